@@ -1,0 +1,133 @@
+"""Narrow phase: one row of the dispatch table for each pair of geom types, in the order of `model.pack.PAIR_TYPES`.
+
+Adding a pair of types: its geometry in `primitives`, its driver here, its row in `DRIVERS` and in `PAIR_TYPES`.
+"""
+
+import taichi as ti
+
+from .contacts import append
+from .primitives import (
+    closest_on_segments,
+    plane_point,
+    segment_parameter,
+    sphere_sphere,
+)
+from .plane_hulls import plane_box, plane_cylinder, plane_mesh
+
+
+@ti.func
+def plane_sphere(model: ti.template(), work: ti.template(), p: ti.i32):
+    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+    radius = model.geom_size.at(g2, 0)
+    touch = plane_point(work.lanes, work.geom_xpos[g1], work.geom_axis[g1], work.geom_xpos[g2], radius)
+    append(work, p, touch, work.lanes.mask(touch.dist <= model.pair_reach[p]))
+
+
+@ti.func
+def plane_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
+    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+    plane, normal = work.geom_xpos[g1], work.geom_axis[g1]
+    axis = work.geom_axis[g2]
+    for end in range(2):
+        half = model.geom_size.at(g2, 1) * (1.0 - 2.0 * end)
+        touch = plane_point(
+            work.lanes, plane, normal, work.geom_xpos[g2] + axis * half, model.geom_size.at(g2, 0)
+        ).along(axis)
+        append(work, p, touch, work.lanes.mask(touch.dist <= model.pair_reach[p]))
+
+
+@ti.func
+def ball_ball(model: ti.template(), work: ti.template(), p: ti.i32):
+    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+    touch = sphere_sphere(
+        work.lanes,
+        work.geom_xpos[g1],
+        work.geom_axis[g1],
+        model.geom_size.at(g1, 0),
+        work.geom_xpos[g2],
+        work.geom_axis[g2],
+        model.geom_size.at(g2, 0),
+    )
+    append(work, p, touch, work.lanes.mask(touch.dist <= model.pair_reach[p]))
+
+
+@ti.func
+def sphere_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
+    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+    center = work.geom_xpos[g1]
+    axis = work.geom_axis[g2]
+    half = axis * model.geom_size.at(g2, 1)
+    nearest = work.geom_xpos[g2] + half * segment_parameter(center, work.geom_xpos[g2], half)
+    touch = sphere_sphere(
+        work.lanes,
+        center,
+        work.geom_axis[g1],
+        model.geom_size.at(g1, 0),
+        nearest,
+        axis,
+        model.geom_size.at(g2, 0),
+    )
+    append(work, p, touch, work.lanes.mask(touch.dist <= model.pair_reach[p]))
+
+
+@ti.func
+def capsule_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
+    """One contact, or up to two when the capsules are parallel: the ends of each are then tried in turn."""
+    lanes = work.lanes
+    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+    center1, center2 = work.geom_xpos[g1], work.geom_xpos[g2]
+    apart = center1 - center2
+    bound = model.geom_rbound[g1] + model.geom_rbound[g2] + model.pair_reach[p]
+    if lanes.any(lanes.mask(apart.dot(apart) <= bound * bound)):
+        half1 = work.geom_axis[g1] * model.geom_size.at(g1, 1)
+        half2 = work.geom_axis[g2] * model.geom_size.at(g2, 1)
+        x1, x2, parallel = closest_on_segments(lanes, center1, half1, center2, half2)
+        found = work.real(0.0)
+        trials = 1
+        if lanes.any(parallel):
+            trials = 5
+        for trial in range(trials):
+            wanted = 1.0 - parallel
+            if trial > 0:
+                end = 1.0 - 2.0 * ((trial - 1) % 2)
+                wanted = lanes.mask(found < 1.5) * parallel
+                if trial <= 2:
+                    x1 = work.real(end)
+                    x2 = segment_parameter(center1 + half1 * x1, center2, half2)
+                else:
+                    x2 = work.real(end)
+                    x1 = segment_parameter(center2 + half2 * x2, center1, half1)
+            touch = sphere_sphere(
+                lanes,
+                center1 + half1 * x1,
+                work.geom_axis[g1],
+                model.geom_size.at(g1, 0),
+                center2 + half2 * x2,
+                work.geom_axis[g2],
+                model.geom_size.at(g2, 0),
+            )
+            present = lanes.mask(touch.dist <= model.pair_reach[p]) * wanted
+            found += present
+            append(work, p, touch, present)
+
+
+DRIVERS = (
+    plane_sphere,
+    plane_capsule,
+    plane_cylinder,
+    plane_box,
+    plane_mesh,
+    ball_ball,
+    sphere_capsule,
+    capsule_capsule,
+)
+"""Driver of each pair of types, in the order of `model.pack.PAIR_TYPES`."""
+
+
+@ti.func
+def narrow_phase(model: ti.template(), work: ti.template()):
+    """Fill the contact list with every contact closer than margin + gap."""
+    work.tile_ncon[0] = 0
+    for row, driver in ti.static(enumerate(DRIVERS)):
+        for p in range(model.pair_start[row], model.pair_start[row + 1]):
+            driver(model, work, p)

@@ -1,0 +1,143 @@
+"""A plane against shapes with corners: cylinder, box and convex mesh."""
+
+import taichi as ti
+
+from ..math import Vec3
+from .contacts import append
+from .primitives import MINIMUM, zero_vector
+from .touch import Touch
+
+HALF_SQRT3 = 0.8660254037844386
+MESH_SPACING = 0.3  # a further vertex counts if it is at least this fraction of the bounding radius away (MuJoCo)
+
+
+@ti.func
+def _offer(work: ti.template(), p: ti.i32, dist: ti.template(), point: ti.template(), normal: ti.template(), present: ti.template()):
+    """Append a contact whose point lies on the shape's surface; half the depth moves it midway."""
+    append(work, p, Touch(dist, point - normal * (dist * 0.5), normal, zero_vector(work.lanes)), present)
+
+
+@ti.func
+def plane_cylinder(model: ti.template(), work: ti.template(), p: ti.i32):
+    """The lowest points of both rims, then two more on the lower rim that make a triangle with its lowest."""
+    lanes = work.lanes
+    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+    reach = model.pair_reach[p]
+    radius, half = model.geom_size.at(g2, 0), model.geom_size.at(g2, 1)
+    normal, center = work.geom_axis[g1], work.geom_xpos[g2]
+    zero, one = work.real(0.0), work.real(1.0)
+    axis = work.geom_axis[g2]
+    axis = axis * ti.select(normal.dot(axis) > 0.0, -one, one)
+    lean = normal.dot(axis)
+    height = (center - work.geom_xpos[g1]).dot(normal)
+    down = axis * lean - normal
+    length = down.norm()
+    side = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).rotate(Vec3(one, zero, zero))
+    rim = side.select(length < MINIMUM, down * (1.0 / ti.max(length, MINIMUM))) * radius
+    drop = rim.dot(normal)
+    axis = axis * half
+    lean = lean * half
+    low = height + lean + drop
+    touching = lanes.mask(low <= reach)
+    _offer(work, p, low, center + rim + axis, normal, touching)
+    high = height - lean + drop
+    _offer(work, p, high, center + rim - axis, normal, touching * lanes.mask(high <= reach))
+    across = rim.cross(axis)
+    across = across * (HALF_SQRT3 * radius / ti.max(across.norm(), MINIMUM))
+    third = height + lean - drop * 0.5
+    present = touching * lanes.mask(third <= reach)
+    for sign in range(2):
+        _offer(work, p, third, center + across * (1.0 - 2.0 * sign) + axis - rim * 0.5, normal, present)
+
+
+@ti.func
+def plane_box(model: ti.template(), work: ti.template(), p: ti.i32):
+    """The first four corners, in MuJoCo's order, that point down and are within reach."""
+    lanes = work.lanes
+    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+    normal, center = work.geom_axis[g1], work.geom_xpos[g2]
+    height = (center - work.geom_xpos[g1]).dot(normal)
+    if lanes.any(lanes.mask(height <= model.pair_reach[p] + model.geom_rbound[g2])):
+        axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
+        size = model.geom_size[g2]
+        found = work.real(0.0)
+        for i in range(8):
+            x = size.x * (2.0 * (i & 1) - 1.0)
+            y = size.y * (2.0 * ((i >> 1) & 1) - 1.0)
+            z = size.z * (2.0 * ((i >> 2) & 1) - 1.0)
+            corner = axes.x * x + axes.y * y + axes.z * z
+            drop = normal.dot(corner)
+            present = (
+                lanes.mask(height + drop <= model.pair_reach[p]) * lanes.mask(drop <= 0.0) * lanes.mask(found < 3.5)
+            )
+            found += present
+            _offer(work, p, height + drop, center + corner, normal, present)
+
+
+@ti.func
+def plane_mesh(model: ti.template(), work: ti.template(), p: ti.i32):
+    """The lowest hull vertex, then its first neighbours within reach that stand clear of it: three at most."""
+    lanes = work.lanes
+    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+    normal, center = work.geom_axis[g1], work.geom_xpos[g2]
+    height = (center - work.geom_xpos[g1]).dot(normal)
+    if lanes.any(lanes.mask(height <= model.pair_reach[p] + model.geom_rbound[g2])):
+        axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
+        down = axes.transpose_times(normal)
+        first = model.geom_vertadr[g2]
+        lowest = down.dot(model.vert_pos[first])
+        best = work.real(0.0)
+        for i in range(1, model.geom_vertnum[g2]):
+            drop = down.dot(model.vert_pos[first + i])
+            best = ti.select(drop < lowest, work.real(i), best)
+            lowest = ti.min(drop, lowest)
+        _hull_corners(model, work, p, axes, best, height)
+
+
+@ti.func
+def _hull_corners(
+    model: ti.template(), work: ti.template(), p: ti.i32, axes: ti.template(), best: ti.template(), height: ti.template()
+):
+    """Contacts at the lowest vertex `best` of every lane; vertices differ between lanes, so they are walked one by one."""
+    lanes = work.lanes
+    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+    normal, center = work.geom_axis[g1], work.geom_xpos[g2]
+    first = model.geom_vertadr[g2]
+    walked = work.real(0.0)
+    found = work.real(1.0)
+    spacing = model.geom_rbound[g2] * MESH_SPACING
+    corner = zero_vector(lanes)
+    more = 1
+    trial = 0
+    while more == 1:
+        local = zero_vector(lanes)
+        present = work.real(0.0)
+        for lane in ti.static(range(lanes.width)):
+            v = first + ti.cast(lanes.get(best, lane), ti.i32)
+            ok = 1.0
+            if trial > 0:
+                ok = 0.0
+                step = trial - 1
+                if step < model.vert_edgenum[v]:
+                    ok = 1.0
+                    v = first + model.edge_vert[model.vert_edgeadr[v] + step]
+            point = model.vert_pos[v]
+            lanes.put(local.x, lane, point.x)
+            lanes.put(local.y, lane, point.y)
+            lanes.put(local.z, lane, point.z)
+            lanes.put(present, lane, ok)
+        offset = axes.times(local)
+        dist = height + normal.dot(offset)
+        walked = present
+        present = present * lanes.mask(dist <= model.pair_reach[p])
+        if trial == 0:
+            corner = offset
+            found = present
+        else:
+            clear = offset - corner
+            present = present * lanes.mask(clear.norm() >= spacing) * lanes.mask(found > 0.5) * lanes.mask(found < 2.5)
+            found += present
+        _offer(work, p, dist, center + offset, normal, present)
+        trial += 1
+        if not lanes.any(walked * lanes.mask(found > 0.5) * lanes.mask(found < 2.5)):
+            more = 0

@@ -1,0 +1,95 @@
+"""Distances between round and flat shapes: pure geometry, no model, no state.
+
+A shape is a centre, its z axis and its sizes: sphere (radius), capsule and cylinder (radius, half length).
+Closest points of two segments: Ericson, Real-Time Collision Detection (2005), section 5.1.9.
+"""
+
+import taichi as ti
+
+from ..math import Lanes, Vec3
+from ..math.lanes import let, traced
+from .touch import Touch
+
+MINIMUM = 1e-15  # MuJoCo's mjMINVAL
+PARALLEL = {False: 1e-7, True: 1e-15}  # determinant below which two capsules count as parallel, by precision
+
+
+@traced
+def zero_vector(lanes: Lanes) -> Vec3:
+    """The null vector."""
+    zero = lanes.real(0.0)
+    return Vec3(zero, zero, zero)
+
+
+@traced
+def plane_point(lanes: Lanes, plane: Vec3, normal: Vec3, point: Vec3, radius: float) -> Touch:
+    """Plane through `plane` against a sphere about `point`."""
+    dist = let((point - plane).dot(normal) - radius)
+    return Touch(dist, point + normal * (dist * -0.5 - radius), normal, zero_vector(lanes))
+
+
+@ti.func
+def sphere_sphere(
+    lanes: ti.template(),
+    center1: ti.template(),
+    axis1: ti.template(),
+    radius1: ti.template(),
+    center2: ti.template(),
+    axis2: ti.template(),
+    radius2: ti.template(),
+):
+    """Sphere against sphere; concentric ones are pushed apart along the cross product of their axes."""
+    apart = center2 - center1
+    length = apart.norm()
+    normal = apart * (1.0 / ti.max(length, MINIMUM))
+    if lanes.any(lanes.mask(length < MINIMUM)):
+        side = axis1.cross(axis2)
+        size = side.norm()
+        zero = lanes.real(0.0)
+        fallback = (side * (1.0 / ti.max(size, MINIMUM))).select(size > MINIMUM, Vec3(lanes.real(1.0), zero, zero))
+        normal = fallback.select(length < MINIMUM, normal)
+    dist = length - radius1 - radius2
+    return Touch(dist, center1 + normal * (dist * 0.5 + radius1), normal, zero_vector(lanes))
+
+
+@traced
+def clip(x: object, low: float, high: float) -> object:
+    """x kept within [low, high]."""
+    return let(ti.min(ti.max(x, low), high))
+
+
+@ti.func
+def closest_on_segments(
+    lanes: ti.template(),
+    center1: ti.template(),
+    half1: ti.template(),
+    center2: ti.template(),
+    half2: ti.template(),
+):
+    """Parameters in [-1, 1] of the closest points of two segments `center +- half`, and a mask: parallel."""
+    apart = center1 - center2
+    a = half1.dot(half1)
+    b = -half1.dot(half2)
+    c = half2.dot(half2)
+    u = -half1.dot(apart)
+    v = half2.dot(apart)
+    det = a * c - b * b
+    scale = a * c if ti.static(not lanes.double) else lanes.real(1.0)
+    parallel = lanes.mask(ti.abs(det) < scale * PARALLEL[lanes.double])
+    det = ti.select(parallel > 0.5, lanes.real(1.0), det)
+    x1 = (c * u - b * v) / det
+    x2 = (a * v - b * u) / det
+    over, under = x1 > 1.0, x1 < -1.0
+    x2 = ti.select(over, (v - b) / ti.max(c, MINIMUM), ti.select(under, (v + b) / ti.max(c, MINIMUM), x2))
+    x1 = clip(x1, -1.0, 1.0)
+    over2, under2 = x2 > 1.0, x2 < -1.0
+    top, bottom = clip((u - b) / ti.max(a, MINIMUM), -1.0, 1.0), clip((u + b) / ti.max(a, MINIMUM), -1.0, 1.0)
+    x1 = ti.select(over2, top, ti.select(under2, bottom, x1))
+    x2 = clip(x2, -1.0, 1.0)
+    return x1, x2, parallel
+
+
+@ti.func
+def segment_parameter(point: ti.template(), center: ti.template(), half: ti.template()):
+    """Parameter in [-1, 1] of the point of the segment `center +- half` that is closest to `point`."""
+    return clip((point - center).dot(half) / ti.max(half.dot(half), MINIMUM), -1.0, 1.0)

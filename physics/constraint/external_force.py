@@ -1,0 +1,37 @@
+"""Contact forces gathered on bodies: MuJoCo's cfrc_ext without applied forces (mj_rnePostConstraint)."""
+
+import taichi as ti
+
+from ..math import Mat3, Motion, Vec3
+
+
+@ti.func
+def external_force(model: ti.template(), work: ti.template()):
+    """cfrc_ext: torque and force of all contacts on each body, about the tree's centre of mass."""
+    zero = work.real(0.0)
+    none = Vec3(zero, zero, zero)
+    for b in range(model.nbody):
+        work.cfrc_ext.put(b, Motion(none, none))
+    for k in range(work.tile_ncon[0]):
+        p = work.con_pair[k]
+        dim = model.pair_condim[p]
+        frame = Mat3(_row(work, k, 0), _row(work, k, 3), _row(work, k, 6))
+        force = frame.x * work.con_force.at(k, 0)
+        torque = none.copy()
+        if dim > 1:
+            force = force + (frame.y * work.con_force.at(k, 1) + frame.z * work.con_force.at(k, 2))
+        if dim > 3:
+            torque = torque + frame.x * work.con_force.at(k, 3)
+        if dim > 4:
+            torque = torque + (frame.y * work.con_force.at(k, 4) + frame.z * work.con_force.at(k, 5))
+        for side in range(2):
+            b = model.pair_body1[p] if side == 0 else model.pair_body2[p]
+            if b > 0:
+                arm = work.con_pos[k] - work.subtree_com[model.body_rootid[b]]
+                wrench = Motion(torque + arm.cross(force), force) * (2.0 * side - 1.0)
+                work.cfrc_ext.put(b, work.cfrc_ext[b] + wrench)
+
+
+@ti.func
+def _row(work: ti.template(), k: ti.i32, c: ti.template()):
+    return Vec3(work.con_frame.at(k, c), work.con_frame.at(k, c + 1), work.con_frame.at(k, c + 2))

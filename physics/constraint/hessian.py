@@ -1,0 +1,170 @@
+"""Hessian M + J' W J of the cost, kept up to date as rows become active or inactive, and its factor."""
+
+import taichi as ti
+
+from ..dynamics.tree_matrix import factor
+from .products import limit_dofs
+
+
+@ti.func
+def fill_pattern(model: ti.template(), work: ti.template()):
+    """Columns of every row of the Hessian's factor: the tree's, and those that contacts between branches add."""
+    coupled = 0
+    for k in range(work.tile_ncon[0]):
+        coupled = ti.max(coupled, model.pair_couples[work.con_pair[k]])
+    if coupled == 0:
+        for i in range(model.nv):
+            work.fill_count[i] = work.tree_count[i]
+            for e in range(work.tree_count[i]):
+                work.fill_index[i, e] = work.tree_index[i, e]
+    else:
+        _mark_couplings(model, work)
+        for kk in range(model.nv):
+            k = model.nv - 1 - kk
+            count = 0
+            for jj in range(k + 1):
+                j = k - jj
+                if work.fill_mark[k, j] == 1:
+                    work.fill_index[k, count] = j
+                    count += 1
+            work.fill_count[k] = count
+            for a in range(1, count):
+                for b in range(a, count):
+                    work.fill_mark[work.fill_index[k, a], work.fill_index[k, b]] = 1
+
+
+@ti.func
+def _mark_couplings(model: ti.template(), work: ti.template()):
+    for i in range(model.nv):
+        for j in range(i + 1):
+            work.fill_mark[i, j] = 0
+        for e in range(work.tree_count[i]):
+            work.fill_mark[i, work.tree_index[i, e]] = 1
+    for k in range(work.tile_ncon[0]):
+        p = work.con_pair[k]
+        first = model.pair_dofadr[p]
+        for a in range(model.pair_dofnum[p]):
+            for b in range(a, model.pair_dofnum[p]):
+                work.fill_mark[model.pairdof_id[first + a], model.pairdof_id[first + b]] = 1
+
+
+@ti.func
+def start_hessian(model: ti.template(), work: ti.template()):
+    """H = M, no row counted in yet."""
+    for i in range(model.nv):
+        for e in range(work.fill_count[i]):
+            work.H[i, work.fill_index[i, e]] = work.real(0.0)
+        for e in range(work.tree_count[i]):
+            j = work.tree_index[i, e]
+            work.H[i, j] = work.M[i, j]
+    for k in range(work.tile_nlim[0]):
+        work.lim_weight[k] = work.real(0.0)
+    for k in range(work.tile_ncon[0]):
+        for c in range(2 * model.pair_condim[work.con_pair[k]] - 1):
+            work.con_weight.at(k, c)._assign(work.real(0.0))
+
+
+@ti.func
+def update_hessian(model: ti.template(), work: ti.template()):
+    """Count in the rows whose activity changed in some lane since the last update, and factor."""
+    for k in range(work.tile_nlim[0]):
+        _update_limit(model, work, k)
+    for k in range(work.tile_ncon[0]):
+        _update_contact(model, work, k)
+    for i in range(model.nv):
+        for e in range(work.fill_count[i]):
+            j = work.fill_index[i, e]
+            work.H_L[i, j] = work.H[i, j]
+    factor(model.nv, work.fill_count, work.fill_index, work.H_L, work.H_inv)
+
+
+@ti.func
+def _update_limit(model: ti.template(), work: ti.template(), k: ti.i32):
+    weight = ti.select(work.lim_x[k] < 0.0, work.lim_D[k], work.real(0.0))
+    change = weight - work.lim_weight[k]
+    if work.lanes.any(work.lanes.mask(change != 0.0)):
+        work.lim_weight[k] = weight
+        row = work.lim_row[k]
+        dof = model.limit_dofadr[row]
+        for a in range(limit_dofs(model, row)):
+            scaled = change * work.lim_J.at(k, a)
+            for b in range(a + 1):
+                work.H[dof + a, dof + b] = work.H[dof + a, dof + b] + scaled * work.lim_J.at(k, b)
+
+
+@ti.func
+def _update_contact(model: ti.template(), work: ti.template(), k: ti.i32):
+    """The weight of a contact is an arrow: (normal, normal), (normal, axis i) and (axis i, axis i)."""
+    p = work.con_pair[k]
+    dim = model.pair_condim[p]
+    stiffness = work.con_D[k]
+    zero = work.real(0.0)
+    x = work.con_x.at(k, 0)
+    normal = ti.select(x < 0.0, stiffness, zero)
+    changed = zero
+    if dim > 1:
+        normal = zero
+        for c in range(1, dim):
+            mu = model.pair_friction.at(p, c - 1)
+            y = work.con_x.at(k, c) * mu
+            up = ti.select(x + y < 0.0, stiffness, zero)
+            down = ti.select(x - y < 0.0, stiffness, zero)
+            normal += up + down
+            changed = ti.max(changed, _set_change(work, k, 2 * c - 1, (up - down) * mu))
+            changed = ti.max(changed, _set_change(work, k, 2 * c, (up + down) * (mu * mu)))
+    changed = ti.max(changed, _set_change(work, k, 0, normal))
+    if work.lanes.any(changed):
+        if dim == 3:
+            _add_three(model, work, k, p)
+        else:
+            _add_any(model, work, k, p, dim)
+
+
+@ti.func
+def _set_change(work: ti.template(), k: ti.i32, c: ti.i32, value: ti.template()):
+    """Store a weight, and its change in weight_change; a mask of the lanes in which it changed."""
+    change = value - work.con_weight.at(k, c)
+    work.con_weight.at(k, c)._assign(value)
+    work.weight_change[c] = change
+    return work.lanes.mask(change != 0.0)
+
+
+@ti.func
+def _add_three(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32):
+    address = work.con_jadr[k]
+    first = model.pair_dofadr[p]
+    count = model.pair_dofnum[p]
+    nn, n1, w1 = work.weight_change[0], work.weight_change[1], work.weight_change[2]
+    n2, w2 = work.weight_change[3], work.weight_change[4]
+    for e in range(count):
+        i = model.pairdof_id[first + e]
+        a = address + 3 * e
+        jn, j1, j2 = work.con_J[a], work.con_J[a + 1], work.con_J[a + 2]
+        tn = nn * jn + n1 * j1 + n2 * j2
+        t1 = n1 * jn + w1 * j1
+        t2 = n2 * jn + w2 * j2
+        for f in range(e, count):
+            j = model.pairdof_id[first + f]
+            b = address + 3 * f
+            work.H[i, j] = work.H[i, j] + (tn * work.con_J[b] + t1 * work.con_J[b + 1] + t2 * work.con_J[b + 2])
+
+
+@ti.func
+def _add_any(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32, dim: ti.i32):
+    address = work.con_jadr[k]
+    first = model.pair_dofadr[p]
+    count = model.pair_dofnum[p]
+    for e in range(count):
+        i = model.pairdof_id[first + e]
+        a = address + dim * e
+        tn = work.weight_change[0] * work.con_J[a]
+        for c in range(1, dim):
+            tn += work.weight_change[2 * c - 1] * work.con_J[a + c]
+        for f in range(e, count):
+            j = model.pairdof_id[first + f]
+            b = address + dim * f
+            total = tn * work.con_J[b]
+            for c in range(1, dim):
+                side = work.weight_change[2 * c - 1] * work.con_J[a] + work.weight_change[2 * c] * work.con_J[a + c]
+                total += side * work.con_J[b + c]
+            work.H[i, j] = work.H[i, j] + total

@@ -1,0 +1,76 @@
+"""Contacts for people: batched tensors made from the contact slots of the scratch."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from .state.fields import INDICES
+from .fields import layout
+from .state.sizes import all_sizes
+
+if TYPE_CHECKING:
+    from .solver import RigidSolver
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """Contacts of a batch, n slots each.
+
+    Attributes:
+        geom: (num_envs, n, 2) int64, geom ids.
+        pos: (num_envs, n, 3) m, midway between the surfaces.
+        frame: (num_envs, n, 3, 3), rows: normal from geom 1 to geom 2, two tangents.
+        dist: (num_envs, n) m, negative when penetrating.
+        friction: (num_envs, n, 5): two sliding, one spinning, two rolling coefficients.
+        force: (num_envs, n, 6) N and N m, in the contact frame: normal, two tangential; spin, two rolls.
+        mask: (num_envs, n) bool; the other entries are zero and mean nothing.
+    """
+
+    geom: torch.Tensor
+    pos: torch.Tensor
+    frame: torch.Tensor
+    dist: torch.Tensor
+    friction: torch.Tensor
+    force: torch.Tensor
+    mask: torch.Tensor
+
+
+def batched_contacts(solver: "RigidSolver", fields: dict[str, torch.Tensor], dump: torch.Tensor) -> Contacts:
+    """Contacts of all environments from the fields (tiles, numbers, lanes) and indices (tiles, integers) of all tiles."""
+    values = solver.model.values
+    offsets = layout(INDICES, all_sizes(solver.model))[0]
+    tiles, width = len(dump), fields["con_dist"].shape[2]
+    used = dump[:, offsets["tile_ncon"]].long()
+    n = int(used.max()) if len(used) else 0
+    slot = torch.arange(n)
+    in_use = (slot < used[:, None])[:, :, None]
+    pair = torch.where(in_use[:, :, 0], dump[:, offsets["con_pair"] : offsets["con_pair"] + n].long(), 0)
+
+    def field(name: str, components: int) -> torch.Tensor:
+        rows = fields[name].reshape(tiles, -1, components, width)[:, :n]
+        return rows.permute(0, 3, 1, 2).reshape(tiles * width, n, components)[: solver.num_envs]
+
+    def table(name: str) -> torch.Tensor:
+        rows = torch.as_tensor(values[name])
+        rows = rows[pair] if len(rows) else torch.zeros((tiles, n, *rows.shape[1:]), dtype=rows.dtype)
+        return rows.repeat_interleave(width, 0)[: solver.num_envs]
+
+    dim = table("pair_condim")
+    seen = in_use.expand(tiles, n, width).permute(0, 2, 1).reshape(-1, n)[: solver.num_envs]
+    mask = seen & (field("con_present", 1)[..., 0] > 0.5)
+
+    def masked(value: torch.Tensor) -> torch.Tensor:
+        return torch.where(mask.reshape(*mask.shape, *[1] * (value.dim() - 2)), value, torch.zeros_like(value))
+
+    force = torch.where(torch.arange(6) < dim[..., None], field("con_force", 6), 0.0)
+    geom = torch.stack((table("pair_geom1"), table("pair_geom2")), -1).long()
+    return Contacts(
+        geom=masked(geom),
+        pos=masked(field("con_pos", 3)),
+        frame=masked(field("con_frame", 9)).reshape(solver.num_envs, n, 3, 3),
+        dist=masked(field("con_dist", 1)[..., 0]),
+        friction=masked(table("pair_friction").reshape(solver.num_envs, n, 5).to(solver.dtype)),
+        force=masked(force),
+        mask=mask,
+    )

@@ -1,0 +1,162 @@
+"""What users ask for by MuJoCo's names, made from the fields that the kernels compute: frames, dense matrices, shapes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mujoco
+import torch
+
+from .model.model import Model
+from .state.fields import QUANTITIES
+
+Tensor = torch.Tensor
+Fields = dict[str, Tensor]
+_DECLARED = {f.name: f for f in QUANTITIES}
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A quantity that follows from fields of the scratch.
+
+    Attributes:
+        sources: those fields.
+        compute: (model, fields by name, each (num_envs, items, components)) -> the quantity.
+    """
+
+    sources: tuple[str, ...]
+    compute: Callable[[Model, Fields], Tensor]
+
+
+def rotate(quat: Tensor, v: Tensor) -> Tensor:
+    """Vectors (..., 3) rotated by unit quaternions (..., 4), w first."""
+    u = quat[..., 1:]
+    t = 2.0 * torch.linalg.cross(u.expand_as(v) if u.shape != v.shape else u, v)
+    return v + quat[..., :1] * t + torch.linalg.cross(u.expand_as(t), t)
+
+
+def multiply(a: Tensor, b: Tensor) -> Tensor:
+    """Product of quaternions (..., 4), w first."""
+    aw, ax, ay, az = a.unbind(-1)
+    bw, bx, by, bz = b.unbind(-1)
+    return torch.stack(
+        (
+            aw * bw - ax * bx - ay * by - az * bz,
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+        ),
+        -1,
+    )
+
+
+def matrix(quat: Tensor) -> Tensor:
+    """Rotation matrices by rows (..., 9) of unit quaternions (..., 4)."""
+    w, x, y, z = quat.unbind(-1)
+    return torch.stack(
+        (
+            *(w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)),
+            *(2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)),
+            *(2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z),
+        ),
+        -1,
+    )
+
+
+def _constant(model: Model, name: str, like: Tensor) -> Tensor:
+    return torch.as_tensor(getattr(model.mj, name), dtype=like.dtype, device=like.device)
+
+
+def _position(kind: str) -> Callable[[Model, Fields], Tensor]:
+    def compute(model: Model, fields: Fields) -> Tensor:
+        body = torch.as_tensor(getattr(model.mj, f"{kind}_bodyid")).long()
+        quat = fields["xquat"][:, body]
+        return fields["xpos"][:, body] + rotate(quat, _constant(model, f"{kind}_pos", quat).expand(len(quat), -1, -1))
+
+    return compute
+
+
+def _rotation(kind: str) -> Callable[[Model, Fields], Tensor]:
+    def compute(model: Model, fields: Fields) -> Tensor:
+        body = torch.as_tensor(getattr(model.mj, f"{kind}_bodyid")).long()
+        quat = fields["xquat"][:, body]
+        return matrix(multiply(quat, _constant(model, f"{kind}_quat", quat).expand_as(quat)))
+
+    return compute
+
+
+def _body_axes(model: Model, fields: Fields) -> Tensor:
+    quat = fields["xquat"]
+    return matrix(multiply(quat, _constant(model, "body_iquat", quat).expand_as(quat)))
+
+
+def _dense_mass(model: Model, fields: Fields) -> Tensor:
+    """The symmetric mass matrix (num_envs, nv, nv)."""
+    nv = model.mj.nv
+    mask = torch.zeros((nv, nv), dtype=torch.bool)
+    for i in range(nv):
+        ancestors = model.values["dof_ancestor"][i, : model.values["dof_depth"][i]]
+        mask[i, torch.as_tensor(ancestors)] = True
+    lower = torch.where(mask, fields["M"].reshape(-1, nv, nv), 0.0)
+    return lower + torch.tril(lower, -1).transpose(1, 2)
+
+
+_CAM = mujoco.mjtCamLight
+
+
+def camera_poses(model: Model, fields: Fields) -> tuple[Tensor, Tensor]:
+    """Positions (num_envs, ncam, 3) and orientations by rows (num_envs, ncam, 9) of the model's cameras."""
+    pos, mat = _position("cam")(model, fields).clone(), _rotation("cam")(model, fields).clone()
+    for i in range(model.mj.ncam):
+        mode, body, target = (int(getattr(model.mj, f"cam_{n}")[i]) for n in ("mode", "bodyid", "targetbodyid"))
+        if mode in (int(_CAM.mjCAMLIGHT_TRACK), int(_CAM.mjCAMLIGHT_TRACKCOM)):
+            com = mode == int(_CAM.mjCAMLIGHT_TRACKCOM)
+            offset = _constant(model, "cam_poscom0" if com else "cam_pos0", pos)[i]
+            pos[:, i] = fields["subtree_com" if com else "xpos"][:, body] + offset
+            mat[:, i] = _constant(model, "cam_mat0", mat).reshape(-1, 9)[i]
+        elif mode in (int(_CAM.mjCAMLIGHT_TARGETBODY), int(_CAM.mjCAMLIGHT_TARGETBODYCOM)) and target >= 0:
+            com = mode == int(_CAM.mjCAMLIGHT_TARGETBODYCOM)
+            mat[:, i] = _look_at(pos[:, i], fields["subtree_com" if com else "xpos"][:, target])
+    return pos, mat
+
+
+def _look_at(eye: Tensor, point: Tensor) -> Tensor:
+    """Camera axes by rows (n, 9): -z towards the point, x level."""
+    z = torch.nn.functional.normalize(eye - point, dim=-1)
+    up = torch.zeros_like(z)
+    up[:, 2] = 1.0
+    x = torch.nn.functional.normalize(torch.linalg.cross(up, z), dim=-1)
+    y = torch.nn.functional.normalize(torch.linalg.cross(z, x), dim=-1)
+    return torch.stack((x, y, z), -1).reshape(-1, 9)
+
+
+_POSE = ("xpos", "xquat")
+_CAMERA = ("xpos", "xquat", "subtree_com")
+
+DERIVED: dict[str, Derived] = {
+    "xmat": Derived(("xquat",), lambda model, f: matrix(f["xquat"])),
+    "ximat": Derived(("xquat",), _body_axes),
+    "geom_xpos": Derived(_POSE, _position("geom")),
+    "geom_xmat": Derived(_POSE, _rotation("geom")),
+    "site_xpos": Derived(_POSE, _position("site")),
+    "site_xmat": Derived(_POSE, _rotation("site")),
+    "cam_xpos": Derived(_CAMERA, lambda model, f: camera_poses(model, f)[0]),
+    "cam_xmat": Derived(_CAMERA, lambda model, f: camera_poses(model, f)[1]),
+    "qM": Derived(("M",), _dense_mass),
+    "M": Derived(("M",), _dense_mass),
+}
+"""Quantities made from others; every other name is a field of the scratch."""
+
+
+def derive(model: Model, name: str, fields: Fields) -> Tensor:
+    """The quantity `name` from its fields, each (num_envs, numbers).
+
+    Returns:
+        (num_envs, items) for scalars, (num_envs, items, components) otherwise.
+    """
+    shaped = {n: _shape(n, value) for n, value in fields.items()}
+    return DERIVED[name].compute(model, shaped) if name in DERIVED else shaped[name]
+
+
+def _shape(name: str, value: Tensor) -> Tensor:
+    width = _DECLARED[name].width
+    return value if width == 1 else value.reshape(len(value), -1, width)

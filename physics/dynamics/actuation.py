@@ -1,0 +1,85 @@
+"""Actuators on joints: force = gain(length, velocity) * ctrl + bias(length, velocity)."""
+
+import taichi as ti
+
+from ..kinematics.forward import BALL, FREE
+from ..math import Quat, Vec3
+from ..math.quaternion import rotation_vector
+
+
+@ti.func
+def actuation(model: ti.template(), work: ti.template()):
+    """actuator_force, actuator_slope and qfrc_actuator."""
+    for i in range(model.nv):
+        work.qfrc_actuator[i] = work.real(0.0)
+    for u in range(model.nu):
+        length = work.real(0.0)
+        velocity = work.real(0.0)
+        dof = model.actuator_dofadr[u]
+        if model.actuator_type[u] > BALL:
+            gear = model.actuator_gear.at(u, 0)
+            length = work.qpos[model.actuator_qposadr[u]] * gear
+            velocity = work.qvel[dof] * gear
+            _scalar_force(model, work, u, length, velocity)
+            work.qfrc_actuator[dof] = work.qfrc_actuator[dof] + work.actuator_force[u] * gear
+        else:
+            _wrench(model, work, u)
+
+
+@ti.func
+def _scalar_force(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()):
+    low = model.actuator_forcerange.at(u, 0)
+    high = model.actuator_forcerange.at(u, 1)
+    control = ti.min(ti.max(work.ctrl[u], model.actuator_ctrlrange.at(u, 0)), model.actuator_ctrlrange.at(u, 1))
+    period = model.actuator_period[u]
+    if period > 0.0:
+        control = control - ti.round((control - length) * (1.0 / period)) * period
+    gain0, gain1, gain2 = model.actuator_gain.at(u, 0), model.actuator_gain.at(u, 1), model.actuator_gain.at(u, 2)
+    bias0, bias1, bias2 = model.actuator_bias.at(u, 0), model.actuator_bias.at(u, 1), model.actuator_bias.at(u, 2)
+    force = (length * gain1 + velocity * gain2 + gain0) * control + (length * bias1 + velocity * bias2 + bias0)
+    work.actuator_force[u] = ti.min(ti.max(force, low), high)
+    free = (force > low) & (force < high)
+    work.actuator_slope[u] = ti.select(free, work.ctrl[u] * gain2 + bias2, work.real(0.0))
+
+
+@ti.func
+def _wrench(model: ti.template(), work: ti.template(), u: ti.i32):
+    """An actuator on a ball joint (3 gears) or a free joint (6): the gears are a torque or a force and torque."""
+    dof = model.actuator_dofadr[u]
+    q = model.actuator_qposadr[u]
+    zero = work.real(0.0)
+    gear = model.actuator_gear[u]
+    force_axis = Vec3(zero + gear.rot.x, zero + gear.rot.y, zero + gear.rot.z)
+    turn_axis = Vec3(zero + gear.lin.x, zero + gear.lin.y, zero + gear.lin.z)
+    length = zero
+    velocity = zero
+    if model.actuator_type[u] == FREE:
+        q += 3
+    quat = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
+    if model.actuator_type[u] == BALL:
+        turn_axis = force_axis
+    if model.actuator_inparent[u] == 1:
+        turn_axis = quat.conjugate().rotate(turn_axis)
+    if model.actuator_type[u] == FREE:
+        velocity = work.qvel[dof] * force_axis.x + work.qvel[dof + 1] * force_axis.y + work.qvel[dof + 2] * force_axis.z
+        dof += 3
+    else:
+        length = rotation_vector(work.lanes, quat).dot(turn_axis)
+    velocity += work.qvel[dof] * turn_axis.x + work.qvel[dof + 1] * turn_axis.y + work.qvel[dof + 2] * turn_axis.z
+    _scalar_force(model, work, u, length, velocity)
+    count = 6
+    if model.actuator_type[u] == BALL:
+        count = 3
+        force_axis = turn_axis
+    _set_moment(work, u, 0, force_axis)
+    _set_moment(work, u, 3, turn_axis)
+    dof = model.actuator_dofadr[u]
+    for c in range(count):
+        work.qfrc_actuator[dof + c] = work.qfrc_actuator[dof + c] + work.actuator_force[u] * work.moment[u, c]
+
+
+@ti.func
+def _set_moment(work: ti.template(), u: ti.i32, c: ti.template(), axis: ti.template()):
+    work.moment[u, c] = axis.x
+    work.moment[u, c + 1] = axis.y
+    work.moment[u, c + 2] = axis.z

@@ -1,0 +1,45 @@
+"""Joint springs and dof dampers."""
+
+import taichi as ti
+
+from ..kinematics.forward import BALL, FREE
+from ..math import Quat
+from ..math.quaternion import rotation_vector
+
+
+@ti.func
+def passive_force(model: ti.template(), work: ti.template()):
+    """qfrc_passive."""
+    for i in range(model.nv):
+        work.qfrc_passive[i] = work.qvel[i] * (-model.dof_damping[i])
+    for j in range(model.njnt):
+        stiffness = model.jnt_stiffness[j]
+        if stiffness != 0.0:
+            q = model.jnt_qposadr[j]
+            dof = model.jnt_dofadr[j]
+            if model.jnt_type[j] == FREE:
+                for c in range(3):
+                    stretch = work.qpos[q + c] - model.qpos_spring[q + c]
+                    work.qfrc_passive[dof + c] = work.qfrc_passive[dof + c] - stretch * stiffness
+                q += 3
+                dof += 3
+            if model.jnt_type[j] <= BALL:
+                _rotational_spring(model, work, q, dof, stiffness)
+            else:
+                stretch = work.qpos[q] - model.qpos_spring[q]
+                work.qfrc_passive[dof] = work.qfrc_passive[dof] - stretch * stiffness
+
+
+@ti.func
+def _rotational_spring(model: ti.template(), work: ti.template(), q: ti.i32, dof: ti.i32, stiffness: ti.template()):
+    now = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
+    rest = Quat(
+        work.real(model.qpos_spring[q]),
+        work.real(-model.qpos_spring[q + 1]),
+        work.real(-model.qpos_spring[q + 2]),
+        work.real(-model.qpos_spring[q + 3]),
+    )
+    torque = rotation_vector(work.lanes, rest * now) * (-stiffness)
+    work.qfrc_passive[dof] = work.qfrc_passive[dof] + torque.x
+    work.qfrc_passive[dof + 1] = work.qfrc_passive[dof + 1] + torque.y
+    work.qfrc_passive[dof + 2] = work.qfrc_passive[dof + 2] + torque.z

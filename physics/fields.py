@@ -1,0 +1,120 @@
+"""What a field is: declared once, and from the declaration come storage, documentation and tests.
+
+A field is an array of items; an item is a scalar, a vector, a quaternion, a motion vector, an inertia
+or a row of plain numbers. All integer fields of a model lie one after the other in one flat array, all
+real ones in another, and all quantities that a step computes in one worker's scratch, with offsets
+that are data: so one compiled kernel serves every model and every number of environments.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from taichi.lang.impl import expr_init, subscript
+
+from .math import Inertia, Motion, Quat, Sym3, Vec3
+from .math.lanes import LaneValue, traced
+
+
+@dataclass(frozen=True)
+class Field:
+    """One declared quantity.
+
+    Attributes:
+        name: MuJoCo's name where it has one.
+        dims: names of the sizes of the array, outermost first, e.g. `("nbody",)` or `("nv", "nv")`.
+        width: plain numbers in one item (1, 3: vector, 4: quaternion, 6: motion vector, 10: inertia, or a row).
+        unit: SI unit of the numbers; "" when they have none.
+        doc: one line of meaning.
+    """
+
+    name: str
+    dims: tuple[str, ...]
+    width: int
+    unit: str
+    doc: str
+
+    def items(self, sizes: Mapping[str, int]) -> int:
+        count = 1
+        for dim in self.dims:
+            count *= sizes[dim]
+        return count
+
+    def length(self, sizes: Mapping[str, int]) -> int:
+        """Plain numbers in the whole field."""
+        return self.items(sizes) * self.width
+
+
+def layout(fields: tuple[Field, ...], sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
+    """Offset of every field when they are stored one after the other, and the total length."""
+    offsets, total = {}, 0
+    for field in fields:
+        offsets[field.name] = total
+        total += field.length(sizes)
+    return offsets, total
+
+
+def _load(width: int, at: Any) -> Any:
+    """An item from its plain numbers; `at(i)` is the i-th of them."""
+    if width == 1:
+        return at(0)
+    if width == 3:
+        return Vec3(at(0), at(1), at(2))
+    if width == 4:
+        return Quat(at(0), at(1), at(2), at(3))
+    if width == 6:
+        return Motion(Vec3(at(0), at(1), at(2)), Vec3(at(3), at(4), at(5)))
+    if width == 10:
+        rot = Sym3(at(0), at(1), at(2), at(3), at(4), at(5))
+        return Inertia(rot, Vec3(at(6), at(7), at(8)), at(9))
+    raise TypeError(f"rows of {width} numbers have no item type: use at(item, column)")
+
+
+class FieldView:
+    """A field inside a kernel: `view[i]` loads an item, `view.put(i, value)` stores one.
+
+    For scalar fields `view[i] = x` stores too. Two-dimensional fields take `view[i, j]`.
+    """
+
+    _data_oriented = True
+    _is_wrapped_kernel = True
+
+    def __init__(self, field: Field, base: Any, inner: Any, number: Any) -> None:
+        self._width, self._base, self._inner, self._number = field.width, base, inner, number
+
+    def _first(self, index: Any) -> Any:
+        if isinstance(index, (tuple, list)):
+            index = index[0] * self._inner + index[1]
+        return expr_init(self._base + index * self._width)
+
+    @traced
+    def __getitem__(self, index: Any) -> Any:
+        first = self._first(index)
+        return _load(self._width, lambda i: self._number(first + i if i else first))
+
+    @traced
+    def put(self, index: Any, value: Any) -> None:
+        """Store an item."""
+        self.put_numbers(index, 0, value.numbers() if isinstance(value, LaneValue) else [value])
+
+    @traced
+    def put_numbers(self, index: Any, column: int, numbers: list) -> None:
+        """Store plain numbers of an item from `column` on."""
+        first = self._first(index)
+        for i, number in enumerate(numbers):
+            self._number(first + (column + i))._assign(number)
+
+    @traced
+    def at(self, index: Any, column: Any) -> Any:
+        """One plain number of an item; it can be assigned to."""
+        return self._number(self._first(index) + column)
+
+
+def flat_array(array: Any) -> Any:
+    """Numbers of a flat kernel argument, by their index."""
+    return lambda i: subscript(None, array, i)
+
+
+def worker_rows(scratch: Any, worker: Any) -> Any:
+    """Lane numbers of one worker's scratch, by their row."""
+    return lambda row: subscript(None, scratch, row, worker)

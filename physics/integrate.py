@@ -1,0 +1,122 @@
+"""Integrators: semi-implicit Euler, implicitfast and Runge-Kutta of fourth order, as MuJoCo's.
+
+All of them end in `advance`: velocities by an acceleration, then positions by a velocity.
+"""
+
+import taichi as ti
+
+from .dynamics.tree_matrix import factor, solve
+from .kinematics.forward import BALL, FREE
+from .math import Quat, Vec3
+from .math.quaternion import integrate as turn
+from .midpoint import free_body_acceleration
+from .state.sizes import IMPLICITFAST
+
+
+@ti.func
+def advance(
+    model: ti.template(),
+    work: ti.template(),
+    dt: ti.template(),
+):
+    """qvel = start_qvel + dt drive_qacc; qpos = start_qpos moved for dt at drive_qvel."""
+    velocity = work.drive_qvel
+    for i in range(model.nv):
+        work.qvel[i] = work.start_qvel[i] + work.drive_qacc[i] * dt
+    for j in range(model.njnt):
+        q = model.jnt_qposadr[j]
+        v = model.jnt_dofadr[j]
+        kind = model.jnt_type[j]
+        if kind == FREE:
+            for c in range(3):
+                work.qpos[q + c] = work.start_qpos[q + c] + velocity[v + c] * dt
+            q += 3
+            v += 3
+        if kind <= BALL:
+            start = Quat(
+                work.start_qpos[q], work.start_qpos[q + 1], work.start_qpos[q + 2], work.start_qpos[q + 3]
+            )
+            end = turn(work.lanes, start, Vec3(velocity[v], velocity[v + 1], velocity[v + 2]), dt)
+            work.qpos[q] = end.w
+            work.qpos[q + 1] = end.x
+            work.qpos[q + 2] = end.y
+            work.qpos[q + 3] = end.z
+        else:
+            work.qpos[q] = work.start_qpos[q] + velocity[v] * dt
+
+
+@ti.func
+def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.template()):
+    """drive_qacc and drive_qvel: what Euler or implicitfast advances with.
+
+    Forces linear in the velocity are taken at the end of the step: M - dt d(force)/d(velocity) replaces M. Euler does
+    so for joint damping alone, implicitfast for actuators too, and for the gyroscopic terms of single free bodies.
+    """
+    full = model.integrator == IMPLICITFAST
+    if full or model.euler_damping == 1:
+        for i in range(model.nv):
+            for e in range(work.tree_count[i]):
+                j = work.tree_index[i, e]
+                work.L[i, j] = work.M[i, j]
+            work.L[i, i] = work.L[i, i] + model.dof_damping[i] * dt
+            work.drive_qacc[i] = work.qfrc_smooth[i] + work.qfrc_constraint[i]
+        if full:
+            _subtract_actuators(model, work, dt)
+        factor(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv)
+        solve(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv, work.drive_qacc)
+        if full:
+            for b in range(1, model.nbody):
+                if model.body_alone[b] == 1:
+                    free_body_acceleration(model, work, b, dt)
+    else:
+        for i in range(model.nv):
+            work.drive_qacc[i] = work.qacc[i]
+    for i in range(model.nv):
+        work.drive_qvel[i] = work.start_qvel[i] + work.drive_qacc[i] * dt
+
+
+@ti.func
+def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.template()):
+    """L -= dt moment' (d force / d velocity) moment, for every actuator with a slope."""
+    for u in range(model.nu):
+        if model.actuator_gain.at(u, 2) != 0.0 or model.actuator_bias.at(u, 2) != 0.0:
+            dof = model.actuator_dofadr[u]
+            slope = work.actuator_slope[u] * dt
+            if model.actuator_type[u] > BALL:
+                gear = model.actuator_gear.at(u, 0)
+                work.L[dof, dof] = work.L[dof, dof] - slope * (gear * gear)
+            else:
+                count = 6 if model.actuator_type[u] == FREE else 3
+                for a in range(count):
+                    for b in range(a + 1):
+                        product = work.moment[u, a] * work.moment[u, b]
+                        work.L[dof + a, dof + b] = work.L[dof + a, dof + b] - slope * product
+
+
+@ti.func
+def runge_kutta_stage(model: ti.template(), work: ti.template(), stage: ti.i32):
+    """drive_qacc and drive_qvel after the evaluation of one stage (0 to 3); the fraction of the step to go with them.
+
+    Tableau: stages at 0, 1/2, 1/2, 1 of the step, weights 1/6, 1/3, 1/3, 1/6.
+    """
+    weight = 1.0 / 6.0
+    if stage == 1 or stage == 2:
+        weight = 1.0 / 3.0
+    fraction = 1.0
+    if stage < 2:
+        fraction = 0.5
+    for i in range(model.nv):
+        velocity, acceleration = work.real(0.0), work.real(0.0)
+        if stage > 0:
+            velocity, acceleration = work.mean_qvel[i], work.mean_qacc[i]
+        velocity += work.qvel[i] * weight
+        acceleration += work.qacc[i] * weight
+        work.mean_qvel[i] = velocity
+        work.mean_qacc[i] = acceleration
+        if stage == 3:
+            work.drive_qvel[i] = velocity
+            work.drive_qacc[i] = acceleration
+        else:
+            work.drive_qvel[i] = work.qvel[i]
+            work.drive_qacc[i] = work.qacc[i]
+    return fraction

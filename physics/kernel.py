@@ -1,0 +1,158 @@
+"""The CPU driver: one kernel takes every tile of environments through its steps.
+
+Workers run in parallel, each over its own range of tiles and in its own scratch. The kernel's arguments are flat
+arrays, so it is compiled once for a lane width and a precision, not for each model or number of environments.
+"""
+
+import functools
+import warnings
+from typing import Any
+
+import taichi as ti
+
+from .constraint.external_force import external_force
+from .math import Lanes
+from .state.snapshot import admit
+from .state.views import ModelView, Workspace
+from .step import step
+
+SUBSTEPS, REPLAY, WORKERS, FIRST, ROWS, EXTERNAL, COORDS, INDICES, CALL_LENGTH = range(9)
+"""Entries of the kernel's argument `call`: steps to take (0: evaluate only); 1 to evaluate at the last evaluation's
+state; number of workers; tile that goes to the front of the outputs; rows to hand out; 1 to compute cfrc_ext;
+coordinate rows; integers to dump. The last is their number."""
+FAULT, STEPS, NITER, COUNTERS = range(4)
+"""Rows of the integer memory of an environment, and their number."""
+
+
+@ti.func
+def _load(work: ti.template(), memory: ti.template(), tile: ti.i32, first: ti.i32, count: ti.i32, to: ti.i32):
+    """Rows `first`, ... of the memory of a tile into the scratch rows `to`, ..."""
+    lanes = work.lanes
+    for r in range(count):
+        value = work.real(0.0)
+        for lane in ti.static(range(lanes.width)):
+            lanes.put(value, lane, memory[tile, first + r, lane])
+        work.row(to + r)._assign(value)
+
+
+@ti.func
+def _store(work: ti.template(), row: ti.i32, memory: ti.template(), tile: ti.i32, to: ti.i32):
+    lanes = work.lanes
+    value = work.real(0.0) + work.row(row)
+    for lane in ti.static(range(lanes.width)):
+        memory[tile, to, lane] = lanes.get(value, lane)
+
+
+@ti.func
+def _tree_pattern(model: ti.template(), work: ti.template()):
+    for i in range(model.nv):
+        work.tree_count[i] = model.dof_depth[i]
+        for e in range(model.dof_depth[i]):
+            work.tree_index[i, e] = model.dof_ancestor[i, e]
+
+
+@ti.func
+def _begin(model: ti.template(), work: ti.template(), memory: ti.template(), counters: ti.template(), call: ti.template(), tile: ti.i32):
+    """Bring a tile into the scratch."""
+    lanes = work.lanes
+    coords = call[COORDS]
+    fault = work.real(0.0)
+    for lane in ti.static(range(lanes.width)):
+        lanes.put(fault, lane, counters[tile, FAULT, lane])
+    work.fault[0] = fault
+    if call[REPLAY] == 1:
+        _load(work, memory, tile, coords, coords, 0)
+    else:
+        _load(work, memory, tile, 0, 2 * coords, 0)
+        admit(model, work)
+
+
+@ti.func
+def _end(model: ti.template(), work: ti.template(), memory: ti.template(), counters: ti.template(), call: ti.template(), tile: ti.i32):
+    """Bring the state of a tile back to the memory; controls stay as the user wrote them."""
+    lanes = work.lanes
+    coords = call[COORDS]
+    moved = coords - model.nu
+    for r in range(moved):
+        _store(work, r, memory, tile, r)
+    for r in range(coords):
+        _store(work, coords + r, memory, tile, coords + r)
+    fault = work.real(0.0) + work.fault[0]
+    niter = work.real(0.0) + work.solver_niter[0]
+    for lane in ti.static(range(lanes.width)):
+        stopped = ti.cast(lanes.get(fault, lane), ti.i32)
+        if stopped == 0:
+            counters[tile, STEPS, lane] = counters[tile, STEPS, lane] + call[SUBSTEPS]
+        counters[tile, FAULT, lane] = stopped
+        counters[tile, NITER, lane] = ti.cast(lanes.get(niter, lane), ti.i32)
+
+
+def make_kernel(lanes: Lanes, numbers: Any, indices: Any) -> Any:
+    """The kernel for one width and precision over the given scratch fields (`runtime.scratch`)."""
+    dtype = lanes.dtype
+    serial = lanes.width == 1
+
+    @ti.kernel
+    def run(
+        ints: ti.types.ndarray(ti.i32, 1),
+        reals: ti.types.ndarray(dtype, 1),
+        memory: ti.types.ndarray(dtype, 3),
+        counters: ti.types.ndarray(ti.i32, 3),
+        call: ti.types.ndarray(ti.i32, 1),
+        tiles: ti.types.ndarray(ti.i32, 1),
+        rows: ti.types.ndarray(ti.i32, 1),
+        out: ti.types.ndarray(dtype, 3),
+        dump: ti.types.ndarray(ti.i32, 2),
+    ):
+        ti.loop_config(serialize=serial, block_dim=1)
+        for worker in range(call[WORKERS]):
+            model = ModelView(ints, reals)
+            work = Workspace(lanes, ints, numbers, indices, worker)
+            _tree_pattern(model, work)
+            count = tiles.shape[0]
+            for i in range(count * worker // call[WORKERS], count * (worker + 1) // call[WORKERS]):
+                tile = tiles[i]
+                _begin(model, work, memory, counters, call, tile)
+                step(model, work, call[SUBSTEPS])
+                if call[EXTERNAL] == 1:
+                    external_force(model, work)
+                if call[REPLAY] == 0:
+                    _end(model, work, memory, counters, call, tile)
+                for k in range(call[ROWS]):
+                    _store(work, rows[k], out, tile - call[FIRST], k)
+                for k in range(call[INDICES]):
+                    dump[tile - call[FIRST], k] = indices[k, worker]
+
+    return run
+
+
+class Launcher:
+    """A kernel bound to its arguments: launching again costs a few microseconds instead of a hundred.
+
+    The first launch goes through Taichi's front door and compiles; later ones reuse the argument buffer. The tensors
+    must stay alive and in place, which the launcher sees to by holding them.
+    """
+
+    def __init__(self, kernel: Any, arguments: tuple) -> None:
+        self._kernel, self._arguments, self._launch = kernel, arguments, None
+
+    def __call__(self) -> None:
+        """Run the kernel on the present contents of its arguments."""
+        if self._launch is None:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
+                self._kernel(*self._arguments)
+            self._launch = self._bind()
+        else:
+            self._launch()
+
+    def _bind(self) -> Any:
+        primal = self._kernel._primal
+        compiled = primal.compiled_kernels[primal.ensure_compiled(*self._arguments)]
+        context = compiled.make_launch_context()
+        for i, tensor in enumerate(self._arguments):
+            size = tensor.element_size() * tensor.nelement()
+            context.set_arg_external_array_with_shape((i,), tensor.data_ptr(), size, tensor.shape, 0)
+        program = ti.lang.impl.get_runtime().prog
+        data = program.compile_kernel(program.config(), program.get_device_caps(), compiled)
+        return functools.partial(program.launch_kernel, data, context)

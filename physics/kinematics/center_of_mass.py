@@ -1,0 +1,65 @@
+"""Centres of mass, inertias and motion subspaces about the tree's centre of mass (MuJoCo: mj_comPos)."""
+
+import taichi as ti
+
+from ..math import Inertia, Motion, Sym3, Vec3
+from .forward import FREE, HINGE, SLIDE
+
+
+@ti.func
+def center_of_mass(model: ti.template(), work: ti.template()):
+    """subtree_com, cinert and cdof."""
+    _subtree_com(model, work)
+    zero = work.real(0.0)
+    none = Vec3(zero, zero, zero)
+    work.cinert.put(0, Inertia(Sym3(zero, zero, zero, zero, zero, zero), none, zero))
+    for b in range(1, model.nbody):
+        offset = work.xipos[b] - work.subtree_com[model.body_rootid[b]]
+        axes = (work.xquat[b] * model.body_iquat[b]).matrix()
+        mass = work.real(model.body_mass[b])
+        work.cinert.put(b, Inertia.of_body(model.body_inertia[b], axes, offset, mass))
+        first = model.body_jntadr[b]
+        for j in range(first, first + model.body_jntnum[b]):
+            _joint_motion(model, work, b, j)
+
+
+@ti.func
+def _subtree_com(model: ti.template(), work: ti.template()):
+    for b in range(model.nbody):
+        work.subtree_com.put(b, work.xipos[b] * model.body_mass[b])
+    for k in range(1, model.nbody):
+        b = model.nbody - k
+        parent = model.body_parentid[b]
+        work.subtree_com.put(parent, work.subtree_com[parent] + work.subtree_com[b])
+    for b in range(model.nbody):
+        mass = model.body_subtreemass[b]
+        if mass < 1e-15:
+            work.subtree_com.put(b, work.xipos[b])
+        else:
+            work.subtree_com.put(b, work.subtree_com[b] * (1.0 / mass))
+
+
+@ti.func
+def _joint_motion(model: ti.template(), work: ti.template(), b: ti.i32, j: ti.i32):
+    """Motion subspace of one joint: a screw through its anchor, about the tree's centre of mass."""
+    zero = work.real(0.0)
+    one = work.real(1.0)
+    none = Vec3(zero, zero, zero)
+    offset = work.subtree_com[model.body_rootid[b]] - work.xanchor[j]
+    dof = model.jnt_dofadr[j]
+    kind = model.jnt_type[j]
+    if kind == SLIDE:
+        work.cdof.put(dof, Motion(none, work.xaxis[j]))
+    elif kind == HINGE:
+        axis = work.xaxis[j]
+        work.cdof.put(dof, Motion(axis, axis.cross(offset)))
+    else:
+        if kind == FREE:
+            work.cdof.put(dof, Motion(none, Vec3(one, zero, zero)))
+            work.cdof.put(dof + 1, Motion(none, Vec3(zero, one, zero)))
+            work.cdof.put(dof + 2, Motion(none, Vec3(zero, zero, one)))
+            dof += 3
+        axes = work.xquat[b].matrix()
+        work.cdof.put(dof, Motion(axes.x, axes.x.cross(offset)))
+        work.cdof.put(dof + 1, Motion(axes.y, axes.y.cross(offset)))
+        work.cdof.put(dof + 2, Motion(axes.z, axes.z.cross(offset)))

@@ -1,0 +1,80 @@
+"""Forward kinematics: from coordinates to the poses of bodies, joints and colliding geoms."""
+
+import taichi as ti
+
+from ..math import Quat, Vec3
+from ..math.quaternion import from_axis_angle
+
+FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
+"""Joint types, MuJoCo's mjtJoint."""
+
+
+@ti.func
+def forward_kinematics(model: ti.template(), work: ti.template()):
+    """xpos, xquat, xipos, xanchor, xaxis of all bodies and joints, parents before children."""
+    zero = work.real(0.0)
+    one = work.real(1.0)
+    work.xpos.put(0, Vec3(zero, zero, zero))
+    work.xquat.put(0, Quat(one, zero, zero, zero))
+    work.xipos.put(0, Vec3(zero, zero, zero))
+    for b in range(1, model.nbody):
+        if model.body_floats[b] == 1:
+            _floating_body(model, work, b)
+        else:
+            _jointed_body(model, work, b)
+        quat = work.xquat[b].normalized()
+        work.xquat.put(b, quat)
+        work.xipos.put(b, work.xpos[b] + quat.rotate(model.body_ipos[b]))
+
+
+@ti.func
+def _floating_body(model: ti.template(), work: ti.template(), b: ti.i32):
+    j = model.body_jntadr[b]
+    q = model.jnt_qposadr[j]
+    pos = Vec3(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2])
+    quat = Quat(work.qpos[q + 3], work.qpos[q + 4], work.qpos[q + 5], work.qpos[q + 6])
+    zero = work.real(0.0)
+    work.xpos.put(b, pos)
+    work.xquat.put(b, quat.normalized())
+    work.xanchor.put(j, pos)
+    work.xaxis.put(j, Vec3(zero, zero, work.real(1.0)))
+
+
+@ti.func
+def _jointed_body(model: ti.template(), work: ti.template(), b: ti.i32):
+    parent = model.body_parentid[b]
+    parent_quat = work.xquat[parent]
+    pos = work.xpos[parent] + parent_quat.rotate(model.body_pos[b])
+    quat = parent_quat * model.body_quat[b]
+    first = model.body_jntadr[b]
+    for j in range(first, first + model.body_jntnum[b]):
+        axis = quat.rotate(model.jnt_axis[j])
+        offset = model.jnt_pos[j]
+        anchor = pos + quat.rotate(offset)
+        work.xanchor.put(j, anchor)
+        work.xaxis.put(j, axis)
+        q = model.jnt_qposadr[j]
+        if model.jnt_type[j] == SLIDE:
+            pos = pos + axis * (work.qpos[q] - model.qpos0[q])
+        else:
+            if model.jnt_type[j] == HINGE:
+                quat = quat * from_axis_angle(work.lanes, model.jnt_axis[j], work.qpos[q] - model.qpos0[q])
+            else:
+                turn = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3])
+                quat = quat * turn.normalized()
+            pos = anchor - quat.rotate(offset)
+    work.xpos.put(b, pos)
+    work.xquat.put(b, quat)
+
+
+@ti.func
+def geom_frames(model: ti.template(), work: ti.template()):
+    """Position and z axis of every geom that can collide."""
+    for g in range(model.ngeom):
+        if model.geom_collides[g] == 1:
+            b = model.geom_bodyid[g]
+            body = work.xquat[b]
+            zero = work.real(0.0)
+            quat = body * model.geom_quat[g]
+            work.geom_xpos.put(g, work.xpos[b] + body.rotate(model.geom_pos[g]))
+            work.geom_axis.put(g, quat.rotate(Vec3(zero, zero, work.real(1.0))))

@@ -1,0 +1,110 @@
+"""Lanes: W environments side by side in one SIMD register, and values made of them.
+
+On a CPU a number of the solver is `ti.types.vector(W, fp)`; at W = 1 it is the plain scalar. LLVM's
+SLP pass packs the scalarised arithmetic into vector instructions (measured: `benchmarks/lanes.py`).
+"""
+
+from typing import Any
+
+import taichi as ti
+from taichi.lang import matrix_ops
+from taichi.lang.impl import expr_init, subscript
+
+WIDTHS = (1, 4, 8, 16)
+
+
+def traced(function: Any) -> Any:
+    """Mark a Python function that kernels call while they are traced, so that Taichi does not warn."""
+    function._is_wrapped_kernel = True
+    return function
+
+
+@traced
+def let(value: Any) -> Any:
+    """Name an intermediate result in a traced function: without it every use would compute it again."""
+    return expr_init(value)
+
+
+class LaneValue:
+    """Base of values made of several lane numbers, usable as local variables of a kernel.
+
+    A subclass lists its components in `parts()`. Constructors make the components local
+    (`expr_init`), so a value is a copy. Binding a second name to a value does not copy it:
+    write `b = a.copy()` if one of the two is assigned to afterwards.
+    """
+
+    _data_oriented = True  # tells Taichi's `expr_init` to keep the object as it is
+    _is_wrapped_kernel = True
+
+    def __init_subclass__(cls) -> None:
+        for member in vars(cls).values():
+            if callable(member) or isinstance(member, (staticmethod, classmethod)):
+                traced(getattr(member, "__func__", member))
+
+    def parts(self) -> tuple:
+        """The component lane numbers, in constructor order."""
+        raise AssertionError(f"{type(self).__name__} lists no components")
+
+    @traced
+    def numbers(self) -> list:
+        """The plain lane numbers, in storage order."""
+        return [n for part in self.parts() for n in (part.numbers() if isinstance(part, LaneValue) else [part])]
+
+    @traced
+    def copy(self) -> Any:
+        """A value of its own."""
+        return type(self)(*self.parts())
+
+    def _assign(self, other: "LaneValue") -> None:
+        for mine, theirs in zip(self.parts(), other.parts(), strict=True):
+            mine._assign(theirs)
+
+    def _augassign(self, other: Any, operator: str) -> None:
+        operations = {"Add": lambda: self + other, "Sub": lambda: self - other, "Mult": lambda: self * other}
+        self._assign(operations[operator]())
+
+
+class Lanes:
+    """Width and precision of the lane values in one kernel.
+
+    Args:
+        width: environments side by side, one of `WIDTHS`.
+        dtype: `ti.f32` or `ti.f64`.
+    """
+
+    _data_oriented = True
+
+    def __init__(self, width: int, dtype: Any) -> None:
+        if width not in WIDTHS:
+            raise ValueError(f"lanes: a width of {width} is not one of {WIDTHS}")
+        self.width = width
+        self.dtype = dtype
+        self.double = dtype == ti.f64
+        self.type = ti.types.vector(width, dtype) if width > 1 else dtype
+
+    @traced
+    def real(self, value: Any) -> Any:
+        """The same number in every lane."""
+        if self.width == 1:
+            return expr_init(ti.cast(value, self.dtype))
+        return expr_init(self.type(value))
+
+    @traced
+    def mask(self, condition: Any) -> Any:
+        """1.0 where a comparison of lane values holds, 0.0 elsewhere. Masks are lane numbers."""
+        return expr_init(ti.select(condition, self.real(1.0), self.real(0.0)))
+
+    @traced
+    def any(self, mask: Any) -> Any:
+        """Whether a mask is set in any lane: a scalar that can drive an `if` or a loop."""
+        return mask > 0.5 if self.width == 1 else matrix_ops.max(mask) > 0.5
+
+    @traced
+    def get(self, value: Any, lane: int) -> Any:
+        """The number in one lane; `lane` is a Python integer."""
+        return value if self.width == 1 else subscript(None, value, lane)
+
+    @traced
+    def put(self, variable: Any, lane: int, number: Any) -> None:
+        """Set one lane of a local lane variable."""
+        (variable if self.width == 1 else subscript(None, variable, lane))._assign(ti.cast(number, self.dtype))

@@ -1,0 +1,84 @@
+"""Unit quaternions in lanes, w first. Formulas: Sola, Quaternion kinematics for the error-state KF, 2017."""
+
+from typing import Any
+
+import taichi as ti
+from taichi.lang.impl import expr_init
+
+from .lanes import Lanes, LaneValue, let, traced
+from .trigonometry import sincos
+from .vector import Mat3, Vec3
+
+MINIMUM = 1e-15  # MuJoCo's mjMINVAL: below this a length counts as zero
+
+
+class Quat(LaneValue):
+    """A quaternion w + xi + yj + zk."""
+
+    def __init__(self, w: Any, x: Any, y: Any, z: Any) -> None:
+        self.w, self.x, self.y, self.z = expr_init(w), expr_init(x), expr_init(y), expr_init(z)
+
+    def parts(self) -> tuple:
+        return self.w, self.x, self.y, self.z
+
+    @property
+    def vector(self) -> Vec3:
+        return Vec3(self.x, self.y, self.z)
+
+    def __mul__(self, o: "Quat") -> "Quat":
+        return Quat(
+            self.w * o.w - self.x * o.x - self.y * o.y - self.z * o.z,
+            self.w * o.x + self.x * o.w + self.y * o.z - self.z * o.y,
+            self.w * o.y - self.x * o.z + self.y * o.w + self.z * o.x,
+            self.w * o.z + self.x * o.y - self.y * o.x + self.z * o.w,
+        )
+
+    def conjugate(self) -> "Quat":
+        return Quat(self.w, -self.x, -self.y, -self.z)
+
+    def rotate(self, v: Vec3) -> Vec3:
+        u = self.vector
+        t = u.cross(v) * 2.0
+        return v + t * self.w + u.cross(t)
+
+    def normalized(self) -> "Quat":
+        """The unit quaternion of the same direction; the identity where the length is zero."""
+        n2 = let(self.w * self.w + self.x * self.x + self.y * self.y + self.z * self.z)
+        s = let(1.0 / ti.sqrt(ti.max(n2, MINIMUM * MINIMUM)))
+        w = ti.select(n2 < MINIMUM * MINIMUM, s * MINIMUM, self.w * s)
+        return Quat(w, self.x * s, self.y * s, self.z * s)
+
+    def matrix(self) -> Mat3:
+        """The rotation matrix; its columns are the rotated axes."""
+        w, x, y, z = self.parts()
+        return Mat3(
+            Vec3(w * w + x * x - y * y - z * z, 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)),
+            Vec3(2.0 * (x * y - w * z), w * w - x * x + y * y - z * z, 2.0 * (y * z + w * x)),
+            Vec3(2.0 * (x * z + w * y), 2.0 * (y * z - w * x), w * w - x * x - y * y + z * z),
+        )
+
+
+@traced
+def from_axis_angle(lanes: Lanes, axis: Vec3, angle: Any) -> Quat:
+    """Rotation by `angle` (rad) about the unit vector `axis`."""
+    s, c = sincos(lanes, angle * 0.5)
+    return Quat(c, axis.x * s, axis.y * s, axis.z * s)
+
+
+@traced
+def rotation_vector(lanes: Lanes, q: Quat) -> Vec3:
+    """Logarithm of a unit quaternion: axis times angle, the angle in (-pi, pi]."""
+    v = q.vector
+    sine = let(v.norm())
+    angle = let(2.0 * ti.atan2(sine, q.w))
+    pi = 3.141592653589793
+    short = let(ti.select(angle > pi, angle - 2.0 * pi, angle))
+    return v * let(short / ti.max(sine, MINIMUM))
+
+
+@traced
+def integrate(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
+    """q turned for `dt` seconds at the angular velocity `omega` (rad/s, in the body's own frame)."""
+    speed = let(omega.norm())
+    axis = omega * let(1.0 / ti.max(speed, MINIMUM))
+    return q.normalized() * from_axis_angle(lanes, axis, let(speed * dt))

@@ -1,0 +1,75 @@
+"""Spatial vectors and rigid-body inertia about a shared reference point (Featherstone 2008, chapter 2)."""
+
+from typing import Any
+
+from taichi.lang.impl import expr_init
+
+from .lanes import LaneValue
+from .vector import Mat3, Sym3, Vec3
+
+
+class Motion(LaneValue):
+    """A motion or force vector: rotational part first (angular velocity, torque), then translational."""
+
+    def __init__(self, rot: Vec3, lin: Vec3) -> None:
+        self.rot, self.lin = rot.copy(), lin.copy()
+
+    def parts(self) -> tuple:
+        return self.rot, self.lin
+
+    def __add__(self, other: "Motion") -> "Motion":
+        return Motion(self.rot + other.rot, self.lin + other.lin)
+
+    def __sub__(self, other: "Motion") -> "Motion":
+        return Motion(self.rot - other.rot, self.lin - other.lin)
+
+    def __mul__(self, scale: Any) -> "Motion":
+        return Motion(self.rot * scale, self.lin * scale)
+
+    def dot(self, other: "Motion") -> Any:
+        return self.rot.dot(other.rot) + self.lin.dot(other.lin)
+
+    def cross_motion(self, m: "Motion") -> "Motion":
+        """Rate of change of the motion vector `m` fixed in a body that moves with `self`."""
+        return Motion(self.rot.cross(m.rot), self.rot.cross(m.lin) + self.lin.cross(m.rot))
+
+    def cross_force(self, f: "Motion") -> "Motion":
+        """Rate of change of the force vector `f` fixed in a body that moves with `self`."""
+        return Motion(self.rot.cross(f.rot) + self.lin.cross(f.lin), self.rot.cross(f.lin))
+
+
+class Inertia(LaneValue):
+    """Rigid-body inertia about the reference point: rotational inertia, mass times offset, mass (MuJoCo's cinert)."""
+
+    def __init__(self, rot: Sym3, moment: Vec3, mass: Any) -> None:
+        self.rot, self.moment, self.mass = rot.copy(), moment.copy(), expr_init(mass)
+
+    def parts(self) -> tuple:
+        return self.rot, self.moment, self.mass
+
+    @staticmethod
+    def of_body(principal: Vec3, frame: Mat3, offset: Vec3, mass: Any) -> "Inertia":
+        """Inertia of a body whose centre of mass is `offset` (m) away from the reference point.
+
+        `principal` (kg m^2) are the moments about the centre of mass along the axes of `frame`.
+        """
+        r = offset
+        steiner = Sym3(
+            mass * (r.y * r.y + r.z * r.z),
+            mass * (r.x * r.x + r.z * r.z),
+            mass * (r.x * r.x + r.y * r.y),
+            -(mass * r.x * r.y),
+            -(mass * r.x * r.z),
+            -(mass * r.y * r.z),
+        )
+        return Inertia(frame.scaled_square(principal) + steiner, r * mass, mass)
+
+    def __add__(self, other: "Inertia") -> "Inertia":
+        return Inertia(self.rot + other.rot, self.moment + other.moment, self.mass + other.mass)
+
+    def times(self, v: Motion) -> Motion:
+        """Momentum of the body at the velocity `v`; force at the acceleration `v`."""
+        return Motion(
+            self.rot.times(v.rot) + self.moment.cross(v.lin),
+            v.lin * self.mass - self.moment.cross(v.rot),
+        )

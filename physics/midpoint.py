@@ -1,0 +1,75 @@
+"""A single free body in implicitfast: its gyroscopic and centrifugal forces are taken implicitly as well.
+
+MuJoCo 4 (mjd_freeMhat): the 6x6 system (M - dt dF/dv) a = F of a free body without children is unsymmetric and is
+solved on its own. With w the angular velocity, s the offset of the centre of mass and I the inertia about it, all in
+the world frame, the bias force is m (w x (w x s)) and m s x (w x (w x s)) + w x I w; here stand its derivatives.
+"""
+
+import taichi as ti
+
+from .math import Vec3
+
+
+@ti.func
+def free_body_acceleration(model: ti.template(), work: ti.template(), b: ti.i32, dt: ti.template()):
+    """Overwrite the body's six entries of drive_qacc."""
+    dof = model.body_dofadr[b]
+    for r in range(6):
+        for c in range(6):
+            work.block[r, c] = work.M[dof + r, dof + c] if c <= r else work.M[dof + c, dof + r]
+    _subtract_force_slopes(model, work, dof, dt)
+    frame = work.xquat[b].matrix()
+    omega = frame.times(Vec3(work.qvel[dof + 3], work.qvel[dof + 4], work.qvel[dof + 5]))
+    mass = model.body_mass[b]
+    arm = work.xipos[b] - work.xpos[b]
+    inertia = (work.xquat[b] * model.body_iquat[b]).matrix().scaled_square(model.body_inertia[b])
+    spin = inertia.times(omega)
+    for c in ti.static(range(3)):
+        axis = (frame.x, frame.y, frame.z)[c]
+        # d/dw of w x (w x s) along the axis
+        swing = axis.cross(omega.cross(arm)) + omega.cross(axis.cross(arm))
+        twist = arm.cross(swing) * mass + axis.cross(spin) + omega.cross(inertia.times(axis))
+        torque = frame.transpose_times(twist)
+        _add_column(work, 0, 3 + c, swing * mass * dt)
+        _add_column(work, 3, 3 + c, torque * dt)
+    _solve_block(work, dof, work.drive_qacc)
+
+
+@ti.func
+def _add_column(work: ti.template(), r: ti.template(), c: ti.template(), v: ti.template()):
+    work.block[r, c] = work.block[r, c] + v.x
+    work.block[r + 1, c] = work.block[r + 1, c] + v.y
+    work.block[r + 2, c] = work.block[r + 2, c] + v.z
+
+
+@ti.func
+def _subtract_force_slopes(model: ti.template(), work: ti.template(), dof: ti.i32, dt: ti.template()):
+    """Damping on the diagonal, and the actuators of the free joint."""
+    for r in range(6):
+        work.block[r, r] = work.block[r, r] + dt * model.dof_damping[dof + r]
+    for u in range(model.nu):
+        if model.actuator_dofadr[u] == dof:
+            for r in range(6):
+                for c in range(6):
+                    product = work.moment[u, r] * work.moment[u, c]
+                    work.block[r, c] = work.block[r, c] - work.actuator_slope[u] * product * dt
+
+
+@ti.func
+def _solve_block(work: ti.template(), dof: ti.i32, x: ti.template()):
+    """Gaussian elimination without exchange of rows: the symmetric part dominates."""
+    for r in range(6):
+        x[dof + r] = work.qfrc_smooth[dof + r] + work.qfrc_constraint[dof + r]
+    for k in range(6):
+        inverse = 1.0 / work.block[k, k]
+        for r in range(k + 1, 6):
+            ratio = work.block[r, k] * inverse
+            for c in range(k + 1, 6):
+                work.block[r, c] = work.block[r, c] - ratio * work.block[k, c]
+            x[dof + r] = x[dof + r] - ratio * x[dof + k]
+    for rr in range(6):
+        r = 5 - rr
+        total = x[dof + r]
+        for c in range(r + 1, 6):
+            total -= work.block[r, c] * x[dof + c]
+        x[dof + r] = total / work.block[r, r]

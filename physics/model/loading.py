@@ -1,0 +1,128 @@
+"""From a file, an XML string, an MjSpec or an MjModel to a compiled model, with errors that name the file."""
+
+import copy
+import os
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import mujoco
+
+from .options import apply_options
+from .places import Places, Source
+from .support import Support, check_support, drop_unsupported
+
+
+class ModelLoadError(ValueError):
+    """A model file that is missing, that is not MJCF, or that MuJoCo's compiler rejects."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A compiled model and where it came from; ``spec`` is None for a model that came compiled."""
+
+    mjm: mujoco.MjModel
+    spec: mujoco.MjSpec | None
+    source: Source
+    places: Places
+
+
+def load_mjcf(path_or_xml: str | os.PathLike, **options: object) -> Loaded:
+    """Compile an MJCF file, or an XML string (recognised by its first character, "<").
+
+    Args:
+        path_or_xml: a path, or MJCF as a string.
+        options: fields of mjOption that override the file's.
+
+    Raises:
+        ModelLoadError: if the file is missing, is not MJCF or does not compile; the message has MuJoCo's reason.
+        ValueError: for an unknown option.
+    """
+    source = _source(path_or_xml)
+    places = Places.read(source)
+    if places.root == "robot":
+        raise ModelLoadError(f"{source.label}: this is a URDF file (its root is <robot>); Tumble reads MJCF")
+    try:
+        if source.path is not None:
+            spec = mujoco.MjSpec.from_file(os.fspath(source.path))
+        else:
+            spec = mujoco.MjSpec.from_string(source.text)
+    except (ValueError, RuntimeError) as error:
+        raise ModelLoadError(f"{source.label}: {_reason(error)}") from error
+    apply_options(spec.option, options)
+    return Loaded(compile_spec(spec, source.label), spec, source, places)
+
+
+def load_mjspec(spec: mujoco.MjSpec, **options: object) -> Loaded:
+    """Compile an MjSpec, on a copy if there are ``options`` to override."""
+    if not isinstance(spec, mujoco.MjSpec):
+        raise TypeError(f"expected a mujoco.MjSpec, not {type(spec).__name__}")
+    if options:
+        spec = spec.copy()
+        apply_options(spec.option, options)
+    source = Source(f"MjSpec '{spec.modelname}'")
+    return Loaded(compile_spec(spec, source.label), spec, source, Places(source.label))
+
+
+def load_mjmodel(mjm: mujoco.MjModel, **options: object) -> Loaded:
+    """Take a model that is compiled already; a copy, so that later changes to ``mjm`` do not reach Tumble."""
+    if not isinstance(mjm, mujoco.MjModel):
+        raise TypeError(f"expected a mujoco.MjModel, not {type(mjm).__name__}")
+    mjm = copy.copy(mjm)
+    apply_options(mjm.opt, options)
+    name = bytes(mjm.names).split(b"\0", 1)[0].decode()
+    label = f"MjModel '{name}'"
+    return Loaded(mjm, None, Source(label), Places(label))
+
+
+def compile_spec(spec: mujoco.MjSpec, label: str) -> mujoco.MjModel:
+    """Compile ``spec``; a ModelLoadError that starts with ``label`` replaces MuJoCo's ValueError."""
+    try:
+        return spec.compile()
+    except (ValueError, RuntimeError) as error:
+        raise ModelLoadError(f"{label}: {_reason(error)}") from error
+
+
+def admit(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Support]:
+    """Return the model that Tumble will simulate, and what was found out about it.
+
+    Args:
+        loaded: a model as loaded.
+        strict: refuse a model that asks for something unsupported; if False, take it out and warn.
+
+    Raises:
+        UnsupportedModelError: if ``strict`` and anything is unsupported.
+        ValueError: if something would have to be taken out of a model that has no MjSpec.
+    """
+    support = check_support(loaded.mjm, loaded.spec, loaded.source, loaded.places)
+    if strict:
+        support.raise_if_unsupported()
+    if not support.unsupported:
+        return loaded, support
+    if loaded.spec is None:
+        raise ValueError(
+            f"{loaded.source.label}: strict=False needs an MJCF file or an MjSpec to take unsupported elements out of; "
+            "a compiled MjModel cannot lose any"
+        )
+    dropped = "; ".join(str(finding) for finding in support.unsupported)
+    warnings.warn(f"{loaded.source.label}: dropped what Tumble does not support yet: {dropped}", stacklevel=3)
+    spec = drop_unsupported(loaded.spec, support.unsupported)
+    return replace(loaded, spec=spec, mjm=compile_spec(spec, loaded.source.label)), support
+
+
+def _source(path_or_xml: str | os.PathLike) -> Source:
+    if isinstance(path_or_xml, str) and path_or_xml.lstrip().startswith("<"):
+        return Source("XML string", text=path_or_xml)
+    if not isinstance(path_or_xml, str | os.PathLike):
+        raise TypeError(f"expected a path or an MJCF string, not {type(path_or_xml).__name__}")
+    path = Path(path_or_xml)
+    if path.is_dir():
+        raise ModelLoadError(f"{path}: this is a folder; give the path of an MJCF file")
+    if not path.is_file():
+        raise ModelLoadError(f"{path}: no such file (MJCF as a string starts with '<')")
+    return Source(os.fspath(path), path=path)
+
+
+def _reason(error: Exception) -> str:
+    """Return MuJoCo's message in one line."""
+    return ", ".join(line.strip() for line in str(error).splitlines() if line.strip())

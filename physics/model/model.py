@@ -1,0 +1,57 @@
+"""Model: the static numbers of a mechanism, compiled by MuJoCo and laid out for the kernels."""
+
+import os
+
+import mujoco
+
+from .loading import Loaded, admit, load_mjcf, load_mjmodel, load_mjspec
+from .pack import pack
+
+
+class Model:
+    """A model that Tumble can simulate.
+
+    Make one with `from_mjcf`, `from_mjspec` or `from_mjmodel`; options of the file (`timestep`, `integrator`,
+    `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be overridden by keyword.
+
+    Attributes:
+        mj: the compiled `mujoco.MjModel`; treat it as read-only.
+        notes: what Tumble does differently from what the file asks, in words.
+        unused: parts of the file that cannot change the motion and are not read.
+        sizes: named sizes of the fields of `model.fields`.
+        values: those fields, as numpy arrays.
+    """
+
+    def __init__(self, loaded: Loaded, strict: bool = True) -> None:
+        """Use the `from_...` constructors instead."""
+        loaded, support = admit(loaded, strict)
+        self.mj = loaded.mjm
+        self.notes = list(support.notes)
+        self.unused = [str(finding) for finding in support.unused]
+        self.sizes, self.values = pack(self.mj)
+
+    @classmethod
+    def from_mjcf(cls, path_or_xml: str | os.PathLike, *, strict: bool = True, **options: object) -> "Model":
+        """Compile an MJCF file, or a string of XML.
+
+        Args:
+            path_or_xml: path of the file, or the XML itself.
+            strict: refuse a model that uses something unsupported, naming all of it; False drops it with a warning.
+            options: overrides of mjOption's fields.
+
+        Raises:
+            ModelLoadError: the file is missing or MuJoCo cannot compile it.
+            UnsupportedModelError: the model uses what Tumble does not simulate yet.
+            ValueError: unknown or impossible option.
+        """
+        return cls(load_mjcf(path_or_xml, **options), strict)
+
+    @classmethod
+    def from_mjspec(cls, spec: mujoco.MjSpec, *, strict: bool = True, **options: object) -> "Model":
+        """Compile an MjSpec; see `from_mjcf`."""
+        return cls(load_mjspec(spec, **options), strict)
+
+    @classmethod
+    def from_mjmodel(cls, mjm: mujoco.MjModel, *, strict: bool = True, **options: object) -> "Model":
+        """Take a compiled MjModel (copied); see `from_mjcf`."""
+        return cls(load_mjmodel(mjm, **options), strict)

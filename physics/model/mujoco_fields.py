@@ -1,0 +1,144 @@
+"""What Tumble does with every field of MuJoCo's mjModel, mjOption and flag sets.
+
+The table is here so that nothing is ignored by oversight: a test asks MuJoCo for its own list of fields and requires
+that each one matches exactly one row. A pattern with a star stands for a family that is treated as a whole.
+
+Roles:
+
+- ``READ``: the engine or the renderer reads it.
+- ``DERIVED``: follows from other fields (addresses, bounding volumes, sparsity); Tumble has its own or needs none.
+- ``PICTURE``: appearance alone.
+- ``DATA``: names, sizes, user data, sensors, keyframes: cannot change the motion.
+- ``JUDGED``: a rule of ``rules.py`` looks at it and refuses what Tumble does not do.
+- ``IDLE``: acts only together with something that a rule refuses.
+"""
+
+import enum
+from fnmatch import fnmatchcase
+
+READ, DERIVED, PICTURE, DATA, JUDGED, IDLE = "read", "derived", "picture", "data", "judged", "idle"
+
+
+def _rows(role: str, names: str) -> dict[str, str]:
+    return dict.fromkeys(names.split(), role)
+
+
+MODEL: dict[str, str] = {
+    # sizes and flags
+    **_rows(READ, "nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
+    **_rows(JUDGED, "nactuator nout na nflex npair neq ntendon nmocap nplastic nhistory flg_gravcomp ngravcomp"),
+    **_rows(JUDGED, "flg_surfacevel flg_adhesion"),
+    **_rows(
+        DERIVED, "nbvh nbvhstatic nbvhdynamic noct ntree nM nB nC nD nexclude nJten nwrap nJmom nemax njmax nconmax"
+    ),
+    **_rows(DERIVED, "npolygonmax nmeshdegmax narena nbuffer buffer signature nnames nnames_map npaths"),
+    **_rows(DERIVED, "nmeshnormal nmeshtexcoord nmeshgraph nmeshpoly nmeshpolyvert nmeshpolymap"),
+    **_rows(IDLE, "nflexnode nflexvert nflexedge nflexelem nflexelemdata nflexstiffness nflexbending nefm0dof nefm0L"),
+    **_rows(IDLE, "nefmCvert nflexelemedge nflexshelldata nflextexcoord nJfe nplugin npluginattr npluginstate"),
+    **_rows(IDLE, "nhfield nhfielddata"),
+    **_rows(PICTURE, "nlight nskin nskinvert nskintexvert nskinface nskinbone nskinbonevert ntex ntexdata nmat vis"),
+    **_rows(DATA, "nsensor nsensordata nnumeric nnumericdata ntext ntextdata ntuple ntupledata nkey nuserdata nuser_*"),
+    # reference pose and bodies
+    **_rows(READ, "qpos0 qpos_spring body_parentid body_rootid body_weldid body_jntnum body_jntadr body_dofnum"),
+    **_rows(READ, "body_dofadr body_pos body_quat body_ipos body_iquat body_mass body_subtreemass body_inertia"),
+    **_rows(READ, "body_invweight0 body_treeid body_geomnum body_geomadr"),
+    **_rows(JUDGED, "body_mocapid body_gravcomp body_plugin"),
+    **_rows(DERIVED, "body_simple body_sameframe body_margin body_contype body_conaffinity body_bvhadr body_bvhnum"),
+    **_rows(DATA, "body_user"),
+    **_rows(DERIVED, "bvh_* oct_* tree_bodyadr tree_bodynum tree_dofadr tree_dofnum"),
+    **_rows(IDLE, "tree_sleep_policy"),
+    # joints and degrees of freedom
+    **_rows(READ, "jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_limited jnt_solref jnt_solimp jnt_pos jnt_axis"),
+    **_rows(READ, "jnt_stiffness jnt_range jnt_margin dof_bodyid dof_jntid dof_parentid dof_treeid dof_armature"),
+    **_rows(READ, "dof_damping dof_invweight0 dof_M0"),
+    **_rows(JUDGED, "jnt_plasticadr jnt_actfrclimited jnt_actgravcomp jnt_stiffnesspoly jnt_springyield"),
+    **_rows(JUDGED, "dof_frictionloss dof_dampingpoly"),
+    **_rows(IDLE, "jnt_actuatorid jnt_actfrcrange dof_solref dof_solimp dof_length"),
+    **_rows(DERIVED, "dof_Madr dof_simplenum"),
+    **_rows(DATA, "jnt_group jnt_user"),
+    # geoms, sites, cameras
+    **_rows(READ, "geom_type geom_contype geom_conaffinity geom_condim geom_bodyid geom_dataid geom_matid"),
+    **_rows(READ, "geom_priority geom_solmix geom_solref geom_solimp geom_size geom_rbound geom_pos geom_quat"),
+    **_rows(READ, "geom_friction geom_margin geom_gap geom_group geom_rgba geom_aabb"),
+    **_rows(JUDGED, "geom_plugin geom_surfacevel geom_adhesion"),
+    **_rows(IDLE, "geom_fluid"),
+    **_rows(DERIVED, "geom_sameframe site_sameframe"),
+    **_rows(PICTURE, "geom_castshadow site_type site_dataid site_matid site_size site_group site_rgba"),
+    **_rows(DATA, "geom_user site_user cam_user"),
+    **_rows(READ, "site_bodyid site_pos site_quat cam_mode cam_bodyid cam_targetbodyid cam_pos cam_quat cam_poscom0"),
+    **_rows(READ, "cam_pos0 cam_mat0 cam_fovy cam_projection"),
+    **_rows(PICTURE, "cam_ipd cam_resolution cam_output cam_sensorsize cam_intrinsic"),
+    # shapes and appearance
+    **_rows(READ, "mesh_vertadr mesh_vertnum mesh_vert mesh_faceadr mesh_facenum mesh_face mesh_graphadr mesh_graph"),
+    **_rows(DERIVED, "mesh_bvhadr mesh_bvhnum mesh_octadr mesh_octnum mesh_extrema mesh_scale mesh_pos mesh_quat"),
+    **_rows(DERIVED, "mesh_pathadr mesh_poly*"),
+    **_rows(PICTURE, "mesh_normaladr mesh_normalnum mesh_texcoordadr mesh_texcoordnum mesh_normal mesh_texcoord"),
+    **_rows(PICTURE, "mesh_facenormal mesh_facetexcoord light_* skin_* tex_* mat_*"),
+    **_rows(IDLE, "hfield_* flex_* flexedge_* efm0_* efmC_perm"),
+    # contacts by hand, equalities, tendons
+    **_rows(READ, "exclude_signature"),
+    **_rows(JUDGED, "pair_dim pair_geom1 pair_geom2 eq_type eq_active0"),
+    **_rows(IDLE, "pair_signature pair_solref pair_solreffriction pair_solimp pair_margin pair_gap pair_adhesion"),
+    **_rows(IDLE, "pair_friction eq_obj1id eq_obj2id eq_objtype eq_solref eq_solimp eq_data"),
+    **_rows(JUDGED, "tendon_limited tendon_stiffness tendon_stiffnesspoly tendon_damping tendon_dampingpoly"),
+    **_rows(JUDGED, "tendon_armature tendon_frictionloss"),
+    **_rows(IDLE, "tendon_type tendon_adr tendon_num tendon_actuatorid tendon_plasticadr tendon_treenum tendon_treeid"),
+    **_rows(IDLE, "ten_J_* tendon_actfrclimited tendon_actfrcrange tendon_solref_* tendon_solimp_* tendon_range"),
+    **_rows(IDLE, "tendon_margin tendon_lengthspring tendon_springyield tendon_length0 tendon_invweight0 wrap_*"),
+    **_rows(PICTURE, "tendon_matid tendon_group tendon_width tendon_rgba"),
+    **_rows(DATA, "tendon_user"),
+    # actuators
+    **_rows(READ, "actuator_trnid actuator_gainprm actuator_biasprm actuator_forcelimited actuator_forcerange"),
+    **_rows(READ, "actuator_ctrllimited actuator_ctrlrange actuator_gear"),
+    **_rows(JUDGED, "actuator_trntype actuator_dyntype actuator_gaintype actuator_biastype actuator_delay"),
+    **_rows(JUDGED, "actuator_damping actuator_dampingpoly actuator_armature actuator_plugin actuator_group"),
+    **_rows(DERIVED, "actuator_ctrladr actuator_ctrlnum actuator_outadr actuator_outnum actuator_acc0"),
+    **_rows(DERIVED, "actuator_length0"),
+    **_rows(IDLE, "actuator_ctrlspec actuator_actadr actuator_actnum actuator_cranklength actuator_dynprm"),
+    **_rows(IDLE, "actuator_actlimited actuator_actrange actuator_actearly actuator_lengthrange"),
+    **_rows(DATA, "actuator_user actuator_history actuator_historyadr"),
+    # what only reports or stores
+    **_rows(DATA, "sensor_* numeric_* text_* tuple_* key_* name_*adr names names_map paths"),
+    **_rows(IDLE, "plugin plugin_*"),
+    **_rows(DERIVED, "B_* M_* D_* mapM2M mapM2D mapD2M"),
+}
+
+OPTION: dict[str, str] = {
+    **_rows(READ, "timestep impratio tolerance ls_tolerance gravity solver iterations ls_iterations disableflags"),
+    **_rows(JUDGED, "integrator cone noslip_iterations density viscosity enableflags disableactuator"),
+    **_rows(IDLE, "noslip_tolerance sleep_tolerance wind o_margin o_solref o_solimp o_friction sdf_*"),
+    **_rows(IDLE, "ccd_tolerance ccd_iterations"),
+    **_rows(DATA, "magnetic jacobian"),
+}
+
+
+class Flag(enum.Enum):
+    """What a disable or enable flag means here."""
+
+    HONOURED = "the engine does what it says"
+    WITHOUT_EFFECT = "cannot change the motion of a model that is accepted"
+    REFUSED = "a model that sets it is refused"
+
+
+def _flags(meaning: Flag, names: str) -> dict[str, Flag]:
+    return dict.fromkeys(names.split(), meaning)
+
+
+# Names as in MJCF's <flag>; disabling equality or frictionloss makes the elements of that kind unused, not refused.
+DISABLE_FLAGS: dict[str, Flag] = {
+    **_flags(Flag.HONOURED, "constraint limit contact spring damper gravity clampctrl warmstart filterparent"),
+    **_flags(Flag.HONOURED, "actuation refsafe eulerdamp equality frictionloss"),
+    **_flags(Flag.WITHOUT_EFFECT, "sensor midphase autoreset nativeccd island multiccd"),
+}
+ENABLE_FLAGS: dict[str, Flag] = {
+    **_flags(Flag.WITHOUT_EFFECT, "energy fwdinv invdiscrete"),
+    **_flags(Flag.REFUSED, "override sleep diagexact ipc speculative"),
+}
+
+
+def role(table: dict[str, str], field: str) -> str | None:
+    """Return the role of ``field``, or None when no row or more than one row of ``table`` matches it."""
+    if field in table:
+        return table[field]
+    found = [table[pattern] for pattern in table if "*" in pattern and fnmatchcase(field, pattern)]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,290 @@
+"""From a compiled `mujoco.MjModel` to the numbers of `model.fields`: every rule that is fixed at load time."""
+
+import mujoco
+import numpy as np
+
+from ..fields import layout
+from .fields import INTEGERS, OPTIONS, REALS
+from .pairs import possible_pairs
+from .solver_params import impedance_params, mix_pair, reference_params
+
+UNLIMITED = 1e30
+_D = mujoco.mjtDisableBit
+_FREE, _BALL, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "BALL", "SLIDE", "HINGE"))
+PAIR_TYPES: tuple[tuple[int, int], ...] = tuple(
+    (int(getattr(mujoco.mjtGeom, f"mjGEOM_{a}")), int(getattr(mujoco.mjtGeom, f"mjGEOM_{b}")))
+    for a, b in (
+        ("PLANE", "SPHERE"),
+        ("PLANE", "CAPSULE"),
+        ("PLANE", "CYLINDER"),
+        ("PLANE", "BOX"),
+        ("PLANE", "MESH"),
+        ("SPHERE", "SPHERE"),
+        ("SPHERE", "CAPSULE"),
+        ("CAPSULE", "CAPSULE"),
+    )
+)
+"""Pairs of geom types in the order of the dispatch table (`collision.narrow_phase`)."""
+
+CONTACTS_PER_PAIR: tuple[int, ...] = (1, 2, 4, 8, 1, 1, 1, 5)
+"""Contact slots of a pair of each of `PAIR_TYPES`; a mesh has one more for every neighbour of a vertex."""
+
+
+def disabled(mjm: mujoco.MjModel, *bits: mujoco.mjtDisableBit) -> bool:
+    """Whether any of the disable flags is set."""
+    return any(int(mjm.opt.disableflags) & int(bit) for bit in bits)
+
+
+def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
+    """Sizes and all field values of a supported model.
+
+    Returns:
+        (sizes, values): the named sizes; for each field an array of `items x width` numbers.
+    """
+    values: dict[str, np.ndarray] = {}
+    values.update(_options(mjm))
+    values.update(_bodies(mjm))
+    values.update(_joints(mjm))
+    values.update(_actuators(mjm))
+    values.update(_meshes(mjm))
+    values.update(_geoms(mjm))
+    values.update(_pairs(mjm))
+    values.update(_limits(mjm))
+    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "njnt", "ngeom")}
+    sizes.update(
+        one=1,
+        npairtype1=len(PAIR_TYPES) + 1,
+        npair=len(values["pair_geom1"]),
+        npairdof=len(values["pairdof_id"]),
+        nlimit=len(values["limit_jnt"]),
+        nvert=len(values["vert_edgeadr"]),
+        nedge=len(values["edge_vert"]),
+    )
+    for field in (*INTEGERS, *REALS, *OPTIONS):
+        if values[field.name].size != field.length(sizes):
+            raise AssertionError(f"{field.name}: {values[field.name].size} numbers for {field.length(sizes)}")
+    return sizes, values
+
+
+def flatten(fields: tuple, values: dict[str, np.ndarray], sizes: dict[str, int], dtype: type) -> np.ndarray:
+    """One flat array of the fields in declaration order, at least one number long."""
+    _, total = layout(fields, sizes)
+    flat = [np.asarray(values[f.name], dtype=dtype).reshape(-1) for f in fields]
+    return np.concatenate(flat) if total else np.zeros(1, dtype)
+
+
+def _options(mjm: mujoco.MjModel) -> dict:
+    island = not disabled(mjm, _D.mjDSBL_ISLAND)
+    return {
+        "timestep": np.array([mjm.opt.timestep]),
+        "tolerance": np.array([mjm.opt.tolerance]),
+        "ls_tolerance": np.array([mjm.opt.ls_tolerance]),
+        "solver_scale": np.array([0.0 if island else 1.0 / (mjm.stat.meaninertia * max(1, mjm.nv))]),
+        "gravity": np.zeros(3) if disabled(mjm, _D.mjDSBL_GRAVITY) else mjm.opt.gravity,
+    }
+
+
+def _bodies(mjm: mujoco.MjModel) -> dict:
+    floats = np.zeros(mjm.nbody, int)
+    alone = np.zeros(mjm.nbody, int)
+    for b in range(1, mjm.nbody):
+        if mjm.body_jntnum[b] == 1 and mjm.jnt_type[mjm.body_jntadr[b]] == _FREE:
+            floats[b] = 1
+            tree = mjm.dof_treeid[mjm.body_dofadr[b]]
+            alone[b] = mjm.tree_dofnum[tree] == 6 and mjm.body_subtreemass[b] == mjm.body_mass[b]
+    out = {
+        name: getattr(mjm, name)
+        for name in (
+            *("body_parentid", "body_rootid", "body_jntnum", "body_dofnum", "body_pos", "body_quat"),
+            *("body_ipos", "body_iquat", "body_mass", "body_inertia", "body_subtreemass"),
+        )
+    }
+    out["body_jntadr"] = np.maximum(mjm.body_jntadr, 0)
+    out["body_dofadr"] = np.maximum(mjm.body_dofadr, 0)
+    return {**out, "body_floats": floats, "body_alone": alone}
+
+
+def _joints(mjm: mujoco.MjModel) -> dict:
+    ancestors = np.zeros((mjm.nv, mjm.nv), int)
+    depth = np.zeros(mjm.nv, int)
+    for dof in range(mjm.nv):
+        up = dof
+        while up >= 0:
+            ancestors[dof, depth[dof]] = up
+            depth[dof] += 1
+            up = mjm.dof_parentid[up]
+    springs = 0.0 if disabled(mjm, _D.mjDSBL_SPRING) else 1.0
+    dampers = 0.0 if disabled(mjm, _D.mjDSBL_DAMPER) else 1.0
+    out = {n: getattr(mjm, n) for n in ("qpos0", "qpos_spring", "jnt_type", "jnt_qposadr", "jnt_dofadr")}
+    out |= {n: getattr(mjm, n) for n in ("jnt_pos", "jnt_axis", "dof_bodyid", "dof_armature")}
+    return out | {
+        "dof_depth": depth,
+        "dof_ancestor": ancestors,
+        "jnt_stiffness": _first(mjm.jnt_stiffness, mjm.njnt) * springs,
+        "dof_damping": _first(mjm.dof_damping, mjm.nv) * dampers,
+    }
+
+
+def _first(array: np.ndarray, rows: int) -> np.ndarray:
+    """First column of an array of `rows` rows, whatever its shape."""
+    return np.asarray(array).reshape(rows, -1)[:, 0] if rows else np.zeros(0)
+
+
+def _actuators(mjm: mujoco.MjModel) -> dict:
+    nu = mjm.nu
+    joint = mjm.actuator_trnid[:nu, 0]
+    active = 0.0 if disabled(mjm, _D.mjDSBL_ACTUATION) else 1.0
+    gain, bias = mjm.actuator_gainprm[:, :3].copy(), mjm.actuator_biasprm[:, :3].copy()
+    gain[mjm.actuator_gaintype == int(mujoco.mjtGain.mjGAIN_FIXED), 1:] = 0.0
+    bias[mjm.actuator_biastype == int(mujoco.mjtBias.mjBIAS_NONE)] = 0.0
+    clamp = np.asarray(mjm.actuator_ctrllimited[:nu], bool) & (not disabled(mjm, _D.mjDSBL_CLAMPCTRL))
+    unlimited = np.tile([-UNLIMITED, UNLIMITED], (nu, 1))
+    forced = np.asarray(mjm.actuator_forcelimited[:nu], bool)
+    joint_type = mjm.jnt_type[joint] if nu else np.zeros(0, int)
+    gear = mjm.actuator_gear.reshape(-1, 6)[:nu]
+    servo = (
+        (mjm.actuator_gaintype == int(mujoco.mjtGain.mjGAIN_FIXED))
+        & (mjm.actuator_biastype == int(mujoco.mjtBias.mjBIAS_AFFINE))
+        & (mjm.actuator_gainprm[:, 0] == -mjm.actuator_biasprm[:, 1])
+        & (joint_type == _BALL)
+    )
+    return {
+        "actuator_type": joint_type,
+        "actuator_inparent": (mjm.actuator_trntype[:nu] == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)).astype(int),
+        "actuator_qposadr": mjm.jnt_qposadr[joint] if nu else np.zeros(0, int),
+        "actuator_dofadr": mjm.jnt_dofadr[joint] if nu else np.zeros(0, int),
+        "actuator_gear": gear,
+        "actuator_gain": gain * active,
+        "actuator_bias": bias * active,
+        "actuator_ctrlrange": np.where(clamp[:, None], mjm.actuator_ctrlrange.reshape(-1, 2)[:nu], unlimited),
+        "actuator_forcerange": np.where(forced[:, None], mjm.actuator_forcerange.reshape(-1, 2)[:nu], unlimited),
+        "actuator_period": np.where(servo, 2 * np.pi * np.linalg.norm(gear[:, :3], axis=1), 0.0),
+    }
+
+
+def _geoms(mjm: mujoco.MjModel) -> dict:
+    collides = np.zeros(mjm.ngeom, int)
+    collides[possible_pairs(mjm).reshape(-1)] = 1
+    out = {n: getattr(mjm, n) for n in ("geom_bodyid", "geom_pos", "geom_quat", "geom_size", "geom_rbound")}
+    return out | {"geom_collides": collides}
+
+
+def _meshes(mjm: mujoco.MjModel) -> dict:
+    """Hull vertices and their neighbours of every mesh, in the order in which MuJoCo walks them."""
+    start, count = np.zeros(mjm.ngeom, int), np.zeros(mjm.ngeom, int)
+    verts, edge_start, edge_count, edges = [], [], [], []
+    hulls: dict[int, tuple[int, int]] = {}
+    for g in np.nonzero(mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[0]:
+        mesh = int(mjm.geom_dataid[g])
+        if mesh not in hulls:
+            first = len(verts)
+            points, neighbours = _hull(mjm, mesh)
+            for point, near in zip(points, neighbours, strict=True):
+                verts.append(point)
+                edge_start.append(len(edges))
+                edge_count.append(len(near))
+                edges.extend(near)
+            hulls[mesh] = (first, len(points))
+        start[g], count[g] = hulls[mesh]
+    return {
+        "geom_vertadr": start,
+        "geom_vertnum": count,
+        "vert_pos": np.array(verts).reshape(-1, 3),
+        "vert_edgeadr": np.array(edge_start, int),
+        "vert_edgenum": np.array(edge_count, int),
+        "edge_vert": np.array(edges, int),
+    }
+
+
+def _hull(mjm: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, list[list[int]]]:
+    """Vertices of a mesh's convex hull (all vertices when it has none) and each one's neighbours.
+
+    The layout of `mesh_graph` is documented in MuJoCo's XML reference under mesh/graph data: numvert, numface,
+    then vert_edgeadr, vert_globalid and the -1 terminated edge lists.
+    """
+    first, number = mjm.mesh_vertadr[mesh], mjm.mesh_vertnum[mesh]
+    points = mjm.mesh_vert[first : first + number]
+    graph = int(mjm.mesh_graphadr[mesh])
+    if graph < 0:
+        return points, [[j for j in range(number) if j != i] for i in range(number)]
+    n = int(mjm.mesh_graph[graph])
+    edge_address = mjm.mesh_graph[graph + 2 : graph + 2 + n]
+    global_id = mjm.mesh_graph[graph + 2 + n : graph + 2 + 2 * n]
+    edges = mjm.mesh_graph[graph + 2 + 2 * n :]
+    neighbours = []
+    for address in edge_address:
+        end = address
+        while edges[end] >= 0:
+            end += 1
+        neighbours.append([int(v) for v in edges[address:end]])
+    return points[global_id], neighbours
+
+
+def _pairs(mjm: mujoco.MjModel) -> dict:
+    """Pairs grouped by their row of the dispatch table, with mixed contact parameters and dof lists."""
+    pairs = possible_pairs(mjm)
+    row = np.array([PAIR_TYPES.index((int(mjm.geom_type[a]), int(mjm.geom_type[b]))) for a, b in pairs], int)
+    order = np.argsort(row, kind="stable")
+    pairs, row = pairs[order].reshape(-1, 2), row[order]
+    body = mjm.geom_bodyid[pairs].reshape(-1, 2)
+    lists = [_pair_dofs(mjm, int(a), int(b)) for a, b in body]
+    lengths = np.array([len(ids) for ids, _ in lists], int)
+    params = [mix_pair(mjm, int(a), int(b)) for a, b in pairs]
+    stacked = {k: np.array([p[k] for p in params]) for k in (params[0] if params else ())}
+    empty = ("condim", "margin", "reach", "friction", "solimp", "stiffness", "damping", "diagonal", "regularizer")
+    dynamic = mjm.body_weldid[body] != 0
+    return {
+        "pair_start": np.searchsorted(row, np.arange(len(PAIR_TYPES) + 1)),
+        "pair_geom1": pairs[:, 0],
+        "pair_geom2": pairs[:, 1],
+        "pair_body1": body[:, 0],
+        "pair_body2": body[:, 1],
+        "pair_dofadr": np.cumsum(lengths) - lengths,
+        "pair_dofnum": lengths,
+        "pair_couples": (dynamic[:, 0] & dynamic[:, 1]).astype(int),
+        "pairdof_id": np.concatenate([ids for ids, _ in lists]) if lists else np.zeros(0, int),
+        "pairdof_sign": np.concatenate([signs for _, signs in lists]) if lists else np.zeros(0),
+        **{f"pair_{k}": stacked.get(k, np.zeros(0)) for k in empty},
+    }
+
+
+def _pair_dofs(mjm: mujoco.MjModel, body1: int, body2: int) -> tuple[np.ndarray, np.ndarray]:
+    """Dofs that move exactly one of two bodies, in descending order, and +1 where it is the second."""
+    first, second = _chain(mjm, body1), _chain(mjm, body2)
+    ids = np.array(sorted(first ^ second, reverse=True), int)
+    return ids, np.array([1.0 if i in second else -1.0 for i in ids])
+
+
+def _chain(mjm: mujoco.MjModel, body: int) -> set[int]:
+    dofs: set[int] = set()
+    while body:
+        dofs.update(range(mjm.body_dofadr[body], mjm.body_dofadr[body] + mjm.body_dofnum[body]))
+        body = int(mjm.body_parentid[body])
+    return dofs
+
+
+def _limits(mjm: mujoco.MjModel) -> dict:
+    rows = []
+    if not disabled(mjm, _D.mjDSBL_LIMIT, _D.mjDSBL_CONSTRAINT):
+        for j in np.nonzero(np.asarray(mjm.jnt_limited, bool))[0]:
+            if mjm.jnt_type[j] == _BALL:
+                rows.append((j, 0, mjm.jnt_range[j].max()))
+            elif mjm.jnt_type[j] in (_SLIDE, _HINGE):
+                rows += [(j, -1, mjm.jnt_range[j, 0]), (j, 1, mjm.jnt_range[j, 1])]
+    joint = np.array([r[0] for r in rows], int)
+    solimp = np.array([impedance_params(mjm.jnt_solimp[j]) for j in joint]).reshape(-1, 5)
+    kb = np.array([reference_params(mjm, mjm.jnt_solref[j], s[1]) for j, s in zip(joint, solimp, strict=True)])
+    kb = kb.reshape(-1, 2)
+    dof = mjm.jnt_dofadr[joint] if len(joint) else joint
+    return {
+        "limit_jnt": joint,
+        "limit_qposadr": mjm.jnt_qposadr[joint] if len(joint) else joint,
+        "limit_dofadr": dof,
+        "limit_side": np.array([r[1] for r in rows], int),
+        "limit_value": np.array([r[2] for r in rows]),
+        "limit_margin": mjm.jnt_margin[joint] if len(joint) else np.zeros(0),
+        "limit_solimp": solimp,
+        "limit_stiffness": kb[:, 0],
+        "limit_damping": kb[:, 1],
+        "limit_diagonal": mjm.dof_invweight0[dof] if len(joint) else np.zeros(0),
+    }

@@ -1,0 +1,106 @@
+"""Where in its files an element of a model stands, for messages that people can act on.
+
+MuJoCo's parser notes "line N" in every element of an MjSpec, but neither the file nor the lines inside included files
+or of `<option>` and `<flag>`. The files are therefore read once more here, for line numbers alone: everything about
+the model itself comes from the compiled MjModel.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+# The section of an MJCF file in which elements of each kind stand.
+_SECTION = {
+    "body": "worldbody",
+    "joint": "worldbody",
+    "geom": "worldbody",
+    "actuator": "actuator",
+    "tendon": "tendon",
+    "equality": "equality",
+    "pair": "contact",
+    "texture": "asset",
+    "sensor": "sensor",
+    "option": "option",
+}
+# Kinds whose elements stand in several sections.
+_ANYWHERE = {"flex": ("flex", "flexcomp")}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a model came from: a label for messages, and the file or the text if there is one."""
+
+    label: str
+    path: Path | None = None
+    text: str | None = None
+
+
+@dataclass
+class Places:
+    """The tags of a model's files: ``tags`` holds (section, tag, attributes, file name, line)."""
+
+    label: str
+    tags: list[tuple[str, str, dict[str, str], str, int]] = field(default_factory=list)
+    root: str = ""
+
+    @classmethod
+    def read(cls, source: Source) -> "Places":
+        """Read the tags of ``source`` and of the files that it includes; broken XML yields what came before."""
+        places = cls(source.label)
+        if source.path is not None:
+            places._read_file(source.path, source.path.parent, ("",), depth=0)
+        elif source.text is not None:
+            places._read_text(source.text.encode(), source.label, Path(), ("",), depth=0)
+        return places
+
+    def of_element(self, kind: str, name: str, info: str) -> str:
+        """Return "file, line N" of an element whose MjSpec note is ``info``; as much of it as is known."""
+        line = re.search(r"\d+", info or "")
+        if line and int(line.group()) > 0:
+            return f"{self.label}, line {line.group()}"
+        wanted = _SECTION.get(kind)
+        for section, tag, attributes, file, number in self.tags:
+            fits = section == wanted and (tag == kind or wanted != "worldbody")
+            if name and attributes.get("name") == name and (fits or tag in _ANYWHERE.get(kind, ())):
+                return f"{file}, line {number}"
+        return f"{self.label}, in an included file" if line else self.label
+
+    def of_option(self, attribute: str) -> str:
+        """Return where the option or flag ``attribute`` is set; the last place wins, as in MuJoCo."""
+        for section, _, attributes, file, number in reversed(self.tags):
+            if section == "option" and attribute in attributes:
+                return f"{file}, line {number}"
+        return self.label
+
+    def _read_file(self, path: Path, folder: Path, stack: tuple[str, ...], depth: int) -> None:
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return  # MuJoCo reports missing files itself, with the line of the include
+        label = self.label if depth == 0 else path.name
+        self._read_text(data, label, folder, stack, depth)
+
+    def _read_text(self, data: bytes, label: str, folder: Path, stack: tuple[str, ...], depth: int) -> None:
+        path: list[str] = list(stack)
+        parser = expat.ParserCreate()
+
+        def start(tag: str, attributes: dict[str, str]) -> None:
+            self.root = self.root or tag
+            if tag == "include" and depth < 20:
+                self._read_file(folder / attributes.get("file", ""), folder, tuple(path), depth + 1)
+            path.append(tag)
+            # path: "", mujoco, section, ...; the root of an included file takes mujoco's place
+            if depth and len(path) == len(stack) + 1:
+                path[-1] = path[-2] or tag
+                return
+            below = [step for step in path if step not in ("", "mujoco", "mujocoinclude")]
+            if below:
+                self.tags.append((below[0], tag, attributes, label, parser.CurrentLineNumber))
+
+        parser.StartElementHandler = start
+        parser.EndElementHandler = lambda tag: path.pop()
+        try:
+            parser.Parse(data, True)
+        except expat.ExpatError:
+            return

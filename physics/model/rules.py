@@ -1,0 +1,328 @@
+"""What a compiled MuJoCo model can use that Tumble does not do: one row a feature.
+
+A rule finds the elements of one kind that use the feature, and says how to take the feature out of an MjSpec. A rule
+with ``without`` flags holds only while none of these disable flags is set: with one of them the feature has no effect,
+and its elements are merely unused.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+from mujoco import MjModel
+
+from .mujoco_fields import ENABLE_FLAGS, Flag
+from .pairs import pair_condim, possible_pairs
+
+_D = mujoco.mjtDisableBit
+_CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
+_LIMIT = int(_D.mjDSBL_LIMIT) | int(_D.mjDSBL_CONSTRAINT)
+_FRICTIONLOSS = int(_D.mjDSBL_FRICTIONLOSS) | int(_D.mjDSBL_CONSTRAINT)
+_EQUALITY = int(_D.mjDSBL_EQUALITY) | int(_D.mjDSBL_CONSTRAINT)
+_SPRING, _DAMPER, _GRAVITY = int(_D.mjDSBL_SPRING), int(_D.mjDSBL_DAMPER), int(_D.mjDSBL_GRAVITY)
+_MASSLESS = 1e-15  # mjMINVAL: MuJoCo's fluid model skips lighter bodies
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One unsupported feature.
+
+    Attributes:
+        feature: what the message says.
+        kind: the kind of element, a key of ``support.KINDS``, or "option".
+        attribute: the attribute in an MJCF file that asks for it, where there is one.
+        where: model -> ids of the elements that use it; for an option, non-empty if it is in use.
+        drop: takes the feature out of one MjSpec element (for an option: out of ``spec.option``); None: delete it.
+        without: disable flags under each of which the feature has no effect.
+    """
+
+    feature: str
+    kind: str
+    attribute: str
+    where: Callable[[MjModel], np.ndarray]
+    drop: Callable[[object], None] | None
+    without: int = 0
+
+
+def _sets(**values: object) -> Callable[[object], None]:
+    """Return a function that assigns ``values`` to an element's attributes."""
+
+    def apply(element: object) -> None:
+        for name, value in values.items():
+            setattr(element, name, value)
+
+    return apply
+
+
+def _linear(name: str) -> Callable[[object], None]:
+    """Return a function that keeps the first coefficient of a polynomial attribute and clears the others."""
+
+    def apply(element: object) -> None:
+        coefficients = np.array(getattr(element, name))
+        coefficients[1:] = 0
+        setattr(element, name, coefficients)
+
+    return apply
+
+
+def _ids(mask: np.ndarray) -> np.ndarray:
+    return np.flatnonzero(mask)
+
+
+def _rows(array: np.ndarray) -> np.ndarray:
+    """Return the ids of the rows that are not all zero."""
+    return _ids(np.any(array.reshape(len(array), -1) != 0, axis=1)) if array.size else _ids(np.zeros(0))
+
+
+def _joints_of(m: MjModel, dofs: np.ndarray) -> np.ndarray:
+    return np.unique(m.dof_jntid[dofs])
+
+
+def _on(condition: object) -> np.ndarray:
+    return np.zeros(1 if condition else 0, dtype=int)
+
+
+def _only_touching(m: MjModel, geoms: np.ndarray) -> np.ndarray:
+    return np.intersect1d(geoms, possible_pairs(m))
+
+
+def _slides(m: MjModel) -> bool:
+    """Return whether a contact with friction is possible."""
+    return bool((pair_condim(m, possible_pairs(m)) > 1).any())
+
+
+def _in_fluid(m: MjModel) -> bool:
+    return bool(np.any((m.body_treeid >= 0) & (m.body_mass >= _MASSLESS)))
+
+
+def _enum(prefix: str, enum: Any, allowed: set[int]) -> list[tuple[str, int]]:
+    """Return (name, value) of the members of ``enum`` that are not allowed."""
+    return [
+        (name.removeprefix(prefix).lower(), int(member))
+        for name, member in enum.__members__.items()
+        if int(member) not in allowed and not name.startswith("mjN") and not name.endswith("UNDEFINED")
+    ]
+
+
+def _actuator_types(field: str, what: str, prefix: str, enum: Any, allowed: set[int]) -> list[Rule]:
+    """Return one rule for each member of an actuator's type field that is not allowed."""
+
+    def where(value: int) -> Callable[[MjModel], np.ndarray]:
+        return lambda m: _ids(getattr(m, f"actuator_{field}") == value)
+
+    return [
+        Rule(f"{what} '{name}'", "actuator", field, where(value), None) for name, value in _enum(prefix, enum, allowed)
+    ]
+
+
+def _in_parent(m: MjModel) -> np.ndarray:
+    turning = np.isin(m.jnt_type, (int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)))
+    in_parent = m.actuator_trntype == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+    mask = [bool(p) and bool(turning[j]) for p, j in zip(in_parent, m.actuator_trnid[:, 0], strict=True)]
+    return _ids(np.array(mask, dtype=bool))
+
+
+def _grouped_off(m: MjModel) -> np.ndarray:
+    off = int(m.opt.disableactuator)
+    return _ids(np.array([0 <= int(g) < 31 and bool(off >> int(g) & 1) for g in m.actuator_group], dtype=bool))
+
+
+BODY = [
+    Rule("gravity compensation", "body", "gravcomp", lambda m: _rows(m.body_gravcomp), _sets(gravcomp=0.0), _GRAVITY),
+    Rule("mocap body", "body", "mocap", lambda m: _ids(m.body_mocapid >= 0), _sets(mocap=False)),
+    Rule("plugin with passive forces", "body", "plugin", lambda m: _ids(m.body_plugin >= 0), lambda e: _no_plugin(e)),
+]
+
+JOINT = [
+    Rule(
+        "friction loss",
+        "joint",
+        "frictionloss",
+        lambda m: _joints_of(m, m.dof_frictionloss > 0),
+        _sets(frictionloss=0.0),
+        _FRICTIONLOSS,
+    ),
+    Rule(
+        "polynomial stiffness",
+        "joint",
+        "stiffness",
+        lambda m: _rows(m.jnt_stiffnesspoly),
+        _linear("stiffness"),
+        _SPRING,
+    ),
+    Rule(
+        "polynomial damping",
+        "joint",
+        "damping",
+        lambda m: _joints_of(m, _rows(m.dof_dampingpoly)),
+        _linear("damping"),
+        _DAMPER,
+    ),
+    Rule(
+        "plastic spring",
+        "joint",
+        "springyield",
+        lambda m: _ids((m.jnt_plasticadr >= 0) | (m.jnt_springyield > 0)),
+        _sets(springyield=0.0),
+        _SPRING,
+    ),
+    Rule(
+        "limit on the actuator force",
+        "joint",
+        "actuatorfrcrange",
+        lambda m: _ids(m.jnt_actfrclimited != 0),
+        _sets(actfrclimited=0),
+        int(_D.mjDSBL_ACTUATION),
+    ),
+    Rule(
+        "gravity compensation by actuators",
+        "joint",
+        "actuatorgravcomp",
+        lambda m: _ids((m.jnt_actgravcomp != 0) & bool(m.flg_gravcomp)),
+        _sets(actgravcomp=False),
+        _GRAVITY,
+    ),
+]
+
+GEOM = [
+    Rule(
+        "surface velocity",
+        "geom",
+        "surfacevel",
+        lambda m: _only_touching(m, _rows(m.geom_surfacevel)),
+        _sets(surfacevel=np.zeros(6)),
+        _CONTACT,
+    ),
+    Rule(
+        "adhesive contact",
+        "geom",
+        "adhesion",
+        lambda m: _only_touching(m, _rows(m.geom_adhesion)),
+        _sets(adhesion=0.0),
+        _CONTACT,
+    ),
+    Rule(
+        "plugin",
+        "geom",
+        "plugin",
+        lambda m: _only_touching(m, _ids(m.geom_plugin >= 0)),
+        _sets(contype=0, conaffinity=0),
+        _CONTACT,
+    ),
+]
+
+ACTUATOR = [
+    *_actuator_types("trntype", "transmission", "mjTRN_", mujoco.mjtTrn, {0, 1}),
+    Rule("transmission 'jointinparent' on a free or ball joint", "actuator", "jointinparent", _in_parent, None),
+    *_actuator_types("dyntype", "activation dynamics", "mjDYN_", mujoco.mjtDyn, {0}),
+    *_actuator_types("gaintype", "gain", "mjGAIN_", mujoco.mjtGain, {0, 1}),
+    *_actuator_types("biastype", "bias", "mjBIAS_", mujoco.mjtBias, {0, 1}),
+    Rule("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
+    Rule("delay", "actuator", "delay", lambda m: _rows(m.actuator_delay), _sets(delay=0.0)),
+    Rule(
+        "damping of its own",
+        "actuator",
+        "damping",
+        lambda m: np.union1d(_rows(m.actuator_damping), _rows(m.actuator_dampingpoly)),
+        _sets(damping=np.zeros(3)),
+        _DAMPER,
+    ),
+    Rule("armature of its own", "actuator", "armature", lambda m: _rows(m.actuator_armature), _sets(armature=0.0)),
+    Rule("member of a disabled group", "actuator", "actuatorgroupdisable", _grouped_off, None),
+]
+
+TENDON = [
+    Rule(
+        "stiffness",
+        "tendon",
+        "stiffness",
+        lambda m: np.union1d(_rows(m.tendon_stiffness), _rows(m.tendon_stiffnesspoly)),
+        _sets(stiffness=np.zeros(3), springyield=0.0),
+        _SPRING,
+    ),
+    Rule(
+        "damping",
+        "tendon",
+        "damping",
+        lambda m: np.union1d(_rows(m.tendon_damping), _rows(m.tendon_dampingpoly)),
+        _sets(damping=np.zeros(3)),
+        _DAMPER,
+    ),
+    Rule("limits", "tendon", "range", lambda m: _ids(m.tendon_limited != 0), _sets(limited=0), _LIMIT),
+    Rule(
+        "friction loss",
+        "tendon",
+        "frictionloss",
+        lambda m: _ids(m.tendon_frictionloss > 0),
+        _sets(frictionloss=0.0),
+        _FRICTIONLOSS,
+    ),
+    Rule("armature", "tendon", "armature", lambda m: _rows(m.tendon_armature), _sets(armature=0.0)),
+]
+
+
+def _equality_types() -> list[Rule]:
+    def where(value: int) -> Callable[[MjModel], np.ndarray]:
+        return lambda m: _ids((m.eq_type == value) & (m.eq_active0 != 0))
+
+    members = _enum("mjEQ_", mujoco.mjtEq, set())
+    return [Rule(f"equality constraint '{n}'", "equality", n, where(v), None, _EQUALITY) for n, v in members]
+
+
+OTHER = [
+    *_equality_types(),
+    Rule("contact pair given by hand", "pair", "pair", lambda m: np.arange(m.npair), None, _CONTACT),
+    Rule("deformable body", "flex", "flex", lambda m: np.arange(m.nflex), None),
+]
+
+
+def _integrator(name: str) -> Rule:
+    value = int(mujoco.mjtIntegrator.__members__[f"mjINT_{name.upper()}"])
+    replace = _sets(integrator=int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST))
+    return Rule(f"integrator '{name}'", "option", "integrator", lambda m: _on(m.opt.integrator == value), replace)
+
+
+def _enable_flag(name: str) -> Rule:
+    bit = int(mujoco.mjtEnableBit.__members__[f"mjENBL_{name.upper()}"])
+
+    def drop(option: object) -> None:
+        option.enableflags = int(option.enableflags) & ~bit  # type: ignore[attr-defined]
+
+    return Rule(f"flag {name}='enable'", "option", name, lambda m: _on(int(m.opt.enableflags) & bit), drop)
+
+
+def _elliptic(m: MjModel) -> np.ndarray:
+    return _on(m.opt.cone == int(mujoco.mjtCone.mjCONE_ELLIPTIC) and _slides(m))
+
+
+OPTION = [
+    _integrator("implicit"),
+    _integrator("discrete"),
+    Rule("elliptic friction cone", "option", "cone", _elliptic, _sets(cone=int(mujoco.mjtCone.mjCONE_PYRAMIDAL))),
+    Rule(
+        "noslip iterations",
+        "option",
+        "noslip_iterations",
+        lambda m: _on(m.opt.noslip_iterations > 0 and _slides(m)),
+        _sets(noslip_iterations=0),
+    ),
+    Rule(
+        "density of a fluid", "option", "density", lambda m: _on(m.opt.density > 0 and _in_fluid(m)), _sets(density=0.0)
+    ),
+    Rule(
+        "viscosity of a fluid",
+        "option",
+        "viscosity",
+        lambda m: _on(m.opt.viscosity > 0 and _in_fluid(m)),
+        _sets(viscosity=0.0),
+    ),
+    *(_enable_flag(name) for name, flag in ENABLE_FLAGS.items() if flag is Flag.REFUSED),
+]
+
+RULES: list[Rule] = [*OPTION, *BODY, *JOINT, *GEOM, *ACTUATOR, *TENDON, *OTHER]
+
+
+def _no_plugin(element: object) -> None:
+    element.plugin.active = False  # type: ignore[attr-defined]

@@ -1,0 +1,279 @@
+"""Whether Tumble can simulate a compiled MuJoCo model: everything it cannot do is found at once and named.
+
+``check_support`` looks at the compiled MjModel (so that defaults, replicas and attachments are resolved) and takes
+the place of each element from the MjSpec it was compiled from. What is refused stands in ``rules.py``; what each field
+of mjModel means here stands in ``mujoco_fields.py``.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import mujoco
+import numpy as np
+
+from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
+from .pairs import contacts_disabled, has_narrow_phase, possible_pairs, type_name
+from .places import Places, Source
+from .rules import RULES, Rule
+
+_O = mujoco.mjtObj
+
+# kind -> (list of an MjSpec, mjtObj, size of the mjModel)
+KINDS: dict[str, tuple[str, int, str]] = {
+    "body": ("bodies", int(_O.mjOBJ_BODY), "nbody"),
+    "joint": ("joints", int(_O.mjOBJ_JOINT), "njnt"),
+    "geom": ("geoms", int(_O.mjOBJ_GEOM), "ngeom"),
+    "actuator": ("actuators", int(_O.mjOBJ_ACTUATOR), "nactuator"),
+    "tendon": ("tendons", int(_O.mjOBJ_TENDON), "ntendon"),
+    "equality": ("equalities", int(_O.mjOBJ_EQUALITY), "neq"),
+    "pair": ("pairs", int(_O.mjOBJ_PAIR), "npair"),
+    "flex": ("flexes", int(_O.mjOBJ_FLEX), "nflex"),
+    "hfield": ("hfields", int(_O.mjOBJ_HFIELD), "nhfield"),
+    "sensor": ("sensors", int(_O.mjOBJ_SENSOR), "nsensor"),
+    "texture": ("textures", int(_O.mjOBJ_TEXTURE), "ntex"),
+    "keyframe": ("keys", int(_O.mjOBJ_KEY), "nkey"),
+    "numeric": ("numerics", int(_O.mjOBJ_NUMERIC), "nnumeric"),
+    "text": ("texts", int(_O.mjOBJ_TEXT), "ntext"),
+    "tuple": ("tuples", int(_O.mjOBJ_TUPLE), "ntuple"),
+    "skin": ("skins", int(_O.mjOBJ_SKIN), "nskin"),
+    "light": ("lights", int(_O.mjOBJ_LIGHT), "nlight"),
+}
+_REPORTING_ONLY = {
+    "sensor": "sensors are not computed",
+    "texture": "textures are not drawn",
+    "keyframe": "keyframes are not loaded",
+    "numeric": "custom data",
+    "text": "custom data",
+    "tuple": "custom data",
+    "skin": "skins are not drawn",
+    "light": "lights of the model are not used by the renderer",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing in a model that Tumble refuses or leaves unused.
+
+    Attributes:
+        feature: what it is, as a noun.
+        kind: the kind of element: a key of ``KINDS``, "option" or "contact".
+        name: the element's name, "#3" if it has none (its id in the compiled model), or the attribute of an option.
+        place: file and line, as far as they are known.
+        index: the element's id in the compiled model; -1 for options.
+        rule: the row of ``rules.RULES`` that found it, if one did.
+    """
+
+    feature: str
+    kind: str
+    name: str
+    place: str
+    index: int = -1
+    rule: Rule | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.kind} '{self.name}' ({self.place}): {self.feature}"
+
+
+@dataclass(frozen=True)
+class Support:
+    """The result of ``check_support``: what is refused, what is unused, and what is done differently."""
+
+    source: str
+    unsupported: list[Finding]
+    unused: list[Finding]
+    notes: list[str]
+
+    def raise_if_unsupported(self) -> None:
+        """Raise UnsupportedModelError with everything that is refused, if anything is."""
+        if self.unsupported:
+            raise UnsupportedModelError(self.source, self.unsupported)
+
+
+class UnsupportedModelError(ValueError):
+    """A model uses something that Tumble cannot simulate yet; ``findings`` has it all."""
+
+    def __init__(self, source: str, findings: list[Finding]):
+        self.source, self.findings = source, findings
+        super().__init__(describe(source, findings))
+
+
+def describe(source: str, findings: list[Finding]) -> str:
+    """Return the message of an UnsupportedModelError: one line an element, grouped by kind."""
+    elements: dict[tuple[str, str, str], list[str]] = {}
+    for finding in findings:
+        elements.setdefault((finding.kind, finding.name, finding.place), []).append(finding.feature)
+    lines = [f"{source}: Tumble does not support yet what {_count(len(elements), 'element')} of this model ask for:"]
+    previous = ""
+    for (kind, name, place), features in elements.items():
+        if kind != previous:
+            lines.append(f"  {kind}:")
+            previous = kind
+        lines.append(f"    '{name}' ({place}): {'; '.join(features)}")
+    lines.append("Take these out of the model, or load it with strict=False to drop them with a warning.")
+    return "\n".join(lines)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'s' if n != 1 else ''}"
+
+
+def check_support(
+    mjm: mujoco.MjModel, spec: mujoco.MjSpec | None = None, source: Source | str = "model", places: Places | None = None
+) -> Support:
+    """Find everything in ``mjm`` that Tumble cannot simulate, and what it leaves unused.
+
+    Args:
+        mjm: the compiled model.
+        spec: the MjSpec that ``mjm`` was compiled from (compiled already); gives the places.
+        source: where the model came from: a label, or a Source with its file or text.
+        places: the places of ``source`` if the caller has read them already.
+
+    Returns:
+        A Support; nothing is raised here.
+    """
+    source = source if isinstance(source, Source) else Source(source)
+    look_up = _LookUp(mjm, spec, places or Places.read(source))
+    unsupported: list[Finding] = []
+    unused: list[Finding] = []
+    for rule in RULES:
+        without = int(mjm.opt.disableflags) & rule.without
+        for index in rule.where(mjm):
+            finding = look_up.finding(rule.kind, int(index), rule.feature, rule)
+            (unused if without else unsupported).append(finding)
+    unsupported += _pairs_without_narrow_phase(mjm, look_up)
+    unsupported += _unknown_fields(mjm, look_up)
+    unused += _unused_elements(mjm, look_up, {f.index for f in unsupported if f.kind == "tendon"})
+    return Support(source.label, unsupported, unused, _notes(mjm))
+
+
+@dataclass(frozen=True)
+class _LookUp:
+    """Names and places of elements."""
+
+    mjm: mujoco.MjModel
+    spec: mujoco.MjSpec | None
+    places: Places
+
+    def finding(self, kind: str, index: int, feature: str, rule: Rule | None = None) -> Finding:
+        if kind == "option":
+            attribute = rule.attribute if rule else feature
+            return Finding(feature, kind, attribute, self.places.of_option(attribute), -1, rule)
+        return Finding(feature, kind, self.name(kind, index), self.place(kind, index), index, rule)
+
+    def name(self, kind: str, index: int) -> str:
+        return mujoco.mj_id2name(self.mjm, KINDS[kind][1], index) or f"#{index}"
+
+    def place(self, kind: str, index: int) -> str:
+        elements = getattr(self.spec, KINDS[kind][0]) if self.spec is not None else []
+        if index >= len(elements):
+            return self.places.label
+        return self.places.of_element(kind, elements[index].name, elements[index].info)
+
+    def pair(self, geoms: Iterable[int]) -> tuple[str, str]:
+        """Return the names and the places of a pair of geoms."""
+        geoms = [int(g) for g in geoms]
+        return "' and '".join(self.name("geom", g) for g in geoms), "; ".join(self.place("geom", g) for g in geoms)
+
+
+def _pairs_without_narrow_phase(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
+    pairs = possible_pairs(mjm)
+    findings = []
+    for pair in pairs[~has_narrow_phase(mjm, pairs)]:
+        first, second = (type_name(t) for t in mjm.geom_type[pair])
+        name, place = look_up.pair(pair)
+        findings.append(Finding(f"contact of {first} with {second}", "contact", name, place))
+    return findings
+
+
+def _unknown_fields(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
+    """Return the non-zero arrays of a MuJoCo newer than the table of fields; none for the version it was made for."""
+    if mujoco.__version__.startswith("4.0."):
+        return []
+    findings = []
+    for name in dir(mjm):
+        if name.startswith("_") or role(MODEL, name) is not None:
+            continue
+        value = getattr(mjm, name)
+        if isinstance(value, np.ndarray) and value.size and np.any(value != 0):
+            feature = f"mjModel field of MuJoCo {mujoco.__version__} that Tumble does not know"
+            findings.append(Finding(feature, "option", name, look_up.places.label))
+    return findings
+
+
+def _unused_elements(mjm: mujoco.MjModel, look_up: _LookUp, refused_tendons: set[int]) -> list[Finding]:
+    """Return the elements that cannot change the motion and that Tumble does nothing with."""
+    unused = []
+    for kind, why in _REPORTING_ONLY.items():
+        unused += [look_up.finding(kind, i, why) for i in range(getattr(mjm, KINDS[kind][2]))]
+    tendons = set(range(mjm.ntendon)) - refused_tendons
+    unused += [look_up.finding("tendon", i, "tendon without stiffness, damping or limits") for i in sorted(tendons)]
+    inactive = np.flatnonzero(mjm.eq_active0 == 0)
+    unused += [look_up.finding("equality", int(i), "inactive equality constraint") for i in inactive]
+    unused += [
+        Finding("height field", "hfield", look_up.name("hfield", i), look_up.place("hfield", i), i)
+        for i in range(mjm.nhfield)
+    ]
+    unused += _idle_geoms(mjm, look_up) + _idle_flags(mjm, look_up)
+    return unused
+
+
+def _idle_geoms(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
+    """Return the geoms whose masks ask for contacts that can never happen."""
+    asks = np.flatnonzero((mjm.geom_contype != 0) | (mjm.geom_conaffinity != 0))
+    why = "contacts are disabled" if contacts_disabled(mjm) else "can never collide with another geom"
+    return [look_up.finding("geom", int(g), why) for g in np.setdiff1d(asks, possible_pairs(mjm))]
+
+
+def _idle_flags(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
+    sets = (
+        (ENABLE_FLAGS, "mjENBL_", mujoco.mjtEnableBit, int(mjm.opt.enableflags), "enable"),
+        (DISABLE_FLAGS, "mjDSBL_", mujoco.mjtDisableBit, int(mjm.opt.disableflags), "disable"),
+    )
+    return [
+        Finding(f"flag {name}='{word}' has no effect here", "option", name, look_up.places.of_option(name))
+        for table, prefix, enum, bits, word in sets
+        for name, meaning in table.items()
+        if meaning is Flag.WITHOUT_EFFECT and bits & int(enum.__members__[prefix + name.upper()])
+    ]
+
+
+def _notes(mjm: mujoco.MjModel) -> list[str]:
+    solver = mujoco.mjtSolver(int(mjm.opt.solver)).name.removeprefix("mjSOL_")
+    if solver == "NEWTON":
+        return []
+    return [f"solver {solver}: Tumble uses Newton, which solves the same convex problem"]
+
+
+def drop_unsupported(spec: mujoco.MjSpec, findings: Iterable[Finding]) -> mujoco.MjSpec:
+    """Return a copy of ``spec`` without what ``findings`` name; the caller compiles it and warns.
+
+    Fields are set to the value that switches the feature off. An element that cannot do without the feature is
+    deleted: an actuator (which shortens ``ctrl``), an equality, a contact pair, a flex. Pairs of geoms without a narrow
+    phase stay in the model: they make no contacts, because Tumble's pair table has only pairs it can compute.
+
+    Args:
+        spec: a compiled MjSpec; not changed.
+        findings: what ``check_support`` returned for it as unsupported.
+
+    Raises:
+        ValueError: for a finding that cannot be taken out.
+    """
+    spec = spec.copy()
+    spec.compile()  # gives the elements of the copy their ids
+    doomed = []
+    for finding in findings:
+        if finding.kind == "contact":
+            continue
+        if finding.rule is None:
+            raise ValueError(f"cannot drop: {finding}")
+        if finding.kind == "option":
+            finding.rule.drop(spec.option)  # type: ignore[misc]
+            continue
+        element = getattr(spec, KINDS[finding.kind][0])[finding.index]
+        if finding.rule.drop is None:
+            doomed.append((finding.kind, finding.index, element))
+        else:
+            finding.rule.drop(element)
+    for element in {(kind, index): element for kind, index, element in doomed}.values():
+        spec.delete(element)
+    return spec

@@ -1,0 +1,201 @@
+"""The one owner of Taichi in this process: device, precision, threads, and the scratch that all solvers share.
+
+Taichi is started on first use. `init` may be called again with other settings; solvers made before then raise
+`StaleRuntimeError`, because Taichi frees what they refer to.
+"""
+
+import os
+import platform
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+DEVICES = ("cpu", "cuda")
+PRECISIONS = ("32", "64")
+_MIN_NUMBERS, _MIN_INDICES = 1 << 14, 1 << 13
+
+
+class StaleRuntimeError(RuntimeError):
+    """A solver is used after `tumble.init` has started Taichi anew."""
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """Settings in force.
+
+    Attributes:
+        device: "cpu" or "cuda".
+        precision: "32" or "64" bits for every real number of the solver.
+        lanes: environments per SIMD register.
+        threads: worker threads.
+        generation: counts the calls that started Taichi.
+    """
+
+    device: str
+    precision: str
+    lanes: int
+    threads: int
+    generation: int
+
+    @property
+    def dtype(self) -> Any:
+        """The real type, as Taichi names it."""
+        import taichi as ti
+
+        return ti.f32 if self.precision == "32" else ti.f64
+
+    @property
+    def torch_dtype(self) -> Any:
+        """The real type, as torch names it."""
+        import torch
+
+        return torch.float32 if self.precision == "32" else torch.float64
+
+    def require(self) -> None:
+        """Raise unless Taichi still runs with these settings."""
+        if _state.current is not self:
+            raise StaleRuntimeError(
+                "this solver belongs to an earlier tumble.init(...): Taichi has been started anew since. "
+                "Make a new solver (or environment) after the last call of tumble.init."
+            )
+
+
+class _State:
+    current: Runtime | None = None
+    generation = 0
+    process = 0
+    scratch: dict = {}
+
+
+_state = _State()
+
+
+def init(
+    device: str = "cpu",
+    precision: str = "32",
+    lanes: int | None = None,
+    threads: int | None = None,
+) -> Runtime:
+    """Start Taichi for Tumble, or start it anew with other settings.
+
+    Args:
+        device: "cpu".
+        precision: "32" (what people train with) or "64" (for proofs).
+        lanes: environments per SIMD register: 1, 4, 8 or 16; by default as many as the processor's registers hold.
+        threads: worker threads; by default one for each core, or `TUMBLE_THREADS`.
+
+    Raises:
+        ValueError: for a value that is not one of these.
+        RuntimeError: outside the main thread, where Taichi cannot create fields.
+    """
+    from .math.lanes import WIDTHS
+
+    precision = str(precision)
+    if device not in DEVICES:
+        raise ValueError(f"device={device!r}: Tumble runs on {' or '.join(map(repr, DEVICES))}")
+    if device == "cuda":
+        raise ValueError("device='cuda': the GPU drivers of the solver are not built yet; use device='cpu'")
+    if precision not in PRECISIONS:
+        raise ValueError(f"precision={precision!r}: choose '32' or '64'")
+    lanes = default_lanes(precision) if lanes is None else int(lanes)
+    if lanes not in WIDTHS:
+        raise ValueError(f"lanes={lanes}: choose one of {WIDTHS}")
+    threads = default_threads() if threads is None else int(threads)
+    if threads < 1:
+        raise ValueError(f"threads={threads}: at least one is needed")
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("tumble.init: Taichi creates its fields on the main thread only; call it there first")
+    _start_taichi(precision, threads)
+    _state.generation += 1
+    _state.process = os.getpid()
+    _state.scratch = {}
+    _state.current = Runtime(device, precision, lanes, threads, _state.generation)
+    return _state.current
+
+
+def ensure_runtime() -> Runtime:
+    """The settings in force; starts Taichi with the defaults if nobody has yet, and anew in a forked child."""
+    current = _state.current
+    if current is None:
+        return init(precision=os.environ.get("TUMBLE_PRECISION", "32"))
+    if _state.process != os.getpid():
+        return init(current.device, current.precision, current.lanes, current.threads)
+    return current
+
+
+def default_lanes(precision: str) -> int:
+    """Width that fills a SIMD register of this processor at this precision."""
+    bits = 128
+    flags = _cpu_flags()
+    if "avx512f" in flags:
+        bits = 512
+    elif "avx2" in flags or platform.machine().lower() in ("amd64", "x86_64"):
+        bits = 256
+    return max(4, bits // int(precision))
+
+
+def default_threads() -> int:
+    """One thread for each core this process may use, or TUMBLE_THREADS."""
+    asked = os.environ.get("TUMBLE_THREADS")
+    if asked:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _cpu_flags() -> set[str]:
+    try:
+        with open("/proc/cpuinfo") as info:
+            for line in info:
+                if line.startswith("flags"):
+                    return set(line.split())
+    except OSError:
+        pass
+    return set()
+
+
+def _start_taichi(precision: str, threads: int) -> None:
+    import taichi as ti
+
+    ti.reset()
+    ti.init(
+        arch=ti.cpu,
+        default_fp=ti.f32 if precision == "32" else ti.f64,
+        cpu_max_num_threads=threads,
+        log_level=ti.ERROR,
+        offline_cache=True,
+        fast_math=False,  # results must not depend on the width of the lanes
+        advanced_optimization=False,
+        cfg_optimization=False,  # five times shorter compilation, no slower code
+        make_cpu_multithreading_loop=False,  # one task for each worker, not one for each 512 iterations
+    )
+
+
+def scratch(runtime: Runtime, width: int, numbers: int, indices: int) -> tuple[Any, Any]:
+    """Lane and index scratch for all workers, at least so many rows each; solvers share it, size class by size class.
+
+    Returns:
+        (lane field [row, worker], integer field [row, worker]).
+    """
+    import taichi as ti
+
+    rows, index_rows = _size_class(numbers, _MIN_NUMBERS), _size_class(indices, _MIN_INDICES)
+    key = (width, rows, index_rows)
+    if key not in _state.scratch:
+        lanes = ti.Vector.field(width, runtime.dtype) if width > 1 else ti.field(runtime.dtype)
+        integers = ti.field(ti.i32)
+        builder = ti.FieldsBuilder()
+        workers = 1 if width == 1 else runtime.threads
+        builder.dense(ti.j, workers).dense(ti.i, rows).place(lanes)
+        builder.dense(ti.j, workers).dense(ti.i, index_rows).place(integers)
+        builder.finalize()
+        _state.scratch[key] = (lanes, integers)
+    return _state.scratch[key]
+
+
+def _size_class(rows: int, least: int) -> int:
+    size = least
+    while size < rows:
+        size *= 2
+    return size

@@ -1,0 +1,345 @@
+"""RigidSolver: a model and a batch of environments; tensors in and out, no physics of its own."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import kernel as driver
+from .contacts import Contacts, batched_contacts
+from .derived import DERIVED, derive
+from .fields import layout
+from .inspection import inspect_lane
+from .math import Lanes
+from .model.model import Model
+from .runtime import Runtime, ensure_runtime, scratch
+from .state.fields import INDICES, QUANTITIES
+from .state.sizes import all_sizes, coordinate_rows, flat_integers, flat_reals, scratch_rows
+from .state.snapshot import LARGEST
+
+NON_FINITE = 1
+"""Bit of `RigidSolver.faults`: the state stopped being finite; the environment waits for a reset."""
+
+_KERNELS: dict[tuple, Any] = {}
+
+
+class RigidSolver:
+    """Steps `num_envs` copies of one model at once.
+
+    After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the
+    final integration, as MuJoCo's mj_step leaves them (with RK4: of its last stage). `forward()` brings them to the
+    present state. Properties return copies; `set_state` and `solver.ctrl = ...` write.
+
+    Args:
+        model: what to simulate.
+        num_envs: number of environments.
+        outputs: names of derived quantities (see `get`) that every step delivers; any other costs an evaluation.
+        lanes: environments per SIMD register; by default the runtime's, 1 for a single environment.
+
+    Raises:
+        ValueError: for an unknown output or an impossible number of environments.
+    """
+
+    def __init__(self, model: Model, num_envs: int, outputs: Sequence[str] = (), lanes: int | None = None) -> None:
+        if num_envs < 1:
+            raise ValueError(f"num_envs={num_envs}: at least one environment is needed")
+        runtime = ensure_runtime()
+        self.model, self.num_envs = model, int(num_envs)
+        self.runtime: Runtime = runtime
+        self.device, self.dtype = torch.device(runtime.device), runtime.torch_dtype
+        self.width = lanes or (1 if num_envs == 1 else runtime.lanes)
+        self._tiles = -(-self.num_envs // self.width)
+        self._sizes = all_sizes(model)
+        self._offsets = layout(QUANTITIES, self._sizes)[0]
+        self._coords = coordinate_rows(self._sizes)
+        self._widths = {f.name: f.length(self._sizes) for f in QUANTITIES}
+        self._memory = torch.zeros((self._tiles, 2 * self._coords, self.width), dtype=self.dtype)
+        self._counters = torch.zeros((self._tiles, driver.COUNTERS, self.width), dtype=torch.int32)
+        self._outputs = self._names(outputs)
+        self._used = (torch.arange(self._tiles * self.width) < self.num_envs).reshape(self._tiles, self.width)
+        self._make_launcher()
+        self.reset()
+        self._counters[:, driver.FAULT].masked_fill_(~self._used, NON_FINITE)  # spare lanes of the last tile rest
+
+    def __repr__(self) -> str:
+        return f"RigidSolver({self.num_envs} environments, nq={self.model.mj.nq}, nv={self.model.mj.nv}, {self.dtype})"
+
+    # state
+
+    @property
+    def qpos(self) -> torch.Tensor:
+        """Generalised coordinates (num_envs, nq); m or rad, quaternions w first."""
+        return self._read("qpos")
+
+    @property
+    def qvel(self) -> torch.Tensor:
+        """Generalised velocities (num_envs, nv); m/s or rad/s."""
+        return self._read("qvel")
+
+    @property
+    def qacc_warmstart(self) -> torch.Tensor:
+        """Acceleration at which the constraint solver starts (num_envs, nv)."""
+        return self._read("qacc_warmstart")
+
+    @property
+    def ctrl(self) -> torch.Tensor:
+        """Controls (num_envs, nu)."""
+        return self._read("ctrl")
+
+    @ctrl.setter
+    def ctrl(self, value: Any) -> None:
+        self._write("ctrl", self._rows_of("ctrl", value, self.num_envs), None)
+
+    @property
+    def time(self) -> torch.Tensor:
+        """Simulated seconds since each environment's reset (num_envs,), float64."""
+        return self._count(driver.STEPS).to(torch.float64) * float(self.model.mj.opt.timestep)
+
+    @property
+    def faults(self) -> torch.Tensor:
+        """Bits of what went wrong (num_envs,), int32: `NON_FINITE`. Cleared by `reset` and `set_state`."""
+        return self._count(driver.FAULT)
+
+    @property
+    def solver_niter(self) -> torch.Tensor:
+        """Newton iterations of the last evaluation (num_envs,), int32."""
+        return self._count(driver.NITER)
+
+    def set_state(self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None) -> None:
+        """Write coordinates and velocities, forget the warm start and any fault of these environments.
+
+        Values that are not finite (or beyond 1e10) stop their environment at the next step.
+
+        Args:
+            qpos, qvel: (n, nq) and (n, nv), n being num_envs or the number of `envs_idx`; None leaves them.
+            envs_idx: indices of environments; None for all.
+
+        Raises:
+            ValueError: for a wrong shape, naming what was expected.
+            IndexError: for an environment that does not exist.
+        """
+        index = self._index(envs_idx)
+        count = self.num_envs if index is None else len(index)
+        if qpos is not None:
+            self._write("qpos", self._rows_of("qpos", qpos, count), index)
+        if qvel is not None:
+            self._write("qvel", self._rows_of("qvel", qvel, count), index)
+        self._write("qacc_warmstart", torch.zeros((), dtype=self.dtype), index)
+        self._set_count(driver.FAULT, index, 0)
+
+    def reset(self, envs_idx: Any = None) -> None:
+        """Put environments into the model's reference state: zero velocity, control, time and warm start."""
+        index = self._index(envs_idx)
+        for first in (0, self._coords):
+            self._write_rows(first, torch.zeros((), dtype=self.dtype), self._coords, index)
+            qpos0 = torch.as_tensor(self.model.mj.qpos0, dtype=self.dtype)
+            self._write_rows(first, qpos0, self.model.mj.nq, index)
+        for row in range(driver.COUNTERS):
+            self._set_count(row, index, 0)
+        self._stale = True
+
+    # motion
+
+    def step(self, n: int = 1) -> None:
+        """Take `n` physics steps under the present controls."""
+        if n < 1:
+            raise ValueError(f"step(n={n}): at least one step is needed")
+        self.runtime.require()
+        self._call[driver.SUBSTEPS] = n
+        self._launch()
+        self._stale = False
+
+    def forward(self, envs_idx: Any = None) -> None:
+        """Bring the derived quantities of environments to their present state; nothing moves."""
+        index = self._index(envs_idx)
+        present, last = self._memory[:, : self._coords], self._memory[:, self._coords :]
+        sound = (present[:, : self._coords].abs() <= LARGEST).all(dim=1, keepdim=True)
+        chosen = sound
+        if index is not None:
+            mask = torch.zeros((self._tiles, 1, self.width), dtype=torch.bool)
+            mask[index // self.width, 0, index % self.width] = True
+            chosen = sound & mask
+        last.copy_(torch.where(chosen, present, last))
+        self._stale = True
+
+    # what follows from the state
+
+    def get(self, name: str) -> torch.Tensor:
+        """A quantity by MuJoCo's name: (num_envs, items) or (num_envs, items, components), a copy.
+
+        `xpos xquat xmat xipos geom_xpos geom_xmat site_xpos site_xmat cam_xpos cam_xmat subtree_com cinert cvel cdof
+        qM qfrc_bias qfrc_passive qfrc_actuator qfrc_smooth qacc_smooth qacc qfrc_constraint actuator_force cfrc_ext
+        solver_niter` and every other field of `docs/fields.md`.
+
+        Raises:
+            KeyError: for an unknown name, with the nearest ones.
+        """
+        if name in ("qpos", "qvel", "ctrl", "qacc_warmstart"):
+            return self._read(name)
+        names = self._names((name,))
+        if all(n in self._outputs for n in names):
+            if self._stale:
+                self._refresh()
+            fields = {n: self._slice(self._out, self._output_rows[n], self._widths[n]) for n in names}
+        else:
+            fields = self._replay(names)
+        return derive(self.model, name, fields)
+
+    @property
+    def contacts(self) -> Contacts:
+        """Contacts of all environments; see `Contacts`."""
+        tiles = torch.arange(self._tiles, dtype=torch.int32)
+        fields, dump = self._evaluate(tiles, [f.name for f in QUANTITIES if f.name.startswith("con_")], with_indices=True)
+        return batched_contacts(self, fields, dump)
+
+    def inspect(self, env: int) -> dict[str, np.ndarray]:
+        """All quantities of one environment at its last evaluation, dense, in MuJoCo's names and order.
+
+        Raises:
+            IndexError: for an environment that does not exist.
+        """
+        index = int(self._index([env])[0])
+        tile = torch.tensor([index // self.width], dtype=torch.int32)
+        fields, dump = self._evaluate(tile, [f.name for f in QUANTITIES], with_indices=True)
+        return inspect_lane(self.model, fields, dump[0], self._sizes, index % self.width)
+
+    # plumbing
+
+    def _names(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Fields of the scratch from which the named quantities follow."""
+        needed: list[str] = []
+        for name in names:
+            sources = DERIVED[name].sources if name in DERIVED else (name,)
+            for source in sources:
+                if source not in self._widths:
+                    import difflib
+
+                    known = sorted({*self._widths, *DERIVED})
+                    near = difflib.get_close_matches(name, known, 3)
+                    hint = f"; did you mean {', '.join(near)}?" if near else ""
+                    raise KeyError(f"no quantity is named {name!r}{hint} (docs/fields.md lists them)")
+                if source not in needed:
+                    needed.append(source)
+        return tuple(needed)
+
+    def _make_launcher(self) -> None:
+        runtime = self.runtime
+        rows, index_rows = scratch_rows(self._sizes)
+        numbers, indices = scratch(runtime, self.width, rows, index_rows)
+        key = (runtime.generation, self.width, id(numbers))
+        if key not in _KERNELS:
+            for old in [k for k in _KERNELS if k[0] != runtime.generation]:
+                del _KERNELS[old]
+            _KERNELS[key] = driver.make_kernel(Lanes(self.width, runtime.dtype), numbers, indices)
+        self._kernel = _KERNELS[key]
+        numpy_type = np.float32 if self.dtype == torch.float32 else np.float64
+        self._ints = torch.from_numpy(flat_integers(self.model))
+        self._reals = torch.from_numpy(flat_reals(self.model, numpy_type))
+        self._output_rows, rows_list = {}, []
+        for name in self._outputs:
+            self._output_rows[name] = len(rows_list)
+            rows_list += range(self._offsets[name], self._offsets[name] + self._widths[name])
+        self._out = torch.zeros((self._tiles, max(1, len(rows_list)), self.width), dtype=self.dtype)
+        self._call = self._call_tensor(self._tiles, len(rows_list), 0, "cfrc_ext" in self._outputs, replay=False)
+        self._row_list = torch.tensor(rows_list or [0], dtype=torch.int32)
+        self._all_tiles = torch.arange(self._tiles, dtype=torch.int32)
+        self._no_dump = torch.zeros((1, 1), dtype=torch.int32)
+        self._launch = self._launcher(self._call, self._all_tiles, self._row_list, self._out, self._no_dump)
+
+    def _launcher(self, *arguments: torch.Tensor) -> driver.Launcher:
+        return driver.Launcher(self._kernel, (self._ints, self._reals, self._memory, self._counters, *arguments))
+
+    def _call_tensor(self, tiles: int, rows: int, indices: int, external: bool, replay: bool) -> torch.Tensor:
+        call = torch.zeros(driver.CALL_LENGTH, dtype=torch.int32)
+        call[driver.REPLAY] = int(replay)
+        call[driver.WORKERS] = 1 if self.width == 1 else min(self.runtime.threads, tiles)
+        call[driver.ROWS], call[driver.INDICES] = rows, indices
+        call[driver.EXTERNAL], call[driver.COORDS] = int(external), self._coords
+        return call
+
+    def _refresh(self) -> None:
+        """Recompute the outputs at the state of the last evaluation."""
+        self.runtime.require()
+        call = self._call.clone()
+        call[driver.REPLAY], call[driver.SUBSTEPS] = 1, 0
+        self._launcher(call, self._all_tiles, self._row_list, self._out, self._no_dump)()
+        self._stale = False
+
+    def _replay(self, names: Sequence[str]) -> dict[str, torch.Tensor]:
+        fields, _ = self._evaluate(self._all_tiles, names, with_indices=False)
+        return {n: self._envs(v) for n, v in fields.items()}
+
+    def _evaluate(
+        self, tiles: torch.Tensor, names: Sequence[str], with_indices: bool
+    ) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
+        """Fields (tiles, numbers, lanes) and index scratch (tiles, integers) at the last evaluation."""
+        self.runtime.require()
+        rows = torch.cat([torch.arange(self._offsets[n], self._offsets[n] + self._widths[n]) for n in names])
+        count = layout(INDICES, self._sizes)[1] if with_indices else 0
+        out = torch.zeros((len(tiles), max(1, len(rows)), self.width), dtype=self.dtype)
+        dump = torch.zeros((len(tiles), max(1, count)), dtype=torch.int32)
+        call = self._call_tensor(len(tiles), len(rows), count, True, replay=True)
+        call[driver.FIRST] = tiles[0]
+        rows = rows.to(torch.int32) if len(rows) else torch.zeros(1, dtype=torch.int32)
+        self._launcher(call, tiles, rows, out, dump)()
+        fields, first = {}, 0
+        for name in names:
+            fields[name] = out[:, first : first + self._widths[name]]
+            first += self._widths[name]
+        return fields, dump
+
+    def _index(self, envs_idx: Any) -> torch.Tensor | None:
+        """Environment indices as a tensor; None for all. Boolean masks are accepted."""
+        if envs_idx is None:
+            return None
+        index = torch.as_tensor(envs_idx)
+        if index.dtype == torch.bool:
+            if index.shape != (self.num_envs,):
+                raise ValueError(f"envs_idx: a mask must have shape ({self.num_envs},), not {tuple(index.shape)}")
+            index = index.nonzero()
+        index = index.to(torch.int64).reshape(-1)
+        if len(index) and (int(index.min()) < 0 or int(index.max()) >= self.num_envs):
+            bad = int(index[(index < 0) | (index >= self.num_envs)][0])
+            raise IndexError(f"envs_idx: there is no environment {bad}; they are numbered 0 to {self.num_envs - 1}")
+        return index
+
+    def _rows_of(self, name: str, value: Any, count: int) -> torch.Tensor:
+        rows = torch.as_tensor(value, dtype=self.dtype, device="cpu")
+        width = self._widths[name]
+        if rows.shape not in ((count, width), (width,)):
+            raise ValueError(f"{name}: expected shape ({count}, {width}), got {tuple(rows.shape)}")
+        return rows
+
+    def _envs(self, tiled: torch.Tensor) -> torch.Tensor:
+        """(tiles, numbers, lanes) -> (num_envs, numbers), a copy."""
+        return tiled.transpose(1, 2).reshape(-1, tiled.shape[1])[: self.num_envs].clone()
+
+    def _slice(self, tiled: torch.Tensor, first: int, count: int) -> torch.Tensor:
+        return self._envs(tiled[:, first : first + count])
+
+    def _read(self, name: str) -> torch.Tensor:
+        return self._slice(self._memory, self._offsets[name], self._widths[name])
+
+    def _write(self, name: str, rows: torch.Tensor, index: torch.Tensor | None) -> None:
+        self._write_rows(self._offsets[name], rows, self._widths[name], index)
+
+    def _write_rows(self, first: int, rows: torch.Tensor, width: int, index: torch.Tensor | None) -> None:
+        """Write `rows` (broadcast to (environments, width)) into the memory."""
+        if index is None:
+            full = torch.zeros((self._tiles * self.width, width), dtype=self.dtype)
+            full[: self.num_envs] = rows
+            if self.num_envs < len(full):
+                full[self.num_envs :] = full[0]
+            self._memory[:, first : first + width] = full.reshape(self._tiles, self.width, width).transpose(1, 2)
+        else:
+            self._memory[index // self.width, first : first + width, index % self.width] = rows
+
+    def _count(self, row: int) -> torch.Tensor:
+        return self._counters[:, row].reshape(-1)[: self.num_envs].clone()
+
+    def _set_count(self, row: int, index: torch.Tensor | None, value: int) -> None:
+        if index is None:
+            self._counters[:, row].masked_fill_(self._used, value)
+        else:
+            self._counters[index // self.width, row, index % self.width] = value

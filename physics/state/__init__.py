@@ -1,0 +1,1 @@
+"""What changes: the quantities of a step and how kernels reach them."""

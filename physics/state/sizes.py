@@ -1,0 +1,83 @@
+"""Sizes and offsets: the header that tells a kernel where every number of a model and of its scratch lies."""
+
+import mujoco
+import numpy as np
+
+from ..fields import layout
+from ..model.fields import INTEGERS, OPTIONS, REALS
+from ..model.model import Model
+from ..model.pack import CONTACTS_PER_PAIR, disabled, flatten
+from .fields import COORDINATES, INDICES, QUANTITIES
+
+SIZES = (
+    *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "npairdof", "nlimit"),
+    *("nvert", "nedge", "ncon", "njac"),
+)
+FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
+EULER, IMPLICITFAST, RK4 = 0, 1, 2
+"""Values of the flag `integrator`."""
+
+GROUPS = {"integers": INTEGERS, "reals": (*OPTIONS, *REALS), "quantities": QUANTITIES, "indices": INDICES}
+HEADER: tuple[str, ...] = (*SIZES, *FLAGS, *(f"{group}.{f.name}" for group, fields in GROUPS.items() for f in fields))
+
+
+SINGLE_TOLERANCE = 1e-6
+"""Least solver tolerance at single precision: below it rounding decides, not convergence."""
+_INTEGRATORS = {
+    int(mujoco.mjtIntegrator.mjINT_EULER): EULER,
+    int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST): IMPLICITFAST,
+    int(mujoco.mjtIntegrator.mjINT_RK4): RK4,
+}
+
+
+def all_sizes(model: Model) -> dict[str, int]:
+    """The model's sizes and those of the scratch: a tile's contact list holds what all pairs can fill at once."""
+    sizes, values = model.sizes, model.values
+    slots = np.zeros(sizes["npair"], int)
+    starts = values["pair_start"]
+    for row, count in enumerate(CONTACTS_PER_PAIR):
+        slots[starts[row] : starts[row + 1]] = count
+    neighbours = values["vert_edgenum"]
+    for p in range(sizes["npair"]):
+        geom = values["pair_geom2"][p]
+        first, number = values["geom_vertadr"][geom], values["geom_vertnum"][geom]
+        if number:
+            slots[p] += neighbours[first : first + number].max()
+    per_slot = values["pair_condim"] * values["pair_dofnum"]
+    return {**sizes, "six": 6, "cone": 11, "ncon": int(slots.sum()), "njac": int((slots * per_slot).sum())}
+
+
+def flat_integers(model: Model) -> np.ndarray:
+    """Header (sizes, flags, the offset of every field, in the order of `HEADER`) and all integer fields, int32."""
+    sizes, options = all_sizes(model), model.mj.opt
+    damped = bool(model.values["dof_damping"].any())
+    flags = {
+        "integrator": _INTEGRATORS[int(options.integrator)],
+        "iterations": int(options.iterations),
+        "ls_iterations": int(options.ls_iterations),
+        "euler_damping": int(damped and not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP)),
+        "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
+    }
+    header = [sizes[n] for n in SIZES] + [flags[n] for n in FLAGS]
+    for group, fields in GROUPS.items():
+        start = len(HEADER) if group == "integers" else 0
+        header += [start + offset for offset in layout(fields, sizes)[0].values()]
+    return np.concatenate([header, flatten(INTEGERS, model.values, sizes, np.int32)]).astype(np.int32)
+
+
+def flat_reals(model: Model, dtype: type) -> np.ndarray:
+    """All real fields at the precision of `dtype`."""
+    values = dict(model.values)
+    if dtype is np.float32:
+        values["tolerance"] = np.maximum(values["tolerance"], SINGLE_TOLERANCE)
+    return flatten(GROUPS["reals"], values, model.sizes, dtype)
+
+
+def scratch_rows(sizes: dict[str, int]) -> tuple[int, int]:
+    """Rows of lane numbers and of integers that a worker needs for a model."""
+    return layout(QUANTITIES, sizes)[1], layout(INDICES, sizes)[1]
+
+
+def coordinate_rows(sizes: dict[str, int]) -> int:
+    """Rows of one copy of the coordinates: qpos, qvel, qacc_warmstart, ctrl."""
+    return layout(COORDINATES, sizes)[1]

@@ -1,0 +1,63 @@
+"""Copies of the state inside a step, and what happens to an environment whose state is no longer finite."""
+
+import taichi as ti
+
+LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as diverged (MuJoCo's mjMAXVAL)
+
+
+@ti.func
+def keep_start(model: ti.template(), work: ti.template()):
+    """start_qpos and start_qvel: where the step begins."""
+    for i in range(model.nq):
+        work.start_qpos[i] = work.qpos[i]
+    for i in range(model.nv):
+        work.start_qvel[i] = work.qvel[i]
+
+
+@ti.func
+def keep_evaluation(model: ti.template(), work: ti.template()):
+    """eval_*: where the derived quantities are about to be computed."""
+    for i in range(model.nq):
+        work.eval_qpos[i] = work.qpos[i]
+    for i in range(model.nv):
+        work.eval_qvel[i] = work.qvel[i]
+        work.eval_warm[i] = work.qacc_warmstart[i]
+    for i in range(model.nu):
+        work.eval_ctrl[i] = work.ctrl[i]
+
+
+@ti.func
+def hold_faulty(model: ti.template(), work: ti.template()):
+    """Stop lanes that diverged in this step, and those stopped before, at the state where the step began."""
+    sound = 1.0 - work.fault[0]
+    for i in range(model.nq):
+        sound = ti.select(ti.abs(work.qpos[i]) <= LARGEST, sound, work.real(0.0))
+    for i in range(model.nv):
+        sound = ti.select(ti.abs(work.qvel[i]) <= LARGEST, sound, work.real(0.0))
+        sound = ti.select(ti.abs(work.qacc[i]) <= LARGEST, sound, work.real(0.0))
+    work.fault[0] = 1.0 - sound
+    for i in range(model.nq):
+        work.qpos[i] = ti.select(sound > 0.5, work.qpos[i], work.start_qpos[i])
+    for i in range(model.nv):
+        work.qvel[i] = ti.select(sound > 0.5, work.qvel[i], work.start_qvel[i])
+        work.qacc_warmstart[i] = ti.select(sound > 0.5, work.qacc[i], work.real(0.0))
+
+
+@ti.func
+def admit(model: ti.template(), work: ti.template()):
+    """Check a state that comes from outside: not finite, it is replaced by the last evaluated one, and stopped."""
+    sound = 1.0 - work.fault[0]
+    for i in range(model.nq):
+        sound = ti.select(ti.abs(work.qpos[i]) <= LARGEST, sound, work.real(0.0))
+    for i in range(model.nv):
+        sound = ti.select(ti.abs(work.qvel[i]) <= LARGEST, sound, work.real(0.0))
+    broken = sound * 0.0
+    for i in range(model.nu):
+        broken = ti.select(ti.abs(work.ctrl[i]) <= LARGEST, broken, work.real(1.0))
+    for i in range(model.nq):
+        work.qpos[i] = ti.select(sound > 0.5, work.qpos[i], work.eval_qpos[i])
+    for i in range(model.nv):
+        work.qvel[i] = ti.select(sound > 0.5, work.qvel[i], work.eval_qvel[i])
+    work.fault[0] = ti.max(1.0 - sound, broken)
+    for i in range(model.nu):
+        work.ctrl[i] = ti.select(work.fault[0] > 0.5, work.real(0.0), work.ctrl[i])
