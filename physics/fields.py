@@ -111,10 +111,5 @@ class FieldView:
 
 
 def flat_array(array: Any) -> Any:
-    """Numbers of a flat kernel argument, by their index."""
+    """Numbers of a flat array or field, by their index."""
     return lambda i: subscript(None, array, i)
-
-
-def worker_rows(scratch: Any, worker: Any) -> Any:
-    """Lane numbers of one worker's scratch, by their row."""
-    return lambda row: subscript(None, scratch, row, worker)

@@ -64,9 +64,9 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
             _subtract_actuators(model, work, dt)
         factor(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv)
         solve(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv, work.drive_qacc)
-        if full:
+        if ti.static(model.has.rotations):
             for b in range(1, model.nbody):
-                if model.body_alone[b] == 1:
+                if full and model.body_alone[b] == 1:
                     free_body_acceleration(model, work, b, dt)
     else:
         for i in range(model.nv):
@@ -86,18 +86,20 @@ def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.templa
                 gear = model.actuator_gear.at(u, 0)
                 work.L[dof, dof] = work.L[dof, dof] - slope * (gear * gear)
             else:
-                count = 6 if model.actuator_type[u] == FREE else 3
-                for a in range(count):
-                    for b in range(a + 1):
-                        product = work.moment[u, a] * work.moment[u, b]
-                        work.L[dof + a, dof + b] = work.L[dof + a, dof + b] - slope * product
+                if ti.static(model.has.rotations):
+                    count = 6 if model.actuator_type[u] == FREE else 3
+                    for a in range(count):
+                        for b in range(a + 1):
+                            product = work.moment[u, a] * work.moment[u, b]
+                            work.L[dof + a, dof + b] = work.L[dof + a, dof + b] - slope * product
 
 
 @ti.func
-def runge_kutta_stage(model: ti.template(), work: ti.template(), stage: ti.i32):
+def runge_kutta_stage(model: ti.template(), work: ti.template(), stage: ti.i32, dt: ti.template()):
     """drive_qacc and drive_qvel after the evaluation of one stage (0 to 3); the fraction of the step to go with them.
 
-    Tableau: stages at 0, 1/2, 1/2, 1 of the step, weights 1/6, 1/3, 1/3, 1/6.
+    Tableau: stages at 0, 1/2, 1/2, 1 of the step, weights 1/6, 1/3, 1/3, 1/6. Rotations are combined in exponential
+    coordinates about the start of the step (Munthe-Kaas 1998), as MuJoCo 4 does.
     """
     weight = 1.0 / 6.0
     if stage == 1 or stage == 2:
@@ -105,18 +107,45 @@ def runge_kutta_stage(model: ti.template(), work: ti.template(), stage: ti.i32):
     fraction = 1.0
     if stage < 2:
         fraction = 0.5
+    if stage == 0:
+        for i in range(model.nv):
+            work.mean_qvel[i] = work.real(0.0)
+            work.mean_qacc[i] = work.real(0.0)
+            work.drive_qvel[i] = work.real(0.0)
+    reached = dt
+    if stage < 3:
+        reached = dt * 0.5
+    for j in range(model.njnt):
+        _exponential_rate(model, work, j, reached)
     for i in range(model.nv):
-        velocity, acceleration = work.real(0.0), work.real(0.0)
-        if stage > 0:
-            velocity, acceleration = work.mean_qvel[i], work.mean_qacc[i]
-        velocity += work.qvel[i] * weight
-        acceleration += work.qacc[i] * weight
-        work.mean_qvel[i] = velocity
-        work.mean_qacc[i] = acceleration
+        work.drive_qacc[i] = work.qacc[i]
+        work.mean_qvel[i] = work.mean_qvel[i] + work.drive_qvel[i] * weight
+        work.mean_qacc[i] = work.mean_qacc[i] + work.qacc[i] * weight
         if stage == 3:
-            work.drive_qvel[i] = velocity
-            work.drive_qacc[i] = acceleration
-        else:
-            work.drive_qvel[i] = work.qvel[i]
-            work.drive_qacc[i] = work.qacc[i]
+            work.drive_qvel[i] = work.mean_qvel[i]
+            work.drive_qacc[i] = work.mean_qacc[i]
     return fraction
+
+
+@ti.func
+def _exponential_rate(model: ti.template(), work: ti.template(), j: ti.i32, reached: ti.template()):
+    """drive_qvel of a joint: its velocity; for a rotation u = reached * (the last drive_qvel), the rate of u.
+
+    du/dt = w + u x w / 2 + u x (u x w) / 12 to the order of the tableau, w in the body's own frame.
+    """
+    v = model.jnt_dofadr[j]
+    kind = model.jnt_type[j]
+    if kind == FREE:
+        for c in range(3):
+            work.drive_qvel[v + c] = work.qvel[v + c]
+        v += 3
+    if kind <= BALL:
+        u = Vec3(work.drive_qvel[v], work.drive_qvel[v + 1], work.drive_qvel[v + 2]) * reached
+        w = Vec3(work.qvel[v], work.qvel[v + 1], work.qvel[v + 2])
+        turned = u.cross(w)
+        rate = w + turned * 0.5 + u.cross(turned) * (1.0 / 12.0)
+        work.drive_qvel[v] = rate.x
+        work.drive_qvel[v + 1] = rate.y
+        work.drive_qvel[v + 2] = rate.z
+    else:
+        work.drive_qvel[v] = work.qvel[v]

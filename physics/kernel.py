@@ -12,14 +12,15 @@ import taichi as ti
 
 from .constraint.external_force import external_force
 from .math import Lanes
+from .model.features import Features
 from .state.snapshot import admit
-from .state.views import ModelView, Workspace
+from .state.views import ModelView, Scratch, Workspace
 from .step import step
 
-SUBSTEPS, REPLAY, WORKERS, FIRST, ROWS, EXTERNAL, COORDS, INDICES, CALL_LENGTH = range(9)
+SUBSTEPS, REPLAY, WORKERS, FIRST, ROWS, EXTERNAL, COORDS, EVALS, INDICES, CALL_LENGTH = range(10)
 """Entries of the kernel's argument `call`: steps to take (0: evaluate only); 1 to evaluate at the last evaluation's
 state; number of workers; tile that goes to the front of the outputs; rows to hand out; 1 to compute cfrc_ext;
-coordinate rows; integers to dump. The last is their number."""
+coordinate and evaluation rows; integers to dump. The last is their number."""
 FAULT, STEPS, NITER, COUNTERS = range(4)
 """Rows of the integer memory of an environment, and their number."""
 
@@ -62,8 +63,9 @@ def _begin(model: ti.template(), work: ti.template(), memory: ti.template(), cou
     work.fault[0] = fault
     if call[REPLAY] == 1:
         _load(work, memory, tile, coords, coords, 0)
+        _load(work, memory, tile, coords, call[EVALS], coords)
     else:
-        _load(work, memory, tile, 0, 2 * coords, 0)
+        _load(work, memory, tile, 0, coords + call[EVALS], 0)
         admit(model, work)
 
 
@@ -75,8 +77,8 @@ def _end(model: ti.template(), work: ti.template(), memory: ti.template(), count
     moved = coords - model.nu
     for r in range(moved):
         _store(work, r, memory, tile, r)
-    for r in range(coords):
-        _store(work, coords + r, memory, tile, coords + r)
+    for r in range(coords, coords + call[EVALS]):
+        _store(work, r, memory, tile, r)
     fault = work.real(0.0) + work.fault[0]
     niter = work.real(0.0) + work.solver_niter[0]
     for lane in ti.static(range(lanes.width)):
@@ -87,8 +89,8 @@ def _end(model: ti.template(), work: ti.template(), memory: ti.template(), count
         counters[tile, NITER, lane] = ti.cast(lanes.get(niter, lane), ti.i32)
 
 
-def make_kernel(lanes: Lanes, numbers: Any, indices: Any) -> Any:
-    """The kernel for one width and precision over the given scratch fields (`runtime.scratch`)."""
+def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
+    """The kernel for one width and precision, with the optional code of `features`, over the given scratch."""
     dtype = lanes.dtype
     serial = lanes.width == 1
 
@@ -106,8 +108,8 @@ def make_kernel(lanes: Lanes, numbers: Any, indices: Any) -> Any:
     ):
         ti.loop_config(serialize=serial, block_dim=1)
         for worker in range(call[WORKERS]):
-            model = ModelView(ints, reals)
-            work = Workspace(lanes, ints, numbers, indices, worker)
+            model = ModelView(ints, reals, features)
+            work = Workspace(lanes, ints, scratch, worker)
             _tree_pattern(model, work)
             count = tiles.shape[0]
             for i in range(count * worker // call[WORKERS], count * (worker + 1) // call[WORKERS]):
@@ -121,7 +123,7 @@ def make_kernel(lanes: Lanes, numbers: Any, indices: Any) -> Any:
                 for k in range(call[ROWS]):
                     _store(work, rows[k], out, tile - call[FIRST], k)
                 for k in range(call[INDICES]):
-                    dump[tile - call[FIRST], k] = indices[k, worker]
+                    dump[tile - call[FIRST], k] = work.index(k)
 
     return run
 

@@ -172,13 +172,15 @@ def _start_taichi(precision: str, threads: int) -> None:
     )
 
 
-def scratch(runtime: Runtime, width: int, numbers: int, indices: int) -> tuple[Any, Any]:
-    """Lane and index scratch for all workers, at least so many rows each; solvers share it, size class by size class.
+def scratch(runtime: Runtime, width: int, numbers: int, indices: int) -> Any:
+    """Scratch for all workers, at least so many rows each; solvers share it, size class by size class.
 
     Returns:
-        (lane field [row, worker], integer field [row, worker]).
+        a `state.views.Scratch`.
     """
     import taichi as ti
+
+    from .state.views import Scratch
 
     rows, index_rows = _size_class(numbers, _MIN_NUMBERS), _size_class(indices, _MIN_INDICES)
     key = (width, rows, index_rows)
@@ -187,10 +189,10 @@ def scratch(runtime: Runtime, width: int, numbers: int, indices: int) -> tuple[A
         integers = ti.field(ti.i32)
         builder = ti.FieldsBuilder()
         workers = 1 if width == 1 else runtime.threads
-        builder.dense(ti.j, workers).dense(ti.i, rows).place(lanes)
-        builder.dense(ti.j, workers).dense(ti.i, index_rows).place(integers)
+        builder.dense(ti.i, workers * rows).place(lanes)
+        builder.dense(ti.i, workers * index_rows).place(integers)
         builder.finalize()
-        _state.scratch[key] = (lanes, integers)
+        _state.scratch[key] = Scratch(lanes, integers, rows, index_rows)
     return _state.scratch[key]
 
 

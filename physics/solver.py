@@ -12,10 +12,11 @@ from .derived import DERIVED, derive
 from .fields import layout
 from .inspection import inspect_lane
 from .math import Lanes
+from .model.features import Features
 from .model.model import Model
 from .runtime import Runtime, ensure_runtime, scratch
-from .state.fields import INDICES, QUANTITIES
-from .state.sizes import all_sizes, coordinate_rows, flat_integers, flat_reals, scratch_rows
+from .state.fields import INDICES, NOT_INTEGRATED, QUANTITIES
+from .state.sizes import all_sizes, coordinate_rows, evaluation_rows, flat_integers, flat_reals, scratch_rows
 from .state.snapshot import LARGEST
 
 NON_FINITE = 1
@@ -52,9 +53,9 @@ class RigidSolver:
         self._tiles = -(-self.num_envs // self.width)
         self._sizes = all_sizes(model)
         self._offsets = layout(QUANTITIES, self._sizes)[0]
-        self._coords = coordinate_rows(self._sizes)
+        self._coords, self._evals = coordinate_rows(self._sizes), evaluation_rows(self._sizes)
         self._widths = {f.name: f.length(self._sizes) for f in QUANTITIES}
-        self._memory = torch.zeros((self._tiles, 2 * self._coords, self.width), dtype=self.dtype)
+        self._memory = torch.zeros((self._tiles, self._coords + self._evals, self.width), dtype=self.dtype)
         self._counters = torch.zeros((self._tiles, driver.COUNTERS, self.width), dtype=torch.int32)
         self._outputs = self._names(outputs)
         self._used = (torch.arange(self._tiles * self.width) < self.num_envs).reshape(self._tiles, self.width)
@@ -135,6 +136,7 @@ class RigidSolver:
             self._write_rows(first, torch.zeros((), dtype=self.dtype), self._coords, index)
             qpos0 = torch.as_tensor(self.model.mj.qpos0, dtype=self.dtype)
             self._write_rows(first, qpos0, self.model.mj.nq, index)
+        self._write("eval_qacc", torch.tensor(NOT_INTEGRATED, dtype=self.dtype), index)
         for row in range(driver.COUNTERS):
             self._set_count(row, index, 0)
         self._stale = True
@@ -153,14 +155,15 @@ class RigidSolver:
     def forward(self, envs_idx: Any = None) -> None:
         """Bring the derived quantities of environments to their present state; nothing moves."""
         index = self._index(envs_idx)
-        present, last = self._memory[:, : self._coords], self._memory[:, self._coords :]
-        sound = (present[:, : self._coords].abs() <= LARGEST).all(dim=1, keepdim=True)
+        present, last = self._memory[:, : self._coords], self._memory[:, self._coords : 2 * self._coords]
+        sound = (present.abs() <= LARGEST).all(dim=1, keepdim=True)
         chosen = sound
         if index is not None:
             mask = torch.zeros((self._tiles, 1, self.width), dtype=torch.bool)
             mask[index // self.width, 0, index % self.width] = True
             chosen = sound & mask
         last.copy_(torch.where(chosen, present, last))
+        self._memory[:, 2 * self._coords :].masked_fill_(chosen, NOT_INTEGRATED)
         self._stale = True
 
     # what follows from the state
@@ -226,12 +229,13 @@ class RigidSolver:
     def _make_launcher(self) -> None:
         runtime = self.runtime
         rows, index_rows = scratch_rows(self._sizes)
-        numbers, indices = scratch(runtime, self.width, rows, index_rows)
-        key = (runtime.generation, self.width, id(numbers))
+        storage = scratch(runtime, self.width, rows, index_rows)
+        features = Features.of(self.model)
+        key = (runtime.generation, self.width, id(storage), features)
         if key not in _KERNELS:
             for old in [k for k in _KERNELS if k[0] != runtime.generation]:
                 del _KERNELS[old]
-            _KERNELS[key] = driver.make_kernel(Lanes(self.width, runtime.dtype), numbers, indices)
+            _KERNELS[key] = driver.make_kernel(Lanes(self.width, runtime.dtype), features, storage)
         self._kernel = _KERNELS[key]
         numpy_type = np.float32 if self.dtype == torch.float32 else np.float64
         self._ints = torch.from_numpy(flat_integers(self.model))
@@ -255,7 +259,8 @@ class RigidSolver:
         call[driver.REPLAY] = int(replay)
         call[driver.WORKERS] = 1 if self.width == 1 else min(self.runtime.threads, tiles)
         call[driver.ROWS], call[driver.INDICES] = rows, indices
-        call[driver.EXTERNAL], call[driver.COORDS] = int(external), self._coords
+        call[driver.EXTERNAL] = int(external)
+        call[driver.COORDS], call[driver.EVALS] = self._coords, self._evals
         return call
 
     def _refresh(self) -> None:

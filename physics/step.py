@@ -15,7 +15,7 @@ from .dynamics.smooth import smooth_acceleration
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
-from .state.snapshot import hold_faulty, keep_evaluation, keep_start
+from .state.snapshot import hold_faulty, keep_evaluation, keep_start, report_mean_acceleration
 from .state.sizes import RK4
 
 
@@ -54,9 +54,10 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32):
         if substeps > 0:
             fraction = ti.cast(1.0, work.lanes.dtype)
             if stages == 4:
-                fraction = runge_kutta_stage(model, work, stage)
+                fraction = runge_kutta_stage(model, work, stage, dt)
             else:
                 implicit_acceleration(model, work, dt)
             advance(model, work, dt * fraction)
             if stage == stages - 1:
                 hold_faulty(model, work)
+    report_mean_acceleration(model, work)

@@ -112,22 +112,23 @@ def capsule_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
 
 
 DRIVERS = (
-    plane_sphere,
-    plane_capsule,
-    plane_cylinder,
-    plane_box,
-    plane_mesh,
-    ball_ball,
-    sphere_capsule,
-    capsule_capsule,
+    (plane_sphere, False),
+    (plane_capsule, False),
+    (plane_cylinder, True),
+    (plane_box, True),
+    (plane_mesh, True),
+    (ball_ball, False),
+    (sphere_capsule, False),
+    (capsule_capsule, False),
 )
-"""Driver of each pair of types, in the order of `model.pack.PAIR_TYPES`."""
+"""Driver of each pair of types, in the order of `model.pack.PAIR_TYPES`, and whether it belongs to `Features.hulls`."""
 
 
 @ti.func
 def narrow_phase(model: ti.template(), work: ti.template()):
     """Fill the contact list with every contact closer than margin + gap."""
     work.tile_ncon[0] = 0
-    for row, driver in ti.static(enumerate(DRIVERS)):
-        for p in range(model.pair_start[row], model.pair_start[row + 1]):
-            driver(model, work, p)
+    for row, entry in ti.static(enumerate(DRIVERS)):
+        if ti.static(model.has.hulls or not entry[1]):
+            for p in range(model.pair_start[row], model.pair_start[row + 1]):
+                entry[0](model, work, p)

@@ -15,7 +15,7 @@ def contact_rows(model: ti.template(), work: ti.template()):
         work.con_jadr[k] = address
         frame = complete_frame(work, k)
         depth = work.con_dist[k] - model.pair_margin[p]
-        imp = impedance(work.lanes, model.pair_solimp, p, depth)
+        imp = impedance(model, work.lanes, model.pair_solimp, p, depth)
         active = work.con_present[k] * work.lanes.mask(depth < 0.0)
         stiffness = 1.0 / (regularizer(imp, model.pair_diagonal[p]) * model.pair_regularizer[p])
         work.con_D[k] = ti.select(active > 0.5, stiffness, work.real(0.0))

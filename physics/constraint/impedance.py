@@ -6,7 +6,7 @@ MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 
 
 @ti.func
-def impedance(lanes: ti.template(), solimp: ti.template(), i: ti.i32, depth: ti.template()):
+def impedance(model: ti.template(), lanes: ti.template(), solimp: ti.template(), i: ti.i32, depth: ti.template()):
     """Impedance in (0, 1) at `depth` (m or rad) from the margin, for the parameters `solimp[i]`."""
     dmin, dmax, width = solimp.at(i, 0), solimp.at(i, 1), solimp.at(i, 2)
     midpoint, power = solimp.at(i, 3), solimp.at(i, 4)
@@ -16,10 +16,11 @@ def impedance(lanes: ti.template(), solimp: ti.template(), i: ti.i32, depth: ti.
         y = x
         if power == 2.0:
             y = ti.select(x <= midpoint, x * x / midpoint, 1.0 - (1.0 - x) * (1.0 - x) / (1.0 - midpoint))
-        elif power != 1.0:
-            rise = ti.pow(x, power) / ti.pow(midpoint, power - 1.0)
-            fall = 1.0 - ti.pow(1.0 - x, power) / ti.pow(1.0 - midpoint, power - 1.0)
-            y = ti.select(x <= midpoint, rise, fall)
+        if ti.static(model.has.powers):
+            if power != 1.0 and power != 2.0:
+                rise = ti.pow(x, power) / ti.pow(midpoint, power - 1.0)
+                fall = 1.0 - ti.pow(1.0 - x, power) / ti.pow(1.0 - midpoint, power - 1.0)
+                y = ti.select(x <= midpoint, rise, fall)
         result = y * (dmax - dmin) + dmin
     return result
 

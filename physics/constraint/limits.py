@@ -13,7 +13,8 @@ def limit_rows(model: ti.template(), work: ti.template()):
     work.tile_nlim[0] = 0
     for row in range(model.nlimit):
         if model.limit_side[row] == 0:
-            _ball_limit(model, work, row)
+            if ti.static(model.has.rotations):
+                _ball_limit(model, work, row)
         else:
             side = ti.cast(model.limit_side[row], work.lanes.dtype)
             dist = (model.limit_value[row] - work.qpos[model.limit_qposadr[row]]) * side
@@ -53,7 +54,7 @@ def _append(model: ti.template(), work: ti.template(), row: ti.i32, dist: ti.tem
 def _finish(model: ti.template(), work: ti.template(), k: ti.i32, row: ti.i32, dofs: ti.template()):
     """lim_D and lim_ref of slot k, whose distance and Jacobian are known."""
     depth = work.lim_dist[k] - model.limit_margin[row]
-    imp = impedance(work.lanes, model.limit_solimp, row, depth)
+    imp = impedance(model, work.lanes, model.limit_solimp, row, depth)
     stiffness = 1.0 / regularizer(imp, model.limit_diagonal[row])
     work.lim_D[k] = ti.select(depth < 0.0, stiffness, work.real(0.0))
     speed = work.real(0.0)

@@ -23,7 +23,8 @@ def actuation(model: ti.template(), work: ti.template()):
             _scalar_force(model, work, u, length, velocity)
             work.qfrc_actuator[dof] = work.qfrc_actuator[dof] + work.actuator_force[u] * gear
         else:
-            _wrench(model, work, u)
+            if ti.static(model.has.rotations):
+                _wrench(model, work, u)
 
 
 @ti.func

@@ -15,19 +15,28 @@ def passive_force(model: ti.template(), work: ti.template()):
     for j in range(model.njnt):
         stiffness = model.jnt_stiffness[j]
         if stiffness != 0.0:
-            q = model.jnt_qposadr[j]
-            dof = model.jnt_dofadr[j]
-            if model.jnt_type[j] == FREE:
-                for c in range(3):
-                    stretch = work.qpos[q + c] - model.qpos_spring[q + c]
-                    work.qfrc_passive[dof + c] = work.qfrc_passive[dof + c] - stretch * stiffness
-                q += 3
-                dof += 3
-            if model.jnt_type[j] <= BALL:
-                _rotational_spring(model, work, q, dof, stiffness)
+            if model.jnt_type[j] > BALL:
+                _stretch(model, work, model.jnt_qposadr[j], model.jnt_dofadr[j], stiffness)
             else:
-                stretch = work.qpos[q] - model.qpos_spring[q]
-                work.qfrc_passive[dof] = work.qfrc_passive[dof] - stretch * stiffness
+                if ti.static(model.has.rotations):
+                    _turning_spring(model, work, j, stiffness)
+
+
+@ti.func
+def _stretch(model: ti.template(), work: ti.template(), q: ti.i32, dof: ti.i32, stiffness: ti.template()):
+    work.qfrc_passive[dof] = work.qfrc_passive[dof] - (work.qpos[q] - model.qpos_spring[q]) * stiffness
+
+
+@ti.func
+def _turning_spring(model: ti.template(), work: ti.template(), j: ti.i32, stiffness: ti.template()):
+    q = model.jnt_qposadr[j]
+    dof = model.jnt_dofadr[j]
+    if model.jnt_type[j] == FREE:
+        for c in range(3):
+            _stretch(model, work, q + c, dof + c, stiffness)
+        q += 3
+        dof += 3
+    _rotational_spring(model, work, q, dof, stiffness)
 
 
 @ti.func

@@ -24,8 +24,12 @@ EVALUATION: tuple[Field, ...] = (
     _F("eval_qvel", ("nv",), 1, "m/s or rad/s", "velocities of the last evaluation"),
     _F("eval_warm", ("nv",), 1, "m/s^2 or rad/s^2", "qacc_warmstart of the last evaluation"),
     _F("eval_ctrl", ("nu",), 1, "", "controls of the last evaluation"),
+    _F("eval_qacc", ("nv",), 1, "m/s^2 or rad/s^2", "Runge-Kutta's mean acceleration; NOT_INTEGRATED without a step"),
 )
-"""A copy of the coordinates at which the derived quantities were last computed."""
+"""Where the derived quantities were last computed, in the order of COORDINATES, and what was integrated there."""
+
+NOT_INTEGRATED = 1e30
+"""Entry of eval_qacc after an evaluation that no step followed."""
 
 KINEMATICS: tuple[Field, ...] = (
     _F("xpos", ("nbody",), 3, "m", "position of the body frame"),
@@ -102,7 +106,6 @@ SOLVER: tuple[Field, ...] = (
 INTEGRATION: tuple[Field, ...] = (
     _F("start_qpos", ("nq",), 1, "m or rad", "coordinates at the start of the step"),
     _F("start_qvel", ("nv",), 1, "m/s or rad/s", "velocities at the start of the step"),
-    _F("start_warm", ("nv",), 1, "m/s^2 or rad/s^2", "qacc_warmstart at the start of the step"),
     _F("drive_qvel", ("nv",), 1, "m/s or rad/s", "velocities that positions advance with"),
     _F("drive_qacc", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration that velocities advance with"),
     _F("mean_qvel", ("nv",), 1, "m/s or rad/s", "Runge-Kutta's weighted velocity"),

@@ -7,7 +7,7 @@ from ..fields import layout
 from ..model.fields import INTEGERS, OPTIONS, REALS
 from ..model.model import Model
 from ..model.pack import CONTACTS_PER_PAIR, disabled, flatten
-from .fields import COORDINATES, INDICES, QUANTITIES
+from .fields import COORDINATES, EVALUATION, INDICES, QUANTITIES
 
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "npairdof", "nlimit"),
@@ -81,3 +81,8 @@ def scratch_rows(sizes: dict[str, int]) -> tuple[int, int]:
 def coordinate_rows(sizes: dict[str, int]) -> int:
     """Rows of one copy of the coordinates: qpos, qvel, qacc_warmstart, ctrl."""
     return layout(COORDINATES, sizes)[1]
+
+
+def evaluation_rows(sizes: dict[str, int]) -> int:
+    """Rows of what is kept of the last evaluation."""
+    return layout(EVALUATION, sizes)[1]

@@ -2,6 +2,8 @@
 
 import taichi as ti
 
+from .sizes import RK4
+
 LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as diverged (MuJoCo's mjMAXVAL)
 
 
@@ -41,6 +43,8 @@ def hold_faulty(model: ti.template(), work: ti.template()):
     for i in range(model.nv):
         work.qvel[i] = ti.select(sound > 0.5, work.qvel[i], work.start_qvel[i])
         work.qacc_warmstart[i] = ti.select(sound > 0.5, work.qacc[i], work.real(0.0))
+        if model.integrator == RK4:
+            work.eval_qacc[i] = ti.select(sound > 0.5, work.drive_qacc[i], work.qacc[i])
 
 
 @ti.func
@@ -61,3 +65,11 @@ def admit(model: ti.template(), work: ti.template()):
     work.fault[0] = ti.max(1.0 - sound, broken)
     for i in range(model.nu):
         work.ctrl[i] = ti.select(work.fault[0] > 0.5, work.real(0.0), work.ctrl[i])
+
+
+@ti.func
+def report_mean_acceleration(model: ti.template(), work: ti.template()):
+    """After a Runge-Kutta step qacc is its mean acceleration, as MuJoCo leaves it; qacc_warmstart the last stage's."""
+    if model.integrator == RK4:
+        for i in range(model.nv):
+            work.qacc[i] = ti.select(work.eval_qacc[i] <= LARGEST, work.eval_qacc[i], work.qacc[i])

@@ -4,14 +4,31 @@ A header at the front of the model's integers holds every size and every offset 
 kernel never contains a number that belongs to one model.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from taichi.lang.impl import expr_init, subscript
 
-from ..fields import FieldView, flat_array, worker_rows
+from ..fields import FieldView, flat_array
 from ..math import Lanes
 from ..math.lanes import traced
+from ..model.features import Features
 from .sizes import FLAGS, GROUPS, HEADER, SIZES
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Storage of all workers, one after the other.
+
+    Attributes:
+        numbers: field of lane numbers, `rows` for each worker.
+        indices: field of integers, `index_rows` for each worker.
+    """
+
+    numbers: Any
+    indices: Any
+    rows: int
+    index_rows: int
 
 
 class _View:
@@ -20,13 +37,14 @@ class _View:
     _data_oriented = True
     _is_wrapped_kernel = True
 
-    def _fill(self, ints: Any, group: str, number: Any) -> None:
-        def read(name: str) -> Any:
-            return expr_init(subscript(None, ints, HEADER.index(name)))
+    def _fill(self, ints: Any, group: str, array: Any, origin: Any) -> None:
+        def read(name: str, shift: Any = 0) -> Any:
+            return expr_init(subscript(None, ints, HEADER.index(name)) + shift)
 
         for field in GROUPS[group]:
             inner = read(field.dims[1]) if len(field.dims) == 2 else None
-            setattr(self, field.name, FieldView(field, read(f"{group}.{field.name}"), inner, number))
+            base = read(f"{group}.{field.name}", origin)
+            setattr(self, field.name, FieldView(field, base, inner, flat_array(array)))
 
 
 class ModelView(_View):
@@ -35,13 +53,15 @@ class ModelView(_View):
     Args:
         ints: the model's flat integers, header first.
         reals: the model's flat real numbers.
+        has: the optional code of this kernel; also reachable as `model.has`, for `ti.static`.
     """
 
-    def __init__(self, ints: Any, reals: Any) -> None:
+    def __init__(self, ints: Any, reals: Any, has: Features) -> None:
+        self.has = has
         for name in (*SIZES, *FLAGS):
             setattr(self, name, expr_init(subscript(None, ints, HEADER.index(name))))
-        self._fill(ints, "integers", flat_array(ints))
-        self._fill(ints, "reals", flat_array(reals))
+        self._fill(ints, "integers", ints, 0)
+        self._fill(ints, "reals", reals, 0)
 
 
 class Workspace(_View):
@@ -50,15 +70,27 @@ class Workspace(_View):
     Args:
         lanes: width and precision; also reachable as `work.lanes`.
         ints: the model's flat integers, header first.
-        numbers, indices: the scratch fields of all workers.
+        scratch: the scratch of all workers.
         worker: which of them.
     """
 
-    def __init__(self, lanes: Lanes, ints: Any, numbers: Any, indices: Any, worker: Any) -> None:
+    def __init__(self, lanes: Lanes, ints: Any, scratch: Scratch, worker: Any) -> None:
         self.lanes = lanes
-        self.row = worker_rows(numbers, worker)
-        self._fill(ints, "quantities", worker_rows(numbers, worker))
-        self._fill(ints, "indices", worker_rows(indices, worker))
+        self._numbers, self._indices = scratch.numbers, scratch.indices
+        self._first_row = expr_init(worker * scratch.rows)
+        self._first_index = expr_init(worker * scratch.index_rows)
+        self._fill(ints, "quantities", scratch.numbers, self._first_row)
+        self._fill(ints, "indices", scratch.indices, self._first_index)
+
+    @traced
+    def row(self, r: Any) -> Any:
+        """Lane number in row r of the scratch."""
+        return subscript(None, self._numbers, self._first_row + r)
+
+    @traced
+    def index(self, r: Any) -> Any:
+        """Integer r of the scratch."""
+        return subscript(None, self._indices, self._first_index + r)
 
     @traced
     def real(self, value: Any) -> Any:
