@@ -1,0 +1,226 @@
+"""Where the camera stands and what it takes in.
+
+A camera frame has x to the right, y up and looks along -z, as MuJoCo's do. Three kinds: one of the model's cameras
+(its pose is the solver's ``cam_xpos``, ``cam_xmat``), a camera that stays, and one that follows a body.
+"""
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple, Protocol
+
+import mujoco
+import numpy as np
+import torch
+
+
+class PoseSource(Protocol):
+    """The part of RigidSolver that rendering reads."""
+
+    num_envs: int
+    device: torch.device
+    dtype: torch.dtype
+
+    def get(self, name: str) -> torch.Tensor:
+        """A state field by MuJoCo's name, (num_envs, ...)."""
+        ...
+
+
+class Frustum(NamedTuple):
+    """What the picture covers: a rectangle at unit distance (at any distance, in metres, if orthographic)."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+    orthographic: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Camera:
+    """A free camera: it looks at a point from a distance and a direction.
+
+    With `trackbodyid` it follows the centre of mass of that body and everything below it, at once and without
+    smoothing; a `lookat` given besides fixes the height it looks at, so that the picture does not bob. Without either
+    it follows the first body that can move. `trackbodyid=-1` stays where it is. The fields and their meaning are those
+    of Gymnasium's `default_camera_config` and MuJoCo's `mjvCamera`; what is left out is taken from the model.
+    """
+
+    distance: float | None = None  # m, from the point looked at; None: far enough to see all that moves
+    azimuth: float | None = None  # degrees; 0 looks along +x, 90 along +y
+    elevation: float | None = None  # degrees; -90 looks straight down
+    lookat: Sequence[float] | None = None  # (3,) m, world
+    trackbodyid: int | str | None = None  # body id or name; -1: none
+    fovy: float | None = None  # degrees from the lower to the upper edge; metres if orthographic
+    orthographic: bool | None = None
+
+    @classmethod
+    def from_config(cls, config: Mapping) -> "Camera":
+        """From Gymnasium's `default_camera_config`; an unknown key is an error that names its nearest neighbours."""
+        known = {field.name for field in fields(cls)}
+        for key in config:
+            if key not in known:
+                raise ValueError(f"camera config has no field {key!r}{nearest(key, known)}")
+        return cls(**config)
+
+
+def nearest(name: str, known: Sequence[str] | set[str]) -> str:
+    """The tail of an error about an unknown name: what was probably meant, or all there is."""
+    if not known:
+        return ": there is none"
+    close = difflib.get_close_matches(str(name), sorted(known), n=3, cutoff=0.4)
+    return f"; nearest: {', '.join(close)}" if close else f"; there are: {', '.join(sorted(known))}"
+
+
+class View:
+    """A camera bound to a model: poses for every environment, one frustum for all."""
+
+    def __init__(self, mj: mujoco.MjModel, camera: "int | str | Camera | Mapping | None", aspect: float):
+        """Bind `camera` (see BatchRenderer) to a model; `aspect` is width / height of the picture."""
+        self._mj = mj
+        self.model_camera = _model_camera(mj, camera)
+        if self.model_camera >= 0:
+            self.frustum = _model_frustum(mj, self.model_camera, aspect)
+            self.typical_distance = _model_distance(mj, self.model_camera)
+            return
+        free = (
+            camera if isinstance(camera, Camera) else Camera.from_config(camera if isinstance(camera, Mapping) else {})
+        )
+        self._body = _tracked_body(mj, free)
+        self.camera = _filled(mj, free, self._body)
+        self.frustum = _symmetric_frustum(self.camera.fovy, aspect, self.camera.orthographic)
+        self.typical_distance = self.camera.distance  # m to what is looked at
+        self._rotation = _look_along(self.camera.azimuth, self.camera.elevation)
+
+    def poses(self, solver: PoseSource, envs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Positions (n, 3) and camera-to-world rotations (n, 3, 3) for the environments `envs` (n,)."""
+        if self.model_camera >= 0:
+            position = solver.get("cam_xpos")[envs, self.model_camera]
+            rotation = solver.get("cam_xmat")[envs, self.model_camera]
+            return position, rotation.reshape(-1, 3, 3)
+        target = self._targets(solver, envs)
+        rotation = torch.as_tensor(self._rotation, dtype=target.dtype, device=target.device)
+        position = target + self.camera.distance * rotation[:, 2]
+        return position, rotation.expand(len(target), 3, 3)
+
+    def _targets(self, solver: PoseSource, envs: torch.Tensor) -> torch.Tensor:
+        """The points looked at, (n, 3)."""
+        if self._body < 0:
+            fixed = torch.as_tensor(np.asarray(self.camera.lookat), dtype=solver.dtype, device=solver.device)
+            return fixed.expand(len(envs), 3)
+        target = solver.get("subtree_com")[envs, self._body].clone()
+        if self.camera.lookat is not None:
+            target[:, 2] = float(self.camera.lookat[2])
+        return target
+
+
+def _model_camera(mj: mujoco.MjModel, camera: "int | str | Camera | Mapping | None") -> int:
+    """Id of the model's camera that is meant, -1 for a free one."""
+    names = [mj.camera(i).name for i in range(mj.ncam)]
+    if isinstance(camera, str):
+        if camera not in names:
+            raise ValueError(f"the model has no camera {camera!r}{nearest(camera, set(filter(None, names)))}")
+        return names.index(camera)
+    if isinstance(camera, int | np.integer) and not isinstance(camera, bool):
+        if not -1 <= camera < mj.ncam:
+            raise ValueError(f"the model has {mj.ncam} cameras: id {camera} must be -1 (free) to {mj.ncam - 1}")
+        return int(camera)
+    if camera is None or isinstance(camera, Camera | Mapping):
+        return -1
+    raise TypeError(
+        f"camera must be None, a name, an id, a Camera or a dict of its fields, not {type(camera).__name__}"
+    )
+
+
+def _model_distance(mj: mujoco.MjModel, camera: int) -> float:
+    """Distance (m) of a model's camera from the model's centre in the reference pose."""
+    data = mujoco.MjData(mj)
+    mujoco.mj_kinematics(mj, data)
+    mujoco.mj_comPos(mj, data)
+    mujoco.mj_camlight(mj, data)
+    return float(np.linalg.norm(data.cam_xpos[camera] - mj.stat.center))
+
+
+def _tracked_body(mj: mujoco.MjModel, camera: Camera) -> int:
+    """Id of the body that a free camera follows, -1 for none."""
+    body = camera.trackbodyid
+    if body is None:
+        moving = _moving_bodies(mj)
+        return int(moving[0]) if camera.lookat is None and len(moving) else -1
+    if isinstance(body, str):
+        names = [mj.body(i).name for i in range(mj.nbody)]
+        if body not in names:
+            raise ValueError(f"trackbodyid: the model has no body {body!r}{nearest(body, set(filter(None, names)))}")
+        return names.index(body)
+    if not -1 <= body < mj.nbody:
+        raise ValueError(f"trackbodyid: the model has {mj.nbody} bodies: {body} must be -1 (none) to {mj.nbody - 1}")
+    return int(body)
+
+
+def _filled(mj: mujoco.MjModel, camera: Camera, body: int) -> Camera:
+    """The camera with every open field taken from the model."""
+    vis, stat = mj.vis.global_, mj.stat
+    distance = camera.distance
+    fovy = camera.fovy if camera.fovy is not None else float(vis.fovy)
+    if distance is None:
+        distance = _framing_distance(mj, fovy) if body >= 0 else 1.5 * stat.extent
+    if not (math.isfinite(distance) and distance > 0):
+        raise ValueError(f"camera distance must be a positive number of metres, not {distance}")
+    lookat = camera.lookat
+    if lookat is None and body < 0:
+        lookat = tuple(stat.center)
+    if lookat is not None and np.shape(lookat) != (3,):
+        raise ValueError(f"camera lookat must be three numbers, not {lookat!r}")
+    return replace(
+        camera,
+        distance=float(distance),
+        azimuth=float(vis.azimuth if camera.azimuth is None else camera.azimuth),
+        elevation=float(vis.elevation if camera.elevation is None else camera.elevation),
+        lookat=lookat,
+        fovy=fovy,
+        orthographic=bool(vis.orthographic) if camera.orthographic is None else camera.orthographic,
+    )
+
+
+def _moving_bodies(mj: mujoco.MjModel) -> np.ndarray:
+    """Ids of bodies that are not welded to the world."""
+    return np.flatnonzero(mj.body_weldid != 0)
+
+
+def _framing_distance(mj: mujoco.MjModel, fovy: float) -> float:
+    """Distance (m) from which everything that moves fills about two thirds of the picture, in the reference pose."""
+    data = mujoco.MjData(mj)
+    mujoco.mj_kinematics(mj, data)
+    geoms = [g for g in range(mj.ngeom) if mj.body_weldid[mj.geom_bodyid[g]] != 0 and mj.geom_rbound[g] > 0]
+    if not geoms:
+        return 1.5 * mj.stat.extent
+    low = (data.geom_xpos[geoms] - mj.geom_rbound[geoms, None]).min(axis=0)
+    high = (data.geom_xpos[geoms] + mj.geom_rbound[geoms, None]).max(axis=0)
+    return float(0.75 * np.linalg.norm(high - low) / math.tan(math.radians(fovy) / 2) / math.sqrt(2))
+
+
+def _look_along(azimuth: float, elevation: float) -> np.ndarray:
+    """Camera-to-world rotation (3, 3): columns right, up, backward."""
+    a, e = math.radians(azimuth), math.radians(elevation)
+    forward = np.array([math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e)])
+    right = np.array([math.sin(a), -math.cos(a), 0.0])
+    up = np.array([-math.sin(e) * math.cos(a), -math.sin(e) * math.sin(a), math.cos(e)])
+    return np.stack([right, up, -forward], axis=1)
+
+
+def _symmetric_frustum(fovy: float, aspect: float, orthographic: bool) -> Frustum:
+    top = fovy / 2 if orthographic else math.tan(math.radians(fovy) / 2)
+    return Frustum(-top * aspect, top * aspect, -top, top, orthographic)
+
+
+def _model_frustum(mj: mujoco.MjModel, camera: int, aspect: float) -> Frustum:
+    """Frustum of a model's camera: from fovy, or from its sensor and intrinsics (fx, fy, cx, cy in metres)."""
+    orthographic = mj.cam_projection[camera] == mujoco.mjtProjection.mjPROJ_ORTHOGRAPHIC
+    width, height = mj.cam_sensorsize[camera]
+    if orthographic or height <= 0:
+        return _symmetric_frustum(float(mj.cam_fovy[camera]), aspect, bool(orthographic))
+    fx, fy, cx, cy = (float(x) for x in mj.cam_intrinsic[camera])
+    half_width, half_height = float(width) / 2, float(height) / 2
+    left, right = -(half_width - cx) / fx, (half_width + cx) / fx
+    return Frustum(left, right, -(half_height + cy) / fy, (half_height - cy) / fy, False)

@@ -1,0 +1,159 @@
+"""What is drawn: the visible geoms of a model as tables for the kernel.
+
+Drawn are the geoms that MuJoCo's viewer shows by default: groups 0 to 2 with some opacity. Colour is the geom's own, or
+its material's where the geom has none. A material with a flat 2D texture on a plane becomes a two-coloured checker;
+an untextured plane gets a faint one, so that motion over it can be seen. Meshes, height fields and signed-distance
+geoms are not drawn yet: they are named in `Drawables.left_out`.
+"""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from .look import Look
+
+# columns of `Drawables.shape`, metres
+SIZE = 0  # 3 columns, as in MuJoCo
+BOUND = 3  # radius of the bounding sphere about the geom's centre; 0: a plane
+CORE = 4  # half length and radius of the z-aligned capsule that stands for the geom where the sky's light is dimmed
+SHAPE_COLUMNS = 6
+
+# columns of `Drawables.paint`, all colours in linear light
+ALBEDO = 0  # 3 columns
+ALPHA = 3
+SPECULAR = 4
+SHININESS = 5
+REFLECTANCE = 6
+EMISSION = 7
+CELL = 8  # 2 columns: checker cell along x and y, metres; 0: plain
+SECOND = 10  # 3 columns: the checker's other colour
+PAINT_COLUMNS = 13
+
+_TYPES = mujoco.mjtGeom
+KIND_PLANE = int(_TYPES.mjGEOM_PLANE)
+KIND_SPHERE = int(_TYPES.mjGEOM_SPHERE)
+KIND_CAPSULE = int(_TYPES.mjGEOM_CAPSULE)
+KIND_ELLIPSOID = int(_TYPES.mjGEOM_ELLIPSOID)
+KIND_CYLINDER = int(_TYPES.mjGEOM_CYLINDER)
+KIND_BOX = int(_TYPES.mjGEOM_BOX)
+DRAWN_KINDS = (KIND_PLANE, KIND_SPHERE, KIND_CAPSULE, KIND_ELLIPSOID, KIND_CYLINDER, KIND_BOX)
+_HIGHEST_VISIBLE_GROUP = 2
+_UNSET_RGBA = np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)  # MuJoCo's default: "use the material's colour"
+_LIGHT_GREY = 0.85
+
+
+@dataclass(frozen=True, eq=False)
+class Drawables:
+    """The visible geoms of one model, one row each in geom order.
+
+    A model without solids gets a last row that nothing can hit (kind and geom -1), so that no table is empty.
+    """
+
+    geom: np.ndarray  # (n,) int32: MuJoCo geom id
+    kind: np.ndarray  # (n,) int32: MuJoCo geom type
+    shape: np.ndarray  # (n, SHAPE_COLUMNS) float32, metres
+    paint: np.ndarray  # (n, PAINT_COLUMNS) float32
+    solids: np.ndarray  # (k,) int32: rows that are not planes
+    left_out: tuple[str, ...]  # visible geoms of a type that is not drawn yet, by name
+
+
+def drawables(mj: mujoco.MjModel, look: Look) -> Drawables:
+    """Collect the visible geoms of `mj`."""
+    group = np.clip(mj.geom_group, 0, mujoco.mjNGROUP - 1)
+    visible = [g for g in range(mj.ngeom) if group[g] <= _HIGHEST_VISIBLE_GROUP and _rgba(mj, g)[3] > 0]
+    rows = [g for g in visible if mj.geom_type[g] in DRAWN_KINDS]
+    kind = [int(mj.geom_type[g]) for g in rows]
+    shape = [_shape(mj, g, look) for g in rows]
+    paint = [_paint(mj, g, look) for g in rows]
+    geom = list(rows)
+    if all(k == KIND_PLANE for k in kind):
+        geom, kind = [*geom, -1], [*kind, -1]
+        shape, paint = [*shape, [0.0] * SHAPE_COLUMNS], [*paint, np.zeros(PAINT_COLUMNS)]
+    return Drawables(
+        geom=np.array(geom, dtype=np.int32),
+        kind=np.array(kind, dtype=np.int32),
+        shape=np.array(shape, dtype=np.float32),
+        paint=np.array(paint, dtype=np.float32),
+        solids=np.flatnonzero(np.array(kind) != KIND_PLANE).astype(np.int32),
+        left_out=tuple(_label(mj, g) for g in visible if g not in rows),
+    )
+
+
+def _label(mj: mujoco.MjModel, g: int) -> str:
+    kind = _TYPES(mj.geom_type[g]).name.removeprefix("mjGEOM_").lower()
+    return f"{mj.geom(g).name or f'geom {g}'} ({kind})"
+
+
+def _rgba(mj: mujoco.MjModel, g: int) -> np.ndarray:
+    """Colour and opacity as MuJoCo's visualiser picks them: the geom's unless it is unset and a material has one."""
+    material = mj.geom_matid[g]
+    own = mj.geom_rgba[g]
+    return mj.mat_rgba[material] if material >= 0 and np.array_equal(own, _UNSET_RGBA) else own
+
+
+def _shape(mj: mujoco.MjModel, g: int, look: Look) -> list[float]:
+    size = mj.geom_size[g].copy()
+    if mj.geom_type[g] == KIND_PLANE and look.endless_planes:
+        size[:2] = 0
+    return [*size, mj.geom_rbound[g], *_core(mj.geom_type[g], size)]
+
+
+def _core(kind: int, size: np.ndarray) -> tuple[float, float]:
+    """Half length and radius of a capsule about z of roughly the geom's bulk."""
+    if kind in (KIND_CAPSULE, KIND_CYLINDER):
+        return float(size[1]), float(size[0])
+    if kind in (KIND_BOX, KIND_ELLIPSOID):
+        thickness = float(np.sqrt(size[0] * size[1]))
+        return max(0.0, float(size[2]) - thickness), min(thickness, float(np.cbrt(size.prod())))
+    return 0.0, float(size[0]) if kind == KIND_SPHERE else 0.0
+
+
+def _paint(mj: mujoco.MjModel, g: int, look: Look) -> np.ndarray:
+    material = mj.geom_matid[g]
+    rgba = _rgba(mj, g)
+    row = np.zeros(PAINT_COLUMNS)
+    row[ALPHA] = rgba[3]
+    row[SPECULAR] = mj.mat_specular[material] if material >= 0 else 0.5
+    row[SHININESS] = mj.mat_shininess[material] if material >= 0 else 0.5
+    row[EMISSION] = mj.mat_emission[material] if material >= 0 else 0.0
+    first = second = rgba[:3]
+    if mj.geom_type[g] == KIND_PLANE:
+        row[REFLECTANCE] = mj.mat_reflectance[material] if material >= 0 else look.plain_reflectance
+        first, second, row[CELL : CELL + 2] = _checker(mj, g, look)
+        tint = rgba[:3] + (rgba[:3].mean() - rgba[:3]) * look.floor_paleness
+        first, second = first * tint, second * tint
+    row[ALBEDO : ALBEDO + 3] = look.to_linear(first)
+    row[SECOND : SECOND + 3] = look.to_linear(second)
+    return row
+
+
+def _checker(mj: mujoco.MjModel, g: int, look: Look) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two tints (3,) and the cell (2,) in metres of a plane's pattern.
+
+    MuJoCo lays a 2D texture so that its centre falls on the plane's: texrepeat times over a finite plane, or texrepeat
+    times per two metres if it is uniform or endless. A checker texture has two cells a side.
+    """
+    material = mj.geom_matid[g]
+    texture = mj.mat_texid[material, mujoco.mjtTextureRole.mjTEXROLE_RGB] if material >= 0 else -1
+    if texture < 0 or mj.tex_type[texture] != mujoco.mjtTexture.mjTEXTURE_2D:
+        return np.full(3, look.plain_floor[0]), np.full(3, look.plain_floor[1]), np.full(2, look.cell(mj.stat.extent))
+    repeat = np.maximum(mj.mat_texrepeat[material], 1e-6)
+    size = mj.geom_size[g, :2]
+    per_metre = mj.mat_texuniform[material] or np.any(size <= 0)
+    cell = np.where(per_metre | (size <= 0), 1 / repeat, size / repeat)
+    first, second = _texture_tints(mj, texture)
+    middle, swing = (first + second) / 2, (first - second) / 2 * look.checker_contrast
+    middle = middle + (_LIGHT_GREY - middle) * look.floor_paleness
+    return middle + swing, middle - swing, cell
+
+
+def _texture_tints(mj: mujoco.MjModel, texture: int) -> tuple[np.ndarray, np.ndarray]:
+    """Median colours in [0, 1] of the quadrants at (+x, +y) and (-x, +y) of the plane: one of each of a checker."""
+    height, width, channels = mj.tex_height[texture], mj.tex_width[texture], mj.tex_nchannel[texture]
+    start = mj.tex_adr[texture]
+    pixels = mj.tex_data[start : start + height * width * channels].reshape(height, width, channels)
+    upper = pixels[: (height + 1) // 2]
+    halves = upper[:, width // 2 :], upper[:, : (width + 1) // 2]
+    tints = [np.resize(np.median(half.reshape(-1, channels), axis=0)[:3], 3) / 255 for half in halves]
+    return tints[0], tints[1]

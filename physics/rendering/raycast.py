@@ -1,0 +1,273 @@
+"""The ray caster: two kernels over (environment, pixel).
+
+`cull_tiles` lists, for each square tile of a picture, the geoms whose bounding sphere its pixels may see.
+`cast_rays` follows one ray a pixel through the tile's list, and gives depth, geom and colour; called again to refine,
+it looks at the colours around each pixel and spends more rays where they differ (silhouettes, shadow edges).
+
+Positions are relative to the camera, axes are the world's. Everything is float32, whatever the solver's precision: the
+caller sees to it that literals are traced as float32 (`renderer.py`). Pictures run from the top row to the bottom.
+"""
+
+import taichi as ti
+
+from . import drawables as columns
+from . import look as rows
+from .intersect import MISS, unit, vec3
+from .scene import SURFACE_GAP, Scene, Traced
+from .shading import displayed, fading, fresnel, highlight, look_row, mix, sky, sky_light
+
+TILE = 8  # pixels along a tile's side
+LAYERS = 5  # a ray is taken to have reached the sky when it has passed through or bounced off four surfaces
+_CLEARLY = 1.00001  # how much nearer a later geom must be to be seen: joints of equal radius would speckle at 1
+_CONTRAST = 0.025  # displayed difference between neighbouring pixels above which they are refined
+_FAINTEST_MIRROR = 0.01  # reflections weaker than this are not followed
+_BRIGHTNESS = vec3(0.3, 0.5, 0.2)  # weights of red, green and blue
+
+F1, F2, F3, F4 = (ti.types.ndarray(dtype=ti.f32, ndim=n) for n in (1, 2, 3, 4))
+I1, I3 = (ti.types.ndarray(dtype=ti.i32, ndim=n) for n in (1, 3))
+U4 = ti.types.ndarray(dtype=ti.u8, ndim=4)
+
+
+class Lens(Traced):
+    """Rays of environment `env`'s picture. Frustum: left, right, bottom, top at unit distance; 1 if orthographic."""
+
+    def __init__(self, frustum, camera, width, height, env):
+        self.frustum, self.camera, self.env = frustum, camera, env
+        self.width, self.height = width, height
+
+    @ti.func
+    def axis(self, i: ti.template()):
+        """World direction of the camera's i-th axis: right, up, backward."""
+        return vec3(self.camera[self.env, i], self.camera[self.env, 3 + i], self.camera[self.env, 6 + i])
+
+    @ti.func
+    def is_parallel(self):
+        """Whether all rays have one direction (orthographic)."""
+        return self.frustum[4] > 0.5
+
+    @ti.func
+    def ray(self, x, y):
+        """Origin and unit direction of the ray at (x, y) in pixels from the upper left corner."""
+        u = mix(self.frustum[0], self.frustum[1], x / ti.cast(self.width, ti.f32))
+        v = mix(self.frustum[3], self.frustum[2], y / ti.cast(self.height, ti.f32))
+        offset = u * self.axis(0) + v * self.axis(1)
+        origin, direction = offset, -self.axis(2)
+        if not self.is_parallel():
+            origin, direction = vec3(0.0, 0.0, 0.0), unit(offset - self.axis(2))
+        return origin, direction
+
+    @ti.func
+    def footprint(self, distance):
+        """Height (m) of a pixel at a distance along the optical axis."""
+        height = (self.frustum[3] - self.frustum[2]) / ti.cast(self.height, ti.f32)
+        if not self.is_parallel():
+            height *= distance
+        return height
+
+
+@ti.kernel
+def cull_tiles(shape: F2, pose: F3, camera: F2, frustum: F1, width: ti.i32, height: ti.i32, tiles: I3):
+    """Fill tiles (n, number of tiles, 1 + number of rows): a count, then the rows that the tile may see."""
+    across = (width + TILE - 1) // TILE
+    for env, tile in ti.ndrange(tiles.shape[0], tiles.shape[1]):
+        lens = Lens(frustum, camera, width, height, env)
+        x = ti.cast(tile % across * TILE, ti.f32)
+        y = ti.cast(tile // across * TILE, ti.f32)
+        origin, direction = lens.ray(x + 0.5 * TILE, y + 0.5 * TILE)
+        # the tile's rays lie in a cone about the central one, or in a tube if they are parallel
+        cosine, tube = ti.f32(1.0), ti.f32(0.0)
+        for corner in range(4):
+            corner_x, corner_y = ti.cast(corner % 2 * TILE, ti.f32), ti.cast(corner // 2 * TILE, ti.f32)
+            o, d = lens.ray(x + corner_x, y + corner_y)
+            cosine = ti.min(cosine, d.dot(direction))
+            tube = ti.max(tube, (o - origin).norm())
+        cosine -= 1.0e-6  # rounding of the cosine of a small angle
+        sine = ti.sqrt(1.0 - cosine * cosine)
+        count = 0
+        for row in range(shape.shape[0]):
+            bound = shape[row, columns.BOUND]
+            away = vec3(pose[env, row, 0], pose[env, row, 1], pose[env, row, 2]) - origin
+            along = away.dot(direction)
+            beside = (away - along * direction).norm()
+            is_plane = bound <= 0.0
+            if is_plane or beside * cosine - along * sine <= bound + tube:
+                count += 1
+                tiles[env, tile, count] = row
+        tiles[env, tile, 0] = count
+
+
+@ti.func
+def first_hit(scene: ti.template(), tiles: ti.template(), tile, mirrored, origin, direction, start):
+    """Nearest front beyond `start` (m): distance and row, (MISS, -1) if none.
+
+    Rays from the camera look through their tile's list, mirrored ones through the solids.
+    """
+    nearest, hit = ti.f32(MISS), -1
+    count = tiles[scene.env, tile, 0]
+    if mirrored:
+        count = scene.solids.shape[0] if scene.may_hit(origin, direction) else 0
+    for k in range(count):
+        row = 0
+        if mirrored:  # noqa: SIM108 - Taichi would load from both tables
+            row = scene.solids[k]
+        else:
+            row = tiles[scene.env, tile, k + 1]
+        t = scene.entry(row, origin, direction)
+        if t > start and t * _CLEARLY < nearest:
+            nearest, hit = t, row
+    return nearest, hit
+
+
+@ti.func
+def lighting(scene: ti.template(), look: ti.template(), row, point, normal, direction, reach):
+    """Light on a surface, its highlight towards the eye, and how open it is to the sky."""
+    sun = look_row(look, rows.SUN_DIRECTION)
+    open_sky = scene.openness(row, point, normal, look[rows.SETTINGS, 1], reach)
+    light = open_sky * sky_light(look, normal) + scene.paint[row, columns.EMISSION]
+    shine = vec3(0.0, 0.0, 0.0)
+    facing_sun = normal.dot(sun)
+    if facing_sun > 0.0:
+        direct = facing_sun * scene.sunlight(point + SURFACE_GAP * normal, sun) * look_row(look, rows.SUN_RGB)
+        gloss = 0.05 * scene.paint[row, columns.SPECULAR]
+        light += direct
+        shine = gloss * highlight(normal, -direction, sun, scene.paint[row, columns.SHININESS]) * direct
+    return light, shine, open_sky
+
+
+@ti.func
+def surface(scene: ti.template(), look: ti.template(), row, point, normal, direction, far, footprint, reach):
+    """Colour of an opaque surface, the same with its mean albedo, and how much of a mirror it is.
+
+    `far` (m) is how far the ray has come, `footprint` (m) how wide the pixel is there.
+    """
+    light, shine, open_sky = lighting(scene, look, row, point, normal, direction, reach)
+    albedo, mean_albedo = scene.albedo(row, point, direction, footprint)
+    facing = -normal.dot(direction)
+    veil, veiled, mirror = vec3(0.0, 0.0, 0.0), ti.f32(0.0), ti.f32(0.0)
+    if scene.kind[row] == columns.KIND_PLANE:
+        veil, veiled = sky(look, direction), fading(far, look[rows.SETTINGS, 0])
+        mirror = (1.0 - veiled) * scene.paint[row, columns.REFLECTANCE] * mix(0.2, 1.0, fresnel(facing))
+    else:
+        veil = open_sky * sky(look, direction + 2.0 * facing * normal)
+        veiled = 0.4 * scene.paint[row, columns.SPECULAR] * fresnel(facing)
+    return mix(albedo * light + shine, veil, veiled), mix(mean_albedo * light + shine, veil, veiled), mirror
+
+
+@ti.func
+def follow(scene: ti.template(), lens: ti.template(), look: ti.template(), tiles: ti.template(), tile, x, y, limits):
+    """Follow the ray at (x, y): depth along the optical axis (m), row of the first front, colour, plain colour.
+
+    Clear surfaces let the ray through, mirroring planes send it on, once. The plain colour has every checker replaced
+    by its mean. Limits: nearest distance (m), reach of occlusion (m), layers (0: no colours), the last of which is sky.
+    """
+    origin, direction = lens.ray(x, y)
+    cosine = -direction.dot(lens.axis(2))
+    depth, first_row = ti.f32(MISS), -1
+    start, travelled, weight, mirrored = limits[0] / cosine, ti.f32(0.0), ti.f32(1.0), False
+    colour, plain = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
+    layers = ti.cast(limits[2], ti.i32)
+    for layer in range(ti.max(layers, 1)):
+        if weight > 0.0:
+            t, row = first_hit(scene, tiles, tile, mirrored, origin, direction, start)
+            if layer == 0:
+                depth, first_row = t * cosine, row
+            if layers == 0:
+                weight = 0.0
+            elif row < 0 or layer == layers - 1:
+                behind = weight * sky(look, direction)
+                colour, plain, weight = colour + behind, plain + behind, 0.0
+            else:
+                point = origin + t * direction
+                normal = scene.normal(row, point)
+                far = travelled + t
+                footprint = lens.footprint(far * cosine)
+                body, plain_body, mirror = surface(
+                    scene, look, row, point, normal, direction, far, footprint, limits[1]
+                )
+                opaque = scene.paint[row, columns.ALPHA]
+                if mirrored or opaque < 1.0 or mirror < _FAINTEST_MIRROR:
+                    mirror = 0.0
+                colour += weight * opaque * (1.0 - mirror) * body
+                plain += weight * opaque * (1.0 - mirror) * plain_body
+                if mirror > 0.0:
+                    origin, travelled = point + SURFACE_GAP * normal, far
+                    direction -= 2.0 * direction.dot(normal) * normal
+                    weight, start, mirrored = weight * mirror, 0.0, True
+                else:
+                    weight, start = weight * (1.0 - opaque), t + SURFACE_GAP
+    return depth, first_row, colour, plain
+
+
+@ti.func
+def stands_out(first_look: ti.template(), env, y, x):
+    """Whether the plain colours of a pixel and its neighbours differ visibly."""
+    height, width = first_look.shape[1], first_look.shape[2]
+    low, high = ti.f32(1.0), ti.f32(0.0)
+    for j in range(ti.max(0, y - 1), ti.min(height, y + 2)):
+        for i in range(ti.max(0, x - 1), ti.min(width, x + 2)):
+            value = first_look[env, j, i, 3]
+            low, high = ti.min(low, value), ti.max(high, value)
+    return high - low > _CONTRAST
+
+
+@ti.func
+def spot(ray, side):
+    """Place within the pixel, in [0, 1)^2, of one of side * side rays: a grid, sheared so that none share a line."""
+    i, j, n = ti.cast(ray % side, ti.f32), ti.cast(ray // side, ti.f32), ti.cast(side, ti.f32)
+    return (i + (j + 0.5) / n) / n, (j + (n - 0.5 - i) / n) / n
+
+
+@ti.kernel
+def cast_rays(
+    kind: I1,
+    shape: F2,
+    paint: F2,
+    solids: I1,
+    pose: F3,
+    bound: F2,
+    camera: F2,
+    frustum: F1,
+    look: F2,
+    tiles: I3,
+    limits: vec3,
+    side: ti.i32,
+    depth: F3,
+    seen: I3,
+    first_look: F4,
+    image: U4,
+):
+    """Follow the rays of every pixel; limits as in `follow`.
+
+    side = 0: one ray through each pixel's middle, for `depth`, `seen` (row, -1: sky) and, if there are layers,
+    `first_look`: the colour as displayed, and the plain colour's brightness.
+    side > 0: pixels that stand out in `first_look` take the mean of side * side rays; all go to `image`.
+    """
+    height, width = seen.shape[1], seen.shape[2]
+    across = (width + TILE - 1) // TILE
+    for env, y, x in ti.ndrange(seen.shape[0], height, width):
+        scene = Scene(kind, shape, paint, solids, pose, bound, env)
+        lens = Lens(frustum, camera, width, height, env)
+        tile = y // TILE * across + x // TILE
+        n_rays = 1
+        if side > 0:
+            n_rays = side * side if stands_out(first_look, env, y, x) else 0
+        mean, mean_plain = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
+        for ray in range(n_rays):
+            right, down = spot(ray, ti.max(side, 1))
+            at_x, at_y = ti.cast(x, ti.f32) + right, ti.cast(y, ti.f32) + down
+            far, row, colour, plain = follow(scene, lens, look, tiles, tile, at_x, at_y, limits)
+            mean += colour / ti.cast(n_rays, ti.f32)
+            mean_plain += plain
+            if side == 0:
+                depth[env, y, x] = far
+                seen[env, y, x] = row
+        if side > 0:
+            shown = displayed(look, mean)
+            for c in ti.static(range(3)):
+                value = shown[c] if n_rays > 0 else first_look[env, y, x, c]
+                image[env, y, x, c] = ti.cast(255.0 * value + 0.5, ti.u8)
+        elif limits[2] > 0.0:
+            shown = displayed(look, mean)
+            for c in ti.static(range(3)):
+                first_look[env, y, x, c] = shown[c]
+            first_look[env, y, x, 3] = displayed(look, mean_plain).dot(_BRIGHTNESS)

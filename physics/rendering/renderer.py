@@ -1,0 +1,221 @@
+"""BatchRenderer: pictures of any environments of a solver in one call, as torch tensors."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+import taichi as ti
+import torch
+from taichi.lang import impl
+
+from ..runtime import ensure_runtime
+from .camera import Camera, PoseSource, View
+from .drawables import BOUND, CORE, drawables
+from .intersect import vec3
+from .look import Look
+from .raycast import LAYERS, TILE, cast_rays, cull_tiles
+from .scene import OCCLUSION_REACH
+
+_PIXELS_AT_ONCE = 2**22  # working memory is bounded by drawing this many pixels in one go
+
+
+class Images(NamedTuple):
+    """What a camera sees, for n environments; row 0 is the top."""
+
+    rgb: torch.Tensor  # (n, height, width, 3) uint8
+    depth: torch.Tensor  # (n, height, width) float32: metres along the optical axis, inf where there is only sky
+    segmentation: torch.Tensor  # (n, height, width) int32: geom id, -1 for the sky
+
+
+class BatchRenderer:
+    """A ray caster for the visible geoms of a model, without OpenGL.
+
+    Drawn are planes, spheres, capsules, cylinders, ellipsoids and boxes of geom groups 0 to 2 that are not fully clear,
+    as in MuJoCo's viewer; visible geoms of other types are left out, with one warning that names them. Surfaces have
+    one side (a camera inside a geom looks out of it) and nothing nearer than MuJoCo's near plane (`vis.map.znear` times
+    `stat.extent`) is seen; there is no far plane. Solids throw shadows and are mirrored in shining planes; planes do
+    neither.
+
+    Args:
+        model: a `Model`.
+        width, height: of the pictures, pixels.
+        camera: one of the model's cameras by name or id; a `Camera`, or its fields as a dict (Gymnasium's
+            `default_camera_config`), for a free or tracking one; None or -1: follow the first body that can move.
+        samples: rays along a pixel's side where colours change; 1: no anti-aliasing.
+        look: light and colours.
+
+    Raises:
+        ValueError: an unknown camera, body or camera field (with its nearest names), or a size below one.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        width: int = 480,
+        height: int = 480,
+        camera: int | str | Camera | Mapping | None = None,
+        samples: int = 2,
+        look: Look | None = None,
+    ):
+        for name, value in (("width", width), ("height", height), ("samples", samples)):
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, not {value}")
+        self.model, self.width, self.height, self.samples = model, int(width), int(height), int(samples)
+        self.look = look or Look()
+        mj = model.mj
+        self.near = float(mj.vis.map.znear * mj.stat.extent)  # m
+        self._view = View(mj, camera, width / height)
+        self._drawn = drawables(mj, self.look)
+        if self._drawn.left_out:
+            warnings.warn(
+                f"not drawn yet, only planes, spheres, capsules, cylinders, ellipsoids and boxes are: "
+                f"{', '.join(self._drawn.left_out)}",
+                stacklevel=2,
+            )
+        self._reach = OCCLUSION_REACH * float(self._drawn.shape[:, CORE + 1].max())
+        self._tables: dict[torch.device, dict[str, torch.Tensor]] = {}
+
+    def render(self, solver: PoseSource, envs_idx: Any = None) -> torch.Tensor:
+        """Colour pictures of the environments `envs_idx` (None: all), (n, height, width, 3) uint8."""
+        return self._draw(solver, envs_idx, colour=True).rgb
+
+    def depth(self, solver: PoseSource, envs_idx: Any = None) -> torch.Tensor:
+        """Metres along the optical axis to each pixel's middle, inf for the sky: (n, height, width) float32.
+
+        As MuJoCo's renderer measures it. Distance along the ray is `depth * rays().norm(dim=-1)`.
+        """
+        return self._draw(solver, envs_idx, colour=False).depth
+
+    def segmentation(self, solver: PoseSource, envs_idx: Any = None) -> torch.Tensor:
+        """Id of the geom at each pixel's middle, -1 for the sky: (n, height, width) int32."""
+        return self._draw(solver, envs_idx, colour=False).segmentation
+
+    def images(self, solver: PoseSource, envs_idx: Any = None) -> Images:
+        """Colour, depth and segmentation in one go."""
+        return self._draw(solver, envs_idx, colour=True)
+
+    def camera_poses(self, solver: PoseSource, envs_idx: Any = None) -> tuple[torch.Tensor, torch.Tensor]:
+        """Where the camera is: positions (n, 3) in metres and camera-to-world rotations (n, 3, 3)."""
+        return self._view.poses(solver, _environments(envs_idx, solver))
+
+    def rays(self) -> torch.Tensor:
+        """Rays through the pixels' middles in the camera's frame, (height, width, 3), with -1 along its z axis.
+
+        The point a pixel sees is `position + depth * rotation @ ray` (for a perspective camera).
+        """
+        frustum = self._view.frustum
+        x = torch.linspace(frustum.left, frustum.right, 2 * self.width + 1)[1::2]
+        y = torch.linspace(frustum.top, frustum.bottom, 2 * self.height + 1)[1::2]
+        up, right = torch.meshgrid(y, x, indexing="ij")
+        return torch.stack([right, up, torch.full_like(up, -1.0)], dim=-1)
+
+    def _draw(self, solver: PoseSource, envs_idx: Any, *, colour: bool) -> Images:
+        """All pictures, in chunks that bound the working memory; rgb is empty without `colour`."""
+        ensure_runtime()
+        envs = _environments(envs_idx, solver)
+        geoms = self._geom_poses(solver, envs)
+        cameras = self._view.poses(solver, envs)
+        chunk = max(1, _PIXELS_AT_ONCE // (self.width * self.height))
+        parts = [
+            self._draw_chunk(*(part[i : i + chunk] for part in (*geoms, *cameras)), colour=colour)
+            for i in range(0, max(1, len(envs)), chunk)
+        ]
+        return parts[0] if len(parts) == 1 else Images(*(torch.cat(kind) for kind in zip(*parts, strict=True)))
+
+    def _geom_poses(self, solver: PoseSource, envs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Centres (n, rows, 3) and rotations (n, rows, 9) of the drawn geoms, in the solver's precision."""
+        drawn = self._tables_on(envs.device)["geom"][:-1].long()
+        if not self.model.mj.ngeom:
+            empty = torch.zeros(len(envs), len(drawn), 12, dtype=solver.dtype, device=envs.device)
+            return empty[..., :3], empty[..., 3:]
+        rotation = solver.get("geom_xmat")[envs][:, drawn]
+        return solver.get("geom_xpos")[envs][:, drawn], rotation.reshape(len(envs), len(drawn), 9)
+
+    def _draw_chunk(
+        self,
+        geom_position: torch.Tensor,
+        geom_rotation: torch.Tensor,
+        position: torch.Tensor,
+        rotation: torch.Tensor,
+        *,
+        colour: bool,
+    ) -> Images:
+        """The pictures of one chunk; relative to the camera, so that float32 is exact wherever the robot has run."""
+        device, n = position.device, len(position)
+        tables = self._tables_on(device)
+        offset = (geom_position - position[:, None]).to(torch.float32)
+        pose = torch.cat([offset, geom_rotation.to(torch.float32)], dim=-1).contiguous()
+        bound = _enclosing_spheres(offset[:, tables["solids"].long()], tables["shape"][tables["solids"].long(), BOUND])
+        camera = rotation.reshape(n, 9).to(torch.float32).contiguous()
+        size = (n, self.height, self.width)
+        shown = size if colour else (1, 1, 1)  # Taichi takes no empty tensors
+        depth = torch.empty(size, dtype=torch.float32, device=device)
+        seen = torch.empty(size, dtype=torch.int32, device=device)
+        first_look = torch.empty((*shown, 4), dtype=torch.float32, device=device)
+        image = torch.empty((*shown, 3), dtype=torch.uint8, device=device)
+        n_tiles = -(-self.width // TILE) * -(-self.height // TILE)
+        tiles = torch.empty((n, n_tiles, pose.shape[1] + 1), dtype=torch.int32, device=device)
+        scene = (*(tables[name] for name in ("kind", "shape", "paint", "solids")), pose, bound)
+        lens = (camera, tables["frustum"])
+        limits = vec3(self.near, self._reach, LAYERS if colour else 0)
+        if n:
+            with _float32_literals():
+                cull_tiles(tables["shape"], pose, *lens, self.width, self.height, tiles)
+                for side in (0, self.samples) if colour else (0,):
+                    cast_rays(*scene, *lens, tables["look"], tiles, limits, side, depth, seen, first_look, image)
+        depth.masked_fill_(seen < 0, torch.inf)
+        return Images(image, depth, tables["geom"][seen.long()])
+
+    def _tables_on(self, device: torch.device) -> dict[str, torch.Tensor]:
+        """What does not change between pictures, on a device."""
+        if device not in self._tables:
+            drawn = self._drawn
+            arrays = {name: getattr(drawn, name) for name in ("kind", "shape", "paint", "solids")}
+            arrays["geom"] = np.append(drawn.geom, np.int32(-1))  # row -1, the sky, is geom -1
+            arrays["frustum"] = np.array(self._view.frustum, dtype=np.float32)
+            arrays["look"] = self.look.table(self.model.mj.stat.extent, self._view.typical_distance)
+            self._tables[device] = {name: torch.as_tensor(array, device=device) for name, array in arrays.items()}
+        return self._tables[device]
+
+
+def _environments(envs_idx: Any, solver: PoseSource) -> torch.Tensor:
+    """Environment numbers (n,) int64 from None, a number, a sequence, or a mask of all environments."""
+    device = torch.device(solver.device)
+    if envs_idx is None:
+        return torch.arange(solver.num_envs, device=device)
+    chosen = torch.as_tensor(envs_idx, device=device)
+    if chosen.dtype == torch.bool:
+        if chosen.shape != (solver.num_envs,):
+            raise ValueError(f"envs_idx: a mask must have shape ({solver.num_envs},), not {tuple(chosen.shape)}")
+        return chosen.nonzero()[:, 0]
+    if chosen.numel() and (chosen.is_floating_point() or chosen.is_complex()):
+        raise TypeError(f"envs_idx: environment numbers must be integers, not {chosen.dtype}")
+    chosen = chosen.reshape(-1).long()
+    outside = chosen[(chosen < 0) | (chosen >= solver.num_envs)]
+    if len(outside):
+        raise IndexError(f"envs_idx: environment {int(outside[0])} is not in 0 to {solver.num_envs - 1}")
+    return chosen
+
+
+def _enclosing_spheres(centres: torch.Tensor, radii: torch.Tensor) -> torch.Tensor:
+    """A sphere around each environment's solids: (n, k, 3) and (k,) -> (n, 4), centre and radius."""
+    middle = (centres.amin(dim=1) + centres.amax(dim=1)) / 2
+    reach = ((centres - middle[:, None]).norm(dim=-1) + radii).amax(dim=1)
+    return torch.cat([middle, reach[:, None]], dim=-1).contiguous()
+
+
+@contextmanager
+def _float32_literals() -> Iterator[None]:
+    """Trace the numbers written in kernels as float32, also where the solver runs in float64.
+
+    Taichi gives a literal the runtime's default type at the time a kernel is first called.
+    """
+    runtime = impl.get_runtime()
+    before = runtime.default_fp
+    runtime.default_fp = ti.f32
+    try:
+        yield
+    finally:
+        runtime.default_fp = before

@@ -1,0 +1,210 @@
+"""One environment's geoms as the ray caster sees them: what a ray meets, how a point is coloured and lit.
+
+`Scene` exists only while a kernel is traced: it bundles the tables (rows as in `Drawables`) with the environment's
+index, so that kernels read ``scene.entry(row, origin, direction)``. Positions are relative to the camera (m), axes are
+the world's.
+"""
+
+from typing import ClassVar
+
+import taichi as ti
+
+from . import drawables as columns
+from .intersect import (
+    MISS,
+    box_entry,
+    box_normal,
+    capsule_entry,
+    cylinder_entry,
+    cylinder_normal,
+    ellipsoid_entry,
+    plane_entry,
+    sphere_entry,
+    tube_normal,
+    unit,
+    vec3,
+)
+from .shading import checker, mix
+
+mat3 = ti.types.matrix(3, 3, ti.f32)
+
+OCCLUSION_REACH = 5.0  # bodies dim the sky's light out to this many of their radii
+SURFACE_GAP = 1.0e-4  # m by which a ray that leaves a surface starts above it
+
+_PLANE = columns.KIND_PLANE
+_SPHERE = columns.KIND_SPHERE
+_CAPSULE = columns.KIND_CAPSULE
+_ELLIPSOID = columns.KIND_ELLIPSOID
+_CYLINDER = columns.KIND_CYLINDER
+_BOX = columns.KIND_BOX
+
+
+class Traced:
+    """Base of objects that kernels build while they are traced; the names are Taichi's markers for such classes."""
+
+    _data_oriented: ClassVar[bool] = True
+    _is_wrapped_kernel: ClassVar[bool] = True
+
+
+class Scene(Traced):
+    """The geoms of environment `env`."""
+
+    def __init__(self, kind, shape, paint, solids, pose, bound, env):
+        self.kind, self.shape, self.paint, self.solids = kind, shape, paint, solids
+        self.pose, self.bound, self.env = pose, bound, env
+
+    @ti.func
+    def position(self, row):
+        """Centre of a geom."""
+        return vec3(self.pose[self.env, row, 0], self.pose[self.env, row, 1], self.pose[self.env, row, 2])
+
+    @ti.func
+    def axis(self, row, i: ti.template()):
+        """World direction of a geom's i-th axis."""
+        return vec3(self.pose[self.env, row, 3 + i], self.pose[self.env, row, 6 + i], self.pose[self.env, row, 9 + i])
+
+    @ti.func
+    def turn(self, row):
+        """World-to-geom rotation."""
+        return mat3([self.axis(row, 0), self.axis(row, 1), self.axis(row, 2)])
+
+    @ti.func
+    def size(self, row):
+        """MuJoCo's three sizes (m)."""
+        return vec3(self.shape[row, 0], self.shape[row, 1], self.shape[row, 2])
+
+    @ti.func
+    def colour(self, row, column: ti.template()):
+        """Three columns of the paint table."""
+        return vec3(self.paint[row, column], self.paint[row, column + 1], self.paint[row, column + 2])
+
+    @ti.func
+    def entry(self, row, origin, direction):
+        """Distance along a ray to the front of a geom, MISS if it is not hit; may be negative, behind the origin."""
+        t = ti.f32(MISS)
+        away = self.position(row) - origin
+        if self.kind[row] == _PLANE:
+            turn = self.turn(row)
+            t = plane_entry(turn @ -away, turn @ direction, self.size(row))
+        else:
+            slide = away.dot(direction)
+            nearest = slide * direction - away
+            bound = self.shape[row, columns.BOUND]
+            if nearest.dot(nearest) < bound * bound:
+                t = self.solid_entry(row, nearest, direction)
+                if t < MISS:
+                    t += slide
+        return t
+
+    @ti.func
+    def solid_entry(self, row, nearest, direction):
+        """The same for a solid, counted from the ray's point nearest its centre."""
+        t = ti.f32(MISS)
+        size = self.size(row)
+        kind = self.kind[row]
+        if kind == _SPHERE:
+            t = sphere_entry(nearest, size.x)
+        else:
+            turn = self.turn(row)
+            o, d = turn @ nearest, turn @ direction
+            if kind == _CAPSULE:
+                t = capsule_entry(o, d, size.x, size.y)
+            elif kind == _BOX:
+                t = box_entry(o, d, size)
+            elif kind == _CYLINDER:
+                t = cylinder_entry(o, d, size.x, size.y)
+            elif kind == _ELLIPSOID:
+                t = ellipsoid_entry(o, d, size)
+        return t
+
+    @ti.func
+    def normal(self, row, point):
+        """Outward unit normal (world) of a geom at a point of its surface."""
+        turn = self.turn(row)
+        local = turn @ (point - self.position(row))
+        size = self.size(row)
+        kind = self.kind[row]
+        outward = vec3(0.0, 0.0, 1.0)
+        if kind == _SPHERE:
+            outward = local
+        elif kind == _CAPSULE:
+            outward = tube_normal(local, size.y)
+        elif kind == _BOX:
+            outward = box_normal(local, size)
+        elif kind == _CYLINDER:
+            outward = cylinder_normal(local, size.x, size.y)
+        elif kind == _ELLIPSOID:
+            outward = local / (size * size)
+        return unit(turn.transpose() @ outward)
+
+    @ti.func
+    def albedo(self, row, point, direction, footprint):
+        """Colour of a geom at a surface point, and its mean colour.
+
+        A checker is averaged over the pixel's footprint (m across the ray).
+        """
+        colour = self.colour(row, columns.ALBEDO)
+        mean = colour
+        cell_x, cell_y = self.paint[row, columns.CELL], self.paint[row, columns.CELL + 1]
+        if cell_x > 0.0:
+            turn = self.turn(row)
+            local = turn @ (point - self.position(row))
+            along = turn @ direction
+            flat = ti.sqrt(ti.max(along.x * along.x + along.y * along.y, 1.0e-12))
+            stretch = 1.0 / ti.max(ti.abs(along.z), 1.0e-4) - 1.0
+            wide_x = footprint * (1.0 + stretch * ti.abs(along.x) / flat)
+            wide_y = footprint * (1.0 + stretch * ti.abs(along.y) / flat)
+            share = checker(local.x / cell_x, local.y / cell_y, wide_x / cell_x, wide_y / cell_y)
+            second = self.colour(row, columns.SECOND)
+            mean = mix(colour, second, 0.5)
+            colour = mix(colour, second, share)
+        return colour, mean
+
+    @ti.func
+    def centre(self):
+        """Centre of the sphere around all solids."""
+        return vec3(self.bound[self.env, 0], self.bound[self.env, 1], self.bound[self.env, 2])
+
+    @ti.func
+    def may_hit(self, origin, direction):
+        """Whether a ray meets the sphere around all solids."""
+        radius = self.bound[self.env, 3]
+        away = self.centre() - origin
+        along = away.dot(direction)
+        return along > -radius and away.dot(away) - along * along < radius * radius
+
+    @ti.func
+    def sunlight(self, point, sun):
+        """Share of the sun's light that reaches a point past the solids: 0 in shadow, between if they are clear."""
+        light = ti.f32(1.0)
+        if self.may_hit(point, sun):
+            for k in range(self.solids.shape[0]):
+                row = self.solids[k]
+                if light > 0.0:
+                    t = self.entry(row, point, sun)
+                    if SURFACE_GAP < t < MISS:
+                        light *= 1.0 - self.paint[row, columns.ALPHA]
+        return light
+
+    @ti.func
+    def openness(self, own_row, point, normal, strength, reach):
+        """Share of the sky's light that nearby solids let through, each taken as a capsule of roughly its bulk.
+
+        `reach` (m): no solid dims anything farther away than this.
+        """
+        light = ti.f32(1.0)
+        if (self.centre() - point).norm() < self.bound[self.env, 3] + reach:
+            for k in range(self.solids.shape[0]):
+                row = self.solids[k]
+                if row != own_row:
+                    half, radius = self.shape[row, columns.CORE], self.shape[row, columns.CORE + 1]
+                    away = self.position(row) - point
+                    limit = half + OCCLUSION_REACH * radius
+                    if away.dot(away) < limit * limit:
+                        axis = self.axis(row, 2)
+                        away += axis * ti.max(-half, ti.min(half, -away.dot(axis)))
+                        square = ti.max(away.dot(away), radius * radius)
+                        facing = ti.max(0.0, away.dot(normal)) / ti.sqrt(square)
+                        covered = ti.max(0.0, radius * radius / square - 1.0 / OCCLUSION_REACH**2)
+                        light *= 1.0 - strength * facing * covered
+        return light

@@ -1,0 +1,91 @@
+"""The colour of a surface point and of the sky: pure functions of vectors, float32, linear light."""
+
+import taichi as ti
+
+from . import look as rows
+from .intersect import unit, vec3
+
+
+@ti.func
+def look_row(look: ti.template(), row: ti.template()):
+    """One row of `Look.table` as a vector."""
+    return vec3(look[row, 0], look[row, 1], look[row, 2])
+
+
+@ti.func
+def mix(a, b, share):
+    """Straight-line blend from a (share 0) to b (share 1)."""
+    return a + (b - a) * share
+
+
+@ti.func
+def sky(look: ti.template(), direction):
+    """Sky seen along a unit direction: bright at the horizon, blue above; below it the horizon's haze, a bit darker."""
+    up = ti.max(direction.z, 0.0)
+    down = ti.max(-direction.z, 0.0)
+    horizon = look_row(look, rows.HORIZON_RGB)
+    above = mix(horizon, look_row(look, rows.ZENITH_RGB), 1.0 - (1.0 - up) * (1.0 - up) * (1.0 - up))
+    return above * (1.0 - 0.35 * ti.min(1.0, 2.0 * down))
+
+
+@ti.func
+def sky_light(look: ti.template(), normal):
+    """Soft light on a surface: from the sky above and from the ground below, by how much of each it faces."""
+    from_above = mix(look_row(look, rows.HORIZON_RGB), look_row(look, rows.ZENITH_RGB), 0.35)
+    return mix(look_row(look, rows.GROUND_RGB), from_above, 0.5 + 0.5 * normal.z)
+
+
+@ti.func
+def fresnel(facing):
+    """Schlick's reflectance of a dielectric (4 % head on) relative to a mirror; `facing` is the cosine to the eye."""
+    grazing = 1.0 - ti.max(0.0, ti.min(1.0, facing))
+    square = grazing * grazing
+    return 0.04 + 0.96 * square * square * grazing
+
+
+@ti.func
+def highlight(normal, to_eye, to_sun, shininess):
+    """Blinn-Phong highlight, normalised so that a sharper one is a brighter one; shininess in [0, 1] as in MJCF."""
+    half = unit(to_eye + to_sun)
+    power = 8.0 + 88.0 * shininess
+    cosine = normal.dot(half)
+    brightness = ti.f32(0.0)
+    if cosine > 0.7:  # below that the power is nothing, and the costliest thing in the picture
+        brightness = (power + 8.0) / 25.0 * ti.pow(cosine, power)
+    return brightness
+
+
+@ti.func
+def stripes(position, width):
+    """Mean over `width` of the square wave that is +1 on even unit cells and -1 on odd ones."""
+    a = 0.5 * (position - 0.5 * width)
+    b = 0.5 * (position + 0.5 * width)
+    # the wave's integral is a triangle of period 2; its slope over the width is the mean
+    up_to_a = ti.abs(a - ti.floor(a) - 0.5)
+    up_to_b = ti.abs(b - ti.floor(b) - 0.5)
+    return 2.0 * (up_to_a - up_to_b) / width
+
+
+@ti.func
+def checker(x, y, width_x, width_y):
+    """Share of the second colour in a unit checker, averaged over the pixel's footprint: sharp near, grey far away.
+
+    The box filter follows Quilez, "Filtering the checkerboard pattern" (iquilezles.org/articles/checkerfiltering).
+    """
+    narrowest = 1.0e-3
+    return 0.5 - 0.5 * stripes(x, ti.max(width_x, narrowest)) * stripes(y, ti.max(width_y, narrowest))
+
+
+@ti.func
+def fading(distance, length):
+    """How much of a surface is lost in the haze at a distance."""
+    ratio = distance / length
+    return 1.0 - ti.exp(-ratio * ratio)
+
+
+@ti.func
+def displayed(look: ti.template(), light):
+    """Linear light -> picture value in [0, 1]: exposure, a soft shoulder for what is bright, gamma 2."""
+    exposed = light * look[rows.SETTINGS, 2]
+    shown = exposed * (1.0 + 0.25 * exposed) / (1.0 + 0.55 * exposed)
+    return ti.sqrt(ti.max(vec3(0.0, 0.0, 0.0), ti.min(vec3(1.0, 1.0, 1.0), shown)))

@@ -1,0 +1,82 @@
+"""Films and pictures on disk."""
+
+import imageio_ffmpeg
+import numpy as np
+import pytest
+import torch
+from matplotlib.image import imread
+
+from tumble.physics.rendering import save_png, write_video
+
+
+def clip(n=12, height=48, width=64):
+    """A red square that moves right."""
+    frames = np.zeros((n, height, width, 3), np.uint8)
+    for i in range(n):
+        frames[i, 10:30, 2 * i : 2 * i + 20, 0] = 250
+    return frames
+
+
+def read(path):
+    """Size, frames a second and frames of an mp4."""
+    reader = imageio_ffmpeg.read_frames(str(path))
+    meta = next(reader)
+    width, height = meta["size"]
+    return meta, [np.frombuffer(frame, np.uint8).reshape(height, width, 3) for frame in reader]
+
+
+@pytest.mark.parametrize("make", [list, iter, torch.as_tensor, lambda frames: (torch.as_tensor(f) for f in frames)])
+def test_a_film_plays_back(make, tmp_path):
+    frames = clip()
+    path = write_video(tmp_path / "new folder" / "film.mp4", make(frames), fps=25)
+    meta, shown = read(path)
+    assert meta["fps"] == 25 and meta["size"] == (64, 48) and meta["codec"] == "h264"
+    assert len(shown) == len(frames)
+    for before, after in zip(frames, shown, strict=True):
+        assert np.abs(before.astype(int) - after.astype(int)).mean() < 6  # lossy, with halved colour resolution
+    assert [p.name for p in path.parent.iterdir()] == ["film.mp4"]
+
+
+def test_odd_sizes_are_padded(tmp_path):
+    meta, shown = read(write_video(tmp_path / "odd.mp4", clip(3, 47, 63), fps=10))
+    assert meta["size"] == (64, 48) and len(shown) == 3
+
+
+def broken_off():
+    """Two frames, then an error."""
+    yield from clip(2)
+    raise RuntimeError("the policy failed")
+
+
+@pytest.mark.parametrize(
+    ("frames", "error", "message"),
+    [
+        ([], ValueError, "no frames"),
+        ([clip()[0], clip(1, 40)[0]], ValueError, r"frame 1 has shape \(40, 64, 3\)"),
+        ([clip()[0], clip()[0].astype(float)], ValueError, "frame 1 must be .* uint8, not .* float64"),
+        ([clip()[0, :, :, 0]], ValueError, "frame 0 must be"),
+        (broken_off(), RuntimeError, "the policy failed"),
+    ],
+)
+def test_a_failure_leaves_the_old_file(frames, error, message, tmp_path):
+    path = write_video(tmp_path / "film.mp4", clip(), fps=10)
+    before = path.read_bytes()
+    with pytest.raises(error, match=message):
+        write_video(path, frames, fps=10)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_bad_names_and_rates(tmp_path):
+    with pytest.raises(ValueError, match=r"must end in \.mp4"):
+        write_video(tmp_path / "film.gif", clip(), fps=10)
+    with pytest.raises(ValueError, match="fps must be positive"):
+        write_video(tmp_path / "film.mp4", clip(), fps=0)
+    with pytest.raises(ValueError, match=r"must end in \.png"):
+        save_png(tmp_path / "picture.jpg", clip()[0])
+
+
+def test_png_is_exact(tmp_path):
+    image = np.random.default_rng(0).integers(256, size=(17, 23, 3)).astype(np.uint8)
+    path = save_png(tmp_path / "picture.png", torch.as_tensor(image))
+    assert np.array_equal(np.round(imread(path)[..., :3] * 255).astype(np.uint8), image)
