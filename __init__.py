@@ -1,3 +1,32 @@
-"""Tumble: robot-learning environments on a batched rigid-body solver."""
+"""Tumble: robot-learning environments on a batched rigid-body solver.
+
+`import tumble` registers every task as `tumble/<Name>-v0` with Gymnasium. Nothing heavy is imported before it is used.
+"""
+
+from typing import Any
+
+from .envs.registry import register_all
 
 __version__ = "0.1.0"
+__all__ = ["__version__", "init", "make_vec"]
+
+register_all()
+
+
+def init(
+    device: str = "cpu", precision: str = "32", lanes: int | None = None, threads: int | None = None
+) -> Any:
+    """Choose device, precision, lane width and threads; the first use does it with these defaults.
+
+    See `tumble.physics.runtime.init` for the arguments and errors.
+    """
+    from .physics.runtime import init as start
+
+    return start(device, precision, lanes, threads)
+
+
+def make_vec(task: str, num_envs: int = 1, **options: Any) -> Any:
+    """A batch of environments of a task ("Ant", "Ant-v0" or "tumble/Ant-v0"): `gymnasium.make_vec` with a short name."""
+    from .envs.registry import make_vec as make
+
+    return make(task, num_envs, **options)

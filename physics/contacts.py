@@ -57,7 +57,7 @@ def batched_contacts(solver: "RigidSolver", fields: dict[str, torch.Tensor], dum
         return rows.repeat_interleave(width, 0)[: solver.num_envs]
 
     dim = table("pair_condim")
-    seen = in_use.expand(tiles, n, width).permute(0, 2, 1).reshape(-1, n)[: solver.num_envs]
+    seen = in_use.expand(tiles, n, width).permute(0, 2, 1).reshape(tiles * width, n)[: solver.num_envs]
     mask = seen & (field("con_present", 1)[..., 0] > 0.5)
 
     def masked(value: torch.Tensor) -> torch.Tensor:

@@ -30,7 +30,8 @@ class RigidSolver:
 
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the
     final integration, as MuJoCo's mj_step leaves them (with RK4: of its last stage). `forward()` brings them to the
-    present state. Properties return copies; `set_state` and `solver.ctrl = ...` write.
+    present state. Properties return copies; `set_state` and `solver.ctrl = ...` write. `edits` counts the calls that
+    changed coordinates from outside.
 
     Args:
         model: what to simulate.
@@ -59,7 +60,9 @@ class RigidSolver:
         self._counters = torch.zeros((self._tiles, driver.COUNTERS, self.width), dtype=torch.int32)
         self._outputs = self._names(outputs)
         self._used = (torch.arange(self._tiles * self.width) < self.num_envs).reshape(self._tiles, self.width)
+        self._stale = torch.ones(self._tiles, dtype=torch.bool)
         self._make_launcher()
+        self.edits = 0
         self.reset()
         self._counters[:, driver.FAULT].masked_fill_(~self._used, NON_FINITE)  # spare lanes of the last tile rest
 
@@ -128,6 +131,7 @@ class RigidSolver:
             self._write("qvel", self._rows_of("qvel", qvel, count), index)
         self._write("qacc_warmstart", torch.zeros((), dtype=self.dtype), index)
         self._set_count(driver.FAULT, index, 0)
+        self.edits += 1
 
     def reset(self, envs_idx: Any = None) -> None:
         """Put environments into the model's reference state: zero velocity, control, time and warm start."""
@@ -139,7 +143,34 @@ class RigidSolver:
         self._write("eval_qacc", torch.tensor(NOT_INTEGRATED, dtype=self.dtype), index)
         for row in range(driver.COUNTERS):
             self._set_count(row, index, 0)
-        self._stale = True
+        self._mark_stale(index)
+        self.edits += 1
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """Everything that the future depends on, to the last bit; for `load_state_dict` of an equal solver."""
+        return {"memory": self._memory.clone(), "counters": self._counters.clone()}
+
+    def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
+        """Go on where `state_dict` left off.
+
+        Raises:
+            ValueError: the state is of another model, precision, lane width or number of environments.
+        """
+        for name, mine in (("memory", self._memory), ("counters", self._counters)):
+            theirs = state[name]
+            if theirs.shape != mine.shape or theirs.dtype != mine.dtype:
+                raise ValueError(
+                    f"{name}: saved as {tuple(theirs.shape)} {theirs.dtype}, this solver has {tuple(mine.shape)} "
+                    f"{mine.dtype}; use the model, precision, lanes and num_envs it was saved with"
+                )
+            mine.copy_(theirs)
+        self._mark_stale(None)
+        self.edits += 1
+
+    def close(self) -> None:
+        """Give the memory of this batch back; the solver cannot be used afterwards."""
+        self._launch = None
+        self._memory = self._out = torch.zeros((0, 0, 0))
 
     # motion
 
@@ -150,7 +181,7 @@ class RigidSolver:
         self.runtime.require()
         self._call[driver.SUBSTEPS] = n
         self._launch()
-        self._stale = False
+        self._stale[:] = False
 
     def forward(self, envs_idx: Any = None) -> None:
         """Bring the derived quantities of environments to their present state; nothing moves."""
@@ -164,7 +195,7 @@ class RigidSolver:
             chosen = sound & mask
         last.copy_(torch.where(chosen, present, last))
         self._memory[:, 2 * self._coords :].masked_fill_(chosen, NOT_INTEGRATED)
-        self._stale = True
+        self._mark_stale(index)
 
     # what follows from the state
 
@@ -182,7 +213,7 @@ class RigidSolver:
             return self._read(name)
         names = self._names((name,))
         if all(n in self._outputs for n in names):
-            if self._stale:
+            if self._stale.any():
                 self._refresh()
             fields = {n: self._slice(self._out, self._output_rows[n], self._widths[n]) for n in names}
         else:
@@ -264,12 +295,18 @@ class RigidSolver:
         return call
 
     def _refresh(self) -> None:
-        """Recompute the outputs at the state of the last evaluation."""
+        """Recompute the stale outputs at the state of the last evaluation."""
         self.runtime.require()
         call = self._call.clone()
         call[driver.REPLAY], call[driver.SUBSTEPS] = 1, 0
-        self._launcher(call, self._all_tiles, self._row_list, self._out, self._no_dump)()
-        self._stale = False
+        tiles = self._stale.nonzero()[:, 0].to(torch.int32)
+        call[driver.WORKERS] = min(int(call[driver.WORKERS]), len(tiles))
+        self._launcher(call, tiles, self._row_list, self._out, self._no_dump)()
+        self._stale[:] = False
+
+    def _mark_stale(self, index: torch.Tensor | None) -> None:
+        """Note the tiles whose outputs no longer belong to the last evaluation."""
+        self._stale[slice(None) if index is None else index // self.width] = True
 
     def _replay(self, names: Sequence[str]) -> dict[str, torch.Tensor]:
         fields, _ = self._evaluate(self._all_tiles, names, with_indices=False)
