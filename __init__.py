@@ -13,9 +13,7 @@ __all__ = ["__version__", "init", "make_vec"]
 register_all()
 
 
-def init(
-    device: str = "cpu", precision: str = "32", lanes: int | None = None, threads: int | None = None
-) -> Any:
+def init(device: str = "cpu", precision: str = "32", lanes: int | None = None, threads: int | None = None) -> Any:
     """Choose device, precision, lane width and threads; the first use does it with these defaults.
 
     See `tumble.physics.runtime.init` for the arguments and errors.
@@ -26,7 +24,7 @@ def init(
 
 
 def make_vec(task: str, num_envs: int = 1, **options: Any) -> Any:
-    """A batch of environments of a task ("Ant", "Ant-v0" or "tumble/Ant-v0"): `gymnasium.make_vec` with a short name."""
+    """Make a batch of environments of a task: `gymnasium.make_vec`, where "Ant" may stand for "tumble/Ant-v0"."""
     from .envs.registry import make_vec as make
 
     return make(task, num_envs, **options)

@@ -35,6 +35,7 @@ class Field:
     doc: str
 
     def items(self, sizes: Mapping[str, int]) -> int:
+        """Number of items."""
         count = 1
         for dim in self.dims:
             count *= sizes[dim]

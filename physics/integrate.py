@@ -5,11 +5,11 @@ All of them end in `advance`: velocities by an acceleration, then positions by a
 
 import taichi as ti
 
+from .dynamics.free_body import free_body_acceleration
 from .dynamics.tree_matrix import factor, solve
 from .kinematics.forward import BALL, FREE
 from .math import Quat, Vec3
 from .math.quaternion import integrate as turn
-from .midpoint import free_body_acceleration
 from .state.sizes import IMPLICITFAST
 
 
@@ -19,7 +19,7 @@ def advance(
     work: ti.template(),
     dt: ti.template(),
 ):
-    """qvel = start_qvel + dt drive_qacc; qpos = start_qpos moved for dt at drive_qvel."""
+    """Qvel = start_qvel + dt drive_qacc; qpos = start_qpos moved for dt at drive_qvel."""
     velocity = work.drive_qvel
     for i in range(model.nv):
         work.qvel[i] = work.start_qvel[i] + work.drive_qacc[i] * dt
@@ -33,9 +33,7 @@ def advance(
             q += 3
             v += 3
         if kind <= BALL:
-            start = Quat(
-                work.start_qpos[q], work.start_qpos[q + 1], work.start_qpos[q + 2], work.start_qpos[q + 3]
-            )
+            start = Quat(work.start_qpos[q], work.start_qpos[q + 1], work.start_qpos[q + 2], work.start_qpos[q + 3])
             end = turn(work.lanes, start, Vec3(velocity[v], velocity[v + 1], velocity[v + 2]), dt)
             work.qpos[q] = end.w
             work.qpos[q + 1] = end.x

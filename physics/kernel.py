@@ -13,6 +13,7 @@ import taichi as ti
 from .constraint.external_force import external_force
 from .math import Lanes
 from .model.features import Features
+from .runtime import Runtime
 from .state.snapshot import admit
 from .state.views import ModelView, Scratch, Workspace
 from .step import step
@@ -53,7 +54,14 @@ def _tree_pattern(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def _begin(model: ti.template(), work: ti.template(), memory: ti.template(), counters: ti.template(), call: ti.template(), tile: ti.i32):
+def _begin(
+    model: ti.template(),
+    work: ti.template(),
+    memory: ti.template(),
+    counters: ti.template(),
+    call: ti.template(),
+    tile: ti.i32,
+):
     """Bring a tile into the scratch."""
     lanes = work.lanes
     coords = call[COORDS]
@@ -70,7 +78,14 @@ def _begin(model: ti.template(), work: ti.template(), memory: ti.template(), cou
 
 
 @ti.func
-def _end(model: ti.template(), work: ti.template(), memory: ti.template(), counters: ti.template(), call: ti.template(), tile: ti.i32):
+def _end(
+    model: ti.template(),
+    work: ti.template(),
+    memory: ti.template(),
+    counters: ti.template(),
+    call: ti.template(),
+    tile: ti.i32,
+):
     """Bring the state of a tile back to the memory; controls stay as the user wrote them."""
     lanes = work.lanes
     coords = call[COORDS]
@@ -87,6 +102,39 @@ def _end(model: ti.template(), work: ti.template(), memory: ti.template(), count
             counters[tile, STEPS, lane] = counters[tile, STEPS, lane] + call[SUBSTEPS]
         counters[tile, FAULT, lane] = stopped
         counters[tile, NITER, lane] = ti.cast(lanes.get(niter, lane), ti.i32)
+
+
+_MIN_ROWS, _MIN_INDEX_ROWS = 1 << 15, 1 << 13  # one size class for all but large models
+
+
+def shared_kernel(runtime: Runtime, width: int, features: Features, rows: int, index_rows: int) -> Any:
+    """The kernel for a lane width and optional code, over scratch of at least so many rows; made once, then shared."""
+    key: tuple = ("scratch", width, _size_class(rows, _MIN_ROWS), _size_class(index_rows, _MIN_INDEX_ROWS))
+    if key not in runtime.pool:
+        runtime.pool[key] = _make_scratch(runtime, *key[1:])
+    scratch = runtime.pool[key]
+    key = ("kernel", features, *key[1:])
+    if key not in runtime.pool:
+        runtime.pool[key] = make_kernel(Lanes(width, runtime.dtype), features, scratch)
+    return runtime.pool[key]
+
+
+def _make_scratch(runtime: Runtime, width: int, rows: int, index_rows: int) -> Scratch:
+    numbers = ti.Vector.field(width, runtime.dtype) if width > 1 else ti.field(runtime.dtype)
+    indices = ti.field(ti.i32)
+    workers = 1 if width == 1 else _size_class(runtime.threads, 2)  # one compiled kernel for one thread and two
+    builder = ti.FieldsBuilder()
+    builder.dense(ti.i, workers * rows).place(numbers)
+    builder.dense(ti.i, workers * index_rows).place(indices)
+    builder.finalize()
+    return Scratch(numbers, indices, rows, index_rows)
+
+
+def _size_class(rows: int, least: int) -> int:
+    size = least
+    while size < rows:
+        size *= 2
+    return size
 
 
 def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:

@@ -1,4 +1,4 @@
-"""The one owner of Taichi in this process: device, precision, threads, and the scratch that all solvers share.
+"""The one owner of Taichi in this process: device, precision, threads, and what all solvers share.
 
 Taichi is started on first use. `init` may be called again with other settings; solvers made before then raise
 `StaleRuntimeError`, because Taichi frees what they refer to.
@@ -7,12 +7,12 @@ Taichi is started on first use. `init` may be called again with other settings; 
 import os
 import platform
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("32", "64")
-_MIN_NUMBERS, _MIN_INDICES = 1 << 14, 1 << 13
+WIDTHS = (1, 4, 8, 16)
 
 
 class StaleRuntimeError(RuntimeError):
@@ -29,6 +29,7 @@ class Runtime:
         lanes: environments per SIMD register.
         threads: worker threads.
         generation: counts the calls that started Taichi.
+        pool: kernels and scratch that solvers share; Taichi frees them when it is started anew.
     """
 
     device: str
@@ -36,6 +37,7 @@ class Runtime:
     lanes: int
     threads: int
     generation: int
+    pool: dict = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def dtype(self) -> Any:
@@ -61,10 +63,10 @@ class Runtime:
 
 
 class _State:
-    current: Runtime | None = None
-    generation = 0
-    process = 0
-    scratch: dict = {}
+    def __init__(self) -> None:
+        self.current: Runtime | None = None
+        self.generation = 0
+        self.process = 0
 
 
 _state = _State()
@@ -88,8 +90,6 @@ def init(
         ValueError: for a value that is not one of these.
         RuntimeError: outside the main thread, where Taichi cannot create fields.
     """
-    from .math.lanes import WIDTHS
-
     precision = str(precision)
     if device not in DEVICES:
         raise ValueError(f"device={device!r}: Tumble runs on {' or '.join(map(repr, DEVICES))}")
@@ -108,7 +108,6 @@ def init(
     _start_taichi(precision, threads)
     _state.generation += 1
     _state.process = os.getpid()
-    _state.scratch = {}
     _state.current = Runtime(device, precision, lanes, threads, _state.generation)
     return _state.current
 
@@ -170,34 +169,3 @@ def _start_taichi(precision: str, threads: int) -> None:
         cfg_optimization=False,  # five times shorter compilation, no slower code
         make_cpu_multithreading_loop=False,  # one task for each worker, not one for each 512 iterations
     )
-
-
-def scratch(runtime: Runtime, width: int, numbers: int, indices: int) -> Any:
-    """Scratch for all workers, at least so many rows each; solvers share it, size class by size class.
-
-    Returns:
-        a `state.views.Scratch`.
-    """
-    import taichi as ti
-
-    from .state.views import Scratch
-
-    rows, index_rows = _size_class(numbers, _MIN_NUMBERS), _size_class(indices, _MIN_INDICES)
-    key = (width, rows, index_rows)
-    if key not in _state.scratch:
-        lanes = ti.Vector.field(width, runtime.dtype) if width > 1 else ti.field(runtime.dtype)
-        integers = ti.field(ti.i32)
-        builder = ti.FieldsBuilder()
-        workers = 1 if width == 1 else runtime.threads
-        builder.dense(ti.i, workers * rows).place(lanes)
-        builder.dense(ti.i, workers * index_rows).place(integers)
-        builder.finalize()
-        _state.scratch[key] = Scratch(lanes, integers, rows, index_rows)
-    return _state.scratch[key]
-
-
-def _size_class(rows: int, least: int) -> int:
-    size = least
-    while size < rows:
-        size *= 2
-    return size

@@ -1,28 +1,25 @@
 """RigidSolver: a model and a batch of environments; tensors in and out, no physics of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
 from . import kernel as driver
-from .contacts import Contacts, batched_contacts
-from .derived import DERIVED, derive
 from .fields import layout
-from .inspection import inspect_lane
-from .math import Lanes
 from .model.features import Features
 from .model.model import Model
-from .runtime import Runtime, ensure_runtime, scratch
+from .readout.contacts import Contacts, batched_contacts
+from .readout.derived import DERIVED, derive
+from .readout.inspection import inspect_lane
+from .runtime import Runtime, ensure_runtime
 from .state.fields import INDICES, NOT_INTEGRATED, QUANTITIES
 from .state.sizes import all_sizes, coordinate_rows, evaluation_rows, flat_integers, flat_reals, scratch_rows
 from .state.snapshot import LARGEST
 
 NON_FINITE = 1
 """Bit of `RigidSolver.faults`: the state stopped being finite; the environment waits for a reset."""
-
-_KERNELS: dict[tuple, Any] = {}
 
 
 class RigidSolver:
@@ -31,7 +28,7 @@ class RigidSolver:
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the
     final integration, as MuJoCo's mj_step leaves them (with RK4: of its last stage). `forward()` brings them to the
     present state. Properties return copies; `set_state` and `solver.ctrl = ...` write. `edits` counts the calls that
-    changed coordinates from outside.
+    changed coordinates: `step`, `set_state`, `reset`, `load_state_dict`.
 
     Args:
         model: what to simulate.
@@ -116,7 +113,8 @@ class RigidSolver:
         Values that are not finite (or beyond 1e10) stop their environment at the next step.
 
         Args:
-            qpos, qvel: (n, nq) and (n, nv), n being num_envs or the number of `envs_idx`; None leaves them.
+            qpos: (n, nq), n being num_envs or the number of `envs_idx`; None leaves them as they are.
+            qvel: (n, nv), likewise.
             envs_idx: indices of environments; None for all.
 
         Raises:
@@ -169,7 +167,7 @@ class RigidSolver:
 
     def close(self) -> None:
         """Give the memory of this batch back; the solver cannot be used afterwards."""
-        self._launch = None
+        self._launch = _closed
         self._memory = self._out = torch.zeros((0, 0, 0))
 
     # motion
@@ -182,6 +180,7 @@ class RigidSolver:
         self._call[driver.SUBSTEPS] = n
         self._launch()
         self._stale[:] = False
+        self.edits += 1
 
     def forward(self, envs_idx: Any = None) -> None:
         """Bring the derived quantities of environments to their present state; nothing moves."""
@@ -224,8 +223,10 @@ class RigidSolver:
     def contacts(self) -> Contacts:
         """Contacts of all environments; see `Contacts`."""
         tiles = torch.arange(self._tiles, dtype=torch.int32)
-        fields, dump = self._evaluate(tiles, [f.name for f in QUANTITIES if f.name.startswith("con_")], with_indices=True)
-        return batched_contacts(self, fields, dump)
+        fields, dump = self._evaluate(
+            tiles, [f.name for f in QUANTITIES if f.name.startswith("con_")], with_indices=True
+        )
+        return batched_contacts(self.model, self.num_envs, fields, dump)
 
     def inspect(self, env: int) -> dict[str, np.ndarray]:
         """All quantities of one environment at its last evaluation, dense, in MuJoCo's names and order.
@@ -260,18 +261,12 @@ class RigidSolver:
     def _make_launcher(self) -> None:
         runtime = self.runtime
         rows, index_rows = scratch_rows(self._sizes)
-        storage = scratch(runtime, self.width, rows, index_rows)
-        features = Features.of(self.model)
-        key = (runtime.generation, self.width, id(storage), features)
-        if key not in _KERNELS:
-            for old in [k for k in _KERNELS if k[0] != runtime.generation]:
-                del _KERNELS[old]
-            _KERNELS[key] = driver.make_kernel(Lanes(self.width, runtime.dtype), features, storage)
-        self._kernel = _KERNELS[key]
+        self._kernel = driver.shared_kernel(runtime, self.width, Features.of(self.model), rows, index_rows)
         numpy_type = np.float32 if self.dtype == torch.float32 else np.float64
         self._ints = torch.from_numpy(flat_integers(self.model))
         self._reals = torch.from_numpy(flat_reals(self.model, numpy_type))
-        self._output_rows, rows_list = {}, []
+        rows_list: list[int] = []
+        self._output_rows: dict[str, int] = {}
         for name in self._outputs:
             self._output_rows[name] = len(rows_list)
             rows_list += range(self._offsets[name], self._offsets[name] + self._widths[name])
@@ -280,7 +275,9 @@ class RigidSolver:
         self._row_list = torch.tensor(rows_list or [0], dtype=torch.int32)
         self._all_tiles = torch.arange(self._tiles, dtype=torch.int32)
         self._no_dump = torch.zeros((1, 1), dtype=torch.int32)
-        self._launch = self._launcher(self._call, self._all_tiles, self._row_list, self._out, self._no_dump)
+        self._launch: Callable[[], None] = self._launcher(
+            self._call, self._all_tiles, self._row_list, self._out, self._no_dump
+        )
 
     def _launcher(self, *arguments: torch.Tensor) -> driver.Launcher:
         return driver.Launcher(self._kernel, (self._ints, self._reals, self._memory, self._counters, *arguments))
@@ -385,3 +382,7 @@ class RigidSolver:
             self._counters[:, row].masked_fill_(self._used, value)
         else:
             self._counters[index // self.width, row, index % self.width] = value
+
+
+def _closed() -> None:
+    raise RuntimeError("this solver was closed; make a new one")

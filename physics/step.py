@@ -1,5 +1,7 @@
-"""One physics step on one screen: MuJoCo's pipeline in textbook order (MuJoCo documentation, Computation: Simulation
-pipeline)."""
+"""One physics step on one screen.
+
+MuJoCo's pipeline in textbook order (MuJoCo documentation, Computation: Simulation pipeline).
+"""
 
 import taichi as ti
 
@@ -15,8 +17,8 @@ from .dynamics.smooth import smooth_acceleration
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
-from .state.snapshot import hold_faulty, keep_evaluation, keep_start, report_mean_acceleration
 from .state.sizes import RK4
+from .state.snapshot import hold_faulty, keep_evaluation, keep_start, report_mean_acceleration
 
 
 @ti.func

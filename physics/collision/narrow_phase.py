@@ -6,17 +6,18 @@ Adding a pair of types: its geometry in `primitives`, its driver here, its row i
 import taichi as ti
 
 from .contacts import append
+from .plane_hulls import plane_box, plane_cylinder, plane_mesh
 from .primitives import (
     closest_on_segments,
     plane_point,
     segment_parameter,
     sphere_sphere,
 )
-from .plane_hulls import plane_box, plane_cylinder, plane_mesh
 
 
 @ti.func
 def plane_sphere(model: ti.template(), work: ti.template(), p: ti.i32):
+    """One contact."""
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     radius = model.geom_size.at(g2, 0)
     touch = plane_point(work.lanes, work.geom_xpos[g1], work.geom_axis[g1], work.geom_xpos[g2], radius)
@@ -25,6 +26,7 @@ def plane_sphere(model: ti.template(), work: ti.template(), p: ti.i32):
 
 @ti.func
 def plane_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
+    """Both end spheres; the first tangent follows the capsule."""
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     plane, normal = work.geom_xpos[g1], work.geom_axis[g1]
     axis = work.geom_axis[g2]
@@ -38,6 +40,7 @@ def plane_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
 
 @ti.func
 def ball_ball(model: ti.template(), work: ti.template(), p: ti.i32):
+    """Sphere against sphere: one contact."""
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     touch = sphere_sphere(
         work.lanes,
@@ -53,6 +56,7 @@ def ball_ball(model: ti.template(), work: ti.template(), p: ti.i32):
 
 @ti.func
 def sphere_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
+    """The sphere against the nearest sphere in the capsule."""
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     center = work.geom_xpos[g1]
     axis = work.geom_axis[g2]

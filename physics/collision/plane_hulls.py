@@ -12,7 +12,14 @@ MESH_SPACING = 0.3  # a further vertex counts if it is at least this fraction of
 
 
 @ti.func
-def _offer(work: ti.template(), p: ti.i32, dist: ti.template(), point: ti.template(), normal: ti.template(), present: ti.template()):
+def _offer(
+    work: ti.template(),
+    p: ti.i32,
+    dist: ti.template(),
+    point: ti.template(),
+    normal: ti.template(),
+    present: ti.template(),
+):
     """Append a contact whose point lies on the shape's surface; half the depth moves it midway."""
     append(work, p, Touch(dist, point - normal * (dist * 0.5), normal, zero_vector(work.lanes)), present)
 
@@ -96,9 +103,14 @@ def plane_mesh(model: ti.template(), work: ti.template(), p: ti.i32):
 
 @ti.func
 def _hull_corners(
-    model: ti.template(), work: ti.template(), p: ti.i32, axes: ti.template(), best: ti.template(), height: ti.template()
+    model: ti.template(),
+    work: ti.template(),
+    p: ti.i32,
+    axes: ti.template(),
+    best: ti.template(),
+    height: ti.template(),
 ):
-    """Contacts at the lowest vertex `best` of every lane; vertices differ between lanes, so they are walked one by one."""
+    """Contacts at and around the lowest vertex `best`, which differs between lanes: gathered lane by lane."""
     lanes = work.lanes
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     normal, center = work.geom_axis[g1], work.geom_xpos[g2]

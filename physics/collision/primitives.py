@@ -54,7 +54,7 @@ def sphere_sphere(
 
 @traced
 def clip(x: object, low: float, high: float) -> object:
-    """x kept within [low, high]."""
+    """X kept within [low, high]."""
     return let(ti.min(ti.max(x, low), high))
 
 

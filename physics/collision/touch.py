@@ -15,6 +15,7 @@ class Touch(LaneValue):
         self.dist, self.pos, self.normal, self.tangent = expr_init(dist), pos.copy(), normal.copy(), tangent.copy()
 
     def parts(self) -> tuple:
+        """The components."""
         return self.dist, self.pos, self.normal, self.tangent
 
     def along(self, tangent: Vec3) -> "Touch":

@@ -54,6 +54,8 @@ def _jacobian(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32, f
 
 
 @ti.func
-def _entry(work: ti.template(), k: ti.i32, c: ti.template(), address: ti.i32, value: ti.template(), speed: ti.template()):
+def _entry(
+    work: ti.template(), k: ti.i32, c: ti.template(), address: ti.i32, value: ti.template(), speed: ti.template()
+):
     work.con_J[address + c] = value
     work.con_ref.at(k, c)._assign(work.con_ref.at(k, c) + value * speed)

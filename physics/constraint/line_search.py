@@ -57,7 +57,10 @@ def search(
     """Step length and the change of the cost along `work.search`.
 
     Args:
-        linear, quadratic: search' M shift and search' M search.
+        model: the model.
+        work: the tile's scratch.
+        linear: search' M shift.
+        quadratic: search' M search.
         resting: mask of lanes that do not move; their step is meaningless.
         tolerance: derivative that counts as zero.
         whole: 1 takes the whole step where it lowers the cost and none elsewhere (warm start).

@@ -77,7 +77,7 @@ def _scale(model: ti.template(), work: ti.template()):
 
 @ti.func
 def _place_rows(model: ti.template(), work: ti.template()):
-    """x of every row at y = 0, after con_Jv = J qacc_smooth."""
+    """X of every row at y = 0, after con_Jv = J qacc_smooth."""
     for k in range(work.tile_nlim[0]):
         work.lim_x[k] = work.lim_ref[k] + work.lim_Jv[k]
     for k in range(work.tile_ncon[0]):

@@ -56,7 +56,7 @@ def multiply(
     x: ti.template(),
     y: ti.template(),
 ):
-    """y = A x."""
+    """Y = A x."""
     for i in range(n):
         value = x[i]
         total = a[i, i] * value

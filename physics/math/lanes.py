@@ -10,8 +10,6 @@ import taichi as ti
 from taichi.lang import matrix_ops
 from taichi.lang.impl import expr_init, subscript
 
-WIDTHS = (1, 4, 8, 16)
-
 
 def traced(function: Any) -> Any:
     """Mark a Python function that kernels call while they are traced, so that Taichi does not warn."""
@@ -68,15 +66,13 @@ class Lanes:
     """Width and precision of the lane values in one kernel.
 
     Args:
-        width: environments side by side, one of `WIDTHS`.
+        width: environments side by side: 1, 4, 8 or 16.
         dtype: `ti.f32` or `ti.f64`.
     """
 
     _data_oriented = True
 
     def __init__(self, width: int, dtype: Any) -> None:
-        if width not in WIDTHS:
-            raise ValueError(f"lanes: a width of {width} is not one of {WIDTHS}")
         self.width = width
         self.dtype = dtype
         self.double = dtype == ti.f64

@@ -6,7 +6,7 @@ import taichi as ti
 from taichi.lang.impl import expr_init
 
 from .lanes import Lanes, LaneValue, let, traced
-from .trigonometry import sincos
+from .trigonometry import atan2, sincos
 from .vector import Mat3, Vec3
 
 MINIMUM = 1e-15  # MuJoCo's mjMINVAL: below this a length counts as zero
@@ -19,10 +19,12 @@ class Quat(LaneValue):
         self.w, self.x, self.y, self.z = expr_init(w), expr_init(x), expr_init(y), expr_init(z)
 
     def parts(self) -> tuple:
+        """The components."""
         return self.w, self.x, self.y, self.z
 
     @property
     def vector(self) -> Vec3:
+        """The imaginary part."""
         return Vec3(self.x, self.y, self.z)
 
     def __mul__(self, o: "Quat") -> "Quat":
@@ -34,9 +36,11 @@ class Quat(LaneValue):
         )
 
     def conjugate(self) -> "Quat":
+        """The inverse rotation."""
         return Quat(self.w, -self.x, -self.y, -self.z)
 
     def rotate(self, v: Vec3) -> Vec3:
+        """The vector `v` turned."""
         u = self.vector
         t = u.cross(v) * 2.0
         return v + t * self.w + u.cross(t)
@@ -70,7 +74,7 @@ def rotation_vector(lanes: Lanes, q: Quat) -> Vec3:
     """Logarithm of a unit quaternion: axis times angle, the angle in (-pi, pi]."""
     v = q.vector
     sine = let(v.norm())
-    angle = let(2.0 * ti.atan2(sine, q.w))
+    angle = let(2.0 * atan2(lanes, sine, q.w))
     pi = 3.141592653589793
     short = let(ti.select(angle > pi, angle - 2.0 * pi, angle))
     return v * let(short / ti.max(sine, MINIMUM))
@@ -78,7 +82,7 @@ def rotation_vector(lanes: Lanes, q: Quat) -> Vec3:
 
 @traced
 def integrate(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
-    """q turned for `dt` seconds at the angular velocity `omega` (rad/s, in the body's own frame)."""
+    """Q turned for `dt` seconds at the angular velocity `omega` (rad/s, in the body's own frame)."""
     speed = let(omega.norm())
     axis = omega * let(1.0 / ti.max(speed, MINIMUM))
     return q.normalized() * from_axis_angle(lanes, axis, let(speed * dt))

@@ -15,6 +15,7 @@ class Motion(LaneValue):
         self.rot, self.lin = rot.copy(), lin.copy()
 
     def parts(self) -> tuple:
+        """The components."""
         return self.rot, self.lin
 
     def __add__(self, other: "Motion") -> "Motion":
@@ -27,6 +28,7 @@ class Motion(LaneValue):
         return Motion(self.rot * scale, self.lin * scale)
 
     def dot(self, other: "Motion") -> Any:
+        """Power of a force along a motion."""
         return self.rot.dot(other.rot) + self.lin.dot(other.lin)
 
     def cross_motion(self, m: "Motion") -> "Motion":
@@ -45,6 +47,7 @@ class Inertia(LaneValue):
         self.rot, self.moment, self.mass = rot.copy(), moment.copy(), expr_init(mass)
 
     def parts(self) -> tuple:
+        """The components."""
         return self.rot, self.moment, self.mass
 
     @staticmethod

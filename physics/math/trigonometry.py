@@ -1,6 +1,7 @@
 """Sine, cosine and arctangent in lanes, as polynomials: LLVM does not vectorise the library's own.
 
-Coefficients and split constants are those of Cephes (Moshier, 1989: sinf.c, sin.c, atanf.c).
+Coefficients and split constants are those of Cephes (Moshier, 1989: sinf.c, sin.c, atanf.c, atan.c). Taichi 1.7.4
+evaluates `ti.atan2` of double vectors in single precision, which is another reason to have our own.
 """
 
 from typing import Any
@@ -37,6 +38,27 @@ _COS = {
     ),
 }
 
+_ATAN_NUMERATOR = {
+    False: (8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1),
+    True: (
+        -8.750608600031904122785e-1,
+        -1.615753718733365076637e1,
+        -7.500855792314704667340e1,
+        -1.228866684490136173410e2,
+        -6.485021904942025371773e1,
+    ),
+}
+_ATAN_DENOMINATOR = (
+    1.0,
+    2.485846490142306297962e1,
+    1.650270098316988542046e2,
+    4.328810604912902668951e2,
+    4.853903996359136964868e2,
+    1.945506571482613964425e2,
+)
+_ATAN_BEND = {False: 0.4142135623730950, True: 0.66}  # above it atan(t) = pi/4 + atan((t - 1) / (t + 1))
+_PI = 3.141592653589793
+
 
 def _horner(coefficients: tuple, x: Any) -> Any:
     total = x * coefficients[0] + coefficients[1]
@@ -63,3 +85,22 @@ def sincos(lanes: Lanes, x: Any) -> tuple:
         let(ti.select(odd > 0.5, cosine, sine) * sin_sign),
         let(ti.select(odd > 0.5, sine, cosine) * cos_sign),
     )
+
+
+@traced
+def atan2(lanes: Lanes, y: Any, x: Any) -> Any:
+    """Angle of the point (x, y), in [-pi, pi]; 0 at the origin."""
+    tall = let(ti.abs(y))
+    wide = let(ti.abs(x))
+    t = let(ti.min(tall, wide) / ti.max(ti.max(tall, wide), 1e-30))
+    steep = t > _ATAN_BEND[lanes.double]
+    r = let(ti.select(steep, (t - 1.0) / (t + 1.0), t))
+    z = let(r * r)
+    series = _horner(_ATAN_NUMERATOR[lanes.double], z) * z
+    if lanes.double:
+        series = series / _horner(_ATAN_DENOMINATOR, z)
+    low = let(r * series + r)
+    octant = let(ti.select(steep, low + 0.25 * _PI, low))
+    quadrant = let(ti.select(tall > wide, 0.5 * _PI - octant, octant))
+    half = let(ti.select(x < 0.0, _PI - quadrant, quadrant))
+    return let(ti.select(y < 0.0, -half, half))

@@ -15,6 +15,7 @@ class Vec3(LaneValue):
         self.x, self.y, self.z = expr_init(x), expr_init(y), expr_init(z)
 
     def parts(self) -> tuple:
+        """The components."""
         return self.x, self.y, self.z
 
     def __add__(self, other: "Vec3") -> "Vec3":
@@ -30,9 +31,11 @@ class Vec3(LaneValue):
         return Vec3(-self.x, -self.y, -self.z)
 
     def dot(self, other: "Vec3") -> Any:
+        """Scalar product."""
         return self.x * other.x + self.y * other.y + self.z * other.z
 
     def cross(self, other: "Vec3") -> "Vec3":
+        """Vector product."""
         return Vec3(
             self.y * other.z - self.z * other.y,
             self.z * other.x - self.x * other.z,
@@ -40,6 +43,7 @@ class Vec3(LaneValue):
         )
 
     def norm(self) -> Any:
+        """Length."""
         return ti.sqrt(self.dot(self))
 
     def select(self, condition: Any, other: "Vec3") -> "Vec3":
@@ -59,12 +63,14 @@ class Sym3(LaneValue):
         self.xy, self.xz, self.yz = expr_init(xy), expr_init(xz), expr_init(yz)
 
     def parts(self) -> tuple:
+        """The components."""
         return self.xx, self.yy, self.zz, self.xy, self.xz, self.yz
 
     def __add__(self, other: "Sym3") -> "Sym3":
         return Sym3(*(a + b for a, b in zip(self.parts(), other.parts(), strict=True)))
 
     def times(self, v: Vec3) -> Vec3:
+        """Matrix times vector."""
         return Vec3(
             self.xx * v.x + self.xy * v.y + self.xz * v.z,
             self.xy * v.x + self.yy * v.y + self.yz * v.z,
@@ -79,6 +85,7 @@ class Mat3(LaneValue):
         self.x, self.y, self.z = x.copy(), y.copy(), z.copy()
 
     def parts(self) -> tuple:
+        """The components."""
         return self.x, self.y, self.z
 
     def rows(self) -> tuple:
@@ -87,6 +94,7 @@ class Mat3(LaneValue):
         return x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z
 
     def times(self, v: Vec3) -> Vec3:
+        """Matrix times vector."""
         return self.x * v.x + self.y * v.y + self.z * v.z
 
     def transpose_times(self, v: Vec3) -> Vec3:

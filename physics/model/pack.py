@@ -69,7 +69,7 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
 def flatten(fields: tuple, values: dict[str, np.ndarray], sizes: dict[str, int], dtype: type) -> np.ndarray:
     """One flat array of the fields in declaration order, at least one number long."""
     _, total = layout(fields, sizes)
-    flat = [np.asarray(values[f.name], dtype=dtype).reshape(-1) for f in fields]
+    flat: list[np.ndarray] = [np.asarray(values[f.name], dtype=dtype).reshape(-1) for f in fields]
     return np.concatenate(flat) if total else np.zeros(1, dtype)
 
 
@@ -172,7 +172,10 @@ def _geoms(mjm: mujoco.MjModel) -> dict:
 def _meshes(mjm: mujoco.MjModel) -> dict:
     """Hull vertices and their neighbours of every mesh, in the order in which MuJoCo walks them."""
     start, count = np.zeros(mjm.ngeom, int), np.zeros(mjm.ngeom, int)
-    verts, edge_start, edge_count, edges = [], [], [], []
+    verts: list[np.ndarray] = []
+    edge_start: list[int] = []
+    edge_count: list[int] = []
+    edges: list[int] = []
     hulls: dict[int, tuple[int, int]] = {}
     for g in np.nonzero(mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[0]:
         mesh = int(mjm.geom_dataid[g])

@@ -108,7 +108,7 @@ def first_hit(scene: ti.template(), tiles: ti.template(), tile, mirrored, origin
         count = scene.solids.shape[0] if scene.may_hit(origin, direction) else 0
     for k in range(count):
         row = 0
-        if mirrored:  # noqa: SIM108 - Taichi would load from both tables
+        if mirrored:
             row = scene.solids[k]
         else:
             row = tiles[scene.env, tile, k + 1]

@@ -7,7 +7,7 @@ the world frame, the bias force is m (w x (w x s)) and m s x (w x (w x s)) + w x
 
 import taichi as ti
 
-from .math import Vec3
+from ..math import Vec3
 
 
 @ti.func

@@ -4,10 +4,10 @@ import mujoco
 import numpy as np
 import torch
 
+from ..fields import layout
+from ..model.model import Model
+from ..state.fields import INDICES, QUANTITIES
 from .derived import derive
-from .fields import layout
-from .model.model import Model
-from .state.fields import INDICES, QUANTITIES
 
 _BY_NAME = (
     *("qpos", "qvel", "ctrl", "xpos", "xquat", "xipos", "subtree_com", "cinert", "cdof", "crb", "cvel"),

@@ -1,16 +1,13 @@
 """Contacts for people: batched tensors made from the contact slots of the scratch."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 
-from .state.fields import INDICES
-from .fields import layout
-from .state.sizes import all_sizes
-
-if TYPE_CHECKING:
-    from .solver import RigidSolver
+from ..fields import layout
+from ..model.model import Model
+from ..state.fields import INDICES
+from ..state.sizes import all_sizes
 
 
 @dataclass(frozen=True)
@@ -36,10 +33,10 @@ class Contacts:
     mask: torch.Tensor
 
 
-def batched_contacts(solver: "RigidSolver", fields: dict[str, torch.Tensor], dump: torch.Tensor) -> Contacts:
-    """Contacts of all environments from the fields (tiles, numbers, lanes) and indices (tiles, integers) of all tiles."""
-    values = solver.model.values
-    offsets = layout(INDICES, all_sizes(solver.model))[0]
+def batched_contacts(model: Model, num_envs: int, fields: dict[str, torch.Tensor], dump: torch.Tensor) -> Contacts:
+    """Contacts of all environments, from the fields (tiles, numbers, lanes) and the indices (tiles, integers)."""
+    values = model.values
+    offsets = layout(INDICES, all_sizes(model))[0]
     tiles, width = len(dump), fields["con_dist"].shape[2]
     used = dump[:, offsets["tile_ncon"]].long()
     n = int(used.max()) if len(used) else 0
@@ -49,15 +46,15 @@ def batched_contacts(solver: "RigidSolver", fields: dict[str, torch.Tensor], dum
 
     def field(name: str, components: int) -> torch.Tensor:
         rows = fields[name].reshape(tiles, -1, components, width)[:, :n]
-        return rows.permute(0, 3, 1, 2).reshape(tiles * width, n, components)[: solver.num_envs]
+        return rows.permute(0, 3, 1, 2).reshape(tiles * width, n, components)[:num_envs]
 
     def table(name: str) -> torch.Tensor:
         rows = torch.as_tensor(values[name])
         rows = rows[pair] if len(rows) else torch.zeros((tiles, n, *rows.shape[1:]), dtype=rows.dtype)
-        return rows.repeat_interleave(width, 0)[: solver.num_envs]
+        return rows.repeat_interleave(width, 0)[:num_envs]
 
     dim = table("pair_condim")
-    seen = in_use.expand(tiles, n, width).permute(0, 2, 1).reshape(tiles * width, n)[: solver.num_envs]
+    seen = in_use.expand(tiles, n, width).permute(0, 2, 1).reshape(tiles * width, n)[:num_envs]
     mask = seen & (field("con_present", 1)[..., 0] > 0.5)
 
     def masked(value: torch.Tensor) -> torch.Tensor:
@@ -68,9 +65,9 @@ def batched_contacts(solver: "RigidSolver", fields: dict[str, torch.Tensor], dum
     return Contacts(
         geom=masked(geom),
         pos=masked(field("con_pos", 3)),
-        frame=masked(field("con_frame", 9)).reshape(solver.num_envs, n, 3, 3),
+        frame=masked(field("con_frame", 9)).reshape(num_envs, n, 3, 3),
         dist=masked(field("con_dist", 1)[..., 0]),
-        friction=masked(table("pair_friction").reshape(solver.num_envs, n, 5).to(solver.dtype)),
+        friction=masked(table("pair_friction").reshape(num_envs, n, 5).to(fields["con_dist"].dtype)),
         force=masked(force),
         mask=mask,
     )

@@ -1,4 +1,4 @@
-"""What users ask for by MuJoCo's names, made from the fields that the kernels compute: frames, dense matrices, shapes."""
+"""What users ask for by MuJoCo's names, made from the fields that kernels compute: frames, dense matrices, shapes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import mujoco
 import torch
 
-from .model.model import Model
-from .state.fields import QUANTITIES
+from ..model.model import Model
+from ..state.fields import QUANTITIES
 
 Tensor = torch.Tensor
 Fields = dict[str, Tensor]

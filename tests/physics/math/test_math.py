@@ -1,0 +1,139 @@
+"""The vocabulary of lanes against SciPy and numpy, for every width and both precisions."""
+
+import warnings
+
+import numpy as np
+import pytest
+import taichi as ti
+from scipy.spatial.transform import Rotation
+
+import tumble
+from tumble.physics.math import Inertia, Lanes, Motion, Quat, Vec3
+from tumble.physics.math.quaternion import from_axis_angle, integrate, rotation_vector
+from tumble.physics.math.trigonometry import atan2, sincos
+
+INPUTS = 20  # q(4) v(3) w(3) angle(1) inertia diagonal(3) mass(1) motion... see `sample`
+# A few roundings of numbers of order one; the polynomials are within 2 units in the last place.
+TOLERANCE = {"32": 4e-6, "64": 1e-14}
+
+
+def kernel(width: int, dtype):
+    lanes = Lanes(width, dtype)
+    vector = ti.types.ndarray(ti.types.vector(width, dtype), 1) if width > 1 else ti.types.ndarray(dtype, 1)
+
+    @ti.kernel
+    def run(x: vector, out: vector):
+        ti.loop_config(serialize=True)
+        for _ in range(1):
+            q = Quat(x[0], x[1], x[2], x[3])
+            v = Vec3(x[4], x[5], x[6])
+            w = Vec3(x[7], x[8], x[9])
+            s, c = sincos(lanes, x[10])
+            turn = from_axis_angle(lanes, Vec3(lanes.real(0.6), lanes.real(0.0), lanes.real(0.8)), x[10])
+            log = rotation_vector(lanes, q)
+            moved = integrate(lanes, q, w, 0.1)
+            rotation = q.matrix()
+            inertia = Inertia.of_body(Vec3(x[11], x[12], x[13]), rotation, v, x[14])
+            momentum = inertia.times(Motion(w, v))
+            rate = Motion(v, w).cross_force(momentum)
+            tensor = rotation.scaled_square(Vec3(x[11], x[12], x[13]))
+            results = [
+                q.rotate(v),
+                Vec3(s, c, turn.w),
+                turn.vector,
+                log,
+                Vec3(moved.w, moved.x, moved.y),
+                momentum.rot,
+                momentum.lin,
+                rate.rot,
+                rate.lin,
+                rotation.transpose_times(v),
+                tensor.times(v),
+                Vec3(moved.z, v.norm(), v.dot(w)),
+                Vec3(atan2(lanes, v.x, v.y), atan2(lanes, w.z, w.x), atan2(lanes, lanes.real(0.0), -v.norm())),
+            ]
+            for i, result in ti.static(enumerate(results)):
+                for j, number in ti.static(enumerate(result.numbers())):
+                    out[3 * i + j] = number
+
+    return run
+
+
+def sample(count: int) -> np.ndarray:
+    """Inputs (count, INPUTS): a unit quaternion, two vectors, a large angle, principal moments, a mass."""
+    rng = np.random.default_rng(7)
+    x = rng.uniform(-1, 1, (count, INPUTS))
+    x[:, :4] /= np.linalg.norm(x[:, :4], axis=1, keepdims=True)
+    x[:, 10] *= 100
+    x[:, 11:15] = rng.uniform(0.5, 1.5, (count, 4))
+    return x
+
+
+def expected(x: np.ndarray) -> np.ndarray:
+    """The same results from SciPy and numpy, one row at a time."""
+    rows = []
+    for row in x:
+        q, v, w, angle, moments, mass = row[:4], row[4:7], row[7:10], row[10], row[11:14], row[14]
+        rotation = Rotation.from_quat(q, scalar_first=True)
+        matrix = rotation.as_matrix()
+        turn = np.array([np.cos(angle / 2), *(np.sin(angle / 2) * np.array([0.6, 0, 0.8]))])
+        moved = (rotation * Rotation.from_rotvec(w * 0.1)).as_quat(scalar_first=True)
+        moved *= np.sign(moved @ q)
+        tensor = matrix @ np.diag(moments) @ matrix.T
+        about = tensor + mass * (v @ v * np.eye(3) - np.outer(v, v))
+        spin, push = about @ w + mass * np.cross(v, v), mass * v - mass * np.cross(v, w)
+        rows.append(
+            [
+                *(matrix @ v),
+                *(np.sin(angle), np.cos(angle)),
+                *turn,
+                *rotation.as_rotvec(),
+                *moved[:3],
+                *(*spin, *push),
+                *(*(np.cross(v, spin) + np.cross(w, push)), *np.cross(v, push)),
+                *(matrix.T @ v),
+                *(tensor @ v),
+                *(moved[3], np.linalg.norm(v), v @ w),
+                *(np.arctan2(v[0], v[1]), np.arctan2(w[2], w[0]), np.pi),
+            ]
+        )
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("precision", ["32", "64"])
+@pytest.mark.parametrize("width", [1, 4, 8, 16])
+def test_vocabulary(width, precision):
+    runtime = tumble.init(precision=precision, lanes=width)
+    x = sample(width)
+    dtype = np.float32 if precision == "32" else np.float64
+    lanes_in = np.ascontiguousarray(x.T.astype(dtype))
+    want = expected(lanes_in.T.astype(np.float64))
+    out = np.zeros((want.shape[1], width), dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        run = kernel(width, runtime.dtype)
+        run(*((lanes_in, out) if width > 1 else (lanes_in[:, 0].copy(), flat := out[:, 0].copy())))
+    got = out.T if width > 1 else flat[None]
+    scale = 1 + np.abs(want)
+    half_turns = 1 + np.abs(x[:, 10:11]) / np.pi  # an angle's own rounding is as large as the angle
+    assert (np.abs(got - want) / scale / half_turns).max() < TOLERANCE[precision]
+
+
+def test_every_width_gives_the_same_bits():
+    """Width is a matter of speed alone: no reassociation, no fused operations."""
+    results = []
+    x = sample(16).astype(np.float32)
+    for width in (1, 4, 16):
+        runtime = tumble.init(precision="32", lanes=width)
+        run = kernel(width, runtime.dtype)
+        rows = []
+        for first in range(0, 16, width):
+            lanes_in = np.ascontiguousarray(x[first : first + width].T)
+            out = np.zeros((39, width), np.float32)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SyntaxWarning)
+                run(*((lanes_in, out) if width > 1 else (lanes_in[:, 0].copy(), flat := out[:, 0].copy())))
+            rows.append(out.T if width > 1 else flat[None])
+        results.append(np.concatenate(rows))
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])

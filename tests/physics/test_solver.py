@@ -1,0 +1,157 @@
+"""RigidSolver as a user meets it: copies, writes, errors, isolation, the same bits in any batch."""
+
+import numpy as np
+import pytest
+import torch
+
+import tumble
+from tumble.physics import Model, RigidSolver
+from tumble.physics.readout.fields_table import fields_markdown
+
+from ..test_architecture import ROOT
+
+HOPPER = str(ROOT / "assets" / "hopper.xml")
+
+
+@pytest.fixture(scope="module")
+def model():
+    tumble.init(precision="32")
+    return Model.from_mjcf(HOPPER)
+
+
+def wandering(model, num_envs, steps=60, rows=None):
+    """Coordinates after random controls that depend on the environment's number alone."""
+    solver = RigidSolver(model, num_envs)
+    rows = range(num_envs) if rows is None else rows
+    controls = np.stack([np.random.default_rng(row).uniform(-1, 1, (steps, model.mj.nu)) for row in rows])
+    for k in range(steps):
+        solver.ctrl = torch.as_tensor(controls[:, k])
+        solver.step(2)
+    return torch.cat([solver.qpos, solver.qvel], 1)
+
+
+def test_batch_size_and_place_do_not_matter(model):
+    """Bitwise: the lanes of a tile never meet, whatever their width."""
+    alone = torch.cat([wandering(model, 1, rows=[i]) for i in (0, 5, 30)])
+    small, large = wandering(model, 7), wandering(model, 64)
+    turned = wandering(model, 64, rows=list(reversed(range(64))))
+    assert torch.equal(alone[:2], small[[0, 5]])
+    assert torch.equal(alone, large[[0, 5, 30]])
+    assert torch.equal(small, large[:7])
+    assert torch.equal(large, turned.flip(0))
+
+
+def test_threads_do_not_matter():
+    results = []
+    for threads in (1, 2):
+        tumble.init(precision="32", threads=threads)
+        results.append(wandering(Model.from_mjcf(HOPPER), 100))
+    tumble.init(precision="32")
+    assert torch.equal(*results)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), 1e30])
+@pytest.mark.parametrize("where", ["qpos", "qvel", "ctrl"])
+def test_a_bad_number_stays_in_its_environment(model, bad, where):
+    sound, hurt = RigidSolver(model, 40), RigidSolver(model, 40)
+    control = torch.full((40, 3), 0.1)
+    for solver in (sound, hurt):
+        solver.ctrl = control
+        solver.step(5)
+    before = hurt.qpos
+    if where == "ctrl":
+        broken = control.clone()
+        broken[17, 1] = bad
+        hurt.ctrl = broken
+    else:
+        value = getattr(hurt, where)[[17]]
+        value[0, 2] = bad
+        hurt.set_state(**{where: value}, envs_idx=[17])
+        sound.set_state(**{where: getattr(sound, where)[[17]]}, envs_idx=[17])
+    for solver in (sound, hurt):
+        solver.step(20)
+    others = torch.arange(40) != 17
+    assert torch.equal(hurt.qpos[others], sound.qpos[others])
+    assert torch.equal(hurt.qvel[others], sound.qvel[others])
+    assert hurt.faults.nonzero().flatten().tolist() == [17]
+    assert torch.isfinite(hurt.qpos).all()
+    if where == "ctrl":
+        assert torch.equal(hurt.qpos[17], before[17])
+    hurt.reset([17])
+    hurt.ctrl = control
+    fresh = RigidSolver(model, 1)
+    fresh.ctrl = control[:1]
+    for solver in (hurt, fresh):
+        solver.step(10)
+    assert hurt.faults.sum() == 0
+    assert torch.equal(hurt.qpos[17], fresh.qpos[0])
+
+
+def test_properties_are_copies(model):
+    solver = RigidSolver(model, 3)
+    qpos = solver.qpos
+    qpos[:] = 7
+    assert solver.qpos.max() < 7
+    solver.step()
+    assert (qpos == 7).all()
+
+
+def test_state_dict_continues_to_the_bit(model):
+    one, two = RigidSolver(model, 20), RigidSolver(model, 20)
+    one.ctrl = torch.full((20, 3), 0.3)
+    one.step(30)
+    two.load_state_dict(one.state_dict())
+    one.step(30)
+    two.step(30)
+    assert torch.equal(one.qpos, two.qpos)
+    assert torch.equal(one.time, two.time)
+
+
+def test_partial_forward_updates_those_alone(model):
+    solver = RigidSolver(model, 20, outputs=("xpos",))
+    solver.step(3)
+    before = solver.get("xpos")
+    solver.set_state(qpos=solver.qpos + 0.25, qvel=solver.qvel)
+    solver.forward([3, 18])
+    after = solver.get("xpos")
+    changed = (after != before).flatten(1).any(1)
+    assert changed.nonzero().flatten().tolist() == [3, 18]
+
+
+def test_errors_say_what_to_do(model):
+    solver = RigidSolver(model, 4)
+    with pytest.raises(ValueError, match=r"qpos: expected shape \(4, 6\), got \(4, 5\)"):
+        solver.set_state(qpos=torch.zeros(4, 5))
+    with pytest.raises(IndexError, match="no environment 9"):
+        solver.set_state(qpos=torch.zeros(1, 6), envs_idx=[9])
+    with pytest.raises(KeyError, match="did you mean xpos"):
+        solver.get("xpoz")
+    with pytest.raises(ValueError, match="at least one step"):
+        solver.step(0)
+    with pytest.raises(ValueError, match="at least one environment"):
+        RigidSolver(model, 0)
+
+
+def test_a_solver_of_an_earlier_runtime_says_so():
+    solver = RigidSolver(Model.from_mjcf(HOPPER), 2)
+    tumble.init(precision="32")
+    with pytest.raises(RuntimeError, match=r"earlier tumble\.init"):
+        solver.step()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"device": "tpu"}, "device='tpu'"),
+        ({"precision": "16"}, "precision='16'"),
+        ({"lanes": 3}, "lanes=3"),
+        ({"threads": 0}, "threads=0"),
+    ],
+)
+def test_init_refuses(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        tumble.init(**arguments)
+
+
+def test_the_table_of_fields_is_up_to_date():
+    assert (ROOT / "docs" / "fields.md").read_text(encoding="utf-8") == fields_markdown()

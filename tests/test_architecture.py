@@ -1,0 +1,146 @@
+"""What holds for the whole repository: imports run one way, importing is light, files keep to the house's sizes."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
+
+# A module may import from its own room and from rooms of lower rank.
+RANKS = {
+    "assets": 0,
+    "physics.runtime": 0,
+    "physics.math": 1,
+    "physics.fields": 2,
+    "physics.model": 3,
+    "physics.state": 4,
+    "physics.kinematics": 5,
+    "physics.dynamics": 6,
+    "physics.collision": 7,
+    "physics.constraint": 8,
+    "physics.integrate": 9,
+    "physics.step": 10,
+    "physics.kernel": 11,
+    "physics.readout": 11,
+    "physics.solver": 12,
+    "physics.rendering": 12,  # reads model and state; beside the solver, not above or below it
+    "physics": 13,  # the door: what users import
+    "envs": 14,
+    "benchmarks": 15,
+    "training": 16,
+}
+HEAVY = ("taichi", "torch", "mujoco", "stable_baselines3", "scipy", "matplotlib")
+
+
+def sources():
+    """Python files of the package's rooms, as (dotted name, path)."""
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+
+
+def room_of(module: str) -> str:
+    """The longest ranked prefix of a dotted name, such as "physics.model" of "physics.model.loading"."""
+    parts = module.split(".")
+    prefixes = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next((prefix for prefix in prefixes if prefix in RANKS), "")
+
+
+def imports(path: Path, module: str):
+    """Modules inside the package that a file imports relatively, anywhere in it, as (dotted name, line)."""
+    is_package = path.name == "__init__.py"
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.ImportFrom) or not node.level:
+            continue
+        parts = module.split(".") if module else []
+        up = node.level - is_package
+        base = parts[: len(parts) - up] if up else parts
+        for alias in node.names:
+            yield ".".join([*base, *(node.module or "").split("."), alias.name]).replace("..", "."), node.lineno
+
+
+@pytest.mark.parametrize(("module", "path"), [pytest.param(*source, id=source[0]) for source in sources()])
+def test_imports_run_one_way(module, path):
+    own = room_of(module)
+    for target, line in imports(path, module):
+        other = room_of(target.strip("."))
+        if not other or other == own:
+            continue
+        assert RANKS[other] < RANKS[own], f"{path.relative_to(ROOT)}:{line}: {own} must not import {other}"
+
+
+@pytest.mark.parametrize(("module", "path"), [pytest.param(*source, id=source[0]) for source in sources()])
+def test_inside_the_package_imports_are_relative(module, path):
+    """Neither the bare names of the rooms nor `tumble`: both would be second copies or circles."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        for name in names:
+            first = name.split(".")[0]
+            assert first not in (*ROOMS, "tumble"), f"{path.relative_to(ROOT)}:{node.lineno}: import {name} relatively"
+
+
+def test_nobody_imports_the_bare_rooms():
+    """Also outside the package: tests and scripts import `tumble...`."""
+    for path in [*ROOT.glob("*.py"), *(ROOT / "tests").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            for name in names:
+                assert name.split(".")[0] not in ROOMS, f"{path.relative_to(ROOT)}:{node.lineno}: import tumble.{name}"
+
+
+def modules_after(statement: str) -> set[str]:
+    """Names of the top-level modules that a fresh interpreter has loaded after a statement."""
+    program = f"{statement}\nimport sys, json\nprint(json.dumps(sorted({{m.split('.')[0] for m in sys.modules}})))"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT.parent)
+    return set(json.loads(run.stdout.splitlines()[-1]))
+
+
+def test_importing_tumble_is_light():
+    """Registration needs names alone; the engine wakes at the first use."""
+    assert not modules_after("import tumble") & set(HEAVY)
+
+
+def test_the_command_line_starts_light():
+    assert not modules_after("import tumble.training.cli") & set(HEAVY)
+
+
+def test_importing_the_engine_starts_nothing():
+    """No Taichi runtime, no kernel, no field at import; physics prints nothing either."""
+    program = (
+        "import tumble.physics, tumble.envs.vector_env\nfrom taichi.lang import impl\nprint(impl.get_runtime().prog)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT.parent)
+    lines = [line for line in run.stdout.splitlines() if not line.startswith("[Taichi] version")]
+    assert lines == ["None"]
+
+
+@pytest.mark.parametrize(("module", "path"), [pytest.param(*source, id=source[0]) for source in sources()])
+def test_files_keep_to_one_idea(module, path):
+    """Under 400 lines a file, under 60 a function, a docstring at the door."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    assert len(text.splitlines()) < 400
+    assert len(ast.get_docstring(tree) or "") > 10, "the module docstring says what the file is about"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert length < 60, f"{node.name} has {length} lines"
+
+
+def test_kernel_files_keep_their_annotations():
+    """Taichi 1.7.4 reads kernel annotations as objects; postponed ones break it."""
+    for module, path in sources():
+        text = path.read_text(encoding="utf-8")
+        if "import taichi" in text:
+            assert "from __future__ import annotations" not in text, module
