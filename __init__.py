@@ -3,6 +3,7 @@
 `import tumble` registers every task as `tumble/<Name>-v0` with Gymnasium. Nothing heavy is imported before it is used.
 """
 
+import os
 from typing import Any
 
 from .envs.registry import register_all
@@ -10,6 +11,7 @@ from .envs.registry import register_all
 __version__ = "0.1.0"
 __all__ = ["__version__", "init", "make_vec"]
 
+os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")  # Taichi greets on standard output otherwise
 register_all()
 
 

@@ -4,6 +4,8 @@ Taichi is started on first use. `init` may be called again with other settings; 
 `StaleRuntimeError`, because Taichi frees what they refer to.
 """
 
+import contextlib
+import io
 import os
 import platform
 import threading
@@ -158,14 +160,15 @@ def _start_taichi(precision: str, threads: int) -> None:
     import taichi as ti
 
     ti.reset()
-    ti.init(
-        arch=ti.cpu,
-        default_fp=ti.f32 if precision == "32" else ti.f64,
-        cpu_max_num_threads=threads,
-        log_level=ti.ERROR,
-        offline_cache=True,
-        fast_math=False,  # results must not depend on the width of the lanes
-        advanced_optimization=False,
-        cfg_optimization=False,  # five times shorter compilation, no slower code
-        make_cpu_multithreading_loop=False,  # one task for each worker, not one for each 512 iterations
-    )
+    with contextlib.redirect_stdout(io.StringIO()):  # it announces its architecture
+        ti.init(
+            arch=ti.cpu,
+            default_fp=ti.f32 if precision == "32" else ti.f64,
+            cpu_max_num_threads=threads,
+            log_level=ti.ERROR,
+            offline_cache=True,
+            fast_math=False,  # results must not depend on the width of the lanes
+            advanced_optimization=False,
+            cfg_optimization=False,  # five times shorter compilation, no slower code
+            make_cpu_multithreading_loop=False,  # one task for each worker, not one for each 512 iterations
+        )

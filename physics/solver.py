@@ -135,9 +135,9 @@ class RigidSolver:
         """Put environments into the model's reference state: zero velocity, control, time and warm start."""
         index = self._index(envs_idx)
         for first in (0, self._coords):
-            self._write_rows(first, torch.zeros((), dtype=self.dtype), self._coords, index)
+            self._write_rows(self._memory, first, torch.zeros((), dtype=self.dtype), self._coords, index)
             qpos0 = torch.as_tensor(self.model.mj.qpos0, dtype=self.dtype)
-            self._write_rows(first, qpos0, self.model.mj.nq, index)
+            self._write_rows(self._memory, first, qpos0, self.model.mj.nq, index)
         self._write("eval_qacc", torch.tensor(NOT_INTEGRATED, dtype=self.dtype), index)
         for row in range(driver.COUNTERS):
             self._set_count(row, index, 0)
@@ -145,23 +145,25 @@ class RigidSolver:
         self.edits += 1
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """Everything that the future depends on, to the last bit; for `load_state_dict` of an equal solver."""
-        return {"memory": self._memory.clone(), "counters": self._counters.clone()}
+        """Everything that the future depends on, to the last bit: (num_envs, numbers) each, whatever the lane width."""
+        return {"memory": self._envs(self._memory), "counters": self._envs(self._counters)}
 
     def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
         """Go on where `state_dict` left off.
 
         Raises:
-            ValueError: the state is of another model, precision, lane width or number of environments.
+            ValueError: the state is of another model, precision or number of environments.
         """
         for name, mine in (("memory", self._memory), ("counters", self._counters)):
             theirs = state[name]
-            if theirs.shape != mine.shape or theirs.dtype != mine.dtype:
+            shape = (self.num_envs, mine.shape[1])
+            if tuple(theirs.shape) != shape or theirs.dtype != mine.dtype:
                 raise ValueError(
-                    f"{name}: saved as {tuple(theirs.shape)} {theirs.dtype}, this solver has {tuple(mine.shape)} "
-                    f"{mine.dtype}; use the model, precision, lanes and num_envs it was saved with"
+                    f"{name}: saved as {tuple(theirs.shape)} {theirs.dtype}, this solver has {shape} {mine.dtype}; "
+                    "use the model, precision and num_envs it was saved with"
                 )
-            mine.copy_(theirs)
+            self._write_rows(mine, 0, theirs, mine.shape[1], None)
+        self._counters[:, driver.FAULT].masked_fill_(~self._used, NON_FINITE)
         self._mark_stale(None)
         self.edits += 1
 
@@ -361,18 +363,19 @@ class RigidSolver:
         return self._slice(self._memory, self._offsets[name], self._widths[name])
 
     def _write(self, name: str, rows: torch.Tensor, index: torch.Tensor | None) -> None:
-        self._write_rows(self._offsets[name], rows, self._widths[name], index)
+        self._write_rows(self._memory, self._offsets[name], rows, self._widths[name], index)
 
-    def _write_rows(self, first: int, rows: torch.Tensor, width: int, index: torch.Tensor | None) -> None:
-        """Write `rows` (broadcast to (environments, width)) into the memory."""
+    def _write_rows(
+        self, target: torch.Tensor, first: int, rows: torch.Tensor, width: int, index: torch.Tensor | None
+    ) -> None:
+        """Write `rows`, broadcast to (environments, width), into a tiled tensor (tiles, numbers, lanes)."""
         if index is None:
-            full = torch.zeros((self._tiles * self.width, width), dtype=self.dtype)
+            full = torch.zeros((self._tiles * self.width, width), dtype=target.dtype)
             full[: self.num_envs] = rows
-            if self.num_envs < len(full):
-                full[self.num_envs :] = full[0]
-            self._memory[:, first : first + width] = full.reshape(self._tiles, self.width, width).transpose(1, 2)
+            full[self.num_envs :] = full[0].clone()
+            target[:, first : first + width] = full.reshape(self._tiles, self.width, width).transpose(1, 2)
         else:
-            self._memory[index // self.width, first : first + width, index % self.width] = rows
+            target[index // self.width, first : first + width, index % self.width] = rows
 
     def _count(self, row: int) -> torch.Tensor:
         return self._counters[:, row].reshape(-1)[: self.num_envs].clone()

@@ -66,23 +66,30 @@ def start_hessian(model: ti.template(), work: ti.template()):
 
 @ti.func
 def update_hessian(model: ti.template(), work: ti.template()):
-    """Count in the rows whose activity changed in some lane since the last update, and factor."""
+    """Count in the rows whose activity changed in some lane since the last update, and factor.
+
+    Returns:
+        mask of the lanes in which a row changed.
+    """
+    changed = work.real(0.0)
     for k in range(work.tile_nlim[0]):
-        _update_limit(model, work, k)
+        changed = ti.max(changed, _update_limit(model, work, k))
     for k in range(work.tile_ncon[0]):
-        _update_contact(model, work, k)
+        changed = ti.max(changed, _update_contact(model, work, k))
     for i in range(model.nv):
         for e in range(work.fill_count[i]):
             j = work.fill_index[i, e]
             work.H_L[i, j] = work.H[i, j]
     factor(model.nv, work.fill_count, work.fill_index, work.H_L, work.H_inv)
+    return changed
 
 
 @ti.func
 def _update_limit(model: ti.template(), work: ti.template(), k: ti.i32):
     weight = ti.select(work.lim_x[k] < 0.0, work.lim_D[k], work.real(0.0))
     change = weight - work.lim_weight[k]
-    if work.lanes.any(work.lanes.mask(change != 0.0)):
+    changed = work.lanes.mask(change != 0.0)
+    if work.lanes.any(changed):
         work.lim_weight[k] = weight
         row = work.lim_row[k]
         dof = model.limit_dofadr[row]
@@ -90,6 +97,7 @@ def _update_limit(model: ti.template(), work: ti.template(), k: ti.i32):
             scaled = change * work.lim_J.at(k, a)
             for b in range(a + 1):
                 work.H[dof + a, dof + b] = work.H[dof + a, dof + b] + scaled * work.lim_J.at(k, b)
+    return changed
 
 
 @ti.func
@@ -118,6 +126,7 @@ def _update_contact(model: ti.template(), work: ti.template(), k: ti.i32):
             _add_three(model, work, k, p)
         else:
             _add_any(model, work, k, p, dim)
+    return changed
 
 
 @ti.func

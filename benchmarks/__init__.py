@@ -1,0 +1,19 @@
+"""Speed: Tumble against its peers and against itself. `tumble bench` is the way in.
+
+| file | what |
+|---|---|
+| `main` | the command line: one row for each benchmark |
+| `timing` | sides that take turns; medians and spreads |
+| `results` | tables, verdicts, JSON with command, date and machine |
+| `models` | the models of the comparisons, their settings and states |
+| `physics`, `workload` | physics steps against `mujoco.rollout`; whether both sides do the same work |
+| `envs`, `peers` | environment steps against envpool and Gymnasium's vector environment |
+| `single` | one environment against Gymnasium's own |
+| `start`, `first_step` | seconds from the shell to the first step, and peak memory |
+| `lanes`, `operations`, `smooth` | the vocabulary of lanes against one lane and numpy; kinematics to solve |
+| `stages` | a physics step stage by stage (`tumble bench profile`) |
+| `inside` | what the benchmarks need of the engine's inside, in one place |
+
+Every comparison runs both sides in the same process, taking turns; a figure is the median over rounds. Nothing else
+may run on the machine meanwhile.
+"""

@@ -1,0 +1,48 @@
+"""A child process of `start`: makes environments, resets, steps once, and prints when it had done so, as JSON.
+
+    python -m tumble.benchmarks.first_step TASK NUM_ENVS SINCE
+
+SINCE is the time (seconds since 1970) at which the parent started this process.
+"""
+
+import json
+import resource
+import sys
+import time
+
+
+def main(task: str, num_envs: int, since: float) -> dict[str, float]:
+    """Seconds since `since` at which each part was done, and the peak memory (MiB) then."""
+    marks: dict[str, float] = {}
+
+    def mark(name: str) -> None:
+        marks[f"{name} s"] = time.time() - since
+        marks[f"{name} MiB"] = peak_memory()
+
+    import gymnasium
+
+    from ..envs import vector_env  # noqa: F401  # torch, Taichi, MuJoCo: what making an environment imports
+
+    mark("imports")
+    identity = f"tumble/{task}-v0"
+    envs = gymnasium.make(identity) if num_envs == 1 else gymnasium.make_vec(identity, num_envs=num_envs)
+    mark("make")
+    envs.reset(seed=0)
+    mark("reset")
+    envs.action_space.seed(0)
+    envs.step(envs.action_space.sample())
+    mark("first step")
+    for _ in range(20):
+        envs.step(envs.action_space.sample())
+    mark("end")
+    return marks
+
+
+def peak_memory() -> float:
+    """Largest resident memory of this process so far, MiB; Linux counts from the fork, so the parent must be small."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))))

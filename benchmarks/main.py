@@ -1,0 +1,158 @@
+"""The command line of the benchmarks: `tumble bench NAME [options]`. One row here for each benchmark.
+
+Benchmarks are imported when they are chosen, so that help is quick and a child process measures only itself.
+"""
+
+import argparse
+import importlib
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .results import conditions, save, usable_cores
+
+QUIET = 0.05
+"""Share of the cores' time that others may use while speeds are measured."""
+COMPARED = ("Ant", "HalfCheetah", "Humanoid", "Hopper")
+
+
+class Benchmark(NamedTuple):
+    """One subcommand: a module of this package whose `run` takes the options of `defaults` and returns a `Result`."""
+
+    help: str
+    module: str
+    defaults: dict[str, Any]
+
+
+BENCHMARKS = {
+    "physics": Benchmark(
+        "physics steps against mujoco.rollout",
+        "physics",
+        {"models": COMPARED, "num_envs": 1024, "steps": 50, "rounds": 5, "threads": usable_cores()},
+    ),
+    "envs": Benchmark(
+        "environment steps against envpool and Gymnasium's SyncVectorEnv",
+        "envs",
+        {"models": COMPARED, "num_envs": 1024, "steps": 20, "rounds": 5, "threads": usable_cores()},
+    ),
+    "single": Benchmark(
+        "one environment against Gymnasium's own",
+        "single",
+        {
+            "models": ("Hopper", "Walker2d", "Ant", "Humanoid", "HalfCheetah", "InvertedPendulum"),
+            "steps": 500,
+            "rounds": 5,
+        },
+    ),
+    "start": Benchmark(
+        "seconds from the shell to the first step, with an empty and with a filled kernel cache; peak memory",
+        "start",
+        {"models": ("Humanoid",), "batches": (1, 1024, 4096), "rounds": 5},
+    ),
+    "lanes": Benchmark(
+        "the vocabulary of lanes against one lane and numpy; kinematics to solve on a humanoid",
+        "lanes",
+        {"widths": (1, 4, 8, 16), "precisions": ("32", "64"), "rounds": 5},
+    ),
+    "profile": Benchmark(
+        "where the time of a physics step goes",
+        "stages",
+        {"models": COMPARED, "num_envs": 1024, "rounds": 5},
+    ),
+}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "models": {"nargs": "+", "help": "models or tasks"},
+    "num_envs": {"type": int, "help": "environments in a batch"},
+    "batches": {"type": int, "nargs": "+", "help": "numbers of environments"},
+    "steps": {"type": int, "help": "steps of one timed stretch"},
+    "rounds": {"type": int, "help": "timed rounds, of which medians are taken"},
+    "threads": {"type": int, "help": "threads of the comparison on several threads"},
+    "widths": {"type": int, "nargs": "+", "help": "lanes"},
+    "precisions": {"nargs": "+", "choices": ("32", "64"), "help": "bits of a number"},
+}
+
+
+def main(args: list[str]) -> int:
+    """Run what the arguments say; prints tables, and help where there is nothing to run. Returns the exit code."""
+    parser = make_parser()
+    if not args:
+        parser.print_help()
+        return 0
+    options = vars(parser.parse_args(args))
+    name, path = options.pop("name"), options.pop("json")
+    if name == "all":
+        return run_all(path, options["only"], options["rounds"])
+    module = importlib.import_module(f".{BENCHMARKS[name].module}", __package__)
+    before = conditions(args_without_path(args))
+    busy = before["machine"]["busy before"]
+    if busy is not None and busy > QUIET:
+        print(f"note: other processes keep this machine {busy:.0%} busy; the figures will not hold\n", flush=True)
+    result = module.run(**options)
+    print(result.text(), flush=True)
+    if path is not None:
+        save(path, {**before, "options": options, **result.record()})
+    return 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser with a subcommand for each benchmark, and `all`."""
+    parser = argparse.ArgumentParser(
+        prog="tumble bench",
+        description="Measure speed. Both sides of a comparison take turns in one process; figures are medians. "
+        "The machine should do nothing else meanwhile.",
+    )
+    commands = parser.add_subparsers(dest="name", metavar="NAME", required=True)
+    for name, row in BENCHMARKS.items():
+        command = commands.add_parser(name, help=row.help, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+        for option, default in row.defaults.items():
+            command.add_argument(f"--{option.replace('_', '-')}", default=default, **OPTIONS[option])
+        _add_json(command)
+    every = commands.add_parser("all", help="all of these, each in a process of its own")
+    every.add_argument("--only", nargs="+", choices=list(BENCHMARKS), default=list(BENCHMARKS), help="some of them")
+    every.add_argument("--rounds", type=int, help="timed rounds of each")
+    _add_json(every)
+    return parser
+
+
+def run_all(path: Path | None, names: list[str], rounds: int | None) -> int:
+    """Run benchmarks one after the other, each in a fresh process; one that fails does not stop the others."""
+    records, failed = {}, []
+    for name in names:
+        print(f"\n## {name}\n", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            part = Path(folder) / "result.json"
+            command = [name, *(["--rounds", str(rounds)] if rounds else [])]
+            program = f"import sys; from {__name__} import main; sys.exit(main(sys.argv[1:]))"
+            code = subprocess.call([sys.executable, "-c", program, *command, "--json", str(part)])
+            if code == 0:
+                records[name] = json.loads(part.read_text(encoding="utf-8"))
+            else:
+                failed.append(name)
+                print(f"{name} failed with exit code {code}", flush=True)
+    if path is not None:
+        save(path, records)
+    return 1 if failed else 0
+
+
+def args_without_path(args: list[str]) -> list[str]:
+    """The arguments less the place of the JSON file, which is nobody else's."""
+    kept, skip = [], False
+    for arg in args:
+        if skip or arg.startswith("--json="):
+            skip = False
+        elif arg == "--json":
+            skip = True
+        else:
+            kept.append(arg)
+    return kept
+
+
+def _add_json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", type=Path, metavar="FILE", help="also write everything measured to FILE")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

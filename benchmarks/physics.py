@@ -1,0 +1,171 @@
+"""Physics steps against MuJoCo's own C loop (`mujoco.rollout`): same model, states, warm starts and controls."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+import torch
+from mujoco.rollout import Rollout
+
+from ..physics import Model, RigidSolver
+from ..physics.runtime import init
+from .inside import use_workers
+from .models import RANDOM_STEPS, load, random_controls, scatter
+from .results import Result, Table, Verdict
+from .timing import Sample, take_turns
+from .workload import mujoco_work, tumble_work
+
+AGREEMENT = 0.02
+FASTER, SCALING = 4.0, 1.8
+COLUMNS = {
+    "model": "",
+    "Tumble steps/s": ",.0f",
+    "us/step": ".3f",
+    "MuJoCo steps/s": ",.0f",
+    "us/step ": ".2f",
+    "ratio": ".2f",
+    "low": ".2f",
+    "high": ".2f",
+    "Tumble, all threads": ",.0f",
+    "over one": ".2f",
+    "MuJoCo, all threads": ",.0f",
+}
+WORK_COLUMNS = {"model": "", "side": "", "contacts": ".3f", "rows": ".3f", "iterations": ".3f", "faults": "d"}
+
+
+def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> Result:
+    """Compare every model.
+
+    Args:
+        models: names of `models.FILES`.
+        num_envs: environments on both sides.
+        steps: physics steps of one timed stretch; every round starts it from the same states.
+        rounds: of which medians are taken.
+        threads: of the comparison on several threads.
+    """
+    init(precision="32", threads=threads)
+    speed = Table(
+        f"Physics steps, {num_envs} environments, implicitfast + Newton, tolerance 1e-6, Tumble in float32 and MuJoCo "
+        f"in float64, from the states after {RANDOM_STEPS} random-action steps; one thread each, then {threads}",
+        COLUMNS,
+    )
+    work = Table("Work a step on both sides (means; environments with faults)", WORK_COLUMNS)
+    result = Result([speed, work])
+    for name in models:
+        _compare(result, name, num_envs, steps, rounds, threads)
+    return result
+
+
+def _compare(result: Result, name: str, num_envs: int, steps: int, rounds: int, threads: int) -> None:
+    model = load(name)
+    solver = RigidSolver(model, num_envs)
+    scatter(solver)
+    start = solver.state_dict()
+    controls = random_controls(model, num_envs, steps, seed=1)
+    states, warm = mujoco_states(solver), solver.qacc_warmstart.double().numpy()
+    in_order = np.ascontiguousarray(controls.transpose(0, 1).double().numpy())
+
+    ours = tumble_work(solver, controls)
+    theirs = mujoco_work(model, states, warm, in_order)
+    for side, found in (("Tumble", ours), ("MuJoCo", theirs)):
+        result.tables[1].rows.append({"model": name, "side": side, **found._asdict()})
+
+    samples = take_turns(
+        {
+            "tumble": tumble_side(solver, start, controls, 1),
+            "mujoco": MujocoSide(model, states, warm, in_order, 1),
+            "tumble all": tumble_side(solver, start, controls, threads),
+            "mujoco all": MujocoSide(model, states, warm, in_order, threads),
+        },
+        rounds,
+    )
+    result.tables[0].rows.append(row := _row(name, samples, num_envs * steps))
+    result.verdicts += [
+        Verdict(f"{name}: times MuJoCo's steps a second on one thread", row["ratio"], FASTER),
+        Verdict(f"{name}: difference of the work of both sides", ours.disagreement(theirs), AGREEMENT, at_least=False),
+    ]
+    if threads > 1:
+        result.verdicts.append(Verdict(f"{name}: {threads} threads over one", row["over one"], SCALING))
+
+
+def _row(name: str, samples: dict[str, Sample], count: int) -> dict[str, Any]:
+    ratio = samples["tumble"].times_faster_than(samples["mujoco"])
+    return {
+        "model": name,
+        "Tumble steps/s": count / samples["tumble"].median,
+        "us/step": samples["tumble"].median / count * 1e6,
+        "MuJoCo steps/s": count / samples["mujoco"].median,
+        "us/step ": samples["mujoco"].median / count * 1e6,
+        "ratio": ratio.median,
+        "low": ratio.low,
+        "high": ratio.high,
+        "Tumble, all threads": count / samples["tumble all"].median,
+        "over one": samples["tumble all"].times_faster_than(samples["tumble"]).median,
+        "MuJoCo, all threads": count / samples["mujoco all"].median,
+        "seconds": {side: sample.seconds for side, sample in samples.items()},
+        "physics steps in each": count,
+    }
+
+
+def mujoco_states(solver: RigidSolver) -> np.ndarray:
+    """The solver's present states as MuJoCo's full physics states (num_envs, nstate), time 0."""
+    mj = solver.model.mj
+    states = np.zeros((solver.num_envs, mujoco.mj_stateSize(mj, mujoco.mjtState.mjSTATE_FULLPHYSICS)))
+    states[:, 1 : 1 + mj.nq] = solver.qpos.numpy()
+    states[:, 1 + mj.nq : 1 + mj.nq + mj.nv] = solver.qvel.numpy()
+    return states
+
+
+def tumble_side(
+    solver: RigidSolver, start: dict[str, torch.Tensor], controls: torch.Tensor, workers: int
+) -> Callable[[], float]:
+    """Seconds to write the controls (steps, num_envs, nu) and step, one after the other, from the state `start`."""
+
+    def stretch() -> float:
+        solver.load_state_dict(start)
+        use_workers(solver, workers)
+        torch.set_num_threads(workers)
+        begin = time.perf_counter()
+        for control in controls:
+            solver.ctrl = control
+            solver.step()
+        return time.perf_counter() - begin
+
+    return stretch
+
+
+class MujocoSide:
+    """One `rollout` from full physics states (num_envs, nstate) under controls (num_envs, steps, nu).
+
+    Everything is allocated and checked beforehand, so that C code alone is timed.
+
+    Attributes:
+        state: where it went, (num_envs, steps, nstate).
+    """
+
+    def __init__(self, model: Model, states: np.ndarray, warm: np.ndarray, controls: np.ndarray, threads: int) -> None:
+        """Allocate; a single thread is the calling one."""
+        count, steps = controls.shape[:2]
+        self._runner = Rollout(nthread=0 if threads == 1 else threads)
+        self._batch, self._data = [model.mj] * count, [mujoco.MjData(model.mj) for _ in range(threads)]
+        self._states, self._warm, self._controls = states, warm, controls
+        self.state = np.empty((count, steps, states.shape[1]))
+        self._sensordata = np.empty((count, steps, model.mj.nsensordata))
+
+    def __call__(self) -> float:
+        """Seconds of the rollout."""
+        begin = time.perf_counter()
+        self._runner.rollout(
+            self._batch,
+            self._data,
+            self._states,
+            self._controls,
+            skip_checks=True,
+            nstep=self._controls.shape[1],
+            initial_warmstart=self._warm,
+            state=self.state,
+            sensordata=self._sensordata,
+        )
+        return time.perf_counter() - begin

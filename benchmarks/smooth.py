@@ -1,0 +1,117 @@
+"""Kinematics to solve: the part of a step without contacts, alone, at every width of the lanes.
+
+Coordinates and velocities in; then forward kinematics, centre of mass, composite inertia, mass matrix and its
+tree-sparse factor, bias force, and the solution of M x = bias out: the chunk that the lanes were designed by.
+"""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+import taichi as ti
+import torch
+
+from ..physics import Model, RigidSolver
+from ..physics.dynamics.bias import bias_force
+from ..physics.dynamics.mass_matrix import mass_matrix
+from ..physics.dynamics.tree_matrix import factor, solve
+from ..physics.kinematics.center_of_mass import center_of_mass
+from ..physics.kinematics.forward import forward_kinematics
+from ..physics.state.views import ModelView, Workspace
+from .inside import Parts, launcher, load_rows, parts_of, store_row, tree_pattern
+from .timing import clock
+
+CHECKED = 64
+"""Environments whose solution is compared with MuJoCo's."""
+
+
+class SmoothChunk:
+    """The chunk for one width, in the precision of the present runtime.
+
+    Attributes:
+        error: largest error of the solution relative to its largest entry, against MuJoCo.
+    """
+
+    def __init__(self, model: Model, num_envs: int, width: int) -> None:
+        """Compile it, run it once and compare."""
+        qpos, qvel = random_states(model, num_envs)
+        solver = RigidSolver(model, num_envs, lanes=width)
+        solver.set_state(qpos, qvel)
+        parts = parts_of(solver)
+        tiles = parts.memory.shape[0]
+        out = torch.zeros((tiles, model.mj.nv, width), dtype=solver.dtype)
+        self._launch = launcher(make_kernel(parts), parts.ints, parts.reals, parts.memory, out)
+        self._launch()
+        found = out.transpose(1, 2).reshape(tiles * width, -1)[:CHECKED].double().numpy()
+        self.error = _error(model, solver.qpos, solver.qvel, found)
+
+    def seconds(self, launches: int) -> float:
+        """How long so many passes over all environments take."""
+        return clock(self._launch, launches)
+
+
+def make_kernel(parts: Parts) -> Any:
+    """The chunk as a kernel on one core: states in `memory`, solutions to `out` (tiles, nv, lanes)."""
+    lanes, features, scratch = parts.lanes, parts.features, parts.scratch
+    dtype = lanes.dtype
+
+    @ti.kernel
+    def run_smooth(
+        ints: ti.types.ndarray(ti.i32, 1),
+        reals: ti.types.ndarray(dtype, 1),
+        memory: ti.types.ndarray(dtype, 3),
+        out: ti.types.ndarray(dtype, 3),
+    ):
+        ti.loop_config(serialize=True)
+        for worker in range(1):
+            model = ModelView(ints, reals, features)
+            work = Workspace(lanes, ints, scratch, worker)
+            tree_pattern(model, work)
+            solution = work.qpos._base  # rows of the scratch are numbered from the first quantity
+            for tile in range(memory.shape[0]):
+                load_rows(work, memory, tile, 0, model.nq + model.nv, 0)
+                forward_kinematics(model, work)
+                center_of_mass(model, work)
+                mass_matrix(model, work)
+                _factor_mass(model, work)
+                bias_force(model, work)
+                for i in range(model.nv):
+                    work.qacc_smooth[i] = work.qfrc_bias[i]
+                solve(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv, work.qacc_smooth)
+                for i in range(model.nv):
+                    store_row(work, work.qacc_smooth._base - solution + i, out, tile, i)
+
+    return run_smooth
+
+
+@ti.func
+def _factor_mass(model: ti.template(), work: ti.template()):
+    for i in range(model.nv):
+        for e in range(work.tree_count[i]):
+            j = work.tree_index[i, e]
+            work.L[i, j] = work.M[i, j]
+    factor(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv)
+
+
+def random_states(model: Model, num_envs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Positions up to 0.6 (m or rad) from the reference, unit quaternions in any direction, normal velocities."""
+    rng = np.random.default_rng(0)
+    mj = model.mj
+    qpos = mj.qpos0 + rng.uniform(-0.6, 0.6, (num_envs, mj.nq))
+    for joint in np.nonzero(mj.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE))[0]:
+        quat = rng.normal(size=(num_envs, 4))
+        first = mj.jnt_qposadr[joint] + 3
+        qpos[:, first : first + 4] = quat / np.linalg.norm(quat, axis=1, keepdims=True)
+    return qpos, rng.normal(size=(num_envs, mj.nv))
+
+
+def _error(model: Model, qpos: torch.Tensor, qvel: torch.Tensor, found: np.ndarray) -> float:
+    mj, data = model.mj, mujoco.MjData(model.mj)
+    worst = 0.0
+    for env, mine in enumerate(found):
+        data.qpos[:], data.qvel[:] = qpos[env].numpy(), qvel[env].numpy()
+        mujoco.mj_forward(mj, data)
+        solution = np.zeros((1, mj.nv))
+        mujoco.mj_solveM(mj, data, solution, data.qfrc_bias[None].copy())
+        worst = max(worst, np.abs(mine - solution[0]).max() / np.abs(solution).max())
+    return worst

@@ -1,0 +1,170 @@
+"""Where the time of a physics step goes, stage by stage, on one core.
+
+The step is run up to its first stage, up to its second, and so on, always from the same states; a stage costs the
+difference. It works on what the stages before it have just computed, as it does in a whole step: repeating one stage
+alone would find its numbers in the cache and its branches foretold. What is compiled is one kernel for all prefixes.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import taichi as ti
+import torch
+
+from ..physics import RigidSolver
+from ..physics.collision.narrow_phase import narrow_phase
+from ..physics.constraint.contact_rows import contact_rows
+from ..physics.constraint.limits import limit_rows
+from ..physics.constraint.newton import constrained_acceleration
+from ..physics.dynamics.actuation import actuation
+from ..physics.dynamics.bias import bias_force
+from ..physics.dynamics.mass_matrix import mass_matrix
+from ..physics.dynamics.passive import passive_force
+from ..physics.dynamics.smooth import smooth_acceleration
+from ..physics.integrate import advance, implicit_acceleration
+from ..physics.kinematics.center_of_mass import center_of_mass
+from ..physics.kinematics.forward import forward_kinematics, geom_frames
+from ..physics.runtime import init
+from ..physics.state.snapshot import hold_faulty, keep_evaluation, keep_start
+from ..physics.state.views import ModelView, Workspace
+from .inside import Parts, begin, end, launcher, parts_of, tree_pattern, use_workers
+from .models import RANDOM_STEPS, load, random_controls, scatter
+from .results import Result, Table
+from .timing import clock, take_turns
+
+
+@ti.func
+def integration(model: ti.template(), work: ti.template()):
+    """The last stage of a step under Euler or implicitfast."""
+    implicit_acceleration(model, work, model.timestep[0])
+    advance(model, work, model.timestep[0])
+    hold_faulty(model, work)
+
+
+FORWARD = (
+    forward_kinematics,
+    geom_frames,
+    center_of_mass,
+    mass_matrix,
+    narrow_phase,
+    bias_force,
+    contact_rows,
+    limit_rows,
+    actuation,
+    passive_force,
+    smooth_acceleration,
+    constrained_acceleration,
+)
+"""The calls of `physics.step.forward`, in its order (a test compares them)."""
+STAGES = (*FORWARD, integration)
+NAMES = ("load", *(stage.__name__ for stage in STAGES), "store")
+LAUNCHES = 20
+"""Launches of one timed stretch."""
+
+
+def run(models: Sequence[str], num_envs: int, rounds: int) -> Result:
+    """Take the step of every model apart.
+
+    Args:
+        models: names of `models.FILES`.
+        num_envs: environments.
+        rounds: of which medians are taken.
+    """
+    init(precision="32", threads=1)
+    shares = Table(
+        f"Microseconds of a physics step by stage, one core, float32, {num_envs} environments, implicitfast, from the "
+        f"states after {RANDOM_STEPS} random-action steps",
+        {"stage": "", **dict.fromkeys(models, ".3f")},
+        [{"stage": name} for name in (*NAMES, "all stages", "solver.step()")],
+    )
+    for name in models:
+        found = profile(name, num_envs, rounds)
+        for row in shares.rows:
+            row[name] = found[row["stage"]]
+    result = Result([shares])
+    result.notes.append("solver.step() is the kernel that users run, writing the controls included; the stages' kernel")
+    result.notes.append("is built of the same functions.")
+    return result
+
+
+def profile(name: str, num_envs: int, rounds: int) -> dict[str, float]:
+    """Microseconds per environment: stage -> median over rounds, with "all stages" and "solver.step()"."""
+    model = load(name)
+    solver = RigidSolver(model, num_envs)
+    scatter(solver)
+    solver.ctrl = random_controls(model, num_envs, 1, seed=1)[0]
+    sides = {str(k): side for k, side in enumerate(prefixes(parts_of(solver)))}
+    samples = take_turns({**sides, "step": _whole_step(solver)}, rounds)
+    total = num_envs * LAUNCHES * 1e-6
+    ends = [samples[str(k)].seconds for k in range(len(NAMES))]
+    found = {NAMES[0]: _median(ends[0]) / total}
+    for k in range(1, len(NAMES)):
+        found[NAMES[k]] = _median([after - before for before, after in zip(ends[k - 1], ends[k], strict=True)]) / total
+    return found | {"all stages": _median(ends[-1]) / total, "solver.step()": samples["step"].median / total}
+
+
+def prefixes(parts: Parts) -> list[Callable[[], float]]:
+    """For every stage, a function that runs all tiles up to and including it, and returns the seconds."""
+    after = parts.memory.clone(), parts.counters.clone()
+    kernel = make_kernel(parts)
+    sides: list[Callable[[], float]] = []
+    for number in range(len(NAMES)):
+        last = torch.tensor([number], dtype=torch.int32)
+        launch = launcher(kernel, parts.ints, parts.reals, parts.memory, parts.counters, *after, parts.call, last)
+        sides.append(functools.partial(clock, launch, LAUNCHES))
+    return sides
+
+
+def make_kernel(parts: Parts) -> Any:
+    """A kernel that takes every tile through the stages up to number `last[0]` of NAMES; states go to `..._after`."""
+    lanes, features, scratch = parts.lanes, parts.features, parts.scratch
+    dtype = lanes.dtype
+
+    @ti.kernel
+    def run_stages(
+        ints: ti.types.ndarray(ti.i32, 1),
+        reals: ti.types.ndarray(dtype, 1),
+        memory: ti.types.ndarray(dtype, 3),
+        counters: ti.types.ndarray(ti.i32, 3),
+        memory_after: ti.types.ndarray(dtype, 3),
+        counters_after: ti.types.ndarray(ti.i32, 3),
+        call: ti.types.ndarray(ti.i32, 1),
+        last: ti.types.ndarray(ti.i32, 1),
+    ):
+        ti.loop_config(serialize=True)
+        for worker in range(1):
+            model = ModelView(ints, reals, features)
+            work = Workspace(lanes, ints, scratch, worker)
+            tree_pattern(model, work)
+            for tile in range(memory.shape[0]):
+                begin(model, work, memory, counters, call, tile)
+                keep_start(model, work)
+                keep_evaluation(model, work)
+                for number, stage in ti.static(enumerate(STAGES)):
+                    if last[0] > number:
+                        stage(model, work)
+                if last[0] > ti.static(len(STAGES)):
+                    end(model, work, memory_after, counters_after, call, tile)
+
+    return run_stages
+
+
+def _whole_step(solver: RigidSolver) -> Callable[[], float]:
+    start, control = solver.state_dict(), solver.ctrl
+    use_workers(solver, 1)
+
+    def once() -> float:
+        solver.load_state_dict(start)
+
+        def write_and_step() -> None:
+            solver.ctrl = control
+            solver.step()
+
+        return clock(write_and_step)
+
+    return lambda: sum(once() for _ in range(LAUNCHES))
+
+
+def _median(values: Sequence[float]) -> float:
+    return sorted(values)[len(values) // 2]

@@ -1,0 +1,109 @@
+"""From the shell to the first step: with an empty cache of compiled kernels, and with a filled one; peak memory.
+
+Every start is a fresh process whose kernel cache lies in a folder of its own. Nothing heavy is imported here.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from .results import Result, Table, Verdict
+
+CACHE_VARIABLE = "TI_OFFLINE_CACHE_FILE_PATH"
+"""Environment variable by which Taichi is told where its cache of compiled kernels lies."""
+FIRST_LIMIT, WARM_LIMIT, MEMORY_LIMIT = 40.0, 4.0, 600.0
+MEMORY_BATCH = 1024
+"""Number of environments for which MEMORY_LIMIT (MiB) is meant."""
+COLUMNS = {
+    "task": "",
+    "environments": "d",
+    "first start s": ".1f",
+    "warm start s": ".2f",
+    "of it imports s": ".2f",
+    "longest warm s": ".2f",
+    "peak MiB": ".0f",
+    "peak MiB, first start": ".0f",
+    "after imports MiB": ".0f",
+}
+
+
+def run(models: Sequence[str], batches: Sequence[int], rounds: int) -> Result:
+    """Start each task with each number of environments.
+
+    Args:
+        models: names of tasks, such as "Humanoid".
+        batches: numbers of environments; 1 means `gym.make`. All above 1 share their kernel, so only the first of them
+            has a first start.
+        rounds: of which medians are taken.
+    """
+    table = Table(
+        "Seconds from the shell to the end of the first step, the interpreter's start and all imports included; "
+        "peak memory of the process after 20 more steps",
+        COLUMNS,
+    )
+    result = Result([table])
+    for task in models:
+        found: dict[int, dict[str, list[dict[str, float]]]] = {n: {"first": [], "warm": []} for n in batches}
+        for _ in range(rounds):
+            _one_round(task, batches, found)
+        for num_envs, starts in found.items():
+            table.rows.append(row := _row(task, num_envs, starts))
+            result.verdicts += _verdicts(row)
+    return result
+
+
+def _one_round(task: str, batches: Sequence[int], found: dict[int, dict[str, list[dict[str, float]]]]) -> None:
+    compiled = set()
+    with tempfile.TemporaryDirectory() as cache:
+        for num_envs in batches:
+            if (num_envs > 1) not in compiled:
+                compiled.add(num_envs > 1)
+                found[num_envs]["first"].append(start(task, num_envs, cache))
+            found[num_envs]["warm"].append(start(task, num_envs, cache))
+
+
+def start(task: str, num_envs: int, cache: str) -> dict[str, float]:
+    """The marks of one `first_step` process, with the kernel cache in the folder `cache`.
+
+    Raises:
+        RuntimeError: the process failed; the message is its own.
+    """
+    command = [sys.executable, "-m", f"{__package__}.first_step", task, str(num_envs), repr(time.time())]
+    child = subprocess.run(command, env=os.environ | {CACHE_VARIABLE: cache}, capture_output=True, text=True)
+    if child.returncode:
+        raise RuntimeError(f"{task}, {num_envs} environments: the child process failed:\n{child.stderr}")
+    return json.loads(child.stdout.splitlines()[-1])
+
+
+def _row(task: str, num_envs: int, starts: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
+    def median(kind: str, name: str) -> float | None:
+        return statistics.median(marks[name] for marks in starts[kind]) if starts[kind] else None
+
+    return {
+        "task": task,
+        "environments": num_envs,
+        "first start s": median("first", "first step s"),
+        "warm start s": median("warm", "first step s"),
+        "of it imports s": median("warm", "imports s"),
+        "longest warm s": max(marks["first step s"] for marks in starts["warm"]),
+        "peak MiB": median("warm", "end MiB"),
+        "peak MiB, first start": median("first", "end MiB"),
+        "after imports MiB": median("warm", "imports MiB"),
+        "starts": starts,
+    }
+
+
+def _verdicts(row: dict[str, Any]) -> list[Verdict]:
+    what = f"{row['task']}, {row['environments']} environments"
+    verdicts = [Verdict(f"{what}: warm start, seconds", row["warm start s"], WARM_LIMIT, at_least=False)]
+    if row["first start s"] is not None:
+        verdicts.append(Verdict(f"{what}: first start, seconds", row["first start s"], FIRST_LIMIT, at_least=False))
+    if row["environments"] == MEMORY_BATCH:
+        verdicts.append(Verdict(f"{what}: peak memory, MiB", row["peak MiB"], MEMORY_LIMIT, at_least=False))
+    return verdicts

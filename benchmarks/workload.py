@@ -1,0 +1,93 @@
+"""How much work a stretch of physics steps is, counted on both sides: speeds compare only where these agree."""
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+import torch
+
+from ..physics import Model, RigidSolver
+
+SAMPLED = 10
+"""At most so many of the steps are counted, evenly spread."""
+_WARNINGS = ("mjWARN_BADQPOS", "mjWARN_BADQVEL", "mjWARN_BADQACC", "mjWARN_CONTACTFULL", "mjWARN_CNSTRFULL")
+
+
+class Work(NamedTuple):
+    """Means over environments and counted steps; `faults` is the number of environments that met one."""
+
+    contacts: float
+    rows: float
+    iterations: float
+    faults: int
+
+    def disagreement(self, other: "Work") -> float:
+        """Largest relative difference of the three means, infinite where the faults differ."""
+        if self.faults != other.faults:
+            return float("inf")
+        pairs = zip(self[:3], other[:3], strict=True)
+        return max(abs(a - b) / max(abs(b), 1e-12) if a != b else 0.0 for a, b in pairs)
+
+
+def counted_steps(steps: int) -> set[int]:
+    """Which of so many steps are counted."""
+    return set(np.linspace(0, steps - 1, min(steps, SAMPLED)).round().astype(int).tolist())
+
+
+def tumble_work(solver: RigidSolver, controls: torch.Tensor) -> Work:
+    """Step a solver from its present state under controls (steps, num_envs, nu), counting."""
+    counted = counted_steps(len(controls))
+    found: list[tuple[float, float, float]] = []
+    for k, control in enumerate(controls):
+        solver.ctrl = control
+        solver.step()
+        if k in counted:
+            iterations = solver.solver_niter.double().mean().item()
+            contacts, rows = tumble_rows(solver)
+            found.append((contacts.double().mean().item(), rows.double().mean().item(), iterations))
+    contacts, rows, iterations = np.mean(found, 0).tolist()
+    return Work(contacts, rows, iterations, int((solver.faults != 0).sum()))
+
+
+def tumble_rows(solver: RigidSolver) -> tuple[torch.Tensor, torch.Tensor]:
+    """Contacts and constraint rows of the last evaluation, (num_envs,) each: rows of contacts and of hinge limits."""
+    values, mj = solver.model.values, solver.model.mj
+    condim, margin = torch.zeros((mj.ngeom, mj.ngeom), dtype=torch.int64), torch.zeros((mj.ngeom, mj.ngeom))
+    first, second = (torch.as_tensor(values[name]).long() for name in ("pair_geom1", "pair_geom2"))
+    condim[first, second] = torch.as_tensor(values["pair_condim"]).long()
+    margin[first, second] = torch.as_tensor(values["pair_margin"]).float()
+    found = solver.contacts
+    pair = found.geom[..., 0], found.geom[..., 1]
+    active = found.mask & (found.dist < margin[pair])
+    rows = torch.where(condim[pair] == 1, 1, 2 * (condim[pair] - 1))
+    return found.mask.sum(1), (rows * active).sum(1) + _limit_rows(solver)
+
+
+def mujoco_work(model: Model, states: np.ndarray, warm: np.ndarray, controls: np.ndarray) -> Work:
+    """Step MuJoCo from full physics states (n, nstate) and warm starts (n, nv) under controls (n, steps, nu)."""
+    mj, data = model.mj, mujoco.MjData(model.mj)
+    counted = counted_steps(controls.shape[1])
+    total, faults = np.zeros(3), 0
+    for env, state in enumerate(states):
+        mujoco.mj_resetData(mj, data)
+        mujoco.mj_setState(mj, data, state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        data.qacc_warmstart[:] = warm[env]
+        for k, control in enumerate(controls[env]):
+            data.ctrl[:] = control
+            mujoco.mj_step(mj, data)
+            if k in counted:
+                total += data.ncon, data.nefc, data.solver_niter[: max(1, data.nisland)].sum()
+        faults += any(data.warning[int(getattr(mujoco.mjtWarning, name))].number for name in _WARNINGS)
+    contacts, rows, iterations = (total / (len(states) * len(counted))).tolist()
+    return Work(contacts, rows, iterations, faults)
+
+
+def _limit_rows(solver: RigidSolver) -> torch.Tensor:
+    """Limits of hinges and slides that are within their margin, (num_envs,)."""
+    values = solver.model.values
+    side = torch.as_tensor(values["limit_side"])
+    if (side == 0).any():
+        raise ValueError("limits of ball joints are not counted here; choose a model without them")
+    coordinate = solver.get("eval_qpos")[:, torch.as_tensor(values["limit_qposadr"]).long()]
+    distance = (torch.as_tensor(values["limit_value"]).float() - coordinate) * side
+    return (distance < torch.as_tensor(values["limit_margin"]).float()).sum(1)

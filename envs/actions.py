@@ -1,0 +1,82 @@
+"""Checking actions before anything moves.
+
+Clipping is not done here: as in Gymnasium's v5 tasks the actuators clip their control signal to their range, while a
+task's control cost sees the action as it was given.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+
+class ActionCheck:
+    """Turns what a user passes as actions into a tensor, or says what is wrong with it."""
+
+    def __init__(self, num_envs: int, names: Sequence[str], dtype: torch.dtype, device: torch.device) -> None:
+        """Remember what good actions are: `names` are the actuators', one for each component."""
+        self._shape = (num_envs, len(names))
+        self._names, self._dtype, self._device = list(names), dtype, device
+        self._numpy_dtype = np.float64 if dtype == torch.float64 else np.float32
+
+    def many(self, actions: Any, ignored: torch.Tensor | None = None) -> torch.Tensor:
+        """Check the actions of all environments, torch or numpy (num_envs, nu); returns them in the solver's precision.
+
+        Args:
+            actions: torch on any device, or anything numpy takes.
+            ignored: (num_envs,) mask of environments whose actions are neither looked at nor used; they become zeros.
+
+        Raises:
+            TypeError: the numbers are not floating point.
+            ValueError: wrong shape, or NaN or infinity; the message names the environment and the component.
+        """
+        if isinstance(actions, torch.Tensor):
+            self._check_kind(tuple(actions.shape), actions.is_floating_point(), actions.dtype, self._shape)
+            checked = actions.detach().to(self._device, self._dtype)
+        else:
+            array = np.asarray(actions)
+            self._check_kind(array.shape, array.dtype.kind == "f", array.dtype, self._shape)
+            checked = torch.from_numpy(self._converted(array)).to(self._device)
+        if ignored is not None:
+            checked = torch.where(ignored[:, None], 0, checked)
+        wrong = ~torch.isfinite(checked)
+        if wrong.any():
+            env, component = wrong.nonzero()[0].tolist()
+            raise ValueError(self._not_finite(float(actions[env][component]), component, f" of environment {env}"))
+        return checked
+
+    def one(self, action: Any) -> np.ndarray:
+        """Check the action of a single environment, (nu,); returns a (1, nu) array of our own.
+
+        Raises:
+            TypeError, ValueError: as `many`.
+        """
+        array = np.asarray(action)
+        self._check_kind(array.shape, array.dtype.kind == "f", array.dtype, self._shape[1:])
+        checked = self._converted(array)
+        if not np.isfinite(checked).all():
+            component = int(np.flatnonzero(~np.isfinite(checked))[0])
+            raise ValueError(self._not_finite(float(array[component]), component, ""))
+        return checked[None]
+
+    def _check_kind(self, shape: tuple[int, ...], floating: bool, dtype: Any, wanted: tuple[int, ...]) -> None:
+        """Refuse wrong shapes and numbers that are not floating point."""
+        if shape != wanted:
+            meaning = "(num_envs, actuators)" if len(wanted) == 2 else "(actuators,)"
+            raise ValueError(f"actions have shape {shape}; needed is {wanted}, {meaning}")
+        if not floating:
+            raise TypeError(f"actions have dtype {dtype}; needed is floating point, such as float32")
+
+    def _converted(self, array: np.ndarray) -> np.ndarray:
+        """Copy into the solver's precision; a number too large for it becomes infinite, and is found as such."""
+        if array.dtype == self._numpy_dtype:
+            return array.copy()
+        with np.errstate(over="ignore"):
+            return array.astype(self._numpy_dtype)
+
+    def _not_finite(self, value: float, component: int, whose: str) -> str:
+        """The message for an action that is NaN, infinite or too large for the solver's precision."""
+        where = f"component {component} ({self._names[component]!r})"
+        bits = 8 * np.dtype(self._numpy_dtype).itemsize
+        return f"the action{whose} has {value} in {where}; actions must be finite in {bits}-bit precision"

@@ -1,0 +1,70 @@
+"""HalfCheetah: run. Same task as Gymnasium's HalfCheetah-v5."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .arrays import Array, concat
+from .noise import Noise
+from .runner import Runner
+from .task import Moment, Verdict
+from .terms import control_cost, normal_start
+
+
+@dataclass(kw_only=True)
+class HalfCheetah(Runner):
+    """A planar cheetah with two legs of three links runs along +x as fast as it can.
+
+    Action:
+
+    | index | actuator | low | high | meaning |
+    |---|---|---|---|---|
+    | 0 | bthigh | -1 | 1 | torque / 120 N m |
+    | 1 | bshin | -1 | 1 | torque / 90 N m |
+    | 2 | bfoot | -1 | 1 | torque / 60 N m |
+    | 3 | fthigh | -1 | 1 | torque / 120 N m |
+    | 4 | fshin | -1 | 1 | torque / 60 N m |
+    | 5 | ffoot | -1 | 1 | torque / 30 N m |
+
+    Observation:
+
+    | index | name | unit | meaning |
+    |---|---|---|---|
+    | 0-7 | qpos[1:] | m, rad | height, pitch, three joints of the back leg, three of the front leg |
+    | 8-16 | qvel | m/s, rad/s | x, z, pitch, joints |
+
+    With `exclude_current_positions_from_observation=False` x stands in front.
+
+    Reward:
+
+    - `reward_forward`: `forward_reward_weight` x velocity along x (m/s)
+    - `reward_ctrl`: -`ctrl_cost_weight` x |action|²
+
+    Never ends by itself. Starts: positions uniform within ±`reset_noise_scale`, velocities normal with that deviation.
+    """
+
+    camera: ClassVar = {"distance": 4.0}
+
+    xml_file: str = "half_cheetah.xml"
+    frame_skip: int = 5
+    forward_reward_weight: float = 1.0
+    ctrl_cost_weight: float = 0.1
+    reset_noise_scale: float = 0.1
+
+    def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
+        """Near the reference."""
+        return normal_start(noise, self.start, self.reset_noise_scale, self.nv)
+
+    def observation(self, now: Moment) -> Array:
+        """Positions, without x unless asked for, and velocities."""
+        return concat((now.qpos[:, self.skipped :], now.qvel))
+
+    def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
+        """Pay for speed along x, charge for effort."""
+        x_velocity = velocity[:, 0]
+        terms = {
+            "reward_forward": self.forward_reward_weight * x_velocity,
+            "reward_ctrl": -control_cost(action, self.ctrl_cost_weight),
+        }
+        return Verdict(terms, None, {"x_position": now.qpos[:, 0], "x_velocity": x_velocity})

@@ -1,0 +1,335 @@
+"""SimVectorEnv: many environments of one task on one solver, as a Gymnasium VectorEnv."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from . import infos
+from .actions import ActionCheck
+from .arena import Arena, Outcome
+from .faults import FaultReporter
+from .noise import Streams
+from .pictures import METADATA, Pictures, check_render_mode
+from .registry import make_task
+from .seeds import fresh_seed, spread_seeds
+from .spaces import action_space, observation_space
+from .task import Task
+
+OUTPUTS = ("torch", "numpy")
+MOST_PICTURES = 16  # environments that render() shows unless told otherwise
+
+
+class SimVectorEnv(VectorEnv):
+    """A batch of environments that step together: torch tensors (or numpy arrays) in and out.
+
+    Behaves as Gymnasium's `SyncVectorEnv` of the v5 task would, step by step, but for these:
+
+    - the autoreset mode is SAME_STEP unless chosen otherwise;
+    - `final_obs` is one dense tensor (num_envs, ...) with the mask `_final_obs`, like every other info;
+    - `options` is not changed by `reset`, masks may be torch or numpy, and an all-False mask resets nobody;
+    - stepping a finished environment under DISABLED raises `ResetNeeded`;
+    - under NEXT_STEP the action of an environment that is being reset is ignored and not checked.
+
+    An environment whose state stops being finite is terminated and marked in `info["fault"]`, a bit mask (see
+    `faults`). Returned tensors are the caller's own: no later step writes to them.
+
+    Args:
+        task: a name of the registry, such as "Ant", or a task.
+        num_envs: how many.
+        max_episode_steps: an episode is truncated after so many steps; None or -1: never.
+        autoreset_mode: SAME_STEP, NEXT_STEP or DISABLED, as a member or by name.
+        output: "torch" or "numpy".
+        device: where returned tensors lie; None: where the solver lies.
+        render_mode: "rgb_array" or None.
+        render_envs: the environments that `render` shows; None: the first 16 at most. Gymnasium's vector `RecordVideo`
+            wants a picture of each: give it `range(num_envs)` where there are more.
+        width: of a picture, in pixels.
+        height: of a picture, in pixels.
+        camera_id: of the model's camera to look through.
+        camera_name: of the model's camera to look through.
+        model_options: options that override the model file's, e.g. {"timestep": 0.005}.
+        task_options: the task's own options, those of the v5 task.
+
+    Raises:
+        ValueError, TypeError: an argument has no meaning; the message says what has.
+    """
+
+    metadata = METADATA
+
+    def __init__(
+        self,
+        task: str | Task,
+        num_envs: int = 1,
+        *,
+        max_episode_steps: int | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
+        output: str = "torch",
+        device: str | torch.device | None = None,
+        render_mode: str | None = None,
+        render_envs: Sequence[int] | None = None,
+        width: int = 480,
+        height: int = 480,
+        camera_id: int | None = None,
+        camera_name: str | None = None,
+        model_options: dict[str, Any] | None = None,
+        **task_options: Any,
+    ) -> None:
+        """Make the environments; the arguments are described above."""
+        check_render_mode(render_mode)
+        if output not in OUTPUTS:
+            raise ValueError(f"output={output!r}: there is {' and '.join(OUTPUTS)}")
+        if num_envs < 1:
+            raise ValueError(f"num_envs={num_envs}: at least one environment is needed")
+        if max_episode_steps is not None and max_episode_steps < 1 and max_episode_steps != -1:
+            raise ValueError(f"max_episode_steps={max_episode_steps}: at least 1, or -1 for no limit")
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.autoreset_mode = parse_autoreset_mode(autoreset_mode)
+        self.arena = Arena(make_task(task, task_options), num_envs, numpy=False, model_options=model_options)
+        self.solver = self.arena.solver
+        self._numpy = output == "numpy"
+        self._device = torch.device(device) if device is not None else self.solver.device
+        self._limit = max_episode_steps if max_episode_steps not in (None, -1) else torch.iinfo(torch.int64).max
+        self._describe()
+        self.render_envs = self._checked_render_envs(render_envs)
+        self._pictures = Pictures(self.arena, width, height, camera_id, camera_name)
+        self._actions = ActionCheck(num_envs, self.arena.actuator_names, self.solver.dtype, self.solver.device)
+        self._streams = Streams(num_envs)
+        self._reporter = FaultReporter()
+        self._elapsed = self._zeros(torch.int64)  # steps of the current episode
+        self._done = self._zeros(torch.bool)  # finished, and not reset yet
+        self._observation: torch.Tensor | None = None  # what the caller was shown last
+
+    # -- Gymnasium's face ---------------------------------------------------------------------------------------------
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin new episodes.
+
+        Args:
+            seed: None goes on with each environment's seed, to the next episode's noise; a number s gives environment i
+                the seed s + i; a list gives each its own, None in it leaves that one as it is.
+            options: {"reset_mask": (num_envs,) bool, torch or numpy} resets only where it is True.
+
+        Returns:
+            Observations of all environments (num_envs, ...) and the info of those that were reset.
+        """
+        seeds = spread_seeds(seed, self.num_envs)
+        rows = self._rows_of(options)
+        if seeds[0] is not None:
+            super().reset(seed=seeds[0])
+        if self._observation is None:
+            if len(rows) < self.num_envs:
+                raise ResetNeeded("the first reset must be of all environments: call reset() without a reset_mask")
+            fresh = spread_seeds(fresh_seed(), self.num_envs)
+            seeds = [new if given is None else given for given, new in zip(seeds, fresh, strict=True)]
+            self._observation = self._zeros(self.solver.dtype, self.arena.task.observation_size)
+        self._streams.seed(seeds, rows.cpu().numpy())
+        return self._hand_out(*self._restart(self._observation, rows))
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Take one step in every environment.
+
+        Args:
+            actions: (num_envs, actuators), torch on any device or numpy.
+
+        Returns:
+            Observations, rewards, terminations, truncations, info; each (num_envs, ...).
+
+        Raises:
+            ResetNeeded: before the first reset; or under DISABLED for environments that have finished.
+            ValueError, TypeError: the actions are not as they should be; nothing has moved.
+        """
+        resetting = self._check_ready()
+        checked = self._actions.many(actions, ignored=resetting)
+        outcome = self.arena.advance(checked)
+        self._elapsed = self._elapsed + 1
+        truncated = self._elapsed >= self._limit
+        fault = self._report(outcome.faults, resetting) if outcome.faults.any() else {}
+        if resetting is not None:
+            result = self._finish_resetting(outcome, truncated, resetting)
+        else:
+            result = self._finish(outcome, truncated, fault)
+        result[-1].update(fault)
+        return self._hand_out(*result)
+
+    def render(self) -> tuple[np.ndarray, ...]:
+        """Picture the environments in `render_envs`: one uint8 array (height, width, 3) each."""
+        if self.render_mode is None:
+            raise gymnasium.error.Error(
+                "there are no pictures without a render mode: make it with render_mode='rgb_array'"
+            )
+        return tuple(self._pictures.take(self.render_envs).cpu().numpy())
+
+    def render_tensor(self, envs_idx: Sequence[int] | torch.Tensor | None = None) -> torch.Tensor:
+        """Picture the environments `envs_idx` (k,), by default `render_envs`: uint8 (k, height, width, 3)."""
+        chosen = self.render_envs if envs_idx is None else self._checked_render_envs(envs_idx)
+        return self._pictures.take(chosen)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Give the solver's memory back."""
+        self.solver.close()
+
+    @property
+    def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]  # one for each, like SyncVectorEnv
+        """The seed of every environment, as SyncVectorEnv gives them; None before the first reset."""
+        return tuple(self._streams.seeds)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the future depends on, as tensors, numbers and lists: the same actions give the same bits."""
+        if self._observation is None:
+            raise ResetNeeded("there is no state to save before the first reset()")
+        return {
+            "arena": self.arena.state_dict(),
+            "streams": self._streams.state_dict(),
+            "elapsed": self._elapsed.clone(),
+            "done": self._done.clone(),
+            "observation": self._observation.clone(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where `state_dict` of an environment made with the same arguments left off; needs no reset."""
+        self.arena.load_state_dict(state["arena"])
+        self._streams.load_state_dict(state["streams"])
+        device = self.solver.device
+        self._elapsed, self._done = state["elapsed"].clone().to(device), state["done"].clone().to(device)
+        self._observation = state["observation"].clone().to(device)
+
+    # -- Making -------------------------------------------------------------------------------------------------------
+
+    def _describe(self) -> None:
+        """Set what Gymnasium's tools read: metadata and spaces."""
+        self.metadata = METADATA | {
+            "render_fps": round(1 / self.arena.task.dt),
+            "autoreset_mode": self.autoreset_mode,
+            "torch": not self._numpy,
+        }
+        self.single_observation_space = observation_space(self.arena)
+        self.single_action_space = action_space(self.arena)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+    def _zeros(self, dtype: torch.dtype, *shape: int) -> torch.Tensor:
+        """Zeros (num_envs, ...) where the solver lies."""
+        return torch.zeros((self.num_envs, *shape), dtype=dtype, device=self.solver.device)
+
+    # -- Between episodes ---------------------------------------------------------------------------------------------
+
+    def _check_ready(self) -> torch.Tensor | None:
+        """Refuse to step what is not ready; return the environments that this step resets instead, None for none."""
+        if self._observation is None:
+            raise ResetNeeded("call reset() before the first step()")
+        if self.autoreset_mode is AutoresetMode.SAME_STEP or not self._done.any():
+            return None
+        if self.autoreset_mode is AutoresetMode.DISABLED:
+            finished = self._done.nonzero()[:, 0].tolist()
+            raise ResetNeeded(
+                f"environments {finished[:8]}{'...' if len(finished) > 8 else ''} have finished; under DISABLED they "
+                "must be reset before the next step: reset(options={'reset_mask': terminations | truncations})"
+            )
+        return self._done
+
+    def _finish(self, outcome: Outcome, truncated: torch.Tensor, fault: dict[str, Any]) -> tuple:
+        """End a step in which all environments moved; SAME_STEP resets the finished ones at once."""
+        done = outcome.terminated | truncated
+        self._done = done.clone()
+        observation, info = outcome.observation, infos.whole(outcome.info, self.num_envs, self.solver.device)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and done.any():
+            final_info = infos.only(outcome.info, done) | infos.narrow(fault, done)
+            final = {"final_obs": torch.where(done[:, None], observation, 0), "final_info": final_info}
+            observation, new_info = self._restart(observation, done.nonzero()[:, 0])
+            info = infos.merge(infos.only(outcome.info, ~done), new_info) | infos.masked(final, done)
+        return observation, outcome.reward, outcome.terminated, truncated, info
+
+    def _finish_resetting(self, outcome: Outcome, truncated: torch.Tensor, resetting: torch.Tensor) -> tuple:
+        """End a step of NEXT_STEP in which the environments that finished before are reset instead of moved."""
+        moved = ~resetting
+        terminated, truncated = outcome.terminated & moved, truncated & moved
+        reward = torch.where(moved, outcome.reward, 0)
+        observation, new_info = self._restart(outcome.observation, resetting.nonzero()[:, 0])
+        self._done = terminated | truncated
+        return observation, reward, terminated, truncated, infos.merge(infos.only(outcome.info, moved), new_info)
+
+    def _restart(self, observation: torch.Tensor, rows: torch.Tensor) -> tuple[torch.Tensor, dict[str, Any]]:
+        """Begin an episode in the environments `rows` (k,); return everyone's observations and the info of `rows`."""
+        observation = observation.clone()
+        if not len(rows):
+            return observation, {}
+        noise = self._streams.begin(rows.cpu().numpy())
+        observation[rows], info = self.arena.restart(rows, noise)
+        self._elapsed[rows] = 0
+        self._done[rows] = False
+        return observation, infos.spread(info, rows, self.num_envs)
+
+    def _report(self, faults: torch.Tensor, resetting: torch.Tensor | None) -> dict[str, Any]:
+        """Warn of faults that are new, and return their info."""
+        if resetting is not None:
+            faults = torch.where(resetting, 0, faults)
+        faulty = faults != 0
+        rows = faulty.nonzero()[:, 0]
+        found = zip(rows.tolist(), faults[rows].tolist(), self._elapsed[rows].tolist(), strict=True)
+        self._reporter.report(found, stacklevel=4)
+        return infos.only({"fault": faults}, faulty)
+
+    # -- In and out ---------------------------------------------------------------------------------------------------
+
+    def _rows_of(self, options: dict[str, Any] | None) -> torch.Tensor:
+        """Which environments `reset` is to reset, (k,) indices.
+
+        Raises:
+            TypeError, ValueError: the mask is not a bool array (num_envs,).
+        """
+        mask = (options or {}).get("reset_mask")
+        if mask is None:
+            return torch.arange(self.num_envs, device=self.solver.device)
+        if not isinstance(mask, torch.Tensor | np.ndarray):
+            raise TypeError(f"options['reset_mask'] must be a torch tensor or numpy array, got {type(mask).__name__}")
+        if tuple(mask.shape) != (self.num_envs,):
+            raise ValueError(f"options['reset_mask'] must have shape ({self.num_envs},), got {tuple(mask.shape)}")
+        if mask.dtype not in (torch.bool, np.bool_):
+            raise TypeError(f"options['reset_mask'] must be of bool, got {mask.dtype}")
+        return torch.as_tensor(mask, device=self.solver.device).nonzero()[:, 0]
+
+    def _hand_out(self, observation: torch.Tensor, *rest: Any) -> tuple:
+        """Keep the observations, and give the caller copies on the wished device, as tensors or arrays."""
+        self._observation = observation
+        return tuple(self._out(value) for value in (observation.clone(), *rest))
+
+    def _out(self, value: Any) -> Any:
+        """Bring a tensor, or a dict of them, to the caller's side."""
+        if isinstance(value, dict):
+            return {key: self._out(inner) for key, inner in value.items()}
+        return value.cpu().numpy() if self._numpy else value.to(self._device)
+
+    def _checked_render_envs(self, envs: Sequence[int] | torch.Tensor | None) -> torch.Tensor:
+        """The environments to picture, (k,) indices on the solver's device.
+
+        Raises:
+            IndexError: an environment that does not exist.
+        """
+        if envs is None:
+            return torch.arange(min(MOST_PICTURES, self.num_envs), device=self.solver.device)
+        rows = torch.as_tensor(envs, dtype=torch.int64, device=self.solver.device).reshape(-1)
+        wrong = rows[(rows < 0) | (rows >= self.num_envs)]
+        if len(wrong):
+            raise IndexError(f"there is no environment {int(wrong[0])} to picture; they are 0 to {self.num_envs - 1}")
+        return rows
+
+
+def parse_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
+    """Return the mode that is meant by a member, its name ("SAME_STEP") or its value ("SameStep").
+
+    Raises:
+        ValueError: no such mode.
+    """
+    for member in AutoresetMode:
+        if mode in (member, member.name, member.value):
+            return member
+    raise ValueError(f"autoreset_mode={mode!r}: there is {', '.join(member.name for member in AutoresetMode)}")

@@ -1,0 +1,111 @@
+"""Our model files describe the same physics as the ones of Gymnasium's v5 tasks, field by field."""
+
+import inspect
+from pathlib import Path
+
+import gymnasium
+import mujoco
+import numpy as np
+import pytest
+from gymnasium.envs.mujoco.mujoco_env import expand_model_path
+
+from tumble import assets
+
+OURS = {
+    "InvertedPendulum": "inverted_pendulum.xml",
+    "InvertedDoublePendulum": "inverted_double_pendulum.xml",
+    "HalfCheetah": "half_cheetah.xml",
+    "Hopper": "hopper.xml",
+    "Walker2d": "walker2d.xml",
+    "Ant": "ant.xml",
+    "Humanoid": "humanoid.xml",
+}
+
+# What cannot move anything: looks, lights, cameras, names, keyframes, custom numbers and memory bookkeeping.
+# The camera that we keep has a test of its own below.
+UNMOVING = ("mat_", "tex_", "light_", "geom_rgba", "geom_matid", "cam_", "name_", "names_map", "key_", "numeric_")
+UNMOVING += ("geom_user", "signature")
+UNMOVING_SIZES = ("nnames", "nnames_map", "ntex", "ntexdata", "nmat", "nlight", "ncam", "nkey", "nnumeric")
+UNMOVING_SIZES += ("nnumericdata", "nuser_geom", "narena", "nbuffer")
+
+# Gymnasium's files carry decimals like 0.19999999999999996 and let the compiler scale the cheetah to 14 kg; ours say
+# 0.2 and give a density: equal up to a few roundings of 1.1e-16 each.
+ROUNDING = dict(rtol=1e-12, atol=1e-14)
+
+
+@pytest.fixture(autouse=True)
+def clean_folder(tmp_path, monkeypatch):
+    """Run elsewhere: MuJoCo writes a log for a deprecated attribute in Gymnasium's cheetah."""
+    monkeypatch.chdir(tmp_path)
+
+
+def compile_theirs(name: str) -> mujoco.MjModel:
+    """Compile the file that Gymnasium's v5 class of this name uses."""
+    creator = gymnasium.envs.registration.load_env_creator(gymnasium.spec(f"{name}-v5").entry_point)
+    file = inspect.signature(creator.__init__).parameters["xml_file"].default
+    return mujoco.MjModel.from_xml_path(expand_model_path(file))
+
+
+def members(struct) -> dict[str, np.ndarray]:
+    """Return the numeric members of a MuJoCo struct."""
+    found = {}
+    for name in dir(struct):
+        value = None if name.startswith("_") else getattr(struct, name)
+        if isinstance(value, (int, float, np.ndarray, np.number)) and not isinstance(value, bool):
+            found[name] = np.asarray(value)
+    return found
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_compiled_models_are_equal(name):
+    """Every size, option and array that influences motion equals Gymnasium's."""
+    ours, theirs = mujoco.MjModel.from_xml_path(str(assets.find(OURS[name]))), compile_theirs(name)
+    compared = 0
+    for field, value in members(theirs).items():
+        if field in UNMOVING_SIZES or field.startswith(UNMOVING):
+            continue
+        np.testing.assert_allclose(getattr(ours, field), value, err_msg=f"{name}: MjModel.{field}", **ROUNDING)
+        compared += 1
+    assert compared > 200
+    for part in ("opt", "stat"):
+        for field, value in members(getattr(theirs, part)).items():
+            mine = getattr(getattr(ours, part), field)
+            np.testing.assert_allclose(mine, value, err_msg=f"{name}: MjModel.{part}.{field}", **ROUNDING)
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if "Pendulum" not in name])
+def test_tracking_camera_is_gymnasiums(name):
+    """The camera called "track" stands where Gymnasium's stands."""
+    ours, theirs = mujoco.MjModel.from_xml_path(str(assets.find(OURS[name]))), compile_theirs(name)
+    mine, other = ours.camera("track"), theirs.camera("track")
+    for field in ("mode", "bodyid", "pos", "quat", "fovy"):
+        np.testing.assert_allclose(getattr(mine, field), getattr(other, field), err_msg=f"{name}: camera.{field}")
+
+
+def test_every_packaged_file_is_compared():
+    """A new model file needs a row in the table above."""
+    assert sorted(OURS.values()) == assets.names()
+
+
+def test_compiling_gives_no_warning(tmp_path, capfd):
+    """No deprecated attribute: a user's terminal and folder stay clean."""
+    for file in OURS.values():
+        mujoco.MjModel.from_xml_path(str(assets.find(file)))
+    assert capfd.readouterr().err == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_find_takes_names_and_paths(tmp_path):
+    """A bare name means a packaged file; anything that looks like a path is one."""
+    assert assets.find("ant.xml").is_file()
+    own = tmp_path / "mine.xml"
+    own.write_text("<mujoco/>")
+    assert assets.find(own) == own
+    assert assets.find(str(own)) == own
+
+
+@pytest.mark.parametrize("missing", ["aunt.xml", "./nowhere/ant.xml", str(Path("/nowhere/ant.xml"))])
+def test_find_names_what_exists(missing):
+    """A wrong name is answered with the list of right ones."""
+    with pytest.raises(FileNotFoundError, match=r"no model file .*Packaged models: ant\.xml, half_cheetah\.xml"):
+        assets.find(missing)

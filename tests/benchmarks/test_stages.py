@@ -1,0 +1,36 @@
+"""The profile takes apart the very step that users run."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+import torch
+
+from tumble.benchmarks import stages
+from tumble.benchmarks.inside import launcher, parts_of
+from tumble.benchmarks.models import load, scatter
+from tumble.physics import RigidSolver
+from tumble.physics import step as physics_step
+
+
+def test_stages_are_those_of_the_step_in_its_order():
+    tree = ast.parse(Path(inspect.getsourcefile(physics_step)).read_text(encoding="utf-8"))
+    forward = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "forward")
+    called = [line.value.func.id for line in forward.body if isinstance(line.value, ast.Call)]
+    assert called == [stage.__name__ for stage in stages.FORWARD]
+
+
+@pytest.mark.slow
+def test_all_stages_together_are_a_step(runtime):
+    """Slow: compiles the engine once more."""
+    solver = RigidSolver(load("Hopper"), 8)
+    scatter(solver, steps=60)
+    parts = parts_of(solver)
+    after = parts.memory.clone(), parts.counters.clone()
+    last = torch.tensor([len(stages.NAMES) - 1], dtype=torch.int32)
+    launcher(
+        stages.make_kernel(parts), parts.ints, parts.reals, parts.memory, parts.counters, *after, parts.call, last
+    )()
+    solver.step()
+    assert torch.equal(after[0], solver.state_dict()["memory"])

@@ -1,0 +1,157 @@
+"""The constructor options of the v5 tasks: same names, same defaults, same effect."""
+
+import inspect
+from dataclasses import MISSING, fields
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+
+import tumble
+from tumble import assets
+from tumble.envs.registry import TASKS, make_task
+
+from .reference import TIGHT, draw_pairs, make_reference
+
+RUNNERS = ("HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid")
+PLANAR = ("Hopper", "Walker2d")
+RENDERING = ("default_camera_config", "xml_file")  # ours name our own camera and file
+
+VARIATIONS = [
+    *[(name, {"exclude_current_positions_from_observation": False}) for name in RUNNERS],
+    *[(name, {"forward_reward_weight": 2.5, "ctrl_cost_weight": 0.25}) for name in RUNNERS],
+    *[(name, {"terminate_when_unhealthy": False, "healthy_reward": 3.0}) for name in RUNNERS[1:]],
+    *[(name, {"healthy_z_range": (1.1, 1.3), "healthy_angle_range": (-0.05, 0.1)}) for name in PLANAR],
+    *[(name, {"frame_skip": 2}) for name in TASKS],
+    ("InvertedDoublePendulum", {"healthy_reward": 4.0}),
+    ("Hopper", {"healthy_state_range": (-3.0, 2.0)}),
+    ("Ant", {"contact_cost_weight": 0.1, "contact_force_range": (-0.2, 0.5), "healthy_z_range": (0.5, 0.8)}),
+    ("Ant", {"include_cfrc_ext_in_observation": False, "main_body": 4}),
+    ("Humanoid", {"contact_cost_weight": 1e-3, "contact_cost_range": (0.5, 2.0), "healthy_z_range": (1.2, 1.5)}),
+    ("Humanoid", {"include_cinert_in_observation": False, "include_cvel_in_observation": False}),
+    ("Humanoid", {"include_qfrc_actuator_in_observation": False, "include_cfrc_ext_in_observation": False}),
+]
+
+
+def v5_parameters(name: str) -> dict[str, inspect.Parameter]:
+    """The constructor parameters of a v5 class."""
+    creator = gymnasium.envs.registration.load_env_creator(gymnasium.spec(f"{name}-v5").entry_point)
+    skipped = ("self", "kwargs")
+    return {key: value for key, value in inspect.signature(creator).parameters.items() if key not in skipped}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_same_options_and_defaults(name):
+    """Every option of the v5 class is an option of ours with the same default, and the other way round."""
+    ours = {option.name: option.default for option in fields(make_task(name, {}))}
+    theirs = v5_parameters(name)
+    assert set(ours) == set(theirs)
+    for option, parameter in theirs.items():
+        if option not in RENDERING:
+            assert ours[option] is not MISSING
+            assert ours[option] == parameter.default, option
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_same_default_camera(name):
+    """The free camera is that of v5."""
+    module = inspect.getmodule(gymnasium.envs.registration.load_env_creator(gymnasium.spec(f"{name}-v5").entry_point))
+    ours = make_task(name, {}).camera
+    assert set(ours) == set(module.DEFAULT_CAMERA_CONFIG)
+    for key, value in module.DEFAULT_CAMERA_CONFIG.items():
+        np.testing.assert_allclose(ours[key], value, err_msg=key)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), VARIATIONS, ids=lambda value: value if isinstance(value, str) else "+".join(value)
+)
+def test_same_effect(name, options, double_precision):
+    """With the option set on both sides one step agrees in observation, reward, its terms and termination."""
+    pairs = draw_pairs(name, 40, options)
+    envs = tumble.make_vec(name, 40, autoreset_mode="DISABLED", model_options=TIGHT, **options)
+    envs.reset(seed=0)
+    envs.unwrapped.solver.set_state(torch.as_tensor(pairs.qpos), torch.as_tensor(pairs.qvel))
+    observation, reward, terminated, _, info = envs.step(pairs.action)
+    np.testing.assert_allclose(observation.numpy(), pairs.observation, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(reward.numpy(), pairs.reward, rtol=1e-6, atol=1e-6)
+    assert (terminated.numpy() == pairs.terminated).all()
+    for key in pairs.info:
+        if key.startswith("reward"):
+            np.testing.assert_allclose(info[key].numpy(), pairs.info[key], rtol=1e-6, atol=1e-6, err_msg=key)
+    envs.close()
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_reset_noise_scale(name, double_precision):
+    """Starts spread as v5's do: same mean and deviation of every coordinate, zero noise gives the reference."""
+    env = make_reference(name, {"reset_noise_scale": 0.3})
+    theirs = np.array([np.concatenate(_start(env)) for _ in range(400)])
+    envs = tumble.make_vec(name, 400, reset_noise_scale=0.3)
+    envs.reset(seed=0)
+    solver = envs.unwrapped.solver
+    ours = torch.cat((solver.qpos, solver.qvel), 1).numpy()
+    # 400 draws of deviation up to 0.3: the mean is known to 0.015, the deviation to 0.011; five of those.
+    np.testing.assert_allclose(ours.mean(0), theirs.mean(0), atol=0.1)
+    np.testing.assert_allclose(ours.std(0), theirs.std(0), atol=0.075)
+    envs.close()
+    still = tumble.make_vec(name, 1, reset_noise_scale=0)
+    still.reset(seed=0)
+    np.testing.assert_array_equal(still.unwrapped.solver.qpos[0].numpy(), env.init_qpos)
+    assert not still.unwrapped.solver.qvel.any()
+    still.close()
+
+
+def _start(env: gymnasium.Env) -> tuple[np.ndarray, np.ndarray]:
+    """Reset the v5 task and return its state."""
+    env.reset()
+    return env.data.qpos.copy(), env.data.qvel.copy()
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_reset_observation(name, double_precision):
+    """From the same start the v5 task observes the same, contact forces (zero at a reset) included."""
+    env = gymnasium.make(f"tumble/{name}-v0")
+    observation, info = env.reset(seed=5)
+    solver, theirs = env.unwrapped.solver, make_reference(name)
+    qpos, qvel = solver.qpos[0].numpy(), solver.qvel[0].numpy()
+    theirs.reset_model = lambda: (theirs.set_state(qpos, qvel), theirs._get_obs())[1]
+    wanted, wanted_info = theirs.reset()
+    np.testing.assert_allclose(observation, wanted, rtol=1e-9, atol=1e-9)
+    assert set(info) == set(wanted_info)
+    for key, value in wanted_info.items():
+        np.testing.assert_allclose(info[key], value, atol=1e-9, err_msg=key)
+    env.close()
+
+
+def test_wrong_options_are_named():
+    """An unknown option is answered with the nearest ones; a wrong value with what it must be."""
+    with pytest.raises(TypeError, match=r"Ant has no option 'ctrl_cost'; there is ctrl_cost_weight"):
+        make_task("Ant", {"ctrl_cost": 1})
+    with pytest.raises(TypeError, match=r"Hopper: healthy_z_range must be a pair of numbers"):
+        make_task("Hopper", {"healthy_z_range": 0.7})
+    with pytest.raises(TypeError, match=r"Hopper: ctrl_cost_weight must be a number, got 'high'"):
+        make_task("Hopper", {"ctrl_cost_weight": "high"})
+    with pytest.raises(ValueError, match=r"no task 'Anti'; there is Ant"):
+        make_task("Anti", {})
+    with pytest.raises(ValueError, match="frame_skip is 0"):
+        tumble.make_vec("Ant", 1, frame_skip=0)
+    with pytest.raises(FileNotFoundError, match=r"Packaged models: ant\.xml"):
+        tumble.make_vec("Ant", 1, xml_file="aunt.xml")
+
+
+def test_own_model_file(tmp_path, double_precision):
+    """`xml_file` takes a path, as in v5."""
+    own = tmp_path / "heavy_ant.xml"
+    own.write_text(assets.find("ant.xml").read_text().replace('density="5"', 'density="50"'))
+    envs = tumble.make_vec("Ant", 1, xml_file=str(own))
+    masses = envs.unwrapped.solver.model.mj.body_mass
+    plain = tumble.make_vec("Ant", 1).unwrapped.solver.model.mj.body_mass
+    np.testing.assert_allclose(masses, 10 * plain)
+
+
+def test_model_options():
+    """`model_options` override the file's."""
+    envs = tumble.make_vec("Hopper", 1, model_options={"timestep": 0.001})
+    assert envs.unwrapped.solver.model.mj.opt.timestep == 0.001
+    assert envs.metadata["render_fps"] == 250

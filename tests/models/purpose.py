@@ -1,0 +1,101 @@
+"""The purpose-made models: one for each bullet of the engine's feature list, and what each must make happen.
+
+`shows` names what must occur in at least a tenth of the states that are compared (`occurs` in parity.run says what
+can be named); otherwise the model does not prove what it is for.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """One model: its file, what it must show, and option overrides."""
+
+    name: str
+    shows: tuple[str, ...]
+    file: str = ""
+    options: dict[str, object] = field(default_factory=dict)
+    changes: tuple[str, ...] = ()
+    """Quantities that must differ from those of the model without `options`: the flag must matter."""
+
+    @property
+    def path(self) -> Path:
+        """The model's file."""
+        return FOLDER / f"{self.file or self.name}.xml"
+
+
+def _flag(flag: str, *changes: str, shows: tuple[str, ...] = ()) -> Purpose:
+    return Purpose(f"everything, {flag} off", shows, "everything", {"disableflags": [flag]}, changes)
+
+
+MODELS: tuple[Purpose, ...] = (
+    Purpose("free_bodies", ("qfrc_bias", "damper")),
+    Purpose("ball_chain", ("qfrc_bias", "spring", "damper")),
+    Purpose("hinge_tree", ("qfrc_bias",)),
+    Purpose("slides", ("spring", "damper")),
+    Purpose("several_joints", ("qfrc_bias", "spring", "damper")),
+    Purpose("fixed_and_frames", ("qfrc_bias",)),
+    Purpose("springs_and_dampers", ("spring", "damper")),
+    Purpose("armature", ("qfrc_bias",)),
+    Purpose("actuators", ("qfrc_actuator", "actuator_force")),
+    Purpose("servo_on_ball", ("qfrc_actuator",)),
+    Purpose("plane_sphere", ("contact plane-sphere",)),
+    Purpose("plane_capsule", ("contact plane-capsule",)),
+    Purpose("plane_cylinder", ("contact plane-cylinder",)),
+    Purpose("plane_box", ("contact plane-box",)),
+    Purpose("plane_mesh", ("contact plane-mesh",)),
+    Purpose(
+        "plane_shapes",
+        tuple(f"contact plane-{shape}" for shape in ("sphere", "capsule", "cylinder", "box", "mesh")),
+    ),
+    Purpose(
+        "spheres_and_capsules",
+        ("contact sphere-sphere", "contact sphere-capsule", "contact capsule-capsule"),
+    ),
+    Purpose("condim_1", ("condim 1",)),
+    Purpose("condim_3", ("condim 3",)),
+    Purpose("condim_4", ("condim 4",)),
+    Purpose("condim_6", ("condim 6",)),
+    Purpose("filters", ("contact plane-sphere", "contact plane-capsule", "contact sphere-sphere")),
+    Purpose("margin_and_gap", ("contact within the gap", "contact plane-sphere", "contact plane-box")),
+    Purpose("mixing", ("condim 6", "condim 4", "condim 3")),
+    Purpose("impedance", ("contact plane-sphere", "limit hinge")),
+    Purpose("limits_hinge_slide", ("limit hinge", "limit slide")),
+    Purpose("limits_ball", ("limit ball",)),
+    Purpose(
+        "everything",
+        ("contact plane-sphere", "contact plane-capsule", "limit hinge", "limit ball", "spring", "damper"),
+    ),
+    _flag("constraint", "qacc"),
+    _flag("contact", "qacc", shows=("limit hinge",)),
+    _flag("limit", "qacc", shows=("contact plane-sphere",)),
+    _flag("spring", "qfrc_passive", shows=("damper",)),
+    _flag("damper", "qfrc_passive", shows=("spring",)),
+    _flag("gravity", "qfrc_bias"),
+    _flag("clampctrl", "qfrc_actuator"),
+    _flag("actuation", "qfrc_actuator"),
+    Purpose("parent_child", ("contact sphere-capsule",), options={"disableflags": ["filterparent"]}, changes=("qacc",)),
+    _flag("refsafe", "qacc"),
+    _flag("eulerdamp", "step Euler:qvel"),
+    Purpose(
+        "everything, idle flags off",
+        ("contact plane-sphere",),
+        "everything",
+        {
+            "disableflags": [
+                "warmstart",
+                "equality",
+                "frictionloss",
+                "sensor",
+                "midphase",
+                "autoreset",
+                "nativeccd",
+                "island",
+                "multiccd",
+            ]
+        },
+    ),
+)

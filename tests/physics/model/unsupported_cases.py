@@ -1,0 +1,302 @@
+"""One small model for every feature that Tumble refuses, with the element that the refusal must name.
+
+Each case is MJCF with a mark ``@@`` in front of the element at fault; the mark gives the line that the message must
+name and is taken out before the model is compiled.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mujoco
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, and the feature, kind, name and line that the refusal must name."""
+
+    feature: str
+    kind: str
+    name: str
+    xml: str
+
+    @property
+    def line(self) -> int:
+        """Line of the marked element, from 1."""
+        return self.xml[: self.xml.index("@@")].count("\n") + 1
+
+    @property
+    def mjcf(self) -> str:
+        """The model without its mark."""
+        return self.xml.replace("@@", "")
+
+
+def _arm(joint: str = "", body: str = "", tail: str = "", option: str = "", geom: str = "") -> str:
+    return f"""<mujoco>
+  {option}
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 1"/>
+    <body name="arm" pos="0 0 1" {body}>
+      <joint name="hinge" axis="0 1 0" {joint}/>
+      <geom name="link" type="capsule" size=".1 .3" {geom}/>
+      <site name="tip" pos="0 0 .3"/>
+      <body name="hand" pos="0 0 .6">
+        <joint name="wrist" axis="1 0 0"/>
+        <geom name="palm" type="sphere" size=".1"/>
+        <site name="nail"/>
+      </body>
+    </body>
+    <body name="ball" pos="1 0 1">
+      <joint name="socket" type="ball"/>
+      <geom name="bob" type="sphere" size=".1" pos="0 0 -.3"/>
+    </body>
+  </worldbody>
+  {tail}
+</mujoco>"""
+
+
+def _joint(feature: str, attributes: str, **more: str) -> Case:
+    model = _arm(joint=attributes, **more).replace('<joint name="hinge"', '@@<joint name="hinge"')
+    return Case(feature, "joint", "hinge", model)
+
+
+def _body(feature: str, attributes: str) -> Case:
+    return Case(feature, "body", "arm", _arm(body=attributes).replace('<body name="arm"', '@@<body name="arm"'))
+
+
+def _geom(feature: str, attributes: str) -> Case:
+    return Case(feature, "geom", "link", _arm(geom=attributes).replace('<geom name="link"', '@@<geom name="link"'))
+
+
+def _tail(feature: str, kind: str, name: str, tail: str, **more: str) -> Case:
+    return Case(feature, kind, name, _arm(tail=tail, **more))
+
+
+def _actuator(feature: str, element: str, **more: str) -> Case:
+    return _tail(feature, "actuator", "drive", f"<actuator>\n@@{element}</actuator>", **more)
+
+
+def _general(feature: str, attributes: str) -> Case:
+    return _actuator(feature, f'<general name="drive" joint="hinge" {attributes}/>')
+
+
+def _equality(feature: str, element: str, **more: str) -> Case:
+    return _tail(feature, "equality", "tie", f"<equality>\n@@{element}</equality>", **more)
+
+
+def _tendon(feature: str, attributes: str) -> Case:
+    wrap = '<joint joint="hinge" coef="1"/>'
+    return _tail(feature, "tendon", "string", f'<tendon>\n@@<fixed name="string" {attributes}>{wrap}</fixed></tendon>')
+
+
+def _option(feature: str, attribute: str, element: str) -> Case:
+    return Case(feature, "option", attribute, _arm(option=f"@@{element}"))
+
+
+def _contact(feature: str, first: str, second: str, asset: str = "") -> Case:
+    return Case(
+        feature,
+        "contact",
+        "one' and 'two",
+        f"""<mujoco>
+  <asset>{asset}</asset>
+  <worldbody>
+    <body pos="0 0 1"><freejoint/>
+      @@<geom name="one" mass="1" {first}/>
+    </body>
+    <body pos="0 2 1"><freejoint/>
+      <geom name="two" mass="1" {second}/>
+    </body>
+  </worldbody>
+</mujoco>""",
+    )
+
+
+_TENDON = '<tendon><fixed name="string"><joint joint="hinge" coef="1"/></fixed></tendon>'
+_WELD = '<weld name="tie" body1="hand" body2="ball"/>'
+_SPHERE, _BOX = 'type="sphere" size=".1"', 'type="box" size=".1 .1 .1"'
+_CAPSULE, _CYLINDER = 'type="capsule" size=".1 .1"', 'type="cylinder" size=".1 .1"'
+_ELLIPSOID, _MESH = 'type="ellipsoid" size=".1 .2 .3"', 'type="mesh" mesh="tetra"'
+_TETRA = '<mesh name="tetra" vertex="0 0 0  1 0 0  0 1 0  0 0 1"/>'
+
+CONTACTS = [
+    _contact("contact of sphere with box", _SPHERE, _BOX),
+    _contact("contact of sphere with cylinder", _SPHERE, _CYLINDER),
+    _contact("contact of sphere with ellipsoid", _SPHERE, _ELLIPSOID),
+    _contact("contact of sphere with mesh", _SPHERE, _MESH, _TETRA),
+    _contact("contact of capsule with box", _CAPSULE, _BOX),
+    _contact("contact of capsule with cylinder", _CAPSULE, _CYLINDER),
+    _contact("contact of capsule with ellipsoid", _CAPSULE, _ELLIPSOID),
+    _contact("contact of capsule with mesh", _CAPSULE, _MESH, _TETRA),
+    _contact("contact of ellipsoid with ellipsoid", _ELLIPSOID, _ELLIPSOID),
+    _contact("contact of ellipsoid with cylinder", _ELLIPSOID, _CYLINDER),
+    _contact("contact of ellipsoid with box", _ELLIPSOID, _BOX),
+    _contact("contact of ellipsoid with mesh", _ELLIPSOID, _MESH, _TETRA),
+    _contact("contact of cylinder with cylinder", _CYLINDER, _CYLINDER),
+    _contact("contact of cylinder with box", _CYLINDER, _BOX),
+    _contact("contact of cylinder with mesh", _CYLINDER, _MESH, _TETRA),
+    _contact("contact of box with box", _BOX, _BOX),
+    _contact("contact of box with mesh", _BOX, _MESH, _TETRA),
+    _contact("contact of mesh with mesh", _MESH, _MESH, _TETRA),
+    Case(
+        "contact of plane with ellipsoid",
+        "contact",
+        "floor' and 'egg",
+        """<mujoco><worldbody>
+  @@<geom name="floor" type="plane" size="1 1 1"/>
+  <body pos="0 0 1"><freejoint/><geom name="egg" type="ellipsoid" size=".1 .2 .3"/></body>
+</worldbody></mujoco>""",
+    ),
+    Case(
+        "contact of hfield with sphere",
+        "contact",
+        "hills' and 'ball",
+        """<mujoco><asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset><worldbody>
+  @@<geom name="hills" type="hfield" hfield="h"/>
+  <body pos="0 0 1"><freejoint/><geom name="ball" size=".1"/></body>
+</worldbody></mujoco>""",
+    ),
+]
+
+CASES = [
+    _option("integrator 'implicit'", "integrator", '<option integrator="implicit"/>'),
+    _option("integrator 'discrete'", "integrator", '<option integrator="discrete"/>'),
+    _option("elliptic friction cone", "cone", '<option cone="elliptic"/>'),
+    _option("noslip iterations", "noslip_iterations", '<option noslip_iterations="3"/>'),
+    _option("density of a fluid", "density", '<option density="1.2"/>'),
+    _option("viscosity of a fluid", "viscosity", '<option viscosity="0.1"/>'),
+    _option("flag override='enable'", "override", '<option><flag override="enable"/></option>'),
+    _option("flag sleep='enable'", "sleep", '<option><flag sleep="enable"/></option>'),
+    _option("flag diagexact='enable'", "diagexact", '<option><flag diagexact="enable"/></option>'),
+    _option("flag ipc='enable'", "ipc", '<option integrator="discrete"><flag ipc="enable"/></option>'),
+    _option("flag speculative='enable'", "speculative", '<option><flag speculative="enable"/></option>'),
+    _body("gravity compensation", 'gravcomp="1"'),
+    Case(
+        "mocap body",
+        "body",
+        "ghost",
+        '<mujoco><worldbody>\n@@<body name="ghost" mocap="true"><geom size=".1"/></body>\n'
+        '<body pos="0 0 1"><freejoint/><geom size=".1"/></body></worldbody></mujoco>',
+    ),
+    Case(
+        "plugin",
+        "geom",
+        "ring",
+        """<mujoco><extension><plugin plugin="mujoco.sdf.torus"><instance name="torus"/></plugin></extension>
+  <asset><mesh name="torus"><plugin instance="torus"/></mesh></asset>
+  <worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 1"><freejoint/>
+    @@<geom name="ring" type="sdf" mesh="torus"><plugin instance="torus"/></geom>
+  </body></worldbody></mujoco>""",
+    ),
+    _joint("friction loss", 'frictionloss="0.1"'),
+    _joint("polynomial stiffness", 'stiffness="1 2 3"'),
+    _joint("polynomial damping", 'damping="1 2"'),
+    _joint("plastic spring", 'stiffness="5" springyield="0.2"'),
+    _joint("limit on the actuator force", 'actuatorfrcrange="-1 1"'),
+    _joint("gravity compensation by actuators", 'actuatorgravcomp="true"', body='gravcomp="1"'),
+    _geom("surface velocity", 'surfacevel="1 0 0 0 0 0"'),
+    _geom("adhesive contact", 'adhesion="2"'),
+    _actuator(
+        "transmission 'slidercrank'",
+        '<general name="drive" cranksite="tip" slidersite="nail" cranklength="1"/>',
+    ),
+    Case(
+        "transmission 'tendon'",
+        "actuator",
+        "drive",
+        _arm(tail=_TENDON + '<actuator>\n@@<motor name="drive" tendon="string"/></actuator>'),
+    ),
+    Case(
+        "plugin",
+        "actuator",
+        "drive",
+        _arm(
+            option='<extension><plugin plugin="mujoco.pid"><instance name="pid"/></plugin></extension>',
+            tail='<actuator>\n@@<plugin name="drive" joint="hinge" plugin="mujoco.pid" instance="pid"/></actuator>',
+        ),
+    ),
+    _actuator("transmission 'site'", '<motor name="drive" site="tip" gear="1 0 0 0 0 0"/>'),
+    _actuator("transmission 'body'", '<adhesion name="drive" body="hand" ctrlrange="0 1" gain="2"/>'),
+    _actuator("transmission 'so3'", '<orientation name="drive" joint="socket" kp="1"/>'),
+    _actuator(
+        "transmission 'jointinparent' on a free or ball joint",
+        '<motor name="drive" jointinparent="socket" gear="1 0 0"/>',
+    ),
+    _general("activation dynamics 'integrator'", 'dyntype="integrator"'),
+    _general("activation dynamics 'filter'", 'dyntype="filter" dynprm="0.1"'),
+    _general("activation dynamics 'filterexact'", 'dyntype="filterexact" dynprm="0.1"'),
+    _general("activation dynamics 'user'", 'dyntype="user"'),
+    _actuator("activation dynamics 'muscle'", '<muscle name="drive" joint="hinge"/>', joint='range="-90 90"'),
+    _actuator("gain 'muscle'", '<muscle name="drive" joint="hinge"/>', joint='range="-90 90"'),
+    _actuator("bias 'muscle'", '<muscle name="drive" joint="hinge"/>', joint='range="-90 90"'),
+    _general("gain 'user'", 'gaintype="user"'),
+    _general("bias 'user'", 'biastype="user"'),
+    _actuator("gain 'so3'", '<orientation name="drive" joint="socket" kp="1"/>'),
+    _actuator("bias 'so3'", '<orientation name="drive" joint="socket" kp="1"/>'),
+    _actuator("gain 'pid'", '<pid name="drive" joint="hinge" kp="1"/>'),
+    _actuator("activation dynamics 'pid'", '<pid name="drive" joint="hinge" kp="1" ki="1"/>'),
+    _actuator("gain 'dcmotor'", '<dcmotor name="drive" joint="hinge" motorconst="1" resistance="1"/>'),
+    _actuator("bias 'dcmotor'", '<dcmotor name="drive" joint="hinge" motorconst="1" resistance="1"/>'),
+    _actuator(
+        "activation dynamics 'dcmotor'",
+        '<dcmotor name="drive" joint="hinge" motorconst="1" resistance="1" inductance=".1"/>',
+    ),
+    _actuator("delay", '<motor name="drive" joint="hinge" delay="0.02" nsample="10"/>'),
+    _actuator("damping of its own", '<motor name="drive" joint="hinge" damping="1"/>'),
+    _actuator("armature of its own", '<motor name="drive" joint="hinge" armature="1"/>'),
+    _actuator(
+        "member of a disabled group",
+        '<motor name="drive" joint="hinge" group="3"/>',
+        option='<option actuatorgroupdisable="3"/>',
+    ),
+    _tendon("stiffness", 'stiffness="1"'),
+    _tendon("damping", 'damping="1"'),
+    _tendon("limits", 'range="-1 1"'),
+    _tendon("friction loss", 'frictionloss="1"'),
+    _tendon("armature", 'armature="1"'),
+    _equality("equality constraint 'connect'", '<connect name="tie" body1="hand" body2="ball" anchor="0 0 0"/>'),
+    _equality("equality constraint 'weld'", _WELD),
+    _equality("equality constraint 'joint'", '<joint name="tie" joint1="hinge" joint2="wrist"/>'),
+    Case(
+        "equality constraint 'tendon'",
+        "equality",
+        "tie",
+        _arm(tail=_TENDON + '<equality>\n@@<tendon name="tie" tendon1="string"/></equality>'),
+    ),
+    _tail(
+        "contact pair given by hand",
+        "pair",
+        "touch",
+        '<contact>\n@@<pair name="touch" geom1="palm" geom2="floor"/></contact>',
+    ),
+    Case(
+        "deformable body",
+        "flex",
+        "cloth",
+        """<mujoco><worldbody>
+  @@<flexcomp name="cloth" type="grid" dim="2" count="3 3 1" spacing=".1 .1 .1" radius=".01" mass="1">
+  <edge damping="1"/></flexcomp></worldbody></mujoco>""",
+    ),
+    *CONTACTS,
+]
+
+
+def _write(field: str, value: object) -> Callable[[mujoco.MjModel], None]:
+    def patch(mjm: mujoco.MjModel) -> None:
+        getattr(mjm, field)[:] = value
+
+    return patch
+
+
+# What no MJCF without further plugins or flexes can ask for: a compiled model in which one field is overwritten.
+PATCHED = [
+    ("plugin with passive forces", "body", _arm(), _write("body_plugin", 0)),
+    *(
+        (f"equality constraint '{name}'", "equality", _equality("", _WELD).mjcf, _write("eq_type", int(kind)))
+        for name, kind in (
+            ("flex", mujoco.mjtEq.mjEQ_FLEX),
+            ("flexvert", mujoco.mjtEq.mjEQ_FLEXVERT),
+            ("flexstrain", mujoco.mjtEq.mjEQ_FLEXSTRAIN),
+            ("distance", mujoco.mjtEq.mjEQ_DISTANCE),
+        )
+    ),
+]

@@ -1,0 +1,49 @@
+"""All models that parity is proven on, by group and name, compiled as Tumble compiles them."""
+
+import warnings
+from collections.abc import Iterator
+
+import mujoco
+
+from tumble.physics.model.loading import admit, load_mjcf
+
+from ...models.packaged import packaged_models
+from ...models.purpose import MODELS
+from ...models.random_models import random_model
+
+GROUPS = ("packaged", "purpose", "random")
+
+
+def names(group: str, random_count: int = 200) -> list[str]:
+    """Return the names of the models of a group; packaged models that are not installed are left out."""
+    if group == "packaged":
+        return [name for name, path in packaged_models().items() if path is not None]
+    if group == "purpose":
+        return [purpose.name for purpose in MODELS]
+    return [f"random {seed}" for seed in range(random_count)]
+
+
+def load(name: str, **options: object) -> mujoco.MjModel:
+    """Return the compiled model of that name; fails if Tumble refuses it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # MuJoCo's deprecations in third-party files
+        if name.startswith("random "):
+            source: object = random_model(int(name.split()[1]))
+        elif name in packaged_models():
+            source = packaged_models()[name]
+        else:
+            purpose = next(p for p in MODELS if p.name == name)
+            source, options = purpose.path, {**purpose.options, **options}
+        return admit(load_mjcf(source, **options))[0].mjm  # type: ignore[arg-type]
+
+
+def shows(name: str) -> tuple[str, ...]:
+    """Return what must occur in the states of a purpose-made model."""
+    return next((p.shows for p in MODELS if p.name == name), ())
+
+
+def everything(random_count: int = 200) -> Iterator[tuple[str, str]]:
+    """Yield (group, name) of all models."""
+    for group in GROUPS:
+        for name in names(group, random_count):
+            yield group, name

@@ -1,0 +1,168 @@
+"""MuJoCo's own values of everything that is compared, for one state or for many."""
+
+import copy
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+# Fields of one evaluation in the order of the pipeline: stage -> MuJoCo's names.
+STAGES: dict[str, tuple[str, ...]] = {
+    "kinematics": ("xpos", "xquat", "xmat", "xipos", "geom_xpos", "geom_xmat"),
+    "frames": ("site_xpos", "site_xmat", "cam_xpos", "cam_xmat"),
+    "inertia": ("subtree_com", "cdof", "cinert", "qM"),
+    "velocity": ("cvel", "qfrc_bias"),
+    "passive": ("qfrc_passive",),
+    "actuation": ("actuator_force", "qfrc_actuator"),
+    "smooth": ("qacc_smooth",),
+    "contacts": ("contact_set", "contact_dist", "contact_pos", "contact_frame", "contact_friction"),
+    "rows": ("efc_J", "efc_D", "efc_aref"),
+    "solution": ("qacc", "efc_force", "qfrc_constraint", "cfrc_ext"),
+}
+FREE_OF_CONTACT = ("kinematics", "frames", "inertia", "velocity", "passive", "actuation", "smooth", "contacts")
+INSPECTED = ("cdof", "qM")
+"""Fields that `solver.inspect` alone gives; those of the stages contacts and rows come from it as well."""
+
+_SMOOTH = [name for stage in FREE_OF_CONTACT[:-1] for name in STAGES[stage] if name not in INSPECTED]
+BATCHED = (*_SMOOTH, "qacc", "qfrc_constraint", "cfrc_ext")
+"""Fields that `solver.get` gives for all environments at once."""
+
+AFTER_STEP = ("xpos", "xipos", "geom_xpos", "cvel", "cinert", "qfrc_actuator", "subtree_com", "qacc", "cfrc_ext")
+"""Fields that must be those of the last evaluation after a step; the v5 tasks read most of them."""
+
+LIMIT, FRICTIONLESS, PYRAMIDAL = (
+    int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}"))
+    for n in ("LIMIT_JOINT", "CONTACT_FRICTIONLESS", "CONTACT_PYRAMIDAL")
+)
+
+
+@dataclass
+class States:
+    """States to compare in: qpos (n, nq), qvel (n, nv), ctrl (n, nu)."""
+
+    qpos: np.ndarray
+    qvel: np.ndarray
+    ctrl: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.qpos)
+
+    def __getitem__(self, index: object) -> "States":
+        return States(self.qpos[index], self.qvel[index], self.ctrl[index])
+
+
+@dataclass
+class Contact:
+    """One contact of one state: geoms (2,), pos (3,), frame (9,), dist, friction (5,), rows (first, count)."""
+
+    geom: tuple[int, int]
+    pos: np.ndarray
+    frame: np.ndarray
+    dist: float
+    friction: np.ndarray
+    margin: float
+    rows: slice
+
+
+def reference_model(mjm: mujoco.MjModel, **options: object) -> mujoco.MjModel:
+    """Return a copy with dense Jacobians, the Newton solver and ``options`` set, to evaluate in."""
+    mjm = copy.copy(mjm)
+    mjm.opt.solver = int(mujoco.mjtSolver.mjSOL_NEWTON)
+    mjm.opt.jacobian = int(mujoco.mjtJacobian.mjJAC_DENSE)
+    for name, value in options.items():
+        setattr(mjm.opt, name, value)
+    return mjm
+
+
+def put(mjm: mujoco.MjModel, data: mujoco.MjData, states: States, i: int) -> None:
+    """Put state ``i`` into ``data``, with a cold solver."""
+    mujoco.mj_resetData(mjm, data)
+    data.qpos[:], data.qvel[:], data.ctrl[:] = states.qpos[i], states.qvel[i], states.ctrl[i]
+
+
+def fields_of(mjm: mujoco.MjModel, data: mujoco.MjData, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """Return copies of fields of ``data``; qM is dense (nv, nv)."""
+    out = {}
+    for name in names:
+        if name == "qM":
+            out[name] = np.zeros((mjm.nv, mjm.nv))
+            mujoco.mj_fullM(mjm, data, out[name])
+        else:
+            out[name] = np.array(getattr(data, name))
+    return out
+
+
+def contacts_of(data: mujoco.MjData) -> list[Contact]:
+    """Return the contacts of ``data``, those within the gap (no rows) included."""
+    contacts = []
+    for k in range(data.ncon):
+        c = data.contact[k]
+        count = 1 if c.dim == 1 else 2 * (c.dim - 1)
+        rows = slice(c.efc_address, c.efc_address + count) if c.efc_address >= 0 else slice(0, 0)
+        geoms = (int(c.geom[0]), int(c.geom[1]))
+        contacts.append(
+            Contact(geoms, np.array(c.pos), np.array(c.frame), c.dist, np.array(c.friction), c.includemargin, rows)
+        )
+    return contacts
+
+
+def rows_of(mjm: mujoco.MjModel, data: mujoco.MjData) -> dict[str, np.ndarray]:
+    """Return the constraint rows of ``data``: efc_type, efc_J (nefc, nv), efc_D, efc_aref, efc_force."""
+    rows = {name: np.array(getattr(data, name)) for name in ("efc_type", "efc_id", "efc_D", "efc_aref", "efc_force")}
+    rows["efc_J"] = np.array(data.efc_J).reshape(data.nefc, mjm.nv)
+    rows["efc_pos"] = np.array(data.efc_pos) - np.array(data.efc_margin)
+    return rows
+
+
+@dataclass
+class Reference:
+    """MuJoCo's values in n states: batched fields, contacts and rows per state, and the outcome of one step."""
+
+    fields: dict[str, np.ndarray]
+    contacts: list[list[Contact]]
+    rows: list[dict[str, np.ndarray]]
+    qfrc_spring: np.ndarray
+    qfrc_damper: np.ndarray
+
+
+@dataclass
+class Stepped:
+    """The state after one step from each state, and the fields that MuJoCo leaves behind."""
+
+    qpos: np.ndarray
+    qvel: np.ndarray
+    fields: dict[str, np.ndarray]
+
+
+def evaluate(mjm: mujoco.MjModel, states: States) -> Reference:
+    """Return MuJoCo's values in every state, after ``mj_forward`` and ``mj_rnePostConstraint``."""
+    data = mujoco.MjData(mjm)
+    collected, contacts, rows, spring, damper = [], [], [], [], []
+    for i in range(len(states)):
+        put(mjm, data, states, i)
+        mujoco.mj_forward(mjm, data)
+        mujoco.mj_rnePostConstraint(mjm, data)
+        collected.append(fields_of(mjm, data, BATCHED + INSPECTED))
+        contacts.append(contacts_of(data))
+        rows.append(rows_of(mjm, data))
+        spring.append(np.array(data.qfrc_spring))
+        damper.append(np.array(data.qfrc_damper))
+    return Reference(_stack(collected), contacts, rows, np.array(spring), np.array(damper))
+
+
+def step(mjm: mujoco.MjModel, states: States) -> Stepped:
+    """Return what one ``mj_step`` and ``mj_rnePostConstraint`` from every state leave."""
+    data = mujoco.MjData(mjm)
+    qpos, qvel, collected = [], [], []
+    for i in range(len(states)):
+        put(mjm, data, states, i)
+        mujoco.mj_step(mjm, data)
+        mujoco.mj_rnePostConstraint(mjm, data)
+        qpos.append(np.array(data.qpos))
+        qvel.append(np.array(data.qvel))
+        collected.append(fields_of(mjm, data, AFTER_STEP))
+    return Stepped(np.array(qpos), np.array(qvel), _stack(collected))
+
+
+def _stack(collected: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    return {name: np.stack([c[name] for c in collected]) for name in collected[0]}

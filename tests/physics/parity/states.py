@@ -1,0 +1,125 @@
+"""States to compare in: along random episodes and around the reference pose, half of them in contact or at a limit."""
+
+import mujoco
+import numpy as np
+
+from .reference import States
+
+_FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
+_FASTEST = 100.0  # rad/s or m/s: faster states come from an episode that has blown up
+_FARTHEST = 5.0  # metres beyond the reference pose: what falls for ever says nothing new
+_DEEPEST = 0.3  # of the smaller geom's bounding radius: deeper overlap is no state of a sane simulation
+
+
+def sample(mjm: mujoco.MjModel, count: int, seed: int = 0) -> States:
+    """Return ``count`` states of ``mjm``, at least half of them with active constraints if any can be found.
+
+    Args:
+        mjm: the model.
+        count: number of states.
+        seed: of the generator; equal seeds give equal states.
+    """
+    rng = np.random.default_rng(seed)
+    data = mujoco.MjData(mjm)
+    active: list[tuple] = []
+    idle: list[tuple] = []
+    half, rounds = (count + 1) // 2, 0
+    while rounds < 40 and (len(active) < half or len(active) + len(idle) < count):
+        rounds += 1
+        drawn = _episode(mjm, data, rng) if rounds % 2 else _around_reference(mjm, data, rng)
+        for state in drawn:
+            if not _sane(mjm, data, state):
+                continue
+            (active if data.nefc else idle).append(state)
+        if rounds >= 8 and not active and len(idle) >= count:
+            break  # nothing in this model touches or reaches a limit
+    rng.shuffle(active)
+    rng.shuffle(idle)
+    n_active = min(len(active), max(half, count - len(idle)))
+    chosen = active[:n_active] + idle[: count - n_active]
+    if len(chosen) < count:
+        raise RuntimeError(f"only {len(chosen)} of {count} sane states found in {rounds} rounds")
+    rng.shuffle(chosen)
+    qpos, qvel, ctrl = (np.array(part) for part in zip(*chosen, strict=True))
+    return States(qpos, qvel, ctrl.reshape(count, mjm.nu))
+
+
+def random_ctrl(mjm: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray:
+    """Return controls uniform in their range and a little beyond it; standard normal where there is none."""
+    ctrl = rng.standard_normal(mjm.nu)
+    for i in range(mjm.nu):
+        if mjm.actuator_ctrllimited[i]:
+            low, high = mjm.actuator_ctrlrange[i]
+            ctrl[i] = rng.uniform(low - 0.1 * (high - low), high + 0.1 * (high - low))
+    return ctrl
+
+
+def random_pose(mjm: mujoco.MjModel, rng: np.random.Generator, spread: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return qpos and qvel around the reference; ``spread`` in rad and, for slides and free joints, in metres."""
+    qpos, qvel = np.array(mjm.qpos0), spread * 3 * rng.standard_normal(mjm.nv)
+    for j in range(mjm.njnt):
+        adr, kind = mjm.jnt_qposadr[j], mjm.jnt_type[j]
+        if kind == _FREE:
+            qpos[adr : adr + 3] += 0.3 * spread * rng.standard_normal(3)
+        if kind in (_FREE, _BALL):
+            at = adr + 3 * (kind == _FREE)
+            turned = np.array(qpos[at : at + 4])
+            mujoco.mju_quatIntegrate(turned, spread * rng.standard_normal(3), 1.0)
+            qpos[at : at + 4] = turned
+        elif mjm.jnt_limited[j]:
+            low, high = mjm.jnt_range[j]
+            qpos[adr] = rng.uniform(low - 0.1 * (high - low), high + 0.1 * (high - low))
+        else:
+            qpos[adr] += spread * rng.standard_normal()
+    return qpos, qvel
+
+
+def _around_reference(mjm: mujoco.MjModel, data: mujoco.MjData, rng: np.random.Generator) -> list[tuple]:
+    """Return perturbed reference states, free bodies lowered towards what lies below them."""
+    drawn = []
+    for _ in range(60):
+        spread = 10 ** rng.uniform(-2, 0)
+        qpos, qvel = random_pose(mjm, rng, spread)
+        if rng.random() < 0.5:
+            for j in np.flatnonzero(mjm.jnt_type == _FREE):
+                qpos[mjm.jnt_qposadr[j] + 2] *= rng.uniform(0, 1)
+        drawn.append((qpos, qvel, random_ctrl(mjm, rng)))
+    return drawn
+
+
+def _episode(mjm: mujoco.MjModel, data: mujoco.MjData, rng: np.random.Generator) -> list[tuple]:
+    """Return states along one episode of random controls, held for a random time each, and random kicks."""
+    mujoco.mj_resetData(mjm, data)
+    data.qpos[:], data.qvel[:] = random_pose(mjm, rng, 0.1)
+    # at most two simulated seconds, about two hundred states apart by a few steps
+    stride = max(1, int(0.01 / mjm.opt.timestep))
+    drawn = []
+    ctrl = random_ctrl(mjm, rng)
+    for _ in range(200):
+        if rng.random() < 0.2:
+            ctrl = random_ctrl(mjm, rng)
+            data.qvel[:] += 0.3 * rng.standard_normal(mjm.nv)  # a kick, so that nothing comes to rest for good
+        data.ctrl[:] = ctrl
+        for _ in range(stride):
+            mujoco.mj_step(mjm, data)
+        if data.warning[int(mujoco.mjtWarning.mjWARN_BADQACC)].number or np.abs(data.qvel).max(initial=0) > _FASTEST:
+            break
+        drawn.append((np.array(data.qpos), np.array(data.qvel), np.array(ctrl)))
+    keep = rng.permutation(len(drawn))[:80]
+    return [drawn[k] for k in keep]
+
+
+def _sane(mjm: mujoco.MjModel, data: mujoco.MjData, state: tuple) -> bool:
+    """Evaluate ``state``; return whether it is one that a simulation can come to."""
+    mujoco.mj_resetData(mjm, data)
+    data.qpos[:], data.qvel[:], data.ctrl[:] = state
+    mujoco.mj_forward(mjm, data)
+    if not np.all(np.isfinite(data.qacc)) or np.abs(data.qvel).max(initial=0) > _FASTEST:
+        return False
+    if np.abs(data.xpos).max() > _FARTHEST + mjm.stat.extent + np.abs(mjm.stat.center).max():
+        return False
+    for contact in data.contact:
+        radii = [r for r in mjm.geom_rbound[contact.geom] if r > 0]
+        if -contact.dist > _DEEPEST * min(radii):
+            return False
+    return True

@@ -1,0 +1,154 @@
+"""The two things that can be compared with MuJoCo: Tumble, and MuJoCo itself (to prove that the comparison sees).
+
+Both have one face: `load` states, `forward`, `get` a batched field, `inspect` one state, `step` once.
+"""
+
+from typing import Any, Protocol
+
+import mujoco
+import numpy as np
+import torch
+
+from tumble.physics.model.pairs import pair_condim
+
+from . import reference
+from .reference import Contact, States
+
+
+class Subject(Protocol):
+    """What `run.run_parity` compares with MuJoCo."""
+
+    def load(self, states: States) -> None:
+        """Put state i into environment i."""
+
+    def forward(self) -> None:
+        """Evaluate everything in the loaded states."""
+
+    def step(self) -> tuple[np.ndarray, np.ndarray]:
+        """Step once from where it is; return qpos and qvel."""
+
+    def control(self, ctrl: np.ndarray) -> None:
+        """Set the controls (n, nu)."""
+
+    def get(self, name: str) -> np.ndarray:
+        """Return a batched field (n, ...)."""
+
+    def inspect(self, i: int) -> dict[str, Any]:
+        """Return cdof, qM, contacts (a list of Contact) and rows (a dict) of environment i."""
+
+
+class Tumble:
+    """A RigidSolver with as many environments as there are states."""
+
+    def __init__(self, mjm: mujoco.MjModel, count: int):
+        from tumble.physics import Model, RigidSolver
+
+        self.mjm = mjm
+        self.solver = RigidSolver(Model.from_mjmodel(mjm), num_envs=count)
+
+    def load(self, states: States) -> None:
+        """Put state i into environment i; warm starts are cleared with it."""
+        self.solver.reset()
+        self.solver.set_state(qpos=self._tensor(states.qpos), qvel=self._tensor(states.qvel))
+        self.solver.ctrl = self._tensor(states.ctrl)
+
+    def _tensor(self, array: np.ndarray) -> torch.Tensor:
+        return torch.as_tensor(array, dtype=self.solver.dtype)
+
+    def forward(self) -> None:
+        """Evaluate everything."""
+        self.solver.forward()
+
+    def control(self, ctrl: np.ndarray) -> None:
+        """Set the controls."""
+        self.solver.ctrl = self._tensor(ctrl)
+
+    def step(self) -> tuple[np.ndarray, np.ndarray]:
+        """Step once."""
+        self.solver.step(1)
+        return self.solver.qpos.numpy().astype(np.float64), self.solver.qvel.numpy().astype(np.float64)
+
+    def get(self, name: str) -> np.ndarray:
+        """Return a batched field."""
+        return self.solver.get(name).numpy().astype(np.float64)
+
+    def inspect(self, i: int) -> dict[str, Any]:
+        """Return one environment."""
+        found = {k: np.asarray(v, dtype=np.float64) for k, v in self.solver.inspect(i).items()}
+        rows = {k: found[k] for k in ("efc_type", "efc_D", "efc_aref", "efc_force")}
+        rows["efc_J"] = found["efc_J"].reshape(len(found["efc_type"]), self.mjm.nv)
+        return {"cdof": found["cdof"], "qM": found["qM"], "rows": rows, "contacts": self._contacts(found)}
+
+    def _contacts(self, found: dict[str, np.ndarray]) -> list[Contact]:
+        """Return the contacts with their rows."""
+        geoms = found["contact_geom"].astype(int).reshape(-1, 2)
+        first = found["contact_efc_address"].astype(int)
+        condim = pair_condim(self.mjm, geoms)
+        count = np.where(first < 0, 0, np.where(condim == 1, 1, 2 * (condim - 1)))
+        margin = self.mjm.geom_margin[geoms].sum(axis=1)
+        return [
+            Contact(
+                (int(pair[0]), int(pair[1])),
+                found["contact_pos"][k],
+                found["contact_frame"][k].reshape(9),
+                float(found["contact_dist"][k]),
+                found["contact_friction"][k],
+                float(margin[k]),
+                slice(max(first[k], 0), max(first[k], 0) + count[k]),
+            )
+            for k, pair in enumerate(geoms)
+        ]
+
+
+class StandIn:
+    """MuJoCo behind the same face; ``spoil`` may change what `get`, `inspect` and `step` return."""
+
+    def __init__(self, mjm: mujoco.MjModel, count: int, spoil: dict[str, float] | None = None):
+        self.mjm, self.count, self.spoil = mjm, count, spoil or {}
+
+    def load(self, states: States) -> None:
+        """Keep the states."""
+        self.states = states
+
+    def forward(self) -> None:
+        """Evaluate everything."""
+        found = reference.evaluate(self.mjm, self.states)
+        self.fields, self.contacts, self.rows = found.fields, found.contacts, found.rows
+
+    def control(self, ctrl: np.ndarray) -> None:
+        """Set the controls."""
+        self.states = States(self.states.qpos, self.states.qvel, ctrl)
+
+    def step(self) -> tuple[np.ndarray, np.ndarray]:
+        """Step once, from a cold solver."""
+        stepped = reference.step(self.mjm, self.states)
+        self.fields = stepped.fields
+        self.states = States(stepped.qpos, stepped.qvel, self.states.ctrl)
+        return self._spoiled("next_qpos", stepped.qpos), self._spoiled("next_qvel", stepped.qvel)
+
+    def get(self, name: str) -> np.ndarray:
+        """Return a batched field."""
+        return self._spoiled(name, self.fields[name])
+
+    def inspect(self, i: int) -> dict[str, Any]:
+        """Return one state."""
+        rows = {k: self._spoiled(k, v) if k.startswith("efc") else v for k, v in self.rows[i].items()}
+        contacts = [
+            Contact(
+                c.geom,
+                self._spoiled("contact_pos", c.pos),
+                self._spoiled("contact_frame", c.frame),
+                float(self._spoiled("contact_dist", np.array([c.dist]))[0]),
+                self._spoiled("contact_friction", c.friction),
+                c.margin,
+                c.rows,
+            )
+            for c in self.contacts[i]
+        ]
+        if "contact_set" in self.spoil:
+            contacts = contacts[1:]
+        out = {"rows": rows, "contacts": contacts}
+        return out | {name: self._spoiled(name, self.fields[name][i]) for name in reference.INSPECTED}
+
+    def _spoiled(self, name: str, value: np.ndarray) -> np.ndarray:
+        return value * (1 + self.spoil[name]) if name in self.spoil else value

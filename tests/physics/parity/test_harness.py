@@ -1,0 +1,80 @@
+"""The comparison sees: MuJoCo equals itself to the last bit, and any quantity made wrong fails at its own stage."""
+
+import numpy as np
+import pytest
+
+from ...models.purpose import MODELS
+from .catalogue import load, names, shows
+from .compare import stage_of
+from .reference import AFTER_STEP, BATCHED, INSPECTED, STAGES, evaluate, reference_model, step
+from .run import SETTINGS, run_parity
+from .states import sample
+from .subjects import StandIn
+
+SPOILT = [*BATCHED, *INSPECTED, *STAGES["contacts"], *STAGES["rows"], "efc_force", "next_qpos", "next_qvel"]
+
+
+@pytest.mark.parametrize("precision", ["64", "32"])
+def test_mujoco_equals_itself(precision):
+    report = run_parity("everything", load("everything"), StandIn, precision, count=60)
+    assert report.failures == {}, report.describe()
+    assert max(np.nanmax(e) for e in report.tally.errors.values()) == 0
+    assert set(SPOILT) - {"next_qpos", "next_qvel"} <= set(report.tally.errors) | {"site_xpos", "site_xmat"} | {
+        "cam_xpos",
+        "cam_xmat",
+    }
+
+
+@pytest.mark.parametrize("field", SPOILT)
+@pytest.mark.parametrize("precision, wrong", [("64", 1e-5), ("32", 1e-2)])
+def test_a_wrong_value_fails_at_its_stage(field, precision, wrong):
+    name = "fixed_and_frames" if field.startswith(("site", "cam")) else "everything"
+
+    def make(mjm, count):
+        return StandIn(mjm, count, {field: wrong})
+
+    report = run_parity(name, load(name), make, precision, count=60)
+    failed = list(report.failures)
+    if field.startswith("next_"):
+        assert failed == [f"step {i}:{field.removeprefix('next_')}" for i in ("Euler", "implicitfast", "RK4")]
+    else:
+        assert failed and failed[0] == field
+        assert {stage_of(f) for f in failed} <= {stage_of(field), "step Euler", "step implicitfast", "step RK4"}
+
+
+@pytest.mark.parametrize("name", [*names("purpose"), *names("packaged")])
+def test_states_are_constrained_and_show_what_the_model_is_for(name):
+    mjm, count = load(name), 100
+    states = sample(reference_model(mjm, **SETTINGS), count)
+    assert states.qpos.shape == (count, mjm.nq) and np.all(np.isfinite(states.qpos))
+    report = run_parity(name, mjm, StandIn, "64", count=count, integrators=("Euler",))
+    absent = [what for what in shows(name) if report.seen[what] < count / 10]
+    assert not absent, dict(report.seen)
+    possible = any(k.startswith(("contact ", "limit ")) for k in report.seen)
+    assert report.active >= count / 2 or not possible
+
+
+@pytest.mark.parametrize("purpose", [p for p in MODELS if p.changes], ids=lambda p: p.name)
+def test_each_option_matters(purpose):
+    with_option, without = load(purpose.name), load(purpose.name)
+    without.opt.disableflags = 0
+    states = sample(reference_model(without, **SETTINGS), 50)
+    for change in purpose.changes:
+        values = []
+        for mjm in (with_option, without):
+            model = reference_model(mjm, **SETTINGS)
+            if change.startswith("step"):
+                values.append(step(model, states).qvel)
+            else:
+                values.append(evaluate(model, states).fields[change])
+        assert np.abs(values[0] - values[1]).max() > 1e-3 * np.abs(values[1]).max()
+
+
+def test_equal_seeds_give_equal_states():
+    mjm = load("everything")
+    first, second = sample(mjm, 20, seed=3), sample(mjm, 20, seed=3)
+    assert np.array_equal(first.qpos, second.qpos) and np.array_equal(first.ctrl, second.ctrl)
+
+
+def test_fields_after_a_step_are_compared():
+    assert set(AFTER_STEP) <= set(BATCHED)

@@ -1,0 +1,85 @@
+"""A policy taken out of a checkpoint acts as the model that was trained; evaluation counts each episode once."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tumble.training.evaluate import Evaluation, agreement, play
+from tumble.training.learner import Learner
+from tumble.training.policy import Policy, PolicyError
+
+
+@pytest.mark.parametrize("algo", ["ppo", "sac"])
+def test_acts_as_the_trained_model(tmp_path, pendulums, small_ppo, small_sac, algo):
+    config = {"ppo": small_ppo, "sac": small_sac}[algo]
+    learner = Learner(config, pendulums(config.num_envs))
+    learner.model.learn(256)
+    learner.save(tmp_path)
+    space, actions = learner.bridge.observation_space, learner.bridge.action_space
+    policy = Policy(config, tmp_path, space, actions)
+    observations = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32) * 3
+    expected, _ = learner.model.predict(learner.normalizer.normalize_obs(observations), deterministic=True)
+    np.testing.assert_array_equal(policy.act(observations), expected)
+    assert policy.step == learner.model.num_timesteps
+    assert actions.contains(policy.act(observations)[0])
+    double = policy.act(observations.astype(np.float64))  # MuJoCo's tasks observe in double precision
+    np.testing.assert_allclose(double, expected, atol=1e-6)
+
+
+def test_the_wrong_environment_is_refused(tmp_path, pendulums, small_ppo):
+    import gymnasium as gym
+
+    learner = Learner(small_ppo, pendulums(8))
+    learner.model.learn(128)
+    learner.save(tmp_path)
+    with pytest.raises(PolicyError, match=r"\(7,\) observations"):
+        Policy(small_ppo, tmp_path, gym.spaces.Box(-1, 1, (7,)), learner.bridge.action_space)
+
+
+def test_each_environments_first_episode_is_the_one_that_counts(pendulums):
+    """Played again by hand: the sum of rewards until the first end, whatever comes after."""
+
+    class Numpy(pendulums):
+        def reset(self, **options):
+            return super().reset(seed=range(options["seed"], options["seed"] + self.num_envs))[0].numpy(), {}
+
+        def step(self, actions):
+            *values, info = super().step(actions)
+            return *[value.numpy() for value in values], info
+
+    class Push:
+        def act(self, observations, deterministic):
+            return np.full((len(observations), 1), 2.0, np.float32)
+
+    returns, lengths = play(Push(), Numpy(20), seed=3, deterministic=True)
+    for i in range(20):
+        env = Numpy(1)
+        env.reset(seed=3 + i)
+        total, steps, over = 0.0, 0, False
+        while not over:
+            _, reward, terminated, truncated, _ = env.step(np.full((1, 1), 2.0, np.float32))
+            total, steps, over = total + float(reward[0]), steps + 1, bool(terminated[0] or truncated[0])
+        assert (lengths[i], returns[i]) == (steps, pytest.approx(total, rel=1e-5))
+    assert len(set(lengths.tolist())) > 1
+
+
+def scores(simulator, values):
+    """An evaluation with these returns."""
+    return Evaluation("tumble/Ant-v0", simulator, 1, 0, True, list(values), [10] * len(values))
+
+
+def test_mean_and_standard_error():
+    score = scores("tumble", [1.0, 2.0, 3.0, 6.0])
+    assert score.mean == 3.0
+    assert score.standard_error == pytest.approx(np.std([1, 2, 3, 6], ddof=1) / 2)
+    assert math.isnan(scores("tumble", [1.0]).standard_error)
+    assert scores("tumble", [1.0]).summary()["standard_error"] is None
+
+
+def test_agreement_is_five_percent_or_two_standard_errors():
+    rng = np.random.default_rng(0)
+    near, wide = rng.normal(1000, 1, 100), rng.normal(1000, 500, 100)
+    assert "agree" in agreement(scores("tumble", near), scores("mujoco", near * 1.04))
+    assert "DIFFER" in agreement(scores("tumble", near), scores("mujoco", near * 1.08))
+    assert "agree" in agreement(scores("tumble", wide), scores("mujoco", wide * 1.08))

@@ -1,0 +1,23 @@
+"""The report holds every run, with what is known of it."""
+
+import json
+
+from tumble.training.evaluate import Evaluation, save_evaluation
+from tumble.training.report import write_report
+from tumble.training.train import train
+
+
+def test_report_of_two_seeds(tmp_path, pendulums, small_ppo):
+    runs = []
+    for seed in (1, 0):
+        outcome = train(small_ppo.replace(seed=seed), tmp_path / str(seed), progress=False, envs=pendulums(8))
+        runs.append(outcome.run)
+    save_evaluation(runs[0], Evaluation(small_ppo.task, "tumble", 768, 0, True, [10.0, 12.0], [5, 6]))
+    save_evaluation(runs[0], Evaluation(small_ppo.task, "mujoco", 768, 0, True, [11.0, 12.0], [5, 6]))
+    scores, page, picture = write_report(runs, tmp_path / "report")
+    rows = json.loads(scores.read_text())
+    assert [row["seed"] for row in rows] == [0, 1] and rows[0]["steps"] == small_ppo.total_steps
+    assert rows[1]["tumble"]["mean"] == 11.0 and "tumble" not in rows[0]
+    lines = [line for line in page.read_text().splitlines() if line.startswith("| test/")]
+    assert "not evaluated" in lines[0] and "| 11 ± 1 | 12 ± 0 | 4.3 % |" in lines[1]
+    assert picture.read_bytes()[1:4] == b"PNG"

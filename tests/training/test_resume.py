@@ -1,0 +1,199 @@
+"""A run that was stopped, or killed, and resumed ends with the weights of one that was not: to the last bit."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import torch
+from stable_baselines3.common.save_util import load_from_zip_file
+
+from tumble.training.callbacks import CheckpointCallback, StopRequest, read_curve
+from tumble.training.learner import Learner
+from tumble.training.runs import Run, RunError
+from tumble.training.train import resume, train
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Sums over several threads may be taken in another order; the promise is for one."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def weights(run: Run) -> dict[str, torch.Tensor]:
+    """All tensors of the newest checkpoint's policy and optimisers, flat."""
+    _, parameters, variables = load_from_zip_file(run.latest() / "model.zip", load_data=False)
+    flat = {f"variable.{name}": value for name, value in (variables or {}).items()}
+    for module, state in parameters.items():
+        if "optimizer" in module:
+            state = {f"{k}.{name}": value for k, slot in state["state"].items() for name, value in slot.items()}
+        flat |= {f"{module}.{name}": value for name, value in state.items()}
+    return flat
+
+
+def assert_equal_runs(a: Run, b: Run) -> None:
+    """Weights, optimisers, statistics, generators and environments are the same bits."""
+    ours, theirs = weights(a), weights(b)
+    assert ours.keys() == theirs.keys()
+    for name, value in ours.items():
+        assert torch.equal(value, theirs[name]), name
+    states = [torch.load(run.latest() / "state.pt", weights_only=True) for run in (a, b)]
+    for state in states:
+        for episode in state["episode_infos"]:
+            del episode["t"]  # wall clock
+    compare(*states, "state")
+
+
+def compare(a, b, where):
+    """Equality of nested containers of tensors."""
+    assert type(a) is type(b), where
+    if isinstance(a, dict):
+        assert a.keys() == b.keys(), where
+        for key in a:
+            compare(a[key], b[key], f"{where}.{key}")
+    elif isinstance(a, list | tuple):
+        assert len(a) == len(b), where
+        for k, pair in enumerate(zip(a, b, strict=True)):
+            compare(*pair, f"{where}[{k}]")
+    else:
+        assert torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b, where
+
+
+def stop_at(monkeypatch, step: int) -> None:
+    """Ask for a stop, as Ctrl-C does, at the first iteration's end after `step`."""
+    original = CheckpointCallback._on_rollout_start
+
+    def patched(self):
+        self.request.wanted |= self.model.num_timesteps >= step
+        original(self)
+
+    monkeypatch.setattr(CheckpointCallback, "_on_rollout_start", patched)
+
+
+@pytest.mark.parametrize("algo", ["ppo", "sac"])
+def test_stopped_and_resumed_equals_uninterrupted(tmp_path, monkeypatch, pendulums, small_ppo, small_sac, algo):
+    config = {"ppo": small_ppo, "sac": small_sac}[algo]
+    whole = train(config, tmp_path / "whole", progress=False, envs=pendulums(config.num_envs))
+    assert whole.finished and whole.step == config.total_steps
+    with monkeypatch.context() as patch:
+        stop_at(patch, config.total_steps // 2)
+        part = train(config, tmp_path / "part", progress=False, envs=pendulums(config.num_envs))
+    assert not part.finished and part.step < config.total_steps
+    torch.manual_seed(999)  # whatever happens between the two must not matter
+    rest = resume(part.run.folder, progress=False, envs=pendulums(config.num_envs))
+    assert rest.finished
+    assert_equal_runs(whole.run, rest.run)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_killed_process_resumed_equals_uninterrupted(tmp_path, pendulums, small_ppo, number):
+    """Another process trains and is signalled after its second checkpoint; this one goes on."""
+    config = small_ppo.replace(total_steps=40 * 128)
+    whole = train(config, tmp_path / "whole", progress=False, envs=pendulums(config.num_envs))
+    (tmp_path / "config.toml").write_text(config.to_toml())
+    program = f"""
+        import sys
+        sys.path.insert(0, {str(HERE)!r})
+        import torch
+        torch.set_num_threads(1)
+        from pathlib import Path
+        from conftest import PendulumVectorEnv
+        from tumble.training import callbacks, train
+        from tumble.training.config import RunConfig
+        original = callbacks.CheckpointCallback.save
+        def save(self):
+            path = original(self)
+            print(self.model.num_timesteps, flush=True)
+            return path
+        callbacks.CheckpointCallback.save = save
+        config = RunConfig.load(Path({str(tmp_path / "config.toml")!r}))
+        outcome = train.train(config, Path({str(tmp_path / "part")!r}), progress=False, envs=PendulumVectorEnv(8))
+        print("end", outcome.finished)
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
+    for _ in range(2):
+        assert process.stdout.readline()
+    process.send_signal(number)
+    printed, _ = process.communicate(timeout=60)
+    if number != signal.SIGKILL:
+        assert process.returncode == 0 and printed.endswith("end False\n"), "the signal saves and stops"
+    rest = resume(tmp_path / "part", progress=False, envs=pendulums(config.num_envs))
+    assert rest.finished
+    assert_equal_runs(whole.run, rest.run)
+
+
+def test_saving_does_not_disturb_training(tmp_path, pendulums, small_ppo):
+    often = small_ppo
+    seldom = with_interval(small_ppo, 10**9)
+    a = train(often, tmp_path / "often", progress=False, envs=pendulums(8))
+    b = train(seldom, tmp_path / "seldom", progress=False, envs=pendulums(8))
+    assert_equal_runs(a.run, b.run)
+
+
+def with_interval(config, every_steps):
+    """The configuration with another checkpoint interval."""
+    import dataclasses
+
+    return dataclasses.replace(config, checkpoint=dataclasses.replace(config.checkpoint, every_steps=every_steps))
+
+
+def test_learning_curve_goes_on(tmp_path, monkeypatch, pendulums, small_ppo):
+    with monkeypatch.context() as patch:
+        stop_at(patch, 3 * 128)
+        part = train(small_ppo, tmp_path / "run", progress=False, envs=pendulums(8))
+    path = part.run.folder / "progress.jsonl"
+    with path.open("a") as file:  # what a killed process leaves: later lines, the last one cut off
+        file.write(json.dumps({"step": 4 * 128, "seconds": 99.0}) + "\n" + '{"step": 6')
+    resume(part.run.folder, progress=False, envs=pendulums(8))
+    rows = read_curve(path)
+    assert [row["step"] for row in rows] == [128 * k for k in range(1, 7)]
+    assert all(a["seconds"] <= b["seconds"] for a, b in pairwise(rows))
+
+
+def test_a_finished_run_can_be_extended(tmp_path, pendulums, small_ppo):
+    done = train(small_ppo, tmp_path / "run", progress=False, envs=pendulums(8))
+    again = resume(done.run.folder, progress=False, envs=pendulums(8))
+    assert again.finished and again.step == small_ppo.total_steps
+    more = resume(done.run.folder, total_steps=8 * 128, progress=False, envs=pendulums(8))
+    assert more.step == 8 * 128 and more.run.config.total_steps == 8 * 128
+
+
+def test_a_checkpoint_holds_numbers_only(tmp_path, pendulums, small_ppo):
+    """Loading runs no code of the file's: everything goes through torch's weights_only reader."""
+    learner = Learner(small_ppo, pendulums(8))
+    learner.model.learn(128)
+    learner.save(tmp_path)
+    torch.load(tmp_path / "state.pt", weights_only=True)
+    Learner(small_ppo, pendulums(8)).load(tmp_path)
+
+
+def test_run_folders_are_named_and_protected(tmp_path, monkeypatch, small_ppo):
+    monkeypatch.chdir(tmp_path)
+    run, second = Run.create(small_ppo), Run.create(small_ppo)
+    assert run.folder.name.startswith("Pendulum-v0-ppo-0-".replace("Pendulum-v0", "test-Pendulum-v0"))
+    assert run.folder != second.folder
+    with pytest.raises(RunError, match="--resume"):
+        Run.create(small_ppo, run.folder)
+    with pytest.raises(RunError, match="did you mean"):
+        Run.find(Path("runs/Pendulum-v0-ppo-0"))
+    with pytest.raises(RunError, match=r"no config\.toml"):
+        Run.find(tmp_path)
+
+
+def test_a_second_interrupt_stops_at_once():
+    request = StopRequest()
+    request(signal.SIGINT, None)
+    assert request.wanted
+    with pytest.raises(KeyboardInterrupt):
+        request(signal.SIGINT, None)

@@ -1,0 +1,136 @@
+"""Checkpoints that survive a kill at any moment.
+
+A checkpoint is a folder `step-000012345600/` of files and a `manifest.json` with their sizes and SHA-256 sums. It is
+written under a temporary name, flushed to the disk file by file, and renamed: a folder with a final name is complete.
+Reading verifies the sums and falls back to the checkpoint before if the newest is damaged.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from .errors import TumbleUserError
+
+MANIFEST = "manifest.json"
+PREFIX = "step-"
+TEMPORARY = ".writing-"
+FORMAT = 1
+
+
+class CheckpointError(TumbleUserError, RuntimeError):
+    """No usable checkpoint; the message names the folder and what is wrong with each candidate."""
+
+
+def save_checkpoint(folder: Path, step: int, write: Callable[[Path], None], keep: int = 2) -> Path:
+    """Write a checkpoint atomically and remove all but the newest `keep`.
+
+    Args:
+        folder: The run's checkpoint folder; made if absent.
+        step: Environment steps taken so far; names and orders the checkpoints. An intact one of this step is kept.
+        write: Puts the files into the empty folder that it is given.
+        keep: How many checkpoints stay.
+
+    Returns:
+        The finished checkpoint's folder.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for leftover in folder.glob(f"{TEMPORARY}*"):  # of a process that was killed
+        shutil.rmtree(leftover, ignore_errors=True)
+    final = folder / f"{PREFIX}{step:012d}"
+    if final.exists():  # as after a resume that had nothing left to do, or that went back past a damaged one
+        if _is_intact(final):
+            return final
+        shutil.rmtree(final)
+    temporary = folder / f"{TEMPORARY}{step:012d}"
+    temporary.mkdir()
+    write(temporary)
+    files = sorted(path for path in temporary.rglob("*") if path.is_file())
+    described = {str(path.relative_to(temporary)): _describe(path) for path in files}
+    manifest = {"format": FORMAT, "step": step, "files": described}
+    (temporary / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    for path in (*files, temporary / MANIFEST, temporary):
+        _flush(path)
+    os.replace(temporary, final)
+    _flush(folder)
+    for old in list_checkpoints(folder)[keep:]:
+        shutil.rmtree(old)
+    return final
+
+
+def list_checkpoints(folder: Path) -> list[Path]:
+    """Return the checkpoint folders, newest first."""
+    return sorted((path for path in folder.glob(f"{PREFIX}*") if path.is_dir()), reverse=True)
+
+
+def verify_checkpoint(checkpoint: Path) -> int:
+    """Check every file against the manifest and return the step.
+
+    Raises:
+        CheckpointError: The manifest or a file is missing, or a file is not the one that was written.
+    """
+    try:
+        manifest = json.loads((checkpoint / MANIFEST).read_text(encoding="utf-8"))
+        if manifest["format"] != FORMAT:
+            raise CheckpointError(f"{checkpoint}: written in format {manifest['format']}, this version reads {FORMAT}")
+        for name, wanted in manifest["files"].items():
+            if _describe(checkpoint / name) != wanted:
+                raise CheckpointError(f"{checkpoint / name}: damaged (size or SHA-256 differs from the manifest)")
+        return int(manifest["step"])
+    except (OSError, KeyError, json.JSONDecodeError) as error:
+        raise CheckpointError(f"{checkpoint}: incomplete ({error})") from error
+
+
+def _is_intact(checkpoint: Path) -> bool:
+    try:
+        verify_checkpoint(checkpoint)
+    except CheckpointError:
+        return False
+    return True
+
+
+def latest_checkpoint(folder: Path) -> Path:
+    """Return the newest checkpoint that is intact, with a warning for each newer one that is not.
+
+    Raises:
+        CheckpointError: There is none.
+    """
+    problems = []
+    for candidate in list_checkpoints(folder):
+        try:
+            verify_checkpoint(candidate)
+        except CheckpointError as error:
+            problems.append(str(error))
+            continue
+        for problem in problems:
+            warnings.warn(f"{problem}; going back to {candidate.name}", stacklevel=2)
+        return candidate
+    raise CheckpointError("\n".join([f"{folder}: no usable checkpoint", *problems]))
+
+
+def write_text_atomically(path: Path, text: str) -> None:
+    """Replace a small file in one step: a reader sees the old text or the new, never a part."""
+    temporary = path.with_name(f".{path.name}.writing")
+    temporary.write_text(text, encoding="utf-8")
+    _flush(temporary)
+    os.replace(temporary, path)
+
+
+def _describe(path: Path) -> dict[str, int | str]:
+    """Return size and SHA-256 of a file."""
+    with path.open("rb") as file:
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def _flush(path: Path) -> None:
+    """Wait until a file or folder is on the disk; Windows has no such call for folders and needs none to rename."""
+    if path.is_dir() and os.name == "nt":
+        return
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,164 @@
+"""A run's configuration: one TOML file per task and algorithm, read into dataclasses and checked.
+
+The packaged files are `training/configs/<task>-<algorithm>.toml`. A run keeps a snapshot of its own in the same form,
+so that `tumble train --config runs/.../config.toml` repeats it.
+"""
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from .toml_dataclass import ConfigError, read_toml, require, to_toml
+
+CONFIG_FOLDER = Path(__file__).parent / "configs"
+ALGORITHMS = ("ppo", "sac")
+ACTIVATIONS = ("tanh", "relu", "elu", "silu")
+
+
+@dataclass(frozen=True)
+class NormalizeConfig:
+    """Running normalisation of what the learner sees (Stable-Baselines3's `VecNormalize`)."""
+
+    observations: bool = True
+    rewards: bool = True
+    clip_observations: float = 10.0
+    clip_rewards: float = 10.0
+
+
+@dataclass(frozen=True)
+class PolicyConfig:
+    """The networks: hidden widths of actor and critic, activation, first standard deviation (PPO), Adam's epsilon."""
+
+    hidden: tuple[int, ...] = (64, 64)
+    critic_hidden: tuple[int, ...] = ()  # empty: as the actor's
+    activation: str = "tanh"
+    log_std_init: float = 0.0
+    adam_eps: float = 1e-5
+
+    def __post_init__(self) -> None:
+        require(self.activation in ACTIVATIONS, f"policy.activation must be one of {', '.join(ACTIVATIONS)}")
+        require(all(width > 0 for width in (*self.hidden, *self.critic_hidden)), "policy widths must be positive")
+
+
+@dataclass(frozen=True)
+class PPOConfig:
+    """Proximal policy optimisation (Schulman et al., 2017). `*_end`: where a linear schedule arrives, unset: constant.
+
+    An iteration collects `n_steps` from each environment and passes over them `n_epochs` times in minibatches.
+    """
+
+    n_steps: int = 128
+    batch_size: int = 1024
+    n_epochs: int = 10
+    learning_rate: float = 3e-4
+    learning_rate_end: float | None = None
+    clip_range: float = 0.2
+    clip_range_end: float | None = None
+    gamma: float = 0.99
+    gae_lambda: float = 0.95
+    ent_coef: float = 0.0
+    vf_coef: float = 0.5
+    max_grad_norm: float = 0.5
+    target_kl: float | None = None
+
+    def __post_init__(self) -> None:
+        require(min(self.n_steps, self.batch_size, self.n_epochs) > 0, "ppo: n_steps, batch_size, n_epochs must be > 0")
+        require(self.learning_rate > 0, "ppo.learning_rate must be positive")
+        require(0 < self.gamma <= 1 and 0 <= self.gae_lambda <= 1, "ppo: gamma and gae_lambda lie between 0 and 1")
+
+
+@dataclass(frozen=True)
+class SACConfig:
+    """Soft actor-critic (Haarnoja et al., 2018), with the entropy coefficient learned.
+
+    After each step of all environments, `gradient_steps` updates are made (-1: as many as steps were taken).
+    """
+
+    buffer_size: int = 1_000_000
+    learning_starts: int = 10_000
+    batch_size: int = 256
+    learning_rate: float = 3e-4
+    gamma: float = 0.99
+    tau: float = 0.005
+    train_freq: int = 1
+    gradient_steps: int = 1
+
+    def __post_init__(self) -> None:
+        require(min(self.buffer_size, self.batch_size, self.train_freq) > 0, "sac: sizes must be positive")
+        require(self.learning_rate > 0, "sac.learning_rate must be positive")
+        require(0 < self.gamma <= 1 and 0 < self.tau <= 1, "sac: gamma and tau lie between 0 and 1")
+
+
+@dataclass(frozen=True)
+class CheckpointConfig:
+    """How often a checkpoint is written (environment steps, at the next iteration's end) and how many are kept."""
+
+    every_steps: int = 500_000
+    keep: int = 2
+
+    def __post_init__(self) -> None:
+        require(self.every_steps > 0 and self.keep > 0, "checkpoint.every_steps and checkpoint.keep must be positive")
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Everything that decides a run: on the same kind of machine, the same weights to the last bit.
+
+    `threads` are the learner's; the solver takes its own, and its results do not depend on them. One is the fastest for
+    networks and minibatches as small as PPO's here, and the only number that repeats a run exactly.
+    """
+
+    task: str
+    algo: str
+    total_steps: int = 1_000_000
+    num_envs: int = 64
+    seed: int = 0
+    device: str = "cpu"
+    threads: int = 1
+    env: dict[str, Any] = field(default_factory=dict)
+    normalize: NormalizeConfig = NormalizeConfig()
+    policy: PolicyConfig = PolicyConfig()
+    ppo: PPOConfig = PPOConfig()
+    sac: SACConfig = SACConfig()
+    checkpoint: CheckpointConfig = CheckpointConfig()
+
+    def __post_init__(self) -> None:
+        require(self.algo in ALGORITHMS, f"algo must be one of {', '.join(ALGORITHMS)}, not {self.algo!r}")
+        require(min(self.total_steps, self.num_envs, self.threads) > 0, "total_steps, num_envs, threads must be > 0")
+        require(self.seed >= 0, "seed must not be negative")
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read and check a TOML file.
+
+        Raises:
+            ConfigError: The file is missing, is not TOML, or has an unknown key or a value of the wrong type.
+        """
+        return read_toml(cls, Path(path))
+
+    @classmethod
+    def packaged(cls, task: str, algo: str) -> Self:
+        """Return the packaged configuration of a task such as "tumble/Ant-v0"."""
+        require(algo in ALGORITHMS, f"algo must be one of {', '.join(ALGORITHMS)}, not {algo!r}")
+        path = CONFIG_FOLDER / f"{task.removeprefix('tumble/')}-{algo}.toml"
+        if not path.exists():
+            raise ConfigError(f"no packaged {algo} configuration for {task}; write one and pass it with --config")
+        return cls.load(path)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with some top-level values changed; those that are None are left alone."""
+        return dataclasses.replace(self, **{key: value for key, value in changes.items() if value is not None})
+
+    def to_toml(self) -> str:
+        """Return the whole configuration as TOML; of the algorithms, the chosen one's table alone."""
+        table = dataclasses.asdict(self)
+        for algo in ALGORITHMS:
+            if algo != self.algo:
+                del table[algo]
+        return to_toml(table)
+
+
+def packaged_algorithms(task: str) -> list[str]:
+    """Name the algorithms that have a packaged configuration for the task."""
+    return [algo for algo in ALGORITHMS if (CONFIG_FOLDER / f"{task.removeprefix('tumble/')}-{algo}.toml").exists()]

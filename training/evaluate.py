@@ -1,0 +1,162 @@
+"""How good is a policy? The same loop plays it in Tumble and, unchanged, in Gymnasium's own MuJoCo task.
+
+An episode is played in an environment of its own, and each environment's first episode is the one that counts, so that
+short episodes are not counted more often than long ones.
+"""
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from .checkpoint import write_text_atomically
+from .config import RunConfig
+from .errors import TumbleUserError
+from .policy import Policy
+from .runs import Run
+from .tasks import gymnasium_twin
+
+SIMULATORS = ("tumble", "mujoco")
+FIRST_SEED = 10_000  # far from the seeds of training runs
+BATCH = 100  # environments at a time
+
+
+class EvaluationError(TumbleUserError, RuntimeError):
+    """An evaluation that cannot be made; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of one policy in one simulator."""
+
+    task: str
+    simulator: str
+    step: int  # environment steps of training
+    seed: int  # episode k starts from seed + k
+    deterministic: bool
+    returns: list[float]
+    lengths: list[int]
+
+    @property
+    def mean(self) -> float:
+        """Mean return of an episode."""
+        return float(np.mean(self.returns))
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean; not a number for a single episode."""
+        return float(np.std(self.returns, ddof=1) / math.sqrt(len(self.returns))) if len(self.returns) > 1 else math.nan
+
+    def summary(self) -> dict[str, Any]:
+        """Return what the JSON file holds: the figures first, then every episode."""
+        error = self.standard_error
+        figures = {
+            "episodes": len(self.returns),
+            "mean": self.mean,
+            "standard_error": None if math.isnan(error) else error,
+            "minimum": min(self.returns),
+            "maximum": max(self.returns),
+            "mean_length": float(np.mean(self.lengths)),
+        }
+        values = asdict(self)
+        details = {"returns": values.pop("returns"), "lengths": values.pop("lengths")}
+        return values | figures | details
+
+
+def evaluate(
+    run: Run,
+    simulator: str = "tumble",
+    episodes: int = 100,
+    seed: int = FIRST_SEED,
+    deterministic: bool = True,
+    checkpoint: Path | None = None,
+) -> Evaluation:
+    """Play a checkpoint of a run.
+
+    Args:
+        run: The training run.
+        simulator: "tumble", or "mujoco" for Gymnasium's v5 task of the same name.
+        episodes: How many.
+        seed: Episode k starts from `seed + k`.
+        deterministic: Whether to take the most likely action, as is usual, or to sample.
+        checkpoint: Which; by default the newest intact one.
+
+    Raises:
+        EvaluationError: The simulator or the task in it is not there.
+        CheckpointError: The run has no intact checkpoint.
+    """
+    if episodes < 1:
+        raise EvaluationError(f"episodes must be at least 1, not {episodes}")
+    config, checkpoint = run.config, checkpoint or run.latest()
+    torch.manual_seed(seed)  # sampled actions are part of the experiment
+    returns, lengths, policy = [], [], None
+    for first in range(0, episodes, BATCH):
+        envs = make_envs(config, simulator, min(BATCH, episodes - first))
+        try:
+            if policy is None:
+                policy = Policy(config, checkpoint, envs.single_observation_space, envs.single_action_space)
+            batch_returns, batch_lengths = play(policy, envs, seed + first, deterministic)
+        finally:
+            envs.close()
+        returns += batch_returns.tolist()
+        lengths += batch_lengths.tolist()
+    assert policy is not None
+    return Evaluation(config.task, simulator, policy.step, seed, deterministic, returns, lengths)
+
+
+def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Play one episode in each environment; returns (num_envs,) and lengths (num_envs,)."""
+    observations, _ = envs.reset(seed=seed)
+    returns, lengths = np.zeros(envs.num_envs), np.zeros(envs.num_envs, dtype=np.int64)
+    playing = np.ones(envs.num_envs, dtype=bool)
+    while playing.any():
+        observations, rewards, terminated, truncated, _ = envs.step(policy.act(observations, deterministic))
+        returns += np.where(playing, rewards, 0.0)
+        lengths += playing
+        playing &= ~(terminated | truncated)
+    return returns, lengths
+
+
+def make_envs(config: RunConfig, simulator: str, num_envs: int, **options: Any) -> VectorEnv:
+    """Make a run's task in a simulator, numpy in and out, with the run's own task options.
+
+    Raises:
+        EvaluationError: The simulator is unknown, has no such task, or is not installed.
+    """
+    task_options = {key: tuple(value) if isinstance(value, list) else value for key, value in config.env.items()}
+    options |= task_options | {"num_envs": num_envs}
+    if simulator == "tumble":
+        return gym.make_vec(config.task, output="numpy", autoreset_mode=AutoresetMode.SAME_STEP, **options)
+    if simulator != "mujoco":
+        raise EvaluationError(f"unknown simulator {simulator!r}: choose {' or '.join(SIMULATORS)}")
+    twin = gymnasium_twin(config.task)
+    if twin is None:
+        raise EvaluationError(f"Gymnasium has no MuJoCo task like {config.task}")
+    same_step = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    try:
+        return gym.make_vec(twin, vectorization_mode="sync", vector_kwargs=same_step, **options)
+    except (ImportError, gym.error.DependencyNotInstalled) as error:
+        hint = 'install the extra: pip install -c constraints.txt -e ".[mujoco]"'
+        raise EvaluationError(f"Gymnasium's {twin} needs MuJoCo's full package ({error}); {hint}") from None
+
+
+def save_evaluation(run: Run, evaluation: Evaluation) -> Path:
+    """Write `evaluation-<simulator>.json` into the run folder."""
+    path = run.folder / f"evaluation-{evaluation.simulator}.json"
+    write_text_atomically(path, json.dumps(evaluation.summary(), indent=2) + "\n")
+    return path
+
+
+def agreement(a: Evaluation, b: Evaluation) -> str:
+    """Say in a line whether two means agree within 5 % or two standard errors of their difference."""
+    difference = abs(a.mean - b.mean)
+    share = difference / max(abs(a.mean), abs(b.mean), 1e-12)
+    errors = difference / math.hypot(a.standard_error, b.standard_error) if difference else 0.0
+    verdict = "agree" if share <= 0.05 or errors <= 2.0 else "DIFFER"
+    return f"the means {verdict}: {100 * share:.1f} % apart, {errors:.1f} standard errors"

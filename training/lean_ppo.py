@@ -1,0 +1,176 @@
+"""Stable-Baselines3's PPO with a leaner update: the same numbers in about half the time.
+
+For two small networks and minibatches of a few hundred rows, most of an update goes into building distributions,
+indexing numpy arrays and recording the automatic differentiation. Here a rollout becomes one tensor, and the gradient
+of the loss is written out. What is learned is what `PPO.train` learns, to rounding (`tests/training/test_lean_ppo.py`).
+
+The loss of a minibatch of n rows, with the ratio r = exp(log p - log p_old), the normalised advantage A, the value V,
+the return R and the entropy H (Schulman et al., 2017):
+
+    L = -mean(min(A r, A clip(r, 1 - c, 1 + c))) + vf_coef mean((V - R)^2) - ent_coef H
+"""
+
+import math
+from dataclasses import dataclass
+
+import gymnasium as gym
+import numpy as np
+import torch
+from stable_baselines3 import PPO
+from stable_baselines3.common.torch_layers import FlattenExtractor
+from stable_baselines3.common.utils import explained_variance
+from torch import Tensor, nn
+
+HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+COLUMNS = ("observations", "actions", "log_probs", "advantages", "returns")
+
+
+@dataclass
+class Layers:
+    """A perceptron with tanh between its linear layers, and where its gradient goes."""
+
+    linear: list[nn.Linear]
+    gradients: list[tuple[Tensor, Tensor]]  # of weight and bias, a pair a layer
+
+    def forward(self, x: Tensor) -> list[Tensor]:
+        """Return the input (n, in), the hidden values and the output (n, out)."""
+        values = [x]
+        for layer in self.linear:
+            x = torch.addmm(layer.bias, x, layer.weight.t())
+            values.append(x.tanh_() if layer is not self.linear[-1] else x)
+        return values
+
+    def backward(self, values: list[Tensor], slope: Tensor) -> None:
+        """Write the gradient for the loss's slope (n, out) at the output."""
+        for k in range(len(self.linear) - 1, -1, -1):
+            weight, bias = self.gradients[k]
+            torch.mm(slope.t(), values[k], out=weight)
+            torch.sum(slope, 0, out=bias)
+            if k:
+                slope = torch.ops.aten.tanh_backward(slope @ self.linear[k].weight, values[k])
+
+
+class Update:
+    """One call of `train`: the networks with their gradients side by side in one vector."""
+
+    def __init__(self, model: PPO, clip: float) -> None:
+        self.model, self.clip = model, clip
+        policy, extractor = model.policy, model.policy.mlp_extractor
+        parameters = list(policy.parameters())
+        self.gradient = torch.zeros(sum(parameter.numel() for parameter in parameters))
+        views = self.gradient.split([parameter.numel() for parameter in parameters])
+        for parameter, view in zip(parameters, views, strict=True):
+            parameter.grad = view.view_as(parameter)
+        self.log_std, self.log_std_gradient = policy.log_std, _gradient(policy.log_std)
+        self.actor = _layers([*extractor.policy_net, policy.action_net])
+        self.critic = _layers([*extractor.value_net, policy.value_net])
+
+    def differentiate(
+        self, observations: Tensor, actions: Tensor, old_log_probs: Tensor, advantages: Tensor, returns: Tensor
+    ) -> Tensor:
+        """Write the loss's gradient for a minibatch; arguments are (n, width).
+
+        Returns:
+            For the log: policy loss, value loss, approximate KL divergence, share of clipped ratios.
+        """
+        n, clip = len(actions), self.clip
+        actor, critic = self.actor.forward(observations), self.critic.forward(observations)
+        inverse = torch.exp(-self.log_std)
+        z = (actions - actor[-1]) * inverse
+        square = z * z
+        log_probs = -0.5 * square.sum(1) - (self.log_std.sum() + z.shape[1] * HALF_LOG_2PI)
+        advantage = advantages[:, 0]
+        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        log_ratio = log_probs - old_log_probs[:, 0]
+        ratio = torch.exp(log_ratio)
+        free, held = advantage * ratio, advantage * ratio.clamp(1 - clip, 1 + clip)
+        error = critic[-1] - returns
+        # d L / d log p; where the clipped term is the smaller one it is constant
+        slope = torch.where(free <= held, free, 0.0).mul_(-1.0 / n)[:, None]
+        self.actor.backward(actor, slope * z * inverse)
+        self.critic.backward(critic, error * (2.0 * self.model.vf_coef / n))
+        torch.sum(slope * (square - 1.0), 0, out=self.log_std_gradient)
+        self.log_std_gradient.sub_(self.model.ent_coef)
+        clipped = ((ratio - 1.0).abs() > clip).float().mean()
+        divergence = (ratio - 1.0 - log_ratio).mean()
+        return torch.stack([-torch.minimum(free, held).mean(), (error * error).mean(), divergence, clipped])
+
+    def step(self) -> None:
+        """Shorten the gradient to `max_grad_norm`, as torch's `clip_grad_norm_` does, and let the optimiser step."""
+        self.gradient.mul_(torch.clamp(self.model.max_grad_norm / (self.gradient.norm() + 1e-6), max=1.0))
+        self.model.policy.optimizer.step()
+
+
+class LeanPPO(PPO):
+    """PPO for `MlpPolicy` with tanh networks and Gaussian actions; in every other case it updates as PPO does."""
+
+    def train(self) -> None:
+        """Update the policy from the rollout buffer."""
+        if not self._is_plain():
+            super().train()
+            return
+        self.policy.set_training_mode(True)
+        self._update_learning_rate(self.policy.optimizer)
+        update = Update(self, self.clip_range(self._current_progress_remaining))  # type: ignore[operator]
+        buffer = self.rollout_buffer
+        columns = [torch.as_tensor(buffer.swap_and_flatten(getattr(buffer, name))).float() for name in COLUMNS]
+        rollout, widths = torch.cat(columns, dim=1), [column.shape[1] for column in columns]
+        sums, count = torch.zeros(4), 0
+        with torch.no_grad():
+            for _ in range(self.n_epochs):
+                shuffled = rollout[torch.from_numpy(np.random.permutation(len(rollout)))]
+                for batch in shuffled.split(self.batch_size):
+                    sums += update.differentiate(*batch.split(widths, dim=1))
+                    update.step()
+                    count += 1
+        self._n_updates += self.n_epochs
+        self._record(sums / count, update.clip)
+
+    def _is_plain(self) -> bool:
+        """Say whether the gradient above is the one that is needed."""
+        policy, extractor = self.policy, self.policy.mlp_extractor
+        hidden = [*extractor.policy_net, *extractor.value_net]
+        return (
+            all(isinstance(module, nn.Linear | nn.Tanh) for module in hidden)
+            and isinstance(self.action_space, gym.spaces.Box)
+            and isinstance(policy.features_extractor, FlattenExtractor)
+            and not self.use_sde
+            and self.clip_range_vf is None
+            and self.target_kl is None
+            and self.normalize_advantage
+            and self.device.type == "cpu"
+        )
+
+    def _record(self, means: Tensor, clip: float) -> None:
+        """Log what PPO logs."""
+        policy_loss, value_loss, divergence, clipped = means.tolist()
+        log_std = self.policy.log_std.detach()
+        entropy = float(log_std.sum()) + len(log_std) * (0.5 + HALF_LOG_2PI)
+        buffer = self.rollout_buffer
+        explained = explained_variance(buffer.values.flatten(), buffer.returns.flatten())
+        figures = {
+            "entropy_loss": -entropy,
+            "policy_gradient_loss": policy_loss,
+            "value_loss": value_loss,
+            "approx_kl": divergence,
+            "clip_fraction": clipped,
+            "loss": policy_loss + self.vf_coef * value_loss - self.ent_coef * entropy,
+            "explained_variance": explained,
+            "std": float(log_std.exp().mean()),
+            "clip_range": clip,
+        }
+        for name, value in figures.items():
+            self.logger.record(f"train/{name}", value)
+        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
+
+
+def _layers(modules: list[nn.Module]) -> Layers:
+    """Collect the linear layers of a network and the views that their gradients were given."""
+    linear = [module for module in modules if isinstance(module, nn.Linear)]
+    return Layers(linear, [(_gradient(layer.weight), _gradient(layer.bias)) for layer in linear])
+
+
+def _gradient(parameter: Tensor) -> Tensor:
+    """The view that a parameter's gradient was given."""
+    assert parameter.grad is not None
+    return parameter.grad

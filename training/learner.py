@@ -1,0 +1,227 @@
+"""The learner: environments, normaliser and Stable-Baselines3 algorithm of one configuration, saved and restored whole.
+
+Restoring rebuilds everything from the configuration and then loads numbers only (`weights_only=True`): a checkpoint
+from somebody else cannot run code.
+"""
+
+import json
+import random
+from collections import deque
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode, VectorEnv
+from stable_baselines3 import SAC
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.utils import LinearSchedule
+from stable_baselines3.common.vec_env import VecNormalize
+
+from .config import NormalizeConfig, PolicyConfig, RunConfig
+from .lean_ppo import LeanPPO
+from .sb3_bridge import TumbleVecEnv
+
+MODEL_FILE, STATE_FILE, BUFFER_FILE = "model.zip", "state.pt", "replay_buffer.npz"
+ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU, "elu": torch.nn.ELU, "silu": torch.nn.SiLU}
+
+
+class Learner:
+    """A Stable-Baselines3 algorithm with its environments, complete enough to continue to the last bit.
+
+    Attributes:
+        config: What it was built from.
+        bridge: The environments as SB3 sees them.
+        normalizer: `VecNormalize` around the bridge.
+        model: The SB3 algorithm.
+    """
+
+    def __init__(self, config: RunConfig, envs: VectorEnv | None = None) -> None:
+        """Build from a configuration, and give torch the configuration's threads, process-wide.
+
+        Args:
+            config: What to build.
+            envs: Replaces the environments that the configuration describes (for tests).
+        """
+        torch.set_num_threads(config.threads)
+        self.config = config
+        self.bridge = TumbleVecEnv(envs if envs is not None else make_envs(config))
+        self.normalizer = make_normalizer(self.bridge, config.normalize, gamma=getattr(config, config.algo).gamma)
+        self.model = make_model(config, self.normalizer)
+
+    def save(self, folder: Path) -> None:
+        """Write everything into an empty folder; to be called between two iterations."""
+        self.model.save(folder / MODEL_FILE)
+        torch.save(self.state_dict(), folder / STATE_FILE)
+        if isinstance(self.model, SAC):
+            save_replay_buffer(self.model, folder / BUFFER_FILE)
+
+    def load(self, folder: Path) -> None:
+        """Restore what `save` wrote; training then goes on as if nothing had happened."""
+        self.model.set_parameters(str(folder / MODEL_FILE), device=self.config.device)
+        self.load_state_dict(torch.load(folder / STATE_FILE, weights_only=True, map_location=self.config.device))
+        if isinstance(self.model, SAC):
+            load_replay_buffer(self.model, folder / BUFFER_FILE)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what SB3's own file lacks: counters, last observations, statistics, environments, generators."""
+        model = self.model
+        return {
+            "num_timesteps": model.num_timesteps,
+            "n_updates": model._n_updates,
+            "episode_num": model._episode_num,
+            "last_obs": _tensor(model._last_obs),
+            "last_original_obs": _tensor(model._last_original_obs),
+            "last_episode_starts": _tensor(model._last_episode_starts),
+            "episode_infos": list(model.ep_info_buffer or ()),
+            "variables": {name: getattr(model, name).detach() for name in model._get_torch_save_params()[1]},
+            "normalizer": normalizer_state(self.normalizer),
+            "bridge": self.bridge.state_dict(),
+            "generators": generator_state(model),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continue from `state_dict`."""
+        model = self.model
+        model.num_timesteps = state["num_timesteps"]
+        model._n_updates = state["n_updates"]
+        model._episode_num = state["episode_num"]
+        model._last_obs = _array(state["last_obs"])
+        model._last_original_obs = _array(state["last_original_obs"])
+        model._last_episode_starts = _array(state["last_episode_starts"])
+        model.ep_info_buffer = deque(state["episode_infos"], maxlen=model._stats_window_size)
+        model.ep_success_buffer = deque(maxlen=model._stats_window_size)
+        for name, value in state["variables"].items():  # SAC's entropy coefficient
+            getattr(model, name).data.copy_(value)
+        load_normalizer_state(self.normalizer, state["normalizer"])
+        self.bridge.load_state_dict(state["bridge"])
+        load_generator_state(model, state["generators"])  # last: building the model drew from the generators
+
+
+def make_envs(config: RunConfig, **changes: Any) -> VectorEnv:
+    """Make the vector environment that a configuration describes; `changes` override gym.make_vec's arguments."""
+    options: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in config.env.items()}
+    options |= {"num_envs": config.num_envs, "device": config.device, "autoreset_mode": AutoresetMode.SAME_STEP}
+    return gym.make_vec(config.task, **(options | changes))
+
+
+def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float) -> VecNormalize:
+    """Wrap the bridge in SB3's running normaliser; what is switched off passes through unchanged."""
+    return VecNormalize(
+        bridge,
+        norm_obs=config.observations,
+        norm_reward=config.rewards,
+        clip_obs=config.clip_observations,
+        clip_reward=config.clip_rewards,
+        gamma=gamma,
+    )
+
+
+def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
+    """Make the algorithm with fresh weights drawn under the configuration's seed."""
+    common: dict[str, Any] = {"seed": config.seed, "device": config.device, "verbose": 0}
+    if config.algo == "ppo":
+        options = asdict(config.ppo)
+        for name in ("learning_rate", "clip_range"):
+            start, end = options[name], options.pop(f"{name}_end")
+            options[name] = start if end is None else LinearSchedule(start, end, end_fraction=1.0)
+        return LeanPPO(
+            "MlpPolicy", venv, policy_kwargs=policy_options(config.policy, on_policy=True), **options, **common
+        )
+    options = asdict(config.sac)
+    return SAC("MlpPolicy", venv, policy_kwargs=policy_options(config.policy, on_policy=False), **options, **common)
+
+
+def policy_options(config: PolicyConfig, on_policy: bool) -> dict[str, Any]:
+    """Return SB3's `policy_kwargs`: separate actor and critic networks; PPO's weights start orthogonal."""
+    actor, critic = list(config.hidden), list(config.critic_hidden or config.hidden)
+    options: dict[str, Any] = {
+        "net_arch": {"pi": actor, "vf" if on_policy else "qf": critic},
+        "activation_fn": ACTIVATIONS[config.activation],
+        "optimizer_kwargs": {"eps": config.adam_eps, "fused": True},
+    }
+    if on_policy:
+        options |= {"log_std_init": config.log_std_init, "ortho_init": True}
+    return options
+
+
+def normalizer_state(normalizer: VecNormalize) -> dict[str, Any]:
+    """Return the running statistics as tensors."""
+    state: dict[str, Any] = {"returns": _tensor(normalizer.returns), "rewards": _moments(normalizer.ret_rms)}
+    if normalizer.norm_obs:
+        state["observations"] = _moments(normalizer.obs_rms)
+    return state
+
+
+def load_normalizer_state(normalizer: VecNormalize, state: dict[str, Any]) -> None:
+    """Restore the running statistics."""
+    normalizer.returns = _array(state["returns"])
+    _load_moments(normalizer.ret_rms, state["rewards"])
+    if normalizer.norm_obs:
+        _load_moments(normalizer.obs_rms, state["observations"])
+
+
+def generator_state(model: BaseAlgorithm) -> dict[str, Any]:
+    """Return the states of every random generator that training draws from."""
+    twister: Any = np.random.get_state(
+        legacy=True
+    )  # (name, 624 words, position, and a Gaussian kept for the next call)
+    kind, keys, position, has_gauss, gauss = twister
+    return {
+        "python": json.dumps(random.getstate()),
+        "numpy": [str(kind), torch.from_numpy(keys.astype(np.int64)), position, has_gauss, gauss],
+        "torch": torch.get_rng_state(),
+        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        "action_space": json.dumps(model.action_space.np_random.bit_generator.state),
+    }
+
+
+def load_generator_state(model: BaseAlgorithm, state: dict[str, Any]) -> None:
+    """Restore the generators."""
+    version, internal, gauss_next = json.loads(state["python"])
+    random.setstate((version, tuple(internal), gauss_next))
+    kind, keys, position, has_gauss, gauss = state["numpy"]
+    np.random.set_state((kind, keys.cpu().numpy().astype(np.uint32), position, has_gauss, gauss))
+    torch.set_rng_state(state["torch"].cpu())
+    if state["cuda"] and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all([one.cpu() for one in state["cuda"]])
+    model.action_space.np_random.bit_generator.state = json.loads(state["action_space"])
+
+
+def save_replay_buffer(model: SAC, path: Path) -> None:
+    """Write the filled part of the replay buffer."""
+    buffer = model.replay_buffer
+    assert buffer is not None
+    used = buffer.buffer_size if buffer.full else buffer.pos
+    names = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
+    with path.open("wb") as file:
+        np.savez(file, pos=buffer.pos, full=buffer.full, **{name: getattr(buffer, name)[:used] for name in names})
+
+
+def load_replay_buffer(model: SAC, path: Path) -> None:
+    """Restore the replay buffer; its size must be the configured one."""
+    buffer = model.replay_buffer
+    assert buffer is not None
+    with np.load(path, allow_pickle=False) as stored:
+        for name in set(stored) - {"pos", "full"}:
+            getattr(buffer, name)[: len(stored[name])] = stored[name]
+        buffer.pos, buffer.full = int(stored["pos"]), bool(stored["full"])
+
+
+def _moments(statistics: Any) -> dict[str, Any]:
+    """Return SB3's running mean, variance and count."""
+    return {"mean": _tensor(statistics.mean), "var": _tensor(statistics.var), "count": float(statistics.count)}
+
+
+def _load_moments(statistics: Any, state: dict[str, Any]) -> None:
+    statistics.mean, statistics.var, statistics.count = _array(state["mean"]), _array(state["var"]), state["count"]
+
+
+def _tensor(array: Any) -> torch.Tensor | None:
+    return None if array is None else torch.from_numpy(np.array(array))
+
+
+def _array(tensor: torch.Tensor | None) -> Any:
+    return None if tensor is None else tensor.cpu().numpy()

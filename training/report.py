@@ -1,0 +1,96 @@
+"""Several runs side by side: scores as JSON and a table, learning curves as a picture."""
+
+import json
+import math
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from .callbacks import read_curve
+from .checkpoint import write_text_atomically
+from .errors import TumbleUserError
+from .evaluate import SIMULATORS
+from .runs import Run
+
+HEADINGS = ("task", "algorithm", "seed", "steps", "minutes", "in Tumble", "in MuJoCo", "apart")
+
+
+def describe(run: Run) -> dict[str, Any]:
+    """Return what a run's folder says of it: settings, duration, and the scores of its evaluations, where made."""
+    config, curve = run.config, read_curve(run.folder / "progress.jsonl")
+    row: dict[str, Any] = {"task": config.task, "algo": config.algo, "seed": config.seed}
+    row |= {"steps": curve[-1]["step"] if curve else 0, "seconds": curve[-1]["seconds"] if curve else 0.0}
+    for simulator in SIMULATORS:
+        path = run.folder / f"evaluation-{simulator}.json"
+        if path.exists():
+            score = json.loads(path.read_text(encoding="utf-8"))
+            row[simulator] = {key: score[key] for key in ("episodes", "mean", "standard_error", "mean_length", "step")}
+    return row
+
+
+def write_report(runs: list[Run], folder: Path) -> list[Path]:
+    """Write `scores.json`, `README.md` (a table) and `curves.png` into a folder; returns their paths.
+
+    Raises:
+        TumbleUserError: No runs were given, or matplotlib is missing.
+    """
+    if not runs:
+        raise TumbleUserError("a report needs at least one run folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    runs = sorted(runs, key=lambda run: (run.config.task, run.config.algo, run.config.seed))
+    rows = [describe(run) for run in runs]
+    paths = [folder / name for name in ("scores.json", "README.md", "curves.png")]
+    draw_curves(runs, paths[2])
+    write_text_atomically(paths[0], json.dumps(rows, indent=2) + "\n")
+    write_text_atomically(paths[1], page(rows))
+    return paths
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """Return the table as a Markdown page."""
+    lines = ["# Learning", "", "Written by `tumble report`; means over episodes ± standard error.", ""]
+    lines += ["| " + " | ".join(HEADINGS) + " |", "|---" * len(HEADINGS) + "|"]
+    lines += ["| " + " | ".join(_cells(row)) + " |" for row in rows]
+    return "\n".join([*lines, "", "![learning curves](curves.png)", ""])
+
+
+def draw_curves(runs: list[Run], path: Path) -> None:
+    """Draw mean episode return against minutes of training: a panel a task and algorithm, a line a seed."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise TumbleUserError('curves need matplotlib: pip install -c constraints.txt -e ".[test]"') from None
+    panels = [(key, list(group)) for key, group in groupby(runs, key=lambda run: (run.config.task, run.config.algo))]
+    columns = min(len(panels), 3)
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(4.2 * columns, 3.2 * rows), layout="constrained")
+    for number, ((task, algo), group) in enumerate(panels, start=1):
+        axes = figure.add_subplot(rows, columns, number)
+        for run in group:
+            curve = [row for row in read_curve(run.folder / "progress.jsonl") if "rollout/ep_rew_mean" in row]
+            minutes = [row["seconds"] / 60 for row in curve]
+            axes.plot(minutes, [row["rollout/ep_rew_mean"] for row in curve], label=f"seed {run.config.seed}")
+        axes.set(title=f"{task.removeprefix('tumble/')}, {algo.upper()}", xlabel="minutes", ylabel="episode return")
+        axes.grid(alpha=0.3)
+        axes.legend()
+    figure.savefig(path, dpi=120)
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    """Format one run."""
+    scores = [row.get(simulator) for simulator in SIMULATORS]
+    texts = [_score(score) for score in scores]
+    apart = ""
+    means = [score["mean"] for score in scores if score is not None]
+    if len(means) == 2:
+        a, b = means
+        apart = f"{100 * abs(a - b) / max(abs(a), abs(b), 1e-12):.1f} %"
+    minutes = f"{row['seconds'] / 60:.1f}"
+    return [row["task"], row["algo"], str(row["seed"]), f"{row['steps']:,}", minutes, *texts, apart]
+
+
+def _score(score: dict[str, Any] | None) -> str:
+    if score is None:
+        return "not evaluated"
+    error = score["standard_error"]
+    return f"{score['mean']:.0f}" + ("" if error is None or math.isnan(error) else f" ± {error:.0f}")

@@ -1,0 +1,187 @@
+"""The bridge to Stable-Baselines3: a Tumble vector environment seen as an SB3 `VecEnv`.
+
+SB3 speaks numpy and one info dictionary an environment; Tumble speaks torch and one dictionary of tensors. The bridge
+keeps the cost of the difference at one device-to-host copy a step: everything SB3 reads is packed into one flat tensor,
+copied once, and cut into views. Info dictionaries get contents only where an episode ended.
+"""
+
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode, VectorEnv
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
+
+
+class TumbleVecEnv(VecEnv):
+    """A Tumble vector environment under autoreset mode SAME_STEP, as Stable-Baselines3 wants it.
+
+    Where an episode ends, `infos[i]` holds what SB3's own vector environments and its `Monitor` give:
+    `terminal_observation`, `TimeLimit.truncated` (truncated and not terminated) and `episode`: its undiscounted return
+    `r`, its length `l` and the seconds `t` since the bridge was made; also `fault`, the bit mask of a simulation fault
+    that ended it. Elsewhere `infos[i]` is an empty dictionary of its own: SB3 writes into infos in places.
+
+    Args:
+        envs: The vector environment; its observations, rewards and flags are torch tensors.
+
+    Raises:
+        ValueError: The environment does not reset finished environments in the same step, or its spaces are not boxes.
+    """
+
+    def __init__(self, envs: VectorEnv) -> None:
+        mode = envs.metadata.get("autoreset_mode")
+        if mode != AutoresetMode.SAME_STEP:
+            raise ValueError(
+                f"Stable-Baselines3 needs autoreset_mode=AutoresetMode.SAME_STEP, this environment has {mode}: "
+                'make it with gym.make_vec("tumble/Ant-v0", autoreset_mode="SameStep")'
+            )
+        observation_space, action_space = envs.single_observation_space, envs.single_action_space
+        if not (isinstance(observation_space, gym.spaces.Box) and isinstance(action_space, gym.spaces.Box)):
+            raise ValueError(f"the bridge carries Box spaces; got {observation_space} and {action_space}")
+        self.envs = envs
+        self._started = time.perf_counter()
+        super().__init__(envs.num_envs, observation_space, action_space)
+        self._shape = tuple(observation_space.shape)
+        self._actions: torch.Tensor | None = None
+        self._returns = torch.zeros(0)  # (num_envs,) float64, of the running episodes, on the environment's device
+        self._lengths = torch.zeros(0)
+
+    # -- stepping ----------------------------------------------------------------------------------------------------
+
+    def reset(self) -> np.ndarray:
+        """Reset every environment, with the seeds and options given since the last reset; (num_envs, obs) array."""
+        seeds = None if all(seed is None for seed in self._seeds) else list(self._seeds)
+        observations, _ = self.envs.reset(seed=seeds, options=self._common_options())  # type: ignore[arg-type]
+        self._reset_seeds()
+        self._reset_options()
+        self.reset_infos = [{} for _ in range(self.num_envs)]
+        self._returns = torch.zeros(self.num_envs, dtype=torch.float64, device=observations.device)
+        self._lengths = torch.zeros_like(self._returns)
+        return observations.cpu().numpy().copy()
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Keep the actions, (num_envs, act), for `step_wait`."""
+        self._actions = torch.as_tensor(actions)
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Take the step: observations (num_envs, obs), rewards (num_envs,), dones (num_envs,), infos."""
+        observations, rewards, terminated, truncated, info = self.envs.step(self._actions)
+        self._returns += rewards
+        self._lengths += 1
+        packed = self._pack(observations, rewards, terminated, truncated, info)
+        n = self.num_envs
+        flags, packed = packed[: 6 * n].reshape(6, n), packed[6 * n :]
+        reward, ended, cut, returns, lengths, faults = flags
+        observation = packed[: n * self._width].reshape(n, *self._shape)
+        done = (ended != 0) | (cut != 0)
+        infos: list[dict[str, Any]] = [{} for _ in range(n)]
+        if done.any():
+            final = packed[n * self._width :].reshape(observation.shape)
+            now = round(time.perf_counter() - self._started, 6)
+            for i in np.flatnonzero(done):
+                infos[i] = {
+                    "terminal_observation": final[i].copy(),
+                    "TimeLimit.truncated": bool(cut[i] and not ended[i]),
+                    "episode": {"r": float(returns[i]), "l": int(lengths[i]), "t": now},
+                }
+                if faults[i]:
+                    infos[i]["fault"] = int(faults[i])
+            running = torch.logical_not(terminated | truncated)
+            self._returns *= running
+            self._lengths *= running
+        return observation, reward.astype(np.float32, copy=False), done, infos
+
+    @property
+    def _width(self) -> int:
+        """Numbers in one observation."""
+        return int(np.prod(self._shape))
+
+    def _pack(
+        self,
+        observations: torch.Tensor,
+        rewards: torch.Tensor,
+        terminated: torch.Tensor,
+        truncated: torch.Tensor,
+        info: dict[str, Any],
+    ) -> np.ndarray:
+        """Copy all of a step's results to the host at once: one flat array, in the observation's precision.
+
+        Six numbers an environment (reward, terminated, truncated, return, length, fault), then the observations, then
+        the final observations. Counts and masks are small integers: exact in float32.
+        """
+        fault = info.get("final_info", {}).get("fault")  # of those whose episode ended; the others have begun a new one
+        columns = [rewards, terminated, truncated, self._returns, self._lengths]
+        columns.append(torch.zeros_like(rewards) if fault is None else fault)
+        parts = [torch.stack([column.to(observations.dtype) for column in columns]).flatten(), observations.flatten()]
+        final = info.get("final_obs")
+        if final is not None:
+            parts.append(final.flatten())
+        return torch.cat(parts).cpu().numpy()
+
+    # -- what SB3 asks besides ----------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the vector environment."""
+        self.envs.close()
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """Return an attribute of the vector environment, once for each of the chosen environments."""
+        value = getattr(self.envs if hasattr(self.envs, attr_name) else self.envs.unwrapped, attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        """Set an attribute of the vector environment; it has one for all, so `indices` must name all."""
+        self._require_all(indices, f"attribute {attr_name!r}")
+        setattr(self.envs.unwrapped, attr_name, value)
+
+    def env_method(self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any):
+        """Call a method of the vector environment once for all, and return its result for each environment."""
+        self._require_all(indices, f"method {method_name!r}")
+        result = getattr(self.envs, method_name)(*method_args, **method_kwargs)
+        return [result for _ in range(self.num_envs)]
+
+    def env_is_wrapped(self, wrapper_class: type, indices: VecEnvIndices = None) -> list[bool]:
+        """Say whether the vector environment is wrapped; SB3's `Monitor` counts as there, its statistics are given."""
+        from stable_baselines3.common.monitor import Monitor
+
+        layer: Any = self.envs
+        found = wrapper_class is Monitor
+        while not found and layer is not None:
+            found = isinstance(layer, wrapper_class)
+            layer = getattr(layer, "env", None)
+        return [found for _ in self._get_indices(indices)]
+
+    def get_images(self) -> Sequence[np.ndarray | None]:
+        """Return the rendered frames, (height, width, 3) bytes each, of the environments that are rendered."""
+        frames: Any = self.envs.render()
+        return list(frames) if frames is not None else []
+
+    def _require_all(self, indices: VecEnvIndices, what: str) -> None:
+        """Refuse a subset: the environments of a batch share one Python object."""
+        if indices is not None and list(self._get_indices(indices)) != list(range(self.num_envs)):
+            raise ValueError(f"{what} belongs to the whole batch; leave indices=None (got {indices!r})")
+
+    def _common_options(self) -> dict[str, Any] | None:
+        """Return the reset options; they are one dictionary for the batch."""
+        if any(options != self._options[0] for options in self._options):
+            warnings.warn("reset options differ between environments; those of environment 0 are used", stacklevel=3)
+        return dict(self._options[0]) or None
+
+    # -- resume ------------------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all that a bit-exact continuation needs: the simulation and the running episodes' statistics."""
+        simulation: Any = self.envs.unwrapped
+        return {"returns": self._returns, "lengths": self._lengths, "envs": simulation.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continue from `state_dict`; no reset must follow."""
+        simulation: Any = self.envs.unwrapped
+        simulation.load_state_dict(state["envs"])
+        self._returns = state["returns"].clone()
+        self._lengths = state["lengths"].clone()

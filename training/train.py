@@ -1,0 +1,94 @@
+"""Train a policy: `train(config)` starts a run, `resume(folder)` goes on with one.
+
+config = RunConfig.packaged("tumble/Ant-v0", "ppo").replace(seed=3)
+run = train(config)
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gymnasium.vector import VectorEnv
+from stable_baselines3.common.callbacks import CallbackList
+
+from .callbacks import CheckpointCallback, ProgressCallback, StopRequest, StopTraining, make_logger
+from .config import RunConfig
+from .learner import Learner
+from .runs import Run
+
+LOG_EVERY = {"ppo": 1, "sac": 16}  # in SB3's units: iterations and finished episodes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call of `train` or `resume` left behind: the run, the step it stands at, and whether it is finished."""
+
+    run: Run
+    step: int
+    finished: bool
+
+
+def train(config: RunConfig, out: Path | None = None, progress: bool = True, envs: VectorEnv | None = None) -> Outcome:
+    """Train from scratch until `config.total_steps`, or until Ctrl-C, which saves.
+
+    Args:
+        config: What to train, see `RunConfig`.
+        out: The run folder; by default `runs/<task>-<algorithm>-<seed>-<time>`.
+        progress: Whether to show a progress bar.
+        envs: Replaces the environments that the configuration describes (for tests).
+    """
+    learner = Learner(config, envs)
+    return _learn(learner, Run.create(config, out), resumed_at=None, progress=progress)
+
+
+def resume(
+    folder: Path,
+    total_steps: int | None = None,
+    threads: int | None = None,
+    progress: bool = True,
+    envs: VectorEnv | None = None,
+) -> Outcome:
+    """Go on with a run from its newest intact checkpoint, as if it had never stopped.
+
+    Args:
+        folder: The run folder.
+        total_steps: A new total; schedules then stretch over it. By default the configured one.
+        threads: Of the learner; more than one may change the last bits. By default the configured number.
+        progress: Whether to show a progress bar.
+        envs: As in `train`.
+
+    Raises:
+        RunError: No such run.
+        CheckpointError: The run has no intact checkpoint.
+    """
+    run = Run.find(folder)
+    checkpoint = run.latest()
+    config = run.config.replace(total_steps=total_steps, threads=threads)
+    learner = Learner(config, envs)
+    learner.load(checkpoint)
+    run.keep_config(config)
+    return _learn(learner, run, resumed_at=learner.model.num_timesteps, progress=progress)
+
+
+def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: bool) -> Outcome:
+    """Run SB3's loop from the learner's present state to the configured total."""
+    model, total = learner.model, learner.config.total_steps
+    model.set_logger(make_logger(run, resumed_at))
+    bar = ProgressCallback(total, show=progress)
+    finished = True
+    with StopRequest().listening() as request:
+        callbacks = CallbackList([bar, CheckpointCallback(learner, run, request)])
+        try:
+            left = max(total - model.num_timesteps, 0)  # SB3 adds the steps already taken
+            model.learn(
+                left,
+                callback=callbacks,
+                log_interval=LOG_EVERY[learner.config.algo],
+                reset_num_timesteps=resumed_at is None,
+            )
+        except StopTraining:
+            finished = False
+        finally:
+            bar.close()
+            model.logger.close()
+            learner.bridge.close()
+    return Outcome(run, model.num_timesteps, finished)
