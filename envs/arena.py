@@ -12,6 +12,7 @@ from .arrays import Array, finite_or_zero, nobody, where
 from .faults import NON_FINITE
 from .noise import Noise
 from .task import Moment, Task
+from .windows import Windows
 
 
 class Outcome(NamedTuple):
@@ -41,6 +42,7 @@ class Arena:
         self.model = Model.from_mjcf(str(assets.find(task.xml_file)), **(model_options or {}))
         self.solver = RigidSolver(self.model, num_envs=num_envs, outputs=task.reads)
         self._numpy = numpy
+        self._windows = Windows(self.solver, task.reads) if numpy and self.solver.live("qpos") is not None else None
         task.bind(self.model.mj, lambda numbers: self._take(self._tensor(numbers)))
         self._seen = self._look()  # what all were like at the end of the last step or reset
         self._place = task.place(self._seen)  # where they were then, (n, k) m
@@ -57,7 +59,10 @@ class Arena:
         task, solver = self.task, self.solver
         if solver.edits != self._edits:
             self._notice_edits()
-        solver.ctrl = torch.from_numpy(action) if self._numpy else action
+        if self._windows is not None:
+            self._windows.control(action)
+        else:
+            solver.ctrl = torch.from_numpy(action) if self._numpy else action
         solver.step(task.frame_skip)
         self._edits = solver.edits
         now = self._look()
@@ -68,7 +73,7 @@ class Arena:
         reward = reduce(add, terms.values())
         if terminated is None:
             terminated = nobody(reward)
-        outcome = Outcome(task.observation(now), reward, terminated, info | terms, self._take(solver.faults))
+        outcome = Outcome(task.observation(now), reward, terminated, info | terms, self._faults())
         return _held(outcome) if outcome.faults.any() else outcome
 
     def restart(self, rows: torch.Tensor, noise: Noise) -> tuple[Array, dict[str, Array]]:
@@ -79,10 +84,8 @@ class Arena:
         """
         solver, task = self.solver, self.task
         qpos, qvel = task.draw(noise)
-        solver.reset(rows)
-        solver.set_state(self._tensor(qpos), self._tensor(qvel), rows)
-        if task.reads:
-            solver.forward(rows)
+        everyone = len(rows) == self.num_envs == 1
+        solver.reset(None if everyone else rows, self._tensor(qpos), self._tensor(qvel))
         self._edits = solver.edits
         self._seen = self._look()
         now = self._of(self._seen, rows)
@@ -119,8 +122,15 @@ class Arena:
 
     def _look(self) -> Moment:
         """Copy the state of all environments."""
+        if self._windows is not None:
+            read = self._windows.read
+            return Moment(read("qpos"), read("qvel"), {name: read(name) for name in self.task.reads})
         solver, take = self.solver, self._take
         return Moment(take(solver.qpos), take(solver.qvel), {name: take(solver.get(name)) for name in self.task.reads})
+
+    def _faults(self) -> Array:
+        """The solver's fault bits, a copy."""
+        return self._take(self.solver.faults) if self._windows is None else self._windows.read("faults")[0]
 
     def _of(self, moment: Moment, rows: torch.Tensor) -> Moment:
         """Copy what concerns the environments `rows`."""

@@ -58,7 +58,10 @@ class RigidSolver:
         self._outputs = self._names(outputs)
         self._used = (torch.arange(self._tiles * self.width) < self.num_envs).reshape(self._tiles, self.width)
         self._stale = torch.ones(self._tiles, dtype=torch.bool)
+        self._current = False
         self._make_launcher()
+        self._qpos0 = torch.as_tensor(model.mj.qpos0, dtype=self.dtype)
+        self._no_counts = torch.zeros(driver.COUNTERS, dtype=torch.int32)
         self.edits = 0
         self.reset()
         self._counters[:, driver.FAULT].masked_fill_(~self._used, NON_FINITE)  # spare lanes of the last tile rest
@@ -131,16 +134,31 @@ class RigidSolver:
         self._set_count(driver.FAULT, index, 0)
         self.edits += 1
 
-    def reset(self, envs_idx: Any = None) -> None:
-        """Put environments into the model's reference state: zero velocity, control, time and warm start."""
+    def reset(self, envs_idx: Any = None, qpos: Any = None, qvel: Any = None) -> None:
+        """Put environments into the model's reference state, or the given one: everything else begins anew.
+
+        Control, time, warm start and faults are cleared, and the derived quantities belong to the new state.
+
+        Args:
+            envs_idx: indices of environments; None for all.
+            qpos: (n, nq), n being num_envs or the number of `envs_idx`; None for the reference.
+            qvel: (n, nv), likewise; None for zero.
+
+        Raises:
+            ValueError: for a wrong shape, naming what was expected.
+            IndexError: for an environment that does not exist.
+        """
         index = self._index(envs_idx)
-        for first in (0, self._coords):
-            self._write_rows(self._memory, first, torch.zeros((), dtype=self.dtype), self._coords, index)
-            qpos0 = torch.as_tensor(self.model.mj.qpos0, dtype=self.dtype)
-            self._write_rows(self._memory, first, qpos0, self.model.mj.nq, index)
-        self._write("eval_qacc", torch.tensor(NOT_INTEGRATED, dtype=self.dtype), index)
-        for row in range(driver.COUNTERS):
-            self._set_count(row, index, 0)
+        count = self.num_envs if index is None else len(index)
+        nq, nv = self._widths["qpos"], self._widths["qvel"]
+        rows = torch.zeros((count, self._coords + self._evals), dtype=self.dtype)
+        rows[:, :nq] = self._qpos0 if qpos is None else self._rows_of("qpos", qpos, count)
+        if qvel is not None:
+            rows[:, nq : nq + nv] = self._rows_of("qvel", qvel, count)
+        rows[:, self._coords : self._coords + nq + nv] = rows[:, : nq + nv]
+        rows[:, 2 * self._coords :] = NOT_INTEGRATED
+        self._write_rows(self._memory, 0, rows, rows.shape[1], index)
+        self._write_rows(self._counters, 0, self._no_counts, driver.COUNTERS, index)
         self._mark_stale(index)
         self.edits += 1
 
@@ -181,7 +199,9 @@ class RigidSolver:
         self.runtime.require()
         self._call[driver.SUBSTEPS] = n
         self._launch()
-        self._stale[:] = False
+        if not self._current:
+            self._stale[:] = False
+            self._current = True
         self.edits += 1
 
     def forward(self, envs_idx: Any = None) -> None:
@@ -214,12 +234,37 @@ class RigidSolver:
             return self._read(name)
         names = self._names((name,))
         if all(n in self._outputs for n in names):
-            if self._stale.any():
+            if not self._current:
                 self._refresh()
             fields = {n: self._slice(self._out, self._output_rows[n], self._widths[n]) for n in names}
         else:
             fields = self._replay(names)
         return derive(self.model, name, fields)
+
+    def live(self, name: str) -> torch.Tensor | None:
+        """A coordinate, an output or "faults" as a view (num_envs, numbers) that the next step overwrites.
+
+        For a solver of lane width 1, where one environment's numbers lie together; writing to `live("ctrl")` sets the
+        controls. Outputs are only live between a step and the next change from outside.
+
+        Returns:
+            None where there is no such view: other widths, quantities that are made from several fields.
+        """
+        if self.width != 1 or name in DERIVED:
+            return None
+        if name == "faults":
+            return self._counters[:, driver.FAULT]
+        if name in ("qpos", "qvel", "ctrl", "qacc_warmstart"):
+            return self._memory[:, self._offsets[name] : self._offsets[name] + self._widths[name], 0]
+        if name in self._output_rows:
+            first = self._output_rows[name]
+            return self._out[:, first : first + self._widths[name], 0]
+        return None
+
+    @property
+    def outputs_current(self) -> bool:
+        """Whether the outputs belong to the last evaluation; `get` sees to that by itself."""
+        return self._current
 
     @property
     def contacts(self) -> Contacts:
@@ -302,10 +347,12 @@ class RigidSolver:
         call[driver.WORKERS] = min(int(call[driver.WORKERS]), len(tiles))
         self._launcher(call, tiles, self._row_list, self._out, self._no_dump)()
         self._stale[:] = False
+        self._current = True
 
     def _mark_stale(self, index: torch.Tensor | None) -> None:
         """Note the tiles whose outputs no longer belong to the last evaluation."""
         self._stale[slice(None) if index is None else index // self.width] = True
+        self._current = False
 
     def _replay(self, names: Sequence[str]) -> dict[str, torch.Tensor]:
         fields, _ = self._evaluate(self._all_tiles, names, with_indices=False)

@@ -143,7 +143,7 @@ def _hull_corners(
         walked = present
         present = present * lanes.mask(dist <= model.pair_reach[p])
         if trial == 0:
-            corner = offset
+            corner = offset - normal * (dist * 0.5)  # MuJoCo measures from the contact point, not from the vertex
             found = present
         else:
             clear = offset - corner

@@ -31,7 +31,8 @@ def actuation(model: ti.template(), work: ti.template()):
 def _scalar_force(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()):
     low = model.actuator_forcerange.at(u, 0)
     high = model.actuator_forcerange.at(u, 1)
-    control = ti.min(ti.max(work.ctrl[u], model.actuator_ctrlrange.at(u, 0)), model.actuator_ctrlrange.at(u, 1))
+    clamped = ti.min(ti.max(work.ctrl[u], model.actuator_ctrlrange.at(u, 0)), model.actuator_ctrlrange.at(u, 1))
+    control = clamped
     period = model.actuator_period[u]
     if period > 0.0:
         control = control - ti.round((control - length) * (1.0 / period)) * period
@@ -40,7 +41,7 @@ def _scalar_force(model: ti.template(), work: ti.template(), u: ti.i32, length: 
     force = (length * gain1 + velocity * gain2 + gain0) * control + (length * bias1 + velocity * bias2 + bias0)
     work.actuator_force[u] = ti.min(ti.max(force, low), high)
     free = (force > low) & (force < high)
-    work.actuator_slope[u] = ti.select(free, work.ctrl[u] * gain2 + bias2, work.real(0.0))
+    work.actuator_slope[u] = ti.select(free, clamped * gain2 + bias2, work.real(0.0))
 
 
 @ti.func

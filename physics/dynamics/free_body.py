@@ -20,9 +20,9 @@ def free_body_acceleration(model: ti.template(), work: ti.template(), b: ti.i32,
     _subtract_force_slopes(model, work, dof, dt)
     frame = work.xquat[b].matrix()
     omega = frame.times(Vec3(work.qvel[dof + 3], work.qvel[dof + 4], work.qvel[dof + 5]))
-    mass = model.body_mass[b]
-    arm = work.xipos[b] - work.xpos[b]
-    inertia = (work.xquat[b] * model.body_iquat[b]).matrix().scaled_square(model.body_inertia[b])
+    mass = model.body_subtreemass[b]
+    arm = work.com_offset[b]
+    inertia = work.crb[b].rot  # of the body and what is welded to it, about the tree's centre of mass
     spin = inertia.times(omega)
     for c in ti.static(range(3)):
         axis = (frame.x, frame.y, frame.z)[c]

@@ -14,7 +14,7 @@ def center_of_mass(model: ti.template(), work: ti.template()):
     none = Vec3(zero, zero, zero)
     work.cinert.put(0, Inertia(Sym3(zero, zero, zero, zero, zero, zero), none, zero))
     for b in range(1, model.nbody):
-        offset = work.xipos[b] - work.subtree_com[model.body_rootid[b]]
+        offset = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]
         axes = (work.xquat[b] * model.body_iquat[b]).matrix()
         mass = work.real(model.body_mass[b])
         work.cinert.put(b, Inertia.of_body(model.body_inertia[b], axes, offset, mass))
@@ -25,18 +25,28 @@ def center_of_mass(model: ti.template(), work: ti.template()):
 
 @ti.func
 def _subtree_com(model: ti.template(), work: ti.template()):
-    for b in range(model.nbody):
-        work.subtree_com.put(b, work.xipos[b] * model.body_mass[b])
+    """com_offset in every tree; subtree_com in the world, where body 0 gathers all trees."""
+    zero = work.real(0.0)
+    world = Vec3(zero, zero, zero)
+    for b in range(1, model.nbody):
+        work.com_offset.put(b, work.inertial_offset[b] * model.body_mass[b])
+        world = world + work.xipos[b] * model.body_mass[b]
     for k in range(1, model.nbody):
         b = model.nbody - k
         parent = model.body_parentid[b]
-        work.subtree_com.put(parent, work.subtree_com[parent] + work.subtree_com[b])
-    for b in range(model.nbody):
+        if parent > 0:
+            work.com_offset.put(parent, work.com_offset[parent] + work.com_offset[b])
+    for b in range(1, model.nbody):
         mass = model.body_subtreemass[b]
         if mass < 1e-15:
-            work.subtree_com.put(b, work.xipos[b])
+            work.com_offset.put(b, work.inertial_offset[b])
         else:
-            work.subtree_com.put(b, work.subtree_com[b] * (1.0 / mass))
+            work.com_offset.put(b, work.com_offset[b] * (1.0 / mass))
+        work.subtree_com.put(b, work.xpos[model.body_rootid[b]] + work.com_offset[b])
+    total = model.body_subtreemass[0]
+    if total > 1e-15:
+        world = world * (1.0 / total)
+    work.subtree_com.put(0, world)
 
 
 @ti.func
@@ -45,7 +55,7 @@ def _joint_motion(model: ti.template(), work: ti.template(), b: ti.i32, j: ti.i3
     zero = work.real(0.0)
     one = work.real(1.0)
     none = Vec3(zero, zero, zero)
-    offset = work.subtree_com[model.body_rootid[b]] - work.xanchor[j]
+    offset = work.com_offset[model.body_rootid[b]] - work.anchor_offset[j]
     dof = model.jnt_dofadr[j]
     kind = model.jnt_type[j]
     if kind == SLIDE:

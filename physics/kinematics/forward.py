@@ -11,12 +11,19 @@ FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
 
 @ti.func
 def forward_kinematics(model: ti.template(), work: ti.template()):
-    """xpos, xquat, xipos, xanchor, xaxis of all bodies and joints, parents before children."""
+    """xpos, xquat, xipos and xaxis of all bodies and joints, parents before children.
+
+    Offsets from the root of a tree are kept beside world positions: what depends on distances inside a mechanism loses
+    no digits when it is far from the origin.
+    """
     zero = work.real(0.0)
     one = work.real(1.0)
-    work.xpos.put(0, Vec3(zero, zero, zero))
+    origin = Vec3(zero, zero, zero)
+    work.xpos.put(0, origin)
+    work.root_offset.put(0, origin)
+    work.inertial_offset.put(0, origin)
     work.xquat.put(0, Quat(one, zero, zero, zero))
-    work.xipos.put(0, Vec3(zero, zero, zero))
+    work.xipos.put(0, origin)
     for b in range(1, model.nbody):
         if model.body_floats[b] == 1:
             _floating_body(model, work, b)
@@ -24,7 +31,10 @@ def forward_kinematics(model: ti.template(), work: ti.template()):
             _jointed_body(model, work, b)
         quat = work.xquat[b].normalized()
         work.xquat.put(b, quat)
-        work.xipos.put(b, work.xpos[b] + quat.rotate(model.body_ipos[b]))
+        root = work.xpos[model.body_rootid[b]]
+        inertial = work.root_offset[b] + quat.rotate(model.body_ipos[b])
+        work.inertial_offset.put(b, inertial)
+        work.xipos.put(b, root + inertial)
 
 
 @ti.func
@@ -36,22 +46,25 @@ def _floating_body(model: ti.template(), work: ti.template(), b: ti.i32):
     zero = work.real(0.0)
     work.xpos.put(b, pos)
     work.xquat.put(b, quat.normalized())
-    work.xanchor.put(j, pos)
+    work.root_offset.put(b, Vec3(zero, zero, zero))
+    work.anchor_offset.put(j, Vec3(zero, zero, zero))
     work.xaxis.put(j, Vec3(zero, zero, work.real(1.0)))
 
 
 @ti.func
 def _jointed_body(model: ti.template(), work: ti.template(), b: ti.i32):
+    """A body on a chain of joints. A root is placed in the world, then what was found is taken relative to it."""
     parent = model.body_parentid[b]
     parent_quat = work.xquat[parent]
-    pos = work.xpos[parent] + parent_quat.rotate(model.body_pos[b])
+    pos = work.root_offset[parent] + parent_quat.rotate(model.body_pos[b])
     quat = parent_quat * model.body_quat[b]
     first = model.body_jntadr[b]
-    for j in range(first, first + model.body_jntnum[b]):
+    last = first + model.body_jntnum[b]
+    for j in range(first, last):
         axis = quat.rotate(model.jnt_axis[j])
         offset = model.jnt_pos[j]
         anchor = pos + quat.rotate(offset)
-        work.xanchor.put(j, anchor)
+        work.anchor_offset.put(j, anchor)
         work.xaxis.put(j, axis)
         q = model.jnt_qposadr[j]
         if model.jnt_type[j] == SLIDE:
@@ -63,8 +76,16 @@ def _jointed_body(model: ti.template(), work: ti.template(), b: ti.i32):
                 turn = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3])
                 quat = quat * turn.normalized()
             pos = anchor - quat.rotate(offset)
-    work.xpos.put(b, pos)
     work.xquat.put(b, quat)
+    if parent == 0:
+        for j in range(first, last):
+            work.anchor_offset.put(j, work.anchor_offset[j] - pos)
+        work.xpos.put(b, pos)
+        zero = work.real(0.0)
+        work.root_offset.put(b, Vec3(zero, zero, zero))
+    else:
+        work.xpos.put(b, work.xpos[model.body_rootid[b]] + pos)
+        work.root_offset.put(b, pos)
 
 
 @ti.func

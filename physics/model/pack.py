@@ -5,7 +5,7 @@ import numpy as np
 
 from ..fields import layout
 from .fields import INTEGERS, OPTIONS, REALS
-from .pairs import possible_pairs
+from .pairs import has_narrow_phase, possible_pairs
 from .solver_params import impedance_params, mix_pair, reference_params
 
 UNLIMITED = 1e30
@@ -91,7 +91,7 @@ def _bodies(mjm: mujoco.MjModel) -> dict:
         if mjm.body_jntnum[b] == 1 and mjm.jnt_type[mjm.body_jntadr[b]] == _FREE:
             floats[b] = 1
             tree = mjm.dof_treeid[mjm.body_dofadr[b]]
-            alone[b] = mjm.tree_dofnum[tree] == 6 and mjm.body_subtreemass[b] == mjm.body_mass[b]
+            alone[b] = mjm.tree_dofnum[tree] == 6
     out = {
         name: getattr(mjm, name)
         for name in (
@@ -226,6 +226,7 @@ def _hull(mjm: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, list[list[int]]]:
 def _pairs(mjm: mujoco.MjModel) -> dict:
     """Pairs grouped by their row of the dispatch table, with mixed contact parameters and dof lists."""
     pairs = possible_pairs(mjm)
+    pairs = pairs[has_narrow_phase(mjm, pairs)]
     row = np.array([PAIR_TYPES.index((int(mjm.geom_type[a]), int(mjm.geom_type[b]))) for a, b in pairs], int)
     order = np.argsort(row, kind="stable")
     pairs, row = pairs[order].reshape(-1, 2), row[order]
