@@ -5,7 +5,6 @@ difference. It works on what the stages before it have just computed, as it does
 alone would find its numbers in the cache and its branches foretold. What is compiled is one kernel for all prefixes.
 """
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -106,18 +105,25 @@ def profile(name: str, num_envs: int, rounds: int) -> dict[str, float]:
 
 def prefixes(parts: Parts) -> list[Callable[[], float]]:
     """For every stage, a function that runs all tiles up to and including it, and returns the seconds."""
-    after = parts.memory.clone(), parts.counters.clone()
+    start = parts.memory.clone(), parts.counters.clone()
     kernel = make_kernel(parts)
-    sides: list[Callable[[], float]] = []
-    for number in range(len(NAMES)):
+
+    def side(number: int) -> Callable[[], float]:
         last = torch.tensor([number], dtype=torch.int32)
-        launch = launcher(kernel, parts.ints, parts.reals, parts.memory, parts.counters, *after, parts.call, last)
-        sides.append(functools.partial(clock, launch, LAUNCHES))
-    return sides
+        launch = launcher(kernel, parts.ints, parts.reals, parts.memory, parts.counters, parts.call, last)
+
+        def once() -> float:
+            parts.memory.copy_(start[0])
+            parts.counters.copy_(start[1])
+            return clock(launch)
+
+        return lambda: sum(once() for _ in range(LAUNCHES))
+
+    return [side(number) for number in range(len(NAMES))]
 
 
 def make_kernel(parts: Parts) -> Any:
-    """A kernel that takes every tile through the stages up to number `last[0]` of NAMES; states go to `..._after`."""
+    """A kernel that takes every tile through the stages up to number `last[0]` of NAMES."""
     lanes, features, scratch = parts.lanes, parts.features, parts.scratch
     dtype = lanes.dtype
 
@@ -127,8 +133,6 @@ def make_kernel(parts: Parts) -> Any:
         reals: ti.types.ndarray(dtype, 1),
         memory: ti.types.ndarray(dtype, 3),
         counters: ti.types.ndarray(ti.i32, 3),
-        memory_after: ti.types.ndarray(dtype, 3),
-        counters_after: ti.types.ndarray(ti.i32, 3),
         call: ti.types.ndarray(ti.i32, 1),
         last: ti.types.ndarray(ti.i32, 1),
     ):
@@ -145,7 +149,7 @@ def make_kernel(parts: Parts) -> Any:
                     if last[0] > number:
                         stage(model, work)
                 if last[0] > ti.static(len(STAGES)):
-                    end(model, work, memory_after, counters_after, call, tile)
+                    end(model, work, memory, counters, call, tile)
 
     return run_stages
 

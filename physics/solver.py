@@ -58,6 +58,7 @@ class RigidSolver:
         self._outputs = self._names(outputs)
         self._used = (torch.arange(self._tiles * self.width) < self.num_envs).reshape(self._tiles, self.width)
         self._stale = torch.ones(self._tiles, dtype=torch.bool)
+        self._launch: Callable[[], None] = _closed
         self._current = False
         self._make_launcher()
         self._qpos0 = torch.as_tensor(model.mj.qpos0, dtype=self.dtype)
@@ -281,7 +282,8 @@ class RigidSolver:
         Raises:
             IndexError: for an environment that does not exist.
         """
-        index = int(self._index([env])[0])
+        self._index([env])
+        index = int(env)
         tile = torch.tensor([index // self.width], dtype=torch.int32)
         fields, dump = self._evaluate(tile, [f.name for f in QUANTITIES], with_indices=True)
         return inspect_lane(self.model, fields, dump[0], self._sizes, index % self.width)
@@ -322,9 +324,7 @@ class RigidSolver:
         self._row_list = torch.tensor(rows_list or [0], dtype=torch.int32)
         self._all_tiles = torch.arange(self._tiles, dtype=torch.int32)
         self._no_dump = torch.zeros((1, 1), dtype=torch.int32)
-        self._launch: Callable[[], None] = self._launcher(
-            self._call, self._all_tiles, self._row_list, self._out, self._no_dump
-        )
+        self._launch = self._launcher(self._call, self._all_tiles, self._row_list, self._out, self._no_dump)
 
     def _launcher(self, *arguments: torch.Tensor) -> driver.Launcher:
         return driver.Launcher(self._kernel, (self._ints, self._reals, self._memory, self._counters, *arguments))

@@ -7,7 +7,7 @@ A camera frame has x to the right, y up and looks along -z, as MuJoCo's do. Thre
 import difflib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import NamedTuple, Protocol
 
 import mujoco
@@ -63,6 +63,17 @@ class Camera:
             if key not in known:
                 raise ValueError(f"camera config has no field {key!r}{nearest(key, known)}")
         return cls(**config)
+
+
+class FilledCamera(NamedTuple):
+    """A free camera with nothing left open but, while it follows a body, the point it looks at."""
+
+    distance: float
+    azimuth: float
+    elevation: float
+    lookat: Sequence[float] | None
+    fovy: float
+    orthographic: bool
 
 
 def nearest(name: str, known: Sequence[str] | set[str]) -> str:
@@ -158,7 +169,7 @@ def _tracked_body(mj: mujoco.MjModel, camera: Camera) -> int:
     return int(body)
 
 
-def _filled(mj: mujoco.MjModel, camera: Camera, body: int) -> Camera:
+def _filled(mj: mujoco.MjModel, camera: Camera, body: int) -> FilledCamera:
     """The camera with every open field taken from the model."""
     vis, stat = mj.vis.global_, mj.stat
     distance = camera.distance
@@ -172,8 +183,7 @@ def _filled(mj: mujoco.MjModel, camera: Camera, body: int) -> Camera:
         lookat = tuple(stat.center)
     if lookat is not None and np.shape(lookat) != (3,):
         raise ValueError(f"camera lookat must be three numbers, not {lookat!r}")
-    return replace(
-        camera,
+    return FilledCamera(
         distance=float(distance),
         azimuth=float(vis.azimuth if camera.azimuth is None else camera.azimuth),
         elevation=float(vis.elevation if camera.elevation is None else camera.elevation),
