@@ -40,11 +40,19 @@ def run(widths: Sequence[int], precisions: Sequence[str], rounds: int) -> Result
     words = Table(
         f"Nanoseconds per environment, one core, {NUM_ENVS} environments (default width: "
         f"{', '.join(f'{default_lanes(p)} at {p} bits' for p in precisions)})",
-        {"operation": "", "bits": "", **at_width, "numpy": ".3g", "fastest over one lane": ".1f", "over numpy": ".0f"},
+        {
+            "operation": "",
+            "bits": "",
+            **at_width,
+            "numpy": ".3g",
+            "fastest over one lane": ".1f",
+            "over numpy": ".0f",
+            "spread": ".0%",
+        },
     )
     chunk = Table(
         "Humanoid, kinematics to solve: microseconds per environment, one core",
-        {"bits": "", **{name: ".3f" for name in at_width}, "error": ".1e"},
+        {"bits": "", **{name: ".3f" for name in at_width}, "error": ".1e", "spread": ".0%"},
     )
     result = Result([words, chunk])
     model = load("Humanoid")
@@ -66,7 +74,8 @@ def _smooth(runtime: Runtime, model: Model, widths: Sequence[int], rounds: int) 
     row = {name: sample.median / (NUM_ENVS * SMOOTH_LAUNCHES) * 1e6 for name, sample in samples.items()}
     seconds = {name: sample.seconds for name, sample in samples.items()}
     error = max(chunk.error for chunk in chunks.values())
-    return {"bits": runtime.precision, **row, "error": error, "seconds": seconds}
+    spread = max(sample.spread for sample in samples.values())
+    return {"bits": runtime.precision, **row, "error": error, "spread": spread, "seconds": seconds}
 
 
 def _vocabulary(runtime: Runtime, model: Model, widths: Sequence[int], rounds: int) -> list[dict[str, Any]]:
@@ -89,6 +98,7 @@ def _row(name: str, bits: str, samples: dict[str, Sample], passes: int) -> dict[
     fastest = min(value for side, value in figures.items() if side != "numpy")
     row = {"operation": name, "bits": bits, **figures, "over numpy": figures["numpy"] / fastest}
     row["fastest over one lane"] = figures["W = 1"] / fastest if "W = 1" in figures else None
+    row["spread"] = max(sample.spread for sample in samples.values())
     return row | {"seconds": {side: sample.seconds for side, sample in samples.items()}}
 
 

@@ -5,6 +5,7 @@ difference. It works on what the stages before it have just computed, as it does
 alone would find its numbers in the cache and its branches foretold. What is compiled is one kernel for all prefixes.
 """
 
+import statistics
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -58,8 +59,9 @@ FORWARD = (
 """The calls of `physics.step.forward`, in its order (a test compares them)."""
 STAGES = (*FORWARD, integration)
 NAMES = ("load", *(stage.__name__ for stage in STAGES), "store")
+SPREAD = "its spread (share)"
 LAUNCHES = 20
-"""Launches of one timed stretch."""
+"""Launches in a round; a round's figure is their median."""
 
 
 def run(models: Sequence[str], num_envs: int, rounds: int) -> Result:
@@ -75,7 +77,7 @@ def run(models: Sequence[str], num_envs: int, rounds: int) -> Result:
         f"Microseconds of a physics step by stage, one core, float32, {num_envs} environments, implicitfast, from the "
         f"states after {RANDOM_STEPS} random-action steps",
         {"stage": "", **dict.fromkeys(models, ".3f")},
-        [{"stage": name} for name in (*NAMES, "all stages", "solver.step()")],
+        [{"stage": name} for name in (*NAMES, "all stages", "solver.step()", SPREAD)],
     )
     for name in models:
         found = profile(name, num_envs, rounds)
@@ -95,16 +97,25 @@ def profile(name: str, num_envs: int, rounds: int) -> dict[str, float]:
     solver.ctrl = random_controls(model, num_envs, 1, seed=1)[0]
     sides = {str(k): side for k, side in enumerate(prefixes(parts_of(solver)))}
     samples = take_turns({**sides, "step": _whole_step(solver)}, rounds)
-    total = num_envs * LAUNCHES * 1e-6
+    total = num_envs * 1e-6
     ends = [samples[str(k)].seconds for k in range(len(NAMES))]
-    found = {NAMES[0]: _median(ends[0]) / total}
+    found = {NAMES[0]: statistics.median(ends[0]) / total}
     for k in range(1, len(NAMES)):
-        found[NAMES[k]] = _median([after - before for before, after in zip(ends[k - 1], ends[k], strict=True)]) / total
-    return found | {"all stages": _median(ends[-1]) / total, "solver.step()": samples["step"].median / total}
+        found[NAMES[k]] = (
+            statistics.median([after - before for before, after in zip(ends[k - 1], ends[k], strict=True)]) / total
+        )
+    return found | {
+        "all stages": statistics.median(ends[-1]) / total,
+        "solver.step()": samples["step"].median / total,
+        SPREAD: samples["step"].spread,
+    }
 
 
 def prefixes(parts: Parts) -> list[Callable[[], float]]:
-    """For every stage, a function that runs all tiles up to and including it, and returns the seconds."""
+    """For every stage, a function that runs all tiles up to and including it, and returns the seconds.
+
+    Before each launch the states are put back, outside the time.
+    """
     start = parts.memory.clone(), parts.counters.clone()
     kernel = make_kernel(parts)
 
@@ -117,7 +128,7 @@ def prefixes(parts: Parts) -> list[Callable[[], float]]:
             parts.counters.copy_(start[1])
             return clock(launch)
 
-        return lambda: sum(once() for _ in range(LAUNCHES))
+        return lambda: statistics.median(once() for _ in range(LAUNCHES))
 
     return [side(number) for number in range(len(NAMES))]
 
@@ -167,8 +178,4 @@ def _whole_step(solver: RigidSolver) -> Callable[[], float]:
 
         return clock(write_and_step)
 
-    return lambda: sum(once() for _ in range(LAUNCHES))
-
-
-def _median(values: Sequence[float]) -> float:
-    return sorted(values)[len(values) // 2]
+    return lambda: statistics.median(once() for _ in range(LAUNCHES))
