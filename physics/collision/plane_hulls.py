@@ -8,7 +8,6 @@ from .primitives import MINIMUM, zero_vector
 from .touch import Touch
 
 HALF_SQRT3 = 0.8660254037844386
-MESH_SPACING = 0.3  # a further vertex counts if it is at least this fraction of the bounding radius away (MuJoCo)
 
 
 @ti.func
@@ -83,73 +82,59 @@ def plane_box(model: ti.template(), work: ti.template(), p: ti.i32):
 
 @ti.func
 def plane_mesh(model: ti.template(), work: ti.template(), p: ti.i32):
-    """The lowest hull vertex, then its first neighbours within reach that stand clear of it: three at most."""
+    """The lowest vertex, then up to three more of its face that looks most towards the plane."""
     lanes = work.lanes
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     normal, center = work.geom_axis[g1], work.geom_xpos[g2]
     height = (center - work.geom_xpos[g1]).dot(normal)
     if lanes.any(lanes.mask(height <= model.pair_reach[p] + model.geom_rbound[g2])):
         axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
-        down = axes.transpose_times(normal)
+        up = axes.transpose_times(normal)
         first = model.geom_vertadr[g2]
-        lowest = down.dot(model.vert_pos[first])
+        lowest = up.dot(model.vert_pos[first])
         best = work.real(0.0)
         for i in range(1, model.geom_vertnum[g2]):
-            drop = down.dot(model.vert_pos[first + i])
+            drop = up.dot(model.vert_pos[first + i])
             best = ti.select(drop < lowest, work.real(i), best)
             lowest = ti.min(drop, lowest)
-        _hull_corners(model, work, p, axes, best, height)
+        corner = _facing_corner(model, work, first, best, up)
+        for k in range(4):
+            local = zero_vector(lanes)
+            present = work.real(0.0)
+            for lane in ti.static(range(lanes.width)):  # vertices differ between lanes: gathered one by one
+                v = ti.cast(lanes.get(best, lane), ti.i32)
+                if k > 0:
+                    v = -1
+                    c = ti.cast(lanes.get(corner, lane), ti.i32)
+                    if c >= 0:
+                        v = model.corner_next.at(c, k - 1)
+                if v >= 0:
+                    point = model.vert_pos[first + v]
+                    lanes.put(local.x, lane, point.x)
+                    lanes.put(local.y, lane, point.y)
+                    lanes.put(local.z, lane, point.z)
+                    lanes.put(present, lane, 1.0)
+            offset = axes.times(local)
+            dist = height + normal.dot(offset)
+            present = present * lanes.mask(dist <= model.pair_reach[p])
+            _offer(work, p, dist, center + offset, normal, present)
 
 
 @ti.func
-def _hull_corners(
-    model: ti.template(),
-    work: ti.template(),
-    p: ti.i32,
-    axes: ti.template(),
-    best: ti.template(),
-    height: ti.template(),
-):
-    """Contacts at and around the lowest vertex `best`, which differs between lanes: gathered lane by lane."""
+def _facing_corner(model: ti.template(), work: ti.template(), first: ti.i32, best: ti.template(), up: ti.template()):
+    """For each lane, the corner of its vertex `best` whose face looks most against `up`; -1 without faces."""
     lanes = work.lanes
-    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-    normal, center = work.geom_axis[g1], work.geom_xpos[g2]
-    first = model.geom_vertadr[g2]
-    walked = work.real(0.0)
-    found = work.real(1.0)
-    spacing = model.geom_rbound[g2] * MESH_SPACING
-    corner = zero_vector(lanes)
-    more = 1
-    trial = 0
-    while more == 1:
-        local = zero_vector(lanes)
-        present = work.real(0.0)
-        for lane in ti.static(range(lanes.width)):
-            v = first + ti.cast(lanes.get(best, lane), ti.i32)
-            ok = 1.0
-            if trial > 0:
-                ok = 0.0
-                step = trial - 1
-                if step < model.vert_edgenum[v]:
-                    ok = 1.0
-                    v = first + model.edge_vert[model.vert_edgeadr[v] + step]
-            point = model.vert_pos[v]
-            lanes.put(local.x, lane, point.x)
-            lanes.put(local.y, lane, point.y)
-            lanes.put(local.z, lane, point.z)
-            lanes.put(present, lane, ok)
-        offset = axes.times(local)
-        dist = height + normal.dot(offset)
-        walked = present
-        present = present * lanes.mask(dist <= model.pair_reach[p])
-        if trial == 0:
-            corner = offset - normal * (dist * 0.5)  # MuJoCo measures from the contact point, not from the vertex
-            found = present
-        else:
-            clear = offset - corner
-            present = present * lanes.mask(clear.norm() >= spacing) * lanes.mask(found > 0.5) * lanes.mask(found < 2.5)
-            found += present
-        _offer(work, p, dist, center + offset, normal, present)
-        trial += 1
-        if not lanes.any(walked * lanes.mask(found > 0.5) * lanes.mask(found < 2.5)):
-            more = 0
+    corner = work.real(-1.0)
+    for lane in ti.static(range(lanes.width)):
+        v = first + ti.cast(lanes.get(best, lane), ti.i32)
+        steepest = ti.cast(2.0, lanes.dtype)
+        start = model.vert_corneradr[v]
+        for c in range(start, start + model.vert_cornernum[v]):
+            facing = model.corner_normal[c]
+            slope = (
+                facing.x * lanes.get(up.x, lane) + facing.y * lanes.get(up.y, lane) + facing.z * lanes.get(up.z, lane)
+            )
+            if slope < steepest:
+                steepest = slope
+                lanes.put(corner, lane, c)
+    return corner

@@ -1,7 +1,7 @@
 """Every number of a model that the kernels read, declared once.
 
 Sizes: nq, nv, nu, nbody, njnt, ngeom as in MuJoCo; npair: pairs of geoms that can touch; npairdof: entries of
-all pairs' dof lists; nlimit: one-sided joint limits; nvert: mesh vertices; nedge: entries of the vertex adjacency.
+all pairs' dof lists; nlimit: one-sided joint limits; nvert: mesh vertices; ncorner: vertices of all their faces.
 """
 
 from ..fields import Field
@@ -51,9 +51,9 @@ INTEGERS: tuple[Field, ...] = (
     _F("limit_qposadr", ("nlimit",), 1, "", "first coordinate of the joint"),
     _F("limit_dofadr", ("nlimit",), 1, "", "first dof of the joint"),
     _F("limit_side", ("nlimit",), 1, "", "-1 lower, 1 upper, 0 ball joint"),
-    _F("vert_edgeadr", ("nvert",), 1, "", "first entry of the vertex's neighbours"),
-    _F("vert_edgenum", ("nvert",), 1, "", "number of neighbours in the order in which they are tried"),
-    _F("edge_vert", ("nedge",), 1, "", "neighbouring vertex, counted from the mesh's first"),
+    _F("vert_corneradr", ("nvert",), 1, "", "first of the faces around the vertex"),
+    _F("vert_cornernum", ("nvert",), 1, "", "number of faces around the vertex"),
+    _F("corner_next", ("ncorner",), 3, "", "vertices of the face that follow, counted from the mesh's first; -1: none"),
 )
 
 REALS: tuple[Field, ...] = (
@@ -97,7 +97,8 @@ REALS: tuple[Field, ...] = (
     _F("limit_stiffness", ("nlimit",), 1, "1/s^2", "K of the reference acceleration"),
     _F("limit_damping", ("nlimit",), 1, "1/s", "B of the reference acceleration"),
     _F("limit_diagonal", ("nlimit",), 1, "1/kg or 1/(kg m^2)", "approximate A: the dof's invweight0"),
-    _F("vert_pos", ("nvert",), 3, "m", "hull vertex in the geom frame"),
+    _F("vert_pos", ("nvert",), 3, "m", "mesh vertex in the geom frame"),
+    _F("corner_normal", ("ncorner",), 3, "", "outward normal of the face in the geom frame"),
 )
 
 OPTIONS: tuple[Field, ...] = (

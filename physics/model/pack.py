@@ -5,6 +5,7 @@ import numpy as np
 
 from ..fields import layout
 from .fields import INTEGERS, OPTIONS, REALS
+from .hulls import Hulls
 from .pairs import has_narrow_phase, possible_pairs
 from .solver_params import impedance_params, mix_pair, reference_params
 
@@ -26,8 +27,8 @@ PAIR_TYPES: tuple[tuple[int, int], ...] = tuple(
 )
 """Pairs of geom types in the order of the dispatch table (`collision.narrow_phase`)."""
 
-CONTACTS_PER_PAIR: tuple[int, ...] = (1, 2, 4, 8, 1, 1, 1, 5)
-"""Contact slots of a pair of each of `PAIR_TYPES`; a mesh has one more for every neighbour of a vertex."""
+CONTACTS_PER_PAIR: tuple[int, ...] = (1, 2, 4, 8, 4, 1, 1, 5)
+"""Contact slots of a pair of each of `PAIR_TYPES`."""
 
 
 def disabled(mjm: mujoco.MjModel, *bits: mujoco.mjtDisableBit) -> bool:
@@ -57,8 +58,8 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
         npair=len(values["pair_geom1"]),
         npairdof=len(values["pairdof_id"]),
         nlimit=len(values["limit_jnt"]),
-        nvert=len(values["vert_edgeadr"]),
-        nedge=len(values["edge_vert"]),
+        nvert=len(values["vert_corneradr"]),
+        ncorner=len(values["corner_next"]),
     )
     for field in (*INTEGERS, *REALS, *OPTIONS):
         if values[field.name].size != field.length(sizes):
@@ -170,57 +171,23 @@ def _geoms(mjm: mujoco.MjModel) -> dict:
 
 
 def _meshes(mjm: mujoco.MjModel) -> dict:
-    """Hull vertices and their neighbours of every mesh, in the order in which MuJoCo walks them."""
+    """Vertices and corners of every mesh that a geom uses."""
     start, count = np.zeros(mjm.ngeom, int), np.zeros(mjm.ngeom, int)
-    verts: list[np.ndarray] = []
-    edge_start: list[int] = []
-    edge_count: list[int] = []
-    edges: list[int] = []
-    hulls: dict[int, tuple[int, int]] = {}
+    hulls, placed = Hulls(), {}
     for g in np.nonzero(mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[0]:
         mesh = int(mjm.geom_dataid[g])
-        if mesh not in hulls:
-            first = len(verts)
-            points, neighbours = _hull(mjm, mesh)
-            for point, near in zip(points, neighbours, strict=True):
-                verts.append(point)
-                edge_start.append(len(edges))
-                edge_count.append(len(near))
-                edges.extend(near)
-            hulls[mesh] = (first, len(points))
-        start[g], count[g] = hulls[mesh]
+        if mesh not in placed:
+            placed[mesh] = hulls.add(mjm, mesh)
+        start[g], count[g] = placed[mesh]
     return {
         "geom_vertadr": start,
         "geom_vertnum": count,
-        "vert_pos": np.array(verts).reshape(-1, 3),
-        "vert_edgeadr": np.array(edge_start, int),
-        "vert_edgenum": np.array(edge_count, int),
-        "edge_vert": np.array(edges, int),
+        "vert_pos": np.array(hulls.points).reshape(-1, 3),
+        "vert_corneradr": np.array(hulls.corner_start, int),
+        "vert_cornernum": np.array(hulls.corner_count, int),
+        "corner_next": np.array(hulls.following, int).reshape(-1, 3),
+        "corner_normal": np.array(hulls.normals).reshape(-1, 3),
     }
-
-
-def _hull(mjm: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, list[list[int]]]:
-    """Vertices of a mesh's convex hull (all vertices when it has none) and each one's neighbours.
-
-    The layout of `mesh_graph` is documented in MuJoCo's XML reference under mesh/graph data: numvert, numface,
-    then vert_edgeadr, vert_globalid and the -1 terminated edge lists.
-    """
-    first, number = mjm.mesh_vertadr[mesh], mjm.mesh_vertnum[mesh]
-    points = mjm.mesh_vert[first : first + number]
-    graph = int(mjm.mesh_graphadr[mesh])
-    if graph < 0:
-        return points, [[j for j in range(number) if j != i] for i in range(number)]
-    n = int(mjm.mesh_graph[graph])
-    edge_address = mjm.mesh_graph[graph + 2 : graph + 2 + n]
-    global_id = mjm.mesh_graph[graph + 2 + n : graph + 2 + 2 * n]
-    edges = mjm.mesh_graph[graph + 2 + 2 * n :]
-    neighbours = []
-    for address in edge_address:
-        end = address
-        while edges[end] >= 0:
-            end += 1
-        neighbours.append([int(v) for v in edges[address:end]])
-    return points[global_id], neighbours
 
 
 def _pairs(mjm: mujoco.MjModel) -> dict:

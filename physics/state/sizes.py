@@ -11,7 +11,7 @@ from .fields import COORDINATES, EVALUATION, INDICES, QUANTITIES
 
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "npairdof", "nlimit"),
-    *("nvert", "nedge", "ncon", "njac"),
+    *("nvert", "ncorner", "ncon", "njac"),
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
@@ -37,12 +37,6 @@ def all_sizes(model: Model) -> dict[str, int]:
     starts = values["pair_start"]
     for row, count in enumerate(CONTACTS_PER_PAIR):
         slots[starts[row] : starts[row + 1]] = count
-    neighbours = values["vert_edgenum"]
-    for p in range(sizes["npair"]):
-        geom = values["pair_geom2"][p]
-        first, number = values["geom_vertadr"][geom], values["geom_vertnum"][geom]
-        if number:
-            slots[p] += neighbours[first : first + number].max()
     per_slot = values["pair_condim"] * values["pair_dofnum"]
     return {**sizes, "six": 6, "cone": 11, "ncon": int(slots.sum()), "njac": int((slots * per_slot).sum())}
 
