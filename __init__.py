@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 __all__ = ["__version__", "init", "make_vec"]
 
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")  # Taichi greets on standard output otherwise
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads would spin on the cores that the solver needs
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads would spin on the solver's cores
 register_all()
 
 

@@ -11,12 +11,13 @@ from .fields import layout
 from .model.features import Features
 from .model.model import Model
 from .readout.contacts import Contacts, batched_contacts
-from .readout.derived import DERIVED, derive
+from .readout.derived import DERIVED, derive, sources_of
 from .readout.inspection import inspect_lane
 from .runtime import Runtime, ensure_runtime
 from .state.fields import INDICES, NOT_INTEGRATED, QUANTITIES
 from .state.sizes import all_sizes, coordinate_rows, evaluation_rows, flat_integers, flat_reals, scratch_rows
 from .state.snapshot import LARGEST
+from .tiles import Tiles
 
 NON_FINITE = 1
 """Bit of `RigidSolver.faults`: the state stopped being finite; the environment waits for a reset."""
@@ -48,16 +49,15 @@ class RigidSolver:
         self.runtime: Runtime = runtime
         self.device, self.dtype = torch.device(runtime.device), runtime.torch_dtype
         self.width = lanes or (1 if num_envs == 1 else runtime.lanes)
-        self._tiles = -(-self.num_envs // self.width)
+        self.tiles = Tiles(self.num_envs, self.width)
         self._sizes = all_sizes(model)
         self._offsets = layout(QUANTITIES, self._sizes)[0]
         self._coords, self._evals = coordinate_rows(self._sizes), evaluation_rows(self._sizes)
         self._widths = {f.name: f.length(self._sizes) for f in QUANTITIES}
-        self._memory = torch.zeros((self._tiles, self._coords + self._evals, self.width), dtype=self.dtype)
-        self._counters = torch.zeros((self._tiles, driver.COUNTERS, self.width), dtype=torch.int32)
-        self._outputs = self._names(outputs)
-        self._used = (torch.arange(self._tiles * self.width) < self.num_envs).reshape(self._tiles, self.width)
-        self._stale = torch.ones(self._tiles, dtype=torch.bool)
+        self._memory = self.tiles.zeros(self._coords + self._evals, self.dtype)
+        self._counters = self.tiles.zeros(driver.COUNTERS, torch.int32)
+        self._outputs = sources_of(outputs)
+        self._stale = torch.ones(self.tiles.count, dtype=torch.bool)
         self._launch: Callable[[], None] = _closed
         self._current = False
         self._make_launcher()
@@ -65,7 +65,7 @@ class RigidSolver:
         self._no_counts = torch.zeros(driver.COUNTERS, dtype=torch.int32)
         self.edits = 0
         self.reset()
-        self._counters[:, driver.FAULT].masked_fill_(~self._used, NON_FINITE)  # spare lanes of the last tile rest
+        self._counters[:, driver.FAULT].masked_fill_(~self.tiles.used, NON_FINITE)  # spare lanes of the last tile rest
 
     def __repr__(self) -> str:
         return f"RigidSolver({self.num_envs} environments, nq={self.model.mj.nq}, nv={self.model.mj.nv}, {self.dtype})"
@@ -125,7 +125,7 @@ class RigidSolver:
             ValueError: for a wrong shape, naming what was expected.
             IndexError: for an environment that does not exist.
         """
-        index = self._index(envs_idx)
+        index = self.tiles.index(envs_idx)
         count = self.num_envs if index is None else len(index)
         if qpos is not None:
             self._write("qpos", self._rows_of("qpos", qpos, count), index)
@@ -149,7 +149,7 @@ class RigidSolver:
             ValueError: for a wrong shape, naming what was expected.
             IndexError: for an environment that does not exist.
         """
-        index = self._index(envs_idx)
+        index = self.tiles.index(envs_idx)
         count = self.num_envs if index is None else len(index)
         nq, nv = self._widths["qpos"], self._widths["qvel"]
         rows = torch.zeros((count, self._coords + self._evals), dtype=self.dtype)
@@ -158,14 +158,14 @@ class RigidSolver:
             rows[:, nq : nq + nv] = self._rows_of("qvel", qvel, count)
         rows[:, self._coords : self._coords + nq + nv] = rows[:, : nq + nv]
         rows[:, 2 * self._coords :] = NOT_INTEGRATED
-        self._write_rows(self._memory, 0, rows, rows.shape[1], index)
-        self._write_rows(self._counters, 0, self._no_counts, driver.COUNTERS, index)
+        self.tiles.write(self._memory, 0, rows, rows.shape[1], index)
+        self.tiles.write(self._counters, 0, self._no_counts, driver.COUNTERS, index)
         self._mark_stale(index)
         self.edits += 1
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """Everything that the future depends on, to the last bit: (num_envs, numbers) each, whatever the lane width."""
-        return {"memory": self._envs(self._memory), "counters": self._envs(self._counters)}
+        return {"memory": self.tiles.read(self._memory), "counters": self.tiles.read(self._counters)}
 
     def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
         """Go on where `state_dict` left off.
@@ -181,8 +181,8 @@ class RigidSolver:
                     f"{name}: saved as {tuple(theirs.shape)} {theirs.dtype}, this solver has {shape} {mine.dtype}; "
                     "use the model, precision and num_envs it was saved with"
                 )
-            self._write_rows(mine, 0, theirs, mine.shape[1], None)
-        self._counters[:, driver.FAULT].masked_fill_(~self._used, NON_FINITE)
+            self.tiles.write(mine, 0, theirs, mine.shape[1], None)
+        self._counters[:, driver.FAULT].masked_fill_(~self.tiles.used, NON_FINITE)
         self._mark_stale(None)
         self.edits += 1
 
@@ -207,14 +207,10 @@ class RigidSolver:
 
     def forward(self, envs_idx: Any = None) -> None:
         """Bring the derived quantities of environments to their present state; nothing moves."""
-        index = self._index(envs_idx)
+        index = self.tiles.index(envs_idx)
         present, last = self._memory[:, : self._coords], self._memory[:, self._coords : 2 * self._coords]
         sound = (present.abs() <= LARGEST).all(dim=1, keepdim=True)
-        chosen = sound
-        if index is not None:
-            mask = torch.zeros((self._tiles, 1, self.width), dtype=torch.bool)
-            mask[index // self.width, 0, index % self.width] = True
-            chosen = sound & mask
+        chosen = sound & self.tiles.mask(index)
         last.copy_(torch.where(chosen, present, last))
         self._memory[:, 2 * self._coords :].masked_fill_(chosen, NOT_INTEGRATED)
         self._mark_stale(index)
@@ -233,7 +229,7 @@ class RigidSolver:
         """
         if name in ("qpos", "qvel", "ctrl", "qacc_warmstart"):
             return self._read(name)
-        names = self._names((name,))
+        names = sources_of((name,))
         if all(n in self._outputs for n in names):
             if not self._current:
                 self._refresh()
@@ -270,7 +266,7 @@ class RigidSolver:
     @property
     def contacts(self) -> Contacts:
         """Contacts of all environments; see `Contacts`."""
-        tiles = torch.arange(self._tiles, dtype=torch.int32)
+        tiles = torch.arange(self.tiles.count, dtype=torch.int32)
         fields, dump = self._evaluate(
             tiles, [f.name for f in QUANTITIES if f.name.startswith("con_")], with_indices=True
         )
@@ -282,30 +278,13 @@ class RigidSolver:
         Raises:
             IndexError: for an environment that does not exist.
         """
-        self._index([env])
+        self.tiles.index([env])
         index = int(env)
         tile = torch.tensor([index // self.width], dtype=torch.int32)
         fields, dump = self._evaluate(tile, [f.name for f in QUANTITIES], with_indices=True)
         return inspect_lane(self.model, fields, dump[0], self._sizes, index % self.width)
 
     # plumbing
-
-    def _names(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Fields of the scratch from which the named quantities follow."""
-        needed: list[str] = []
-        for name in names:
-            sources = DERIVED[name].sources if name in DERIVED else (name,)
-            for source in sources:
-                if source not in self._widths:
-                    import difflib
-
-                    known = sorted({*self._widths, *DERIVED})
-                    near = difflib.get_close_matches(name, known, 3)
-                    hint = f"; did you mean {', '.join(near)}?" if near else ""
-                    raise KeyError(f"no quantity is named {name!r}{hint} (docs/fields.md lists them)")
-                if source not in needed:
-                    needed.append(source)
-        return tuple(needed)
 
     def _make_launcher(self) -> None:
         runtime = self.runtime
@@ -319,10 +298,10 @@ class RigidSolver:
         for name in self._outputs:
             self._output_rows[name] = len(rows_list)
             rows_list += range(self._offsets[name], self._offsets[name] + self._widths[name])
-        self._out = torch.zeros((self._tiles, max(1, len(rows_list)), self.width), dtype=self.dtype)
-        self._call = self._call_tensor(self._tiles, len(rows_list), 0, "cfrc_ext" in self._outputs, replay=False)
+        self._out = self.tiles.zeros(len(rows_list), self.dtype)
+        self._call = self._call_tensor(self.tiles.count, len(rows_list), 0, "cfrc_ext" in self._outputs, replay=False)
         self._row_list = torch.tensor(rows_list or [0], dtype=torch.int32)
-        self._all_tiles = torch.arange(self._tiles, dtype=torch.int32)
+        self._all_tiles = torch.arange(self.tiles.count, dtype=torch.int32)
         self._no_dump = torch.zeros((1, 1), dtype=torch.int32)
         self._launch = self._launcher(self._call, self._all_tiles, self._row_list, self._out, self._no_dump)
 
@@ -356,7 +335,7 @@ class RigidSolver:
 
     def _replay(self, names: Sequence[str]) -> dict[str, torch.Tensor]:
         fields, _ = self._evaluate(self._all_tiles, names, with_indices=False)
-        return {n: self._envs(v) for n, v in fields.items()}
+        return {n: self.tiles.read(v) for n, v in fields.items()}
 
     def _evaluate(
         self, tiles: torch.Tensor, names: Sequence[str], with_indices: bool
@@ -377,21 +356,6 @@ class RigidSolver:
             first += self._widths[name]
         return fields, dump
 
-    def _index(self, envs_idx: Any) -> torch.Tensor | None:
-        """Environment indices as a tensor; None for all. Boolean masks are accepted."""
-        if envs_idx is None:
-            return None
-        index = torch.as_tensor(envs_idx)
-        if index.dtype == torch.bool:
-            if index.shape != (self.num_envs,):
-                raise ValueError(f"envs_idx: a mask must have shape ({self.num_envs},), not {tuple(index.shape)}")
-            index = index.nonzero()
-        index = index.to(torch.int64).reshape(-1)
-        if len(index) and (int(index.min()) < 0 or int(index.max()) >= self.num_envs):
-            bad = int(index[(index < 0) | (index >= self.num_envs)][0])
-            raise IndexError(f"envs_idx: there is no environment {bad}; they are numbered 0 to {self.num_envs - 1}")
-        return index
-
     def _rows_of(self, name: str, value: Any, count: int) -> torch.Tensor:
         rows = torch.as_tensor(value, dtype=self.dtype, device="cpu")
         width = self._widths[name]
@@ -399,37 +363,21 @@ class RigidSolver:
             raise ValueError(f"{name}: expected shape ({count}, {width}), got {tuple(rows.shape)}")
         return rows
 
-    def _envs(self, tiled: torch.Tensor) -> torch.Tensor:
-        """(tiles, numbers, lanes) -> (num_envs, numbers), a copy."""
-        return tiled.transpose(1, 2).reshape(-1, tiled.shape[1])[: self.num_envs].clone()
-
     def _slice(self, tiled: torch.Tensor, first: int, count: int) -> torch.Tensor:
-        return self._envs(tiled[:, first : first + count])
+        return self.tiles.read(tiled[:, first : first + count])
 
     def _read(self, name: str) -> torch.Tensor:
         return self._slice(self._memory, self._offsets[name], self._widths[name])
 
     def _write(self, name: str, rows: torch.Tensor, index: torch.Tensor | None) -> None:
-        self._write_rows(self._memory, self._offsets[name], rows, self._widths[name], index)
-
-    def _write_rows(
-        self, target: torch.Tensor, first: int, rows: torch.Tensor, width: int, index: torch.Tensor | None
-    ) -> None:
-        """Write `rows`, broadcast to (environments, width), into a tiled tensor (tiles, numbers, lanes)."""
-        if index is None:
-            full = torch.zeros((self._tiles * self.width, width), dtype=target.dtype)
-            full[: self.num_envs] = rows
-            full[self.num_envs :] = full[0].clone()
-            target[:, first : first + width] = full.reshape(self._tiles, self.width, width).transpose(1, 2)
-        else:
-            target[index // self.width, first : first + width, index % self.width] = rows
+        self.tiles.write(self._memory, self._offsets[name], rows, self._widths[name], index)
 
     def _count(self, row: int) -> torch.Tensor:
         return self._counters[:, row].reshape(-1)[: self.num_envs].clone()
 
     def _set_count(self, row: int, index: torch.Tensor | None, value: int) -> None:
         if index is None:
-            self._counters[:, row].masked_fill_(self._used, value)
+            self._counters[:, row].masked_fill_(self.tiles.used, value)
         else:
             self._counters[index // self.width, row, index % self.width] = value
 

@@ -25,6 +25,7 @@ RANKS = {
     "physics.constraint": 8,
     "physics.integrate": 9,
     "physics.step": 10,
+    "physics.tiles": 1,
     "physics.kernel": 11,
     "physics.readout": 11,
     "physics.solver": 12,

@@ -1,6 +1,7 @@
 """What users ask for by MuJoCo's names, made from the fields that kernels compute: frames, dense matrices, shapes."""
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -145,6 +146,22 @@ DERIVED: dict[str, Derived] = {
     "M": Derived(("M",), _dense_mass),
 }
 """Quantities made from others; every other name is a field of the scratch."""
+
+
+def sources_of(names: Sequence[str]) -> tuple[str, ...]:
+    """Fields of the scratch from which the named quantities follow.
+
+    Raises:
+        KeyError: for an unknown name, with the nearest ones.
+    """
+    needed: dict[str, None] = {}
+    for name in names:
+        if name not in DERIVED and name not in _DECLARED:
+            near = difflib.get_close_matches(name, sorted({*_DECLARED, *DERIVED}), 3)
+            hint = f"; did you mean {', '.join(near)}?" if near else ""
+            raise KeyError(f"no quantity is named {name!r}{hint} (docs/fields.md lists them)")
+        needed.update(dict.fromkeys(DERIVED[name].sources if name in DERIVED else (name,)))
+    return tuple(needed)
 
 
 def derive(model: Model, name: str, fields: Fields) -> Tensor:
