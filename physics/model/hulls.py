@@ -18,14 +18,14 @@ class Hulls:
     points: list[np.ndarray] = field(default_factory=list)
     corner_start: list[int] = field(default_factory=list)
     corner_count: list[int] = field(default_factory=list)
-    following: list[tuple[int, int, int]] = field(default_factory=list)
+    following: list[tuple[int, ...]] = field(default_factory=list)
     normals: list[np.ndarray] = field(default_factory=list)
 
     def add(self, mjm: mujoco.MjModel, mesh: int) -> tuple[int, int]:
         """Append a mesh; its first vertex and their number."""
         first, start, number = len(self.points), int(mjm.mesh_vertadr[mesh]), int(mjm.mesh_vertnum[mesh])
         points = np.asarray(mjm.mesh_vert[start : start + number], float)
-        corners: list[list[tuple[tuple[int, int, int], np.ndarray]]] = [[] for _ in range(number)]
+        corners: list[list[tuple[tuple[int, ...], np.ndarray]]] = [[] for _ in range(number)]
         for p in range(mjm.mesh_polyadr[mesh], mjm.mesh_polyadr[mesh] + mjm.mesh_polynum[mesh]):
             adr = mjm.mesh_polyvertadr[p]
             face = [int(v) for v in mjm.mesh_polyvert[adr : adr + mjm.mesh_polyvertnum[p]]]
