@@ -7,6 +7,7 @@ see the same active rows.
 import taichi as ti
 
 UNBOUNDED = 1e30
+ENOUGH = {False: 1e-5, True: 0.0}  # part of the slope that may remain; single precision resolves little more
 
 
 @ti.func
@@ -50,6 +51,7 @@ def search(
     work: ti.template(),
     linear: ti.template(),
     quadratic: ti.template(),
+    descent: ti.template(),
     resting: ti.template(),
     tolerance: ti.template(),
     whole: ti.i32,
@@ -61,6 +63,7 @@ def search(
         work: the tile's scratch.
         linear: search' M shift.
         quadratic: search' M search.
+        descent: derivative of the cost along `search` at step 0.
         resting: mask of lanes that do not move; their step is meaningless.
         tolerance: derivative that counts as zero.
         whole: 1 takes the whole step where it lowers the cost and none elsewhere (warm start).
@@ -69,7 +72,8 @@ def search(
         (step, change of the total cost).
     """
     lanes = work.lanes
-    step = work.real(0.0) + ti.cast(whole, lanes.dtype)
+    step = work.real(1.0)  # where the minimum is if no row changes
+    enough = ti.max(tolerance, ti.abs(descent) * ENOUGH[lanes.double])
     low, high = work.real(0.0), work.real(UNBOUNDED)
     change, previous = work.real(0.0), work.real(-1.0)
     settled = work.real(0.0) + resting
@@ -82,7 +86,7 @@ def search(
             trial = -1
         else:
             derivative = linear + step * quadratic + slope
-            settled = ti.max(settled, lanes.mask((curve == previous) | (ti.abs(derivative) <= tolerance)))
+            settled = ti.max(settled, lanes.mask((curve == previous) | (ti.abs(derivative) <= enough)))
             low = ti.select(derivative < 0.0, step, low)
             high = ti.select(derivative < 0.0, high, step)
             newton = step - derivative / (quadratic + curve)

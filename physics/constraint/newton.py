@@ -137,14 +137,15 @@ def _newton_direction(
 def _step(model: ti.template(), work: ti.template(), scale: ti.template(), rounds: ti.i32, resting: ti.template()):
     """Move along `search` as far as it pays; the change of the cost."""
     multiply(model.nv, work.tree_count, work.tree_index, work.M, work.search, work.M_search)
-    linear, quadratic, square = work.real(0.0), work.real(0.0), work.real(0.0)
+    linear, quadratic, square, descent = work.real(0.0), work.real(0.0), work.real(0.0), work.real(0.0)
     for i in range(model.nv):
         direction = work.search[i]
         linear += direction * work.M_shift[i]
         quadratic += direction * work.M_search[i]
         square += direction * direction
+        descent += direction * work.gradient[i]
     tolerance = model.tolerance[0] * model.ls_tolerance[0] * ti.sqrt(square) / scale
-    step, change = search(model, work, linear, quadratic, resting, tolerance, 1 if rounds == 1 else 0)
+    step, change = search(model, work, linear, quadratic, descent, resting, tolerance, 1 if rounds == 1 else 0)
     step = ti.select(resting > 0.5, work.real(0.0), step)
     for i in range(model.nv):
         work.shift[i] = work.shift[i] + step * work.search[i]
