@@ -49,10 +49,11 @@ class Pictures:
     def take(self, envs_idx: torch.Tensor) -> torch.Tensor:
         """Picture the environments `envs_idx` (k,): uint8 RGB (k, height, width, 3)."""
         if self._renderer is None:
-            from ..physics.rendering import BatchRenderer
+            from ..physics.rendering import BatchRenderer, Look
 
             width, height = self._size
-            self._renderer = BatchRenderer(self._arena.model, width, height, camera=self._camera)
+            look = Look(endless_planes=True)  # a fast cheetah runs off v5's floor of 40 m
+            self._renderer = BatchRenderer(self._arena.model, width, height, camera=self._camera, look=look)
         return self._renderer.render(self._arena.solver, envs_idx)
 
 
