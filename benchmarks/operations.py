@@ -74,11 +74,6 @@ def _quaternion_product(lanes: ti.template(), at: ti.template(), t: ti.i32):
 
 
 @ti.func
-def _spatial_product(lanes: ti.template(), at: ti.template(), t: ti.i32):
-    at.out.put_numbers(t, 0, at.motion[t].cross_motion(at.motion2[t]).numbers())
-
-
-@ti.func
 def _momentum(lanes: ti.template(), at: ti.template(), t: ti.i32):
     at.out.put_numbers(t, 0, at.inertia[t].times(at.motion[t]).numbers())
 
@@ -117,13 +112,6 @@ def _numpy_quaternion_product(x: Arrays) -> np.ndarray:
             aw * by - ax * bz + ay * bw + az * bx,
             aw * bz + ax * by - ay * bx + az * bw,
         )
-    )
-
-
-def _numpy_spatial_product(x: Arrays) -> np.ndarray:
-    turn, shift = x["motion"][:3], x["motion"][3:]
-    return np.concatenate(
-        (_cross(turn, x["motion2"][:3]), _cross(turn, x["motion2"][3:]) + _cross(shift, x["motion2"][:3]))
     )
 
 
@@ -168,7 +156,6 @@ class Operation(NamedTuple):
 OPERATIONS = (
     Operation("rotate and shift a point", _transform, _numpy_transform),
     Operation("product of quaternions", _quaternion_product, _numpy_quaternion_product),
-    Operation("spatial cross product", _spatial_product, _numpy_spatial_product),
     Operation("inertia times motion", _momentum, _numpy_momentum),
     Operation("sine and cosine", _sincos, _numpy_sincos),
     Operation("tree-sparse factor, humanoid", _tree_factor, None),

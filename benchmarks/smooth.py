@@ -1,7 +1,7 @@
 """Kinematics to solve: the part of a step without contacts, alone, at every width of the lanes.
 
 Coordinates and velocities in; then forward kinematics, centre of mass, composite inertia, mass matrix and its
-tree-sparse factor, bias force, and the solution of M x = bias out: the chunk that the lanes were designed by.
+tree-sparse factor, bias force, and the acceleration M^-1 (-bias) out: the chunk that the lanes were designed by.
 """
 
 from typing import Any
@@ -12,9 +12,9 @@ import taichi as ti
 import torch
 
 from ..physics import Model, RigidSolver
-from ..physics.dynamics.bias import bias_force
+from ..physics.dynamics.bias import body_velocities
 from ..physics.dynamics.mass_matrix import mass_matrix
-from ..physics.dynamics.tree_matrix import factor, solve
+from ..physics.dynamics.smooth import smooth_acceleration
 from ..physics.kinematics.center_of_mass import center_of_mass
 from ..physics.kinematics.forward import forward_kinematics
 from ..physics.state.views import ModelView, Workspace
@@ -73,24 +73,15 @@ def make_kernel(parts: Parts) -> Any:
                 forward_kinematics(model, work)
                 center_of_mass(model, work)
                 mass_matrix(model, work)
-                _factor_mass(model, work)
-                bias_force(model, work)
+                body_velocities(model, work)
                 for i in range(model.nv):
-                    work.qacc_smooth[i] = work.qfrc_bias[i]
-                solve(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv, work.qacc_smooth)
+                    work.qfrc_passive[i] = work.real(0.0)
+                    work.qfrc_actuator[i] = work.real(0.0)
+                smooth_acceleration(model, work)
                 for i in range(model.nv):
                     store_row(work, work.qacc_smooth._base - solution + i, out, tile, i)
 
     return run_smooth
-
-
-@ti.func
-def _factor_mass(model: ti.template(), work: ti.template()):
-    for i in range(model.nv):
-        for e in range(work.tree_count[i]):
-            j = work.tree_index[i, e]
-            work.L[i, j] = work.M[i, j]
-    factor(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv)
 
 
 def random_states(model: Model, num_envs: int) -> tuple[np.ndarray, np.ndarray]:
@@ -113,5 +104,5 @@ def _error(model: Model, qpos: torch.Tensor, qvel: torch.Tensor, found: np.ndarr
         mujoco.mj_forward(mj, data)
         solution = np.zeros((1, mj.nv))
         mujoco.mj_solveM(mj, data, solution, data.qfrc_bias[None].copy())
-        worst = max(worst, np.abs(mine - solution[0]).max() / np.abs(solution).max())
+        worst = max(worst, np.abs(mine + solution[0]).max() / np.abs(solution).max())
     return worst

@@ -18,7 +18,7 @@ from ..physics.constraint.contact_rows import contact_rows
 from ..physics.constraint.limits import limit_rows
 from ..physics.constraint.newton import constrained_acceleration
 from ..physics.dynamics.actuation import actuation
-from ..physics.dynamics.bias import bias_force
+from ..physics.dynamics.bias import body_velocities
 from ..physics.dynamics.mass_matrix import mass_matrix
 from ..physics.dynamics.passive import passive_force
 from ..physics.dynamics.smooth import smooth_acceleration
@@ -48,7 +48,7 @@ FORWARD = (
     center_of_mass,
     mass_matrix,
     narrow_phase,
-    bias_force,
+    body_velocities,
     contact_rows,
     limit_rows,
     actuation,

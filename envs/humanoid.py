@@ -66,7 +66,7 @@ class Humanoid(Runner):
     """
 
     travel: ClassVar = 2
-    reads: ClassVar = ("xipos", "cinert", "cvel", "qfrc_actuator", "cfrc_ext")
+    reads: ClassVar = ("xipos", "cinert", "cvel", "qfrc_actuator", "cfrc_ext", "eval_qpos", "eval_qvel")
     camera: ClassVar = {
         "trackbodyid": 1,
         "distance": 4.0,
@@ -144,8 +144,8 @@ class Humanoid(Runner):
         return Verdict(terms, ~healthy if self.terminate_when_unhealthy else None, info)
 
     def reset_info(self, now: Moment) -> dict[str, Array]:
-        """Where the root is, and the tendons of the new state: v5 reports those of the last evaluation before it."""
-        q, v = now.qpos[:, None, 7:], now.qvel[:, None, 6:]
+        """Where the root is, and the tendons as the last evaluation saw them."""
+        q, v = now.fields["eval_qpos"][:, None, 7:], now.fields["eval_qvel"][:, None, 6:]
         tendons = {"tendon_length": total(q * self.tendons), "tendon_velocity": total(v * self.tendons)}
         return super().reset_info(now) | tendons
 

@@ -94,6 +94,12 @@ class FieldView:
         return _load(self._width, lambda i: self._number(first + i if i else first))
 
     @traced
+    def symmetric(self, index: Any) -> Sym3:
+        """An item of six numbers as a symmetric matrix."""
+        first = self._first(index)
+        return Sym3(self._number(first), *(self._number(first + i) for i in range(1, 6)))
+
+    @traced
     def put(self, index: Any, value: Any) -> None:
         """Store an item."""
         self.put_numbers(index, 0, value.numbers() if isinstance(value, LaneValue) else [value])

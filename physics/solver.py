@@ -15,7 +15,15 @@ from .readout.derived import DERIVED, derive, sources_of
 from .readout.inspection import inspect_lane
 from .runtime import Runtime, ensure_runtime
 from .state.fields import INDICES, NOT_INTEGRATED, QUANTITIES
-from .state.sizes import all_sizes, coordinate_rows, evaluation_rows, flat_integers, flat_reals, scratch_rows
+from .state.sizes import (
+    all_sizes,
+    coordinate_rows,
+    evaluation_rows,
+    flat_integers,
+    flat_reals,
+    precision_notes,
+    scratch_rows,
+)
 from .state.snapshot import LARGEST
 from .tiles import Tiles
 
@@ -29,7 +37,8 @@ class RigidSolver:
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the
     final integration, as MuJoCo's mj_step leaves them (with RK4: of its last stage). `forward()` brings them to the
     present state. Properties return copies; `set_state` and `solver.ctrl = ...` write. `edits` counts the calls that
-    changed coordinates: `step`, `set_state`, `reset`, `load_state_dict`.
+    changed coordinates: `step`, `set_state`, `reset`, `load_state_dict`. `notes` says in words what is done differently
+    from what the file asks.
 
     Args:
         model: what to simulate.
@@ -63,6 +72,7 @@ class RigidSolver:
         self._make_launcher()
         self._qpos0 = torch.as_tensor(model.mj.qpos0, dtype=self.dtype)
         self._no_counts = torch.zeros(driver.COUNTERS, dtype=torch.int32)
+        self.notes = [*model.notes, *precision_notes(model, self.dtype == torch.float32)]
         self.edits = 0
         self.reset()
         self._counters[:, driver.FAULT].masked_fill_(~self.tiles.used, NON_FINITE)  # spare lanes of the last tile rest

@@ -10,7 +10,7 @@ from .constraint.contact_rows import contact_rows
 from .constraint.limits import limit_rows
 from .constraint.newton import constrained_acceleration
 from .dynamics.actuation import actuation
-from .dynamics.bias import bias_force
+from .dynamics.bias import body_velocities
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.passive import passive_force
 from .dynamics.smooth import smooth_acceleration
@@ -29,7 +29,7 @@ def forward(model: ti.template(), work: ti.template()):
     center_of_mass(model, work)
     mass_matrix(model, work)
     narrow_phase(model, work)
-    bias_force(model, work)
+    body_velocities(model, work)
     contact_rows(model, work)
     limit_rows(model, work)
     actuation(model, work)

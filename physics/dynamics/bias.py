@@ -1,4 +1,9 @@
-"""Recursive Newton-Euler at zero joint acceleration: cvel and qfrc_bias (Featherstone 2008, section 5.3)."""
+"""Velocities of the bodies, and recursive Newton-Euler: the forces that a motion of the joints needs.
+
+Featherstone 2008, section 5.3, but with the acceleration of a point of the body in place of the spatial one, and with
+every body's own inertia about its own centre of mass. Then no term contains the speed of the tree as a whole, which
+would only cancel in the end and take the digits of single precision with it.
+"""
 
 import taichi as ti
 
@@ -7,50 +12,75 @@ from ..math import Motion, Vec3
 
 
 @ti.func
-def bias_force(model: ti.template(), work: ti.template()):
-    """cvel, cacc, cfrc and qfrc_bias: the joint forces that hold the present velocities, gravity included."""
+def body_velocities(model: ti.template(), work: ti.template()):
+    """Cvel of every body."""
+    zero = work.real(0.0)
+    none = Vec3(zero, zero, zero)
+    work.cvel.put(0, Motion(none, none))
+    for b in range(1, model.nbody):
+        velocity = work.cvel[model.body_parentid[b]]
+        for i in range(model.body_dofadr[b], model.body_dofadr[b] + model.body_dofnum[b]):
+            velocity = velocity + work.cdof[i] * work.qvel[i]
+        work.cvel.put(b, velocity)
+
+
+@ti.func
+def inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.template(), force: ti.template()):
+    """Joint forces for the accelerations `qacc` at the present velocities, gravity and armature included."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     gravity = model.gravity[0]
-    work.cvel.put(0, Motion(none, none))
-    work.cacc.put(0, Motion(none, Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z)))
+    work.body_acc.put(0, Motion(none, Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z)))
     for b in range(1, model.nbody):
-        _propagate(model, work, b)
-        inertia = work.cinert[b]
-        velocity = work.cvel[b]
-        work.cfrc.put(b, inertia.times(work.cacc[b]) + velocity.cross_force(inertia.times(velocity)))
+        _accelerate(model, work, b, qacc)
+        _newton_euler(model, work, b)
     for k in range(1, model.nbody):
         b = model.nbody - k
         parent = model.body_parentid[b]
         if parent > 0:
             work.cfrc.put(parent, work.cfrc[parent] + work.cfrc[b])
     for i in range(model.nv):
-        work.qfrc_bias[i] = work.cdof[i].dot(work.cfrc[model.dof_bodyid[i]])
+        force[i] = work.cdof[i].dot(work.cfrc[model.dof_bodyid[i]]) + model.dof_armature[i] * qacc[i]
 
 
 @ti.func
-def _propagate(model: ti.template(), work: ti.template(), b: ti.i32):
-    """Velocity and velocity-product acceleration of body b from its parent's."""
+def _accelerate(model: ti.template(), work: ti.template(), b: ti.i32, qacc: ti.template()):
+    """body_acc of body b from its parent's: each joint adds Coriolis and centripetal terms, and its own acceleration.
+
+    With w the angular velocity before the joint and (s, r) its velocity about the tree's centre of mass, the point
+    there gains 2 w x r + s x r, and the angular acceleration w x s.
+    """
     parent = model.body_parentid[b]
-    velocity = work.cvel[parent]
-    acceleration = work.cacc[parent]
+    acceleration = work.body_acc[parent]
+    omega = work.cvel[parent].rot
     first = model.body_jntadr[b]
     for j in range(first, first + model.body_jntnum[b]):
         dof = model.jnt_dofadr[j]
         kind = model.jnt_type[j]
-        if kind == SLIDE or kind == HINGE:
-            step = work.cdof[dof] * work.qvel[dof]
-            acceleration = acceleration + velocity.cross_motion(step)
-            velocity = velocity + step
-        else:
+        step = work.cdof[dof] * work.qvel[dof]
+        if kind != SLIDE and kind != HINGE:
             if kind == FREE:
-                velocity = velocity + _three_dofs(work, dof)
                 dof += 3
-            turn = _three_dofs(work, dof)
-            acceleration = acceleration + velocity.cross_motion(turn)
-            velocity = velocity + turn
-    work.cvel.put(b, velocity)
-    work.cacc.put(b, acceleration)
+            step = _three_dofs(work, dof)
+        turn = omega.cross(step.rot)
+        swing = omega.cross(step.lin) * 2.0 + step.rot.cross(step.lin)
+        acceleration = acceleration + Motion(turn, swing)
+        omega = omega + step.rot
+    for i in range(model.body_dofadr[b], model.body_dofadr[b] + model.body_dofnum[b]):
+        acceleration = acceleration + work.cdof[i] * qacc[i]
+    work.body_acc.put(b, acceleration)
+
+
+@ti.func
+def _newton_euler(model: ti.template(), work: ti.template(), b: ti.i32):
+    """Cfrc of body b alone: force through its centre of mass and torque about it, moved to the tree's."""
+    acceleration = work.body_acc[b]
+    omega = work.cvel[b].rot
+    arm = work.com_arm[b]
+    inertia = work.own_inertia.symmetric(b)
+    push = (acceleration.lin + acceleration.rot.cross(arm) + omega.cross(omega.cross(arm))) * model.body_mass[b]
+    twist = inertia.times(acceleration.rot) + omega.cross(inertia.times(omega))
+    work.cfrc.put(b, Motion(twist + arm.cross(push), push))
 
 
 @ti.func

@@ -8,7 +8,7 @@ from .forward import FREE, HINGE, SLIDE
 
 @ti.func
 def center_of_mass(model: ti.template(), work: ti.template()):
-    """subtree_com, cinert and cdof."""
+    """subtree_com, com_arm, own_inertia, cinert and cdof."""
     _subtree_com(model, work)
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
@@ -17,7 +17,10 @@ def center_of_mass(model: ti.template(), work: ti.template()):
         offset = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]
         axes = (work.xquat[b] * model.body_iquat[b]).matrix()
         mass = work.real(model.body_mass[b])
-        work.cinert.put(b, Inertia.of_body(model.body_inertia[b], axes, offset, mass))
+        own = axes.scaled_square(model.body_inertia[b])
+        work.com_arm.put(b, offset)
+        work.own_inertia.put(b, own)
+        work.cinert.put(b, Inertia.about(own, offset, mass))
         first = model.body_jntadr[b]
         for j in range(first, first + model.body_jntnum[b]):
             _joint_motion(model, work, b, j)

@@ -5,7 +5,7 @@ from typing import Any
 from taichi.lang.impl import expr_init
 
 from .lanes import LaneValue
-from .vector import Mat3, Sym3, Vec3
+from .vector import Sym3, Vec3
 
 
 class Motion(LaneValue):
@@ -31,14 +31,6 @@ class Motion(LaneValue):
         """Power of a force along a motion."""
         return self.rot.dot(other.rot) + self.lin.dot(other.lin)
 
-    def cross_motion(self, m: "Motion") -> "Motion":
-        """Rate of change of the motion vector `m` fixed in a body that moves with `self`."""
-        return Motion(self.rot.cross(m.rot), self.rot.cross(m.lin) + self.lin.cross(m.rot))
-
-    def cross_force(self, f: "Motion") -> "Motion":
-        """Rate of change of the force vector `f` fixed in a body that moves with `self`."""
-        return Motion(self.rot.cross(f.rot) + self.lin.cross(f.lin), self.rot.cross(f.lin))
-
 
 class Inertia(LaneValue):
     """Rigid-body inertia about the reference point: rotational inertia, mass times offset, mass (MuJoCo's cinert)."""
@@ -51,11 +43,8 @@ class Inertia(LaneValue):
         return self.rot, self.moment, self.mass
 
     @staticmethod
-    def of_body(principal: Vec3, frame: Mat3, offset: Vec3, mass: Any) -> "Inertia":
-        """Inertia of a body whose centre of mass is `offset` (m) away from the reference point.
-
-        `principal` (kg m^2) are the moments about the centre of mass along the axes of `frame`.
-        """
+    def about(own: Sym3, offset: Vec3, mass: Any) -> "Inertia":
+        """Inertia of a body whose centre of mass is `offset` (m) away from the reference point; `own` is about it."""
         r = offset
         steiner = Sym3(
             mass * (r.y * r.y + r.z * r.z),
@@ -65,7 +54,7 @@ class Inertia(LaneValue):
             -(mass * r.x * r.z),
             -(mass * r.y * r.z),
         )
-        return Inertia(frame.scaled_square(principal) + steiner, r * mass, mass)
+        return Inertia(own + steiner, r * mass, mass)
 
     def __add__(self, other: "Inertia") -> "Inertia":
         return Inertia(self.rot + other.rot, self.moment + other.moment, self.mass + other.mass)

@@ -67,6 +67,14 @@ def flat_reals(model: Model, dtype: type) -> np.ndarray:
     return flatten(GROUPS["reals"], values, model.sizes, dtype)
 
 
+def precision_notes(model: Model, single: bool) -> list[str]:
+    """What single precision cannot do as the file asks, in words."""
+    asked = float(model.mj.opt.tolerance)
+    if not single or asked >= SINGLE_TOLERANCE:
+        return []
+    return [f"tolerance {asked:g}: taken as {SINGLE_TOLERANCE:g}, the least that single precision can reach"]
+
+
 def scratch_rows(sizes: dict[str, int]) -> tuple[int, int]:
     """Rows of lane numbers and of integers that a worker needs for a model."""
     return layout(QUANTITIES, sizes)[1], layout(INDICES, sizes)[1]

@@ -229,14 +229,16 @@ class _Builder:
                 drive.set("forcerange", _text((-self.uniform(0.3, 3), self.uniform(0.3, 3))))
 
     def _separate(self, root: ET.Element, contact: ET.Element) -> None:
-        """Exclude bodies from each other whose geoms are deep inside each other in the reference pose."""
+        """Exclude bodies from each other, and from the world, where geoms are deep inside each other at first."""
         mjm = mujoco.MjModel.from_xml_string(ET.tostring(root, encoding="unicode"))
         data = mujoco.MjData(mjm)
         mujoco.mj_forward(mjm, data)
         done = set()
         for c in data.contact:
             bodies = tuple(sorted(int(b) for b in mjm.geom_bodyid[c.geom]))
-            if 0 not in bodies and -c.dist > 0.1 * mjm.geom_rbound[c.geom].min() and bodies not in done:
+            radii = mjm.geom_rbound[c.geom]  # a plane's is 0
+            deep = -c.dist > (0.1 * radii.min() if 0 not in bodies else 0.5 * radii.max())
+            if deep and bodies not in done:
                 done.add(bodies)
                 ET.SubElement(contact, "exclude", body1=mjm.body(bodies[0]).name, body2=mjm.body(bodies[1]).name)
 

@@ -155,3 +155,12 @@ def test_init_refuses(arguments, message):
 
 def test_the_table_of_fields_is_up_to_date():
     assert (ROOT / "docs" / "fields.md").read_text(encoding="utf-8") == fields_markdown()
+
+
+@pytest.mark.parametrize(("precision", "tolerance", "count"), [("32", 1e-8, 1), ("32", 1e-6, 0), ("64", 1e-8, 0)])
+def test_a_tolerance_beyond_single_precision_is_noted(precision, tolerance, count):
+    tumble.init(precision=precision)
+    model = Model.from_mjcf("<mujoco><worldbody/></mujoco>", tolerance=tolerance)
+    notes = RigidSolver(model, num_envs=2).notes
+    assert len(notes) == count
+    assert all("tolerance 1e-08" in note and "1e-06" in note for note in notes)

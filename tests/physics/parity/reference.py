@@ -65,8 +65,13 @@ class Contact:
 
 
 def reference_model(mjm: mujoco.MjModel, **options: object) -> mujoco.MjModel:
-    """Return a copy with dense Jacobians, the Newton solver and ``options`` set, to evaluate in."""
+    """Return a copy with dense Jacobians, the Newton solver and ``options`` set, to evaluate in.
+
+    Without midphase: where a body could meet several geoms of another one, MuJoCo 4.0's bounding volumes pass over
+    some box contacts up to 1e-6 m deep that its own narrow phase finds (4 in 10 of those, on two tilted planes).
+    """
     mjm = copy.copy(mjm)
+    mjm.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
     mjm.opt.solver = int(mujoco.mjtSolver.mjSOL_NEWTON)
     mjm.opt.jacobian = int(mujoco.mjtJacobian.mjJAC_DENSE)
     for name, value in options.items():

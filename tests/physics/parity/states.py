@@ -23,8 +23,8 @@ def sample(mjm: mujoco.MjModel, count: int, seed: int = 0) -> States:
     data = mujoco.MjData(mjm)
     active: list[tuple] = []
     idle: list[tuple] = []
-    half, rounds = (count + 1) // 2, 0
-    while rounds < 40 and (len(active) < half or len(active) + len(idle) < count):
+    half, rounds, most = (count + 1) // 2, 0, 40 + count // 10
+    while rounds < most and (len(active) < half or len(active) + len(idle) < count):
         rounds += 1
         drawn = _episode(mjm, data, rng) if rounds % 2 else _around_reference(mjm, data, rng)
         for state in drawn:
