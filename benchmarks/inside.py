@@ -12,7 +12,7 @@ from ..physics.model.features import Features
 from ..physics.state.sizes import scratch_rows
 from ..physics.state.views import Scratch
 
-load_rows, store_row = driver._load, driver._store
+load_rows, store_row, number_array = driver.load_rows, driver.store_row, driver.number_array
 begin, end, tree_pattern = driver._begin, driver._end, driver._tree_pattern
 
 

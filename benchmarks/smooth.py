@@ -18,7 +18,7 @@ from ..physics.dynamics.smooth import smooth_acceleration
 from ..physics.kinematics.center_of_mass import center_of_mass
 from ..physics.kinematics.forward import forward_kinematics
 from ..physics.state.views import ModelView, Workspace
-from .inside import Parts, launcher, load_rows, parts_of, store_row, tree_pattern
+from .inside import Parts, launcher, load_rows, number_array, parts_of, store_row, tree_pattern
 from .timing import clock
 
 CHECKED = 64
@@ -53,14 +53,14 @@ class SmoothChunk:
 def make_kernel(parts: Parts) -> Any:
     """The chunk as a kernel on one core: states in `memory`, solutions to `out` (tiles, nv, lanes)."""
     lanes, features, scratch = parts.lanes, parts.features, parts.scratch
-    dtype = lanes.dtype
+    dtype, numbers = lanes.dtype, number_array(lanes)
 
     @ti.kernel
     def run_smooth(
         ints: ti.types.ndarray(ti.i32, 1),
         reals: ti.types.ndarray(dtype, 1),
-        memory: ti.types.ndarray(dtype, 3),
-        out: ti.types.ndarray(dtype, 3),
+        memory: numbers,
+        out: numbers,
     ):
         ti.loop_config(serialize=True)
         for worker in range(1):

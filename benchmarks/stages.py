@@ -28,7 +28,7 @@ from ..physics.kinematics.forward import forward_kinematics, geom_frames
 from ..physics.runtime import init
 from ..physics.state.snapshot import hold_faulty, keep_evaluation, keep_start
 from ..physics.state.views import ModelView, Workspace
-from .inside import Parts, begin, end, launcher, parts_of, tree_pattern, use_workers
+from .inside import Parts, begin, end, launcher, number_array, parts_of, tree_pattern, use_workers
 from .models import RANDOM_STEPS, load, random_controls, scatter
 from .results import Result, Table
 from .timing import clock, take_turns
@@ -136,13 +136,13 @@ def prefixes(parts: Parts) -> list[Callable[[], float]]:
 def make_kernel(parts: Parts) -> Any:
     """A kernel that takes every tile through the stages up to number `last[0]` of NAMES."""
     lanes, features, scratch = parts.lanes, parts.features, parts.scratch
-    dtype = lanes.dtype
+    dtype, numbers = lanes.dtype, number_array(lanes)
 
     @ti.kernel
     def run_stages(
         ints: ti.types.ndarray(ti.i32, 1),
         reals: ti.types.ndarray(dtype, 1),
-        memory: ti.types.ndarray(dtype, 3),
+        memory: numbers,
         counters: ti.types.ndarray(ti.i32, 3),
         call: ti.types.ndarray(ti.i32, 1),
         last: ti.types.ndarray(ti.i32, 1),

@@ -87,8 +87,8 @@ class Arena:
         everyone = len(rows) == self.num_envs == 1
         solver.reset(None if everyone else rows, self._tensor(qpos), self._tensor(qvel))
         self._edits = solver.edits
-        self._seen = self._look()
-        now = self._of(self._seen, rows)
+        now = self._look_at(rows)
+        self._seen = now if self._windows is not None else Moment(self._take(solver.qpos), self._take(solver.qvel), {})
         if "cfrc_ext" in now.fields:
             now.fields["cfrc_ext"][:] = 0  # v5 computes contact wrenches in its steps only
         self._remember_place(rows, task.place(now))
@@ -110,10 +110,9 @@ class Arena:
         before, now = self._seen, self._look()
         moved = (now.qpos != before.qpos).any(1) | (now.qvel != before.qvel).any(1)
         rows = torch.as_tensor(moved).nonzero()[:, 0]
-        if len(rows) and self.task.reads:
+        if len(rows):
             self.solver.forward(rows)
-            now = self._look()
-        self._remember_place(rows, self.task.place(self._of(now, rows)))
+            self._remember_place(rows, self.task.place(self._look_at(rows)))
 
     def _remember_place(self, rows: torch.Tensor, place: Array) -> None:
         """Note where the environments `rows` are, for the velocity of their next step."""
@@ -132,11 +131,13 @@ class Arena:
         """The solver's fault bits, a copy."""
         return self._take(self.solver.faults) if self._windows is None else self._windows.read("faults")[0]
 
-    def _of(self, moment: Moment, rows: torch.Tensor) -> Moment:
-        """Copy what concerns the environments `rows`."""
-        index = self._index(rows)
-        fields = {name: value[index] for name, value in moment.fields.items()}
-        return Moment(moment.qpos[index], moment.qvel[index], fields)
+    def _look_at(self, rows: torch.Tensor) -> Moment:
+        """Copy the state of the environments `rows`."""
+        if self._windows is not None:
+            return self._look()  # there is one, and it is meant
+        get, take = self.solver.get, self._take
+        fields = {name: take(get(name, rows)) for name in self.task.reads}
+        return Moment(take(get("qpos", rows)), take(get("qvel", rows)), fields)
 
     def _index(self, rows: torch.Tensor) -> Array:
         """Rows as an index of the arena's array kind."""

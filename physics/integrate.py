@@ -10,6 +10,7 @@ from .dynamics.tree_matrix import factor, solve
 from .kinematics.forward import BALL, FREE
 from .math import Quat, Vec3
 from .math.quaternion import integrate as turn
+from .math.trigonometry import sincos
 from .state.sizes import IMPLICITFAST
 
 
@@ -49,6 +50,7 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
 
     Forces linear in the velocity are taken at the end of the step: M - dt d(force)/d(velocity) replaces M. Euler does
     so for joint damping alone, implicitfast for actuators too, and for the gyroscopic terms of single free bodies.
+    Single precision solves for the change of qacc, which keeps the digits that qacc has.
     """
     full = model.integrator == IMPLICITFAST
     if full or model.euler_damping == 1:
@@ -56,12 +58,19 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
             for e in range(work.tree_count[i]):
                 j = work.tree_index[i, e]
                 work.L[i, j] = work.M[i, j]
-            work.L[i, i] = work.L[i, i] + model.dof_damping[i] * dt
-            work.drive_qacc[i] = work.qfrc_smooth[i] + work.qfrc_constraint[i]
+            damping = model.dof_damping[i] * dt
+            work.L[i, i] = work.L[i, i] + damping
+            if ti.static(work.lanes.double):
+                work.drive_qacc[i] = work.qfrc_smooth[i] + work.qfrc_constraint[i]
+            else:
+                work.drive_qacc[i] = -(damping * work.qacc[i])
         if full:
             _subtract_actuators(model, work, dt)
         factor(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv)
         solve(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv, work.drive_qacc)
+        if ti.static(not work.lanes.double):
+            for i in range(model.nv):
+                work.drive_qacc[i] = work.qacc[i] + work.drive_qacc[i]
         if ti.static(model.has.rotations):
             for b in range(1, model.nbody):
                 if full and model.body_alone[b] == 1:
@@ -82,14 +91,23 @@ def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.templa
             slope = work.actuator_slope[u] * dt
             if model.actuator_type[u] > BALL:
                 gear = model.actuator_gear.at(u, 0)
-                work.L[dof, dof] = work.L[dof, dof] - slope * (gear * gear)
+                _add_slope(work, dof, dof, slope * (gear * gear))
             else:
                 if ti.static(model.has.rotations):
                     count = 6 if model.actuator_type[u] == FREE else 3
                     for a in range(count):
                         for b in range(a + 1):
-                            product = work.moment[u, a] * work.moment[u, b]
-                            work.L[dof + a, dof + b] = work.L[dof + a, dof + b] - slope * product
+                            _add_slope(work, dof + a, dof + b, slope * (work.moment[u, a] * work.moment[u, b]))
+
+
+@ti.func
+def _add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
+    """Take a symmetric pair of entries off L; in single precision add their product with qacc to the right side."""
+    work.L[i, j] = work.L[i, j] - slope
+    if ti.static(not work.lanes.double):
+        work.drive_qacc[i] = work.drive_qacc[i] + slope * work.qacc[j]
+        if i != j:
+            work.drive_qacc[j] = work.drive_qacc[j] + slope * work.qacc[i]
 
 
 @ti.func
@@ -129,8 +147,8 @@ def runge_kutta_stage(model: ti.template(), work: ti.template(), stage: ti.i32, 
 def _exponential_rate(model: ti.template(), work: ti.template(), j: ti.i32, reached: ti.template()):
     """drive_qvel of a joint: its velocity; for a rotation u = reached * (the last drive_qvel), the rate of u.
 
-    du/dt = w + u x w / 2 + c u x (u x w) with c = (1 - (a/2) cot(a/2)) / a^2, a = |u|: here its series, good
-    to the last digit up to a = 0.5. w is in the body's own frame.
+    du/dt = w + u x w / 2 + c u x (u x w) with c = (1 - (a/2) cot(a/2)) / a^2, a = |u|, or its series where a is small.
+    w is in the body's own frame.
     """
     v = model.jnt_dofadr[j]
     kind = model.jnt_type[j]
@@ -142,12 +160,20 @@ def _exponential_rate(model: ti.template(), work: ti.template(), j: ti.i32, reac
         u = Vec3(work.drive_qvel[v], work.drive_qvel[v + 1], work.drive_qvel[v + 2]) * reached
         w = Vec3(work.qvel[v], work.qvel[v + 1], work.qvel[v + 2])
         turned = u.cross(w)
-        square = u.dot(u)
-        tail = 1.0 / 30240.0 + square * (1.0 / 1209600.0 + square * (1.0 / 47900160.0))
-        weight = 1.0 / 12.0 + square * (1.0 / 720.0 + square * tail)
+        weight = _second_order_weight(work.lanes, u.dot(u))
         rate = w + turned * 0.5 + u.cross(turned) * weight
         work.drive_qvel[v] = rate.x
         work.drive_qvel[v + 1] = rate.y
         work.drive_qvel[v + 2] = rate.z
     else:
         work.drive_qvel[v] = work.qvel[v]
+
+
+@ti.func
+def _second_order_weight(lanes: ti.template(), square: ti.template()):
+    """(1 - (a/2) cot(a/2)) / a^2 of a = sqrt(square)."""
+    half = 0.5 * ti.sqrt(square)
+    sine, cosine = sincos(lanes, half)
+    tail = 1.0 / 30240.0 + square * (1.0 / 1209600.0 + square * (1.0 / 47900160.0))
+    series = 1.0 / 12.0 + square * (1.0 / 720.0 + square * tail)
+    return ti.select(square < 0.1, series, (1.0 - half * cosine / sine) / square)

@@ -9,40 +9,49 @@ import warnings
 from typing import Any
 
 import taichi as ti
+from taichi.lang.impl import subscript
 
 from .constraint.external_force import external_force
 from .math import Lanes
+from .math.lanes import traced
 from .model.features import Features
 from .runtime import Runtime
 from .state.snapshot import admit
 from .state.views import ModelView, Scratch, Workspace
 from .step import step
 
-SUBSTEPS, REPLAY, WORKERS, FIRST, ROWS, EXTERNAL, COORDS, EVALS, INDICES, CALL_LENGTH = range(10)
+SUBSTEPS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, COORDS, EVALS, INDICES, CALL_LENGTH = range(11)
 """Entries of the kernel's argument `call`: steps to take (0: evaluate only); 1 to evaluate at the last evaluation's
-state; number of workers; tile that goes to the front of the outputs; rows to hand out; 1 to compute cfrc_ext;
-coordinate and evaluation rows; integers to dump. The last is their number."""
+state; number of workers; number of tiles; tile that goes to the front of the outputs; rows to hand out; 1 to compute
+cfrc_ext; coordinate and evaluation rows; integers to dump. The last is their number."""
 FAULT, STEPS, NITER, COUNTERS = range(4)
 """Rows of the integer memory of an environment, and their number."""
 
 
+@traced
+def cell(lanes: Lanes, memory: Any, tile: Any, row: Any) -> Any:
+    """The lane number in a row of a tile of an array of `number_array`; it can be assigned to."""
+    return subscript(None, memory, tile, row, 0) if lanes.width == 1 else subscript(None, memory, tile, row)
+
+
+def number_array(lanes: Lanes) -> Any:
+    """Kernel argument type for a tensor (tiles, rows, lanes): whole lane numbers, which load and store as one."""
+    if lanes.width == 1:
+        return ti.types.ndarray(lanes.dtype, 3)
+    return ti.types.ndarray(lanes.type, 2)
+
+
 @ti.func
-def _load(work: ti.template(), memory: ti.template(), tile: ti.i32, first: ti.i32, count: ti.i32, to: ti.i32):
+def load_rows(work: ti.template(), memory: ti.template(), tile: ti.i32, first: ti.i32, count: ti.i32, to: ti.i32):
     """Rows `first`, ... of the memory of a tile into the scratch rows `to`, ..."""
-    lanes = work.lanes
     for r in range(count):
-        value = work.real(0.0)
-        for lane in ti.static(range(lanes.width)):
-            lanes.put(value, lane, memory[tile, first + r, lane])
-        work.row(to + r)._assign(value)
+        work.row(to + r)._assign(cell(work.lanes, memory, tile, first + r))
 
 
 @ti.func
-def _store(work: ti.template(), row: ti.i32, memory: ti.template(), tile: ti.i32, to: ti.i32):
-    lanes = work.lanes
-    value = work.real(0.0) + work.row(row)
-    for lane in ti.static(range(lanes.width)):
-        memory[tile, to, lane] = lanes.get(value, lane)
+def store_row(work: ti.template(), row: ti.i32, memory: ti.template(), tile: ti.i32, to: ti.i32):
+    """Row of the scratch into row `to` of the memory of a tile."""
+    cell(work.lanes, memory, tile, to)._assign(work.row(row))
 
 
 @ti.func
@@ -70,10 +79,10 @@ def _begin(
         lanes.put(fault, lane, counters[tile, FAULT, lane])
     work.fault[0] = fault
     if call[REPLAY] == 1:
-        _load(work, memory, tile, coords, coords, 0)
-        _load(work, memory, tile, coords, call[EVALS], coords)
+        load_rows(work, memory, tile, coords, coords, 0)
+        load_rows(work, memory, tile, coords, call[EVALS], coords)
     else:
-        _load(work, memory, tile, 0, coords + call[EVALS], 0)
+        load_rows(work, memory, tile, 0, coords + call[EVALS], 0)
         admit(model, work)
 
 
@@ -91,9 +100,9 @@ def _end(
     coords = call[COORDS]
     moved = coords - model.nu
     for r in range(moved):
-        _store(work, r, memory, tile, r)
+        store_row(work, r, memory, tile, r)
     for r in range(coords, coords + call[EVALS]):
-        _store(work, r, memory, tile, r)
+        store_row(work, r, memory, tile, r)
     fault = work.real(0.0) + work.fault[0]
     niter = work.real(0.0) + work.solver_niter[0]
     for lane in ti.static(range(lanes.width)):
@@ -141,17 +150,18 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
     """The kernel for one width and precision, with the optional code of `features`, over the given scratch."""
     dtype = lanes.dtype
     serial = lanes.width == 1
+    numbers = number_array(lanes)
 
     @ti.kernel
     def run(
         ints: ti.types.ndarray(ti.i32, 1),
         reals: ti.types.ndarray(dtype, 1),
-        memory: ti.types.ndarray(dtype, 3),
+        memory: numbers,
         counters: ti.types.ndarray(ti.i32, 3),
         call: ti.types.ndarray(ti.i32, 1),
         tiles: ti.types.ndarray(ti.i32, 1),
         rows: ti.types.ndarray(ti.i32, 1),
-        out: ti.types.ndarray(dtype, 3),
+        out: numbers,
         dump: ti.types.ndarray(ti.i32, 2),
     ):
         ti.loop_config(serialize=serial, block_dim=1)
@@ -159,7 +169,7 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
             model = ModelView(ints, reals, features)
             work = Workspace(lanes, ints, scratch, worker)
             _tree_pattern(model, work)
-            count = tiles.shape[0]
+            count = call[TILES]
             for i in range(count * worker // call[WORKERS], count * (worker + 1) // call[WORKERS]):
                 tile = tiles[i]
                 _begin(model, work, memory, counters, call, tile)
@@ -169,7 +179,7 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
                 if call[REPLAY] == 0:
                     _end(model, work, memory, counters, call, tile)
                 for k in range(call[ROWS]):
-                    _store(work, rows[k], out, tile - call[FIRST], k)
+                    store_row(work, rows[k], out, tile - call[FIRST], k)
                 for k in range(call[INDICES]):
                     dump[tile - call[FIRST], k] = work.index(k)
 
@@ -202,7 +212,8 @@ class Launcher:
         context = compiled.make_launch_context()
         for i, tensor in enumerate(self._arguments):
             size = tensor.element_size() * tensor.nelement()
-            context.set_arg_external_array_with_shape((i,), tensor.data_ptr(), size, tensor.shape, 0)
+            shape = tensor.shape[: primal.arguments[i].annotation.ndim]  # the rest is inside its elements
+            context.set_arg_external_array_with_shape((i,), tensor.data_ptr(), size, shape, 0)
         program = ti.lang.impl.get_runtime().prog
         data = program.compile_kernel(program.config(), program.get_device_caps(), compiled)
         return functools.partial(program.launch_kernel, data, context)

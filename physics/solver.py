@@ -1,6 +1,6 @@
 """RigidSolver: a model and a batch of environments; tensors in and out, no physics of its own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from . import kernel as driver
 from .fields import layout
 from .model.features import Features
 from .model.model import Model
+from .outputs import Bound, Outputs
 from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, derive, sources_of
 from .readout.inspection import inspect_lane
@@ -29,6 +30,7 @@ from .tiles import Tiles
 
 NON_FINITE = 1
 """Bit of `RigidSolver.faults`: the state stopped being finite; the environment waits for a reset."""
+_NO_DUMP = torch.zeros((1, 1), dtype=torch.int32)
 
 
 class RigidSolver:
@@ -65,11 +67,9 @@ class RigidSolver:
         self._widths = {f.name: f.length(self._sizes) for f in QUANTITIES}
         self._memory = self.tiles.zeros(self._coords + self._evals, self.dtype)
         self._counters = self.tiles.zeros(driver.COUNTERS, torch.int32)
-        self._outputs = sources_of(outputs)
-        self._stale = torch.ones(self.tiles.count, dtype=torch.bool)
-        self._launch: Callable[[], None] = _closed
-        self._current = False
-        self._make_launcher()
+        shape = (self._offsets, self._widths, self.tiles, self._memory, self._counters)
+        self._outputs = Outputs(sources_of(outputs), *shape)
+        self._bind_kernel()
         self._qpos0 = torch.as_tensor(model.mj.qpos0, dtype=self.dtype)
         self._no_counts = torch.zeros(driver.COUNTERS, dtype=torch.int32)
         self.notes = [*model.notes, *precision_notes(model, self.dtype == torch.float32)]
@@ -170,7 +170,7 @@ class RigidSolver:
         rows[:, 2 * self._coords :] = NOT_INTEGRATED
         self.tiles.write(self._memory, 0, rows, rows.shape[1], index)
         self.tiles.write(self._counters, 0, self._no_counts, driver.COUNTERS, index)
-        self._mark_stale(index)
+        self._outputs.mark(index)
         self.edits += 1
 
     def state_dict(self) -> dict[str, torch.Tensor]:
@@ -193,13 +193,13 @@ class RigidSolver:
                 )
             self.tiles.write(mine, 0, theirs, mine.shape[1], None)
         self._counters[:, driver.FAULT].masked_fill_(~self.tiles.used, NON_FINITE)
-        self._mark_stale(None)
+        self._outputs.mark(None)
         self.edits += 1
 
     def close(self) -> None:
         """Give the memory of this batch back; the solver cannot be used afterwards."""
         self._launch = _closed
-        self._memory = self._out = torch.zeros((0, 0, 0))
+        self._memory = self._outputs.values = torch.zeros((0, 0, 0))
 
     # motion
 
@@ -210,9 +210,7 @@ class RigidSolver:
         self.runtime.require()
         self._call[driver.SUBSTEPS] = n
         self._launch()
-        if not self._current:
-            self._stale[:] = False
-            self._current = True
+        self._outputs.mark_current()
         self.edits += 1
 
     def forward(self, envs_idx: Any = None) -> None:
@@ -223,12 +221,12 @@ class RigidSolver:
         chosen = sound & self.tiles.mask(index)
         last.copy_(torch.where(chosen, present, last))
         self._memory[:, 2 * self._coords :].masked_fill_(chosen, NOT_INTEGRATED)
-        self._mark_stale(index)
+        self._outputs.mark(index)
 
     # what follows from the state
 
-    def get(self, name: str) -> torch.Tensor:
-        """A quantity by MuJoCo's name: (num_envs, items) or (num_envs, items, components), a copy.
+    def get(self, name: str, envs_idx: Any = None) -> torch.Tensor:
+        """A quantity by MuJoCo's name: (n, items) or (n, items, components) of the environments `envs_idx`, a copy.
 
         `xpos xquat xmat xipos geom_xpos geom_xmat site_xpos site_xmat cam_xpos cam_xmat subtree_com cinert cvel cdof
         qM qfrc_bias qfrc_passive qfrc_actuator qfrc_smooth qacc_smooth qacc qfrc_constraint actuator_force cfrc_ext
@@ -237,15 +235,15 @@ class RigidSolver:
         Raises:
             KeyError: for an unknown name, with the nearest ones.
         """
+        index = self.tiles.index(envs_idx)
         if name in ("qpos", "qvel", "ctrl", "qacc_warmstart"):
-            return self._read(name)
+            return self._read(name, index)
         names = sources_of((name,))
         if all(n in self._outputs for n in names):
-            if not self._current:
-                self._refresh()
-            fields = {n: self._slice(self._out, self._output_rows[n], self._widths[n]) for n in names}
+            self._refresh()
+            fields = {n: self.tiles.read(self._outputs[n], index) for n in names}
         else:
-            fields = self._replay(names)
+            fields = self._replay(names, index)
         return derive(self.model, name, fields)
 
     def live(self, name: str) -> torch.Tensor | None:
@@ -263,15 +261,12 @@ class RigidSolver:
             return self._counters[:, driver.FAULT]
         if name in ("qpos", "qvel", "ctrl", "qacc_warmstart"):
             return self._memory[:, self._offsets[name] : self._offsets[name] + self._widths[name], 0]
-        if name in self._output_rows:
-            first = self._output_rows[name]
-            return self._out[:, first : first + self._widths[name], 0]
-        return None
+        return self._outputs[name][:, :, 0] if name in self._outputs else None
 
     @property
     def outputs_current(self) -> bool:
         """Whether the outputs belong to the last evaluation; `get` sees to that by itself."""
-        return self._current
+        return self._outputs.current
 
     @property
     def contacts(self) -> Contacts:
@@ -296,56 +291,40 @@ class RigidSolver:
 
     # plumbing
 
-    def _make_launcher(self) -> None:
-        runtime = self.runtime
+    def _bind_kernel(self) -> None:
         rows, index_rows = scratch_rows(self._sizes)
-        self._kernel = driver.shared_kernel(runtime, self.width, Features.of(self.model), rows, index_rows)
+        self._kernel = driver.shared_kernel(self.runtime, self.width, Features.of(self.model), rows, index_rows)
         numpy_type = np.float32 if self.dtype == torch.float32 else np.float64
         self._ints = torch.from_numpy(flat_integers(self.model))
         self._reals = torch.from_numpy(flat_reals(self.model, numpy_type))
-        rows_list: list[int] = []
-        self._output_rows: dict[str, int] = {}
-        for name in self._outputs:
-            self._output_rows[name] = len(rows_list)
-            rows_list += range(self._offsets[name], self._offsets[name] + self._widths[name])
-        self._out = self.tiles.zeros(len(rows_list), self.dtype)
-        self._call = self._call_tensor(self.tiles.count, len(rows_list), 0, "cfrc_ext" in self._outputs, replay=False)
-        self._row_list = torch.tensor(rows_list or [0], dtype=torch.int32)
         self._all_tiles = torch.arange(self.tiles.count, dtype=torch.int32)
-        self._no_dump = torch.zeros((1, 1), dtype=torch.int32)
-        self._launch = self._launcher(self._call, self._all_tiles, self._row_list, self._out, self._no_dump)
+        self._call, self._launch = self._bind(self._memory, self._counters, self._outputs.values, replay=False)
 
-    def _launcher(self, *arguments: torch.Tensor) -> driver.Launcher:
-        return driver.Launcher(self._kernel, (self._ints, self._reals, self._memory, self._counters, *arguments))
+    def _bind(self, memory: torch.Tensor, counters: torch.Tensor, values: torch.Tensor, replay: bool) -> Bound:
+        """The kernel over all tiles of `memory` with the outputs going to `values`."""
+        outputs = self._outputs
+        call = self._call_tensor(self.tiles.count, outputs.count, 0, "cfrc_ext" in outputs, replay)
+        tensors = (memory, counters, call, self._all_tiles, outputs.rows, values, _NO_DUMP)
+        return Bound(call, driver.Launcher(self._kernel, (self._ints, self._reals, *tensors)))
 
     def _call_tensor(self, tiles: int, rows: int, indices: int, external: bool, replay: bool) -> torch.Tensor:
         call = torch.zeros(driver.CALL_LENGTH, dtype=torch.int32)
         call[driver.REPLAY] = int(replay)
         call[driver.WORKERS] = 1 if self.width == 1 else min(self.runtime.threads, tiles)
-        call[driver.ROWS], call[driver.INDICES] = rows, indices
+        call[driver.TILES], call[driver.ROWS], call[driver.INDICES] = tiles, rows, indices
         call[driver.EXTERNAL] = int(external)
         call[driver.COORDS], call[driver.EVALS] = self._coords, self._evals
         return call
 
     def _refresh(self) -> None:
-        """Recompute the stale outputs at the state of the last evaluation."""
-        self.runtime.require()
-        call = self._call.clone()
-        call[driver.REPLAY], call[driver.SUBSTEPS] = 1, 0
-        tiles = self._stale.nonzero()[:, 0].to(torch.int32)
-        call[driver.WORKERS] = min(int(call[driver.WORKERS]), len(tiles))
-        self._launcher(call, tiles, self._row_list, self._out, self._no_dump)()
-        self._stale[:] = False
-        self._current = True
+        """Bring the outputs to the last evaluation of every environment."""
+        if not self._outputs.current:
+            self.runtime.require()
+            self._outputs.refresh(self._bind)
 
-    def _mark_stale(self, index: torch.Tensor | None) -> None:
-        """Note the tiles whose outputs no longer belong to the last evaluation."""
-        self._stale[slice(None) if index is None else index // self.width] = True
-        self._current = False
-
-    def _replay(self, names: Sequence[str]) -> dict[str, torch.Tensor]:
+    def _replay(self, names: Sequence[str], index: torch.Tensor | None) -> dict[str, torch.Tensor]:
         fields, _ = self._evaluate(self._all_tiles, names, with_indices=False)
-        return {n: self.tiles.read(v) for n, v in fields.items()}
+        return {n: self.tiles.read(v, index) for n, v in fields.items()}
 
     def _evaluate(
         self, tiles: torch.Tensor, names: Sequence[str], with_indices: bool
@@ -359,7 +338,8 @@ class RigidSolver:
         call = self._call_tensor(len(tiles), len(rows), count, True, replay=True)
         call[driver.FIRST] = tiles[0]
         rows = rows.to(torch.int32) if len(rows) else torch.zeros(1, dtype=torch.int32)
-        self._launcher(call, tiles, rows, out, dump)()
+        tensors = (self._ints, self._reals, self._memory, self._counters, call, tiles, rows, out, dump)
+        driver.Launcher(self._kernel, tensors)()
         fields, first = {}, 0
         for name in names:
             fields[name] = out[:, first : first + self._widths[name]]
@@ -373,11 +353,9 @@ class RigidSolver:
             raise ValueError(f"{name}: expected shape ({count}, {width}), got {tuple(rows.shape)}")
         return rows
 
-    def _slice(self, tiled: torch.Tensor, first: int, count: int) -> torch.Tensor:
-        return self.tiles.read(tiled[:, first : first + count])
-
-    def _read(self, name: str) -> torch.Tensor:
-        return self._slice(self._memory, self._offsets[name], self._widths[name])
+    def _read(self, name: str, index: torch.Tensor | None = None) -> torch.Tensor:
+        first = self._offsets[name]
+        return self.tiles.read(self._memory[:, first : first + self._widths[name]], index)
 
     def _write(self, name: str, rows: torch.Tensor, index: torch.Tensor | None) -> None:
         self.tiles.write(self._memory, self._offsets[name], rows, self._widths[name], index)

@@ -22,8 +22,10 @@ class Tiles:
         """A tensor for `numbers` of every environment, at least one."""
         return torch.zeros((self.count, max(1, numbers), self.width), dtype=dtype)
 
-    def read(self, tiled: torch.Tensor) -> torch.Tensor:
-        """(tiles, numbers, lanes) -> (num_envs, numbers), a copy."""
+    def read(self, tiled: torch.Tensor, index: torch.Tensor | None = None) -> torch.Tensor:
+        """(tiles, numbers, lanes) -> (environments, numbers) of the environments `index` (None: all), a copy."""
+        if index is not None:
+            return tiled[index // self.width, :, index % self.width]
         return tiled.transpose(1, 2).reshape(-1, tiled.shape[1])[: self.num_envs].clone()
 
     def write(

@@ -5,11 +5,13 @@ puts the rows at y = 0; round 1 tries the warm start as a whole step; the rounds
 has converged rests: its numbers do not change while others go on. Stopping rules and their scale are MuJoCo's
 (mj_solNewton): improvement, gradient or Newton decrement below the tolerance. In single precision, where the tolerance
 cannot be tight, a step that changed the active rows is not the last unless the gradient is small: forces gain three
-digits for one more iteration in a hundred.
+digits for one more iteration in a hundred. And there the last round
+refines the solution of lanes whose M is ill-conditioned.
 """
 
 import taichi as ti
 
+from ..dynamics.bias import inverse_dynamics
 from ..dynamics.tree_matrix import multiply, solve
 from .hessian import fill_pattern, start_hessian, update_hessian
 from .line_search import search
@@ -40,8 +42,7 @@ def _minimise(model: ti.template(), work: ti.template()):
         work.shift[i] = work.real(0.0)
         work.M_shift[i] = work.real(0.0)
         work.search[i] = work.qacc_smooth[i]
-    going = 1
-    rounds = 0
+    going, rounds, refining = 1, 0, 0
     while going == 1:
         if rounds == 1:
             for i in range(model.nv):
@@ -50,10 +51,17 @@ def _minimise(model: ti.template(), work: ti.template()):
             resting = _newton_direction(model, work, scale, rounds, resting, improvement)
             if rounds > model.iterations + 1 or not lanes.any(1.0 - resting):
                 going = 0
+                if ti.static(not lanes.double):
+                    if refining == 0 and lanes.any(work.ill_conditioned[0]):
+                        going, refining = 1, 1
+                        rounds = model.iterations + 2
+                        _refinement(model, work)
         if going == 1:
             jacobian_times(model, work, work.search)
             if rounds == 0:
                 _place_rows(model, work)
+            elif refining == 1:
+                _move(model, work, work.ill_conditioned[0])
             else:
                 improvement = -_step(model, work, scale, rounds, resting)
                 resting = ti.max(resting, lanes.mask(improvement == 0.0) * (1.0 if rounds > 1 else 0.0))
@@ -96,7 +104,7 @@ def _newton_direction(
     resting: ti.template(),
     improvement: ti.template(),
 ):
-    """Gradient, forces and search direction at the present point; the mask of lanes that have converged."""
+    """Gradient, forces, Hessian and search direction here; the mask of lanes that have converged."""
     lanes = work.lanes
     tolerance = model.tolerance[0]
     constraint_force(model, work)
@@ -113,7 +121,10 @@ def _newton_direction(
         if ti.static(lanes.double):
             now = ti.max(now, poor)
     now = ti.max(now, 1.0 - lanes.mask(square < 1e38))  # a lane that is not finite rests
-    if rounds <= model.iterations + 1 and lanes.any(1.0 - now):
+    unfinished = lanes.any(1.0 - now)
+    if ti.static(not lanes.double):  # the refinement needs the Hessian of the last point
+        unfinished = unfinished or lanes.any(work.ill_conditioned[0])
+    if rounds <= model.iterations + 1 and unfinished:
         if rounds == 2:
             fill_pattern(model, work)
             start_hessian(model, work)
@@ -147,6 +158,13 @@ def _step(model: ti.template(), work: ti.template(), scale: ti.template(), round
     tolerance = model.tolerance[0] * model.ls_tolerance[0] * ti.sqrt(square) / scale
     step, change = search(model, work, linear, quadratic, descent, resting, tolerance, 1 if rounds == 1 else 0)
     step = ti.select(resting > 0.5, work.real(0.0), step)
+    _move(model, work, step)
+    return ti.select(resting > 0.5, change * 0.0, change)
+
+
+@ti.func
+def _move(model: ti.template(), work: ti.template(), step: ti.template()):
+    """Go `step` times along `search`, whose J search is at hand, and M search."""
     for i in range(model.nv):
         work.shift[i] = work.shift[i] + step * work.search[i]
         work.M_shift[i] = work.M_shift[i] + step * work.M_search[i]
@@ -155,4 +173,15 @@ def _step(model: ti.template(), work: ti.template(), scale: ti.template(), round
     for k in range(work.tile_ncon[0]):
         for c in range(model.pair_condim[work.con_pair[k]]):
             work.con_x.at(k, c)._assign(work.con_x.at(k, c) + step * work.con_Jv.at(k, c))
-    return ti.select(resting > 0.5, change * 0.0, change)
+
+
+@ti.func
+def _refinement(model: ti.template(), work: ti.template()):
+    """`search` puts back what inverse dynamics find missing where M is ill-conditioned (see `smooth`)."""
+    for i in range(model.nv):
+        work.qacc[i] = work.qacc_smooth[i] + work.shift[i]
+    inverse_dynamics(model, work, work.qacc, work.search)
+    for i in range(model.nv):
+        applied = work.qfrc_passive[i] + work.qfrc_actuator[i]
+        work.search[i] = (applied - work.search[i]) + work.qfrc_constraint[i]
+    solve(model.nv, work.fill_count, work.fill_index, work.H_L, work.H_inv, work.search)

@@ -66,6 +66,7 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_actuator", ("nv",), 1, "N or N m", "actuator forces on the dofs"),
     _F("qfrc_smooth", ("nv",), 1, "N or N m", "all forces but the constraints'"),
     _F("qacc_smooth", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration without constraints"),
+    _F("ill_conditioned", ("one",), 1, "", "mask: solving with M lost digits, which a refinement puts back"),
 )
 
 CONTACTS: tuple[Field, ...] = (

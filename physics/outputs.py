@@ -1,0 +1,115 @@
+"""The derived quantities that every step delivers, brought up to date where a state was changed from outside."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import torch
+
+from . import kernel as driver
+from .tiles import Tiles
+
+
+class Bound(NamedTuple):
+    """A kernel bound to its tensors, and the settings it will read at its next launch (`kernel.CALL_LENGTH`)."""
+
+    call: torch.Tensor
+    launch: Callable[[], None]
+
+
+Bind = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, bool], Bound]
+"""(memory, counters, values, replay) -> the kernel that fills `values` with the output rows of all tiles."""
+
+
+class _Side(NamedTuple):
+    """Room for a selection of environments, side by side in as few tiles as they need."""
+
+    memory: torch.Tensor
+    counters: torch.Tensor
+    values: torch.Tensor
+    bound: Bound
+
+
+class Outputs:
+    """Rows of the scratch handed out after every evaluation.
+
+    Args:
+        names: fields.
+        offsets: first row of every field.
+        widths: rows of every field.
+        tiles: the arrangement of the batch.
+        memory: the solver's, (tiles, numbers, lanes).
+        counters: the solver's, (tiles, integers, lanes).
+
+    Attributes:
+        rows: the rows handed out, (n,) int32.
+        values: what they held at the last evaluation, (tiles, n, lanes).
+        current: whether that is so in all environments.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        offsets: Mapping[str, int],
+        widths: Mapping[str, int],
+        tiles: Tiles,
+        memory: torch.Tensor,
+        counters: torch.Tensor,
+    ) -> None:
+        self._tiles, self._memory, self._counters = tiles, memory, counters
+        self.places: dict[str, slice] = {}
+        rows: list[int] = []
+        for name in names:
+            self.places[name] = slice(len(rows), len(rows) + widths[name])
+            rows += range(offsets[name], offsets[name] + widths[name])
+        self.count = len(rows)
+        self.rows = torch.tensor(rows or [0], dtype=torch.int32)
+        self.values = tiles.zeros(self.count, memory.dtype)
+        self.current = False
+        self._stale = torch.ones(tiles.num_envs, dtype=torch.bool)
+        self._whole: Bound | None = None
+        self._side: _Side | None = None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.places
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        """One field in all tiles, (tiles, numbers, lanes), a view."""
+        return self.values[:, self.places[name]]
+
+    def mark(self, index: torch.Tensor | None) -> None:
+        """Note environments whose outputs no longer belong to their last evaluation; None for all."""
+        self._stale[slice(None) if index is None else index] = True
+        self.current = False
+
+    def mark_current(self) -> None:
+        """Note that a step has just delivered all of them."""
+        if not self.current:
+            self._stale[:] = False
+            self.current = True
+
+    def refresh(self, bind: Bind) -> None:
+        """Evaluate the marked environments again at the state of their last evaluation."""
+        index = self._stale.nonzero()[:, 0]
+        if len(index) == self._tiles.num_envs:
+            self._whole = self._whole or bind(self._memory, self._counters, self.values, True)
+            self._whole.launch()
+        elif len(index):
+            self._refresh_some(index, self._side or self._make_side(bind))
+        self.mark_current()
+
+    def _make_side(self, bind: Bind) -> _Side:
+        parts = [torch.zeros_like(part) for part in (self._memory, self._counters, self.values)]
+        self._side = _Side(*parts, bind(*parts, True))
+        return self._side
+
+    def _refresh_some(self, index: torch.Tensor, side: _Side) -> None:
+        width = self._tiles.width
+        count = -(-len(index) // width)
+        padded = torch.cat([index, index[:1].expand(count * width - len(index))])
+        for mine, theirs in ((self._memory, side.memory), (self._counters, side.counters)):
+            chosen = mine[padded // width, :, padded % width]
+            theirs[:count] = chosen.reshape(count, width, -1).transpose(1, 2)
+        side.bound.call[driver.TILES] = count
+        side.bound.launch()
+        found = side.values[:count].transpose(1, 2).reshape(count * width, -1)
+        self.values[index // width, :, index % width] = found[: len(index)]
