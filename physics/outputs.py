@@ -98,8 +98,8 @@ class Outputs:
         self.mark_current()
 
     def _make_side(self, bind: Bind) -> _Side:
-        parts = [torch.zeros_like(part) for part in (self._memory, self._counters, self.values)]
-        self._side = _Side(*parts, bind(*parts, True))
+        memory, counters, values = map(torch.zeros_like, (self._memory, self._counters, self.values))
+        self._side = _Side(memory, counters, values, bind(memory, counters, values, True))
         return self._side
 
     def _refresh_some(self, index: torch.Tensor, side: _Side) -> None:

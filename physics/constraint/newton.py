@@ -28,9 +28,22 @@ def constrained_acceleration(model: ti.template(), work: ti.template()):
             work.qfrc_constraint[i] = zero
         work.solver_niter[0] = zero
     else:
+        if ti.static(not work.lanes.double):
+            work.ill_conditioned[0] = work.ill_conditioned[0] * _constrained(work)
         _minimise(model, work)
         for i in range(model.nv):
             work.qacc[i] = work.qacc_smooth[i] + work.shift[i]
+
+
+@ti.func
+def _constrained(work: ti.template()):
+    """Mask of the lanes with a row that may push: the others must not notice their neighbours' refinement."""
+    found = work.real(0.0)
+    for k in range(work.tile_nlim[0]):
+        found = ti.max(found, work.lanes.mask(work.lim_D[k] > 0.0))
+    for k in range(work.tile_ncon[0]):
+        found = ti.max(found, work.lanes.mask(work.con_D[k] > 0.0))
+    return found
 
 
 @ti.func

@@ -212,7 +212,9 @@ class _Builder:
             sort = str(self.rng.choice(["motor", "position", "velocity", "general"]))
             drive = ET.SubElement(actuator, sort, joint=name)
             turning = kind in ("free", "ball")
-            drive.set("gear", _text(self.rng.uniform(-2, 2, {"free": 6, "ball": 3}[kind] if turning else 1)))
+            # little leverage on rotations: servos of many times the stiffness of a small body's inertia blow up
+            leverage = 0.1 if turning else 2.0
+            drive.set("gear", _text(self.rng.uniform(-1, 1, {"free": 6, "ball": 3}[kind] if turning else 1) * leverage))
             if sort == "position":
                 drive.set("kp", _text(self.uniform(0.5, 10)))
                 drive.set("kv", _text(self.uniform(0, 0.5)))

@@ -1,5 +1,7 @@
 """States to compare in: along random episodes and around the reference pose, half of them in contact or at a limit."""
 
+import copy
+
 import mujoco
 import numpy as np
 
@@ -23,14 +25,18 @@ def sample(mjm: mujoco.MjModel, count: int, seed: int = 0) -> States:
     data = mujoco.MjData(mjm)
     active: list[tuple] = []
     idle: list[tuple] = []
+    probe = copy.copy(mjm)
+    probe.opt.integrator = int(mujoco.mjtIntegrator.mjINT_RK4)  # explicit in everything: the first to blow up
     half, rounds, most = (count + 1) // 2, 0, 40 + count // 10
     while rounds < most and (len(active) < half or len(active) + len(idle) < count):
         rounds += 1
         drawn = _episode(mjm, data, rng) if rounds % 2 else _around_reference(mjm, data, rng)
         for state in drawn:
-            if not _sane(mjm, data, state):
-                continue
-            (active if data.nefc else idle).append(state)
+            if _sane(mjm, data, state):
+                constrained = data.nefc > 0
+                mujoco.mj_step(probe, data)
+                if np.all(np.isfinite(data.qvel)) and np.abs(data.qvel).max(initial=0) <= 3 * _FASTEST:
+                    (active if constrained else idle).append(state)
         if rounds >= 8 and not active and len(idle) >= count:
             break  # nothing in this model touches or reaches a limit
     rng.shuffle(active)
@@ -110,7 +116,7 @@ def _episode(mjm: mujoco.MjModel, data: mujoco.MjData, rng: np.random.Generator)
 
 
 def _sane(mjm: mujoco.MjModel, data: mujoco.MjData, state: tuple) -> bool:
-    """Evaluate ``state``; return whether it is one that a simulation can come to."""
+    """Evaluate ``state``; return whether it is one that a simulation can come to and go on from."""
     mujoco.mj_resetData(mjm, data)
     data.qpos[:], data.qvel[:], data.ctrl[:] = state
     mujoco.mj_forward(mjm, data)
