@@ -29,25 +29,27 @@ COLUMNS = ("observations", "actions", "log_probs", "advantages", "returns")
 class Layers:
     """A perceptron with tanh between its linear layers, and where its gradient goes."""
 
-    linear: list[nn.Linear]
+    weights: list[Tensor]  # (out, in)
+    transposed: list[Tensor]  # views of them
+    biases: list[Tensor]
     gradients: list[tuple[Tensor, Tensor]]  # of weight and bias, a pair a layer
 
     def forward(self, x: Tensor) -> list[Tensor]:
         """Return the input (n, in), the hidden values and the output (n, out)."""
-        values = [x]
-        for layer in self.linear:
-            x = torch.addmm(layer.bias, x, layer.weight.t())
-            values.append(x.tanh_() if layer is not self.linear[-1] else x)
+        values, last = [x], len(self.weights) - 1
+        for k, weight in enumerate(self.transposed):
+            x = torch.addmm(self.biases[k], x, weight)
+            values.append(x.tanh_() if k < last else x)
         return values
 
     def backward(self, values: list[Tensor], slope: Tensor) -> None:
         """Write the gradient for the loss's slope (n, out) at the output."""
-        for k in range(len(self.linear) - 1, -1, -1):
+        for k in range(len(self.weights) - 1, -1, -1):
             weight, bias = self.gradients[k]
             torch.mm(slope.t(), values[k], out=weight)
             torch.sum(slope, 0, out=bias)
             if k:
-                slope = torch.ops.aten.tanh_backward(slope @ self.linear[k].weight, values[k])
+                slope = torch.ops.aten.tanh_backward(slope @ self.weights[k], values[k])
 
 
 class Update:
@@ -167,7 +169,9 @@ class LeanPPO(PPO):
 def _layers(modules: list[nn.Module]) -> Layers:
     """Collect the linear layers of a network and the views that their gradients were given."""
     linear = [module for module in modules if isinstance(module, nn.Linear)]
-    return Layers(linear, [(_gradient(layer.weight), _gradient(layer.bias)) for layer in linear])
+    weights, biases = [layer.weight.detach() for layer in linear], [layer.bias.detach() for layer in linear]
+    gradients = [(_gradient(layer.weight), _gradient(layer.bias)) for layer in linear]
+    return Layers(weights, [weight.t() for weight in weights], biases, gradients)
 
 
 def _gradient(parameter: Tensor) -> Tensor:
