@@ -28,12 +28,13 @@ RANKS = {
     "physics.tiles": 1,
     "physics.kernel": 11,
     "physics.readout": 11,
-    "physics.solver": 12,
-    "physics.rendering": 12,  # reads model and state; beside the solver, not above or below it
-    "physics": 13,  # the door: what users import
-    "envs": 14,
-    "benchmarks": 15,
-    "training": 16,
+    "physics.outputs": 12,
+    "physics.solver": 13,
+    "physics.rendering": 13,  # reads model and state; beside the solver, not above or below it
+    "physics": 14,  # the door: what users import
+    "envs": 15,
+    "benchmarks": 16,
+    "training": 17,
 }
 HEAVY = ("taichi", "torch", "mujoco", "stable_baselines3", "scipy", "matplotlib")
 

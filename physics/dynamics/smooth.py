@@ -7,8 +7,8 @@ from .tree_matrix import factor, solve
 
 ROUNDS = {False: 3, True: 1}
 """Solutions of M qacc = force at most, by double precision or not."""
-CANCELLED = 50.0
-"""A pivot so many times smaller than its entry of M has lost digits: about 3e-7 times that in qacc, measured."""
+CANCELLED = 35.0
+"""A pivot so many times smaller than its entry of M has lost digits: qacc then errs by 3e-7 to 2e-6 times that."""
 COARSE = 2e-3
 """Correction, relative to qacc_smooth, after which another one is due: it shrinks by about this factor each time."""
 

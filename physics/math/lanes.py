@@ -7,7 +7,6 @@ SLP pass packs the scalarised arithmetic into vector instructions (measured: `be
 from typing import Any
 
 import taichi as ti
-from taichi.lang import matrix_ops
 from taichi.lang.impl import expr_init, subscript
 
 
@@ -93,7 +92,13 @@ class Lanes:
     @traced
     def any(self, mask: Any) -> Any:
         """Whether a mask is set in any lane: a scalar that can drive an `if` or a loop."""
-        return mask > 0.5 if self.width == 1 else matrix_ops.max(mask) > 0.5
+        if self.width == 1:
+            return mask > 0.5
+        numbers = [subscript(None, mask, lane) for lane in range(self.width)]
+        while len(numbers) > 1:  # by halves, which are vectors again; a sum of masks is exact
+            half = len(numbers) // 2
+            numbers = [expr_init(a + b) for a, b in zip(numbers[:half], numbers[half:], strict=True)]
+        return numbers[0] > 0.5
 
     @traced
     def get(self, value: Any, lane: int) -> Any:
