@@ -5,8 +5,7 @@ puts the rows at y = 0; round 1 tries the warm start as a whole step; the rounds
 has converged rests: its numbers do not change while others go on. Stopping rules and their scale are MuJoCo's
 (mj_solNewton): improvement, gradient or Newton decrement below the tolerance. In single precision, where the tolerance
 cannot be tight, a step that changed the active rows is not the last unless the gradient is small: forces gain three
-digits for one more iteration in a hundred. And there the last round
-refines the solution of lanes whose M is ill-conditioned.
+digits for one more iteration in a hundred. There a last round also refines lanes whose M is ill-conditioned.
 """
 
 import taichi as ti

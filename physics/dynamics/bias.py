@@ -13,7 +13,7 @@ from ..math import Motion, Vec3
 
 @ti.func
 def body_velocities(model: ti.template(), work: ti.template()):
-    """Cvel of every body."""
+    """Spatial velocity (cvel) of every body."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     work.cvel.put(0, Motion(none, none))
@@ -73,7 +73,7 @@ def _accelerate(model: ti.template(), work: ti.template(), b: ti.i32, qacc: ti.t
 
 @ti.func
 def _newton_euler(model: ti.template(), work: ti.template(), b: ti.i32):
-    """Cfrc of body b alone: force through its centre of mass and torque about it, moved to the tree's."""
+    """What body b alone needs (cfrc): force through its centre of mass and torque about it, moved to the tree's."""
     acceleration = work.body_acc[b]
     omega = work.cvel[b].rot
     arm = work.com_arm[b]
