@@ -22,7 +22,7 @@ def free_body_acceleration(model: ti.template(), work: ti.template(), b: ti.i32,
     omega = frame.times(Vec3(work.qvel[dof + 3], work.qvel[dof + 4], work.qvel[dof + 5]))
     mass = model.body_subtreemass[b]
     arm = work.com_offset[b]
-    inertia = work.crb[b].rot  # of the body and what is welded to it, about the tree's centre of mass
+    inertia = work.subtree_inertia.symmetric(b)  # of the body and what is welded to it
     spin = inertia.times(omega)
     for c in ti.static(range(3)):
         axis = (frame.x, frame.y, frame.z)[c]

@@ -1,21 +1,61 @@
-"""Composite-rigid-body algorithm (Featherstone 2008, section 6.2)."""
+"""Composite-rigid-body algorithm (Featherstone 2008, section 6.2), with every moment taken where it is small.
+
+Inertias are about the centre of mass of the subtree they belong to, and a dof's force on its ancestors is turned about
+each ancestor's own anchor. About one point for the whole tree, small limbs would be differences of large numbers.
+"""
 
 import taichi as ti
+
+from ..math import Motion
+from ..math.spatial import parallel_axis
 
 
 @ti.func
 def mass_matrix(model: ti.template(), work: ti.template()):
     """M at (dof, ancestor), armature on the diagonal."""
+    _subtree_inertias(model, work)
+    for i in range(model.nv):
+        b = model.dof_bodyid[i]
+        momentum = _momentum(model, work, i, b)
+        work.M[i, i] = _moment(model, work, i, b, momentum) + model.dof_armature[i]
+        for k in range(1, model.dof_depth[i]):
+            j = model.dof_ancestor[i, k]
+            work.M[i, j] = _moment(model, work, j, b, momentum)
+
+
+@ti.func
+def _subtree_inertias(model: ti.template(), work: ti.template()):
     for b in range(1, model.nbody):
-        work.crb.put(b, work.cinert[b])
+        arm = work.inertial_offset[b] - work.com_offset[b]
+        own = work.own_inertia.symmetric(b)
+        work.subtree_inertia.put(b, parallel_axis(own, arm, model.body_mass[b]))
     for k in range(1, model.nbody):
         b = model.nbody - k
         parent = model.body_parentid[b]
         if parent > 0:
-            work.crb.put(parent, work.crb[parent] + work.crb[b])
-    for i in range(model.nv):
-        force = work.crb[model.dof_bodyid[i]].times(work.cdof[i])
-        work.M[i, i] = force.dot(work.cdof[i]) + model.dof_armature[i]
-        for k in range(1, model.dof_depth[i]):
-            j = model.dof_ancestor[i, k]
-            work.M[i, j] = force.dot(work.cdof[j])
+            arm = work.com_offset[b] - work.com_offset[parent]
+            own = work.subtree_inertia.symmetric(b)
+            moved = parallel_axis(own, arm, model.body_subtreemass[b])
+            work.subtree_inertia.put(parent, work.subtree_inertia.symmetric(parent) + moved)
+
+
+@ti.func
+def _momentum(model: ti.template(), work: ti.template(), i: ti.i32, b: ti.i32):
+    """Momentum, about its centre of mass, of body b and all below it when its dof i moves at unit speed."""
+    rot = work.cdof[i].rot
+    lin = work.cdof[i].lin
+    if model.dof_turns[i] == 1:
+        lin = rot.cross(work.com_offset[b] - work.anchor_offset[model.dof_jntid[i]])
+    return Motion(work.subtree_inertia.symmetric(b).times(rot), lin * model.body_subtreemass[b])
+
+
+@ti.func
+def _moment(model: ti.template(), work: ti.template(), j: ti.i32, b: ti.i32, momentum: ti.template()):
+    """Share of dof j in a momentum about the centre of mass of b's subtree."""
+    share = work.real(0.0)
+    if model.dof_turns[j] == 1:
+        arm = work.com_offset[b] - work.anchor_offset[model.dof_jntid[j]]
+        share = work.cdof[j].rot.dot(momentum.rot + arm.cross(momentum.lin))
+    else:
+        share = work.cdof[j].lin.dot(momentum.lin)
+    return share

@@ -7,8 +7,9 @@ from .tree_matrix import factor, solve
 
 ROUNDS = {False: 3, True: 1}
 """Solutions of M qacc = force at most, by double precision or not."""
-CANCELLED = 35.0
-"""A pivot so many times smaller than its entry of M has lost digits: qacc then errs by 3e-7 to 2e-6 times that."""
+ILL_CONDITIONED = 130.0
+"""Amplification of an error in M, relative to its diagonal, above which qacc is refined: single precision computes M
+to about 1e-6, and qacc then errs by up to 4e-7 times the amplification (measured on the models of docs/parity.md)."""
 COARSE = 2e-3
 """Correction, relative to qacc_smooth, after which another one is due: it shrinks by about this factor each time."""
 
@@ -18,9 +19,9 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
     """qfrc_bias, qfrc_smooth = passive - bias + actuator and qacc_smooth; L and D_inv become M's factor.
 
     The first round starts at zero acceleration, where the inverse dynamics are the bias. What is left of the force
-    after it is rounding, which an ill-conditioned M multiplies. So in single precision, where elimination cancelled, a
-    second round puts back what inverse dynamics, which never see M, find missing, and a third where the second had much
-    to do (iterative refinement: Higham 2002, chapter 12).
+    after it is rounding, which an ill-conditioned M multiplies. So in single precision, where that is much, a second
+    round puts back what inverse dynamics, which never see M, find missing, and a third where the second had much to do
+    (iterative refinement: Higham 2002, chapter 12).
     """
     lanes = work.lanes
     for i in range(model.nv):
@@ -29,7 +30,8 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
             j = work.tree_index[i, e]
             work.L[i, j] = work.M[i, j]
     factor(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv)
-    _mark_ill_conditioned(model, work)
+    if ti.static(not lanes.double):
+        _mark_ill_conditioned(model, work)
     due = work.real(1.0)
     for r in range(ROUNDS[lanes.double]):
         if lanes.any(due):
@@ -41,15 +43,38 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
                     work.qfrc_smooth[i] = missing
                 work.residual[i] = missing
             solve(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv, work.residual)
-            due = _correct(model, work, due) * work.ill_conditioned[0]
+            due = _correct(model, work, due)
+            if ti.static(not lanes.double):
+                due = due * work.ill_conditioned[0]
 
 
 @ti.func
 def _mark_ill_conditioned(model: ti.template(), work: ti.template()):
-    loss = work.real(0.0)
+    """Estimate the amplification by one solution, whose right side is chosen to make it grow.
+
+    As LINPACK estimates a condition number (Cline, Moler, Stewart and Wilkinson 1979): the right side is plus or minus
+    the root of M's diagonal, each sign the one that adds to what came down from the dofs solved before.
+    """
     for i in range(model.nv):
-        loss = ti.max(loss, work.M[i, i] * work.D_inv[i])
-    work.ill_conditioned[0] = work.lanes.mask(loss > CANCELLED)
+        work.residual[i] = work.real(0.0)
+    for k in range(model.nv):
+        i = model.nv - 1 - k
+        value = work.residual[i]
+        size = ti.sqrt(work.M[i, i])
+        value += ti.select(value < 0.0, -size, size)
+        work.residual[i] = value
+        for p in range(1, work.tree_count[i]):
+            j = work.tree_index[i, p]
+            work.residual[j] = work.residual[j] - work.L[i, j] * value
+    square = work.real(0.0)
+    for i in range(model.nv):
+        value = work.residual[i] * work.D_inv[i]
+        for p in range(1, work.tree_count[i]):
+            j = work.tree_index[i, p]
+            value -= work.L[i, j] * work.residual[j]
+        work.residual[i] = value
+        square = ti.max(square, value * value * work.M[i, i])
+    work.ill_conditioned[0] = work.lanes.mask(square > ILL_CONDITIONED * ILL_CONDITIONED)
 
 
 @ti.func

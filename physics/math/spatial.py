@@ -4,7 +4,7 @@ from typing import Any
 
 from taichi.lang.impl import expr_init
 
-from .lanes import LaneValue
+from .lanes import LaneValue, traced
 from .vector import Sym3, Vec3
 
 
@@ -32,6 +32,20 @@ class Motion(LaneValue):
         return self.rot.dot(other.rot) + self.lin.dot(other.lin)
 
 
+@traced
+def parallel_axis(own: Sym3, arm: Vec3, mass: Any) -> Sym3:
+    """Rotational inertia about a point that the centre of mass is `arm` (m) away from; `own` is about the latter."""
+    r = arm
+    return own + Sym3(
+        mass * (r.y * r.y + r.z * r.z),
+        mass * (r.x * r.x + r.z * r.z),
+        mass * (r.x * r.x + r.y * r.y),
+        -(mass * r.x * r.y),
+        -(mass * r.x * r.z),
+        -(mass * r.y * r.z),
+    )
+
+
 class Inertia(LaneValue):
     """Rigid-body inertia about the reference point: rotational inertia, mass times offset, mass (MuJoCo's cinert)."""
 
@@ -45,19 +59,7 @@ class Inertia(LaneValue):
     @staticmethod
     def about(own: Sym3, offset: Vec3, mass: Any) -> "Inertia":
         """Inertia of a body whose centre of mass is `offset` (m) away from the reference point; `own` is about it."""
-        r = offset
-        steiner = Sym3(
-            mass * (r.y * r.y + r.z * r.z),
-            mass * (r.x * r.x + r.z * r.z),
-            mass * (r.x * r.x + r.y * r.y),
-            -(mass * r.x * r.y),
-            -(mass * r.x * r.z),
-            -(mass * r.y * r.z),
-        )
-        return Inertia(own + steiner, r * mass, mass)
-
-    def __add__(self, other: "Inertia") -> "Inertia":
-        return Inertia(self.rot + other.rot, self.moment + other.moment, self.mass + other.mass)
+        return Inertia(parallel_axis(own, offset, mass), offset * mass, mass)
 
     def times(self, v: Motion) -> Motion:
         """Momentum of the body at the velocity `v`; force at the acceleration `v`."""

@@ -27,6 +27,8 @@ INTEGERS: tuple[Field, ...] = (
     _F("jnt_qposadr", ("njnt",), 1, "", "first coordinate"),
     _F("jnt_dofadr", ("njnt",), 1, "", "first dof"),
     _F("dof_bodyid", ("nv",), 1, "", "body that the dof moves"),
+    _F("dof_jntid", ("nv",), 1, "", "its joint"),
+    _F("dof_turns", ("nv",), 1, "", "1: a rotation about the joint's anchor, 0: a translation"),
     _F("dof_depth", ("nv",), 1, "", "length of the list of ancestors, the dof itself included"),
     _F("dof_ancestor", ("nv", "nv"), 1, "", "the dof, its parent dof, and so on to the root"),
     _F("actuator_type", ("nu",), 1, "", "type of the joint it drives, as jnt_type"),

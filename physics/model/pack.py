@@ -117,8 +117,11 @@ def _joints(mjm: mujoco.MjModel) -> dict:
     springs = 0.0 if disabled(mjm, _D.mjDSBL_SPRING) else 1.0
     dampers = 0.0 if disabled(mjm, _D.mjDSBL_DAMPER) else 1.0
     out = {n: getattr(mjm, n) for n in ("qpos0", "qpos_spring", "jnt_type", "jnt_qposadr", "jnt_dofadr")}
-    out |= {n: getattr(mjm, n) for n in ("jnt_pos", "jnt_axis", "dof_bodyid", "dof_armature")}
+    out |= {n: getattr(mjm, n) for n in ("jnt_pos", "jnt_axis", "dof_bodyid", "dof_jntid", "dof_armature")}
+    kinds = mjm.jnt_type[mjm.dof_jntid]
+    nth = np.arange(mjm.nv) - mjm.jnt_dofadr[mjm.dof_jntid]
     return out | {
+        "dof_turns": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
         "dof_depth": depth,
         "dof_ancestor": ancestors,
         "jnt_stiffness": _first(mjm.jnt_stiffness, mjm.njnt) * springs,

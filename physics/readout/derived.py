@@ -101,6 +101,18 @@ def _dense_mass(model: Model, fields: Fields) -> Tensor:
     return lower + torch.tril(lower, -1).transpose(1, 2)
 
 
+def _composite_inertia(model: Model, fields: Fields) -> Tensor:
+    """Inertia of every subtree about its tree's centre of mass (num_envs, nbody, 10), as cinert."""
+    own, com = fields["subtree_inertia"], fields["com_offset"]
+    arm = com - com[:, torch.as_tensor(model.mj.body_rootid).long()]
+    mass = _constant(model, "body_subtreemass", own)[:, None].expand_as(arm[..., :1])
+    x, y, z = arm.unbind(-1)
+    steiner = mass * torch.stack((y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z), -1)
+    crb = torch.cat((own + steiner, arm * mass, mass), -1)
+    crb[:, 0] = 0.0
+    return crb
+
+
 _CAM = mujoco.mjtCamLight
 
 
@@ -142,6 +154,7 @@ DERIVED: dict[str, Derived] = {
     "site_xmat": Derived(_POSE, _rotation("site")),
     "cam_xpos": Derived(_CAMERA, lambda model, f: camera_poses(model, f)[0]),
     "cam_xmat": Derived(_CAMERA, lambda model, f: camera_poses(model, f)[1]),
+    "crb": Derived(("subtree_inertia", "com_offset"), _composite_inertia),
     "qM": Derived(("M",), _dense_mass),
     "M": Derived(("M",), _dense_mass),
 }

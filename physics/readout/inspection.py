@@ -10,11 +10,11 @@ from ..state.fields import INDICES, QUANTITIES
 from .derived import derive
 
 _BY_NAME = (
-    *("qpos", "qvel", "ctrl", "xpos", "xquat", "xipos", "subtree_com", "cinert", "cdof", "crb", "cvel"),
+    *("qpos", "qvel", "ctrl", "xpos", "xquat", "xipos", "subtree_com", "cinert", "cdof", "cvel"),
     *("qfrc_bias", "qfrc_passive", "actuator_force", "qfrc_actuator", "qfrc_smooth", "qacc_smooth", "qacc"),
     *("qfrc_constraint", "cfrc_ext"),
 )
-_FROM_OTHERS = ("xmat", "geom_xpos", "geom_xmat", "site_xpos", "site_xmat", "cam_xpos", "cam_xmat", "qM")
+_FROM_OTHERS = ("crb", "xmat", "geom_xpos", "geom_xmat", "site_xpos", "site_xmat", "cam_xpos", "cam_xmat", "qM")
 _LIMIT, _FRICTIONLESS, _PYRAMIDAL = (
     int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}"))
     for n in ("LIMIT_JOINT", "CONTACT_FRICTIONLESS", "CONTACT_PYRAMIDAL")

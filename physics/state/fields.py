@@ -50,7 +50,7 @@ KINEMATICS: tuple[Field, ...] = (
 )
 
 DYNAMICS: tuple[Field, ...] = (
-    _F("crb", ("nbody",), 10, "kg m^2, kg m, kg", "composite inertia of the body and all below it"),
+    _F("subtree_inertia", ("nbody",), 6, "kg m^2", "of the body and all below it about their centre of mass"),
     _F("M", ("nv", "nv"), 1, "kg or kg m^2", "mass matrix, stored at (dof, ancestor)"),
     _F("L", ("nv", "nv"), 1, "", "unit factor of M or of its implicit variant: L^T D L"),
     _F("D_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),

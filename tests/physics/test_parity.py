@@ -13,11 +13,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# Float32 accelerations without constraints that miss the bar of 5e-5, with the error they must not exceed: M is not
-# ill-conditioned enough for a refinement, but its rounding costs this much. The slow proof and docs/parity.md keep the
-# bar. Composite inertias about each subtree's own centre of mass should cure it.
-KNOWN_BEYOND = {"several_joints": {"qacc_smooth": 2e-4}}
-
 
 def _prove(out: Path, precision: str, *options: str) -> list[dict]:
     command = [sys.executable, "-m", "tests.physics.parity.report", "--precision", precision, "--json", str(out)]
@@ -32,19 +27,10 @@ def _verdict(rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def _without_known(row: dict) -> dict:
-    """The row without failures that KNOWN_BEYOND names and bounds."""
-    known = KNOWN_BEYOND.get(row["model"], {})
-    left = {name: found for name, found in row["failures"].items() if not found[0] < known.get(name, 0.0)}
-    return {**row, "failures": left, "text": row["text"] if left else ""}
-
-
 @pytest.mark.parametrize("precision", ["64", "32"])
 def test_every_model_agrees(precision, tmp_path):
     rows = _prove(tmp_path / "rows.json", precision, "--states", "100", "--random", "10")
     assert len(rows) > 50
-    if precision == "32":
-        rows = [_without_known(row) for row in rows]
     assert not _verdict(rows), _verdict(rows)
 
 
