@@ -1,7 +1,8 @@
 """The CPU driver: one kernel takes every tile of environments through its steps.
 
-Workers run in parallel, each over its own range of tiles and in its own scratch. The kernel's arguments are flat
-arrays, so it is compiled once for a lane width and a precision, not for each model or number of environments.
+Workers run in parallel, each in its own scratch, and take one tile after the other from a common counter: a worker that
+wakes late or meets hard tiles holds nobody up. The kernel's arguments are flat arrays, so it is compiled once for a lane
+width and a precision, not for each model or number of environments.
 """
 
 import functools
@@ -20,10 +21,11 @@ from .state.snapshot import admit
 from .state.views import ModelView, Scratch, Workspace
 from .step import step
 
-SUBSTEPS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, COORDS, EVALS, INDICES, CALL_LENGTH = range(11)
+SUBSTEPS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, COORDS, EVALS, INDICES, NEXT, FINISHED, CALL_LENGTH = range(13)
 """Entries of the kernel's argument `call`: steps to take (0: evaluate only); 1 to evaluate at the last evaluation's
 state; number of workers; number of tiles; tile that goes to the front of the outputs; rows to hand out; 1 to compute
-cfrc_ext; coordinate and evaluation rows; integers to dump. The last is their number."""
+cfrc_ext; coordinate and evaluation rows; integers to dump; the next tile that no worker has taken yet, and how many
+workers found none left (both 0 between launches). The last is their number."""
 FAULT, STEPS, NITER, COUNTERS = range(4)
 """Rows of the integer memory of an environment, and their number."""
 
@@ -169,8 +171,8 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
             model = ModelView(ints, reals, features)
             work = Workspace(lanes, ints, scratch, worker)
             _tree_pattern(model, work)
-            count = call[TILES]
-            for i in range(count * worker // call[WORKERS], count * (worker + 1) // call[WORKERS]):
+            i = ti.atomic_add(call[NEXT], 1)
+            while i < call[TILES]:
                 tile = tiles[i]
                 _begin(model, work, memory, counters, call, tile)
                 step(model, work, call[SUBSTEPS])
@@ -182,6 +184,10 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
                     store_row(work, rows[k], out, tile - call[FIRST], k)
                 for k in range(call[INDICES]):
                     dump[tile - call[FIRST], k] = work.index(k)
+                i = ti.atomic_add(call[NEXT], 1)
+            if ti.atomic_add(call[FINISHED], 1) == call[WORKERS] - 1:
+                call[NEXT] = 0
+                call[FINISHED] = 0
 
     return run
 
