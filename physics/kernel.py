@@ -1,8 +1,8 @@
 """The CPU driver: one kernel takes every tile of environments through its steps.
 
-Workers run in parallel, each in its own scratch, and take one tile after the other from a common counter: a worker that
-wakes late or meets hard tiles holds nobody up. The kernel's arguments are flat arrays, so it is compiled once for a lane
-width and a precision, not for each model or number of environments.
+Workers run in parallel, each in its own scratch, and take one tile after the other from a common counter, so that one
+that wakes late or meets hard tiles holds nobody up. The kernel's arguments are flat arrays: it is compiled once for a
+lane width and a precision, not for each model or number of environments.
 """
 
 import functools
