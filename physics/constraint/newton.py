@@ -5,7 +5,8 @@ puts the rows at y = 0; round 1 tries the warm start as a whole step; the rounds
 has converged rests: its numbers do not change while others go on. Stopping rules and their scale are MuJoCo's
 (mj_solNewton): improvement, gradient or Newton decrement below the tolerance. In single precision, where the tolerance
 cannot be tight, a step that changed the active rows is not the last unless the gradient is small: forces gain three
-digits for one more iteration in a hundred. There a last round also refines lanes whose M is ill-conditioned.
+digits for one more iteration in a hundred. There a lane that rests because the direction at hand would gain too little
+still goes along it if it gains anything, and a last round refines lanes whose M is ill-conditioned.
 """
 
 import taichi as ti
@@ -15,6 +16,9 @@ from ..dynamics.tree_matrix import multiply, solve
 from .hessian import fill_pattern, start_hessian, update_hessian
 from .line_search import search
 from .products import constraint_force, jacobian_times
+
+WORTHLESS = 1e-3
+"""Part of the tolerance below which a last step along a direction at hand gains nothing in single precision."""
 
 
 @ti.func
@@ -50,6 +54,7 @@ def _minimise(model: ti.template(), work: ti.template()):
     lanes = work.lanes
     scale = _scale(model, work)
     resting, iterations, improvement = work.real(0.0), work.real(0.0), work.real(0.0)
+    work.last_step[0] = work.real(0.0)
     for i in range(model.nv):
         work.shift[i] = work.real(0.0)
         work.M_shift[i] = work.real(0.0)
@@ -61,7 +66,7 @@ def _minimise(model: ti.template(), work: ti.template()):
                 work.search[i] = work.qacc_warmstart[i] - work.qacc_smooth[i]
         elif rounds > 1:
             resting = _newton_direction(model, work, scale, rounds, resting, improvement)
-            if rounds > model.iterations + 1 or not lanes.any(1.0 - resting):
+            if rounds > model.iterations + 1 or not lanes.any(ti.max(1.0 - resting, work.last_step[0])):
                 going = 0
                 if ti.static(not lanes.double):
                     if refining == 0 and lanes.any(work.ill_conditioned[0]):
@@ -128,6 +133,7 @@ def _newton_direction(
     flat = lanes.mask(scale * ti.sqrt(square) < tolerance)
     poor = lanes.mask(scale * improvement < tolerance)
     now = resting
+    work.last_step[0] = work.real(0.0)
     if rounds > 2:
         now = ti.max(now, flat)
         if ti.static(lanes.double):
@@ -152,6 +158,8 @@ def _newton_direction(
             small = small * flat
         elif ti.static(not lanes.double):
             small = ti.max(small, poor) * (1.0 - changed)
+            gains = lanes.mask(0.5 * scale * decrement > WORTHLESS * tolerance)
+            work.last_step[0] = small * gains * (1.0 - now)
         now = ti.max(now, small)
     return now
 
@@ -169,7 +177,7 @@ def _step(model: ti.template(), work: ti.template(), scale: ti.template(), round
         descent += direction * work.gradient[i]
     tolerance = model.tolerance[0] * model.ls_tolerance[0] * ti.sqrt(square) / scale
     step, change = search(model, work, linear, quadratic, descent, resting, tolerance, 1 if rounds == 1 else 0)
-    step = ti.select(resting > 0.5, work.real(0.0), step)
+    step = ti.select(resting > 0.5, work.last_step[0], step)
     _move(model, work, step)
     return ti.select(resting > 0.5, change * 0.0, change)
 

@@ -104,6 +104,7 @@ SOLVER: tuple[Field, ...] = (
     _F("H_L", ("nv", "nv"), 1, "", "unit factor of the Hessian"),
     _F("H_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
     _F("weight_change", ("cone",), 1, "kg", "change of the con_weight in hand"),
+    _F("last_step", ("one",), 1, "", "mask: rests after one more step along the direction at hand"),
     _F("qacc", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration"),
     _F("qfrc_constraint", ("nv",), 1, "N or N m", "constraint forces on the dofs"),
     _F("cfrc_ext", ("nbody",), 6, "N m, N", "contact force on the body about the tree's centre of mass"),
