@@ -11,7 +11,7 @@ from .timing import Sample, take_turns
 WARM_UP_STEPS = 100
 """Random steps before the first timed one: episodes of the tasks that fall have then spread out."""
 GYMNASIUM_ENVS = 4
-FASTER_THAN_ENVPOOL, FASTER_THAN_GYMNASIUM = 3.0, 10.0
+FASTER_THAN_ENVPOOL, FASTER_THAN_GYMNASIUM, SCALING = 3.0, 10.0, 1.8
 COLUMNS = {
     "task": "",
     "Tumble steps/s": ",.0f",
@@ -20,6 +20,7 @@ COLUMNS = {
     "low": ".2f",
     "high": ".2f",
     "Tumble, one thread": ",.0f",
+    "over one": ".2f",
     "Gymnasium": ",.0f",
     "ratio ": ".1f",
     "low ": ".1f",
@@ -78,6 +79,8 @@ def _compare(result: Result, task: str, num_envs: int, steps: int, rounds: int, 
         result.tables[1].rows.append({"task": task, "side": name, "ends per 1000 steps": share})
     if "envpool" in peers:
         result.verdicts.append(Verdict(f"{task}: times envpool's steps a second", row["ratio"], FASTER_THAN_ENVPOOL))
+    if threads > 1:
+        result.verdicts.append(Verdict(f"{task}: {threads} threads over one", row["over one"], SCALING))
     result.verdicts.append(
         Verdict(f"{task}: times Gymnasium's steps a second on one thread", row["ratio "], FASTER_THAN_GYMNASIUM)
     )
@@ -100,6 +103,7 @@ def _row(task: str, samples: dict[str, Sample], counts: dict[str, int]) -> dict[
     row: dict[str, Any] = {"task": task, "seconds a step": {name: sample.seconds for name, sample in per_step.items()}}
     row |= {"Tumble steps/s": 1 / per_step["Tumble"].median}
     row |= {"Tumble, one thread": 1 / per_step["Tumble, one thread"].median}
+    row |= {"over one": per_step["Tumble"].times_faster_than(per_step["Tumble, one thread"]).median}
     row |= {"Gymnasium": 1 / per_step["Gymnasium"].median}
     ratio = per_step["Tumble, one thread"].times_faster_than(per_step["Gymnasium"])
     row |= {"ratio ": ratio.median, "low ": ratio.low, "high ": ratio.high}

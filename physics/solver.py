@@ -11,6 +11,7 @@ from .fields import layout
 from .model.features import Features
 from .model.model import Model
 from .outputs import Bound, Outputs
+from .readout.contacts import SOURCES as CONTACT_SOURCES
 from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, derive, sources_of
 from .readout.inspection import inspect_lane
@@ -272,9 +273,7 @@ class RigidSolver:
     def contacts(self) -> Contacts:
         """Contacts of all environments; see `Contacts`."""
         tiles = torch.arange(self.tiles.count, dtype=torch.int32)
-        fields, dump = self._evaluate(
-            tiles, [f.name for f in QUANTITIES if f.name.startswith("con_")], with_indices=True
-        )
+        fields, dump = self._evaluate(tiles, CONTACT_SOURCES, with_indices=True)
         return batched_contacts(self.model, self.num_envs, fields, dump)
 
     def inspect(self, env: int) -> dict[str, np.ndarray]:

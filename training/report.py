@@ -25,6 +25,7 @@ def describe(run: Run) -> dict[str, Any]:
         if path.exists():
             score = json.loads(path.read_text(encoding="utf-8"))
             row[simulator] = {key: score[key] for key in ("episodes", "mean", "standard_error", "mean_length", "step")}
+            row["steps"] = max(row["steps"], score["step"])  # the curve's last line may lie before the run's end
     return row
 
 

@@ -9,6 +9,9 @@ from ..model.model import Model
 from ..state.fields import INDICES
 from ..state.sizes import all_sizes
 
+SOURCES = ("con_dist", "con_pos", "con_frame", "con_present", "con_force")
+"""Fields that contacts are made of."""
+
 
 @dataclass(frozen=True)
 class Contacts:

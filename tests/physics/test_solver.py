@@ -1,5 +1,9 @@
 """RigidSolver as a user meets it: copies, writes, errors, isolation, the same bits in any batch."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +11,7 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.readout.fields_table import fields_markdown
+from tumble.physics.runtime import usable_cores
 
 from ..test_architecture import ROOT
 
@@ -164,3 +169,16 @@ def test_a_tolerance_beyond_single_precision_is_noted(precision, tolerance, coun
     notes = RigidSolver(model, num_envs=2).notes
     assert len(notes) == count
     assert all("tolerance 1e-08" in note and "1e-06" in note for note in notes)
+
+
+@pytest.mark.skipif(usable_cores() < 2 or not hasattr(os, "sched_setaffinity"), reason="needs Linux and two cores")
+def test_workers_stay_on_a_core_each_if_there_is_one_for_each_core():
+    script = (
+        "import os, sys, tumble\n"
+        "tumble.init(threads=int(sys.argv[1]))\n"
+        "places = [os.sched_getaffinity(int(t)) for t in os.listdir('/proc/self/task')]\n"
+        "print(sorted(core for place in places if len(place) == 1 for core in place))"
+    )
+    for threads, expected in ((usable_cores(), sorted(os.sched_getaffinity(0))), (1, [])):
+        done = subprocess.run([sys.executable, "-c", script, str(threads)], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == str(expected)
