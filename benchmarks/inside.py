@@ -22,7 +22,10 @@ def use_workers(solver: RigidSolver, workers: int) -> None:
     A kernel with one worker keeps one core busy, as it does under `init(threads=1)`; so one thread and two can take
     turns in one process.
     """
-    solver._call[driver.WORKERS] = min(workers, solver.runtime.threads)
+    outputs = solver._outputs
+    refreshing = [outputs._whole, outputs._side and outputs._side.bound]  # after resets; made on first use
+    for call in (solver._call, *(bound.call for bound in refreshing if bound is not None)):
+        call[driver.WORKERS] = min(workers, solver.runtime.threads)
 
 
 class Parts(NamedTuple):

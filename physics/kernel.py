@@ -24,7 +24,7 @@ from .step import step
 SUBSTEPS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, COORDS, EVALS, INDICES, NEXT, FINISHED, CALL_LENGTH = range(13)
 """Entries of the kernel's argument `call`: steps to take (0: evaluate only); 1 to evaluate at the last evaluation's
 state; number of workers; number of tiles; tile that goes to the front of the outputs; rows to hand out; 1 to compute
-cfrc_ext; coordinate and evaluation rows; integers to dump; the next tile that no worker has taken yet, and how many
+cfrc_ext; coordinate and evaluation rows; integers to dump; how many tiles workers have taken so far, and how many
 workers found none left (both 0 between launches). The last is their number."""
 FAULT, STEPS, NITER, COUNTERS = range(4)
 """Rows of the integer memory of an environment, and their number."""

@@ -87,7 +87,7 @@ def init(
         precision: "32" (what people train with) or "64" (for proofs).
         lanes: environments per SIMD register: 1, 4, 8 or 16; by default as many as the processor's registers hold.
         threads: worker threads; by default one for each core, or `TUMBLE_THREADS`. Where there is one for each core
-            (Linux), each stays on its own; two trainings side by side do better with `threads=1` each.
+            (Linux), each stays on its own, unless `TUMBLE_PIN=0`; processes side by side do better with one thread each.
 
     Raises:
         ValueError: for a value that is not one of these.
@@ -177,7 +177,7 @@ def _start_taichi(precision: str, threads: int) -> None:
             cfg_optimization=False,  # five times shorter compilation, no slower code
             make_cpu_multithreading_loop=False,  # one task for each worker, not one for each 512 iterations
         )
-    if 1 < threads == usable_cores():
+    if hasattr(os, "sched_setaffinity") and 1 < threads == usable_cores() and os.environ.get("TUMBLE_PIN") != "0":
         _pin(sorted(_thread_ids() - others)[-threads:])
 
 

@@ -5,8 +5,9 @@ puts the rows at y = 0; round 1 tries the warm start as a whole step; the rounds
 has converged rests: its numbers do not change while others go on. Stopping rules and their scale are MuJoCo's
 (mj_solNewton): improvement, gradient or Newton decrement below the tolerance. In single precision, where the tolerance
 cannot be tight, a step that changed the active rows is not the last unless the gradient is small: forces gain three
-digits for one more iteration in a hundred. There a lane that rests because the direction at hand would gain too little
-still goes along it if it gains anything, and a last round refines lanes whose M is ill-conditioned.
+digits for one more iteration in a hundred. There a lane that rests because the cost no longer changes much still goes
+along the direction at hand if it gains anything (it is not counted as an iteration), and a last round refines lanes
+whose M is ill-conditioned.
 """
 
 import taichi as ti
@@ -30,6 +31,7 @@ def constrained_acceleration(model: ti.template(), work: ti.template()):
             work.qacc[i] = work.qacc_smooth[i]
             work.qfrc_constraint[i] = zero
         work.solver_niter[0] = zero
+        work.last_step[0] = zero
     else:
         if ti.static(not work.lanes.double):
             work.ill_conditioned[0] = work.ill_conditioned[0] * _constrained(work)
@@ -69,7 +71,7 @@ def _minimise(model: ti.template(), work: ti.template()):
             if rounds > model.iterations + 1 or not lanes.any(ti.max(1.0 - resting, work.last_step[0])):
                 going = 0
                 if ti.static(not lanes.double):
-                    if refining == 0 and lanes.any(work.ill_conditioned[0]):
+                    if refining == 0 and model.iterations > 0 and lanes.any(work.ill_conditioned[0]):
                         going, refining = 1, 1
                         rounds = model.iterations + 2
                         _refinement(model, work)
@@ -176,8 +178,9 @@ def _step(model: ti.template(), work: ti.template(), scale: ti.template(), round
         square += direction * direction
         descent += direction * work.gradient[i]
     tolerance = model.tolerance[0] * model.ls_tolerance[0] * ti.sqrt(square) / scale
-    step, change = search(model, work, linear, quadratic, descent, resting, tolerance, 1 if rounds == 1 else 0)
-    step = ti.select(resting > 0.5, work.last_step[0], step)
+    still = resting * (1.0 - work.last_step[0])
+    step, change = search(model, work, linear, quadratic, descent, still, tolerance, 1 if rounds == 1 else 0)
+    step = ti.select(still > 0.5, work.real(0.0), step)
     _move(model, work, step)
     return ti.select(resting > 0.5, change * 0.0, change)
 
@@ -205,3 +208,4 @@ def _refinement(model: ti.template(), work: ti.template()):
         applied = work.qfrc_passive[i] + work.qfrc_actuator[i]
         work.search[i] = (applied - work.search[i]) + work.qfrc_constraint[i]
     solve(model.nv, work.fill_count, work.fill_index, work.H_L, work.H_inv, work.search)
+    multiply(model.nv, work.tree_count, work.tree_index, work.M, work.search, work.M_search)
