@@ -87,7 +87,7 @@ def init(
         precision: "32" (what people train with) or "64" (for proofs).
         lanes: environments per SIMD register: 1, 4, 8 or 16; by default as many as the processor's registers hold.
         threads: worker threads; by default one for each core, or `TUMBLE_THREADS`. Where there is one for each core
-            (Linux), each stays on its own, unless `TUMBLE_PIN=0`; processes side by side do better with one thread each.
+            (Linux), each stays on its own unless `TUMBLE_PIN=0`; processes side by side do better with one each.
 
     Raises:
         ValueError: for a value that is not one of these.
