@@ -12,7 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .results import conditions, save, usable_cores
+from ..physics.runtime import usable_cores
+from .results import conditions, save
 
 QUIET = 0.05
 """Share of the cores' time that others may use while speeds are measured."""
