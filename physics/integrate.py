@@ -9,39 +9,70 @@ from .dynamics.free_body import free_body_acceleration
 from .dynamics.tree_matrix import factor, solve
 from .kinematics.forward import BALL, FREE
 from .math import Quat, Vec3
-from .math.quaternion import integrate as turn
+from .math.compensated import two_sum
+from .math.quaternion import integrate, turn
 from .math.trigonometry import sincos
 from .state.sizes import IMPLICITFAST
 
 
 @ti.func
-def advance(
-    model: ti.template(),
-    work: ti.template(),
-    dt: ti.template(),
-):
-    """Qvel = start_qvel + dt drive_qacc; qpos = start_qpos moved for dt at drive_qvel."""
+def advance(model: ti.template(), work: ti.template(), dt: ti.template(), last: ti.i32):
+    """Qvel = start_qvel + dt drive_qacc; qpos = start_qpos moved for dt at drive_qvel.
+
+    In single precision start_qpos and start_qvel are the leading halves of sums (`state/fields.py`, `REMAINDERS`); the
+    last stage of a step writes both halves of its result.
+    """
     velocity = work.drive_qvel
     for i in range(model.nv):
-        work.qvel[i] = work.start_qvel[i] + work.drive_qacc[i] * dt
+        _move(work, work.qvel, work.start_qvel, work.qvel_rest, i, work.drive_qacc[i] * dt, last)
     for j in range(model.njnt):
         q = model.jnt_qposadr[j]
         v = model.jnt_dofadr[j]
         kind = model.jnt_type[j]
         if kind == FREE:
             for c in range(3):
-                work.qpos[q + c] = work.start_qpos[q + c] + velocity[v + c] * dt
+                _move(work, work.qpos, work.start_qpos, work.qpos_rest, q + c, velocity[v + c] * dt, last)
             q += 3
             v += 3
         if kind <= BALL:
-            start = Quat(work.start_qpos[q], work.start_qpos[q + 1], work.start_qpos[q + 2], work.start_qpos[q + 3])
-            end = turn(work.lanes, start, Vec3(velocity[v], velocity[v + 1], velocity[v + 2]), dt)
-            work.qpos[q] = end.w
-            work.qpos[q + 1] = end.x
-            work.qpos[q + 2] = end.y
-            work.qpos[q + 3] = end.z
+            _rotate(work, q, Vec3(velocity[v], velocity[v + 1], velocity[v + 2]), dt, last)
         else:
-            work.qpos[q] = work.start_qpos[q] + velocity[v] * dt
+            _move(work, work.qpos, work.start_qpos, work.qpos_rest, q, velocity[v] * dt, last)
+
+
+@ti.func
+def _move(
+    work: ti.template(),
+    end: ti.template(),
+    start: ti.template(),
+    rest: ti.template(),
+    i: ti.i32,
+    change: ti.template(),
+    last: ti.i32,
+):
+    """end[i] = start[i] + rest[i] + change; the last stage keeps in rest[i] what that rounds off."""
+    if ti.static(work.lanes.double):
+        end[i] = start[i] + change
+    else:
+        total, error = two_sum(start[i], rest[i] + change)
+        end[i] = total
+        if last == 1:
+            rest[i] = error
+
+
+@ti.func
+def _rotate(work: ti.template(), q: ti.i32, omega: ti.template(), dt: ti.template(), last: ti.i32):
+    """The quaternion at qpos[q] becomes that at start_qpos[q] turned for dt at omega."""
+    at = work.start_qpos
+    start = Quat(at[q], at[q + 1], at[q + 2], at[q + 3])
+    if ti.static(work.lanes.double):
+        end = integrate(work.lanes, start, omega, dt)
+        for c in ti.static(range(4)):
+            work.qpos[q + c] = end.parts()[c]
+    else:
+        change = turn(work.lanes, start, omega, dt)
+        for c in ti.static(range(4)):
+            _move(work, work.qpos, at, work.qpos_rest, q + c, change.parts()[c], last)
 
 
 @ti.func
@@ -79,7 +110,7 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
         for i in range(model.nv):
             work.drive_qacc[i] = work.qacc[i]
     for i in range(model.nv):
-        work.drive_qvel[i] = work.start_qvel[i] + work.drive_qacc[i] * dt
+        _move(work, work.drive_qvel, work.start_qvel, work.qvel_rest, i, work.drive_qacc[i] * dt, 0)
 
 
 @ti.func

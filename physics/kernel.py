@@ -21,11 +21,11 @@ from .state.snapshot import admit
 from .state.views import ModelView, Scratch, Workspace
 from .step import step
 
-SUBSTEPS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, COORDS, EVALS, INDICES, NEXT, FINISHED, CALL_LENGTH = range(13)
+SUBSTEPS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, COORDS, KEPT, INDICES, NEXT, FINISHED, CALL_LENGTH = range(13)
 """Entries of the kernel's argument `call`: steps to take (0: evaluate only); 1 to evaluate at the last evaluation's
 state; number of workers; number of tiles; tile that goes to the front of the outputs; rows to hand out; 1 to compute
-cfrc_ext; coordinate and evaluation rows; integers to dump; how many tiles workers have taken so far, and how many
-workers found none left (both 0 between launches). The last is their number."""
+cfrc_ext; coordinate rows and those kept beside them; integers to dump; how many tiles workers have taken so far, and
+how many workers found none left (both 0 between launches). The last is their number."""
 FAULT, STEPS, NITER, COUNTERS = range(4)
 """Rows of the integer memory of an environment, and their number."""
 
@@ -82,9 +82,9 @@ def _begin(
     work.fault[0] = fault
     if call[REPLAY] == 1:
         load_rows(work, memory, tile, coords, coords, 0)
-        load_rows(work, memory, tile, coords, call[EVALS], coords)
+        load_rows(work, memory, tile, coords, call[KEPT], coords)
     else:
-        load_rows(work, memory, tile, 0, coords + call[EVALS], 0)
+        load_rows(work, memory, tile, 0, coords + call[KEPT], 0)
         admit(model, work)
 
 
@@ -103,7 +103,7 @@ def _end(
     moved = coords - model.nu
     for r in range(moved):
         store_row(work, r, memory, tile, r)
-    for r in range(coords, coords + call[EVALS]):
+    for r in range(coords, coords + call[KEPT]):
         store_row(work, r, memory, tile, r)
     fault = work.real(0.0) + work.fault[0]
     niter = work.real(0.0) + work.solver_niter[0]

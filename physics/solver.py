@@ -20,9 +20,9 @@ from .state.fields import INDICES, NOT_INTEGRATED, QUANTITIES
 from .state.sizes import (
     all_sizes,
     coordinate_rows,
-    evaluation_rows,
     flat_integers,
     flat_reals,
+    kept_rows,
     precision_notes,
     scratch_rows,
 )
@@ -64,9 +64,10 @@ class RigidSolver:
         self.tiles = Tiles(self.num_envs, self.width)
         self._sizes = all_sizes(model)
         self._offsets = layout(QUANTITIES, self._sizes)[0]
-        self._coords, self._evals = coordinate_rows(self._sizes), evaluation_rows(self._sizes)
+        self._coords, self._kept = coordinate_rows(self._sizes), kept_rows(self._sizes)
         self._widths = {f.name: f.length(self._sizes) for f in QUANTITIES}
-        self._memory = self.tiles.zeros(self._coords + self._evals, self.dtype)
+        self._integrated = slice(2 * self._coords, 2 * self._coords + self._widths["eval_qacc"])
+        self._memory = self.tiles.zeros(self._coords + self._kept, self.dtype)
         self._counters = self.tiles.zeros(driver.COUNTERS, torch.int32)
         shape = (self._offsets, self._widths, self.tiles, self._memory, self._counters)
         self._outputs = Outputs(sources_of(outputs), *shape)
@@ -138,11 +139,12 @@ class RigidSolver:
         """
         index = self.tiles.index(envs_idx)
         count = self.num_envs if index is None else len(index)
-        if qpos is not None:
-            self._write("qpos", self._rows_of("qpos", qpos, count), index)
-        if qvel is not None:
-            self._write("qvel", self._rows_of("qvel", qvel, count), index)
-        self._write("qacc_warmstart", torch.zeros((), dtype=self.dtype), index)
+        zero = torch.zeros((), dtype=self.dtype)
+        for name, value in (("qpos", qpos), ("qvel", qvel)):
+            if value is not None:
+                self._write(name, self._rows_of(name, value, count), index)
+                self._write(f"{name}_rest", zero, index)
+        self._write("qacc_warmstart", zero, index)
         self._set_count(driver.FAULT, index, 0)
         self.edits += 1
 
@@ -163,12 +165,12 @@ class RigidSolver:
         index = self.tiles.index(envs_idx)
         count = self.num_envs if index is None else len(index)
         nq, nv = self._widths["qpos"], self._widths["qvel"]
-        rows = torch.zeros((count, self._coords + self._evals), dtype=self.dtype)
+        rows = torch.zeros((count, self._coords + self._kept), dtype=self.dtype)
         rows[:, :nq] = self._qpos0 if qpos is None else self._rows_of("qpos", qpos, count)
         if qvel is not None:
             rows[:, nq : nq + nv] = self._rows_of("qvel", qvel, count)
         rows[:, self._coords : self._coords + nq + nv] = rows[:, : nq + nv]
-        rows[:, 2 * self._coords :] = NOT_INTEGRATED
+        rows[:, self._integrated] = NOT_INTEGRATED
         self.tiles.write(self._memory, 0, rows, rows.shape[1], index)
         self.tiles.write(self._counters, 0, self._no_counts, driver.COUNTERS, index)
         self._outputs.mark(index)
@@ -221,7 +223,7 @@ class RigidSolver:
         sound = (present.abs() <= LARGEST).all(dim=1, keepdim=True)
         chosen = sound & self.tiles.mask(index)
         last.copy_(torch.where(chosen, present, last))
-        self._memory[:, 2 * self._coords :].masked_fill_(chosen, NOT_INTEGRATED)
+        self._memory[:, self._integrated].masked_fill_(chosen, NOT_INTEGRATED)
         self._outputs.mark(index)
 
     # what follows from the state
@@ -312,7 +314,7 @@ class RigidSolver:
         call[driver.WORKERS] = 1 if self.width == 1 else min(self.runtime.threads, tiles)
         call[driver.TILES], call[driver.ROWS], call[driver.INDICES] = tiles, rows, indices
         call[driver.EXTERNAL] = int(external)
-        call[driver.COORDS], call[driver.EVALS] = self._coords, self._evals
+        call[driver.COORDS], call[driver.KEPT] = self._coords, self._kept
         return call
 
     def _refresh(self) -> None:

@@ -59,7 +59,7 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32):
                 fraction = runge_kutta_stage(model, work, stage, dt)
             else:
                 implicit_acceleration(model, work, dt)
-            advance(model, work, dt * fraction)
+            advance(model, work, dt * fraction, ti.cast(stage == stages - 1, ti.i32))
             if stage == stages - 1:
                 hold_faulty(model, work)
     report_mean_acceleration(model, work)

@@ -39,29 +39,42 @@ def plane_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
 
 
 @ti.func
+def _seen_from_root(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+    """The root of geom 1's tree, and the centre of geom 2 from there, where geom 1 is at its geom_offset.
+
+    So the distance of two geoms has as many digits far from the origin as near it.
+    """
+    root1 = work.xpos[model.body_rootid[model.geom_bodyid[g1]]]
+    root2 = work.xpos[model.body_rootid[model.geom_bodyid[g2]]]
+    return root1, (root2 - root1) + work.geom_offset[g2]
+
+
+@ti.func
 def ball_ball(model: ti.template(), work: ti.template(), p: ti.i32):
     """Sphere against sphere: one contact."""
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+    root, center2 = _seen_from_root(model, work, g1, g2)
     touch = sphere_sphere(
         work.lanes,
-        work.geom_xpos[g1],
+        work.geom_offset[g1],
         work.geom_axis[g1],
         model.geom_size.at(g1, 0),
-        work.geom_xpos[g2],
+        center2,
         work.geom_axis[g2],
         model.geom_size.at(g2, 0),
     )
-    append(work, p, touch, work.lanes.mask(touch.dist <= model.pair_reach[p]))
+    append(work, p, touch.moved(root), work.lanes.mask(touch.dist <= model.pair_reach[p]))
 
 
 @ti.func
 def sphere_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
     """The sphere against the nearest sphere in the capsule."""
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-    center = work.geom_xpos[g1]
+    root, center2 = _seen_from_root(model, work, g1, g2)
+    center = work.geom_offset[g1]
     axis = work.geom_axis[g2]
     half = axis * model.geom_size.at(g2, 1)
-    nearest = work.geom_xpos[g2] + half * segment_parameter(center, work.geom_xpos[g2], half)
+    nearest = center2 + half * segment_parameter(center, center2, half)
     touch = sphere_sphere(
         work.lanes,
         center,
@@ -71,7 +84,7 @@ def sphere_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
         axis,
         model.geom_size.at(g2, 0),
     )
-    append(work, p, touch, work.lanes.mask(touch.dist <= model.pair_reach[p]))
+    append(work, p, touch.moved(root), work.lanes.mask(touch.dist <= model.pair_reach[p]))
 
 
 @ti.func
@@ -79,7 +92,8 @@ def capsule_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
     """One contact, or up to two when the capsules are parallel: the ends of each are then tried in turn."""
     lanes = work.lanes
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-    center1, center2 = work.geom_xpos[g1], work.geom_xpos[g2]
+    root, center2 = _seen_from_root(model, work, g1, g2)
+    center1 = work.geom_offset[g1]
     apart = center1 - center2
     bound = model.geom_rbound[g1] + model.geom_rbound[g2] + model.pair_reach[p]
     if lanes.any(lanes.mask(apart.dot(apart) <= bound * bound)):
@@ -112,7 +126,7 @@ def capsule_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
             )
             present = lanes.mask(touch.dist <= model.pair_reach[p]) * wanted
             found += present
-            append(work, p, touch, present)
+            append(work, p, touch.moved(root), present)
 
 
 DRIVERS = (

@@ -2,7 +2,6 @@
 
 import taichi as ti
 
-from ..math import Vec3
 from .contacts import append
 from .primitives import MINIMUM, zero_vector
 from .touch import Touch
@@ -31,16 +30,18 @@ def plane_cylinder(model: ti.template(), work: ti.template(), p: ti.i32):
     reach = model.pair_reach[p]
     radius, half = model.geom_size.at(g2, 0), model.geom_size.at(g2, 1)
     normal, center = work.geom_axis[g1], work.geom_xpos[g2]
-    zero, one = work.real(0.0), work.real(1.0)
-    axis = work.geom_axis[g2]
-    axis = axis * ti.select(normal.dot(axis) > 0.0, -one, one)
-    lean = normal.dot(axis)
     height = (center - work.geom_xpos[g1]).dot(normal)
-    down = axis * lean - normal
-    length = down.norm()
-    side = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).rotate(Vec3(one, zero, zero))
-    rim = side.select(length < MINIMUM, down * (1.0 / ti.max(length, MINIMUM))) * radius
-    drop = rim.dot(normal)
+    axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
+    lean = normal.dot(axes.z)
+    axis = axes.z * ti.select(lean > 0.0, -work.real(1.0), work.real(1.0))
+    lean = -ti.abs(lean)
+    # downhill in the plane of a rim: from components of the normal, as differences of vectors would lose digits
+    # where the cylinder stands almost upright
+    x, y = -normal.dot(axes.x), -normal.dot(axes.y)
+    length = ti.sqrt(x * x + y * y)
+    scale = radius / ti.max(length, MINIMUM)
+    rim = (axes.x * radius).select(length < MINIMUM, axes.x * (x * scale) + axes.y * (y * scale))
+    drop = ti.select(length < MINIMUM, radius * normal.dot(axes.x), -(radius * length))
     axis = axis * half
     lean = lean * half
     low = height + lean + drop

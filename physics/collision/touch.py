@@ -21,3 +21,7 @@ class Touch(LaneValue):
     def along(self, tangent: Vec3) -> "Touch":
         """The same touch with a direction for its first tangent."""
         return Touch(self.dist, self.pos, self.normal, tangent)
+
+    def moved(self, by: Vec3) -> "Touch":
+        """The same touch elsewhere."""
+        return Touch(self.dist, self.pos + by, self.normal, self.tangent)

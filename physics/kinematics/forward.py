@@ -90,12 +90,14 @@ def _jointed_body(model: ti.template(), work: ti.template(), b: ti.i32):
 
 @ti.func
 def geom_frames(model: ti.template(), work: ti.template()):
-    """Position and z axis of every geom that can collide."""
+    """Position, offset from the root of its tree, and z axis of every geom that can collide."""
     for g in range(model.ngeom):
         if model.geom_collides[g] == 1:
             b = model.geom_bodyid[g]
             body = work.xquat[b]
             zero = work.real(0.0)
             quat = body * model.geom_quat[g]
-            work.geom_xpos.put(g, work.xpos[b] + body.rotate(model.geom_pos[g]))
+            offset = work.root_offset[b] + body.rotate(model.geom_pos[g])
+            work.geom_offset.put(g, offset)
+            work.geom_xpos.put(g, work.xpos[model.body_rootid[b]] + offset)
             work.geom_axis.put(g, quat.rotate(Vec3(zero, zero, work.real(1.0))))

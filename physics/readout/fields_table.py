@@ -14,6 +14,7 @@ from ..state.fields import (
     INTEGRATION,
     KINEMATICS,
     LIMITS,
+    REMAINDERS,
     SOLVER,
 )
 from .derived import DERIVED
@@ -24,6 +25,7 @@ _SECTIONS = (
     ("Model: options", OPTIONS),
     ("State: coordinates", COORDINATES),
     ("State: the last evaluation", EVALUATION),
+    ("State: beyond single precision", REMAINDERS),
     ("Quantities: kinematics", KINEMATICS),
     ("Quantities: dynamics", DYNAMICS),
     ("Quantities: contacts", CONTACTS),

@@ -28,6 +28,13 @@ EVALUATION: tuple[Field, ...] = (
 )
 """Where the derived quantities were last computed, in the order of COORDINATES, and what was integrated there."""
 
+REMAINDERS: tuple[Field, ...] = (
+    _F("qpos_rest", ("nq",), 1, "m or rad", "what rounding took off qpos; 0 in double precision"),
+    _F("qvel_rest", ("nv",), 1, "m/s or rad/s", "what rounding took off qvel; 0 in double precision"),
+)
+"""In single precision the state is the sum of two numbers: a step adds less than qpos can show (Kahan 1965), and what
+it cannot show is kept here for the next one. Forces are evaluated at qpos and qvel alone."""
+
 NOT_INTEGRATED = 1e30
 """Entry of eval_qacc after an evaluation that no step followed."""
 
@@ -41,6 +48,7 @@ KINEMATICS: tuple[Field, ...] = (
     _F("anchor_offset", ("njnt",), 3, "m", "joint anchor from the root of its tree"),
     _F("xaxis", ("njnt",), 3, "", "joint axis"),
     _F("geom_xpos", ("ngeom",), 3, "m", "position of a geom that can collide"),
+    _F("geom_offset", ("ngeom",), 3, "m", "the same from the root of its tree"),
     _F("geom_axis", ("ngeom",), 3, "", "z axis of a geom that can collide"),
     _F("subtree_com", ("nbody",), 3, "m", "centre of mass of the body and all below it"),
     _F("com_arm", ("nbody",), 3, "m", "centre of mass of the body from the tree's"),
@@ -125,6 +133,7 @@ INTEGRATION: tuple[Field, ...] = (
 QUANTITIES: tuple[Field, ...] = (
     *COORDINATES,
     *EVALUATION,
+    *REMAINDERS,
     *KINEMATICS,
     *DYNAMICS,
     *CONTACTS,

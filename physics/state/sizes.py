@@ -7,7 +7,7 @@ from ..fields import layout
 from ..model.fields import INTEGERS, OPTIONS, REALS
 from ..model.model import Model
 from ..model.pack import CONTACTS_PER_PAIR, disabled, flatten
-from .fields import COORDINATES, EVALUATION, INDICES, QUANTITIES
+from .fields import COORDINATES, EVALUATION, INDICES, QUANTITIES, REMAINDERS
 
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "npairdof", "nlimit"),
@@ -85,6 +85,6 @@ def coordinate_rows(sizes: dict[str, int]) -> int:
     return layout(COORDINATES, sizes)[1]
 
 
-def evaluation_rows(sizes: dict[str, int]) -> int:
-    """Rows of what is kept of the last evaluation."""
-    return layout(EVALUATION, sizes)[1]
+def kept_rows(sizes: dict[str, int]) -> int:
+    """Rows of what is kept beside the coordinates: the last evaluation, and the remainders of the state."""
+    return layout((*EVALUATION, *REMAINDERS), sizes)[1]

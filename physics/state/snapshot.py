@@ -40,8 +40,10 @@ def hold_faulty(model: ti.template(), work: ti.template()):
     work.fault[0] = 1.0 - sound
     for i in range(model.nq):
         work.qpos[i] = ti.select(sound > 0.5, work.qpos[i], work.start_qpos[i])
+        work.qpos_rest[i] = ti.select(sound > 0.5, work.qpos_rest[i], work.real(0.0))
     for i in range(model.nv):
         work.qvel[i] = ti.select(sound > 0.5, work.qvel[i], work.start_qvel[i])
+        work.qvel_rest[i] = ti.select(sound > 0.5, work.qvel_rest[i], work.real(0.0))
         work.qacc_warmstart[i] = ti.select(sound > 0.5, work.qacc[i], work.real(0.0))
         if model.integrator == RK4:
             work.eval_qacc[i] = ti.select(sound > 0.5, work.drive_qacc[i], work.qacc[i])

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import tumble
 from tumble.physics.math import Inertia, Lanes, Motion, Quat, Vec3
+from tumble.physics.math.compensated import two_sum
 from tumble.physics.math.quaternion import from_axis_angle, integrate, rotation_vector
 from tumble.physics.math.trigonometry import atan2, sincos
 
@@ -112,6 +113,32 @@ def test_vocabulary(width, precision):
     scale = 1 + np.abs(want)
     half_turns = 1 + np.abs(x[:, 10:11]) / np.pi  # an angle's own rounding is as large as the angle
     assert (np.abs(got - want) / scale / half_turns).max() < TOLERANCE[precision]
+
+
+@pytest.mark.parametrize("precision", ["32", "64"])
+def test_two_sum_loses_nothing(precision):
+    """S + e is a + b, in exact arithmetic of integers; a and b of every ratio of sizes."""
+    runtime = tumble.init(precision=precision, lanes=16)
+    vector = ti.types.ndarray(ti.types.vector(16, runtime.dtype), 1)
+
+    @ti.kernel
+    def run(x: vector, out: vector):
+        ti.loop_config(serialize=True)
+        for _ in range(1):
+            s, e = two_sum(x[0], x[1])
+            out[0] = s
+            out[1] = e
+
+    rng = np.random.default_rng(0)
+    dtype = np.float32 if precision == "32" else np.float64
+    x = (rng.uniform(-1, 1, (2, 16)) * 2.0 ** rng.integers(-30, 30, (2, 16))).astype(dtype)
+    out = np.zeros((2, 16), dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        run(x, out)
+    assert np.array_equal(out[0], x[0] + x[1])
+    exact = [[int(float(v) * 2.0**120) for v in row] for row in (*x, *out)]  # a double holds 53 bits: a shift is exact
+    assert [a + b for a, b in zip(*exact[:2], strict=True)] == [s + e for s, e in zip(*exact[2:], strict=True)]
 
 
 def test_every_width_gives_the_same_bits():
