@@ -102,8 +102,8 @@ def run_parity(
         if k == 0:
             subject.load(states)
             subject.forward()
-            _compare_forward(report, model, subject, states, theirs, inspected or count)
-        _compare_step(report, model, subject, states, theirs, integrator)
+            agree = _compare_forward(report, model, subject, states, theirs, inspected or count)
+        _compare_step(report, model, subject, states, theirs, integrator, agree)
     return report
 
 
@@ -114,7 +114,8 @@ def _number_of(integrator: str) -> int:
 
 def _compare_forward(
     report: Report, mjm: mujoco.MjModel, subject: Subject, states: States, theirs: Reference, inspected: int
-) -> None:
+) -> np.ndarray:
+    """Compare one evaluation; return in which states both sides have the same constraints (n,)."""
     agree = _compare_inspected(report, mjm, subject, theirs, inspected)
     smooth = np.abs(theirs.fields["qacc_smooth"]).max(axis=1, initial=0.0)
     for name in BATCHED:
@@ -124,11 +125,19 @@ def _compare_forward(
             keep = agree if name in _CONSTRAINED else None
             report.tally.take_all(name, relative_errors(name, subject.get(name), reference, scale), keep)
             _excuse(report, name, reference, scale, lambda twins, name=name: evaluate(mjm, twins).fields[name], states)
+    return agree
 
 
 def _compare_step(
-    report: Report, mjm: mujoco.MjModel, subject: Subject, states: States, theirs: Reference, integrator: str
+    report: Report,
+    mjm: mujoco.MjModel,
+    subject: Subject,
+    states: States,
+    theirs: Reference,
+    integrator: str,
+    agree: np.ndarray,
 ) -> None:
+    """Compare the outcome of a step where it begins with the same constraints on both sides."""
     subject.load(states)
     qpos, qvel = subject.step()
     stepped = step(mjm, states)
@@ -144,7 +153,7 @@ def _compare_step(
             continue
         title = f"step {integrator}:{name}"
         scale = scales(reference, least)
-        report.tally.take_all(title, relative_errors(name, ours, reference, scale))
+        report.tally.take_all(title, relative_errors(name, ours, reference, scale), agree)
 
         def again(twins: States, name: str = name) -> np.ndarray:
             stepped = step(mjm, twins)
@@ -168,7 +177,7 @@ def _excuse(
     contacts at the margin may be (2 % in float32, none in float64) are excused.
     """
     tolerance, limits = tolerance_of(title, report.precision), TOLERANCES[report.precision]
-    beyond = np.flatnonzero(report.tally.errors[title] > tolerance)
+    beyond = np.flatnonzero(report.tally.errors[title] > tolerance)  # not where constraints differ: NaN
     if not 0 < len(beyond) <= limits.missing * report.states:
         return
     unstable = np.zeros(len(beyond), dtype=bool)
@@ -207,12 +216,15 @@ def _compare_inspected(
             report.tally.take(name, error, i)
         contacts = theirs.contacts[i]
         pairs, n_far, n_near = compare_contacts(report.tally, i, ours["contacts"], contacts, lengths, margin)
-        matched = [(ours["contacts"][a].rows, contacts[b].rows) for a, b in pairs if _has_rows(contacts[b])]
+        both = [(ours["contacts"][a], contacts[b]) for a, b in pairs]
+        matched = [(a.rows, b.rows) for a, b in both if _has_rows(a) and _has_rows(b)]
+        gap = [abs(b.dist - b.margin) <= margin for a, b in both if _has_rows(a) != _has_rows(b)]
+        n_far, n_near = n_far + gap.count(False), n_near + gap.count(True)
         mine, yours = limit_rows(ours["rows"]), limit_rows(theirs.rows[i])
         matched += [(slice(mine[k], mine[k] + 1), slice(yours[k], yours[k] + 1)) for k in mine.keys() & yours.keys()]
         lonely = [abs(theirs.rows[i]["efc_pos"][yours[k]]) <= margin for k in yours.keys() - mine.keys()]
-        n_far, n_near = n_far + lonely.count(False), n_near + lonely.count(True)
-        agree[i] = not n_far and not n_near and mine.keys() == yours.keys()
+        n_far, n_near = n_far + lonely.count(False), n_near + lonely.count(True) + len(mine.keys() - yours.keys())
+        agree[i] = not n_far and not n_near
         compare_rows(report.tally, i, ours["rows"], theirs.rows[i], matched if agree[i] else [], typical)
         near, total = near + n_near, total + sum(map(_has_rows, contacts)) + len(yours)
         report.tally.take("contact_set", np.inf if n_far else 0.0, i)
