@@ -23,6 +23,7 @@ from .task import Task
 
 OUTPUTS = ("torch", "numpy")
 MOST_PICTURES = 16  # environments that render() shows unless told otherwise
+_NO_LIMIT = torch.iinfo(torch.int64).max
 
 
 class SimVectorEnv(VectorEnv):
@@ -95,7 +96,7 @@ class SimVectorEnv(VectorEnv):
         self.solver = self.arena.solver
         self._numpy = output == "numpy"
         self._device = torch.device(device) if device is not None else self.solver.device
-        self._limit = max_episode_steps if max_episode_steps not in (None, -1) else torch.iinfo(torch.int64).max
+        self._limit = max_episode_steps if max_episode_steps not in (None, -1) else _NO_LIMIT
         self._describe()
         self.render_envs = self._checked_render_envs(render_envs)
         self._pictures = Pictures(self.arena, width, height, camera_id, camera_name)
@@ -117,12 +118,14 @@ class SimVectorEnv(VectorEnv):
             seed: None goes on with each environment's seed, to the next episode's noise; a number s gives environment i
                 the seed s + i; a list gives each its own, None in it leaves that one as it is.
             options: {"reset_mask": (num_envs,) bool, torch or numpy} resets only where it is True.
+                {"elapsed_steps": (num_envs,) integers} counts so many steps of the time limit as taken: episodes
+                that begin together then end one after the other, which training is the better for.
 
         Returns:
             Observations of all environments (num_envs, ...) and the info of those that were reset.
         """
         seeds = spread_seeds(seed, self.num_envs)
-        rows = self._rows_of(options)
+        rows, elapsed = self._rows_of(options), self._elapsed_of(options)
         if seeds[0] is not None:
             super().reset(seed=seeds[0])
         if self._observation is None:
@@ -132,7 +135,9 @@ class SimVectorEnv(VectorEnv):
             seeds = [new if given is None else given for given, new in zip(seeds, fresh, strict=True)]
             self._observation = self._zeros(self.solver.dtype, self.arena.task.observation_size)
         self._streams.seed(seeds, rows.cpu().numpy())
-        return self._hand_out(*self._restart(self._observation, rows))
+        found = self._restart(self._observation, rows)
+        self._elapsed[rows] = elapsed[rows]
+        return self._hand_out(*found)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take one step in every environment.
@@ -176,6 +181,11 @@ class SimVectorEnv(VectorEnv):
     def close_extras(self, **kwargs: Any) -> None:
         """Give the solver's memory back."""
         self.solver.close()
+
+    @property
+    def max_episode_steps(self) -> int | None:
+        """After how many steps an episode is truncated; None: never."""
+        return None if self._limit == _NO_LIMIT else self._limit
 
     @property
     def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]  # one for each, like SyncVectorEnv
@@ -296,6 +306,29 @@ class SimVectorEnv(VectorEnv):
         if mask.dtype not in (torch.bool, np.bool_):
             raise TypeError(f"options['reset_mask'] must be of bool, got {mask.dtype}")
         return torch.as_tensor(mask, device=self.solver.device).nonzero()[:, 0]
+
+    def _elapsed_of(self, options: dict[str, Any] | None) -> torch.Tensor:
+        """At which step of the time limit `reset` is to begin, (num_envs,).
+
+        Raises:
+            TypeError, ValueError: not integers (num_envs,) from 0 to below the limit.
+        """
+        given = (options or {}).get("elapsed_steps")
+        if given is None:
+            return self._zeros(torch.int64)
+        steps = torch.as_tensor(given, device=self.solver.device)
+        if steps.dtype.is_floating_point or steps.dtype.is_complex or steps.dtype == torch.bool:
+            raise TypeError(f"options['elapsed_steps'] must be integers, got {steps.dtype}")
+        if tuple(steps.shape) != (self.num_envs,):
+            raise ValueError(f"options['elapsed_steps'] must have shape ({self.num_envs},), got {tuple(steps.shape)}")
+        outside = ((steps < 0) | (steps >= self._limit)).nonzero()[:, 0]
+        if len(outside):
+            env = int(outside[0])
+            raise ValueError(
+                f"options['elapsed_steps'] of environment {env} is {int(steps[env])}; it must be at least 0 and below "
+                f"max_episode_steps, {self._limit}"
+            )
+        return steps.to(torch.int64)
 
     def _hand_out(self, observation: torch.Tensor, *rest: Any) -> tuple:
         """Keep the observations, and give the caller copies on the wished device, as tensors or arrays."""

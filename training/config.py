@@ -106,7 +106,8 @@ class RunConfig:
     """Everything that decides a run: on the same kind of machine, the same weights to the last bit.
 
     `threads` are the learner's; the solver takes its own, and its results do not depend on them. One is the fastest for
-    networks and minibatches as small as PPO's here, and the only number that repeats a run exactly.
+    networks and minibatches as small as PPO's here, and the only number that repeats a run exactly. `stagger` cuts the
+    first episodes at evenly spread lengths, so that not all environments start together for ever.
     """
 
     task: str
@@ -116,6 +117,7 @@ class RunConfig:
     seed: int = 0
     device: str = "cpu"
     threads: int = 1
+    stagger: bool = True
     env: dict[str, Any] = field(default_factory=dict)
     normalize: NormalizeConfig = NormalizeConfig()
     policy: PolicyConfig = PolicyConfig()

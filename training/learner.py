@@ -48,6 +48,8 @@ class Learner:
         torch.set_num_threads(config.threads)
         self.config = config
         self.bridge = TumbleVecEnv(envs if envs is not None else make_envs(config))
+        if envs is None and config.stagger:
+            stagger(self.bridge)
         self.normalizer = make_normalizer(self.bridge, config.normalize, gamma=getattr(config, config.algo).gamma)
         self.model = make_model(config, self.normalizer)
 
@@ -105,6 +107,18 @@ def make_envs(config: RunConfig, **changes: Any) -> VectorEnv:
     options: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in config.env.items()}
     options |= {"num_envs": config.num_envs, "device": config.device, "autoreset_mode": AutoresetMode.SAME_STEP}
     return gym.make_vec(config.task, **(options | changes))
+
+
+def stagger(bridge: TumbleVecEnv) -> None:
+    """Let the first episodes be cut at evenly spread steps of the time limit.
+
+    In tasks that only end by it all environments would otherwise start together for ever: the learner would meet the
+    beginning of an episode in one iteration of many, and forget it in the others.
+    """
+    envs: Any = bridge.envs.unwrapped
+    limit, n = envs.max_episode_steps, envs.num_envs
+    if limit is not None:
+        bridge.set_options({"elapsed_steps": [i * limit // n for i in range(n)]})
 
 
 def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float) -> VecNormalize:

@@ -88,11 +88,11 @@ def compare_resets(ours: tuple, theirs: tuple) -> None:
 
 @pytest.fixture
 def hoppers():
-    """Make four hoppers that are truncated after 3 steps."""
+    """Make four hoppers that are truncated after 3 steps, unless told otherwise."""
     made = []
 
     def make(mode: str, **options: Any):
-        made.append(tumble.make_vec("Hopper", 4, autoreset_mode=mode, max_episode_steps=3, **options))
+        made.append(tumble.make_vec("Hopper", 4, autoreset_mode=mode, **({"max_episode_steps": 3} | options)))
         return made[-1]
 
     yield make
@@ -193,6 +193,34 @@ def test_wrong_masks_are_refused(hoppers, mask, error, words):
     envs.reset(seed=0)
     with pytest.raises(error, match=words):
         envs.reset(options={"reset_mask": mask})
+
+
+def test_elapsed_steps_bring_the_first_time_limit_nearer(hoppers):
+    """Only in the episodes that begin at once, and only where a mask lets them begin."""
+    envs = hoppers("SAME_STEP", max_episode_steps=4)
+    still = torch.zeros(4, 3)
+    envs.reset(seed=0, options={"elapsed_steps": [0, 1, 2, 3]})
+    cut = [envs.step(still)[3].tolist() for _ in range(8)]
+    for env in range(4):
+        assert [row[env] for row in cut] == [(k + env) % 4 == 3 for k in range(8)]
+    mask = torch.tensor([True, False, False, False])
+    envs.reset(options={"reset_mask": mask, "elapsed_steps": torch.full((4,), 3)})
+    assert envs.step(still)[3].tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("steps", "error", "words"),
+    [
+        ([0.0] * 4, TypeError, "must be integers, got torch.float32"),
+        ([0] * 3, ValueError, r"shape \(4,\), got \(3,\)"),
+        ([0, 3, 1, 0], ValueError, "environment 1 is 3; .* below max_episode_steps, 3"),
+        (np.array([0, 0, -1, 0]), ValueError, "environment 2 is -1; it must be at least 0"),
+    ],
+)
+def test_wrong_elapsed_steps_are_refused(hoppers, steps, error, words):
+    """With what they must be."""
+    with pytest.raises(error, match=words):
+        hoppers("DISABLED").reset(options={"elapsed_steps": steps})
 
 
 def test_reset_comes_first(hoppers):

@@ -11,6 +11,8 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
 
+import tumble
+from tumble.training.learner import stagger
 from tumble.training.sb3_bridge import TumbleVecEnv
 
 
@@ -135,6 +137,17 @@ def test_seeds_and_options_are_given_once(pendulums):
     bridge.reset()
     bridge.reset()
     assert envs.reset_calls == [([7, 8, 9], {"low": 1}), (None, None)]
+
+
+def test_staggered_episodes_end_one_after_the_other():
+    """Where all would end by the time limit at once; later episodes have its whole length."""
+    bridge = TumbleVecEnv(tumble.make_vec("HalfCheetah", 4, max_episode_steps=8))
+    stagger(bridge)
+    bridge.reset()
+    dones = [bridge.step(np.zeros((4, 6), np.float32))[2].tolist() for _ in range(16)]
+    for env in range(4):
+        assert [row[env] for row in dones] == [(k + 2 * env) % 8 == 7 for k in range(16)]
+    bridge.close()
 
 
 def test_faults_are_reported(pendulums):
