@@ -28,9 +28,8 @@ def fill_pattern(model: ti.template(), work: ti.template()):
                     work.fill_index[k, count] = j
                     count += 1
             work.fill_count[k] = count
-            for a in range(1, count):
-                for b in range(a, count):
-                    work.fill_mark[work.fill_index[k, a], work.fill_index[k, b]] = 1
+            for a in range(2, count):  # into the next row alone, which hands them on (Davis 2006, section 4.1)
+                work.fill_mark[work.fill_index[k, 1], work.fill_index[k, a]] = 1
 
 
 @ti.func
@@ -52,8 +51,9 @@ def _mark_couplings(model: ti.template(), work: ti.template()):
 def start_hessian(model: ti.template(), work: ti.template()):
     """H = M, no row counted in yet."""
     for i in range(model.nv):
-        for e in range(work.fill_count[i]):
-            work.H[i, work.fill_index[i, e]] = work.real(0.0)
+        if work.fill_count[i] > work.tree_count[i]:
+            for e in range(work.fill_count[i]):
+                work.H[i, work.fill_index[i, e]] = work.real(0.0)
         for e in range(work.tree_count[i]):
             j = work.tree_index[i, e]
             work.H[i, j] = work.M[i, j]
@@ -65,8 +65,13 @@ def start_hessian(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def update_hessian(model: ti.template(), work: ti.template()):
-    """Count in the rows whose activity changed in some lane since the last update, and factor.
+def update_hessian(model: ti.template(), work: ti.template(), fresh: ti.i32):
+    """Count in the rows whose activity changed in some lane since the last update, and factor if there are any.
+
+    Args:
+        model: the model.
+        work: the tile's scratch.
+        fresh: 1 factors in any case.
 
     Returns:
         mask of the lanes in which a row changed.
@@ -76,11 +81,12 @@ def update_hessian(model: ti.template(), work: ti.template()):
         changed = ti.max(changed, _update_limit(model, work, k))
     for k in range(work.tile_ncon[0]):
         changed = ti.max(changed, _update_contact(model, work, k))
-    for i in range(model.nv):
-        for e in range(work.fill_count[i]):
-            j = work.fill_index[i, e]
-            work.H_L[i, j] = work.H[i, j]
-    factor(model.nv, work.fill_count, work.fill_index, work.H_L, work.H_inv)
+    if fresh == 1 or work.lanes.any(changed):
+        for i in range(model.nv):
+            for e in range(work.fill_count[i]):
+                j = work.fill_index[i, e]
+                work.H_L[i, j] = work.H[i, j]
+        factor(model.nv, work.fill_count, work.fill_index, work.H_L, work.H_inv)
     return changed
 
 

@@ -145,10 +145,12 @@ def _newton_direction(
     if ti.static(not lanes.double):  # the refinement needs the Hessian of the last point
         unfinished = unfinished or lanes.any(work.ill_conditioned[0])
     if rounds <= model.iterations + 1 and unfinished:
+        fresh = 0
         if rounds == 2:
+            fresh = 1
             fill_pattern(model, work)
             start_hessian(model, work)
-        changed = update_hessian(model, work)
+        changed = update_hessian(model, work, fresh)
         for i in range(model.nv):
             work.search[i] = -work.gradient[i]
         solve(model.nv, work.fill_count, work.fill_index, work.H_L, work.H_inv, work.search)

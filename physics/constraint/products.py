@@ -61,12 +61,21 @@ def constraint_force(model: ti.template(), work: ti.template()):
         dim = model.pair_condim[p]
         address = work.con_jadr[k]
         first = model.pair_dofadr[p]
-        for e in range(model.pair_dofnum[p]):
-            i = model.pairdof_id[first + e]
-            total = work.con_J[address + dim * e] * work.con_force.at(k, 0)
-            for c in range(1, dim):
-                total += work.con_J[address + dim * e + c] * work.con_force.at(k, c)
-            work.qfrc_constraint[i] = work.qfrc_constraint[i] + total
+        normal = work.con_force.at(k, 0)
+        if dim == 3:
+            side1, side2 = work.con_force.at(k, 1), work.con_force.at(k, 2)
+            for e in range(model.pair_dofnum[p]):
+                i = model.pairdof_id[first + e]
+                a = address + 3 * e
+                push = work.con_J[a] * normal + work.con_J[a + 1] * side1 + work.con_J[a + 2] * side2
+                work.qfrc_constraint[i] = work.qfrc_constraint[i] + push
+        else:
+            for e in range(model.pair_dofnum[p]):
+                i = model.pairdof_id[first + e]
+                total = work.con_J[address + dim * e] * normal
+                for c in range(1, dim):
+                    total += work.con_J[address + dim * e + c] * work.con_force.at(k, c)
+                work.qfrc_constraint[i] = work.qfrc_constraint[i] + total
 
 
 @ti.func

@@ -27,6 +27,7 @@ def _verdict(rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("precision", ["64", "32"])
 def test_every_model_agrees(precision, tmp_path):
     rows = _prove(tmp_path / "rows.json", precision, "--states", "100", "--random", "10")
