@@ -319,6 +319,7 @@ class SimVectorEnv(VectorEnv):
         steps = torch.as_tensor(given, device=self.solver.device)
         if steps.dtype.is_floating_point or steps.dtype.is_complex or steps.dtype == torch.bool:
             raise TypeError(f"options['elapsed_steps'] must be integers, got {steps.dtype}")
+        steps = steps.to(torch.int64)
         if tuple(steps.shape) != (self.num_envs,):
             raise ValueError(f"options['elapsed_steps'] must have shape ({self.num_envs},), got {tuple(steps.shape)}")
         outside = ((steps < 0) | (steps >= self._limit)).nonzero()[:, 0]
@@ -328,7 +329,7 @@ class SimVectorEnv(VectorEnv):
                 f"options['elapsed_steps'] of environment {env} is {int(steps[env])}; it must be at least 0 and below "
                 f"max_episode_steps, {self._limit}"
             )
-        return steps.to(torch.int64)
+        return steps
 
     def _hand_out(self, observation: torch.Tensor, *rest: Any) -> tuple:
         """Keep the observations, and give the caller copies on the wished device, as tensors or arrays."""

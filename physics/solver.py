@@ -16,7 +16,7 @@ from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, derive, sources_of
 from .readout.inspection import inspect_lane
 from .runtime import Runtime, ensure_runtime
-from .state.fields import INDICES, NOT_INTEGRATED, QUANTITIES
+from .state.fields import COORDINATES, INDICES, NOT_INTEGRATED, QUANTITIES, REMAINDERS
 from .state.sizes import (
     all_sizes,
     coordinate_rows,
@@ -31,6 +31,7 @@ from .tiles import Tiles
 
 NON_FINITE = 1
 """Bit of `RigidSolver.faults`: the state stopped being finite; the environment waits for a reset."""
+_STATE = {f.name for f in (*COORDINATES, *REMAINDERS)}
 _NO_DUMP = torch.zeros((1, 1), dtype=torch.int32)
 
 
@@ -66,7 +67,7 @@ class RigidSolver:
         self._offsets = layout(QUANTITIES, self._sizes)[0]
         self._coords, self._kept = coordinate_rows(self._sizes), kept_rows(self._sizes)
         self._widths = {f.name: f.length(self._sizes) for f in QUANTITIES}
-        self._integrated = slice(2 * self._coords, 2 * self._coords + self._widths["eval_qacc"])
+        self._eval_qacc = slice(2 * self._coords, 2 * self._coords + self._widths["eval_qacc"])
         self._memory = self.tiles.zeros(self._coords + self._kept, self.dtype)
         self._counters = self.tiles.zeros(driver.COUNTERS, torch.int32)
         shape = (self._offsets, self._widths, self.tiles, self._memory, self._counters)
@@ -126,6 +127,9 @@ class RigidSolver:
     def set_state(self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None) -> None:
         """Write coordinates and velocities, forget the warm start and any fault of these environments.
 
+        In single precision a state is more than `qpos` and `qvel` show (`docs/fields.md`, qpos_rest): what is written
+        here is taken as exact. `state_dict` and `load_state_dict` go on to the bit.
+
         Values that are not finite (or beyond 1e10) stop their environment at the next step.
 
         Args:
@@ -170,7 +174,7 @@ class RigidSolver:
         if qvel is not None:
             rows[:, nq : nq + nv] = self._rows_of("qvel", qvel, count)
         rows[:, self._coords : self._coords + nq + nv] = rows[:, : nq + nv]
-        rows[:, self._integrated] = NOT_INTEGRATED
+        rows[:, self._eval_qacc] = NOT_INTEGRATED
         self.tiles.write(self._memory, 0, rows, rows.shape[1], index)
         self.tiles.write(self._counters, 0, self._no_counts, driver.COUNTERS, index)
         self._outputs.mark(index)
@@ -192,7 +196,7 @@ class RigidSolver:
             if tuple(theirs.shape) != shape or theirs.dtype != mine.dtype:
                 raise ValueError(
                     f"{name}: saved as {tuple(theirs.shape)} {theirs.dtype}, this solver has {shape} {mine.dtype}; "
-                    "use the model, precision and num_envs it was saved with"
+                    "use the model, precision, num_envs and version of Tumble it was saved with"
                 )
             self.tiles.write(mine, 0, theirs, mine.shape[1], None)
         self._counters[:, driver.FAULT].masked_fill_(~self.tiles.used, NON_FINITE)
@@ -223,7 +227,7 @@ class RigidSolver:
         sound = (present.abs() <= LARGEST).all(dim=1, keepdim=True)
         chosen = sound & self.tiles.mask(index)
         last.copy_(torch.where(chosen, present, last))
-        self._memory[:, self._integrated].masked_fill_(chosen, NOT_INTEGRATED)
+        self._memory[:, self._eval_qacc].masked_fill_(chosen, NOT_INTEGRATED)
         self._outputs.mark(index)
 
     # what follows from the state
@@ -239,7 +243,7 @@ class RigidSolver:
             KeyError: for an unknown name, with the nearest ones.
         """
         index = self.tiles.index(envs_idx)
-        if name in ("qpos", "qvel", "ctrl", "qacc_warmstart"):
+        if name in _STATE:
             return self._read(name, index)
         names = sources_of((name,))
         if all(n in self._outputs for n in names):
@@ -262,7 +266,7 @@ class RigidSolver:
             return None
         if name == "faults":
             return self._counters[:, driver.FAULT]
-        if name in ("qpos", "qvel", "ctrl", "qacc_warmstart"):
+        if name in _STATE:
             return self._memory[:, self._offsets[name] : self._offsets[name] + self._widths[name], 0]
         return self._outputs[name][:, :, 0] if name in self._outputs else None
 

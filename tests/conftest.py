@@ -1,8 +1,15 @@
-"""The order of the tests: those that take minutes begin first, so that no worker is left alone with one at the end."""
+"""The order of the tests: those that take minutes begin first, so that no worker is left alone with one at the end.
+
+`--dist worksteal` gives each worker one stretch of the list, and takes from the end of the longest one for those who
+are done: so half of the long tests stand at the front and half in the middle, where the second of two workers begins.
+"""
 
 import pytest
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests that are marked `long` in front."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    """Put the tests that are marked `long` to the front and the middle, in turn."""
+    long = [item for item in items if item.get_closest_marker("long")]
+    rest = [item for item in items if not item.get_closest_marker("long")]
+    middle = len(items) // 2 - len(long[::2])
+    items[:] = long[::2] + rest[:middle] + long[1::2] + rest[middle:]

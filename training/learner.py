@@ -48,8 +48,6 @@ class Learner:
         torch.set_num_threads(config.threads)
         self.config = config
         self.bridge = TumbleVecEnv(envs if envs is not None else make_envs(config))
-        if envs is None and config.stagger:
-            stagger(self.bridge)
         self.normalizer = make_normalizer(self.bridge, config.normalize, gamma=getattr(config, config.algo).gamma)
         self.model = make_model(config, self.normalizer)
 

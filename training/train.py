@@ -12,7 +12,7 @@ from stable_baselines3.common.callbacks import CallbackList
 
 from .callbacks import CheckpointCallback, ProgressCallback, StopRequest, StopTraining, make_logger
 from .config import RunConfig
-from .learner import Learner
+from .learner import Learner, stagger
 from .runs import Run
 
 LOG_EVERY = {"ppo": 1, "sac": 16}  # in SB3's units: iterations and finished episodes
@@ -37,6 +37,8 @@ def train(config: RunConfig, out: Path | None = None, progress: bool = True, env
         envs: Replaces the environments that the configuration describes (for tests).
     """
     learner = Learner(config, envs)
+    if config.stagger and envs is None:
+        stagger(learner.bridge)
     return _learn(learner, Run.create(config, out), resumed_at=None, progress=progress)
 
 

@@ -92,13 +92,15 @@ def integrate(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
 def turn(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
     """What `integrate` adds to `q`: small where the turn is small, so that its digits can be kept beside those of q.
 
-    With the angle a = |omega| dt about the axis u this is q (-2 sin^2(a/4), u sin(a/2)), and half of what |q|^2 lacks
-    of 1 along q, so that q stays of unit length.
+    With the angle a = |omega| dt about the axis u this is q / |q| (-2 sin^2(a/4), u sin(a/2)), and what q lacks of unit
+    length, q (1 / |q| - 1), written so that nothing cancels.
     """
     speed = let(omega.norm())
     axis = omega * let(1.0 / ti.max(speed, MINIMUM))
     sine, cosine = sincos(lanes, let(speed * dt * 0.25))
     along = axis * let(2.0 * sine * cosine)
-    change = q * Quat(-2.0 * sine * sine, along.x, along.y, along.z)
-    lack = let(0.5 - 0.5 * (q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z))
-    return Quat(change.w + q.w * lack, change.x + q.x * lack, change.y + q.y * lack, change.z + q.z * lack)
+    change = q.normalized() * Quat(-2.0 * sine * sine, along.x, along.y, along.z)
+    square = let(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z)
+    lack = let((1.0 - square) / (ti.sqrt(ti.max(square, MINIMUM * MINIMUM)) + square))
+    w = ti.select(square < MINIMUM * MINIMUM, lanes.real(1.0), q.w * lack)
+    return Quat(change.w + w, change.x + q.x * lack, change.y + q.y * lack, change.z + q.z * lack)

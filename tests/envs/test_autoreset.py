@@ -208,6 +208,13 @@ def test_elapsed_steps_bring_the_first_time_limit_nearer(hoppers):
     assert envs.step(still)[3].tolist() == [True, False, False, True]
 
 
+@pytest.mark.parametrize("limit", [1000, None])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64])
+def test_elapsed_steps_of_any_integer_type(hoppers, dtype, limit):
+    """A limit that the type itself could not hold is no obstacle."""
+    hoppers("DISABLED", max_episode_steps=limit).reset(options={"elapsed_steps": np.full(4, 250, dtype)})
+
+
 @pytest.mark.parametrize(
     ("steps", "error", "words"),
     [

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import tumble
 from tumble.physics.math import Inertia, Lanes, Motion, Quat, Vec3
 from tumble.physics.math.compensated import two_sum
-from tumble.physics.math.quaternion import from_axis_angle, integrate, rotation_vector
+from tumble.physics.math.quaternion import from_axis_angle, integrate, rotation_vector, turn
 from tumble.physics.math.trigonometry import atan2, sincos
 
 INPUTS = 20  # q(4) v(3) w(3) angle(1) inertia diagonal(3) mass(1) motion... see `sample`
@@ -139,6 +139,41 @@ def test_two_sum_loses_nothing(precision):
     assert np.array_equal(out[0], x[0] + x[1])
     exact = [[int(float(v) * 2.0**120) for v in row] for row in (*x, *out)]  # a double holds 53 bits: a shift is exact
     assert [a + b for a, b in zip(*exact[:2], strict=True)] == [s + e for s, e in zip(*exact[2:], strict=True)]
+
+
+@pytest.mark.parametrize("precision", ["32", "64"])
+def test_turn_is_what_integrate_adds(precision):
+    """For quaternions of any length, zero among them, and turns of up to twice around."""
+    runtime = tumble.init(precision=precision, lanes=16)
+    lanes = Lanes(16, runtime.dtype)
+    vector = ti.types.ndarray(ti.types.vector(16, runtime.dtype), 1)
+
+    @ti.kernel
+    def run(x: vector, out: vector):
+        ti.loop_config(serialize=True)
+        for _ in range(1):
+            q = Quat(x[0], x[1], x[2], x[3])
+            omega = Vec3(x[4], x[5], x[6])
+            change = turn(lanes, q, omega, 0.5)
+            whole = integrate(lanes, q, omega, 0.5)
+            for j, number in ti.static(enumerate(change.numbers())):
+                out[j] = number
+            for j, number in ti.static(enumerate(whole.numbers())):
+                out[4 + j] = number
+
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((7, 16))
+    lengths = np.array([0, 1e-3, 0.3, 0.9, 0.99, 1, 1, 1, 1, 1, 1.01, 1.1, 2, 3, 10, 100])
+    x[:4] *= lengths / np.linalg.norm(x[:4], axis=0)
+    x[4:] *= np.resize([1e-9, 0.01, 1.0, 4.0, 8.0], 16)
+    x = x.astype(np.float32 if precision == "32" else np.float64)
+    out = np.zeros((8, 16), x.dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        run(x, out)
+    error = np.abs(x[:4] + out[:4] - out[4:]).max(axis=0)
+    assert (error / np.maximum(1, lengths)).max() < TOLERANCE[precision]
+    assert np.abs(out[:4, 5]).max() < 2 * np.abs(x[4:, 5]).max()  # a small turn of a unit quaternion is a small change
 
 
 def test_every_width_gives_the_same_bits():

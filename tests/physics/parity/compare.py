@@ -7,6 +7,7 @@ at least its median over all states: near-zero values are differences of larger 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import mujoco
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
@@ -177,6 +178,17 @@ def limit_rows(rows: dict[str, np.ndarray]) -> dict[tuple[int, int], int]:
             sign = 0 if len(nonzero) > 1 else int(np.sign(rows["efc_J"][row, dof]))
             found[(dof, sign)] = int(row)
     return found
+
+
+def limit_distance(mjm: mujoco.MjModel, qpos: np.ndarray, dof: int, sign: int) -> float:
+    """Return the distance of a joint from the margin of its limit, named as by `limit_rows`; negative within."""
+    joint = mjm.dof_jntid[dof]
+    value, (low, high) = qpos[mjm.jnt_qposadr[joint]], mjm.jnt_range[joint]
+    if sign == 0:  # a ball joint: its angle
+        turn = np.zeros(3)
+        mujoco.mju_quat2Vel(turn, qpos[mjm.jnt_qposadr[joint] :][:4], 1.0)
+        return float(max(low, high) - np.linalg.norm(turn) - mjm.jnt_margin[joint])
+    return float((value - low if sign > 0 else high - value) - mjm.jnt_margin[joint])
 
 
 def compare_rows(

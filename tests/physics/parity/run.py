@@ -15,6 +15,7 @@ from .compare import (
     Tally,
     compare_contacts,
     compare_rows,
+    limit_distance,
     limit_rows,
     relative_errors,
     scales,
@@ -40,7 +41,8 @@ class Report:
         states: number of states; `active` of them had constraint rows.
         seen: what occurred in MuJoCo, e.g. {"contact plane-sphere": 812, "condim 3": 812, "limit hinge": 40}.
         tally: errors.
-        near_margin: part of the contacts that only one side had, within the tolerance of the margin.
+        near_margin: part of the contacts and limits that only one side had, within the tolerance of the margin.
+        apart: part of the states in which that was so; nothing that constraints decide is compared there.
         settings: options as set on both sides.
     """
 
@@ -51,6 +53,7 @@ class Report:
     active: int = 0
     seen: Counter = field(default_factory=Counter)
     near_margin: float = 0.0
+    apart: float = 0.0
     settings: str = ""
 
     @property
@@ -103,6 +106,7 @@ def run_parity(
             subject.load(states)
             subject.forward()
             agree = _compare_forward(report, model, subject, states, theirs, inspected or count)
+            report.apart = float(np.mean(~agree))
         _compare_step(report, model, subject, states, theirs, integrator, agree)
     return report
 
@@ -116,7 +120,7 @@ def _compare_forward(
     report: Report, mjm: mujoco.MjModel, subject: Subject, states: States, theirs: Reference, inspected: int
 ) -> np.ndarray:
     """Compare one evaluation; return in which states both sides have the same constraints (n,)."""
-    agree = _compare_inspected(report, mjm, subject, theirs, inspected)
+    agree = _compare_inspected(report, mjm, subject, states, theirs, inspected)
     smooth = np.abs(theirs.fields["qacc_smooth"]).max(axis=1, initial=0.0)
     for name in BATCHED:
         reference = theirs.fields[name]
@@ -200,7 +204,7 @@ def _perturbed(states: States, epsilon: float, seed: int) -> States:
 
 
 def _compare_inspected(
-    report: Report, mjm: mujoco.MjModel, subject: Subject, theirs: Reference, inspected: int
+    report: Report, mjm: mujoco.MjModel, subject: Subject, states: States, theirs: Reference, inspected: int
 ) -> np.ndarray:
     """Compare what `inspect` gives; return in which states both sides have the same constraints."""
     margin = TOLERANCES[report.precision].margin
@@ -222,13 +226,13 @@ def _compare_inspected(
         n_far, n_near = n_far + gap.count(False), n_near + gap.count(True)
         mine, yours = limit_rows(ours["rows"]), limit_rows(theirs.rows[i])
         matched += [(slice(mine[k], mine[k] + 1), slice(yours[k], yours[k] + 1)) for k in mine.keys() & yours.keys()]
-        lonely = [abs(theirs.rows[i]["efc_pos"][yours[k]]) <= margin for k in yours.keys() - mine.keys()]
-        n_far, n_near = n_far + lonely.count(False), n_near + lonely.count(True) + len(mine.keys() - yours.keys())
+        lonely = [abs(limit_distance(mjm, states.qpos[i], *key)) <= margin for key in yours.keys() ^ mine.keys()]
+        n_far, n_near = n_far + lonely.count(False), n_near + lonely.count(True)
         agree[i] = not n_far and not n_near
         compare_rows(report.tally, i, ours["rows"], theirs.rows[i], matched if agree[i] else [], typical)
         near, total = near + n_near, total + sum(map(_has_rows, contacts)) + len(yours)
         report.tally.take("contact_set", np.inf if n_far else 0.0, i)
-    report.near_margin = near / total if total else 0.0
+    report.near_margin = near / max(total, 1)
     report.tally.take("contact_set", report.near_margin, 0)
     return agree
 

@@ -1,5 +1,7 @@
 """The comparison sees: MuJoCo equals itself to the last bit, and any quantity made wrong fails at its own stage."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -74,6 +76,36 @@ def test_equal_seeds_give_equal_states():
     mjm = load("everything")
     first, second = sample(mjm, 20, seed=3), sample(mjm, 20, seed=3)
     assert np.array_equal(first.qpos, second.qpos) and np.array_equal(first.ctrl, second.ctrl)
+
+
+class Inventive(StandIn):
+    """MuJoCo with one more row than it has: a limit of the first limited hinge, or a contact in the gap constrained."""
+
+    def __init__(self, mjm, count, what):
+        super().__init__(mjm, count)
+        self.what = what
+
+    def inspect(self, i):
+        found = super().inspect(i)
+        rows, nv = found["rows"], self.mjm.nv
+        extra = np.zeros((1, nv))
+        if self.what == "limit":
+            joint = np.flatnonzero(self.mjm.jnt_limited & (self.mjm.jnt_type == 3))[0]
+            extra[0, self.mjm.jnt_dofadr[joint]] = 1.0
+            found["rows"] = {k: np.append(v, 3 if k == "efc_type" else 0.0) for k, v in rows.items() if k != "efc_J"}
+            found["rows"]["efc_J"] = np.vstack([rows["efc_J"], extra])
+        else:
+            found["contacts"] = [
+                replace(c, rows=slice(0, 1)) if c.rows.stop == c.rows.start else c for c in found["contacts"]
+            ]
+        return found
+
+
+@pytest.mark.parametrize("what, name", [("limit", "everything"), ("contact", "margin_and_gap")])
+@pytest.mark.parametrize("precision", ["64", "32"])
+def test_invented_rows_fail(what, name, precision):
+    report = run_parity(name, load(name), lambda m, n: Inventive(m, n, what), precision, count=60)
+    assert "contact_set" in report.failures
 
 
 def test_fields_after_a_step_are_compared():

@@ -1,0 +1,80 @@
+"""In single precision distances between geoms keep their digits far from the origin and close to special poses."""
+
+import mujoco
+import numpy as np
+import pytest
+import torch
+
+import tumble
+from tumble.physics import Model, RigidSolver
+
+ROUNDINGS = 1e-7
+"""Metres: a few roundings of the sizes of these bodies."""
+LINKS = """<mujoco><worldbody><body><freejoint/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".05" mass="1"/>
+<body pos=".3 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".05" mass="1"/>
+<body pos=".3 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".05" mass="1"/>
+<geom type="sphere" pos=".3 0 0" size=".07" mass="1"/></body></body></body></worldbody></mujoco>"""
+CYLINDER = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+<body><freejoint/><geom type="cylinder" size=".2 .1" mass="1"/></body></worldbody></mujoco>"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def single_precision():
+    tumble.init(precision="32")
+
+
+@pytest.mark.parametrize("x", [0.0, 1000.0])
+def test_links_touch_alike_near_and_far(x):
+    """A chain that folds back on itself, at the origin and a kilometre away."""
+    mjm = mujoco.MjModel.from_xml_string(LINKS)
+    angles = np.linspace(2.3, 2.75, 16)
+    qpos = np.tile(mjm.qpos0, (16, 1))
+    qpos[:, 0], qpos[:, 7], qpos[:, 8] = x, np.float32(angles), np.float32(0.9 * angles)
+    compare_distances(mjm, qpos)
+
+
+@pytest.mark.parametrize("tilt", [0.0, 1e-6, 1e-4, 1e-2])
+def test_a_cylinder_that_stands_almost_upright(tilt):
+    """The lowest point of its rim lies in a direction that is the difference of almost equal vectors."""
+    mjm = mujoco.MjModel.from_xml_string(CYLINDER)
+    rng = np.random.default_rng(0)
+    qpos = np.tile(mjm.qpos0, (16, 1))
+    direction = rng.uniform(0, 2 * np.pi, 16)
+    qpos[:, 2] = 0.0995
+    qpos[:, 3:] = np.stack(
+        [
+            np.full(16, np.cos(tilt / 2)),
+            *np.sin(tilt / 2) * np.stack([np.cos(direction), np.sin(direction)]),
+            np.zeros(16),
+        ],
+        axis=1,
+    )
+    compare_distances(mjm, np.float64(np.float32(qpos)))
+
+
+def compare_distances(mjm: mujoco.MjModel, qpos: np.ndarray) -> None:
+    """Deepest contact of each pair of geoms against MuJoCo's."""
+    solver = RigidSolver(Model.from_mjmodel(mjm), len(qpos))
+    solver.set_state(qpos=torch.tensor(qpos))
+    solver.forward()
+    data, seen = mujoco.MjData(mjm), 0
+    for env in range(len(qpos)):
+        data.qpos[:] = qpos[env]
+        mujoco.mj_forward(mjm, data)
+        found = solver.inspect(env)
+        mine = deepest(found["contact_geom"].reshape(-1, 2), found["contact_dist"])
+        yours = deepest(data.contact.geom, data.contact.dist)
+        assert mine.keys() == yours.keys()
+        seen += len(yours)
+        for pair, dist in yours.items():
+            assert abs(mine[pair] - dist) < ROUNDINGS, (env, pair)
+    assert seen >= len(qpos) // 2
+
+
+def deepest(geoms: np.ndarray, dists: np.ndarray) -> dict[tuple[int, ...], float]:
+    """Pair of geoms -> the least distance of its contacts."""
+    found: dict[tuple[int, ...], float] = {}
+    for pair, dist in zip(geoms, dists, strict=True):
+        key = tuple(sorted(map(int, pair)))
+        found[key] = min(float(dist), found.get(key, np.inf))
+    return found
