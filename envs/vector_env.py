@@ -35,7 +35,8 @@ class SimVectorEnv(VectorEnv):
     - `final_obs` is one dense tensor (num_envs, ...) with the mask `_final_obs`, like every other info;
     - `options` is not changed by `reset`, masks may be torch or numpy, and an all-False mask resets nobody;
     - stepping a finished environment under DISABLED raises `ResetNeeded`;
-    - under NEXT_STEP the action of an environment that is being reset is ignored and not checked.
+    - under NEXT_STEP the action of an environment that is being reset is ignored and not checked;
+    - `reset(options={"elapsed_steps": ...})` begins episodes part of the way to their time limit.
 
     An environment whose state stops being finite is terminated and marked in `info["fault"]`, a bit mask (see
     `faults`). Returned tensors are the caller's own: no later step writes to them.
