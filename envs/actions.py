@@ -10,17 +10,22 @@ from typing import Any
 import numpy as np
 import torch
 
+from .arrays import Array, every, indices, where
+
 
 class ActionCheck:
-    """Turns what a user passes as actions into a tensor, or says what is wrong with it."""
+    """Turns what a user passes as actions into an array of the wanted kind, or says what is wrong with it."""
 
-    def __init__(self, num_envs: int, names: Sequence[str], dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(
+        self, num_envs: int, names: Sequence[str], dtype: torch.dtype, device: torch.device, *, numpy: bool
+    ) -> None:
         """Remember what good actions are: `names` are the actuators', one for each component."""
+        self._numpy = numpy
         self._shape = (num_envs, len(names))
         self._names, self._dtype, self._device = list(names), dtype, device
         self._numpy_dtype = np.float64 if dtype == torch.float64 else np.float32
 
-    def many(self, actions: Any, ignored: torch.Tensor | None = None) -> torch.Tensor:
+    def many(self, actions: Any, ignored: Array | None = None) -> Array:
         """Check the actions of all environments, torch or numpy (num_envs, nu); returns them in the solver's precision.
 
         Args:
@@ -33,16 +38,19 @@ class ActionCheck:
         """
         if isinstance(actions, torch.Tensor):
             self._check_kind(tuple(actions.shape), actions.is_floating_point(), actions.dtype, self._shape)
-            checked = actions.detach().to(self._device, self._dtype)
+            tensor = actions.detach().to(self._device, self._dtype)
+            checked: Array = tensor.numpy() if self._numpy else tensor
         else:
             array = np.asarray(actions)
             self._check_kind(array.shape, array.dtype.kind == "f", array.dtype, self._shape)
-            checked = torch.from_numpy(self._converted(array)).to(self._device)
+            converted = self._converted(array)
+            checked = converted if self._numpy else torch.from_numpy(converted).to(self._device)
         if ignored is not None:
-            checked = torch.where(ignored[:, None], 0, checked)
-        wrong = ~torch.isfinite(checked)
-        if wrong.any():
-            env, component = wrong.nonzero()[0].tolist()
+            checked = where(ignored[:, None], 0, checked)
+        sound = np.isfinite(checked) if self._numpy else torch.isfinite(checked)
+        if not sound.all():
+            env = int(indices(~every(sound))[0])
+            component = int(indices(~sound[env])[0])
             raise ValueError(self._not_finite(float(actions[env][component]), component, f" of environment {env}"))
         return checked
 

@@ -55,7 +55,6 @@ class Ant(Runner):
     """
 
     travel: ClassVar = 2
-    reads: ClassVar = ("xpos", "cfrc_ext")
     camera: ClassVar = {"distance": 4.0}
 
     xml_file: str = "ant.xml"
@@ -75,6 +74,13 @@ class Ant(Runner):
         """Learn the numbers of the model; `main_body` must be one of its bodies."""
         super().bind(mj, constant)
         self.body = mj.body(self.main_body).id
+        joint = mj.body_jntadr[self.body]
+        self.flies = joint >= 0 and mj.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE  # then its place is in qpos
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Where the main body was at the last evaluation, and contact wrenches."""
+        return ("eval_qpos" if self.flies else "xpos", "cfrc_ext")
 
     def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
         """Near the reference."""
@@ -98,8 +104,8 @@ class Ant(Runner):
         return super().observation_structure | {"cfrc_ext": wrenches}
 
     def place(self, now: Moment) -> Array:
-        """Where the main body is."""
-        return now.fields["xpos"][:, self.body, :2]
+        """Where the main body is, by v5's xpos: it is that of the last evaluation."""
+        return now.fields["eval_qpos"][:, :2] if self.flies else now.fields["xpos"][:, self.body, :2]
 
     def healthy(self, now: Moment) -> Array:
         """Whether the torso is neither on the ground nor flying."""

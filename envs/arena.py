@@ -1,14 +1,16 @@
 """The arena: one task on one solver. It moves all environments at once and knows neither episodes nor Gymnasium."""
 
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 from .. import assets
 from ..physics import Model, RigidSolver
-from .arrays import Array, finite_or_zero, nobody, where
+from ..physics.runtime import ensure_runtime
+from .arrays import Array, copy, finite_or_zero, indices, nobody, where
 from .faults import NON_FINITE
 from .noise import Noise
 from .task import Moment, Task
@@ -34,16 +36,17 @@ class Arena:
         Args:
             task: what to do; it is bound to the model here.
             num_envs: how many environments.
-            numpy: judge the task on numpy arrays instead of torch tensors: same bits, faster for one environment.
+            numpy: judge the task on numpy arrays instead of torch tensors: same bits, and faster for batches that are
+                not large. The solver must lie on a CPU.
             model_options: options that override the model file's, e.g. {"timestep": 0.005, "tolerance": 1e-10}.
         """
         self.task = task
         self.num_envs = num_envs
         self.model = Model.from_mjcf(str(assets.find(task.xml_file)), **(model_options or {}))
+        self._runtime, self._numpy = ensure_runtime(), numpy
+        task.bind(self.model.mj, lambda numbers: self.array(self.tensor(numbers)))
         self.solver = RigidSolver(self.model, num_envs=num_envs, outputs=task.reads)
-        self._numpy = numpy
-        self._windows = Windows(self.solver, task.reads) if numpy and self.solver.live("qpos") is not None else None
-        task.bind(self.model.mj, lambda numbers: self._take(self._tensor(numbers)))
+        self._windows = Windows(self.solver, task.reads) if numpy and num_envs == 1 else None
         self._seen = self._look()  # what all were like at the end of the last step or reset
         self._place = task.place(self._seen)  # where they were then, (n, k) m
         self._edits = self.solver.edits
@@ -76,7 +79,7 @@ class Arena:
         outcome = Outcome(task.observation(now), reward, terminated, info | terms, self._faults())
         return _held(outcome) if outcome.faults.any() else outcome
 
-    def restart(self, rows: torch.Tensor, noise: Noise) -> tuple[Array, dict[str, Array]]:
+    def restart(self, rows: Array, noise: Noise) -> tuple[Array, dict[str, Array]]:
         """Begin an episode in the environments `rows` (k,).
 
         Returns:
@@ -84,24 +87,21 @@ class Arena:
         """
         solver, task = self.solver, self.task
         qpos, qvel = task.draw(noise)
-        everyone = len(rows) == self.num_envs == 1
-        solver.reset(None if everyone else rows, self._tensor(qpos), self._tensor(qvel))
+        solver.reset(None if self._windows is not None else rows, self.tensor(qpos), self.tensor(qvel))
         self._edits = solver.edits
-        now = self._look_at(rows)
-        self._seen = now if self._windows is not None else Moment(self._take(solver.qpos), self._take(solver.qvel), {})
-        if "cfrc_ext" in now.fields:
-            now.fields["cfrc_ext"][:] = 0  # v5 computes contact wrenches in its steps only
+        now = self._look_at(rows, just_reset=True)
+        self._seen.qpos[rows], self._seen.qvel[rows] = now.qpos, now.qvel
         self._remember_place(rows, task.place(now))
         return task.observation(now), task.reset_info(now)
 
     def state_dict(self) -> dict[str, Any]:
         """The solver's state and where everyone was, as tensors."""
-        return {"solver": self.solver.state_dict(), "place": torch.as_tensor(self._place).clone()}
+        return {"solver": self.solver.state_dict(), "place": self.tensor(self._place).clone()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` left off."""
         self.solver.load_state_dict(state["solver"])
-        self._place = self._take(self._tensor(state["place"].clone()))
+        self._place = self.array(self.tensor(state["place"]).clone())
         self._seen, self._edits = self._look(), self.solver.edits
 
     def _notice_edits(self) -> None:
@@ -109,49 +109,44 @@ class Arena:
         self._edits = self.solver.edits
         before, now = self._seen, self._look()
         moved = (now.qpos != before.qpos).any(1) | (now.qvel != before.qvel).any(1)
-        rows = torch.as_tensor(moved).nonzero()[:, 0]
+        rows = indices(moved)
         if len(rows):
             self.solver.forward(rows)
             self._remember_place(rows, self.task.place(self._look_at(rows)))
 
-    def _remember_place(self, rows: torch.Tensor, place: Array) -> None:
+    def _remember_place(self, rows: Array, place: Array) -> None:
         """Note where the environments `rows` are, for the velocity of their next step."""
-        self._place = self._place + 0  # a copy: it may be a part of what was looked at
-        self._place[self._index(rows)] = place
+        self._place = copy(self._place)  # it may be a part of what was looked at
+        self._place[rows] = place
 
     def _look(self) -> Moment:
         """Copy the state of all environments."""
-        if self._windows is not None:
-            read = self._windows.read
-            return Moment(read("qpos"), read("qvel"), {name: read(name) for name in self.task.reads})
-        solver, take = self.solver, self._take
-        return Moment(take(solver.qpos), take(solver.qvel), {name: take(solver.get(name)) for name in self.task.reads})
+        return self._look_at(None)
+
+    def _look_at(self, rows: Array | None, just_reset: bool = False) -> Moment:
+        """Copy the state of the environments `rows`; None: of all."""
+        read = self._windows.read if self._windows is not None else partial(self._read, rows)
+        fields = {name: read(name) for name in self.task.reads if not (just_reset and name == "cfrc_ext")}
+        now = Moment(read("qpos"), read("qvel"), fields)
+        if just_reset and "cfrc_ext" in self.task.reads:  # v5 computes contact wrenches in its steps only
+            fields["cfrc_ext"] = self.array(self.tensor(np.zeros((len(now.qpos), self.model.mj.nbody, 6))))
+        return now
+
+    def _read(self, rows: Array | None, name: str) -> Array:
+        """Copy a quantity of the environments `rows`; None: of all."""
+        return self.array(self.solver.get(name, rows))
 
     def _faults(self) -> Array:
         """The solver's fault bits, a copy."""
-        return self._take(self.solver.faults) if self._windows is None else self._windows.read("faults")[0]
+        return self.array(self.solver.faults) if self._windows is None else self._windows.read("faults")[0]
 
-    def _look_at(self, rows: torch.Tensor) -> Moment:
-        """Copy the state of the environments `rows`."""
-        if self._windows is not None:
-            return self._look()  # there is one, and it is meant
-        get, take = self.solver.get, self._take
-        fields = {name: take(get(name, rows)) for name in self.task.reads}
-        return Moment(take(get("qpos", rows)), take(get("qvel", rows)), fields)
+    def array(self, tensor: torch.Tensor) -> Array:
+        """View a tensor of the solver as the arena's array kind."""
+        return tensor.numpy() if self._numpy else tensor
 
-    def _index(self, rows: torch.Tensor) -> Array:
-        """Rows as an index of the arena's array kind."""
-        return rows.cpu().numpy() if self._numpy else rows
-
-    def _take(self, tensor: torch.Tensor) -> Array:
-        """Bring a tensor of the solver into the arena's array kind, without copying where possible."""
-        if not self._numpy:
-            return tensor
-        return tensor.cpu().numpy() if tensor.is_cuda else tensor.numpy()
-
-    def _tensor(self, numbers: Any) -> torch.Tensor:
+    def tensor(self, numbers: Any) -> torch.Tensor:
         """Bring numbers to the solver's precision and device."""
-        return torch.as_tensor(numbers, dtype=self.solver.dtype, device=self.solver.device)
+        return torch.as_tensor(numbers, dtype=self._runtime.torch_dtype, device=self._runtime.device)
 
 
 def _held(outcome: Outcome) -> Outcome:

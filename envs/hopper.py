@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import mujoco
 import numpy as np
 
-from .arrays import Array, clip, concat, flag
+from .arrays import Array, clip, concat, every, flag
 from .noise import Noise
 from .runner import Runner
 from .task import Moment, Verdict
@@ -83,7 +83,7 @@ class Hopper(Runner):
 
     def healthy(self, now: Moment) -> Array:
         """Whether height, pitch and all joints are where they should be."""
-        return strictly_inside(concat((now.qpos, now.qvel)), self.health).all(1)
+        return every(strictly_inside(concat((now.qpos, now.qvel)), self.health))
 
     def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
         """Pay for speed along x and for staying healthy, charge for effort."""

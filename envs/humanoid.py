@@ -66,7 +66,6 @@ class Humanoid(Runner):
     """
 
     travel: ClassVar = 2
-    reads: ClassVar = ("xipos", "cinert", "cvel", "qfrc_actuator", "cfrc_ext", "eval_qpos", "eval_qvel")
     camera: ClassVar = {
         "trackbodyid": 1,
         "distance": 4.0,
@@ -94,6 +93,11 @@ class Humanoid(Runner):
         super().bind(mj, constant)
         self.mass_share = constant(mj.body_mass / mj.body_mass.sum())
         self.tendons = constant(_tendon_weights(mj))
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Derived quantities."""
+        return ("xipos", "cinert", "cvel", "qfrc_actuator", "cfrc_ext", "eval_qpos", "eval_qvel")
 
     def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
         """Near the reference, evenly."""

@@ -3,27 +3,27 @@
 Values are dense tensors (num_envs, ...) with zeros where the mask is False; a key that speaks of nobody is left out.
 """
 
+from collections.abc import Callable
 from typing import Any
 
-import torch
+from .arrays import Array, blank, copy, nobody, stack, where
 
-Info = dict[str, Any]
-
-
-def whole(info: Info, num_envs: int, device: torch.device) -> Info:
-    """Copy every value, present for all environments."""
-    return masked(
-        {key: value.clone() for key, value in info.items()}, torch.ones(num_envs, dtype=torch.bool, device=device)
-    )
+Info = dict[str, Any]  # of arrays (num_envs, ...), or of infos
 
 
-def only(info: Info, mask: torch.Tensor) -> Info:
+def whole(info: Info, mask: Array) -> Info:
+    """Copy every value, present where `mask` (num_envs,) is True, which is everywhere."""
+    return masked(_each(info, copy), mask)
+
+
+def only(info: Info, mask: Array) -> Info:
     """Keep what concerns the environments in `mask` (num_envs,)."""
-    kept = {key: torch.where(_beside(mask, value), value, 0) for key, value in info.items()}
-    return masked(kept, mask) if mask.any() else {}
+    if not mask.any():
+        return {}
+    return masked(_each(info, lambda value: where(_beside(mask, value), value, 0)), mask)
 
 
-def narrow(info: Info, mask: torch.Tensor) -> Info:
+def narrow(info: Info, mask: Array) -> Info:
     """Keep, of an info with masks, what concerns the environments in `mask` (num_envs,)."""
     kept: Info = {}
     for key, value in info.items():
@@ -32,15 +32,15 @@ def narrow(info: Info, mask: torch.Tensor) -> Info:
     return kept
 
 
-def spread(info: Info, rows: torch.Tensor, num_envs: int) -> Info:
+def spread(info: Info, rows: Array, num_envs: int) -> Info:
     """Bring values of the environments `rows` (k,) into their places among all."""
-    mask = torch.zeros(num_envs, dtype=torch.bool, device=rows.device)
-    mask[rows] = True
-    dense = {}
-    for key, value in info.items():
-        dense[key] = value.new_zeros((num_envs, *value.shape[1:]))
-        dense[key][rows] = value
-    return masked(dense, mask)
+
+    def place(value: Array) -> Array:
+        dense = blank(value, num_envs)
+        dense[rows] = value
+        return dense
+
+    return masked(_each(info, place), place(~nobody(rows)))
 
 
 def merge(first: Info, second: Info) -> Info:
@@ -50,15 +50,29 @@ def merge(first: Info, second: Info) -> Info:
         if key.startswith("_") or key not in first:
             merged[key] = first[key] | value if key in first else value
         else:
-            merged[key] = torch.where(_beside(second[f"_{key}"], value), value, first[key])
+            merged[key] = where(_beside(second[f"_{key}"], value), value, first[key])
     return merged
 
 
-def masked(info: Info, mask: torch.Tensor) -> Info:
+def masked(info: Info, mask: Array) -> Info:
     """Put a copy of the mask beside every value."""
-    return info | {f"_{key}": mask.clone() for key in info}
+    return info | {f"_{key}": copy(mask) for key in info}
 
 
-def _beside(mask: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+def _each(info: Info, change: Callable[[Array], Array]) -> Info:
+    """Apply `change`, (n, ...) -> (m, ...), to every value; plain numbers go through it side by side, as (n, keys)."""
+    alike: dict[Any, list[str]] = {}
+    for key, value in info.items():
+        alike.setdefault(value.dtype if value.ndim == 1 else key, []).append(key)
+    changed: Info = {}
+    for keys in alike.values():
+        if len(keys) == 1:
+            changed[keys[0]] = change(info[keys[0]])
+        else:
+            changed.update(zip(keys, change(stack([info[key] for key in keys]).T).T, strict=True))
+    return {key: changed[key] for key in info}
+
+
+def _beside(mask: Array, value: Array) -> Array:
     """Shape a mask (n,) so that it goes with a value (n, ...)."""
-    return mask.reshape(-1, *[1] * (value.dim() - 1))
+    return mask.reshape(-1, *[1] * (value.ndim - 1))

@@ -41,13 +41,17 @@ class InvertedDoublePendulum(Task):
     normal with that deviation.
     """
 
-    reads: ClassVar = ("site_xpos", "qfrc_constraint")
     camera: ClassVar = {"trackbodyid": 0, "distance": 4.1225, "lookat": (0.0, 0.0, 0.1225)}
 
     xml_file: str = "inverted_double_pendulum.xml"
     frame_skip: int = 5
     healthy_reward: float = 10.0
     reset_noise_scale: float = 0.1
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Derived quantities."""
+        return ("site_xpos", "qfrc_constraint")
 
     def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
         """Near rest."""

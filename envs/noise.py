@@ -15,6 +15,7 @@ import numpy as np
 from .arrays import sin_cos
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio, made odd
+_BLOCK = 32  # numbers hashed beyond those asked for: what a start asks for next comes at no cost of its own
 
 
 def _mix(x: np.ndarray) -> np.ndarray:
@@ -47,13 +48,18 @@ class Noise:
             episodes: (k,) uint64, how many episodes each environment began before this one since it was seeded.
         """
         self._key = _mix(_mix(seeds) + episodes * _GOLDEN)[:, None]
-        self._drawn = 0
+        self._ahead = np.zeros((len(seeds), 0))  # numbers hashed before they are asked for
+        self._hashed = 0
 
     def _fractions(self, n: int) -> np.ndarray:
         """Draw (k, n) multiples of 2^-53 in [0, 1)."""
-        index = np.arange(self._drawn + 1, self._drawn + n + 1, dtype=np.uint64)
-        self._drawn += n
-        return (_mix(self._key + index * _GOLDEN) >> np.uint64(11)) * 2.0**-53
+        if self._ahead.shape[1] < n:
+            steps = np.arange(self._hashed + 1, self._hashed + n + _BLOCK + 1, dtype=np.uint64) * _GOLDEN
+            more = (_mix(self._key + steps) >> np.uint64(11)) * 2.0**-53
+            self._hashed += n + _BLOCK
+            self._ahead = np.concatenate((self._ahead, more), 1)
+        drawn, self._ahead = self._ahead[:, :n], self._ahead[:, n:]
+        return drawn
 
     def uniform(self, low: float, high: float, n: int) -> np.ndarray:
         """Draw (k, n) float64 numbers evenly from [low, high)."""

@@ -18,7 +18,7 @@ from .seeds import spread_seeds
 from .spaces import action_space, observation_space
 from .task import Task
 
-_SELF = torch.zeros(1, dtype=torch.int64)  # the index of the only environment
+_SELF = np.zeros(1, np.int64)  # the index of the only environment
 
 
 class SingleEnv(gymnasium.Env, EzPickle):
@@ -61,7 +61,7 @@ class SingleEnv(gymnasium.Env, EzPickle):
         self.observation_space = observation_space(self.arena)
         self.action_space = action_space(self.arena)
         self._pictures = Pictures(self.arena, width, height, camera_id, camera_name)
-        self._actions = ActionCheck(1, self.arena.actuator_names, self.solver.dtype, self.solver.device)
+        self._actions = ActionCheck(1, self.arena.actuator_names, self.solver.dtype, self.solver.device, numpy=True)
         self._streams = Streams(1)
         self._reporter = FaultReporter()
         self._elapsed = -1  # steps of the current episode; -1 before the first
@@ -74,9 +74,9 @@ class SingleEnv(gymnasium.Env, EzPickle):
         super().reset(seed=seeds[0])
         if seeds[0] is None and self._elapsed < 0:
             seeds = [self.np_random_seed]
-        self._streams.seed(seeds, np.zeros(1, np.int64))
+        self._streams.seed(seeds, _SELF)
         self._elapsed = 0
-        observation, info = self.arena.restart(_SELF, self._streams.begin(np.zeros(1, np.int64)))
+        observation, info = self.arena.restart(_SELF, self._streams.begin(_SELF))
         return observation[0], _plain(info)
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -101,7 +101,7 @@ class SingleEnv(gymnasium.Env, EzPickle):
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called without a render mode: make it with render_mode='rgb_array'")
             return None
-        return self._pictures.take(_SELF.to(self.solver.device))[0].cpu().numpy()
+        return self._pictures.take(torch.from_numpy(_SELF).to(self.solver.device))[0].cpu().numpy()
 
     def close(self) -> None:
         """Give the solver's memory back."""

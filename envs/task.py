@@ -40,7 +40,6 @@ class Verdict(NamedTuple):
 class Task(ABC):
     """The part that all tasks share. Subclasses are dataclasses whose fields are the constructor options of v5."""
 
-    reads: ClassVar[tuple[str, ...]] = ()  # derived quantities that the task reads, MuJoCo's names
     camera: ClassVar[dict[str, Any]] = {}  # default_camera_config of v5
 
     xml_file: str
@@ -76,6 +75,11 @@ class Task(ABC):
         self.nq, self.nv, self.nu, self.nbody = mj.nq, mj.nv, mj.nu, mj.nbody
         self.start = mj.qpos0.copy()
         self.dt = float(mj.opt.timestep) * self.frame_skip
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Derived quantities that the task reads, by MuJoCo's names."""
+        return ()
 
     @abstractmethod
     def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from gymnasium.vector.utils import batch_space
 from . import infos
 from .actions import ActionCheck
 from .arena import Arena, Outcome
+from .arrays import Array, copy, host, indices, nobody, where
 from .faults import FaultReporter
 from .noise import Streams
 from .pictures import METADATA, Pictures, check_render_mode
@@ -22,7 +23,9 @@ from .spaces import action_space, observation_space
 from .task import Task
 
 OUTPUTS = ("torch", "numpy")
+MOST_IN_NUMPY = 8192  # environments; of more, torch's threads make up for what its operations cost
 MOST_PICTURES = 16  # environments that render() shows unless told otherwise
+_SAVED = ("elapsed", "done", "observation")
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
@@ -93,20 +96,24 @@ class SimVectorEnv(VectorEnv):
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.autoreset_mode = parse_autoreset_mode(autoreset_mode)
-        self.arena = Arena(make_task(task, task_options), num_envs, numpy=False, model_options=model_options)
+        judge_in_numpy = num_envs <= MOST_IN_NUMPY  # as long as solvers lie on CPUs only
+        self.arena = Arena(make_task(task, task_options), num_envs, numpy=judge_in_numpy, model_options=model_options)
         self.solver = self.arena.solver
-        self._numpy = output == "numpy"
+        self._output = output
         self._device = torch.device(device) if device is not None else self.solver.device
         self._limit = max_episode_steps if max_episode_steps not in (None, -1) else _NO_LIMIT
         self._describe()
         self.render_envs = self._checked_render_envs(render_envs)
         self._pictures = Pictures(self.arena, width, height, camera_id, camera_name)
-        self._actions = ActionCheck(num_envs, self.arena.actuator_names, self.solver.dtype, self.solver.device)
+        self._actions = ActionCheck(
+            num_envs, self.arena.actuator_names, self.solver.dtype, self.solver.device, numpy=judge_in_numpy
+        )
         self._streams = Streams(num_envs)
         self._reporter = FaultReporter()
+        # In the arena's array kind, like all that follows from a step until it is handed out:
         self._elapsed = self._zeros(torch.int64)  # steps of the current episode
         self._done = self._zeros(torch.bool)  # finished, and not reset yet
-        self._observation: torch.Tensor | None = None  # what the caller was shown last
+        self._observation: Array | None = None  # what the caller was shown last
 
     # -- Gymnasium's face ---------------------------------------------------------------------------------------------
 
@@ -135,7 +142,7 @@ class SimVectorEnv(VectorEnv):
             fresh = spread_seeds(fresh_seed(), self.num_envs)
             seeds = [new if given is None else given for given, new in zip(seeds, fresh, strict=True)]
             self._observation = self._zeros(self.solver.dtype, self.arena.task.observation_size)
-        self._streams.seed(seeds, rows.cpu().numpy())
+        self._streams.seed(seeds, host(rows))
         found = self._restart(self._observation, rows)
         self._elapsed[rows] = elapsed[rows]
         return self._hand_out(*found)
@@ -200,18 +207,17 @@ class SimVectorEnv(VectorEnv):
         return {
             "arena": self.arena.state_dict(),
             "streams": self._streams.state_dict(),
-            "elapsed": self._elapsed.clone(),
-            "done": self._done.clone(),
-            "observation": self._observation.clone(),
+            "elapsed": torch.as_tensor(copy(self._elapsed)),
+            "done": torch.as_tensor(copy(self._done)),
+            "observation": torch.as_tensor(copy(self._observation)),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` of an environment made with the same arguments left off; needs no reset."""
         self.arena.load_state_dict(state["arena"])
         self._streams.load_state_dict(state["streams"])
-        device = self.solver.device
-        self._elapsed, self._done = state["elapsed"].clone().to(device), state["done"].clone().to(device)
-        self._observation = state["observation"].clone().to(device)
+        mine = (self.arena.array(state[name].clone().to(self.solver.device)) for name in _SAVED)
+        self._elapsed, self._done, self._observation = mine
 
     # -- Making -------------------------------------------------------------------------------------------------------
 
@@ -220,78 +226,80 @@ class SimVectorEnv(VectorEnv):
         self.metadata = METADATA | {
             "render_fps": round(1 / self.arena.task.dt),
             "autoreset_mode": self.autoreset_mode,
-            "torch": not self._numpy,
+            "torch": self._output == "torch",
         }
         self.single_observation_space = observation_space(self.arena)
         self.single_action_space = action_space(self.arena)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
-    def _zeros(self, dtype: torch.dtype, *shape: int) -> torch.Tensor:
-        """Zeros (num_envs, ...) where the solver lies."""
-        return torch.zeros((self.num_envs, *shape), dtype=dtype, device=self.solver.device)
+    def _zeros(self, dtype: torch.dtype, *shape: int) -> Array:
+        """Zeros (num_envs, ...) of the arena's array kind."""
+        return self.arena.array(torch.zeros((self.num_envs, *shape), dtype=dtype, device=self.solver.device))
 
     # -- Between episodes ---------------------------------------------------------------------------------------------
 
-    def _check_ready(self) -> torch.Tensor | None:
+    def _check_ready(self) -> Array | None:
         """Refuse to step what is not ready; return the environments that this step resets instead, None for none."""
         if self._observation is None:
             raise ResetNeeded("call reset() before the first step()")
         if self.autoreset_mode is AutoresetMode.SAME_STEP or not self._done.any():
             return None
         if self.autoreset_mode is AutoresetMode.DISABLED:
-            finished = self._done.nonzero()[:, 0].tolist()
+            finished = indices(self._done).tolist()
             raise ResetNeeded(
                 f"environments {finished[:8]}{'...' if len(finished) > 8 else ''} have finished; under DISABLED they "
                 "must be reset before the next step: reset(options={'reset_mask': terminations | truncations})"
             )
         return self._done
 
-    def _finish(self, outcome: Outcome, truncated: torch.Tensor, fault: dict[str, Any]) -> tuple:
+    def _finish(self, outcome: Outcome, truncated: Array, fault: dict[str, Any]) -> tuple:
         """End a step in which all environments moved; SAME_STEP resets the finished ones at once."""
         done = outcome.terminated | truncated
-        self._done = done.clone()
-        observation, info = outcome.observation, infos.whole(outcome.info, self.num_envs, self.solver.device)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and done.any():
-            final_info = infos.only(outcome.info, done) | infos.narrow(fault, done)
-            final = {"final_obs": torch.where(done[:, None], observation, 0), "final_info": final_info}
-            observation, new_info = self._restart(observation, done.nonzero()[:, 0])
-            info = infos.merge(infos.only(outcome.info, ~done), new_info) | infos.masked(final, done)
+        self._done = copy(done)
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP or not done.any():
+            info = infos.whole(outcome.info, ~nobody(done))
+            return outcome.observation, outcome.reward, outcome.terminated, truncated, info
+        final_info = infos.only(outcome.info, done) | infos.narrow(fault, done)
+        final = {"final_obs": where(done[:, None], outcome.observation, 0), "final_info": final_info}
+        info = infos.only(outcome.info, ~done)
+        observation, new_info = self._restart(outcome.observation, indices(done))
+        info = infos.merge(info, new_info) | infos.masked(final, done)
         return observation, outcome.reward, outcome.terminated, truncated, info
 
-    def _finish_resetting(self, outcome: Outcome, truncated: torch.Tensor, resetting: torch.Tensor) -> tuple:
+    def _finish_resetting(self, outcome: Outcome, truncated: Array, resetting: Array) -> tuple:
         """End a step of NEXT_STEP in which the environments that finished before are reset instead of moved."""
         moved = ~resetting
         terminated, truncated = outcome.terminated & moved, truncated & moved
-        reward = torch.where(moved, outcome.reward, 0)
-        observation, new_info = self._restart(outcome.observation, resetting.nonzero()[:, 0])
+        reward, info = where(moved, outcome.reward, 0), infos.only(outcome.info, moved)
+        observation, new_info = self._restart(outcome.observation, indices(resetting))
         self._done = terminated | truncated
-        return observation, reward, terminated, truncated, infos.merge(infos.only(outcome.info, moved), new_info)
+        return observation, reward, terminated, truncated, infos.merge(info, new_info)
 
-    def _restart(self, observation: torch.Tensor, rows: torch.Tensor) -> tuple[torch.Tensor, dict[str, Any]]:
+    def _restart(self, observation: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
         """Begin an episode in the environments `rows` (k,); return everyone's observations and the info of `rows`."""
-        observation = observation.clone()
+        observation = copy(observation)
         if not len(rows):
             return observation, {}
-        noise = self._streams.begin(rows.cpu().numpy())
+        noise = self._streams.begin(host(rows))
         observation[rows], info = self.arena.restart(rows, noise)
         self._elapsed[rows] = 0
         self._done[rows] = False
         return observation, infos.spread(info, rows, self.num_envs)
 
-    def _report(self, faults: torch.Tensor, resetting: torch.Tensor | None) -> dict[str, Any]:
+    def _report(self, faults: Array, resetting: Array | None) -> dict[str, Any]:
         """Warn of faults that are new, and return their info."""
         if resetting is not None:
-            faults = torch.where(resetting, 0, faults)
+            faults = where(resetting, 0, faults)
         faulty = faults != 0
-        rows = faulty.nonzero()[:, 0]
+        rows = indices(faulty)
         found = zip(rows.tolist(), faults[rows].tolist(), self._elapsed[rows].tolist(), strict=True)
         self._reporter.report(found, stacklevel=4)
         return infos.only({"fault": faults}, faulty)
 
     # -- In and out ---------------------------------------------------------------------------------------------------
 
-    def _rows_of(self, options: dict[str, Any] | None) -> torch.Tensor:
+    def _rows_of(self, options: dict[str, Any] | None) -> Array:
         """Which environments `reset` is to reset, (k,) indices.
 
         Raises:
@@ -299,16 +307,16 @@ class SimVectorEnv(VectorEnv):
         """
         mask = (options or {}).get("reset_mask")
         if mask is None:
-            return torch.arange(self.num_envs, device=self.solver.device)
+            return indices(~nobody(self._done))
         if not isinstance(mask, torch.Tensor | np.ndarray):
             raise TypeError(f"options['reset_mask'] must be a torch tensor or numpy array, got {type(mask).__name__}")
         if tuple(mask.shape) != (self.num_envs,):
             raise ValueError(f"options['reset_mask'] must have shape ({self.num_envs},), got {tuple(mask.shape)}")
         if mask.dtype not in (torch.bool, np.bool_):
             raise TypeError(f"options['reset_mask'] must be of bool, got {mask.dtype}")
-        return torch.as_tensor(mask, device=self.solver.device).nonzero()[:, 0]
+        return indices(self.arena.array(torch.as_tensor(mask, device=self.solver.device)))
 
-    def _elapsed_of(self, options: dict[str, Any] | None) -> torch.Tensor:
+    def _elapsed_of(self, options: dict[str, Any] | None) -> Array:
         """At which step of the time limit `reset` is to begin, (num_envs,).
 
         Raises:
@@ -330,18 +338,21 @@ class SimVectorEnv(VectorEnv):
                 f"options['elapsed_steps'] of environment {env} is {int(steps[env])}; it must be at least 0 and below "
                 f"max_episode_steps, {self._limit}"
             )
-        return steps
+        return self.arena.array(steps)
 
-    def _hand_out(self, observation: torch.Tensor, *rest: Any) -> tuple:
+    def _hand_out(self, observation: Array, *rest: Any) -> tuple:
         """Keep the observations, and give the caller copies on the wished device, as tensors or arrays."""
         self._observation = observation
-        return tuple(self._out(value) for value in (observation.clone(), *rest))
+        return tuple(self._out(value) for value in (copy(observation), *rest))
 
     def _out(self, value: Any) -> Any:
-        """Bring a tensor, or a dict of them, to the caller's side."""
+        """Bring an array, or a dict of them, to the caller's side."""
         if isinstance(value, dict):
             return {key: self._out(inner) for key, inner in value.items()}
-        return value.cpu().numpy() if self._numpy else value.to(self._device)
+        if self._output == "numpy":
+            return host(value)
+        tensor = torch.from_numpy(value) if isinstance(value, np.ndarray) else value
+        return tensor if tensor.device == self._device else tensor.to(self._device)
 
     def _checked_render_envs(self, envs: Sequence[int] | torch.Tensor | None) -> torch.Tensor:
         """The environments to picture, (k,) indices on the solver's device.

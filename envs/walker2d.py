@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import mujoco
 import numpy as np
 
-from .arrays import Array, clip, concat, flag
+from .arrays import Array, clip, concat, every, flag
 from .noise import Noise
 from .runner import Runner
 from .task import Moment, Verdict
@@ -81,7 +81,7 @@ class Walker2d(Runner):
 
     def healthy(self, now: Moment) -> Array:
         """Whether the torso is neither too low, too high nor too far tilted."""
-        return strictly_inside(now.qpos[:, 1:3], self.health).all(1)
+        return every(strictly_inside(now.qpos[:, 1:3], self.health))
 
     def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
         """Pay for speed along x and for staying healthy, charge for effort."""

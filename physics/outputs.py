@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from . import kernel as driver
@@ -65,7 +66,7 @@ class Outputs:
         self.rows = torch.tensor(rows or [0], dtype=torch.int32)
         self.values = tiles.zeros(self.count, memory.dtype)
         self.current = False
-        self._stale = torch.ones(tiles.num_envs, dtype=torch.bool)
+        self._stale = np.ones(tiles.num_envs, np.bool_)
         self._whole: Bound | None = None
         self._side: _Side | None = None
 
@@ -76,7 +77,7 @@ class Outputs:
         """One field in all tiles, (tiles, numbers, lanes), a view."""
         return self.values[:, self.places[name]]
 
-    def mark(self, index: torch.Tensor | None) -> None:
+    def mark(self, index: np.ndarray | None) -> None:
         """Note environments whose outputs no longer belong to their last evaluation; None for all."""
         self._stale[slice(None) if index is None else index] = True
         self.current = False
@@ -89,7 +90,7 @@ class Outputs:
 
     def refresh(self, bind: Bind) -> None:
         """Evaluate the marked environments again at the state of their last evaluation."""
-        index = self._stale.nonzero()[:, 0]
+        index = np.flatnonzero(self._stale)
         if len(index) == self._tiles.num_envs:
             self._whole = self._whole or bind(self._memory, self._counters, self.values, True)
             self._whole.launch()
@@ -102,14 +103,14 @@ class Outputs:
         self._side = _Side(memory, counters, values, bind(memory, counters, values, True))
         return self._side
 
-    def _refresh_some(self, index: torch.Tensor, side: _Side) -> None:
+    def _refresh_some(self, index: np.ndarray, side: _Side) -> None:
         width = self._tiles.width
         count = -(-len(index) // width)
-        padded = torch.cat([index, index[:1].expand(count * width - len(index))])
+        tile, lane = np.divmod(np.resize(index, count * width), width)  # spare lanes do as the first ones
         for mine, theirs in ((self._memory, side.memory), (self._counters, side.counters)):
-            chosen = mine[padded // width, :, padded % width]
-            theirs[:count] = chosen.reshape(count, width, -1).transpose(1, 2)
+            chosen = mine.numpy()[tile, :, lane]
+            theirs.numpy()[:count] = chosen.reshape(count, width, -1).transpose(0, 2, 1)
         side.bound.call[driver.TILES] = count
         side.bound.launch()
-        found = side.values[:count].transpose(1, 2).reshape(count * width, -1)
-        self.values[index // width, :, index % width] = found[: len(index)]
+        found = side.values.numpy()[:count].transpose(0, 2, 1).reshape(count * width, -1)
+        self.values.numpy()[tile, :, lane] = found

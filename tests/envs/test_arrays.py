@@ -59,3 +59,29 @@ def test_small_words(kind):
     assert numbers.dtype == x.dtype and numbers.tolist() == [1, 0]
     assert arrays.where(x[:, 0] > 0, x[:, 0], x[:, 0] * 0).tolist() == [1, 0]
     assert arrays.concat((x, x[:, :1])).shape == (2, 3)
+
+
+@pytest.mark.parametrize("kind", [torch.from_numpy, np.asarray])
+def test_words_of_selection(kind):
+    """Every, indices, blank, copy, stack, host."""
+    mask = kind(np.array([[True, True], [True, False], [False, False]]))
+    assert arrays.every(mask).tolist() == [True, False, False]
+    assert arrays.every(mask).dtype == mask.dtype
+    assert arrays.indices(mask[:, 0]).tolist() == [0, 1]
+    x = kind(np.arange(6, dtype=np.float32).reshape(2, 3))
+    zeros = arrays.blank(x, 4)
+    assert zeros.shape == (4, 3) and zeros.dtype == x.dtype and not zeros.any()
+    twin = arrays.copy(x)
+    x[:] = -1
+    assert twin.tolist() == [[0, 1, 2], [3, 4, 5]]
+    rows = arrays.stack([twin[:, 0], twin[:, 2]])
+    assert rows.tolist() == [[0, 3], [2, 5]] and rows.dtype == x.dtype
+    assert isinstance(arrays.host(rows), np.ndarray)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_finite_in_wide_rows(bad):
+    """One number among many, wherever it stands, and numbers whose sum would overflow."""
+    x = np.full((3, 29), 3e38, np.float32)
+    x[1, 17] = bad
+    assert arrays.finite(x).tolist() == arrays.finite(torch.from_numpy(x)).tolist() == [True, False, True]
