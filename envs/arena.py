@@ -1,6 +1,6 @@
 """The arena: one task on one solver. It moves all environments at once and knows neither episodes nor Gymnasium."""
 
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
 
@@ -44,7 +44,8 @@ class Arena:
         self.num_envs = num_envs
         self.model = Model.from_mjcf(str(assets.find(task.xml_file)), **(model_options or {}))
         self._runtime, self._numpy = ensure_runtime(), numpy
-        task.bind(self.model.mj, lambda numbers: self.array(self.tensor(numbers)))
+        self._dtype = np.float32 if self._runtime.precision == "32" else np.float64
+        task.bind(self.model.mj, self.numbers)
         self.solver = RigidSolver(self.model, num_envs=num_envs, outputs=task.reads)
         self._windows = Windows(self.solver, task.reads) if numpy and num_envs == 1 else None
         self._seen = self._look()  # what all were like at the end of the last step or reset
@@ -65,7 +66,7 @@ class Arena:
         if self._windows is not None:
             self._windows.control(action)
         else:
-            solver.ctrl = torch.from_numpy(action) if self._numpy else action
+            solver.ctrl = action
         solver.step(task.frame_skip)
         self._edits = solver.edits
         now = self._look()
@@ -86,22 +87,25 @@ class Arena:
             Their observations (k, observation size) and info, each (k, ...).
         """
         solver, task = self.solver, self.task
-        qpos, qvel = task.draw(noise)
-        solver.reset(None if self._windows is not None else rows, self.tensor(qpos), self.tensor(qvel))
+        qpos, qvel = map(self.numbers, task.draw(noise))
+        solver.reset(None if self._windows is not None else rows, qpos, qvel)
         self._edits = solver.edits
-        now = self._look_at(rows, just_reset=True)
+        fields = {name: self._read(name, rows) for name in task.reads if name != "cfrc_ext"}
+        if "cfrc_ext" in task.reads:  # v5 computes contact wrenches in its steps only
+            fields["cfrc_ext"] = self.numbers(np.zeros((len(rows), self.model.mj.nbody, 6)))
+        now = Moment(qpos, qvel, fields)
         self._seen.qpos[rows], self._seen.qvel[rows] = now.qpos, now.qvel
         self._remember_place(rows, task.place(now))
         return task.observation(now), task.reset_info(now)
 
     def state_dict(self) -> dict[str, Any]:
         """The solver's state and where everyone was, as tensors."""
-        return {"solver": self.solver.state_dict(), "place": self.tensor(self._place).clone()}
+        return {"solver": self.solver.state_dict(), "place": torch.as_tensor(copy(self._place))}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` left off."""
         self.solver.load_state_dict(state["solver"])
-        self._place = self.array(self.tensor(state["place"]).clone())
+        self._place = self.numbers(state["place"].clone())
         self._seen, self._edits = self._look(), self.solver.edits
 
     def _notice_edits(self) -> None:
@@ -112,28 +116,22 @@ class Arena:
         rows = indices(moved)
         if len(rows):
             self.solver.forward(rows)
-            self._remember_place(rows, self.task.place(self._look_at(rows)))
+            self._remember_place(rows, self.task.place(self._look(rows)))
 
     def _remember_place(self, rows: Array, place: Array) -> None:
         """Note where the environments `rows` are, for the velocity of their next step."""
         self._place = copy(self._place)  # it may be a part of what was looked at
         self._place[rows] = place
 
-    def _look(self) -> Moment:
-        """Copy the state of all environments."""
-        return self._look_at(None)
-
-    def _look_at(self, rows: Array | None, just_reset: bool = False) -> Moment:
+    def _look(self, rows: Array | None = None) -> Moment:
         """Copy the state of the environments `rows`; None: of all."""
-        read = self._windows.read if self._windows is not None else partial(self._read, rows)
-        fields = {name: read(name) for name in self.task.reads if not (just_reset and name == "cfrc_ext")}
-        now = Moment(read("qpos"), read("qvel"), fields)
-        if just_reset and "cfrc_ext" in self.task.reads:  # v5 computes contact wrenches in its steps only
-            fields["cfrc_ext"] = self.array(self.tensor(np.zeros((len(now.qpos), self.model.mj.nbody, 6))))
-        return now
+        fields = {name: self._read(name, rows) for name in self.task.reads}
+        return Moment(self._read("qpos", rows), self._read("qvel", rows), fields)
 
-    def _read(self, rows: Array | None, name: str) -> Array:
+    def _read(self, name: str, rows: Array | None) -> Array:
         """Copy a quantity of the environments `rows`; None: of all."""
+        if self._windows is not None:
+            return self._windows.read(name)  # there is one environment, and it is meant
         return self.array(self.solver.get(name, rows))
 
     def _faults(self) -> Array:
@@ -144,9 +142,11 @@ class Arena:
         """View a tensor of the solver as the arena's array kind."""
         return tensor.numpy() if self._numpy else tensor
 
-    def tensor(self, numbers: Any) -> torch.Tensor:
-        """Bring numbers to the solver's precision and device."""
-        return torch.as_tensor(numbers, dtype=self._runtime.torch_dtype, device=self._runtime.device)
+    def numbers(self, values: Any) -> Array:
+        """Bring numbers to the arena's array kind and the solver's precision and device."""
+        if self._numpy:
+            return np.asarray(values, self._dtype)
+        return torch.as_tensor(values, dtype=self._runtime.torch_dtype, device=self._runtime.device)
 
 
 def _held(outcome: Outcome) -> Outcome:

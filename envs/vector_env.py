@@ -1,6 +1,6 @@
 """SimVectorEnv: many environments of one task on one solver, as a Gymnasium VectorEnv."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium
@@ -99,8 +99,7 @@ class SimVectorEnv(VectorEnv):
         judge_in_numpy = num_envs <= MOST_IN_NUMPY  # as long as solvers lie on CPUs only
         self.arena = Arena(make_task(task, task_options), num_envs, numpy=judge_in_numpy, model_options=model_options)
         self.solver = self.arena.solver
-        self._output = output
-        self._device = torch.device(device) if device is not None else self.solver.device
+        self._export = _exporter(output, judge_in_numpy, self.solver.device, torch.device(device or self.solver.device))
         self._limit = max_episode_steps if max_episode_steps not in (None, -1) else _NO_LIMIT
         self._describe()
         self.render_envs = self._checked_render_envs(render_envs)
@@ -226,7 +225,7 @@ class SimVectorEnv(VectorEnv):
         self.metadata = METADATA | {
             "render_fps": round(1 / self.arena.task.dt),
             "autoreset_mode": self.autoreset_mode,
-            "torch": self._output == "torch",
+            "torch": self._export is not host,
         }
         self.single_observation_space = observation_space(self.arena)
         self.single_action_space = action_space(self.arena)
@@ -349,10 +348,7 @@ class SimVectorEnv(VectorEnv):
         """Bring an array, or a dict of them, to the caller's side."""
         if isinstance(value, dict):
             return {key: self._out(inner) for key, inner in value.items()}
-        if self._output == "numpy":
-            return host(value)
-        tensor = torch.from_numpy(value) if isinstance(value, np.ndarray) else value
-        return tensor if tensor.device == self._device else tensor.to(self._device)
+        return self._export(value)
 
     def _checked_render_envs(self, envs: Sequence[int] | torch.Tensor | None) -> torch.Tensor:
         """The environments to picture, (k,) indices on the solver's device.
@@ -379,3 +375,14 @@ def parse_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
         if mode in (member, member.name, member.value):
             return member
     raise ValueError(f"autoreset_mode={mode!r}: there is {', '.join(member.name for member in AutoresetMode)}")
+
+
+def _exporter(output: str, in_numpy: bool, home: torch.device, abroad: torch.device) -> Callable[[Array], Any]:
+    """How an array of the arena's kind becomes what the caller wants: numpy, or torch on the device `abroad`."""
+    if output == "numpy":
+        return host
+    if not in_numpy:
+        return lambda tensor: tensor.to(abroad)
+    if home == abroad:
+        return torch.from_numpy
+    return lambda array: torch.from_numpy(array).to(abroad)

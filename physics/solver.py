@@ -75,7 +75,7 @@ class RigidSolver:
         self._substeps = 0  # as the kernel will find them in `call`
         self._bind_kernel()
         self._fresh = self._reference_rows()
-        self._no_counts = torch.zeros(driver.COUNTERS, dtype=torch.int32)
+        self._no_counts = np.zeros(driver.COUNTERS, np.int32)
         self.notes = [*model.notes, *precision_notes(model, self.dtype == torch.float32)]
         self.edits = 0
         self.reset()
@@ -144,7 +144,7 @@ class RigidSolver:
         """
         index = self.tiles.index(envs_idx)
         count = self.num_envs if index is None else len(index)
-        zero = torch.zeros((), dtype=self.dtype)
+        zero = np.zeros((), self._fresh.dtype)
         for name, value in (("qpos", qpos), ("qvel", qvel)):
             if value is not None:
                 self._write(name, self._rows_of(name, value, count), index)
@@ -170,12 +170,12 @@ class RigidSolver:
         index = self.tiles.index(envs_idx)
         count = self.num_envs if index is None else len(index)
         nq, nv = self._widths["qpos"], self._widths["qvel"]
-        rows = np.tile(self._fresh, (count, 1))
+        rows = np.repeat(self._fresh[None], count, 0)
         for first, width, name, value in ((0, nq, "qpos", qpos), (nq, nv, "qvel", qvel)):
             if value is not None:
-                rows[:, first : first + width] = self._rows_of(name, value, count).numpy()
+                rows[:, first : first + width] = self._rows_of(name, value, count)
         rows[:, self._coords : self._coords + nq + nv] = rows[:, : nq + nv]
-        self.tiles.write(self._memory, 0, torch.from_numpy(rows), rows.shape[1], index)
+        self.tiles.write(self._memory, 0, rows, rows.shape[1], index)
         self.tiles.write(self._counters, 0, self._no_counts, driver.COUNTERS, index)
         self._outputs.mark(index)
         self.edits += 1
@@ -198,7 +198,7 @@ class RigidSolver:
                     f"{name}: saved as {tuple(theirs.shape)} {theirs.dtype}, this solver has {shape} {mine.dtype}; "
                     "use the model, precision, num_envs and version of Tumble it was saved with"
                 )
-            self.tiles.write(mine, 0, theirs, mine.shape[1], None)
+            self.tiles.write(mine, 0, theirs.cpu().numpy(), mine.shape[1], None)
         self._counters[:, driver.FAULT].masked_fill_(~self.tiles.used, NON_FINITE)
         self._outputs.mark(None)
         self.edits += 1
@@ -360,18 +360,21 @@ class RigidSolver:
             first += self._widths[name]
         return fields, dump
 
-    def _rows_of(self, name: str, value: Any, count: int) -> torch.Tensor:
-        rows = torch.as_tensor(value, dtype=self.dtype, device="cpu")
+    def _rows_of(self, name: str, value: Any, count: int) -> np.ndarray:
+        if isinstance(value, torch.Tensor):
+            value = value.detach().cpu().to(self.dtype).numpy()
+        with np.errstate(over="ignore"):  # what is too large for the precision becomes infinite, and is found as such
+            rows = np.asarray(value, self._fresh.dtype)
         width = self._widths[name]
         if rows.shape not in ((count, width), (width,)):
-            raise ValueError(f"{name}: expected shape ({count}, {width}), got {tuple(rows.shape)}")
+            raise ValueError(f"{name}: expected shape ({count}, {width}), got {rows.shape}")
         return rows
 
     def _read(self, name: str, index: np.ndarray | None = None) -> torch.Tensor:
         first = self._offsets[name]
         return self.tiles.read(self._memory[:, first : first + self._widths[name]], index)
 
-    def _write(self, name: str, rows: torch.Tensor, index: np.ndarray | None) -> None:
+    def _write(self, name: str, rows: np.ndarray, index: np.ndarray | None) -> None:
         self.tiles.write(self._memory, self._offsets[name], rows, self._widths[name], index)
 
     def _count(self, row: int) -> torch.Tensor:

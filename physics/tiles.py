@@ -35,17 +35,17 @@ class Tiles:
         rows = source.transpose(0, 2, 1).copy().reshape(-1, tiled.shape[1])
         return torch.from_numpy(rows[: self.num_envs])
 
-    def write(self, tiled: torch.Tensor, first: int, rows: torch.Tensor, width: int, index: np.ndarray | None) -> None:
+    def write(self, tiled: torch.Tensor, first: int, rows: np.ndarray, width: int, index: np.ndarray | None) -> None:
         """Write `rows`, broadcast to (environments, width), from number `first` on, where `index` says (None: all)."""
-        target, source = tiled.numpy()[:, first : first + width], rows.numpy()
+        target = tiled.numpy()[:, first : first + width]
         if index is None:
-            full = np.broadcast_to(source, (self.num_envs, width))
+            full = np.broadcast_to(rows, (self.num_envs, width))
             if spare := self.count * self.width - self.num_envs:  # spare lanes do as the first environment
                 full = np.concatenate((full, np.broadcast_to(full[:1], (spare, width))))
             target[:] = full.reshape(self.count, self.width, width).transpose(0, 2, 1)
         else:
             tile, lane = self._address(index)
-            target[tile, :, lane] = source
+            target[tile, :, lane] = rows
 
     def _address(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Tile and lane of every environment in `index`."""
