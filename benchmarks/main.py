@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..physics.runtime import usable_cores
+from ..physics.cores import usable_cores
 from .results import conditions, save
 
 QUIET = 0.05

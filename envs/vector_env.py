@@ -25,7 +25,7 @@ from .task import Task
 OUTPUTS = ("torch", "numpy")
 MOST_IN_NUMPY = 8192  # environments; of more, torch's threads make up for what its operations cost
 MOST_PICTURES = 16  # environments that render() shows unless told otherwise
-_SAVED = ("elapsed", "done", "observation")
+_SAVED = ("elapsed", "head_start", "done", "observation")
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
@@ -110,7 +110,8 @@ class SimVectorEnv(VectorEnv):
         self._streams = Streams(num_envs)
         self._reporter = FaultReporter()
         # In the arena's array kind, like all that follows from a step until it is handed out:
-        self._elapsed = self._zeros(torch.int64)  # steps of the current episode
+        self._elapsed = self._zeros(torch.int64)  # steps of the current episode, as the time limit counts them
+        self._head_start = self._zeros(torch.int64)  # of these, those that were not taken
         self._done = self._zeros(torch.bool)  # finished, and not reset yet
         self._observation: Array | None = None  # what the caller was shown last
 
@@ -143,7 +144,7 @@ class SimVectorEnv(VectorEnv):
             self._observation = self._zeros(self.solver.dtype, self.arena.task.observation_size)
         self._streams.seed(seeds, host(rows))
         found = self._restart(self._observation, rows)
-        self._elapsed[rows] = elapsed[rows]
+        self._elapsed[rows] = self._head_start[rows] = elapsed[rows]
         return self._hand_out(*found)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -206,17 +207,15 @@ class SimVectorEnv(VectorEnv):
         return {
             "arena": self.arena.state_dict(),
             "streams": self._streams.state_dict(),
-            "elapsed": torch.as_tensor(copy(self._elapsed)),
-            "done": torch.as_tensor(copy(self._done)),
-            "observation": torch.as_tensor(copy(self._observation)),
+            **{name: torch.as_tensor(copy(getattr(self, f"_{name}"))) for name in _SAVED},
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` of an environment made with the same arguments left off; needs no reset."""
         self.arena.load_state_dict(state["arena"])
         self._streams.load_state_dict(state["streams"])
-        mine = (self.arena.array(state[name].clone().to(self.solver.device)) for name in _SAVED)
-        self._elapsed, self._done, self._observation = mine
+        for name in _SAVED:
+            setattr(self, f"_{name}", self.arena.array(state[name].clone().to(self.solver.device)))
 
     # -- Making -------------------------------------------------------------------------------------------------------
 
@@ -282,7 +281,7 @@ class SimVectorEnv(VectorEnv):
             return observation, {}
         noise = self._streams.begin(host(rows))
         observation[rows], info = self.arena.restart(rows, noise)
-        self._elapsed[rows] = 0
+        self._elapsed[rows] = self._head_start[rows] = 0
         self._done[rows] = False
         return observation, infos.spread(info, rows, self.num_envs)
 
@@ -292,7 +291,8 @@ class SimVectorEnv(VectorEnv):
             faults = where(resetting, 0, faults)
         faulty = faults != 0
         rows = indices(faulty)
-        found = zip(rows.tolist(), faults[rows].tolist(), self._elapsed[rows].tolist(), strict=True)
+        steps = (self._elapsed - self._head_start)[rows]
+        found = zip(rows.tolist(), faults[rows].tolist(), steps.tolist(), strict=True)
         self._reporter.report(found, stacklevel=4)
         return infos.only({"fault": faults}, faulty)
 

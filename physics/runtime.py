@@ -12,6 +12,8 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
+from .cores import usable_cores
+
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("32", "64")
 WIDTHS = (1, 4, 8, 16)
@@ -142,13 +144,6 @@ def default_threads() -> int:
     return int(asked) if asked else usable_cores()
 
 
-def usable_cores() -> int:
-    """Number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def _cpu_flags() -> set[str]:
     try:
         with open("/proc/cpuinfo") as info:
@@ -177,12 +172,20 @@ def _start_taichi(precision: str, threads: int) -> None:
             cfg_optimization=False,  # five times shorter compilation, no slower code
             make_cpu_multithreading_loop=False,  # one task for each worker, not one for each 512 iterations
         )
-    if hasattr(os, "sched_setaffinity") and 1 < threads == usable_cores() and os.environ.get("TUMBLE_PIN") != "0":
-        _pin(sorted(_thread_ids() - others)[-threads:])
+    one_for_each = hasattr(os, "sched_setaffinity") and 1 < threads == usable_cores() == len(os.sched_getaffinity(0))
+    if one_for_each and os.environ.get("TUMBLE_PIN") != "0":
+        _pin(sorted(_thread_ids() - others, key=_started)[-threads:])
 
 
 def _thread_ids() -> set[int]:
     return {int(name) for name in os.listdir("/proc/self/task")} if os.path.isdir("/proc/self/task") else set()
+
+
+def _started(thread: int) -> tuple[int, int]:
+    """When a thread of this process was started: clock ticks since the machine was (proc(5)), then its number."""
+    with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/stat") as stat:
+        return int(stat.read().rsplit(")", 1)[1].split()[19]), thread
+    return 0, thread
 
 
 def _pin(workers: list[int]) -> None:

@@ -14,7 +14,8 @@ ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
 # A module may import from its own room and from rooms of lower rank.
 RANKS = {
     "assets": 0,
-    "physics.runtime": 0,
+    "physics.cores": 0,
+    "physics.runtime": 1,
     "physics.math": 1,
     "physics.fields": 2,
     "physics.model": 3,
