@@ -38,7 +38,7 @@ from .timing import clock, take_turns
 def integration(model: ti.template(), work: ti.template()):
     """The last stage of a step under Euler or implicitfast."""
     implicit_acceleration(model, work, model.timestep[0])
-    advance(model, work, model.timestep[0])
+    advance(model, work, model.timestep[0], 1)
     hold_faulty(model, work)
 
 

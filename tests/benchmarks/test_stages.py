@@ -21,9 +21,9 @@ def test_stages_are_those_of_the_step_in_its_order():
     assert called == [stage.__name__ for stage in stages.FORWARD]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_all_stages_together_are_a_step(runtime):
-    """Slow: compiles the engine once more."""
+    """Compiles the engine once more: what takes the step apart breaks whenever the step changes."""
     solver = RigidSolver(load("Hopper"), 8)
     scatter(solver, steps=60)
     parts = parts_of(solver)
