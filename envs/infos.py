@@ -11,9 +11,9 @@ from .arrays import Array, blank, copy, nobody, stack, where
 Info = dict[str, Any]  # of arrays (num_envs, ...), or of infos
 
 
-def whole(info: Info, mask: Array) -> Info:
-    """Copy every value, present where `mask` (num_envs,) is True, which is everywhere."""
-    return masked(_each(info, copy), mask)
+def whole(info: Info, like: Array) -> Info:
+    """Copy every value, present for all environments; `like` is any array (num_envs, ...)."""
+    return masked(_each(info, copy), ~nobody(like))
 
 
 def only(info: Info, mask: Array) -> Info:

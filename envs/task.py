@@ -78,7 +78,7 @@ class Task(ABC):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Derived quantities that the task reads, by MuJoCo's names."""
+        """Derived quantities that the task reads, by MuJoCo's names; they may depend on the model it is bound to."""
         return ()
 
     @abstractmethod

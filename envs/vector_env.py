@@ -256,7 +256,7 @@ class SimVectorEnv(VectorEnv):
         done = outcome.terminated | truncated
         self._done = copy(done)
         if self.autoreset_mode is not AutoresetMode.SAME_STEP or not done.any():
-            info = infos.whole(outcome.info, ~nobody(done))
+            info = infos.whole(outcome.info, done)
             return outcome.observation, outcome.reward, outcome.terminated, truncated, info
         final_info = infos.only(outcome.info, done) | infos.narrow(fault, done)
         final = {"final_obs": where(done[:, None], outcome.observation, 0), "final_info": final_info}
