@@ -83,7 +83,10 @@ def plane_box(model: ti.template(), work: ti.template(), p: ti.i32):
 
 @ti.func
 def plane_mesh(model: ti.template(), work: ti.template(), p: ti.i32):
-    """The lowest vertex, then up to three more of its face that looks most towards the plane."""
+    """The lowest vertex, then up to three more of its face that looks most towards the plane.
+
+    As of a box's corners, MuJoCo takes only vertices that are not above the geom's centre.
+    """
     lanes = work.lanes
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     normal, center = work.geom_axis[g1], work.geom_xpos[g2]
@@ -116,9 +119,9 @@ def plane_mesh(model: ti.template(), work: ti.template(), p: ti.i32):
                     lanes.put(local.z, lane, point.z)
                     lanes.put(present, lane, 1.0)
             offset = axes.times(local)
-            dist = height + normal.dot(offset)
-            present = present * lanes.mask(dist <= model.pair_reach[p])
-            _offer(work, p, dist, center + offset, normal, present)
+            drop = normal.dot(offset)
+            present = present * lanes.mask(height + drop <= model.pair_reach[p]) * lanes.mask(drop <= 0.0)
+            _offer(work, p, height + drop, center + offset, normal, present)
 
 
 @ti.func
