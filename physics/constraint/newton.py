@@ -12,12 +12,14 @@ whose M is ill-conditioned.
 
 import taichi as ti
 
-from ..dynamics.bias import inverse_dynamics
+from ..dynamics.local_inverse import local_inverse_dynamics
 from ..dynamics.tree_matrix import multiply, solve
 from .hessian import fill_pattern, start_hessian, update_hessian
 from .line_search import search
 from .products import constraint_force, jacobian_times
 
+BAD = 1.5e-4
+"""Doubt (see `smooth`) above which qacc under constraints is refined; docs/parity.md allows an error of 1e-3."""
 WORTHLESS = 1e-3
 """Part of the tolerance below which a last step along a direction at hand gains nothing in single precision."""
 
@@ -32,9 +34,10 @@ def constrained_acceleration(model: ti.template(), work: ti.template()):
             work.qfrc_constraint[i] = zero
         work.solver_niter[0] = zero
         work.last_step[0] = zero
+        work.refined[0] = zero
     else:
         if ti.static(not work.lanes.double):
-            work.ill_conditioned[0] = work.ill_conditioned[0] * _constrained(work)
+            work.refined[0] = work.lanes.mask(work.doubt[0] > BAD) * _constrained(work)
         _minimise(model, work)
         for i in range(model.nv):
             work.qacc[i] = work.qacc_smooth[i] + work.shift[i]
@@ -71,7 +74,7 @@ def _minimise(model: ti.template(), work: ti.template()):
             if rounds > model.iterations + 1 or not lanes.any(ti.max(1.0 - resting, work.last_step[0])):
                 going = 0
                 if ti.static(not lanes.double):
-                    if refining == 0 and model.iterations > 0 and lanes.any(work.ill_conditioned[0]):
+                    if refining == 0 and model.iterations > 0 and lanes.any(work.refined[0]):
                         going, refining = 1, 1
                         rounds = model.iterations + 2
                         _refinement(model, work)
@@ -80,7 +83,7 @@ def _minimise(model: ti.template(), work: ti.template()):
             if rounds == 0:
                 _place_rows(model, work)
             elif refining == 1:
-                _move(model, work, work.ill_conditioned[0])
+                _move(model, work, work.refined[0])
             else:
                 improvement = -_step(model, work, scale, rounds, resting)
                 resting = ti.max(resting, lanes.mask(improvement == 0.0) * (1.0 if rounds > 1 else 0.0))
@@ -143,7 +146,7 @@ def _newton_direction(
     now = ti.max(now, 1.0 - lanes.mask(square < 1e38))  # a lane that is not finite rests
     unfinished = lanes.any(1.0 - now)
     if ti.static(not lanes.double):  # the refinement needs the Hessian of the last point
-        unfinished = unfinished or lanes.any(work.ill_conditioned[0])
+        unfinished = unfinished or lanes.any(work.refined[0])
     if rounds <= model.iterations + 1 and unfinished:
         fresh = 0
         if rounds == 2:
@@ -205,7 +208,7 @@ def _refinement(model: ti.template(), work: ti.template()):
     """`search` puts back what inverse dynamics find missing where M is ill-conditioned (see `smooth`)."""
     for i in range(model.nv):
         work.qacc[i] = work.qacc_smooth[i] + work.shift[i]
-    inverse_dynamics(model, work, work.qacc, work.search)
+    local_inverse_dynamics(model, work, work.qacc, work.search)
     for i in range(model.nv):
         applied = work.qfrc_passive[i] + work.qfrc_actuator[i]
         work.search[i] = (applied - work.search[i]) + work.qfrc_constraint[i]

@@ -3,13 +3,17 @@
 import taichi as ti
 
 from .bias import inverse_dynamics
+from .local_inverse import local_inverse_dynamics
 from .tree_matrix import factor, solve
 
 ROUNDS = {False: 3, True: 1}
 """Solutions of M qacc = force at most, by double precision or not."""
-ILL_CONDITIONED = 130.0
-"""Amplification of an error in M, relative to its diagonal, above which qacc is refined: single precision computes M
-to about 1e-6, and qacc then errs by up to 4e-7 times the amplification (measured on the models of docs/parity.md)."""
+OF_BIAS, OF_M = 2.4e-7, 4e-7
+"""Rounding errors to be expected in single precision: of a bias force, relative to its terms, and of M, relative to its
+diagonal. With these `doubt` is seldom less than the error, and never where that is above 5e-5 (20 models of parity)."""
+DOUBTFUL = 3e-5
+"""Doubt above which qacc_smooth is refined; docs/parity.md allows an error of 5e-5."""
+TINY = 1e-20  # (m/s^2)^2 or (rad/s^2)^2
 COARSE = 2e-3
 """Correction, relative to qacc_smooth, after which another one is due: it shrinks by about this factor each time."""
 
@@ -30,12 +34,13 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
             j = work.tree_index[i, e]
             work.L[i, j] = work.M[i, j]
     factor(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv)
-    if ti.static(not lanes.double):
-        _mark_ill_conditioned(model, work)
     due = work.real(1.0)
     for r in range(ROUNDS[lanes.double]):
         if lanes.any(due):
-            inverse_dynamics(model, work, work.qacc_smooth, work.residual)
+            if r == 0:
+                inverse_dynamics(model, work, work.qacc_smooth, work.residual)
+            elif ti.static(not lanes.double):
+                local_inverse_dynamics(model, work, work.qacc_smooth, work.residual)
             for i in range(model.nv):
                 missing = (work.qfrc_passive[i] - work.residual[i]) + work.qfrc_actuator[i]
                 if r == 0:
@@ -45,36 +50,52 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
             solve(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv, work.residual)
             due = _correct(model, work, due)
             if ti.static(not lanes.double):
-                due = due * work.ill_conditioned[0]
+                if r == 0:
+                    _estimate_error(model, work)
+                due = due * lanes.mask(work.doubt[0] > DOUBTFUL)
 
 
 @ti.func
-def _mark_ill_conditioned(model: ti.template(), work: ti.template()):
-    """Estimate the amplification by one solution, whose right side is chosen to make it grow.
+def _estimate_error(model: ti.template(), work: ti.template()):
+    """Set `doubt`: solve once for what rounding may have done to the forces, relative to the largest qacc_smooth.
 
-    As LINPACK estimates a condition number (Cline, Moler, Stewart and Wilkinson 1979): the right side is plus or minus
-    the root of M's diagonal, each sign the one that adds to what came down from the dofs solved before.
+    As LINPACK estimates a condition number (Cline, Moler, Stewart and Wilkinson 1979), each sign of the right side is
+    the one that adds to what came down from the dofs solved before.
     """
+    inertial, largest = work.real(0.0), work.real(0.0)
     for i in range(model.nv):
+        square = work.qacc_smooth[i] * work.qacc_smooth[i]
+        inertial = ti.max(inertial, square * work.M[i, i])
+        largest = ti.max(largest, square)
         work.residual[i] = work.real(0.0)
+    inertial = ti.sqrt(inertial) * OF_M
     for k in range(model.nv):
         i = model.nv - 1 - k
         value = work.residual[i]
-        size = ti.sqrt(work.M[i, i])
+        size = _bias_terms(model, work, i) * OF_BIAS + ti.sqrt(work.M[i, i]) * inertial
         value += ti.select(value < 0.0, -size, size)
         work.residual[i] = value
         for p in range(1, work.tree_count[i]):
             j = work.tree_index[i, p]
             work.residual[j] = work.residual[j] - work.L[i, j] * value
-    square = work.real(0.0)
+    worst = work.real(0.0)
     for i in range(model.nv):
         value = work.residual[i] * work.D_inv[i]
         for p in range(1, work.tree_count[i]):
             j = work.tree_index[i, p]
             value -= work.L[i, j] * work.residual[j]
         work.residual[i] = value
-        square = ti.max(square, value * value * work.M[i, i])
-    work.ill_conditioned[0] = work.lanes.mask(square > ILL_CONDITIONED * ILL_CONDITIONED)
+        worst = ti.max(worst, value * value)
+    work.doubt[0] = ti.sqrt(worst / ti.max(largest, TINY))
+
+
+@ti.func
+def _bias_terms(model: ti.template(), work: ti.template(), i: ti.i32):
+    """Sum of the sizes of the terms whose sum is dof i's bias, after inverse dynamics."""
+    force, axis = work.cfrc[model.dof_bodyid[i]], work.cdof[i]
+    turning = ti.abs(force.rot.x * axis.rot.x) + ti.abs(force.rot.y * axis.rot.y) + ti.abs(force.rot.z * axis.rot.z)
+    moving = ti.abs(force.lin.x * axis.lin.x) + ti.abs(force.lin.y * axis.lin.y) + ti.abs(force.lin.z * axis.lin.z)
+    return turning + moving
 
 
 @ti.func

@@ -63,7 +63,7 @@ DYNAMICS: tuple[Field, ...] = (
     _F("L", ("nv", "nv"), 1, "", "unit factor of M or of its implicit variant: L^T D L"),
     _F("D_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
     _F("cvel", ("nbody",), 6, "rad/s, m/s", "spatial velocity about the tree's centre of mass"),
-    _F("body_acc", ("nbody",), 6, "rad/s^2, m/s^2", "acceleration of the body's point at the tree's centre of mass"),
+    _F("body_acc", ("nbody",), 6, "rad/s^2, m/s^2", "acceleration at the tree's centre of mass, or the body's own"),
     _F("cfrc", ("nbody",), 6, "N m, N", "force that the body and all below it need for that"),
     _F("residual", ("nv",), 1, "N or N m", "force that qacc_smooth does not yet account for; its correction"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
@@ -74,7 +74,8 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_actuator", ("nv",), 1, "N or N m", "actuator forces on the dofs"),
     _F("qfrc_smooth", ("nv",), 1, "N or N m", "all forces but the constraints'"),
     _F("qacc_smooth", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration without constraints"),
-    _F("ill_conditioned", ("one",), 1, "", "mask: solving with M lost digits, which a refinement puts back"),
+    _F("doubt", ("one",), 1, "", "estimated error of qacc_smooth in single precision, relative, if it is not refined"),
+    _F("refined", ("one",), 1, "", "mask: qacc is refined, for constraints saw a qacc_smooth of few digits"),
 )
 
 CONTACTS: tuple[Field, ...] = (

@@ -1,4 +1,4 @@
-"""Where single precision would lose digits: lanes whose M is ill-conditioned are found and refined, no others."""
+"""Where single precision would lose digits: lanes whose acceleration would err are refined, and few others."""
 
 import mujoco
 import numpy as np
@@ -7,10 +7,10 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.dynamics.smooth import ILL_CONDITIONED
+from tumble.physics.dynamics.smooth import DOUBTFUL
 
-ESTIMATE = 4.5
-"""The estimate lay between a quarter of the amplification and 4.3 times it in 15,000 states of the parity models."""
+ESTIMATE = 3.0
+"""The estimate was above 0.43 times the error where that was above 3e-5, in 20,000 states of the parity models."""
 ACCURATE = 5e-5
 """Float32's bar for accelerations in ORACLES."""
 STATES = 64
@@ -33,12 +33,12 @@ def chain(links: int, tip: float) -> str:
 
 @pytest.fixture(scope="module")
 def found():
-    """For a benign and a nasty chain: (amplification, flagged, error of Tumble, error of a plain float32 solution)."""
+    """For a benign and a nasty chain: (doubt, error of Tumble, error of a plain float32 solution)."""
     tumble.init(precision="32")
-    return {name: evaluate(chain(*shape)) for name, shape in {"benign": (2, 0.02), "nasty": (9, 2.0)}.items()}
+    return {name: evaluate(chain(*shape)) for name, shape in {"benign": (2, 0.1), "nasty": (9, 2.0)}.items()}
 
 
-def evaluate(xml: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def evaluate(xml: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     mjm = mujoco.MjModel.from_xml_string(xml)
     solver = RigidSolver(Model.from_mjmodel(mjm), STATES)
     rng = np.random.default_rng(0)
@@ -47,17 +47,15 @@ def evaluate(xml: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     solver.set_state(torch.from_numpy(qpos), torch.from_numpy(qvel))
     solver.forward()
     ours, data = solver.get("qacc_smooth").numpy(), mujoco.MjData(mjm)
-    amplification, error, plain = np.zeros(STATES), np.zeros(STATES), np.zeros(STATES)
+    error, plain = np.zeros(STATES), np.zeros(STATES)
     for i in range(STATES):
         data.qpos[:], data.qvel[:] = qpos[i], qvel[i]
         mujoco.mj_forward(mjm, data)
         exact, dense = data.qacc_smooth.copy(), _dense(mjm, data)
-        root = np.sqrt(np.diag(dense))
-        amplification[i] = np.diag(np.linalg.inv(dense / np.outer(root, root))).max()
         rounded = np.linalg.solve(np.float32(dense), np.float32(data.qfrc_smooth))
         size = np.abs(exact).max()
         error[i], plain[i] = np.abs(ours[i] - exact).max() / size, np.abs(rounded - exact).max() / size
-    return amplification, solver.get("ill_conditioned")[:, 0].numpy() > 0.5, error, plain
+    return solver.get("doubt")[:, 0].numpy(), error, plain
 
 
 def _dense(mjm: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
@@ -70,20 +68,19 @@ def _dense(mjm: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
     return np.array(columns)
 
 
-def test_the_nasty_chain_needs_refinement_and_the_benign_one_does_not(found):
+def test_the_nasty_chain_needs_refinement_and_the_benign_one_seldom(found):
     """Else the tests below would show nothing."""
-    assert np.median(found["nasty"][0]) > ESTIMATE * ILL_CONDITIONED
-    assert found["benign"][0].max() < ILL_CONDITIONED / ESTIMATE
-    assert found["nasty"][3].max() > 4 * ACCURATE
+    assert np.median(found["nasty"][0]) > 10 * DOUBTFUL
+    assert np.median(found["benign"][0]) < DOUBTFUL
+    assert found["nasty"][2].max() > 4 * ACCURATE
 
 
 @pytest.mark.parametrize("name", ["benign", "nasty"])
-def test_lanes_are_flagged_by_the_amplification(found, name):
-    amplification, flagged, _, _ = found[name]
-    assert flagged[amplification > ESTIMATE * ILL_CONDITIONED].all()
-    assert not flagged[amplification < ILL_CONDITIONED / ESTIMATE].any()
+def test_doubt_foresees_the_error_of_a_plain_solution(found, name):
+    doubt, _, plain = found[name]
+    assert (doubt > plain / ESTIMATE).all()
 
 
 @pytest.mark.parametrize("name", ["benign", "nasty"])
 def test_accelerations_stay_accurate(found, name):
-    assert found[name][2].max() < ACCURATE
+    assert found[name][1].max() < ACCURATE
