@@ -46,7 +46,7 @@ def parts_of(solver: RigidSolver) -> Parts:
     lanes = Lanes(solver.width, solver.runtime.dtype)
     tensors = (solver._ints, solver._reals, solver._memory, solver._counters, solver._call)
     scratch = make_scratch(lanes, *scratch_rows(solver._sizes))
-    return Parts(lanes, Features.of(solver.model), scratch, *(tensor.clone() for tensor in tensors))
+    return Parts(lanes, Features.of(solver.model, not lanes.double), scratch, *(tensor.clone() for tensor in tensors))
 
 
 def make_scratch(lanes: Lanes, rows: int, index_rows: int) -> Scratch:

@@ -65,7 +65,7 @@ def make_kernel(parts: Parts) -> Any:
         ti.loop_config(serialize=True)
         for worker in range(1):
             model = ModelView(ints, reals, features)
-            work = Workspace(lanes, ints, scratch, worker)
+            work = Workspace(lanes, ints, scratch, worker, features)
             tree_pattern(model, work)
             solution = work.qpos._base  # rows of the scratch are numbered from the first quantity
             for tile in range(memory.shape[0]):

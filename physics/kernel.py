@@ -169,7 +169,7 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
         ti.loop_config(serialize=serial, block_dim=1)
         for worker in range(call[WORKERS]):
             model = ModelView(ints, reals, features)
-            work = Workspace(lanes, ints, scratch, worker)
+            work = Workspace(lanes, ints, scratch, worker, features)
             _tree_pattern(model, work)
             i = ti.atomic_add(call[NEXT], 1)
             while i < call[TILES]:

@@ -307,7 +307,9 @@ class RigidSolver:
 
     def _bind_kernel(self) -> None:
         rows, index_rows = scratch_rows(self._sizes)
-        self._kernel = driver.shared_kernel(self.runtime, self.width, Features.of(self.model), rows, index_rows)
+        self._kernel = driver.shared_kernel(
+            self.runtime, self.width, Features.of(self.model, self.runtime.precision == "32"), rows, index_rows
+        )
         numpy_type = np.float32 if self.dtype == torch.float32 else np.float64
         self._ints = torch.from_numpy(flat_integers(self.model))
         self._reals = torch.from_numpy(flat_reals(self.model, numpy_type))

@@ -20,11 +20,12 @@ def append(work: ti.template(), pair: ti.i32, touch: ti.template(), present: ti.
         k = work.tile_ncon[0]
         work.tile_ncon[0] = k + 1
         work.con_pair[k] = pair
-        work.con_dist[k] = touch.dist
-        work.con_present[k] = present
-        work.con_pos.put(k, touch.pos)
-        work.con_frame.put_numbers(k, 0, touch.normal.numbers())
-        work.con_frame.put_numbers(k, 3, touch.tangent.numbers())
+        found = work.lanes.rounded(touch)
+        work.con_dist[k] = found.dist
+        work.con_present[k] = work.lanes.rounded(present)
+        work.con_pos.put(k, found.pos)
+        work.con_frame.put_numbers(k, 0, found.normal.numbers())
+        work.con_frame.put_numbers(k, 3, found.tangent.numbers())
 
 
 @ti.func

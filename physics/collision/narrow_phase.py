@@ -18,24 +18,26 @@ from .primitives import (
 @ti.func
 def plane_sphere(model: ti.template(), work: ti.template(), p: ti.i32):
     """One contact."""
+    fine = work.fine
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     radius = model.geom_size.at(g2, 0)
-    touch = plane_point(work.lanes, work.geom_xpos[g1], work.geom_axis[g1], work.geom_xpos[g2], radius)
-    append(work, p, touch, work.lanes.mask(touch.dist <= model.pair_reach[p]))
+    touch = plane_point(fine.lanes, fine.geom_xpos[g1], fine.geom_axis[g1], fine.geom_xpos[g2], radius)
+    append(work, p, touch, fine.lanes.mask(touch.dist <= model.pair_reach[p]))
 
 
 @ti.func
 def plane_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
     """Both end spheres; the first tangent follows the capsule."""
+    fine = work.fine
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-    plane, normal = work.geom_xpos[g1], work.geom_axis[g1]
-    axis = work.geom_axis[g2]
+    plane, normal = fine.geom_xpos[g1], fine.geom_axis[g1]
+    axis = fine.geom_axis[g2]
     for end in range(2):
         half = model.geom_size.at(g2, 1) * (1.0 - 2.0 * end)
         touch = plane_point(
-            work.lanes, plane, normal, work.geom_xpos[g2] + axis * half, model.geom_size.at(g2, 0)
+            fine.lanes, plane, normal, fine.geom_xpos[g2] + axis * half, model.geom_size.at(g2, 0)
         ).along(axis)
-        append(work, p, touch, work.lanes.mask(touch.dist <= model.pair_reach[p]))
+        append(work, p, touch, fine.lanes.mask(touch.dist <= model.pair_reach[p]))
 
 
 @ti.func
@@ -44,63 +46,66 @@ def _seen_from_root(model: ti.template(), work: ti.template(), g1: ti.i32, g2: t
 
     So the distance of two geoms has as many digits far from the origin as near it.
     """
-    root1 = work.xpos[model.body_rootid[model.geom_bodyid[g1]]]
-    root2 = work.xpos[model.body_rootid[model.geom_bodyid[g2]]]
-    return root1, (root2 - root1) + work.geom_offset[g2]
+    fine = work.fine
+    root1 = fine.xpos[model.body_rootid[model.geom_bodyid[g1]]]
+    root2 = fine.xpos[model.body_rootid[model.geom_bodyid[g2]]]
+    return root1, (root2 - root1) + fine.geom_offset[g2]
 
 
 @ti.func
 def ball_ball(model: ti.template(), work: ti.template(), p: ti.i32):
     """Sphere against sphere: one contact."""
+    fine = work.fine
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     root, center2 = _seen_from_root(model, work, g1, g2)
     touch = sphere_sphere(
-        work.lanes,
-        work.geom_offset[g1],
-        work.geom_axis[g1],
+        fine.lanes,
+        fine.geom_offset[g1],
+        fine.geom_axis[g1],
         model.geom_size.at(g1, 0),
         center2,
-        work.geom_axis[g2],
+        fine.geom_axis[g2],
         model.geom_size.at(g2, 0),
     )
-    append(work, p, touch.moved(root), work.lanes.mask(touch.dist <= model.pair_reach[p]))
+    append(work, p, touch.moved(root), fine.lanes.mask(touch.dist <= model.pair_reach[p]))
 
 
 @ti.func
 def sphere_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
     """The sphere against the nearest sphere in the capsule."""
+    fine = work.fine
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     root, center2 = _seen_from_root(model, work, g1, g2)
-    center = work.geom_offset[g1]
-    axis = work.geom_axis[g2]
+    center = fine.geom_offset[g1]
+    axis = fine.geom_axis[g2]
     half = axis * model.geom_size.at(g2, 1)
     nearest = center2 + half * segment_parameter(center, center2, half)
     touch = sphere_sphere(
-        work.lanes,
+        fine.lanes,
         center,
-        work.geom_axis[g1],
+        fine.geom_axis[g1],
         model.geom_size.at(g1, 0),
         nearest,
         axis,
         model.geom_size.at(g2, 0),
     )
-    append(work, p, touch.moved(root), work.lanes.mask(touch.dist <= model.pair_reach[p]))
+    append(work, p, touch.moved(root), fine.lanes.mask(touch.dist <= model.pair_reach[p]))
 
 
 @ti.func
 def capsule_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
     """One contact, or up to two when the capsules are parallel: the ends of each are then tried in turn."""
-    lanes = work.lanes
+    fine, lanes = work.fine, work.fine.lanes
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     root, center2 = _seen_from_root(model, work, g1, g2)
-    center1 = work.geom_offset[g1]
+    center1 = fine.geom_offset[g1]
     apart = center1 - center2
     bound = model.geom_rbound[g1] + model.geom_rbound[g2] + model.pair_reach[p]
     if lanes.any(lanes.mask(apart.dot(apart) <= bound * bound)):
-        half1 = work.geom_axis[g1] * model.geom_size.at(g1, 1)
-        half2 = work.geom_axis[g2] * model.geom_size.at(g2, 1)
+        half1 = fine.geom_axis[g1] * model.geom_size.at(g1, 1)
+        half2 = fine.geom_axis[g2] * model.geom_size.at(g2, 1)
         x1, x2, parallel = closest_on_segments(lanes, center1, half1, center2, half2)
-        found = work.real(0.0)
+        found = lanes.real(0.0)
         trials = 1
         if lanes.any(parallel):
             trials = 5
@@ -110,18 +115,18 @@ def capsule_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
                 end = 1.0 - 2.0 * ((trial - 1) % 2)
                 wanted = lanes.mask(found < 1.5) * parallel
                 if trial <= 2:
-                    x1 = work.real(end)
+                    x1 = lanes.real(end)
                     x2 = segment_parameter(center1 + half1 * x1, center2, half2)
                 else:
-                    x2 = work.real(end)
+                    x2 = lanes.real(end)
                     x1 = segment_parameter(center2 + half2 * x2, center1, half1)
             touch = sphere_sphere(
                 lanes,
                 center1 + half1 * x1,
-                work.geom_axis[g1],
+                fine.geom_axis[g1],
                 model.geom_size.at(g1, 0),
                 center2 + half2 * x2,
-                work.geom_axis[g2],
+                fine.geom_axis[g2],
                 model.geom_size.at(g2, 0),
             )
             present = lanes.mask(touch.dist <= model.pair_reach[p]) * wanted

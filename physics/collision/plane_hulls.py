@@ -19,21 +19,22 @@ def _offer(
     present: ti.template(),
 ):
     """Append a contact whose point lies on the shape's surface; half the depth moves it midway."""
-    append(work, p, Touch(dist, point - normal * (dist * 0.5), normal, zero_vector(work.lanes)), present)
+    fine = work.fine
+    append(work, p, Touch(dist, point - normal * (dist * 0.5), normal, zero_vector(fine.lanes)), present)
 
 
 @ti.func
 def plane_cylinder(model: ti.template(), work: ti.template(), p: ti.i32):
     """The lowest points of both rims, then two more on the lower rim that make a triangle with its lowest."""
-    lanes = work.lanes
+    fine, lanes = work.fine, work.fine.lanes
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     reach = model.pair_reach[p]
     radius, half = model.geom_size.at(g2, 0), model.geom_size.at(g2, 1)
-    normal, center = work.geom_axis[g1], work.geom_xpos[g2]
-    height = (center - work.geom_xpos[g1]).dot(normal)
-    axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
+    normal, center = fine.geom_axis[g1], fine.geom_xpos[g2]
+    height = (center - fine.geom_xpos[g1]).dot(normal)
+    axes = (fine.xquat[model.geom_bodyid[g2]] * model.fine.geom_quat[g2]).matrix()
     lean = normal.dot(axes.z)
-    axis = axes.z * ti.select(lean > 0.0, -work.real(1.0), work.real(1.0))
+    axis = axes.z * ti.select(lean > 0.0, -lanes.real(1.0), lanes.real(1.0))
     lean = -ti.abs(lean)
     # downhill in the plane of a rim: from components of the normal, as differences of vectors would lose digits
     # where the cylinder stands almost upright
@@ -60,14 +61,14 @@ def plane_cylinder(model: ti.template(), work: ti.template(), p: ti.i32):
 @ti.func
 def plane_box(model: ti.template(), work: ti.template(), p: ti.i32):
     """The first four corners, in MuJoCo's order, that point down and are within reach."""
-    lanes = work.lanes
+    fine, lanes = work.fine, work.fine.lanes
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-    normal, center = work.geom_axis[g1], work.geom_xpos[g2]
-    height = (center - work.geom_xpos[g1]).dot(normal)
+    normal, center = fine.geom_axis[g1], fine.geom_xpos[g2]
+    height = (center - fine.geom_xpos[g1]).dot(normal)
     if lanes.any(lanes.mask(height <= model.pair_reach[p] + model.geom_rbound[g2])):
-        axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
+        axes = (fine.xquat[model.geom_bodyid[g2]] * model.fine.geom_quat[g2]).matrix()
         size = model.geom_size[g2]
-        found = work.real(0.0)
+        found = lanes.real(0.0)
         for i in range(8):
             x = size.x * (2.0 * (i & 1) - 1.0)
             y = size.y * (2.0 * ((i >> 1) & 1) - 1.0)
@@ -87,24 +88,24 @@ def plane_mesh(model: ti.template(), work: ti.template(), p: ti.i32):
 
     As of a box's corners, MuJoCo takes only vertices that are not above the geom's centre.
     """
-    lanes = work.lanes
+    fine, lanes = work.fine, work.fine.lanes
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-    normal, center = work.geom_axis[g1], work.geom_xpos[g2]
-    height = (center - work.geom_xpos[g1]).dot(normal)
+    normal, center = fine.geom_axis[g1], fine.geom_xpos[g2]
+    height = (center - fine.geom_xpos[g1]).dot(normal)
     if lanes.any(lanes.mask(height <= model.pair_reach[p] + model.geom_rbound[g2])):
-        axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
+        axes = (fine.xquat[model.geom_bodyid[g2]] * model.fine.geom_quat[g2]).matrix()
         up = axes.transpose_times(normal)
         first = model.geom_vertadr[g2]
         lowest = up.dot(model.vert_pos[first])
-        best = work.real(0.0)
+        best = lanes.real(0.0)
         for i in range(1, model.geom_vertnum[g2]):
             drop = up.dot(model.vert_pos[first + i])
-            best = ti.select(drop < lowest, work.real(i), best)
+            best = ti.select(drop < lowest, lanes.real(i), best)
             lowest = ti.min(drop, lowest)
         corner = _facing_corner(model, work, first, best, up)
         for k in range(4):
             local = zero_vector(lanes)
-            present = work.real(0.0)
+            present = lanes.real(0.0)
             for lane in ti.static(range(lanes.width)):  # vertices differ between lanes: gathered one by one
                 v = ti.cast(lanes.get(best, lane), ti.i32)
                 if k > 0:
@@ -127,8 +128,8 @@ def plane_mesh(model: ti.template(), work: ti.template(), p: ti.i32):
 @ti.func
 def _facing_corner(model: ti.template(), work: ti.template(), first: ti.i32, best: ti.template(), up: ti.template()):
     """For each lane, the corner of its vertex `best` whose face looks most against `up`; -1 without faces."""
-    lanes = work.lanes
-    corner = work.real(-1.0)
+    lanes = work.fine.lanes
+    corner = lanes.real(-1.0)
     for lane in ti.static(range(lanes.width)):
         v = first + ti.cast(lanes.get(best, lane), ti.i32)
         steepest = ti.cast(2.0, lanes.dtype)

@@ -7,6 +7,7 @@ SLP pass packs the scalarised arithmetic into vector instructions (measured: `be
 from typing import Any
 
 import taichi as ti
+from taichi.lang.expr import make_constant_expr
 from taichi.lang.impl import expr_init, subscript
 
 
@@ -83,6 +84,18 @@ class Lanes:
         if self.width == 1:
             return expr_init(ti.cast(value, self.dtype))
         return expr_init(self.type(value))
+
+    @traced
+    def constant(self, value: float) -> Any:
+        """A literal with all its digits, whatever the precision in which the kernel reads plain ones."""
+        return make_constant_expr(value, self.dtype)
+
+    @traced
+    def rounded(self, value: Any) -> Any:
+        """A number, or a value made of them, at this precision."""
+        if isinstance(value, LaneValue):
+            return type(value)(*(self.rounded(part) for part in value.parts()))
+        return expr_init(ti.cast(value, self.dtype))
 
     @traced
     def mask(self, condition: Any) -> Any:

@@ -60,9 +60,10 @@ _ATAN_BEND = {False: 0.4142135623730950, True: 0.66}  # above it atan(t) = pi/4 
 _PI = 3.141592653589793
 
 
-def _horner(coefficients: tuple, x: Any) -> Any:
-    total = x * coefficients[0] + coefficients[1]
-    for c in coefficients[2:]:
+def _horner(lanes: Lanes, coefficients: tuple, x: Any) -> Any:
+    first, *others = (lanes.constant(c) for c in coefficients)
+    total = x * first + others[0]
+    for c in others[1:]:
         total = total * x + c
     return total
 
@@ -70,12 +71,12 @@ def _horner(coefficients: tuple, x: Any) -> Any:
 @traced
 def sincos(lanes: Lanes, x: Any) -> tuple:
     """(sin x, cos x), x in radians; error below 2 units in the last place for |x| < 10^4."""
-    a, b, c = _HALF_PI[lanes.double]
+    a, b, c = (lanes.constant(part) for part in _HALF_PI[lanes.double])
     quarter = let(ti.floor(x * 0.6366197723675814 + 0.5))
     r = let(((x - quarter * a) - quarter * b) - quarter * c)
     r2 = let(r * r)
-    sine = let(r + r * r2 * _horner(_SIN[lanes.double], r2))
-    cosine = let(1.0 - 0.5 * r2 + r2 * r2 * _horner(_COS[lanes.double], r2))
+    sine = let(r + r * r2 * _horner(lanes, _SIN[lanes.double], r2))
+    cosine = let(1.0 - 0.5 * r2 + r2 * r2 * _horner(lanes, _COS[lanes.double], r2))
     half = let(ti.floor(quarter * 0.5))
     odd = let(quarter - 2.0 * half)  # 1 in the quadrants where sine and cosine change places
     sin_sign = let(1.0 - 2.0 * (half - 2.0 * ti.floor(half * 0.5)))
@@ -96,9 +97,9 @@ def atan2(lanes: Lanes, y: Any, x: Any) -> Any:
     steep = t > _ATAN_BEND[lanes.double]
     r = let(ti.select(steep, (t - 1.0) / (t + 1.0), t))
     z = let(r * r)
-    series = _horner(_ATAN_NUMERATOR[lanes.double], z) * z
+    series = _horner(lanes, _ATAN_NUMERATOR[lanes.double], z) * z
     if lanes.double:
-        series = series / _horner(_ATAN_DENOMINATOR, z)
+        series = series / _horner(lanes, _ATAN_DENOMINATOR, z)
     low = let(r * series + r)
     octant = let(ti.select(steep, low + 0.25 * _PI, low))
     quadrant = let(ti.select(tall > wide, 0.5 * _PI - octant, octant))

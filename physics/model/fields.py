@@ -103,6 +103,12 @@ REALS: tuple[Field, ...] = (
     _F("corner_normal", ("ncorner",), 3, "", "outward normal of the face in the geom frame"),
 )
 
+FINE = ("qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat")
+"""Fields whose rounding to single precision moves geoms; see `Features.fine`."""
+REALS += tuple(
+    _F(f"{f.name}_rest", f.dims, f.width, f.unit, f"what rounding takes off {f.name}") for f in REALS if f.name in FINE
+)
+
 OPTIONS: tuple[Field, ...] = (
     _F("timestep", ("one",), 1, "s", "length of a physics step"),
     _F("tolerance", ("one",), 1, "", "Newton's tolerance, scaled as MuJoCo does"),

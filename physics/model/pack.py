@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 from ..fields import layout
-from .fields import INTEGERS, OPTIONS, REALS
+from .fields import FINE, INTEGERS, OPTIONS, REALS
 from .hulls import Hulls
 from .pairs import has_narrow_phase, possible_pairs
 from .solver_params import impedance_params, mix_pair, reference_params
@@ -51,6 +51,7 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     values.update(_geoms(mjm))
     values.update(_pairs(mjm))
     values.update(_limits(mjm))
+    values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in FINE})
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "njnt", "ngeom")}
     sizes.update(
         one=1,

@@ -14,6 +14,7 @@ from ..state.fields import (
     INTEGRATION,
     KINEMATICS,
     LIMITS,
+    POSE_RESTS,
     REMAINDERS,
     SOLVER,
 )
@@ -32,6 +33,7 @@ _SECTIONS = (
     ("Quantities: joint limits", LIMITS),
     ("Quantities: constraint solver", SOLVER),
     ("Quantities: integration", INTEGRATION),
+    ("Scratch: beyond single precision", POSE_RESTS),
     ("Indices of a tile", INDICES),
 )
 

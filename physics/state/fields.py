@@ -131,6 +131,14 @@ INTEGRATION: tuple[Field, ...] = (
     _F("block", ("six", "six"), 1, "", "unsymmetric 6x6 system of a free body"),
 )
 
+FINE = ("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis")
+"""Quantities on the way from coordinates to distances; see `Features.fine`."""
+POSE_RESTS: tuple[Field, ...] = tuple(
+    _F(f"{f.name}_rest", f.dims, f.width, f.unit, f"what rounding took off {f.name}")
+    for f in KINEMATICS
+    if f.name in FINE
+)
+
 QUANTITIES: tuple[Field, ...] = (
     *COORDINATES,
     *EVALUATION,
@@ -142,6 +150,8 @@ QUANTITIES: tuple[Field, ...] = (
     *SOLVER,
     *INTEGRATION,
 )
+SCRATCH: tuple[Field, ...] = (*QUANTITIES, *POSE_RESTS)
+"""All lane numbers of a worker; the rests have values in fine kernels alone, and nobody can ask for them."""
 
 INDICES: tuple[Field, ...] = (
     _F("tree_count", ("nv",), 1, "", "entries of the row of M, its diagonal included"),

@@ -7,7 +7,7 @@ from ..fields import layout
 from ..model.fields import INTEGERS, OPTIONS, REALS
 from ..model.model import Model
 from ..model.pack import CONTACTS_PER_PAIR, disabled, flatten
-from .fields import COORDINATES, EVALUATION, INDICES, QUANTITIES, REMAINDERS
+from .fields import COORDINATES, EVALUATION, INDICES, REMAINDERS, SCRATCH
 
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "npairdof", "nlimit"),
@@ -17,7 +17,7 @@ FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstar
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
 """Values of the flag `integrator`."""
 
-GROUPS = {"integers": INTEGERS, "reals": (*OPTIONS, *REALS), "quantities": QUANTITIES, "indices": INDICES}
+GROUPS = {"integers": INTEGERS, "reals": (*OPTIONS, *REALS), "quantities": SCRATCH, "indices": INDICES}
 HEADER: tuple[str, ...] = (*SIZES, *FLAGS, *(f"{group}.{f.name}" for group, fields in GROUPS.items() for f in fields))
 
 
@@ -77,7 +77,7 @@ def precision_notes(model: Model, single: bool) -> list[str]:
 
 def scratch_rows(sizes: dict[str, int]) -> tuple[int, int]:
     """Rows of lane numbers and of integers that a worker needs for a model."""
-    return layout(QUANTITIES, sizes)[1], layout(INDICES, sizes)[1]
+    return layout(SCRATCH, sizes)[1], layout(INDICES, sizes)[1]
 
 
 def coordinate_rows(sizes: dict[str, int]) -> int:

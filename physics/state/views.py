@@ -4,15 +4,19 @@ A header at the front of the model's integers holds every size and every offset 
 kernel never contains a number that belongs to one model.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import taichi as ti
 from taichi.lang.impl import expr_init, subscript
 
-from ..fields import FieldView, flat_array
+from ..fields import FieldView, FineView, flat_array
 from ..math import Lanes
 from ..math.lanes import traced
+from ..model import fields as model_fields
 from ..model.features import Features
+from . import fields
 from .sizes import FLAGS, GROUPS, HEADER, SIZES
 
 
@@ -46,6 +50,21 @@ class _View:
             base = read(f"{group}.{field.name}", origin)
             setattr(self, field.name, FieldView(field, base, inner, flat_array(array)))
 
+    def _fine_view(self, names: Sequence[str], rounded: Any) -> "_FineFields":
+        """The fields together with their rests, in double precision."""
+        fine = _FineFields()
+        for name in names:
+            setattr(fine, name, FineView(getattr(self, name), getattr(self, f"{name}_rest"), ti.f64, rounded))
+        return fine
+
+
+class _FineFields:
+    """Attributes are fields in double precision; those of a workspace come with the lanes for them."""
+
+    _data_oriented = True
+    _is_wrapped_kernel = True
+    lanes: Lanes
+
 
 class ModelView(_View):
     """The model inside a kernel: `model.nbody`, `model.body_mass[b]`, `model.jnt_axis[j]`, ...
@@ -54,6 +73,9 @@ class ModelView(_View):
         ints: the model's flat integers, header first.
         reals: the model's flat real numbers.
         has: the optional code of this kernel; also reachable as `model.has`, for `ti.static`.
+
+    `model.fine.body_pos[b]` and the like are what positions are computed from: where the kernel is fine in double
+    precision, else the fields themselves.
     """
 
     def __init__(self, ints: Any, reals: Any, has: Features) -> None:
@@ -62,6 +84,7 @@ class ModelView(_View):
             setattr(self, name, expr_init(subscript(None, ints, HEADER.index(name))))
         self._fill(ints, "integers", ints, 0)
         self._fill(ints, "reals", reals, 0)
+        self.fine: Any = self._fine_view(model_fields.FINE, ti.f32) if has.fine else self
 
 
 class Workspace(_View):
@@ -72,15 +95,22 @@ class Workspace(_View):
         ints: the model's flat integers, header first.
         scratch: the scratch of all workers.
         worker: which of them.
+        has: the optional code of this kernel.
+
+    `work.fine.xpos[b]` and the like are the poses at the precision in which they are computed, `work.fine.lanes`.
     """
 
-    def __init__(self, lanes: Lanes, ints: Any, scratch: Scratch, worker: Any) -> None:
+    def __init__(self, lanes: Lanes, ints: Any, scratch: Scratch, worker: Any, has: Features) -> None:
         self.lanes = lanes
         self._numbers, self._indices = scratch.numbers, scratch.indices
         self._first_row = expr_init(worker * scratch.rows)
         self._first_index = expr_init(worker * scratch.index_rows)
         self._fill(ints, "quantities", scratch.numbers, self._first_row)
         self._fill(ints, "indices", scratch.indices, self._first_index)
+        self.fine: Any = self
+        if has.fine:
+            self.fine = self._fine_view(fields.FINE, lanes.dtype)
+            self.fine.lanes = Lanes(lanes.width, ti.f64)
 
     @traced
     def row(self, r: Any) -> Any:

@@ -7,13 +7,24 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
+from tumble.physics.model.features import Features
 
 ROUNDINGS = 1e-7
 """Metres: a few roundings of the sizes of these bodies."""
+ROUNDED_ONCE = 1e-7
+SIZES = 6e-9
+"""Metres: half a unit in the last place of the geoms' sizes, which are rounded."""
 LINKS = """<mujoco><worldbody><body><freejoint/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".05" mass="1"/>
 <body pos=".3 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".05" mass="1"/>
 <body pos=".3 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".05" mass="1"/>
 <geom type="sphere" pos=".3 0 0" size=".07" mass="1"/></body></body></body></worldbody></mujoco>"""
+ARM = """<mujoco><default><geom solref="{} 1"/></default><worldbody>
+<geom type="plane" size="1 1 1" euler="4 -7 0" contype="3"/>
+<body pos=".1 .2 .3"><joint axis="1 2 3"/><geom type="sphere" size=".05" mass="1"/>
+<body pos=".3 .1 0"><joint type="{}" axis="3 2 -1"/><geom type="sphere" size=".05" mass="1"/>
+<body pos=".3 0 .1"><joint type="ball"/><geom type="capsule" fromto="0 0 0 .3 .1 0" size=".05" mass="1"/>
+<geom type="box" pos=".3 .3 0" size=".1 .1 .1" mass="1" contype="0" conaffinity="2"/>
+</body></body></body></worldbody></mujoco>"""
 CYLINDER = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
 <body><freejoint/><geom type="cylinder" size=".2 .1" mass="1"/></body></worldbody></mujoco>"""
 
@@ -52,8 +63,25 @@ def test_a_cylinder_that_stands_almost_upright(tilt):
     compare_distances(mjm, np.float64(np.float32(qpos)))
 
 
-def compare_distances(mjm: mujoco.MjModel, qpos: np.ndarray) -> None:
-    """Deepest contact of each pair of geoms against MuJoCo's."""
+@pytest.mark.parametrize(("solref", "joint"), [(0.004, "hinge"), (0.02, "slide")])
+def test_stiff_contacts_and_far_slides_have_all_digits(solref, joint):
+    """Where the rounding of a position would be a force, distances are those of double precision, rounded once."""
+    mjm = mujoco.MjModel.from_xml_string(ARM.format(solref, joint))
+    assert Features.of(Model.from_mjmodel(mjm), single=True).fine
+    rng = np.random.default_rng(0)
+    qpos = rng.standard_normal((256, mjm.nq))
+    qpos[:, 1] *= 3.0
+    compare_distances(mjm, np.float64(np.float32(qpos)), ROUNDED_ONCE)
+
+
+def test_ordinary_models_do_not_pay_for_that():
+    mjm = mujoco.MjModel.from_xml_string(ARM.format(0.02, "hinge"))
+    assert not Features.of(Model.from_mjmodel(mjm), single=True).fine
+    assert not Features.of(Model.from_mjmodel(mujoco.MjModel.from_xml_string(ARM.format(0.004, "slide"))), False).fine
+
+
+def compare_distances(mjm: mujoco.MjModel, qpos: np.ndarray, relative: float = 0.0) -> None:
+    """Deepest contact of each pair of geoms against MuJoCo's: within ROUNDINGS, or `relative` to the distance."""
     solver = RigidSolver(Model.from_mjmodel(mjm), len(qpos))
     solver.set_state(qpos=torch.tensor(qpos))
     solver.forward()
@@ -67,7 +95,7 @@ def compare_distances(mjm: mujoco.MjModel, qpos: np.ndarray) -> None:
         assert mine.keys() == yours.keys()
         seen += len(yours)
         for pair, dist in yours.items():
-            assert abs(mine[pair] - dist) < ROUNDINGS, (env, pair)
+            assert abs(mine[pair] - dist) < (relative * abs(dist) + SIZES if relative else ROUNDINGS), (env, pair)
     assert seen >= len(qpos) // 2
 
 
