@@ -144,7 +144,7 @@ DRIVERS = (
     (sphere_capsule, False),
     (capsule_capsule, False),
 )
-"""Driver of each pair of types, in the order of `model.pack.PAIR_TYPES`, and whether it belongs to `Features.hulls`."""
+"""Driver of each pair of types, in the order of `model.pack.PAIR_TYPES`, and whether it belongs to `Features.rare`."""
 
 
 @ti.func
@@ -152,6 +152,6 @@ def narrow_phase(model: ti.template(), work: ti.template()):
     """Fill the contact list with every contact closer than margin + gap."""
     work.tile_ncon[0] = 0
     for row, entry in ti.static(enumerate(DRIVERS)):
-        if ti.static(model.has.hulls or not entry[1]):
+        if ti.static(model.has.rare or not entry[1]):
             for p in range(model.pair_start[row], model.pair_start[row + 1]):
                 entry[0](model, work, p)

@@ -16,7 +16,7 @@ def impedance(model: ti.template(), lanes: ti.template(), solimp: ti.template(),
         y = x
         if power == 2.0:
             y = ti.select(x <= midpoint, x * x / midpoint, 1.0 - (1.0 - x) * (1.0 - x) / (1.0 - midpoint))
-        if ti.static(model.has.powers):
+        if ti.static(model.has.rare):
             if power != 1.0 and power != 2.0:
                 rise = ti.pow(x, power) / ti.pow(midpoint, power - 1.0)
                 fall = 1.0 - ti.pow(1.0 - x, power) / ti.pow(1.0 - midpoint, power - 1.0)

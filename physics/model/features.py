@@ -14,44 +14,51 @@ FAR = 1.0  # metres
 
 @dataclass(frozen=True)
 class Features:
-    """Optional code in a kernel.
+    """Optional code in a kernel. What is rarer comes with all that is less rare: there are four kernels, not sixteen.
 
     Attributes:
-        hulls: planes against cylinders, boxes and meshes.
         rotations: limits, springs and actuators on ball and free joints, and the midpoint rule of single free bodies.
-        powers: impedance curves of other powers than 1 and 2.
+        rare: planes against cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
         fine: positions in double precision, from the coordinates to the distances of geoms, in a single precision
             solver: where contacts are so stiff, or axes of sliding joints so far from their bodies, that the rounding
             of a position is a force to be seen.
     """
 
-    hulls: bool
     rotations: bool
-    powers: bool
+    rare: bool
     fine: bool
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
         """The features that `model` needs, in single precision or not."""
-        values = model.values
-        starts = values["pair_start"]
-        turning = np.isin(values["jnt_type"], (_BALL, _FREE))
-        power = np.concatenate([values["pair_solimp"].reshape(-1, 5)[:, 4], values["limit_solimp"][:, 4]])
-        return Features(
-            hulls=any(starts[row + 1] > starts[row] for row in _HULL_ROWS),
-            rotations=bool(
-                (turning & (values["jnt_stiffness"] != 0)).any()
-                or (values["limit_side"] == 0).any()
-                or np.isin(values["actuator_type"], (_BALL, _FREE)).any()
-                or values["body_alone"].any()
-            ),
-            powers=bool((~np.isin(power, (1.0, 2.0))).any()),
-            fine=single and (_stiff(model) or _slides_far(model)),
-        )
+        fine = single and (_stiff(model) or _slides_far(model))
+        rare = fine or _has_hulls(model) or _has_powers(model)
+        return Features(rare or _has_rotations(model), rare, fine)
+
+
+def _has_rotations(model: Model) -> bool:
+    values = model.values
+    turning = np.isin(values["jnt_type"], (_BALL, _FREE))
+    return bool(
+        (turning & (values["jnt_stiffness"] != 0)).any()
+        or (values["limit_side"] == 0).any()
+        or np.isin(values["actuator_type"], (_BALL, _FREE)).any()
+        or values["body_alone"].any()
+    )
+
+
+def _has_hulls(model: Model) -> bool:
+    starts = model.values["pair_start"]
+    return any(starts[row + 1] > starts[row] for row in _HULL_ROWS)
+
+
+def _has_powers(model: Model) -> bool:
+    power = np.concatenate([model.values["pair_solimp"].reshape(-1, 5)[:, 4], model.values["limit_solimp"][:, 4]])
+    return bool((~np.isin(power, (1.0, 2.0))).any())
 
 
 def _stiff(model: Model) -> bool:
-    """Whether a contact answers the rounding of a metre, 1e-7 m, with more than 5e-4 m/s^2."""
+    """Whether a contact answers an error of 1e-7 m, the rounding of a metre, with more than 5e-4 m/s^2."""
     return bool((model.values["pair_stiffness"] > STIFF).any())
 
 
