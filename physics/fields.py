@@ -119,39 +119,38 @@ class FieldView:
 
 
 class FineView:
-    """A field that is kept as the sum of two: its numbers as they are rounded, and the rest.
+    """A field in double precision that is kept as the sum of two in single precision.
 
     Args:
-        main: the rounded numbers.
+        main: the numbers, rounded.
         rest: what rounding took off them.
-        dtype: precision at which items are put together.
-        rounded: precision of the two parts.
     """
 
     _data_oriented = True
     _is_wrapped_kernel = True
 
-    def __init__(self, main: FieldView, rest: FieldView, dtype: Any, rounded: Any) -> None:
-        self._main, self._rest, self._dtype, self._rounded = main, rest, dtype, rounded
+    def __init__(self, main: FieldView, rest: FieldView) -> None:
+        self._main, self._rest = main, rest
 
     @traced
     def __getitem__(self, index: Any) -> Any:
         main, rest = self._main[index], self._rest[index]
         if not isinstance(main, LaneValue):
-            return self._sum(main, rest)
-        return type(main)(*(self._sum(a, b) for a, b in zip(main.parts(), rest.parts(), strict=True)))
-
-    def _sum(self, main: Any, rest: Any) -> Any:
-        return expr_init(ti.cast(main, self._dtype) + ti.cast(rest, self._dtype))
+            return _sum(main, rest)
+        return type(main)(*(_sum(a, b) for a, b in zip(main.parts(), rest.parts(), strict=True)))
 
     @traced
     def put(self, index: Any, value: Any) -> None:
         """Store an item."""
         numbers = [expr_init(n) for n in value.numbers()]
-        rounded = [expr_init(ti.cast(n, self._rounded)) for n in numbers]
+        rounded = [expr_init(ti.cast(n, ti.f32)) for n in numbers]
         self._main.put_numbers(index, 0, rounded)
-        rests = [ti.cast(n - ti.cast(r, self._dtype), self._rounded) for n, r in zip(numbers, rounded, strict=True)]
+        rests = [ti.cast(n - ti.cast(r, ti.f64), ti.f32) for n, r in zip(numbers, rounded, strict=True)]
         self._rest.put_numbers(index, 0, rests)
+
+
+def _sum(main: Any, rest: Any) -> Any:
+    return expr_init(ti.cast(main, ti.f64) + ti.cast(rest, ti.f64))
 
 
 def flat_array(array: Any) -> Any:

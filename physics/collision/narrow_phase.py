@@ -1,6 +1,7 @@
 """Narrow phase: one row of the dispatch table for each pair of geom types, in the order of `model.pack.PAIR_TYPES`.
 
 Adding a pair of types: its geometry in `primitives`, its driver here, its row in `DRIVERS` and in `PAIR_TYPES`.
+Poses come from `work.fine` with the lanes for them (`Features.fine`); `append` rounds what is found.
 """
 
 import taichi as ti

@@ -50,11 +50,11 @@ class _View:
             base = read(f"{group}.{field.name}", origin)
             setattr(self, field.name, FieldView(field, base, inner, flat_array(array)))
 
-    def _fine_view(self, names: Sequence[str], rounded: Any) -> "_FineFields":
+    def _fine_view(self, names: Sequence[str]) -> "_FineFields":
         """The fields together with their rests, in double precision."""
         fine = _FineFields()
         for name in names:
-            setattr(fine, name, FineView(getattr(self, name), getattr(self, f"{name}_rest"), ti.f64, rounded))
+            setattr(fine, name, FineView(getattr(self, name), getattr(self, f"{name}_rest")))
         return fine
 
 
@@ -84,7 +84,7 @@ class ModelView(_View):
             setattr(self, name, expr_init(subscript(None, ints, HEADER.index(name))))
         self._fill(ints, "integers", ints, 0)
         self._fill(ints, "reals", reals, 0)
-        self.fine: Any = self._fine_view(model_fields.FINE, ti.f32) if has.fine else self
+        self.fine: Any = self._fine_view(model_fields.FINE) if has.fine else self
 
 
 class Workspace(_View):
@@ -109,7 +109,7 @@ class Workspace(_View):
         self._fill(ints, "indices", scratch.indices, self._first_index)
         self.fine: Any = self
         if has.fine:
-            self.fine = self._fine_view(fields.FINE, lanes.dtype)
+            self.fine = self._fine_view(fields.FINE)
             self.fine.lanes = Lanes(lanes.width, ti.f64)
 
     @traced
