@@ -13,21 +13,11 @@ import taichi as ti
 import torch
 
 from ..physics import RigidSolver
-from ..physics.collision.narrow_phase import narrow_phase
-from ..physics.constraint.contact_rows import contact_rows
-from ..physics.constraint.limits import limit_rows
-from ..physics.constraint.newton import constrained_acceleration
-from ..physics.dynamics.actuation import actuation
-from ..physics.dynamics.bias import body_velocities
-from ..physics.dynamics.mass_matrix import mass_matrix
-from ..physics.dynamics.passive import passive_force
-from ..physics.dynamics.smooth import smooth_acceleration
 from ..physics.integrate import advance, implicit_acceleration
-from ..physics.kinematics.center_of_mass import center_of_mass
-from ..physics.kinematics.forward import forward_kinematics, geom_frames
 from ..physics.runtime import init
 from ..physics.state.snapshot import hold_faulty, keep_evaluation, keep_start
 from ..physics.state.views import ModelView, Workspace
+from ..physics.step import PIPELINE
 from .inside import Parts, begin, end, launcher, number_array, parts_of, tree_pattern, use_workers
 from .models import RANDOM_STEPS, load, random_controls, scatter
 from .results import Result, Table
@@ -42,22 +32,7 @@ def integration(model: ti.template(), work: ti.template()):
     hold_faulty(model, work)
 
 
-FORWARD = (
-    forward_kinematics,
-    geom_frames,
-    center_of_mass,
-    mass_matrix,
-    narrow_phase,
-    body_velocities,
-    contact_rows,
-    limit_rows,
-    actuation,
-    passive_force,
-    smooth_acceleration,
-    constrained_acceleration,
-)
-"""The calls of `physics.step.forward`, in its order (a test compares them)."""
-STAGES = (*FORWARD, integration)
+STAGES = (*PIPELINE, integration)
 NAMES = ("load", *(stage.__name__ for stage in STAGES), "store")
 SPREAD = "its spread (share)"
 LAUNCHES = 20

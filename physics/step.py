@@ -20,22 +20,29 @@ from .kinematics.forward import forward_kinematics, geom_frames
 from .state.sizes import RK4
 from .state.snapshot import hold_faulty, keep_evaluation, keep_start, report_mean_acceleration
 
+PIPELINE = (
+    forward_kinematics,
+    geom_frames,
+    center_of_mass,
+    mass_matrix,
+    narrow_phase,
+    body_velocities,
+    contact_rows,
+    limit_rows,
+    actuation,
+    passive_force,
+    smooth_acceleration,
+    constrained_acceleration,
+)
+"""The stages of an evaluation, in their order."""
+
 
 @ti.func
 def forward(model: ti.template(), work: ti.template()):
     """Everything that follows from qpos, qvel and ctrl: positions, velocities, forces, accelerations."""
-    forward_kinematics(model, work)
-    geom_frames(model, work)
-    center_of_mass(model, work)
-    mass_matrix(model, work)
-    narrow_phase(model, work)
-    body_velocities(model, work)
-    contact_rows(model, work)
-    limit_rows(model, work)
-    actuation(model, work)
-    passive_force(model, work)
-    smooth_acceleration(model, work)
-    constrained_acceleration(model, work)
+    for stage in ti.static(PIPELINE):
+        if model.one > 0:  # always: Taichi's passes take the square of a block's length, so each stage gets its own
+            stage(model, work)
 
 
 @ti.func
