@@ -80,6 +80,23 @@ def test_ordinary_models_do_not_pay_for_that():
     assert not Features.of(Model.from_mjmodel(mujoco.MjModel.from_xml_string(ARM.format(0.004, "slide"))), False).fine
 
 
+def test_double_positions_do_not_depend_on_neighbours():
+    """The same bits alone, in the first tile and in the last."""
+    model = Model.from_mjmodel(mujoco.MjModel.from_xml_string(ARM.format(0.004, "slide")))
+    qpos = torch.from_numpy(np.random.default_rng(0).standard_normal((64, model.sizes["nq"])))
+
+    def after(envs: list[int]) -> torch.Tensor:
+        solver = RigidSolver(model, len(envs))
+        solver.set_state(qpos=qpos[envs])
+        for _ in range(100):
+            solver.step()
+        return solver.qpos
+
+    together = after(list(range(64)))
+    assert torch.equal(after([5])[0], together[5])
+    assert torch.equal(after([9, 60, 1, 5]), together[[9, 60, 1, 5]])
+
+
 def compare_distances(mjm: mujoco.MjModel, qpos: np.ndarray, relative: float = 0.0) -> None:
     """Deepest contact of each pair of geoms against MuJoCo's: within ROUNDINGS, or `relative` to the distance."""
     solver = RigidSolver(Model.from_mjmodel(mjm), len(qpos))
