@@ -7,7 +7,7 @@ has converged rests: its numbers do not change while others go on. Stopping rule
 cannot be tight, a step that changed the active rows is not the last unless the gradient is small: forces gain three
 digits for one more iteration in a hundred. There a lane that rests because the cost no longer changes much still goes
 along the direction at hand if it gains anything (it is not counted as an iteration), and a last round refines lanes
-whose M is ill-conditioned.
+whose unconstrained acceleration is in doubt.
 """
 
 import taichi as ti
@@ -205,7 +205,7 @@ def _move(model: ti.template(), work: ti.template(), step: ti.template()):
 
 @ti.func
 def _refinement(model: ti.template(), work: ti.template()):
-    """`search` puts back what inverse dynamics find missing where M is ill-conditioned (see `smooth`)."""
+    """`search` puts back what inverse dynamics find missing where qacc_smooth is in doubt (see `smooth`)."""
     for i in range(model.nv):
         work.qacc[i] = work.qacc_smooth[i] + work.shift[i]
     local_inverse_dynamics(model, work, work.qacc, work.search)

@@ -23,9 +23,9 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
     """qfrc_bias, qfrc_smooth = passive - bias + actuator and qacc_smooth; L and D_inv become M's factor.
 
     The first round starts at zero acceleration, where the inverse dynamics are the bias. What is left of the force
-    after it is rounding, which an ill-conditioned M multiplies. So in single precision, where that is much, a second
-    round puts back what inverse dynamics, which never see M, find missing, and a third where the second had much to do
-    (iterative refinement: Higham 2002, chapter 12).
+    after it is rounding, which large bias forces bring in and an ill-conditioned M multiplies. So in single precision,
+    where that may be much, a second round puts back what inverse dynamics, which never see M, find missing, and a third
+    where the second had much to do (iterative refinement: Higham 2002, chapter 12).
     """
     lanes = work.lanes
     for i in range(model.nv):
