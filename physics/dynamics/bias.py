@@ -25,12 +25,18 @@ def body_velocities(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.template(), force: ti.template()):
-    """Joint forces for the accelerations `qacc` at the present velocities, gravity and armature included."""
+def accelerate_world(model: ti.template(), work: ti.template()):
+    """body_acc of the world: it rises against gravity, so that bodies at rest need a force."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     gravity = model.gravity[0]
     work.body_acc.put(0, Motion(none, Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z)))
+
+
+@ti.func
+def inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.template(), force: ti.template()):
+    """Joint forces for the accelerations `qacc` at the present velocities, gravity and armature included."""
+    accelerate_world(model, work)
     for b in range(1, model.nbody):
         _accelerate(model, work, b, qacc)
         _newton_euler(model, work, b)

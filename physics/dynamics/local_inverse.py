@@ -10,15 +10,13 @@ import taichi as ti
 
 from ..kinematics.forward import FREE, HINGE, SLIDE
 from ..math import Motion, Vec3
+from .bias import accelerate_world
 
 
 @ti.func
 def local_inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.template(), force: ti.template()):
     """Joint forces for the accelerations `qacc` at the present velocities, gravity and armature included."""
-    zero = work.real(0.0)
-    none = Vec3(zero, zero, zero)
-    gravity = model.gravity[0]
-    work.body_acc.put(0, Motion(none, Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z)))
+    accelerate_world(model, work)
     for b in range(1, model.nbody):
         _accelerate(model, work, b, qacc)
         acceleration = work.body_acc[b]

@@ -1,4 +1,4 @@
-"""Where single precision would lose digits: lanes whose acceleration would err are refined, and few others."""
+"""Where single precision would lose digits: lanes whose acceleration would err are found and refined."""
 
 import mujoco
 import numpy as np
@@ -11,6 +11,8 @@ from tumble.physics.dynamics.smooth import DOUBTFUL
 
 ESTIMATE = 3.0
 """The estimate was above 0.43 times the error where that was above 3e-5, in 20,000 states of the parity models."""
+SELDOM = 0.2
+"""Part of the benign lanes that may be refined: the estimate is cautious, and 11 % were above its limit."""
 ACCURATE = 5e-5
 """Float32's bar for accelerations in ORACLES."""
 STATES = 64
@@ -71,7 +73,7 @@ def _dense(mjm: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
 def test_the_nasty_chain_needs_refinement_and_the_benign_one_seldom(found):
     """Else the tests below would show nothing."""
     assert np.median(found["nasty"][0]) > 10 * DOUBTFUL
-    assert np.median(found["benign"][0]) < DOUBTFUL
+    assert np.mean(found["benign"][0] > DOUBTFUL) < SELDOM
     assert found["nasty"][2].max() > 4 * ACCURATE
 
 
