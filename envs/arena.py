@@ -90,8 +90,8 @@ class Arena:
         qpos, qvel = map(self.numbers, task.draw(noise))
         solver.reset(None if self._windows is not None else rows, qpos, qvel)
         self._edits = solver.edits
-        fields = {name: self._read(name, rows) for name in task.reads if name != "cfrc_ext"}
-        if "cfrc_ext" in task.reads:  # v5 computes contact wrenches in its steps only
+        fields = dict(self._look(rows).fields)
+        if "cfrc_ext" in fields:  # v5 computes contact wrenches in its steps only
             fields["cfrc_ext"] = self.numbers(np.zeros((len(rows), self.model.mj.nbody, 6)))
         now = Moment(qpos, qvel, fields)
         self._seen.qpos[rows], self._seen.qvel[rows] = now.qpos, now.qvel
@@ -125,18 +125,15 @@ class Arena:
 
     def _look(self, rows: Array | None = None) -> Moment:
         """Copy the state of the environments `rows`; None: of all."""
-        fields = {name: self._read(name, rows) for name in self.task.reads}
-        return Moment(self._read("qpos", rows), self._read("qvel", rows), fields)
-
-    def _read(self, name: str, rows: Array | None) -> Array:
-        """Copy a quantity of the environments `rows`; None: of all."""
-        if self._windows is not None:
-            return self._windows.read(name)  # there is one environment, and it is meant
-        return self.array(self.solver.get(name, rows))
+        if self._windows is not None:  # there is one environment, and it is meant
+            seen = self._windows.look()
+        else:
+            seen = {name: self.array(self.solver.get(name, rows)) for name in ("qpos", "qvel", *self.task.reads)}
+        return Moment(seen["qpos"], seen["qvel"], seen)
 
     def _faults(self) -> Array:
         """The solver's fault bits, a copy."""
-        return self.array(self.solver.faults) if self._windows is None else self._windows.read("faults")[0]
+        return self.array(self.solver.faults) if self._windows is None else self._windows.faults()
 
     def array(self, tensor: torch.Tensor) -> Array:
         """View a tensor of the solver as the arena's array kind."""

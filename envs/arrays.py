@@ -49,6 +49,16 @@ def indices(mask: Array) -> Array:
     return mask.nonzero()[0] if isinstance(mask, np.ndarray) else mask.nonzero()[:, 0]
 
 
+def indices_like(like: Array, numbers: np.ndarray) -> Array:
+    """Bring indices to the kind and device of another array."""
+    return numbers if isinstance(like, np.ndarray) else torch.as_tensor(numbers, device=like.device)
+
+
+def columns(x: Array, index: Array) -> Array:
+    """Pick columns, (n, k) -> (n, *index.shape)."""
+    return x.take(index, 1) if isinstance(x, np.ndarray) else x[:, index]
+
+
 def blank(like: Array, n: int) -> Array:
     """Return n rows of zeros, otherwise like an array (m, ...)."""
     shape = (n, *like.shape[1:])

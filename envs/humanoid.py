@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import mujoco
 import numpy as np
 
-from .arrays import Array, clip, concat, flag, total
+from .arrays import Array, clip, columns, concat, flag, indices_like, total
 from .noise import Noise
 from .runner import Runner
 from .task import Moment, Verdict
@@ -92,7 +92,8 @@ class Humanoid(Runner):
         """Learn the numbers of the model: the bodies' shares of the mass, and what the tendons measure."""
         super().bind(mj, constant)
         self.mass_share = constant(mj.body_mass / mj.body_mass.sum())
-        self.tendons = constant(_tendon_weights(mj))
+        hinges, weights = _tendon_wraps(mj)
+        self.wraps, self.wrap_weights = indices_like(self.mass_share, hinges), constant(weights)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -149,16 +150,18 @@ class Humanoid(Runner):
 
     def reset_info(self, now: Moment) -> dict[str, Array]:
         """Where the root is, and the tendons as the last evaluation saw them."""
-        q, v = now.fields["eval_qpos"][:, None, 7:], now.fields["eval_qvel"][:, None, 6:]
-        tendons = {"tendon_length": total(q * self.tendons), "tendon_velocity": total(v * self.tendons)}
+        q, v = columns(now.fields["eval_qpos"][:, 7:], self.wraps), columns(now.fields["eval_qvel"][:, 6:], self.wraps)
+        tendons = {"tendon_length": total(q * self.wrap_weights), "tendon_velocity": total(v * self.wrap_weights)}
         return super().reset_info(now) | tendons
 
 
-def _tendon_weights(mj: mujoco.MjModel) -> np.ndarray:
-    """How each fixed tendon weighs the hinges behind the free root, (ntendon, nv - 6)."""
-    weights = np.zeros((mj.ntendon, mj.nv - 6))
+def _tendon_wraps(mj: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
+    """The hinges behind the free root that each fixed tendon measures, and their weights, both (ntendon, most)."""
+    most = max([1, *mj.tendon_num])
+    hinges, weights = np.zeros((mj.ntendon, most), np.int64), np.zeros((mj.ntendon, most))
     for tendon in range(mj.ntendon):
-        wraps = range(mj.tendon_adr[tendon], mj.tendon_adr[tendon] + mj.tendon_num[tendon])
-        for wrap in wraps:
-            weights[tendon, mj.jnt_dofadr[mj.wrap_objid[wrap]] - 6] = mj.wrap_prm[wrap]
-    return weights
+        for k in range(mj.tendon_num[tendon]):
+            wrap = mj.tendon_adr[tendon] + k
+            hinges[tendon, k] = mj.jnt_dofadr[mj.wrap_objid[wrap]] - 6
+            weights[tendon, k] = mj.wrap_prm[wrap]
+    return hinges, weights

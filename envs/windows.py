@@ -6,26 +6,49 @@ from ..physics import RigidSolver
 
 
 class Windows:
-    """Reads and writes one environment's numbers in place; quantities without a view come from `solver.get`."""
+    """Reads and writes one environment's numbers in place; quantities without a view come from `solver.get`.
+
+    Numbers lie in a few blocks, so a look at everything is a copy of each block, and views on the copies.
+    """
 
     def __init__(self, solver: RigidSolver, reads: tuple[str, ...]) -> None:
         """Open a window on the coordinates, the controls, the faults and each of `reads`."""
         self._solver = solver
-        self._names = reads
-        self._views: dict[str, np.ndarray] = {}
-        for name in ("qpos", "qvel", "ctrl", "faults", *reads):
-            view = solver.live(name)
-            if view is not None:
-                self._views[name] = view.numpy()
-        self._shapes = {name: solver.get(name).shape for name in reads}
+        self._blocks: list[np.ndarray] = []  # each (numbers,)
+        self._places: list[tuple[str, int, slice, tuple[int, ...]]] = []  # name, block, place in it, shape
+        self._others: list[str] = []
+        known: dict[int, int] = {}  # address -> number of the block
+        for name in ("qpos", "qvel", *reads):
+            live, shape = solver.live(name), tuple(solver.get(name).shape)
+            if live is None:
+                self._others.append(name)
+            else:
+                number = known.setdefault(live.block.data_ptr(), len(known))
+                if number == len(self._blocks):
+                    self._blocks.append(live.block.numpy()[0])
+                self._places.append((name, number, live.place, shape))
+        self._control, self._faults = self._view("ctrl"), self._view("faults")
 
-    def read(self, name: str) -> np.ndarray:
-        """A copy of one quantity, (1, n) or (1, items, components)."""
-        view = self._views.get(name)
-        if view is None or (name in self._shapes and not self._solver.outputs_current):
-            return self._solver.get(name).numpy() if name in self._shapes else getattr(self._solver, name).numpy()
-        return view.copy().reshape(self._shapes[name]) if name in self._shapes else view.copy()
+    def _view(self, name: str) -> np.ndarray:
+        """One quantity of the environment in place, (1, n)."""
+        live = self._solver.live(name)
+        if live is None:
+            raise ValueError(f"no view on {name}: the solver must have one environment, in one lane")
+        return live.block.numpy()[:, live.place]
+
+    def look(self) -> dict[str, np.ndarray]:
+        """Copies of qpos, qvel and all that was asked for, by name: (1, n) or (1, items, components)."""
+        self._solver.refresh()
+        copies = [block.copy() for block in self._blocks]
+        seen = {name: copies[number][place].reshape(shape) for name, number, place, shape in self._places}
+        for name in self._others:
+            seen[name] = self._solver.get(name).numpy()
+        return seen
+
+    def faults(self) -> np.ndarray:
+        """The fault bits, (1,), a copy."""
+        return self._faults[0].copy()
 
     def control(self, action: np.ndarray) -> None:
         """Set the controls (1, nu)."""
-        self._views["ctrl"][:] = action
+        self._control[:] = action

@@ -5,11 +5,15 @@
 
 from typing import TYPE_CHECKING, Any
 
+from .tracing import name_importer
+
 if TYPE_CHECKING:
     from .model.model import Model
     from .solver import RigidSolver
 
 __all__ = ["Model", "RigidSolver"]
+
+name_importer()
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,7 @@ from .runtime import Runtime
 from .state.snapshot import admit
 from .state.views import ModelView, Scratch, Workspace
 from .step import step
+from .tracing import quick_tracing
 
 SUBSTEPS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, COORDS, KEPT, INDICES, NEXT, FINISHED, CALL_LENGTH = range(13)
 """Entries of the kernel's argument `call`: steps to take (0: evaluate only); 1 to evaluate at the last evaluation's
@@ -205,7 +206,7 @@ class Launcher:
     def __call__(self) -> None:
         """Run the kernel on the present contents of its arguments."""
         if self._launch is None:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), quick_tracing():
                 warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
                 self._kernel(*self._arguments)
             self._launch = self._bind()

@@ -1,7 +1,7 @@
 """RigidSolver: a model and a batch of environments; tensors in and out, no physics of its own."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -33,6 +33,13 @@ NON_FINITE = 1
 """Bit of `RigidSolver.faults`: the state stopped being finite; the environment waits for a reset."""
 _STATE = {f.name for f in (*COORDINATES, *EVALUATION, *REMAINDERS)}
 _NO_DUMP = torch.zeros((1, 1), dtype=torch.int32)
+
+
+class Live(NamedTuple):
+    """Numbers of every environment in place: `block` (num_envs, numbers) is a view, `place` the columns meant."""
+
+    block: torch.Tensor
+    place: slice
 
 
 class RigidSolver:
@@ -249,33 +256,35 @@ class RigidSolver:
             return self._read(name, index)
         names = sources_of((name,))
         if all(n in self._outputs for n in names):
-            self._refresh()
+            self.refresh()
             fields = {n: self.tiles.read(self._outputs[n], index) for n in names}
         else:
             fields = self._replay(names, index)
         return derive(self.model, name, fields)
 
-    def live(self, name: str) -> torch.Tensor | None:
-        """A coordinate, an output or "faults" as a view (num_envs, numbers) that the next step overwrites.
+    def live(self, name: str) -> Live | None:
+        """Where a coordinate, an output or "faults" lies in memory that the next step overwrites.
 
-        For a solver of lane width 1, where one environment's numbers lie together; writing to `live("ctrl")` sets the
-        controls. Outputs are only live between a step and the next change from outside.
+        For a solver of lane width 1, where one environment's numbers lie together; writing to the place of "ctrl" sets
+        the controls. Outputs are those of the last step; after a change from outside `refresh` brings them up to date.
 
         Returns:
-            None where there is no such view: other widths, quantities that are made from several fields.
+            None where they do not lie together: other widths, quantities that are made from several fields.
         """
         if self.width != 1 or name in DERIVED:
             return None
         if name == "faults":
-            return self._counters[:, driver.FAULT]
+            return Live(self._counters[:, :, 0], slice(driver.FAULT, driver.FAULT + 1))
         if name in _STATE:
-            return self._memory[:, self._offsets[name] : self._offsets[name] + self._widths[name], 0]
-        return self._outputs[name][:, :, 0] if name in self._outputs else None
+            first = self._offsets[name]
+            return Live(self._memory[:, :, 0], slice(first, first + self._widths[name]))
+        return Live(self._outputs.values[:, :, 0], self._outputs.places[name]) if name in self._outputs else None
 
-    @property
-    def outputs_current(self) -> bool:
-        """Whether the outputs belong to the last evaluation; `get` sees to that by itself."""
-        return self._outputs.current
+    def refresh(self) -> None:
+        """Bring the outputs to the last evaluation of every environment; `get` sees to that by itself."""
+        if not self._outputs.current:
+            self.runtime.require()
+            self._outputs.refresh(self._bind)
 
     @property
     def contacts(self) -> Contacts:
@@ -331,12 +340,6 @@ class RigidSolver:
         call[driver.EXTERNAL] = int(external)
         call[driver.COORDS], call[driver.KEPT] = self._coords, self._kept
         return call
-
-    def _refresh(self) -> None:
-        """Bring the outputs to the last evaluation of every environment."""
-        if not self._outputs.current:
-            self.runtime.require()
-            self._outputs.refresh(self._bind)
 
     def _replay(self, names: Sequence[str], index: np.ndarray | None) -> dict[str, torch.Tensor]:
         fields, _ = self._evaluate(self._all_tiles, names, with_indices=False)

@@ -15,6 +15,7 @@ ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
 RANKS = {
     "assets": 0,
     "physics.cores": 0,
+    "physics.tracing": 0,
     "physics.runtime": 1,
     "physics.math": 1,
     "physics.fields": 2,
