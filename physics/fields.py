@@ -134,15 +134,12 @@ class FineView:
 
     @traced
     def __getitem__(self, index: Any) -> Any:
-        main, rest = self._main[index], self._rest[index]
-        if not isinstance(main, LaneValue):
-            return _sum(main, rest)
-        return type(main)(*(_sum(a, b) for a, b in zip(main.parts(), rest.parts(), strict=True)))
+        return _sum(self._main[index], self._rest[index])
 
     @traced
     def put(self, index: Any, value: Any) -> None:
         """Store an item."""
-        numbers = [expr_init(n) for n in value.numbers()]
+        numbers = [expr_init(n) for n in (value.numbers() if isinstance(value, LaneValue) else [value])]
         rounded = [expr_init(ti.cast(n, ti.f32)) for n in numbers]
         self._main.put_numbers(index, 0, rounded)
         rests = [ti.cast(n - ti.cast(r, ti.f64), ti.f32) for n, r in zip(numbers, rounded, strict=True)]
@@ -150,6 +147,8 @@ class FineView:
 
 
 def _sum(main: Any, rest: Any) -> Any:
+    if isinstance(main, LaneValue):
+        return type(main)(*(_sum(a, b) for a, b in zip(main.parts(), rest.parts(), strict=True)))
     return expr_init(ti.cast(main, ti.f64) + ti.cast(rest, ti.f64))
 
 

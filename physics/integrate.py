@@ -31,13 +31,22 @@ def advance(model: ti.template(), work: ti.template(), dt: ti.template(), last: 
         kind = model.jnt_type[j]
         if kind == FREE:
             for c in range(3):
-                _move(work, work.qpos, work.start_qpos, work.qpos_rest, q + c, velocity[v + c] * dt, last)
+                _shift(model, work, q + c, velocity[v + c] * dt, last)
             q += 3
             v += 3
         if kind <= BALL:
-            _rotate(work, q, Vec3(velocity[v], velocity[v + 1], velocity[v + 2]), dt, last)
+            _rotate(model, work, q, Vec3(velocity[v], velocity[v + 1], velocity[v + 2]), dt, last)
         else:
-            _move(work, work.qpos, work.start_qpos, work.qpos_rest, q, velocity[v] * dt, last)
+            _shift(model, work, q, velocity[v] * dt, last)
+
+
+@ti.func
+def _shift(model: ti.template(), work: ti.template(), q: ti.i32, change: ti.template(), last: ti.i32):
+    """qpos[q] = where it was at the start + change."""
+    error = _move(work, work.qpos, work.start_qpos, work.qpos_rest, q, change, last)
+    if ti.static(model.has.fine):
+        if last == 0:
+            work.eval_rest[q] = error
 
 
 @ti.func
@@ -50,18 +59,21 @@ def _move(
     change: ti.template(),
     last: ti.i32,
 ):
-    """end[i] = start[i] + rest[i] + change; the last stage keeps in rest[i] what that rounds off."""
+    """end[i] = start[i] + rest[i] + change; returns what that rounds off, and the last stage keeps it in rest[i]."""
+    error = work.real(0.0)
     if ti.static(work.lanes.double):
         end[i] = start[i] + change
     else:
-        total, error = two_sum(start[i], rest[i] + change)
-        end[i] = total
+        end[i], error = two_sum(start[i], rest[i] + change)
         if last == 1:
             rest[i] = error
+    return error
 
 
 @ti.func
-def _rotate(work: ti.template(), q: ti.i32, omega: ti.template(), dt: ti.template(), last: ti.i32):
+def _rotate(
+    model: ti.template(), work: ti.template(), q: ti.i32, omega: ti.template(), dt: ti.template(), last: ti.i32
+):
     """The quaternion at qpos[q] becomes that at start_qpos[q] turned for dt at omega."""
     at = work.start_qpos
     start = Quat(at[q], at[q + 1], at[q + 2], at[q + 3])
@@ -72,7 +84,7 @@ def _rotate(work: ti.template(), q: ti.i32, omega: ti.template(), dt: ti.templat
     else:
         change = turn(work.lanes, start, omega, dt)
         for c in ti.static(range(4)):
-            _move(work, work.qpos, at, work.qpos_rest, q + c, change.parts()[c], last)
+            _shift(model, work, q + c, change.parts()[c], last)
 
 
 @ti.func

@@ -74,7 +74,7 @@ class RigidSolver:
         self._offsets = layout(QUANTITIES, self._sizes)[0]
         self._coords, self._kept = coordinate_rows(self._sizes), kept_rows(self._sizes)
         self._widths = {f.name: f.length(self._sizes) for f in QUANTITIES}
-        self._eval_qacc = slice(2 * self._coords, 2 * self._coords + self._widths["eval_qacc"])
+        self._eval_qacc, self._eval_rest = self._rows("eval_qacc"), self._rows("eval_rest")
         self._memory = self.tiles.zeros(self._coords + self._kept, self.dtype)
         self._counters = self.tiles.zeros(driver.COUNTERS, torch.int32)
         shape = (self._offsets, self._widths, self.tiles, self._memory, self._counters)
@@ -237,6 +237,7 @@ class RigidSolver:
         chosen = sound & self.tiles.mask(index)
         last.copy_(torch.where(chosen, present, last))
         self._memory[:, self._eval_qacc].masked_fill_(chosen, NOT_INTEGRATED)
+        self._memory[:, self._eval_rest].masked_fill_(chosen, 0.0)
         self._outputs.mark(index)
 
     # what follows from the state
@@ -276,8 +277,7 @@ class RigidSolver:
         if name == "faults":
             return Live(self._counters[:, :, 0], slice(driver.FAULT, driver.FAULT + 1))
         if name in _STATE:
-            first = self._offsets[name]
-            return Live(self._memory[:, :, 0], slice(first, first + self._widths[name]))
+            return Live(self._memory[:, :, 0], self._rows(name))
         return Live(self._outputs.values[:, :, 0], self._outputs.places[name]) if name in self._outputs else None
 
     def refresh(self) -> None:
@@ -376,8 +376,11 @@ class RigidSolver:
         return rows
 
     def _read(self, name: str, index: np.ndarray | None = None) -> torch.Tensor:
-        first = self._offsets[name]
-        return self.tiles.read(self._memory[:, first : first + self._widths[name]], index)
+        return self.tiles.read(self._memory[:, self._rows(name)], index)
+
+    def _rows(self, name: str) -> slice:
+        """Where a part of the state lies in the memory."""
+        return slice(self._offsets[name], self._offsets[name] + self._widths[name])
 
     def _write(self, name: str, rows: np.ndarray, index: np.ndarray | None) -> None:
         self.tiles.write(self._memory, self._offsets[name], rows, self._widths[name], index)

@@ -55,7 +55,7 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32):
     evaluations = ti.max(substeps, 1) * stages
     for evaluation in range(evaluations):
         stage = evaluation % stages
-        if stage == 0:
+        if stage == 0 and substeps > 0:
             keep_start(model, work)
         if evaluation == evaluations - 1:
             keep_evaluation(model, work)

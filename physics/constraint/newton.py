@@ -208,9 +208,10 @@ def _refinement(model: ti.template(), work: ti.template()):
     """`search` puts back what inverse dynamics find missing where qacc_smooth is in doubt (see `smooth`)."""
     for i in range(model.nv):
         work.qacc[i] = work.qacc_smooth[i] + work.shift[i]
-    local_inverse_dynamics(model, work, work.qacc, work.search)
+    needed = work.fine.residual
+    local_inverse_dynamics(model, work, work.qacc, needed)
     for i in range(model.nv):
         applied = work.qfrc_passive[i] + work.qfrc_actuator[i]
-        work.search[i] = (applied - work.search[i]) + work.qfrc_constraint[i]
+        work.search[i] = work.lanes.rounded((applied - needed[i]) + work.qfrc_constraint[i])
     solve(model.nv, work.fill_count, work.fill_index, work.H_L, work.H_inv, work.search)
     multiply(model.nv, work.tree_count, work.tree_index, work.M, work.search, work.M_search)

@@ -14,29 +14,30 @@ from ..math import Motion, Vec3
 @ti.func
 def body_velocities(model: ti.template(), work: ti.template()):
     """Spatial velocity (cvel) of every body."""
+    fine = work.fine
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
-    work.cvel.put(0, Motion(none, none))
+    fine.cvel.put(0, Motion(none, none))
     for b in range(1, model.nbody):
-        velocity = work.cvel[model.body_parentid[b]]
+        velocity = fine.cvel[model.body_parentid[b]]
         for i in range(model.body_dofadr[b], model.body_dofadr[b] + model.body_dofnum[b]):
-            velocity = velocity + work.cdof[i] * work.qvel[i]
-        work.cvel.put(b, velocity)
+            velocity = velocity + fine.lanes.rounded(work.cdof[i]) * work.qvel[i]
+        fine.cvel.put(b, velocity)
 
 
 @ti.func
-def accelerate_world(model: ti.template(), work: ti.template()):
+def accelerate_world(model: ti.template(), work: ti.template(), body_acc: ti.template()):
     """body_acc of the world: it rises against gravity, so that bodies at rest need a force."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     gravity = model.gravity[0]
-    work.body_acc.put(0, Motion(none, Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z)))
+    body_acc.put(0, Motion(none, Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z)))
 
 
 @ti.func
 def inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.template(), force: ti.template()):
     """Joint forces for the accelerations `qacc` at the present velocities, gravity and armature included."""
-    accelerate_world(model, work)
+    accelerate_world(model, work, work.body_acc)
     for b in range(1, model.nbody):
         _accelerate(model, work, b, qacc)
         _newton_euler(model, work, b)

@@ -6,8 +6,8 @@ from .bias import inverse_dynamics
 from .local_inverse import local_inverse_dynamics
 from .tree_matrix import factor, solve
 
-ROUNDS = {False: 3, True: 1}
-"""Solutions of M qacc = force at most, by double precision or not."""
+ROUNDS, FINE_ROUNDS, DOUBLE_ROUNDS = 3, 6, 1
+"""Solutions of M qacc = force at most: in single precision, in fine kernels (`Features.fine`), in double precision."""
 OF_BIAS, OF_M = 2.4e-7, 4e-7
 """Rounding errors to be expected in single precision: of a bias force, relative to its terms, and of M, relative to its
 diagonal. With these `doubt` was never below 0.43 times an error above 3e-5 (20 models of parity). Of light limbs on
@@ -15,8 +15,9 @@ heavy bodies it can be 25 times the error, so lanes are refined that need not be
 DOUBTFUL = 3e-5
 """Doubt above which qacc_smooth is refined; docs/parity.md allows an error of 5e-5."""
 TINY = 1e-20  # (m/s^2)^2 or (rad/s^2)^2
-COARSE = 2e-3
-"""Correction, relative to qacc_smooth, after which another one is due: it shrinks by about this factor each time."""
+COARSE, FINE_COARSE = 2e-3, 1e-4
+"""Correction, relative to qacc_smooth, after which another one is due: it shrinks by about this factor each time. In
+fine kernels, whose inverse dynamics are exact, corrections that shrink slowly are worth going on with."""
 
 
 @ti.func
@@ -36,18 +37,19 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
             work.L[i, j] = work.M[i, j]
     factor(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv)
     due = work.real(1.0)
-    for r in range(ROUNDS[lanes.double]):
+    for r in range(ti.static(DOUBLE_ROUNDS if lanes.double else FINE_ROUNDS if model.has.fine else ROUNDS)):
         if lanes.any(due):
             if r == 0:
                 inverse_dynamics(model, work, work.qacc_smooth, work.residual)
-            elif ti.static(not lanes.double):
-                local_inverse_dynamics(model, work, work.qacc_smooth, work.residual)
-            for i in range(model.nv):
-                missing = (work.qfrc_passive[i] - work.residual[i]) + work.qfrc_actuator[i]
-                if r == 0:
+                for i in range(model.nv):
                     work.qfrc_bias[i] = work.residual[i]
-                    work.qfrc_smooth[i] = missing
-                work.residual[i] = missing
+                    work.residual[i] = (work.qfrc_passive[i] - work.residual[i]) + work.qfrc_actuator[i]
+                    work.qfrc_smooth[i] = work.residual[i]
+            elif ti.static(not lanes.double):
+                needed = work.fine.residual
+                local_inverse_dynamics(model, work, work.qacc_smooth, needed)
+                for i in range(model.nv):
+                    work.residual[i] = lanes.rounded((work.qfrc_passive[i] - needed[i]) + work.qfrc_actuator[i])
             solve(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv, work.residual)
             due = _correct(model, work, due)
             if ti.static(not lanes.double):
@@ -108,4 +110,5 @@ def _correct(model: ti.template(), work: ti.template(), due: ti.template()):
         work.qacc_smooth[i] = ti.select(due > 0.5, work.qacc_smooth[i] + correction, work.qacc_smooth[i])
         change += correction * correction
         size += work.qacc_smooth[i] * work.qacc_smooth[i]
-    return due * work.lanes.mask(change > COARSE * COARSE * size)
+    coarse = FINE_COARSE if ti.static(model.has.fine) else COARSE
+    return due * work.lanes.mask(change > coarse * coarse * size)

@@ -44,8 +44,8 @@ def _floating_body(model: ti.template(), work: ti.template(), b: ti.i32):
     j = model.body_jntadr[b]
     q = model.jnt_qposadr[j]
     zero = fine.lanes.real(0.0)
-    pos = fine.lanes.rounded(Vec3(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2]))
-    quat = fine.lanes.rounded(Quat(work.qpos[q + 3], work.qpos[q + 4], work.qpos[q + 5], work.qpos[q + 6]))
+    pos = Vec3(fine.qpos[q], fine.qpos[q + 1], fine.qpos[q + 2])
+    quat = Quat(fine.qpos[q + 3], fine.qpos[q + 4], fine.qpos[q + 5], fine.qpos[q + 6])
     fine.xpos.put(b, pos)
     fine.xquat.put(b, quat.normalized())
     origin = Vec3(zero, zero, zero)
@@ -72,13 +72,12 @@ def _jointed_body(model: ti.template(), work: ti.template(), b: ti.i32):
         work.xaxis.put(j, work.lanes.rounded(axis))
         q = model.jnt_qposadr[j]
         if model.jnt_type[j] == SLIDE:
-            pos = pos + axis * (work.qpos[q] - model.fine.qpos0[q])
+            pos = pos + axis * (fine.qpos[q] - model.fine.qpos0[q])
         else:
             if model.jnt_type[j] == HINGE:
-                quat = quat * from_axis_angle(fine.lanes, model.fine.jnt_axis[j], work.qpos[q] - model.fine.qpos0[q])
+                quat = quat * from_axis_angle(fine.lanes, model.fine.jnt_axis[j], fine.qpos[q] - model.fine.qpos0[q])
             else:
-                turn = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3])
-                quat = quat * fine.lanes.rounded(turn).normalized()
+                quat = quat * Quat(fine.qpos[q], fine.qpos[q + 1], fine.qpos[q + 2], fine.qpos[q + 3]).normalized()
             pos = anchor - quat.rotate(offset)
     fine.xquat.put(b, quat)
     if parent == 0:

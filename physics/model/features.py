@@ -19,9 +19,9 @@ class Features:
     Attributes:
         rotations: limits, springs and actuators on ball and free joints, and the midpoint rule of single free bodies.
         rare: planes against cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
-        fine: positions in double precision, from the coordinates to the distances of geoms, in a single precision
-            solver: where contacts are so stiff, or axes of sliding joints so far from their bodies, that the rounding
-            of a position is a force to be seen.
+        fine: double precision in a single precision solver, for positions, from the coordinates to the distances of
+            geoms, and for the forces that iterative refinement finds missing: where contacts are so stiff, or axes of
+            sliding joints so far from their bodies, that the rounding of a position is a force to be seen.
     """
 
     rotations: bool
@@ -31,9 +31,14 @@ class Features:
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
         """The features that `model` needs, in single precision or not."""
-        fine = single and (_stiff(model) or _slides_far(model))
+        fine = single and needs_fine(model)
         rare = fine or _has_hulls(model) or _has_powers(model)
         return Features(rare or _has_rotations(model), rare, fine)
+
+
+def needs_fine(model: Model) -> bool:
+    """Whether single precision needs the feature `fine`."""
+    return _stiff(model) or _slides_far(model)
 
 
 def _has_rotations(model: Model) -> bool:

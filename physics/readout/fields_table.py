@@ -14,8 +14,8 @@ from ..state.fields import (
     INTEGRATION,
     KINEMATICS,
     LIMITS,
-    POSE_RESTS,
     REMAINDERS,
+    RESTS,
     SOLVER,
 )
 from .derived import DERIVED
@@ -33,7 +33,7 @@ _SECTIONS = (
     ("Quantities: joint limits", LIMITS),
     ("Quantities: constraint solver", SOLVER),
     ("Quantities: integration", INTEGRATION),
-    ("Scratch: beyond single precision", POSE_RESTS),
+    ("Scratch: beyond single precision", RESTS),
     ("Indices of a tile", INDICES),
 )
 

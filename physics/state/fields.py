@@ -3,7 +3,8 @@
 All of them are lane numbers in the scratch of a worker: one tile of environments at a time passes through it, so
 the working set stays in the cache however large the batch is. `INDICES` are plain integers, one for all lanes.
 
-Sizes: those of the model, and ncon: contact slots; njac: numbers in all contact Jacobians.
+Sizes: those of the model, and ncon: contact slots; njac: numbers in all contact Jacobians; nqfine: nq where positions
+need double precision (`Features.fine`), else 0.
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
 """
 
@@ -31,9 +32,11 @@ EVALUATION: tuple[Field, ...] = (
 REMAINDERS: tuple[Field, ...] = (
     _F("qpos_rest", ("nq",), 1, "m or rad", "what rounding took off qpos; 0 in double precision"),
     _F("qvel_rest", ("nv",), 1, "m/s or rad/s", "what rounding took off qvel; 0 in double precision"),
+    _F("eval_rest", ("nqfine",), 1, "m or rad", "what rounding took off the coordinates of a later Runge-Kutta stage"),
 )
 """In single precision the state is the sum of two numbers: a step adds less than qpos can show (Kahan 1965), and what
-it cannot show is kept here for the next one. Forces are evaluated at qpos and qvel alone."""
+it cannot show is kept here for the next one. Forces are evaluated at qpos and qvel alone, but in fine kernels
+(`Features.fine`) the later stages of a Runge-Kutta step at qpos + eval_rest."""
 
 NOT_INTEGRATED = 1e30
 """Entry of eval_qacc after an evaluation that no step followed."""
@@ -131,11 +134,14 @@ INTEGRATION: tuple[Field, ...] = (
     _F("block", ("six", "six"), 1, "", "unsymmetric 6x6 system of a free body"),
 )
 
-FINE = ("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis")
-"""Quantities on the way from coordinates to distances; see `Features.fine`."""
-POSE_RESTS: tuple[Field, ...] = tuple(
+FINE = (
+    *("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis"),
+    *("cvel", "body_acc", "cfrc", "residual"),
+)
+"""Quantities on the way from coordinates to distances, and to the force that is missing; see `Features.fine`."""
+RESTS: tuple[Field, ...] = tuple(
     _F(f"{f.name}_rest", f.dims, f.width, f.unit, f"what rounding took off {f.name}")
-    for f in KINEMATICS
+    for f in (*KINEMATICS, *DYNAMICS)
     if f.name in FINE
 )
 
@@ -150,7 +156,7 @@ QUANTITIES: tuple[Field, ...] = (
     *SOLVER,
     *INTEGRATION,
 )
-SCRATCH: tuple[Field, ...] = (*QUANTITIES, *POSE_RESTS)
+SCRATCH: tuple[Field, ...] = (*QUANTITIES, *RESTS)
 """All lane numbers of a worker; the rests have values in fine kernels alone, and nobody can ask for them."""
 
 INDICES: tuple[Field, ...] = (

@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 
 from ..fields import layout
+from ..model.features import needs_fine
 from ..model.fields import INTEGERS, OPTIONS, REALS
 from ..model.model import Model
 from ..model.pack import CONTACTS_PER_PAIR, disabled, flatten
@@ -11,7 +12,7 @@ from .fields import COORDINATES, EVALUATION, INDICES, REMAINDERS, SCRATCH
 
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "npairdof", "nlimit"),
-    *("nvert", "ncorner", "ncon", "njac"),
+    *("nvert", "ncorner", "ncon", "njac", "nqfine"),
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
@@ -38,7 +39,8 @@ def all_sizes(model: Model) -> dict[str, int]:
     for row, count in enumerate(CONTACTS_PER_PAIR):
         slots[starts[row] : starts[row + 1]] = count
     per_slot = values["pair_condim"] * values["pair_dofnum"]
-    return {**sizes, "six": 6, "cone": 11, "ncon": int(slots.sum()), "njac": int((slots * per_slot).sum())}
+    contacts = {"ncon": int(slots.sum()), "njac": int((slots * per_slot).sum())}
+    return {**sizes, "six": 6, "cone": 11, **contacts, "nqfine": sizes["nq"] if needs_fine(model) else 0}
 
 
 def flat_integers(model: Model) -> np.ndarray:

@@ -9,9 +9,11 @@ LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as div
 
 @ti.func
 def keep_start(model: ti.template(), work: ti.template()):
-    """start_qpos and start_qvel: where the step begins."""
+    """start_qpos and start_qvel: where the step begins, and is evaluated first."""
     for i in range(model.nq):
         work.start_qpos[i] = work.qpos[i]
+        if ti.static(model.has.fine):
+            work.eval_rest[i] = work.real(0.0)
     for i in range(model.nv):
         work.start_qvel[i] = work.qvel[i]
 

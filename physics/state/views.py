@@ -97,7 +97,8 @@ class Workspace(_View):
         worker: which of them.
         has: the optional code of this kernel.
 
-    `work.fine.xpos[b]` and the like are the poses at the precision in which they are computed, `work.fine.lanes`.
+    `work.fine.xpos[b]` and the like are quantities at the precision in which they are computed, `work.fine.lanes`;
+    `work.fine.qpos[q]` is where the positions are evaluated.
     """
 
     def __init__(self, lanes: Lanes, ints: Any, scratch: Scratch, worker: Any, has: Features) -> None:
@@ -110,6 +111,7 @@ class Workspace(_View):
         self.fine: Any = self
         if has.fine:
             self.fine = self._fine_view(fields.FINE)
+            self.fine.qpos = FineView(self.qpos, self.eval_rest)
             self.fine.lanes = Lanes(lanes.width, ti.f64)
 
     @traced
