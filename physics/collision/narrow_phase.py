@@ -54,6 +54,13 @@ def _seen_from_root(model: ti.template(), work: ti.template(), g1: ti.i32, g2: t
 
 
 @ti.func
+def _bounds_meet(model: ti.template(), work: ti.template(), p: ti.i32, apart: ti.template()):
+    """Whether in some lane the bounding spheres of a pair, their centres `apart`, are close enough for a contact."""
+    bound = model.geom_rbound[model.pair_geom1[p]] + model.geom_rbound[model.pair_geom2[p]] + model.pair_reach[p]
+    return work.fine.lanes.any(work.fine.lanes.mask(apart.dot(apart) <= bound * bound))
+
+
+@ti.func
 def ball_ball(model: ti.template(), work: ti.template(), p: ti.i32):
     """Sphere against sphere: one contact."""
     fine = work.fine
@@ -78,19 +85,20 @@ def sphere_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     root, center2 = _seen_from_root(model, work, g1, g2)
     center = fine.geom_offset[g1]
-    axis = fine.geom_axis[g2]
-    half = axis * model.geom_size.at(g2, 1)
-    nearest = center2 + half * segment_parameter(center, center2, half)
-    touch = sphere_sphere(
-        fine.lanes,
-        center,
-        fine.geom_axis[g1],
-        model.geom_size.at(g1, 0),
-        nearest,
-        axis,
-        model.geom_size.at(g2, 0),
-    )
-    append(work, p, touch.moved(root), fine.lanes.mask(touch.dist <= model.pair_reach[p]))
+    if _bounds_meet(model, work, p, center - center2):
+        axis = fine.geom_axis[g2]
+        half = axis * model.geom_size.at(g2, 1)
+        nearest = center2 + half * segment_parameter(center, center2, half)
+        touch = sphere_sphere(
+            fine.lanes,
+            center,
+            fine.geom_axis[g1],
+            model.geom_size.at(g1, 0),
+            nearest,
+            axis,
+            model.geom_size.at(g2, 0),
+        )
+        append(work, p, touch.moved(root), fine.lanes.mask(touch.dist <= model.pair_reach[p]))
 
 
 @ti.func
@@ -100,9 +108,7 @@ def capsule_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     root, center2 = _seen_from_root(model, work, g1, g2)
     center1 = fine.geom_offset[g1]
-    apart = center1 - center2
-    bound = model.geom_rbound[g1] + model.geom_rbound[g2] + model.pair_reach[p]
-    if lanes.any(lanes.mask(apart.dot(apart) <= bound * bound)):
+    if _bounds_meet(model, work, p, center1 - center2):
         half1 = fine.geom_axis[g1] * model.geom_size.at(g1, 1)
         half2 = fine.geom_axis[g2] * model.geom_size.at(g2, 1)
         x1, x2, parallel = closest_on_segments(lanes, center1, half1, center2, half2)
