@@ -32,7 +32,7 @@ class Tiles:
         if index is not None:
             tile, lane = self._address(index)
             return torch.from_numpy(source[tile, :, lane])
-        rows = source.transpose(0, 2, 1).copy().reshape(-1, tiled.shape[1])
+        rows = source.transpose(0, 2, 1).copy().reshape(len(source) * self.width, tiled.shape[1])
         return torch.from_numpy(rows[: self.num_envs])
 
     def write(self, tiled: torch.Tensor, first: int, rows: np.ndarray, width: int, index: np.ndarray | None) -> None:

@@ -189,4 +189,4 @@ def derive(model: Model, name: str, fields: Fields) -> Tensor:
 
 def _shape(name: str, value: Tensor) -> Tensor:
     width = _DECLARED[name].width
-    return value if width == 1 else value.reshape(len(value), -1, width)
+    return value if width == 1 else value.reshape(len(value), value.shape[1] // width, width)

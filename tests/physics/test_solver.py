@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import mujoco
 import numpy as np
 import pytest
 import torch
@@ -11,7 +12,9 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.cores import usable_cores
+from tumble.physics.readout.derived import DERIVED
 from tumble.physics.readout.fields_table import fields_markdown
+from tumble.physics.state.fields import QUANTITIES
 
 from ..test_architecture import ROOT
 
@@ -160,6 +163,25 @@ def test_init_refuses(arguments, message):
 
 def test_the_table_of_fields_is_up_to_date():
     assert (ROOT / "docs" / "fields.md").read_text(encoding="utf-8") == fields_markdown()
+
+
+@pytest.mark.parametrize("num_envs", [1, 5])
+def test_everything_can_be_asked_for_even_of_a_model_that_has_little(num_envs):
+    """No actuator, no contact, no limit, no camera: such quantities are empty, with the batch in front."""
+    tumble.init(precision="32")
+    pendulum = '<mujoco><worldbody><body><joint/><geom size=".1" pos="0 0 1"/></body></worldbody></mujoco>'
+    solver = RigidSolver(Model.from_mjmodel(mujoco.MjModel.from_xml_string(pendulum)), num_envs)
+    solver.step()
+    empty = {name for name in [f.name for f in QUANTITIES] + list(DERIVED) if len_of(solver, name, num_envs) == 0}
+    assert {"ctrl", "actuator_force", "eval_rest", "con_pos", "lim_J", "cam_xmat"} <= empty
+    assert not {"qpos", "xmat", "qM", "cvel", "qacc"} & empty
+
+
+def len_of(solver: RigidSolver, name: str, num_envs: int) -> int:
+    """How many items a quantity has."""
+    value = solver.get(name)
+    assert len(value) == num_envs, name
+    return value.shape[1]
 
 
 @pytest.mark.parametrize(("precision", "tolerance", "count"), [("32", 1e-8, 1), ("32", 1e-6, 0), ("64", 1e-8, 0)])
