@@ -90,8 +90,8 @@ class Arena:
         qpos, qvel = map(self.numbers, task.draw(noise))
         solver.reset(None if self._windows is not None else rows, qpos, qvel)
         self._edits = solver.edits
-        fields = dict(self._look(rows).fields)
-        if "cfrc_ext" in fields:  # v5 computes contact wrenches in its steps only
+        fields = self._read(rows, [name for name in task.reads if name != "cfrc_ext"])
+        if "cfrc_ext" in task.reads:  # v5 computes contact wrenches in its steps only
             fields["cfrc_ext"] = self.numbers(np.zeros((len(rows), self.model.mj.nbody, 6)))
         now = Moment(qpos, qvel, fields)
         self._seen.qpos[rows], self._seen.qvel[rows] = now.qpos, now.qvel
@@ -125,11 +125,14 @@ class Arena:
 
     def _look(self, rows: Array | None = None) -> Moment:
         """Copy the state of the environments `rows`; None: of all."""
-        if self._windows is not None:  # there is one environment, and it is meant
-            seen = self._windows.look()
-        else:
-            seen = {name: self.array(self.solver.get(name, rows)) for name in ("qpos", "qvel", *self.task.reads)}
+        seen = self._read(rows, ["qpos", "qvel", *self.task.reads])
         return Moment(seen["qpos"], seen["qvel"], seen)
+
+    def _read(self, rows: Array | None, names: list[str]) -> dict[str, Array]:
+        """Copy quantities of the environments `rows` (None: of all), at least those named."""
+        if self._windows is not None:  # there is one environment, and all are copied at once
+            return self._windows.look()
+        return {name: self.array(self.solver.get(name, rows)) for name in names}
 
     def _faults(self) -> Array:
         """The solver's fault bits, a copy."""

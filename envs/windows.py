@@ -14,19 +14,17 @@ class Windows:
     def __init__(self, solver: RigidSolver, reads: tuple[str, ...]) -> None:
         """Open a window on the coordinates, the controls, the faults and each of `reads`."""
         self._solver = solver
-        self._blocks: list[np.ndarray] = []  # each (numbers,)
+        self._blocks: dict[int, np.ndarray] = {}  # address -> (numbers,)
         self._places: list[tuple[str, int, slice, tuple[int, ...]]] = []  # name, block, place in it, shape
         self._others: list[str] = []
-        known: dict[int, int] = {}  # address -> number of the block
         for name in ("qpos", "qvel", *reads):
             live, shape = solver.live(name), tuple(solver.get(name).shape)
             if live is None:
                 self._others.append(name)
             else:
-                number = known.setdefault(live.block.data_ptr(), len(known))
-                if number == len(self._blocks):
-                    self._blocks.append(live.block.numpy()[0])
-                self._places.append((name, number, live.place, shape))
+                address = live.block.data_ptr()
+                self._blocks[address] = live.block.numpy()[0]
+                self._places.append((name, address, live.place, shape))
         self._control, self._faults = self._view("ctrl"), self._view("faults")
 
     def _view(self, name: str) -> np.ndarray:
@@ -39,8 +37,8 @@ class Windows:
     def look(self) -> dict[str, np.ndarray]:
         """Copies of qpos, qvel and all that was asked for, by name: (1, n) or (1, items, components)."""
         self._solver.refresh()
-        copies = [block.copy() for block in self._blocks]
-        seen = {name: copies[number][place].reshape(shape) for name, number, place, shape in self._places}
+        copies = {address: block.copy() for address, block in self._blocks.items()}
+        seen = {name: copies[address][place].reshape(shape) for name, address, place, shape in self._places}
         for name in self._others:
             seen[name] = self._solver.get(name).numpy()
         return seen
