@@ -158,6 +158,9 @@ def _cpu_flags() -> set[str]:
 def _start_taichi(precision: str, threads: int) -> None:
     import taichi as ti
 
+    from .compiler import NO_STRENGTH_REDUCTION, ask
+
+    ask(NO_STRENGTH_REDUCTION)
     ti.reset()
     others = _thread_ids()
     with contextlib.redirect_stdout(io.StringIO()):  # it announces its architecture

@@ -1,7 +1,8 @@
 """Lanes: W environments side by side in one SIMD register, and values made of them.
 
 On a CPU a number of the solver is `ti.types.vector(W, fp)`; at W = 1 it is the plain scalar. LLVM's
-SLP pass packs the scalarised arithmetic into vector instructions (measured: `benchmarks/lanes.py`).
+SLP pass packs the scalarised arithmetic into vector instructions (measured: `benchmarks/lanes.py`), of
+512 bits where the lanes have as many.
 """
 
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import taichi as ti
 from taichi.lang.expr import make_constant_expr
 from taichi.lang.impl import expr_init, subscript
+
+from ..compiler import WHOLE_REGISTERS, ask
 
 
 def traced(function: Any) -> Any:
@@ -77,6 +80,8 @@ class Lanes:
         self.dtype = dtype
         self.double = dtype == ti.f64
         self.type = ti.types.vector(width, dtype) if width > 1 else dtype
+        if width * (64 if self.double else 32) == 512:
+            ask(WHOLE_REGISTERS)
 
     @traced
     def real(self, value: Any) -> Any:
