@@ -13,6 +13,7 @@ import taichi as ti
 from taichi.lang.impl import subscript
 
 from .constraint.external_force import external_force
+from .fields import OFFSET_BITS
 from .math import Lanes
 from .math.lanes import traced
 from .model.features import Features
@@ -60,9 +61,9 @@ def store_row(work: ti.template(), row: ti.i32, memory: ti.template(), tile: ti.
 @ti.func
 def _tree_pattern(model: ti.template(), work: ti.template()):
     for i in range(model.nv):
-        work.tree_count[i] = model.dof_depth[i]
+        work.tree_count.put(i, model.dof_depth[i])
         for e in range(model.dof_depth[i]):
-            work.tree_index[i, e] = model.dof_ancestor[i, e]
+            work.tree_index.put((i, e), model.dof_ancestor[i, e])
 
 
 @ti.func
@@ -135,6 +136,11 @@ def _make_scratch(runtime: Runtime, width: int, rows: int, index_rows: int) -> S
     numbers = ti.Vector.field(width, runtime.dtype) if width > 1 else ti.field(runtime.dtype)
     indices = ti.field(ti.i32)
     workers = 1 if width == 1 else _size_class(runtime.threads, 2)  # one compiled kernel for one thread and two
+    if workers * max(rows, index_rows) > 1 << OFFSET_BITS:
+        raise ValueError(
+            f"too large a model: {workers} workers with room for {max(rows, index_rows):,} numbers each, and "
+            f"{1 << OFFSET_BITS:,} can be addressed; use fewer threads (TUMBLE_THREADS) or a smaller model"
+        )
     builder = ti.FieldsBuilder()
     builder.dense(ti.i, workers * rows).place(numbers)
     builder.dense(ti.i, workers * index_rows).place(indices)

@@ -14,9 +14,9 @@ def fill_pattern(model: ti.template(), work: ti.template()):
         coupled = ti.max(coupled, model.pair_couples[work.con_pair[k]])
     if coupled == 0:
         for i in range(model.nv):
-            work.fill_count[i] = work.tree_count[i]
+            work.fill_count.put(i, work.tree_count[i])
             for e in range(work.tree_count[i]):
-                work.fill_index[i, e] = work.tree_index[i, e]
+                work.fill_index.put((i, e), work.tree_index[i, e])
     else:
         _mark_couplings(model, work)
         for kk in range(model.nv):
@@ -25,9 +25,9 @@ def fill_pattern(model: ti.template(), work: ti.template()):
             for jj in range(k + 1):
                 j = k - jj
                 if work.fill_mark[k, j] == 1:
-                    work.fill_index[k, count] = j
+                    work.fill_index.put((k, count), j)
                     count += 1
-            work.fill_count[k] = count
+            work.fill_count.put(k, count)
             for a in range(2, count):  # into the next row alone, which hands them on (Davis 2006, section 4.1)
                 work.fill_mark[work.fill_index[k, 1], work.fill_index[k, a]] = 1
 

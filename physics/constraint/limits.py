@@ -10,7 +10,7 @@ from .impedance import MINIMUM, impedance, regularizer
 @ti.func
 def limit_rows(model: ti.template(), work: ti.template()):
     """Fill the list of limits with every one that is within its margin in some lane."""
-    work.tile_nlim[0] = 0
+    work.tile_nlim.put(0, 0)
     for row in range(model.nlimit):
         if model.limit_side[row] == 0:
             if ti.static(model.has.rotations):
@@ -44,8 +44,8 @@ def _append(model: ti.template(), work: ti.template(), row: ti.i32, dist: ti.tem
     added = work.lanes.any(work.lanes.mask(dist < model.limit_margin[row]))
     if added:
         k = work.tile_nlim[0]
-        work.tile_nlim[0] = k + 1
-        work.lim_row[k] = row
+        work.tile_nlim.put(0, k + 1)
+        work.lim_row.put(k, row)
         work.lim_dist[k] = dist
     return added
 

@@ -5,7 +5,7 @@ import os
 import mujoco
 
 from .loading import Loaded, admit, load_mjcf, load_mjmodel, load_mjspec
-from .pack import pack
+from .pack import check_size, pack
 
 
 class Model:
@@ -29,6 +29,7 @@ class Model:
         self.notes = list(support.notes)
         self.unused = [str(finding) for finding in support.unused]
         self.sizes, self.values = pack(self.mj)
+        check_size(loaded.source.label, self.values)
 
     @classmethod
     def from_mjcf(cls, path_or_xml: str | os.PathLike, *, strict: bool = True, **options: object) -> "Model":

@@ -1,9 +1,11 @@
 """From a compiled `mujoco.MjModel` to the numbers of `model.fields`: every rule that is fixed at load time."""
 
+from collections.abc import Mapping
+
 import mujoco
 import numpy as np
 
-from ..fields import layout
+from ..fields import SMALL_BITS, layout
 from .fields import FINE, INTEGERS, OPTIONS, REALS
 from .hulls import Hulls
 from .pairs import has_narrow_phase, possible_pairs
@@ -66,6 +68,14 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
         if values[field.name].size != field.length(sizes):
             raise AssertionError(f"{field.name}: {values[field.name].size} numbers for {field.length(sizes)}")
     return sizes, values
+
+
+def check_size(source: str, values: Mapping[str, np.ndarray]) -> None:
+    """Raise ValueError where ids or counts need more bits than kernels read."""
+    for field in INTEGERS:
+        largest, most = np.max(values[field.name], initial=0), (1 << SMALL_BITS) - 1
+        if field.small and largest > most:
+            raise ValueError(f"{source}: too large a model: {field.name} reaches {largest}, and {most} is the most")
 
 
 def flatten(fields: tuple, values: dict[str, np.ndarray], sizes: dict[str, int], dtype: type) -> np.ndarray:

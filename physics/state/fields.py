@@ -160,14 +160,14 @@ SCRATCH: tuple[Field, ...] = (*QUANTITIES, *RESTS)
 """All lane numbers of a worker; the rests have values in fine kernels alone, and nobody can ask for them."""
 
 INDICES: tuple[Field, ...] = (
-    _F("tree_count", ("nv",), 1, "", "entries of the row of M, its diagonal included"),
-    _F("tree_index", ("nv", "nv"), 1, "", "their columns in descending order"),
-    _F("fill_count", ("nv",), 1, "", "entries of the row of the Hessian, its diagonal included"),
-    _F("fill_index", ("nv", "nv"), 1, "", "their columns in descending order"),
+    _F("tree_count", ("nv",), 1, "", "entries of the row of M, its diagonal included", small=True),
+    _F("tree_index", ("nv", "nv"), 1, "", "their columns in descending order", small=True),
+    _F("fill_count", ("nv",), 1, "", "entries of the row of the Hessian, its diagonal included", small=True),
+    _F("fill_index", ("nv", "nv"), 1, "", "their columns in descending order", small=True),
     _F("fill_mark", ("nv", "nv"), 1, "", "1 where the Hessian's factor has an entry"),
     _F("con_pair", ("ncon",), 1, "", "pair of the contact slot"),
     _F("con_jadr", ("ncon",), 1, "", "first number of its Jacobian"),
-    _F("lim_row", ("nlimit",), 1, "", "limit of the slot"),
+    _F("lim_row", ("nlimit",), 1, "", "limit of the slot", small=True),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
-    _F("tile_nlim", ("one",), 1, "", "limit slots in use in this tile"),
+    _F("tile_nlim", ("one",), 1, "", "limit slots in use in this tile", small=True),
 )

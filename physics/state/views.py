@@ -11,7 +11,7 @@ from typing import Any
 import taichi as ti
 from taichi.lang.impl import expr_init, subscript
 
-from ..fields import FieldView, FineView, flat_array
+from ..fields import OFFSET_BITS, SMALL_BITS, FieldView, FineView, below, flat_array
 from ..math import Lanes
 from ..math.lanes import traced
 from ..model import fields as model_fields
@@ -42,12 +42,12 @@ class _View:
     _is_wrapped_kernel = True
 
     def _fill(self, ints: Any, group: str, array: Any, origin: Any) -> None:
-        def read(name: str, shift: Any = 0) -> Any:
-            return expr_init(subscript(None, ints, HEADER.index(name)) + shift)
+        def read(name: str, bits: int, shift: Any = 0) -> Any:
+            return expr_init(below(bits, subscript(None, ints, HEADER.index(name)) + shift))
 
         for field in GROUPS[group]:
-            inner = read(field.dims[1]) if len(field.dims) == 2 else None
-            base = read(f"{group}.{field.name}", origin)
+            inner = read(field.dims[1], SMALL_BITS) if len(field.dims) == 2 else None
+            base = read(f"{group}.{field.name}", OFFSET_BITS, origin)
             setattr(self, field.name, FieldView(field, base, inner, flat_array(array)))
 
     def _fine_view(self, names: Sequence[str]) -> "_FineFields":
