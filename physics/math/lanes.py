@@ -5,6 +5,8 @@ SLP pass packs the scalarised arithmetic into vector instructions (measured: `be
 512 bits where the lanes have as many.
 """
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import taichi as ti
@@ -112,11 +114,8 @@ class Lanes:
         """Whether a mask is set in any lane: a scalar that can drive an `if` or a loop."""
         if self.width == 1:
             return mask > 0.5
-        numbers = [subscript(None, mask, lane) for lane in range(self.width)]
-        while len(numbers) > 1:  # by halves, which are vectors again; a sum of masks is exact
-            half = len(numbers) // 2
-            numbers = [expr_init(a + b) for a, b in zip(numbers[:half], numbers[half:], strict=True)]
-        return numbers[0] > 0.5
+        lanes = [subscript(None, mask, lane) > 0.5 for lane in range(self.width)]
+        return reduce(or_, lanes)  # one comparison and one test of the bits it sets
 
     @traced
     def get(self, value: Any, lane: int) -> Any:
