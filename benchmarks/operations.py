@@ -47,8 +47,8 @@ class Operands:
             inner = None if name == "inverse" else size
             setattr(self, name, FieldView(Field(name, ("n",), 1, "", ""), first, inner, number))
             first += size * size
-        self.count = FieldView(Field("count", ("n",), 1, "", ""), 0, None, index)
-        self.index = FieldView(Field("index", ("n", "n"), 1, "", ""), size, size, index)
+        self.count = FieldView(Field("count", ("n",), 1, "", "", small=True), 0, None, index)
+        self.index = FieldView(Field("index", ("n", "n"), 1, "", "", small=True), size, size, index)
 
 
 def first_rows(tiles: int, size: int) -> dict[str, int]:
