@@ -2,6 +2,7 @@
 
 import taichi as ti
 
+from .fields import NOT_INTEGRATED
 from .sizes import RK4
 
 LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as diverged (MuJoCo's mjMAXVAL)
@@ -48,7 +49,22 @@ def hold_faulty(model: ti.template(), work: ti.template()):
         work.qvel_rest[i] = ti.select(sound > 0.5, work.qvel_rest[i], work.real(0.0))
         work.qacc_warmstart[i] = ti.select(sound > 0.5, work.qacc[i], work.real(0.0))
         if model.integrator == RK4:
-            work.eval_qacc[i] = ti.select(sound > 0.5, work.drive_qacc[i], work.qacc[i])
+            work.eval_qacc[i] = ti.select(sound > 0.5, work.drive_qacc[i], work.real(NOT_INTEGRATED))
+    if work.lanes.any(work.fault[0]):
+        _evaluated_at_start(model, work)
+
+
+@ti.func
+def _evaluated_at_start(model: ti.template(), work: ti.template()):
+    """Of stopped lanes the last stage of a Runge-Kutta step may lie anywhere: what is kept is where they stopped."""
+    stopped = work.fault[0]
+    for i in range(model.nq):
+        work.eval_qpos[i] = ti.select(stopped > 0.5, work.start_qpos[i], work.eval_qpos[i])
+        if ti.static(model.has.fine):
+            work.eval_rest[i] = ti.select(stopped > 0.5, work.real(0.0), work.eval_rest[i])
+    for i in range(model.nv):
+        work.eval_qvel[i] = ti.select(stopped > 0.5, work.start_qvel[i], work.eval_qvel[i])
+        work.eval_warm[i] = ti.select(stopped > 0.5, work.real(0.0), work.eval_warm[i])
 
 
 @ti.func
