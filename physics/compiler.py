@@ -65,7 +65,7 @@ def _library() -> Path | None:
 
 
 def symbol_values(library: Path, names: tuple[str, ...]) -> list[int]:
-    """Addresses inside a library of 64 bits, from its table of symbols; 0 for what it does not list.
+    """Addresses inside a library of 64 bits, from its table of symbols; 0 for what it does not list just once.
 
     Source: System V ABI (gABI 4.1), chapter 4, "Section Header" and "Symbol Table".
     """
@@ -78,5 +78,6 @@ def symbol_values(library: Path, names: tuple[str, ...]) -> list[int]:
                 symbols = np.frombuffer(image[start : start + length], _SYMBOL)
                 _, _, _, _, start, length, *_ = sections[linked]
                 places = [image.find(f"\0{name}\0".encode(), start, start + length) + 1 - start for name in names]
-                return [int(symbols["value"][symbols["name"] == place].sum()) if place > 0 else 0 for place in places]
+                found = [symbols["value"][symbols["name"] == place] for place in places]
+                return [int(values[0]) if len(values) == 1 else 0 for values in found]
     return [0] * len(names)
