@@ -1,7 +1,8 @@
 """Kinematics to solve: the part of a step without contacts, alone, at every width of the lanes.
 
 Coordinates and velocities in; then forward kinematics, centre of mass, composite inertia, mass matrix and its
-tree-sparse factor, bias force, and the acceleration M^-1 (-bias) out: the chunk that the lanes were designed by.
+tree-sparse factor, bias force, and the acceleration M^-1 (-bias) out: the chunk that the lanes were designed by. It is
+what the solver does where nothing touches.
 """
 
 from typing import Any
@@ -12,9 +13,10 @@ import taichi as ti
 import torch
 
 from ..physics import Model, RigidSolver
-from ..physics.dynamics.bias import body_velocities
+from ..physics.constraint.newton import acceleration
 from ..physics.dynamics.mass_matrix import mass_matrix
-from ..physics.dynamics.smooth import smooth_acceleration
+from ..physics.dynamics.newton_euler import body_velocities
+from ..physics.dynamics.smooth import start_acceleration
 from ..physics.kinematics.center_of_mass import center_of_mass
 from ..physics.kinematics.forward import forward_kinematics
 from ..physics.state.views import ModelView, Workspace
@@ -77,9 +79,13 @@ def make_kernel(parts: Parts) -> Any:
                 for i in range(model.nv):
                     work.qfrc_passive[i] = work.real(0.0)
                     work.qfrc_actuator[i] = work.real(0.0)
-                smooth_acceleration(model, work)
+                    work.qacc_warmstart[i] = work.real(0.0)
+                work.tile_ncon[0] = 0
+                work.tile_nlim.put(0, 0)
+                start_acceleration(model, work)
+                acceleration(model, work)
                 for i in range(model.nv):
-                    store_row(work, work.qacc_smooth._base - solution + i, out, tile, i)
+                    store_row(work, work.qacc._base - solution + i, out, tile, i)
 
     return run_smooth
 

@@ -93,7 +93,7 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
 
     Forces linear in the velocity are taken at the end of the step: M - dt d(force)/d(velocity) replaces M. Euler does
     so for joint damping alone, implicitfast for actuators too, and for the gyroscopic terms of single free bodies.
-    Single precision solves for the change of qacc, which keeps the digits that qacc has.
+    What is solved for is the change of qacc, which keeps the digits that qacc has.
     """
     full = model.integrator == IMPLICITFAST
     if full or model.euler_damping == 1:
@@ -103,17 +103,13 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
                 work.L[i, j] = work.M[i, j]
             damping = model.dof_damping[i] * dt
             work.L[i, i] = work.L[i, i] + damping
-            if ti.static(work.lanes.double):
-                work.drive_qacc[i] = work.qfrc_smooth[i] + work.qfrc_constraint[i]
-            else:
-                work.drive_qacc[i] = -(damping * work.qacc[i])
+            work.drive_qacc[i] = -(damping * work.qacc[i])
         if full:
             _subtract_actuators(model, work, dt)
         factor(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv)
         solve(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv, work.drive_qacc)
-        if ti.static(not work.lanes.double):
-            for i in range(model.nv):
-                work.drive_qacc[i] = work.qacc[i] + work.drive_qacc[i]
+        for i in range(model.nv):
+            work.drive_qacc[i] = work.qacc[i] + work.drive_qacc[i]
         if ti.static(model.has.rotations):
             for b in range(1, model.nbody):
                 if full and model.body_alone[b] == 1:
@@ -145,12 +141,11 @@ def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.templa
 
 @ti.func
 def _add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
-    """Take a symmetric pair of entries off L; in single precision add their product with qacc to the right side."""
+    """Take a symmetric pair of entries off L, and add their product with qacc to the right side."""
     work.L[i, j] = work.L[i, j] - slope
-    if ti.static(not work.lanes.double):
-        work.drive_qacc[i] = work.drive_qacc[i] + slope * work.qacc[j]
-        if i != j:
-            work.drive_qacc[j] = work.drive_qacc[j] + slope * work.qacc[i]
+    work.drive_qacc[i] = work.drive_qacc[i] + slope * work.qacc[j]
+    if i != j:
+        work.drive_qacc[j] = work.drive_qacc[j] + slope * work.qacc[i]
 
 
 @ti.func

@@ -23,11 +23,13 @@ from .state.views import ModelView, Scratch, Workspace
 from .step import step
 from .tracing import quick_tracing
 
-SUBSTEPS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, COORDS, KEPT, INDICES, NEXT, FINISHED, CALL_LENGTH = range(13)
+SUBSTEPS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, SMOOTH, COORDS, KEPT, INDICES, NEXT, FINISHED = range(13)
 """Entries of the kernel's argument `call`: steps to take (0: evaluate only); 1 to evaluate at the last evaluation's
 state; number of workers; number of tiles; tile that goes to the front of the outputs; rows to hand out; 1 to compute
-cfrc_ext; coordinate rows and those kept beside them; integers to dump; how many tiles workers have taken so far, and
-how many workers found none left (both 0 between launches). The last is their number."""
+cfrc_ext; 1 to compute the accelerations and forces without constraints; coordinate rows and those kept beside them;
+integers to dump; how many tiles workers have taken so far, and how many workers found none left (both 0 between
+launches)."""
+CALL_LENGTH = 13
 FAULT, STEPS, NITER, COUNTERS = range(4)
 """Rows of the integer memory of an environment, and their number."""
 
@@ -182,7 +184,7 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
             while i < call[TILES]:
                 tile = tiles[i]
                 _begin(model, work, memory, counters, call, tile)
-                step(model, work, call[SUBSTEPS])
+                step(model, work, call[SUBSTEPS], call[SMOOTH])
                 if call[EXTERNAL] == 1:
                     external_force(model, work)
                 if call[REPLAY] == 0:

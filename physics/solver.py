@@ -1,6 +1,6 @@
 """RigidSolver: a model and a batch of environments; tensors in and out, no physics of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,15 +16,15 @@ from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, derive, sources_of
 from .readout.inspection import inspect_lane
 from .runtime import Runtime, ensure_runtime
-from .state.fields import COORDINATES, EVALUATION, INDICES, NOT_INTEGRATED, QUANTITIES, REMAINDERS
+from .state.fields import COORDINATES, EVALUATION, INDICES, NOT_INTEGRATED, QUANTITIES, REMAINDERS, SMOOTH
 from .state.sizes import (
     all_sizes,
     coordinate_rows,
     flat_integers,
     flat_reals,
     kept_rows,
-    precision_notes,
     scratch_rows,
+    solver_notes,
 )
 from .state.snapshot import LARGEST
 from .tiles import Tiles
@@ -83,7 +83,7 @@ class RigidSolver:
         self._bind_kernel()
         self._fresh = self._reference_rows()
         self._no_counts = np.zeros(driver.COUNTERS, np.int32)
-        self.notes = [*model.notes, *precision_notes(model, self.dtype == torch.float32)]
+        self.notes = [*model.notes, *solver_notes(model, self.dtype == torch.float32)]
         self.edits = 0
         self.reset()
         self._counters[:, driver.FAULT].masked_fill_(~self.tiles.used, NON_FINITE)  # spare lanes of the last tile rest
@@ -328,16 +328,17 @@ class RigidSolver:
     def _bind(self, memory: torch.Tensor, counters: torch.Tensor, values: torch.Tensor, replay: bool) -> Bound:
         """The kernel over all tiles of `memory` with the outputs going to `values`."""
         outputs = self._outputs
-        call = self._call_tensor(self.tiles.count, outputs.count, 0, "cfrc_ext" in outputs, replay)
+        call = self._call_tensor(self.tiles.count, outputs.count, 0, outputs.places, replay)
         tensors = (memory, counters, call, self._all_tiles, outputs.rows, values, _NO_DUMP)
         return Bound(call, driver.Launcher(self._kernel, (self._ints, self._reals, *tensors)))
 
-    def _call_tensor(self, tiles: int, rows: int, indices: int, external: bool, replay: bool) -> torch.Tensor:
+    def _call_tensor(self, tiles: int, rows: int, indices: int, names: Collection[str], replay: bool) -> torch.Tensor:
         call = torch.zeros(driver.CALL_LENGTH, dtype=torch.int32)
         call[driver.REPLAY] = int(replay)
         call[driver.WORKERS] = 1 if self.width == 1 else min(self.runtime.threads, tiles)
         call[driver.TILES], call[driver.ROWS], call[driver.INDICES] = tiles, rows, indices
-        call[driver.EXTERNAL] = int(external)
+        call[driver.EXTERNAL] = int("cfrc_ext" in names)
+        call[driver.SMOOTH] = int(not SMOOTH.isdisjoint(names))
         call[driver.COORDS], call[driver.KEPT] = self._coords, self._kept
         return call
 
@@ -354,7 +355,7 @@ class RigidSolver:
         count = layout(INDICES, self._sizes)[1] if with_indices else 0
         out = torch.zeros((len(tiles), max(1, len(rows)), self.width), dtype=self.dtype)
         dump = torch.zeros((len(tiles), max(1, count)), dtype=torch.int32)
-        call = self._call_tensor(len(tiles), len(rows), count, True, replay=True)
+        call = self._call_tensor(len(tiles), len(rows), count, names, replay=True)
         call[driver.FIRST] = tiles[0]
         rows = rows.to(torch.int32) if len(rows) else torch.zeros(1, dtype=torch.int32)
         tensors = (self._ints, self._reals, self._memory, self._counters, call, tiles, rows, out, dump)

@@ -8,12 +8,12 @@ import taichi as ti
 from .collision.narrow_phase import narrow_phase
 from .constraint.contact_rows import contact_rows
 from .constraint.limits import limit_rows
-from .constraint.newton import constrained_acceleration
+from .constraint.newton import acceleration
 from .dynamics.actuation import actuation
-from .dynamics.bias import body_velocities
 from .dynamics.mass_matrix import mass_matrix
+from .dynamics.newton_euler import body_velocities
 from .dynamics.passive import passive_force
-from .dynamics.smooth import smooth_acceleration
+from .dynamics.smooth import smooth_acceleration, start_acceleration
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
@@ -31,8 +31,8 @@ PIPELINE = (
     limit_rows,
     actuation,
     passive_force,
-    smooth_acceleration,
-    constrained_acceleration,
+    start_acceleration,
+    acceleration,
 )
 """The stages of an evaluation, in their order."""
 
@@ -46,8 +46,11 @@ def forward(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def step(model: ti.template(), work: ti.template(), substeps: ti.i32):
-    """`substeps` steps under the same controls; 0 evaluates at the present state without moving."""
+def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti.i32):
+    """`substeps` steps under the same controls; 0 evaluates at the present state without moving.
+
+    With `smooth` 1 the last evaluation is asked for its acceleration without constraints as well.
+    """
     dt = model.timestep[0]
     stages = 1
     if model.integrator == RK4 and substeps > 0:
@@ -60,6 +63,11 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32):
         if evaluation == evaluations - 1:
             keep_evaluation(model, work)
         forward(model, work)
+        if smooth == 1 and evaluation == evaluations - 1:
+            smooth_acceleration(model, work)
+        if stage < stages - 1:  # the next stage starts from this one
+            for i in range(model.nv):
+                work.qacc_warmstart[i] = work.qacc[i]
         if substeps > 0:
             fraction = ti.cast(1.0, work.lanes.dtype)
             if stages == 4:

@@ -54,19 +54,17 @@ def search(
     descent: ti.template(),
     resting: ti.template(),
     tolerance: ti.template(),
-    whole: ti.i32,
 ):
     """Step length and the change of the cost along `work.search`.
 
     Args:
         model: the model.
         work: the tile's scratch.
-        linear: search' M shift.
+        linear: derivative at step 0 of the cost without constraints.
         quadratic: search' M search.
         descent: derivative of the cost along `search` at step 0.
         resting: mask of lanes that do not move; their step is meaningless.
         tolerance: derivative that counts as zero.
-        whole: 1 takes the whole step where it lowers the cost and none elsewhere (warm start).
 
     Returns:
         (step, change of the total cost).
@@ -81,21 +79,17 @@ def search(
     while trial >= 0:
         cost, slope, curve = evaluate(model, work, step)
         change = ti.select(settled > 0.5, change, step * (linear + 0.5 * step * quadratic) + cost)
-        if whole == 1:
-            step = ti.select(change < 0.0, step, work.real(0.0))
+        derivative = linear + step * quadratic + slope
+        settled = ti.max(settled, lanes.mask((curve == previous) | (ti.abs(derivative) <= enough)))
+        low = ti.select(derivative < 0.0, step, low)
+        high = ti.select(derivative < 0.0, high, step)
+        newton = step - derivative / (quadratic + curve)
+        inside = (newton > low) & (newton < high)
+        middle = 0.5 * (low + ti.min(high, 2.0 * low + 1.0))
+        following = ti.select(inside, newton, middle)
+        previous = ti.select(inside, curve, work.real(-1.0))
+        step = ti.select(settled > 0.5, step, following)
+        trial += 1
+        if trial > model.ls_iterations or not lanes.any(1.0 - settled):
             trial = -1
-        else:
-            derivative = linear + step * quadratic + slope
-            settled = ti.max(settled, lanes.mask((curve == previous) | (ti.abs(derivative) <= enough)))
-            low = ti.select(derivative < 0.0, step, low)
-            high = ti.select(derivative < 0.0, high, step)
-            newton = step - derivative / (quadratic + curve)
-            inside = (newton > low) & (newton < high)
-            middle = 0.5 * (low + ti.min(high, 2.0 * low + 1.0))
-            following = ti.select(inside, newton, middle)
-            previous = ti.select(inside, curve, work.real(-1.0))
-            step = ti.select(settled > 0.5, step, following)
-            trial += 1
-            if trial > model.ls_iterations or not lanes.any(1.0 - settled):
-                trial = -1
     return step, change

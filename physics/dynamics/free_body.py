@@ -17,6 +17,7 @@ def free_body_acceleration(model: ti.template(), work: ti.template(), b: ti.i32,
     for r in range(6):
         for c in range(6):
             work.block[r, c] = work.M[dof + r, dof + c] if c <= r else work.M[dof + c, dof + r]
+    _total_force(work, dof, work.drive_qacc)
     _subtract_force_slopes(model, work, dof, dt)
     frame = work.xquat[b].matrix()
     omega = frame.times(Vec3(work.qvel[dof + 3], work.qvel[dof + 4], work.qvel[dof + 5]))
@@ -33,6 +34,16 @@ def free_body_acceleration(model: ti.template(), work: ti.template(), b: ti.i32,
         _add_column(work, 0, 3 + c, swing * mass * dt)
         _add_column(work, 3, 3 + c, torque * dt)
     _solve_block(work, dof, work.drive_qacc)
+
+
+@ti.func
+def _total_force(work: ti.template(), dof: ti.i32, x: ti.template()):
+    """The body's entries of `x` become M qacc, while the block is M."""
+    for r in range(6):
+        total = work.real(0.0)
+        for c in range(6):
+            total += work.block[r, c] * work.qacc[dof + c]
+        x[dof + r] = total
 
 
 @ti.func
@@ -58,8 +69,6 @@ def _subtract_force_slopes(model: ti.template(), work: ti.template(), dof: ti.i3
 @ti.func
 def _solve_block(work: ti.template(), dof: ti.i32, x: ti.template()):
     """Gaussian elimination without exchange of rows: the symmetric part dominates."""
-    for r in range(6):
-        x[dof + r] = work.qfrc_smooth[dof + r] + work.qfrc_constraint[dof + r]
     for k in range(6):
         inverse = 1.0 / work.block[k, k]
         for r in range(k + 1, 6):

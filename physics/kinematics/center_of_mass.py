@@ -8,7 +8,7 @@ from .forward import FREE, HINGE, SLIDE
 
 @ti.func
 def center_of_mass(model: ti.template(), work: ti.template()):
-    """subtree_com, com_arm, own_inertia, cinert and cdof."""
+    """subtree_com, own_inertia, cinert and cdof."""
     _subtree_com(model, work)
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
@@ -18,7 +18,6 @@ def center_of_mass(model: ti.template(), work: ti.template()):
         axes = (work.xquat[b] * model.body_iquat[b]).matrix()
         mass = work.real(model.body_mass[b])
         own = axes.scaled_square(model.body_inertia[b])
-        work.com_arm.put(b, offset)
         work.own_inertia.put(b, own)
         work.cinert.put(b, Inertia.about(own, offset, mass))
         first = model.body_jntadr[b]

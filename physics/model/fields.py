@@ -113,5 +113,6 @@ OPTIONS: tuple[Field, ...] = (
     _F("timestep", ("one",), 1, "s", "length of a physics step"),
     _F("tolerance", ("one",), 1, "", "Newton's tolerance, scaled as MuJoCo does"),
     _F("ls_tolerance", ("one",), 1, "", "line search tolerance"),
+    _F("condition", ("one",), 1, "", "largest condition number of M to be expected (`model/condition.py`)"),
     _F("solver_scale", ("one",), 1, "1/kg", "scale of gradients and improvements; 0: one over the trace of M"),
 )

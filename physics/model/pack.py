@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from ..fields import SMALL_BITS, layout
+from .condition import worst_condition
 from .fields import FINE, INTEGERS, OPTIONS, REALS
 from .hulls import Hulls
 from .pairs import has_narrow_phase, possible_pairs
@@ -91,6 +92,7 @@ def _options(mjm: mujoco.MjModel) -> dict:
         "timestep": np.array([mjm.opt.timestep]),
         "tolerance": np.array([mjm.opt.tolerance]),
         "ls_tolerance": np.array([mjm.opt.ls_tolerance]),
+        "condition": np.array([worst_condition(mjm)]),
         "solver_scale": np.array([0.0 if island else 1.0 / (mjm.stat.meaninertia * max(1, mjm.nv))]),
         "gravity": np.zeros(3) if disabled(mjm, _D.mjDSBL_GRAVITY) else mjm.opt.gravity,
     }

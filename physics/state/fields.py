@@ -54,7 +54,6 @@ KINEMATICS: tuple[Field, ...] = (
     _F("geom_offset", ("ngeom",), 3, "m", "the same from the root of its tree"),
     _F("geom_axis", ("ngeom",), 3, "", "z axis of a geom that can collide"),
     _F("subtree_com", ("nbody",), 3, "m", "centre of mass of the body and all below it"),
-    _F("com_arm", ("nbody",), 3, "m", "centre of mass of the body from the tree's"),
     _F("own_inertia", ("nbody",), 6, "kg m^2", "inertia about the body's centre of mass, world's axes"),
     _F("cinert", ("nbody",), 10, "kg m^2, kg m, kg", "inertia about the tree's centre of mass"),
     _F("cdof", ("nv",), 6, "rad, m", "motion subspace of the dof about the tree's centre of mass"),
@@ -66,9 +65,10 @@ DYNAMICS: tuple[Field, ...] = (
     _F("L", ("nv", "nv"), 1, "", "unit factor of M or of its implicit variant: L^T D L"),
     _F("D_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
     _F("cvel", ("nbody",), 6, "rad/s, m/s", "spatial velocity about the tree's centre of mass"),
-    _F("body_acc", ("nbody",), 6, "rad/s^2, m/s^2", "acceleration at the tree's centre of mass, or the body's own"),
+    _F("body_acc", ("nbody",), 6, "rad/s^2, m/s^2", "acceleration of the body's centre of mass"),
     _F("cfrc", ("nbody",), 6, "N m, N", "force that the body and all below it need for that"),
-    _F("residual", ("nv",), 1, "N or N m", "force that qacc_smooth does not yet account for; its correction"),
+    _F("needed", ("nv",), 1, "N or N m", "joint force that the acceleration in hand needs (inverse dynamics)"),
+    _F("residual", ("nv",), 1, "N or N m", "smooth force that the acceleration in hand does not explain"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
     _F("qfrc_passive", ("nv",), 1, "N or N m", "springs and dampers"),
     _F("actuator_force", ("nu",), 1, "N or N m", "scalar force of the actuator"),
@@ -77,8 +77,6 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_actuator", ("nv",), 1, "N or N m", "actuator forces on the dofs"),
     _F("qfrc_smooth", ("nv",), 1, "N or N m", "all forces but the constraints'"),
     _F("qacc_smooth", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration without constraints"),
-    _F("doubt", ("one",), 1, "", "estimated error of qacc_smooth in single precision, relative, if it is not refined"),
-    _F("refined", ("one",), 1, "", "mask: qacc is refined, for constraints saw a qacc_smooth of few digits"),
 )
 
 CONTACTS: tuple[Field, ...] = (
@@ -107,8 +105,8 @@ LIMITS: tuple[Field, ...] = (
 )
 
 SOLVER: tuple[Field, ...] = (
-    _F("shift", ("nv",), 1, "m/s^2 or rad/s^2", "qacc - qacc_smooth"),
-    _F("M_shift", ("nv",), 1, "N or N m", "M (qacc - qacc_smooth)"),
+    _F("shift", ("nv",), 1, "m/s^2 or rad/s^2", "qacc less where the solver started"),
+    _F("M_shift", ("nv",), 1, "N or N m", "M shift"),
     _F("gradient", ("nv",), 1, "N or N m", "gradient of the cost"),
     _F("search", ("nv",), 1, "m/s^2 or rad/s^2", "Newton direction"),
     _F("M_search", ("nv",), 1, "N or N m", "M search"),
@@ -116,6 +114,7 @@ SOLVER: tuple[Field, ...] = (
     _F("H_L", ("nv", "nv"), 1, "", "unit factor of the Hessian"),
     _F("H_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
     _F("weight_change", ("cone",), 1, "kg", "change of the con_weight in hand"),
+    _F("whole", ("one",), 1, "", "mask: the first step is taken whole, without a line search"),
     _F("last_step", ("one",), 1, "", "mask: rests after one more step along the direction at hand"),
     _F("qacc", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration"),
     _F("qfrc_constraint", ("nv",), 1, "N or N m", "constraint forces on the dofs"),
@@ -136,9 +135,11 @@ INTEGRATION: tuple[Field, ...] = (
 
 FINE = (
     *("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis"),
-    *("cvel", "body_acc", "cfrc", "residual"),
+    *("cvel", "body_acc", "cfrc", "needed"),
 )
 """Quantities on the way from coordinates to distances, and to the force that is missing; see `Features.fine`."""
+SMOOTH = frozenset(("qfrc_bias", "qfrc_smooth", "qacc_smooth"))
+"""Quantities that are computed only where they are asked for (`smooth.smooth_acceleration`)."""
 RESTS: tuple[Field, ...] = tuple(
     _F(f"{f.name}_rest", f.dims, f.width, f.unit, f"what rounding took off {f.name}")
     for f in (*KINEMATICS, *DYNAMICS)

@@ -49,7 +49,7 @@ def flat_integers(model: Model) -> np.ndarray:
     damped = bool(model.values["dof_damping"].any())
     flags = {
         "integrator": _INTEGRATORS[int(options.integrator)],
-        "iterations": int(options.iterations),
+        "iterations": max(1, int(options.iterations)),
         "ls_iterations": int(options.ls_iterations),
         "euler_damping": int(damped and not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP)),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
@@ -69,12 +69,16 @@ def flat_reals(model: Model, dtype: type) -> np.ndarray:
     return flatten(GROUPS["reals"], values, model.sizes, dtype)
 
 
-def precision_notes(model: Model, single: bool) -> list[str]:
-    """What single precision cannot do as the file asks, in words."""
-    asked = float(model.mj.opt.tolerance)
-    if not single or asked >= SINGLE_TOLERANCE:
-        return []
-    return [f"tolerance {asked:g}: taken as {SINGLE_TOLERANCE:g}, the least that single precision can reach"]
+def solver_notes(model: Model, single: bool) -> list[str]:
+    """What the solver does not do as the file asks, in words."""
+    asked, notes = model.mj.opt, []
+    if single and asked.tolerance < SINGLE_TOLERANCE:
+        notes.append(
+            f"tolerance {asked.tolerance:g}: taken as {SINGLE_TOLERANCE:g}, the least that single precision can reach"
+        )
+    if asked.iterations < 1:
+        notes.append(f"iterations {asked.iterations}: taken as 1, in which what touches nothing is solved exactly")
+    return notes
 
 
 def scratch_rows(sizes: dict[str, int]) -> tuple[int, int]:

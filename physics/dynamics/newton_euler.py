@@ -1,25 +1,44 @@
-"""Recursive Newton-Euler once more, with every moment taken where it is small: slower than `bias`, and exacter.
+"""Velocities of the bodies, and recursive Newton-Euler: the forces that a motion of the joints needs.
 
-About the tree's centre of mass a light limb far from it needs torques, and feels accelerations, that are differences of
-large numbers. Here each body's acceleration is that of its own centre of mass, its moment is about that point, and a
-joint's about its own anchor (Featherstone 2008, section 5.3, in body coordinates; the axes are the world's). Iterative
-refinement needs this where single precision and an ill-conditioned M meet: what it puts back is what is missing here.
-In fine kernels (`Features.fine`) velocities, accelerations and forces are in double precision: the geometry, rounded,
-is that of a mechanism that differs in the seventh digit, but a rounded force would not be this mechanism's.
+Featherstone 2008, section 5.3, with every moment taken where it is small. About the tree's centre of mass a light limb
+far from it would need torques, and feel accelerations, that are differences of large numbers. Here each body's
+acceleration is that of its own centre of mass, its moment is about that point, and a joint's about its own anchor; the
+axes are the world's. In fine kernels (`Features.fine`) velocities, accelerations and forces are in double precision:
+the geometry, rounded, is that of a mechanism that differs in the seventh digit, but a rounded force would not be this
+mechanism's.
 """
 
 import taichi as ti
 
 from ..kinematics.forward import FREE, HINGE, SLIDE
 from ..math import Motion, Vec3
-from .bias import accelerate_world
 
 
 @ti.func
-def local_inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.template(), force: ti.template()):
-    """Joint forces for the accelerations `qacc` at the present velocities, gravity and armature included."""
+def body_velocities(model: ti.template(), work: ti.template()):
+    """Spatial velocity (cvel) of every body."""
     fine = work.fine
-    accelerate_world(model, work, fine.body_acc)
+    zero = work.real(0.0)
+    none = Vec3(zero, zero, zero)
+    fine.cvel.put(0, Motion(none, none))
+    for b in range(1, model.nbody):
+        velocity = fine.cvel[model.body_parentid[b]]
+        for i in range(model.body_dofadr[b], model.body_dofadr[b] + model.body_dofnum[b]):
+            velocity = velocity + fine.lanes.rounded(work.cdof[i]) * work.qvel[i]
+        fine.cvel.put(b, velocity)
+
+
+@ti.func
+def inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.template()):
+    """Set `needed`: joint forces for the accelerations `qacc` at the present velocities, gravity and armature included.
+
+    M is never seen: its entries are rounded, and where it is ill-conditioned that spoils what it is solved for.
+    """
+    fine = work.fine
+    zero = work.real(0.0)
+    none = Vec3(zero, zero, zero)
+    gravity = model.gravity[0]  # the world rises against it, so that bodies at rest need a force
+    fine.body_acc.put(0, Motion(none, Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z)))
     for b in range(1, model.nbody):
         _accelerate(model, work, b, qacc)
         acceleration = fine.body_acc[b]
@@ -27,19 +46,34 @@ def local_inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.t
         inertia = fine.lanes.rounded(work.own_inertia.symmetric(b))
         twist = inertia.times(acceleration.rot) + omega.cross(inertia.times(omega))
         fine.cfrc.put(b, Motion(twist, acceleration.lin * model.body_mass[b]))
+    _gather(model, work)
+    for i in range(model.nv):
+        rotor = fine.lanes.rounded(qacc[i]) * model.dof_armature[i]
+        fine.needed.put(i, rotor + _along(model, work, i))
+
+
+@ti.func
+def _gather(model: ti.template(), work: ti.template()):
+    """Add to every body's cfrc that of all below it."""
+    fine = work.fine
     for k in range(1, model.nbody):
         b = model.nbody - k
         parent = model.body_parentid[b]
         if parent > 0:
             fine.cfrc.put(parent, fine.cfrc[parent] + _moved(work, b, work.inertial_offset[parent]))
-    for i in range(model.nv):
-        b = model.dof_bodyid[i]
-        needed = fine.lanes.rounded(qacc[i]) * model.dof_armature[i]
-        if model.dof_turns[i] == 1:
-            needed += work.cdof[i].rot.dot(_moved(work, b, work.anchor_offset[model.dof_jntid[i]]).rot)
-        else:
-            needed += work.cdof[i].lin.dot(fine.cfrc[b].lin)
-        force.put(i, needed)
+
+
+@ti.func
+def _along(model: ti.template(), work: ti.template(), i: ti.i32):
+    """Share of dof i in the force that its body and all below it need (`cfrc`)."""
+    fine = work.fine
+    b = model.dof_bodyid[i]
+    share = fine.lanes.real(0.0)
+    if model.dof_turns[i] == 1:
+        share = work.cdof[i].rot.dot(_moved(work, b, work.anchor_offset[model.dof_jntid[i]]).rot)
+    else:
+        share = work.cdof[i].lin.dot(fine.cfrc[b].lin)
+    return share
 
 
 @ti.func

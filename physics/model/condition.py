@@ -1,0 +1,62 @@
+"""How ill-conditioned a model's mass matrix is: what single precision loses in solving with it."""
+
+import mujoco
+import numpy as np
+
+_POSES = 16
+_WORST = 1e8  # beyond it no digit of single precision is left
+_FREE, _BALL, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "BALL", "SLIDE"))
+
+
+def worst_condition(mjm: mujoco.MjModel) -> float:
+    """The largest `condition` in the reference pose and 15 random ones, at most 1e8.
+
+    Solving in single precision costs about this number times 6e-8, as is seen in the models of docs/parity.md.
+    """
+    rng = np.random.default_rng(0)
+    data = mujoco.MjData(mjm)
+    worst = condition(mjm, data)
+    for _ in range(_POSES - 1):
+        data.qpos[:] = _random_pose(mjm, rng)
+        worst = max(worst, condition(mjm, data))
+    return worst
+
+
+def condition(mjm: mujoco.MjModel, data: mujoco.MjData) -> float:
+    """Condition number of M at data.qpos, scaled to a unit diagonal: the largest of any kinematic tree.
+
+    Units and the sizes of bodies do not matter to it, as they do not to a factorisation (van der Sluis 1969).
+    """
+    mujoco.mj_kinematics(mjm, data)
+    mujoco.mj_comPos(mjm, data)
+    mujoco.mj_makeM(mjm, data)
+    worst = 1.0
+    for tree in range(mjm.ntree):
+        dofs = np.flatnonzero(mjm.dof_treeid == tree)
+        block = np.array([_column(mjm, data, int(dof))[dofs] for dof in dofs])
+        scale = 1.0 / np.sqrt(np.diag(block))
+        values = np.linalg.eigvalsh(block * scale[:, None] * scale)
+        worst = max(worst, float(values[-1] / values[0])) if values[0] > 0 else _WORST
+    return min(worst, _WORST)
+
+
+def _column(mjm: mujoco.MjModel, data: mujoco.MjData, dof: int) -> np.ndarray:
+    unit, column = np.zeros(mjm.nv), np.zeros(mjm.nv)
+    unit[dof] = 1.0
+    mujoco.mj_mulM(mjm, data, column, unit)
+    return column
+
+
+def _random_pose(mjm: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray:
+    """Coordinates in the ranges of limited joints, and about as far as others may be expected to go."""
+    qpos = np.array(mjm.qpos0)
+    for j in range(mjm.njnt):
+        adr, kind = mjm.jnt_qposadr[j], mjm.jnt_type[j]
+        if kind in (_FREE, _BALL):
+            at = adr + 3 * (kind == _FREE)
+            qpos[at : at + 4] = rng.normal(size=4)  # MuJoCo normalises it
+        elif mjm.jnt_limited[j]:
+            qpos[adr] = rng.uniform(*mjm.jnt_range[j])
+        else:
+            qpos[adr] += rng.normal() if kind == _SLIDE else rng.uniform(-np.pi, np.pi)
+    return qpos
