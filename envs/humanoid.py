@@ -93,7 +93,9 @@ class Humanoid(Runner):
         super().bind(mj, constant)
         self.mass_share = constant(mj.body_mass / mj.body_mass.sum())
         hinges, weights = _tendon_wraps(mj)
-        self.wraps, self.wrap_weights = indices_like(self.mass_share, hinges), constant(weights)
+        self.ntendon = mj.ntendon
+        self.wraps = indices_like(self.mass_share, np.concatenate((hinges, hinges + mj.nv - 6)))
+        self.wrap_weights = constant(np.concatenate((weights, weights)))
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -150,8 +152,9 @@ class Humanoid(Runner):
 
     def reset_info(self, now: Moment) -> dict[str, Array]:
         """Where the root is, and the tendons as the last evaluation saw them."""
-        q, v = columns(now.fields["eval_qpos"][:, 7:], self.wraps), columns(now.fields["eval_qvel"][:, 6:], self.wraps)
-        tendons = {"tendon_length": total(q * self.wrap_weights), "tendon_velocity": total(v * self.wrap_weights)}
+        hinges = concat((now.fields["eval_qpos"][:, 7:], now.fields["eval_qvel"][:, 6:]))
+        both = total(columns(hinges, self.wraps) * self.wrap_weights)
+        tendons = {"tendon_length": both[:, : self.ntendon], "tendon_velocity": both[:, self.ntendon :]}
         return super().reset_info(now) | tendons
 
 

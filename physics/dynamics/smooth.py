@@ -43,11 +43,10 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
             j = work.tree_index[i, e]
             work.L[i, j] = work.M[i, j]
     factor(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv)
+    rounds = ti.static(DOUBLE_ROUNDS if lanes.double else FINE_ROUNDS if model.has.fine else ROUNDS)
     due = work.real(1.0)
     r = 0
-    while r < ti.static(DOUBLE_ROUNDS if lanes.double else FINE_ROUNDS if model.has.fine else ROUNDS) and lanes.any(
-        due
-    ):
+    while r < rounds and lanes.any(due):
         unexplained_force(model, work, work.qacc_smooth)
         if r == 0:
             for i in range(model.nv):
