@@ -50,6 +50,8 @@ def test_both_sides_take_the_same_steps(hopper):
 
 def test_disagreement_is_the_largest_of_the_means():
     assert Work(1.0, 2.0, 3.0, 0).disagreement(Work(1.0, 2.5, 3.0, 0)) == pytest.approx(0.2)
+    assert Work(1.0, 2.0, 2.4, 0).disagreement(Work(1.0, 2.0, 3.0, 0)) == pytest.approx(0.2)
+    assert Work(1.0, 2.0, 4.0, 0).disagreement(Work(1.0, 2.0, 3.0, 0)) == 0.0
     assert Work(1.0, 2.0, 3.0, 1).disagreement(Work(1.0, 2.0, 3.0, 0)) == float("inf")
     assert Work(0.0, 0.0, 0.0, 0).disagreement(Work(0.0, 0.0, 0.0, 0)) == 0.0
 
