@@ -20,8 +20,8 @@ class Features:
         rotations: limits, springs and actuators on ball and free joints, and the midpoint rule of single free bodies.
         rare: planes against cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
         fine: double precision in a single precision solver, for positions, from the coordinates to the distances of
-            geoms, and for the forces that iterative refinement finds missing: where contacts are so stiff, or axes of
-            sliding joints so far from their bodies, that the rounding of a position is a force to be seen.
+            geoms, and for inverse dynamics: where contacts are so stiff, or axes of sliding joints so far from their
+            bodies, that the rounding of a position is a force to be seen.
     """
 
     rotations: bool

@@ -137,7 +137,7 @@ FINE = (
     *("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis"),
     *("cvel", "body_acc", "cfrc", "needed"),
 )
-"""Quantities on the way from coordinates to distances, and to the force that is missing; see `Features.fine`."""
+"""Quantities on the way from coordinates to distances, and to the forces that joints need; see `Features.fine`."""
 SMOOTH = frozenset(("qfrc_bias", "qfrc_smooth", "qacc_smooth"))
 """Quantities that are computed only where they are asked for (`smooth.smooth_acceleration`)."""
 RESTS: tuple[Field, ...] = tuple(

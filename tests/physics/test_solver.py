@@ -220,6 +220,15 @@ def test_a_tolerance_beyond_single_precision_is_noted(precision, tolerance, coun
     assert all("tolerance 1e-08" in note and "1e-06" in note for note in notes)
 
 
+def test_no_iterations_are_taken_as_one_and_noted():
+    tumble.init(precision="32")
+    xml = '<mujoco><worldbody><body><freejoint/><geom size="0.1"/></body></worldbody></mujoco>'
+    solver = RigidSolver(Model.from_mjcf(xml, iterations=0), num_envs=2)
+    assert sum("iterations 0" in note for note in solver.notes) == 1
+    solver.step()
+    assert solver.get("qacc")[:, 2].tolist() == pytest.approx([-9.81, -9.81])
+
+
 @pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity") or not 1 < usable_cores() == len(os.sched_getaffinity(0)),
     reason="needs Linux and two cores without a quota",
