@@ -41,6 +41,7 @@ def test_stable_baselines3s_checker(name, each_precision):
 def test_the_whole_stack_of_wrappers(name):
     """`gymnasium.make` with its passive checker: a few episodes without a warning."""
     env = gymnasium.make(f"tumble/{name}-v0", max_episode_steps=20)
+    env.action_space.seed(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for episode in range(3):

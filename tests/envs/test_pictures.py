@@ -68,6 +68,7 @@ def test_pictures_move(monkeypatch):
     """The picture after some steps is another one."""
     env = gymnasium.make("tumble/Ant-v0", render_mode="rgb_array", **SIZE)
     env.reset(seed=0)
+    env.action_space.seed(0)
     before = env.render()
     for _ in range(20):
         env.step(env.action_space.sample())
@@ -90,6 +91,7 @@ def test_record_video(kind, output, tmp_path):
             envs, str(tmp_path), episode_trigger=lambda episode: episode == 0
         )
     recorder.reset(seed=0)
+    recorder.action_space.seed(0)
     for _ in range(12):
         recorder.step(recorder.action_space.sample())
     recorder.close()
