@@ -13,7 +13,7 @@ from ..physics.state.sizes import scratch_rows
 from ..physics.state.views import Scratch
 
 load_rows, store_row, number_array = driver.load_rows, driver.store_row, driver.number_array
-begin, end, tree_pattern = driver._begin, driver._end, driver._tree_pattern
+begin, end = driver._begin, driver._end
 
 
 def use_workers(solver: RigidSolver, workers: int) -> None:
@@ -44,8 +44,9 @@ class Parts(NamedTuple):
 def parts_of(solver: RigidSolver) -> Parts:
     """The parts of a solver's kernel over scratch of its own; the tensors are copies."""
     lanes = Lanes(solver.width, solver.runtime.dtype)
-    tensors = (solver._ints, solver._reals, solver._memory, solver._counters, solver._call)
-    scratch = make_scratch(lanes, *scratch_rows(solver._sizes))
+    launches = solver._launches
+    tensors = (launches.ints, launches.reals, solver._memory, solver._counters, solver._call)
+    scratch = make_scratch(lanes, *scratch_rows(launches.sizes))
     return Parts(lanes, Features.of(solver.model, not lanes.double), scratch, *(tensor.clone() for tensor in tensors))
 
 

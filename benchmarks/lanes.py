@@ -109,9 +109,11 @@ class Words:
         self._width, self._tiles, self._size = width, NUM_ENVS // width, model.mj.nv
         lanes = Lanes(width, runtime.dtype)
         self._rows = first_rows(self._tiles, self._size)
-        self._scratch = make_scratch(lanes, self._rows["end"], self._size * (self._size + 1))
+        self._scratch = make_scratch(lanes, self._rows["end"], self._size * (self._size + 3))
+        lists = ancestor_lists(model)
+        self._entries = np.repeat(np.arange(self._size), [len(row) for row in lists]), np.concatenate(lists)
         self._fill(model, operands)
-        self._kernel = make_kernel(lanes, self._scratch, self._tiles, self._size)
+        self._kernel = make_kernel(lanes, self._scratch, self._tiles, self._size, len(self._entries[0]))
         self._precision = runtime.precision
 
     def side(self, number: int, passes: int) -> Callable[[], float]:
@@ -127,10 +129,10 @@ class Words:
         self._kernel(number, 1)
         numbers = self._scratch.numbers.to_numpy().reshape(-1, self._width)
         if OPERATIONS[number].arrays is None:
-            first, size = self._rows["L"], self._size
-            found = numbers[first : first + size * size].reshape(size, size, self._width)
-            below = np.tril(np.ones((size, size), bool), -1)
-            found, expected = found[below], expected[below][..., : self._width]
+            rows, columns = self._entries
+            first = self._rows["L"]
+            found = numbers[first : first + len(rows)][rows > columns]
+            expected = expected[rows, columns][rows > columns, : self._width]
         else:
             first = self._rows["out"]
             found = numbers[first : first + self._tiles * RESULT_WIDTH].reshape(self._tiles, RESULT_WIDTH, self._width)
@@ -147,22 +149,23 @@ class Words:
         for name, width in WIDTHS_OF_OPERANDS.items():
             tiled = operands[name].reshape(width, self._tiles, self._width).transpose(1, 0, 2)
             numbers[self._rows[name] : self._rows[name] + self._tiles * width] = tiled.reshape(-1, self._width)
-        first, size = self._rows["M"], self._size
-        numbers[first : first + size * size] = operands["matrix"][..., : self._width].reshape(-1, self._width)
+        first, matrix = self._rows["M"], operands["matrix"][self._entries]
+        numbers[first : first + len(matrix)] = matrix[:, : self._width]
         self._scratch.numbers.from_torch(torch.from_numpy(numbers if self._width > 1 else numbers[:, 0].copy()))
         depth, ancestor = model.values["dof_depth"], model.values["dof_ancestor"]
-        integers = np.concatenate([depth.ravel(), ancestor.ravel()]).astype(np.int32)
+        start, order = np.cumsum(depth) - depth, np.argsort(depth, kind="stable")
+        integers = np.concatenate([depth, start, order, ancestor.ravel()]).astype(np.int32)
         self._scratch.indices.from_torch(torch.from_numpy(integers))
 
 
-def make_kernel(lanes: Lanes, scratch: Any, tiles: int, size: int) -> Any:
+def make_kernel(lanes: Lanes, scratch: Any, tiles: int, size: int, entries: int) -> Any:
     """A kernel that runs operation `which` over all tiles, `passes` times."""
 
     @ti.kernel
     def run_operation(which: ti.i32, passes: ti.i32):
         ti.loop_config(serialize=True)
         for _ in range(1):
-            at = Operands(scratch, tiles, size)
+            at = Operands(scratch, tiles, size, entries)
             for number, operation in ti.static(enumerate(OPERATIONS)):
                 if which == number:
                     for _pass in range(passes):

@@ -13,6 +13,7 @@ import taichi as ti
 from ..physics.dynamics.tree_matrix import factor
 from ..physics.fields import Field, FieldView, flat_array
 from ..physics.math.trigonometry import sincos
+from ..physics.state.pattern import Pattern
 from ..physics.state.views import Scratch
 
 WIDTHS_OF_OPERANDS = {
@@ -36,19 +37,22 @@ class Operands:
     _data_oriented = True
     _is_wrapped_kernel = True
 
-    def __init__(self, scratch: Scratch, tiles: int, size: int) -> None:
-        self.size = size
+    def __init__(self, scratch: Scratch, tiles: int, size: int, entries: int) -> None:
+        self.size, self.entries = size, entries
         number, index = flat_array(scratch.numbers), flat_array(scratch.indices)
         first = 0
         for name, width in (*WIDTHS_OF_OPERANDS.items(), ("out", RESULT_WIDTH)):
             setattr(self, name, FieldView(Field(name, ("tiles",), width, "", ""), first, None, number))
             first += tiles * width
         for name in ("M", "L", "inverse"):
-            inner = None if name == "inverse" else size
-            setattr(self, name, FieldView(Field(name, ("n",), 1, "", ""), first, inner, number))
+            setattr(self, name, FieldView(Field(name, ("n",), 1, "", ""), first, None, number))
             first += size * size
-        self.count = FieldView(Field("count", ("n",), 1, "", "", small=True), 0, None, index)
-        self.index = FieldView(Field("index", ("n", "n"), 1, "", "", small=True), size, size, index)
+        parts, first = {}, 0
+        for name, inner in (("count", None), ("start", None), ("order", None), ("index", size)):
+            dims = ("n",) if inner is None else ("n", "n")
+            parts[name] = FieldView(Field(name, dims, 1, "", "", small=True), first, inner, index)
+            first += size
+        self.pattern = Pattern(**parts)
 
 
 def first_rows(tiles: int, size: int) -> dict[str, int]:
@@ -86,11 +90,9 @@ def _sincos(lanes: ti.template(), at: ti.template(), t: ti.i32):
 
 @ti.func
 def _tree_factor(lanes: ti.template(), at: ti.template(), t: ti.i32):
-    for i in range(at.size):
-        for e in range(at.count[i]):
-            j = at.index[i, e]
-            at.L[i, j] = at.M[i, j]
-    factor(at.size, at.count, at.index, at.L, at.inverse)
+    for e in range(at.entries):
+        at.L[e] = at.M[e]
+    factor(at.size, at.pattern, at.L, at.inverse)
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -28,6 +28,7 @@ COLUMNS = {
     "ratio": ".2f",
     "low": ".2f",
     "high": ".2f",
+    "step() by step()": ",.0f",
     "Tumble, all threads": ",.0f",
     "over one": ".2f",
     "MuJoCo, all threads": ",.0f",
@@ -65,7 +66,8 @@ def _compare(result: Result, name: str, num_envs: int, steps: int, rounds: int, 
     start = solver.state_dict()
     controls = random_controls(model, num_envs, steps, seed=1)
     states, warm = mujoco_states(solver), solver.qacc_warmstart.double().numpy()
-    in_order = np.ascontiguousarray(controls.transpose(0, 1).double().numpy())
+    together = controls.transpose(0, 1).contiguous()
+    in_order = together.double().numpy()
 
     ours = tumble_work(solver, controls)
     theirs = mujoco_work(model, states, warm, in_order)
@@ -74,9 +76,10 @@ def _compare(result: Result, name: str, num_envs: int, steps: int, rounds: int, 
 
     samples = take_turns(
         {
-            "tumble": tumble_side(solver, start, controls, 1),
+            "tumble": tumble_side(solver, start, together, 1),
             "mujoco": MujocoSide(model, states, warm, in_order, 1),
-            "tumble all": tumble_side(solver, start, controls, threads),
+            "step by step": stepwise_side(solver, start, controls, 1),
+            "tumble all": tumble_side(solver, start, together, threads),
             "mujoco all": MujocoSide(model, states, warm, in_order, threads),
         },
         rounds,
@@ -101,6 +104,7 @@ def _row(name: str, samples: dict[str, Sample], count: int) -> dict[str, Any]:
         "ratio": ratio.median,
         "low": ratio.low,
         "high": ratio.high,
+        "step() by step()": count / samples["step by step"].median,
         "Tumble, all threads": count / samples["tumble all"].median,
         "over one": samples["tumble all"].times_faster_than(samples["tumble"]).median,
         "MuJoCo, all threads": count / samples["mujoco all"].median,
@@ -119,6 +123,22 @@ def mujoco_states(solver: RigidSolver) -> np.ndarray:
 
 
 def tumble_side(
+    solver: RigidSolver, start: dict[str, torch.Tensor], controls: torch.Tensor, workers: int
+) -> Callable[[], float]:
+    """Seconds of a rollout under controls (num_envs, steps, nu) from the state `start`, as `MujocoSide` is one."""
+
+    def stretch() -> float:
+        solver.load_state_dict(start)
+        use_workers(solver, workers)
+        torch.set_num_threads(workers)
+        begin = time.perf_counter()
+        solver.rollout(controls)
+        return time.perf_counter() - begin
+
+    return stretch
+
+
+def stepwise_side(
     solver: RigidSolver, start: dict[str, torch.Tensor], controls: torch.Tensor, workers: int
 ) -> Callable[[], float]:
     """Seconds to write the controls (steps, num_envs, nu) and step, one after the other, from the state `start`."""

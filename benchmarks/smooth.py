@@ -14,6 +14,7 @@ import taichi as ti
 import torch
 
 from ..physics import Model, RigidSolver
+from ..physics.constraint.fill import lay_out_dofs
 from ..physics.constraint.newton import acceleration
 from ..physics.dynamics.mass_matrix import mass_matrix
 from ..physics.dynamics.newton_euler import body_velocities
@@ -21,7 +22,7 @@ from ..physics.dynamics.smooth import start_acceleration
 from ..physics.kinematics.center_of_mass import center_of_mass
 from ..physics.kinematics.forward import forward_kinematics
 from ..physics.state.views import ModelView, Workspace
-from .inside import Parts, launcher, load_rows, number_array, parts_of, store_row, tree_pattern
+from .inside import Parts, launcher, load_rows, number_array, parts_of, store_row
 from .timing import clock
 
 WARM = 0.9
@@ -75,7 +76,7 @@ def make_kernel(parts: Parts) -> Any:
         for worker in range(1):
             model = ModelView(ints, reals, features)
             work = Workspace(lanes, ints, scratch, worker, features)
-            tree_pattern(model, work)
+            lay_out_dofs(model, work)
             solution = work.qpos._base  # rows of the scratch are numbered from the first quantity
             for tile in range(memory.shape[0]):
                 load_rows(work, memory, tile, 0, model.nq + 2 * model.nv, 0)

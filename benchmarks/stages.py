@@ -13,12 +13,13 @@ import taichi as ti
 import torch
 
 from ..physics import RigidSolver
+from ..physics.constraint.fill import lay_out_dofs
 from ..physics.integrate import advance, implicit_acceleration
 from ..physics.runtime import init
 from ..physics.state.snapshot import hold_faulty, keep_evaluation, keep_start
 from ..physics.state.views import ModelView, Workspace
 from ..physics.step import PIPELINE
-from .inside import Parts, begin, end, launcher, number_array, parts_of, tree_pattern, use_workers
+from .inside import Parts, begin, end, launcher, number_array, parts_of, use_workers
 from .models import RANDOM_STEPS, load, random_controls, scatter
 from .results import Result, Table
 from .timing import clock, take_turns
@@ -126,7 +127,7 @@ def make_kernel(parts: Parts) -> Any:
         for worker in range(1):
             model = ModelView(ints, reals, features)
             work = Workspace(lanes, ints, scratch, worker, features)
-            tree_pattern(model, work)
+            lay_out_dofs(model, work)
             for tile in range(memory.shape[0]):
                 begin(model, work, memory, counters, call, tile)
                 keep_start(model, work)
@@ -135,7 +136,7 @@ def make_kernel(parts: Parts) -> Any:
                     if last[0] > number:
                         stage(model, work)
                 if last[0] > ti.static(len(STAGES)):
-                    end(model, work, memory, counters, call, tile)
+                    end(model, work, memory, counters, call, tile, work.real(1.0))
 
     return run_stages
 

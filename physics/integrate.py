@@ -97,17 +97,17 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
     """
     full = model.integrator == IMPLICITFAST
     if full or model.euler_damping == 1:
+        for e in range(model.nM):
+            work.L[e] = work.M[e]
         for i in range(model.nv):
-            for e in range(work.tree_count[i]):
-                j = work.tree_index[i, e]
-                work.L[i, j] = work.M[i, j]
             damping = model.dof_damping[i] * dt
-            work.L[i, i] = work.L[i, i] + damping
+            diagonal = work.tree.start(i)
+            work.L[diagonal] = work.L[diagonal] + damping
             work.drive_qacc[i] = -(damping * work.qacc[i])
         if full:
             _subtract_actuators(model, work, dt)
-        factor(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv)
-        solve(model.nv, work.tree_count, work.tree_index, work.L, work.D_inv, work.drive_qacc)
+        factor(model.nv, work.tree, work.L, work.D_inv)
+        solve(model.nv, work.tree, work.L, work.D_inv, work.drive_qacc)
         for i in range(model.nv):
             work.drive_qacc[i] = work.qacc[i] + work.drive_qacc[i]
         if ti.static(model.has.rotations):
@@ -142,7 +142,8 @@ def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.templa
 @ti.func
 def _add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
     """Take a symmetric pair of entries off L, and add their product with qacc to the right side."""
-    work.L[i, j] = work.L[i, j] - slope
+    entry = work.tree.address(work.tree.end(i), j)
+    work.L[entry] = work.L[entry] - slope
     work.drive_qacc[i] = work.drive_qacc[i] + slope * work.qacc[j]
     if i != j:
         work.drive_qacc[j] = work.drive_qacc[j] + slope * work.qacc[i]

@@ -7,13 +7,16 @@ lane width and a precision, not for each model or number of environments.
 
 import functools
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import taichi as ti
 from taichi.lang.impl import subscript
 
 from .constraint.external_force import external_force
+from .constraint.fill import lay_out_dofs
 from .fields import OFFSET_BITS
+from .kinematics.center_of_mass import body_inertias
 from .math import Lanes
 from .math.lanes import traced
 from .model.features import Features
@@ -23,13 +26,14 @@ from .state.views import ModelView, Scratch, Workspace
 from .step import step
 from .tracing import quick_tracing
 
-SUBSTEPS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, SMOOTH, COORDS, KEPT, INDICES, NEXT, FINISHED = range(13)
-"""Entries of the kernel's argument `call`: steps to take (0: evaluate only); 1 to evaluate at the last evaluation's
-state; number of workers; number of tiles; tile that goes to the front of the outputs; rows to hand out; 1 to compute
-cfrc_ext; 1 to compute the accelerations and forces without constraints; coordinate rows and those kept beside them;
-integers to dump; how many tiles workers have taken so far, and how many workers found none left (both 0 between
-launches)."""
-CALL_LENGTH = 13
+SUBSTEPS, PERIODS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, INERTIAS, SMOOTH = range(10)
+COORDS, KEPT, INDICES, NEXT, FINISHED = range(10, 15)
+"""Entries of the kernel's argument `call`: steps to take under the same controls (0: evaluate only); how many controls
+one after the other, 0: those in memory; 1 to evaluate at the last evaluation's state; number of workers; number of
+tiles; tile that goes to the front of the outputs; rows to hand out; 1 to compute cfrc_ext; 1 to compute cinert; 1 to
+compute the accelerations and forces without constraints; coordinate rows and those kept beside them; integers to dump;
+how many tiles workers have taken so far, and how many workers found none left (both 0 between launches)."""
+CALL_LENGTH = 15
 FAULT, STEPS, NITER, COUNTERS = range(4)
 """Rows of the integer memory of an environment, and their number."""
 
@@ -61,14 +65,6 @@ def store_row(work: ti.template(), row: ti.i32, memory: ti.template(), tile: ti.
 
 
 @ti.func
-def _tree_pattern(model: ti.template(), work: ti.template()):
-    for i in range(model.nv):
-        work.tree_count.put(i, model.dof_depth[i])
-        for e in range(model.dof_depth[i]):
-            work.tree_index.put((i, e), model.dof_ancestor[i, e])
-
-
-@ti.func
 def _begin(
     model: ti.template(),
     work: ti.template(),
@@ -89,7 +85,6 @@ def _begin(
         load_rows(work, memory, tile, coords, call[KEPT], coords)
     else:
         load_rows(work, memory, tile, 0, coords + call[KEPT], 0)
-        admit(model, work)
 
 
 @ti.func
@@ -100,8 +95,12 @@ def _end(
     counters: ti.template(),
     call: ti.template(),
     tile: ti.i32,
+    periods: ti.template(),
 ):
-    """Bring the state of a tile back to the memory; controls stay as the user wrote them."""
+    """Bring the state of a tile back to the memory; controls stay as the user wrote them.
+
+    `periods` is how many of them each lane ended without a fault.
+    """
     lanes = work.lanes
     coords = call[COORDS]
     moved = coords - model.nu
@@ -112,11 +111,34 @@ def _end(
     fault = work.real(0.0) + work.fault[0]
     niter = work.real(0.0) + work.solver_niter[0]
     for lane in ti.static(range(lanes.width)):
-        stopped = ti.cast(lanes.get(fault, lane), ti.i32)
-        if stopped == 0:
-            counters[tile, STEPS, lane] = counters[tile, STEPS, lane] + call[SUBSTEPS]
-        counters[tile, FAULT, lane] = stopped
+        steps = ti.cast(lanes.get(periods, lane), ti.i32) * call[SUBSTEPS]
+        counters[tile, STEPS, lane] = counters[tile, STEPS, lane] + steps
+        counters[tile, FAULT, lane] = ti.cast(lanes.get(fault, lane), ti.i32)
         counters[tile, NITER, lane] = ti.cast(lanes.get(niter, lane), ti.i32)
+
+
+@ti.func
+def _take_controls(model: ti.template(), work: ti.template(), controls: ti.template(), tile: ti.i32, period: ti.i32):
+    """The controls of a period, from an array (num_envs, periods, nu); spare lanes do as the first environment."""
+    lanes = work.lanes
+    for u in range(model.nu):
+        value = work.real(0.0)
+        for lane in ti.static(range(lanes.width)):
+            env = tile * lanes.width + lane
+            lanes.put(value, lane, controls[env if env < controls.shape[0] else 0, period, u])
+        work.ctrl[u] = value
+
+
+@ti.func
+def _trace(model: ti.template(), work: ti.template(), track: ti.template(), tile: ti.i32, period: ti.i32):
+    """Qpos and qvel to their place in an array (num_envs, periods, nq + nv)."""
+    lanes = work.lanes
+    for r in range(model.nq + model.nv):
+        value = work.real(0.0) + work.row(r)
+        for lane in ti.static(range(lanes.width)):
+            env = tile * lanes.width + lane
+            if env < track.shape[0]:
+                track[env, period, r] = lanes.get(value, lane)
 
 
 _MIN_ROWS, _MIN_INDEX_ROWS = 1 << 15, 1 << 13  # one size class for all but large models
@@ -174,21 +196,34 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
         rows: ti.types.ndarray(ti.i32, 1),
         out: numbers,
         dump: ti.types.ndarray(ti.i32, 2),
+        controls: ti.types.ndarray(dtype, 3),
+        track: ti.types.ndarray(dtype, 3),
     ):
         ti.loop_config(serialize=serial, block_dim=1)
         for worker in range(call[WORKERS]):
             model = ModelView(ints, reals, features)
             work = Workspace(lanes, ints, scratch, worker, features)
-            _tree_pattern(model, work)
+            lay_out_dofs(model, work)
             i = ti.atomic_add(call[NEXT], 1)
             while i < call[TILES]:
                 tile = tiles[i]
                 _begin(model, work, memory, counters, call, tile)
-                step(model, work, call[SUBSTEPS], call[SMOOTH])
+                ended = work.real(0.0)
+                for period in range(ti.max(call[PERIODS], 1)):
+                    if call[PERIODS] > 0:
+                        _take_controls(model, work, controls, tile, period)
+                    if call[REPLAY] == 0:
+                        admit(model, work)
+                    step(model, work, call[SUBSTEPS], call[SMOOTH])
+                    ended += 1.0 - work.fault[0]
+                    if call[PERIODS] > 0:
+                        _trace(model, work, track, tile, period)
                 if call[EXTERNAL] == 1:
                     external_force(model, work)
+                if call[INERTIAS] == 1:
+                    body_inertias(model, work)
                 if call[REPLAY] == 0:
-                    _end(model, work, memory, counters, call, tile)
+                    _end(model, work, memory, counters, call, tile, ended)
                 for k in range(call[ROWS]):
                     store_row(work, rows[k], out, tile - call[FIRST], k)
                 for k in range(call[INDICES]):
@@ -202,24 +237,22 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
 
 
 class Launcher:
-    """A kernel bound to its arguments: launching again costs a few microseconds instead of a hundred.
+    """A kernel bound to its arguments: a launch takes a few microseconds, and hundreds through Taichi's front door.
 
-    The first launch goes through Taichi's front door and compiles; later ones reuse the argument buffer. The tensors
-    must stay alive and in place, which the launcher sees to by holding them.
+    The first launch compiles. The tensors must stay alive and in place, which the launcher sees to by holding them.
     """
 
     def __init__(self, kernel: Any, arguments: tuple) -> None:
-        self._kernel, self._arguments, self._launch = kernel, arguments, None
+        self._kernel, self._arguments = kernel, arguments
+        self._launch: Callable[[], None] | None = None
 
     def __call__(self) -> None:
         """Run the kernel on the present contents of its arguments."""
         if self._launch is None:
             with warnings.catch_warnings(), quick_tracing():
                 warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
-                self._kernel(*self._arguments)
-            self._launch = self._bind()
-        else:
-            self._launch()
+                self._launch = self._bind()
+        self._launch()
 
     def _bind(self) -> Any:
         primal = self._kernel._primal

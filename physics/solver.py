@@ -1,14 +1,13 @@
 """RigidSolver: a model and a batch of environments; tensors in and out, no physics of its own."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from . import kernel as driver
-from .fields import layout
-from .model.features import Features
+from .launches import Launches
 from .model.model import Model
 from .outputs import Bound, Outputs
 from .readout.contacts import SOURCES as CONTACT_SOURCES
@@ -16,23 +15,14 @@ from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, derive, sources_of
 from .readout.inspection import inspect_lane
 from .runtime import Runtime, ensure_runtime
-from .state.fields import COORDINATES, EVALUATION, INDICES, NOT_INTEGRATED, QUANTITIES, REMAINDERS, SMOOTH
-from .state.sizes import (
-    all_sizes,
-    coordinate_rows,
-    flat_integers,
-    flat_reals,
-    kept_rows,
-    scratch_rows,
-    solver_notes,
-)
+from .state.fields import COORDINATES, EVALUATION, NOT_INTEGRATED, QUANTITIES, REMAINDERS
+from .state.sizes import solver_notes
 from .state.snapshot import LARGEST
 from .tiles import Tiles
 
 NON_FINITE = 1
 """Bit of `RigidSolver.faults`: the state stopped being finite; the environment waits for a reset."""
 _STATE = {f.name for f in (*COORDINATES, *EVALUATION, *REMAINDERS)}
-_NO_DUMP = torch.zeros((1, 1), dtype=torch.int32)
 
 
 class Live(NamedTuple):
@@ -42,14 +32,21 @@ class Live(NamedTuple):
     place: slice
 
 
+class Trajectory(NamedTuple):
+    """Where a sequence of steps ended: `qpos` (num_envs, nstep, nq) and `qvel` (num_envs, nstep, nv)."""
+
+    qpos: torch.Tensor
+    qvel: torch.Tensor
+
+
 class RigidSolver:
     """Steps `num_envs` copies of one model at once.
 
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the
     final integration, as MuJoCo's mj_step leaves them (with RK4: of its last stage). `forward()` brings them to the
     present state. Properties return copies; `set_state` and `solver.ctrl = ...` write. `edits` counts the calls that
-    changed coordinates: `step`, `set_state`, `reset`, `load_state_dict`. `notes` says in words what is done differently
-    from what the file asks.
+    changed coordinates: `step`, `rollout`, `set_state`, `reset`, `load_state_dict`. `notes` says in words what is done
+    differently from what the file asks.
 
     Args:
         model: what to simulate.
@@ -70,17 +67,14 @@ class RigidSolver:
         self.device, self.dtype = torch.device(runtime.device), runtime.torch_dtype
         self.width = lanes or (1 if num_envs == 1 else runtime.lanes)
         self.tiles = Tiles(self.num_envs, self.width)
-        self._sizes = all_sizes(model)
-        self._offsets = layout(QUANTITIES, self._sizes)[0]
-        self._coords, self._kept = coordinate_rows(self._sizes), kept_rows(self._sizes)
-        self._widths = {f.name: f.length(self._sizes) for f in QUANTITIES}
+        self._launches = here = Launches(runtime, model, self.tiles)
+        self._offsets, self._widths, self._coords = here.offsets, here.widths, here.coords
+        self._memory, self._counters = here.memory, here.counters
         self._eval_qacc, self._eval_rest = self._rows("eval_qacc"), self._rows("eval_rest")
-        self._memory = self.tiles.zeros(self._coords + self._kept, self.dtype)
-        self._counters = self.tiles.zeros(driver.COUNTERS, torch.int32)
         shape = (self._offsets, self._widths, self.tiles, self._memory, self._counters)
         self._outputs = Outputs([name for name in sources_of(outputs) if name not in _STATE], *shape)
         self._substeps = 0  # as the kernel will find them in `call`
-        self._bind_kernel()
+        self._call, self._launch = self._bind(self._memory, self._counters, self._outputs.values, replay=False)
         self._fresh = self._reference_rows()
         self._no_counts = np.zeros(driver.COUNTERS, np.int32)
         self.notes = [*model.notes, *solver_notes(model, self.dtype == torch.float32)]
@@ -213,7 +207,7 @@ class RigidSolver:
     def close(self) -> None:
         """Give the memory of this batch back; the solver cannot be used afterwards."""
         self._launch = _closed
-        self._memory = self._outputs.values = torch.zeros((0, 0, 0))
+        self._memory = self._launches.memory = self._outputs.values = torch.zeros((0, 0, 0))
 
     # motion
 
@@ -228,6 +222,34 @@ class RigidSolver:
         self._launch()
         self._outputs.mark_current()
         self.edits += 1
+
+    def rollout(self, controls: Any) -> Trajectory:
+        """Take one physics step under each of a sequence of controls, without a return to Python between them.
+
+        What `solver.ctrl = ...` and `step()` would do one after the other, to the last bit, as MuJoCo's
+        `mujoco.rollout` does; `ctrl` is the last of the controls afterwards.
+
+        Args:
+            controls: (num_envs, nstep, nu).
+
+        Returns:
+            Where every step ended: qpos (num_envs, nstep, nq) and qvel (num_envs, nstep, nv).
+
+        Raises:
+            ValueError: for a wrong shape, naming what was expected.
+        """
+        self.runtime.require()
+        wanted = self._numbers_of(controls)
+        if wanted.ndim != 3 or wanted.shape[::2] != (self.num_envs, self.model.mj.nu) or not wanted.shape[1]:
+            expected = f"({self.num_envs}, nstep, {self.model.mj.nu})"
+            raise ValueError(f"controls: expected shape {expected} with at least one step, got {wanted.shape}")
+        self.ctrl = wanted[:, -1]
+        nq, nv = self._widths["qpos"], self._widths["qvel"]
+        track = torch.empty((*wanted.shape[:2], nq + nv), dtype=self.dtype)
+        self._launches.follow(self._call, self._outputs, torch.from_numpy(wanted), track)
+        self._outputs.mark_current()
+        self.edits += 1
+        return Trajectory(track[..., :nq], track[..., nq:])
 
     def forward(self, envs_idx: Any = None) -> None:
         """Bring the derived quantities of environments to their present state; nothing moves."""
@@ -260,7 +282,9 @@ class RigidSolver:
             self.refresh()
             fields = {n: self.tiles.read(self._outputs[n], index) for n in names}
         else:
-            fields = self._replay(names, index)
+            self.runtime.require()
+            found, _ = self._launches.evaluate(names)
+            fields = {n: self.tiles.read(v, index) for n, v in found.items()}
         return derive(self.model, name, fields)
 
     def live(self, name: str) -> Live | None:
@@ -289,8 +313,8 @@ class RigidSolver:
     @property
     def contacts(self) -> Contacts:
         """Contacts of all environments; see `Contacts`."""
-        tiles = torch.arange(self.tiles.count, dtype=torch.int32)
-        fields, dump = self._evaluate(tiles, CONTACT_SOURCES, with_indices=True)
+        self.runtime.require()
+        fields, dump = self._launches.evaluate(CONTACT_SOURCES, with_indices=True)
         return batched_contacts(self.model, self.num_envs, fields, dump)
 
     def inspect(self, env: int) -> dict[str, np.ndarray]:
@@ -302,75 +326,30 @@ class RigidSolver:
         self.tiles.index([env])
         index = int(env)
         tile = torch.tensor([index // self.width], dtype=torch.int32)
-        fields, dump = self._evaluate(tile, [f.name for f in QUANTITIES], with_indices=True)
-        return inspect_lane(self.model, fields, dump[0], self._sizes, index % self.width)
+        self.runtime.require()
+        fields, dump = self._launches.evaluate([f.name for f in QUANTITIES], tile, with_indices=True)
+        return inspect_lane(self.model, fields, dump[0], self._launches.sizes, index % self.width)
 
     # plumbing
 
     def _reference_rows(self) -> np.ndarray:
         """The memory (numbers,) of an environment in the model's reference state."""
-        rows = np.zeros(self._coords + self._kept, np.float32 if self.dtype == torch.float32 else np.float64)
+        rows = np.zeros(self._memory.shape[1], np.float32 if self.dtype == torch.float32 else np.float64)
         rows[: self._widths["qpos"]] = self.model.mj.qpos0
         rows[self._eval_qacc] = NOT_INTEGRATED
         return rows
 
-    def _bind_kernel(self) -> None:
-        rows, index_rows = scratch_rows(self._sizes)
-        self._kernel = driver.shared_kernel(
-            self.runtime, self.width, Features.of(self.model, self.runtime.precision == "32"), rows, index_rows
-        )
-        numpy_type = np.float32 if self.dtype == torch.float32 else np.float64
-        self._ints = torch.from_numpy(flat_integers(self.model))
-        self._reals = torch.from_numpy(flat_reals(self.model, numpy_type))
-        self._all_tiles = torch.arange(self.tiles.count, dtype=torch.int32)
-        self._call, self._launch = self._bind(self._memory, self._counters, self._outputs.values, replay=False)
-
     def _bind(self, memory: torch.Tensor, counters: torch.Tensor, values: torch.Tensor, replay: bool) -> Bound:
-        """The kernel over all tiles of `memory` with the outputs going to `values`."""
-        outputs = self._outputs
-        call = self._call_tensor(self.tiles.count, outputs.count, 0, outputs.places, replay)
-        tensors = (memory, counters, call, self._all_tiles, outputs.rows, values, _NO_DUMP)
-        return Bound(call, driver.Launcher(self._kernel, (self._ints, self._reals, *tensors)))
+        return self._launches.bind(self._outputs, memory, counters, values, replay)
 
-    def _call_tensor(self, tiles: int, rows: int, indices: int, names: Collection[str], replay: bool) -> torch.Tensor:
-        call = torch.zeros(driver.CALL_LENGTH, dtype=torch.int32)
-        call[driver.REPLAY] = int(replay)
-        call[driver.WORKERS] = 1 if self.width == 1 else min(self.runtime.threads, tiles)
-        call[driver.TILES], call[driver.ROWS], call[driver.INDICES] = tiles, rows, indices
-        call[driver.EXTERNAL] = int("cfrc_ext" in names)
-        call[driver.SMOOTH] = int(not SMOOTH.isdisjoint(names))
-        call[driver.COORDS], call[driver.KEPT] = self._coords, self._kept
-        return call
-
-    def _replay(self, names: Sequence[str], index: np.ndarray | None) -> dict[str, torch.Tensor]:
-        fields, _ = self._evaluate(self._all_tiles, names, with_indices=False)
-        return {n: self.tiles.read(v, index) for n, v in fields.items()}
-
-    def _evaluate(
-        self, tiles: torch.Tensor, names: Sequence[str], with_indices: bool
-    ) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
-        """Fields (tiles, numbers, lanes) and index scratch (tiles, integers) at the last evaluation."""
-        self.runtime.require()
-        rows = torch.cat([torch.arange(self._offsets[n], self._offsets[n] + self._widths[n]) for n in names])
-        count = layout(INDICES, self._sizes)[1] if with_indices else 0
-        out = torch.zeros((len(tiles), max(1, len(rows)), self.width), dtype=self.dtype)
-        dump = torch.zeros((len(tiles), max(1, count)), dtype=torch.int32)
-        call = self._call_tensor(len(tiles), len(rows), count, names, replay=True)
-        call[driver.FIRST] = tiles[0]
-        rows = rows.to(torch.int32) if len(rows) else torch.zeros(1, dtype=torch.int32)
-        tensors = (self._ints, self._reals, self._memory, self._counters, call, tiles, rows, out, dump)
-        driver.Launcher(self._kernel, tensors)()
-        fields, first = {}, 0
-        for name in names:
-            fields[name] = out[:, first : first + self._widths[name]]
-            first += self._widths[name]
-        return fields, dump
-
-    def _rows_of(self, name: str, value: Any, count: int) -> np.ndarray:
+    def _numbers_of(self, value: Any) -> np.ndarray:
         if isinstance(value, torch.Tensor):
             value = value.detach().cpu().to(self.dtype).numpy()
         with np.errstate(over="ignore"):  # what is too large for the precision becomes infinite, and is found as such
-            rows = np.asarray(value, self._fresh.dtype)
+            return np.ascontiguousarray(value, self._fresh.dtype)
+
+    def _rows_of(self, name: str, value: Any, count: int) -> np.ndarray:
+        rows = self._numbers_of(value)
         width = self._widths[name]
         if rows.shape not in ((count, width), (width,)):
             raise ValueError(f"{name}: expected shape ({count}, {width}), got {rows.shape}")

@@ -32,12 +32,13 @@ RANKS = {
     "physics.kernel": 11,
     "physics.readout": 11,
     "physics.outputs": 12,
-    "physics.solver": 13,
+    "physics.launches": 13,
+    "physics.solver": 14,
     "physics.rendering": 13,  # reads model and state; beside the solver, not above or below it
-    "physics": 14,  # the door: what users import
-    "envs": 15,
-    "benchmarks": 16,
-    "training": 17,
+    "physics": 15,  # the door: what users import
+    "envs": 16,
+    "benchmarks": 17,
+    "training": 18,
 }
 HEAVY = ("taichi", "torch", "mujoco", "stable_baselines3", "scipy", "matplotlib")
 

@@ -42,63 +42,78 @@ def plane_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
 
 
 @ti.func
-def _seen_from_root(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
-    """The root of geom 1's tree, and the centre of geom 2 from there, where geom 1 is at its geom_offset.
+def _root(model: ti.template(), work: ti.template(), g: ti.i32):
+    """Where the tree that geom g belongs to has its root."""
+    return work.fine.xpos[model.body_rootid[model.geom_bodyid[g]]]
+
+
+@ti.func
+def _seen_from_root(model: ti.template(), work: ti.template(), p: ti.i32):
+    """Centre of geom 2 of a pair from the root of geom 1's tree, where geom 1 is at its geom_offset.
 
     So the distance of two geoms has as many digits far from the origin as near it.
     """
-    fine = work.fine
-    root1 = fine.xpos[model.body_rootid[model.geom_bodyid[g1]]]
-    root2 = fine.xpos[model.body_rootid[model.geom_bodyid[g2]]]
-    return root1, (root2 - root1) + fine.geom_offset[g2]
+    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+    center = work.fine.geom_offset[g2]
+    if model.pair_same_tree[p] == 0:
+        center = (_root(model, work, g2) - _root(model, work, g1)) + center
+    return center
 
 
 @ti.func
 def _bounds_meet(model: ti.template(), work: ti.template(), p: ti.i32, apart: ti.template()):
     """Whether in some lane the bounding spheres of a pair, their centres `apart`, are close enough for a contact."""
-    bound = model.geom_rbound[model.pair_geom1[p]] + model.geom_rbound[model.pair_geom2[p]] + model.pair_reach[p]
+    bound = model.pair_bound[p]
     return work.fine.lanes.any(work.fine.lanes.mask(apart.dot(apart) <= bound * bound))
+
+
+@ti.func
+def _append_balls(
+    model: ti.template(),
+    work: ti.template(),
+    p: ti.i32,
+    center1: ti.template(),
+    center2: ti.template(),
+    wanted: ti.template(),
+):
+    """The contact of two spheres with the radii of a pair's geoms, in the lanes of the mask `wanted`; where it is."""
+    fine, lanes = work.fine, work.fine.lanes
+    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+    apart = center2 - center1
+    touching = model.pair_touch[p]
+    present = lanes.mask(apart.dot(apart) <= touching * touching) * wanted
+    if lanes.any(present):
+        touch = sphere_sphere(
+            lanes,
+            center1,
+            fine.geom_axis[g1],
+            model.geom_size.at(g1, 0),
+            center2,
+            fine.geom_axis[g2],
+            model.geom_size.at(g2, 0),
+        )
+        present = lanes.mask(touch.dist <= model.pair_reach[p]) * wanted
+        append(work, p, touch.moved(_root(model, work, g1)), present)
+    return present
 
 
 @ti.func
 def ball_ball(model: ti.template(), work: ti.template(), p: ti.i32):
     """Sphere against sphere: one contact."""
-    fine = work.fine
-    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-    root, center2 = _seen_from_root(model, work, g1, g2)
-    touch = sphere_sphere(
-        fine.lanes,
-        fine.geom_offset[g1],
-        fine.geom_axis[g1],
-        model.geom_size.at(g1, 0),
-        center2,
-        fine.geom_axis[g2],
-        model.geom_size.at(g2, 0),
-    )
-    append(work, p, touch.moved(root), fine.lanes.mask(touch.dist <= model.pair_reach[p]))
+    center1 = work.fine.geom_offset[model.pair_geom1[p]]
+    _append_balls(model, work, p, center1, _seen_from_root(model, work, p), work.fine.lanes.real(1.0))
 
 
 @ti.func
 def sphere_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
     """The sphere against the nearest sphere in the capsule."""
     fine = work.fine
-    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-    root, center2 = _seen_from_root(model, work, g1, g2)
-    center = fine.geom_offset[g1]
-    if _bounds_meet(model, work, p, center - center2):
-        axis = fine.geom_axis[g2]
-        half = axis * model.geom_size.at(g2, 1)
-        nearest = center2 + half * segment_parameter(center, center2, half)
-        touch = sphere_sphere(
-            fine.lanes,
-            center,
-            fine.geom_axis[g1],
-            model.geom_size.at(g1, 0),
-            nearest,
-            axis,
-            model.geom_size.at(g2, 0),
-        )
-        append(work, p, touch.moved(root), fine.lanes.mask(touch.dist <= model.pair_reach[p]))
+    g2 = model.pair_geom2[p]
+    center1, center2 = fine.geom_offset[model.pair_geom1[p]], _seen_from_root(model, work, p)
+    if _bounds_meet(model, work, p, center1 - center2):
+        half = fine.geom_axis[g2] * model.geom_size.at(g2, 1)
+        nearest = center2 + half * segment_parameter(center1, center2, half)
+        _append_balls(model, work, p, center1, nearest, fine.lanes.real(1.0))
 
 
 @ti.func
@@ -106,8 +121,7 @@ def capsule_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
     """One contact, or up to two when the capsules are parallel: the ends of each are then tried in turn."""
     fine, lanes = work.fine, work.fine.lanes
     g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-    root, center2 = _seen_from_root(model, work, g1, g2)
-    center1 = fine.geom_offset[g1]
+    center1, center2 = fine.geom_offset[g1], _seen_from_root(model, work, p)
     if _bounds_meet(model, work, p, center1 - center2):
         half1 = fine.geom_axis[g1] * model.geom_size.at(g1, 1)
         half2 = fine.geom_axis[g2] * model.geom_size.at(g2, 1)
@@ -127,18 +141,7 @@ def capsule_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
                 else:
                     x2 = lanes.real(end)
                     x1 = segment_parameter(center2 + half2 * x2, center1, half1)
-            touch = sphere_sphere(
-                lanes,
-                center1 + half1 * x1,
-                fine.geom_axis[g1],
-                model.geom_size.at(g1, 0),
-                center2 + half2 * x2,
-                fine.geom_axis[g2],
-                model.geom_size.at(g2, 0),
-            )
-            present = lanes.mask(touch.dist <= model.pair_reach[p]) * wanted
-            found += present
-            append(work, p, touch.moved(root), present)
+            found += _append_balls(model, work, p, center1 + half1 * x1, center2 + half2 * x2, wanted)
 
 
 DRIVERS = (

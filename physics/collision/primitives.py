@@ -78,13 +78,11 @@ def closest_on_segments(
     parallel = lanes.mask(ti.abs(det) < scale * PARALLEL[lanes.double])
     det = ti.select(parallel > 0.5, lanes.real(1.0), det)
     x1 = (c * u - b * v) / det
-    x2 = (a * v - b * u) / det
-    over, under = x1 > 1.0, x1 < -1.0
-    x2 = ti.select(over, (v - b) / ti.max(c, MINIMUM), ti.select(under, (v + b) / ti.max(c, MINIMUM), x2))
-    x1 = clip(x1, -1.0, 1.0)
-    over2, under2 = x2 > 1.0, x2 < -1.0
-    top, bottom = clip((u - b) / ti.max(a, MINIMUM), -1.0, 1.0), clip((u + b) / ti.max(a, MINIMUM), -1.0, 1.0)
-    x1 = ti.select(over2, top, ti.select(under2, bottom, x1))
+    beyond = lanes.mask(ti.abs(x1) > 1.0)  # then its end is closest to the other's line
+    side = ti.select(x1 > 0.0, -b, b)
+    x2 = ti.select(beyond > 0.5, v + side, a * v - b * u) / ti.select(beyond > 0.5, ti.max(c, MINIMUM), det)
+    end = clip((u + ti.select(x2 > 0.0, -b, b)) / ti.max(a, MINIMUM), -1.0, 1.0)
+    x1 = ti.select(ti.abs(x2) > 1.0, end, clip(x1, -1.0, 1.0))
     x2 = clip(x2, -1.0, 1.0)
     return x1, x2, parallel
 

@@ -3,60 +3,25 @@
 import taichi as ti
 
 from ..dynamics.tree_matrix import factor
+from ..fields import SMALL_BITS, below
 from .products import limit_dofs
-
-
-@ti.func
-def fill_pattern(model: ti.template(), work: ti.template()):
-    """Columns of every row of the Hessian's factor: the tree's, and those that contacts between branches add."""
-    coupled = 0
-    for k in range(work.tile_ncon[0]):
-        coupled = ti.max(coupled, model.pair_couples[work.con_pair[k]])
-    if coupled == 0:
-        for i in range(model.nv):
-            work.fill_count.put(i, work.tree_count[i])
-            for e in range(work.tree_count[i]):
-                work.fill_index.put((i, e), work.tree_index[i, e])
-    else:
-        _mark_couplings(model, work)
-        for kk in range(model.nv):
-            k = model.nv - 1 - kk
-            count = 0
-            for jj in range(k + 1):
-                j = k - jj
-                if work.fill_mark[k, j] == 1:
-                    work.fill_index.put((k, count), j)
-                    count += 1
-            work.fill_count.put(k, count)
-            for a in range(2, count):  # into the next row alone, which hands them on (Davis 2006, section 4.1)
-                work.fill_mark[work.fill_index[k, 1], work.fill_index[k, a]] = 1
-
-
-@ti.func
-def _mark_couplings(model: ti.template(), work: ti.template()):
-    for i in range(model.nv):
-        for j in range(i + 1):
-            work.fill_mark[i, j] = 0
-        for e in range(work.tree_count[i]):
-            work.fill_mark[i, work.tree_index[i, e]] = 1
-    for k in range(work.tile_ncon[0]):
-        p = work.con_pair[k]
-        first = model.pair_dofadr[p]
-        for a in range(model.pair_dofnum[p]):
-            for b in range(a, model.pair_dofnum[p]):
-                work.fill_mark[model.pairdof_id[first + a], model.pairdof_id[first + b]] = 1
 
 
 @ti.func
 def start_hessian(model: ti.template(), work: ti.template()):
     """H = M, no row counted in yet."""
     for i in range(model.nv):
-        if work.fill_count[i] > work.tree_count[i]:
-            for e in range(work.fill_count[i]):
-                work.H[i, work.fill_index[i, e]] = work.real(0.0)
-        for e in range(work.tree_count[i]):
-            j = work.tree_index[i, e]
-            work.H[i, j] = work.M[i, j]
+        start, from_start = work.fill.start(i), work.tree.start(i)
+        count = work.tree.count[i]
+        if work.fill.count[i] == count:
+            for p in range(count):
+                work.H[start + below(SMALL_BITS, p)] = work.M[from_start + below(SMALL_BITS, p)]
+        else:
+            end = work.fill.end(i)
+            for e in range(start, end):
+                work.H[e] = work.real(0.0)
+            for p in range(count):
+                work.H[work.fill.address(end, work.tree.index[i, p])] = work.M[from_start + p]
     for k in range(work.tile_nlim[0]):
         work.lim_weight[k] = work.real(0.0)
     for k in range(work.tile_ncon[0]):
@@ -82,11 +47,9 @@ def update_hessian(model: ti.template(), work: ti.template(), fresh: ti.i32):
     for k in range(work.tile_ncon[0]):
         changed = ti.max(changed, _update_contact(model, work, k))
     if fresh == 1 or work.lanes.any(changed):
-        for i in range(model.nv):
-            for e in range(work.fill_count[i]):
-                j = work.fill_index[i, e]
-                work.H_L[i, j] = work.H[i, j]
-        factor(model.nv, work.fill_count, work.fill_index, work.H_L, work.H_inv)
+        for e in range(work.fill_total[0]):
+            work.H_L[e] = work.H[e]
+        factor(model.nv, work.fill, work.H_L, work.H_inv)
     return changed
 
 
@@ -102,7 +65,8 @@ def _update_limit(model: ti.template(), work: ti.template(), k: ti.i32):
         for a in range(limit_dofs(model, row)):
             scaled = change * work.lim_J.at(k, a)
             for b in range(a + 1):
-                work.H[dof + a, dof + b] = work.H[dof + a, dof + b] + scaled * work.lim_J.at(k, b)
+                entry = work.fill.address(work.fill.end(dof + a), dof + b)
+                work.H[entry] = work.H[entry] + scaled * work.lim_J.at(k, b)
     return changed
 
 
@@ -152,16 +116,16 @@ def _add_three(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32):
     nn, n1, w1 = work.weight_change[0], work.weight_change[1], work.weight_change[2]
     n2, w2 = work.weight_change[3], work.weight_change[4]
     for e in range(count):
-        i = model.pairdof_id[first + e]
+        end = work.fill.end(model.pairdof_id[first + e])
         a = address + 3 * e
         jn, j1, j2 = work.con_J[a], work.con_J[a + 1], work.con_J[a + 2]
         tn = nn * jn + n1 * j1 + n2 * j2
         t1 = n1 * jn + w1 * j1
         t2 = n2 * jn + w2 * j2
         for f in range(e, count):
-            j = model.pairdof_id[first + f]
             b = address + 3 * f
-            work.H[i, j] = work.H[i, j] + (tn * work.con_J[b] + t1 * work.con_J[b + 1] + t2 * work.con_J[b + 2])
+            entry = work.fill.address(end, model.pairdof_id[first + f])
+            work.H[entry] = work.H[entry] + (tn * work.con_J[b] + t1 * work.con_J[b + 1] + t2 * work.con_J[b + 2])
 
 
 @ti.func
@@ -170,16 +134,16 @@ def _add_any(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32, di
     first = model.pair_dofadr[p]
     count = model.pair_dofnum[p]
     for e in range(count):
-        i = model.pairdof_id[first + e]
+        end = work.fill.end(model.pairdof_id[first + e])
         a = address + dim * e
         tn = work.weight_change[0] * work.con_J[a]
         for c in range(1, dim):
             tn += work.weight_change[2 * c - 1] * work.con_J[a + c]
         for f in range(e, count):
-            j = model.pairdof_id[first + f]
             b = address + dim * f
             total = tn * work.con_J[b]
             for c in range(1, dim):
                 side = work.weight_change[2 * c - 1] * work.con_J[a] + work.weight_change[2 * c] * work.con_J[a + c]
                 total += side * work.con_J[b + c]
-            work.H[i, j] = work.H[i, j] + total
+            entry = work.fill.address(end, model.pairdof_id[first + f])
+            work.H[entry] = work.H[entry] + total

@@ -16,7 +16,8 @@ import taichi as ti
 
 from ..dynamics.smooth import unexplained_force
 from ..dynamics.tree_matrix import multiply, solve
-from .hessian import fill_pattern, start_hessian, update_hessian
+from .fill import lay_out_hessian
+from .hessian import start_hessian, update_hessian
 from .line_search import search
 from .products import constraint_force, jacobian_times
 
@@ -84,7 +85,7 @@ def _scale(model: ti.template(), work: ti.template()):
     """One over the trace of M (MuJoCo with constraint islands), or the constant without islands."""
     trace = work.real(0.0)
     for i in range(model.nv):
-        trace += work.M[i, i]
+        trace += work.M[work.tree.start(i)]
     scale = 1.0 / trace
     if model.solver_scale[0] > 0.0:
         scale = work.real(model.solver_scale[0])
@@ -136,12 +137,12 @@ def _newton_direction(
         fresh = 0
         if rounds + restarts == 0:
             fresh = 1
-            fill_pattern(model, work)
+            lay_out_hessian(model, work)
             start_hessian(model, work)
         changed = update_hessian(model, work, fresh)
         for i in range(model.nv):
             work.search[i] = -work.gradient[i]
-        solve(model.nv, work.fill_count, work.fill_index, work.H_L, work.H_inv, work.search)
+        solve(model.nv, work.fill, work.H_L, work.H_inv, work.search)
         decrement = work.real(0.0)
         for i in range(model.nv):
             decrement -= work.gradient[i] * work.search[i]
@@ -175,7 +176,7 @@ def _step(model: ti.template(), work: ti.template(), scale: ti.template(), round
 @ti.func
 def _line_search(model: ti.template(), work: ti.template(), scale: ti.template(), still: ti.template()):
     """M_search, and `line_search.search` along it: (step, change of the cost)."""
-    multiply(model.nv, work.tree_count, work.tree_index, work.M, work.search, work.M_search)
+    multiply(model.nv, work.tree, work.M, work.search, work.M_search)
     linear, quadratic, square, descent = work.real(0.0), work.real(0.0), work.real(0.0), work.real(0.0)
     for i in range(model.nv):
         direction = work.search[i]
@@ -210,9 +211,10 @@ def _coarse(model: ti.template(), work: ti.template()):
     moved, size, least = work.real(0.0), work.real(0.0), work.real(FINITE)
     for i in range(model.nv):
         end = work.qacc[i] + work.shift[i]
-        moved = ti.max(moved, work.shift[i] * work.shift[i] * work.M[i, i])
+        inertia = work.M[work.tree.start(i)]
+        moved = ti.max(moved, work.shift[i] * work.shift[i] * inertia)
         size = ti.max(size, end * end)
-        least = ti.min(least, work.M[i, i])
+        least = ti.min(least, inertia)
     error = model.condition[0] * (UNIT_ROUNDOFF / VISIBLE)
     return work.lanes.mask(moved * (error * error) > size * least)
 

@@ -12,15 +12,16 @@ from ..math.spatial import parallel_axis
 
 @ti.func
 def mass_matrix(model: ti.template(), work: ti.template()):
-    """M at (dof, ancestor), armature on the diagonal."""
+    """M at every dof and its ancestors, armature on the diagonal."""
     _subtree_inertias(model, work)
     for i in range(model.nv):
         b = model.dof_bodyid[i]
-        momentum = _momentum(model, work, i, b)
-        work.M[i, i] = _moment(model, work, i, b, momentum) + model.dof_armature[i]
-        for k in range(1, model.dof_depth[i]):
-            j = model.dof_ancestor[i, k]
-            work.M[i, j] = _moment(model, work, j, b, momentum)
+        com = work.com_offset[b]
+        momentum = _momentum(model, work, i, b, com)
+        start = work.tree.start(i)
+        work.M[start] = _moment(model, work, i, com, momentum) + model.dof_armature[i]
+        for k in range(1, work.tree.count[i]):
+            work.M[start + k] = _moment(model, work, work.tree.index[i, k], com, momentum)
 
 
 @ti.func
@@ -40,21 +41,21 @@ def _subtree_inertias(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def _momentum(model: ti.template(), work: ti.template(), i: ti.i32, b: ti.i32):
-    """Momentum, about its centre of mass, of body b and all below it when its dof i moves at unit speed."""
+def _momentum(model: ti.template(), work: ti.template(), i: ti.i32, b: ti.i32, com: ti.template()):
+    """Momentum, about `com`, their centre of mass, of body b and all below it when its dof i moves at unit speed."""
     rot = work.cdof[i].rot
     lin = work.cdof[i].lin
     if model.dof_turns[i] == 1:
-        lin = rot.cross(work.com_offset[b] - work.anchor_offset[model.dof_jntid[i]])
+        lin = rot.cross(com - work.anchor_offset[model.dof_jntid[i]])
     return Motion(work.subtree_inertia.symmetric(b).times(rot), lin * model.body_subtreemass[b])
 
 
 @ti.func
-def _moment(model: ti.template(), work: ti.template(), j: ti.i32, b: ti.i32, momentum: ti.template()):
-    """Share of dof j in a momentum about the centre of mass of b's subtree."""
+def _moment(model: ti.template(), work: ti.template(), j: ti.i32, com: ti.template(), momentum: ti.template()):
+    """Share of dof j in a momentum about `com`."""
     share = work.real(0.0)
     if model.dof_turns[j] == 1:
-        arm = work.com_offset[b] - work.anchor_offset[model.dof_jntid[j]]
+        arm = com - work.anchor_offset[model.dof_jntid[j]]
         share = work.cdof[j].rot.dot(momentum.rot + arm.cross(momentum.lin))
     else:
         share = work.cdof[j].lin.dot(momentum.lin)

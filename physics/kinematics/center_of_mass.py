@@ -8,21 +8,26 @@ from .forward import FREE, HINGE, SLIDE
 
 @ti.func
 def center_of_mass(model: ti.template(), work: ti.template()):
-    """subtree_com, own_inertia, cinert and cdof."""
+    """subtree_com, own_inertia and cdof."""
     _subtree_com(model, work)
+    for b in range(1, model.nbody):
+        axes = (work.xquat[b] * model.body_iquat[b]).matrix()
+        work.own_inertia.put(b, axes.scaled_square(model.body_inertia[b]))
+        first = model.body_jntadr[b]
+        for j in range(first, first + model.body_jntnum[b]):
+            _joint_motion(model, work, b, j)
+
+
+@ti.func
+def body_inertias(model: ti.template(), work: ti.template()):
+    """Cinert of every body, for who asks: the dynamics take moments about nearer points."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     work.cinert.put(0, Inertia(Sym3(zero, zero, zero, zero, zero, zero), none, zero))
     for b in range(1, model.nbody):
         offset = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]
-        axes = (work.xquat[b] * model.body_iquat[b]).matrix()
-        mass = work.real(model.body_mass[b])
-        own = axes.scaled_square(model.body_inertia[b])
-        work.own_inertia.put(b, own)
-        work.cinert.put(b, Inertia.about(own, offset, mass))
-        first = model.body_jntadr[b]
-        for j in range(first, first + model.body_jntnum[b]):
-            _joint_motion(model, work, b, j)
+        own = work.own_inertia.symmetric(b)
+        work.cinert.put(b, Inertia.about(own, offset, work.real(model.body_mass[b])))
 
 
 @ti.func

@@ -67,7 +67,9 @@ def _jointed_body(model: ti.template(), work: ti.template(), b: ti.i32):
     for j in range(first, last):
         axis = quat.rotate(model.fine.jnt_axis[j])
         offset = model.fine.jnt_pos[j]
-        anchor = pos + quat.rotate(offset)
+        anchor = pos.copy()
+        if model.jnt_centred[j] == 0:
+            anchor = pos + quat.rotate(offset)
         work.anchor_offset.put(j, work.lanes.rounded(anchor))
         work.xaxis.put(j, work.lanes.rounded(axis))
         q = model.jnt_qposadr[j]
@@ -78,7 +80,8 @@ def _jointed_body(model: ti.template(), work: ti.template(), b: ti.i32):
                 quat = quat * from_axis_angle(fine.lanes, model.fine.jnt_axis[j], fine.qpos[q] - model.fine.qpos0[q])
             else:
                 quat = quat * Quat(fine.qpos[q], fine.qpos[q + 1], fine.qpos[q + 2], fine.qpos[q + 3]).normalized()
-            pos = anchor - quat.rotate(offset)
+            if model.jnt_centred[j] == 0:
+                pos = anchor - quat.rotate(offset)
     fine.xquat.put(b, quat)
     if parent == 0:
         for j in range(first, last):

@@ -134,6 +134,7 @@ def _joints(mjm: mujoco.MjModel) -> dict:
     kinds = mjm.jnt_type[mjm.dof_jntid]
     nth = np.arange(mjm.nv) - mjm.jnt_dofadr[mjm.dof_jntid]
     return out | {
+        "jnt_centred": (mjm.jnt_pos == 0).all(1).astype(int),
         "dof_turns": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
         "dof_depth": depth,
         "dof_ancestor": ancestors,
@@ -219,6 +220,8 @@ def _pairs(mjm: mujoco.MjModel) -> dict:
     params = [mix_pair(mjm, int(a), int(b)) for a, b in pairs]
     stacked = {k: np.array([p[k] for p in params]) for k in (params[0] if params else ())}
     empty = ("condim", "margin", "reach", "friction", "solimp", "stiffness", "damping", "diagonal", "regularizer")
+    caution = 1 + 1e-6  # more than single precision rounds
+    reach = stacked.get("reach", np.zeros(0))
     dynamic = mjm.body_weldid[body] != 0
     return {
         "pair_start": np.searchsorted(row, np.arange(len(PAIR_TYPES) + 1)),
@@ -226,6 +229,9 @@ def _pairs(mjm: mujoco.MjModel) -> dict:
         "pair_geom2": pairs[:, 1],
         "pair_body1": body[:, 0],
         "pair_body2": body[:, 1],
+        "pair_touch": (mjm.geom_size[pairs, 0].sum(1) + reach) * caution,
+        "pair_bound": (mjm.geom_rbound[pairs].sum(1) + reach) * caution,
+        "pair_same_tree": (mjm.body_rootid[body[:, 0]] == mjm.body_rootid[body[:, 1]]).astype(int),
         "pair_dofadr": np.cumsum(lengths) - lengths,
         "pair_dofnum": lengths,
         "pair_couples": (dynamic[:, 0] & dynamic[:, 1]).astype(int),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import mujoco
+import numpy as np
 import torch
 
 from ..model.model import Model
@@ -92,12 +93,10 @@ def _body_axes(model: Model, fields: Fields) -> Tensor:
 
 def _dense_mass(model: Model, fields: Fields) -> Tensor:
     """The symmetric mass matrix (num_envs, nv, nv)."""
-    nv = model.mj.nv
-    mask = torch.zeros((nv, nv), dtype=torch.bool)
-    for i in range(nv):
-        ancestors = model.values["dof_ancestor"][i, : model.values["dof_depth"][i]]
-        mask[i, torch.as_tensor(ancestors)] = True
-    lower = torch.where(mask, fields["M"].reshape(-1, nv, nv), 0.0)
+    nv, depth = model.mj.nv, model.values["dof_depth"]
+    columns = [model.values["dof_ancestor"][i, : depth[i]] for i in range(nv)]
+    lower = fields["M"].new_zeros((len(fields["M"]), nv, nv))
+    lower[:, np.repeat(np.arange(nv), depth), np.concatenate([*columns, np.zeros(0, int)])] = fields["M"]
     return lower + torch.tril(lower, -1).transpose(1, 2)
 
 

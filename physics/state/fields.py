@@ -3,7 +3,8 @@
 All of them are lane numbers in the scratch of a worker: one tile of environments at a time passes through it, so
 the working set stays in the cache however large the batch is. `INDICES` are plain integers, one for all lanes.
 
-Sizes: those of the model, and ncon: contact slots; njac: numbers in all contact Jacobians; nqfine: nq where positions
+Sizes: those of the model, and ncon: contact slots; njac: numbers in all contact Jacobians; nM and
+ntriangle: entries of the mass matrix, and of a triangle; nqfine: nq where positions
 need double precision (`Features.fine`), else 0.
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
 """
@@ -61,8 +62,8 @@ KINEMATICS: tuple[Field, ...] = (
 
 DYNAMICS: tuple[Field, ...] = (
     _F("subtree_inertia", ("nbody",), 6, "kg m^2", "of the body and all below it about their centre of mass"),
-    _F("M", ("nv", "nv"), 1, "kg or kg m^2", "mass matrix, stored at (dof, ancestor)"),
-    _F("L", ("nv", "nv"), 1, "", "unit factor of M or of its implicit variant: L^T D L"),
+    _F("M", ("nM",), 1, "kg or kg m^2", "mass matrix: every dof's row, from its diagonal to the root"),
+    _F("L", ("nM",), 1, "", "unit factor of M or of its implicit variant: L^T D L"),
     _F("D_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
     _F("cvel", ("nbody",), 6, "rad/s, m/s", "spatial velocity about the tree's centre of mass"),
     _F("body_acc", ("nbody",), 6, "rad/s^2, m/s^2", "acceleration of the body's centre of mass"),
@@ -110,8 +111,8 @@ SOLVER: tuple[Field, ...] = (
     _F("gradient", ("nv",), 1, "N or N m", "gradient of the cost"),
     _F("search", ("nv",), 1, "m/s^2 or rad/s^2", "Newton direction"),
     _F("M_search", ("nv",), 1, "N or N m", "M search"),
-    _F("H", ("nv", "nv"), 1, "kg or kg m^2", "Hessian M + J^T D J"),
-    _F("H_L", ("nv", "nv"), 1, "", "unit factor of the Hessian"),
+    _F("H", ("ntriangle",), 1, "kg or kg m^2", "Hessian M + J^T D J, by rows as M, those of its own tree"),
+    _F("H_L", ("ntriangle",), 1, "", "unit factor of the Hessian"),
     _F("H_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
     _F("weight_change", ("cone",), 1, "kg", "change of the con_weight in hand"),
     _F("whole", ("one",), 1, "", "mask: the first step is taken whole, without a line search"),
@@ -163,9 +164,16 @@ SCRATCH: tuple[Field, ...] = (*QUANTITIES, *RESTS)
 INDICES: tuple[Field, ...] = (
     _F("tree_count", ("nv",), 1, "", "entries of the row of M, its diagonal included", small=True),
     _F("tree_index", ("nv", "nv"), 1, "", "their columns in descending order", small=True),
+    _F("tree_start", ("nv",), 1, "", "where the row starts"),
+    _F("tree_order", ("nv",), 1, "", "dofs by their depth in the tree", small=True),
     _F("fill_count", ("nv",), 1, "", "entries of the row of the Hessian, its diagonal included", small=True),
     _F("fill_index", ("nv", "nv"), 1, "", "their columns in descending order", small=True),
-    _F("fill_mark", ("nv", "nv"), 1, "", "1 where the Hessian's factor has an entry"),
+    _F("fill_start", ("nv",), 1, "", "where the row starts"),
+    _F("fill_order", ("nv",), 1, "", "dofs by their depth in the Hessian's tree", small=True),
+    _F("fill_parent", ("nv",), 1, "", "parent in the Hessian's tree, -1: none"),
+    _F("fill_total", ("one",), 1, "", "entries of the Hessian"),
+    _F("fill_npair", ("one",), 1, "", "contact slots that the Hessian's tree was made for"),
+    _F("fill_pair", ("ncon",), 1, "", "their pairs"),
     _F("con_pair", ("ncon",), 1, "", "pair of the contact slot"),
     _F("con_jadr", ("ncon",), 1, "", "first number of its Jacobian"),
     _F("lim_row", ("nlimit",), 1, "", "limit of the slot", small=True),

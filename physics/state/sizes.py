@@ -12,7 +12,7 @@ from .fields import COORDINATES, EVALUATION, INDICES, REMAINDERS, SCRATCH
 
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "npairdof", "nlimit"),
-    *("nvert", "ncorner", "ncon", "njac", "nqfine"),
+    *("nvert", "ncorner", "ncon", "njac", "nM", "ntriangle", "nqfine"),
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
@@ -40,7 +40,9 @@ def all_sizes(model: Model) -> dict[str, int]:
         slots[starts[row] : starts[row + 1]] = count
     per_slot = values["pair_condim"] * values["pair_dofnum"]
     contacts = {"ncon": int(slots.sum()), "njac": int((slots * per_slot).sum())}
-    return {**sizes, "six": 6, "cone": 11, **contacts, "nqfine": sizes["nq"] if needs_fine(model) else 0}
+    matrices = {"nM": int(values["dof_depth"].sum()), "ntriangle": sizes["nv"] * (sizes["nv"] + 1) // 2}
+    fine = {"nqfine": sizes["nq"] if needs_fine(model) else 0}
+    return {**sizes, "six": 6, "cone": 11, **contacts, **matrices, **fine}
 
 
 def flat_integers(model: Model) -> np.ndarray:

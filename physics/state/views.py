@@ -17,6 +17,7 @@ from ..math.lanes import traced
 from ..model import fields as model_fields
 from ..model.features import Features
 from . import fields
+from .pattern import Pattern
 from .sizes import FLAGS, GROUPS, HEADER, SIZES
 
 
@@ -108,6 +109,8 @@ class Workspace(_View):
         self._first_index = expr_init(worker * scratch.index_rows)
         self._fill(ints, "quantities", scratch.numbers, self._first_row)
         self._fill(ints, "indices", scratch.indices, self._first_index)
+        self.tree = Pattern(self.tree_count, self.tree_index, self.tree_start, self.tree_order)
+        self.fill = Pattern(self.fill_count, self.fill_index, self.fill_start, self.fill_order)
         self.fine: Any = self
         if has.fine:
             self.fine = self._fine_view(fields.FINE)
