@@ -207,6 +207,7 @@ class RigidSolver:
     def close(self) -> None:
         """Give the memory of this batch back; the solver cannot be used afterwards."""
         self._launch = _closed
+        self._launches.follow = _closed  # type: ignore[method-assign, assignment]
         self._memory = self._launches.memory = self._outputs.values = torch.zeros((0, 0, 0))
 
     # motion
@@ -243,10 +244,10 @@ class RigidSolver:
         if wanted.ndim != 3 or wanted.shape[::2] != (self.num_envs, self.model.mj.nu) or not wanted.shape[1]:
             expected = f"({self.num_envs}, nstep, {self.model.mj.nu})"
             raise ValueError(f"controls: expected shape {expected} with at least one step, got {wanted.shape}")
-        self.ctrl = wanted[:, -1]
         nq, nv = self._widths["qpos"], self._widths["qvel"]
         track = torch.empty((*wanted.shape[:2], nq + nv), dtype=self.dtype)
         self._launches.follow(self._call, self._outputs, torch.from_numpy(wanted), track)
+        self.ctrl = wanted[:, -1]
         self._outputs.mark_current()
         self.edits += 1
         return Trajectory(track[..., :nq], track[..., nq:])
@@ -372,5 +373,5 @@ class RigidSolver:
         self._counters[:, row].masked_fill_(self.tiles.used & self.tiles.mask(index)[:, 0], value)
 
 
-def _closed() -> None:
+def _closed(*_: Any) -> None:
     raise RuntimeError("this solver was closed; make a new one")

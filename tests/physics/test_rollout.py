@@ -109,3 +109,14 @@ def test_wrong_shapes_are_named(shape):
     with pytest.raises(ValueError, match=r"controls: expected shape \(20, nstep, 3\)"):
         solver.rollout(np.zeros(shape))
     assert torch.equal(solver.qpos, before) and solver.time.eq(0).all()
+
+
+def test_a_closed_solver_says_so():
+    """Instead of running on memory that is gone."""
+    tumble.init(precision="32")
+    solver, controls = swarm("hopper", 20)
+    solver.close()
+    with pytest.raises(RuntimeError, match="this solver was closed"):
+        solver.rollout(controls)
+    with pytest.raises(RuntimeError, match="this solver was closed"):
+        solver.step()
