@@ -132,7 +132,7 @@ class Arena:
         """Copy quantities of the environments `rows` (None: of all), at least those named."""
         if self._windows is not None:  # there is one environment, and all are copied at once
             return self._windows.look()
-        return {name: self.array(self.solver.get(name, rows)) for name in names}
+        return {name: self.array(found) for name, found in self.solver.look(names, rows).items()}
 
     def _faults(self) -> Array:
         """The solver's fault bits, a copy."""

@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from . import infos
 from .actions import ActionCheck
 from .arena import Arena, Outcome
-from .arrays import Array, copy, host, indices, nobody, where
+from .arrays import Array, blank, copy, host, indices, nobody, where
 from .faults import FaultReporter
 from .noise import Streams
 from .pictures import METADATA, Pictures, check_render_mode
@@ -258,11 +258,14 @@ class SimVectorEnv(VectorEnv):
         if self.autoreset_mode is not AutoresetMode.SAME_STEP or not done.any():
             info = infos.whole(outcome.info, done)
             return outcome.observation, outcome.reward, outcome.terminated, truncated, info
+        rows = indices(done)
+        final_obs = blank(outcome.observation, self.num_envs)
+        final_obs[rows] = outcome.observation[rows]
         final_info = infos.only(outcome.info, done) | infos.narrow(fault, done)
-        final = {"final_obs": where(done[:, None], outcome.observation, 0), "final_info": final_info}
         info = infos.only(outcome.info, ~done)
-        observation, new_info = self._restart(outcome.observation, indices(done))
-        info = infos.merge(info, new_info) | infos.masked(final, done)
+        observation, new_info = self._restart(outcome.observation, rows)
+        final = infos.masked({"final_obs": final_obs, "final_info": final_info}, done)
+        info = infos.merge(info, new_info) | final
         return observation, outcome.reward, outcome.terminated, truncated, info
 
     def _finish_resetting(self, outcome: Outcome, truncated: Array, resetting: Array) -> tuple:
@@ -275,8 +278,11 @@ class SimVectorEnv(VectorEnv):
         return observation, reward, terminated, truncated, infos.merge(info, new_info)
 
     def _restart(self, observation: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
-        """Begin an episode in the environments `rows` (k,); return everyone's observations and the info of `rows`."""
-        observation = copy(observation)
+        """Begin an episode in the environments `rows` (k,), and put their part into everyone's observations.
+
+        Returns:
+            The same observations, and the info of `rows`.
+        """
         if not len(rows):
             return observation, {}
         noise = self._streams.begin(host(rows))

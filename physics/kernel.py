@@ -134,11 +134,20 @@ def _trace(model: ti.template(), work: ti.template(), track: ti.template(), tile
     """Qpos and qvel to their place in an array (num_envs, periods, nq + nv)."""
     lanes = work.lanes
     for r in range(model.nq + model.nv):
-        value = work.real(0.0) + work.row(r)
+        value = work.row(r)
         for lane in ti.static(range(lanes.width)):
             env = tile * lanes.width + lane
             if env < track.shape[0]:
                 track[env, period, r] = lanes.get(value, lane)
+
+
+@ti.func
+def _hand_out(work: ti.template(), row: ti.i32, out: ti.template(), tile: ti.i32, column: ti.i32):
+    """Row of the scratch into a column of an array (tiles W, columns): to every environment its own."""
+    lanes = work.lanes
+    value = work.row(row)
+    for lane in ti.static(range(lanes.width)):
+        out[tile * lanes.width + lane, column] = lanes.get(value, lane)
 
 
 _MIN_ROWS, _MIN_INDEX_ROWS = 1 << 15, 1 << 13  # one size class for all but large models
@@ -194,7 +203,7 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
         call: ti.types.ndarray(ti.i32, 1),
         tiles: ti.types.ndarray(ti.i32, 1),
         rows: ti.types.ndarray(ti.i32, 1),
-        out: numbers,
+        out: ti.types.ndarray(dtype, 2),
         dump: ti.types.ndarray(ti.i32, 2),
         controls: ti.types.ndarray(dtype, 3),
         track: ti.types.ndarray(dtype, 3),
@@ -225,7 +234,7 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
                 if call[REPLAY] == 0:
                     _end(model, work, memory, counters, call, tile, ended)
                 for k in range(call[ROWS]):
-                    store_row(work, rows[k], out, tile - call[FIRST], k)
+                    _hand_out(work, rows[k], out, tile - call[FIRST], k)
                 for k in range(call[INDICES]):
                     dump[tile - call[FIRST], k] = work.index(k)
                 i = ti.atomic_add(call[NEXT], 1)

@@ -71,11 +71,15 @@ class Launches:
     def evaluate(
         self, names: Sequence[str], tiles: torch.Tensor | None = None, with_indices: bool = False
     ) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
-        """Fields (tiles, numbers, lanes) and index scratch (tiles, integers) at the last evaluation of some tiles."""
+        """Fields and integers of the scratch at the last evaluation of some tiles, None: of all.
+
+        Returns:
+            The fields by name, each (tiles W, numbers), and the integers (tiles, n) where asked for.
+        """
         tiles = self._all if tiles is None else tiles
         rows = torch.cat([torch.arange(self.offsets[n], self.offsets[n] + self.widths[n]) for n in names])
         count = layout(INDICES, self.sizes)[1] if with_indices else 0
-        out = torch.zeros((len(tiles), max(1, len(rows)), self._tiles.width), dtype=self._dtype)
+        out = torch.zeros((len(tiles) * self._tiles.width, max(1, len(rows))), dtype=self._dtype)
         dump = torch.zeros((len(tiles), max(1, count)), dtype=torch.int32)
         call = self._call(len(tiles), len(rows), count, names, replay=True)
         call[driver.FIRST] = tiles[0]

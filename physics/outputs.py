@@ -43,7 +43,7 @@ class Outputs:
 
     Attributes:
         rows: the rows handed out, (n,) int32.
-        values: what they held at the last evaluation, (tiles, n, lanes).
+        values: what they held at the last evaluation, (environments, n), spare ones of the last tile included.
         current: whether that is so in all environments.
     """
 
@@ -64,7 +64,7 @@ class Outputs:
             rows += range(offsets[name], offsets[name] + widths[name])
         self.count = len(rows)
         self.rows = torch.tensor(rows or [0], dtype=torch.int32)
-        self.values = tiles.zeros(self.count, memory.dtype)
+        self.values = torch.zeros((tiles.count * tiles.width, max(1, self.count)), dtype=memory.dtype)
         self.current = False
         self._stale = np.ones(tiles.num_envs, np.bool_)
         self._whole: Bound | None = None
@@ -74,7 +74,7 @@ class Outputs:
         return name in self.places
 
     def __getitem__(self, name: str) -> torch.Tensor:
-        """One field in all tiles, (tiles, numbers, lanes), a view."""
+        """One field of all environments, (environments, numbers), a view."""
         return self.values[:, self.places[name]]
 
     def mark(self, index: np.ndarray | None) -> None:
@@ -112,5 +112,4 @@ class Outputs:
             theirs.numpy()[:count] = chosen.reshape(count, width, -1).transpose(0, 2, 1)
         side.bound.call[driver.TILES] = count
         side.bound.launch()
-        found = side.values.numpy()[:count].transpose(0, 2, 1).reshape(count * width, -1)
-        self.values.numpy()[tile, :, lane] = found
+        self.values.numpy()[tile * width + lane] = side.values.numpy()[: len(tile)]

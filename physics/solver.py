@@ -13,7 +13,7 @@ from .outputs import Bound, Outputs
 from .readout.contacts import SOURCES as CONTACT_SOURCES
 from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, derive, sources_of
-from .readout.inspection import inspect_lane
+from .readout.inspection import inspect_numbers
 from .runtime import Runtime, ensure_runtime
 from .state.fields import COORDINATES, EVALUATION, NOT_INTEGRATED, QUANTITIES, REMAINDERS
 from .state.sizes import solver_notes
@@ -208,7 +208,7 @@ class RigidSolver:
         """Give the memory of this batch back; the solver cannot be used afterwards."""
         self._launch = _closed
         self._launches.follow = _closed  # type: ignore[method-assign, assignment]
-        self._memory = self._launches.memory = self._outputs.values = torch.zeros((0, 0, 0))
+        self._memory = self._launches.memory = self._outputs.values = torch.zeros((0, 0))
 
     # motion
 
@@ -281,12 +281,24 @@ class RigidSolver:
         names = sources_of((name,))
         if all(n in self._outputs for n in names):
             self.refresh()
-            fields = {n: self.tiles.read(self._outputs[n], index) for n in names}
+            fields = {n: self.tiles.pick(self._outputs[n], index) for n in names}
         else:
             self.runtime.require()
             found, _ = self._launches.evaluate(names)
-            fields = {n: self.tiles.read(v, index) for n, v in found.items()}
+            fields = {n: self.tiles.pick(values, index) for n, values in found.items()}
         return derive(self.model, name, fields)
+
+    def look(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
+        """`get` for several quantities at once: quicker, and those that are outputs are parts of one tensor."""
+        index = self.tiles.index(envs_idx)
+        together = [name for name in names if name in self._outputs and name not in DERIVED]
+        found = {name: self.get(name, index) for name in names if name not in together}
+        if together:
+            self.refresh()
+            block = self.tiles.pick(self._outputs.values, index)
+            for name in together:
+                found[name] = derive(self.model, name, {name: block[:, self._outputs.places[name]]})
+        return found
 
     def live(self, name: str) -> Live | None:
         """Where a coordinate, an output or "faults" lies in memory that the next step overwrites.
@@ -303,7 +315,7 @@ class RigidSolver:
             return Live(self._counters[:, :, 0], slice(driver.FAULT, driver.FAULT + 1))
         if name in _STATE:
             return Live(self._memory[:, :, 0], self._rows(name))
-        return Live(self._outputs.values[:, :, 0], self._outputs.places[name]) if name in self._outputs else None
+        return Live(self._outputs.values, self._outputs.places[name]) if name in self._outputs else None
 
     def refresh(self) -> None:
         """Bring the outputs to the last evaluation of every environment; `get` sees to that by itself."""
@@ -329,7 +341,9 @@ class RigidSolver:
         tile = torch.tensor([index // self.width], dtype=torch.int32)
         self.runtime.require()
         fields, dump = self._launches.evaluate([f.name for f in QUANTITIES], tile, with_indices=True)
-        return inspect_lane(self.model, fields, dump[0], self._launches.sizes, index % self.width)
+        lane = index % self.width
+        numbers = {name: values[lane : lane + 1] for name, values in fields.items()}
+        return inspect_numbers(self.model, numbers, dump[0], self._launches.sizes)
 
     # plumbing
 

@@ -35,6 +35,11 @@ class Tiles:
         rows = source.transpose(0, 2, 1).copy().reshape(len(source) * self.width, tiled.shape[1])
         return torch.from_numpy(rows[: self.num_envs])
 
+    def pick(self, rows: torch.Tensor, index: np.ndarray | None = None) -> torch.Tensor:
+        """(environments, numbers), spare ones included -> those of the environments `index` (None: all), a copy."""
+        source = rows.numpy()
+        return torch.from_numpy(source[: self.num_envs].copy() if index is None else source[index])
+
     def write(self, tiled: torch.Tensor, first: int, rows: np.ndarray, width: int, index: np.ndarray | None) -> None:
         """Write `rows`, broadcast to (environments, width), from number `first` on, where `index` says (None: all)."""
         target = tiled.numpy()[:, first : first + width]

@@ -37,10 +37,10 @@ class Contacts:
 
 
 def batched_contacts(model: Model, num_envs: int, fields: dict[str, torch.Tensor], dump: torch.Tensor) -> Contacts:
-    """Contacts of all environments, from the fields (tiles, numbers, lanes) and the indices (tiles, integers)."""
+    """Contacts of all environments, from the fields (tiles W, numbers) and the indices (tiles, integers)."""
     values = model.values
     offsets = layout(INDICES, all_sizes(model))[0]
-    tiles, width = len(dump), fields["con_dist"].shape[2]
+    tiles, width = len(dump), len(fields["con_dist"]) // len(dump)
     used = dump[:, offsets["tile_ncon"]].long()
     n = int(used.max()) if len(used) else 0
     slot = torch.arange(n)
@@ -48,8 +48,8 @@ def batched_contacts(model: Model, num_envs: int, fields: dict[str, torch.Tensor
     pair = torch.where(in_use[:, :, 0], dump[:, offsets["con_pair"] : offsets["con_pair"] + n].long(), 0)
 
     def field(name: str, components: int) -> torch.Tensor:
-        rows = fields[name].reshape(tiles, -1, components, width)[:, :n]
-        return rows.permute(0, 3, 1, 2).reshape(tiles * width, n, components)[:num_envs]
+        numbers = fields[name]
+        return numbers.reshape(len(numbers), numbers.shape[1] // components, components)[:num_envs, :n]
 
     def table(name: str) -> torch.Tensor:
         rows = torch.as_tensor(values[name])

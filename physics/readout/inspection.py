@@ -21,19 +21,17 @@ _LIMIT, _FRICTIONLESS, _PYRAMIDAL = (
 )
 
 
-def inspect_lane(
-    model: Model, fields: dict[str, torch.Tensor], dump: torch.Tensor, sizes: dict[str, int], lane: int
+def inspect_numbers(
+    model: Model, numbers: dict[str, torch.Tensor], dump: torch.Tensor, sizes: dict[str, int]
 ) -> dict[str, np.ndarray]:
-    """The dictionary of `RigidSolver.inspect` from the scratch of a tile.
+    """The dictionary of `RigidSolver.inspect` from the scratch.
 
     Args:
         model: the model.
-        fields: every quantity, (1, numbers, lanes).
-        dump: the tile's integers.
+        numbers: every quantity of the environment, (1, numbers).
+        dump: its tile's integers.
         sizes: all sizes.
-        lane: which environment of the tile.
     """
-    numbers = {name: value[:, :, lane] for name, value in fields.items()}
     out = {name: derive(model, name, {name: numbers[name]})[0].numpy() for name in _BY_NAME}
     out |= {name: derive(model, name, numbers)[0].numpy() for name in _FROM_OTHERS}
     out["eval_qpos"], out["eval_qvel"] = numbers["eval_qpos"][0].numpy(), numbers["eval_qvel"][0].numpy()

@@ -243,3 +243,18 @@ def test_workers_stay_on_a_core_each_if_there_is_one_for_each_core():
     for threads, expected in ((usable_cores(), sorted(os.sched_getaffinity(0))), (1, [])):
         done = subprocess.run([sys.executable, "-c", script, str(threads)], capture_output=True, text=True, check=True)
         assert done.stdout.splitlines()[-1] == str(expected)
+
+
+@pytest.mark.parametrize("rows", [None, [4, 1]])
+def test_a_look_at_several_quantities(model, rows):
+    """State, outputs and what is derived or not delivered: each is what `get` gives."""
+    solver = RigidSolver(model, 6, outputs=("cvel", "xipos", "qM"))
+    solver.set_state(qvel=np.random.default_rng(0).normal(size=(6, model.mj.nv)))
+    solver.step(3)
+    names = ("qvel", "cvel", "qM", "xipos", "xmat", "cinert")
+    seen = solver.look(names, rows)
+    assert set(seen) == set(names)
+    assert all(torch.equal(seen[name], solver.get(name, rows)) for name in names)
+    before = seen["cvel"].clone()
+    solver.step()
+    assert torch.equal(seen["cvel"], before) and not torch.equal(solver.get("cvel", rows), before)
