@@ -3,7 +3,7 @@
 import taichi as ti
 
 from ..dynamics.tree_matrix import factor
-from ..fields import SMALL_BITS, below
+from ..fields import ROW_BITS, SMALL_BITS, below
 from .products import limit_dofs
 
 
@@ -48,7 +48,8 @@ def update_hessian(model: ti.template(), work: ti.template(), fresh: ti.i32):
         changed = ti.max(changed, _update_contact(model, work, k))
     if fresh == 1 or work.lanes.any(changed):
         for e in range(work.fill_total[0]):
-            work.H_L[e] = work.H[e]
+            entry = below(ROW_BITS - 1, e)
+            work.H_L[entry] = work.H[entry]
         factor(model.nv, work.fill, work.H_L, work.H_inv)
     return changed
 
@@ -110,22 +111,37 @@ def _set_change(work: ti.template(), k: ti.i32, c: ti.i32, value: ti.template())
 
 @ti.func
 def _add_three(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32):
-    address = work.con_jadr[k]
+    """Its entries lie side by side, as a row's do, where no other contact has put dofs between those of this one."""
+    address = below(ROW_BITS - 1, work.con_jadr[k])
     first = model.pair_dofadr[p]
     count = model.pair_dofnum[p]
+    side_by_side = True
+    if count > 1:
+        deepest, nearest = model.pairdof_id[first], model.pairdof_id[first + count - 1]
+        side_by_side = work.fill.count[deepest] - work.fill.count[nearest] == count - 1
     nn, n1, w1 = work.weight_change[0], work.weight_change[1], work.weight_change[2]
     n2, w2 = work.weight_change[3], work.weight_change[4]
     for e in range(count):
-        end = work.fill.end(model.pairdof_id[first + e])
-        a = address + 3 * e
+        i = model.pairdof_id[first + e]
+        a = address + 3 * below(SMALL_BITS, e)
         jn, j1, j2 = work.con_J[a], work.con_J[a + 1], work.con_J[a + 2]
         tn = nn * jn + n1 * j1 + n2 * j2
         t1 = n1 * jn + w1 * j1
         t2 = n2 * jn + w2 * j2
-        for f in range(e, count):
-            b = address + 3 * f
-            entry = work.fill.address(end, model.pairdof_id[first + f])
-            work.H[entry] = work.H[entry] + (tn * work.con_J[b] + t1 * work.con_J[b + 1] + t2 * work.con_J[b + 2])
+        if side_by_side:
+            start = work.fill.start(i)
+            for q in range(count - e):
+                f = below(SMALL_BITS, q)
+                b = a + 3 * f
+                total = tn * work.con_J[b] + t1 * work.con_J[b + 1] + t2 * work.con_J[b + 2]
+                work.H[start + f] = work.H[start + f] + total
+        else:
+            end = work.fill.end(i)
+            for f in range(e, count):
+                b = address + 3 * below(SMALL_BITS, f)
+                total = tn * work.con_J[b] + t1 * work.con_J[b + 1] + t2 * work.con_J[b + 2]
+                entry = work.fill.address(end, model.pairdof_id[first + f])
+                work.H[entry] = work.H[entry] + total
 
 
 @ti.func
