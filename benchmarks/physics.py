@@ -76,10 +76,10 @@ def _compare(result: Result, name: str, num_envs: int, steps: int, rounds: int, 
 
     samples = take_turns(
         {
-            "tumble": tumble_side(solver, start, together, 1),
+            "tumble": tumble_side(solver, start, 1, lambda: solver.rollout(together)),
             "mujoco": MujocoSide(model, states, warm, in_order, 1),
-            "step by step": stepwise_side(solver, start, controls, 1),
-            "tumble all": tumble_side(solver, start, together, threads),
+            "step by step": tumble_side(solver, start, 1, lambda: step_by_step(solver, controls)),
+            "tumble all": tumble_side(solver, start, threads, lambda: solver.rollout(together)),
             "mujoco all": MujocoSide(model, states, warm, in_order, threads),
         },
         rounds,
@@ -123,37 +123,26 @@ def mujoco_states(solver: RigidSolver) -> np.ndarray:
 
 
 def tumble_side(
-    solver: RigidSolver, start: dict[str, torch.Tensor], controls: torch.Tensor, workers: int
+    solver: RigidSolver, start: dict[str, torch.Tensor], workers: int, follow: Callable[[], Any]
 ) -> Callable[[], float]:
-    """Seconds of a rollout under controls (num_envs, steps, nu) from the state `start`, as `MujocoSide` is one."""
+    """Seconds of `follow`, which moves the solver, from the state `start`."""
 
     def stretch() -> float:
         solver.load_state_dict(start)
         use_workers(solver, workers)
         torch.set_num_threads(workers)
         begin = time.perf_counter()
-        solver.rollout(controls)
+        follow()
         return time.perf_counter() - begin
 
     return stretch
 
 
-def stepwise_side(
-    solver: RigidSolver, start: dict[str, torch.Tensor], controls: torch.Tensor, workers: int
-) -> Callable[[], float]:
-    """Seconds to write the controls (steps, num_envs, nu) and step, one after the other, from the state `start`."""
-
-    def stretch() -> float:
-        solver.load_state_dict(start)
-        use_workers(solver, workers)
-        torch.set_num_threads(workers)
-        begin = time.perf_counter()
-        for control in controls:
-            solver.ctrl = control
-            solver.step()
-        return time.perf_counter() - begin
-
-    return stretch
+def step_by_step(solver: RigidSolver, controls: torch.Tensor) -> None:
+    """Write the controls (steps, num_envs, nu) and step, one after the other."""
+    for control in controls:
+        solver.ctrl = control
+        solver.step()
 
 
 class MujocoSide:

@@ -18,6 +18,11 @@ from .tiles import Tiles
 _NO_DUMP = torch.zeros((1, 1), dtype=torch.int32)
 
 
+def closed() -> None:
+    """Refuse what a closed solver is asked for."""
+    raise RuntimeError("this solver was closed; make a new one")
+
+
 class Launches:
     """The memory of a batch, where everything lies in it, and the kernel that works on it.
 
@@ -92,7 +97,19 @@ class Launches:
             first += self.widths[name]
         return fields, dump
 
+    def close(self) -> None:
+        """Give the memory back; a launch afterwards is an error."""
+        self.memory = torch.zeros((0, 0, 0))
+
     def _launcher(self, *tensors: torch.Tensor) -> driver.Launcher:
+        """The kernel bound to further arguments.
+
+        Raises:
+            RuntimeError: the memory was given back, or Taichi was started anew.
+        """
+        self._runtime.require()
+        if not self.memory.numel():
+            closed()
         return driver.Launcher(self._kernel, (self.ints, self.reals, *tensors))
 
     def _call(self, tiles: int, rows: int, indices: int, names: Collection[str], replay: bool) -> torch.Tensor:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from . import kernel as driver
-from .launches import Launches
+from .launches import Launches, closed
 from .model.model import Model
 from .outputs import Bound, Outputs
 from .readout.contacts import SOURCES as CONTACT_SOURCES
@@ -206,9 +206,8 @@ class RigidSolver:
 
     def close(self) -> None:
         """Give the memory of this batch back; the solver cannot be used afterwards."""
-        self._launch = _closed
-        self._launches.follow = _closed  # type: ignore[method-assign, assignment]
-        self._memory = self._launches.memory = self._outputs.values = torch.zeros((0, 0))
+        self._launches.close()
+        self._launch, self._memory, self._outputs.values = closed, self._launches.memory, torch.zeros((0, 0))
 
     # motion
 
@@ -239,7 +238,6 @@ class RigidSolver:
         Raises:
             ValueError: for a wrong shape, naming what was expected.
         """
-        self.runtime.require()
         wanted = self._numbers_of(controls)
         if wanted.ndim != 3 or wanted.shape[::2] != (self.num_envs, self.model.mj.nu) or not wanted.shape[1]:
             expected = f"({self.num_envs}, nstep, {self.model.mj.nu})"
@@ -283,7 +281,6 @@ class RigidSolver:
             self.refresh()
             fields = {n: self.tiles.pick(self._outputs[n], index) for n in names}
         else:
-            self.runtime.require()
             found, _ = self._launches.evaluate(names)
             fields = {n: self.tiles.pick(values, index) for n, values in found.items()}
         return derive(self.model, name, fields)
@@ -326,7 +323,6 @@ class RigidSolver:
     @property
     def contacts(self) -> Contacts:
         """Contacts of all environments; see `Contacts`."""
-        self.runtime.require()
         fields, dump = self._launches.evaluate(CONTACT_SOURCES, with_indices=True)
         return batched_contacts(self.model, self.num_envs, fields, dump)
 
@@ -339,7 +335,6 @@ class RigidSolver:
         self.tiles.index([env])
         index = int(env)
         tile = torch.tensor([index // self.width], dtype=torch.int32)
-        self.runtime.require()
         fields, dump = self._launches.evaluate([f.name for f in QUANTITIES], tile, with_indices=True)
         lane = index % self.width
         numbers = {name: values[lane : lane + 1] for name, values in fields.items()}
@@ -385,7 +380,3 @@ class RigidSolver:
 
     def _set_count(self, row: int, index: np.ndarray | None, value: int) -> None:
         self._counters[:, row].masked_fill_(self.tiles.used & self.tiles.mask(index)[:, 0], value)
-
-
-def _closed(*_: Any) -> None:
-    raise RuntimeError("this solver was closed; make a new one")

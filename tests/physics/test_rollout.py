@@ -118,5 +118,6 @@ def test_a_closed_solver_says_so():
     solver.close()
     with pytest.raises(RuntimeError, match="this solver was closed"):
         solver.rollout(controls)
-    with pytest.raises(RuntimeError, match="this solver was closed"):
-        solver.step()
+    for use in (solver.step, lambda: solver.get("xpos"), lambda: solver.inspect(3), lambda: solver.contacts):
+        with pytest.raises(RuntimeError, match="this solver was closed"):
+            use()
