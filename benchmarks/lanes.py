@@ -15,7 +15,16 @@ from ..physics.math import Lanes
 from ..physics.runtime import Runtime, default_lanes, init
 from .inside import make_scratch
 from .models import load
-from .operations import OPERATIONS, RESULT_WIDTH, WIDTHS_OF_OPERANDS, Arrays, Operands, first_rows, numpy_tree_factor
+from .operations import (
+    OPERATIONS,
+    PATTERN,
+    RESULT_WIDTH,
+    WIDTHS_OF_OPERANDS,
+    Arrays,
+    Operands,
+    first_rows,
+    numpy_tree_factor,
+)
 from .results import Result, Table, Verdict
 from .smooth import SmoothChunk
 from .timing import Sample, clock, take_turns
@@ -109,11 +118,11 @@ class Words:
         self._width, self._tiles, self._size = width, NUM_ENVS // width, model.mj.nv
         lanes = Lanes(width, runtime.dtype)
         self._rows = first_rows(self._tiles, self._size)
-        self._scratch = make_scratch(lanes, self._rows["end"], self._size * (self._size + 3))
+        self._scratch = make_scratch(lanes, self._rows["end"], self._size * (self._size + len(PATTERN)))
         lists = ancestor_lists(model)
         self._entries = np.repeat(np.arange(self._size), [len(row) for row in lists]), np.concatenate(lists)
         self._fill(model, operands)
-        self._kernel = make_kernel(lanes, self._scratch, self._tiles, self._size, len(self._entries[0]))
+        self._kernel = make_kernel(lanes, self._scratch, self._tiles, self._size)
         self._precision = runtime.precision
 
     def side(self, number: int, passes: int) -> Callable[[], float]:
@@ -154,18 +163,23 @@ class Words:
         self._scratch.numbers.from_torch(torch.from_numpy(numbers if self._width > 1 else numbers[:, 0].copy()))
         depth, ancestor = model.values["dof_depth"], model.values["dof_ancestor"]
         start, order = np.cumsum(depth) - depth, np.argsort(depth, kind="stable")
-        integers = np.concatenate([depth, start, order, ancestor.ravel()]).astype(np.int32)
+        untouched, reached = np.zeros_like(depth), np.zeros(len(depth), np.bool_)
+        for i in reversed(range(len(depth))):
+            path = ancestor[i, : depth[i]]
+            untouched[i] = np.count_nonzero(~reached[path])
+            reached[path] = True
+        integers = np.concatenate([depth, start, untouched, order, ancestor.ravel()]).astype(np.int32)
         self._scratch.indices.from_torch(torch.from_numpy(integers))
 
 
-def make_kernel(lanes: Lanes, scratch: Any, tiles: int, size: int, entries: int) -> Any:
+def make_kernel(lanes: Lanes, scratch: Any, tiles: int, size: int) -> Any:
     """A kernel that runs operation `which` over all tiles, `passes` times."""
 
     @ti.kernel
     def run_operation(which: ti.i32, passes: ti.i32):
         ti.loop_config(serialize=True)
         for _ in range(1):
-            at = Operands(scratch, tiles, size, entries)
+            at = Operands(scratch, tiles, size)
             for number, operation in ti.static(enumerate(OPERATIONS)):
                 if which == number:
                     for _pass in range(passes):

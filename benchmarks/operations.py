@@ -28,6 +28,8 @@ WIDTHS_OF_OPERANDS = {
 }
 RESULT_WIDTH = 6
 """Numbers in the largest result of an operation on items."""
+PATTERN = ("count", "start", "untouched", "order")
+"""Integers of every row of a tree-sparse matrix; the columns of all rows follow."""
 Arrays = dict[str, np.ndarray]
 
 
@@ -37,18 +39,18 @@ class Operands:
     _data_oriented = True
     _is_wrapped_kernel = True
 
-    def __init__(self, scratch: Scratch, tiles: int, size: int, entries: int) -> None:
-        self.size, self.entries = size, entries
+    def __init__(self, scratch: Scratch, tiles: int, size: int) -> None:
+        self.size = size
         number, index = flat_array(scratch.numbers), flat_array(scratch.indices)
         first = 0
         for name, width in (*WIDTHS_OF_OPERANDS.items(), ("out", RESULT_WIDTH)):
             setattr(self, name, FieldView(Field(name, ("tiles",), width, "", ""), first, None, number))
             first += tiles * width
-        for name in ("M", "L", "inverse"):
+        for name in ("L", "M", "inverse"):
             setattr(self, name, FieldView(Field(name, ("n",), 1, "", ""), first, None, number))
             first += size * size
         parts, first = {}, 0
-        for name, inner in (("count", None), ("start", None), ("order", None), ("index", size)):
+        for name, inner in (*((n, None) for n in PATTERN), ("index", size)):
             dims = ("n",) if inner is None else ("n", "n")
             parts[name] = FieldView(Field(name, dims, 1, "", "", small=True), first, inner, index)
             first += size
@@ -61,7 +63,7 @@ def first_rows(tiles: int, size: int) -> dict[str, int]:
     for name, width in (*WIDTHS_OF_OPERANDS.items(), ("out", RESULT_WIDTH)):
         rows[name] = first
         first += tiles * width
-    for name in ("M", "L", "inverse"):
+    for name in ("L", "M", "inverse"):
         rows[name] = first
         first += size * size
     return rows | {"end": first}
@@ -90,9 +92,7 @@ def _sincos(lanes: ti.template(), at: ti.template(), t: ti.i32):
 
 @ti.func
 def _tree_factor(lanes: ti.template(), at: ti.template(), t: ti.i32):
-    for e in range(at.entries):
-        at.L[e] = at.M[e]
-    factor(at.size, at.pattern, at.L, at.inverse)
+    factor(at.size, at.pattern, at.M, at.L, at.inverse)
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -89,18 +89,17 @@ class Humanoid(Runner):
     include_cfrc_ext_in_observation: bool = True
 
     def bind(self, mj: mujoco.MjModel, constant: Callable[[Any], Array]) -> None:
-        """Learn the numbers of the model: the bodies' shares of the mass, and what the tendons measure."""
+        """Learn what the model's tendons measure."""
         super().bind(mj, constant)
-        self.mass_share = constant(mj.body_mass / mj.body_mass.sum())
         hinges, weights = _tendon_wraps(mj)
         self.ntendon = mj.ntendon
-        self.wraps = indices_like(self.mass_share, np.concatenate((hinges, hinges + mj.nv - 6)))
         self.wrap_weights = constant(np.concatenate((weights, weights)))
+        self.wraps = indices_like(self.wrap_weights, np.concatenate((hinges, hinges + mj.nv - 6)))
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Derived quantities."""
-        return ("xipos", "cinert", "cvel", "qfrc_actuator", "cfrc_ext", "eval_qpos", "eval_qvel")
+        return ("subtree_com", "cinert", "cvel", "qfrc_actuator", "cfrc_ext", "eval_qpos", "eval_qvel")
 
     def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
         """Near the reference, evenly."""
@@ -133,7 +132,7 @@ class Humanoid(Runner):
 
     def place(self, now: Moment) -> Array:
         """Where the centre of mass is."""
-        return total(now.fields["xipos"][:, :, :2].swapaxes(1, 2) * self.mass_share)
+        return now.fields["subtree_com"][:, 0, :2]
 
     def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
         """Pay for speed along x and for staying healthy, charge for effort and for hard contacts."""

@@ -6,7 +6,7 @@ Values are dense tensors (num_envs, ...) with zeros where the mask is False; a k
 from collections.abc import Callable
 from typing import Any
 
-from .arrays import Array, blank, copy, nobody, stack, where
+from .arrays import Array, blank, copy, indices, nobody, stack, where
 
 Info = dict[str, Any]  # of arrays (num_envs, ...), or of infos
 
@@ -18,9 +18,20 @@ def whole(info: Info, like: Array) -> Info:
 
 def only(info: Info, mask: Array) -> Info:
     """Keep what concerns the environments in `mask` (num_envs,)."""
-    if not mask.any():
+    kept, others = indices(mask), indices(~mask)
+    if not len(kept):
         return {}
-    return masked(_each(info, lambda value: where(_beside(mask, value), value, 0)), mask)
+
+    def clear(value: Array) -> Array:
+        if len(kept) < len(others):
+            cleared = blank(value, len(value))
+            cleared[kept] = value[kept]
+        else:
+            cleared = copy(value)
+            cleared[others] = 0
+        return cleared
+
+    return masked({key: clear(value) for key, value in info.items()}, mask)
 
 
 def narrow(info: Info, mask: Array) -> Info:

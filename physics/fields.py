@@ -117,6 +117,11 @@ class FieldView:
         return _load(self._width, lambda i: self._number(first + i if i else first))
 
     @traced
+    def distance(self, other: "FieldView") -> Any:
+        """How much farther in memory this field begins than another."""
+        return expr_init(self._base - other._base)
+
+    @traced
     def symmetric(self, index: Any) -> Sym3:
         """An item of six numbers as a symmetric matrix."""
         first = self._first(index)

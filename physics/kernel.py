@@ -16,7 +16,7 @@ from taichi.lang.impl import subscript
 from .constraint.external_force import external_force
 from .constraint.fill import lay_out_dofs
 from .fields import OFFSET_BITS
-from .kinematics.center_of_mass import body_inertias
+from .kinematics.center_of_mass import body_inertias, mass_centers
 from .math import Lanes
 from .math.lanes import traced
 from .model.features import Features
@@ -26,14 +26,15 @@ from .state.views import ModelView, Scratch, Workspace
 from .step import step
 from .tracing import quick_tracing
 
-SUBSTEPS, PERIODS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, INERTIAS, SMOOTH = range(10)
-COORDS, KEPT, INDICES, NEXT, FINISHED = range(10, 15)
+SUBSTEPS, PERIODS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, CENTERS, INERTIAS = range(10)
+SMOOTH, COORDS, KEPT, INDICES, NEXT, FINISHED = range(10, 16)
 """Entries of the kernel's argument `call`: steps to take under the same controls (0: evaluate only); how many controls
 one after the other, 0: those in memory; 1 to evaluate at the last evaluation's state; number of workers; number of
-tiles; tile that goes to the front of the outputs; rows to hand out; 1 to compute cfrc_ext; 1 to compute cinert; 1 to
-compute the accelerations and forces without constraints; coordinate rows and those kept beside them; integers to dump;
-how many tiles workers have taken so far, and how many workers found none left (both 0 between launches)."""
-CALL_LENGTH = 15
+tiles; tile that goes to the front of the outputs; rows to hand out; 1 to compute cfrc_ext; 1 to compute xipos and
+subtree_com; 1 to compute cinert; 1 to compute the accelerations and forces without constraints; coordinate rows and
+those kept beside them; integers to dump; how many tiles workers have taken so far, and how many workers found none
+left (both 0 between launches)."""
+CALL_LENGTH = 16
 FAULT, STEPS, NITER, COUNTERS = range(4)
 """Rows of the integer memory of an environment, and their number."""
 
@@ -229,6 +230,8 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
                         _trace(model, work, track, tile, period)
                 if call[EXTERNAL] == 1:
                     external_force(model, work)
+                if call[CENTERS] == 1:
+                    mass_centers(model, work)
                 if call[INERTIAS] == 1:
                     body_inertias(model, work)
                 if call[REPLAY] == 0:

@@ -117,6 +117,7 @@ class Launches:
         call[driver.REPLAY] = int(replay)
         call[driver.WORKERS] = 1 if self._tiles.width == 1 else min(self._runtime.threads, tiles)
         call[driver.TILES], call[driver.ROWS], call[driver.INDICES] = tiles, rows, indices
+        call[driver.CENTERS] = int("xipos" in names or "subtree_com" in names)
         call[driver.EXTERNAL], call[driver.INERTIAS] = int("cfrc_ext" in names), int("cinert" in names)
         call[driver.SMOOTH] = int(not SMOOTH.isdisjoint(names))
         call[driver.COORDS], call[driver.KEPT] = self.coords, self.kept

@@ -15,7 +15,7 @@ def lay_out_dofs(model: ti.template(), work: ti.template()):
     """The pattern of M, and of a Hessian without coupling contacts."""
     _own_parents(model, work)
     lay_out(model.nv, work.fill_parent, work.tree)
-    work.fill_total[0] = lay_out(model.nv, work.fill_parent, work.fill)
+    lay_out(model.nv, work.fill_parent, work.fill)
     work.fill_npair[0] = 0
 
 
@@ -38,7 +38,7 @@ def lay_out_hessian(model: ti.template(), work: ti.template()):
             first = model.pair_dofadr[p]
             for e in range(first + 1, first + model.pair_dofnum[p]):
                 _join(work.fill_parent, model.pairdof_id[e - 1], model.pairdof_id[e])
-        work.fill_total[0] = lay_out(model.nv, work.fill_parent, work.fill)
+        lay_out(model.nv, work.fill_parent, work.fill)
 
 
 @ti.func

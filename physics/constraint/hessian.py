@@ -47,10 +47,7 @@ def update_hessian(model: ti.template(), work: ti.template(), fresh: ti.i32):
     for k in range(work.tile_ncon[0]):
         changed = ti.max(changed, _update_contact(model, work, k))
     if fresh == 1 or work.lanes.any(changed):
-        for e in range(work.fill_total[0]):
-            entry = below(ROW_BITS - 1, e)
-            work.H_L[entry] = work.H[entry]
-        factor(model.nv, work.fill, work.H_L, work.H_inv)
+        factor(model.nv, work.fill, work.H, work.H_L, work.H_inv)
     return changed
 
 
@@ -123,7 +120,7 @@ def _add_three(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32):
     n2, w2 = work.weight_change[3], work.weight_change[4]
     for e in range(count):
         i = model.pairdof_id[first + e]
-        a = address + 3 * below(SMALL_BITS, e)
+        a = below(ROW_BITS - 1, address + 3 * e)
         jn, j1, j2 = work.con_J[a], work.con_J[a + 1], work.con_J[a + 2]
         tn = nn * jn + n1 * j1 + n2 * j2
         t1 = n1 * jn + w1 * j1
@@ -132,7 +129,7 @@ def _add_three(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32):
             start = work.fill.start(i)
             for q in range(count - e):
                 f = below(SMALL_BITS, q)
-                b = a + 3 * f
+                b = below(ROW_BITS - 1, a + 3 * f)
                 total = tn * work.con_J[b] + t1 * work.con_J[b + 1] + t2 * work.con_J[b + 2]
                 work.H[start + f] = work.H[start + f] + total
         else:

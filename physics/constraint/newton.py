@@ -16,6 +16,7 @@ import taichi as ti
 
 from ..dynamics.smooth import unexplained_force
 from ..dynamics.tree_matrix import multiply, solve
+from ..fields import SMALL_BITS, below
 from .fill import lay_out_hessian
 from .hessian import start_hessian, update_hessian
 from .line_search import search
@@ -120,7 +121,8 @@ def _newton_direction(
     tolerance = model.tolerance[0]
     constraint_force(model, work)
     square = work.real(0.0)
-    for i in range(model.nv):
+    for k in range(model.nv):
+        i = below(SMALL_BITS, k)
         gradient = (work.M_shift[i] - work.residual[i]) - work.qfrc_constraint[i]
         work.gradient[i] = gradient
         square += gradient * gradient
@@ -178,7 +180,8 @@ def _line_search(model: ti.template(), work: ti.template(), scale: ti.template()
     """M_search, and `line_search.search` along it: (step, change of the cost)."""
     multiply(model.nv, work.tree, work.M, work.search, work.M_search)
     linear, quadratic, square, descent = work.real(0.0), work.real(0.0), work.real(0.0), work.real(0.0)
-    for i in range(model.nv):
+    for k in range(model.nv):
+        i = below(SMALL_BITS, k)
         direction = work.search[i]
         linear += direction * (work.M_shift[i] - work.residual[i])
         quadratic += direction * work.M_search[i]
@@ -191,7 +194,8 @@ def _line_search(model: ti.template(), work: ti.template(), scale: ti.template()
 @ti.func
 def _move(model: ti.template(), work: ti.template(), step: ti.template()):
     """Go `step` times along `search`, whose J search is at hand, and M search where it will be needed."""
-    for i in range(model.nv):
+    for k in range(model.nv):
+        i = below(SMALL_BITS, k)
         work.shift[i] = work.shift[i] + step * work.search[i]
         work.M_shift[i] = work.M_shift[i] + step * work.M_search[i]
     for k in range(work.tile_nlim[0]):

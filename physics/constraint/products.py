@@ -2,6 +2,8 @@
 
 import taichi as ti
 
+from ..fields import ROW_BITS, below
+
 
 @ti.func
 def limit_dofs(model: ti.template(), row: ti.i32):
@@ -26,7 +28,7 @@ def jacobian_times(model: ti.template(), work: ti.template(), v: ti.template()):
         if dim == 3:
             along, side1, side2 = work.real(0.0), work.real(0.0), work.real(0.0)
             for e in range(model.pair_dofnum[p]):
-                a = address + 3 * e
+                a = below(ROW_BITS - 1, address + 3 * e)
                 speed = v[model.pairdof_id[first + e]]
                 along += work.con_J[a] * speed
                 side1 += work.con_J[a + 1] * speed
@@ -66,7 +68,7 @@ def constraint_force(model: ti.template(), work: ti.template()):
             side1, side2 = work.con_force.at(k, 1), work.con_force.at(k, 2)
             for e in range(model.pair_dofnum[p]):
                 i = model.pairdof_id[first + e]
-                a = address + 3 * e
+                a = below(ROW_BITS - 1, address + 3 * e)
                 push = work.con_J[a] * normal + work.con_J[a + 1] * side1 + work.con_J[a + 2] * side2
                 work.qfrc_constraint[i] = work.qfrc_constraint[i] + push
         else:

@@ -39,9 +39,7 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
     lanes = work.lanes
     for i in range(model.nv):
         work.qacc_smooth[i] = work.real(0.0)
-    for e in range(model.nM):
-        work.L[e] = work.M[e]
-    factor(model.nv, work.tree, work.L, work.D_inv)
+    factor(model.nv, work.tree, work.M, work.L, work.D_inv)
     rounds = ti.static(DOUBLE_ROUNDS if lanes.double else FINE_ROUNDS if model.has.fine else ROUNDS)
     due = work.real(1.0)
     r = 0

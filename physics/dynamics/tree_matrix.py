@@ -13,7 +13,7 @@ from ..fields import ROW_BITS, SMALL_BITS, below
 
 @ti.func
 def lay_out(n: ti.i32, parent: ti.template(), pattern: ti.template()):
-    """Fill `pattern` for the tree in which `parent[i]` is dof i's parent, -1 at a root; returns the entries in all."""
+    """Fill `pattern` for the tree in which `parent[i]` is dof i's parent, -1 at a root."""
     total, deepest = 0, 0
     for i in range(n):
         count = 1
@@ -26,26 +26,59 @@ def lay_out(n: ti.i32, parent: ti.template(), pattern: ti.template()):
         pattern.set_start(i, total)
         total += count
         deepest = ti.max(deepest, count)
+    _find_untouched(n, pattern)
     place = 0
     for depth in range(1, deepest + 1):
         for i in range(n):
             if pattern.count[i] == depth:
                 pattern.order.put(place, i)
                 place += 1
-    return total
 
 
 @ti.func
-def factor(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.template()):
-    """Overwrite the strict lower triangle of `a` by L of A = L^T D L; `inverse` becomes 1 / D.
+def _find_untouched(n: ti.i32, pattern: ti.template()):
+    """Fill `pattern.untouched`; meanwhile `order` marks the rows that a larger dof has reached."""
+    for i in range(n):
+        pattern.order.put(i, 0)
+    for k in range(n):
+        i = n - 1 - k
+        p = 0
+        while p < pattern.count[i] and pattern.order[pattern.index[i, p]] == 0:
+            pattern.order.put(pattern.index[i, p], 1)
+            p += 1
+        pattern.untouched.put(i, p)
+
+
+@ti.func
+def _has_child_after(n: ti.i32, pattern: ti.template(), i: ti.i32):
+    """Whether the next dof is a child of i."""
+    found = False
+    if i + 1 < n:
+        if pattern.count[i + 1] > 1:
+            found = pattern.index[i + 1, 1] == i
+    return found
+
+
+@ti.func
+def factor(n: ti.i32, pattern: ti.template(), source: ti.template(), a: ti.template(), inverse: ti.template()):
+    """A = L^T D L: L goes to the strict lower triangle of `a`, and 1 / D to `inverse`.
 
     A dof and the one before it are eliminated together where that is its parent, as it is along limbs and inside
-    bodies: every entry above is then read and written once instead of twice.
+    bodies, and from two ancestors at a time: so most numbers are read once for two uses.
+
+    Args:
+        n: rows.
+        pattern: where the entries are.
+        source: A, left as it is; or `a` itself. It is declared after `a` (`below` wants sums that are not negative).
+        a: the factor. What no row before has changed is taken from `source`, so nothing is copied.
+        inverse: (n,).
     """
+    apart = below(ROW_BITS - 1, source.distance(a))
     k = n - 1
     while k >= 0:
-        row, base = pattern.count[k], pattern.start(k)
-        inv = 1.0 / a[base]
+        row, base, untouched = pattern.count[k], pattern.start(k), pattern.untouched[k]
+        here = below(ROW_BITS - 1, base + (apart if untouched > 0 else 0))
+        inv = 1.0 / a[here]
         inverse[k] = inv
         paired = 0
         if row > 1:
@@ -53,46 +86,92 @@ def factor(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.temp
             if parent == k - 1:
                 paired = 1
             to = pattern.start(parent)
-            scaled = a[base + 1] * inv
+            at = below(ROW_BITS - 1, to + (apart if untouched > 1 else 0))
+            scaled = a[here + 1] * inv
             for q in range(row - 1):
                 t = below(SMALL_BITS, q)
-                a[to + t] = a[to + t] - scaled * a[base + 1 + t]
+                a[to + t] = a[at + t] - scaled * a[here + 1 + t]
             a[base + 1] = scaled
         if paired == 1:
             next_base = pattern.start(k - 1)
             next_inv = 1.0 / a[next_base]
             inverse[k - 1] = next_inv
-            for p in range(2, row):
-                to = pattern.start(pattern.index[k, p])
-                here, there = below(ROW_BITS - 1, base + p), below(ROW_BITS - 1, next_base + p - 1)
-                scaled, next_scaled = a[here] * inv, a[there] * next_inv
-                for q in range(row - p):
-                    t = below(SMALL_BITS, q)
-                    a[to + t] = (a[to + t] - scaled * a[here + t]) - next_scaled * a[there + t]
-                a[here] = scaled
-                a[there] = next_scaled
+            _eliminate_two(pattern, a, apart, k, here, inv, next_inv)
         else:
             for p in range(2, row):
                 to = pattern.start(pattern.index[k, p])
-                here = below(ROW_BITS - 1, base + p)
-                scaled = a[here] * inv
+                at = below(ROW_BITS - 1, to + (apart if p < untouched else 0))
+                first = below(ROW_BITS - 1, here + p)
+                scaled = a[first] * inv
                 for q in range(row - p):
                     t = below(SMALL_BITS, q)
-                    a[to + t] = a[to + t] - scaled * a[here + t]
-                a[here] = scaled
+                    a[to + t] = a[at + t] - scaled * a[first + t]
+                a[base + below(SMALL_BITS, p)] = scaled
         k -= 1 + paired
+
+
+@ti.func
+def _eliminate_two(
+    pattern: ti.template(),
+    a: ti.template(),
+    apart: ti.i32,
+    k: ti.i32,
+    here: ti.i32,
+    inv: ti.template(),
+    next_inv: ti.template(),
+):
+    """Dof k, whose row is read at `here`, and its parent k - 1, from all their other ancestors, two at a time."""
+    row, base, untouched = pattern.count[k], pattern.start(k), pattern.untouched[k]
+    next_base = pattern.start(k - 1)
+    p = 2
+    while p < row:
+        to = pattern.start(pattern.index[k, p])
+        at = below(ROW_BITS - 1, to + (apart if p < untouched else 0))
+        mine, theirs = below(ROW_BITS - 1, here + p), below(ROW_BITS - 1, next_base + p - 1)
+        scaled, next_scaled = a[mine] * inv, a[theirs] * next_inv
+        a[to] = (a[at] - scaled * a[mine]) - next_scaled * a[theirs]
+        if p + 1 < row:
+            up = pattern.start(pattern.index[k, p + 1])
+            above = below(ROW_BITS - 1, up + (apart if p + 1 < untouched else 0))
+            up_scaled, up_next_scaled = a[mine + 1] * inv, a[theirs + 1] * next_inv
+            right, right_at = below(ROW_BITS - 1, to + 1), below(ROW_BITS - 1, at + 1)
+            for q in range(row - p - 1):
+                t = below(SMALL_BITS, q)
+                x, y = a[mine + 1 + t], a[theirs + 1 + t]
+                low, high = a[right_at + t], a[above + t]
+                a[right + t] = (low - scaled * x) - next_scaled * y
+                a[up + t] = (high - up_scaled * x) - up_next_scaled * y
+            a[base + below(SMALL_BITS, p) + 1] = up_scaled
+            a[next_base + below(SMALL_BITS, p)] = up_next_scaled
+        a[base + below(SMALL_BITS, p)] = scaled
+        a[theirs] = next_scaled
+        p += 2
 
 
 @ti.func
 def solve(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.template(), x: ti.template()):
     """Overwrite `x` by the solution of A y = x, given the output of `factor`."""
-    for kk in range(n):
-        i = n - 1 - kk
-        base = pattern.start(i)
+    i = n - 1
+    while i >= 0:
+        base, count = pattern.start(i), pattern.count[i]
         value = x[i]
-        for p in range(1, pattern.count[i]):
-            j = pattern.index[i, p]
-            x[j] = x[j] - a[base + below(SMALL_BITS, p)] * value
+        paired = 0
+        if count > 1:
+            if pattern.index[i, 1] == i - 1:
+                paired = 1
+        if paired == 1:
+            next_base = pattern.start(i - 1)
+            next_value = x[i - 1] - a[base + 1] * value
+            x[i - 1] = next_value
+            for p in range(2, count):
+                j = pattern.index[i, p]
+                t = below(SMALL_BITS, p)
+                x[j] = (x[j] - a[base + t] * value) - a[next_base + below(SMALL_BITS, p - 1)] * next_value
+        else:
+            for p in range(1, count):
+                j = pattern.index[i, p]
+                x[j] = x[j] - a[base + below(SMALL_BITS, p)] * value
+        i -= 1 + paired
     for k in range(n):
         i = pattern.order[k]
         base = pattern.start(i)
@@ -105,13 +184,32 @@ def solve(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.templ
 @ti.func
 def multiply(n: ti.i32, pattern: ti.template(), a: ti.template(), x: ti.template(), y: ti.template()):
     """Y = A x."""
-    for i in range(n):
-        base = pattern.start(i)
+    i = 0
+    while i < n:
+        base, count = pattern.start(i), pattern.count[i]
         value = x[i]
         total = a[base] * value
-        for p in range(1, pattern.count[i]):
-            j = pattern.index[i, p]
-            entry = a[base + below(SMALL_BITS, p)]
-            total += entry * x[j]
-            y[j] = y[j] + entry * value
-        y[i] = total
+        paired = 0
+        if _has_child_after(n, pattern, i):
+            paired = 1
+            next_base = below(ROW_BITS - 1, pattern.start(i + 1) + 1)
+            next_value, entry = x[i + 1], a[next_base]
+            next_total = a[next_base - 1] * next_value
+            next_total += entry * value
+            for p in range(1, count):
+                t = below(SMALL_BITS, p)
+                j = pattern.index[i, p]
+                mine, theirs, other = a[base + t], a[next_base + t], x[j]
+                total += mine * other
+                next_total += theirs * other
+                y[j] = (y[j] + mine * value) + theirs * next_value
+            y[i] = total + entry * next_value
+            y[i + 1] = next_total
+        else:
+            for p in range(1, count):
+                j = pattern.index[i, p]
+                entry = a[base + below(SMALL_BITS, p)]
+                total += entry * x[j]
+                y[j] = y[j] + entry * value
+            y[i] = total
+        i += 1 + paired

@@ -8,8 +8,8 @@ from .forward import FREE, HINGE, SLIDE
 
 @ti.func
 def center_of_mass(model: ti.template(), work: ti.template()):
-    """subtree_com, own_inertia and cdof."""
-    _subtree_com(model, work)
+    """com_offset, own_inertia and cdof, and subtree_com of every root."""
+    _tree_com(model, work)
     for b in range(1, model.nbody):
         axes = (work.xquat[b] * model.body_iquat[b]).matrix()
         work.own_inertia.put(b, axes.scaled_square(model.body_inertia[b]))
@@ -31,13 +31,29 @@ def body_inertias(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def _subtree_com(model: ti.template(), work: ti.template()):
-    """com_offset in every tree; subtree_com in the world, where body 0 gathers all trees."""
+def mass_centers(model: ti.template(), work: ti.template()):
+    """Fill xipos and subtree_com of every body in the world, where body 0 gathers all trees, for who asks."""
+    fine = work.fine
     zero = work.real(0.0)
     world = Vec3(zero, zero, zero)
+    work.xipos.put(0, world)
+    for b in range(1, model.nbody):
+        root = fine.xpos[model.body_rootid[b]]
+        inertial = fine.root_offset[b] + fine.xquat[b].rotate(model.body_ipos[b])
+        work.xipos.put(b, work.lanes.rounded(root + inertial))
+        work.subtree_com.put(b, work.xpos[model.body_rootid[b]] + work.com_offset[b])
+        world = world + work.xipos[b] * model.body_mass[b]
+    total = model.body_subtreemass[0]
+    if total > 1e-15:
+        world = world * (1.0 / total)
+    work.subtree_com.put(0, world)
+
+
+@ti.func
+def _tree_com(model: ti.template(), work: ti.template()):
+    """com_offset in every tree, and subtree_com of its root."""
     for b in range(1, model.nbody):
         work.com_offset.put(b, work.inertial_offset[b] * model.body_mass[b])
-        world = world + work.xipos[b] * model.body_mass[b]
     for k in range(1, model.nbody):
         b = model.nbody - k
         parent = model.body_parentid[b]
@@ -49,11 +65,8 @@ def _subtree_com(model: ti.template(), work: ti.template()):
             work.com_offset.put(b, work.inertial_offset[b])
         else:
             work.com_offset.put(b, work.com_offset[b] * (1.0 / mass))
-        work.subtree_com.put(b, work.xpos[model.body_rootid[b]] + work.com_offset[b])
-    total = model.body_subtreemass[0]
-    if total > 1e-15:
-        world = world * (1.0 / total)
-    work.subtree_com.put(0, world)
+        if model.body_rootid[b] == b:
+            work.subtree_com.put(b, work.xpos[b] + work.com_offset[b])
 
 
 @ti.func

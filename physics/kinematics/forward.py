@@ -11,7 +11,7 @@ FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
 
 @ti.func
 def forward_kinematics(model: ti.template(), work: ti.template()):
-    """xpos, xquat, xipos and xaxis of all bodies and joints, parents before children.
+    """xpos, xquat and xaxis of all bodies and joints, parents before children.
 
     Offsets from the root of a tree are kept beside world positions: what depends on distances inside a mechanism loses
     no digits when it is far from the origin.
@@ -24,7 +24,6 @@ def forward_kinematics(model: ti.template(), work: ti.template()):
     fine.root_offset.put(0, origin)
     work.inertial_offset.put(0, work.lanes.rounded(origin))
     fine.xquat.put(0, Quat(one, zero, zero, zero))
-    work.xipos.put(0, work.lanes.rounded(origin))
     for b in range(1, model.nbody):
         if model.body_floats[b] == 1:
             _floating_body(model, work, b)
@@ -32,10 +31,7 @@ def forward_kinematics(model: ti.template(), work: ti.template()):
             _jointed_body(model, work, b)
         quat = fine.xquat[b].normalized()
         fine.xquat.put(b, quat)
-        root = fine.xpos[model.body_rootid[b]]
-        inertial = fine.root_offset[b] + quat.rotate(model.body_ipos[b])
-        work.inertial_offset.put(b, work.lanes.rounded(inertial))
-        work.xipos.put(b, work.lanes.rounded(root + inertial))
+        work.inertial_offset.put(b, work.lanes.rounded(fine.root_offset[b] + quat.rotate(model.body_ipos[b])))
 
 
 @ti.func

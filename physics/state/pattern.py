@@ -12,14 +12,17 @@ class Pattern:
     Attributes:
         count: entries of a row.
         index: (i, p): column of the p-th entry of row i; i itself, its parent, ...
+        untouched: how many of row i's columns, from i upward, no larger row has: elimination comes there first.
         order: all rows, those of one depth side by side: sums over their ancestors do not wait for each other.
     """
 
     _data_oriented = True
     _is_wrapped_kernel = True
 
-    def __init__(self, count: FieldView, index: FieldView, start: FieldView, order: FieldView) -> None:
-        self.count, self.index, self.order, self._start = count, index, order, start
+    def __init__(
+        self, count: FieldView, index: FieldView, start: FieldView, untouched: FieldView, order: FieldView
+    ) -> None:
+        self.count, self.index, self._start, self.untouched, self.order = count, index, start, untouched, order
 
     @traced
     def start(self, i: Any) -> Any:

@@ -109,8 +109,8 @@ class Workspace(_View):
         self._first_index = expr_init(worker * scratch.index_rows)
         self._fill(ints, "quantities", scratch.numbers, self._first_row)
         self._fill(ints, "indices", scratch.indices, self._first_index)
-        self.tree = Pattern(self.tree_count, self.tree_index, self.tree_start, self.tree_order)
-        self.fill = Pattern(self.fill_count, self.fill_index, self.fill_start, self.fill_order)
+        names = ("count", "index", "start", "untouched", "order")
+        self.tree, self.fill = (Pattern(*(getattr(self, f"{kind}_{n}") for n in names)) for kind in ("tree", "fill"))
         self.fine: Any = self
         if has.fine:
             self.fine = self._fine_view(fields.FINE)

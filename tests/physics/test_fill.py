@@ -35,7 +35,12 @@ def pattern_of(solver):
     index = first[at["fill_index"] : at["fill_index"] + nv * nv].reshape(nv, nv)
     starts = first[at["fill_start"] : at["fill_start"] + nv]
     assert starts.tolist() == (np.cumsum(counts) - counts).tolist()
-    assert first[at["fill_total"]] == counts.sum()
+    untouched = first[at["fill_untouched"] : at["fill_untouched"] + nv]
+    reached: set[int] = set()
+    for i in reversed(range(nv)):
+        path = index[i, : counts[i]].tolist()
+        assert path[: untouched[i]] == [j for j in path if j not in reached]
+        reached.update(path)
     order = first[at["fill_order"] : at["fill_order"] + nv]
     assert sorted(order) == list(range(nv)) and (np.diff(counts[order]) >= 0).all()
     return [row[:count].tolist() for row, count in zip(index, counts, strict=True)], first[at["fill_npair"]]
