@@ -90,8 +90,11 @@ def _update_contact(model: ti.template(), work: ti.template(), k: ti.i32):
             changed = ti.max(changed, _set_change(work, k, 2 * c, (up + down) * (mu * mu)))
     changed = ti.max(changed, _set_change(work, k, 0, normal))
     if work.lanes.any(changed):
+        side_by_side = _find_columns(model, work, p)
         if dim == 3:
-            _add_three(model, work, k, p)
+            _add_three(model, work, k, p, side_by_side)
+        elif dim == 1:
+            _add_one(model, work, k, p, side_by_side)
         else:
             _add_any(model, work, k, p, dim)
     return changed
@@ -107,15 +110,57 @@ def _set_change(work: ti.template(), k: ti.i32, c: ti.i32, value: ti.template())
 
 
 @ti.func
-def _add_three(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32):
-    """Its entries lie side by side, as a row's do, where no other contact has put dofs between those of this one."""
+def _find_columns(model: ti.template(), work: ti.template(), p: ti.i32):
+    """Whether a contact's entries lie side by side, as a row's do: no other has put dofs between those of this one.
+
+    `con_column` says how far before the end of every row its columns are.
+    """
+    first = model.pair_dofadr[p]
+    count = model.pair_dofnum[p]
+    for e in range(count):
+        work.con_column.put(e, work.fill.count[model.pairdof_id[first + e]])
+    side_by_side = True
+    if count > 1:
+        side_by_side = work.con_column[0] - work.con_column[count - 1] == count - 1
+    return side_by_side
+
+
+@ti.func
+def _entry(work: ti.template(), end: ti.i32, e: ti.i32):
+    """Address of the entry at a contact's e-th dof, in the row that ends at `end`."""
+    return below(ROW_BITS - 1, end - work.con_column[e])
+
+
+@ti.func
+def _add_one(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32, side_by_side: ti.i32):
+    """Without friction."""
     address = below(ROW_BITS - 1, work.con_jadr[k])
     first = model.pair_dofadr[p]
     count = model.pair_dofnum[p]
-    side_by_side = True
-    if count > 1:
-        deepest, nearest = model.pairdof_id[first], model.pairdof_id[first + count - 1]
-        side_by_side = work.fill.count[deepest] - work.fill.count[nearest] == count - 1
+    weight = work.weight_change[0]
+    for e in range(count):
+        i = model.pairdof_id[first + e]
+        a = below(ROW_BITS - 1, address + e)
+        scaled = weight * work.con_J[a]
+        if side_by_side:
+            start = work.fill.start(i)
+            for q in range(count - e):
+                f = below(SMALL_BITS, q)
+                work.H[start + f] = work.H[start + f] + scaled * work.con_J[a + f]
+        else:
+            end = work.fill.end(i)
+            for q in range(e, count):
+                f = below(SMALL_BITS, q)
+                entry = _entry(work, end, f)
+                work.H[entry] = work.H[entry] + scaled * work.con_J[address + f]
+
+
+@ti.func
+def _add_three(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32, side_by_side: ti.i32):
+    """With friction along two axes."""
+    address = below(ROW_BITS - 1, work.con_jadr[k])
+    first = model.pair_dofadr[p]
+    count = model.pair_dofnum[p]
     nn, n1, w1 = work.weight_change[0], work.weight_change[1], work.weight_change[2]
     n2, w2 = work.weight_change[3], work.weight_change[4]
     for e in range(count):
@@ -134,15 +179,17 @@ def _add_three(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32):
                 work.H[start + f] = work.H[start + f] + total
         else:
             end = work.fill.end(i)
-            for f in range(e, count):
-                b = address + 3 * below(SMALL_BITS, f)
+            for q in range(e, count):
+                f = below(SMALL_BITS, q)
+                b = below(ROW_BITS - 1, address + 3 * f)
                 total = tn * work.con_J[b] + t1 * work.con_J[b + 1] + t2 * work.con_J[b + 2]
-                entry = work.fill.address(end, model.pairdof_id[first + f])
+                entry = _entry(work, end, f)
                 work.H[entry] = work.H[entry] + total
 
 
 @ti.func
 def _add_any(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32, dim: ti.i32):
+    """With rotation too."""
     address = work.con_jadr[k]
     first = model.pair_dofadr[p]
     count = model.pair_dofnum[p]
@@ -158,5 +205,5 @@ def _add_any(model: ti.template(), work: ti.template(), k: ti.i32, p: ti.i32, di
             for c in range(1, dim):
                 side = work.weight_change[2 * c - 1] * work.con_J[a] + work.weight_change[2 * c] * work.con_J[a + c]
                 total += side * work.con_J[b + c]
-            entry = work.fill.address(end, model.pairdof_id[first + f])
+            entry = _entry(work, end, f)
             work.H[entry] = work.H[entry] + total

@@ -125,6 +125,7 @@ def _newton_direction(
         i = below(SMALL_BITS, k)
         gradient = (work.M_shift[i] - work.residual[i]) - work.qfrc_constraint[i]
         work.gradient[i] = gradient
+        work.search[i] = -gradient
         square += gradient * gradient
     flat = lanes.mask(scale * ti.sqrt(square) < tolerance)
     poor = lanes.mask(scale * improvement < tolerance)
@@ -142,8 +143,6 @@ def _newton_direction(
             lay_out_hessian(model, work)
             start_hessian(model, work)
         changed = update_hessian(model, work, fresh)
-        for i in range(model.nv):
-            work.search[i] = -work.gradient[i]
         solve(model.nv, work.fill, work.H_L, work.H_inv, work.search)
         decrement = work.real(0.0)
         for i in range(model.nv):

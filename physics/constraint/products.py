@@ -2,7 +2,7 @@
 
 import taichi as ti
 
-from ..fields import ROW_BITS, below
+from ..fields import ROW_BITS, SMALL_BITS, below
 
 
 @ti.func
@@ -23,7 +23,7 @@ def jacobian_times(model: ti.template(), work: ti.template(), v: ti.template()):
     for k in range(work.tile_ncon[0]):
         p = work.con_pair[k]
         dim = model.pair_condim[p]
-        address = work.con_jadr[k]
+        address = below(ROW_BITS - 1, work.con_jadr[k])
         first = model.pair_dofadr[p]
         if dim == 3:
             along, side1, side2 = work.real(0.0), work.real(0.0), work.real(0.0)
@@ -36,6 +36,11 @@ def jacobian_times(model: ti.template(), work: ti.template(), v: ti.template()):
             work.con_Jv.at(k, 0)._assign(along)
             work.con_Jv.at(k, 1)._assign(side1)
             work.con_Jv.at(k, 2)._assign(side2)
+        elif dim == 1:
+            along = work.real(0.0)
+            for e in range(model.pair_dofnum[p]):
+                along += work.con_J[address + below(SMALL_BITS, e)] * v[model.pairdof_id[first + e]]
+            work.con_Jv.at(k, 0)._assign(along)
         else:
             for c in range(dim):
                 total = work.real(0.0)
@@ -61,7 +66,7 @@ def constraint_force(model: ti.template(), work: ti.template()):
         p = work.con_pair[k]
         _contact_force(model, work, k, p)
         dim = model.pair_condim[p]
-        address = work.con_jadr[k]
+        address = below(ROW_BITS - 1, work.con_jadr[k])
         first = model.pair_dofadr[p]
         normal = work.con_force.at(k, 0)
         if dim == 3:
@@ -70,6 +75,11 @@ def constraint_force(model: ti.template(), work: ti.template()):
                 i = model.pairdof_id[first + e]
                 a = below(ROW_BITS - 1, address + 3 * e)
                 push = work.con_J[a] * normal + work.con_J[a + 1] * side1 + work.con_J[a + 2] * side2
+                work.qfrc_constraint[i] = work.qfrc_constraint[i] + push
+        elif dim == 1:
+            for e in range(model.pair_dofnum[p]):
+                i = model.pairdof_id[first + e]
+                push = work.con_J[address + below(SMALL_BITS, e)] * normal
                 work.qfrc_constraint[i] = work.qfrc_constraint[i] + push
         else:
             for e in range(model.pair_dofnum[p]):

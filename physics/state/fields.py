@@ -176,6 +176,7 @@ INDICES: tuple[Field, ...] = (
     _F("fill_npair", ("one",), 1, "", "contact slots that the Hessian's tree was made for"),
     _F("fill_pair", ("ncon",), 1, "", "their pairs"),
     _F("con_pair", ("ncon",), 1, "", "pair of the contact slot"),
+    _F("con_column", ("nv",), 1, "", "of the contact in hand: entries of the Hessian's row of each dof", small=True),
     _F("con_jadr", ("ncon",), 1, "", "first number of its Jacobian"),
     _F("lim_row", ("nlimit",), 1, "", "limit of the slot", small=True),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
