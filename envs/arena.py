@@ -10,7 +10,7 @@ import torch
 from .. import assets
 from ..physics import Model, RigidSolver
 from ..physics.runtime import ensure_runtime
-from .arrays import Array, copy, finite_or_zero, indices, nobody, where
+from .arrays import Array, copy, finite_or_zero, indices, nobody, some, where
 from .faults import NON_FINITE
 from .noise import Noise
 from .task import Moment, Task
@@ -78,7 +78,7 @@ class Arena:
         if terminated is None:
             terminated = nobody(reward)
         outcome = Outcome(task.observation(now), reward, terminated, info | terms, self._faults())
-        return _held(outcome) if outcome.faults.any() else outcome
+        return _held(outcome) if some(outcome.faults) else outcome
 
     def restart(self, rows: Array, noise: Noise) -> tuple[Array, dict[str, Array]]:
         """Begin an episode in the environments `rows` (k,).

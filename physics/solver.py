@@ -355,6 +355,8 @@ class RigidSolver:
     def _numbers_of(self, value: Any) -> np.ndarray:
         if isinstance(value, torch.Tensor):
             value = value.detach().cpu().to(self.dtype).numpy()
+        if isinstance(value, np.ndarray) and value.dtype == self._fresh.dtype:
+            return np.ascontiguousarray(value)
         with np.errstate(over="ignore"):  # what is too large for the precision becomes infinite, and is found as such
             return np.ascontiguousarray(value, self._fresh.dtype)
 
@@ -366,7 +368,7 @@ class RigidSolver:
         return rows
 
     def _read(self, name: str, index: np.ndarray | None = None) -> torch.Tensor:
-        return self.tiles.read(self._memory[:, self._rows(name)], index)
+        return self.tiles.read(self._memory, index, self._rows(name))
 
     def _rows(self, name: str) -> slice:
         """Where a part of the state lies in the memory."""
@@ -376,7 +378,7 @@ class RigidSolver:
         self.tiles.write(self._memory, self._offsets[name], rows, self._widths[name], index)
 
     def _count(self, row: int) -> torch.Tensor:
-        return self.tiles.read(self._counters[:, row : row + 1])[:, 0]
+        return self.tiles.read(self._counters, None, slice(row, row + 1))[:, 0]
 
     def _set_count(self, row: int, index: np.ndarray | None, value: int) -> None:
         self._counters[:, row].masked_fill_(self.tiles.used & self.tiles.mask(index)[:, 0], value)

@@ -26,13 +26,13 @@ class Tiles:
         """A tensor for `numbers` of every environment, at least one."""
         return torch.zeros((self.count, max(1, numbers), self.width), dtype=dtype)
 
-    def read(self, tiled: torch.Tensor, index: np.ndarray | None = None) -> torch.Tensor:
+    def read(self, tiled: torch.Tensor, index: np.ndarray | None = None, numbers: slice = slice(None)) -> torch.Tensor:
         """(tiles, numbers, lanes) -> (environments, numbers) of the environments `index` (None: all), a copy."""
-        source = tiled.numpy()
+        source = tiled.numpy()[:, numbers]
         if index is not None:
             tile, lane = self._address(index)
             return torch.from_numpy(source[tile, :, lane])
-        rows = source.transpose(0, 2, 1).copy().reshape(len(source) * self.width, tiled.shape[1])
+        rows = source.transpose(0, 2, 1).copy().reshape(len(source) * self.width, source.shape[1])
         return torch.from_numpy(rows[: self.num_envs])
 
     def pick(self, rows: torch.Tensor, index: np.ndarray | None = None) -> torch.Tensor:
@@ -44,7 +44,8 @@ class Tiles:
         """Write `rows`, broadcast to (environments, width), from number `first` on, where `index` says (None: all)."""
         target = tiled.numpy()[:, first : first + width]
         if index is None:
-            full = np.broadcast_to(rows, (self.num_envs, width))
+            shape = (self.num_envs, width)
+            full = rows if rows.shape == shape else np.broadcast_to(rows, shape)
             if spare := self.count * self.width - self.num_envs:  # spare lanes do as the first environment
                 full = np.concatenate((full, np.broadcast_to(full[:1], (spare, width))))
             target[:] = full.reshape(self.count, self.width, width).transpose(0, 2, 1)

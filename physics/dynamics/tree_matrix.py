@@ -50,13 +50,13 @@ def _find_untouched(n: ti.i32, pattern: ti.template()):
 
 
 @ti.func
-def _has_child_after(n: ti.i32, pattern: ti.template(), i: ti.i32):
-    """Whether the next dof is a child of i."""
-    found = False
-    if i + 1 < n:
-        if pattern.count[i + 1] > 1:
-            found = pattern.index[i + 1, 1] == i
-    return found
+def _follows_parent(pattern: ti.template(), i: ti.i32):
+    """1 where the dof before i is its parent."""
+    follows = 0
+    if pattern.count[i] > 1:
+        if pattern.index[i, 1] == i - 1:
+            follows = 1
+    return follows
 
 
 @ti.func
@@ -80,34 +80,32 @@ def factor(n: ti.i32, pattern: ti.template(), source: ti.template(), a: ti.templ
         here = below(ROW_BITS - 1, base + (apart if untouched > 0 else 0))
         inv = 1.0 / a[here]
         inverse[k] = inv
-        paired = 0
+        paired = _follows_parent(pattern, k)
         if row > 1:
-            parent = pattern.index[k, 1]
-            if parent == k - 1:
-                paired = 1
-            to = pattern.start(parent)
-            at = below(ROW_BITS - 1, to + (apart if untouched > 1 else 0))
-            scaled = a[here + 1] * inv
-            for q in range(row - 1):
-                t = below(SMALL_BITS, q)
-                a[to + t] = a[at + t] - scaled * a[here + 1 + t]
-            a[base + 1] = scaled
+            _eliminate(pattern, a, apart, k, here, inv, 1)
         if paired == 1:
-            next_base = pattern.start(k - 1)
-            next_inv = 1.0 / a[next_base]
+            next_inv = 1.0 / a[pattern.start(k - 1)]
             inverse[k - 1] = next_inv
             _eliminate_two(pattern, a, apart, k, here, inv, next_inv)
         else:
             for p in range(2, row):
-                to = pattern.start(pattern.index[k, p])
-                at = below(ROW_BITS - 1, to + (apart if p < untouched else 0))
-                first = below(ROW_BITS - 1, here + p)
-                scaled = a[first] * inv
-                for q in range(row - p):
-                    t = below(SMALL_BITS, q)
-                    a[to + t] = a[at + t] - scaled * a[first + t]
-                a[base + below(SMALL_BITS, p)] = scaled
+                _eliminate(pattern, a, apart, k, here, inv, p)
         k -= 1 + paired
+
+
+@ti.func
+def _eliminate(
+    pattern: ti.template(), a: ti.template(), apart: ti.i32, k: ti.i32, here: ti.i32, inv: ti.template(), p: ti.i32
+):
+    """Dof k, whose row is read at `here`, from its p-th ancestor's row."""
+    to = pattern.start(pattern.index[k, p])
+    at = below(ROW_BITS - 1, to + (apart if p < pattern.untouched[k] else 0))
+    mine = below(ROW_BITS - 1, here + p)
+    scaled = a[mine] * inv
+    for q in range(pattern.count[k] - p):
+        t = below(SMALL_BITS, q)
+        a[to + t] = a[at + t] - scaled * a[mine + t]
+    a[pattern.start(k) + below(SMALL_BITS, p)] = scaled
 
 
 @ti.func
@@ -120,7 +118,7 @@ def _eliminate_two(
     inv: ti.template(),
     next_inv: ti.template(),
 ):
-    """Dof k, whose row is read at `here`, and its parent k - 1, from all their other ancestors, two at a time."""
+    """Dof k, whose row is read at `here`, and its parent k - 1, from the rows of all other ancestors, two at a time."""
     row, base, untouched = pattern.count[k], pattern.start(k), pattern.untouched[k]
     next_base = pattern.start(k - 1)
     p = 2
@@ -155,10 +153,7 @@ def solve(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.templ
     while i >= 0:
         base, count = pattern.start(i), pattern.count[i]
         value = x[i]
-        paired = 0
-        if count > 1:
-            if pattern.index[i, 1] == i - 1:
-                paired = 1
+        paired = _follows_parent(pattern, i)
         if paired == 1:
             next_base = pattern.start(i - 1)
             next_value = x[i - 1] - a[base + 1] * value
@@ -190,8 +185,9 @@ def multiply(n: ti.i32, pattern: ti.template(), a: ti.template(), x: ti.template
         value = x[i]
         total = a[base] * value
         paired = 0
-        if _has_child_after(n, pattern, i):
-            paired = 1
+        if i + 1 < n:
+            paired = _follows_parent(pattern, i + 1)
+        if paired == 1:
             next_base = below(ROW_BITS - 1, pattern.start(i + 1) + 1)
             next_value, entry = x[i + 1], a[next_base]
             next_total = a[next_base - 1] * next_value
