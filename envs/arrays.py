@@ -121,9 +121,9 @@ def every(mask: Array) -> Array:
 
 def some(x: Array) -> bool:
     """Whether anything in an array is True, or not zero."""
-    return (
-        np.count_nonzero(x) > 0 if isinstance(x, np.ndarray) else bool(x.any())
-    )  # numpy's any() takes five times as long
+    if isinstance(x, np.ndarray):
+        return bool(np.count_nonzero(x))  # in a fifth of any()'s time
+    return bool(x.any())
 
 
 def nobody(like: Array) -> Array:
