@@ -6,11 +6,15 @@ short episodes are not counted more often than long ones.
 
 import json
 import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import mujoco
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -140,10 +144,25 @@ def make_envs(config: RunConfig, simulator: str, num_envs: int, **options: Any) 
         raise EvaluationError(f"Gymnasium has no MuJoCo task like {config.task}")
     same_step = {"autoreset_mode": AutoresetMode.SAME_STEP}
     try:
-        return gym.make_vec(twin, vectorization_mode="sync", vector_kwargs=same_step, **options)
+        with _warning_once():
+            return gym.make_vec(twin, vectorization_mode="sync", vector_kwargs=same_step, **options)
     except (ImportError, gym.error.DependencyNotInstalled) as error:
         hint = 'install the extra: pip install -c constraints.txt -e ".[mujoco]"'
         raise EvaluationError(f"Gymnasium's {twin} needs MuJoCo's full package ({error}); {hint}") from None
+
+
+@contextmanager
+def _warning_once() -> Iterator[None]:
+    """Pass on what MuJoCo warns of, each thing once: for every environment it would print it and write it to a log."""
+    messages: dict[str, None] = {}
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda message: messages.setdefault(message))
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
+    for message in messages:
+        warnings.warn(f"MuJoCo: {message}", RuntimeWarning, stacklevel=3)
 
 
 def save_evaluation(run: Run, evaluation: Evaluation) -> Path:

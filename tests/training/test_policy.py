@@ -1,11 +1,12 @@
 """A policy taken out of a checkpoint acts as the model that was trained; evaluation counts each episode once."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tumble.training.evaluate import Evaluation, agreement, play
+from tumble.training.evaluate import Evaluation, agreement, make_envs, play
 from tumble.training.learner import Learner
 from tumble.training.policy import Policy, PolicyError
 
@@ -83,3 +84,14 @@ def test_agreement_is_five_percent_or_two_standard_errors():
     assert "agree" in agreement(scores("tumble", near), scores("mujoco", near * 1.04))
     assert "DIFFER" in agreement(scores("tumble", near), scores("mujoco", near * 1.08))
     assert "agree" in agreement(scores("tumble", wide), scores("mujoco", wide * 1.08))
+
+
+def test_mujoco_warns_once(tmp_path, monkeypatch, capfd, small_ppo):
+    """Gymnasium's model has a deprecated attribute: one warning, not one on the screen and in a log for each copy."""
+    monkeypatch.chdir(tmp_path)
+    config = replace(small_ppo, task="tumble/HalfCheetah-v0", env={})
+    with pytest.warns(RuntimeWarning) as found:
+        make_envs(config, "mujoco", 3).close()
+    assert [str(w.message)[:8] for w in found] == ["MuJoCo: "] and "settotalmass" in str(found[0].message)
+    assert "settotalmass" not in "".join(capfd.readouterr())
+    assert not list(tmp_path.iterdir())
