@@ -81,15 +81,12 @@ def factor(n: ti.i32, pattern: ti.template(), source: ti.template(), a: ti.templ
         inv = 1.0 / a[here]
         inverse[k] = inv
         paired = _follows_parent(pattern, k)
-        if row > 1:
-            _eliminate(pattern, a, apart, k, here, inv, 1)
+        for p in range(1, 2 if paired == 1 else row):
+            _eliminate(pattern, a, apart, k, here, inv, p)
         if paired == 1:
             next_inv = 1.0 / a[pattern.start(k - 1)]
             inverse[k - 1] = next_inv
             _eliminate_two(pattern, a, apart, k, here, inv, next_inv)
-        else:
-            for p in range(2, row):
-                _eliminate(pattern, a, apart, k, here, inv, p)
         k -= 1 + paired
 
 
