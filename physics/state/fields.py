@@ -62,6 +62,7 @@ KINEMATICS: tuple[Field, ...] = (
 
 DYNAMICS: tuple[Field, ...] = (
     _F("subtree_inertia", ("nbody",), 6, "kg m^2", "of the body and all below it about their centre of mass"),
+    # L before M: `tree_matrix.factor` takes what it factors from behind the factor
     _F("L", ("nM",), 1, "", "unit factor of M or of its implicit variant: L^T D L"),
     _F("M", ("nM",), 1, "kg or kg m^2", "mass matrix: every dof's row, from its diagonal to the root"),
     _F("D_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
@@ -111,6 +112,7 @@ SOLVER: tuple[Field, ...] = (
     _F("gradient", ("nv",), 1, "N or N m", "gradient of the cost"),
     _F("search", ("nv",), 1, "m/s^2 or rad/s^2", "Newton direction"),
     _F("M_search", ("nv",), 1, "N or N m", "M search"),
+    # H_L before H: `tree_matrix.factor` takes what it factors from behind the factor
     _F("H_L", ("ntriangle",), 1, "", "unit factor of the Hessian"),
     _F("H", ("ntriangle",), 1, "kg or kg m^2", "Hessian M + J^T D J, by rows as M, those of its own tree"),
     _F("H_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
