@@ -122,9 +122,18 @@ class RigidSolver:
         return self._count(driver.FAULT)
 
     @property
+    def any_fault(self) -> bool:
+        """Whether any environment has a fault, sooner told than what each has."""
+        return bool(np.count_nonzero(self._counters.numpy()[:, driver.FAULT])) and bool(self.faults.any())
+
+    @property
     def solver_niter(self) -> torch.Tensor:
         """Newton iterations of the last evaluation (num_envs,), int32."""
         return self._count(driver.NITER)
+
+    def coordinates(self) -> torch.Tensor:
+        """`qpos` and `qvel` side by side (num_envs, nq + nv); the environments of a column lie together in memory."""
+        return self.tiles.columns(self._memory, slice(0, self._widths["qpos"] + self._widths["qvel"]))
 
     def set_state(self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None) -> None:
         """Write coordinates and velocities, forget the warm start and any fault of these environments.
@@ -244,7 +253,7 @@ class RigidSolver:
             raise ValueError(f"controls: expected shape {expected} with at least one step, got {wanted.shape}")
         nq, nv = self._widths["qpos"], self._widths["qvel"]
         track = torch.empty((*wanted.shape[:2], nq + nv), dtype=self.dtype)
-        self._launches.follow(self._call, self._outputs, torch.from_numpy(wanted), track)
+        self._launches.follow(self._call, self._outputs, torch.from_numpy(np.ascontiguousarray(wanted)), track)
         self.ctrl = wanted[:, -1]
         self._outputs.mark_current()
         self.edits += 1
@@ -356,9 +365,9 @@ class RigidSolver:
         if isinstance(value, torch.Tensor):
             value = value.detach().cpu().to(self.dtype).numpy()
         if isinstance(value, np.ndarray) and value.dtype == self._fresh.dtype:
-            return np.ascontiguousarray(value)
+            return value
         with np.errstate(over="ignore"):  # what is too large for the precision becomes infinite, and is found as such
-            return np.ascontiguousarray(value, self._fresh.dtype)
+            return np.asarray(value, self._fresh.dtype)
 
     def _rows_of(self, name: str, value: Any, count: int) -> np.ndarray:
         rows = self._numbers_of(value)
@@ -378,7 +387,7 @@ class RigidSolver:
         self.tiles.write(self._memory, self._offsets[name], rows, self._widths[name], index)
 
     def _count(self, row: int) -> torch.Tensor:
-        return self.tiles.read(self._counters, None, slice(row, row + 1))[:, 0]
+        return self.tiles.columns(self._counters, slice(row, row + 1))[:, 0]
 
     def _set_count(self, row: int, index: np.ndarray | None, value: int) -> None:
         self._counters[:, row].masked_fill_(self.tiles.used & self.tiles.mask(index)[:, 0], value)

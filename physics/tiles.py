@@ -35,6 +35,14 @@ class Tiles:
         rows = source.transpose(0, 2, 1).copy().reshape(len(source) * self.width, source.shape[1])
         return torch.from_numpy(rows[: self.num_envs])
 
+    def columns(self, tiled: torch.Tensor, numbers: slice) -> torch.Tensor:
+        """`read` of all environments, with the environments of a number side by side in memory: quicker to make.
+
+        So is what is computed for all environments from one number or a few.
+        """
+        chosen = tiled.numpy()[:, numbers].transpose(1, 0, 2).copy()
+        return torch.from_numpy(chosen.reshape(chosen.shape[0], -1)[:, : self.num_envs].T)
+
     def pick(self, rows: torch.Tensor, index: np.ndarray | None = None) -> torch.Tensor:
         """(environments, numbers), spare ones included -> those of the environments `index` (None: all), a copy."""
         source = rows.numpy()
@@ -79,9 +87,9 @@ class Tiles:
             if index.shape != (self.num_envs,):
                 raise ValueError(f"envs_idx: a mask must have shape ({self.num_envs},), not {index.shape}")
             index = np.flatnonzero(index)
-        index = index.astype(np.int64).reshape(-1)
-        wrong = (index < 0) | (index >= self.num_envs)
-        if wrong.any():
+        index = index.astype(np.int64, copy=False).reshape(-1)
+        wrong = index.view(np.uint64) >= self.num_envs  # negative ones too
+        if np.count_nonzero(wrong):
             bad = int(index[wrong][0])
             raise IndexError(f"envs_idx: there is no environment {bad}; they are numbered 0 to {self.num_envs - 1}")
         return index

@@ -49,6 +49,31 @@ def test_batch_size_and_place_do_not_matter(model):
     assert torch.equal(large, turned.flip(0))
 
 
+@pytest.mark.parametrize("num_envs", [1, 7, 16, 40])
+def test_coordinates_are_copies(model, num_envs):
+    """Positions and velocities side by side; the next step does not write to them."""
+    solver = RigidSolver(model, num_envs)
+    solver.step()
+    together = solver.coordinates()
+    before = torch.cat([solver.qpos, solver.qvel], 1)
+    assert torch.equal(together, before)
+    solver.step()
+    assert torch.equal(together, before) and not torch.equal(solver.coordinates(), before)
+
+
+@pytest.mark.parametrize("num_envs", [1, 7, 32])
+def test_any_fault(model, num_envs):
+    """True while an environment has one; spare lanes of the last tile do not count."""
+    solver = RigidSolver(model, num_envs)
+    solver.step()
+    assert not solver.any_fault
+    solver.set_state(qvel=torch.full((1, model.mj.nv), torch.nan), envs_idx=[num_envs - 1])
+    solver.step()
+    assert solver.any_fault and solver.faults[-1] == 1
+    solver.reset([num_envs - 1])
+    assert not solver.any_fault
+
+
 def test_threads_do_not_matter():
     results = []
     for threads in (1, 2):
