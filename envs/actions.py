@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .arrays import Array, every, indices, some, where
+from .arrays import Array, every, everywhere, indices, where
 
 
 class ActionCheck:
@@ -48,7 +48,7 @@ class ActionCheck:
         if ignored is not None:
             checked = where(ignored[:, None], 0, checked)
         sound = np.isfinite(checked) if self._numpy else torch.isfinite(checked)
-        if some(~sound):
+        if not everywhere(sound):
             env = int(indices(~every(sound))[0])
             component = int(indices(~sound[env])[0])
             raise ValueError(self._not_finite(float(actions[env][component]), component, f" of environment {env}"))
@@ -63,7 +63,7 @@ class ActionCheck:
         array = np.asarray(action)
         self._check_kind(array.shape, array.dtype.kind == "f", array.dtype, self._shape[1:])
         checked = self._converted(array)
-        if some(~np.isfinite(checked)):
+        if not everywhere(np.isfinite(checked)):
             component = int(np.flatnonzero(~np.isfinite(checked))[0])
             raise ValueError(self._not_finite(float(array[component]), component, ""))
         return checked[None]

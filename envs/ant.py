@@ -111,7 +111,7 @@ class Ant(Runner):
         """Whether the torso is neither on the ground nor flying."""
         low, high = self.healthy_z_range
         z = now.qpos[:, 2]
-        return (z >= low) & (z <= high) & finite(now.qpos) & finite(now.qvel)
+        return (z >= low) & (z <= high) & finite(now.state)
 
     def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
         """Pay for speed along x and for staying healthy, charge for effort and for hard contacts."""

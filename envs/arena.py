@@ -1,5 +1,6 @@
 """The arena: one task on one solver. It moves all environments at once and knows neither episodes nor Gymnasium."""
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
@@ -10,9 +11,8 @@ import torch
 from .. import assets
 from ..physics import Model, RigidSolver
 from ..physics.runtime import ensure_runtime
-from .arrays import Array, copy, finite_or_zero, indices, nobody, some, where
+from .arrays import Array, copy, finite_or_zero, indices, nobody, where
 from .faults import NON_FINITE
-from .noise import Noise
 from .task import Moment, Task
 from .windows import Windows
 
@@ -24,7 +24,7 @@ class Outcome(NamedTuple):
     reward: Array  # (n,)
     terminated: Array  # (n,) bool
     info: dict[str, Array]  # each (n, ...)
-    faults: Array  # (n,) bit masks of the solver
+    faults: Array | None  # (n,) bit masks of the solver; None where nobody has a fault
 
 
 class Arena:
@@ -44,7 +44,7 @@ class Arena:
         self.num_envs = num_envs
         self.model = Model.from_mjcf(str(assets.find(task.xml_file)), **(model_options or {}))
         self._runtime, self._numpy = ensure_runtime(), numpy
-        self._dtype = np.float32 if self._runtime.precision == "32" else np.float64
+        self.dtype = np.dtype(np.float32 if self._runtime.precision == "32" else np.float64)
         task.bind(self.model.mj, self.numbers)
         self.solver = RigidSolver(self.model, num_envs=num_envs, outputs=task.reads)
         self._windows = Windows(self.solver, task.reads) if numpy and num_envs == 1 else None
@@ -78,24 +78,24 @@ class Arena:
         if terminated is None:
             terminated = nobody(reward)
         outcome = Outcome(task.observation(now), reward, terminated, info | terms, self._faults())
-        return _held(outcome) if some(outcome.faults) else outcome
+        return outcome if outcome.faults is None else _held(outcome, outcome.faults)
 
-    def restart(self, rows: Array, noise: Noise) -> tuple[Array, dict[str, Array]]:
-        """Begin an episode in the environments `rows` (k,).
+    def restart(self, rows: Array, starts: np.ndarray) -> tuple[Array, dict[str, Array]]:
+        """Begin an episode in the environments `rows` (k,), at `starts`: qpos and qvel side by side, (k, nq + nv).
 
         Returns:
             Their observations (k, observation size) and info, each (k, ...).
         """
         solver, task = self.solver, self.task
-        qpos, qvel = map(self.numbers, task.draw(noise))
-        solver.reset(None if self._windows is not None else rows, qpos, qvel)
+        state, nq = self.numbers(starts), task.nq
+        solver.reset(None if self._windows is not None else rows, state[:, :nq], state[:, nq:])
         self._edits = solver.edits
         fields = self._read(rows, [name for name in task.reads if name != "cfrc_ext"])
         if "cfrc_ext" in task.reads:  # v5 computes contact wrenches in its steps only
             fields["cfrc_ext"] = self.numbers(np.zeros((len(rows), self.model.mj.nbody, 6)))
-        now = Moment(qpos, qvel, fields)
-        self._seen.qpos[rows], self._seen.qvel[rows] = now.qpos, now.qvel
-        self._remember_place(rows, task.place(now))
+        now = Moment(state, state[:, :nq], state[:, nq:], fields)
+        self._seen.state[rows] = state
+        self._place[rows] = task.place(now)
         return task.observation(now), task.reset_info(now)
 
     def state_dict(self) -> dict[str, Any]:
@@ -112,31 +112,35 @@ class Arena:
         """Catch up with states that were changed from outside: their rewarded velocity starts from where they are."""
         self._edits = self.solver.edits
         before, now = self._seen, self._look()
-        moved = (now.qpos != before.qpos).any(1) | (now.qvel != before.qvel).any(1)
+        moved = (now.state != before.state).any(1)
         rows = indices(moved)
         if len(rows):
             self.solver.forward(rows)
-            self._remember_place(rows, self.task.place(self._look(rows)))
+            self._place[rows] = self.task.place(self._look())[rows]
 
-    def _remember_place(self, rows: Array, place: Array) -> None:
-        """Note where the environments `rows` are, for the velocity of their next step."""
-        self._place = copy(self._place)  # it may be a part of what was looked at
-        self._place[rows] = place
+    def _look(self) -> Moment:
+        """Copy everyone's state."""
+        if self._windows is not None:  # there is one environment, and all is copied at once
+            fields = self._windows.look()
+            state = fields["state"]
+        else:
+            state, fields = self.array(self.solver.coordinates()), self._read(None, self.task.reads)
+        nq = self.task.nq
+        return Moment(state, state[:, :nq], state[:, nq:], fields)
 
-    def _look(self, rows: Array | None = None) -> Moment:
-        """Copy the state of the environments `rows`; None: of all."""
-        seen = self._read(rows, ["qpos", "qvel", *self.task.reads])
-        return Moment(seen["qpos"], seen["qvel"], seen)
-
-    def _read(self, rows: Array | None, names: list[str]) -> dict[str, Array]:
-        """Copy quantities of the environments `rows` (None: of all), at least those named."""
-        if self._windows is not None:  # there is one environment, and all are copied at once
+    def _read(self, rows: Array | None, names: Sequence[str]) -> dict[str, Array]:
+        """Copy derived quantities of the environments `rows` (None: of all), at least those named."""
+        if self._windows is not None:
             return self._windows.look()
+        if not names:
+            return {}
         return {name: self.array(found) for name, found in self.solver.look(names, rows).items()}
 
-    def _faults(self) -> Array:
-        """The solver's fault bits, a copy."""
-        return self.array(self.solver.faults) if self._windows is None else self._windows.faults()
+    def _faults(self) -> Array | None:
+        """The solver's fault bits, a copy; None where there are none."""
+        if self._windows is not None:
+            return self._windows.faults()
+        return self.array(self.solver.faults) if self.solver.any_fault else None
 
     def array(self, tensor: torch.Tensor) -> Array:
         """View a tensor of the solver as the arena's array kind."""
@@ -145,13 +149,13 @@ class Arena:
     def numbers(self, values: Any) -> Array:
         """Bring numbers to the arena's array kind and the solver's precision and device."""
         if self._numpy:
-            return np.asarray(values, self._dtype)
+            return np.asarray(values, self.dtype)
         return torch.as_tensor(values, dtype=self._runtime.torch_dtype, device=self._runtime.device)
 
 
-def _held(outcome: Outcome) -> Outcome:
+def _held(outcome: Outcome, faults: Array) -> Outcome:
     """End the episodes whose state did not stay finite; nothing that is not finite leaves here."""
-    broken = (outcome.faults & NON_FINITE) != 0
+    broken = (faults & NON_FINITE) != 0
     observation = where(broken[:, None], finite_or_zero(outcome.observation), outcome.observation)
     reward = where(broken, finite_or_zero(outcome.reward), outcome.reward)
     info = {

@@ -84,6 +84,8 @@ def clip(x: Array, low: float, high: float) -> Array:
 
 def total(x: Array) -> Array:
     """Add up the last axis, (..., k) -> (...), by halving: a fixed order, whatever the batch and the library."""
+    if isinstance(x, np.ndarray) and x.shape[-1] > 3:
+        x = np.asfortranarray(x)  # so that an addition runs along all environments, not along a few numbers of each
     size, odd = x.shape[-1], None
     while size > 1:
         if size % 2:
@@ -124,6 +126,13 @@ def some(x: Array) -> bool:
     if isinstance(x, np.ndarray):
         return bool(np.count_nonzero(x))  # in a fifth of any()'s time
     return bool(x.any())
+
+
+def everywhere(mask: Array) -> bool:
+    """Whether a mask is True at every place."""
+    if isinstance(mask, np.ndarray):
+        return bool(np.count_nonzero(mask) == mask.size)
+    return bool(mask.all())
 
 
 def nobody(like: Array) -> Array:

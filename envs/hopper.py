@@ -83,7 +83,7 @@ class Hopper(Runner):
 
     def healthy(self, now: Moment) -> Array:
         """Whether height, pitch and all joints are where they should be."""
-        return every(strictly_inside(concat((now.qpos, now.qvel)), self.health))
+        return every(strictly_inside(now.state, self.health))
 
     def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
         """Pay for speed along x and for staying healthy, charge for effort."""

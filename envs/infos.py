@@ -1,89 +1,80 @@
 """Gymnasium's convention for the infos of a batch: every key has a mask `_key` of the environments that it speaks of.
 
 Values are dense tensors (num_envs, ...) with zeros where the mask is False; a key that speaks of nobody is left out.
+Keys that speak of the same environments share one mask.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from .arrays import Array, blank, copy, indices, nobody, stack, where
+from .arrays import Array, blank, indices, stack
 
-Info = dict[str, Any]  # of arrays (num_envs, ...), or of infos
-
-
-def whole(info: Info, like: Array) -> Info:
-    """Copy every value, present for all environments; `like` is any array (num_envs, ...)."""
-    return masked(_each(info, copy), ~nobody(like))
+Values = dict[str, Array]  # each (n, ...)
+Info = dict[str, Any]  # what the user gets: tensors or arrays, or further infos
 
 
-def only(info: Info, mask: Array) -> Info:
-    """Keep what concerns the environments in `mask` (num_envs,)."""
-    kept, others = indices(mask), indices(~mask)
-    if not len(kept):
-        return {}
+class Sheet:
+    """The infos of a step or a reset while they are made.
 
-    def clear(value: Array) -> Array:
-        if len(kept) < len(others):
-            cleared = blank(value, len(value))
-            cleared[kept] = value[kept]
-        else:
-            cleared = copy(value)
-            cleared[others] = 0
-        return cleared
+    Values that are alike lie side by side in one block (keys, num_envs, ...): a task tells six or ten numbers, and what
+    an operation costs hardly depends on how many.
 
-    return masked({key: clear(value) for key, value in info.items()}, mask)
+    Args:
+        values: of all environments; they are copied.
+        mask: of whom they speak, (num_envs,) bool: of everyone, or there are no values.
+    """
 
+    def __init__(self, values: Values, mask: Array) -> None:
+        self._mask = mask
+        self._blocks: list[tuple[Sequence[str], Array]] = []
+        self._rows: dict[str, Array] = {}  # the blocks' rows by their keys
+        self._masks: dict[str, Array] = {}  # of whom each key speaks; keys that speak of nobody are not here
+        alike: dict[Any, list[str]] = {}
+        for key, value in values.items():
+            alike.setdefault((value.dtype, value.shape[1:]), []).append(key)
+        for keys in alike.values():
+            self._add(keys, stack([values[key] for key in keys]), mask)
 
-def narrow(info: Info, mask: Array) -> Info:
-    """Keep, of an info with masks, what concerns the environments in `mask` (num_envs,)."""
-    kept: Info = {}
-    for key, value in info.items():
-        if not key.startswith("_"):
-            kept |= only({key: value}, info[f"_{key}"] & mask)
-    return kept
+    def _add(self, keys: Sequence[str], block: Array, mask: Array) -> None:
+        """Say more: a block (keys, num_envs, ...) about the environments in `mask`."""
+        self._blocks.append((keys, block))
+        self._rows.update(zip(keys, block, strict=True))
+        self._masks.update(dict.fromkeys(keys, mask))
 
+    def cut(self, rows: Array, mask: Array) -> "Sheet":
+        """Take what is said of the environments `rows` (k,), the same as `mask`, out into a sheet of its own."""
+        those = Sheet({}, mask)
+        for keys, block in self._blocks:
+            part = blank(block, len(block))
+            part[:, rows] = block[:, rows]
+            block[:, rows] = 0
+            those._add(keys, part, mask)
+        self._mask = ~mask
+        self._masks = dict.fromkeys(self._masks, self._mask) if len(rows) < len(mask) else {}
+        return those
 
-def spread(info: Info, rows: Array, num_envs: int) -> Info:
-    """Bring values of the environments `rows` (k,) into their places among all."""
+    def put(self, values: Values, rows: Array, mask: Array) -> None:
+        """Say something, values (k, ...), of the environments `rows` (k,), the same as `mask`."""
+        both = self._mask | mask
+        for key, value in values.items():
+            if key in self._rows:
+                self._masks[key] = both
+            else:
+                self._add([key], blank(value, len(mask))[None], mask)
+            self._rows[key][rows] = value
 
-    def place(value: Array) -> Array:
-        dense = blank(value, num_envs)
-        dense[rows] = value
-        return dense
-
-    return masked(_each(info, place), place(~nobody(rows)))
-
-
-def merge(first: Info, second: Info) -> Info:
-    """Join two infos with masks; where both speak of an environment the second is right."""
-    merged = dict(first)
-    for key, value in second.items():
-        if key.startswith("_") or key not in first:
-            merged[key] = first[key] | value if key in first else value
-        else:
-            merged[key] = where(_beside(second[f"_{key}"], value), value, first[key])
-    return merged
-
-
-def masked(info: Info, mask: Array) -> Info:
-    """Put a copy of the mask beside every value."""
-    return info | {f"_{key}": copy(mask) for key in info}
-
-
-def _each(info: Info, change: Callable[[Array], Array]) -> Info:
-    """Apply `change`, (n, ...) -> (m, ...), to every value; plain numbers go through it side by side, as (n, keys)."""
-    alike: dict[Any, list[str]] = {}
-    for key, value in info.items():
-        alike.setdefault(value.dtype if value.ndim == 1 else key, []).append(key)
-    changed: Info = {}
-    for keys in alike.values():
-        if len(keys) == 1:
-            changed[keys[0]] = change(info[keys[0]])
-        else:
-            changed.update(zip(keys, change(stack([info[key] for key in keys]).T).T, strict=True))
-    return {key: changed[key] for key in info}
+    def info(self, export: Callable[[Array], Any]) -> Info:
+        """What the user gets; `export` brings an array to the user's side."""
+        masks = {id(mask): export(mask) for mask in {id(mask): mask for mask in self._masks.values()}.values()}
+        info = {key: export(self._rows[key]) for key in self._masks}
+        return info | {f"_{key}": masks[id(mask)] for key, mask in self._masks.items()}
 
 
-def _beside(mask: Array, value: Array) -> Array:
-    """Shape a mask (n,) so that it goes with a value (n, ...)."""
-    return mask.reshape(-1, *[1] * (value.ndim - 1))
+def tell_faults(sheet: Sheet, faults: Array | None, among: Array | None = None) -> None:
+    """Say which environments have faults, bit masks (num_envs,); with `among` (num_envs,) bool, only of those."""
+    if faults is None:
+        return
+    mask = faults != 0 if among is None else (faults != 0) & among
+    rows = indices(mask)
+    if len(rows):
+        sheet.put({"fault": faults[rows]}, rows, mask)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .arrays import Array, concat, finite, flag
+from .arrays import Array, copy, finite, flag
 from .noise import Noise
 from .task import Moment, Task, Verdict
 from .terms import uniform_start
@@ -47,7 +47,7 @@ class InvertedPendulum(Task):
 
     def observation(self, now: Moment) -> Array:
         """Positions and velocities."""
-        return concat((now.qpos, now.qvel))
+        return copy(now.state)
 
     @property
     def observation_structure(self) -> dict[str, int]:
@@ -56,5 +56,5 @@ class InvertedPendulum(Task):
 
     def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
         """One point a step until the pole falls."""
-        upright = (abs(now.qpos[:, 1]) <= 0.2) & finite(now.qpos) & finite(now.qvel)
+        upright = (abs(now.qpos[:, 1]) <= 0.2) & finite(now.state)
         return Verdict({"reward_survive": flag(upright, now.qpos)}, ~upright, {})

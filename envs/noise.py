@@ -15,7 +15,8 @@ import numpy as np
 from .arrays import sin_cos
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio, made odd
-_BLOCK = 32  # numbers hashed beyond those asked for: what a start asks for next comes at no cost of its own
+_BLOCK = 32  # numbers hashed beyond those asked for, where the call costs more than they do
+_FEW = 64  # episodes of which that is so
 
 
 def _mix(x: np.ndarray) -> np.ndarray:
@@ -54,9 +55,10 @@ class Noise:
     def _fractions(self, n: int) -> np.ndarray:
         """Draw (k, n) multiples of 2^-53 in [0, 1)."""
         if self._ahead.shape[1] < n:
-            steps = np.arange(self._hashed + 1, self._hashed + n + _BLOCK + 1, dtype=np.uint64) * _GOLDEN
+            count = n + (_BLOCK if len(self._key) <= _FEW else 0)
+            steps = np.arange(self._hashed + 1, self._hashed + count + 1, dtype=np.uint64) * _GOLDEN
             more = (_mix(self._key + steps) >> np.uint64(11)) * 2.0**-53
-            self._hashed += n + _BLOCK
+            self._hashed += count
             self._ahead = np.concatenate((self._ahead, more), 1)
         drawn, self._ahead = self._ahead[:, :n], self._ahead[:, n:]
         return drawn
@@ -90,11 +92,14 @@ class Streams:
                 self._folded[row] = (seed ^ (seed >> 64)) % 2**64
                 self._episodes[row] = 0
 
-    def begin(self, rows: np.ndarray) -> Noise:
-        """Begin an episode in each of these environments, (k,) indices, and return its noise."""
-        noise = Noise(self._folded[rows], self._episodes[rows])
+    def noise(self, rows: np.ndarray, episodes: int = 1) -> Noise:
+        """The noise of the next episodes of each of these environments, (k,) indices; k x `episodes` rows of draws."""
+        later = np.arange(episodes, dtype=np.uint64)
+        return Noise(np.repeat(self._folded[rows], episodes), (self._episodes[rows][:, None] + later).ravel())
+
+    def count(self, rows: np.ndarray) -> None:
+        """Note that these environments, (k,) indices, each once, have begun their episode."""
         self._episodes[rows] += np.uint64(1)
-        return noise
 
     def state_dict(self) -> dict[str, list]:
         """Seeds and counts as plain numbers."""

@@ -11,11 +11,11 @@ from gymnasium.utils import EzPickle
 from .actions import ActionCheck
 from .arena import Arena
 from .faults import FaultReporter
-from .noise import Streams
 from .pictures import METADATA, Pictures, check_render_mode
 from .registry import make_task
 from .seeds import spread_seeds
 from .spaces import action_space, observation_space
+from .starts import Starts
 from .task import Task
 
 _SELF = np.zeros(1, np.int64)  # the index of the only environment
@@ -62,7 +62,7 @@ class SingleEnv(gymnasium.Env, EzPickle):
         self.action_space = action_space(self.arena)
         self._pictures = Pictures(self.arena, width, height, camera_id, camera_name)
         self._actions = ActionCheck(1, self.arena.actuator_names, self.solver.dtype, self.solver.device, numpy=True)
-        self._streams = Streams(1)
+        self._starts = Starts(1, self.arena.task.draw, self.arena.dtype)
         self._reporter = FaultReporter()
         self._elapsed = -1  # steps of the current episode; -1 before the first
 
@@ -74,9 +74,9 @@ class SingleEnv(gymnasium.Env, EzPickle):
         super().reset(seed=seeds[0])
         if seeds[0] is None and self._elapsed < 0:
             seeds = [self.np_random_seed]
-        self._streams.seed(seeds, _SELF)
+        self._starts.seed(seeds, _SELF)
         self._elapsed = 0
-        observation, info = self.arena.restart(_SELF, self._streams.begin(_SELF))
+        observation, info = self.arena.restart(_SELF, self._starts.take(_SELF))
         return observation[0], _plain(info)
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -91,7 +91,8 @@ class SingleEnv(gymnasium.Env, EzPickle):
         outcome = self.arena.advance(self._actions.one(action))
         self._elapsed += 1
         info = _plain(outcome.info)
-        if fault := int(outcome.faults[0]):
+        if outcome.faults is not None:
+            fault = int(outcome.faults[0])
             self._reporter.report([(0, fault, self._elapsed)], stacklevel=3)
             info["fault"] = fault
         return outcome.observation[0], float(outcome.reward[0]), bool(outcome.terminated[0]), False, info

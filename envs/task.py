@@ -23,7 +23,8 @@ class Moment(NamedTuple):
     last evaluation, before the final integration, as MuJoCo leaves them; after a reset to the new state itself.
     """
 
-    qpos: Array  # (n, nq) m, rad, quaternions w first
+    state: Array  # (n, nq + nv), qpos and qvel side by side
+    qpos: Array  # (n, nq) m, rad, quaternions w first; a part of `state`, as is qvel
     qvel: Array  # (n, nv) m/s, rad/s
     fields: Mapping[str, Array]
 
@@ -100,7 +101,10 @@ class Task(ABC):
         return sum(width for block, width in self.observation_structure.items() if block != "skipped_qpos")
 
     def place(self, now: Moment) -> Array:
-        """The position, (n, k) m, whose velocity over an environment step the task rewards; none unless told."""
+        """The position, (n, k) m, whose velocity over an environment step the task rewards; none unless told.
+
+        A part of `now` or something new: the arena keeps it, and writes to it where an episode begins anew.
+        """
         return now.qpos[:, :0]
 
     @abstractmethod

@@ -10,22 +10,22 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from . import infos
 from .actions import ActionCheck
 from .arena import Arena, Outcome
 from .arrays import Array, blank, copy, host, indices, nobody, some, where
 from .faults import FaultReporter
-from .noise import Streams
+from .infos import Sheet, tell_faults
 from .pictures import METADATA, Pictures, check_render_mode
 from .registry import make_task
 from .seeds import fresh_seed, spread_seeds
 from .spaces import action_space, observation_space
+from .starts import Starts
 from .task import Task
 
 OUTPUTS = ("torch", "numpy")
-MOST_IN_NUMPY = 8192  # environments; of more, torch's threads make up for what its operations cost
+MOST_IN_NUMPY = 16384  # environments; of more, torch's threads make up for what its operations cost
 MOST_PICTURES = 16  # environments that render() shows unless told otherwise
-_SAVED = ("elapsed", "head_start", "done", "observation")
+_SAVED = ("clock", "done", "observation")
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
@@ -107,12 +107,12 @@ class SimVectorEnv(VectorEnv):
         self._actions = ActionCheck(
             num_envs, self.arena.actuator_names, self.solver.dtype, self.solver.device, numpy=judge_in_numpy
         )
-        self._streams = Streams(num_envs)
+        self._starts = Starts(num_envs, self.arena.task.draw, self.arena.dtype)
         self._reporter = FaultReporter()
         # In the arena's array kind, like all that follows from a step until it is handed out:
-        self._elapsed = self._zeros(torch.int64)  # steps of the current episode, as the time limit counts them
-        self._head_start = self._zeros(torch.int64)  # of these, those that were not taken
-        self._done = self._zeros(torch.bool)  # finished, and not reset yet
+        self._clock = self._zeros(2, num_envs, dtype=torch.int64)  # how long the current episodes last:
+        self._elapsed, self._head_start = self._clock  # steps as the time limit counts them; of these, not taken
+        self._done = self._zeros(num_envs, dtype=torch.bool)  # finished, and not reset yet
         self._observation: Array | None = None  # what the caller was shown last
 
     # -- Gymnasium's face ---------------------------------------------------------------------------------------------
@@ -133,7 +133,8 @@ class SimVectorEnv(VectorEnv):
             Observations of all environments (num_envs, ...) and the info of those that were reset.
         """
         seeds = spread_seeds(seed, self.num_envs)
-        rows, elapsed = self._rows_of(options), self._elapsed_of(options)
+        mask, elapsed = self._mask_of(options), self._elapsed_of(options)
+        rows = indices(mask)
         if seeds[0] is not None:
             super().reset(seed=seeds[0])
         if self._observation is None:
@@ -141,11 +142,13 @@ class SimVectorEnv(VectorEnv):
                 raise ResetNeeded("the first reset must be of all environments: call reset() without a reset_mask")
             fresh = spread_seeds(fresh_seed(), self.num_envs)
             seeds = [new if given is None else given for given, new in zip(seeds, fresh, strict=True)]
-            self._observation = self._zeros(self.solver.dtype, self.arena.task.observation_size)
-        self._streams.seed(seeds, host(rows))
-        found = self._restart(self._observation, rows)
-        self._elapsed[rows] = self._head_start[rows] = elapsed[rows]
-        return self._hand_out(*found)
+            self._observation = self._zeros(self.num_envs, self.arena.task.observation_size, dtype=self.solver.dtype)
+        self._starts.seed(seeds, host(rows))
+        sheet = Sheet({}, nobody(mask))
+        self._restart(self._observation, sheet, rows, mask)
+        self._clock[:, rows] = elapsed[rows]
+        self._done[rows] = False
+        return self._hand_out(self._observation, info=sheet.info(self._export))
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take one step in every environment.
@@ -163,15 +166,13 @@ class SimVectorEnv(VectorEnv):
         resetting = self._check_ready()
         checked = self._actions.many(actions, ignored=resetting)
         outcome = self.arena.advance(checked)
-        self._elapsed = self._elapsed + 1
+        self._elapsed += 1
         truncated = self._elapsed >= self._limit
-        fault = self._report(outcome.faults, resetting) if some(outcome.faults) else {}
+        if outcome.faults is not None:
+            self._warn(outcome.faults if resetting is None else where(resetting, 0, outcome.faults))
         if resetting is not None:
-            result = self._finish_resetting(outcome, truncated, resetting)
-        else:
-            result = self._finish(outcome, truncated, fault)
-        result[-1].update(fault)
-        return self._hand_out(*result)
+            return self._finish_resetting(outcome, truncated, resetting)
+        return self._finish(outcome, truncated)
 
     def render(self) -> tuple[np.ndarray, ...]:
         """Picture the environments in `render_envs`: one uint8 array (height, width, 3) each."""
@@ -198,7 +199,7 @@ class SimVectorEnv(VectorEnv):
     @property
     def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]  # one for each, like SyncVectorEnv
         """The seed of every environment, as SyncVectorEnv gives them; None before the first reset."""
-        return tuple(self._streams.seeds)
+        return tuple(self._starts.seeds)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the future depends on, as tensors, numbers and lists: the same actions give the same bits."""
@@ -206,16 +207,17 @@ class SimVectorEnv(VectorEnv):
             raise ResetNeeded("there is no state to save before the first reset()")
         return {
             "arena": self.arena.state_dict(),
-            "streams": self._streams.state_dict(),
+            "streams": self._starts.state_dict(),
             **{name: torch.as_tensor(copy(getattr(self, f"_{name}"))) for name in _SAVED},
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` of an environment made with the same arguments left off; needs no reset."""
         self.arena.load_state_dict(state["arena"])
-        self._streams.load_state_dict(state["streams"])
+        self._starts.load_state_dict(state["streams"])
         for name in _SAVED:
             setattr(self, f"_{name}", self.arena.array(state[name].clone().to(self.solver.device)))
+        self._elapsed, self._head_start = self._clock
 
     # -- Making -------------------------------------------------------------------------------------------------------
 
@@ -231,9 +233,9 @@ class SimVectorEnv(VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
-    def _zeros(self, dtype: torch.dtype, *shape: int) -> Array:
-        """Zeros (num_envs, ...) of the arena's array kind."""
-        return self.arena.array(torch.zeros((self.num_envs, *shape), dtype=dtype, device=self.solver.device))
+    def _zeros(self, *shape: int, dtype: torch.dtype) -> Array:
+        """Zeros of the arena's array kind."""
+        return self.arena.array(torch.zeros(shape, dtype=dtype, device=self.solver.device))
 
     # -- Between episodes ---------------------------------------------------------------------------------------------
 
@@ -251,75 +253,72 @@ class SimVectorEnv(VectorEnv):
             )
         return self._done
 
-    def _finish(self, outcome: Outcome, truncated: Array, fault: dict[str, Any]) -> tuple:
+    def _finish(self, outcome: Outcome, truncated: Array) -> tuple:
         """End a step in which all environments moved; SAME_STEP resets the finished ones at once."""
-        done = outcome.terminated | truncated
-        self._done = copy(done)
-        if self.autoreset_mode is not AutoresetMode.SAME_STEP or not some(done):
-            info = infos.whole(outcome.info, done)
-            return outcome.observation, outcome.reward, outcome.terminated, truncated, info
-        rows = indices(done)
-        final_obs = blank(outcome.observation, self.num_envs)
-        final_obs[rows] = outcome.observation[rows]
-        final_info = infos.only(outcome.info, done) | infos.narrow(fault, done)
-        info = infos.only(outcome.info, ~done)
-        observation, new_info = self._restart(outcome.observation, rows)
-        final = infos.masked({"final_obs": final_obs, "final_info": final_info}, done)
-        info = infos.merge(info, new_info) | final
-        return observation, outcome.reward, outcome.terminated, truncated, info
+        observation, reward, terminated, values, faults = outcome
+        done = terminated | truncated
+        sheet = Sheet(values, ~nobody(done))
+        final: dict[str, Any] = {}
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and some(done):
+            rows = indices(done)
+            final_obs = blank(observation, self.num_envs)
+            final_obs[rows] = observation[rows]
+            ended = sheet.cut(rows, done)
+            tell_faults(ended, faults, done)
+            self._restart(observation, sheet, rows, done)
+            final = {"final_obs": self._export(final_obs), "final_info": ended.info(self._export)}
+            final |= dict.fromkeys(("_final_obs", "_final_info"), self._export(done))
+        else:
+            self._done = done
+        tell_faults(sheet, faults)
+        return self._hand_out(observation, reward, terminated, truncated, info=sheet.info(self._export) | final)
 
     def _finish_resetting(self, outcome: Outcome, truncated: Array, resetting: Array) -> tuple:
         """End a step of NEXT_STEP in which the environments that finished before are reset instead of moved."""
         moved = ~resetting
+        rows, reward = indices(resetting), where(moved, outcome.reward, 0)
         terminated, truncated = outcome.terminated & moved, truncated & moved
-        reward, info = where(moved, outcome.reward, 0), infos.only(outcome.info, moved)
-        observation, new_info = self._restart(outcome.observation, indices(resetting))
+        sheet = Sheet(outcome.info, ~nobody(moved))
+        sheet.cut(rows, resetting)
+        self._restart(outcome.observation, sheet, rows, resetting)
+        tell_faults(sheet, outcome.faults, moved)
         self._done = terminated | truncated
-        return observation, reward, terminated, truncated, infos.merge(info, new_info)
+        return self._hand_out(outcome.observation, reward, terminated, truncated, info=sheet.info(self._export))
 
-    def _restart(self, observation: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
-        """Begin an episode in the environments `rows` (k,), and put their part into everyone's observations.
+    def _restart(self, observation: Array, sheet: Sheet, rows: Array, mask: Array) -> None:
+        """Begin an episode in the environments `rows` (k,), the same as `mask` (num_envs,).
 
-        Returns:
-            The same observations, and the info of `rows`.
+        Their part of everyone's observations and of the sheet is written there.
         """
-        if not len(rows):
-            return observation, {}
-        noise = self._streams.begin(host(rows))
-        observation[rows], info = self.arena.restart(rows, noise)
-        self._elapsed[rows] = self._head_start[rows] = 0
-        self._done[rows] = False
-        return observation, infos.spread(info, rows, self.num_envs)
+        if len(rows):
+            observation[rows], news = self.arena.restart(rows, self._starts.take(host(rows)))
+            self._clock[:, rows] = 0
+            sheet.put(news, rows, mask)
 
-    def _report(self, faults: Array, resetting: Array | None) -> dict[str, Any]:
-        """Warn of faults that are new, and return their info."""
-        if resetting is not None:
-            faults = where(resetting, 0, faults)
-        faulty = faults != 0
-        rows = indices(faulty)
+    def _warn(self, faults: Array) -> None:
+        """Warn of faults that are new."""
+        rows = indices(faults)
         steps = (self._elapsed - self._head_start)[rows]
-        found = zip(rows.tolist(), faults[rows].tolist(), steps.tolist(), strict=True)
-        self._reporter.report(found, stacklevel=4)
-        return infos.only({"fault": faults}, faulty)
+        self._reporter.report(zip(rows.tolist(), faults[rows].tolist(), steps.tolist(), strict=True), stacklevel=4)
 
     # -- In and out ---------------------------------------------------------------------------------------------------
 
-    def _rows_of(self, options: dict[str, Any] | None) -> Array:
-        """Which environments `reset` is to reset, (k,) indices.
+    def _mask_of(self, options: dict[str, Any] | None) -> Array:
+        """Which environments `reset` is to reset, (num_envs,) bool, an array of our own.
 
         Raises:
             TypeError, ValueError: the mask is not a bool array (num_envs,).
         """
         mask = (options or {}).get("reset_mask")
         if mask is None:
-            return indices(~nobody(self._done))
+            return ~nobody(self._done)
         if not isinstance(mask, torch.Tensor | np.ndarray):
             raise TypeError(f"options['reset_mask'] must be a torch tensor or numpy array, got {type(mask).__name__}")
         if tuple(mask.shape) != (self.num_envs,):
             raise ValueError(f"options['reset_mask'] must have shape ({self.num_envs},), got {tuple(mask.shape)}")
         if mask.dtype not in (torch.bool, np.bool_):
             raise TypeError(f"options['reset_mask'] must be of bool, got {mask.dtype}")
-        return indices(self.arena.array(torch.as_tensor(mask, device=self.solver.device)))
+        return copy(self.arena.array(torch.as_tensor(mask, device=self.solver.device)))
 
     def _elapsed_of(self, options: dict[str, Any] | None) -> Array:
         """At which step of the time limit `reset` is to begin, (num_envs,).
@@ -329,7 +328,7 @@ class SimVectorEnv(VectorEnv):
         """
         given = (options or {}).get("elapsed_steps")
         if given is None:
-            return self._zeros(torch.int64)
+            return self._zeros(self.num_envs, dtype=torch.int64)
         steps = torch.as_tensor(given, device=self.solver.device)
         if steps.dtype.is_floating_point or steps.dtype.is_complex or steps.dtype == torch.bool:
             raise TypeError(f"options['elapsed_steps'] must be integers, got {steps.dtype}")
@@ -345,16 +344,10 @@ class SimVectorEnv(VectorEnv):
             )
         return self.arena.array(steps)
 
-    def _hand_out(self, observation: Array, *rest: Any) -> tuple:
+    def _hand_out(self, observation: Array, *rest: Array, info: dict[str, Any]) -> tuple:
         """Keep the observations, and give the caller copies on the wished device, as tensors or arrays."""
         self._observation = observation
-        return tuple(self._out(value) for value in (copy(observation), *rest))
-
-    def _out(self, value: Any) -> Any:
-        """Bring an array, or a dict of them, to the caller's side."""
-        if isinstance(value, dict):
-            return {key: self._out(inner) for key, inner in value.items()}
-        return self._export(value)
+        return *(self._export(numbers) for numbers in (copy(observation), *rest)), info
 
     def _checked_render_envs(self, envs: Sequence[int] | torch.Tensor | None) -> torch.Tensor:
         """The environments to picture, (k,) indices on the solver's device.

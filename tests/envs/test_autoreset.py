@@ -251,9 +251,9 @@ def test_returned_tensors_are_the_callers(hoppers, mode):
             if envs is quiet:
                 kept.append((everything, [tensor.clone() for tensor in everything]))
             else:
-                for mine, theirs in zip(everything, kept[step][0], strict=True):
-                    assert torch.equal(mine, theirs)
-                    mine.zero_()
+                assert all(torch.equal(a, b) for a, b in zip(everything, kept[step][0], strict=True))
+                for tensor in everything:
+                    tensor.zero_()
             result = envs.step(torch.full((4, 3), 0.3))
             if mode == "DISABLED" and step == 2:
                 result = envs.reset()
