@@ -48,6 +48,8 @@ class Arena:
         task.bind(self.model.mj, self.numbers)
         self.solver = RigidSolver(self.model, num_envs=num_envs, outputs=task.reads)
         self._windows = Windows(self.solver, task.reads) if numpy and num_envs == 1 else None
+        self._reads = task.reads
+        self._reads_of_starts = [name for name in task.reads if name != "cfrc_ext"]
         self._seen = self._look()  # what all were like at the end of the last step or reset
         self._place = task.place(self._seen)  # where they were then, (n, k) m
         self._edits = self.solver.edits
@@ -90,8 +92,8 @@ class Arena:
         state, nq = self.numbers(starts), task.nq
         solver.reset(None if self._windows is not None else rows, state[:, :nq], state[:, nq:])
         self._edits = solver.edits
-        fields = self._read(rows, [name for name in task.reads if name != "cfrc_ext"])
-        if "cfrc_ext" in task.reads:  # v5 computes contact wrenches in its steps only
+        fields = self._read(rows, self._reads_of_starts)
+        if "cfrc_ext" in self._reads:  # v5 computes contact wrenches in its steps only
             fields["cfrc_ext"] = self.numbers(np.zeros((len(rows), self.model.mj.nbody, 6)))
         now = Moment(state, state[:, :nq], state[:, nq:], fields)
         self._seen.state[rows] = state
@@ -124,7 +126,7 @@ class Arena:
             fields = self._windows.look()
             state = fields["state"]
         else:
-            state, fields = self.array(self.solver.coordinates()), self._read(None, self.task.reads)
+            state, fields = self.array(self.solver.coordinates()), self._read(None, self._reads)
         nq = self.task.nq
         return Moment(state, state[:, :nq], state[:, nq:], fields)
 

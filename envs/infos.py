@@ -65,9 +65,14 @@ class Sheet:
 
     def info(self, export: Callable[[Array], Any]) -> Info:
         """What the user gets; `export` brings an array to the user's side."""
-        masks = {id(mask): export(mask) for mask in {id(mask): mask for mask in self._masks.values()}.values()}
-        info = {key: export(self._rows[key]) for key in self._masks}
-        return info | {f"_{key}": masks[id(mask)] for key, mask in self._masks.items()}
+        info: Info = {}
+        masks: dict[int, Any] = {}  # as the user gets them, by the id of ours
+        for key, mask in self._masks.items():
+            info[key] = export(self._rows[key])
+            if id(mask) not in masks:
+                masks[id(mask)] = export(mask)
+            info[f"_{key}"] = masks[id(mask)]
+        return info
 
 
 def tell_faults(sheet: Sheet, faults: Array | None, among: Array | None = None) -> None:

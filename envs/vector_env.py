@@ -259,8 +259,8 @@ class SimVectorEnv(VectorEnv):
         done = terminated | truncated
         sheet = Sheet(values, ~nobody(done))
         final: dict[str, Any] = {}
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and some(done):
-            rows = indices(done)
+        rows = indices(done)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and len(rows):
             final_obs = blank(observation, self.num_envs)
             final_obs[rows] = observation[rows]
             ended = sheet.cut(rows, done)
@@ -347,7 +347,7 @@ class SimVectorEnv(VectorEnv):
     def _hand_out(self, observation: Array, *rest: Array, info: dict[str, Any]) -> tuple:
         """Keep the observations, and give the caller copies on the wished device, as tensors or arrays."""
         self._observation = observation
-        return *(self._export(numbers) for numbers in (copy(observation), *rest)), info
+        return self._export(copy(observation)), *map(self._export, rest), info
 
     def _checked_render_envs(self, envs: Sequence[int] | torch.Tensor | None) -> torch.Tensor:
         """The environments to picture, (k,) indices on the solver's device.
