@@ -92,18 +92,17 @@ class Streams:
                 self._folded[row] = (seed ^ (seed >> 64)) % 2**64
                 self._episodes[row] = 0
 
-    def noise(self, rows: np.ndarray, episodes: int = 1) -> Noise:
-        """The noise of the next episodes of each of these environments, (k,) indices; k x `episodes` rows of draws."""
+    def begin(self, rows: np.ndarray, episodes: int = 1) -> Noise:
+        """The noise of so many episodes more in each of these environments, (k,) indices: k x `episodes` rows."""
         later = np.arange(episodes, dtype=np.uint64)
-        return Noise(np.repeat(self._folded[rows], episodes), (self._episodes[rows][:, None] + later).ravel())
+        noise = Noise(np.repeat(self._folded[rows], episodes), (self._episodes[rows][:, None] + later).ravel())
+        self._episodes[rows] += np.uint64(episodes)
+        return noise
 
-    def count(self, rows: np.ndarray) -> None:
-        """Note that these environments, (k,) indices, each once, have begun their episode."""
-        self._episodes[rows] += np.uint64(1)
-
-    def state_dict(self) -> dict[str, list]:
-        """Seeds and counts as plain numbers."""
-        return {"seeds": list(self.seeds), "episodes": self._episodes.tolist()}
+    def state_dict(self, unused: np.ndarray | int = 0) -> dict[str, list]:
+        """Seeds and counts as plain numbers, less the last `unused` (num_envs,) episodes."""
+        episodes = self._episodes.astype(np.int64) - unused
+        return {"seeds": list(self.seeds), "episodes": episodes.tolist()}
 
     def load_state_dict(self, state: dict[str, list]) -> None:
         """Go on where `state_dict` left off."""

@@ -40,7 +40,7 @@ class Starts:
     def seed(self, seeds: Sequence[int | None], rows: np.ndarray) -> None:
         """Seed the environments in `rows` from the list of all environments' seeds; None leaves one as it is."""
         self._streams.seed(seeds, rows)
-        self._left[rows] = 0
+        self._left[[row for row in rows.tolist() if seeds[row] is not None]] = 0
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Begin an episode in each of these environments, (k,) indices: qpos and qvel side by side, (k, nq + nv)."""
@@ -49,12 +49,11 @@ class Starts:
             self._draw_missing()
             left = self._left[rows]
         self._left[rows] = left - 1
-        self._streams.count(rows)
         return self._table[rows, -left]
 
     def state_dict(self) -> dict[str, Any]:
         """Seeds and counts as plain numbers."""
-        return self._streams.state_dict()
+        return self._streams.state_dict(self._left)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` left off."""
@@ -64,7 +63,7 @@ class Starts:
     def _draw_missing(self) -> None:
         """Draw for every environment that has no start left."""
         missing = np.flatnonzero(self._left == 0)
-        drawn = np.concatenate(self._draw(self._streams.noise(missing, self._ahead)), 1)
+        drawn = np.concatenate(self._draw(self._streams.begin(missing, self._ahead)), 1)
         if not self._table.shape[2]:
             self._table = np.zeros((*self._table.shape[:2], drawn.shape[1]), self._dtype)
         self._table[missing] = drawn.reshape(len(missing), self._ahead, -1)

@@ -70,6 +70,7 @@ class RigidSolver:
         self._launches = here = Launches(runtime, model, self.tiles)
         self._offsets, self._widths, self._coords = here.offsets, here.widths, here.coords
         self._memory, self._counters = here.memory, here.counters
+        self._numbers, self._integers = here.memory.numpy(), here.counters.numpy()  # views
         self._eval_qacc, self._eval_rest = self._rows("eval_qacc"), self._rows("eval_rest")
         shape = (self._offsets, self._widths, self.tiles, self._memory, self._counters)
         self._outputs = Outputs([name for name in sources_of(outputs) if name not in _STATE], *shape)
@@ -124,7 +125,7 @@ class RigidSolver:
     @property
     def any_fault(self) -> bool:
         """Whether any environment has a fault, sooner told than what each has."""
-        return bool(np.count_nonzero(self._counters.numpy()[:, driver.FAULT])) and bool(self.faults.any())
+        return bool(np.count_nonzero(self._integers[:, driver.FAULT])) and bool(self.faults.any())
 
     @property
     def solver_niter(self) -> torch.Tensor:
@@ -133,7 +134,7 @@ class RigidSolver:
 
     def coordinates(self) -> torch.Tensor:
         """`qpos` and `qvel` side by side (num_envs, nq + nv); the environments of a column lie together in memory."""
-        return self.tiles.columns(self._memory, slice(0, self._widths["qpos"] + self._widths["qvel"]))
+        return self.tiles.columns(self._numbers, slice(0, self._widths["qpos"] + self._widths["qvel"]))
 
     def set_state(self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None) -> None:
         """Write coordinates and velocities, forget the warm start and any fault of these environments.
@@ -185,14 +186,14 @@ class RigidSolver:
             if value is not None:
                 rows[:, first : first + width] = self._rows_of(name, value, count)
         rows[:, self._coords : self._coords + nq + nv] = rows[:, : nq + nv]
-        self.tiles.write(self._memory, 0, rows, rows.shape[1], index)
-        self.tiles.write(self._counters, 0, self._no_counts, driver.COUNTERS, index)
+        self.tiles.write(self._numbers, 0, rows, rows.shape[1], index)
+        self.tiles.write(self._integers, 0, self._no_counts, driver.COUNTERS, index)
         self._outputs.mark(index)
         self.edits += 1
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """Everything that the future depends on, to the last bit: (num_envs, numbers) each, whatever the lane width."""
-        return {"memory": self.tiles.read(self._memory), "counters": self.tiles.read(self._counters)}
+        return {"memory": self.tiles.read(self._numbers), "counters": self.tiles.read(self._integers)}
 
     def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
         """Go on where `state_dict` left off.
@@ -208,7 +209,7 @@ class RigidSolver:
                     f"{name}: saved as {tuple(theirs.shape)} {theirs.dtype}, this solver has {shape} {mine.dtype}; "
                     "use the model, precision, num_envs and version of Tumble it was saved with"
                 )
-            self.tiles.write(mine, 0, theirs.cpu().numpy(), mine.shape[1], None)
+            self.tiles.write(mine.numpy(), 0, theirs.cpu().numpy(), mine.shape[1], None)
         self._counters[:, driver.FAULT].masked_fill_(~self.tiles.used, NON_FINITE)
         self._outputs.mark(None)
         self.edits += 1
@@ -217,6 +218,7 @@ class RigidSolver:
         """Give the memory of this batch back; the solver cannot be used afterwards."""
         self._launches.close()
         self._launch, self._memory, self._outputs.values = closed, self._launches.memory, torch.zeros((0, 0))
+        self._numbers = self._memory.numpy()
 
     # motion
 
@@ -377,17 +379,17 @@ class RigidSolver:
         return rows
 
     def _read(self, name: str, index: np.ndarray | None = None) -> torch.Tensor:
-        return self.tiles.read(self._memory, index, self._rows(name))
+        return self.tiles.read(self._numbers, index, self._rows(name))
 
     def _rows(self, name: str) -> slice:
         """Where a part of the state lies in the memory."""
         return slice(self._offsets[name], self._offsets[name] + self._widths[name])
 
     def _write(self, name: str, rows: np.ndarray, index: np.ndarray | None) -> None:
-        self.tiles.write(self._memory, self._offsets[name], rows, self._widths[name], index)
+        self.tiles.write(self._numbers, self._offsets[name], rows, self._widths[name], index)
 
     def _count(self, row: int) -> torch.Tensor:
-        return self.tiles.columns(self._counters, slice(row, row + 1))[:, 0]
+        return self.tiles.columns(self._integers, slice(row, row + 1))[:, 0]
 
     def _set_count(self, row: int, index: np.ndarray | None, value: int) -> None:
         self._counters[:, row].masked_fill_(self.tiles.used & self.tiles.mask(index)[:, 0], value)

@@ -1,6 +1,6 @@
 """How a batch lies in memory: tiles of W environments, and in a tile every number of W environments side by side.
 
-Tensors are moved through numpy's views of them, which turn axes around and scatter in half of torch's time.
+Numbers are moved by numpy, which turns axes around and scatters in half of torch's time: `tiled` is a view of a tensor.
 """
 
 from typing import Any
@@ -21,26 +21,26 @@ class Tiles:
         self.num_envs, self.width = num_envs, width
         self.count = -(-num_envs // width)
         self.used = (torch.arange(self.count * width) < num_envs).reshape(self.count, width)
+        self._tile, self._lane = np.divmod(np.arange(num_envs), width)
 
     def zeros(self, numbers: int, dtype: torch.dtype) -> torch.Tensor:
         """A tensor for `numbers` of every environment, at least one."""
         return torch.zeros((self.count, max(1, numbers), self.width), dtype=dtype)
 
-    def read(self, tiled: torch.Tensor, index: np.ndarray | None = None, numbers: slice = slice(None)) -> torch.Tensor:
+    def read(self, tiled: np.ndarray, index: np.ndarray | None = None, numbers: slice = slice(None)) -> torch.Tensor:
         """(tiles, numbers, lanes) -> (environments, numbers) of the environments `index` (None: all), a copy."""
-        source = tiled.numpy()[:, numbers]
+        source = tiled[:, numbers]
         if index is not None:
-            tile, lane = self._address(index)
-            return torch.from_numpy(source[tile, :, lane])
+            return torch.from_numpy(source[self._tile[index], :, self._lane[index]])
         rows = source.transpose(0, 2, 1).copy().reshape(len(source) * self.width, source.shape[1])
         return torch.from_numpy(rows[: self.num_envs])
 
-    def columns(self, tiled: torch.Tensor, numbers: slice) -> torch.Tensor:
+    def columns(self, tiled: np.ndarray, numbers: slice) -> torch.Tensor:
         """`read` of all environments, with the environments of a number side by side in memory: quicker to make.
 
         So is what is computed for all environments from one number or a few.
         """
-        chosen = tiled.numpy()[:, numbers].transpose(1, 0, 2).copy()
+        chosen = tiled[:, numbers].transpose(1, 0, 2).copy()
         return torch.from_numpy(chosen.reshape(chosen.shape[0], -1)[:, : self.num_envs].T)
 
     def pick(self, rows: torch.Tensor, index: np.ndarray | None = None) -> torch.Tensor:
@@ -48,9 +48,9 @@ class Tiles:
         source = rows.numpy()
         return torch.from_numpy(source[: self.num_envs].copy() if index is None else source[index])
 
-    def write(self, tiled: torch.Tensor, first: int, rows: np.ndarray, width: int, index: np.ndarray | None) -> None:
+    def write(self, tiled: np.ndarray, first: int, rows: np.ndarray, width: int, index: np.ndarray | None) -> None:
         """Write `rows`, broadcast to (environments, width), from number `first` on, where `index` says (None: all)."""
-        target = tiled.numpy()[:, first : first + width]
+        target = tiled[:, first : first + width]
         if index is None:
             shape = (self.num_envs, width)
             full = rows if rows.shape == shape else np.broadcast_to(rows, shape)
@@ -58,19 +58,13 @@ class Tiles:
                 full = np.concatenate((full, np.broadcast_to(full[:1], (spare, width))))
             target[:] = full.reshape(self.count, self.width, width).transpose(0, 2, 1)
         else:
-            tile, lane = self._address(index)
-            target[tile, :, lane] = rows
-
-    def _address(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Tile and lane of every environment in `index`."""
-        return np.divmod(index, self.width)
+            target[self._tile[index], :, self._lane[index]] = rows
 
     def mask(self, index: np.ndarray | None) -> torch.Tensor:
         """Bool (tiles, 1, lanes), True at the environments `index`."""
         mask = np.full((self.count, 1, self.width), index is None)
         if index is not None:
-            tile, lane = self._address(index)
-            mask[tile, 0, lane] = True
+            mask[self._tile[index], 0, self._lane[index]] = True
         return torch.from_numpy(mask)
 
     def index(self, envs_idx: Any) -> np.ndarray | None:
