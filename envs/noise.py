@@ -15,8 +15,8 @@ import numpy as np
 from .arrays import sin_cos
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio, made odd
-_BLOCK = 32  # numbers hashed beyond those asked for, where the call costs more than they do
-_FEW = 64  # episodes of which that is so
+_BLOCK = 32  # numbers hashed beyond those asked for: what a start asks for next comes at no cost of its own
+_FEW = 64  # episodes, of which more than needed may be hashed; of more, as much again: velocities follow positions
 
 
 def _mix(x: np.ndarray) -> np.ndarray:
@@ -48,18 +48,18 @@ class Noise:
             seeds: (k,) uint64.
             episodes: (k,) uint64, how many episodes each environment began before this one since it was seeded.
         """
-        self._key = _mix(_mix(seeds) + episodes * _GOLDEN)[:, None]
+        self._key = _mix(_mix(seeds) + episodes * _GOLDEN)
         self._ahead = np.zeros((len(seeds), 0))  # numbers hashed before they are asked for
         self._hashed = 0
 
     def _fractions(self, n: int) -> np.ndarray:
         """Draw (k, n) multiples of 2^-53 in [0, 1)."""
         if self._ahead.shape[1] < n:
-            count = n + (_BLOCK if len(self._key) <= _FEW else 0)
+            count = n + (_BLOCK if len(self._key) <= _FEW else n)
             steps = np.arange(self._hashed + 1, self._hashed + count + 1, dtype=np.uint64) * _GOLDEN
-            more = (_mix(self._key + steps) >> np.uint64(11)) * 2.0**-53
+            more = (_mix(self._key + steps[:, None]) >> np.uint64(11)) * 2.0**-53
             self._hashed += count
-            self._ahead = np.concatenate((self._ahead, more), 1)
+            self._ahead = np.concatenate((self._ahead, more.T), 1) if self._ahead.size else more.T
         drawn, self._ahead = self._ahead[:, :n], self._ahead[:, n:]
         return drawn
 
@@ -92,17 +92,18 @@ class Streams:
                 self._folded[row] = (seed ^ (seed >> 64)) % 2**64
                 self._episodes[row] = 0
 
-    def begin(self, rows: np.ndarray, episodes: int = 1) -> Noise:
-        """The noise of so many episodes more in each of these environments, (k,) indices: k x `episodes` rows."""
+    def noise(self, rows: np.ndarray, episodes: int = 1) -> Noise:
+        """The noise of the next episodes of each of these environments, (k,) indices; k x `episodes` rows of draws."""
         later = np.arange(episodes, dtype=np.uint64)
-        noise = Noise(np.repeat(self._folded[rows], episodes), (self._episodes[rows][:, None] + later).ravel())
-        self._episodes[rows] += np.uint64(episodes)
-        return noise
+        return Noise(np.repeat(self._folded[rows], episodes), (self._episodes[rows][:, None] + later).ravel())
 
-    def state_dict(self, unused: np.ndarray | int = 0) -> dict[str, list]:
-        """Seeds and counts as plain numbers, less the last `unused` (num_envs,) episodes."""
-        episodes = self._episodes.astype(np.int64) - unused
-        return {"seeds": list(self.seeds), "episodes": episodes.tolist()}
+    def count(self, rows: np.ndarray) -> None:
+        """Note that these environments, (k,) indices, each once, have begun an episode."""
+        self._episodes[rows] += np.uint64(1)
+
+    def state_dict(self) -> dict[str, list]:
+        """Seeds and counts as plain numbers."""
+        return {"seeds": list(self.seeds), "episodes": self._episodes.tolist()}
 
     def load_state_dict(self, state: dict[str, list]) -> None:
         """Go on where `state_dict` left off."""

@@ -10,14 +10,14 @@ from .noise import Noise, Streams
 Draw = Callable[[Noise], tuple[np.ndarray, np.ndarray]]
 """qpos (k, nq) and qvel (k, nv) for the noise of k episodes: `Task.draw`."""
 
-_MOST, _ENOUGH = 4, 4096  # starts drawn ahead for an environment; and for all, where they are many
+_MOST, _ENOUGH = 8, 8192  # starts drawn ahead for an environment; and for all, where they are many
 
 
 class Starts:
     """The starts of every environment's next episodes.
 
-    A draw costs dozens of numpy calls, however many episodes it is for. So when an environment has no start left, some
-    are drawn for all that have none; then many steps need no draw. What is drawn does not depend on when or with whom,
+    A draw costs dozens of numpy calls, however many episodes it is for. So when an environment has no start left, starts
+    are drawn for all that have few; then many steps need no draw. What is drawn does not depend on when or with whom,
     see `noise`.
 
     Args:
@@ -40,31 +40,32 @@ class Starts:
     def seed(self, seeds: Sequence[int | None], rows: np.ndarray) -> None:
         """Seed the environments in `rows` from the list of all environments' seeds; None leaves one as it is."""
         self._streams.seed(seeds, rows)
-        self._left[[row for row in rows.tolist() if seeds[row] is not None]] = 0
+        self._left[rows] = 0
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Begin an episode in each of these environments, (k,) indices: qpos and qvel side by side, (k, nq + nv)."""
         left = self._left[rows]
         if np.count_nonzero(left) < len(rows):
-            self._draw_missing()
+            self._refill()
             left = self._left[rows]
         self._left[rows] = left - 1
+        self._streams.count(rows)
         return self._table[rows, -left]
 
     def state_dict(self) -> dict[str, Any]:
         """Seeds and counts as plain numbers."""
-        return self._streams.state_dict(self._left)
+        return self._streams.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` left off."""
         self._streams.load_state_dict(state)
         self._left[:] = 0
 
-    def _draw_missing(self) -> None:
-        """Draw for every environment that has no start left."""
-        missing = np.flatnonzero(self._left == 0)
-        drawn = np.concatenate(self._draw(self._streams.begin(missing, self._ahead)), 1)
+    def _refill(self) -> None:
+        """Draw anew for every environment that has used half of its starts or more."""
+        rows = np.flatnonzero(self._left <= self._ahead // 2)
+        drawn = np.concatenate(self._draw(self._streams.noise(rows, self._ahead)), 1)
         if not self._table.shape[2]:
             self._table = np.zeros((*self._table.shape[:2], drawn.shape[1]), self._dtype)
-        self._table[missing] = drawn.reshape(len(missing), self._ahead, -1)
-        self._left[missing] = self._ahead
+        self._table[rows] = drawn.reshape(len(rows), self._ahead, -1)
+        self._left[rows] = self._ahead

@@ -108,7 +108,8 @@ class Driven(gymnasium.Wrapper):
         """Reset the v5 task with our noise of (seed, episode)."""
         row = np.zeros(1, np.int64)
         self._streams.seed([seed], row)
-        qpos, qvel = self._task.draw(self._streams.begin(row))
+        qpos, qvel = self._task.draw(self._streams.noise(row))
+        self._streams.count(row)
 
         def reset_model() -> np.ndarray:
             self.unwrapped.set_state(qpos[0], qvel[0])

@@ -54,17 +54,18 @@ def test_streams_count_episodes_since_the_seed():
     """A begun episode counts one environment on; a new seed starts at its first episode; None goes on."""
     streams, rows = Streams(3), np.arange(3)
     streams.seed([10, 11, 12], rows)
-    first = streams.begin(rows).uniform(0, 1, 2)
-    second = streams.begin(np.array([1])).uniform(0, 1, 2)
+    first = streams.noise(rows).uniform(0, 1, 2)
+    streams.count(rows)
+    second = streams.noise(np.array([1])).uniform(0, 1, 2)
     np.testing.assert_array_equal(second, noise_of([11], 1).uniform(0, 1, 2))
     streams.seed([None, 11, 12], np.array([0, 1]))
-    np.testing.assert_array_equal(streams.begin(np.array([1])).uniform(0, 1, 2)[0], first[1])
-    np.testing.assert_array_equal(streams.begin(np.array([2])).uniform(0, 1, 2), noise_of([12], 1).uniform(0, 1, 2))
+    np.testing.assert_array_equal(streams.noise(np.array([1])).uniform(0, 1, 2)[0], first[1])
+    np.testing.assert_array_equal(streams.noise(np.array([2])).uniform(0, 1, 2), noise_of([12], 1).uniform(0, 1, 2))
 
 
 def test_large_seeds_are_welcome():
     """Seeds of more than 64 bits, such as numpy's entropy, give streams of their own."""
     streams = Streams(2)
     streams.seed([5, 5 + 2**64], np.arange(2))
-    numbers = streams.begin(np.arange(2)).uniform(0, 1, 3)
+    numbers = streams.noise(np.arange(2)).uniform(0, 1, 3)
     assert (numbers[0] != numbers[1]).all()
