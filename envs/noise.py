@@ -49,7 +49,7 @@ class Noise:
             episodes: (k,) uint64, how many episodes each environment began before this one since it was seeded.
         """
         self._key = _mix(_mix(seeds) + episodes * _GOLDEN)
-        self._ahead = np.zeros((len(seeds), 0))  # numbers hashed before they are asked for
+        self._ahead: np.ndarray = np.zeros((len(seeds), 0))  # numbers hashed before they are asked for
         self._hashed = 0
 
     def _fractions(self, n: int) -> np.ndarray:

@@ -16,7 +16,7 @@ _MOST, _ENOUGH = 8, 8192  # starts drawn ahead for an environment; and for all, 
 class Starts:
     """The starts of every environment's next episodes.
 
-    A draw costs dozens of numpy calls, however many episodes it is for. So when an environment has no start left, starts
+    A draw costs dozens of numpy calls, however many episodes it is for. So when an environment has no start left, they
     are drawn for all that have few; then many steps need no draw. What is drawn does not depend on when or with whom,
     see `noise`.
 

@@ -35,8 +35,8 @@ class SimVectorEnv(VectorEnv):
     Behaves as Gymnasium's `SyncVectorEnv` of the v5 task would, step by step, but for these:
 
     - the autoreset mode is SAME_STEP unless chosen otherwise;
-    - `final_obs` is one dense tensor (num_envs, ...) with the mask `_final_obs`, like every other info; keys that speak of
-      the same environments share one mask;
+    - `final_obs` is one dense tensor (num_envs, ...) with the mask `_final_obs`, like every other info; keys that speak
+      of the same environments share one mask;
     - `options` is not changed by `reset`, masks may be torch or numpy, and an all-False mask resets nobody;
     - stepping a finished environment under DISABLED raises `ResetNeeded`;
     - under NEXT_STEP the action of an environment that is being reset is ignored and not checked;
