@@ -84,7 +84,7 @@ class Task(ABC):
 
     @abstractmethod
     def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
-        """Draw initial positions and velocities, float64 (n, nq) and (n, nv)."""
+        """Draw initial positions and velocities, float64 (n, nq) and (n, nv), for n episodes, now or ahead of time."""
 
     @abstractmethod
     def observation(self, now: Moment) -> Array:
