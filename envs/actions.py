@@ -37,9 +37,8 @@ class ActionCheck:
             ValueError: wrong shape, or NaN or infinity; the message names the environment and the component.
         """
         if isinstance(actions, torch.Tensor):
-            self._check_kind(tuple(actions.shape), actions.is_floating_point(), actions.dtype, self._shape)
-            tensor = actions.detach().to(self._device, self._dtype)
-            checked: Array = tensor.numpy() if self._numpy else tensor
+            self._check_kind(actions.shape, actions.dtype.is_floating_point, actions.dtype, self._shape)
+            checked: Array = self._brought(actions)
         else:
             array = np.asarray(actions)
             self._check_kind(array.shape, array.dtype.kind == "f", array.dtype, self._shape)
@@ -72,9 +71,17 @@ class ActionCheck:
         """Refuse wrong shapes and numbers that are not floating point."""
         if shape != wanted:
             meaning = "(num_envs, actuators)" if len(wanted) == 2 else "(actuators,)"
-            raise ValueError(f"actions have shape {shape}; needed is {wanted}, {meaning}")
+            raise ValueError(f"actions have shape {tuple(shape)}; needed is {wanted}, {meaning}")
         if not floating:
             raise TypeError(f"actions have dtype {dtype}; needed is floating point, such as float32")
+
+    def _brought(self, actions: torch.Tensor) -> Array:
+        """Bring a tensor to the solver's precision and device, and to our array kind; a view where it is there."""
+        if actions.requires_grad:
+            actions = actions.detach()
+        if actions.dtype is not self._dtype or actions.device != self._device:
+            actions = actions.to(self._device, self._dtype)
+        return actions.numpy() if self._numpy else actions
 
     def _converted(self, array: np.ndarray) -> np.ndarray:
         """Copy into the solver's precision; a number too large for it becomes infinite, and is found as such."""

@@ -13,6 +13,8 @@ from ..physics import Model, RigidSolver
 from ..physics.runtime import ensure_runtime
 from .arrays import Array, copy, finite_or_zero, indices, nobody, where
 from .faults import NON_FINITE
+from .noise import Noise
+from .starts import Start
 from .task import Moment, Task
 from .windows import Windows
 
@@ -82,23 +84,24 @@ class Arena:
         outcome = Outcome(task.observation(now), reward, terminated, info | terms, self._faults())
         return outcome if outcome.faults is None else _held(outcome, outcome.faults)
 
-    def restart(self, rows: Array, starts: np.ndarray) -> tuple[Array, dict[str, Array]]:
-        """Begin an episode in the environments `rows` (k,), at `starts`: qpos and qvel side by side, (k, nq + nv).
-
-        Returns:
-            Their observations (k, observation size) and info, each (k, ...).
-        """
+    def draw(self, noise: Noise) -> Start:
+        """Draw where as many episodes begin as there is noise for, and see what is to be seen there."""
         solver, task = self.solver, self.task
-        state, nq = self.numbers(starts), task.nq
-        solver.reset(None if self._windows is not None else rows, state[:, :nq], state[:, nq:])
-        self._edits = solver.edits
-        fields = self._read(rows, self._reads_of_starts)
+        state, nq = self.numbers(np.concatenate(task.draw(noise), 1)), task.nq
+        previewed = solver.preview(self._reads_of_starts, state[:, :nq], state[:, nq:])
+        fields = {name: self.array(found) for name, found in previewed.items()}
         if "cfrc_ext" in self._reads:  # v5 computes contact wrenches in its steps only
-            fields["cfrc_ext"] = self.numbers(np.zeros((len(rows), self.model.mj.nbody, 6)))
+            fields["cfrc_ext"] = self.numbers(np.zeros((len(state), self.model.mj.nbody, 6)))
         now = Moment(state, state[:, :nq], state[:, nq:], fields)
-        self._seen.state[rows] = state
-        self._place[rows] = task.place(now)
-        return task.observation(now), task.reset_info(now)
+        return Start(state, task.place(now), task.observation(now), task.reset_info(now))
+
+    def restart(self, rows: Array, start: Start) -> None:
+        """Begin an episode in each of the environments `rows` (k,)."""
+        solver, nq = self.solver, self.task.nq
+        solver.reset(None if self._windows is not None else rows, start.state[:, :nq], start.state[:, nq:])
+        self._edits = solver.edits
+        self._seen.state[rows] = start.state
+        self._place[rows] = start.place
 
     def state_dict(self) -> dict[str, Any]:
         """The solver's state and where everyone was, as tensors."""

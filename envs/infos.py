@@ -27,7 +27,6 @@ class Sheet:
     def __init__(self, values: Values, mask: Array) -> None:
         self._mask = mask
         self._blocks: list[tuple[Sequence[str], Array]] = []
-        self._rows: dict[str, Array] = {}  # the blocks' rows by their keys
         self._masks: dict[str, Array] = {}  # of whom each key speaks; keys that speak of nobody are not here
         alike: dict[Any, list[str]] = {}
         for key, value in values.items():
@@ -38,8 +37,11 @@ class Sheet:
     def _add(self, keys: Sequence[str], block: Array, mask: Array) -> None:
         """Say more: a block (keys, num_envs, ...) about the environments in `mask`."""
         self._blocks.append((keys, block))
-        self._rows.update(zip(keys, block, strict=True))
         self._masks.update(dict.fromkeys(keys, mask))
+
+    def _row(self, key: str) -> Array | None:
+        """What is said under a key, (num_envs, ...) in its block; None: nothing yet."""
+        return next((block[keys.index(key)] for keys, block in self._blocks if key in keys), None)
 
     def cut(self, rows: Array, mask: Array) -> "Sheet":
         """Take what is said of the environments `rows` (k,), the same as `mask`, out into a sheet of its own."""
@@ -57,21 +59,25 @@ class Sheet:
         """Say something, values (k, ...), of the environments `rows` (k,), the same as `mask`."""
         both = self._mask | mask
         for key, value in values.items():
-            if key in self._rows:
-                self._masks[key] = both
+            row = self._row(key)
+            if row is None:
+                row = blank(value, len(mask))
+                self._add([key], row[None], mask)
             else:
-                self._add([key], blank(value, len(mask))[None], mask)
-            self._rows[key][rows] = value
+                self._masks[key] = both
+            row[rows] = value
 
     def info(self, export: Callable[[Array], Any]) -> Info:
         """What the user gets; `export` brings an array to the user's side."""
         info: Info = {}
         masks: dict[int, Any] = {}  # as the user gets them, by the id of ours
-        for key, mask in self._masks.items():
-            info[key] = export(self._rows[key])
-            if id(mask) not in masks:
-                masks[id(mask)] = export(mask)
-            info[f"_{key}"] = masks[id(mask)]
+        for keys, block in self._blocks:
+            for key, row in zip(keys, block, strict=True):
+                if (mask := self._masks.get(key)) is None:
+                    continue
+                if id(mask) not in masks:
+                    masks[id(mask)] = export(mask)
+                info[key], info[f"_{key}"] = export(row), masks[id(mask)]
         return info
 
 

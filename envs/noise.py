@@ -76,12 +76,12 @@ class Noise:
 
 
 class Streams:
-    """The seed of every environment and how many episodes it has begun since it was seeded."""
+    """The seed of every environment and how many of its episodes were drawn."""
 
     def __init__(self, num_envs: int) -> None:
         self.seeds: list[int | None] = [None] * num_envs
         self._folded = np.zeros(num_envs, np.uint64)
-        self._episodes = np.zeros(num_envs, np.uint64)
+        self._episodes = np.zeros(num_envs, np.int64)
 
     def seed(self, seeds: Sequence[int | None], rows: np.ndarray) -> None:
         """Seed the environments in `rows` from the list of all environments' seeds; None leaves one as it is."""
@@ -94,12 +94,12 @@ class Streams:
 
     def noise(self, rows: np.ndarray, episodes: int = 1) -> Noise:
         """The noise of the next episodes of each of these environments, (k,) indices; k x `episodes` rows of draws."""
-        later = np.arange(episodes, dtype=np.uint64)
-        return Noise(np.repeat(self._folded[rows], episodes), (self._episodes[rows][:, None] + later).ravel())
+        numbers = (self._episodes[rows][:, None] + np.arange(episodes)).astype(np.uint64)
+        return Noise(np.repeat(self._folded[rows], episodes), numbers.ravel())
 
-    def count(self, rows: np.ndarray) -> None:
-        """Note that these environments, (k,) indices, each once, have begun an episode."""
-        self._episodes[rows] += np.uint64(1)
+    def count(self, rows: np.ndarray, episodes: np.ndarray | int) -> None:
+        """Note that these environments, (k,) indices, each once, are so many episodes further; (k,) or a number."""
+        self._episodes[rows] += episodes
 
     def state_dict(self) -> dict[str, list]:
         """Seeds and counts as plain numbers."""

@@ -62,7 +62,7 @@ class SingleEnv(gymnasium.Env, EzPickle):
         self.action_space = action_space(self.arena)
         self._pictures = Pictures(self.arena, width, height, camera_id, camera_name)
         self._actions = ActionCheck(1, self.arena.actuator_names, self.solver.dtype, self.solver.device, numpy=True)
-        self._starts = Starts(1, self.arena.task.draw, self.arena.dtype)
+        self._starts = Starts(1, self.arena.draw)
         self._reporter = FaultReporter()
         self._elapsed = -1  # steps of the current episode; -1 before the first
 
@@ -76,8 +76,9 @@ class SingleEnv(gymnasium.Env, EzPickle):
             seeds = [self.np_random_seed]
         self._starts.seed(seeds, _SELF)
         self._elapsed = 0
-        observation, info = self.arena.restart(_SELF, self._starts.take(_SELF))
-        return observation[0], _plain(info)
+        start = self._starts.take(_SELF)
+        self.arena.restart(_SELF, start)
+        return start.observation[0], _plain(start.info)
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Take one step.

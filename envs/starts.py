@@ -1,36 +1,44 @@
 """Where the next episodes begin: drawn before they are needed, for many environments at once."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arrays import Array, blank, concat, host, indices_like
 from .noise import Noise, Streams
 
-Draw = Callable[[Noise], tuple[np.ndarray, np.ndarray]]
-"""qpos (k, nq) and qvel (k, nv) for the noise of k episodes: `Task.draw`."""
-
 _MOST, _ENOUGH = 8, 8192  # starts drawn ahead for an environment; and for all, where they are many
+
+
+class Start(NamedTuple):
+    """Where k episodes begin, and what is seen there."""
+
+    state: Array  # (k, nq + nv), qpos and qvel side by side
+    place: Array  # (k, n), see `Task.place`
+    observation: Array  # (k, observation size)
+    info: dict[str, Array]  # each (k, ...)
 
 
 class Starts:
     """The starts of every environment's next episodes.
 
-    A draw costs dozens of numpy calls, however many episodes it is for. So when an environment has no start left, they
-    are drawn for all that have few; then many steps need no draw. What is drawn does not depend on when or with whom,
-    see `noise`.
+    A draw costs dozens of numpy calls, and what is seen at a start dozens more, however many episodes it is for. So
+    when an environment has no start left, they are drawn for all that have few; then many steps need no draw. What is
+    drawn does not depend on when or with whom, see `noise`.
 
     Args:
         num_envs: number of environments.
-        draw: what draws.
-        dtype: precision of the starts.
+        draw: makes the starts of k episodes of the noise for k.
     """
 
-    def __init__(self, num_envs: int, draw: Draw, dtype: np.dtype) -> None:
-        self._streams, self._draw, self._dtype = Streams(num_envs), draw, dtype
+    def __init__(self, num_envs: int, draw: Callable[[Noise], Start]) -> None:
+        self._streams, self._draw = Streams(num_envs), draw
         self._ahead = max(1, min(_MOST, _ENOUGH // num_envs))
         self._left = np.zeros(num_envs, np.int64)
-        self._table = np.zeros((num_envs, self._ahead, 0), dtype)  # qpos and qvel; it becomes as wide as they are
+        self._tables: list[Array] = []  # (num_envs, ahead, ...) each: state, place and observation side by side; infos
+        self._told: list[str] = []  # the infos' keys
+        self._cuts = 0, 0  # where place and observation begin
 
     @property
     def seeds(self) -> list[int | None]:
@@ -39,21 +47,28 @@ class Starts:
 
     def seed(self, seeds: Sequence[int | None], rows: np.ndarray) -> None:
         """Seed the environments in `rows` from the list of all environments' seeds; None leaves one as it is."""
-        self._streams.seed(seeds, rows)
-        self._left[rows] = 0
+        given = np.array([row for row in rows.tolist() if seeds[row] is not None], np.int64)
+        self._streams.seed(seeds, given)
+        self._left[given] = 0
 
-    def take(self, rows: np.ndarray) -> np.ndarray:
-        """Begin an episode in each of these environments, (k,) indices: qpos and qvel side by side, (k, nq + nv)."""
-        left = self._left[rows]
-        if np.count_nonzero(left) < len(rows):
-            self._refill()
-            left = self._left[rows]
-        self._left[rows] = left - 1
-        self._streams.count(rows)
-        return self._table[rows, -left]
+    def take(self, rows: Array) -> Start:
+        """Begin an episode in each of these environments, (k,) indices."""
+        own = host(rows)
+        left = self._left[own]
+        if np.count_nonzero(left) < len(own):
+            everyone = 1 < len(own) == len(self._left)  # many at once already, and a first reset should not take long
+            self._refill(1 if everyone else self._ahead)
+            left = self._left[own]
+        self._left[own] = left - 1
+        chosen = rows, indices_like(rows, -left)
+        numbers, *told = (table[chosen] for table in self._tables)
+        place, seen = self._cuts
+        info = dict(zip(self._told, told, strict=True))
+        return Start(numbers[:, :place], numbers[:, place:seen], numbers[:, seen:], info)
 
     def state_dict(self) -> dict[str, Any]:
-        """Seeds and counts as plain numbers."""
+        """Seeds and counts of episodes begun as plain numbers."""
+        self._put_back(np.arange(len(self._left)))
         return self._streams.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -61,11 +76,24 @@ class Starts:
         self._streams.load_state_dict(state)
         self._left[:] = 0
 
-    def _refill(self) -> None:
-        """Draw anew for every environment that has used half of its starts or more."""
+    def _refill(self, ahead: int) -> None:
+        """Draw so many starts for every environment that has used half of its own or more."""
         rows = np.flatnonzero(self._left <= self._ahead // 2)
-        drawn = np.concatenate(self._draw(self._streams.noise(rows, self._ahead)), 1)
-        if not self._table.shape[2]:
-            self._table = np.zeros((*self._table.shape[:2], drawn.shape[1]), self._dtype)
-        self._table[rows] = drawn.reshape(len(rows), self._ahead, -1)
-        self._left[rows] = self._ahead
+        self._put_back(rows)
+        drawn = self._draw(self._streams.noise(rows, ahead))
+        self._streams.count(rows, ahead)
+        self._left[rows] = ahead
+        parts = [concat(drawn[:3]), *drawn.info.values()]
+        if not self._tables:
+            self._told, width = list(drawn.info), drawn.state.shape[1]
+            self._cuts = width, width + drawn.place.shape[1]
+            shape = len(self._left), self._ahead
+            self._tables = [blank(part, shape[0] * shape[1]).reshape(*shape, *part.shape[1:]) for part in parts]
+        chosen = indices_like(drawn.state, rows), slice(self._ahead - ahead, None)
+        for table, part in zip(self._tables, parts, strict=True):
+            table[chosen] = part.reshape(len(rows), ahead, *part.shape[1:])
+
+    def _put_back(self, rows: np.ndarray) -> None:
+        """Forget the starts that these environments, (k,) indices, have left: they will be drawn again."""
+        self._streams.count(rows, -self._left[rows])
+        self._left[rows] = 0

@@ -14,7 +14,9 @@ def control_cost(action: Array, weight: float) -> Array:
 def strictly_inside(x: Array, bounds: tuple[Array, Array] | tuple[float, float]) -> Array:
     """Whether low < x < high, elementwise."""
     low, high = bounds
-    return (x > low) & (x < high)
+    inside = x > low
+    inside &= x < high
+    return inside
 
 
 def uniform_start(noise: Noise, start: np.ndarray, scale: float, nv: int) -> tuple[np.ndarray, np.ndarray]:

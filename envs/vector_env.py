@@ -108,7 +108,7 @@ class SimVectorEnv(VectorEnv):
         self._actions = ActionCheck(
             num_envs, self.arena.actuator_names, self.solver.dtype, self.solver.device, numpy=judge_in_numpy
         )
-        self._starts = Starts(num_envs, self.arena.task.draw, self.arena.dtype)
+        self._starts = Starts(num_envs, self.arena.draw)
         self._reporter = FaultReporter()
         # In the arena's array kind, like all that follows from a step until it is handed out:
         self._clock = self._zeros(2, num_envs, dtype=torch.int64)  # how long the current episodes last:
@@ -292,9 +292,11 @@ class SimVectorEnv(VectorEnv):
         Their part of everyone's observations and of the sheet is written there.
         """
         if len(rows):
-            observation[rows], news = self.arena.restart(rows, self._starts.take(host(rows)))
+            start = self._starts.take(rows)
+            self.arena.restart(rows, start)
+            observation[rows] = start.observation
             self._clock[:, rows] = 0
-            sheet.put(news, rows, mask)
+            sheet.put(start.info, rows, mask)
 
     def _warn(self, faults: Array) -> None:
         """Warn of faults that are new."""

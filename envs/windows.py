@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..physics import RigidSolver
-from ..physics.solver import Live
+from ..physics.readout.returned import Live
 
 
 class Windows:

@@ -65,7 +65,7 @@ class Outputs:
         self.count = len(rows)
         self.rows = torch.tensor(rows or [0], dtype=torch.int32)
         self.values = torch.zeros((tiles.count * tiles.width, max(1, self.count)), dtype=memory.dtype)
-        self.current = False
+        self.current = not self.count
         self._stale = np.ones(tiles.num_envs, np.bool_)
         self._whole: Bound | None = None
         self._side: _Side | None = None
@@ -79,8 +79,9 @@ class Outputs:
 
     def mark(self, index: np.ndarray | None) -> None:
         """Note environments whose outputs no longer belong to their last evaluation; None for all."""
-        self._stale[slice(None) if index is None else index] = True
-        self.current = False
+        if self.count:
+            self._stale[slice(None) if index is None else index] = True
+            self.current = False
 
     def mark_current(self) -> None:
         """Note that a step has just delivered all of them."""
@@ -95,7 +96,9 @@ class Outputs:
             self._whole = self._whole or bind(self._memory, self._counters, self.values, True)
             self._whole.launch()
         elif len(index):
-            self._refresh_some(index, self._side or self._make_side(bind))
+            tile, lane = np.divmod(index, self._tiles.width)
+            memory, counters = (mine.numpy()[tile, :, lane] for mine in (self._memory, self._counters))
+            self.values.numpy()[index] = self._evaluate_beside(memory, counters, bind)
         self.mark_current()
 
     def _make_side(self, bind: Bind) -> _Side:
@@ -103,13 +106,34 @@ class Outputs:
         self._side = _Side(memory, counters, values, bind(memory, counters, values, True))
         return self._side
 
-    def _refresh_some(self, index: np.ndarray, side: _Side) -> None:
-        width = self._tiles.width
-        count = -(-len(index) // width)
-        tile, lane = np.divmod(np.resize(index, count * width), width)  # spare lanes do as the first ones
-        for mine, theirs in ((self._memory, side.memory), (self._counters, side.counters)):
-            chosen = mine.numpy()[tile, :, lane]
-            theirs.numpy()[:count] = chosen.reshape(count, width, -1).transpose(0, 2, 1)
+    def at(self, names: Sequence[str], memory: np.ndarray, bind: Bind) -> dict[str, torch.Tensor]:
+        """Fields, (k, numbers) each, of environments without faults whose memory (k, numbers) would be this.
+
+        Raises:
+            KeyError: a field is not handed out.
+        """
+        if missing := [name for name in names if name not in self]:
+            raise KeyError(f"{', '.join(missing)}: not among this solver's outputs, {', '.join(self.places) or 'none'}")
+        if not names:
+            return {}
+        most = self._tiles.num_envs
+        parts = (memory[first : first + most] for first in range(0, len(memory), most))
+        shape = self._counters.shape[1]
+        found = [self._evaluate_beside(part, np.zeros((len(part), shape), np.int32), bind).copy() for part in parts]
+        values = torch.from_numpy(np.concatenate(found))
+        return {name: values[:, self.places[name]] for name in names}
+
+    def _evaluate_beside(self, memory: np.ndarray, counters: np.ndarray, bind: Bind) -> np.ndarray:
+        """Evaluate environments of given memory and counters, (k, numbers) each, at most num_envs, on their own.
+
+        Returns:
+            Their outputs (k, n), to be overwritten by the next call.
+        """
+        side, width = self._side or self._make_side(bind), self._tiles.width
+        count = -(-len(memory) // width)
+        lanes = np.resize(np.arange(len(memory)), count * width)  # spare ones do as the first
+        for given, room in ((memory, side.memory), (counters, side.counters)):
+            room.numpy()[:count] = given[lanes].reshape(count, width, -1).transpose(0, 2, 1)
         side.bound.call[driver.TILES] = count
         side.bound.launch()
-        self.values.numpy()[tile * width + lane] = side.values.numpy()[: len(tile)]
+        return side.values.numpy()[: len(memory)]

@@ -1,12 +1,13 @@
 """RigidSolver: a model and a batch of environments; tensors in and out, no physics of its own."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 
 from . import kernel as driver
+from .arguments import as_numbers, as_rows
 from .launches import Launches, closed
 from .model.model import Model
 from .outputs import Bound, Outputs
@@ -14,6 +15,7 @@ from .readout.contacts import SOURCES as CONTACT_SOURCES
 from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, derive, sources_of
 from .readout.inspection import inspect_numbers
+from .readout.returned import Live, Trajectory
 from .runtime import Runtime, ensure_runtime
 from .state.fields import COORDINATES, EVALUATION, NOT_INTEGRATED, QUANTITIES, REMAINDERS
 from .state.sizes import solver_notes
@@ -23,20 +25,6 @@ from .tiles import Tiles
 NON_FINITE = 1
 """Bit of `RigidSolver.faults`: the state stopped being finite; the environment waits for a reset."""
 _STATE = {f.name for f in (*COORDINATES, *EVALUATION, *REMAINDERS)}
-
-
-class Live(NamedTuple):
-    """Numbers of every environment in place: `block` (num_envs, numbers) is a view, `place` the columns meant."""
-
-    block: torch.Tensor
-    place: slice
-
-
-class Trajectory(NamedTuple):
-    """Where a sequence of steps ended: `qpos` (num_envs, nstep, nq) and `qvel` (num_envs, nstep, nv)."""
-
-    qpos: torch.Tensor
-    qvel: torch.Tensor
 
 
 class RigidSolver:
@@ -179,13 +167,7 @@ class RigidSolver:
             IndexError: for an environment that does not exist.
         """
         index = self.tiles.index(envs_idx)
-        count = self.num_envs if index is None else len(index)
-        nq, nv = self._widths["qpos"], self._widths["qvel"]
-        rows = np.repeat(self._fresh[None], count, 0)
-        for first, width, name, value in ((0, nq, "qpos", qpos), (nq, nv, "qvel", qvel)):
-            if value is not None:
-                rows[:, first : first + width] = self._rows_of(name, value, count)
-        rows[:, self._coords : self._coords + nq + nv] = rows[:, : nq + nv]
+        rows = self._fresh_rows(self.num_envs if index is None else len(index), qpos, qvel)
         self.tiles.write(self._numbers, 0, rows, rows.shape[1], index)
         self.tiles.write(self._integers, 0, self._no_counts, driver.COUNTERS, index)
         self._outputs.mark(index)
@@ -249,7 +231,7 @@ class RigidSolver:
         Raises:
             ValueError: for a wrong shape, naming what was expected.
         """
-        wanted = self._numbers_of(controls)
+        wanted = as_numbers(controls, self._fresh.dtype)
         if wanted.ndim != 3 or wanted.shape[::2] != (self.num_envs, self.model.mj.nu) or not wanted.shape[1]:
             expected = f"({self.num_envs}, nstep, {self.model.mj.nu})"
             raise ValueError(f"controls: expected shape {expected} with at least one step, got {wanted.shape}")
@@ -308,6 +290,23 @@ class RigidSolver:
                 found[name] = derive(self.model, name, {name: block[:, self._outputs.places[name]]})
         return found
 
+    def preview(self, names: Sequence[str], qpos: Any, qvel: Any) -> dict[str, torch.Tensor]:
+        """`look` at environments that a reset would put into these states; no environment is touched.
+
+        Args:
+            names: outputs of this solver, or parts of the state.
+            qpos: (n, nq), for any number of states.
+            qvel: (n, nv).
+
+        Raises:
+            ValueError: for a wrong shape, naming what was expected.
+            KeyError: for a quantity that is no output.
+        """
+        memory, needed = self._fresh_rows(len(qpos), qpos, qvel), sources_of(names)
+        fields = {n: torch.from_numpy(memory[:, self._rows(n)]) for n in needed if n in _STATE}
+        fields |= self._outputs.at([n for n in needed if n not in _STATE], memory, self._bind)
+        return {name: derive(self.model, name, {n: fields[n] for n in sources_of((name,))}) for name in names}
+
     def live(self, name: str) -> Live | None:
         """Where a coordinate, an output or "faults" lies in memory that the next step overwrites.
 
@@ -360,23 +359,22 @@ class RigidSolver:
         rows[self._eval_qacc] = NOT_INTEGRATED
         return rows
 
+    def _fresh_rows(self, count: int, qpos: Any, qvel: Any) -> np.ndarray:
+        """The memory (count, numbers) of environments right after a reset."""
+        nq, nv = self._widths["qpos"], self._widths["qvel"]
+        rows = np.empty((count, len(self._fresh)), self._fresh.dtype)
+        rows[:] = self._fresh
+        for first, width, name, value in ((0, nq, "qpos", qpos), (nq, nv, "qvel", qvel)):
+            if value is not None:
+                rows[:, first : first + width] = self._rows_of(name, value, count)
+        rows[:, self._coords : self._coords + nq + nv] = rows[:, : nq + nv]
+        return rows
+
     def _bind(self, memory: torch.Tensor, counters: torch.Tensor, values: torch.Tensor, replay: bool) -> Bound:
         return self._launches.bind(self._outputs, memory, counters, values, replay)
 
-    def _numbers_of(self, value: Any) -> np.ndarray:
-        if isinstance(value, torch.Tensor):
-            value = value.detach().cpu().to(self.dtype).numpy()
-        if isinstance(value, np.ndarray) and value.dtype == self._fresh.dtype:
-            return value
-        with np.errstate(over="ignore"):  # what is too large for the precision becomes infinite, and is found as such
-            return np.asarray(value, self._fresh.dtype)
-
     def _rows_of(self, name: str, value: Any, count: int) -> np.ndarray:
-        rows = self._numbers_of(value)
-        width = self._widths[name]
-        if rows.shape not in ((count, width), (width,)):
-            raise ValueError(f"{name}: expected shape ({count}, {width}), got {rows.shape}")
-        return rows
+        return as_rows(name, value, count, self._widths[name], self._fresh.dtype)
 
     def _read(self, name: str, index: np.ndarray | None = None) -> torch.Tensor:
         return self.tiles.read(self._numbers, index, self._rows(name))

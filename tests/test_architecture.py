@@ -29,6 +29,7 @@ RANKS = {
     "physics.integrate": 9,
     "physics.step": 10,
     "physics.tiles": 1,
+    "physics.arguments": 1,
     "physics.kernel": 11,
     "physics.readout": 11,
     "physics.outputs": 12,

@@ -109,7 +109,7 @@ class Driven(gymnasium.Wrapper):
         row = np.zeros(1, np.int64)
         self._streams.seed([seed], row)
         qpos, qvel = self._task.draw(self._streams.noise(row))
-        self._streams.count(row)
+        self._streams.count(row, 1)
 
         def reset_model() -> np.ndarray:
             self.unwrapped.set_state(qpos[0], qvel[0])

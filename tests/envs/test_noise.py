@@ -51,11 +51,11 @@ def test_consecutive_draws_are_different_numbers():
 
 
 def test_streams_count_episodes_since_the_seed():
-    """A begun episode counts one environment on; a new seed starts at its first episode; None goes on."""
+    """An episode counts one environment on; a new seed starts at its first episode; None goes on."""
     streams, rows = Streams(3), np.arange(3)
     streams.seed([10, 11, 12], rows)
     first = streams.noise(rows).uniform(0, 1, 2)
-    streams.count(rows)
+    streams.count(rows, 1)
     second = streams.noise(np.array([1])).uniform(0, 1, 2)
     np.testing.assert_array_equal(second, noise_of([11], 1).uniform(0, 1, 2))
     streams.seed([None, 11, 12], np.array([0, 1]))
