@@ -151,6 +151,23 @@ def _hand_out(work: ti.template(), row: ti.i32, out: ti.template(), tile: ti.i32
         out[tile * lanes.width + lane, column] = lanes.get(value, lane)
 
 
+_PATIENCE = 100_000  # looks at a counter, about a millisecond in all
+
+
+@ti.func
+def _await_others(call: ti.template()):
+    """Wait until all workers but this one have finished, as long as patience lasts.
+
+    The first worker mostly runs on the core from which the kernel was launched. If it is the last to leave, nobody has
+    to wake that core, which takes longer than the wait; on a virtual machine up to 50 us.
+    """
+    patience = _PATIENCE
+    while patience > 0:
+        patience -= 1
+        if ti.atomic_add(call[FINISHED], 0) >= call[WORKERS] - 1:
+            patience = 0
+
+
 _MIN_ROWS, _MIN_INDEX_ROWS = 1 << 15, 1 << 13  # one size class for all but large models
 
 
@@ -241,6 +258,8 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
                 for k in range(call[INDICES]):
                     dump[tile - call[FIRST], k] = work.index(k)
                 i = ti.atomic_add(call[NEXT], 1)
+            if worker == 0:
+                _await_others(call)
             if ti.atomic_add(call[FINISHED], 1) == call[WORKERS] - 1:
                 call[NEXT] = 0
                 call[FINISHED] = 0
