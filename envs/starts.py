@@ -9,6 +9,7 @@ from .arrays import Array, blank, concat, host, indices_like
 from .noise import Noise, Streams
 
 _MOST, _ENOUGH = 8, 8192  # starts drawn ahead for an environment; and for all, where they are many
+_AT_ONCE = 1024  # so many starts are drawn at once: few enough that what they are made of stays in the caches
 
 
 class Start(NamedTuple):
@@ -77,9 +78,15 @@ class Starts:
         self._left[:] = 0
 
     def _refill(self, ahead: int) -> None:
-        """Draw so many starts for every environment that has used half of its own or more."""
-        rows = np.flatnonzero(self._left <= self._ahead // 2)
-        self._put_back(rows)
+        """Draw so many starts for every environment that has a quarter of its own left or less."""
+        needy = np.flatnonzero(self._left <= self._ahead // 4)
+        self._put_back(needy)
+        count = max(1, _AT_ONCE // ahead)
+        for first in range(0, len(needy), count):
+            self._fill(needy[first : first + count], ahead)
+
+    def _fill(self, rows: np.ndarray, ahead: int) -> None:
+        """Draw so many starts for each of these environments, (k,) indices, which have none."""
         drawn = self._draw(self._streams.noise(rows, ahead))
         self._streams.count(rows, ahead)
         self._left[rows] = ahead
