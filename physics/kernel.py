@@ -27,14 +27,16 @@ from .step import step
 from .tracing import quick_tracing
 
 SUBSTEPS, PERIODS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, CENTERS, INERTIAS = range(10)
-SMOOTH, COORDS, KEPT, INDICES, NEXT, FINISHED = range(10, 16)
+SMOOTH, COORDS, KEPT, INDICES = range(10, 14)
+NEXT, FINISHED = 32, 48
 """Entries of the kernel's argument `call`: steps to take under the same controls (0: evaluate only); how many controls
 one after the other, 0: those in memory; 1 to evaluate at the last evaluation's state; number of workers; number of
 tiles; tile that goes to the front of the outputs; rows to hand out; 1 to compute cfrc_ext; 1 to compute xipos and
 subtree_com; 1 to compute cinert; 1 to compute the accelerations and forces without constraints; coordinate rows and
 those kept beside them; integers to dump; how many tiles workers have taken so far, and how many workers found none
-left (both 0 between launches)."""
-CALL_LENGTH = 16
+left (both 0 between launches, and each in a cache line of its own, as workers write them while others read the rest).
+"""
+CALL_LENGTH = 64
 FAULT, STEPS, NITER, COUNTERS = range(4)
 """Rows of the integer memory of an environment, and their number."""
 
