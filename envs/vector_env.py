@@ -6,7 +6,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import torch
-from gymnasium.error import ResetNeeded
+from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -133,6 +133,7 @@ class SimVectorEnv(VectorEnv):
         Returns:
             Observations of all environments (num_envs, ...) and the info of those that were reset.
         """
+        self._check_open()
         seeds = spread_seeds(seed, self.num_envs)
         mask, elapsed = self._mask_of(options), self._elapsed_of(options)
         rows = indices(mask)
@@ -240,8 +241,13 @@ class SimVectorEnv(VectorEnv):
 
     # -- Between episodes ---------------------------------------------------------------------------------------------
 
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ClosedEnvironmentError("these environments were closed; make new ones")
+
     def _check_ready(self) -> Array | None:
         """Refuse to step what is not ready; return the environments that this step resets instead, None for none."""
+        self._check_open()
         if self._observation is None:
             raise ResetNeeded("call reset() before the first step()")
         if self.autoreset_mode is AutoresetMode.SAME_STEP or not some(self._done):

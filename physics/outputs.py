@@ -120,7 +120,7 @@ class Outputs:
         parts = (memory[first : first + most] for first in range(0, len(memory), most))
         shape = self._counters.shape[1]
         found = [self._evaluate_beside(part, np.zeros((len(part), shape), np.int32), bind).copy() for part in parts]
-        values = torch.from_numpy(np.concatenate(found))
+        values = torch.from_numpy(np.concatenate(found)) if found else self.values[:0]
         return {name: values[:, self.places[name]] for name in names}
 
     def _evaluate_beside(self, memory: np.ndarray, counters: np.ndarray, bind: Bind) -> np.ndarray:

@@ -302,6 +302,7 @@ class RigidSolver:
             ValueError: for a wrong shape, naming what was expected.
             KeyError: for a quantity that is no output.
         """
+        self.runtime.require()
         memory, needed = self._fresh_rows(len(qpos), qpos, qvel), sources_of(names)
         fields = {n: torch.from_numpy(memory[:, self._rows(n)]) for n in needed if n in _STATE}
         fields |= self._outputs.at([n for n in needed if n not in _STATE], memory, self._bind)

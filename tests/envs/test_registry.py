@@ -206,3 +206,13 @@ def test_reward_terms_are_documented(name):
     rounding = np.finfo(np.float32).eps * len(values) * np.abs(values).sum()  # they may cancel
     np.testing.assert_allclose(values.sum(), reward, rtol=0, atol=rounding)
     env.close()
+
+
+def test_closed_environments_say_so():
+    """Nothing can be done with them, as with Gymnasium's own."""
+    envs = tumble.make_vec("InvertedPendulum", 3)
+    envs.reset(seed=0)
+    envs.close()
+    for use in (envs.reset, lambda: envs.step(np.zeros((3, 1)))):
+        with pytest.raises(gymnasium.error.ClosedEnvironmentError, match="were closed; make new ones"):
+            use()

@@ -314,6 +314,7 @@ def test_a_preview_of_what_is_no_output(model):
     with pytest.raises(ValueError, match=r"qpos: expected shape \(3, 6\), got \(3, 5\)"):
         solver.preview((), np.zeros((3, 5)), np.zeros((3, 6)))
     assert solver.preview((), solver.qpos, solver.qvel) == {}
+    assert solver.preview(("cvel",), np.zeros((0, 6)), np.zeros((0, 6)))["cvel"].shape == (0, model.mj.nbody, 6)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64, torch.int32])
