@@ -1,6 +1,5 @@
 """The arena: one task on one solver. It moves all environments at once and knows neither episodes nor Gymnasium."""
 
-from collections.abc import Sequence
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
@@ -129,17 +128,11 @@ class Arena:
             fields = self._windows.look()
             state = fields["state"]
         else:
-            state, fields = self.array(self.solver.coordinates()), self._read(None, self._reads)
+            state = self.array(self.solver.coordinates())
+            found = self.solver.look(self._reads) if self._reads else {}
+            fields = {name: self.array(quantity) for name, quantity in found.items()}
         nq = self.task.nq
         return Moment(state, state[:, :nq], state[:, nq:], fields)
-
-    def _read(self, rows: Array | None, names: Sequence[str]) -> dict[str, Array]:
-        """Copy derived quantities of the environments `rows` (None: of all), at least those named."""
-        if self._windows is not None:
-            return self._windows.look()
-        if not names:
-            return {}
-        return {name: self.array(found) for name, found in self.solver.look(names, rows).items()}
 
     def _faults(self) -> Array | None:
         """The solver's fault bits, a copy; None where there are none."""

@@ -48,9 +48,8 @@ class Starts:
 
     def seed(self, seeds: Sequence[int | None], rows: np.ndarray) -> None:
         """Seed the environments in `rows` from the list of all environments' seeds; None leaves one as it is."""
-        given = np.array([row for row in rows.tolist() if seeds[row] is not None], np.int64)
-        self._streams.seed(seeds, given)
-        self._left[given] = 0
+        self._streams.seed(seeds, rows)
+        self._left[[row for row in rows.tolist() if seeds[row] is not None]] = 0
 
     def take(self, rows: Array) -> Start:
         """Begin an episode in each of these environments, (k,) indices."""
