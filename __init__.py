@@ -4,19 +4,24 @@
 """
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
-from .envs.registry import register_all
+from .envs.registry import make_vec, register, register_all
+
+if TYPE_CHECKING:
+    from .physics.runtime import Runtime
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "init", "make_vec"]
+__all__ = ["__version__", "init", "make_vec", "register"]
 
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")  # Taichi greets on standard output otherwise
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads would spin on the solver's cores
 register_all()
 
 
-def init(device: str = "cpu", precision: str = "32", lanes: int | None = None, threads: int | None = None) -> Any:
+def init(
+    device: str = "cpu", precision: str = "32", lanes: int | None = None, threads: int | None = None
+) -> "Runtime":
     """Choose device, precision, lane width and threads; the first use does it with these defaults.
 
     See `tumble.physics.runtime.init` for the arguments and errors.
@@ -24,10 +29,3 @@ def init(device: str = "cpu", precision: str = "32", lanes: int | None = None, t
     from .physics.runtime import init as start
 
     return start(device, precision, lanes, threads)
-
-
-def make_vec(task: str, num_envs: int = 1, **options: Any) -> Any:
-    """Make a batch of environments of a task: `gymnasium.make_vec`, where "Ant" may stand for "tumble/Ant-v0"."""
-    from .envs.registry import make_vec as make
-
-    return make(task, num_envs, **options)

@@ -1,5 +1,6 @@
 """Our MJCF files, and where they lie. This room knows nothing of the others."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -10,21 +11,25 @@ def names() -> list[str]:
     return sorted(file.name for file in FOLDER.glob("*.xml"))
 
 
-def find(file: str | Path) -> Path:
+def find(file: str | Path, beside: Sequence[Path] = ()) -> Path:
     """Return the path of a model file.
 
     Args:
-        file: the name of a packaged file ("ant.xml"); or any path that starts with ".", "/" or "~", or is absolute.
+        file: the name of a file ("ant.xml"); or any path that starts with ".", "/" or "~", or is absolute.
+        beside: folders in which a name is looked for, before the packaged ones.
 
     Raises:
-        FileNotFoundError: no such file; the message lists the packaged ones.
+        FileNotFoundError: no such file; the message says where it was looked for, and lists the packaged ones.
     """
     text = str(file)
     elsewhere = text.startswith((".", "/", "~")) or Path(text).is_absolute()
-    path = Path(text).expanduser() if elsewhere else FOLDER / text
-    if not path.is_file():
+    paths = [Path(text).expanduser()] if elsewhere else [folder / text for folder in (*beside, FOLDER)]
+    found = next((path for path in paths if path.is_file()), None)
+    if found is None:
+        folders = dict.fromkeys(str(path.parent) for path in paths)
+        where = paths[0] if elsewhere else f"{text} in {' or '.join(folders)}"
         raise FileNotFoundError(
-            f"no model file {path}. Packaged models: {', '.join(names())}; for a file of your own give a path that "
-            "starts with '/', './' or '~'."
+            f"no model file {where}. Packaged models: {', '.join(names())}; for a file of your own give a path that "
+            "starts with '/', './' or '~', or put it beside the module of your task."
         )
-    return path
+    return found

@@ -1,13 +1,77 @@
 """Environments: tasks as batched functions, a vector environment and a single one over the same solver.
 
+What a task of one's own needs is imported from here; `docs/your_own_task.md` shows how it is used.
+
 | file | what |
 |---|---|
 | `registry` | the table of tasks; registration with Gymnasium |
-| `task`, `runner`, `terms` | what a task is, and what tasks share |
+| `task`, `locomotion`, `humanoid_task`, `terms` | what a task is, and what tasks share |
 | one file a task | options, start, observation, reward terms, termination |
-| `arena` | one task on one solver |
+| `arrays`, `noise` | the arrays and the random numbers that tasks are written in |
+| `batch` | one task on one solver, by `views` of the solver, `memory` of the task, and `checks` of its results |
 | `vector_env`, `single_env` | Gymnasium's two faces |
-| `noise`, `seeds`, `actions`, `infos`, `faults`, `spaces`, `pictures`, `arrays` | one idea each, used by those |
+| `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `pictures` | one idea each, used by those |
 
-Importing this package imports neither torch nor Taichi; Gymnasium loads the rest when an environment is made.
+Importing this package imports neither torch nor Taichi; a name below, or Gymnasium when an environment is made, loads
+the rest.
 """
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .registry import make_vec, register, task_ids
+
+if TYPE_CHECKING:
+    from .arrays import Array, all_finite, clip, namespace, row_all, row_norm, row_sum, sin_cos
+    from .locomotion import LocomotionTask
+    from .noise import Noise
+    from .single_env import SingleEnv
+    from .task import CameraView, ResetResult, Start, StepResult, Task, TaskState
+    from .terms import control_cost, normal_start, strictly_inside, uniform_start
+    from .vector_env import SimVectorEnv
+
+_HOMES = {
+    "arrays": ("Array", "all_finite", "clip", "namespace", "row_all", "row_norm", "row_sum", "sin_cos"),
+    "locomotion": ("LocomotionTask",),
+    "noise": ("Noise",),
+    "single_env": ("SingleEnv",),
+    "task": ("CameraView", "ResetResult", "Start", "StepResult", "Task", "TaskState"),
+    "terms": ("control_cost", "normal_start", "strictly_inside", "uniform_start"),
+    "vector_env": ("SimVectorEnv",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Array",
+    "CameraView",
+    "LocomotionTask",
+    "Noise",
+    "ResetResult",
+    "SimVectorEnv",
+    "SingleEnv",
+    "Start",
+    "StepResult",
+    "Task",
+    "TaskState",
+    "all_finite",
+    "clip",
+    "control_cost",
+    "make_vec",
+    "namespace",
+    "normal_start",
+    "register",
+    "row_all",
+    "row_norm",
+    "row_sum",
+    "sin_cos",
+    "strictly_inside",
+    "task_ids",
+    "uniform_start",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

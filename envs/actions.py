@@ -7,91 +7,153 @@ task's control cost sees the action as it was given.
 from collections.abc import Sequence
 from typing import Any
 
+import gymnasium
 import numpy as np
 import torch
 
-from .arrays import Array, every, everywhere, indices, where
+from .arrays import Array, ArrayKind, everywhere, row_all
+
+KINDS = (gymnasium.spaces.Box, gymnasium.spaces.Discrete, gymnasium.spaces.MultiDiscrete, gymnasium.spaces.MultiBinary)
 
 
 class ActionCheck:
     """Turns what a user passes as actions into an array of the wanted kind, or says what is wrong with it."""
 
-    def __init__(
-        self, num_envs: int, names: Sequence[str], dtype: torch.dtype, device: torch.device, *, numpy: bool
-    ) -> None:
-        """Remember what good actions are: `names` are the actuators', one for each component."""
-        self._numpy = numpy
-        self._shape = (num_envs, len(names))
-        self._names, self._dtype, self._device = list(names), dtype, device
-        self._numpy_dtype = np.float64 if dtype == torch.float64 else np.float32
+    def __init__(self, num_envs: int, space: gymnasium.Space, kind: ArrayKind, names: Sequence[str] = ()) -> None:
+        """Learn what good actions are.
+
+        Args:
+            num_envs: how many environments.
+            space: of one environment's actions. Those of a `Box` of floating-point numbers may be any finite ones, all
+                others must lie in the space.
+            kind: what the checked actions are to be.
+            names: of the components, for messages; those of the actuators.
+
+        Raises:
+            TypeError: a space of another kind.
+        """
+        if not isinstance(space, KINDS):
+            raise TypeError(f"action space {space}: needed is {', '.join(known.__name__ for known in KINDS)}")
+        self._space, self._kind, self._names = space, kind, list(names)
+        self._shape = (num_envs, *(space.shape or ()))
+        assert space.dtype is not None
+        self._floating = space.dtype.kind == "f"
+        kept = np.float64 if kind.dtype == kind.xp.float64 else np.float32
+        self._numpy_dtype = np.dtype(kept if self._floating else np.int64)
+        self._torch_dtype = torch.from_numpy(np.zeros(0, self._numpy_dtype)).dtype
+        self._low, self._high = _bounds(space)
 
     def many(self, actions: Any, ignored: Array | None = None) -> Array:
-        """Check the actions of all environments, torch or numpy (num_envs, nu); returns them in the solver's precision.
+        """Check the actions of all environments, torch or numpy (num_envs, ...).
 
         Args:
             actions: torch on any device, or anything numpy takes.
-            ignored: (num_envs,) mask of environments whose actions are neither looked at nor used; they become zeros.
+            ignored: (num_envs,) mask of environments whose actions are neither looked at nor used; they become zeros,
+                or whole numbers as near to it as the space has them.
+
+        Returns:
+            Floating-point numbers in the solver's precision, whole numbers as int64.
 
         Raises:
-            TypeError: the numbers are not floating point.
-            ValueError: wrong shape, or NaN or infinity; the message names the environment and the component.
+            TypeError: the numbers are not floating point, or not whole where the space wants that.
+            ValueError: wrong shape; or NaN, infinity or outside of the space, naming the environment and the component.
         """
         if isinstance(actions, torch.Tensor):
-            self._check_kind(actions.shape, actions.dtype.is_floating_point, actions.dtype, self._shape)
-            checked: Array = self._brought(actions)
+            dtype = actions.dtype
+            whole = not (dtype.is_floating_point or dtype.is_complex or dtype is torch.bool)
+            self._check_kind(actions.shape, dtype.is_floating_point, whole, dtype, self._shape)
+            checked = self._brought(actions)
         else:
             array = np.asarray(actions)
-            self._check_kind(array.shape, array.dtype.kind == "f", array.dtype, self._shape)
-            converted = self._converted(array)
-            checked = converted if self._numpy else torch.from_numpy(converted).to(self._device)
+            self._check_kind(array.shape, array.dtype.kind == "f", array.dtype.kind in "iu", array.dtype, self._shape)
+            checked = self._converted(array)
+            if not self._kind.in_numpy:
+                checked = torch.from_numpy(checked).to(self._kind.device)
         if ignored is not None:
-            checked = where(ignored[:, None], 0, checked)
-        sound = np.isfinite(checked) if self._numpy else torch.isfinite(checked)
+            neutral = 0 if self._floating else self._kind.like(np.clip(0, self._low, self._high))
+            checked = self._kind.xp.where(ignored.reshape(-1, *[1] * (len(self._shape) - 1)), neutral, checked)
+        sound = self._sound(checked)
         if not everywhere(sound):
-            env = int(indices(~every(sound))[0])
-            component = int(indices(~sound[env])[0])
-            raise ValueError(self._not_finite(float(actions[env][component]), component, f" of environment {env}"))
+            env = int(self._kind.xp.nonzero(~row_all(sound.reshape(len(sound), -1)))[0][0])
+            raise ValueError(self._unsound_message(np.asarray(actions[env]), f" of environment {env}"))
         return checked
 
-    def one(self, action: Any) -> np.ndarray:
-        """Check the action of a single environment, (nu,); returns a (1, nu) array of our own.
+    def one(self, action: Any) -> Array:
+        """Check the action of a single environment; returns an array (1, ...) of our own.
 
         Raises:
             TypeError, ValueError: as `many`.
         """
         array = np.asarray(action)
-        self._check_kind(array.shape, array.dtype.kind == "f", array.dtype, self._shape[1:])
+        self._check_kind(array.shape, array.dtype.kind == "f", array.dtype.kind in "iu", array.dtype, self._shape[1:])
         checked = self._converted(array)
-        if not everywhere(np.isfinite(checked)):
-            component = int(np.flatnonzero(~np.isfinite(checked))[0])
-            raise ValueError(self._not_finite(float(array[component]), component, ""))
-        return checked[None]
+        if not everywhere(self._sound(checked)):
+            raise ValueError(self._unsound_message(array, ""))
+        return checked[None] if self._kind.in_numpy else torch.from_numpy(checked[None]).to(self._kind.device)
 
-    def _check_kind(self, shape: tuple[int, ...], floating: bool, dtype: Any, wanted: tuple[int, ...]) -> None:
-        """Refuse wrong shapes and numbers that are not floating point."""
+    def _check_kind(self, shape: Any, floating: bool, whole: bool, dtype: Any, wanted: tuple[int, ...]) -> None:
+        """Refuse wrong shapes and kinds of numbers."""
         if shape != wanted:
-            meaning = "(num_envs, actuators)" if len(wanted) == 2 else "(actuators,)"
+            inner = "actuators" if self._names else "the action space's shape"
+            meaning = f"(num_envs, {inner})" if len(wanted) == len(self._shape) else f"({inner},)"
             raise ValueError(f"actions have shape {tuple(shape)}; needed is {wanted}, {meaning}")
-        if not floating:
+        if self._floating and not floating:
             raise TypeError(f"actions have dtype {dtype}; needed is floating point, such as float32")
+        if not self._floating and not whole:
+            raise TypeError(f"actions have dtype {dtype}; needed are whole numbers, such as int64, for {self._space}")
 
     def _brought(self, actions: torch.Tensor) -> Array:
-        """Bring a tensor to the solver's precision and device, and to our array kind; a view where it is there."""
+        """Bring a tensor to the wanted precision, device and library; a view where it is there."""
         if actions.requires_grad:
             actions = actions.detach()
-        if actions.dtype is not self._dtype or actions.device != self._device:
-            actions = actions.to(self._device, self._dtype)
-        return actions.numpy() if self._numpy else actions
+        if self._kind.in_numpy:
+            if actions.dtype is not self._torch_dtype or actions.device.type != "cpu":
+                actions = actions.to("cpu", self._torch_dtype)
+            return actions.numpy()
+        return actions.to(self._kind.device, self._torch_dtype)
 
     def _converted(self, array: np.ndarray) -> np.ndarray:
-        """Copy into the solver's precision; a number too large for it becomes infinite, and is found as such."""
+        """Copy into the wanted precision; a number too large for it becomes infinite, and is found as such."""
         if array.dtype == self._numpy_dtype:
             return array.copy()
         with np.errstate(over="ignore"):
             return array.astype(self._numpy_dtype)
 
-    def _not_finite(self, value: float, component: int, whose: str) -> str:
-        """The message for an action that is NaN, infinite or too large for the solver's precision."""
-        where = f"component {component} ({self._names[component]!r})"
-        bits = 8 * np.dtype(self._numpy_dtype).itemsize
-        return f"the action{whose} has {value} in {where}; actions must be finite in {bits}-bit precision"
+    def _sound(self, checked: Array) -> Array:
+        """Where numbers may be used, a mask of their shape."""
+        if self._floating:
+            return np.isfinite(checked) if isinstance(checked, np.ndarray) else torch.isfinite(checked)
+        low, high = (
+            bound if isinstance(checked, np.ndarray) else torch.from_numpy(bound).to(checked.device)
+            for bound in (self._low, self._high)
+        )
+        return (checked >= low) & (checked <= high)
+
+    def _unsound_message(self, action: np.ndarray, whose: str) -> str:
+        """The message for an action (...) of one environment that cannot be used."""
+        if not self._floating:
+            return f"the action{whose} is {action.tolist()}, which is not in {self._space}"
+        bad = ~np.isfinite(self._converted(action))
+        component = tuple(int(i) for i in np.argwhere(bad)[0])
+        label = ", ".join(map(str, component))
+        if self._names:
+            label += f" ({self._names[component[0]]!r})"
+        bits = 8 * self._numpy_dtype.itemsize
+        return (
+            f"the action{whose} has {float(action[component])} in component {label}; "
+            f"actions must be finite in {bits}-bit precision"
+        )
+
+
+def _bounds(space: gymnasium.Space) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the greatest whole numbers of a space, of its shape; of floating-point boxes nothing is asked."""
+    if isinstance(space, gymnasium.spaces.Discrete):
+        least, count = np.asarray(space.start, np.int64), np.asarray(space.n, np.int64)
+    elif isinstance(space, gymnasium.spaces.MultiDiscrete):
+        least, count = space.start.astype(np.int64), space.nvec.astype(np.int64)
+    elif isinstance(space, gymnasium.spaces.Box) and space.dtype.kind in "iu":
+        return space.low.astype(np.int64), space.high.astype(np.int64)
+    else:
+        least = np.zeros(space.shape or (), np.int64)
+        count = np.full_like(least, 2)
+    return least, least + count - 1

@@ -1,21 +1,15 @@
 """Ant: run on four legs. Same task as Gymnasium's Ant-v5."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import mujoco
-import numpy as np
-
-from .arrays import Array, clip, concat, finite, flag, total
+from .arrays import Array, all_finite, clip, row_sum
+from .locomotion import LocomotionTask
 from .noise import Noise
-from .runner import Runner
-from .task import Moment, Verdict
-from .terms import control_cost, normal_start
+from .task import ResetResult, Start, StepResult, TaskState
+from .terms import control_cost, normal_start, without_wrenches
 
 
-@dataclass(kw_only=True)
-class Ant(Runner):
+class Ant(LocomotionTask):
     """A ball on four legs of two hinges each runs along +x.
 
     Action:
@@ -54,6 +48,7 @@ class Ant(Runner):
     deviation.
     """
 
+    reads: ClassVar = ("xpos", "cfrc_ext")
     travel: ClassVar = 2
     camera: ClassVar = {"distance": 4.0}
 
@@ -70,59 +65,57 @@ class Ant(Runner):
     reset_noise_scale: float = 0.1
     include_cfrc_ext_in_observation: bool = True
 
-    def bind(self, mj: mujoco.MjModel, constant: Callable[[Any], Array]) -> None:
-        """Learn the numbers of the model; `main_body` must be one of its bodies."""
-        super().bind(mj, constant)
-        self.body = mj.body(self.main_body).id
-        joint = mj.body_jntadr[self.body]
-        self.flies = joint >= 0 and mj.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE  # then its place is in qpos
+    def bind(self) -> None:
+        """Find `main_body`, which must be one of the model's."""
+        self.body = self.model.body(self.main_body).id
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Where the main body was at the last evaluation, and contact wrenches."""
-        return ("eval_qpos" if self.flies else "xpos", "cfrc_ext")
-
-    def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
+    def reset(self, noise: Noise) -> Start:
         """Near the reference."""
-        return normal_start(noise, self.start, self.reset_noise_scale, self.nv)
+        return normal_start(self, noise, self.reset_noise_scale)
 
-    def contact_forces(self, now: Moment) -> Array:
+    def begin(self, state: TaskState) -> ResetResult:
+        """What is seen at the start; as in v5, no contact wrenches."""
+        return super().begin(without_wrenches(state))
+
+    def contact_forces(self, state: TaskState) -> Array:
         """Clipped contact wrenches on all bodies, (n, 6 nbody)."""
-        return clip(now.fields["cfrc_ext"].reshape(-1, 6 * self.nbody), *self.contact_force_range)
+        wrenches = state.fields["cfrc_ext"]
+        return clip(self.xp.reshape(wrenches, (wrenches.shape[0], -1)), *self.contact_force_range)
 
-    def observation(self, now: Moment) -> Array:
+    def observation(self, state: TaskState) -> Array:
         """Positions, without x and y unless asked for, velocities, contact wrenches."""
-        parts = [now.qpos[:, self.skipped :], now.qvel]
+        parts = [state.qpos[:, self.skipped :], state.qvel]
         if self.include_cfrc_ext_in_observation:
-            parts.append(self.contact_forces(now)[:, 6:])
-        return concat(parts)
+            parts.append(self.contact_forces(state)[:, 6:])
+        return self.xp.concat(parts, axis=1)
 
     @property
     def observation_structure(self) -> dict[str, int]:
         """Block widths."""
-        wrenches = 6 * (self.nbody - 1) if self.include_cfrc_ext_in_observation else 0
+        wrenches = 6 * (self.model.nbody - 1) if self.include_cfrc_ext_in_observation else 0
         return super().observation_structure | {"cfrc_ext": wrenches}
 
-    def place(self, now: Moment) -> Array:
+    def position(self, state: TaskState) -> Array:
         """Where the main body is, by v5's xpos: it is that of the last evaluation."""
-        return now.fields["eval_qpos"][:, :2] if self.flies else now.fields["xpos"][:, self.body, :2]
+        return state.fields["xpos"][:, self.body, :2]
 
-    def healthy(self, now: Moment) -> Array:
+    def healthy(self, state: TaskState) -> Array:
         """Whether the torso is neither on the ground nor flying."""
         low, high = self.healthy_z_range
-        z = now.qpos[:, 2]
-        return (z >= low) & (z <= high) & finite(now.state)
+        z = state.qpos[:, 2]
+        return (z >= low) & (z <= high) & all_finite(state.coordinates)
 
-    def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
+    def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for speed along x and for staying healthy, charge for effort and for hard contacts."""
+        position, healthy, forces = self.position(state), self.healthy(state), self.contact_forces(state)
+        velocity = self.velocity(state, position)
         x_velocity, y_velocity = velocity[:, 0], velocity[:, 1]
-        healthy = self.healthy(now)
-        forces = self.contact_forces(now)
         terms = {
             "reward_forward": self.forward_reward_weight * x_velocity,
-            "reward_survive": self.healthy_reward * flag(healthy, x_velocity),
+            "reward_survive": self.healthy_reward * self.xp.astype(healthy, x_velocity.dtype),
             "reward_ctrl": -control_cost(action, self.ctrl_cost_weight),
-            "reward_contact": -(self.contact_cost_weight * total(forces * forces)),
+            "reward_contact": -(self.contact_cost_weight * row_sum(forces * forces)),
         }
-        info = self.reset_info(now) | {"x_velocity": x_velocity, "y_velocity": y_velocity}
-        return Verdict(terms, ~healthy if self.terminate_when_unhealthy else None, info)
+        terminated = ~healthy if self.terminate_when_unhealthy else None
+        info = self.place_info(state) | {"x_velocity": x_velocity, "y_velocity": y_velocity}
+        return StepResult(self.observation(state), terms, terminated, info, {"position": position})

@@ -1,19 +1,15 @@
 """HalfCheetah: run. Same task as Gymnasium's HalfCheetah-v5."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from .arrays import Array, concat
+from .arrays import Array
+from .locomotion import LocomotionTask
 from .noise import Noise
-from .runner import Runner
-from .task import Moment, Verdict
+from .task import Start, StepResult, TaskState
 from .terms import control_cost, normal_start
 
 
-@dataclass(kw_only=True)
-class HalfCheetah(Runner):
+class HalfCheetah(LocomotionTask):
     """A planar cheetah with two legs of three links runs along +x as fast as it can.
 
     Action:
@@ -52,19 +48,21 @@ class HalfCheetah(Runner):
     ctrl_cost_weight: float = 0.1
     reset_noise_scale: float = 0.1
 
-    def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
+    def reset(self, noise: Noise) -> Start:
         """Near the reference."""
-        return normal_start(noise, self.start, self.reset_noise_scale, self.nv)
+        return normal_start(self, noise, self.reset_noise_scale)
 
-    def observation(self, now: Moment) -> Array:
+    def observation(self, state: TaskState) -> Array:
         """Positions, without x unless asked for, and velocities."""
-        return concat((now.qpos[:, self.skipped :], now.qvel))
+        return self.xp.concat((state.qpos[:, self.skipped :], state.qvel), axis=1)
 
-    def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
+    def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for speed along x, charge for effort."""
-        x_velocity = velocity[:, 0]
+        position = self.position(state)
+        x_velocity = self.velocity(state, position)[:, 0]
         terms = {
             "reward_forward": self.forward_reward_weight * x_velocity,
             "reward_ctrl": -control_cost(action, self.ctrl_cost_weight),
         }
-        return Verdict(terms, None, {"x_position": now.qpos[:, 0], "x_velocity": x_velocity})
+        info = {"x_position": state.qpos[:, 0], "x_velocity": x_velocity}
+        return StepResult(self.observation(state), terms, info=info, memory={"position": position})

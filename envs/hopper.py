@@ -1,21 +1,17 @@
 """Hopper: hop forward on one leg. Same task as Gymnasium's Hopper-v5."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import mujoco
 import numpy as np
 
-from .arrays import Array, clip, concat, every, flag
+from .arrays import Array, clip, row_all
+from .locomotion import LocomotionTask
 from .noise import Noise
-from .runner import Runner
-from .task import Moment, Verdict
+from .task import Start, StepResult, TaskState
 from .terms import control_cost, strictly_inside, uniform_start
 
 
-@dataclass(kw_only=True)
-class Hopper(Runner):
+class Hopper(LocomotionTask):
     """A planar leg of four bodies hops along +x without falling.
 
     Action:
@@ -64,39 +60,39 @@ class Hopper(Runner):
     healthy_angle_range: tuple[float, float] = (-0.2, 0.2)
     reset_noise_scale: float = 5e-3
 
-    def bind(self, mj: mujoco.MjModel, constant: Callable[[Any], Array]) -> None:
-        """Learn the numbers of the model; the three healthy ranges become one box around (qpos, qvel)."""
-        super().bind(mj, constant)
-        low, high = (np.full(self.nq + self.nv, bound) for bound in self.healthy_state_range)
+    def bind(self) -> None:
+        """Make the three healthy ranges one box around (qpos, qvel)."""
+        low, high = (np.full(self.model.nq + self.model.nv, bound) for bound in self.healthy_state_range)
         low[0], high[0] = -np.inf, np.inf
         low[1], high[1] = self.healthy_z_range
         low[2], high[2] = max(low[2], self.healthy_angle_range[0]), min(high[2], self.healthy_angle_range[1])
-        self.health = constant(low), constant(high)
+        self.health = self.array(low), self.array(high)
 
-    def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
+    def reset(self, noise: Noise) -> Start:
         """Near the reference, evenly."""
-        return uniform_start(noise, self.start, self.reset_noise_scale, self.nv)
+        return uniform_start(self, noise, self.reset_noise_scale)
 
-    def observation(self, now: Moment) -> Array:
+    def observation(self, state: TaskState) -> Array:
         """Positions, without x unless asked for, and clipped velocities."""
-        return concat((now.qpos[:, self.skipped :], clip(now.qvel, -10, 10)))
+        return self.xp.concat((state.qpos[:, self.skipped :], clip(state.qvel, -10, 10)), axis=1)
 
-    def healthy(self, now: Moment) -> Array:
+    def healthy(self, state: TaskState) -> Array:
         """Whether height, pitch and all joints are where they should be."""
-        return every(strictly_inside(now.state, self.health))
+        return row_all(strictly_inside(state.coordinates, self.health))
 
-    def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
+    def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for speed along x and for staying healthy, charge for effort."""
-        x_velocity = velocity[:, 0]
-        healthy = self.healthy(now)
+        position, healthy = self.position(state), self.healthy(state)
+        x_velocity = self.velocity(state, position)[:, 0]
         terms = {
             "reward_forward": self.forward_reward_weight * x_velocity,
-            "reward_survive": self.healthy_reward * flag(healthy, x_velocity),
+            "reward_survive": self.healthy_reward * self.xp.astype(healthy, x_velocity.dtype),
             "reward_ctrl": -control_cost(action, self.ctrl_cost_weight),
         }
-        info = self.reset_info(now) | {"x_velocity": x_velocity}
-        return Verdict(terms, ~healthy if self.terminate_when_unhealthy else None, info)
+        terminated = ~healthy if self.terminate_when_unhealthy else None
+        info = self.place_info(state) | {"x_velocity": x_velocity}
+        return StepResult(self.observation(state), terms, terminated, info, {"position": position})
 
-    def reset_info(self, now: Moment) -> dict[str, Array]:
+    def place_info(self, state: TaskState) -> dict[str, Array]:
         """Where the root is."""
-        return super().reset_info(now) | {"z_distance_from_origin": self.rise(now)}
+        return super().place_info(state) | {"z_distance_from_origin": self.rise(state)}

@@ -1,21 +1,14 @@
 """Humanoid: run on two legs. Same task as Gymnasium's Humanoid-v5."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import mujoco
-import numpy as np
-
-from .arrays import Array, clip, columns, concat, flag, indices_like, total
-from .noise import Noise
-from .runner import Runner
-from .task import Moment, Verdict
-from .terms import control_cost, strictly_inside, uniform_start
+from .arrays import Array, clip
+from .humanoid_task import HumanoidTask
+from .task import ResetResult, StepResult, TaskState
+from .terms import control_cost, squared_wrenches, strictly_inside, without_wrenches
 
 
-@dataclass(kw_only=True)
-class Humanoid(Runner):
+class Humanoid(HumanoidTask):
     """A humanoid of thirteen bodies and 17 hinges runs along +x without falling.
 
     Action: torques of the motors below, divided by their gear (25 to 300 N m).
@@ -65,7 +58,6 @@ class Humanoid(Runner):
     `terminate_when_unhealthy=False`. Starts uniform within ±`reset_noise_scale` of the reference.
     """
 
-    travel: ClassVar = 2
     camera: ClassVar = {
         "trackbodyid": 1,
         "distance": 4.0,
@@ -82,88 +74,32 @@ class Humanoid(Runner):
     healthy_reward: float = 5.0
     terminate_when_unhealthy: bool = True
     healthy_z_range: tuple[float, float] = (1.0, 2.0)
-    reset_noise_scale: float = 1e-2
-    include_cinert_in_observation: bool = True
-    include_cvel_in_observation: bool = True
-    include_qfrc_actuator_in_observation: bool = True
-    include_cfrc_ext_in_observation: bool = True
 
-    def bind(self, mj: mujoco.MjModel, constant: Callable[[Any], Array]) -> None:
-        """Learn what the model's tendons measure."""
-        super().bind(mj, constant)
-        hinges, weights = _tendon_wraps(mj)
-        self.ntendon = mj.ntendon
-        self.wrap_weights = constant(np.concatenate((weights, weights)))
-        self.wraps = indices_like(self.wrap_weights, np.concatenate((hinges, hinges + mj.nv - 6)))
+    def begin(self, state: TaskState) -> ResetResult:
+        """What is seen at the start, and where that is; as in v5, no contact wrenches."""
+        return super().begin(without_wrenches(state))
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Derived quantities."""
-        return ("subtree_com", "cinert", "cvel", "qfrc_actuator", "cfrc_ext", "eval_qpos", "eval_qvel")
-
-    def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
-        """Near the reference, evenly."""
-        return uniform_start(noise, self.start, self.reset_noise_scale, self.nv)
-
-    def observation(self, now: Moment) -> Array:
-        """Positions, without x and y unless asked for, velocities, and what each body carries."""
-        blocks, n = now.fields, len(now.qpos)
-        parts = [now.qpos[:, self.skipped :], now.qvel]
-        if self.include_cinert_in_observation:
-            parts.append(blocks["cinert"][:, 1:].reshape(n, -1))
-        if self.include_cvel_in_observation:
-            parts.append(blocks["cvel"][:, 1:].reshape(n, -1))
-        if self.include_qfrc_actuator_in_observation:
-            parts.append(blocks["qfrc_actuator"][:, 6:])
-        if self.include_cfrc_ext_in_observation:
-            parts.append(blocks["cfrc_ext"][:, 1:].reshape(n, -1))
-        return concat(parts)
-
-    @property
-    def observation_structure(self) -> dict[str, int]:
-        """Block widths."""
-        bodies = self.nbody - 1
-        return super().observation_structure | {
-            "cinert": 10 * bodies * self.include_cinert_in_observation,
-            "cvel": 6 * bodies * self.include_cvel_in_observation,
-            "qfrc_actuator": (self.nv - 6) * self.include_qfrc_actuator_in_observation,
-            "cfrc_ext": 6 * bodies * self.include_cfrc_ext_in_observation,
-        }
-
-    def place(self, now: Moment) -> Array:
+    def position(self, state: TaskState) -> Array:
         """Where the centre of mass is."""
-        return now.fields["subtree_com"][:, 0, :2]
+        return state.fields["subtree_com"][:, 0, :2]
 
-    def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
+    def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for speed along x and for staying healthy, charge for effort and for hard contacts."""
+        position = self.position(state)
+        velocity = self.velocity(state, position)
         x_velocity, y_velocity = velocity[:, 0], velocity[:, 1]
-        healthy = strictly_inside(now.qpos[:, 2], self.healthy_z_range)
-        forces = now.fields["cfrc_ext"].reshape(-1, 6 * self.nbody)
-        contact_cost = clip(self.contact_cost_weight * total(forces * forces), *self.contact_cost_range)
+        healthy = strictly_inside(state.qpos[:, 2], self.healthy_z_range)
+        contact_cost = clip(self.contact_cost_weight * squared_wrenches(state), *self.contact_cost_range)
         terms = {
             "reward_forward": self.forward_reward_weight * x_velocity,
-            "reward_survive": self.healthy_reward * flag(healthy, x_velocity),
+            "reward_survive": self.healthy_reward * self.xp.astype(healthy, x_velocity.dtype),
             "reward_ctrl": -control_cost(action, self.ctrl_cost_weight),
             "reward_contact": -contact_cost,
         }
-        info = self.reset_info(now) | {"x_velocity": x_velocity, "y_velocity": y_velocity}
-        return Verdict(terms, ~healthy if self.terminate_when_unhealthy else None, info)
+        terminated = ~healthy if self.terminate_when_unhealthy else None
+        info = self.place_info(state) | {"x_velocity": x_velocity, "y_velocity": y_velocity}
+        return StepResult(self.observation(state), terms, terminated, info, {"position": position})
 
-    def reset_info(self, now: Moment) -> dict[str, Array]:
-        """Where the root is, and the tendons as the last evaluation saw them."""
-        hinges = concat((now.fields["eval_qpos"][:, 7:], now.fields["eval_qvel"][:, 6:]))
-        both = total(columns(hinges, self.wraps) * self.wrap_weights)
-        tendons = {"tendon_length": both[:, : self.ntendon], "tendon_velocity": both[:, self.ntendon :]}
-        return super().reset_info(now) | tendons
-
-
-def _tendon_wraps(mj: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """The hinges behind the free root that each fixed tendon measures, and their weights, both (ntendon, most)."""
-    most = max([1, *mj.tendon_num])
-    hinges, weights = np.zeros((mj.ntendon, most), np.int64), np.zeros((mj.ntendon, most))
-    for tendon in range(mj.ntendon):
-        for k in range(mj.tendon_num[tendon]):
-            wrap = mj.tendon_adr[tendon] + k
-            hinges[tendon, k] = mj.jnt_dofadr[mj.wrap_objid[wrap]] - 6
-            weights[tendon, k] = mj.wrap_prm[wrap]
-    return hinges, weights
+    def place_info(self, state: TaskState) -> dict[str, Array]:
+        """Where the root is, and the tendons."""
+        return super().place_info(state) | self.tendon_info(state)

@@ -4,20 +4,20 @@ Values are dense tensors (num_envs, ...) with zeros where the mask is False; a k
 Keys that speak of the same environments share one mask.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .arrays import Array, blank, indices, stack
+from .arrays import Array, indices, namespace, some, zeros_like_rows
 
-Values = dict[str, Array]  # each (n, ...)
+Values = Mapping[str, Array]  # each (n, ...)
 Info = dict[str, Any]  # what the user gets: tensors or arrays, or further infos
 
 
-class Sheet:
+class InfoBuilder:
     """The infos of a step or a reset while they are made.
 
-    Values that are alike lie side by side in one block (keys, num_envs, ...): a task tells six or ten numbers, and what
-    an operation costs hardly depends on how many.
+    Values that are alike lie side by side in one block (keys, num_envs, ...): a task has six or ten numbers, and the
+    cost of an operation hardly depends on how many.
 
     Args:
         values: of all environments; they are copied.
@@ -32,22 +32,23 @@ class Sheet:
         for key, value in values.items():
             alike.setdefault((value.dtype, value.shape[1:]), []).append(key)
         for keys in alike.values():
-            self._add(keys, stack([values[key] for key in keys]), mask)
+            rows = [values[key][None] for key in keys]
+            self._add(keys, namespace(rows[0]).concat(rows), mask)
 
     def _add(self, keys: Sequence[str], block: Array, mask: Array) -> None:
-        """Say more: a block (keys, num_envs, ...) about the environments in `mask`."""
+        """Add a block (keys, num_envs, ...) about the environments in `mask`."""
         self._blocks.append((keys, block))
         self._masks.update(dict.fromkeys(keys, mask))
 
     def _row(self, key: str) -> Array | None:
-        """What is said under a key, (num_envs, ...) in its block; None: nothing yet."""
+        """The values of a key, (num_envs, ...) in its block; None where the key is new."""
         return next((block[keys.index(key)] for keys, block in self._blocks if key in keys), None)
 
-    def cut(self, rows: Array, mask: Array) -> "Sheet":
-        """Take what is said of the environments `rows` (k,), the same as `mask`, out into a sheet of its own."""
-        those = Sheet({}, mask)
+    def split(self, rows: Array, mask: Array) -> "InfoBuilder":
+        """Move the values of the environments `rows` (k,), the same as `mask`, into a builder of their own."""
+        those = InfoBuilder({}, mask)
         for keys, block in self._blocks:
-            part = blank(block, len(block))
+            part = zeros_like_rows(block, len(block))
             part[:, rows] = block[:, rows]
             block[:, rows] = 0
             those._add(keys, part, mask)
@@ -56,19 +57,28 @@ class Sheet:
         return those
 
     def put(self, values: Values, rows: Array, mask: Array) -> None:
-        """Say something, values (k, ...), of the environments `rows` (k,), the same as `mask`."""
+        """Set values (k, ...) of the environments `rows` (k,), the same as `mask`."""
         both = self._mask | mask
         for key, value in values.items():
             row = self._row(key)
             if row is None:
-                row = blank(value, len(mask))
+                row = zeros_like_rows(value, len(mask))
                 self._add([key], row[None], mask)
             else:
                 self._masks[key] = both
             row[rows] = value
 
+    def put_faults(self, faults: Array | None, among: Array | None = None) -> None:
+        """Set "fault", bit masks (num_envs,), where there are any; with `among` (num_envs,) bool, only there."""
+        if faults is None:
+            return
+        mask = faults != 0 if among is None else (faults != 0) & among
+        if some(mask):
+            rows = indices(mask)
+            self.put({"fault": faults[rows]}, rows, mask)
+
     def info(self, export: Callable[[Array], Any]) -> Info:
-        """What the user gets; `export` brings an array to the user's side."""
+        """Return what the user gets; `export` brings an array to the user's side."""
         info: Info = {}
         masks: dict[int, Any] = {}  # as the user gets them, by the id of ours
         for keys, block in self._blocks:
@@ -79,13 +89,3 @@ class Sheet:
                     masks[id(mask)] = export(mask)
                 info[key], info[f"_{key}"] = export(row), masks[id(mask)]
         return info
-
-
-def tell_faults(sheet: Sheet, faults: Array | None, among: Array | None = None) -> None:
-    """Say which environments have faults, bit masks (num_envs,); with `among` (num_envs,) bool, only of those."""
-    if faults is None:
-        return
-    mask = faults != 0 if among is None else (faults != 0) & among
-    rows = indices(mask)
-    if len(rows):
-        sheet.put({"fault": faults[rows]}, rows, mask)

@@ -1,17 +1,13 @@
 """InvertedDoublePendulum: keep two poles upright. Same task as Gymnasium's InvertedDoublePendulum-v5."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from .arrays import Array, clip, concat, flag, sin_cos
+from .arrays import Array, clip, sin_cos
 from .noise import Noise
-from .task import Moment, Task, Verdict
+from .task import Start, StepResult, Task, TaskState
 from .terms import normal_start
 
 
-@dataclass(kw_only=True)
 class InvertedDoublePendulum(Task):
     """A cart on a rail balances two poles, one on top of the other.
 
@@ -41,6 +37,7 @@ class InvertedDoublePendulum(Task):
     normal with that deviation.
     """
 
+    reads: ClassVar = ("site_xpos", "qfrc_constraint")
     camera: ClassVar = {"trackbodyid": 0, "distance": 4.1225, "lookat": (0.0, 0.0, 0.1225)}
 
     xml_file: str = "inverted_double_pendulum.xml"
@@ -48,36 +45,32 @@ class InvertedDoublePendulum(Task):
     healthy_reward: float = 10.0
     reset_noise_scale: float = 0.1
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Derived quantities."""
-        return ("site_xpos", "qfrc_constraint")
-
-    def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
+    def reset(self, noise: Noise) -> Start:
         """Near rest."""
-        return normal_start(noise, self.start, self.reset_noise_scale, self.nv)
+        return normal_start(self, noise, self.reset_noise_scale)
 
-    def observation(self, now: Moment) -> Array:
+    def observation(self, state: TaskState) -> Array:
         """Cart, poles, velocities and the rail's force."""
-        sine, cosine = sin_cos(now.qpos[:, 1:])
-        rail = now.fields["qfrc_constraint"][:, :1]
-        return concat((now.qpos[:, :1], sine, cosine, clip(now.qvel, -10, 10), clip(rail, -10, 10)))
+        sine, cosine = sin_cos(state.qpos[:, 1:])
+        rail = state.fields["qfrc_constraint"][:, :1]
+        parts = (state.qpos[:, :1], sine, cosine, clip(state.qvel, -10, 10), clip(rail, -10, 10))
+        return self.xp.concat(parts, axis=1)
 
     @property
     def observation_structure(self) -> dict[str, int]:
         """Block widths."""
-        poles = self.nq - 1
-        return {"qpos": 1, "sine": poles, "cosine": poles, "qvel": self.nv, "qfrc_constraint": 1}
+        poles = self.model.nq - 1
+        return {"qpos": 1, "sine": poles, "cosine": poles, "qvel": self.model.nv, "qfrc_constraint": 1}
 
-    def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
+    def step(self, state: TaskState, action: Array) -> StepResult:
         """A bonus for staying up, less for a tip that is off or poles that turn."""
-        tip = now.fields["site_xpos"][:, 0]
+        tip = state.fields["site_xpos"][:, 0, :]
         x, z = tip[:, 0], tip[:, 2]
-        lower, upper = now.qvel[:, 1], now.qvel[:, 2]
+        lower, upper = state.qvel[:, 1], state.qvel[:, 2]
         up = z > 1
         terms = {
-            "reward_survive": self.healthy_reward * flag(up, x),
+            "reward_survive": self.healthy_reward * self.xp.astype(up, x.dtype),
             "distance_penalty": -(0.01 * (x * x) + (z - 2) * (z - 2)),
             "velocity_penalty": -(1e-3 * (lower * lower) + 5e-3 * (upper * upper)),
         }
-        return Verdict(terms, ~up, {})
+        return StepResult(self.observation(state), terms, ~up)

@@ -1,17 +1,13 @@
 """InvertedPendulum: keep a pole upright on a cart. Same task as Gymnasium's InvertedPendulum-v5."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from .arrays import Array, copy, finite, flag
+from .arrays import Array, all_finite
 from .noise import Noise
-from .task import Moment, Task, Verdict
+from .task import Start, StepResult, Task, TaskState
 from .terms import uniform_start
 
 
-@dataclass(kw_only=True)
 class InvertedPendulum(Task):
     """A cart on a rail balances a pole; push the cart so that the pole does not fall.
 
@@ -41,20 +37,21 @@ class InvertedPendulum(Task):
     frame_skip: int = 2
     reset_noise_scale: float = 0.01
 
-    def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
+    def reset(self, noise: Noise) -> Start:
         """Near rest, evenly."""
-        return uniform_start(noise, self.start, self.reset_noise_scale, self.nv)
+        return uniform_start(self, noise, self.reset_noise_scale)
 
-    def observation(self, now: Moment) -> Array:
+    def observation(self, state: TaskState) -> Array:
         """Positions and velocities."""
-        return copy(now.state)
+        return state.coordinates
 
     @property
     def observation_structure(self) -> dict[str, int]:
         """Block widths."""
-        return {"qpos": self.nq, "qvel": self.nv}
+        return {"qpos": self.model.nq, "qvel": self.model.nv}
 
-    def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
+    def step(self, state: TaskState, action: Array) -> StepResult:
         """One point a step until the pole falls."""
-        upright = (abs(now.qpos[:, 1]) <= 0.2) & finite(now.state)
-        return Verdict({"reward_survive": flag(upright, now.qpos)}, ~upright, {})
+        upright = (abs(state.qpos[:, 1]) <= 0.2) & all_finite(state.coordinates)
+        terms = {"reward_survive": self.xp.astype(upright, state.qpos.dtype)}
+        return StepResult(self.observation(state), terms, ~upright)

@@ -1,111 +1,176 @@
-"""Random draws for resets: counter-based, so that an environment's noise depends on nothing but (seed, episode).
+"""Random draws of tasks: counter-based, so that an environment's noise depends on nothing but seed, episode and step.
 
-Environment i of a batch seeded with s draws from (s + i, the number of episodes it began since then). There is no
-generator whose state others could advance: the k-th number of an episode is a hash of (seed, episode, k). The hash is
-SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014), three multiplications
-of 64-bit integers that numpy does for any number of environments at once. Normal draws are Box and Muller's, by our own
-logarithm and sine, so that they too have the same bits on every machine and at every batch size.
+Environment i of a batch seeded with s draws from (s + i, the number of episodes it began since then); at a step within
+the episode, from its number too. There is no generator whose state others could advance: the k-th number of an episode
+is a hash of (seed, episode, k). The hash is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+generators", OOPSLA 2014), three multiplications of 64-bit integers for any number of environments at once. Normal draws
+are Box and Muller's, by our own logarithm and sine, so that they too have the same bits on every machine and at every
+batch size.
 """
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from .arrays import sin_cos
+from .arrays import Array, ArrayKind, host, namespace, sin_cos
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio, made odd
+_GOLDEN = 0x9E3779B97F4A7C15 - 2**64  # 2^64 divided by the golden ratio, made odd; as a signed number
+_FIRST, _SECOND = 0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64  # SplitMix64's multipliers, likewise
+_STEPS = 0x5851F42D4C957F2D  # Knuth's multiplier: keeps the draws of steps apart from those of the start
 _BLOCK = 32  # numbers hashed beyond those asked for: what a start asks for next comes at no cost of its own
 _FEW = 64  # episodes, of which more than needed may be hashed; of more, as much again: velocities follow positions
 
 
-def _mix(x: np.ndarray) -> np.ndarray:
-    """Scramble uint64 numbers: SplitMix64's finaliser, a bijection (the products wrap modulo 2^64, as they should)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+def _mix(x: Array) -> Array:
+    """Scramble int64 numbers: SplitMix64's finaliser, a bijection (the products wrap modulo 2^64, as they should)."""
+    x = (x ^ _shift(x, 30)) * _FIRST
+    x = (x ^ _shift(x, 27)) * _SECOND
+    return x ^ _shift(x, 31)
 
 
-def _log(x: np.ndarray) -> np.ndarray:
+def _shift(x: Array, bits: int) -> Array:
+    """Shift int64 numbers to the right as if they had no sign."""
+    return (x >> bits) & (2 ** (64 - bits) - 1)
+
+
+def _log(x: Array) -> Array:
     """Natural logarithm of float64 numbers > 0, by the series of the inverse hyperbolic tangent."""
-    mantissa, exponent = np.frexp(x)
+    xp = namespace(x)
+    mantissa, exponent = xp.frexp(x)  # not in the standard, but in both libraries
     small = mantissa < math.sqrt(0.5)
-    mantissa, exponent = np.where(small, 2 * mantissa, mantissa), np.where(small, exponent - 1, exponent)
+    mantissa, exponent = xp.where(small, 2 * mantissa, mantissa), xp.where(small, exponent - 1, exponent)
     z = (mantissa - 1) / (mantissa + 1)
-    square, series = z * z, np.zeros_like(z)
+    square, series = z * z, z * 0
     for k in range(11, -1, -1):
         series = series * square + 1 / (2 * k + 1)
-    return 2 * z * series + exponent * math.log(2)
+    return 2 * z * series + xp.astype(exponent, x.dtype) * math.log(2)
 
 
 class Noise:
-    """The draws of one episode in each of k environments."""
+    """The draws of one moment, the start of an episode or a step in it, in each of n environments.
 
-    def __init__(self, seeds: np.ndarray, episodes: np.ndarray) -> None:
-        """Begin at the first number of each episode.
+    What is drawn second depends on how many numbers were drawn first, and on nothing else.
+    """
+
+    def __init__(self, bases: Array, counts: Array) -> None:
+        """Begin at the first number.
 
         Args:
-            seeds: (k,) uint64.
-            episodes: (k,) uint64, how many episodes each environment began before this one since it was seeded.
+            bases: (n,) int64, hashed already.
+            counts: (n,) int64; base and count together are hashed into the key of the draws.
         """
-        self._key = _mix(_mix(seeds) + episodes * _GOLDEN)
-        self._ahead: np.ndarray = np.zeros((len(seeds), 0))  # numbers hashed before they are asked for
+        self._bases, self._counts = bases, counts
+        self._key: Array | None = None  # hashed when it is wanted: most steps draw nothing
+        self._ahead: Array = None  # (n, numbers hashed before they are asked for)
         self._hashed = 0
 
-    def _fractions(self, n: int) -> np.ndarray:
-        """Draw (k, n) multiples of 2^-53 in [0, 1)."""
-        if self._ahead.shape[1] < n:
-            count = n + (_BLOCK if len(self._key) <= _FEW else n)
-            steps = np.arange(self._hashed + 1, self._hashed + count + 1, dtype=np.uint64) * _GOLDEN
-            more = (_mix(self._key + steps[:, None]) >> np.uint64(11)) * 2.0**-53
+    @property
+    def key(self) -> Array:
+        """What the draws are hashed from, (n,) int64."""
+        if self._key is None:
+            self._key = _mix(self._bases + self._counts * _GOLDEN)
+        return self._key
+
+    def _fractions(self, n: int) -> Array:
+        """Draw (num_envs, n) multiples of 2^-53 in [0, 1)."""
+        if self._ahead is None or self._ahead.shape[1] < n:
+            key = self.key
+            xp, count = namespace(key), n + (_BLOCK if len(key) <= _FEW else n)
+            numbers = xp.arange(self._hashed + 1, self._hashed + count + 1, dtype=xp.int64, device=key.device)
+            # One number of all environments after the other: what a task computes from it then runs along them.
+            hashed = _shift(_mix(key + (numbers * _GOLDEN)[:, None]), 11)
+            more = (xp.astype(hashed, xp.float64) * 2.0**-53).T
             self._hashed += count
-            self._ahead = np.concatenate((self._ahead, more.T), 1) if self._ahead.size else more.T
+            self._ahead = more if self._ahead is None else xp.concat((self._ahead, more), axis=1)
         drawn, self._ahead = self._ahead[:, :n], self._ahead[:, n:]
         return drawn
 
-    def uniform(self, low: float, high: float, n: int) -> np.ndarray:
-        """Draw (k, n) float64 numbers evenly from [low, high)."""
+    def uniform(self, low: float, high: float, n: int) -> Array:
+        """Draw (num_envs, n) float64 numbers evenly from [low, high)."""
         return low + (high - low) * self._fractions(n)
 
-    def normal(self, n: int) -> np.ndarray:
-        """Draw (k, n) float64 numbers from the normal distribution with mean 0 and variance 1."""
+    def normal(self, n: int) -> Array:
+        """Draw (num_envs, n) float64 numbers from the normal distribution with mean 0 and variance 1."""
         pairs = (n + 1) // 2
-        radius = np.sqrt(-2 * _log(1 - self._fractions(pairs)))
+        radius_squared = -2 * _log(1 - self._fractions(pairs))
+        xp = namespace(radius_squared)
+        radius = xp.sqrt(radius_squared)
         sine, cosine = sin_cos(2 * math.pi * self._fractions(pairs))
-        return np.concatenate((radius * cosine, radius * sine), 1)[:, :n]
+        return xp.concat((radius * cosine, radius * sine), axis=1)[:, :n]
+
+    def integers(self, low: int, high: int, n: int) -> Array:
+        """Draw (num_envs, n) int64 numbers evenly from low, ..., high - 1; the range must be below 2^32.
+
+        Raises:
+            ValueError: there is no number in the range, or it is too large.
+        """
+        if not 0 < high - low < 2**32:
+            raise ValueError(f"integers({low}, {high}): high must be above low, by less than 2**32")
+        fractions = self._fractions(n)  # 53 bits: no number is likelier than another by more than 2^-21
+        xp = namespace(fractions)
+        return low + xp.astype(xp.floor(fractions * (high - low)), xp.int64)
 
 
 class Streams:
-    """The seed of every environment and how many of its episodes were drawn."""
+    """The seed of every environment, how many of its episodes have begun, and how many steps the present one took."""
 
-    def __init__(self, num_envs: int) -> None:
+    def __init__(self, num_envs: int, kind: ArrayKind) -> None:
         self.seeds: list[int | None] = [None] * num_envs
-        self._folded = np.zeros(num_envs, np.uint64)
-        self._episodes = np.zeros(num_envs, np.int64)
+        self._kind = kind
+        self._seed_keys, self._episodes, self._steps, self._step_keys = (
+            kind.zeros((num_envs,), kind.xp.int64) for _ in range(4)
+        )
 
-    def seed(self, seeds: Sequence[int | None], rows: np.ndarray) -> None:
+    @property
+    def steps(self) -> Array:
+        """Steps taken in the present episodes, (num_envs,) int64."""
+        return self._steps
+
+    def seed(self, seeds: Sequence[int | None], rows: Array) -> None:
         """Seed the environments in `rows` from the list of all environments' seeds; None leaves one as it is."""
-        for row in rows.tolist():
-            if (seed := seeds[row]) is not None:
-                self.seeds[row] = seed
-                # Seeds beyond 64 bits (numpy's entropy has 128) are folded rather than cut.
-                self._folded[row] = (seed ^ (seed >> 64)) % 2**64
-                self._episodes[row] = 0
+        given = [row for row in host(rows).tolist() if seeds[row] is not None]
+        if not given:
+            return
+        folded = np.zeros(len(given), np.uint64)
+        for i, row in enumerate(given):
+            seed = seeds[row]
+            assert seed is not None
+            self.seeds[row] = seed
+            folded[i] = (seed ^ (seed >> 64)) % 2**64  # beyond 64 bits (numpy's entropy has 128): folded, not cut
+        chosen = self._kind.xp.asarray(given, device=self._kind.device)
+        self._seed_keys[chosen] = _mix(self._kind.like(folded.view(np.int64)))
+        self._episodes[chosen] = 0
 
-    def noise(self, rows: np.ndarray, episodes: int = 1) -> Noise:
-        """The noise of the next episodes of each of these environments, (k,) indices; k x `episodes` rows of draws."""
-        numbers = (self._episodes[rows][:, None] + np.arange(episodes)).astype(np.uint64)
-        return Noise(np.repeat(self._folded[rows], episodes), numbers.ravel())
+    def begin(self, rows: Array) -> Noise:
+        """Begin the next episode of each of these environments, (k,) indices, each once; return its noise."""
+        noise = Noise(self._seed_keys[rows], self._episodes[rows])
+        self._episodes[rows] += 1
+        self._steps[rows] = 0
+        self._step_keys[rows] = noise.key + _STEPS
+        return noise
 
-    def count(self, rows: np.ndarray, episodes: np.ndarray | int) -> None:
-        """Note that these environments, (k,) indices, each once, are so many episodes further; (k,) or a number."""
-        self._episodes[rows] += episodes
+    def advance(self) -> Noise:
+        """Take a step in all environments; return its noise."""
+        self._steps += 1
+        return Noise(self._step_keys, self._steps)
 
-    def state_dict(self) -> dict[str, list]:
+    def present(self, rows: Array) -> Noise:
+        """The noise of the last step of the environments `rows` (k,), once more."""
+        return Noise(self._step_keys[rows], self._steps[rows])
+
+    def state_dict(self) -> dict[str, Any]:
         """Seeds and counts as plain numbers."""
-        return {"seeds": list(self.seeds), "episodes": self._episodes.tolist()}
+        return {"seeds": list(self.seeds), **{name: host(count).tolist() for name, count in self._counts().items()}}
 
-    def load_state_dict(self, state: dict[str, list]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` left off."""
+        xp, device = self._kind.xp, self._kind.device
         self.seed(state["seeds"], np.arange(len(self.seeds)))
-        self._episodes[:] = state["episodes"]
+        for name, count in self._counts().items():
+            count[:] = xp.asarray(state[name], dtype=xp.int64, device=device)
+
+    def _counts(self) -> dict[str, Array]:
+        """What is saved beside the seeds, by name."""
+        return {"episodes": self._episodes, "steps": self._steps, "step_keys": self._step_keys}

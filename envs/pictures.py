@@ -5,18 +5,18 @@ from typing import Any
 
 import torch
 
-from .arena import Arena
+from .batch import TaskBatch
 
 RENDER_MODES = ("rgb_array",)
 METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # of both kinds of environment, before they are made
 
 
 class Pictures:
-    """Takes pictures of the environments of an arena."""
+    """Takes pictures of the environments of a batch."""
 
     def __init__(
         self,
-        arena: Arena,
+        batch: TaskBatch,
         width: int,
         height: int,
         camera_id: int | None,
@@ -29,14 +29,14 @@ class Pictures:
         """
         if camera_id is not None and camera_name is not None:
             raise ValueError(f"choose camera_id={camera_id!r} or camera_name={camera_name!r}, not both")
-        self._arena = arena
+        self._batch = batch
         self._size = (width, height)
         self._camera = self._choose(camera_id, camera_name)
         self._renderer: Any = None
 
     def _choose(self, camera_id: int | None, camera_name: str | None) -> int | str | Mapping[str, Any] | None:
         """What the renderer is to look through. As in v5 a camera called "track" goes before the task's default."""
-        task, mj = self._arena.task, self._arena.model.mj
+        task, mj = self._batch.task, self._batch.solver.model.mj
         if camera_name is not None:
             return camera_name
         if camera_id is not None:
@@ -53,8 +53,8 @@ class Pictures:
 
             width, height = self._size
             look = Look(endless_planes=True)  # a fast cheetah runs off v5's floor of 40 m
-            self._renderer = BatchRenderer(self._arena.model, width, height, camera=self._camera, look=look)
-        return self._renderer.render(self._arena.solver, envs_idx)
+            self._renderer = BatchRenderer(self._batch.solver.model, width, height, camera=self._camera, look=look)
+        return self._renderer.render(self._batch.solver, envs_idx)
 
 
 def check_render_mode(render_mode: str | None) -> None:

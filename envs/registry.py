@@ -1,18 +1,24 @@
 """The table of tasks, and their registration with Gymnasium. Imports neither torch nor Taichi.
 
-A new task is one file in this folder and one row here.
+A new task of this package is one file in this folder and one row here; a task of anybody else's is one call of
+`register`.
 """
 
 import difflib
 import importlib
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Union
 
 import gymnasium
 
 if TYPE_CHECKING:
     from .task import Task
     from .vector_env import SimVectorEnv
+
+TaskLike: TypeAlias = Union[str, "Task", type["Task"]]
+"""A name of the table below, a task, or its class."""
+
+_SINGLE, _VECTOR = "tumble.envs.single_env:SingleEnv", "tumble.envs.vector_env:SimVectorEnv"
 
 
 class Row(NamedTuple):
@@ -31,55 +37,103 @@ TASKS = {
     "Walker2d": Row("walker2d", 1000, None),
     "Ant": Row("ant", 1000, 6000.0),
     "Humanoid": Row("humanoid", 1000, None),
+    "HumanoidStandup": Row("humanoid_standup", 1000, None),
+    "Reacher": Row("reacher", 50, -3.75),
 }
 
 
 def register_all() -> None:
-    """Register every task with Gymnasium as tumble/Name-v0, unless it is registered already."""
+    """Register every task of the table with Gymnasium as tumble/Name-v0, unless it is registered already."""
     for name, row in TASKS.items():
         if (identity := f"tumble/{name}-v0") not in gymnasium.registry:
-            gymnasium.register(
-                identity,
-                entry_point="tumble.envs.single_env:SingleEnv",
-                vector_entry_point="tumble.envs.vector_env:SimVectorEnv",
-                max_episode_steps=row.max_episode_steps,
-                reward_threshold=row.reward_threshold,
-                kwargs={"task": name},
-            )
+            _register(identity, name, row.max_episode_steps, row.reward_threshold, {})
 
 
-def make_task(task: "str | Task", options: dict[str, Any]) -> "Task":
-    """Return a task by its name and options, or the given one as it is.
+def register(
+    identity: str,
+    task: "Task | type[Task]",
+    *,
+    max_episode_steps: int | None = None,
+    reward_threshold: float | None = None,
+    **options: Any,
+) -> None:
+    """Register a task of your own with Gymnasium, for `gymnasium.make`, `make_vec` and the `tumble` command.
+
+    Args:
+        identity: such as "me/Reacher-v0".
+        task: a class derived from `tumble.envs.Task`, or an instance of one.
+        max_episode_steps: an episode is truncated after so many steps; None: never.
+        reward_threshold: the return at which the task counts as solved, if that is known.
+        options: the task's own, as defaults; `gymnasium.make(identity, option=...)` overrides them.
+
+    Raises:
+        TypeError: this is no task, or it has no such option; the message has the nearest ones.
+        gymnasium.error.Error: the identity is not of the form namespace/Name-v0.
+    """
+    make_task(task, options)
+    _register(identity, task, max_episode_steps, reward_threshold, options)
+
+
+def _register(
+    identity: str, task: TaskLike, max_episode_steps: int | None, reward_threshold: float | None, options: dict
+) -> None:
+    gymnasium.register(
+        identity,
+        entry_point=_SINGLE,
+        vector_entry_point=_VECTOR,
+        max_episode_steps=max_episode_steps,
+        reward_threshold=reward_threshold,
+        kwargs={"task": task, **options},
+    )
+
+
+def task_ids() -> list[str]:
+    """Return what is registered of Tumble's and of its users' tasks, such as "tumble/Ant-v0", in alphabetical order."""
+    return sorted(name for name, spec in gymnasium.registry.items() if spec.vector_entry_point == _VECTOR)
+
+
+def make_task(task: TaskLike, options: dict[str, Any]) -> "Task":
+    """Return a task by its name, class or instance, with options.
 
     Raises:
         ValueError: no such task; the message has the nearest names.
-        TypeError: an option that the task does not have; the message has the nearest or all options.
+        TypeError: this is no task, or it has no such option; the message has the nearest ones.
     """
-    if not isinstance(task, str):
-        if options:
-            raise TypeError(
-                f"options {sorted(options)} cannot be added to a task that is made already; make it with them"
-            )
-        return task
-    if task not in TASKS:
-        raise ValueError(f"no task {task!r}; there {_nearest(task, list(TASKS))}")
-    module = importlib.import_module(f".{TASKS[task].module}", __package__)
-    kind = getattr(module, task)
-    known = [field.name for field in fields(kind)]
+    from .task import Task, options_of
+
+    if isinstance(task, str):
+        if task not in TASKS:
+            raise ValueError(f"no task {task!r}; there {_nearest(task, list(TASKS))}")
+        module = importlib.import_module(f".{TASKS[task].module}", __package__)
+        return make_task(getattr(module, task), options)
+    kind = task if isinstance(task, type) else type(task)
+    if not issubclass(kind, Task):
+        raise TypeError(f"{task!r} is no task: needed is a name, or a class derived from tumble.envs.Task")
+    known = options_of(kind)
     for option in options:
         if option not in known:
-            raise TypeError(f"{task} has no option {option!r}; there {_nearest(option, known)}")
-    return kind(**options)
+            raise TypeError(f"{kind.__name__} has no option {option!r}; there {_nearest(option, known)}")
+    if isinstance(task, Task):
+        return replace(task, **options) if options else task
+    return task(**options)
 
 
-def make_vec(task: str, num_envs: int = 1, **options: Any) -> "SimVectorEnv":
-    """Make a vector environment: `gymnasium.make_vec`, where "Ant" may stand for "tumble/Ant-v0".
+def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv":
+    """Make a vector environment: `gymnasium.make_vec`, where "Ant" may stand for "tumble/Ant-v0", or for a task.
 
     Args:
-        task: "tumble/Ant-v0" or "Ant".
+        task: "tumble/Ant-v0", "Ant", the id of a task of your own, its class, or an instance.
         num_envs: how many environments.
-        options: those of `SimVectorEnv` and of the task.
+        options: those of `SimVectorEnv` and of the task. A class or an instance has no time limit of its own: give
+            `max_episode_steps`.
+
+    Raises:
+        ValueError, TypeError: as `make_task`, and those of `SimVectorEnv`.
     """
+    if not isinstance(task, str):
+        from .vector_env import SimVectorEnv
+
+        return SimVectorEnv(task, num_envs, **options)
     identity = f"tumble/{task}-v0" if task in TASKS else task
     return gymnasium.make_vec(identity, num_envs=num_envs, **options)
 
@@ -87,4 +141,4 @@ def make_vec(task: str, num_envs: int = 1, **options: Any) -> "SimVectorEnv":
 def _nearest(name: str, known: list[str]) -> str:
     """Say which names come closest, or all of them."""
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    return f"is {' or '.join(close)}" if close else f"are {', '.join(known)}"
+    return f"is {' or '.join(close)}" if close else f"are {', '.join(known) or 'none'}"

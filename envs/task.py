@@ -1,122 +1,268 @@
-"""What a task is: pure batched functions from states to observations, rewards and terminations.
+"""What a task is: where episodes start, what the agent sees, what a step is worth and when an episode ends.
 
-A task knows a model but no solver, no episode and no batch size. Each task of this package is one file that reads from
-top to bottom: options, start, observation, reward terms, termination. Shapes: n environments come first everywhere.
+A task is a class of pure batched functions: it knows a model, but no solver, no episode and no batch size. n
+environments come first in every shape. `docs/your_own_task.md` writes one from nothing; `hopper.py` is a short one.
 """
 
+import copy
+import inspect
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
+import gymnasium
 import mujoco
 import numpy as np
 
-from .arrays import Array
+from .. import assets
+from .arrays import Array, ArrayKind, Named
 from .noise import Noise
 
+if TYPE_CHECKING:
+    from ..physics import Model
 
-class Moment(NamedTuple):
+Observation = Array | dict[str, Array]
+"""One array (n, ...), or several by name where the observation space is a `Dict`."""
+
+
+class TaskState(NamedTuple):
     """The state of n environments, as a task sees it after a step or a reset.
 
-    `fields` holds the derived quantities that the task asked for, by MuJoCo's names. After a step they belong to its
-    last evaluation, before the final integration, as MuJoCo leaves them; after a reset to the new state itself.
+    After a step `fields` belong to its last evaluation, before the final integration, as MuJoCo leaves them; after a
+    reset to the new state itself. `noise` is the same for `reset` and `begin` of one episode, and for all of one step.
     """
 
-    state: Array  # (n, nq + nv), qpos and qvel side by side
-    qpos: Array  # (n, nq) m, rad, quaternions w first; a part of `state`, as is qvel
+    coordinates: Array  # (n, nq + nv), qpos and qvel side by side
+    qpos: Array  # (n, nq) m, rad, quaternions w first; a part of `coordinates`, as is qvel
     qvel: Array  # (n, nv) m/s, rad/s
-    fields: Mapping[str, Array]
+    fields: Mapping[str, Array]  # the derived quantities in `Task.reads`, by MuJoCo's names: (n, items[, components])
+    images: Mapping[str, Array]  # pictures by the cameras in `Task.cameras`: (n, height, width, 3) uint8
+    memory: Mapping[str, Array]  # what the task remembers, each (n, ...)
+    noise: Noise  # random draws of this moment
+
+    def remember(self, **memory: Array) -> "TaskState":
+        """The same state with other memory: `state = state.remember(last_action=action)`."""
+        return self._replace(memory={**self.memory, **memory})
+
+    def with_fields(self, **replaced: Array) -> "TaskState":
+        """The same state with other derived quantities."""
+        return self._replace(fields={**self.fields, **replaced})
 
 
-class Verdict(NamedTuple):
-    """What a task says about one environment step."""
+class Start(NamedTuple):
+    """Where n episodes start."""
 
-    terms: dict[str, Array]  # each (n,); the reward is their sum
-    terminated: Array | None  # (n,) bool; None: this task never ends by itself
-    info: dict[str, Array]  # each (n,) or (n, k); the reward terms join it under their own names
+    qpos: Array  # (n, nq), or (nq,) for all
+    qvel: Array  # (n, nv), or (nv,) for all
+    memory: Mapping[str, Array] = {}  # each (n, ...): goals, commands, phases, ...
 
 
+class ResetResult(NamedTuple):
+    """What is to be seen where n episodes begin."""
+
+    observation: Observation
+    info: Mapping[str, Array] = {}  # each (n, ...)
+    memory: Mapping[str, Array] = {}  # each (n, ...): what follows from the state; it joins what `reset` drew
+
+
+class StepResult(NamedTuple):
+    """What a step brought to n environments."""
+
+    observation: Observation
+    reward_terms: Mapping[str, Array]  # each (n,); the reward is their sum, and they join the info by their names
+    terminated: Array | None = None  # (n,) bool; None: nobody's episode ended
+    info: Mapping[str, Array] = {}  # each (n, ...)
+    memory: Mapping[str, Array] = {}  # what is to be remembered from now on; what is left out stays as it was
+
+
+class CameraView(NamedTuple):
+    """A picture that is part of a task's state."""
+
+    width: int = 64  # pixels
+    height: int = 64
+    camera: int | str | Mapping[str, Any] | None = None  # of the model, or a free one; None follows the first body
+
+
+@dataclass_transform(kw_only_default=True)
 @dataclass(kw_only=True)
 class Task(ABC):
-    """The part that all tasks share. Subclasses are dataclasses whose fields are the constructor options of v5."""
+    """The part that all tasks share.
 
-    camera: ClassVar[dict[str, Any]] = {}  # default_camera_config of v5
+    A subclass is a dataclass by itself: annotated fields with defaults are the options that users may set. It defines
+    `reset`, `observation` and `step`, and names the model and what it reads. What a batch of environments works with is
+    a copy that is bound to the model: in the methods there are
+
+    - `self.model`: the compiled `mujoco.MjModel`;
+    - `self.dt`: seconds of an environment step; `self.init_qpos` (nq,): the reference position, float64;
+    - `self.xp`: numpy, or torch in the names of the array API standard; `self.array(values)`: numbers as such an array.
+    """
+
+    reads: ClassVar[Sequence[str]] = ()
+    """Derived quantities wanted in `state.fields`, by MuJoCo's names (docs/fields.md)."""
+    cameras: ClassVar[Mapping[str, CameraView]] = {}
+    """Pictures wanted in `state.images`; each costs a drawing of every environment at every step."""
+    camera: ClassVar[Mapping[str, Any]] = {}
+    """The free camera of `render()`, by the fields of `tumble.physics.rendering.Camera`."""
+    array_library: ClassVar[str | None] = None
+    """"torch": arrays are torch tensors on a CPU too; None: numpy on a CPU, torch elsewhere."""
+    control_each_substep: ClassVar[bool] = False
+    """Whether `control` is asked at every physics step, not once in an environment step."""
 
     xml_file: str
-    frame_skip: int
+    frame_skip: int = 1
     default_camera_config: dict[str, Any] | None = None
 
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Make the subclass a dataclass; a plain `xml_file = "mine.xml"` is a new default too."""
+        super().__init_subclass__(**arguments)
+        options = cls.__dataclass_fields__.values()  # the bases'
+        redefined = {option.name: option.type for option in options if option.name in cls.__dict__}
+        cls.__annotations__ = redefined | inspect.get_annotations(cls)
+        dataclass(kw_only=True)(cls)
+
     def __post_init__(self) -> None:
-        """Bring numbers and ranges among the options to plain floats, so that torch and numpy round them alike."""
+        """Bring numbers and ranges among the options to plain floats, so that every library rounds them alike.
+
+        Raises:
+            TypeError: an option whose default is a number or a pair of numbers is something else.
+        """
         for option in fields(self):
             value = getattr(self, option.name)
+            pair = isinstance(option.default, tuple) and len(option.default) == 2
             try:
                 if isinstance(option.default, float):
                     setattr(self, option.name, float(value))
-                elif isinstance(option.default, tuple):
+                elif pair and all(isinstance(bound, float) for bound in option.default):  # type: ignore[union-attr]
                     low, high = value
                     setattr(self, option.name, (float(low), float(high)))
             except (TypeError, ValueError) as error:
                 kind = "a number" if isinstance(option.default, float) else "a pair of numbers (low, high)"
                 raise TypeError(f"{type(self).__name__}: {option.name} must be {kind}, got {value!r}") from error
 
-    def bind(self, mj: mujoco.MjModel, constant: Callable[[Any], Array]) -> None:
-        """Learn the numbers of the model.
+    # -- what a subclass defines --------------------------------------------------------------------------------------
+
+    def bind(self) -> None:  # noqa: B027 - most tasks need no more than what `bound` gives
+        """Learn the numbers of `self.model`; to be overridden where a task needs some. Called once, on a copy.
+
+        Raises:
+            ValueError: an option does not fit the model.
+        """
+
+    @abstractmethod
+    def reset(self, noise: Noise) -> Start:
+        """Draw where n episodes start, and what the task remembers of it, such as a goal.
 
         Args:
-            mj: the compiled model.
-            constant: turns numbers into an array of the kind, precision and device that the states will have.
+            noise: of the n episodes; `noise.uniform(-1, 1, 3)` is (n, 3).
+        """
+
+    def observation(self, state: TaskState) -> Observation:
+        """What the agent sees, (n, ...) or several by name.
+
+        Floating-point numbers are brought to the solver's precision; uint8 stays.
+        """
+        raise NotImplementedError(f"{type(self).__name__} defines neither observation(state) nor begin(state)")
+
+    def begin(self, state: TaskState) -> ResetResult:
+        """What is to be seen where n episodes begin, in the state and with the memory that `reset` drew.
+
+        Memory that follows from the state is made here: a first position, a history. Where a state was changed from
+        outside, through the solver, this is asked again, for its memory alone.
+        """
+        return ResetResult(self.observation(state))
+
+    @abstractmethod
+    def step(self, state: TaskState, action: Array) -> StepResult:
+        """Say what the step that led to this state brought.
+
+        Args:
+            state: after the step; its memory is that of before.
+            action: (n, ...), as the agent gave it.
+        """
+
+    def control(self, state: TaskState, action: Array) -> Array:
+        """Turn actions into controls of the actuators, (n, nu). They limit them to their own ranges.
+
+        Args:
+            state: before the step; at every physics step if `control_each_substep`.
+            action: (n, ...).
+        """
+        return action
+
+    @property
+    def action_space(self) -> gymnasium.Space:
+        """The space of one environment's actions: by default the actuators' control ranges, float32.
+
+        A `Box`, `Discrete`, `MultiDiscrete` or `MultiBinary`. An actuator without a range takes any number.
+        """
+        limited = self.model.actuator_ctrllimited.astype(bool)
+        low = np.where(limited, self.model.actuator_ctrlrange[:, 0], -np.inf).astype(np.float32)
+        high = np.where(limited, self.model.actuator_ctrlrange[:, 1], np.inf).astype(np.float32)
+        return gymnasium.spaces.Box(low, high, dtype=np.float32)
+
+    @property
+    def observation_space(self) -> gymnasium.Space | None:
+        """The space of one environment's observations, a `Box` or a `Dict` of them.
+
+        None: any number, or any byte where the observation is uint8, in the shapes that `observation` has.
+        """
+        return None
+
+    def load_model(self, **options: Any) -> "Model":
+        """Load the model: `xml_file`, looked for beside the task's module, then among Tumble's own.
+
+        Args:
+            options: override the file's, e.g. timestep=0.005.
+
+        Raises:
+            FileNotFoundError: no such file; the message says where it was looked for.
+        """
+        from ..physics import Model
+
+        return Model.from_mjcf(str(assets.find(self.xml_file, self._folders())), **options)
+
+    # -- what every task has ------------------------------------------------------------------------------------------
+
+    def bound(self, model: mujoco.MjModel, kind: ArrayKind) -> Self:
+        """Return a copy that knows the model and the arrays to compute with; this one stays as it is.
 
         Raises:
             ValueError: an option does not fit the model.
         """
         if self.frame_skip < 1:
             raise ValueError(f"frame_skip is {self.frame_skip}: an environment step needs at least one physics step")
-        self.nq, self.nv, self.nu, self.nbody = mj.nq, mj.nv, mj.nu, mj.nbody
-        self.start = mj.qpos0.copy()
-        self.dt = float(mj.opt.timestep) * self.frame_skip
+        task = copy.deepcopy(self)
+        task._learn(model, kind)
+        task.bind()
+        return task
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Derived quantities that the task reads, by MuJoCo's names; they may depend on the model it is bound to."""
-        return ()
+    def _learn(self, model: mujoco.MjModel, kind: ArrayKind) -> None:
+        self.model, self._kind, self.xp = model, kind, kind.xp
+        self.dt = float(model.opt.timestep) * self.frame_skip
+        self.init_qpos = kind.xp.asarray(model.qpos0.copy(), dtype=kind.xp.float64, device=kind.device)
 
-    @abstractmethod
-    def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
-        """Draw initial positions and velocities, float64 (n, nq) and (n, nv), for n episodes, now or ahead of time."""
+    def array(self, values: Any) -> Array:
+        """Numbers as an array of the kind, precision and device that states have."""
+        return self._kind.numbers(values)
 
-    @abstractmethod
-    def observation(self, now: Moment) -> Array:
-        """What the agent sees, (n, observation size)."""
+    def _folders(self) -> list[Path]:
+        """Where the modules of this class and its bases lie; the present folder for one typed at a prompt."""
+        folders = []
+        for kind in type(self).__mro__:
+            if issubclass(kind, Task) and kind is not Task:
+                file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+                folders.append(Path(file).parent if file else Path.cwd())
+        return folders
 
-    @property
-    @abstractmethod
-    def observation_structure(self) -> dict[str, int]:
-        """The widths of the observation's blocks, in order; "skipped_qpos" counts what was left out in front."""
 
-    @property
-    def observation_size(self) -> int:
-        """How many numbers the agent sees."""
-        return sum(width for block, width in self.observation_structure.items() if block != "skipped_qpos")
+def options_of(kind: type[Task]) -> list[str]:
+    """The names of a task's options: what its class may be called with."""
+    return [name for name in inspect.signature(kind).parameters if name != "self"]
 
-    def place(self, now: Moment) -> Array:
-        """The position, (n, k) m, whose velocity over an environment step the task rewards; none unless told.
 
-        A part of `now` or something new: the arena keeps it, and writes to it where an episode begins anew.
-        """
-        return now.qpos[:, :0]
-
-    @abstractmethod
-    def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
-        """Reward terms, termination and info of the step that led here.
-
-        Args:
-            now: the state after the step.
-            velocity: (n, k) m/s, the change of `place` over the step, divided by its duration.
-            action: (n, nu), as the agent gave it; only its effect on the actuators is clipped to their range.
-        """
-
-    def reset_info(self, now: Moment) -> dict[str, Array]:
-        """Info of a freshly reset environment, each (n,) or (n, k)."""
-        return {}
+def named_memory(task: Task, memory: Mapping[str, Array]) -> Named:
+    """A task's memory, which answers a wrong name with what to do."""
+    return Named(memory, f"memory is what {type(task).__name__}.reset or begin returns")

@@ -1,29 +1,41 @@
 """Terms that several tasks share: observations, costs, starts. Formulas are those of Gymnasium's v5 tasks."""
 
-import numpy as np
-
-from .arrays import Array, total
+from .arrays import Array, namespace, row_sum
 from .noise import Noise
+from .task import Start, Task, TaskState
 
 
 def control_cost(action: Array, weight: float) -> Array:
     """Cost of large actions, weight x sum of squares: (n, nu) -> (n,)."""
-    return weight * total(action * action)
+    return weight * row_sum(action * action)
 
 
 def strictly_inside(x: Array, bounds: tuple[Array, Array] | tuple[float, float]) -> Array:
     """Whether low < x < high, elementwise."""
     low, high = bounds
-    inside = x > low
-    inside &= x < high
-    return inside
+    return (x > low) & (x < high)
 
 
-def uniform_start(noise: Noise, start: np.ndarray, scale: float, nv: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw positions within ±scale of `start` (nq,) and velocities within ±scale of rest."""
-    return start + noise.uniform(-scale, scale, start.size), noise.uniform(-scale, scale, nv)
+def without_wrenches(state: TaskState) -> TaskState:
+    """The state with `cfrc_ext` zero: v5 computes contact wrenches in its steps only, so that a start shows none."""
+    wrenches = state.fields["cfrc_ext"]
+    return state.with_fields(cfrc_ext=namespace(wrenches).zeros_like(wrenches))
 
 
-def normal_start(noise: Noise, start: np.ndarray, scale: float, nv: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw positions within ±scale of `start` (nq,) and normal velocities of standard deviation `scale`."""
-    return start + noise.uniform(-scale, scale, start.size), scale * noise.normal(nv)
+def squared_wrenches(state: TaskState) -> Array:
+    """Sum of the squares of all contact wrenches on all bodies, (n,)."""
+    wrenches = state.fields["cfrc_ext"]
+    wrenches = namespace(wrenches).reshape(wrenches, (wrenches.shape[0], -1))
+    return row_sum(wrenches * wrenches)
+
+
+def uniform_start(task: Task, noise: Noise, scale: float) -> Start:
+    """Draw positions within ±scale of the reference and velocities within ±scale of rest."""
+    nq, nv = task.model.nq, task.model.nv
+    return Start(task.init_qpos + noise.uniform(-scale, scale, nq), noise.uniform(-scale, scale, nv))
+
+
+def normal_start(task: Task, noise: Noise, scale: float) -> Start:
+    """Draw positions within ±scale of the reference and normal velocities of standard deviation `scale`."""
+    nq, nv = task.model.nq, task.model.nv
+    return Start(task.init_qpos + noise.uniform(-scale, scale, nq), scale * noise.normal(nv))

@@ -11,21 +11,20 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from .actions import ActionCheck
-from .arena import Arena, Outcome
-from .arrays import Array, blank, copy, host, indices, nobody, some, where
+from .arrays import Array, ArrayKind, copy, host, indices, some, zeros_like_rows
+from .batch import StepOutcome, TaskBatch
 from .faults import FaultReporter
-from .infos import Sheet, tell_faults
+from .infos import InfoBuilder
+from .observations import each, parts_of
 from .pictures import METADATA, Pictures, check_render_mode
-from .registry import make_task
+from .registry import TaskLike, make_task
+from .reset_options import elapsed_steps, reset_mask
 from .seeds import fresh_seed, spread_seeds
-from .spaces import action_space, observation_space
-from .starts import Starts
-from .task import Task
+from .task import Observation
 
 OUTPUTS = ("torch", "numpy")
-MOST_IN_NUMPY = 16384  # environments; of more, torch's threads make up for what its operations cost
 MOST_PICTURES = 16  # environments that render() shows unless told otherwise
-_SAVED = ("clock", "done", "observation")
+_FORMAT = 2  # of what `state_dict` returns
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
@@ -46,7 +45,7 @@ class SimVectorEnv(VectorEnv):
     `faults`). Returned tensors are the caller's own: no later step writes to them.
 
     Args:
-        task: a name of the registry, such as "Ant", or a task.
+        task: a name of the table of tasks, such as "Ant"; or a class derived from `Task`, or an instance of one.
         num_envs: how many.
         max_episode_steps: an episode is truncated after so many steps; None or -1: never.
         autoreset_mode: SAME_STEP, NEXT_STEP or DISABLED, as a member or by name.
@@ -60,7 +59,7 @@ class SimVectorEnv(VectorEnv):
         camera_id: of the model's camera to look through.
         camera_name: of the model's camera to look through.
         model_options: options that override the model file's, e.g. {"timestep": 0.005}.
-        task_options: the task's own options, those of the v5 task.
+        task_options: the task's own options; of the registered ones, those of the v5 task.
 
     Raises:
         ValueError, TypeError: an argument has no meaning; the message says what has.
@@ -70,7 +69,7 @@ class SimVectorEnv(VectorEnv):
 
     def __init__(
         self,
-        task: str | Task,
+        task: TaskLike,
         num_envs: int = 1,
         *,
         max_episode_steps: int | None = None,
@@ -97,24 +96,20 @@ class SimVectorEnv(VectorEnv):
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.autoreset_mode = parse_autoreset_mode(autoreset_mode)
-        judge_in_numpy = num_envs <= MOST_IN_NUMPY  # as long as solvers lie on CPUs only
-        self.arena = Arena(make_task(task, task_options), num_envs, numpy=judge_in_numpy, model_options=model_options)
-        self.solver = self.arena.solver
-        self._export = _exporter(output, judge_in_numpy, self.solver.device, torch.device(device or self.solver.device))
+        self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options)
+        self.task, self.solver = self.batch.task, self.batch.solver
+        self._kind = self.batch.kind
+        self._export = _exporter(output, self._kind, torch.device(device or self.solver.device))
         self._limit = max_episode_steps if max_episode_steps not in (None, -1) else _NO_LIMIT
         self._describe()
         self.render_envs = self._checked_render_envs(render_envs)
-        self._pictures = Pictures(self.arena, width, height, camera_id, camera_name)
-        self._actions = ActionCheck(
-            num_envs, self.arena.actuator_names, self.solver.dtype, self.solver.device, numpy=judge_in_numpy
-        )
-        self._starts = Starts(num_envs, self.arena.draw)
+        self._pictures = Pictures(self.batch, width, height, camera_id, camera_name)
+        self._actions = ActionCheck(num_envs, self.single_action_space, self._kind, self.batch.action_names)
         self._reporter = FaultReporter()
-        # In the arena's array kind, like all that follows from a step until it is handed out:
-        self._clock = self._zeros(2, num_envs, dtype=torch.int64)  # how long the current episodes last:
-        self._elapsed, self._head_start = self._clock  # steps as the time limit counts them; of these, not taken
-        self._done = self._zeros(num_envs, dtype=torch.bool)  # finished, and not reset yet
-        self._observation: Array | None = None  # what the caller was shown last
+        # In the batch's arrays, like all that follows from a step until it is handed out:
+        self._elapsed = self._kind.zeros((num_envs,), self._kind.xp.int64)  # steps, as the time limit counts them
+        self._done = self._nobody()  # finished, and not reset yet
+        self._observation: Observation | None = None  # what the caller was shown last
 
     # -- Gymnasium's face ---------------------------------------------------------------------------------------------
 
@@ -135,7 +130,8 @@ class SimVectorEnv(VectorEnv):
         """
         self._check_open()
         seeds = spread_seeds(seed, self.num_envs)
-        mask, elapsed = self._mask_of(options), self._elapsed_of(options)
+        mask = reset_mask(options, self.num_envs, self._kind)
+        elapsed = elapsed_steps(options, self.num_envs, self._limit, self._kind)
         rows = indices(mask)
         if seeds[0] is not None:
             super().reset(seed=seeds[0])
@@ -144,13 +140,13 @@ class SimVectorEnv(VectorEnv):
                 raise ResetNeeded("the first reset must be of all environments: call reset() without a reset_mask")
             fresh = spread_seeds(fresh_seed(), self.num_envs)
             seeds = [new if given is None else given for given, new in zip(seeds, fresh, strict=True)]
-            self._observation = self._zeros(self.num_envs, self.arena.task.observation_size, dtype=self.solver.dtype)
-        self._starts.seed(seeds, host(rows))
-        sheet = Sheet({}, nobody(mask))
-        self._restart(self._observation, sheet, rows, mask)
-        self._clock[:, rows] = elapsed[rows]
+            self._observation = self.batch.observation
+        self.batch.seed(seeds, rows)
+        infos = InfoBuilder({}, self._nobody())
+        self._restart(self._observation, infos, rows, mask)
+        self._elapsed[rows] = elapsed[rows]
         self._done[rows] = False
-        return self._hand_out(self._observation, info=sheet.info(self._export))
+        return self._hand_out(self._observation, info=infos.info(self._export))
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take one step in every environment.
@@ -167,11 +163,11 @@ class SimVectorEnv(VectorEnv):
         """
         resetting = self._check_ready()
         checked = self._actions.many(actions, ignored=resetting)
-        outcome = self.arena.advance(checked)
+        outcome = self.batch.step(checked)
         self._elapsed += 1
         truncated = self._elapsed >= self._limit
         if outcome.faults is not None:
-            self._warn(outcome.faults if resetting is None else where(resetting, 0, outcome.faults))
+            self._warn(outcome.faults if resetting is None else outcome.faults * ~resetting)
         if resetting is not None:
             return self._finish_resetting(outcome, truncated, resetting)
         return self._finish(outcome, truncated)
@@ -201,43 +197,52 @@ class SimVectorEnv(VectorEnv):
     @property
     def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]  # one for each, like SyncVectorEnv
         """The seed of every environment, as SyncVectorEnv gives them; None before the first reset."""
-        return tuple(self._starts.seeds)
+        return tuple(self.batch.streams.seeds)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the future depends on, as tensors, numbers and lists: the same actions give the same bits."""
         if self._observation is None:
             raise ResetNeeded("there is no state to save before the first reset()")
-        return {
-            "arena": self.arena.state_dict(),
-            "streams": self._starts.state_dict(),
-            **{name: torch.as_tensor(copy(getattr(self, f"_{name}"))) for name in _SAVED},
-        }
+        observation = {name: self._saved(part) for name, part in parts_of(self._observation).items()}
+        own = {"elapsed": self._saved(self._elapsed), "done": self._saved(self._done), "observation": observation}
+        return {"format": _FORMAT, "batch": self.batch.state_dict(), **own}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where `state_dict` of an environment made with the same arguments left off; needs no reset."""
-        self.arena.load_state_dict(state["arena"])
-        self._starts.load_state_dict(state["streams"])
-        for name in _SAVED:
-            setattr(self, f"_{name}", self.arena.array(state[name].clone().to(self.solver.device)))
-        self._elapsed, self._head_start = self._clock
+        """Go on where `state_dict` of an environment made with the same arguments left off; needs no reset.
+
+        Raises:
+            ValueError: the state is of another task, number of environments or version of Tumble.
+        """
+        if state.get("format") != _FORMAT:
+            raise ValueError(f"the state was saved by another version of Tumble (format {state.get('format')})")
+        self.batch.load_state_dict(state["batch"])
+        observation = {name: self._kind.like(part.clone()) for name, part in state["observation"].items()}
+        self._observation = observation[""] if list(observation) == [""] else observation
+        self._elapsed, self._done = (self._kind.like(state[name].clone()) for name in ("elapsed", "done"))
+
+    def _saved(self, array: Array) -> torch.Tensor:
+        """A tensor of its own."""
+        return self._kind.to_tensor(array).clone()
 
     # -- Making -------------------------------------------------------------------------------------------------------
 
     def _describe(self) -> None:
         """Set what Gymnasium's tools read: metadata and spaces."""
         self.metadata = METADATA | {
-            "render_fps": round(1 / self.arena.task.dt),
+            "render_fps": round(1 / self.task.dt),
             "autoreset_mode": self.autoreset_mode,
             "torch": self._export is not host,
         }
-        self.single_observation_space = observation_space(self.arena)
-        self.single_action_space = action_space(self.arena)
+        self.single_observation_space, self.single_action_space = (
+            self.batch.observation_space,
+            self.batch.action_space,
+        )
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
-    def _zeros(self, *shape: int, dtype: torch.dtype) -> Array:
-        """Zeros of the arena's array kind."""
-        return self.arena.array(torch.zeros(shape, dtype=dtype, device=self.solver.device))
+    def _nobody(self) -> Array:
+        """A mask (num_envs,) that is False everywhere."""
+        return self._kind.zeros((self.num_envs,), self._kind.xp.bool)
 
     # -- Between episodes ---------------------------------------------------------------------------------------------
 
@@ -260,103 +265,62 @@ class SimVectorEnv(VectorEnv):
             )
         return self._done
 
-    def _finish(self, outcome: Outcome, truncated: Array) -> tuple:
+    def _finish(self, outcome: StepOutcome, truncated: Array) -> tuple:
         """End a step in which all environments moved; SAME_STEP resets the finished ones at once."""
         observation, reward, terminated, values, faults = outcome
         done = terminated | truncated
-        sheet = Sheet(values, ~nobody(done))
+        infos = InfoBuilder(values, ~self._nobody())
         final: dict[str, Any] = {}
         rows = indices(done)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and len(rows):
-            final_obs = blank(observation, self.num_envs)
-            final_obs[rows] = observation[rows]
-            ended = sheet.cut(rows, done)
-            tell_faults(ended, faults, done)
-            self._restart(observation, sheet, rows, done)
-            final = {"final_obs": self._export(final_obs), "final_info": ended.info(self._export)}
+            final_obs = each(lambda part: _only(part, rows), observation)
+            ended = infos.split(rows, done)
+            ended.put_faults(faults, done)
+            self._restart(observation, infos, rows, done)
+            final = {"final_obs": each(self._export, final_obs), "final_info": ended.info(self._export)}
             final |= dict.fromkeys(("_final_obs", "_final_info"), self._export(done))
         else:
             self._done = done
-        tell_faults(sheet, faults)
-        return self._hand_out(observation, reward, terminated, truncated, info=sheet.info(self._export) | final)
+        infos.put_faults(faults)
+        return self._hand_out(observation, reward, terminated, truncated, info=infos.info(self._export) | final)
 
-    def _finish_resetting(self, outcome: Outcome, truncated: Array, resetting: Array) -> tuple:
+    def _finish_resetting(self, outcome: StepOutcome, truncated: Array, resetting: Array) -> tuple:
         """End a step of NEXT_STEP in which the environments that finished before are reset instead of moved."""
         moved = ~resetting
-        rows, reward = indices(resetting), where(moved, outcome.reward, 0)
+        rows, reward = indices(resetting), self._kind.xp.where(moved, outcome.reward, 0)
         terminated, truncated = outcome.terminated & moved, truncated & moved
-        sheet = Sheet(outcome.info, ~nobody(moved))
-        sheet.cut(rows, resetting)
-        self._restart(outcome.observation, sheet, rows, resetting)
-        tell_faults(sheet, outcome.faults, moved)
+        infos = InfoBuilder(outcome.info, ~self._nobody())
+        infos.split(rows, resetting)
+        self._restart(outcome.observation, infos, rows, resetting)
+        infos.put_faults(outcome.faults, moved)
         self._done = terminated | truncated
-        return self._hand_out(outcome.observation, reward, terminated, truncated, info=sheet.info(self._export))
+        return self._hand_out(outcome.observation, reward, terminated, truncated, info=infos.info(self._export))
 
-    def _restart(self, observation: Array, sheet: Sheet, rows: Array, mask: Array) -> None:
+    def _restart(self, observation: Observation, infos: InfoBuilder, rows: Array, mask: Array) -> None:
         """Begin an episode in the environments `rows` (k,), the same as `mask` (num_envs,).
 
-        Their part of everyone's observations and of the sheet is written there.
+        Their part of everyone's observations and of the infos is written there.
         """
         if len(rows):
-            start = self._starts.take(rows)
-            self.arena.restart(rows, start)
-            observation[rows] = start.observation
-            self._clock[:, rows] = 0
-            sheet.put(start.info, rows, mask)
+            result = self.batch.reset(rows)
+            begun = parts_of(result.observation)
+            for name, part in parts_of(observation).items():
+                part[rows] = begun[name]
+            self._elapsed[rows] = 0
+            infos.put(result.info, rows, mask)
 
     def _warn(self, faults: Array) -> None:
         """Warn of faults that are new."""
         rows = indices(faults)
-        steps = (self._elapsed - self._head_start)[rows]
+        steps = self.batch.streams.steps[rows]
         self._reporter.report(zip(rows.tolist(), faults[rows].tolist(), steps.tolist(), strict=True), stacklevel=4)
 
     # -- In and out ---------------------------------------------------------------------------------------------------
 
-    def _mask_of(self, options: dict[str, Any] | None) -> Array:
-        """Which environments `reset` is to reset, (num_envs,) bool, an array of our own.
-
-        Raises:
-            TypeError, ValueError: the mask is not a bool array (num_envs,).
-        """
-        mask = (options or {}).get("reset_mask")
-        if mask is None:
-            return ~nobody(self._done)
-        if not isinstance(mask, torch.Tensor | np.ndarray):
-            raise TypeError(f"options['reset_mask'] must be a torch tensor or numpy array, got {type(mask).__name__}")
-        if tuple(mask.shape) != (self.num_envs,):
-            raise ValueError(f"options['reset_mask'] must have shape ({self.num_envs},), got {tuple(mask.shape)}")
-        if mask.dtype not in (torch.bool, np.bool_):
-            raise TypeError(f"options['reset_mask'] must be of bool, got {mask.dtype}")
-        return copy(self.arena.array(torch.as_tensor(mask, device=self.solver.device)))
-
-    def _elapsed_of(self, options: dict[str, Any] | None) -> Array:
-        """At which step of the time limit `reset` is to begin, (num_envs,).
-
-        Raises:
-            TypeError, ValueError: not integers (num_envs,) from 0 to below the limit.
-        """
-        given = (options or {}).get("elapsed_steps")
-        if given is None:
-            return self._zeros(self.num_envs, dtype=torch.int64)
-        steps = torch.as_tensor(given, device=self.solver.device)
-        if steps.dtype.is_floating_point or steps.dtype.is_complex or steps.dtype == torch.bool:
-            raise TypeError(f"options['elapsed_steps'] must be integers, got {steps.dtype}")
-        steps = steps.to(torch.int64)
-        if tuple(steps.shape) != (self.num_envs,):
-            raise ValueError(f"options['elapsed_steps'] must have shape ({self.num_envs},), got {tuple(steps.shape)}")
-        outside = ((steps < 0) | (steps >= self._limit)).nonzero()[:, 0]
-        if len(outside):
-            env = int(outside[0])
-            raise ValueError(
-                f"options['elapsed_steps'] of environment {env} is {int(steps[env])}; it must be at least 0 and below "
-                f"max_episode_steps, {self._limit}"
-            )
-        return self.arena.array(steps)
-
-    def _hand_out(self, observation: Array, *rest: Array, info: dict[str, Any]) -> tuple:
+    def _hand_out(self, observation: Observation, *rest: Array, info: dict[str, Any]) -> tuple:
         """Keep the observations, and give the caller copies on the wished device, as tensors or arrays."""
         self._observation = observation
-        return self._export(copy(observation)), *map(self._export, rest), info
+        return each(lambda part: self._export(copy(part)), observation), *map(self._export, rest), info
 
     def _checked_render_envs(self, envs: Sequence[int] | torch.Tensor | None) -> torch.Tensor:
         """The environments to picture, (k,) indices on the solver's device.
@@ -385,12 +349,19 @@ def parse_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
     raise ValueError(f"autoreset_mode={mode!r}: there is {', '.join(member.name for member in AutoresetMode)}")
 
 
-def _exporter(output: str, in_numpy: bool, home: torch.device, abroad: torch.device) -> Callable[[Array], Any]:
-    """How an array of the arena's kind becomes what the caller wants: numpy, or torch on the device `abroad`."""
+def _only(part: Array, rows: Array) -> Array:
+    """Copy some rows of an array; the others are zero."""
+    chosen = zeros_like_rows(part, len(part))
+    chosen[rows] = part[rows]
+    return chosen
+
+
+def _exporter(output: str, kind: ArrayKind, abroad: torch.device) -> Callable[[Array], Any]:
+    """How an array of the batch becomes what the caller wants: numpy, or torch on the device `abroad`."""
     if output == "numpy":
         return host
-    if not in_numpy:
+    if not kind.in_numpy:
         return lambda tensor: tensor.to(abroad)
-    if home == abroad:
+    if abroad.type == "cpu":
         return torch.from_numpy
     return lambda array: torch.from_numpy(array).to(abroad)

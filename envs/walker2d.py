@@ -1,21 +1,15 @@
 """Walker2d: walk on two legs. Same task as Gymnasium's Walker2d-v5."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import mujoco
-import numpy as np
-
-from .arrays import Array, clip, concat, every, flag
+from .arrays import Array, clip, row_all
+from .locomotion import LocomotionTask
 from .noise import Noise
-from .runner import Runner
-from .task import Moment, Verdict
+from .task import Start, StepResult, TaskState
 from .terms import control_cost, strictly_inside, uniform_start
 
 
-@dataclass(kw_only=True)
-class Walker2d(Runner):
+class Walker2d(LocomotionTask):
     """A planar torso on two legs walks along +x without falling.
 
     Action:
@@ -65,36 +59,36 @@ class Walker2d(Runner):
     healthy_angle_range: tuple[float, float] = (-1.0, 1.0)
     reset_noise_scale: float = 5e-3
 
-    def bind(self, mj: mujoco.MjModel, constant: Callable[[Any], Array]) -> None:
-        """Learn the numbers of the model; the two healthy ranges become one box around (height, pitch)."""
-        super().bind(mj, constant)
+    def bind(self) -> None:
+        """Make the two healthy ranges one box around (height, pitch)."""
         low, high = zip(self.healthy_z_range, self.healthy_angle_range, strict=True)
-        self.health = constant(low), constant(high)
+        self.health = self.array(low), self.array(high)
 
-    def draw(self, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
+    def reset(self, noise: Noise) -> Start:
         """Near the reference, evenly."""
-        return uniform_start(noise, self.start, self.reset_noise_scale, self.nv)
+        return uniform_start(self, noise, self.reset_noise_scale)
 
-    def observation(self, now: Moment) -> Array:
+    def observation(self, state: TaskState) -> Array:
         """Positions, without x unless asked for, and clipped velocities."""
-        return concat((now.qpos[:, self.skipped :], clip(now.qvel, -10, 10)))
+        return self.xp.concat((state.qpos[:, self.skipped :], clip(state.qvel, -10, 10)), axis=1)
 
-    def healthy(self, now: Moment) -> Array:
+    def healthy(self, state: TaskState) -> Array:
         """Whether the torso is neither too low, too high nor too far tilted."""
-        return every(strictly_inside(now.qpos[:, 1:3], self.health))
+        return row_all(strictly_inside(state.qpos[:, 1:3], self.health))
 
-    def judge(self, now: Moment, velocity: Array, action: Array) -> Verdict:
+    def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for speed along x and for staying healthy, charge for effort."""
-        x_velocity = velocity[:, 0]
-        healthy = self.healthy(now)
+        position, healthy = self.position(state), self.healthy(state)
+        x_velocity = self.velocity(state, position)[:, 0]
         terms = {
             "reward_forward": self.forward_reward_weight * x_velocity,
-            "reward_survive": self.healthy_reward * flag(healthy, x_velocity),
+            "reward_survive": self.healthy_reward * self.xp.astype(healthy, x_velocity.dtype),
             "reward_ctrl": -control_cost(action, self.ctrl_cost_weight),
         }
-        info = self.reset_info(now) | {"x_velocity": x_velocity}
-        return Verdict(terms, ~healthy if self.terminate_when_unhealthy else None, info)
+        terminated = ~healthy if self.terminate_when_unhealthy else None
+        info = self.place_info(state) | {"x_velocity": x_velocity}
+        return StepResult(self.observation(state), terms, terminated, info, {"position": position})
 
-    def reset_info(self, now: Moment) -> dict[str, Array]:
+    def place_info(self, state: TaskState) -> dict[str, Array]:
         """Where the root is."""
-        return super().reset_info(now) | {"z_distance_from_origin": self.rise(now)}
+        return super().place_info(state) | {"z_distance_from_origin": self.rise(state)}

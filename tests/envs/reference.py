@@ -7,15 +7,18 @@ from typing import Any
 import gymnasium
 import mujoco
 import numpy as np
+import torch
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import TimeLimit
 
+from tumble.envs import registry
+from tumble.envs.arrays import ArrayKind
 from tumble.envs.noise import Streams
 from tumble.envs.registry import make_task
 
-TASKS = ("InvertedPendulum", "InvertedDoublePendulum", "HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid")
-NEVER_TERMINATE = ("HalfCheetah",)
-NEVER_TOUCH = ("InvertedPendulum", "InvertedDoublePendulum")  # they have joint limits alone
+TASKS = tuple(registry.TASKS)
+NEVER_TERMINATE = ("HalfCheetah", "HumanoidStandup", "Reacher")
+NEVER_TOUCH = ("InvertedPendulum", "InvertedDoublePendulum", "Reacher")  # they have joint limits alone
 
 # Both solvers run to the same tight end, so that what differs is the task and not where a solver stopped.
 TIGHT = {"tolerance": 1e-12, "iterations": 100}
@@ -100,19 +103,18 @@ class Driven(gymnasium.Wrapper):
 
     def __init__(self, name: str, options: dict[str, Any]) -> None:
         super().__init__(make_reference(name, options))
-        self._streams = Streams(1)
-        self._task = make_task(name, options | {"xml_file": "unused"})
-        self._task.bind(self.unwrapped.model, np.asarray)
+        kind = ArrayKind.of(torch.float64, "cpu")
+        self._streams = Streams(1, kind)
+        self._task = make_task(name, options).bound(self.unwrapped.model, kind)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple:
         """Reset the v5 task with our noise of (seed, episode)."""
         row = np.zeros(1, np.int64)
         self._streams.seed([seed], row)
-        qpos, qvel = self._task.draw(self._streams.noise(row))
-        self._streams.count(row, 1)
+        start = self._task.reset(self._streams.begin(row))
 
         def reset_model() -> np.ndarray:
-            self.unwrapped.set_state(qpos[0], qvel[0])
+            self.unwrapped.set_state(start.qpos[0], start.qvel[0])
             return self.unwrapped._get_obs()
 
         self.unwrapped.reset_model = reset_model

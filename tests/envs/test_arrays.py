@@ -1,5 +1,6 @@
-"""The array words have the same bits in torch and numpy, at every batch size, and are right."""
+"""The functions that tasks have beside the array API standard: right in any library, and the same bits in any batch."""
 
+import array_api_strict
 import numpy as np
 import pytest
 import torch
@@ -7,20 +8,28 @@ import torch
 from tumble.envs import arrays
 
 RNG = np.random.default_rng(0)
+LIBRARIES = {"numpy": np.asarray, "torch": torch.as_tensor, "strict": array_api_strict.asarray}
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request):
+    """Make an array of a library from a numpy array."""
+    return LIBRARIES[request.param]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("width", [1, 2, 3, 6, 8, 17, 84, 85])
-@pytest.mark.parametrize("word", [arrays.total, arrays.length, arrays.sin_cos, arrays.finite_or_zero])
-def test_same_bits_everywhere(word, width, dtype):
-    """All rows at once in torch, all rows in numpy and each row alone in numpy."""
+@pytest.mark.parametrize("function", [arrays.row_sum, arrays.row_norm, arrays.sin_cos, arrays.all_finite])
+def test_same_bits_in_any_batch(function, width, dtype):
+    """All rows at once, in either order in memory, and each row alone."""
     x = RNG.normal(scale=3, size=(37, width)).astype(dtype)
-    for torch_part, numpy_part, *alone in zip(
-        *[_parts(word(y)) for y in (torch.from_numpy(x), x, *x[:, None])], strict=True
+    wanted = _parts(function(x))
+    for part, by_columns, *alone in zip(
+        wanted, *[_parts(function(y)) for y in (np.asfortranarray(x), *x[:, None])], strict=True
     ):
-        np.testing.assert_array_equal(torch_part.numpy(), numpy_part)
-        np.testing.assert_array_equal(np.concatenate(alone), numpy_part)
-        assert numpy_part.dtype == dtype
+        np.testing.assert_array_equal(by_columns, part)
+        np.testing.assert_array_equal(np.concatenate(alone), part)
+        assert part.dtype in (dtype, bool)
 
 
 def _parts(value):
@@ -29,59 +38,67 @@ def _parts(value):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_sine_and_cosine(dtype):
+def test_sine_and_cosine(dtype, library):
     """Two roundings from the truth, over many turns."""
     x = RNG.uniform(-1e4, 1e4, 100_000).astype(dtype)
-    sine, cosine = arrays.sin_cos(x)
+    sine, cosine = (np.asarray(part) for part in arrays.sin_cos(library(x)))
     allowed = 2 * np.finfo(dtype).eps
     np.testing.assert_allclose(sine, np.sin(x.astype(np.float64)), atol=allowed, rtol=0)
     np.testing.assert_allclose(cosine, np.cos(x.astype(np.float64)), atol=allowed, rtol=0)
 
 
-def test_total_and_length():
-    """They are sums and Euclidean lengths; sums take any number of leading axes."""
+def test_sums_and_norms(library):
+    """Along the last axis, with any number of axes in front."""
     x = RNG.normal(size=(4, 3, 13))
-    np.testing.assert_allclose(arrays.total(x), x.sum(-1))
-    np.testing.assert_allclose(arrays.length(x), np.linalg.norm(x, axis=-1))
+    np.testing.assert_allclose(np.asarray(arrays.row_sum(library(x))), x.sum(-1))
+    np.testing.assert_allclose(np.asarray(arrays.row_norm(library(x))), np.linalg.norm(x, axis=-1))
 
 
-@pytest.mark.parametrize("kind", [torch.from_numpy, np.asarray])
-def test_small_words(kind):
-    """Clip, flag, finite, nobody, where, concat."""
-    x = kind(np.array([[1.0, np.nan], [-20.0, np.inf]], np.float32))
-    clipped = np.asarray(arrays.clip(x, -10, 10))
-    np.testing.assert_array_equal(clipped, [[1, np.nan], [-10, 10]])
-    np.testing.assert_array_equal(np.asarray(arrays.finite_or_zero(x)), [[1, 0], [-20, 0]])
-    np.testing.assert_array_equal(np.asarray(arrays.finite(x[:, :1])), [True, True])
-    np.testing.assert_array_equal(np.asarray(arrays.finite(x)), [False, False])
-    np.testing.assert_array_equal(np.asarray(arrays.nobody(x)), [False, False])
-    numbers = arrays.flag(x[:, 0] > 0, x)
-    assert numbers.dtype == x.dtype and numbers.tolist() == [1, 0]
-    assert arrays.where(x[:, 0] > 0, x[:, 0], x[:, 0] * 0).tolist() == [1, 0]
-    assert arrays.concat((x, x[:, :1])).shape == (2, 3)
-
-
-@pytest.mark.parametrize("kind", [torch.from_numpy, np.asarray])
-def test_words_of_selection(kind):
-    """Every, indices, blank, copy, stack, host."""
-    mask = kind(np.array([[True, True], [True, False], [False, False]]))
-    assert arrays.every(mask).tolist() == [True, False, False]
-    assert arrays.every(mask).dtype == mask.dtype
-    assert arrays.indices(mask[:, 0]).tolist() == [0, 1]
-    x = kind(np.arange(6, dtype=np.float32).reshape(2, 3))
-    zeros = arrays.blank(x, 4)
-    assert zeros.shape == (4, 3) and zeros.dtype == x.dtype and not zeros.any()
-    twin = arrays.copy(x)
-    x[:] = -1
-    assert twin.tolist() == [[0, 1, 2], [3, 4, 5]]
-    rows = arrays.stack([twin[:, 0], twin[:, 2]])
-    assert rows.tolist() == [[0, 3], [2, 5]] and rows.dtype == x.dtype
-    assert isinstance(arrays.host(rows), np.ndarray)
+def test_clip_and_masks(library):
+    """NaN stays NaN; every row is asked as a whole."""
+    x = library(np.array([[1.0, np.nan], [-20.0, np.inf], [2.0, 3.0]], np.float32))
+    np.testing.assert_array_equal(np.asarray(arrays.clip(x, -10, 10)), [[1, np.nan], [-10, 10], [2, 3]])
+    assert np.asarray(arrays.all_finite(x)).tolist() == [False, False, True]
+    assert np.asarray(arrays.row_all(x > 0)).tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_finite_in_wide_rows(bad):
+def test_finite_in_wide_rows(bad, library):
     """One number among many, wherever it stands, and numbers whose sum would overflow."""
     x = np.full((3, 29), 3e38, np.float32)
     x[1, 17] = bad
-    assert arrays.finite(x).tolist() == arrays.finite(torch.from_numpy(x)).tolist() == [True, False, True]
+    assert np.asarray(arrays.all_finite(library(x))).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("kind", [torch.as_tensor, np.asarray])
+def test_for_batches(kind):
+    """Indices, rows of zeros, what is finite among some, and whether data are an array's own."""
+    x = kind(np.array([[1.0, np.nan], [-20.0, np.inf]], np.float32))
+    assert arrays.indices(x[:, 0] > 0).tolist() == [0]
+    zeros = arrays.zeros_like_rows(x, 3)
+    assert zeros.shape == (3, 2) and zeros.dtype == x.dtype and not zeros.any()
+    cleaned = arrays.finite_or_zero(x, kind(np.array([False, True])))
+    np.testing.assert_array_equal(np.asarray(cleaned), [[1, np.nan], [-20, 0]])
+    whole = kind(np.array([1, 2]))
+    assert arrays.finite_or_zero(whole, whole > 0) is whole
+    own = arrays.copy(x)
+    assert arrays.owns_data(own) and not arrays.owns_data(own[:1])
+
+
+def test_kinds():
+    """The device and the task decide; numbers come in the solver's precision, others stay as they are."""
+    plain, tensors = arrays.ArrayKind.of(torch.float64, "cpu"), arrays.ArrayKind.of(torch.float32, "cpu", "torch")
+    assert plain.in_numpy and plain.numbers([1]).dtype == np.float64
+    assert not tensors.in_numpy and tensors.numbers(np.array([1.0])).dtype == torch.float32
+    assert plain.like(torch.tensor([1.0])).dtype == np.float64 and plain.like(np.array([1, 2])).dtype == np.int64
+    assert tensors.like(np.array([True])).dtype == torch.bool
+    with pytest.raises(ValueError, match="it is 'torch', or None"):
+        arrays.ArrayKind.of(torch.float32, "cpu", "jax")
+
+
+def test_a_missing_name_is_answered_with_a_remedy():
+    """And with the names that are there."""
+    named = arrays.Named({"xpos": 1}, "name it in Me.reads")
+    assert named["xpos"] == 1
+    with pytest.raises(KeyError, match=r"no 'xquat': name it in Me.reads; there are xpos"):
+        named["xquat"]

@@ -4,26 +4,26 @@ import numpy as np
 import pytest
 import torch
 
-from tumble.envs.infos import Sheet, tell_faults
+from tumble.envs.infos import InfoBuilder
 
 KINDS = pytest.mark.parametrize("kind", [np.asarray, torch.as_tensor], ids=["numpy", "torch"])
 
 
-def sheet_of(kind) -> Sheet:
+def infos_of(kind) -> InfoBuilder:
     """Three environments: two numbers, a pair, and a whole number."""
     values = {"a": [1.0, 2, 3], "n": [4, 5, 6], "pair": [[1.0, 2], [3, 4], [5, 6]], "b": [7.0, 8, 9]}
-    return Sheet({key: kind(value) for key, value in values.items()}, kind([True] * 3))
+    return InfoBuilder({key: kind(value) for key, value in values.items()}, kind([True] * 3))
 
 
-def plain(sheet: Sheet) -> dict:
+def plain(infos: InfoBuilder) -> dict:
     """As lists."""
-    return sheet.info(lambda array: array.tolist())
+    return infos.info(lambda array: array.tolist())
 
 
 @KINDS
 def test_everything_of_everyone(kind):
     """Values as they were given, whatever their kind and shape."""
-    info = plain(sheet_of(kind))
+    info = plain(infos_of(kind))
     assert set(info) == {"a", "n", "pair", "b", "_a", "_n", "_pair", "_b"}
     assert info["a"] == [1, 2, 3] and info["n"] == [4, 5, 6] and info["b"] == [7, 8, 9]
     assert info["pair"] == [[1, 2], [3, 4], [5, 6]]
@@ -31,12 +31,12 @@ def test_everything_of_everyone(kind):
 
 
 @KINDS
-def test_cut_and_put(kind):
+def test_split_and_put(kind):
     """What is cut out is zero where it was, and the other way round; what is put may be said of others already."""
-    sheet, rows, mask = sheet_of(kind), kind([1]), kind([False, True, False])
-    those = plain(sheet.cut(rows, mask))
-    sheet.put({"a": kind([5.0]), "new": kind([[1.0, 1]])}, rows, mask)
-    info = plain(sheet)
+    infos, rows, mask = infos_of(kind), kind([1]), kind([False, True, False])
+    those = plain(infos.split(rows, mask))
+    infos.put({"a": kind([5.0]), "new": kind([[1.0, 1]])}, rows, mask)
+    info = plain(infos)
     assert those["pair"] == [[0, 0], [3, 4], [0, 0]] and those["n"] == [0, 5, 0]
     assert all(those[f"_{key}"] == [False, True, False] for key in ("a", "n", "pair", "b"))
     assert info["a"] == [1, 5, 3] and info["_a"] == [True] * 3
@@ -47,27 +47,27 @@ def test_cut_and_put(kind):
 @KINDS
 def test_a_key_that_speaks_of_nobody_is_left_out(kind):
     """All are cut out; only what is put remains."""
-    sheet, rows, mask = sheet_of(kind), kind([0, 1, 2]), kind([True] * 3)
-    assert plain(sheet.cut(rows, mask)) == plain(sheet_of(kind))
-    sheet.put({"b": kind([1.0, 2, 3])}, rows, mask)
-    assert plain(sheet) == {"b": [1, 2, 3], "_b": [True] * 3}
+    infos, rows, mask = infos_of(kind), kind([0, 1, 2]), kind([True] * 3)
+    assert plain(infos.split(rows, mask)) == plain(infos_of(kind))
+    infos.put({"b": kind([1.0, 2, 3])}, rows, mask)
+    assert plain(infos) == {"b": [1, 2, 3], "_b": [True] * 3}
 
 
 @KINDS
 def test_the_given_values_are_copied(kind):
-    """Nothing that happens to the sheet is seen outside."""
+    """Nothing that happens to the infos is seen outside."""
     value = kind([1.0, 2, 3])
-    sheet = Sheet({"a": value}, kind([True] * 3))
-    sheet.cut(kind([0]), kind([True, False, False]))
+    infos = InfoBuilder({"a": value}, kind([True] * 3))
+    infos.split(kind([0]), kind([True, False, False]))
     assert value.tolist() == [1, 2, 3]
 
 
 @KINDS
 def test_faults(kind):
     """Told of those who have one, among those who are asked about."""
-    sheet, everyone = Sheet({}, kind([False] * 3)), kind([True] * 3)
-    tell_faults(sheet, None)
-    tell_faults(sheet, kind([0, 0, 2]), kind([True, True, False]))
-    assert plain(sheet) == {}
-    tell_faults(sheet, kind([1, 0, 2]), everyone)
-    assert plain(sheet) == {"fault": [1, 0, 2], "_fault": [True, False, True]}
+    infos, everyone = InfoBuilder({}, kind([False] * 3)), kind([True] * 3)
+    infos.put_faults(None)
+    infos.put_faults(kind([0, 0, 2]), kind([True, True, False]))
+    assert plain(infos) == {}
+    infos.put_faults(kind([1, 0, 2]), everyone)
+    assert plain(infos) == {"fault": [1, 0, 2], "_fault": [True, False, True]}

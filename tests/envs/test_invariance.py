@@ -6,7 +6,6 @@ import pytest
 import torch
 
 import tumble
-from tumble.envs import vector_env
 from tumble.envs.registry import TASKS
 
 STEPS, SIZES = 300, (1, 7, 64, 1000)
@@ -52,37 +51,3 @@ def test_same_bits_in_any_company(name):
     for size in SIZES:
         index = size // 2
         np.testing.assert_array_equal(rollout(name, size, 1234 - index, index, actions), wanted)
-
-
-@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
-@pytest.mark.parametrize("name", TASKS)
-def test_same_bits_judged_in_torch(name, mode, monkeypatch):
-    """Batches too large for numpy are judged in torch: the same numbers, infos included."""
-    ours = {"num_envs": 5, "max_episode_steps": 15, "autoreset_mode": mode}
-    in_numpy = tumble.make_vec(name, **ours)
-    monkeypatch.setattr(vector_env, "MOST_IN_NUMPY", 0)
-    in_torch = tumble.make_vec(name, **ours)
-    in_numpy.action_space.seed(0)
-    assert_same(in_torch.reset(seed=3), in_numpy.reset(seed=3))
-    for step in range(40):
-        actions = torch.as_tensor(in_numpy.action_space.sample())
-        if step == 20:
-            in_torch.load_state_dict(in_numpy.state_dict())  # saved by one kind, loaded by the other
-        assert_same(in_torch.step(actions), in_numpy.step(actions))
-    in_numpy.close()
-    in_torch.close()
-
-
-def assert_same(one, other):
-    """Nested tuples and dicts of tensors, equal to the last bit."""
-    assert type(one) is type(other)
-    if isinstance(one, dict):
-        assert one.keys() == other.keys()
-        for key in one:
-            assert_same(one[key], other[key])
-    elif isinstance(one, tuple):
-        for mine, theirs in zip(one, other, strict=True):
-            assert_same(mine, theirs)
-    else:
-        assert one.dtype == other.dtype
-        np.testing.assert_array_equal(one.numpy(), other.numpy())

@@ -2,15 +2,19 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy import stats
 
-from tumble.envs.noise import Noise, Streams
+from tumble.envs.arrays import ArrayKind
+from tumble.envs.noise import Noise, Streams, _mix
+
+NUMPY, TORCH = ArrayKind.of(torch.float32, "cpu"), ArrayKind.of(torch.float32, "cpu", "torch")
 
 
 def noise_of(seeds, episode=0) -> Noise:
     """Noise of these seeds, all at the same episode."""
-    seeds = np.asarray(seeds, np.uint64)
-    return Noise(seeds, np.full(len(seeds), episode, np.uint64))
+    seeds = np.asarray(seeds, np.int64)
+    return Noise(_mix(seeds), np.full(len(seeds), episode))
 
 
 @pytest.mark.parametrize("draw", [lambda noise: noise.uniform(-1, 2, 15), lambda noise: noise.normal(15)])
@@ -52,20 +56,82 @@ def test_consecutive_draws_are_different_numbers():
 
 def test_streams_count_episodes_since_the_seed():
     """An episode counts one environment on; a new seed starts at its first episode; None goes on."""
-    streams, rows = Streams(3), np.arange(3)
+    streams, rows = Streams(3, NUMPY), np.arange(3)
     streams.seed([10, 11, 12], rows)
-    first = streams.noise(rows).uniform(0, 1, 2)
-    streams.count(rows, 1)
-    second = streams.noise(np.array([1])).uniform(0, 1, 2)
+    first = streams.begin(rows).uniform(0, 1, 2)
+    second = streams.begin(np.array([1])).uniform(0, 1, 2)
     np.testing.assert_array_equal(second, noise_of([11], 1).uniform(0, 1, 2))
     streams.seed([None, 11, 12], np.array([0, 1]))
-    np.testing.assert_array_equal(streams.noise(np.array([1])).uniform(0, 1, 2)[0], first[1])
-    np.testing.assert_array_equal(streams.noise(np.array([2])).uniform(0, 1, 2), noise_of([12], 1).uniform(0, 1, 2))
+    np.testing.assert_array_equal(streams.begin(np.array([1])).uniform(0, 1, 2)[0], first[1])
+    np.testing.assert_array_equal(streams.begin(np.array([2])).uniform(0, 1, 2), noise_of([12], 1).uniform(0, 1, 2))
+
+
+def test_steps_have_noise_of_their_own():
+    """It depends on the episode and the number of the step, on neither neighbours nor what was drawn before."""
+    streams, rows = Streams(3, NUMPY), np.arange(3)
+    streams.seed([10, 11, 12], rows)
+    starts = streams.begin(rows).uniform(0, 1, 4)
+    steps = [streams.advance().uniform(0, 1, 4) for _ in range(3)]
+    assert len(np.unique(np.concatenate([starts, *steps]))) == 4 * 3 * 4
+    streams.begin(np.array([1]))
+    streams.advance()
+    assert streams.steps.tolist() == [4, 1, 4]
+    alone = Streams(1, NUMPY)
+    alone.seed([11], np.arange(1))
+    alone.begin(np.arange(1))
+    for step in steps:
+        np.testing.assert_array_equal(alone.advance().uniform(0, 1, 4)[0], step[1])
+
+
+def test_steps_are_even_and_uncorrelated():
+    """Over environments and from step to step."""
+    streams, rows = Streams(4000, NUMPY), np.arange(4000)
+    streams.seed(list(range(4000)), rows)
+    streams.begin(rows)
+    numbers = np.concatenate([streams.advance().uniform(0, 1, 2) for _ in range(10)], 1)
+    assert stats.kstest(numbers.ravel(), "uniform").pvalue > 1e-3
+    assert np.abs(np.corrcoef(numbers.T) - np.eye(20)).max() < 5 / np.sqrt(4000)
+
+
+def test_streams_are_saved_and_loaded():
+    """Seeds, episodes, steps and the noise of the present episode."""
+    streams, other, rows = Streams(2, NUMPY), Streams(2, NUMPY), np.arange(2)
+    streams.seed([4, 5], rows)
+    for begun in ([0, 1], [1]):
+        streams.begin(np.array(begun))
+        streams.advance()
+    other.load_state_dict(streams.state_dict())
+    assert other.seeds == [4, 5]
+    for draw in (Streams.advance, lambda streams: streams.begin(rows)):
+        np.testing.assert_array_equal(draw(streams).normal(3), draw(other).normal(3))
+
+
+def test_integers():
+    """Every number of the range equally often, none outside of it; an impossible range is refused."""
+    numbers = noise_of(range(6000)).integers(-2, 5, 10)
+    assert numbers.dtype == np.int64
+    values, counts = np.unique(numbers, return_counts=True)
+    assert values.tolist() == list(range(-2, 5))
+    assert stats.chisquare(counts).pvalue > 1e-3
+    for low, high in ((3, 3), (0, 2**32)):
+        with pytest.raises(ValueError, match="high must be above low"):
+            noise_of([0]).integers(low, high, 1)
+
+
+def test_torch_draws_the_same_numbers():
+    """Evenly drawn ones to the last bit; normal ones to the rounding of a square root, which torch takes from MKL."""
+    both = Streams(50, NUMPY), Streams(50, TORCH)
+    for streams in both:
+        streams.seed([7 * i for i in range(50)], np.arange(50))
+    mine, theirs = both[0].begin(np.arange(50)), both[1].begin(torch.arange(50))
+    np.testing.assert_array_equal(mine.uniform(-1, 1, 5), theirs.uniform(-1, 1, 5).numpy())
+    np.testing.assert_array_equal(mine.integers(0, 9, 5), theirs.integers(0, 9, 5).numpy())
+    np.testing.assert_allclose(mine.normal(5), theirs.normal(5).numpy(), rtol=1e-14)
 
 
 def test_large_seeds_are_welcome():
     """Seeds of more than 64 bits, such as numpy's entropy, give streams of their own."""
-    streams = Streams(2)
+    streams = Streams(2, NUMPY)
     streams.seed([5, 5 + 2**64], np.arange(2))
-    numbers = streams.noise(np.arange(2)).uniform(0, 1, 3)
+    numbers = streams.begin(np.arange(2)).uniform(0, 1, 3)
     assert (numbers[0] != numbers[1]).all()

@@ -13,6 +13,7 @@ import tumble
 from .reference import NEVER_TERMINATE, NEVER_TOUCH, TASKS, TIGHT, Pairs, draw_pairs_of_defaults
 
 N = 1000
+UNNAMED = {"HumanoidStandup": {"reward_survive"}}  # part of v5's reward that its info leaves out
 
 
 def step_ours(name: str, pairs: Pairs, options: dict | None = None, model_options: dict = TIGHT) -> tuple:
@@ -56,7 +57,7 @@ def test_float64(drawn, double_precision):
     assert error(observation, pairs.observation).max() < 1e-6
     assert error(reward, pairs.reward).max() < 1e-6
     assert (terminated == pairs.terminated).all()
-    assert set(pairs.info) == {key for key in info if not key.startswith("_")}
+    assert set(pairs.info) == {key for key in info if not key.startswith("_")} - UNNAMED.get(name, set())
     for key, theirs in pairs.info.items():
         assert info[f"_{key}"].all()
         assert error(info[key], theirs).max() < 1e-6, key

@@ -145,7 +145,7 @@ def test_copies_and_pickles():
     """A single environment is made again from its arguments, like the v5 classes."""
     env = gymnasium.make("tumble/Hopper-v0", healthy_reward=2.0).unwrapped
     for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
-        assert twin.arena.task.healthy_reward == 2.0
+        assert twin.task.healthy_reward == 2.0
         np.testing.assert_array_equal(twin.reset(seed=1)[0], env.reset(seed=1)[0])
         twin.close()
     env.close()
@@ -186,7 +186,7 @@ def test_observation_table(name):
     assert bounds[0][0] == 0
     assert all(one[1] == other[0] for one, other in itertools.pairwise(bounds))
     assert bounds[-1][1] == env.observation_space.shape[0]
-    widths = [width for block, width in env.arena.task.observation_structure.items() if block != "skipped_qpos"]
+    widths = [width for block, width in env.task.observation_structure.items() if block != "skipped_qpos"]
     ends = set(np.cumsum(widths).tolist())
     assert ends <= {end for _, end in bounds}
     env.close()
@@ -199,7 +199,7 @@ def test_reward_terms_are_documented(name):
     env.reset(seed=0)
     env.action_space.seed(0)
     _, reward, _, _, info = env.step(env.action_space.sample())
-    text = inspect.getdoc(type(env.unwrapped.arena.task))
+    text = inspect.getdoc(type(env.unwrapped.task))
     terms = [key for key in info if key.startswith("reward") or key.endswith("penalty")]
     assert terms and all(f"`{term}`" in text for term in terms)
     values = np.array([info[term] for term in terms], float)

@@ -1,0 +1,179 @@
+"""A task on a solver: all its environments move at once. It knows neither episodes nor Gymnasium."""
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+from ..physics import RigidSolver
+from ..physics.runtime import ensure_runtime
+from .arrays import Array, ArrayKind, Named, copy, finite_or_zero, indices, owns_data
+from .checks import ResultCheck
+from .faults import NON_FINITE
+from .memory import Memory
+from .noise import Noise, Streams
+from .observations import each
+from .task import Observation, ResetResult, Task, TaskState
+from .views import BatchView, Sight, SingleEnvView
+
+
+class StepOutcome(NamedTuple):
+    """What one environment step brought to all environments."""
+
+    observation: Observation
+    reward: Array  # (num_envs,)
+    terminated: Array  # (num_envs,) bool
+    info: dict[str, Array]  # each (num_envs, ...)
+    faults: Array | None  # (num_envs,) bit masks of the solver; None where nobody has a fault
+
+
+class TaskBatch:
+    """A batch of environments that all do the same task.
+
+    Attributes:
+        task: bound to the model; the one that was given stays as it was.
+        kind: what its arrays are.
+        solver: moves the environments.
+        streams: the noise of every environment.
+    """
+
+    def __init__(self, task: Task, num_envs: int, model_options: Mapping[str, Any] | None = None) -> None:
+        """Load the model, make the solver, and begin an episode everywhere, to see that the task can.
+
+        Args:
+            task: what to do.
+            num_envs: how many environments.
+            model_options: options that override the model file's, e.g. {"timestep": 0.005, "tolerance": 1e-10}.
+
+        Raises:
+            ValueError, TypeError, KeyError: the task does not fit its model, or gives something wrong.
+        """
+        self.num_envs = num_envs
+        model = task.load_model(**(model_options or {}))
+        runtime = ensure_runtime()
+        self.kind = ArrayKind.of(runtime.torch_dtype, runtime.device, task.array_library)
+        self.task = task = task.bound(model.mj, self.kind)
+        self._check = ResultCheck(task, self.kind)
+        reads = self._check.reads()
+        self.solver = RigidSolver(model, num_envs=num_envs, outputs=reads)
+        view = SingleEnvView if num_envs == 1 and self.kind.in_numpy else BatchView
+        self._view = view(self.solver, reads, task.cameras, self.kind)
+        self._maps_actions = type(task).control is not Task.control or task.control_each_substep
+        self.streams = Streams(num_envs, self.kind)
+        self._memory = Memory(type(task).__name__, self.kind)
+        everyone = self.kind.xp.arange(num_envs, device=self.kind.device)
+        self.observation = self.reset(everyone).observation  # of a first episode that nobody sees
+        self.action_space, self.observation_space = task.action_space, self._check.observation_space(self.observation)
+
+    @property
+    def action_names(self) -> list[str]:
+        """The names of the action's components where they are the actuators'; those without a name by their number."""
+        model = self.task.model
+        if self._maps_actions:
+            return []
+        return [model.actuator(i).name or f"actuator {i}" for i in range(model.nu)]
+
+    def seed(self, seeds: Sequence[int | None], rows: Array) -> None:
+        """Seed the environments in `rows` from the list of all environments' seeds; None leaves one as it is."""
+        self.streams.seed(seeds, rows)
+
+    def reset(self, rows: Array) -> ResetResult:
+        """Begin an episode in each of the environments `rows` (k,); returns what is seen in those."""
+        noise, task, check = self.streams.begin(rows), self.task, self._check
+        start = check.start(task.reset(noise), len(rows))
+        self._view.restart(rows, start.qpos, start.qvel)
+        sight = self._view.look(rows)
+        result = check.begun(task.begin(self._state(sight, start.memory, noise)), len(rows))
+        self._memory.begin({**start.memory, **result.memory}, rows, self.num_envs)
+        if len(rows) == self.num_envs:
+            self._coordinates = sight.coordinates  # as they were left by the last step or reset
+        else:
+            self._coordinates[rows] = sight.coordinates
+        self._edits = self.solver.edits
+        return result
+
+    def step(self, action: Array) -> StepOutcome:
+        """Take one environment step under checked actions (num_envs, ...)."""
+        task, solver = self.task, self.solver
+        if solver.edits != self._edits:
+            self._notice_edits()
+        noise = self.streams.advance()
+        if self._maps_actions:
+            self._drive(action, noise)
+        else:
+            self._view.control(action)
+            solver.step(task.frame_skip)
+        self._edits = solver.edits
+        sight = self._view.look()
+        result = self._check.stepped(task.step(self._state(sight, self._memory.arrays, noise), action), self.num_envs)
+        self._memory.update(result.memory)
+        self._coordinates = sight.coordinates
+        observation, reward = each(self._own, result.observation), self._own(reduce(add, result.reward_terms.values()))
+        terminated = self._nobody() if result.terminated is None else self._own(result.terminated)
+        info = {**result.info, **result.reward_terms}
+        outcome = StepOutcome(observation, reward, terminated, info, self._view.faults())
+        return outcome if outcome.faults is None else self._held(outcome, outcome.faults)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The solver's state, the task's memory and the streams of noise, as tensors, numbers and lists."""
+        memory = {name: self.kind.to_tensor(array).clone() for name, array in self._memory.arrays.items()}
+        return {"solver": self.solver.state_dict(), "memory": memory, "streams": self.streams.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where `state_dict` left off.
+
+        Raises:
+            ValueError: the state is of another task, model, precision or number of environments.
+        """
+        self._memory.load({name: self.kind.like(tensor) for name, tensor in state["memory"].items()})
+        self.solver.load_state_dict(state["solver"])
+        self.streams.load_state_dict(state["streams"])
+        self._coordinates, self._edits = self._view.look().coordinates, self.solver.edits
+
+    def _state(self, sight: Sight, memory: Mapping[str, Array], noise: Noise) -> TaskState:
+        """What the task sees."""
+        coordinates, qpos, qvel, fields, images = sight
+        named = self._check.named
+        return TaskState(
+            coordinates, qpos, qvel, Named(fields, named["reads"]), images, Named(memory, named["memory"]), noise
+        )
+
+    def _drive(self, action: Array, noise: Noise) -> None:
+        """Move under the controls that the task makes of the actions, once or at every physics step."""
+        task, solver = self.task, self.solver
+        times, steps = (task.frame_skip, 1) if task.control_each_substep else (1, task.frame_skip)
+        for _ in range(times):
+            state = self._state(self._view.look(), self._memory.arrays, noise)
+            self._view.control(self._check.controls(task.control(state, action), self.num_envs))
+            solver.step(steps)
+
+    def _notice_edits(self) -> None:
+        """Catch up with states that were changed from outside: motion begins anew where they are."""
+        self._edits = self.solver.edits
+        now = self._view.look().coordinates
+        rows = indices((now != self._coordinates).any(1))
+        if len(rows):
+            self.solver.forward(rows)
+            noise = self.streams.present(rows)
+            memory = {name: array[rows] for name, array in self._memory.arrays.items()}
+            result = self.task.begin(self._state(self._view.look(rows), memory, noise))
+            self._memory.write(result.memory, rows)
+
+    def _own(self, array: Array) -> Array:
+        """The array, or a copy where it is a part of another or of the memory: who gets it may write to it."""
+        kept = self._memory.arrays.values()
+        return array if owns_data(array) and not any(array is one for one in kept) else copy(array)
+
+    def _nobody(self) -> Array:
+        """A mask (num_envs,) that is False everywhere."""
+        return self.kind.zeros((self.num_envs,), self.kind.xp.bool)
+
+    def _held(self, outcome: StepOutcome, faults: Array) -> StepOutcome:
+        """End the episodes whose state did not stay finite; nothing that is not finite leaves here."""
+        broken = (faults & NON_FINITE) != 0
+        return outcome._replace(
+            observation=each(lambda part: finite_or_zero(part, broken), outcome.observation),
+            reward=finite_or_zero(outcome.reward, broken),
+            terminated=outcome.terminated | broken,
+            info={name: finite_or_zero(value, broken) for name, value in outcome.info.items()},
+        )

@@ -1,0 +1,184 @@
+"""What a task returned, checked before it is used: errors name the task, the method and what was expected."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from ..physics.readout.derived import sources_of
+from .arrays import Array, ArrayKind
+from .observations import each, parts_of
+from .task import Observation, ResetResult, Start, StepResult, Task
+
+
+class ResultCheck:
+    """Checks the results of one task, and brings their numbers to the precision of the batch.
+
+    Attributes:
+        named: what to do about a name that is missing in a state, by the part of the state.
+    """
+
+    def __init__(self, task: Task, kind: ArrayKind) -> None:
+        self._task, self._kind, self._name = task, kind, type(task).__name__
+        self._wanted: dict[str, tuple[tuple[int, ...], Any]] = {}  # shape and type of each part of an observation
+        self.named = {
+            "reads": f"name it in {self._name}.reads to have it in state.fields",
+            "memory": f"return it in the memory of {self._name}.reset or begin",
+        }
+
+    def reads(self) -> tuple[str, ...]:
+        """The derived quantities that the task reads.
+
+        Raises:
+            KeyError: there is no such quantity; the message has the nearest names.
+        """
+        reads = self._task.reads
+        if isinstance(reads, str):
+            raise TypeError(f"{self._name}.reads is {reads!r}; needed is a sequence of names, such as ({reads!r},)")
+        try:
+            sources_of(reads)
+        except KeyError as error:
+            raise KeyError(f"{self._name}.reads: {error.args[0]}") from None
+        return tuple(reads)
+
+    # -- results ------------------------------------------------------------------------------------------------------
+
+    def start(self, start: Any, n: int) -> Start:
+        """Check what `reset` returned for n episodes.
+
+        Raises:
+            TypeError, ValueError: it is no `Start`, or a shape is wrong.
+        """
+        self._require(start, Start, "reset")
+        model, numbers = self._task.model, {}
+        for name, width in (("qpos", model.nq), ("qvel", model.nv)):
+            values = self._kind.numbers(getattr(start, name))
+            if tuple(values.shape) not in ((n, width), (width,)):
+                raise ValueError(
+                    f"{self._name}.reset: {name} has shape {tuple(values.shape)}; needed is ({n}, {width}), "
+                    f"(episodes, model.{'nq' if name == 'qpos' else 'nv'})"
+                )
+            numbers[name] = values
+        return start._replace(**numbers)
+
+    def begun(self, result: Any, n: int) -> ResetResult:
+        """Check what `begin` returned for n episodes; errors as in `start`."""
+        self._require(result, ResetResult, "begin")
+        self._check_rows("begin", "info", result.info, n)
+        return result._replace(observation=self._observation(result.observation, n, "begin"))
+
+    def stepped(self, result: Any, n: int) -> StepResult:
+        """Check what `step` returned for n environments; errors as in `start`."""
+        self._require(result, StepResult, "step")
+        if not result.reward_terms:
+            raise ValueError(f'{self._name}.step: reward_terms is empty; needed is at least one, {{"reward": (n,)}}')
+        terms = {}
+        for name, term in result.reward_terms.items():
+            if getattr(term, "shape", None) != (n,):
+                raise ValueError(self._shape_message("step", f"reward term {name!r}", term, (n,)))
+            terms[name] = term if term.dtype == self._kind.dtype else self._kind.numbers(term)
+        ended, xp = result.terminated, self._kind.xp
+        if ended is not None:
+            if getattr(ended, "shape", None) != (n,):
+                raise ValueError(self._shape_message("step", "terminated", ended, (n,)))
+            if ended.dtype != xp.bool:
+                raise TypeError(f"{self._name}.step: terminated has dtype {ended.dtype}; needed is bool")
+        self._check_rows("step", "info", result.info, n)
+        return result._replace(observation=self._observation(result.observation, n, "step"), reward_terms=terms)
+
+    def controls(self, controls: Array, n: int) -> Array:
+        """Check what `control` returned for n environments; errors as in `start`."""
+        wanted = (n, self._task.model.nu)
+        if getattr(controls, "shape", None) != wanted:
+            raise ValueError(self._shape_message("control", "the result", controls, wanted))
+        return controls
+
+    # -- observations -------------------------------------------------------------------------------------------------
+
+    def observation_space(self, example: Observation) -> gymnasium.Space:
+        """The space of one environment's observations: the task's own, in the solver's precision, or what fits.
+
+        Raises:
+            TypeError: it is not a `Box` or a `Dict` of boxes of floating-point numbers or bytes.
+        """
+        space = self._task.observation_space
+        if space is None:
+            space = each(self._fitting_box, example)
+            space = gymnasium.spaces.Dict(space) if isinstance(space, dict) else space
+        boxes = dict(space.spaces) if isinstance(space, gymnasium.spaces.Dict) else {"": space}
+        for name, box in boxes.items():
+            if not isinstance(box, gymnasium.spaces.Box) or not (box.dtype.kind == "f" or box.dtype == np.uint8):
+                raise TypeError(
+                    f"{self._name}.observation_space: {name or 'it'} is {box}; needed is a Box, or a Dict of boxes, of "
+                    "floating-point numbers or uint8"
+                )
+            if box.dtype.kind == "f":
+                dtype = np.float64 if self._kind.dtype == self._kind.xp.float64 else np.float32
+                boxes[name] = gymnasium.spaces.Box(box.low.astype(dtype), box.high.astype(dtype), dtype=dtype)
+        self._wanted = {name: (tuple(box.shape or ()), box.dtype) for name, box in boxes.items()}
+        self._observation(example, len(next(iter(parts_of(example).values()))), "begin")
+        return gymnasium.spaces.Dict(boxes) if isinstance(space, gymnasium.spaces.Dict) else boxes[""]
+
+    def _fitting_box(self, part: Array) -> gymnasium.Space:
+        """Any number, or any byte."""
+        xp, shape = self._kind.xp, tuple(part.shape[1:])
+        if part.dtype == xp.uint8:
+            return gymnasium.spaces.Box(0, 255, shape, np.uint8)
+        dtype = np.float64 if part.dtype == xp.float64 else np.float32
+        return gymnasium.spaces.Box(-np.inf, np.inf, shape, dtype)
+
+    def _observation(self, observation: Observation, n: int, method: str) -> Observation:
+        """Check an observation of n environments, and bring its numbers to the solver's precision."""
+        xp, wanted = self._kind.xp, self._wanted
+        parts = parts_of(observation)
+        if wanted and parts.keys() != wanted.keys():
+            raise ValueError(
+                f"{self._name}.{method}: the observation has {_blocks(parts)}; needed, as in the observation space, "
+                f"is {_blocks(wanted)}"
+            )
+        checked = {}
+        for name, part in parts.items():
+            what = f"block {name!r} of the observation" if name else "the observation"
+            shape = getattr(part, "shape", None)
+            if shape is None or len(shape) < 2 or shape[0] != n or (wanted and shape[1:] != wanted[name][0]):
+                needed = (n, *wanted[name][0]) if wanted else f"({n}, ...), environments in front"
+                raise ValueError(self._shape_message(method, what, part, needed))
+            floating = part.dtype == self._kind.dtype or xp.isdtype(part.dtype, "real floating")
+            if not floating and part.dtype != xp.uint8:
+                raise TypeError(
+                    f"{self._name}.{method}: {what} has dtype {part.dtype}; needed is floating point, or uint8 for "
+                    "pictures: xp.astype(x, xp.float32)"
+                )
+            if wanted and floating != (wanted[name][1].kind == "f"):
+                raise TypeError(
+                    f"{self._name}.{method}: {what} has dtype {part.dtype}; the observation space has {wanted[name][1]}"
+                )
+            checked[name] = part if not floating or part.dtype == self._kind.dtype else self._kind.numbers(part)
+        return checked if isinstance(observation, dict) else checked[""]
+
+    # -- messages -----------------------------------------------------------------------------------------------------
+
+    def _require(self, result: Any, record: type, method: str) -> None:
+        if not isinstance(result, record):
+            raise TypeError(
+                f"{self._name}.{method} returned {type(result).__name__}; needed is "
+                f"tumble.envs.{record.__name__}({', '.join(inspect.signature(record).parameters)})"
+            )
+
+    def _check_rows(self, method: str, what: str, values: Mapping[str, Array], n: int) -> None:
+        """Require arrays with n environments in front."""
+        for name, value in values.items():
+            if tuple(getattr(value, "shape", ()))[:1] != (n,):
+                raise ValueError(self._shape_message(method, f"{what} {name!r}", value, f"({n}, ...)"))
+
+    def _shape_message(self, method: str, what: str, value: Any, wanted: Any) -> str:
+        shape = getattr(value, "shape", None)
+        found = f"is {type(value).__name__}" if shape is None else f"has shape {tuple(shape)}"
+        return f"{self._name}.{method}: {what} {found}; needed is an array of shape {wanted}"
+
+
+def _blocks(parts: Mapping[str, Any]) -> str:
+    """Name the parts of an observation."""
+    return "one array" if list(parts) == [""] else f"the blocks {sorted(parts)}"

@@ -1,0 +1,51 @@
+"""What the tasks that pay for travelling share: where they are, and whether the agent sees it."""
+
+from typing import Any, ClassVar
+
+from .arrays import Array, row_norm
+from .task import ResetResult, Task, TaskState
+
+
+class LocomotionTask(Task):
+    """A task whose first coordinates say how far the robot travelled: x in a plane, x and y in space.
+
+    The agent does not see them unless `exclude_current_positions_from_observation` is False. Memory holds `position`
+    (n, k) m, whose velocity over an environment step is rewarded.
+    """
+
+    travel: ClassVar[int] = 1  # how many coordinates of qpos in front are travel
+
+    exclude_current_positions_from_observation: bool = True
+
+    @property
+    def skipped(self) -> int:
+        """How many coordinates of qpos the observation leaves out in front."""
+        return self.travel if self.exclude_current_positions_from_observation else 0
+
+    @property
+    def observation_structure(self) -> dict[str, int]:
+        """The widths of the observation's blocks, in order; "skipped_qpos" counts what was left out in front."""
+        return {"skipped_qpos": self.skipped, "qpos": self.model.nq - self.skipped, "qvel": self.model.nv}
+
+    def begin(self, state: TaskState) -> ResetResult:
+        """What is seen at the start, and where that is."""
+        return ResetResult(self.observation(state), self.place_info(state), {"position": self.position(state)})
+
+    def position(self, state: TaskState) -> Array:
+        """Where the robot is, (n, k) m: the root's coordinates in qpos."""
+        return state.qpos[:, : self.travel]
+
+    def velocity(self, state: TaskState, position: Array) -> Array:
+        """How fast it came here over the last step, (n, k) m/s."""
+        return (position - state.memory["position"]) / self.dt
+
+    def rise(self, state: TaskState) -> Array:
+        """Height of the root's second coordinate in a plane, third in space, above the reference, (n,) m."""
+        return state.qpos[:, self.travel] - float(self.init_qpos[self.travel])
+
+    def place_info(self, state: TaskState) -> dict[str, Any]:
+        """Where the root is."""
+        info = {"x_position": state.qpos[:, 0]}
+        if self.travel == 2:
+            info |= {"y_position": state.qpos[:, 1], "distance_from_origin": row_norm(state.qpos[:, :2])}
+        return info

@@ -1,0 +1,83 @@
+"""What a task remembers of every environment from step to step: named arrays whose rows begin anew with an episode."""
+
+from collections.abc import Mapping
+
+from .arrays import Array, ArrayKind
+
+
+class Memory:
+    """Named arrays (num_envs, ...).
+
+    The first reset, of everyone, decides on names, shapes and types. They are the memory's own: what is kept is copied.
+
+    Attributes:
+        arrays: them, by name.
+    """
+
+    def __init__(self, owner: str, kind: ArrayKind) -> None:
+        self.arrays: dict[str, Array] = {}
+        self._owner, self._kind, self._made = owner, kind, False
+
+    def begin(self, values: Mapping[str, Array], rows: Array, num_envs: int) -> None:
+        """Keep what episodes begin with, each (k, ...), in the environments `rows` (k,).
+
+        Raises:
+            ValueError: other names or shapes than at the first reset.
+            TypeError: other types.
+        """
+        if not self._made:
+            for name, value in values.items():
+                value = self._kind.like(value)
+                if value.ndim < 1 or len(value) != len(rows):
+                    raise ValueError(
+                        f"{self._owner}.reset: memory {name!r} has shape {tuple(value.shape)}; needed is (n, ...) with "
+                        f"n={len(rows)} environments in front"
+                    )
+                self.arrays[name] = self._own(value)
+            self._made = True
+            return
+        if missing := [name for name in self.arrays if name not in values]:
+            raise ValueError(f"{self._owner}.reset: memory {missing} is missing; the first reset had it")
+        self.write(values, rows, f"{self._owner}.reset")
+
+    def write(self, values: Mapping[str, Array], rows: Array, where: str = "") -> None:
+        """Write to the environments `rows` (k,); errors are those of `begin`."""
+        for name, value in values.items():
+            self.arrays[name][rows] = self._fitting(name, value, len(rows), where or f"{self._owner}.begin")
+
+    def update(self, values: Mapping[str, Array]) -> None:
+        """Keep what is to be remembered from now on, each (num_envs, ...); errors are those of `begin`."""
+        for name, value in values.items():
+            count = len(self.arrays[name]) if name in self.arrays else 0
+            self.arrays[name] = self._own(self._fitting(name, value, count, f"{self._owner}.step"))
+
+    def load(self, values: Mapping[str, Array]) -> None:
+        """Take over saved arrays; errors are those of `begin`."""
+        where = f"{self._owner}, saved state"
+        if missing := [name for name in self.arrays if name not in values]:
+            raise ValueError(f"{where}: memory {missing} is missing; it is of another task")
+        for name, value in values.items():
+            count = len(self.arrays[name]) if name in self.arrays else 0
+            self.arrays[name] = self._own(self._fitting(name, value, count, where))
+
+    def _own(self, value: Array) -> Array:
+        """A copy."""
+        return self._kind.xp.asarray(value, copy=True)
+
+    def _fitting(self, name: str, value: Array, count: int, where: str) -> Array:
+        """Check a value for `count` environments, and bring it to the type of what is kept."""
+        if (kept := self.arrays.get(name)) is None:
+            raise ValueError(
+                f"{where}: there is no memory {name!r} to keep: {self._owner}.reset or begin must return it too; there "
+                f"is {', '.join(self.arrays) or 'none'}"
+            )
+        wanted = (count, *kept.shape[1:])
+        if tuple(value.shape) != wanted:
+            raise ValueError(f"{where}: memory {name!r} has shape {tuple(value.shape)}; needed is {wanted}")
+        if value.dtype == kept.dtype:
+            return value
+        xp = self._kind.xp
+        for kind in ("real floating", "integral", "bool"):
+            if xp.isdtype(kept.dtype, kind) and xp.isdtype(value.dtype, kind):
+                return xp.astype(value, kept.dtype)
+        raise TypeError(f"{where}: memory {name!r} has dtype {value.dtype}; needed is {kept.dtype}, as at the reset")

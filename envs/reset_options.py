@@ -1,0 +1,53 @@
+"""What `reset(options=...)` of a vector environment may say, checked."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from .arrays import Array, ArrayKind, copy
+
+Options = dict[str, Any] | None
+
+
+def reset_mask(options: Options, num_envs: int, kind: ArrayKind) -> Array:
+    """Which environments are to be reset, (num_envs,) bool, an array of our own; all unless told otherwise.
+
+    Raises:
+        TypeError, ValueError: the mask is not a bool array (num_envs,).
+    """
+    mask = (options or {}).get("reset_mask")
+    if mask is None:
+        return ~kind.zeros((num_envs,), kind.xp.bool)
+    if not isinstance(mask, torch.Tensor | np.ndarray):
+        raise TypeError(f"options['reset_mask'] must be a torch tensor or numpy array, got {type(mask).__name__}")
+    if tuple(mask.shape) != (num_envs,):
+        raise ValueError(f"options['reset_mask'] must have shape ({num_envs},), got {tuple(mask.shape)}")
+    if mask.dtype not in (torch.bool, np.bool_):
+        raise TypeError(f"options['reset_mask'] must be of bool, got {mask.dtype}")
+    return copy(kind.from_tensor(torch.as_tensor(mask, device=kind.device)))
+
+
+def elapsed_steps(options: Options, num_envs: int, limit: int, kind: ArrayKind) -> Array:
+    """At which step of the time limit episodes are to begin, (num_envs,) int64.
+
+    Raises:
+        TypeError, ValueError: not integers (num_envs,) from 0 to below the limit.
+    """
+    given = (options or {}).get("elapsed_steps")
+    if given is None:
+        return kind.zeros((num_envs,), kind.xp.int64)
+    steps = torch.as_tensor(given, device=kind.device)
+    if steps.dtype.is_floating_point or steps.dtype.is_complex or steps.dtype == torch.bool:
+        raise TypeError(f"options['elapsed_steps'] must be integers, got {steps.dtype}")
+    steps = steps.to(torch.int64)
+    if tuple(steps.shape) != (num_envs,):
+        raise ValueError(f"options['elapsed_steps'] must have shape ({num_envs},), got {tuple(steps.shape)}")
+    outside = ((steps < 0) | (steps >= limit)).nonzero()[:, 0]
+    if len(outside):
+        env = int(outside[0])
+        raise ValueError(
+            f"options['elapsed_steps'] of environment {env} is {int(steps[env])}; it must be at least 0 and below "
+            f"max_episode_steps, {limit}"
+        )
+    return kind.from_tensor(steps)
