@@ -83,10 +83,14 @@ class Ant(LocomotionTask):
         return clip(self.xp.reshape(wrenches, (wrenches.shape[0], -1)), *self.contact_force_range)
 
     def observation(self, state: TaskState) -> Array:
+        """What the agent sees."""
+        return self.seen(state, self.contact_forces(state))
+
+    def seen(self, state: TaskState, forces: Array) -> Array:
         """Positions, without x and y unless asked for, velocities, contact wrenches."""
         parts = [state.qpos[:, self.skipped :], state.qvel]
         if self.include_cfrc_ext_in_observation:
-            parts.append(self.contact_forces(state)[:, 6:])
+            parts.append(forces[:, 6:])
         return self.xp.concat(parts, axis=1)
 
     @property
@@ -118,4 +122,4 @@ class Ant(LocomotionTask):
         }
         terminated = ~healthy if self.terminate_when_unhealthy else None
         info = self.place_info(state) | {"x_velocity": x_velocity, "y_velocity": y_velocity}
-        return StepResult(self.observation(state), terms, terminated, info, {"position": position})
+        return StepResult(self.seen(state, forces), terms, terminated, info, {"position": position})

@@ -8,12 +8,14 @@ roots, comparisons and rounding, which IEEE 754 fixes exactly.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+
+_NUMPY_BOOL = np.dtype(np.bool_)
 
 Array = Any  # np.ndarray or torch.Tensor; no static type says what both can do
 
@@ -55,6 +57,11 @@ class ArrayKind(NamedTuple):
     def in_numpy(self) -> bool:
         """Whether the arrays are numpy's."""
         return self.xp is np
+
+    @property
+    def boolean(self) -> Any:
+        """The type of masks."""
+        return _NUMPY_BOOL if self.in_numpy else torch.bool
 
     def numbers(self, values: Any) -> Array:
         """Bring numbers to this precision and device; a view where they are there."""
@@ -100,7 +107,7 @@ def clip(x: Array, low: float, high: float) -> Array:
 
 def row_sum(x: Array) -> Array:
     """Add up the last axis, (..., k) -> (...), by halving: in the same order for any batch."""
-    if isinstance(x, np.ndarray) and x.shape[-1] > 3:
+    if isinstance(x, np.ndarray) and x.shape[-1] > 3 and len(x) > 1:
         x = np.asfortranarray(x)  # so that an addition runs along all environments, not along a few numbers of each
     size, odd = x.shape[-1], None
     while size > 1:
@@ -205,24 +212,3 @@ def everywhere(mask: Array) -> bool:
     if isinstance(mask, np.ndarray):
         return bool(np.count_nonzero(mask) == mask.size)
     return bool(mask.all())
-
-
-class Named(dict[str, Array]):
-    """Arrays by name; a name that is not there is answered with what to do.
-
-    Args:
-        values: the arrays.
-        remedy: a sentence for the message, such as "name it in Reacher.reads".
-    """
-
-    def __init__(self, values: Mapping[str, Array], remedy: str) -> None:
-        super().__init__(values)
-        self.remedy = remedy
-
-    def __missing__(self, name: str) -> Array:
-        """Say which names there are."""
-        raise KeyError(f"there is no {name!r}: {self.remedy}; there {_listed(self)}")
-
-
-def _listed(names: Mapping[str, Any]) -> str:
-    return f"are {', '.join(names)}" if names else "is nothing yet"

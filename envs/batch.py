@@ -1,20 +1,20 @@
 """A task on a solver: all its environments move at once. It knows neither episodes nor Gymnasium."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
 
 from ..physics import RigidSolver
 from ..physics.runtime import ensure_runtime
-from .arrays import Array, ArrayKind, Named, copy, finite_or_zero, indices, owns_data
+from .arrays import Array, ArrayKind, copy, finite_or_zero, indices, owns_data
 from .checks import ResultCheck
 from .faults import NON_FINITE
 from .memory import Memory
 from .noise import Noise, Streams
 from .observations import each
 from .task import Observation, ResetResult, Task, TaskState
-from .views import BatchView, Sight, SingleEnvView
+from .views import BatchView, SingleEnvView
 
 
 class StepOutcome(NamedTuple):
@@ -80,15 +80,14 @@ class TaskBatch:
     def reset(self, rows: Array) -> ResetResult:
         """Begin an episode in each of the environments `rows` (k,); returns what is seen in those."""
         noise, task, check = self.streams.begin(rows), self.task, self._check
-        start = check.start(task.reset(noise), len(rows))
-        self._view.restart(rows, start.qpos, start.qvel)
-        sight = self._view.look(rows)
-        result = check.begun(task.begin(self._state(sight, start.memory, noise)), len(rows))
-        self._memory.begin({**start.memory, **result.memory}, rows, self.num_envs)
+        coordinates, memory = check.start(task.reset(noise), len(rows))
+        sight = self._view.restart(rows, coordinates)
+        result = check.begun(self._ask(task.begin, TaskState(*sight, memory, noise)), len(rows))
+        self._memory.begin({**memory, **result.memory}, rows)
         if len(rows) == self.num_envs:
-            self._coordinates = sight.coordinates  # as they were left by the last step or reset
+            self._coordinates = coordinates  # as the last step or reset left them
         else:
-            self._coordinates[rows] = sight.coordinates
+            self._coordinates[rows] = coordinates
         self._edits = self.solver.edits
         return result
 
@@ -105,12 +104,15 @@ class TaskBatch:
             solver.step(task.frame_skip)
         self._edits = solver.edits
         sight = self._view.look()
-        result = self._check.stepped(task.step(self._state(sight, self._memory.arrays, noise), action), self.num_envs)
+        state = TaskState(*sight, self._memory.arrays, noise)
+        result = self._check.stepped(self._ask(task.step, state, action), self.num_envs)
         self._memory.update(result.memory)
         self._coordinates = sight.coordinates
-        observation, reward = each(self._own, result.observation), self._own(reduce(add, result.reward_terms.values()))
+        observation, terms = result.observation, result.reward_terms
+        observation = each(self._own, observation) if isinstance(observation, dict) else self._own(observation)
+        reward = reduce(add, terms.values()) if len(terms) > 1 else copy(*terms.values())
         terminated = self._nobody() if result.terminated is None else self._own(result.terminated)
-        info = {**result.info, **result.reward_terms}
+        info = {**result.info, **terms}
         outcome = StepOutcome(observation, reward, terminated, info, self._view.faults())
         return outcome if outcome.faults is None else self._held(outcome, outcome.faults)
 
@@ -130,21 +132,20 @@ class TaskBatch:
         self.streams.load_state_dict(state["streams"])
         self._coordinates, self._edits = self._view.look().coordinates, self.solver.edits
 
-    def _state(self, sight: Sight, memory: Mapping[str, Array], noise: Noise) -> TaskState:
-        """What the task sees."""
-        coordinates, qpos, qvel, fields, images = sight
-        named = self._check.named
-        return TaskState(
-            coordinates, qpos, qvel, Named(fields, named["reads"]), images, Named(memory, named["memory"]), noise
-        )
+    def _ask(self, method: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a method of the task; a name that is missing in the state is answered with what to do."""
+        try:
+            return method(*arguments)
+        except KeyError as error:
+            raise self._check.missing(error) from error
 
     def _drive(self, action: Array, noise: Noise) -> None:
         """Move under the controls that the task makes of the actions, once or at every physics step."""
         task, solver = self.task, self.solver
         times, steps = (task.frame_skip, 1) if task.control_each_substep else (1, task.frame_skip)
         for _ in range(times):
-            state = self._state(self._view.look(), self._memory.arrays, noise)
-            self._view.control(self._check.controls(task.control(state, action), self.num_envs))
+            state = TaskState(*self._view.look(), self._memory.arrays, noise)
+            self._view.control(self._check.controls(self._ask(task.control, state, action), self.num_envs))
             solver.step(steps)
 
     def _notice_edits(self) -> None:
@@ -156,13 +157,17 @@ class TaskBatch:
             self.solver.forward(rows)
             noise = self.streams.present(rows)
             memory = {name: array[rows] for name, array in self._memory.arrays.items()}
-            result = self.task.begin(self._state(self._view.look(rows), memory, noise))
+            result = self._ask(self.task.begin, TaskState(*self._view.look(rows), memory, noise))
             self._memory.write(result.memory, rows)
 
     def _own(self, array: Array) -> Array:
         """The array, or a copy where it is a part of another or of the memory: who gets it may write to it."""
-        kept = self._memory.arrays.values()
-        return array if owns_data(array) and not any(array is one for one in kept) else copy(array)
+        if owns_data(array):
+            for kept in self._memory.arrays.values():
+                if array is kept:
+                    return copy(array)
+            return array
+        return copy(array)
 
     def _nobody(self) -> Array:
         """A mask (num_envs,) that is False everywhere."""

@@ -14,19 +14,12 @@ from .task import Observation, ResetResult, Start, StepResult, Task
 
 
 class ResultCheck:
-    """Checks the results of one task, and brings their numbers to the precision of the batch.
-
-    Attributes:
-        named: what to do about a name that is missing in a state, by the part of the state.
-    """
+    """Checks the results of one task, and brings their numbers to the precision of the batch."""
 
     def __init__(self, task: Task, kind: ArrayKind) -> None:
         self._task, self._kind, self._name = task, kind, type(task).__name__
         self._wanted: dict[str, tuple[tuple[int, ...], Any]] = {}  # shape and type of each part of an observation
-        self.named = {
-            "reads": f"name it in {self._name}.reads to have it in state.fields",
-            "memory": f"return it in the memory of {self._name}.reset or begin",
-        }
+        self._arrays_of_step: dict[str, tuple[tuple[int, ...], Any]] = {}  # and as they are in the arrays of a step
 
     def reads(self) -> tuple[str, ...]:
         """The derived quantities that the task reads.
@@ -45,14 +38,14 @@ class ResultCheck:
 
     # -- results ------------------------------------------------------------------------------------------------------
 
-    def start(self, start: Any, n: int) -> Start:
-        """Check what `reset` returned for n episodes.
+    def start(self, start: Any, n: int) -> tuple[Array, Mapping[str, Array]]:
+        """Check what `reset` returned for n episodes; return coordinates (n, nq + nv) and memory.
 
         Raises:
             TypeError, ValueError: it is no `Start`, or a shape is wrong.
         """
         self._require(start, Start, "reset")
-        model, numbers = self._task.model, {}
+        xp, parts, model = self._kind.xp, [], self._task.model
         for name, width in (("qpos", model.nq), ("qvel", model.nv)):
             values = self._kind.numbers(getattr(start, name))
             if tuple(values.shape) not in ((n, width), (width,)):
@@ -60,33 +53,68 @@ class ResultCheck:
                     f"{self._name}.reset: {name} has shape {tuple(values.shape)}; needed is ({n}, {width}), "
                     f"(episodes, model.{'nq' if name == 'qpos' else 'nv'})"
                 )
-            numbers[name] = values
-        return start._replace(**numbers)
+            parts.append(values if values.ndim == 2 else xp.broadcast_to(values, (n, width)))
+        self._check_rows("reset", "memory", start.memory, n)
+        return xp.concat(parts, axis=1), {name: self._kind.like(value) for name, value in start.memory.items()}
 
     def begun(self, result: Any, n: int) -> ResetResult:
         """Check what `begin` returned for n episodes; errors as in `start`."""
         self._require(result, ResetResult, "begin")
         self._check_rows("begin", "info", result.info, n)
+        self._check_rows("begin", "memory", result.memory, n)
         return result._replace(observation=self._observation(result.observation, n, "begin"))
 
     def stepped(self, result: Any, n: int) -> StepResult:
         """Check what `step` returned for n environments; errors as in `start`."""
         self._require(result, StepResult, "step")
+        try:
+            fits = self._fits(result, (n,))
+        except AttributeError:  # a plain number among the arrays
+            fits = False
+        return result if fits else self._mended(result, n)
+
+    def _fits(self, result: StepResult, shape: tuple[int]) -> bool:
+        """Whether everything is as it should be already: it nearly always is."""
+        observation, terms, terminated, info, _ = result
+        dtype, boolean = self._kind.dtype, self._kind.boolean
+        for term in terms.values():
+            if term.shape != shape or term.dtype is not dtype:
+                return False
+        for value in info.values():
+            if value.shape[:1] != shape:
+                return False
+        if terminated is not None and (terminated.shape != shape or terminated.dtype is not boolean):
+            return False
+        parts = observation if isinstance(observation, dict) else {"": observation}
+        for name, part in parts.items():
+            if (part.shape, part.dtype) != self._arrays_of_step.get(name):
+                return False
+        return len(terms) > 0 and len(parts) == len(self._arrays_of_step)
+
+    def _mended(self, result: StepResult, n: int) -> StepResult:
+        """Bring numbers to the solver's precision, or say what is wrong."""
         if not result.reward_terms:
             raise ValueError(f'{self._name}.step: reward_terms is empty; needed is at least one, {{"reward": (n,)}}')
-        terms = {}
         for name, term in result.reward_terms.items():
             if getattr(term, "shape", None) != (n,):
                 raise ValueError(self._shape_message("step", f"reward term {name!r}", term, (n,)))
-            terms[name] = term if term.dtype == self._kind.dtype else self._kind.numbers(term)
-        ended, xp = result.terminated, self._kind.xp
+        terms = {name: self._kind.numbers(term) for name, term in result.reward_terms.items()}
+        ended = result.terminated
         if ended is not None:
             if getattr(ended, "shape", None) != (n,):
                 raise ValueError(self._shape_message("step", "terminated", ended, (n,)))
-            if ended.dtype != xp.bool:
+            if ended.dtype != self._kind.boolean:
                 raise TypeError(f"{self._name}.step: terminated has dtype {ended.dtype}; needed is bool")
         self._check_rows("step", "info", result.info, n)
         return result._replace(observation=self._observation(result.observation, n, "step"), reward_terms=terms)
+
+    def missing(self, error: KeyError) -> KeyError:
+        """Say what to do about a name that a method of the task looked for in vain."""
+        return KeyError(
+            f"{self._name} asked for {error}, which is not there. If it was asked of state.fields, name it in "
+            f"{self._name}.reads, which has {list(self._task.reads)}; if of state.memory, return it in the memory of "
+            f"{self._name}.reset or begin; if of state.images, name it in {self._name}.cameras"
+        )
 
     def controls(self, controls: Array, n: int) -> Array:
         """Check what `control` returned for n environments; errors as in `start`."""
@@ -118,7 +146,9 @@ class ResultCheck:
                 dtype = np.float64 if self._kind.dtype == self._kind.xp.float64 else np.float32
                 boxes[name] = gymnasium.spaces.Box(box.low.astype(dtype), box.high.astype(dtype), dtype=dtype)
         self._wanted = {name: (tuple(box.shape or ()), box.dtype) for name, box in boxes.items()}
-        self._observation(example, len(next(iter(parts_of(example).values()))), "begin")
+        n = len(next(iter(parts_of(example).values())))
+        checked = self._observation(example, n, "begin")
+        self._arrays_of_step = {name: (part.shape, part.dtype) for name, part in parts_of(checked).items()}
         return gymnasium.spaces.Dict(boxes) if isinstance(space, gymnasium.spaces.Dict) else boxes[""]
 
     def _fitting_box(self, part: Array) -> gymnasium.Space:

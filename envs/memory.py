@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from .arrays import Array, ArrayKind
+from .arrays import Array, ArrayKind, copy
 
 
 class Memory:
@@ -18,7 +18,7 @@ class Memory:
         self.arrays: dict[str, Array] = {}
         self._owner, self._kind, self._made = owner, kind, False
 
-    def begin(self, values: Mapping[str, Array], rows: Array, num_envs: int) -> None:
+    def begin(self, values: Mapping[str, Array], rows: Array) -> None:
         """Keep what episodes begin with, each (k, ...), in the environments `rows` (k,).
 
         Raises:
@@ -27,13 +27,7 @@ class Memory:
         """
         if not self._made:
             for name, value in values.items():
-                value = self._kind.like(value)
-                if value.ndim < 1 or len(value) != len(rows):
-                    raise ValueError(
-                        f"{self._owner}.reset: memory {name!r} has shape {tuple(value.shape)}; needed is (n, ...) with "
-                        f"n={len(rows)} environments in front"
-                    )
-                self.arrays[name] = self._own(value)
+                self.arrays[name] = copy(self._kind.like(value))
             self._made = True
             return
         if missing := [name for name in self.arrays if name not in values]:
@@ -48,8 +42,10 @@ class Memory:
     def update(self, values: Mapping[str, Array]) -> None:
         """Keep what is to be remembered from now on, each (num_envs, ...); errors are those of `begin`."""
         for name, value in values.items():
-            count = len(self.arrays[name]) if name in self.arrays else 0
-            self.arrays[name] = self._own(self._fitting(name, value, count, f"{self._owner}.step"))
+            kept = self.arrays.get(name)
+            if kept is None or value.dtype is not kept.dtype or value.shape != kept.shape:
+                value = self._fitting(name, value, 0 if kept is None else len(kept), f"{self._owner}.step")
+            self.arrays[name] = copy(value)
 
     def load(self, values: Mapping[str, Array]) -> None:
         """Take over saved arrays; errors are those of `begin`."""
@@ -58,11 +54,7 @@ class Memory:
             raise ValueError(f"{where}: memory {missing} is missing; it is of another task")
         for name, value in values.items():
             count = len(self.arrays[name]) if name in self.arrays else 0
-            self.arrays[name] = self._own(self._fitting(name, value, count, where))
-
-    def _own(self, value: Array) -> Array:
-        """A copy."""
-        return self._kind.xp.asarray(value, copy=True)
+            self.arrays[name] = copy(self._fitting(name, value, count, where))
 
     def _fitting(self, name: str, value: Array, count: int, where: str) -> Array:
         """Check a value for `count` environments, and bring it to the type of what is kept."""

@@ -9,7 +9,7 @@ batch size.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,29 +54,21 @@ class Noise:
     What is drawn second depends on how many numbers were drawn first, and on nothing else.
     """
 
-    def __init__(self, bases: Array, counts: Array) -> None:
-        """Begin at the first number.
+    __slots__ = ("_ahead", "_hashed", "_key", "_make_key")
 
-        Args:
-            bases: (n,) int64, hashed already.
-            counts: (n,) int64; base and count together are hashed into the key of the draws.
-        """
-        self._bases, self._counts = bases, counts
-        self._key: Array | None = None  # hashed when it is wanted: most steps draw nothing
+    def __init__(self, make_key: Callable[[], Array]) -> None:
+        """Begin at the first number of a key, (n,) int64, made when it is wanted: most steps draw nothing."""
+        self._make_key = make_key
+        self._key: Array = None
         self._ahead: Array = None  # (n, numbers hashed before they are asked for)
         self._hashed = 0
-
-    @property
-    def key(self) -> Array:
-        """What the draws are hashed from, (n,) int64."""
-        if self._key is None:
-            self._key = _mix(self._bases + self._counts * _GOLDEN)
-        return self._key
 
     def _fractions(self, n: int) -> Array:
         """Draw (num_envs, n) multiples of 2^-53 in [0, 1)."""
         if self._ahead is None or self._ahead.shape[1] < n:
-            key = self.key
+            if self._key is None:
+                self._key = self._make_key()
+            key = self._key
             xp, count = namespace(key), n + (_BLOCK if len(key) <= _FEW else n)
             numbers = xp.arange(self._hashed + 1, self._hashed + count + 1, dtype=xp.int64, device=key.device)
             # One number of all environments after the other: what a task computes from it then runs along them.
@@ -113,20 +105,26 @@ class Noise:
         return low + xp.astype(xp.floor(fractions * (high - low)), xp.int64)
 
 
+def hashed_key(bases: Array, counts: Array) -> Array:
+    """The key of draws, (n,) int64, from a hashed base and a count, (n,) int64 each."""
+    return _mix(bases + counts * _GOLDEN)
+
+
 class Streams:
     """The seed of every environment, how many of its episodes have begun, and how many steps the present one took."""
 
     def __init__(self, num_envs: int, kind: ArrayKind) -> None:
         self.seeds: list[int | None] = [None] * num_envs
         self._kind = kind
-        self._seed_keys, self._episodes, self._steps, self._step_keys = (
+        self._now = 0  # steps that were taken by all together
+        self._seed_keys, self._episodes, self._begun, self._episode_keys = (
             kind.zeros((num_envs,), kind.xp.int64) for _ in range(4)
-        )
+        )  # `_begun`: when the present episode did
 
     @property
     def steps(self) -> Array:
         """Steps taken in the present episodes, (num_envs,) int64."""
-        return self._steps
+        return self._now - self._begun
 
     def seed(self, seeds: Sequence[int | None], rows: Array) -> None:
         """Seed the environments in `rows` from the list of all environments' seeds; None leaves one as it is."""
@@ -145,32 +143,36 @@ class Streams:
 
     def begin(self, rows: Array) -> Noise:
         """Begin the next episode of each of these environments, (k,) indices, each once; return its noise."""
-        noise = Noise(self._seed_keys[rows], self._episodes[rows])
-        self._episodes[rows] += 1
-        self._steps[rows] = 0
-        self._step_keys[rows] = noise.key + _STEPS
-        return noise
+        episodes = self._episodes[rows]
+        key = hashed_key(self._seed_keys[rows], episodes)
+        self._episodes[rows] = episodes + 1
+        self._begun[rows] = self._now
+        self._episode_keys[rows] = key
+        return Noise(lambda: key)
 
     def advance(self) -> Noise:
         """Take a step in all environments; return its noise."""
-        self._steps += 1
-        return Noise(self._step_keys, self._steps)
+        self._now += 1
+        return Noise(self._step_key)
 
     def present(self, rows: Array) -> Noise:
         """The noise of the last step of the environments `rows` (k,), once more."""
-        return Noise(self._step_keys[rows], self._steps[rows])
+        return Noise(lambda: self._step_key()[rows])
+
+    def _step_key(self) -> Array:
+        """The key of the draws of the last step, (num_envs,) int64."""
+        return hashed_key(self._episode_keys + _STEPS, self.steps)
 
     def state_dict(self) -> dict[str, Any]:
         """Seeds and counts as plain numbers."""
-        return {"seeds": list(self.seeds), **{name: host(count).tolist() for name, count in self._counts().items()}}
+        counts = {"episodes": self._episodes, "steps": self.steps, "keys": self._episode_keys}
+        return {"seeds": list(self.seeds), **{name: host(count).tolist() for name, count in counts.items()}}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where `state_dict` left off."""
         xp, device = self._kind.xp, self._kind.device
         self.seed(state["seeds"], np.arange(len(self.seeds)))
-        for name, count in self._counts().items():
-            count[:] = xp.asarray(state[name], dtype=xp.int64, device=device)
-
-    def _counts(self) -> dict[str, Array]:
-        """What is saved beside the seeds, by name."""
-        return {"episodes": self._episodes, "steps": self._steps, "step_keys": self._step_keys}
+        episodes, steps, keys = (
+            xp.asarray(state[name], dtype=xp.int64, device=device) for name in ("episodes", "steps", "keys")
+        )
+        self._episodes, self._begun, self._episode_keys = episodes, self._now - steps, keys

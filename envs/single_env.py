@@ -16,6 +16,7 @@ from .observations import each
 from .pictures import METADATA, Pictures, check_render_mode
 from .registry import TaskLike, make_task
 from .seeds import spread_seeds
+from .task import Observation
 
 
 class SingleEnv(gymnasium.Env, EzPickle):
@@ -71,7 +72,7 @@ class SingleEnv(gymnasium.Env, EzPickle):
         self.batch.seed(seeds, self._self)
         self._begun = True
         result = self.batch.reset(self._self)
-        return each(_first, result.observation), _plain(result.info)
+        return _first(result.observation), _plain(result.info)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take one step.
@@ -88,8 +89,7 @@ class SingleEnv(gymnasium.Env, EzPickle):
             fault = int(outcome.faults[0])
             self._reporter.report([(0, fault, int(self.batch.streams.steps[0]))], stacklevel=3)
             info["fault"] = fault
-        observation = each(_first, outcome.observation)
-        return observation, float(outcome.reward[0]), bool(outcome.terminated[0]), False, info
+        return _first(outcome.observation), float(outcome.reward[0]), bool(outcome.terminated[0]), False, info
 
     def render(self) -> np.ndarray | None:
         """Picture the environment: uint8 (height, width, 3); None, with Gymnasium's warning, without a render mode."""
@@ -103,9 +103,11 @@ class SingleEnv(gymnasium.Env, EzPickle):
         self.solver.close()
 
 
-def _first(part: Any) -> np.ndarray:
-    """The part of an observation that the only environment sees."""
-    return host(part)[0]
+def _first(observation: Observation) -> Any:
+    """What the only environment sees."""
+    if isinstance(observation, np.ndarray):
+        return observation[0]
+    return each(lambda part: host(part)[0], observation)
 
 
 def _plain(info: Any) -> dict[str, Any]:

@@ -18,11 +18,13 @@ import mujoco
 import numpy as np
 
 from .. import assets
-from .arrays import Array, ArrayKind, Named
+from .arrays import Array, ArrayKind
 from .noise import Noise
 
 if TYPE_CHECKING:
     from ..physics import Model
+
+_BOUND = ("model", "xp", "_kind", "dt", "init_qpos")
 
 Observation = Array | dict[str, Array]
 """One array (n, ...), or several by name where the observation space is a `Dict`."""
@@ -244,6 +246,10 @@ class Task(ABC):
         self.dt = float(model.opt.timestep) * self.frame_skip
         self.init_qpos = kind.xp.asarray(model.qpos0.copy(), dtype=kind.xp.float64, device=kind.device)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what `bound` gave: copies and pickles of a bound task are to be bound anew."""
+        return {name: value for name, value in vars(self).items() if name not in _BOUND}
+
     def array(self, values: Any) -> Array:
         """Numbers as an array of the kind, precision and device that states have."""
         return self._kind.numbers(values)
@@ -261,8 +267,3 @@ class Task(ABC):
 def options_of(kind: type[Task]) -> list[str]:
     """The names of a task's options: what its class may be called with."""
     return [name for name in inspect.signature(kind).parameters if name != "self"]
-
-
-def named_memory(task: Task, memory: Mapping[str, Array]) -> Named:
-    """A task's memory, which answers a wrong name with what to do."""
-    return Named(memory, f"memory is what {type(task).__name__}.reset or begin returns")

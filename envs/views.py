@@ -12,7 +12,7 @@ from .task import CameraView
 
 
 class Sight(NamedTuple):
-    """The state of n environments, without what the task adds."""
+    """The state of n environments, without what the batch adds: the first parts of a `TaskState`."""
 
     coordinates: Array  # (n, nq + nv)
     qpos: Array  # (n, nq), a part of the coordinates, as is qvel
@@ -34,16 +34,14 @@ class BatchView:
 
     def look(self, rows: Array | None = None) -> Sight:
         """Copy the state of the environments `rows` (k,); None for all."""
-        solver, array = self._solver, self._kind.from_tensor
-        coordinates = array(solver.coordinates()) if rows is None else self._coordinates_of(rows)
-        found = solver.look(self._reads, rows) if self._reads else {}
-        fields = {name: array(quantity) for name, quantity in found.items()}
-        return self._sight(coordinates, fields, rows)
+        coordinates = self._kind.from_tensor(self._solver.coordinates())
+        return self._sight(coordinates if rows is None else coordinates[rows], self._fields(rows), rows)
 
-    def _coordinates_of(self, rows: Array) -> Array:
-        """Coordinates of some environments, (k, nq + nv)."""
-        parts = [self._kind.from_tensor(self._solver.get(name, rows)) for name in ("qpos", "qvel")]
-        return self._kind.xp.concat([part.reshape(len(rows), -1) for part in parts], axis=1)
+    def _fields(self, rows: Array | None) -> dict[str, Array]:
+        """The derived quantities by name."""
+        if not self._reads:
+            return {}
+        return {name: self._kind.from_tensor(found) for name, found in self._solver.look(self._reads, rows).items()}
 
     def _sight(self, coordinates: Array, fields: dict[str, Array], rows: Array | None) -> Sight:
         images = {name: self._picture(name, rows) for name in self._cameras} if self._cameras else {}
@@ -62,9 +60,11 @@ class BatchView:
         """Set the controls (num_envs, nu)."""
         self._solver.ctrl = controls
 
-    def restart(self, rows: Array, qpos: Array, qvel: Array) -> None:
-        """Begin anew in the environments `rows` (k,), from states of theirs."""
-        self._solver.reset(rows, qpos, qvel)
+    def restart(self, rows: Array, coordinates: Array) -> Sight:
+        """Begin anew in the environments `rows` (k,), from states (k, nq + nv); look at them."""
+        nq = self._nq
+        self._solver.reset(rows, coordinates[:, :nq], coordinates[:, nq:])
+        return self._sight(coordinates, self._fields(rows), rows)
 
     def faults(self) -> Array | None:
         """The fault bits (num_envs,), a copy; None where there are none."""
@@ -120,9 +120,11 @@ class SingleEnvView(BatchView):
         """Set the controls (1, nu)."""
         self._control[:] = controls
 
-    def restart(self, rows: Array, qpos: Array, qvel: Array) -> None:
-        """Begin anew."""
-        self._solver.reset(None, qpos, qvel)
+    def restart(self, rows: Array, coordinates: Array) -> Sight:
+        """Begin anew from a state (1, nq + nv); look at it."""
+        nq = self._nq
+        self._solver.reset(None, coordinates[:, :nq], coordinates[:, nq:])
+        return self.look()
 
     def faults(self) -> np.ndarray | None:
         """The fault bits (1,), a copy; None where there are none."""

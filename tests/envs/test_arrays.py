@@ -94,11 +94,3 @@ def test_kinds():
     assert tensors.like(np.array([True])).dtype == torch.bool
     with pytest.raises(ValueError, match="it is 'torch', or None"):
         arrays.ArrayKind.of(torch.float32, "cpu", "jax")
-
-
-def test_a_missing_name_is_answered_with_a_remedy():
-    """And with the names that are there."""
-    named = arrays.Named({"xpos": 1}, "name it in Me.reads")
-    assert named["xpos"] == 1
-    with pytest.raises(KeyError, match=r"no 'xquat': name it in Me.reads; there are xpos"):
-        named["xquat"]

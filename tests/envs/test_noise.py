@@ -6,7 +6,7 @@ import torch
 from scipy import stats
 
 from tumble.envs.arrays import ArrayKind
-from tumble.envs.noise import Noise, Streams, _mix
+from tumble.envs.noise import Noise, Streams, _mix, hashed_key
 
 NUMPY, TORCH = ArrayKind.of(torch.float32, "cpu"), ArrayKind.of(torch.float32, "cpu", "torch")
 
@@ -14,7 +14,7 @@ NUMPY, TORCH = ArrayKind.of(torch.float32, "cpu"), ArrayKind.of(torch.float32, "
 def noise_of(seeds, episode=0) -> Noise:
     """Noise of these seeds, all at the same episode."""
     seeds = np.asarray(seeds, np.int64)
-    return Noise(_mix(seeds), np.full(len(seeds), episode))
+    return Noise(lambda: hashed_key(_mix(seeds), np.full(len(seeds), episode)))
 
 
 @pytest.mark.parametrize("draw", [lambda noise: noise.uniform(-1, 2, 15), lambda noise: noise.normal(15)])
