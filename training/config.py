@@ -5,6 +5,7 @@ so that `tumble train --config runs/.../config.toml` repeats it.
 """
 
 import dataclasses
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -105,9 +106,10 @@ class CheckpointConfig:
 class RunConfig:
     """Everything that decides a run: on the same kind of machine, the same weights to the last bit.
 
-    `threads` are the learner's; the solver takes its own, and its results do not depend on them. One is the fastest for
-    networks and minibatches as small as PPO's here, and the only number that repeats a run exactly. `stagger` cuts the
-    first episodes at evenly spread lengths, so that not all environments start together for ever.
+    `task` is a task as `tasks.find_task` takes it, `env` are options of the environment and of the task. `threads` are
+    the learner's; the solver takes its own, and its results do not depend on them. One is the fastest for networks and
+    minibatches as small as PPO's here, and the only number that repeats a run exactly. `stagger` cuts the first
+    episodes at evenly spread lengths, so that not all environments start together for ever.
     """
 
     task: str
@@ -141,12 +143,15 @@ class RunConfig:
 
     @classmethod
     def packaged(cls, task: str, algo: str) -> Self:
-        """Return the packaged configuration of a task such as "tumble/Ant-v0"."""
+        """Return the packaged configuration of a task such as "tumble/Ant-v0".
+
+        Raises:
+            ConfigError: There is none.
+        """
         require(algo in ALGORITHMS, f"algo must be one of {', '.join(ALGORITHMS)}, not {algo!r}")
-        path = CONFIG_FOLDER / f"{task.removeprefix('tumble/')}-{algo}.toml"
-        if not path.exists():
+        if algo not in packaged_algorithms(task):
             raise ConfigError(f"no packaged {algo} configuration for {task}; write one and pass it with --config")
-        return cls.load(path)
+        return cls.load(_packaged_path(task, algo))
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some top-level values changed; those that are None are left alone."""
@@ -162,5 +167,10 @@ class RunConfig:
 
 
 def packaged_algorithms(task: str) -> list[str]:
-    """Name the algorithms that have a packaged configuration for the task."""
-    return [algo for algo in ALGORITHMS if (CONFIG_FOLDER / f"{task.removeprefix('tumble/')}-{algo}.toml").exists()]
+    """Name the algorithms that have a packaged configuration for the task; only Tumble's own tasks have some."""
+    own = re.fullmatch(r"tumble/[\w-]+", task)
+    return [algo for algo in ALGORITHMS if own and _packaged_path(task, algo).exists()]
+
+
+def _packaged_path(task: str, algo: str) -> Path:
+    return CONFIG_FOLDER / f"{task.removeprefix('tumble/')}-{algo}.toml"

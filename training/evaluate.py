@@ -24,11 +24,12 @@ from .config import RunConfig
 from .errors import TumbleUserError
 from .policy import Policy
 from .runs import Run
-from .tasks import gymnasium_twin
+from .tasks import gymnasium_twin, make_vec, task_id
 
 SIMULATORS = ("tumble", "mujoco")
 FIRST_SEED = 10_000  # far from the seeds of training runs
 BATCH = 100  # environments at a time
+LONGEST = 100_000  # steps after which an episode is taken to be endless
 
 
 class EvaluationError(TumbleUserError, RuntimeError):
@@ -39,7 +40,7 @@ class EvaluationError(TumbleUserError, RuntimeError):
 class Evaluation:
     """Scores of one policy in one simulator."""
 
-    task: str
+    task: str  # its id
     simulator: str
     step: int  # environment steps of training
     seed: int  # episode k starts from seed + k
@@ -92,7 +93,8 @@ def evaluate(
         checkpoint: Which; by default the newest intact one.
 
     Raises:
-        EvaluationError: The simulator or the task in it is not there.
+        EvaluationError: The simulator or the task in it is not there; or episodes do not end.
+        TaskError: A user's task cannot be made.
         CheckpointError: The run has no intact checkpoint.
     """
     if episodes < 1:
@@ -111,20 +113,29 @@ def evaluate(
         returns += batch_returns.tolist()
         lengths += batch_lengths.tolist()
     assert policy is not None
-    return Evaluation(config.task, simulator, policy.step, seed, deterministic, returns, lengths)
+    return Evaluation(task_id(config.task), simulator, policy.step, seed, deterministic, returns, lengths)
 
 
 def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Play one episode in each environment; returns (num_envs,) and lengths (num_envs,)."""
+    """Play one episode in each environment; returns (num_envs,) and lengths (num_envs,).
+
+    Raises:
+        EvaluationError: An episode goes on and on.
+    """
     observations, _ = envs.reset(seed=seed)
     returns, lengths = np.zeros(envs.num_envs), np.zeros(envs.num_envs, dtype=np.int64)
     playing = np.ones(envs.num_envs, dtype=bool)
-    while playing.any():
+    for _ in range(LONGEST):
         observations, rewards, terminated, truncated, _ = envs.step(policy.act(observations, deterministic))
         returns += np.where(playing, rewards, 0.0)
         lengths += playing
         playing &= ~(terminated | truncated)
-    return returns, lengths
+        if not playing.any():
+            return returns, lengths
+    raise EvaluationError(
+        f"{playing.sum()} episodes have not ended after {LONGEST:,} steps: register the task with "
+        "max_episode_steps=..., or train it with --option max_episode_steps=..."
+    )
 
 
 def make_envs(config: RunConfig, simulator: str, num_envs: int, **options: Any) -> VectorEnv:
@@ -133,15 +144,18 @@ def make_envs(config: RunConfig, simulator: str, num_envs: int, **options: Any) 
     Raises:
         EvaluationError: The simulator is unknown, has no such task, or is not installed.
     """
-    task_options = {key: tuple(value) if isinstance(value, list) else value for key, value in config.env.items()}
-    options |= task_options | {"num_envs": num_envs}
+    options |= config.env | {"num_envs": num_envs}
     if simulator == "tumble":
-        return gym.make_vec(config.task, output="numpy", autoreset_mode=AutoresetMode.SAME_STEP, **options)
+        return make_vec(config.task, **options, output="numpy", autoreset_mode=AutoresetMode.SAME_STEP)
     if simulator != "mujoco":
         raise EvaluationError(f"unknown simulator {simulator!r}: choose {' or '.join(SIMULATORS)}")
     twin = gymnasium_twin(config.task)
     if twin is None:
-        raise EvaluationError(f"Gymnasium has no MuJoCo task like {config.task}")
+        raise EvaluationError(
+            f"{task_id(config.task)} has no twin among Gymnasium's MuJoCo tasks, only Tumble's own have: evaluate it "
+            "with --in tumble"
+        )
+    options = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
     same_step = {"autoreset_mode": AutoresetMode.SAME_STEP}
     try:
         with _warning_once():

@@ -104,7 +104,7 @@ class Update:
 
 
 class LeanPPO(PPO):
-    """PPO for `MlpPolicy` with tanh networks and Gaussian actions; in every other case it updates as PPO does."""
+    """PPO for flat observations, tanh networks and Gaussian actions; in every other case it updates as PPO does."""
 
     def train(self) -> None:
         """Update the policy from the rollout buffer."""
@@ -135,6 +135,7 @@ class LeanPPO(PPO):
         return (
             all(isinstance(module, nn.Linear | nn.Tanh) for module in hidden)
             and isinstance(self.action_space, gym.spaces.Box)
+            and len(self.observation_space.shape or ()) == 1
             and isinstance(policy.features_extractor, FlattenExtractor)
             and not self.use_sde
             and self.clip_range_vf is None

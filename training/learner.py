@@ -11,18 +11,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 from stable_baselines3 import SAC
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.utils import LinearSchedule
-from stable_baselines3.common.vec_env import VecNormalize
+from stable_baselines3.common.vec_env import VecEnv, VecNormalize, VecTransposeImage
 
+from ..envs.observations import each, parts_of
 from .config import NormalizeConfig, PolicyConfig, RunConfig
 from .lean_ppo import LeanPPO
 from .sb3_bridge import TumbleVecEnv
+from .spaces import check_spaces, normalized_parts, pictures, policy_name
+from .tasks import make_vec
 
 MODEL_FILE, STATE_FILE, BUFFER_FILE = "model.zip", "state.pt", "replay_buffer.npz"
 ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU, "elu": torch.nn.ELU, "silu": torch.nn.SiLU}
@@ -44,10 +46,16 @@ class Learner:
         Args:
             config: What to build.
             envs: Replaces the environments that the configuration describes (for tests).
+
+        Raises:
+            TaskError: The task is not there or cannot be made.
+            SpaceError: The algorithm cannot learn from such observations or with such actions.
         """
         torch.set_num_threads(config.threads)
         self.config = config
-        self.bridge = TumbleVecEnv(envs if envs is not None else make_envs(config))
+        envs = envs if envs is not None else make_envs(config)
+        check_spaces(envs.single_observation_space, envs.single_action_space, config.algo)
+        self.bridge = TumbleVecEnv(envs)
         self.normalizer = make_normalizer(self.bridge, config.normalize, gamma=getattr(config, config.algo).gamma)
         self.model = make_model(config, self.normalizer)
 
@@ -72,8 +80,8 @@ class Learner:
             "num_timesteps": model.num_timesteps,
             "n_updates": model._n_updates,
             "episode_num": model._episode_num,
-            "last_obs": _tensor(model._last_obs),
-            "last_original_obs": _tensor(model._last_original_obs),
+            "last_obs": each(_tensor, model._last_obs),
+            "last_original_obs": each(_tensor, model._last_original_obs),
             "last_episode_starts": _tensor(model._last_episode_starts),
             "episode_infos": list(model.ep_info_buffer or ()),
             "variables": {name: getattr(model, name).detach() for name in model._get_torch_save_params()[1]},
@@ -88,8 +96,8 @@ class Learner:
         model.num_timesteps = state["num_timesteps"]
         model._n_updates = state["n_updates"]
         model._episode_num = state["episode_num"]
-        model._last_obs = _array(state["last_obs"])
-        model._last_original_obs = _array(state["last_original_obs"])
+        model._last_obs = each(_array, state["last_obs"])
+        model._last_original_obs = each(_array, state["last_original_obs"])
         model._last_episode_starts = _array(state["last_episode_starts"])
         model.ep_info_buffer = deque(state["episode_infos"], maxlen=model._stats_window_size)
         model.ep_success_buffer = deque(maxlen=model._stats_window_size)
@@ -101,10 +109,9 @@ class Learner:
 
 
 def make_envs(config: RunConfig, **changes: Any) -> VectorEnv:
-    """Make the vector environment that a configuration describes; `changes` override gym.make_vec's arguments."""
-    options: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in config.env.items()}
-    options |= {"num_envs": config.num_envs, "device": config.device, "autoreset_mode": AutoresetMode.SAME_STEP}
-    return gym.make_vec(config.task, **(options | changes))
+    """Make the vector environment that a configuration describes; `changes` override `make_vec`'s arguments."""
+    options = {"num_envs": config.num_envs, "device": config.device, "autoreset_mode": AutoresetMode.SAME_STEP}
+    return make_vec(config.task, **(config.env | options | changes))
 
 
 def stagger(bridge: TumbleVecEnv) -> None:
@@ -120,10 +127,14 @@ def stagger(bridge: TumbleVecEnv) -> None:
 
 
 def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float) -> VecNormalize:
-    """Wrap the bridge in SB3's running normaliser; what is switched off passes through unchanged."""
+    """Wrap the bridge in SB3's running normaliser; pictures and what is switched off pass through unchanged."""
+    space = bridge.observation_space
+    venv: VecEnv = VecTransposeImage(bridge) if pictures(space) else bridge
+    parts = normalized_parts(space)
     return VecNormalize(
-        bridge,
-        norm_obs=config.observations,
+        venv,
+        norm_obs=config.observations and bool(parts),
+        norm_obs_keys=None if parts in ([], [""]) else parts,
         norm_reward=config.rewards,
         clip_obs=config.clip_observations,
         clip_reward=config.clip_rewards,
@@ -134,16 +145,16 @@ def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float)
 def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
     """Make the algorithm with fresh weights drawn under the configuration's seed."""
     common: dict[str, Any] = {"seed": config.seed, "device": config.device, "verbose": 0}
+    policy = policy_name(venv.observation_space)
     if config.algo == "ppo":
         options = asdict(config.ppo)
         for name in ("learning_rate", "clip_range"):
             start, end = options[name], options.pop(f"{name}_end")
             options[name] = start if end is None else LinearSchedule(start, end, end_fraction=1.0)
-        return LeanPPO(
-            "MlpPolicy", venv, policy_kwargs=policy_options(config.policy, on_policy=True), **options, **common
-        )
+        options["batch_size"] = min(options["batch_size"], options["n_steps"] * venv.num_envs)
+        return LeanPPO(policy, venv, policy_kwargs=policy_options(config.policy, on_policy=True), **options, **common)
     options = asdict(config.sac)
-    return SAC("MlpPolicy", venv, policy_kwargs=policy_options(config.policy, on_policy=False), **options, **common)
+    return SAC(policy, venv, policy_kwargs=policy_options(config.policy, on_policy=False), **options, **common)
 
 
 def policy_options(config: PolicyConfig, on_policy: bool) -> dict[str, Any]:
@@ -163,7 +174,7 @@ def normalizer_state(normalizer: VecNormalize) -> dict[str, Any]:
     """Return the running statistics as tensors."""
     state: dict[str, Any] = {"returns": _tensor(normalizer.returns), "rewards": _moments(normalizer.ret_rms)}
     if normalizer.norm_obs:
-        state["observations"] = _moments(normalizer.obs_rms)
+        state["observations"] = each(_moments, normalizer.obs_rms)
     return state
 
 
@@ -172,7 +183,11 @@ def load_normalizer_state(normalizer: VecNormalize, state: dict[str, Any]) -> No
     normalizer.returns = _array(state["returns"])
     _load_moments(normalizer.ret_rms, state["rewards"])
     if normalizer.norm_obs:
-        _load_moments(normalizer.obs_rms, state["observations"])
+        if isinstance(normalizer.obs_rms, dict):
+            for name, statistics in normalizer.obs_rms.items():
+                _load_moments(statistics, state["observations"][name])
+        else:
+            _load_moments(normalizer.obs_rms, state["observations"])
 
 
 def generator_state(model: BaseAlgorithm) -> dict[str, Any]:
@@ -207,19 +222,31 @@ def save_replay_buffer(model: SAC, path: Path) -> None:
     buffer = model.replay_buffer
     assert buffer is not None
     used = buffer.buffer_size if buffer.full else buffer.pos
-    names = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
+    arrays = {name: array[:used] for name, array in buffer_arrays(model).items()}
     with path.open("wb") as file:
-        np.savez(file, pos=buffer.pos, full=buffer.full, **{name: getattr(buffer, name)[:used] for name in names})
+        np.savez(file, pos=buffer.pos, full=buffer.full, **arrays)  # type: ignore[arg-type]
 
 
 def load_replay_buffer(model: SAC, path: Path) -> None:
     """Restore the replay buffer; its size must be the configured one."""
     buffer = model.replay_buffer
     assert buffer is not None
+    arrays = buffer_arrays(model)
     with np.load(path, allow_pickle=False) as stored:
         for name in set(stored) - {"pos", "full"}:
-            getattr(buffer, name)[: len(stored[name])] = stored[name]
+            values = stored[name]
+            arrays[name][: len(values)] = values
         buffer.pos, buffer.full = int(stored["pos"]), bool(stored["full"])
+
+
+def buffer_arrays(model: SAC) -> dict[str, np.ndarray]:
+    """Return the arrays of the replay buffer by name; that of an observation's part is called "observations:part"."""
+    names = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
+    arrays = {}
+    for name in names:
+        for part, array in parts_of(getattr(model.replay_buffer, name)).items():
+            arrays[f"{name}:{part}" if part else name] = array
+    return arrays
 
 
 def _moments(statistics: Any) -> dict[str, Any]:

@@ -6,14 +6,16 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import torch
-from stable_baselines3.common.policies import ActorCriticPolicy, BasePolicy
+from stable_baselines3 import PPO, SAC
+from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.save_util import load_from_zip_file
-from stable_baselines3.sac.policies import SACPolicy
 
+from ..envs.observations import parts_of
 from .config import RunConfig
 from .errors import TumbleUserError
 from .learner import MODEL_FILE, STATE_FILE, policy_options
 from .runs import Run
+from .spaces import channels_first, describe, normalized_parts, policy_name
 
 VARIANCE_FLOOR = 1e-8  # VecNormalize's epsilon, which training used
 
@@ -32,24 +34,28 @@ class Policy:
         action_space: Of one environment.
 
     Raises:
-        PolicyError: The spaces are not of the sizes that the policy was trained with.
+        PolicyError: The spaces are not of the parts and sizes that the policy was trained with.
     """
 
     def __init__(
         self, config: RunConfig, checkpoint: Path, observation_space: gym.Space[Any], action_space: gym.Space[Any]
     ) -> None:
-        kind: type[BasePolicy] = ActorCriticPolicy if config.algo == "ppo" else SACPolicy
+        aliases: dict[str, type[BasePolicy]] = {"ppo": PPO, "sac": SAC}[config.algo].policy_aliases  # type: ignore[attr-defined]
+        kind, seen = aliases[policy_name(observation_space)], channels_first(observation_space)
         options = policy_options(config.policy, on_policy=config.algo == "ppo")
-        self.network = kind(observation_space, action_space, lr_schedule=lambda _: 0.0, **options)
+        self.network = kind(seen, action_space, lr_schedule=lambda _: 0.0, **options)
         _, parameters, _ = load_from_zip_file(checkpoint / MODEL_FILE, load_data=False, device="cpu")
+        self.step, self._statistics = _statistics(checkpoint, observation_space)
+        sizes = f"{describe(observation_space)} observations and {describe(action_space)} actions"
+        if set(self._statistics) not in (set(), set(normalized_parts(observation_space))):
+            known = ", ".join(self._statistics)
+            raise PolicyError(f"{checkpoint}: this policy does not fit {sizes}: it knows the parts {known}")
         try:
             self.network.load_state_dict(dict(parameters["policy"]))
         except RuntimeError as error:
-            sizes = f"{observation_space.shape} observations and {action_space.shape} actions"
             raise PolicyError(f"{checkpoint}: this policy does not fit {sizes}: {error}") from None
         self.network.set_training_mode(False)
-        self.step, self._mean, self._scale = _statistics(checkpoint, observation_space)
-        self._clip = config.normalize.clip_observations if config.normalize.observations else np.inf
+        self._clip = config.normalize.clip_observations
 
     @classmethod
     def of_run(cls, folder: str | Path, observation_space: gym.Space[Any], action_space: gym.Space[Any]) -> "Policy":
@@ -57,18 +63,27 @@ class Policy:
         run = Run.find(Path(folder))
         return cls(run.config, run.latest(), observation_space, action_space)
 
-    def act(self, observations: np.ndarray, deterministic: bool = True) -> np.ndarray:
-        """Return actions (n, act) within the action space for raw observations (n, obs)."""
-        seen = np.clip((observations - self._mean) / self._scale, -self._clip, self._clip).astype(np.float32)
+    def act(self, observations: np.ndarray | dict[str, np.ndarray], deterministic: bool = True) -> np.ndarray:
+        """Return actions (n, ...) within the action space for raw observations (n, ...), one or several by name."""
+        parts = {name: self._normalized(name, part) for name, part in parts_of(observations).items()}
+        seen = parts if isinstance(observations, dict) else parts[""]
         with torch.no_grad():
             actions, _ = self.network.predict(seen, deterministic=deterministic)
         return actions
 
+    def _normalized(self, name: str, part: np.ndarray) -> np.ndarray:
+        """Bring a part of the observations to the scale that training had; bytes stay, they are pictures."""
+        if name in self._statistics:
+            mean, scale = self._statistics[name]
+            part = np.clip((part - mean) / scale, -self._clip, self._clip)
+        return part if part.dtype == np.uint8 else part.astype(np.float32)
 
-def _statistics(checkpoint: Path, space: gym.Space[Any]) -> tuple[int, np.ndarray, np.ndarray]:
-    """Return the step count, and the observations' mean and deviation, (obs,) each; zeros and ones if unused."""
+
+def _statistics(checkpoint: Path, space: gym.Space[Any]) -> tuple[int, dict[str, tuple[np.ndarray, np.ndarray]]]:
+    """Return the step count, and mean and deviation of each part that training normalised."""
     state: dict[str, Any] = torch.load(checkpoint / STATE_FILE, weights_only=True, map_location="cpu")
-    moments = state["normalizer"].get("observations")
-    if moments is None:
-        return state["num_timesteps"], np.zeros(space.shape or ()), np.ones(space.shape or ())
-    return state["num_timesteps"], moments["mean"].numpy(), np.sqrt(moments["var"].numpy() + VARIANCE_FLOOR)
+    moments = state["normalizer"].get("observations", {})
+    if not isinstance(space, gym.spaces.Dict):
+        moments = {"": moments} if moments else {}
+    scales = {name: np.sqrt(one["var"].numpy() + VARIANCE_FLOOR) for name, one in moments.items()}
+    return state["num_timesteps"], {name: (moments[name]["mean"].numpy(), scale) for name, scale in scales.items()}

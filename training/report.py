@@ -11,6 +11,7 @@ from .checkpoint import write_text_atomically
 from .errors import TumbleUserError
 from .evaluate import SIMULATORS
 from .runs import Run
+from .tasks import short_name, task_id
 
 HEADINGS = ("task", "algorithm", "seed", "steps", "minutes", "in Tumble", "in MuJoCo", "apart")
 
@@ -18,7 +19,7 @@ HEADINGS = ("task", "algorithm", "seed", "steps", "minutes", "in Tumble", "in Mu
 def describe(run: Run) -> dict[str, Any]:
     """Return what a run's folder says of it: settings, duration, and the scores of its evaluations, where made."""
     config, curve = run.config, read_curve(run.folder / "progress.jsonl")
-    row: dict[str, Any] = {"task": config.task, "algo": config.algo, "seed": config.seed}
+    row: dict[str, Any] = {"task": task_id(config.task), "algo": config.algo, "seed": config.seed}
     row |= {"steps": curve[-1]["step"] if curve else 0, "seconds": curve[-1]["seconds"] if curve else 0.0}
     for simulator in SIMULATORS:
         path = run.folder / f"evaluation-{simulator}.json"
@@ -71,7 +72,7 @@ def draw_curves(runs: list[Run], path: Path) -> None:
             curve = [row for row in read_curve(run.folder / "progress.jsonl") if "rollout/ep_rew_mean" in row]
             minutes = [row["seconds"] / 60 for row in curve]
             axes.plot(minutes, [row["rollout/ep_rew_mean"] for row in curve], label=f"seed {run.config.seed}")
-        axes.set(title=f"{task.removeprefix('tumble/')}, {algo.upper()}", xlabel="minutes", ylabel="episode return")
+        axes.set(title=f"{short_name(task)}, {algo.upper()}", xlabel="minutes", ylabel="episode return")
         axes.grid(alpha=0.3)
         axes.legend()
     figure.savefig(path, dpi=120)
@@ -93,5 +94,5 @@ def _cells(row: dict[str, Any]) -> list[str]:
 def _score(score: dict[str, Any] | None) -> str:
     if score is None:
         return "not evaluated"
-    error = score["standard_error"]
-    return f"{score['mean']:.0f}" + ("" if error is None or math.isnan(error) else f" ± {error:.0f}")
+    error, digits = score["standard_error"], 0 if abs(score["mean"]) >= 10 else 2
+    return f"{score['mean']:.{digits}f}" + ("" if error is None or math.isnan(error) else f" ± {error:.{digits}f}")

@@ -16,6 +16,7 @@ from pathlib import Path
 from .checkpoint import latest_checkpoint, list_checkpoints, write_text_atomically
 from .config import RunConfig
 from .errors import TumbleUserError
+from .tasks import short_name
 
 
 class RunError(TumbleUserError, ValueError):
@@ -35,7 +36,7 @@ class Run:
         Raises:
             RunError: `out` already holds a run.
         """
-        name = f"{config.task.removeprefix('tumble/').replace('/', '-')}-{config.algo}-{config.seed}"
+        name = f"{short_name(config.task)}-{config.algo}-{config.seed}"
         folder = out or _unused(Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}")
         run = cls(folder)
         if run.config_path.exists():

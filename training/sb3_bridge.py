@@ -2,12 +2,13 @@
 
 SB3 speaks numpy and one info dictionary an environment; Tumble speaks torch and one dictionary of tensors. The bridge
 keeps the cost of the difference at one device-to-host copy a step: everything SB3 reads is packed into one flat tensor,
-copied once, and cut into views. Info dictionaries get contents only where an episode ended.
+copied once, and cut into views. Only pictures, which are bytes, are copied by themselves. Info dictionaries get
+contents only where an episode ended.
 """
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -16,6 +17,11 @@ import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
+
+from ..envs.observations import each, parts_of
+from .spaces import ACTIONS, boxes
+
+Observations = np.ndarray | dict[str, np.ndarray]
 
 
 class TumbleVecEnv(VecEnv):
@@ -27,10 +33,11 @@ class TumbleVecEnv(VecEnv):
     that ended it. Elsewhere `infos[i]` is an empty dictionary of its own: SB3 writes into infos in places.
 
     Args:
-        envs: The vector environment; its observations, rewards and flags are torch tensors.
+        envs: The vector environment; its observations (one tensor, or a dictionary of them), rewards and flags are
+            torch tensors.
 
     Raises:
-        ValueError: The environment does not reset finished environments in the same step, or its spaces are not boxes.
+        ValueError: The environment does not reset finished environments in the same step, or has spaces of other kinds.
     """
 
     def __init__(self, envs: VectorEnv) -> None:
@@ -41,51 +48,55 @@ class TumbleVecEnv(VecEnv):
                 'make it with gym.make_vec("tumble/Ant-v0", autoreset_mode="SameStep")'
             )
         observation_space, action_space = envs.single_observation_space, envs.single_action_space
-        if not (isinstance(observation_space, gym.spaces.Box) and isinstance(action_space, gym.spaces.Box)):
-            raise ValueError(f"the bridge carries Box spaces; got {observation_space} and {action_space}")
+        parts = boxes(observation_space).values()
+        if not (all(isinstance(box, gym.spaces.Box) for box in parts) and isinstance(action_space, ACTIONS)):
+            kinds = ", ".join(kind.__name__ for kind in ACTIONS)
+            raise ValueError(
+                f"the bridge carries observations in a Box or a Dict of boxes, and actions in a {kinds}; "
+                f"got {observation_space} and {action_space}"
+            )
         self.envs = envs
         self._started = time.perf_counter()
         super().__init__(envs.num_envs, observation_space, action_space)
-        self._shape = tuple(observation_space.shape)
+        self._whole_actions = not isinstance(action_space, gym.spaces.Box)
         self._actions: torch.Tensor | None = None
         self._returns = torch.zeros(0)  # (num_envs,) float64, of the running episodes, on the environment's device
         self._lengths = torch.zeros(0)
 
     # -- stepping ----------------------------------------------------------------------------------------------------
 
-    def reset(self) -> np.ndarray:
-        """Reset every environment, with the seeds and options given since the last reset; (num_envs, obs) array."""
+    def reset(self) -> Observations:
+        """Reset every environment, with the seeds and options given since the last reset; arrays (num_envs, ...)."""
         seeds = None if all(seed is None for seed in self._seeds) else list(self._seeds)
         observations, _ = self.envs.reset(seed=seeds, options=self._common_options())  # type: ignore[arg-type]
         self._reset_seeds()
         self._reset_options()
         self.reset_infos = [{} for _ in range(self.num_envs)]
-        self._returns = torch.zeros(self.num_envs, dtype=torch.float64, device=observations.device)
+        device = next(iter(parts_of(observations).values())).device
+        self._returns = torch.zeros(self.num_envs, dtype=torch.float64, device=device)
         self._lengths = torch.zeros_like(self._returns)
-        return observations.cpu().numpy().copy()
+        return each(lambda part: part.cpu().numpy().copy(), observations)
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Keep the actions, (num_envs, act), for `step_wait`."""
+        """Keep the actions, (num_envs, ...), for `step_wait`; SB3 gives those of a MultiBinary as floats."""
         self._actions = torch.as_tensor(actions)
+        if self._whole_actions:
+            self._actions = self._actions.to(torch.int64)
 
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Take the step: observations (num_envs, obs), rewards (num_envs,), dones (num_envs,), infos."""
+    def step_wait(self) -> tuple[Observations, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Take the step: observations (num_envs, ...), rewards (num_envs,), dones (num_envs,), infos."""
         observations, rewards, terminated, truncated, info = self.envs.step(self._actions)
         self._returns += rewards
         self._lengths += 1
-        packed = self._pack(observations, rewards, terminated, truncated, info)
-        n = self.num_envs
-        flags, packed = packed[: 6 * n].reshape(6, n), packed[6 * n :]
+        flags, observation, final = self._copy(observations, rewards, terminated, truncated, info)
         reward, ended, cut, returns, lengths, faults = flags
-        observation = packed[: n * self._width].reshape(n, *self._shape)
         done = (ended != 0) | (cut != 0)
-        infos: list[dict[str, Any]] = [{} for _ in range(n)]
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         if done.any():
-            final = packed[n * self._width :].reshape(observation.shape)
             now = round(time.perf_counter() - self._started, 6)
             for i in np.flatnonzero(done):
                 infos[i] = {
-                    "terminal_observation": final[i].copy(),
+                    "terminal_observation": each(lambda part, i=i: part[i].copy(), final),
                     "TimeLimit.truncated": bool(cut[i] and not ended[i]),
                     "episode": {"r": float(returns[i]), "l": int(lengths[i]), "t": now},
                 }
@@ -96,32 +107,29 @@ class TumbleVecEnv(VecEnv):
             self._lengths *= running
         return observation, reward.astype(np.float32, copy=False), done, infos
 
-    @property
-    def _width(self) -> int:
-        """Numbers in one observation."""
-        return int(np.prod(self._shape))
+    def _copy(
+        self, observations: Any, rewards: torch.Tensor, terminated: torch.Tensor, truncated: torch.Tensor, info: Any
+    ) -> tuple[np.ndarray, Observations, Observations]:
+        """Copy all of a step's results to the host.
 
-    def _pack(
-        self,
-        observations: torch.Tensor,
-        rewards: torch.Tensor,
-        terminated: torch.Tensor,
-        truncated: torch.Tensor,
-        info: dict[str, Any],
-    ) -> np.ndarray:
-        """Copy all of a step's results to the host at once: one flat array, in the observation's precision.
-
-        Six numbers an environment (reward, terminated, truncated, return, length, fault), then the observations, then
-        the final observations. Counts and masks are small integers: exact in float32.
+        Returns:
+            Six numbers an environment, (6, num_envs): reward, terminated, truncated, return, length, fault; the
+            observations; and the final observations, empty where no episode ended. Counts and masks are small
+            integers: exact in float32.
         """
         fault = info.get("final_info", {}).get("fault")  # of those whose episode ended; the others have begun a new one
         columns = [rewards, terminated, truncated, self._returns, self._lengths]
         columns.append(torch.zeros_like(rewards) if fault is None else fault)
-        parts = [torch.stack([column.to(observations.dtype) for column in columns]).flatten(), observations.flatten()]
-        final = info.get("final_obs")
-        if final is not None:
-            parts.append(final.flatten())
-        return torch.cat(parts).cpu().numpy()
+        tensors = {("flags", ""): torch.stack([column.to(rewards.dtype) for column in columns])}
+        tensors |= {("now", name): part for name, part in parts_of(observations).items()}
+        tensors |= {("final", name): part for name, part in parts_of(info.get("final_obs", {})).items()}
+        arrays = copy_to_host(tensors)
+        now, final = (
+            {name: array for (of, name), array in arrays.items() if of == which} for which in ("now", "final")
+        )
+        if not isinstance(observations, dict):
+            return arrays["flags", ""], now[""], final.get("", now[""])
+        return arrays["flags", ""], now, final
 
     # -- what SB3 asks besides ----------------------------------------------------------------------------------------
 
@@ -185,3 +193,17 @@ class TumbleVecEnv(VecEnv):
         simulation.load_state_dict(state["envs"])
         self._returns = state["returns"].clone()
         self._lengths = state["lengths"].clone()
+
+
+def copy_to_host(tensors: Mapping[Any, torch.Tensor]) -> dict[Any, np.ndarray]:
+    """Copy tensors to arrays: those that have the first one's type all at once, as views of one array; others alone."""
+    dtype = next(iter(tensors.values())).dtype
+    alike = [tensor for tensor in tensors.values() if tensor.dtype == dtype]
+    packed, start, arrays = torch.cat([tensor.flatten() for tensor in alike]).cpu().numpy(), 0, {}
+    for name, tensor in tensors.items():
+        if tensor.dtype != dtype:
+            arrays[name] = tensor.cpu().numpy()
+            continue
+        arrays[name] = packed[start : start + tensor.numel()].reshape(tensor.shape)
+        start += tensor.numel()
+    return arrays

@@ -1,45 +1,185 @@
-"""Task names as people type them, and the Gymnasium task that each one equals."""
+"""Task names as people type them, what is kept of them, and the environments that they mean.
+
+A task is typed as "Ant", "tumble/Ant-v0", "me/Reacher-v0" (registered in this process already),
+"my_tasks:me/Reacher-v0" (a module that registers it), "path/to/my_tasks.py:me/Reacher-v0" (a file that does), or
+without an id where the module or file registers one task alone.
+
+`find_task` turns that into a *reference*, which a run's `config.toml` keeps: "tumble/Ant-v0", an absolute
+"/home/me/my_tasks.py:me/Reacher-v0", or "installed_module:me/Reacher-v0". A reference means the same in another folder
+and another process. `load_task` imports what it names; `make_vec` makes its environments.
+"""
 
 import re
 from difflib import get_close_matches
+from typing import Any
 
 import gymnasium as gym
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.vector import VectorEnv
 
+from ..envs.registry import task_ids
 from .errors import TumbleUserError
+from .task_errors import TaskError, describe, is_the_tasks
+from .task_source import REMEDY, TaskSource, can_import, import_source, source_of
 
 NAMESPACE = "tumble/"
-
-
-class TaskError(TumbleUserError, ValueError):
-    """A task that is not there; the message suggests the nearest names."""
-
-
-def task_ids() -> list[str]:
-    """Return the registered tasks, such as "tumble/Ant-v0", in alphabetical order."""
-    return sorted(name for name in gym.registry if name.startswith(NAMESPACE))
+OWN_TASK = "a task of your own is named with its module or file: my_tasks:me/Name-v0 or path/to/my_tasks.py"
 
 
 def find_task(name: str) -> str:
-    """Return the id of a task given as "tumble/Ant-v0", "Ant-v0", "Ant" or in any case and spelling of words.
+    """Return the reference of a task, in any spelling that the module's docstring describes.
+
+    Ids may leave out version and namespace, and are the same in any case and spelling of words. What a module or file
+    is named for is imported.
 
     Raises:
-        TaskError: No task is called so.
+        TaskError: No task is called so, it could be several, or the module or file cannot be imported.
     """
-    ids = task_ids()
-    by_key = {_key(task): task for task in ids} | {_key(re.sub(r"-v\d+$", "", task)): task for task in ids}
-    if _key(name) in by_key:
-        return by_key[_key(name)]
-    near = list(dict.fromkeys(by_key[key] for key in get_close_matches(_key(name), by_key, n=3)))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(ids)}"
-    raise TaskError(f"unknown task {name!r}; {hint}")
+    source, wanted = _split(name)
+    if source is None:
+        task = _match(name, task_ids())
+        if task is not None:
+            home = source_of(task)
+            return task if home is None else f"{home.address}:{task}"
+        if not (_is_module(name) and can_import(name)):
+            raise _unknown(name)
+        source, wanted = name, ""
+    home = import_source(source)
+    return f"{home.address}:{_choose(source, home, wanted)}"
 
 
-def gymnasium_twin(task: str) -> str | None:
-    """Return Gymnasium's MuJoCo task that a Tumble task equals, such as "Ant-v5"; None where there is none."""
-    twin = re.sub(r"-v\d+$", "-v5", task.removeprefix(NAMESPACE))
+def tasks_of(source: str) -> list[str]:
+    """Return all tasks that a module or file registers, each with the source in front, as `find_task` takes them.
+
+    Raises:
+        TaskError: It cannot be imported, or registers none.
+    """
+    home = import_source(source)
+    if not home.specs:
+        raise _none_registered(source)
+    return [f"{source}:{task}" for task in sorted(home.specs)]
+
+
+def load_task(reference: str) -> EnvSpec:
+    """Return Gymnasium's entry of a referenced task, for `gymnasium.make` and `make_vec`; imports where it comes from.
+
+    Raises:
+        TaskError: The task is not registered, or what registers it cannot be imported.
+    """
+    source, task = _split(reference)
+    if source is not None:
+        home = import_source(source)
+        task = _choose(source, home, task)
+        return home.specs.get(task) or gym.registry[task]
+    if task not in task_ids():
+        raise _unknown(task)
+    return gym.registry[task]
+
+
+def task_id(reference: str) -> str:
+    """Return the id in a reference, such as "me/Reacher-v0"."""
+    return _split(reference)[1]
+
+
+def short_name(reference: str) -> str:
+    """Return the id in a reference without its namespace: "Reacher-v0"."""
+    return task_id(reference).rpartition("/")[2]
+
+
+def make_vec(reference: str, **options: Any) -> VectorEnv:
+    """Make the vector environment of a referenced task.
+
+    Args:
+        reference: What `find_task` returns.
+        options: Those of `SimVectorEnv` and of the task; lists, as TOML has them, become tuples.
+
+    Raises:
+        TaskError: As `load_task`; or the task has no such option, its model is not there, or it returned something
+            wrong.
+    """
+    spec = load_task(reference)
+    options = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+    try:
+        return gym.make_vec(spec, **options)
+    except TumbleUserError:
+        raise
+    except Exception as error:
+        if is_the_tasks(error):
+            raise TaskError(f"{spec.id}: {describe(error)}") from error
+        if isinstance(error, TypeError | ValueError | OSError | NotImplementedError):  # what Tumble refuses
+            raise TaskError(f"{spec.id}: {error}") from error
+        raise
+
+
+def gymnasium_twin(reference: str) -> str | None:
+    """Return Gymnasium's MuJoCo task that one of Tumble's equals, such as "Ant-v5"; None where there is none."""
+    if not reference.startswith(NAMESPACE):
+        return None
+    twin = re.sub(r"-v\d+$", "-v5", reference.removeprefix(NAMESPACE))
     return twin if twin in gym.registry else None
 
 
+def _split(name: str) -> tuple[str | None, str]:
+    """Split "source:id"; the source is None for an id alone, the id "" for a source alone."""
+    file = re.fullmatch(r"(.+\.py)(?::([^:\\]*))?", name)
+    if file is not None:
+        return file[1], file[2] or ""
+    source, colon, task = name.partition(":")
+    return (source, task) if colon else (None, name)
+
+
+def _is_module(name: str) -> bool:
+    """Say whether a name could be a module's."""
+    return all(part.isidentifier() for part in name.split("."))
+
+
+def _choose(source: str, home: TaskSource, wanted: str) -> str:
+    """Return the id of the task that is meant among those of a source."""
+    own = sorted(home.specs)
+    elsewhere = wanted in task_ids() and source_of(wanted) is None  # registered before this source was imported
+    if elsewhere:
+        return wanted
+    if not own:
+        raise _none_registered(source)
+    if wanted:
+        task = _match(wanted, own)
+        if task is None:
+            raise TaskError(f"{source}: no task {wanted!r}; it registers {', '.join(own)}")
+        return task
+    if len(own) > 1:
+        raise TaskError(f"{source} registers several tasks; choose {' or '.join(f'{source}:{task}' for task in own)}")
+    return own[0]
+
+
+def _none_registered(source: str) -> TaskError:
+    """The error for a module or file without tasks."""
+    return TaskError(f"{source}: importing it registered no task; it should call {REMEDY}")
+
+
+def _unknown(name: str) -> TaskError:
+    """The error for a name that nobody has; it suggests the nearest ones."""
+    by_key = _keys(task_ids())
+    near = list(dict.fromkeys(by_key[key] for key in get_close_matches(_key(name), by_key, n=3)))
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(task_ids())}"
+    foreign = "/" in name and not name.startswith(NAMESPACE)
+    return TaskError(f"unknown task {name!r}; {OWN_TASK if foreign else f'{hint} ({OWN_TASK})'}")
+
+
+def _match(name: str, ids: list[str]) -> str | None:
+    """Return the id among some that a name stands for."""
+    return name if name in ids else _keys(ids).get(_key(name))
+
+
+def _keys(ids: list[str]) -> dict[str, str]:
+    """Ids by what people may call them: with namespace and version or without; Tumble's own come before others."""
+    found: dict[str, str] = {}
+    for task in sorted(ids, key=lambda task: not task.startswith(NAMESPACE)):
+        bare = task.rpartition("/")[2]
+        for name in (task, bare, re.sub(r"-v\d+$", "", task), re.sub(r"-v\d+$", "", bare)):
+            found.setdefault(_key(name), task)
+    return found
+
+
 def _key(name: str) -> str:
-    """Drop the namespace and what people spell differently: case, hyphens, underscores."""
-    return re.sub(r"[-_ ]", "", name.removeprefix(NAMESPACE)).lower()
+    """Drop what people spell differently: case, hyphens, underscores."""
+    return re.sub(r"[-_ ]", "", name).lower()

@@ -37,7 +37,11 @@ def read_toml(cls: type[T], path: Path) -> T:
 
 
 def to_toml(table: dict[str, Any]) -> str:
-    """Write a table of scalars, lists and tables of those as TOML; None is left out, as TOML has no null."""
+    """Write a table of scalars, lists and tables of those as TOML; None is left out, as TOML has no null.
+
+    Raises:
+        ConfigError: A value of another kind.
+    """
     scalars = {key: value for key, value in table.items() if not isinstance(value, dict)}
     lines = [f"{key} = {_toml_value(value)}" for key, value in scalars.items() if value is not None]
     for name, inner in table.items():
@@ -53,6 +57,8 @@ def _toml_value(value: Any) -> str:
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{escaped}"'
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_toml_value(str(key))} = {_toml_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_toml_value(item) for item in value) + "]"
     if isinstance(value, int | float):

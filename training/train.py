@@ -14,6 +14,7 @@ from .callbacks import CheckpointCallback, ProgressCallback, StopRequest, StopTr
 from .config import RunConfig
 from .learner import Learner, stagger
 from .runs import Run
+from .tasks import find_task
 
 LOG_EVERY = {"ppo": 1, "sac": 16}  # in SB3's units: iterations and finished episodes
 
@@ -35,7 +36,13 @@ def train(config: RunConfig, out: Path | None = None, progress: bool = True, env
         out: The run folder; by default `runs/<task>-<algorithm>-<seed>-<time>`.
         progress: Whether to show a progress bar.
         envs: Replaces the environments that the configuration describes (for tests).
+
+    Raises:
+        TaskError: The task is not there or cannot be made.
+        SpaceError: The algorithm cannot learn from such observations or with such actions.
     """
+    if envs is None:
+        config = config.replace(task=find_task(config.task))
     learner = Learner(config, envs)
     if config.stagger and envs is None:
         stagger(learner.bridge)
@@ -60,6 +67,7 @@ def resume(
 
     Raises:
         RunError: No such run.
+        TaskError: The run's task is not there any more; the run's config.toml says where it was.
         CheckpointError: The run has no intact checkpoint.
     """
     run = Run.find(folder)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from .evaluate import FIRST_SEED, make_envs
 from .policy import Policy
 from .runs import Run
+from .tasks import make_vec
 
 MODEL_FPS = 30.0
 
@@ -54,9 +54,20 @@ def film_policy(
 
 
 def film_task(task: str, num_envs: int, seed: int, seconds: float, **options: Any) -> Film:
-    """Film a task from its reset under random actions; several environments are tiled into one frame."""
+    """Film a task from its reset under random actions; several environments are tiled into one frame.
+
+    Args:
+        task: A reference, see `tasks.find_task`.
+        num_envs: How many environments.
+        seed: Of the environments and of the actions.
+        seconds: How long.
+        options: Those of the environment and of the task.
+
+    Raises:
+        TaskError: The task is not there or cannot be made.
+    """
     options |= {"num_envs": num_envs, "output": "numpy", "autoreset_mode": AutoresetMode.SAME_STEP}
-    envs = gym.make_vec(task, render_mode="rgb_array", **options)
+    envs = make_vec(task, render_mode="rgb_array", **options)
     fps = _frames_per_second(envs)
 
     def frames() -> Iterator[np.ndarray]:

@@ -1,5 +1,8 @@
 """A small vector environment in plain torch, to test the bridge and the checkpoints where physics does not matter."""
 
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -8,6 +11,7 @@ import pytest
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from tumble.training import task_source
 from tumble.training.config import CheckpointConfig, PolicyConfig, PPOConfig, RunConfig, SACConfig
 
 MAX_STEPS, MAX_SPEED = 40, 7.0
@@ -76,6 +80,33 @@ class PendulumVectorEnv(VectorEnv):
         return torch.stack([torch.cos(self.angle), torch.sin(self.angle), self.speed], dim=1)
 
 
+class SeenPendulumVectorEnv(PendulumVectorEnv):
+    """The same pendulums, seen in parts, one of them a picture that is brighter on the side of the bob."""
+
+    def __init__(self, num_envs: int) -> None:
+        super().__init__(num_envs)
+        parts = {
+            "direction": gym.spaces.Box(-1.0, 1.0, (2,), np.float32),
+            "picture": gym.spaces.Box(0, 255, (36, 40, 3), np.uint8),
+            "speed": gym.spaces.Box(-np.inf, np.inf, (1,), np.float32),
+        }
+        self.single_observation_space = gym.spaces.Dict(parts)
+        self.observation_space = gym.vector.utils.batch_space(self.single_observation_space, num_envs)
+
+    def _observe(self) -> dict[str, torch.Tensor]:  # type: ignore[override]
+        numbers = super()._observe()
+        columns = torch.linspace(-1, 1, 40)
+        brightness = (127 + 120 * numbers[:, 1:2] * columns).to(torch.uint8)  # (num_envs, 40)
+        picture = brightness[:, None, :, None].repeat(1, 36, 1, 3)
+        return {"direction": numbers[:, :2].clone(), "picture": picture, "speed": numbers[:, 2:].clone()}
+
+
+@pytest.fixture
+def seen_pendulums() -> type[SeenPendulumVectorEnv]:
+    """The class of pendulums that are seen in parts."""
+    return SeenPendulumVectorEnv
+
+
 @pytest.fixture
 def pendulums() -> type[PendulumVectorEnv]:
     """The vector environment's class."""
@@ -109,3 +140,76 @@ def small_sac() -> RunConfig:
         sac=SACConfig(buffer_size=1000, learning_starts=100, batch_size=32),
         checkpoint=CheckpointConfig(every_steps=200, keep=2),
     )
+
+
+LEVER_XML = """
+<mujoco model="lever">
+  <worldbody>
+    <geom type="plane" size="1 1 1"/>
+    <body name="lever" pos="0 0 1">
+      <joint name="hinge" axis="0 1 0" damping="0.1"/>
+      <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.03"/>
+    </body>
+  </worldbody>
+  <actuator><motor joint="hinge" gear="2" ctrlrange="-1 1" ctrllimited="true"/></actuator>
+</mujoco>
+"""
+
+LEVER_PY = '''
+import tumble
+from tumble.envs import Start, StepResult, Task
+
+
+class Lever(Task):
+    """Hold a lever at an angle that is drawn anew in every episode."""
+
+    xml_file: str = "lever.xml"
+    frame_skip: int = 4
+    weight: float = 1.0
+
+    def reset(self, noise):
+        return Start(noise.uniform(-0.1, 0.1, 1), self.array([0.0]), {"goal": noise.uniform(-1, 1, 1)})
+
+    def observation(self, state):
+        return self.xp.concat((state.qpos, state.qvel, state.memory["goal"]), axis=1)
+
+    def step(self, state, action):
+        off = (state.qpos - state.memory["goal"])[:, 0]
+        return StepResult(self.observation(state), {"off": -self.weight * off * off})
+
+
+tumble.register("me/Lever-v0", Lever, max_episode_steps=20)
+'''
+
+
+class Workshop:
+    """A folder with tasks of a user's own: `lever.xml` and a file for each call of `write`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "lever.xml").write_text(LEVER_XML)
+
+    def write(self, name: str, code: str = LEVER_PY, more: str = "") -> Path:
+        """Write a file with a task; `more` comes at its end."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(code + more)
+        return path
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workshop]:
+    """A user's folder, outside of the repository and the present one; what is imported from it is forgotten after."""
+    folder = tmp_path / "workshop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(task_source, "_imported", {})
+    modules, registered = set(sys.modules), dict(gym.registry)
+    yield Workshop(folder)
+    for name in set(sys.modules) - modules:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
+    gym.registry.clear()
+    gym.registry.update(registered)

@@ -45,7 +45,7 @@ def run_folder(tmp_path_factory):
 def test_list_shows_every_task_with_its_twin(monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     printed = invoke("list")
-    for task in task_ids():
+    for task in [task for task in task_ids() if task.startswith("tumble/")]:
         row = next(line for line in printed.splitlines() if task in line)
         assert row.split()[1] == task.removeprefix("tumble/").replace("-v0", "-v5")
         assert row.split()[-2:] == ["ppo", "sac"]

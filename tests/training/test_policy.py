@@ -3,12 +3,41 @@
 import math
 from dataclasses import replace
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
 from tumble.training.evaluate import Evaluation, agreement, make_envs, play
 from tumble.training.learner import Learner
 from tumble.training.policy import Policy, PolicyError
+
+
+@pytest.mark.parametrize("algo", ["ppo", "sac"])
+def test_sees_several_parts_as_the_trained_model_does(tmp_path, seen_pendulums, small_ppo, small_sac, algo):
+    """A picture, which nobody normalises, and numbers far from their mean, which are brought to scale and clipped."""
+    config = {"ppo": small_ppo, "sac": small_sac}[algo]
+    config = replace(config, normalize=replace(config.normalize, clip_observations=0.5))
+    envs = seen_pendulums(config.num_envs)
+    learner = Learner(config, envs)
+    learner.model.learn(256)
+    learner.save(tmp_path)
+    policy = Policy(config, tmp_path, envs.single_observation_space, envs.single_action_space)
+    rng = np.random.default_rng(0)
+    observations = {
+        "direction": rng.normal(size=(50, 2)).astype(np.float32),
+        "picture": rng.integers(0, 256, (50, 36, 40, 3), np.uint8),
+        "speed": 3 * rng.normal(size=(50, 1)).astype(np.float32),
+    }
+    turned = observations | {"picture": observations["picture"].transpose(0, 3, 1, 2)}
+    expected, _ = learner.model.predict(learner.normalizer.normalize_obs(turned), deterministic=True)
+    np.testing.assert_array_equal(policy.act(observations), expected)
+    dark = policy.act(observations | {"picture": np.zeros_like(observations["picture"])})
+    still = policy.act(observations | {"speed": np.zeros_like(observations["speed"])})
+    assert not np.array_equal(dark, expected) and not np.array_equal(still, expected)
+    direction, picture, speed = envs.single_observation_space.values()
+    for other in ({"direction": direction, "picture": picture}, {"way": direction, "picture": picture, "speed": speed}):
+        with pytest.raises(PolicyError, match=r"does not fit .*picture: \(36, 40, 3\)"):
+            Policy(config, tmp_path, gym.spaces.Dict(other), envs.single_action_space)
 
 
 @pytest.mark.parametrize("algo", ["ppo", "sac"])
@@ -29,8 +58,6 @@ def test_acts_as_the_trained_model(tmp_path, pendulums, small_ppo, small_sac, al
 
 
 def test_the_wrong_environment_is_refused(tmp_path, pendulums, small_ppo):
-    import gymnasium as gym
-
     learner = Learner(small_ppo, pendulums(8))
     learner.model.learn(128)
     learner.save(tmp_path)

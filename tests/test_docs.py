@@ -1,0 +1,85 @@
+"""The pages in `docs` are true: their files and commands run as printed."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import imageio.v3 as iio
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "your_own_task.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """The code of a language on the page, in order."""
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
+
+
+def run(command: str, folder: Path) -> str:
+    """Run a line of the page in a folder, with this environment's `tumble`; return what it printed."""
+    paths = {"PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])), "COLUMNS": "200"}
+    outcome = subprocess.run(
+        command, shell=True, cwd=folder, env=os.environ | paths, capture_output=True, text=True, timeout=500
+    )
+    assert outcome.returncode == 0, f"{command}\n{outcome.stdout}\n{outcome.stderr}"
+    return outcome.stdout
+
+
+@pytest.mark.long
+def test_your_own_task_from_an_empty_folder_to_a_film(tmp_path):
+    """The two files are as short as promised; the commands train, resume, evaluate and film outside the repository."""
+    (model,), (task, _), (commands,) = blocks("xml"), blocks("python"), blocks("sh")
+    assert len(model.splitlines()) <= 30 and len(task.splitlines()) <= 60
+    (tmp_path / "crane.xml").write_text(model)
+    (tmp_path / "crane.py").write_text(task)
+    for command in commands.splitlines():
+        run(command, tmp_path)
+    assert iio.imread(tmp_path / "crane.png").shape == (960, 960, 3)
+    score = json.loads((tmp_path / "runs" / "crane" / "evaluation-tumble.json").read_text())
+    assert score["episodes"] == 100
+    assert score["mean"] > 120, "a random policy has less than 40; the page says 138"
+    film = iio.imread(tmp_path / "crane.mp4")
+    assert len(film) == 150 and film[0].std() > 10 and (film[0] != film[-1]).any()
+
+    (resume,) = re.findall(r"`(tumble train --resume [^`]*)`", PAGE)
+    assert "finished at step 2" in run(resume.replace("400_000", "210_000"), tmp_path)
+    listed = run("tumble list crane.py", tmp_path)
+    assert "crane.py:me/Crane-v0" in listed
+    run("tumble train crane.py --steps 8192 --option reach=0.5 --out runs/near --no-progress", tmp_path)
+    assert "reach = 0.5" in (tmp_path / "runs" / "near" / "config.toml").read_text()
+
+
+def test_the_ways_to_make_it(tmp_path):
+    """Every call that the page shows in a sentence, and a command renewed from the noise of steps."""
+    (model,), (task, renewal) = blocks("xml"), blocks("python")
+    (tmp_path / "crane.xml").write_text(model)
+    (tmp_path / "crane.py").write_text(task)
+    calls = re.findall(r"`((?:gymnasium|tumble)\.make[^`]*)`", PAGE)
+    assert len(calls) == 3
+    program = "import gymnasium, tumble\nfrom crane import Crane\n"
+    program += "".join(f"env = {call}\nenv.reset(seed=0)\nenv.step(env.action_space.sample())\n" for call in calls)
+    program += f"""
+from tumble.envs import StepResult
+class Commanded(Crane):
+    def reset(self, noise):
+        start = super().reset(noise)
+        memory = {{"count": noise.integers(97, 98, 1)[:, 0], "command": noise.uniform(-1, 1, 2)}}
+        return start._replace(memory=start.memory | memory)
+    def step(self, state, action):
+        result = super().step(state, action)
+{"".join("        " + line + chr(10) for line in renewal.splitlines())}
+        return result._replace(memory=result.memory | {{"count": count, "command": command}})
+envs = tumble.make_vec(Commanded, 3)
+envs.reset(seed=0)
+seen = []
+for _ in range(5):
+    envs.step(envs.action_space.sample() * 0)
+    seen.append(envs.batch._memory.arrays["command"].copy())
+assert [bool((a != b).all()) for a, b in zip(seen, seen[1:])] == [False, True, False, False]
+"""
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert outcome.returncode == 0, outcome.stderr

@@ -1,0 +1,58 @@
+"""Mistakes in tasks, told in a line: what is wrong, and where in the user's own code.
+
+An error is the task's where the code of a user is at work when it is raised, or where `envs.checks` refuses what a task
+returned. Everything else may be a mistake of Tumble's, whose traceback must not be lost.
+"""
+
+import site
+import sysconfig
+import traceback
+from functools import cache
+from pathlib import Path
+
+from .. import envs
+from .errors import TumbleUserError
+
+ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
+
+
+class TaskError(TumbleUserError, ValueError):
+    """A task that is not there, or cannot be made; the message says what to do, or where the mistake is."""
+
+
+def describe(error: BaseException) -> str:
+    """Return "file:line: Kind: message", with the last line of the user's own code that was at work."""
+    message = error.args[0] if isinstance(error, KeyError) and error.args else error
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}"
+    places = _places(error)
+    return f"{f'{places[-1]}: ' if places else ''}{type(error).__name__}: {message}"
+
+
+def is_the_tasks(error: BaseException) -> bool:
+    """Say whether the task's own code, or what it returned, is to blame."""
+    frames = traceback.extract_tb(error.__traceback__)
+    checks = Path(envs.__file__).with_name("checks.py")
+    return bool(_places(error)) or (bool(frames) and Path(frames[-1].filename) == checks)
+
+
+def _places(error: BaseException | None) -> list[str]:
+    """The lines of users' code that were at work, "file:line", outermost first; if need be, of the error's cause."""
+    if error is None:
+        return []
+    frames = traceback.extract_tb(error.__traceback__)
+    return [f"{frame.filename}:{frame.lineno}" for frame in frames if is_users(frame.filename)] or _places(
+        error.__cause__
+    )
+
+
+@cache
+def is_users(filename: str) -> bool:
+    """Say whether a file belongs neither to Tumble nor to Python and what is installed for it."""
+    if filename.startswith("<"):
+        return False
+    root, paths = Path(envs.__file__).parents[1], sysconfig.get_paths()
+    others = [root / "__init__.py", *(root / room for room in ROOMS)]
+    others += [Path(paths[kind]) for kind in ("stdlib", "platstdlib", "purelib", "platlib")]
+    others += [Path(path) for path in (*site.getsitepackages(), site.getusersitepackages())]
+    return not any(Path(filename).is_relative_to(other) for other in others)
