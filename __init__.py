@@ -19,9 +19,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads woul
 register_all()
 
 
-def init(
-    device: str = "cpu", precision: str = "32", lanes: int | None = None, threads: int | None = None
-) -> "Runtime":
+def init(device: str = "cpu", precision: str = "32", lanes: int | None = None, threads: int | None = None) -> "Runtime":
     """Choose device, precision, lane width and threads; the first use does it with these defaults.
 
     See `tumble.physics.runtime.init` for the arguments and errors.

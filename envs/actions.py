@@ -85,7 +85,9 @@ class ActionCheck:
             TypeError, ValueError: as `many`.
         """
         array = np.asarray(action)
-        self._check_kind(array.shape, array.dtype.kind == "f", array.dtype.kind in "iu", array.dtype, self._shape[1:])
+        if array.shape != self._shape[1:] or array.dtype is not self._numpy_dtype:
+            kind = array.dtype.kind
+            self._check_kind(array.shape, kind == "f", kind in "iu", array.dtype, self._shape[1:])
         checked = self._converted(array)
         if not everywhere(self._sound(checked)):
             raise ValueError(self._unsound_message(array, ""))

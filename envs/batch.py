@@ -13,7 +13,7 @@ from .faults import NON_FINITE
 from .memory import Memory
 from .noise import Noise, Streams
 from .observations import each
-from .task import Observation, ResetResult, Task, TaskState
+from .task import Observation, ResetResult, Task
 from .views import BatchView, SingleEnvView
 
 
@@ -81,15 +81,15 @@ class TaskBatch:
         """Begin an episode in each of the environments `rows` (k,); returns what is seen in those."""
         noise, task, check = self.streams.begin(rows), self.task, self._check
         coordinates, memory = check.start(task.reset(noise), len(rows))
-        sight = self._view.restart(rows, coordinates)
-        result = check.begun(self._ask(task.begin, TaskState(*sight, memory, noise)), len(rows))
+        state = self._view.restart(rows, coordinates, memory, noise)
+        result = check.begun(self._ask(task.begin, state), len(rows))
         self._memory.begin({**memory, **result.memory}, rows)
         if len(rows) == self.num_envs:
             self._coordinates = coordinates  # as the last step or reset left them
         else:
             self._coordinates[rows] = coordinates
         self._edits = self.solver.edits
-        return result
+        return result._replace(observation=each(self._own, result.observation))
 
     def step(self, action: Array) -> StepOutcome:
         """Take one environment step under checked actions (num_envs, ...)."""
@@ -103,11 +103,10 @@ class TaskBatch:
             self._view.control(action)
             solver.step(task.frame_skip)
         self._edits = solver.edits
-        sight = self._view.look()
-        state = TaskState(*sight, self._memory.arrays, noise)
+        state = self._view.look(self._memory.arrays, noise)
         result = self._check.stepped(self._ask(task.step, state, action), self.num_envs)
         self._memory.update(result.memory)
-        self._coordinates = sight.coordinates
+        self._coordinates = state.coordinates
         observation, terms = result.observation, result.reward_terms
         observation = each(self._own, observation) if isinstance(observation, dict) else self._own(observation)
         reward = reduce(add, terms.values()) if len(terms) > 1 else copy(*terms.values())
@@ -130,7 +129,7 @@ class TaskBatch:
         self._memory.load({name: self.kind.like(tensor) for name, tensor in state["memory"].items()})
         self.solver.load_state_dict(state["solver"])
         self.streams.load_state_dict(state["streams"])
-        self._coordinates, self._edits = self._view.look().coordinates, self.solver.edits
+        self._coordinates, self._edits = self._view.coordinates(), self.solver.edits
 
     def _ask(self, method: Callable[..., Any], *arguments: Any) -> Any:
         """Call a method of the task; a name that is missing in the state is answered with what to do."""
@@ -144,20 +143,20 @@ class TaskBatch:
         task, solver = self.task, self.solver
         times, steps = (task.frame_skip, 1) if task.control_each_substep else (1, task.frame_skip)
         for _ in range(times):
-            state = TaskState(*self._view.look(), self._memory.arrays, noise)
+            state = self._view.look(self._memory.arrays, noise)
             self._view.control(self._check.controls(self._ask(task.control, state, action), self.num_envs))
             solver.step(steps)
 
     def _notice_edits(self) -> None:
         """Catch up with states that were changed from outside: motion begins anew where they are."""
         self._edits = self.solver.edits
-        now = self._view.look().coordinates
+        now = self._view.coordinates()
         rows = indices((now != self._coordinates).any(1))
         if len(rows):
             self.solver.forward(rows)
             noise = self.streams.present(rows)
             memory = {name: array[rows] for name, array in self._memory.arrays.items()}
-            result = self._ask(self.task.begin, TaskState(*self._view.look(rows), memory, noise))
+            result = self._ask(self.task.begin, self._view.look(memory, noise, rows))
             self._memory.write(result.memory, rows)
 
     def _own(self, array: Array) -> Array:

@@ -18,6 +18,7 @@ class ResultCheck:
 
     def __init__(self, task: Task, kind: ArrayKind) -> None:
         self._task, self._kind, self._name = task, kind, type(task).__name__
+        self._dtype, self._boolean = kind.dtype, kind.boolean
         self._wanted: dict[str, tuple[tuple[int, ...], Any]] = {}  # shape and type of each part of an observation
         self._arrays_of_step: dict[str, tuple[tuple[int, ...], Any]] = {}  # and as they are in the arrays of a step
 
@@ -66,7 +67,8 @@ class ResultCheck:
 
     def stepped(self, result: Any, n: int) -> StepResult:
         """Check what `step` returned for n environments; errors as in `start`."""
-        self._require(result, StepResult, "step")
+        if type(result) is not StepResult:
+            self._require(result, StepResult, "step")
         try:
             fits = self._fits(result, (n,))
         except AttributeError:  # a plain number among the arrays
@@ -76,20 +78,20 @@ class ResultCheck:
     def _fits(self, result: StepResult, shape: tuple[int]) -> bool:
         """Whether everything is as it should be already: it nearly always is."""
         observation, terms, terminated, info, _ = result
-        dtype, boolean = self._kind.dtype, self._kind.boolean
+        dtype = self._dtype
         for term in terms.values():
             if term.shape != shape or term.dtype is not dtype:
                 return False
         for value in info.values():
             if value.shape[:1] != shape:
                 return False
-        if terminated is not None and (terminated.shape != shape or terminated.dtype is not boolean):
+        if terminated is not None and (terminated.shape != shape or terminated.dtype is not self._boolean):
             return False
-        parts = observation if isinstance(observation, dict) else {"": observation}
-        for name, part in parts.items():
-            if (part.shape, part.dtype) != self._arrays_of_step.get(name):
-                return False
-        return len(terms) > 0 and len(parts) == len(self._arrays_of_step)
+        wanted = self._arrays_of_step
+        if not isinstance(observation, dict):
+            return (observation.shape, observation.dtype) == wanted.get("") and len(terms) > 0
+        found = {name: (part.shape, part.dtype) for name, part in observation.items()}
+        return found == wanted and len(terms) > 0
 
     def _mended(self, result: StepResult, n: int) -> StepResult:
         """Bring numbers to the solver's precision, or say what is wrong."""
@@ -103,7 +105,7 @@ class ResultCheck:
         if ended is not None:
             if getattr(ended, "shape", None) != (n,):
                 raise ValueError(self._shape_message("step", "terminated", ended, (n,)))
-            if ended.dtype != self._kind.boolean:
+            if ended.dtype != self._boolean:
                 raise TypeError(f"{self._name}.step: terminated has dtype {ended.dtype}; needed is bool")
         self._check_rows("step", "info", result.info, n)
         return result._replace(observation=self._observation(result.observation, n, "step"), reward_terms=terms)

@@ -1,28 +1,22 @@
 """What a batch sees of its solver, and how it moves it: copies in the batch's arrays, in the order of environments."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..physics import RigidSolver
 from ..physics.readout.returned import Live
 from .arrays import Array, ArrayKind
-from .task import CameraView
+from .noise import Noise
+from .task import CameraView, TaskState
 
-
-class Sight(NamedTuple):
-    """The state of n environments, without what the batch adds: the first parts of a `TaskState`."""
-
-    coordinates: Array  # (n, nq + nv)
-    qpos: Array  # (n, nq), a part of the coordinates, as is qvel
-    qvel: Array  # (n, nv)
-    fields: dict[str, Array]
-    images: dict[str, Array]
+Memories = Mapping[str, Array]
+_NO_IMAGES: dict[str, Array] = {}
 
 
 class BatchView:
-    """A solver of any number of environments."""
+    """A solver of any number of environments. What it sees becomes a `TaskState` with the memory and noise given."""
 
     def __init__(
         self, solver: RigidSolver, reads: Sequence[str], cameras: Mapping[str, CameraView], kind: ArrayKind
@@ -32,10 +26,14 @@ class BatchView:
         self._nq = solver.model.mj.nq
         self._cameras, self._renderers = cameras, dict[str, Any]()
 
-    def look(self, rows: Array | None = None) -> Sight:
+    def coordinates(self) -> Array:
+        """Copy all coordinates, (num_envs, nq + nv)."""
+        return self._kind.from_tensor(self._solver.coordinates())
+
+    def look(self, memory: Memories, noise: Noise, rows: Array | None = None) -> TaskState:
         """Copy the state of the environments `rows` (k,); None for all."""
-        coordinates = self._kind.from_tensor(self._solver.coordinates())
-        return self._sight(coordinates if rows is None else coordinates[rows], self._fields(rows), rows)
+        coordinates = self.coordinates()
+        return self._state(coordinates if rows is None else coordinates[rows], self._fields(rows), memory, noise, rows)
 
     def _fields(self, rows: Array | None) -> dict[str, Array]:
         """The derived quantities by name."""
@@ -43,9 +41,12 @@ class BatchView:
             return {}
         return {name: self._kind.from_tensor(found) for name, found in self._solver.look(self._reads, rows).items()}
 
-    def _sight(self, coordinates: Array, fields: dict[str, Array], rows: Array | None) -> Sight:
-        images = {name: self._picture(name, rows) for name in self._cameras} if self._cameras else {}
-        return Sight(coordinates, coordinates[:, : self._nq], coordinates[:, self._nq :], fields, images)
+    def _state(
+        self, coordinates: Array, fields: dict[str, Array], memory: Memories, noise: Noise, rows: Array | None
+    ) -> TaskState:
+        images = {name: self._picture(name, rows) for name in self._cameras} if self._cameras else _NO_IMAGES
+        nq = self._nq
+        return TaskState(coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, images, memory, noise)
 
     def _picture(self, name: str, rows: Array | None) -> Array:
         """What a camera of the task sees, (k, height, width, 3) uint8."""
@@ -60,11 +61,11 @@ class BatchView:
         """Set the controls (num_envs, nu)."""
         self._solver.ctrl = controls
 
-    def restart(self, rows: Array, coordinates: Array) -> Sight:
+    def restart(self, rows: Array, coordinates: Array, memory: Memories, noise: Noise) -> TaskState:
         """Begin anew in the environments `rows` (k,), from states (k, nq + nv); look at them."""
         nq = self._nq
         self._solver.reset(rows, coordinates[:, :nq], coordinates[:, nq:])
-        return self._sight(coordinates, self._fields(rows), rows)
+        return self._state(coordinates, self._fields(rows), memory, noise, rows)
 
     def faults(self) -> Array | None:
         """The fault bits (num_envs,), a copy; None where there are none."""
@@ -87,8 +88,8 @@ class SingleEnvView(BatchView):
         self._places: list[tuple[str, int, slice, tuple[int, ...]]] = []  # name, block, place in it, shape
         self._others: list[str] = []
         qpos, qvel = self._live("qpos"), self._live("qvel")
-        self._state = qpos.block.data_ptr(), slice(qpos.place.start, qvel.place.stop)
-        self._blocks[self._state[0]] = qpos.block.numpy()[0]
+        self._place = qpos.block.data_ptr(), slice(qpos.place.start, qvel.place.stop)
+        self._blocks[self._place[0]] = qpos.block.numpy()[0]
         for name in reads:
             live = solver.live(name)
             if live is None:
@@ -106,25 +107,25 @@ class SingleEnvView(BatchView):
             raise ValueError(f"no view on {name}: the solver must have one environment, in one lane")
         return live
 
-    def look(self, rows: Array | None = None) -> Sight:
+    def look(self, memory: Memories, noise: Noise, rows: Array | None = None) -> TaskState:
         """Copy the state."""
         self._solver.refresh()
         copies = {address: block.copy() for address, block in self._blocks.items()}
         fields = {name: copies[address][place].reshape(shape) for name, address, place, shape in self._places}
         for name in self._others:
             fields[name] = self._solver.get(name).numpy()
-        address, place = self._state
-        return self._sight(copies[address][place][None], fields, rows)
+        address, place = self._place
+        return self._state(copies[address][place][None], fields, memory, noise, rows)
 
     def control(self, controls: np.ndarray) -> None:
         """Set the controls (1, nu)."""
         self._control[:] = controls
 
-    def restart(self, rows: Array, coordinates: Array) -> Sight:
+    def restart(self, rows: Array, coordinates: Array, memory: Memories, noise: Noise) -> TaskState:
         """Begin anew from a state (1, nq + nv); look at it."""
         nq = self._nq
         self._solver.reset(None, coordinates[:, :nq], coordinates[:, nq:])
-        return self.look()
+        return self.look(memory, noise)
 
     def faults(self) -> np.ndarray | None:
         """The fault bits (1,), a copy; None where there are none."""

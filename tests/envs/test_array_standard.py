@@ -38,7 +38,7 @@ def test_strict_arrays(name):
     memory = {key: value.copy() for key, value in batch._memory.arrays.items()}
     batch._view.control(action)
     batch.solver.step(task.frame_skip)
-    state = TaskState(*view.look(), memory, batch.streams.present(np.arange(3)))
+    state = view.look(memory, batch.streams.present(np.arange(3)))
     twin = make_task(name, {}).bound(task.model, Strict(array_api_strict, array_api_strict.float32, None))
     strict = _strictly(state)
     for mine, theirs in (
