@@ -6,7 +6,8 @@
 import os
 from typing import TYPE_CHECKING
 
-from .envs.registry import make_vec, register, register_all
+from .envs.making import make_vec
+from .envs.registry import register, register_all
 
 if TYPE_CHECKING:
     from .physics.runtime import Runtime

@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 import torch
 
-from ..envs.registry import make_vec
+from ..envs.making import make_vec
 from .inside import use_workers
 
 DIFFERENT_ACTIONS = 16

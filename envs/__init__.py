@@ -4,7 +4,7 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 
 | file | what |
 |---|---|
-| `registry` | the table of tasks; registration with Gymnasium |
+| `registry`, `making` | the table of tasks; registration with Gymnasium; a vector environment of any task |
 | `task`, `locomotion`, `humanoid_task`, `terms` | what a task is, and what tasks share |
 | one file a task | options, start, observation, reward terms, termination |
 | `arrays`, `noise` | the arrays and the random numbers that tasks are written in |
@@ -19,7 +19,8 @@ the rest.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .registry import make_vec, register, task_ids
+from .making import make_vec
+from .registry import register, task_ids
 
 if TYPE_CHECKING:
     from .arrays import Array, all_finite, clip, namespace, row_all, row_norm, row_sum, sin_cos

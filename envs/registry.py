@@ -13,7 +13,6 @@ import gymnasium
 
 if TYPE_CHECKING:
     from .task import Task
-    from .vector_env import SimVectorEnv
 
 TaskLike: TypeAlias = Union[str, "Task", type["Task"]]
 """A name of the table below, a task, or its class."""
@@ -116,26 +115,6 @@ def make_task(task: TaskLike, options: dict[str, Any]) -> "Task":
     if isinstance(task, Task):
         return replace(task, **options) if options else task
     return task(**options)
-
-
-def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv":
-    """Make a vector environment: `gymnasium.make_vec`, where "Ant" may stand for "tumble/Ant-v0", or for a task.
-
-    Args:
-        task: "tumble/Ant-v0", "Ant", the id of a task of your own, its class, or an instance.
-        num_envs: how many environments.
-        options: those of `SimVectorEnv` and of the task. A class or an instance has no time limit of its own: give
-            `max_episode_steps`.
-
-    Raises:
-        ValueError, TypeError: as `make_task`, and those of `SimVectorEnv`.
-    """
-    if not isinstance(task, str):
-        from .vector_env import SimVectorEnv
-
-        return SimVectorEnv(task, num_envs, **options)
-    identity = f"tumble/{task}-v0" if task in TASKS else task
-    return gymnasium.make_vec(identity, num_envs=num_envs, **options)
 
 
 def _nearest(name: str, known: list[str]) -> str:

@@ -231,8 +231,8 @@ def choose_config(task: str | None, config: Path | None, algo: str) -> "RunConfi
         return RunConfig.packaged(found, algo)
     chosen = RunConfig(found, algo)
     print(
-        f"no packaged {algo} configuration for this task: training with the defaults, {chosen.num_envs} environments "
-        f"and {chosen.total_steps:,} steps (the run's config.toml has them all; --config FILE takes others)"
+        f"no packaged {algo} configuration for this task: training with the defaults (the run's config.toml has them "
+        "all; --config FILE takes others)"
     )
     return chosen
 

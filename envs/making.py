@@ -1,0 +1,30 @@
+"""Making a vector environment of anything that stands for a task. It imports torch and Taichi only when it is asked."""
+
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+
+from .registry import TASKS, TaskLike
+
+if TYPE_CHECKING:
+    from .vector_env import SimVectorEnv
+
+
+def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv":
+    """Make a vector environment: `gymnasium.make_vec`, where "Ant" may stand for "tumble/Ant-v0", or for a task.
+
+    Args:
+        task: "tumble/Ant-v0", "Ant", the id of a task of your own, its class, or an instance.
+        num_envs: how many environments.
+        options: those of `SimVectorEnv` and of the task. A class or an instance has no time limit of its own: give
+            `max_episode_steps`.
+
+    Raises:
+        ValueError, TypeError: as `make_task`, and those of `SimVectorEnv`.
+    """
+    if not isinstance(task, str):
+        from .vector_env import SimVectorEnv
+
+        return SimVectorEnv(task, num_envs, **options)
+    identity = f"tumble/{task}-v0" if task in TASKS else task
+    return gymnasium.make_vec(identity, num_envs=num_envs, **options)
