@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 from ..physics import RigidSolver
 from ..physics.runtime import ensure_runtime
-from .arrays import Array, ArrayKind, copy, finite_or_zero, indices, owns_data
+from .arrays import Array, ArrayKind, copy, finite_or_zero, indices, owns_data, row_all
 from .checks import ResultCheck
 from .faults import NON_FINITE
 from .memory import Memory
 from .noise import Noise, Streams
 from .observations import each
 from .task import Observation, ResetResult, Task
-from .views import BatchView, SingleEnvView
+from .views import make_view
 
 
 class StepOutcome(NamedTuple):
@@ -56,8 +56,7 @@ class TaskBatch:
         self._check = ResultCheck(task, self.kind)
         reads = self._check.reads()
         self.solver = RigidSolver(model, num_envs=num_envs, outputs=reads)
-        view = SingleEnvView if num_envs == 1 and self.kind.in_numpy else BatchView
-        self._view = view(self.solver, reads, task.cameras, self.kind)
+        self._view = make_view(self.solver, reads, task.cameras, self.kind)
         self._maps_actions = type(task).control is not Task.control or task.control_each_substep
         self.streams = Streams(num_envs, self.kind)
         self._memory = Memory(type(task).__name__, self.kind)
@@ -151,7 +150,7 @@ class TaskBatch:
         """Catch up with states that were changed from outside: motion begins anew where they are."""
         self._edits = self.solver.edits
         now = self._view.coordinates()
-        rows = indices((now != self._coordinates).any(1))
+        rows = indices(~row_all(now == self._coordinates))
         if len(rows):
             self.solver.forward(rows)
             noise = self.streams.present(rows)

@@ -266,4 +266,4 @@ class Task(ABC):
 
 def options_of(kind: type[Task]) -> list[str]:
     """The names of a task's options: what its class may be called with."""
-    return [name for name in inspect.signature(kind).parameters if name != "self"]
+    return list(inspect.signature(kind).parameters)

@@ -130,3 +130,11 @@ class SingleEnvView(BatchView):
     def faults(self) -> np.ndarray | None:
         """The fault bits (1,), a copy; None where there are none."""
         return self._faults[0].copy() if self._faults[0, 0] else None
+
+
+def make_view(
+    solver: RigidSolver, reads: Sequence[str], cameras: Mapping[str, CameraView], kind: ArrayKind
+) -> BatchView:
+    """The quickest view of a solver."""
+    single = solver.num_envs == 1 and kind.in_numpy
+    return (SingleEnvView if single else BatchView)(solver, reads, cameras, kind)

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -143,6 +144,15 @@ def test_files_keep_to_one_idea(module, path):
         if isinstance(node, ast.FunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             assert length < 60, f"{node.name} has {length} lines"
+
+
+def test_the_batch_names_no_task_field_or_library():
+    """What is special to one of them has its place elsewhere: in the task, in `views`, in `arrays`."""
+    from tumble.envs.registry import TASKS
+    from tumble.physics.state.fields import QUANTITIES
+
+    words = set(re.findall(r"\w+", (ROOT / "envs" / "batch.py").read_text(encoding="utf-8")))
+    assert not words & {*TASKS, *(quantity.name for quantity in QUANTITIES), "numpy", "np", "torch", "in_numpy"}
 
 
 def test_kernel_files_keep_their_annotations():
