@@ -88,7 +88,7 @@ class Ant(LocomotionTask):
 
     def seen(self, state: TaskState, forces: Array) -> Array:
         """Positions, without x and y unless asked for, velocities, contact wrenches."""
-        parts = [state.qpos[:, self.skipped :], state.qvel]
+        parts = [state.coordinates[:, self.skipped :]]
         if self.include_cfrc_ext_in_observation:
             parts.append(forces[:, 6:])
         return self.xp.concat(parts, axis=1)

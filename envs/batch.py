@@ -78,6 +78,7 @@ class TaskBatch:
 
     def reset(self, rows: Array) -> ResetResult:
         """Begin an episode in each of the environments `rows` (k,); returns what is seen in those."""
+        self.solver.runtime.require()
         noise, task, check = self.streams.begin(rows), self.task, self._check
         coordinates, memory = check.start(task.reset(noise), len(rows))
         state = self._view.restart(rows, coordinates, memory, noise)

@@ -54,7 +54,7 @@ class HalfCheetah(LocomotionTask):
 
     def observation(self, state: TaskState) -> Array:
         """Positions, without x unless asked for, and velocities."""
-        return self.xp.concat((state.qpos[:, self.skipped :], state.qvel), axis=1)
+        return state.coordinates[:, self.skipped :]
 
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for speed along x, charge for effort."""

@@ -38,7 +38,7 @@ class HumanoidTask(LocomotionTask):
     def observation(self, state: TaskState) -> Array:
         """Positions, without x and y unless asked for, velocities, and what each body carries."""
         blocks, n, xp = state.fields, state.qpos.shape[0], self.xp
-        parts = [state.qpos[:, self.skipped :], state.qvel]
+        parts = [state.coordinates[:, self.skipped :]]
         if self.include_cinert_in_observation:
             parts.append(xp.reshape(blocks["cinert"][:, 1:, :], (n, -1)))
         if self.include_cvel_in_observation:

@@ -46,15 +46,23 @@ def ask(setting: str) -> bool:
 @cache
 def _way_in() -> Callable | None:
     """LLVM's function in Taichi's library, as loaded into this process: void (int count, char **words, char *title)."""
+    address = address_of(_WAY_IN)
+    if address is None:
+        return None
+    signature: Any = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), ctypes.c_char_p)
+    return signature(address)
+
+
+def address_of(name: str) -> int | None:
+    """Where something of Taichi's library lies in this process's memory; None where it cannot be found."""
     library = _library()
     if library is None:
         return None
-    values = symbol_values(library, (_WAY_IN, _LANDMARK))
+    values = symbol_values(library, (name, _LANDMARK))
     if not all(values):
         return None
     landmark = ctypes.cast(getattr(ctypes.CDLL(str(library)), _LANDMARK), ctypes.c_void_p).value or 0
-    signature: Any = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), ctypes.c_char_p)
-    return signature(landmark + values[0] - values[1])
+    return landmark + values[0] - values[1]
 
 
 def _library() -> Path | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .cores import usable_cores
+from .forking import leave_taichi_behind, on_fork
 
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("32", "64")
@@ -20,7 +21,7 @@ WIDTHS = (1, 4, 8, 16)
 
 
 class StaleRuntimeError(RuntimeError):
-    """A solver is used after `tumble.init` has started Taichi anew."""
+    """A solver is used after `tumble.init` started Taichi anew, or in a process forked from the one that made it."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ class Runtime:
 
     def require(self) -> None:
         """Raise unless Taichi still runs with these settings."""
+        if self is _state.inherited:
+            raise StaleRuntimeError(
+                "this solver was made before this process was forked, and its threads stayed in the other process. "
+                "Make the solver (or environment) in the process that uses it."
+            )
         if _state.current is not self:
             raise StaleRuntimeError(
                 "this solver belongs to an earlier tumble.init(...): Taichi has been started anew since. "
@@ -69,8 +75,8 @@ class Runtime:
 class _State:
     def __init__(self) -> None:
         self.current: Runtime | None = None
+        self.inherited: Runtime | None = None  # that of the process from which this one was forked
         self.generation = 0
-        self.process = 0
 
 
 _state = _State()
@@ -111,20 +117,25 @@ def init(
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("tumble.init: Taichi creates its fields on the main thread only; call it there first")
     _start_taichi(precision, threads)
+    on_fork(_begin_in_child)
     _state.generation += 1
-    _state.process = os.getpid()
     _state.current = Runtime(device, precision, lanes, threads, _state.generation)
     return _state.current
 
 
 def ensure_runtime() -> Runtime:
-    """The settings in force; starts Taichi with the defaults if nobody has yet, and anew in a forked child."""
-    current = _state.current
-    if current is None:
-        return init(precision=os.environ.get("TUMBLE_PRECISION", "32"))
-    if _state.process != os.getpid():
-        return init(current.device, current.precision, current.lanes, current.threads)
-    return current
+    """The settings in force; starts Taichi if nobody has yet: with the defaults, in a forked child as in its parent."""
+    if _state.current is not None:
+        return _state.current
+    if (parent := _state.inherited) is not None:
+        return init(parent.device, parent.precision, parent.lanes, parent.threads)
+    return init(precision=os.environ.get("TUMBLE_PRECISION", "32"))
+
+
+def _begin_in_child() -> None:
+    """Let a forked process begin without Taichi; when it wants it, with the settings that its parent had."""
+    if _state.current is not None:
+        _state.inherited, _state.current = _state.current, None
 
 
 def default_lanes(precision: str) -> int:
@@ -161,6 +172,8 @@ def _start_taichi(precision: str, threads: int) -> None:
     from .compiler import NO_STRENGTH_REDUCTION, ask
 
     ask(NO_STRENGTH_REDUCTION)
+    if _state.inherited is not None and _state.current is None:
+        leave_taichi_behind()
     ti.reset()
     others = _thread_ids()
     with contextlib.redirect_stdout(io.StringIO()):  # it announces its architecture

@@ -17,6 +17,7 @@ RANKS = {
     "assets": 0,
     "physics.compiler": 0,
     "physics.cores": 0,
+    "physics.forking": 0,
     "physics.tracing": 0,
     "physics.runtime": 1,
     "physics.math": 1,
