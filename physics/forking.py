@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable
 from functools import cache
 
-
 _COUNT = "_ZN6taichi4lang7Program14num_instances_E"
 """Taichi's number of programs, an int; it starts none where there is one (program.cpp)."""
 
