@@ -3,8 +3,9 @@
 `import tumble` registers every task as `tumble/<Name>-v0` with Gymnasium. Nothing heavy is imported before it is used.
 """
 
+import importlib
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .envs.making import make_vec
 from .envs.registry import register, register_all
@@ -18,6 +19,13 @@ __all__ = ["__version__", "init", "make_vec", "register"]
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")  # Taichi greets on standard output otherwise
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads would spin on the solver's cores
 register_all()
+
+
+def __getattr__(name: str) -> Any:
+    """Load `tumble.wrappers` when it is first asked for."""
+    if name != "wrappers":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(".wrappers", __name__)
 
 
 def init(device: str = "cpu", precision: str = "32", lanes: int | None = None, threads: int | None = None) -> "Runtime":

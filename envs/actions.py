@@ -55,7 +55,7 @@ class ActionCheck:
             Floating-point numbers in the solver's precision, whole numbers as int64.
 
         Raises:
-            TypeError: the numbers are not floating point, or not whole where the space wants that.
+            TypeError: they are no real numbers, or not whole where the space wants that.
             ValueError: wrong shape; or NaN, infinity or outside of the space, naming the environment and the component.
         """
         if isinstance(actions, torch.Tensor):
@@ -99,8 +99,8 @@ class ActionCheck:
             inner = "actuators" if self._names else "the action space's shape"
             meaning = f"(num_envs, {inner})" if len(wanted) == len(self._shape) else f"({inner},)"
             raise ValueError(f"actions have shape {tuple(shape)}; needed is {wanted}, {meaning}")
-        if self._floating and not floating:
-            raise TypeError(f"actions have dtype {dtype}; needed is floating point, such as float32")
+        if self._floating and not (floating or whole):
+            raise TypeError(f"actions have dtype {dtype}; needed are real numbers, such as float32")
         if not self._floating and not whole:
             raise TypeError(f"actions have dtype {dtype}; needed are whole numbers, such as int64, for {self._space}")
 

@@ -24,7 +24,7 @@ class StepOutcome(NamedTuple):
     reward: Array  # (num_envs,)
     terminated: Array  # (num_envs,) bool
     info: dict[str, Array]  # each (num_envs, ...)
-    faults: Array | None  # (num_envs,) bit masks of the solver; None where nobody has a fault
+    faults: Array | None  # (num_envs,) bit masks of the solver; None where nobody has any
 
 
 class TaskBatch:

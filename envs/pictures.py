@@ -1,14 +1,16 @@
 """Pictures of environments: the batched ray caster of `physics.rendering`, made when the first picture is wanted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 
+from .arguments import whole
 from .batch import TaskBatch
 
-RENDER_MODES = ("rgb_array",)
+RENDER_MODES = ("rgb_array", "depth_array")
 METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # of both kinds of environment, before they are made
+MOST_PICTURES = 16  # environments that are pictured unless told otherwise
 
 
 class Pictures:
@@ -25,12 +27,12 @@ class Pictures:
         """Choose the camera: the named or numbered one, the task's configuration, or the model's "track" camera.
 
         Raises:
-            ValueError: a camera was chosen twice.
+            ValueError, TypeError: a camera was chosen twice; or a size is no whole number of pixels.
         """
         if camera_id is not None and camera_name is not None:
             raise ValueError(f"choose camera_id={camera_id!r} or camera_name={camera_name!r}, not both")
         self._batch = batch
-        self._size = (width, height)
+        self._size = whole("width", width), whole("height", height)
         self._camera = self._choose(camera_id, camera_name)
         self._renderer: Any = None
 
@@ -46,22 +48,47 @@ class Pictures:
         has_track = any(mj.camera(i).name == "track" for i in range(mj.ncam))
         return "track" if has_track else task.camera
 
-    def take(self, envs_idx: torch.Tensor) -> torch.Tensor:
-        """Picture the environments `envs_idx` (k,): uint8 RGB (k, height, width, 3)."""
+    def take(self, envs_idx: torch.Tensor, mode: str = "rgb_array") -> torch.Tensor:
+        """Picture the environments `envs_idx` (k,).
+
+        Args:
+            envs_idx: see `rows`.
+            mode: "depth_array" for metres along the optical axis, (k, height, width) float32, inf for the sky;
+                anything else for uint8 RGB, (k, height, width, 3).
+        """
         if self._renderer is None:
             from ..physics.rendering import BatchRenderer, Look
 
             width, height = self._size
             look = Look(endless_planes=True)  # a fast cheetah runs off v5's floor of 40 m
             self._renderer = BatchRenderer(self._batch.solver.model, width, height, camera=self._camera, look=look)
-        return self._renderer.render(self._batch.solver, envs_idx)
+        draw = self._renderer.depth if mode == "depth_array" else self._renderer.render
+        return draw(self._batch.solver, envs_idx)
+
+    def rows(self, envs: Sequence[int] | torch.Tensor | None) -> torch.Tensor:
+        """The environments to picture, (k,) indices on the solver's device; None: the first 16 at most.
+
+        Raises:
+            TypeError, IndexError: an index that is no whole number, or an environment that does not exist.
+        """
+        count, device = self._batch.num_envs, self._batch.solver.device
+        if envs is None:
+            return torch.arange(min(MOST_PICTURES, count), device=device)
+        given = torch.as_tensor(envs, device=device).reshape(-1)
+        if len(given) and (given.is_floating_point() or given.dtype == torch.bool):
+            raise TypeError(f"environments to picture must be whole numbers, got {given.dtype}")
+        rows = given.to(torch.int64)
+        wrong = rows[(rows < 0) | (rows >= count)]
+        if len(wrong):
+            raise IndexError(f"there is no environment {int(wrong[0])} to picture; they are 0 to {count - 1}")
+        return rows
 
 
-def check_render_mode(render_mode: str | None) -> None:
+def check_render_mode(render_mode: str | None, modes: Sequence[str] = RENDER_MODES) -> None:
     """Refuse a render mode that does not exist.
 
     Raises:
         ValueError: with the modes there are.
     """
-    if render_mode is not None and render_mode not in RENDER_MODES:
-        raise ValueError(f"render_mode={render_mode!r}: there is {', '.join(RENDER_MODES)}, or None for no pictures")
+    if render_mode is not None and render_mode not in modes:
+        raise ValueError(f"render_mode={render_mode!r}: there is {', '.join(modes)}, or None for no pictures")

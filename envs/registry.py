@@ -111,7 +111,9 @@ def make_task(task: TaskLike, options: dict[str, Any]) -> "Task":
     known = options_of(kind)
     for option in options:
         if option not in known:
-            raise TypeError(f"{kind.__name__} has no option {option!r}; there {_nearest(option, known)}")
+            raise TypeError(
+                f"{kind.__name__} got an unexpected keyword argument {option!r}; there {_nearest(option, known)}"
+            )
     if isinstance(task, Task):
         return replace(task, **options) if options else task
     return task(**options)

@@ -37,17 +37,26 @@ def elapsed_steps(options: Options, num_envs: int, limit: int, kind: ArrayKind) 
     given = (options or {}).get("elapsed_steps")
     if given is None:
         return kind.zeros((num_envs,), kind.xp.int64)
+    return whole_steps("options['elapsed_steps']", given, num_envs, limit, kind)
+
+
+def whole_steps(name: str, given: Any, num_envs: int, limit: int, kind: ArrayKind) -> Array:
+    """Counts of steps, (num_envs,) int64, an array of our own.
+
+    Raises:
+        TypeError, ValueError: not integers (num_envs,) from 0 to below the limit.
+    """
     steps = torch.as_tensor(given, device=kind.device)
     if steps.dtype.is_floating_point or steps.dtype.is_complex or steps.dtype == torch.bool:
-        raise TypeError(f"options['elapsed_steps'] must be integers, got {steps.dtype}")
+        raise TypeError(f"{name} must be integers, got {steps.dtype}")
     steps = steps.to(torch.int64)
     if tuple(steps.shape) != (num_envs,):
-        raise ValueError(f"options['elapsed_steps'] must have shape ({num_envs},), got {tuple(steps.shape)}")
+        raise ValueError(f"{name} must have shape ({num_envs},), got {tuple(steps.shape)}")
     outside = ((steps < 0) | (steps >= limit)).nonzero()[:, 0]
     if len(outside):
         env = int(outside[0])
         raise ValueError(
-            f"options['elapsed_steps'] of environment {env} is {int(steps[env])}; it must be at least 0 and below "
-            f"max_episode_steps, {limit}"
+            f"{name} of environment {env} is {int(steps[env])}; it must be at least 0 and below max_episode_steps, "
+            f"{limit}"
         )
-    return kind.from_tensor(steps)
+    return copy(kind.from_tensor(steps))

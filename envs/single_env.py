@@ -4,7 +4,6 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-import torch
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import EzPickle
 
@@ -17,6 +16,8 @@ from .pictures import METADATA, Pictures, check_render_mode
 from .registry import TaskLike, make_task
 from .seeds import spread_seeds
 from .task import Observation
+
+_CLOSED = "the environment was closed: reset() opens it again"
 
 
 class SingleEnv(gymnasium.Env, EzPickle):
@@ -53,21 +54,35 @@ class SingleEnv(gymnasium.Env, EzPickle):
         )
         check_render_mode(render_mode)
         self.render_mode = render_mode
-        self.batch = TaskBatch(make_task(task, task_options), 1, model_options)
-        self.task, self.solver = self.batch.task, self.batch.solver
+        self._asked = make_task(task, task_options), model_options, (width, height, camera_id, camera_name)
+        self._open()
         self.metadata = METADATA | {"render_fps": round(1 / self.task.dt)}
         self.observation_space, self.action_space = self.batch.observation_space, self.batch.action_space
-        self._pictures = Pictures(self.batch, width, height, camera_id, camera_name)
-        self._actions = ActionCheck(1, self.action_space, self.batch.kind, self.batch.action_names)
-        self._self = self.batch.kind.zeros((1,), self.batch.kind.xp.int64)  # the index of the only environment
         self._reporter = FaultReporter()
-        self._begun = False
+        self._begun = self._closed = False
+
+    def _open(self) -> None:
+        """Make the solver and what works on it."""
+        task, model_options, view = self._asked
+        self.batch = TaskBatch(task, 1, model_options)
+        self.task, self.solver = self.batch.task, self.batch.solver
+        self._pictures = Pictures(self.batch, *view)
+        self._actions = ActionCheck(1, self.batch.action_space, self.batch.kind, self.batch.action_names)
+        self._self = self.batch.kind.zeros((1,), self.batch.kind.xp.int64)  # the index of the only environment
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode: with a seed its first one, without the next one of the seed it had."""
+        """Begin an episode: with a seed its first one, without the next one of the seed it had.
+
+        A closed environment is opened again, and goes on with its seed, at the next episode.
+        """
         seeds = spread_seeds(seed, 1)
+        if self._closed:
+            streams = self.batch.streams.state_dict()
+            self._open()
+            self.batch.streams.load_state_dict(streams)
+            self._closed = False
         super().reset(seed=seeds[0])
-        if seeds[0] is None and not self._begun:
+        if seeds[0] is None and self.batch.streams.seeds[0] is None:
             seeds = [self.np_random_seed]
         self.batch.seed(seeds, self._self)
         self._begun = True
@@ -78,11 +93,11 @@ class SingleEnv(gymnasium.Env, EzPickle):
         """Take one step.
 
         Raises:
-            ResetNeeded: before the first reset.
+            ResetNeeded: before the first reset, and after `close`.
             ValueError, TypeError: the action is not as it should be; nothing has moved.
         """
         if not self._begun:
-            raise ResetNeeded("call reset() before the first step()")
+            raise ResetNeeded(_CLOSED if self._closed else "call reset() before the first step()")
         outcome = self.batch.step(self._actions.one(action))
         info = _plain(outcome.info)
         if outcome.faults is not None:
@@ -92,15 +107,24 @@ class SingleEnv(gymnasium.Env, EzPickle):
         return _first(outcome.observation), float(outcome.reward[0]), bool(outcome.terminated[0]), False, info
 
     def render(self) -> np.ndarray | None:
-        """Picture the environment: uint8 (height, width, 3); None, with Gymnasium's warning, without a render mode."""
+        """Picture the environment: uint8 (height, width, 3), or float32 (height, width) m for "depth_array".
+
+        None, with Gymnasium's warning, without a render mode.
+
+        Raises:
+            ResetNeeded: after `close`.
+        """
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called without a render mode: make it with render_mode='rgb_array'")
             return None
-        return self._pictures.take(torch.zeros(1, dtype=torch.int64, device=self.solver.device))[0].cpu().numpy()
+        if self._closed:
+            raise ResetNeeded(_CLOSED)
+        return self._pictures.take(self._pictures.rows([0]), self.render_mode)[0].cpu().numpy()
 
     def close(self) -> None:
-        """Give the solver's memory back."""
+        """Give the solver's memory back; `reset` takes it again."""
         self.solver.close()
+        self._begun, self._closed = False, True
 
 
 def _first(observation: Observation) -> Any:

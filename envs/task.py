@@ -6,10 +6,12 @@ environments come first in every shape. `docs/your_own_task.md` writes one from 
 
 import copy
 import inspect
+import math
+import operator
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -126,23 +128,24 @@ class Task(ABC):
         dataclass(kw_only=True)(cls)
 
     def __post_init__(self) -> None:
-        """Bring numbers and ranges among the options to plain floats, so that every library rounds them alike.
+        """Bring numbers and ranges among the options to plain ones, so that every library rounds them alike.
 
         Raises:
-            TypeError: an option whose default is a number or a pair of numbers is something else.
+            TypeError: an option whose default is a number or a pair of numbers is something else, or whose annotation
+                is `int` is not whole.
+            ValueError: a number is NaN.
         """
         for option in fields(self):
-            value = getattr(self, option.name)
-            pair = isinstance(option.default, tuple) and len(option.default) == 2
+            value, kind = getattr(self, option.name), _kind_of(option)
+            if kind is None:
+                continue
             try:
-                if isinstance(option.default, float):
-                    setattr(self, option.name, float(value))
-                elif pair and all(isinstance(bound, float) for bound in option.default):  # type: ignore[union-attr]
-                    low, high = value
-                    setattr(self, option.name, (float(low), float(high)))
+                plain = _PLAIN[kind](value)
             except (TypeError, ValueError) as error:
-                kind = "a number" if isinstance(option.default, float) else "a pair of numbers (low, high)"
                 raise TypeError(f"{type(self).__name__}: {option.name} must be {kind}, got {value!r}") from error
+            if any(math.isnan(number) for number in (plain if isinstance(plain, tuple) else (plain,))):
+                raise ValueError(f"{type(self).__name__}: {option.name} is {value!r}; it must be {kind}, and not NaN")
+            setattr(self, option.name, plain)
 
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
@@ -262,6 +265,28 @@ class Task(ABC):
                 file = getattr(sys.modules.get(kind.__module__), "__file__", None)
                 folders.append(Path(file).parent if file else Path.cwd())
         return folders
+
+
+_PLAIN: dict[str, Callable[[Any], Any]] = {
+    "a number": float,
+    "a whole number": operator.index,
+    "a pair of numbers (low, high)": lambda pair: _pair(*pair),
+}
+
+
+def _pair(low: Any, high: Any) -> tuple[float, float]:
+    return float(low), float(high)
+
+
+def _kind_of(option: Field) -> str | None:
+    """Which of the kinds above an option is, by its default and annotation; None for all others."""
+    default = option.default
+    if isinstance(default, float):
+        return "a number"
+    if option.type in (int, "int"):
+        return "a whole number"
+    numbers = isinstance(default, tuple) and [isinstance(bound, float) for bound in default]
+    return "a pair of numbers (low, high)" if numbers == [True, True] else None
 
 
 def options_of(kind: type[Task]) -> list[str]:

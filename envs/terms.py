@@ -1,5 +1,7 @@
 """Terms that several tasks share: observations, costs, starts. Formulas are those of Gymnasium's v5 tasks."""
 
+import math
+
 from .arrays import Array, namespace, row_sum
 from .noise import Noise
 from .task import Start, Task, TaskState
@@ -30,12 +32,31 @@ def squared_wrenches(state: TaskState) -> Array:
 
 
 def uniform_start(task: Task, noise: Noise, scale: float) -> Start:
-    """Draw positions within ±scale of the reference and velocities within ±scale of rest."""
+    """Draw positions within ±scale of the reference and velocities within ±scale of rest.
+
+    Raises:
+        ValueError: the scale is negative or not finite.
+    """
+    _check_scale(task, scale)
     nq, nv = task.model.nq, task.model.nv
     return Start(task.init_qpos + noise.uniform(-scale, scale, nq), noise.uniform(-scale, scale, nv))
 
 
 def normal_start(task: Task, noise: Noise, scale: float) -> Start:
-    """Draw positions within ±scale of the reference and normal velocities of standard deviation `scale`."""
+    """Draw positions within ±scale of the reference and normal velocities of standard deviation `scale`.
+
+    Raises:
+        ValueError: the scale is negative or not finite.
+    """
+    _check_scale(task, scale)
     nq, nv = task.model.nq, task.model.nv
     return Start(task.init_qpos + noise.uniform(-scale, scale, nq), scale * noise.normal(nv))
+
+
+def _check_scale(task: Task, scale: float) -> None:
+    """Refuse a scale of noise that has no meaning; the tasks call theirs `reset_noise_scale`."""
+    if not 0 <= scale < math.inf:
+        raise ValueError(
+            f"{type(task).__name__}: the noise of its starts (reset_noise_scale) has scale {scale}; it must be finite "
+            "and not negative"
+        )

@@ -11,24 +11,28 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from .actions import ActionCheck
+from .arguments import parse_autoreset_mode, time_limit, whole
 from .arrays import Array, ArrayKind, copy, host, indices, some, zeros_like_rows
+from .attributes import SharedAttributes
 from .batch import StepOutcome, TaskBatch
+from .compatibility import Metadata
 from .faults import FaultReporter
 from .infos import InfoBuilder
 from .observations import each, parts_of
 from .pictures import METADATA, Pictures, check_render_mode
 from .registry import TaskLike, make_task
-from .reset_options import elapsed_steps, reset_mask
+from .reset_options import elapsed_steps, reset_mask, whole_steps
 from .seeds import fresh_seed, spread_seeds
 from .task import Observation
+from .window import Window
 
 OUTPUTS = ("torch", "numpy")
-MOST_PICTURES = 16  # environments that render() shows unless told otherwise
+RENDER_MODES = ("human", *METADATA["render_modes"])
 _FORMAT = 2  # of what `state_dict` returns
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
-class SimVectorEnv(VectorEnv):
+class SimVectorEnv(SharedAttributes, VectorEnv):
     """A batch of environments that step together: torch tensors (or numpy arrays) in and out.
 
     Behaves as Gymnasium's `SyncVectorEnv` of the v5 task would, step by step, but for these:
@@ -41,6 +45,9 @@ class SimVectorEnv(VectorEnv):
     - under NEXT_STEP the action of an environment that is being reset is ignored and not checked;
     - `reset(options={"elapsed_steps": ...})` begins episodes part of the way to their time limit.
 
+    Gymnasium's own vector wrappers that remember something need output="numpy", and its wrappers of observations need
+    NEXT_STEP or DISABLED too; those in `tumble.wrappers` take both outputs and all modes. What cannot work says so.
+
     An environment whose state stops being finite is terminated and marked in `info["fault"]`, a bit mask (see
     `faults`). Returned tensors are the caller's own: no later step writes to them.
 
@@ -49,9 +56,12 @@ class SimVectorEnv(VectorEnv):
         num_envs: how many.
         max_episode_steps: an episode is truncated after so many steps; None or -1: never.
         autoreset_mode: SAME_STEP, NEXT_STEP or DISABLED, as a member or by name.
-        output: "torch" or "numpy".
-        device: where returned tensors lie; None: where the solver lies.
-        render_mode: "rgb_array" or None.
+        output: what everything that `reset` and `step` return is made of, infos too: "torch" or "numpy". Actions may be
+            either at any time.
+        device: where returned tensors lie; None: where the solver lies, which `tumble.init` decides. Of numpy output
+            there is nothing to choose.
+        render_mode: "rgb_array"; "depth_array", metres along the optical axis; "human", a window that shows every step
+            (needs pygame); or None.
         render_envs: the environments that `render` shows; None: the first 16 at most. Gymnasium's vector `RecordVideo`
             wants a picture of each: give it `range(num_envs)` where there are more.
         width: of a picture, in pixels.
@@ -65,7 +75,7 @@ class SimVectorEnv(VectorEnv):
         ValueError, TypeError: an argument has no meaning; the message says what has.
     """
 
-    metadata = METADATA
+    metadata = METADATA | {"render_modes": list(RENDER_MODES)}
 
     def __init__(
         self,
@@ -86,24 +96,22 @@ class SimVectorEnv(VectorEnv):
         **task_options: Any,
     ) -> None:
         """Make the environments; the arguments are described above."""
-        check_render_mode(render_mode)
+        check_render_mode(render_mode, RENDER_MODES)
         if output not in OUTPUTS:
             raise ValueError(f"output={output!r}: there is {' and '.join(OUTPUTS)}")
-        if num_envs < 1:
-            raise ValueError(f"num_envs={num_envs}: at least one environment is needed")
-        if max_episode_steps is not None and max_episode_steps < 1 and max_episode_steps != -1:
-            raise ValueError(f"max_episode_steps={max_episode_steps}: at least 1, or -1 for no limit")
-        self.num_envs = num_envs
+        self.num_envs = num_envs = whole("num_envs", num_envs)
+        limit = time_limit(max_episode_steps)
         self.render_mode = render_mode
         self.autoreset_mode = parse_autoreset_mode(autoreset_mode)
         self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options)
         self.task, self.solver = self.batch.task, self.batch.solver
         self._kind = self.batch.kind
         self._export = _exporter(output, self._kind, torch.device(device or self.solver.device))
-        self._limit = max_episode_steps if max_episode_steps not in (None, -1) else _NO_LIMIT
+        self._limit = _NO_LIMIT if limit is None else limit
         self._describe()
-        self.render_envs = self._checked_render_envs(render_envs)
         self._pictures = Pictures(self.batch, width, height, camera_id, camera_name)
+        self.render_envs = self._pictures.rows(render_envs)
+        self._window = Window(self.metadata["render_fps"]) if render_mode == "human" else None
         self._actions = ActionCheck(num_envs, self.single_action_space, self._kind, self.batch.action_names)
         self._reporter = FaultReporter()
         # In the batch's arrays, like all that follows from a step until it is handed out:
@@ -172,22 +180,41 @@ class SimVectorEnv(VectorEnv):
             return self._finish_resetting(outcome, truncated, resetting)
         return self._finish(outcome, truncated)
 
-    def render(self) -> tuple[np.ndarray, ...]:
-        """Picture the environments in `render_envs`: one uint8 array (height, width, 3) each."""
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """Picture the environments in `render_envs`, an array each: uint8 (height, width, 3), or depth (height, width).
+
+        With render mode "human" they are in the window, and the result is None.
+        """
+        if self._window is not None:
+            self._window.show(self._pictures.take(self.render_envs).cpu().numpy())
+            return None
         if self.render_mode is None:
             raise gymnasium.error.Error(
                 "there are no pictures without a render mode: make it with render_mode='rgb_array'"
             )
-        return tuple(self._pictures.take(self.render_envs).cpu().numpy())
+        return tuple(self._pictures.take(self.render_envs, self.render_mode).cpu().numpy())
 
     def render_tensor(self, envs_idx: Sequence[int] | torch.Tensor | None = None) -> torch.Tensor:
         """Picture the environments `envs_idx` (k,), by default `render_envs`: uint8 (k, height, width, 3)."""
-        chosen = self.render_envs if envs_idx is None else self._checked_render_envs(envs_idx)
-        return self._pictures.take(chosen)
+        return self._pictures.take(self.render_envs if envs_idx is None else self._pictures.rows(envs_idx))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Give the solver's memory back."""
+        """Give the solver's memory back, and close the window."""
         self.solver.close()
+        if self._window is not None:
+            self._window.close()
+
+    @property
+    def episode_lengths(self) -> Any:
+        """Steps of the time limit that the running episodes have taken, (num_envs,) int64.
+
+        What is assigned counts from now on, as with `reset(options={"elapsed_steps": ...})`.
+        """
+        return self._export(copy(self._elapsed))
+
+    @episode_lengths.setter
+    def episode_lengths(self, steps: Any) -> None:
+        self._elapsed = whole_steps("episode_lengths", steps, self.num_envs, self._limit, self._kind)
 
     @property
     def max_episode_steps(self) -> int | None:
@@ -228,11 +255,12 @@ class SimVectorEnv(VectorEnv):
 
     def _describe(self) -> None:
         """Set what Gymnasium's tools read: metadata and spaces."""
-        self.metadata = METADATA | {
-            "render_fps": round(1 / self.task.dt),
-            "autoreset_mode": self.autoreset_mode,
-            "torch": self._export is not host,
-        }
+        self.metadata = Metadata(
+            render_modes=list(RENDER_MODES),
+            render_fps=round(1 / self.task.dt),
+            autoreset_mode=self.autoreset_mode,
+            torch=self._export is not host,
+        )
         self.single_observation_space, self.single_action_space = (
             self.batch.observation_space,
             self.batch.action_space,
@@ -320,33 +348,9 @@ class SimVectorEnv(VectorEnv):
     def _hand_out(self, observation: Observation, *rest: Array, info: dict[str, Any]) -> tuple:
         """Keep the observations, and give the caller copies on the wished device, as tensors or arrays."""
         self._observation = observation
+        if self._window is not None:
+            self.render()
         return each(lambda part: self._export(copy(part)), observation), *map(self._export, rest), info
-
-    def _checked_render_envs(self, envs: Sequence[int] | torch.Tensor | None) -> torch.Tensor:
-        """The environments to picture, (k,) indices on the solver's device.
-
-        Raises:
-            IndexError: an environment that does not exist.
-        """
-        if envs is None:
-            return torch.arange(min(MOST_PICTURES, self.num_envs), device=self.solver.device)
-        rows = torch.as_tensor(envs, dtype=torch.int64, device=self.solver.device).reshape(-1)
-        wrong = rows[(rows < 0) | (rows >= self.num_envs)]
-        if len(wrong):
-            raise IndexError(f"there is no environment {int(wrong[0])} to picture; they are 0 to {self.num_envs - 1}")
-        return rows
-
-
-def parse_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
-    """Return the mode that is meant by a member, its name ("SAME_STEP") or its value ("SameStep").
-
-    Raises:
-        ValueError: no such mode.
-    """
-    for member in AutoresetMode:
-        if mode in (member, member.name, member.value):
-            return member
-    raise ValueError(f"autoreset_mode={mode!r}: there is {', '.join(member.name for member in AutoresetMode)}")
 
 
 def _only(part: Array, rows: Array) -> Array:

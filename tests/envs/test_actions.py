@@ -34,8 +34,7 @@ def holed(value: float, env: int = 2, component: int = 1) -> np.ndarray:
 BAD = [
     (np.zeros((4, 2)), ValueError, r"shape \(4, 2\); needed is \(4, 3\), \(num_envs, actuators\)"),
     (np.zeros(3), ValueError, r"shape \(3,\)"),
-    (np.zeros((4, 3), int), TypeError, "dtype int64; needed is floating point"),
-    (np.zeros((4, 3), bool), TypeError, "dtype bool"),
+    (np.zeros((4, 3), bool), TypeError, "dtype bool; needed are real numbers"),
     (np.zeros((4, 3), object), TypeError, "dtype object"),
     (np.zeros((4, 3), complex), TypeError, "dtype complex128"),
     (holed(np.nan), ValueError, r"action of environment 2 has nan in component 1 \('leg'\)"),
@@ -67,7 +66,9 @@ def test_bad_actions_move_nothing(envs, actions, error, words, kind):
     [
         (np.zeros(2), ValueError, r"shape \(2,\); needed is \(3,\), \(actuators,\)"),
         (np.zeros((1, 3)), ValueError, r"shape \(1, 3\)"),
-        (np.zeros(3, int), TypeError, "dtype int64; needed is floating point"),
+        (np.zeros(3, bool), TypeError, "dtype bool; needed are real numbers"),
+        (np.zeros(3, object), TypeError, "dtype object"),
+        (np.zeros(3, complex), TypeError, "dtype complex128"),
         (holed(np.nan)[2], ValueError, r"the action has nan in component 1 \('leg'\)"),
         (holed(1e300)[2], ValueError, r"the action has 1e\+300 in component 1 .* finite in 32-bit precision"),
     ],
@@ -104,6 +105,22 @@ def test_all_kinds_of_good_actions_do_the_same(envs):
         results.append(envs.step(kind)[0])
     assert all(torch.equal(result, results[0]) for result in results)
     assert not results[-1].requires_grad
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64"])
+def test_whole_numbers_are_actions(envs, env, dtype):
+    """As in Gymnasium's tasks: they do what the floating-point numbers of the same value do."""
+    whole = np.array([[0, 1, 1]] * 4, dtype)
+    results = []
+    for actions in (whole.astype(np.float32), whole, torch.from_numpy(whole), whole.tolist()):
+        envs.reset(seed=0)
+        results.append(envs.step(actions))
+    for other in results[1:]:
+        assert torch.equal(other[0], results[0][0]) and torch.equal(other[1], results[0][1])
+    env.reset(seed=0)
+    observation, reward, *_ = env.step(whole[0])
+    np.testing.assert_array_equal(observation, results[0][0][0].numpy())
+    assert reward == results[0][1][0].item()
 
 
 def test_actions_are_not_changed(envs):

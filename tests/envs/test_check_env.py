@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable
 
 import gymnasium
+import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.env_checker import check_env as check_sb3
@@ -35,6 +36,33 @@ def test_stable_baselines3s_checker(name, each_precision):
     ours = messages(check_sb3, gymnasium.make(f"tumble/{name}-v0"))
     theirs = messages(check_sb3, gymnasium.make(f"{name}-v5"))
     assert ours <= theirs
+
+
+def test_stable_baselines3s_checker_with_pictures():
+    """It closes the environment after the picture, and goes on with a reset."""
+    ours = messages(check_sb3, gymnasium.make("tumble/Ant-v0", render_mode="rgb_array"), skip_render_check=False)
+    theirs = messages(check_sb3, gymnasium.make("Ant-v5"))
+    assert ours <= theirs
+
+
+def test_reset_opens_a_closed_environment():
+    """It goes on with its seed, at the next episode; without a reset the step and the picture say what to do."""
+    twins = [gymnasium.make("tumble/Hopper-v0", render_mode="rgb_array", width=16, height=16).unwrapped for _ in "ab"]
+    for env in twins:
+        env.reset(seed=3)
+        env.reset()
+    twins[0].close()
+    for use in (lambda: twins[0].step(np.zeros(3)), twins[0].render):
+        with pytest.raises(gymnasium.error.ResetNeeded, match=r"was closed: reset\(\) opens it again"):
+            use()
+    twins[0].close()
+    for _ in range(2):
+        np.testing.assert_array_equal(*(env.reset()[0] for env in twins))
+        for one, other in zip(*(env.step(np.ones(3))[:4] for env in twins), strict=True):
+            np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(*(env.render() for env in twins))
+    for env in twins:
+        env.close()
 
 
 @pytest.mark.parametrize("name", TASKS)

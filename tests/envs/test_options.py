@@ -149,7 +149,9 @@ def test_reset_observation(name, double_precision):
 
 def test_wrong_options_are_named():
     """An unknown option is answered with the nearest ones; a wrong value with what it must be."""
-    with pytest.raises(TypeError, match=r"Ant has no option 'ctrl_cost'; there is ctrl_cost_weight"):
+    with pytest.raises(
+        TypeError, match=r"Ant got an unexpected keyword argument 'ctrl_cost'; there is ctrl_cost_weight"
+    ):
         make_task("Ant", {"ctrl_cost": 1})
     with pytest.raises(TypeError, match=r"Hopper: healthy_z_range must be a pair of numbers"):
         make_task("Hopper", {"healthy_z_range": 0.7})
@@ -161,6 +163,25 @@ def test_wrong_options_are_named():
         tumble.make_vec("Ant", 1, frame_skip=0)
     with pytest.raises(FileNotFoundError, match=r"Packaged models: ant\.xml"):
         tumble.make_vec("Ant", 1, xml_file="aunt.xml")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "error", "words"),
+    [
+        ("Ant", {"frame_skip": 2.5}, TypeError, r"Ant: frame_skip must be a whole number, got 2\.5"),
+        ("Ant", {"frame_skip": "5"}, TypeError, r"Ant: frame_skip must be a whole number, got '5'"),
+        ("Ant", {"healthy_reward": float("nan")}, ValueError, "Ant: healthy_reward is nan; .* a number, and not NaN"),
+        ("Hopper", {"healthy_z_range": (0.7, np.nan)}, ValueError, "Hopper: healthy_z_range is .* not NaN"),
+        ("Hopper", {"reset_noise_scale": float("nan")}, ValueError, "reset_noise_scale is nan"),
+        ("Hopper", {"reset_noise_scale": -0.1}, ValueError, r"\(reset_noise_scale\) has scale -0\.1"),
+        ("HalfCheetah", {"reset_noise_scale": -0.1}, ValueError, r"HalfCheetah: .* \(reset_noise_scale\) has scale -0"),
+        ("Ant", {"reset_noise_scale": float("inf")}, ValueError, "has scale inf; it must be finite"),
+    ],
+)
+def test_numbers_without_a_meaning(name, options, error, words):
+    """Fractional counts, NaN, and noise of a negative or endless scale are refused when environments are made."""
+    with pytest.raises(error, match=words):
+        tumble.make_vec(name, 1, **options)
 
 
 def test_own_model_file(tmp_path, double_precision):

@@ -1,11 +1,14 @@
 """Pictures of single and vector environments, and Gymnasium's recorders on them."""
 
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
 import torch
 
 import tumble
+from tumble.physics.rendering import BatchRenderer, Look
 
 SIZE = {"width": 32, "height": 24}
 
@@ -74,6 +77,90 @@ def test_pictures_move(monkeypatch):
         env.step(env.action_space.sample())
     assert (env.render() != before).any()
     env.close()
+
+
+@pytest.mark.parametrize("mode", ["rgb_array", "depth_array"])
+def test_lists_of_pictures(mode):
+    """`gymnasium.make` collects the pictures of the reset and of every step."""
+    env = gymnasium.make("tumble/Hopper-v0", render_mode=f"{mode}_list", **SIZE)
+    env.reset(seed=0)
+    last = [env.unwrapped.render() for _ in range(3) if env.step(np.zeros(3))][-1]
+    frames = env.render()
+    assert isinstance(frames, list) and len(frames) == 4
+    np.testing.assert_array_equal(frames[-1], last)
+    env.close()
+
+
+def test_depth():
+    """Metres along the optical axis, those of the renderer; of one environment and of several."""
+    envs = tumble.make_vec("Hopper", 2, render_mode="depth_array", **SIZE)
+    envs.reset(seed=0)
+    env = gymnasium.make("tumble/Hopper-v0", render_mode="depth_array", **SIZE)
+    env.reset(seed=1)
+    solver = envs.solver
+    wanted = BatchRenderer(solver.model, 32, 24, camera="track", look=Look(endless_planes=True)).depth(solver).numpy()
+    assert wanted.shape == (2, 24, 32) and np.isfinite(wanted).any()
+    for frame, depth in zip(envs.render(), wanted, strict=True):
+        assert frame.dtype == np.float32
+        np.testing.assert_array_equal(frame, depth)
+    np.testing.assert_array_equal(env.render(), wanted[1])
+    env.close()
+    envs.close()
+
+
+@pytest.fixture
+def window(monkeypatch):
+    """Let pygame draw into memory; return what is on the screen, (height, width, 3)."""
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    pygame = pytest.importorskip("pygame")
+    yield lambda: pygame.surfarray.array3d(pygame.display.get_surface()).transpose(1, 0, 2)
+    pygame.display.quit()
+
+
+@pytest.mark.filterwarnings("ignore:.*You are trying to use 'human' rendering:UserWarning")
+def test_window_of_a_single_environment(window):
+    """Gymnasium's HumanRendering shows the picture that the environment takes."""
+    env = gymnasium.make("tumble/Hopper-v0", render_mode="human", **SIZE)
+    env.reset(seed=0)
+    for _ in range(2):
+        env.step(np.ones(3))
+        np.testing.assert_array_equal(window(), env.unwrapped.render())
+    env.close()
+
+
+def test_window_of_a_vector_environment(window):
+    """All pictures side by side after every reset and step, a black one in the last place; it closes with the rest."""
+    envs = tumble.make_vec("Hopper", 3, render_mode="human", **SIZE)
+    envs.reset(seed=0)
+    for _ in range(2):
+        assert envs.render() is None
+        first, second, third = envs.render_tensor().numpy()
+        upper, lower = np.hstack((first, second)), np.hstack((third, 0 * third))
+        np.testing.assert_array_equal(window(), np.vstack((upper, lower)))
+        envs.step(torch.ones(3, 3))
+    envs.close()
+    import pygame
+
+    assert pygame.display.get_surface() is None
+
+
+def test_no_window_without_pygame(monkeypatch):
+    """The error says what to install."""
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    envs = tumble.make_vec("Hopper", 1, render_mode="human", **SIZE)
+    with pytest.raises(gymnasium.error.DependencyNotInstalled, match=r"pip install .tumble\[window\]"):
+        envs.reset()
+    envs.close()
+
+
+def test_no_window_without_a_display(monkeypatch):
+    """The error says so, not a line of SDL's alone."""
+    pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "none such")
+    envs = tumble.make_vec("Hopper", 1, render_mode="human", **SIZE)
+    with pytest.raises(gymnasium.error.Error, match=r'needs a display .*; "rgb_array" needs none'):
+        envs.reset()
+    envs.close()
 
 
 @pytest.mark.parametrize("kind", ["single", "vector"])

@@ -77,6 +77,30 @@ def test_time_limit():
         envs.close()
 
 
+def test_counts_of_numpy_are_counts():
+    """Numpy's whole numbers do what Python's do."""
+    envs = tumble.make_vec("Hopper", np.int64(3), max_episode_steps=np.int32(2), frame_skip=np.int8(2))
+    assert envs.num_envs == 3 and envs.max_episode_steps == 2 and envs.task.frame_skip == 2
+    assert all(type(number) is int for number in (envs.num_envs, envs.max_episode_steps, envs.task.frame_skip))
+    envs.reset(seed=0)
+    envs.step(torch.zeros(3, 3))
+    assert envs.step(torch.zeros(3, 3))[3].all()
+    envs.close()
+
+
+@pytest.mark.parametrize("mode", gymnasium.vector.AutoresetMode)
+@pytest.mark.parametrize("output", ["torch", "numpy"])
+def test_rewards_have_the_observations_dtype(output, mode, each_precision):
+    """In every mode, in the step that resets under NEXT_STEP too."""
+    envs = tumble.make_vec("Hopper", 2, output=output, autoreset_mode=mode, max_episode_steps=2)
+    wanted = envs.reset(seed=0)[0].dtype
+    assert str(wanted).endswith(f"float{each_precision}")
+    for _ in range(2 if mode.name == "DISABLED" else 4):
+        observation, reward, *_ = envs.step(np.zeros((2, 3)))
+        assert observation.dtype == reward.dtype == wanted
+    envs.close()
+
+
 def test_numpy_output():
     """Everything, infos and final observations included, as numpy arrays."""
     envs = tumble.make_vec("Hopper", 3, output="numpy", max_episode_steps=2)
@@ -127,12 +151,19 @@ def test_vector_wrappers_of_gymnasium():
     [
         ({"output": "jax"}, ValueError, "there is torch and numpy"),
         ({"num_envs": 0}, ValueError, "num_envs=0"),
+        ({"num_envs": 2.5}, TypeError, r"num_envs=2\.5: it must be a whole number"),
+        ({"num_envs": float("nan")}, TypeError, "num_envs=nan: it must be a whole number"),
+        ({"num_envs": "two"}, TypeError, "num_envs='two': it must be a whole number"),
         ({"max_episode_steps": 0}, ValueError, "at least 1, or -1"),
-        ({"render_mode": "human"}, ValueError, "there is rgb_array"),
+        ({"max_episode_steps": 1.5}, TypeError, r"max_episode_steps=1\.5: it must be a whole number"),
+        ({"width": 32.5}, TypeError, r"width=32\.5: it must be a whole number"),
+        ({"height": 0}, ValueError, "height=0: it must be at least 1"),
+        ({"render_envs": [0.5]}, TypeError, "whole numbers, got torch.float32"),
+        ({"render_mode": "ascii"}, ValueError, "there is human, rgb_array, depth_array"),
         ({"autoreset_mode": "now"}, ValueError, "there is NEXT_STEP"),
         ({"render_envs": [0, 7]}, IndexError, "no environment 7"),
         ({"camera_id": 0, "camera_name": "track"}, ValueError, "not both"),
-        ({"colour": "red"}, TypeError, "Ant has no option 'colour'"),
+        ({"colour": "red"}, TypeError, "Ant got an unexpected keyword argument 'colour'; there are"),
     ],
 )
 def test_wrong_arguments(options, error, words):

@@ -117,7 +117,7 @@ def test_a_configuration_file_may_name_a_file(workshop):
 @pytest.mark.parametrize(
     ("change", "arguments", "message"),
     [
-        (("", ""), ["--option", "wieght=2"], "Lever has no option 'wieght'; there is weight"),
+        (("", ""), ["--option", "wieght=2"], "unexpected keyword argument 'wieght'; there is weight"),
         (("", ""), ["--option", "num_envs=2"], "num_envs is no option of the task; use --num-envs"),
         (("", ""), ["--option", "weight"], "write NAME=VALUE"),
         (("", ""), ["--option", "weight=much"], "weight must be a number, got 'much'"),

@@ -183,7 +183,7 @@ def test_a_mistake_can_be_mended_and_tried_again(workshop):
         ),
         (("return Start", "goals\n        return Start"), {}, r"levers\.py:14: NameError: name 'goals'"),
         (("state.memory", "state.fields"), {}, r"levers\.py:17: KeyError: .*Lever\.reads"),
-        (("weight: float", "weight: float"), {"wieght": 2.0}, "Lever has no option 'wieght'; there is weight"),
+        (("weight: float", "weight: float"), {"wieght": 2.0}, "unexpected keyword argument 'wieght'; there is weight"),
         (("weight: float", "weight: float"), {"weight": "much"}, "weight must be a number"),
         (("weight: float", "weight: float"), {"frame_skip": 0}, "frame_skip is 0"),
     ],

@@ -1,0 +1,181 @@
+"""Observations and rewards brought to unit size by running statistics."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.error import InvalidBound
+from gymnasium.spaces import Box
+from gymnasium.vector import VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from ..arrays import Array, host, namespace, spread_mask
+from ..observations import parts_of
+from ..task import Observation
+from .moments import RunningMoments
+from .stateful import StatefulWrapper, Step, in_the_library_of
+
+
+class NormalizeObservation(StatefulWrapper):
+    """Shifts and scales every number of the observations to mean 0 and variance 1, over all that were seen.
+
+    As Gymnasium's wrapper of the same name, and beyond it: partial resets, and SAME_STEP, where the final observations
+    of episodes are counted and normalised too. Statistics are kept in double precision. Observations keep their type;
+    of several by name each has its own statistics, and bytes, as of pictures, stay as they are.
+
+    Attributes:
+        update_running_mean: whether new observations change the statistics; False for evaluation.
+        moments: the statistics of each part by its name; `obs_rms` is that of an observation that is one array.
+
+    Args:
+        env: the vector environments.
+        epsilon: added to the variance before its root is taken.
+
+    Raises:
+        InvalidBound: epsilon is not above zero.
+    """
+
+    def __init__(self, env: VectorEnv, epsilon: float = 1e-8) -> None:
+        """Begin with mean 0 and variance 1."""
+        super().__init__(env)
+        self.epsilon = _positive(epsilon)
+        self.update_running_mean = True
+        self.moments: dict[str, RunningMoments] = {}
+        single = env.single_observation_space
+        spaces: dict[str, Any] = dict(single.spaces) if isinstance(single, gymnasium.spaces.Dict) else {"": single}
+        for name, space in spaces.items():
+            if isinstance(space, Box) and space.dtype.kind == "f":
+                self.moments[name] = RunningMoments(space.shape)
+                spaces[name] = Box(-np.inf, np.inf, space.shape, space.dtype.type)
+        self.single_observation_space = gymnasium.spaces.Dict(spaces) if "" not in spaces else spaces[""]
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+
+    @property
+    def obs_rms(self) -> RunningMoments:
+        """The statistics of an observation that is one array; under Gymnasium's name."""
+        return self.moments[""]
+
+    def _began(self, observation: Observation, begun: Array) -> Observation:
+        """Count the observations of the environments that were reset; the others' were counted before."""
+        if self.update_running_mean:
+            for name, part in parts_of(observation).items():
+                if name in self.moments:
+                    self.moments[name].update(part[begun])
+        return self._normalised(observation)
+
+    def _stepped(self, step: Step, begun: Array) -> Step:
+        """Count and normalise everyone's observations, and the final ones."""
+        info, final = step.info, parts_of(step.info.get("final_obs", {}))
+        if self.update_running_mean:
+            for name, part in parts_of(step.observation).items():
+                if name in self.moments:
+                    seen = [part, final[name][info["_final_obs"]]] if name in final else [part]
+                    self.moments[name].update(namespace(part).concat(seen))
+        if final:
+            info = {**info, "final_obs": self._normalised(info["final_obs"], info["_final_obs"])}
+        return step._replace(observation=self._normalised(step.observation), info=info)
+
+    def _normalised(self, observation: Observation, among: Array | None = None) -> Observation:
+        """Normalise, everywhere or in the rows of the mask `among` (num_envs,), the others being zero."""
+        parts = {}
+        for name, part in parts_of(observation).items():
+            if name not in self.moments:
+                parts[name] = part
+                continue
+            moments, xp = self.moments[name], namespace(part)
+            moments.move_to(part)
+            values = xp.astype((part - moments.mean) / xp.sqrt(moments.var + self.epsilon), part.dtype)
+            parts[name] = values if among is None else xp.where(spread_mask(among, values), values, 0)
+        return parts if isinstance(observation, dict) else parts[""]
+
+    def state_dict(self) -> dict[str, Any]:
+        """The statistics, as plain arrays."""
+        return super().state_dict() | {"moments": {name: part.state_dict() for name, part in self.moments.items()}}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where `state_dict` left off.
+
+        Raises:
+            ValueError: the statistics are of other observations.
+        """
+        if state["moments"].keys() != self.moments.keys():
+            raise ValueError(f"saved are statistics of {sorted(state['moments'])}; needed are {sorted(self.moments)}")
+        for name, part in self.moments.items():
+            part.load_state_dict(state["moments"][name])
+        super().load_state_dict(state)
+
+
+class NormalizeReward(StatefulWrapper):
+    """Scales rewards so that the discounted return has variance 1, as Gymnasium's wrapper of the same name.
+
+    The return of every environment is discounted over its past: R = gamma R + r, without R in the step in which the
+    task terminates. Under SAME_STEP it begins anew after every episode; under NEXT_STEP, as Gymnasium has it, it goes
+    on across truncations, and the step that resets an environment does not count; a `reset` begins it anew.
+
+    Attributes:
+        update_running_mean: whether new rewards change the statistics; False for evaluation.
+        return_rms: the statistics of the discounted returns.
+        accumulated_reward: the present ones, (num_envs,).
+
+    Args:
+        env: the vector environments.
+        gamma: the discount.
+        epsilon: added to the variance before its root is taken.
+
+    Raises:
+        InvalidBound: epsilon is not above zero, or gamma not from 0 to 1.
+    """
+
+    def __init__(self, env: VectorEnv, gamma: float = 0.99, epsilon: float = 1e-8) -> None:
+        """Begin with variance 1."""
+        super().__init__(env)
+        if not 0 <= gamma <= 1:
+            raise InvalidBound(f"gamma={gamma}: it must be from 0 to 1")
+        self.gamma, self.epsilon = gamma, _positive(epsilon)
+        self.update_running_mean = True
+        self.return_rms = RunningMoments()
+        self.accumulated_reward: Array = np.zeros(self.num_envs)
+
+    def _began(self, observation: Observation, begun: Array) -> Observation:
+        """Begin returns anew there."""
+        accumulated = in_the_library_of(self.accumulated_reward, begun)
+        self.accumulated_reward = namespace(begun).where(begun, 0, accumulated)
+        return observation
+
+    def _stepped(self, step: Step, begun: Array) -> Step:
+        """Count the discounted returns of those that moved, and scale everyone's reward."""
+        xp = namespace(step.reward)
+        reward, moved = xp.astype(step.reward, xp.float64), ~begun
+        accumulated = in_the_library_of(self.accumulated_reward, reward)
+        grown = accumulated * self.gamma * ~step.terminated + reward
+        accumulated = xp.where(moved, grown, accumulated)
+        if self.update_running_mean:
+            self.return_rms.update(accumulated[moved])
+        if self.resets_in_the_same_step:
+            accumulated = xp.where(step.terminated | step.truncated, 0, accumulated)
+        self.accumulated_reward = accumulated
+        self.return_rms.move_to(reward)
+        scaled = reward / xp.sqrt(self.return_rms.var + self.epsilon)
+        return step._replace(reward=xp.astype(scaled, step.reward.dtype))
+
+    def state_dict(self) -> dict[str, Any]:
+        """The statistics and the present returns, as plain arrays."""
+        accumulated = host(self.accumulated_reward).copy()
+        return super().state_dict() | {"moments": self.return_rms.state_dict(), "accumulated": accumulated}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where `state_dict` left off."""
+        super().load_state_dict(state)
+        self.return_rms.load_state_dict(state["moments"])
+        self.accumulated_reward = np.array(state["accumulated"])
+
+
+def _positive(epsilon: float) -> float:
+    """Refuse what would let a division by zero happen.
+
+    Raises:
+        InvalidBound: not above zero.
+    """
+    if not epsilon > 0:
+        raise InvalidBound(f"epsilon={epsilon}: it must be above zero")
+    return epsilon

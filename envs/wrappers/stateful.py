@@ -1,0 +1,93 @@
+"""What the wrappers share: which environments begin an episode with the observations at hand."""
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import torch
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+
+from ..arrays import Array, host, namespace
+from ..observations import parts_of
+from ..task import Observation
+
+
+class Step(NamedTuple):
+    """What a step of the wrapped environments returned; each but `info` (num_envs, ...)."""
+
+    observation: Observation
+    reward: Array
+    terminated: Array
+    truncated: Array
+    info: dict[str, Any]
+
+
+class StatefulWrapper(VectorWrapper, ABC):
+    """A wrapper that remembers something of every environment's episode.
+
+    An episode begins in an environment
+
+    - with a `reset`, where its mask is True, or everywhere;
+    - under SAME_STEP in the step that ended the one before;
+    - under NEXT_STEP in the step after that one, which moves nothing and has no reward.
+
+    Args:
+        env: vector environments with dense arrays, torch or numpy, as Tumble's are.
+
+    Raises:
+        ValueError: the metadata of `env` does not say how environments are reset.
+    """
+
+    def __init__(self, env: VectorEnv) -> None:
+        super().__init__(env)
+        mode = env.metadata.get("autoreset_mode")
+        if not isinstance(mode, AutoresetMode):
+            raise ValueError(f"metadata['autoreset_mode'] of {env} is {mode!r}; needed is a gymnasium AutoresetMode")
+        self.autoreset_mode = mode
+        self._finished: Array | None = None  # (num_envs,) bool: under NEXT_STEP these are reset by the next step
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin new episodes, everywhere or where options["reset_mask"] is True."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        like = next(iter(parts_of(observation).values()))
+        nobody = namespace(like).zeros(self.num_envs, dtype=namespace(like).bool, device=like.device)
+        mask = (options or {}).get("reset_mask")
+        begun = ~nobody if mask is None else in_the_library_of(mask, like)
+        self._finished = nobody if self._finished is None else in_the_library_of(self._finished, like) & ~begun
+        return self._began(observation, begun), info
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Take one step in every environment."""
+        result = Step(*self.env.step(actions))
+        nobody = result.terminated & ~result.terminated
+        begun = nobody if self._finished is None else in_the_library_of(self._finished, nobody)
+        if self.autoreset_mode is AutoresetMode.NEXT_STEP:
+            self._finished = result.terminated | result.truncated
+        return tuple(self._stepped(result, begun))
+
+    @property
+    def resets_in_the_same_step(self) -> bool:
+        """Whether the observation of a finished environment is already that of its next episode."""
+        return self.autoreset_mode is AutoresetMode.SAME_STEP
+
+    def state_dict(self) -> dict[str, Any]:
+        """What this wrapper remembers; that of the wrapped environments is saved by their own `state_dict`."""
+        return {"finished": None if self._finished is None else host(self._finished).copy()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where `state_dict` left off."""
+        self._finished = state["finished"]
+
+    @abstractmethod
+    def _began(self, observation: Observation, begun: Array) -> Observation:
+        """Take notice of a reset of the environments in `begun` (num_envs,) bool; return what the caller sees."""
+
+    @abstractmethod
+    def _stepped(self, step: Step, begun: Array) -> Step:
+        """Take notice of a step, in which NEXT_STEP began those in `begun` (num_envs,) bool; return what is seen."""
+
+
+def in_the_library_of(array: Any, like: Array) -> Array:
+    """An array of any library, in the library and on the device of another."""
+    if isinstance(like, torch.Tensor):
+        return torch.as_tensor(array, device=like.device)
+    return host(array)

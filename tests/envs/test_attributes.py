@@ -1,0 +1,165 @@
+"""`call`, `get_attr` and `set_attr` against SyncVectorEnv over single environments; episode lengths."""
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+
+import tumble
+
+OPTIONS = {"max_episode_steps": 4, "healthy_reward": 2.0, "width": 16, "height": 12}
+
+
+@pytest.fixture
+def envs():
+    """Three hoppers."""
+    made = tumble.make_vec("Hopper", 3, render_mode="rgb_array", **OPTIONS)
+    made.reset(seed=5)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def sync():
+    """Gymnasium's three hoppers."""
+    made = gymnasium.make_vec("tumble/Hopper-v0", 3, vectorization_mode="sync", render_mode="rgb_array", **OPTIONS)
+    made.reset(seed=5)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("name", ["observation_space", "action_space", "np_random_seed", "render_mode"])
+def test_attributes_are_those_of_the_single_environments(envs, sync, name):
+    """A tuple with one for each."""
+    wanted = sync.get_attr(name)
+    assert envs.get_attr(name) == envs.call(name) == wanted and type(wanted) is tuple
+
+
+def test_pictures_are_those_of_the_single_environments(envs, sync):
+    """Skrl asks for them by `call("render")`."""
+    for mine, theirs in zip(envs.call("render"), sync.call("render"), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_pictures_of_some():
+    """None stands for environments that are not in `render_envs`, and for all without a render mode, with a warning."""
+    few = tumble.make_vec("Hopper", 3, render_mode="rgb_array", render_envs=[2, 0], **OPTIONS)
+    few.reset(seed=5)
+    pictures = few.call("render")
+    assert pictures[1] is None
+    np.testing.assert_array_equal(pictures[2], few.render()[0])
+    np.testing.assert_array_equal(pictures[0], few.render()[1])
+    few.close()
+    blind = tumble.make_vec("Hopper", 3)
+    blind.reset(seed=5)
+    with pytest.warns(UserWarning, match="without a render mode"):
+        assert blind.call("render") == (None, None, None)
+    blind.close()
+
+
+def test_names_are_looked_up_outside_in(envs):
+    """On the environments, then on the task, then on the solver; methods are called."""
+    assert envs.get_attr("num_envs") == (3, 3, 3)
+    assert envs.get_attr("healthy_reward") == (2.0, 2.0, 2.0)
+    assert envs.get_attr("model") == (envs.task.model,) * 3  # the solver has one too, of another kind
+    assert [tuple(qpos.shape) for qpos in envs.get_attr("qpos")] == [(3, 6)] * 3
+    positions = envs.call("get", "xpos")
+    assert len(positions) == 3 and positions[0] is positions[2] and torch.equal(positions[0], envs.solver.get("xpos"))
+    for ask in (envs.get_attr, envs.call):
+        with pytest.raises(AttributeError, match="neither SimVectorEnv nor its task Hopper nor its solver has 'wings'"):
+            ask("wings")
+    for name in ("reset", "step"):
+        with pytest.raises(ValueError, match=f"use {name}\\(\\) itself"):
+            envs.call(name)
+
+
+@pytest.mark.parametrize("values", [5.0, [5.0] * 3, (5.0, 5, np.float64(5))], ids=["one", "list", "tuple"])
+def test_options_of_the_task_can_be_set(envs, values):
+    """They count from the next step on."""
+    envs.set_attr("healthy_reward", values)
+    assert envs.get_attr("healthy_reward") == (5.0, 5.0, 5.0)
+    info = envs.step(torch.zeros(3, 3))[4]
+    assert (info["reward_survive"] == 5).all()
+
+
+def test_the_task_learns_its_model_again(envs):
+    """Options that it had put into its tables count too; wrong ones are refused as when a task is made."""
+    assert not envs.step(torch.zeros(3, 3))[2].any()
+    envs.set_attr("healthy_z_range", [(5.0, 6.0)] * 3)
+    assert envs.step(torch.zeros(3, 3))[2].all()
+    with pytest.raises(TypeError, match="Hopper: healthy_reward must be a number"):
+        envs.set_attr("healthy_reward", "much")
+    with pytest.raises(ValueError, match="frame_skip is 0"):
+        envs.set_attr("frame_skip", 0)
+    assert envs.task.frame_skip == 4
+    with pytest.raises(ValueError, match="it is read when environments are made; make new ones"):
+        envs.set_attr("xml_file", "ant.xml")
+
+
+def test_other_attributes_can_be_set(envs, sync):
+    """Of the environments, of the solver, and new ones, as Gymnasium has it."""
+    for made in (envs, sync):
+        made.set_attr("note", "mine")
+        assert made.get_attr("note") == ("mine",) * 3
+    envs.set_attr("ctrl", [torch.ones(3, 3)] * 3)
+    assert (envs.solver.ctrl == 1).all()
+    envs.set_attr("render_envs", torch.tensor([1]))
+    assert len(envs.render()) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([1.0, 2.0], "2 values for 3 environments"),
+        ((), "0 values for 3 environments"),
+        ([1.0, 1.0, 3.0], r"environment 2 is to have 3\.0, environment 0 1\.0; all share one object"),
+        ([torch.zeros(2), torch.zeros(2), torch.ones(2)], "environment 2 is to have"),
+        ([np.zeros(2), np.zeros(3), np.zeros(2)], "environment 1 is to have"),
+    ],
+)
+def test_different_values_are_refused(envs, values, words):
+    """The batch has one object for all."""
+    with pytest.raises(ValueError, match=words):
+        envs.set_attr("healthy_reward", values)
+    assert envs.get_attr("healthy_reward") == (2.0,) * 3
+
+
+@pytest.mark.parametrize("output", ["torch", "numpy"])
+@pytest.mark.parametrize("mode", gymnasium.vector.AutoresetMode)
+def test_episode_lengths(mode, output):
+    """Steps since the reset, counted here by hand; a copy, of the output's kind."""
+    envs = tumble.make_vec("Hopper", 3, autoreset_mode=mode, output=output, max_episode_steps=4)
+    envs.reset(seed=0)
+    wanted = np.zeros(3, np.int64)
+    for step in range(9):
+        lengths = envs.episode_lengths
+        assert lengths.dtype in (torch.int64, np.int64) and isinstance(lengths, torch.Tensor) == (output == "torch")
+        np.testing.assert_array_equal(lengths, wanted)
+        lengths[:] = 77
+        if step == 2:
+            envs.reset(options={"reset_mask": np.array([False, True, False])})
+            wanted[1] = 0
+        finished = wanted == 4  # under NEXT_STEP
+        done = envs.step(np.zeros((3, 3)))[3]
+        wanted = np.where(finished, 0, wanted + 1)
+        np.testing.assert_array_equal(done, wanted == 4)
+        if mode.name == "SAME_STEP":
+            wanted[wanted == 4] = 0
+        if mode.name == "DISABLED" and wanted.max() == 4:
+            envs.reset(options={"reset_mask": done})
+            wanted[wanted == 4] = 0
+    assert envs.get_attr("episode_lengths") == tuple(wanted)
+    envs.close()
+
+
+def test_episode_lengths_can_be_set(envs):
+    """As rsl_rl does, which spreads the first ends of episodes; they are the environments' own then."""
+    steps = torch.tensor([3, 0, 1])
+    envs.episode_lengths = steps
+    steps[:] = 0
+    cut = [envs.step(torch.zeros(3, 3))[3].tolist() for _ in range(4)]
+    assert cut == [[True, False, False], [False, False, False], [False, False, True], [False, True, False]]
+    with pytest.raises(ValueError, match=r"episode_lengths of environment 1 is 4; .* below max_episode_steps, 4"):
+        envs.episode_lengths = [0, 4, 0]
+    with pytest.raises(TypeError, match="episode_lengths must be integers"):
+        envs.episode_lengths = [0.5, 1, 1]
