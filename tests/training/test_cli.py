@@ -104,7 +104,7 @@ def test_render_a_task_and_a_model(tmp_path):
     [
         (["train", "HalfCheeta"], "did you mean tumble/HalfCheetah-v0"),
         (["train"], "give a TASK"),
-        (["train", "Ant", "--algo", "dqn"], "ppo, sac"),
+        (["train", "Ant", "--algo", "dqn"], "ppo, sac, td3"),
         (["train", "--config", "none.toml"], "none.toml: no such configuration file"),
         (["train", "--resume", "runs/none"], "no run folder"),
         (["train", "Ant", "--resume", "runs/none"], "leave out TASK"),

@@ -43,7 +43,7 @@ def test_snapshot_round_trips(tmp_path, small_ppo):
         ('task = "a"\nalgo = "ppo"\nnum_envs = true', "'num_envs' must be a whole number"),
         ('task = "a"\nalgo = "ppo"\n[policy]\nhidden = [64, 0.5]', "'policy.hidden' must be a list of whole numbers"),
         ('task = "a"\nalgo = "ppo"\n[policy]\nactivation = "step"', "policy.activation must be one of"),
-        ('task = "a"\nalgo = "dqn"', "algo must be one of ppo, sac, not 'dqn'"),
+        ('task = "a"\nalgo = "dqn"', "algo must be one of ppo, sac, td3, not 'dqn'"),
         ('task = "a"\nalgo = "ppo"\nppo = 3', "'ppo' must be a table"),
         ('algo = "ppo"', "missing key 'task'"),
         ("task = ", "Invalid value"),
