@@ -76,9 +76,9 @@ def parse_settings(settings: list[str] | None) -> dict[str, Any]:
         name, equals, text = setting.partition("=")
         if not (equals and name and all(name.split("."))):
             raise TumbleUserError(f"--set {setting}: write KEY=VALUE, such as --set ppo.learning_rate=1e-4")
-        if name in NO_SETTINGS:
-            raise TumbleUserError(f"--set {setting}: {NO_SETTINGS[name]}")
-        parse_options([setting.removeprefix("env.")] if name.startswith("env.") else [])
+        elsewhere = NO_SETTINGS.get(name) or (name.startswith("env.") and NO_OPTIONS.get(name.removeprefix("env.")))
+        if elsewhere:
+            raise TumbleUserError(f"--set {setting}: {elsewhere}")
         parsed[name] = parse_value(text)
     return parsed
 

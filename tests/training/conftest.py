@@ -238,6 +238,15 @@ class Workshop:
         path.write_text(code + more)
         return path
 
+    def forget(self) -> None:
+        """Forget what was imported from the folder, as a new process would."""
+        for name in list(sys.modules):
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(self.folder)):
+                del sys.modules[name]
+        task_source._imported.clear()
+        for task in [task for task in gym.registry if task.startswith("me/")]:
+            del gym.registry[task]
+
 
 @pytest.fixture
 def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workshop]:

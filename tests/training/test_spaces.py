@@ -142,7 +142,7 @@ def test_a_grid_of_numbers_is_learned_from_with_ppos_own_update(monkeypatch, pen
             return torch.stack([super()._observe()] * 2, dim=2)
 
     monkeypatch.setattr(Update, "differentiate", lambda *batch: pytest.fail("not the gradient of a grid"))
-    learner = Learner(small_ppo, Grid(8))
+    learner = Learner(small_ppo.change({"ppo.learner": "lean"}), Grid(8))
     learner.model.learn(128)
     assert learner.model._last_obs.shape == (8, 3, 2)
 
