@@ -1,20 +1,28 @@
-"""What happens beside the learning: progress bar, learning curve, checkpoints, and a stop that loses nothing."""
+"""What happens beside the learning: progress, learning curve, checkpoints, and a stop that loses nothing."""
 
+import importlib.util
 import json
 import signal
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
 from tqdm import tqdm
 
 from .checkpoint import save_checkpoint
+from .config import RunConfig
+from .errors import TumbleUserError
 from .learner import Learner
 from .runs import Run
+
+Progress = Literal["lines"] | bool
+LINE_EVERY = 60.0  # s, between two lines of progress at most
 
 
 class StopTraining(Exception):
@@ -85,27 +93,49 @@ class CheckpointCallback(BaseCallback):
 
 
 class ProgressCallback(BaseCallback):
-    """A progress bar over environment steps, with the mean return and length of the last 100 episodes."""
+    """How far training is, with the mean return and length of the last 100 episodes.
 
-    def __init__(self, total_steps: int, show: bool = True) -> None:
+    A bar, or, with `show="lines"`, a line on standard output at each tenth of the way and when a minute has passed
+    without one; both say first which folder the run is kept in. With `show=False` nothing is said.
+    """
+
+    def __init__(self, total_steps: int, show: Progress = True, folder: Path | None = None) -> None:
         super().__init__()
-        self.total_steps, self.show = total_steps, show
+        self.total_steps, self.show, self.folder = total_steps, show, folder
         self._bar: Any = None
+        self._begun = self._said = (0, 0.0)  # step and time
 
     def _on_training_start(self) -> None:
         done = self.model.num_timesteps
-        self._bar = tqdm(total=self.total_steps, initial=done, unit=" steps", unit_scale=True, disable=not self.show)
+        self._begun = self._said = (done, time.perf_counter())
+        if self.show and self.folder is not None:
+            print(f"run folder: {self.folder}", flush=True)
+        disable = self.show is not True
+        self._bar = tqdm(total=self.total_steps, initial=done, unit=" steps", unit_scale=True, disable=disable)
 
     def _on_step(self) -> bool:
         self._bar.update(self.training_env.num_envs)
         return True
 
     def _on_rollout_end(self) -> None:
+        if self.show is True:
+            self._bar.set_postfix_str(self._figures(), refresh=False)
+        step, now = self.model.num_timesteps, time.perf_counter()
+        tenth = 10 * step // self.total_steps > 10 * self._said[0] // self.total_steps
+        if self.show == "lines" and (tenth or now - self._said[1] > LINE_EVERY):
+            self._said = (step, now)
+            rate = (step - self._begun[0]) / (now - self._begun[1])
+            share = min(100 * step // self.total_steps, 100)
+            print(f"{step:,} steps ({share} %), {rate:,.0f} a second{self._figures(', ')}", flush=True)
+
+    def _figures(self, before: str = "") -> str:
+        """Return mean return and length of the last episodes, with `before` in front; empty while none has ended."""
         episodes = self.model.ep_info_buffer
-        if episodes:
-            mean_return = sum(episode["r"] for episode in episodes) / len(episodes)
-            mean_length = sum(episode["l"] for episode in episodes) / len(episodes)
-            self._bar.set_postfix_str(f"return {mean_return:.1f}, length {mean_length:.0f}", refresh=False)
+        if not episodes:
+            return ""
+        mean_return = sum(episode["r"] for episode in episodes) / len(episodes)
+        mean_length = sum(episode["l"] for episode in episodes) / len(episodes)
+        return f"{before}return {mean_return:.1f}, length {mean_length:.0f}"
 
     def close(self) -> None:
         """Leave the bar on the screen and the cursor below it."""
@@ -120,19 +150,13 @@ class CurveWriter(KVWriter):
     """
 
     def __init__(self, path: Path, resumed_at: int | None) -> None:
-        kept = [] if resumed_at is None else [row for row in read_curve(path) if row["step"] <= resumed_at]
-        path.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+        kept = keep_rows(path, resumed_at)
         self._file = path.open("a", encoding="utf-8")
         self._started = time.perf_counter() - (kept[-1]["seconds"] if kept else 0.0)
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Append one line."""
-        numbers = {
-            key: float(value)
-            for key, value in key_values.items()
-            if isinstance(value, int | float) or hasattr(value, "item")
-        }
-        row = {"step": step, "seconds": round(time.perf_counter() - self._started, 3)} | numbers
+        row = {"step": step, "seconds": round(time.perf_counter() - self._started, 3)} | _numbers(key_values)
         self._file.write(json.dumps(row) + "\n")
         self._file.flush()
 
@@ -151,19 +175,76 @@ class TensorBoardWriter(TensorBoardOutputFormat):
         self._is_closed = False
 
 
+class WandbWriter(KVWriter):
+    """The figures as a run of Weights & Biases, named after the run folder; a resumed run goes on in the same one."""
+
+    def __init__(self, project: str, run: Run) -> None:
+        import wandb
+
+        path = run.folder / "wandb-id.txt"
+        identity = path.read_text(encoding="utf-8").strip() if path.exists() else uuid.uuid4().hex[:12]
+        path.write_text(identity + "\n", encoding="utf-8")
+        settings = asdict(run.config)
+        self._run: Any = wandb.init(
+            project=project, id=identity, resume="allow", name=run.folder.name, dir=str(run.folder), config=settings
+        )
+
+    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
+        """Log the numbers of one step."""
+        self._run.log(_numbers(key_values), step=step)
+
+    def close(self) -> None:
+        """Finish the run."""
+        self._run.finish()
+
+
+def _numbers(key_values: dict[str, Any]) -> dict[str, float]:
+    """Return what is a number among SB3's figures."""
+    return {
+        key: float(value)
+        for key, value in key_values.items()
+        if isinstance(value, int | float) or hasattr(value, "item")
+    }
+
+
 def read_curve(path: Path) -> list[dict[str, Any]]:
-    """Read a learning curve; a last line that was cut off by a kill is left out."""
+    """Read a learning curve, up to a line that was cut off by a kill or is damaged otherwise."""
     rows = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []:
         try:
-            rows.append(json.loads(line))
-        except json.JSONDecodeError:
+            row = json.loads(line)
+            rows.append(row | {"step": int(row["step"]), "seconds": float(row["seconds"])})
+        except (ValueError, TypeError, KeyError, RecursionError):
             break
     return rows
 
 
+def keep_rows(path: Path, resumed_at: int | None) -> list[dict[str, Any]]:
+    """Drop the lines of a file of rows after the step from which a run goes on, or all; return what is kept."""
+    kept = [] if resumed_at is None else [row for row in read_curve(path) if row["step"] <= resumed_at]
+    path.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+    return kept
+
+
+def require_loggers(config: RunConfig) -> None:
+    """Refuse a configuration that asks for a logger which is not installed.
+
+    Raises:
+        TumbleUserError: The package of Weights & Biases is missing.
+    """
+    if config.log.wandb and importlib.util.find_spec("wandb") is None:
+        raise TumbleUserError(
+            'logging to Weights & Biases needs its package: pip install -c constraints.txt -e ".[wandb]"'
+        )
+
+
 def make_logger(run: Run, resumed_at: int | None) -> Logger:
-    """Log to the run folder's curve and TensorBoard; `resumed_at` is the step a resumed run goes on from."""
-    curve = CurveWriter(run.folder / "progress.jsonl", resumed_at)
-    board = TensorBoardWriter(run.folder / "tensorboard", resumed_at)
-    return Logger(folder=str(run.folder), output_formats=[curve, board])
+    """Log to the run folder's curve, to TensorBoard, and to Weights & Biases where the configuration names a project.
+
+    `resumed_at` is the step a resumed run goes on from.
+    """
+    project = run.config.log.wandb
+    writers: list[KVWriter] = [WandbWriter(project, run)] if project else []
+    writers.append(CurveWriter(run.folder / "progress.jsonl", resumed_at))
+    writers.append(TensorBoardWriter(run.folder / "tensorboard", resumed_at))
+    return Logger(folder=str(run.folder), output_formats=writers)

@@ -2,27 +2,33 @@
 
 A checkpoint is a folder `step-000012345600/` of files and a `manifest.json` with their sizes and SHA-256 sums. It is
 written under a temporary name, flushed to the disk file by file, and renamed: a folder with a final name is complete.
-Reading verifies the sums and falls back to the checkpoint before if the newest is damaged.
+Reading verifies the sums and falls back to the checkpoint before if the newest is damaged or cannot be loaded.
 """
 
 import hashlib
 import json
 import os
+import re
 import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
-from .errors import TumbleUserError
+from .errors import TumbleUserError, explain
+
+T = TypeVar("T")
 
 MANIFEST = "manifest.json"
 PREFIX = "step-"
 TEMPORARY = ".writing-"
 FORMAT = 1
+TORCH_CANNOT_WRITE = "PytorchStreamWriter|unexpected pos|iostream"  # torch's errors where a file cannot be written
 
 
 class CheckpointError(TumbleUserError, RuntimeError):
-    """No usable checkpoint; the message names the folder and what is wrong with each candidate."""
+    """A checkpoint that cannot be used or written; the message names the folder and says what is wrong with each."""
 
 
 def save_checkpoint(folder: Path, step: int, write: Callable[[Path], None], keep: int = 2) -> Path:
@@ -36,7 +42,25 @@ def save_checkpoint(folder: Path, step: int, write: Callable[[Path], None], keep
 
     Returns:
         The finished checkpoint's folder.
+
+    Raises:
+        CheckpointError: The disk is full or may not be written to; the checkpoints before are untouched.
     """
+    try:
+        return _save(folder, step, write, keep)
+    except (OSError, RuntimeError) as error:
+        shutil.rmtree(folder / f"{TEMPORARY}{step:012d}", ignore_errors=True)
+        if not (isinstance(error, OSError) or re.search(TORCH_CANNOT_WRITE, str(error))):
+            raise
+        reason = explain(error) if isinstance(error, OSError) else f"{str(error).splitlines()[0]}; is the disk full?"
+        raise CheckpointError(
+            f"{folder}: the checkpoint of step {step:,} could not be written: {reason}. The checkpoints before it are "
+            "intact: go on from them with --resume"
+        ) from error
+
+
+def _save(folder: Path, step: int, write: Callable[[Path], None], keep: int) -> Path:
+    """Write under a temporary name, flush, rename, and remove what is too old."""
     folder.mkdir(parents=True, exist_ok=True)
     for leftover in folder.glob(f"{TEMPORARY}*"):  # of a process that was killed
         shutil.rmtree(leftover, ignore_errors=True)
@@ -72,16 +96,31 @@ def verify_checkpoint(checkpoint: Path) -> int:
     Raises:
         CheckpointError: The manifest or a file is missing, or a file is not the one that was written.
     """
-    try:
+    with unusable(checkpoint, "incomplete or damaged"):
         manifest = json.loads((checkpoint / MANIFEST).read_text(encoding="utf-8"))
         if manifest["format"] != FORMAT:
             raise CheckpointError(f"{checkpoint}: written in format {manifest['format']}, this version reads {FORMAT}")
         for name, wanted in manifest["files"].items():
             if _describe(checkpoint / name) != wanted:
                 raise CheckpointError(f"{checkpoint / name}: damaged (size or SHA-256 differs from the manifest)")
-        return int(manifest["step"])
-    except (OSError, KeyError, json.JSONDecodeError) as error:
-        raise CheckpointError(f"{checkpoint}: incomplete ({error})") from error
+        step = int(manifest["step"])
+    return step
+
+
+@contextmanager
+def unusable(checkpoint: Path, what: str) -> Iterator[None]:
+    """Turn whatever goes wrong while a checkpoint is read into a `CheckpointError`; its files may hold anything.
+
+    Raises:
+        CheckpointError: Something went wrong; the message says `what` is the matter, and the first line of the error.
+    """
+    try:
+        yield
+    except TumbleUserError:
+        raise
+    except Exception as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise CheckpointError(f"{checkpoint}: {what} ({type(error).__name__}: {reason})") from error
 
 
 def _is_intact(checkpoint: Path) -> bool:
@@ -98,17 +137,31 @@ def latest_checkpoint(folder: Path) -> Path:
     Raises:
         CheckpointError: There is none.
     """
-    problems = []
+    return load_latest(folder, lambda checkpoint: checkpoint)
+
+
+def load_latest(folder: Path, load: Callable[[Path], T]) -> T:
+    """Load the newest checkpoint that is intact and that `load` can read, with a warning for each newer one.
+
+    Args:
+        folder: The run's checkpoint folder.
+        load: Reads a checkpoint; raises `CheckpointError` where its files cannot be loaded.
+
+    Raises:
+        CheckpointError: There is none.
+    """
+    problems: list[str] = []
     for candidate in list_checkpoints(folder):
         try:
             verify_checkpoint(candidate)
+            loaded = load(candidate)
         except CheckpointError as error:
             problems.append(str(error))
             continue
         for problem in problems:
             warnings.warn(f"{problem}; going back to {candidate.name}", stacklevel=2)
-        return candidate
-    raise CheckpointError("\n".join([f"{folder}: no usable checkpoint", *problems]))
+        return loaded
+    raise CheckpointError("; ".join([f"{folder}: no usable checkpoint", *problems]))
 
 
 def write_text_atomically(path: Path, text: str) -> None:

@@ -1,5 +1,6 @@
 """The `tumble` command. Each command is a few lines that call the library; heavy imports wait until one is chosen."""
 
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -7,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .errors import TumbleUserError
+from .errors import TumbleUserError, explain
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from .config import RunConfig
     from .evaluate import Evaluation
+    from .train import Outcome
 
 app = typer.Typer(
     help="Robot-learning environments on a batched rigid-body solver.",
@@ -24,17 +25,20 @@ app = typer.Typer(
 
 Steps = Annotated[int | None, typer.Option(min=1, help="Environment steps in all; default: the configuration's.")]
 TASK_FORMS = "Ant, tumble/Ant-v0, my_tasks:me/Reacher-v0 (a module), path/to/my_tasks.py (a file; :ID chooses)"
-NO_OPTIONS = {
-    "num_envs": "use --num-envs",
-    "device": "use --device",
-    "autoreset_mode": "the learner needs its own",
-    "output": "the learner needs its own",
-    "render_mode": "pictures are made where they are wanted",
-}
+Algo = Annotated[str | None, typer.Option(help="ppo, sac or td3; default: ppo.")]
 Options = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of the task, as in TOML; may be repeated."),
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Any value that `tumble config TASK` prints, such as ppo.learning_rate=1e-4; may be repeated.",
+    ),
+]
+Trust = Annotated[bool, typer.Option("--trust", help="Import the module or file of the run's task, whatever it is.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, such as runs/Ant-v0-ppo-0-...")]
 
 
@@ -46,18 +50,45 @@ def main() -> None:
     try:
         app()
     except TumbleUserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        stop(str(error))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
+    except BrokenPipeError:  # as in `tumble list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except Exception as error:
         from .task_errors import describe, is_the_tasks
 
-        if not is_the_tasks(error):
-            raise
-        print(f"error: {describe(error)}", file=sys.stderr)
-        sys.exit(2)
+        if is_the_tasks(error):
+            stop(describe(error))
+        if isinstance(error, OSError):
+            stop(explain(error))
+        raise
+
+
+def stop(message: str) -> None:
+    """End with a message and exit code 2."""
+    print(f"error: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def print_version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        from .. import __version__
+
+        print(f"tumble {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def tumble(
+    version: Annotated[
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Robot-learning environments on a batched rigid-body solver."""
 
 
 @app.command("list")
@@ -84,7 +115,7 @@ def list_tasks(
 @app.command()
 def train(
     task: Annotated[str | None, typer.Argument(help=f"A task: {TASK_FORMS}.")] = None,
-    algo: Annotated[str, typer.Option(help="ppo or sac.")] = "ppo",
+    algo: Algo = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Default: the configuration's.")] = None,
     steps: Steps = None,
     num_envs: Annotated[int | None, typer.Option(min=1, help="Environments at a time.")] = None,
@@ -92,32 +123,98 @@ def train(
     threads: Annotated[int | None, typer.Option(min=1, help="Threads of the learner.")] = None,
     config: Annotated[Path | None, typer.Option(help="A configuration file instead of the packaged one.")] = None,
     option: Options = None,
+    setting: Settings = None,
+    evaluate_every: Annotated[
+        int | None, typer.Option(min=1, metavar="STEPS", help="Evaluate now and then, and keep the best policy.")
+    ] = None,
+    wandb: Annotated[str | None, typer.Option(metavar="PROJECT", help="Log to Weights & Biases, too.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
     resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with this run.")] = None,
-    progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
+    trust: Trust = False,
+    progress: Annotated[bool, typer.Option(help="Show a progress bar; without it a line now and then.")] = True,
 ) -> None:
     """Train a policy. Ctrl-C saves; `tumble train --resume RUN` goes on exactly there."""
+    fixed: dict[str, Any] = {"--algo": algo, "--seed": seed, "--num-envs": num_envs, "--device": device}
+    fixed |= {"--config": config, "--option": option, "--set": setting, "--out": out}
+    fixed |= {"--evaluate-every": evaluate_every, "--wandb": wandb}
+    if resume is not None:
+        refuse_with_resume(fixed)
+        go_on(resume, task, steps, threads, trust, progress)
+        return
+    if trust:
+        raise TumbleUserError("--trust is for runs that are resumed or evaluated; leave it out")
+    from . import train as training
+    from .arguments import choose_config, is_packaged, parse_options, parse_settings
+
+    chosen = choose_config(task, config, algo)
+    if config is None and not is_packaged(chosen.task, chosen.algo):
+        print(
+            f"no packaged {chosen.algo} configuration for this task: training with the defaults (the run's config.toml "
+            "has them all; --config FILE takes others)"
+        )
+    settings = parse_settings(setting)
+    if evaluate_every is not None:
+        settings["evaluation.every_steps"] = evaluate_every
+    if wandb is not None:
+        settings["log.wandb"] = wandb
+    chosen = chosen.replace(env=chosen.env | parse_options(option)).change(settings)
+    chosen = chosen.replace(seed=seed, total_steps=steps, num_envs=num_envs, device=device, threads=threads)
+    print_outcome(training.train(chosen, out, progress=progress or "lines"))
+
+
+def refuse_with_resume(fixed: dict[str, Any]) -> None:
+    """Refuse what a resumed run cannot follow: it keeps its own configuration."""
+    given = [name for name, value in fixed.items() if value is not None]
+    if given:
+        raise TumbleUserError(f"--resume keeps the run's own configuration; leave out {', '.join(given)}")
+
+
+def go_on(folder: Path, task: str | None, steps: int | None, threads: int | None, trust: bool, progress: bool) -> None:
+    """Resume a run; a TASK names the module or file that the run's task is in."""
+    from .arguments import require_trust
+    from .runs import Run
+    from .tasks import is_registered
+
+    if task is not None and is_registered(task):
+        raise TumbleUserError("--resume keeps the run's own configuration; leave out TASK")
+    config = Run.find(folder).config
+    require_trust(config, task, trust)
     from . import train as training
 
-    if resume is not None:
-        fixed: dict[str, Any] = {"TASK": task, "--seed": seed, "--num-envs": num_envs, "--device": device}
-        fixed |= {"--config": config, "--option": option, "--out": out}
-        given = [name for name, value in fixed.items() if value is not None]
-        if given:
-            raise TumbleUserError(f"--resume keeps the run's own configuration; leave out {', '.join(given)}")
-        outcome = training.resume(resume, total_steps=steps, threads=threads, progress=progress)
-    else:
-        chosen = choose_config(task, config, algo)
-        env = chosen.env | parse_options(option)
-        chosen = chosen.replace(
-            seed=seed, total_steps=steps, num_envs=num_envs, device=device, threads=threads, env=env
-        )
-        outcome = training.train(chosen, out, progress=progress)
+    outcome = training.resume(folder, total_steps=steps, threads=threads, progress=progress or "lines")
+    if outcome.changed:
+        print_outcome(outcome)
+        return
+    wanted = f"--steps {steps:,}" if steps is not None else f"its configuration's {config.total_steps:,}"
+    print(f"nothing to do: {folder} stands at step {outcome.step:,} and has reached {wanted}; nothing was changed")
+
+
+def print_outcome(outcome: "Outcome") -> None:
+    """Say where a run stands and which command comes next."""
+    from .tasks import source_name
+
+    source, folder = source_name(outcome.run.config.task), outcome.run.folder
     state = "finished" if outcome.finished else "stopped and saved"
-    follow = (
-        f"tumble evaluate {outcome.run.folder}" if outcome.finished else f"tumble train --resume {outcome.run.folder}"
-    )
-    print(f"{state} at step {outcome.step:,}\n  next: {follow}")
+    follow = f"evaluate {folder}" if outcome.finished else f"train --resume {folder}"
+    if source is not None:
+        follow += f" --task {source}" if outcome.finished else f" {source}"
+    print(f"{state} at step {outcome.step:,}\n  next: tumble {follow}")
+
+
+@app.command("config")
+def print_config(
+    task: Annotated[str, typer.Argument(help=f"A task: {TASK_FORMS}.")],
+    algo: Algo = None,
+    option: Options = None,
+    setting: Settings = None,
+) -> None:
+    """Print the configuration that `tumble train` would use, as TOML for its --config."""
+    from .arguments import choose_config, is_packaged, parse_options, parse_settings
+
+    chosen = choose_config(task, None, algo)
+    origin = "packaged" if is_packaged(chosen.task, chosen.algo) else "the defaults; none is packaged for this task"
+    chosen = chosen.replace(env=chosen.env | parse_options(option)).change(parse_settings(setting))
+    print(f"# {chosen.algo} for {chosen.task}: {origin}\n{chosen.to_toml()}", end="")
 
 
 @app.command()
@@ -129,7 +226,15 @@ def evaluate(
     episodes: Annotated[int, typer.Option(min=1)] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Episode k starts from seed + k.")] = 10_000,
     stochastic: Annotated[bool, typer.Option("--stochastic", help="Sample actions, not the most likely one.")] = False,
+    checkpoint: Annotated[
+        str, typer.Option(help="latest, best (of --evaluate-every), a step such as 500_000, or a folder.")
+    ] = "latest",
+    task: Annotated[
+        str | None, typer.Option(help="The module or file of the run's task, which is then imported.")
+    ] = None,
+    trust: Trust = False,
     video: Annotated[Path | None, typer.Option(help="Film an episode: FILE.mp4.")] = None,
+    num_envs: Annotated[int, typer.Option(min=1, max=64, help="Environments in the film, side by side.")] = 1,
     seconds: Annotated[float, typer.Option(min=0.1, help="Longest duration of the film.")] = 20.0,
 ) -> None:
     """Score a trained policy, in Tumble or unchanged in Gymnasium's MuJoCo task; writes JSON into the run folder."""
@@ -137,22 +242,27 @@ def evaluate(
 
     if video is not None:
         require_suffix(video, ".mp4")
-    opened, chosen = Run.find(run), simulators or ["tumble"]
-    checkpoint = opened.latest()  # one for all, also while training goes on
-    from . import evaluate as evaluation
+    elif num_envs > 1:
+        raise TumbleUserError("--num-envs counts the environments in a film; give --video FILE.mp4")
+    from .arguments import require_trust
 
-    simulate = partial(evaluation.evaluate, opened, episodes=episodes, seed=seed, checkpoint=checkpoint)
+    opened, chosen = Run.find(run), simulators or ["tumble"]
+    require_trust(opened.config, task, trust)
+    from . import evaluate as evaluation
+    from .policy import newest_policy
+
+    found = newest_policy(opened) if checkpoint == "latest" else opened.checkpoint(checkpoint)  # for all simulators
+    simulate = partial(evaluation.evaluate, opened, episodes=episodes, seed=seed, checkpoint=found)
     scores = [simulate(name, deterministic=not stochastic) for name in dict.fromkeys(chosen)]
-    paths = [evaluation.save_evaluation(opened, score) for score in scores]
     print_scores(scores)
     if len(scores) == 2:
         print(evaluation.agreement(*scores))
-    print("\n".join(str(path) for path in paths))
+    print("\n".join(str(evaluation.save_evaluation(opened, score)) for score in scores))
     if video is not None:
         from ..physics.rendering import write_video
         from . import video as films
 
-        film = films.film_policy(opened, chosen[0], seed, seconds, checkpoint)
+        film = films.film_policy(opened, chosen[0], seed, seconds, found, num_envs)
         print(write_video(video, film.frames, film.fps))
 
 
@@ -160,7 +270,7 @@ def evaluate(
 def render(
     what: Annotated[str, typer.Argument(metavar="TASK|MODEL.xml", help=f"A task ({TASK_FORMS}), or an MJCF file.")],
     out: Annotated[Path, typer.Option(help="Picture (.png) or film (.mp4).")] = Path("picture.png"),
-    num_envs: Annotated[int, typer.Option(min=1, max=64, help="Environments of a task, tiled.")] = 1,
+    num_envs: Annotated[int, typer.Option(min=1, max=64, help="Environments, side by side.")] = 1,
     seconds: Annotated[float, typer.Option(min=0.0, help="Duration of a film.")] = 5.0,
     option: Options = None,
     camera: Annotated[str | None, typer.Option(help="A camera of the model; default: one that follows it.")] = None,
@@ -169,6 +279,7 @@ def render(
     seed: Annotated[int, typer.Option(min=0)] = 0,
 ) -> None:
     """Draw a task under random actions, or a model with its controls at zero."""
+    from .arguments import parse_options
     from .tasks import find_task
 
     require_suffix(out, ".png", ".mp4")
@@ -184,7 +295,7 @@ def render(
     moving = out.suffix.lower() == ".mp4"
     duration = seconds if moving else 0.0
     if model is not None:
-        film = films.film_model(model, width, height, camera, duration)
+        film = films.film_model(model, width, height, camera, duration, num_envs)
     else:
         size = {"width": width, "height": height} | ({"camera_name": camera} if camera else {})
         film = films.film_task(task, num_envs, seed, duration, **(options | size))
@@ -215,46 +326,6 @@ def require_suffix(path: Path, *allowed: str) -> None:
     """Refuse, before any work, a file name whose ending no writer here knows."""
     if path.suffix.lower() not in allowed:
         raise TumbleUserError(f"{path}: the name must end in {' or '.join(allowed)}")
-
-
-def choose_config(task: str | None, config: Path | None, algo: str) -> "RunConfig":
-    """Return the configuration of a file, or of a task: the packaged one, or where there is none the defaults."""
-    from .config import RunConfig, packaged_algorithms
-    from .tasks import find_task
-
-    if config is not None and task is None:
-        return RunConfig.load(config)
-    if config is not None or task is None:
-        raise TumbleUserError("give a TASK (see `tumble list`) or --config FILE, one of the two")
-    found = find_task(task)
-    if algo in packaged_algorithms(found):
-        return RunConfig.packaged(found, algo)
-    chosen = RunConfig(found, algo)
-    print(
-        f"no packaged {algo} configuration for this task: training with the defaults (the run's config.toml has them "
-        "all; --config FILE takes others)"
-    )
-    return chosen
-
-
-def parse_options(options: list[str] | None) -> dict[str, Any]:
-    """Read NAME=VALUE: numbers, booleans, "strings", [lists] and {tables} as TOML has them; other words are strings."""
-    import tomllib
-
-    parsed: dict[str, Any] = {}
-    for option in options or []:
-        name, equals, text = option.partition("=")
-        if not (equals and name.isidentifier()):
-            raise TumbleUserError(f"--option {option}: write NAME=VALUE, such as --option frame_skip=4")
-        if name in NO_OPTIONS:
-            raise TumbleUserError(f"--option {option}: {name} is no option of the task; {NO_OPTIONS[name]}")
-        try:
-            table = tomllib.loads(f"value = {text}")
-        except tomllib.TOMLDecodeError:
-            table = {}
-        usable = list(table) == ["value"] and isinstance(table["value"], bool | int | float | str | list | dict)
-        parsed[name] = table["value"] if usable else text
-    return parsed
 
 
 def print_table(table: "Table") -> None:

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from .toml_dataclass import ConfigError, read_toml, require, to_toml
+from .toml_dataclass import ConfigError, change, read_toml, require, to_toml
 
 CONFIG_FOLDER = Path(__file__).parent / "configs"
-ALGORITHMS = ("ppo", "sac")
+ALGORITHMS = ("ppo", "sac", "td3")
+OFF_POLICY = ("sac", "td3")
+LEARNERS = ("sb3", "lean")
 ACTIVATIONS = ("tanh", "relu", "elu", "silu")
 
 
@@ -46,9 +48,12 @@ class PolicyConfig:
 class PPOConfig:
     """Proximal policy optimisation (Schulman et al., 2017). `*_end`: where a linear schedule arrives, unset: constant.
 
-    An iteration collects `n_steps` from each environment and passes over them `n_epochs` times in minibatches.
+    An iteration collects `n_steps` from each environment and passes over them `n_epochs` times in minibatches. The
+    learner "sb3" is Stable-Baselines3's own class; "lean" makes the same update with a gradient written out by hand
+    (`lean_ppo.py`), which is faster and differs by rounding.
     """
 
+    learner: str = "sb3"
     n_steps: int = 128
     batch_size: int = 1024
     n_epochs: int = 10
@@ -64,6 +69,7 @@ class PPOConfig:
     target_kl: float | None = None
 
     def __post_init__(self) -> None:
+        require(self.learner in LEARNERS, f"ppo.learner must be one of {', '.join(LEARNERS)}, not {self.learner!r}")
         require(min(self.n_steps, self.batch_size, self.n_epochs) > 0, "ppo: n_steps, batch_size, n_epochs must be > 0")
         require(self.learning_rate > 0, "ppo.learning_rate must be positive")
         require(0 < self.gamma <= 1 and 0 <= self.gae_lambda <= 1, "ppo: gamma and gae_lambda lie between 0 and 1")
@@ -89,6 +95,60 @@ class SACConfig:
         require(min(self.buffer_size, self.batch_size, self.train_freq) > 0, "sac: sizes must be positive")
         require(self.learning_rate > 0, "sac.learning_rate must be positive")
         require(0 < self.gamma <= 1 and 0 < self.tau <= 1, "sac: gamma and tau lie between 0 and 1")
+
+
+@dataclass(frozen=True)
+class TD3Config:
+    """Twin delayed deep deterministic policy gradient (Fujimoto et al., 2018).
+
+    `action_noise` is the standard deviation of the Gaussian noise that exploration adds to actions, and
+    `target_policy_noise` that of the noise on the target's actions, which is clipped at `target_noise_clip`; actions
+    range from -1 to 1 here. The actor learns at each `policy_delay`-th update. `train_freq` and `gradient_steps` are as
+    in `SACConfig`.
+    """
+
+    buffer_size: int = 1_000_000
+    learning_starts: int = 10_000
+    batch_size: int = 256
+    learning_rate: float = 3e-4
+    gamma: float = 0.99
+    tau: float = 0.005
+    train_freq: int = 1
+    gradient_steps: int = 1
+    policy_delay: int = 2
+    action_noise: float = 0.1
+    target_policy_noise: float = 0.2
+    target_noise_clip: float = 0.5
+
+    def __post_init__(self) -> None:
+        sizes = (self.buffer_size, self.batch_size, self.train_freq, self.policy_delay)
+        require(min(sizes) > 0, "td3: sizes and policy_delay must be positive")
+        require(self.learning_rate > 0, "td3.learning_rate must be positive")
+        require(0 < self.gamma <= 1 and 0 < self.tau <= 1, "td3: gamma and tau lie between 0 and 1")
+        noises = (self.action_noise, self.target_policy_noise, self.target_noise_clip)
+        require(all(noise >= 0 for noise in noises), "td3: noises must not be negative")
+
+
+@dataclass(frozen=True)
+class EvaluationConfig:
+    """How often the policy is evaluated during training (environment steps; 0: never), and over how many episodes.
+
+    The best policy so far is kept in the run folder's `best`.
+    """
+
+    every_steps: int = 0
+    episodes: int = 20
+
+    def __post_init__(self) -> None:
+        require(self.every_steps >= 0, "evaluation.every_steps must not be negative; 0: never")
+        require(self.episodes > 0, "evaluation.episodes must be positive")
+
+
+@dataclass(frozen=True)
+class LogConfig:
+    """Where figures of training go besides the run folder: `wandb` names a project of Weights & Biases; "": nowhere."""
+
+    wandb: str = ""
 
 
 @dataclass(frozen=True)
@@ -125,7 +185,10 @@ class RunConfig:
     policy: PolicyConfig = PolicyConfig()
     ppo: PPOConfig = PPOConfig()
     sac: SACConfig = SACConfig()
+    td3: TD3Config = TD3Config()
     checkpoint: CheckpointConfig = CheckpointConfig()
+    evaluation: EvaluationConfig = EvaluationConfig()
+    log: LogConfig = LogConfig()
 
     def __post_init__(self) -> None:
         require(self.algo in ALGORITHMS, f"algo must be one of {', '.join(ALGORITHMS)}, not {self.algo!r}")
@@ -152,6 +215,34 @@ class RunConfig:
         if algo not in packaged_algorithms(task):
             raise ConfigError(f"no packaged {algo} configuration for {task}; write one and pass it with --config")
         return cls.load(_packaged_path(task, algo))
+
+    @classmethod
+    def default(cls, task: str, algo: str) -> Self:
+        """Return the configuration of a task for which none is packaged.
+
+        The off-policy algorithms get two layers of 256, 16 environments at a time, an update for every second step, and
+        no normalisation.
+
+        Raises:
+            ConfigError: No such algorithm.
+        """
+        if algo not in OFF_POLICY:
+            return cls(task, algo)
+        networks = PolicyConfig(hidden=(256, 256), activation="relu", adam_eps=1e-8)
+        config = cls(task, algo, num_envs=16, normalize=NormalizeConfig(False, False), policy=networks)
+        return config.change({f"{algo}.gradient_steps": 8})
+
+    def change(self, changes: dict[str, Any]) -> Self:
+        """Return a copy with some values changed, each named by its place, such as "ppo.learning_rate".
+
+        Raises:
+            ConfigError: No such key, with the nearest ones; one of another algorithm; or a value of the wrong type.
+        """
+        others = tuple(algo for algo in ALGORITHMS if algo != self.algo)
+        for name in changes:
+            table = name.partition(".")[0]
+            require(table not in others, f"{name!r} changes nothing: the algorithm is {self.algo}, not {table}")
+        return change(self, changes, without=others)
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some top-level values changed; those that are None are left alone."""

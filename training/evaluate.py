@@ -22,7 +22,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from .checkpoint import write_text_atomically
 from .config import RunConfig
 from .errors import TumbleUserError
-from .policy import Policy
+from .policy import Policy, newest_policy
 from .runs import Run
 from .tasks import gymnasium_twin, make_vec, task_id
 
@@ -93,13 +93,19 @@ def evaluate(
         checkpoint: Which; by default the newest intact one.
 
     Raises:
-        EvaluationError: The simulator or the task in it is not there; or episodes do not end.
+        EvaluationError: The simulator or the task in it is not there; episodes do not end; or actions are to be sampled
+            from a policy that has one for each observation.
         TaskError: A user's task cannot be made.
         CheckpointError: The run has no intact checkpoint.
+
+    A task in a user's module or file is imported: that runs its code, so make sure that the run's `config.toml` is
+    yours.
     """
     if episodes < 1:
         raise EvaluationError(f"episodes must be at least 1, not {episodes}")
-    config, checkpoint = run.config, checkpoint or run.latest()
+    config, checkpoint = run.config, checkpoint or newest_policy(run)
+    if config.algo == "td3" and not deterministic:
+        raise EvaluationError("a TD3 policy gives one action for each observation; there is nothing to sample")
     torch.manual_seed(seed)  # sampled actions are part of the experiment
     returns, lengths, policy = [], [], None
     for first in range(0, episodes, BATCH):
@@ -187,9 +193,15 @@ def save_evaluation(run: Run, evaluation: Evaluation) -> Path:
 
 
 def agreement(a: Evaluation, b: Evaluation) -> str:
-    """Say in a line whether two means agree within 5 % or two standard errors of their difference."""
+    """Say in a line whether two means agree within 5 % or two standard errors of their difference.
+
+    A single episode has no standard error; then 5 % alone decide.
+    """
     difference = abs(a.mean - b.mean)
     share = difference / max(abs(a.mean), abs(b.mean), 1e-12)
+    if math.isnan(a.standard_error) or math.isnan(b.standard_error):
+        verdict = "agree" if share <= 0.05 else "DIFFER"
+        return f"the means {verdict}: {100 * share:.1f} % apart; one episode has no standard error, play more"
     errors = difference / math.hypot(a.standard_error, b.standard_error) if difference else 0.0
     verdict = "agree" if share <= 0.05 or errors <= 2.0 else "DIFFER"
     return f"the means {verdict}: {100 * share:.1f} % apart, {errors:.1f} standard errors"

@@ -14,13 +14,17 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
-from stable_baselines3 import SAC
+from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.noise import NormalActionNoise
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize, VecTransposeImage
 
 from ..envs.observations import each, parts_of
+from .checkpoint import unusable
 from .config import NormalizeConfig, PolicyConfig, RunConfig
+from .errors import TumbleUserError
 from .lean_ppo import LeanPPO
 from .sb3_bridge import TumbleVecEnv
 from .spaces import check_spaces, normalized_parts, pictures, policy_name
@@ -28,6 +32,10 @@ from .tasks import make_vec
 
 MODEL_FILE, STATE_FILE, BUFFER_FILE = "model.zip", "state.pt", "replay_buffer.npz"
 ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU, "elu": torch.nn.ELU, "silu": torch.nn.SiLU}
+
+
+class DeviceError(TumbleUserError, ValueError):
+    """A device that is not there; the message says which are."""
 
 
 class Learner:
@@ -50,7 +58,9 @@ class Learner:
         Raises:
             TaskError: The task is not there or cannot be made.
             SpaceError: The algorithm cannot learn from such observations or with such actions.
+            DeviceError: The device is not there.
         """
+        check_device(config.device)
         torch.set_num_threads(config.threads)
         self.config = config
         envs = envs if envs is not None else make_envs(config)
@@ -61,17 +71,26 @@ class Learner:
 
     def save(self, folder: Path) -> None:
         """Write everything into an empty folder; to be called between two iterations."""
-        self.model.save(folder / MODEL_FILE)
-        torch.save(self.state_dict(), folder / STATE_FILE)
-        if isinstance(self.model, SAC):
+        self.save_policy(folder)
+        if isinstance(self.model, OffPolicyAlgorithm):
             save_replay_buffer(self.model, folder / BUFFER_FILE)
 
+    def save_policy(self, folder: Path) -> None:
+        """Write all but the replay buffer: enough to act, not to go on."""
+        self.model.save(folder / MODEL_FILE)
+        torch.save(self.state_dict(), folder / STATE_FILE)
+
     def load(self, folder: Path) -> None:
-        """Restore what `save` wrote; training then goes on as if nothing had happened."""
-        self.model.set_parameters(str(folder / MODEL_FILE), device=self.config.device)
-        self.load_state_dict(torch.load(folder / STATE_FILE, weights_only=True, map_location=self.config.device))
-        if isinstance(self.model, SAC):
-            load_replay_buffer(self.model, folder / BUFFER_FILE)
+        """Restore what `save` wrote; training then goes on as if nothing had happened.
+
+        Raises:
+            CheckpointError: A file cannot be read, or holds something else. Nothing in it is run as code.
+        """
+        with unusable(folder, "it cannot be loaded"):
+            self.model.set_parameters(str(folder / MODEL_FILE), device=self.config.device)
+            self.load_state_dict(torch.load(folder / STATE_FILE, weights_only=True, map_location=self.config.device))
+            if isinstance(self.model, OffPolicyAlgorithm):
+                load_replay_buffer(self.model, folder / BUFFER_FILE)
 
     def state_dict(self) -> dict[str, Any]:
         """Return what SB3's own file lacks: counters, last observations, statistics, environments, generators."""
@@ -106,6 +125,22 @@ class Learner:
         load_normalizer_state(self.normalizer, state["normalizer"])
         self.bridge.load_state_dict(state["bridge"])
         load_generator_state(model, state["generators"])  # last: building the model drew from the generators
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that torch does not know or that this machine lacks.
+
+    Raises:
+        DeviceError: So it is.
+    """
+    try:
+        kind = torch.device(device).type
+    except RuntimeError:
+        raise DeviceError(f"device {device!r}: there is cpu, and cuda where torch finds a GPU") from None
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise DeviceError(f"device {device!r}: torch finds no GPU on this machine; use --device cpu")
+    if kind not in ("cpu", "cuda"):
+        raise DeviceError(f"device {device!r}: learning runs on cpu or cuda")
 
 
 def make_envs(config: RunConfig, **changes: Any) -> VectorEnv:
@@ -146,15 +181,20 @@ def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
     """Make the algorithm with fresh weights drawn under the configuration's seed."""
     common: dict[str, Any] = {"seed": config.seed, "device": config.device, "verbose": 0}
     policy = policy_name(venv.observation_space)
+    options = asdict(getattr(config, config.algo))
     if config.algo == "ppo":
-        options = asdict(config.ppo)
         for name in ("learning_rate", "clip_range"):
             start, end = options[name], options.pop(f"{name}_end")
             options[name] = start if end is None else LinearSchedule(start, end, end_fraction=1.0)
         options["batch_size"] = min(options["batch_size"], options["n_steps"] * venv.num_envs)
-        return LeanPPO(policy, venv, policy_kwargs=policy_options(config.policy, on_policy=True), **options, **common)
-    options = asdict(config.sac)
-    return SAC(policy, venv, policy_kwargs=policy_options(config.policy, on_policy=False), **options, **common)
+        kind = {"sb3": PPO, "lean": LeanPPO}[options.pop("learner")]
+        return kind(policy, venv, policy_kwargs=policy_options(config.policy, on_policy=True), **options, **common)
+    common["policy_kwargs"] = policy_options(config.policy, on_policy=False)
+    if config.algo == "sac":
+        return SAC(policy, venv, **options, **common)
+    size: Any = venv.action_space.shape
+    noise = NormalActionNoise(np.zeros(size), np.full(size, options.pop("action_noise")))
+    return TD3(policy, venv, action_noise=noise, **options, **common)
 
 
 def policy_options(config: PolicyConfig, on_policy: bool) -> dict[str, Any]:
@@ -217,7 +257,7 @@ def load_generator_state(model: BaseAlgorithm, state: dict[str, Any]) -> None:
     model.action_space.np_random.bit_generator.state = json.loads(state["action_space"])
 
 
-def save_replay_buffer(model: SAC, path: Path) -> None:
+def save_replay_buffer(model: OffPolicyAlgorithm, path: Path) -> None:
     """Write the filled part of the replay buffer."""
     buffer = model.replay_buffer
     assert buffer is not None
@@ -227,19 +267,19 @@ def save_replay_buffer(model: SAC, path: Path) -> None:
         np.savez(file, pos=buffer.pos, full=buffer.full, **arrays)  # type: ignore[arg-type]
 
 
-def load_replay_buffer(model: SAC, path: Path) -> None:
+def load_replay_buffer(model: OffPolicyAlgorithm, path: Path) -> None:
     """Restore the replay buffer; its size must be the configured one."""
     buffer = model.replay_buffer
     assert buffer is not None
     arrays = buffer_arrays(model)
     with np.load(path, allow_pickle=False) as stored:
-        for name in set(stored) - {"pos", "full"}:
+        for name, array in arrays.items():
             values = stored[name]
-            arrays[name][: len(values)] = values
+            array[: len(values)] = values
         buffer.pos, buffer.full = int(stored["pos"]), bool(stored["full"])
 
 
-def buffer_arrays(model: SAC) -> dict[str, np.ndarray]:
+def buffer_arrays(model: OffPolicyAlgorithm) -> dict[str, np.ndarray]:
     """Return the arrays of the replay buffer by name; that of an observation's part is called "observations:part"."""
     names = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
     arrays = {}

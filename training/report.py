@@ -14,6 +14,7 @@ from .runs import Run
 from .tasks import short_name, task_id
 
 HEADINGS = ("task", "algorithm", "seed", "steps", "minutes", "in Tumble", "in MuJoCo", "apart")
+FIGURES = ("episodes", "mean", "standard_error", "mean_length", "step")
 
 
 def describe(run: Run) -> dict[str, Any]:
@@ -24,10 +25,22 @@ def describe(run: Run) -> dict[str, Any]:
     for simulator in SIMULATORS:
         path = run.folder / f"evaluation-{simulator}.json"
         if path.exists():
-            score = json.loads(path.read_text(encoding="utf-8"))
-            row[simulator] = {key: score[key] for key in ("episodes", "mean", "standard_error", "mean_length", "step")}
-            row["steps"] = max(row["steps"], score["step"])  # the curve's last line may lie before the run's end
+            row[simulator] = _read_score(path)
+            row["steps"] = max(row["steps"], row[simulator]["step"])  # the curve may end before the run does
     return row
+
+
+def _read_score(path: Path) -> dict[str, Any]:
+    """Read what `evaluate` wrote.
+
+    Raises:
+        TumbleUserError: The file is damaged.
+    """
+    try:
+        score = json.loads(path.read_text(encoding="utf-8"))
+        return {key: score[key] for key in FIGURES}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise TumbleUserError(f"{path}: this is no evaluation; write it anew with tumble evaluate") from None
 
 
 def write_report(runs: list[Run], folder: Path) -> list[Path]:

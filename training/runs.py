@@ -3,20 +3,26 @@
 runs/Ant-v0-ppo-0-20260101-120000/
     config.toml      the configuration, complete
     checkpoints/     the last few, see `checkpoint.py`
+    best/            the best policy of the evaluations during training, in the form of a checkpoint
     progress.jsonl   one line of figures an iteration: the learning curve
+    evaluations.jsonl   one line an evaluation during training
     tensorboard/     the same for TensorBoard
     *.json, *.mp4    evaluations and films
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TypeVar
 
-from .checkpoint import latest_checkpoint, list_checkpoints, write_text_atomically
+from .checkpoint import PREFIX, CheckpointError, list_checkpoints, load_latest, verify_checkpoint, write_text_atomically
 from .config import RunConfig
 from .errors import TumbleUserError
 from .tasks import short_name
+
+T = TypeVar("T")
 
 
 class RunError(TumbleUserError, ValueError):
@@ -73,6 +79,11 @@ class Run:
         return self.folder / "checkpoints"
 
     @property
+    def best(self) -> Path:
+        """The folder of the best policy, kept in the form of a checkpoint."""
+        return self.folder / "best"
+
+    @property
     def config(self) -> RunConfig:
         """The run's configuration, read from its snapshot."""
         return RunConfig.load(self.config_path)
@@ -87,7 +98,41 @@ class Run:
 
     def latest(self) -> Path:
         """Return the newest intact checkpoint; raises `CheckpointError` where there is none."""
-        return latest_checkpoint(self.checkpoints)
+        return self.load_latest(lambda checkpoint: checkpoint)
+
+    def load_latest(self, load: Callable[[Path], T]) -> T:
+        """Load the newest intact checkpoint, see `checkpoint.load_latest`; raises `CheckpointError` if none loads."""
+        return load_latest(self.checkpoints, load)
+
+    def checkpoint(self, name: str) -> Path:
+        """Return a checkpoint by its name: "best", "latest", a step ("500_000" or "step-000000500000"), or a path.
+
+        Raises:
+            CheckpointError: There is none, with those that there are, or it is damaged.
+        """
+        if name == "latest":
+            return self.latest()
+        if name == "best":
+            found = list_checkpoints(self.best)
+            if not found:
+                remedy = f"train with --evaluate-every STEPS to keep one; there {self._names()}"
+                raise CheckpointError(f"{self.folder}: no best policy was kept; {remedy}")
+        else:
+            step = name.replace("_", "").replace(",", "")
+            folders = [self.checkpoints / name, Path(name)]
+            if step.isascii() and step.isdecimal():
+                folders.insert(0, self.checkpoints / f"{PREFIX}{int(step):012d}")
+            found = [folder for folder in folders if name and folder.is_dir() and folder != self.checkpoints]
+            if not found:
+                raise CheckpointError(f"{self.folder}: no checkpoint {name!r}; there {self._names()}")
+        verify_checkpoint(found[0])
+        return found[0]
+
+    def _names(self) -> str:
+        """Say which checkpoints there are."""
+        names = [path.name for path in list_checkpoints(self.checkpoints)]
+        names += ["best"] if list_checkpoints(self.best) else []
+        return f"{'are' if len(names) > 1 else 'is'} {', '.join(names) or 'none'}"
 
 
 def _unused(folder: Path) -> Path:

@@ -11,6 +11,7 @@ import numpy as np
 from stable_baselines3.common.preprocessing import is_image_space
 from stable_baselines3.common.vec_env import VecTransposeImage
 
+from .config import OFF_POLICY
 from .errors import TumbleUserError
 
 ACTIONS = (gym.spaces.Box, gym.spaces.Discrete, gym.spaces.MultiDiscrete, gym.spaces.MultiBinary)
@@ -75,8 +76,10 @@ def check_spaces(observations: gym.Space[Any], actions: gym.Space[Any], algo: st
     if isinstance(actions, gym.spaces.Box):
         _check_box(actions)
         return
-    if algo == "sac":
-        raise SpaceError(f"SAC needs actions in a Box of real numbers, these are {actions}; train with --algo ppo")
+    if algo in OFF_POLICY:
+        raise SpaceError(
+            f"{algo.upper()} needs actions in a Box of real numbers, these are {actions}; train with --algo ppo"
+        )
     if np.any(getattr(actions, "start", 0)):
         raise SpaceError(
             f"Stable-Baselines3 counts actions from 0; {actions} begins elsewhere: add to them in `control`"

@@ -81,6 +81,17 @@ def task_id(reference: str) -> str:
     return _split(reference)[1]
 
 
+def is_registered(name: str) -> bool:
+    """Say whether a name stands for a task that is registered already and came from no module or file of a user's."""
+    task = _match(name, task_ids())
+    return task is not None and source_of(task) is None
+
+
+def source_name(reference: str) -> str | None:
+    """Return the module or file in a reference, which must be imported to find the task; None where there is none."""
+    return _split(reference)[0]
+
+
 def short_name(reference: str) -> str:
     """Return the id in a reference without its namespace: "Reacher-v0"."""
     return task_id(reference).rpartition("/")[2]

@@ -26,14 +26,73 @@ def read_toml(cls: type[T], path: Path) -> T:
     """Read a TOML file into a dataclass.
 
     Raises:
-        ConfigError: The file is missing, is not TOML, or has an unknown key or a value that does not fit.
+        ConfigError: The file is missing, cannot be read, is not TOML in UTF-8, or has an unknown key or a value that
+            does not fit.
     """
     try:
         return _build(cls, tomllib.loads(path.read_text(encoding="utf-8")), where="")
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such configuration file") from None
-    except (tomllib.TOMLDecodeError, ConfigError) as error:
+    except OSError as error:
+        raise ConfigError(f"{path}: the file cannot be read ({error.strerror or error})") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: the file is damaged: byte {error.start} is not UTF-8 text") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: the file is damaged: its tables are nested too deeply") from None
+    except (ValueError, OverflowError) as error:  # what tomllib and the checks refuse
         raise ConfigError(f"{path}: {error}") from None
+
+
+def change(config: T, changes: dict[str, Any], without: tuple[str, ...] = ()) -> T:
+    """Return a copy of a dataclass with some values changed, each named by its place, such as "ppo.learning_rate".
+
+    A table without a fixed set of keys, such as `env`, takes any key. Tables named in `without` have no keys here.
+
+    Raises:
+        ConfigError: No such key, with the nearest ones; or a value of the wrong type.
+    """
+    table: dict[str, Any] = dataclasses.asdict(config)  # type: ignore[call-overload]
+    known = [key for key in keys(type(config)) if key.partition(".")[0] not in without]
+    for name, value in changes.items():
+        _require_known(name, known)
+        *parents, last = name.split(".")
+        inner = table
+        for parent in parents:
+            inner = inner.setdefault(parent, {})
+            require(isinstance(inner, dict), f"{name!r} lies in {parent!r}, which is no table but {inner!r}")
+        inner[last] = value
+    return _build(type(config), _as_read(table), where="")
+
+
+def keys(cls: type) -> list[str]:
+    """Return the places of all values, such as "seed" and "ppo.learning_rate"; "env." stands for any key in `env`."""
+    names = []
+    for name, kind in get_type_hints(cls).items():
+        if dataclasses.is_dataclass(kind):
+            names += [f"{name}.{inner}" for inner in keys(kind)]  # type: ignore[arg-type]
+        else:
+            names.append(f"{name}." if kind == dict[str, Any] else name)
+    return names
+
+
+def _require_known(name: str, known: list[str]) -> None:
+    """Refuse a key that does not exist; the nearest keys, and those of this name in any table, are suggested."""
+    if name in known or any(name.startswith(free) and name != free for free in known if free.endswith(".")):
+        return
+    same = [key for key in known if key.rpartition(".")[2] == name]
+    near = same or get_close_matches(name, known, n=3)
+    if not near:
+        by_last = {key.rpartition(".")[2]: key for key in known}
+        near = [by_last[last] for last in get_close_matches(name.rpartition(".")[2], by_last, n=3)]
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known keys: {', '.join(known)}"
+    raise ConfigError(f"unknown key {name!r}; {hint}")
+
+
+def _as_read(value: Any) -> Any:
+    """Return a table as a TOML file would give it: lists for tuples, and nothing where None is."""
+    if isinstance(value, dict):
+        return {key: _as_read(item) for key, item in value.items() if item is not None}
+    return [_as_read(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def to_toml(table: dict[str, Any]) -> str:

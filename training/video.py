@@ -1,6 +1,7 @@
 """Films of policies, tasks and models, frame by frame, drawn by Tumble without OpenGL."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,11 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from .errors import TumbleUserError
 from .evaluate import FIRST_SEED, make_envs
-from .policy import Policy
+from .policy import Policy, newest_policy
 from .runs import Run
+from .task_errors import is_the_tasks
 from .tasks import make_vec
 
 MODEL_FPS = 30.0
@@ -24,28 +27,47 @@ class Film:
     fps: float
 
 
-def film_policy(
-    run: Run, simulator: str, seed: int = FIRST_SEED, seconds: float = 20.0, checkpoint: Path | None = None
-) -> Film:
-    """Film a policy playing one episode, or `seconds` of it.
+class FilmError(TumbleUserError, ValueError):
+    """A picture that cannot be drawn, such as from a camera that is not there; the message says why."""
 
-    With `simulator="mujoco"` MuJoCo computes the motion, and Tumble draws the positions that it passes through.
+
+def film_policy(
+    run: Run,
+    simulator: str,
+    seed: int = FIRST_SEED,
+    seconds: float = 20.0,
+    checkpoint: Path | None = None,
+    num_envs: int = 1,
+) -> Film:
+    """Film a policy playing one episode in each of some environments, or `seconds` of it.
+
+    With `simulator="mujoco"` MuJoCo computes the motion, and Tumble draws the positions that it passes through. An
+    environment whose episode has ended keeps its last picture until all have.
+
+    Raises:
+        EvaluationError: The simulator or the task in it is not there.
+        TaskError: A user's task cannot be made.
+        CheckpointError: The run has no intact checkpoint.
     """
-    config, checkpoint = run.config, checkpoint or run.latest()
-    canvas = make_envs(config, "tumble", 1, render_mode="rgb_array")
-    stage = canvas if simulator == "tumble" else make_envs(config, simulator, 1)
+    config, checkpoint = run.config, checkpoint or newest_policy(run)
+    canvas = make_envs(config, "tumble", num_envs, render_mode="rgb_array", render_envs=list(range(num_envs)))
+    stage = canvas if simulator == "tumble" else make_envs(config, simulator, num_envs)
     policy = Policy(config, checkpoint, stage.single_observation_space, stage.single_action_space)
     fps = _frames_per_second(canvas)
 
     def frames() -> Iterator[np.ndarray]:
         canvas.reset(seed=seed)
         observations, _ = stage.reset(seed=seed)
+        playing, pictures = np.ones(num_envs, dtype=bool), None
         for _ in range(round(seconds * fps)):
             if stage is not canvas:
                 copy_state(stage, canvas)
-            yield picture(canvas)
+            now = np.asarray(canvas.render())
+            pictures = now if pictures is None else np.where(playing[:, None, None, None], now, pictures)
+            yield tile(pictures)
             observations, _, terminated, truncated, _ = stage.step(policy.act(observations))
-            if terminated[0] or truncated[0]:
+            playing &= ~(terminated | truncated)
+            if not playing.any():
                 break
         stage.close()
         canvas.close()
@@ -65,15 +87,18 @@ def film_task(task: str, num_envs: int, seed: int, seconds: float, **options: An
 
     Raises:
         TaskError: The task is not there or cannot be made.
+        FilmError: Its model has no such camera.
     """
     options |= {"num_envs": num_envs, "output": "numpy", "autoreset_mode": AutoresetMode.SAME_STEP}
-    envs = make_vec(task, render_mode="rgb_array", **options)
+    envs = make_vec(task, render_mode="rgb_array", render_envs=list(range(num_envs)), **options)
     fps = _frames_per_second(envs)
 
     def frames() -> Iterator[np.ndarray]:
         envs.reset(seed=seed)
         envs.action_space.seed(seed)
-        yield picture(envs)
+        with _explained(task):
+            first = picture(envs)
+        yield first
         for _ in range(round(seconds * fps)):
             envs.step(envs.action_space.sample())
             yield picture(envs)
@@ -82,33 +107,51 @@ def film_task(task: str, num_envs: int, seed: int, seconds: float, **options: An
     return Film(frames(), fps)
 
 
-def film_model(path: Path, width: int, height: int, camera: str | None = None, seconds: float = 0.0) -> Film:
-    """Film an MJCF file: its reference state, then `seconds` of motion with the controls at zero."""
+def film_model(
+    path: Path, width: int, height: int, camera: str | None = None, seconds: float = 0.0, num_envs: int = 1
+) -> Film:
+    """Film an MJCF file: its reference state, then `seconds` of motion with the controls at zero.
+
+    Raises:
+        FilmError: The model cannot be loaded, is not supported, or has no such camera.
+    """
     from ..physics import Model, RigidSolver
     from ..physics.rendering import BatchRenderer
 
-    model = Model.from_mjcf(str(path))
-    solver = RigidSolver(model, num_envs=1)
-    renderer = BatchRenderer(model, width, height, camera=camera)
+    with _explained(str(path)):
+        model = Model.from_mjcf(str(path))
+        solver = RigidSolver(model, num_envs=num_envs)
+        renderer = BatchRenderer(model, width, height, camera=camera)
 
     def frames() -> Iterator[np.ndarray]:
         solver.forward()
-        yield renderer.render(solver)[0].cpu().numpy()
+        yield tile(renderer.render(solver).cpu().numpy())
         for _ in range(round(seconds * MODEL_FPS)):
             solver.step(max(round(1.0 / (MODEL_FPS * model.mj.opt.timestep)), 1))
-            yield renderer.render(solver)[0].cpu().numpy()
+            yield tile(renderer.render(solver).cpu().numpy())
 
     return Film(frames(), MODEL_FPS)
 
 
+@contextmanager
+def _explained(what: str) -> Iterator[None]:
+    """Turn what the solver and the renderer refuse into a `FilmError`; errors of a user's own task pass."""
+    try:
+        yield
+    except (TypeError, ValueError, OSError, NotImplementedError) as error:
+        if is_the_tasks(error) or isinstance(error, TumbleUserError):
+            raise
+        raise FilmError(f"{what}: {error}") from error
+
+
 def copy_state(source: VectorEnv, target: VectorEnv) -> None:
-    """Put the positions and velocities of a Gymnasium MuJoCo environment into a Tumble one."""
+    """Put the positions and velocities of Gymnasium's MuJoCo environments into Tumble's."""
     import torch
 
-    data = source.envs[0].unwrapped.data  # type: ignore[attr-defined]
+    data = [env.unwrapped.data for env in source.envs]  # type: ignore[attr-defined]
     solver = target.unwrapped.solver  # type: ignore[attr-defined]
-    state = {name: torch.as_tensor(getattr(data, name), dtype=solver.dtype)[None] for name in ("qpos", "qvel")}
-    solver.set_state(**state)
+    rows = {name: np.stack([getattr(one, name) for one in data]) for name in ("qpos", "qvel")}
+    solver.set_state(**{name: torch.as_tensor(row, dtype=solver.dtype) for name, row in rows.items()})
     solver.forward()
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +13,8 @@ import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from tumble.training import task_source
-from tumble.training.config import CheckpointConfig, PolicyConfig, PPOConfig, RunConfig, SACConfig
+from tumble.training.cli import main
+from tumble.training.config import CheckpointConfig, PolicyConfig, PPOConfig, RunConfig, SACConfig, TD3Config
 
 MAX_STEPS, MAX_SPEED = 40, 7.0
 
@@ -142,6 +144,12 @@ def small_sac() -> RunConfig:
     )
 
 
+@pytest.fixture
+def small_td3(small_sac: RunConfig) -> RunConfig:
+    """The same of TD3."""
+    return replace(small_sac, algo="td3", td3=TD3Config(buffer_size=1000, learning_starts=100, batch_size=32))
+
+
 LEVER_XML = """
 <mujoco model="lever">
   <worldbody>
@@ -182,6 +190,40 @@ tumble.register("me/Lever-v0", Lever, max_episode_steps=20)
 '''
 
 
+class Command:
+    """The `tumble` command in this process."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.monkeypatch, self.capsys = monkeypatch, capsys
+
+    def run(self, *arguments: Any, code: int = 0) -> tuple[str, str]:
+        """Run it as the shell does; returns standard output and the errors."""
+        self.monkeypatch.setattr(sys, "argv", ["tumble", *map(str, arguments)])
+        self.capsys.readouterr()
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        out, err = self.capsys.readouterr()
+        assert (stopped.value.code or 0) == code, out + err
+        assert "Traceback" not in err
+        return out, err
+
+    def __call__(self, *arguments: Any) -> str:
+        """Run it and return what it printed."""
+        return self.run(*arguments)[0]
+
+    def mistake(self, *arguments: Any) -> str:
+        """Run it, expect exit code 2 and one line, and return that."""
+        message = self.run(*arguments, code=2)[1]
+        assert message.startswith("error: ") and len(message.splitlines()) == 1, message
+        return message
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The `tumble` command."""
+    return Command(monkeypatch, capsys)
+
+
 class Workshop:
     """A folder with tasks of a user's own: `lever.xml` and a file for each call of `write`."""
 
@@ -195,6 +237,15 @@ class Workshop:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code + more)
         return path
+
+    def forget(self) -> None:
+        """Forget what was imported from the folder, as a new process would."""
+        for name in list(sys.modules):
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(self.folder)):
+                del sys.modules[name]
+        task_source._imported.clear()
+        for task in [task for task in gym.registry if task.startswith("me/")]:
+            del gym.registry[task]
 
 
 @pytest.fixture

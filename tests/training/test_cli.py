@@ -1,12 +1,19 @@
 """The `tumble` command: what it prints, leaves behind, and says of mistakes. Real tasks, real engine."""
 
+import errno
 import json
+import os
+import shutil
 import subprocess
 import sys
 
+import imageio.v3 as iio
+import numpy as np
 import pytest
+import torch
 from typer.testing import CliRunner
 
+import tumble
 from tumble.training.cli import app, main
 from tumble.training.tasks import task_ids
 
@@ -89,6 +96,10 @@ def test_render_a_task_and_a_model(tmp_path):
     picture = tmp_path / "task.png"
     invoke("render", "Hopper", "--out", picture, "--num-envs", 3, "--width", 64, "--height", 48)
     assert Image.open(picture).size == (128, 96)
+    for count, side in ((4, 2), (20, 5)):  # render() of a vector environment shows 16 unless told otherwise
+        invoke("render", "Hopper", "--out", picture, "--num-envs", count, "--width", 16, "--height", 16)
+        tiles = np.asarray(Image.open(picture)).reshape(-(-count // side), 16, side, 16, 3).swapaxes(1, 2)
+        assert (tiles.reshape(-1, 16, 16, 3).max(axis=(1, 2, 3)) > 0).sum() == count
     model = tmp_path / "ball.xml"
     model.write_text(
         "<mujoco><worldbody><geom type='plane' size='5 5 1'/>"
@@ -97,6 +108,8 @@ def test_render_a_task_and_a_model(tmp_path):
     film = tmp_path / "ball.mp4"
     invoke("render", model, "--out", film, "--seconds", 0.3, "--width", 64, "--height", 64)
     assert film.read_bytes()[4:8] == b"ftyp"
+    invoke("render", model, "--out", picture, "--num-envs", 4, "--width", 64, "--height", 48)
+    assert Image.open(picture).size == (128, 96)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +117,7 @@ def test_render_a_task_and_a_model(tmp_path):
     [
         (["train", "HalfCheeta"], "did you mean tumble/HalfCheetah-v0"),
         (["train"], "give a TASK"),
-        (["train", "Ant", "--algo", "dqn"], "ppo, sac"),
+        (["train", "Ant", "--algo", "dqn"], "ppo, sac, td3"),
         (["train", "--config", "none.toml"], "none.toml: no such configuration file"),
         (["train", "--resume", "runs/none"], "no run folder"),
         (["train", "Ant", "--resume", "runs/none"], "leave out TASK"),
@@ -113,11 +126,123 @@ def test_render_a_task_and_a_model(tmp_path):
         (["render", "Ant", "--out", "picture.bmp"], "must end in .png or .mp4"),
         (["render", "none.xml"], "none.xml: no such model file"),
         (["render", "Walker"], "did you mean tumble/Walker2d-v0"),
+        (["train", "me/No-v0"], "unknown task 'me/No-v0'; a task of your own is named with its module or file"),
+        (["train", "Ant", "--device", "cuda"], "torch finds no GPU on this machine; use --device cpu"),
+        (["train", "Ant", "--device", "toaster"], "device 'toaster': there is cpu"),
+        (
+            ["render", "Hopper", "--camera", "nocam"],
+            "Hopper-v0: the model has no camera 'nocam'; there are: track",
+        ),
+        (["render", "broken.xml"], "broken.xml: "),
+        (["render", "ball.xml", "--camera", "nocam"], "ball.xml: the model has no camera 'nocam'"),
+        (["train", "--resume", "runs/none", "--algo", "sac"], "leave out --algo"),
+        (["train", "--resume", "runs/none", "--set", "seed=1"], "leave out --set"),
+        (["train", "--resume", "runs/none", "--wandb", "p"], "leave out --wandb"),
+        (["train", "--resume", "runs/none", "--evaluate-every", "5"], "leave out --evaluate-every"),
+        (["train", "--config", "a.toml", "--algo", "sac"], "leave out --algo"),
+        (["evaluate", "runs/none", "--num-envs", "4"], "give --video FILE.mp4"),
+        (["train", "Ant", "--wandb", "project"], ".[wandb]"),
+        (["train", "Ant", "--out", "broken.xml/run"], "broken.xml/run: Not a directory"),
     ],
 )
 def test_mistakes_are_explained(monkeypatch, capsys, tmp_path, arguments, message):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    (tmp_path / "broken.xml").write_text("<mujoco><worldbody><geom/></worldbody></mujoco>")
+    body = "<body><freejoint/><geom size='1'/></body>"
+    (tmp_path / "ball.xml").write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
     assert message in mistake(monkeypatch, capsys, *arguments)
+
+
+def test_version():
+    assert invoke("--version").split() == ["tumble", tumble.__version__]
+
+
+def test_without_a_bar_the_folder_and_some_lines_are_printed(tmp_path):
+    printed = invoke(*TRAIN, "--out", tmp_path / "run", "--set", "ppo.n_steps=16").splitlines()
+    assert printed[0] == f"run folder: {tmp_path / 'run'}"
+    lines = [line for line in printed if line.split()[1] == "steps"]
+    assert 5 <= len(lines) <= 11 and lines[-1].startswith("2,048 steps (100 %), ") and "return" in lines[-1]
+
+
+def contents(folder):
+    """Every file of a folder with its bytes."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("steps", [["--steps", 1024], ["--steps", 2048], []], ids=["below", "equal", "none"])
+def test_resuming_what_has_nothing_left_changes_nothing(tmp_path, steps):
+    invoke(*TRAIN, "--out", tmp_path / "run")
+    before = contents(tmp_path / "run")
+    printed = invoke("train", "--resume", tmp_path / "run", *steps, "--no-progress")
+    wanted = "--steps 1,024" if 1024 in steps else "2,048"
+    assert "nothing to do" in printed and "stands at step 2,048" in printed and wanted in printed
+    assert contents(tmp_path / "run") == before
+
+
+def test_one_episode_has_no_standard_error(run_folder):
+    printed = invoke("evaluate", run_folder, "--in", "tumble", "--in", "mujoco", "--episodes", 1)
+    assert "nan" not in printed and "one episode has no standard error" in printed
+
+
+def test_scores_are_printed_before_they_are_written(monkeypatch, capsys, run_folder, tmp_path):
+    """A folder where the file should go stands for all that may go wrong: a full disk, a folder that is read-only."""
+    copy = tmp_path / "run"
+    shutil.copytree(run_folder, copy)
+    (copy / ".evaluation-tumble.json.writing").mkdir()
+    monkeypatch.setattr(sys, "argv", ["tumble", "evaluate", str(copy), "--episodes", "2"])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    out, err = capsys.readouterr()
+    assert stopped.value.code == 2 and "mean return" in out
+    assert err.startswith("error: ") and "Is a directory" in err and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_refusals_of_the_system_end_in_a_line(monkeypatch, capsys, tmp_path, number):
+    """The disk is full, or the folder may not be written to."""
+
+    def refuse(self, path):
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr("stable_baselines3.common.base_class.BaseAlgorithm.save", refuse)
+    message = mistake(monkeypatch, capsys, *TRAIN, "--out", tmp_path / "run")
+    assert "the checkpoint of step 2,048 could not be written" in message and os.strerror(number) in message
+    assert ("make room on the disk" in message) == (number == errno.ENOSPC) and len(message.splitlines()) == 1
+
+
+def test_torchs_error_on_a_full_disk_ends_in_a_line(monkeypatch, capsys, tmp_path):
+    def refuse(*arguments):
+        raise RuntimeError("[enforce fail at inline_container.cc:858] . PytorchStreamWriter failed writing file\ntrace")
+
+    monkeypatch.setattr(torch, "save", refuse)
+    message = mistake(monkeypatch, capsys, *TRAIN, "--out", tmp_path / "run")
+    assert "PytorchStreamWriter failed" in message and "is the disk full?" in message and "trace" not in message
+
+
+def test_a_reader_that_leaves_is_no_error():
+    """As in `tumble list | head -1`."""
+    line = f"{sys.executable} -m tumble.training.cli config Ant | head -1"
+    result = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=60)
+    assert result.stdout.startswith("# ppo") and result.stderr == ""
+
+
+@pytest.mark.parametrize("simulator", ["tumble", "mujoco"])
+def test_a_film_shows_several_environments(run_folder, tmp_path, simulator):
+    """Each in its place, until the last pole has fallen; those that fell before keep their last picture."""
+    film = tmp_path / "film.mp4"
+    invoke("evaluate", run_folder, "--in", simulator, "--episodes", 3, "--video", film, "--num-envs", 3)
+    score = json.loads((run_folder / f"evaluation-{simulator}.json").read_text())
+    frames = iio.imread(film).astype(int)
+    assert len(frames) == min(max(score["lengths"]), 500), "20 s of 25 pictures a second"
+    height, width = frames.shape[1] // 2, frames.shape[2] // 2
+    assert frames[:, height:, width:].max() < 30, "the fourth place is empty"
+    places = [frames[:, :height, :width], frames[:, :height, width:], frames[:, height:, :width]]
+    for place, length in zip(places, score["lengths"], strict=True):
+        assert place[0].std() > 5
+        assert np.abs(place[length - 1 :] - place[length - 1]).max(initial=0) < 60, "it keeps its last picture"
+    assert not np.array_equal(places[0][0], places[1][0]) and not np.array_equal(places[1][0], places[2][0])
 
 
 def test_an_unknown_simulator_is_explained(monkeypatch, capsys, run_folder):

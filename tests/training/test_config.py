@@ -43,7 +43,7 @@ def test_snapshot_round_trips(tmp_path, small_ppo):
         ('task = "a"\nalgo = "ppo"\nnum_envs = true', "'num_envs' must be a whole number"),
         ('task = "a"\nalgo = "ppo"\n[policy]\nhidden = [64, 0.5]', "'policy.hidden' must be a list of whole numbers"),
         ('task = "a"\nalgo = "ppo"\n[policy]\nactivation = "step"', "policy.activation must be one of"),
-        ('task = "a"\nalgo = "dqn"', "algo must be one of ppo, sac, not 'dqn'"),
+        ('task = "a"\nalgo = "dqn"', "algo must be one of ppo, sac, td3, not 'dqn'"),
         ('task = "a"\nalgo = "ppo"\nppo = 3', "'ppo' must be a table"),
         ('algo = "ppo"', "missing key 'task'"),
         ("task = ", "Invalid value"),
@@ -62,6 +62,60 @@ def test_missing_files_and_configurations_are_named(tmp_path):
         RunConfig.load(tmp_path / "none.toml")
     with pytest.raises(ConfigError, match="--config"):
         RunConfig.packaged("tumble/Nothing-v0", "ppo")
+
+
+@pytest.mark.parametrize("algo", ["ppo", "sac", "td3"])
+@pytest.mark.parametrize("task", ["tumble/HalfCheetah-v0", "me/Own-v0"])
+def test_a_printed_configuration_trains_the_same(tmp_path, task, algo):
+    config = RunConfig.packaged(task, algo) if algo in packaged_algorithms(task) else RunConfig.default(task, algo)
+    (tmp_path / "a.toml").write_text(config.to_toml())
+    assert RunConfig.load(tmp_path / "a.toml") == config
+
+
+def test_the_command_prints_what_it_would_train(tmp_path, command):
+    for arguments in (["HalfCheetah"], ["Ant", "--algo", "td3", "--set", "td3.tau=0.5", "--option", "frame_skip=4"]):
+        printed = command("config", *arguments)
+        (tmp_path / "a.toml").write_text(printed)
+        config = RunConfig.load(tmp_path / "a.toml")
+    assert RunConfig.packaged("tumble/HalfCheetah-v0", "ppo").to_toml() in command("config", "HalfCheetah")
+    assert (config.algo, config.td3.tau, config.env) == ("td3", 0.5, {"frame_skip": 4})
+    assert "packaged" in command("config", "Ant") and "defaults" in command("config", "Ant", "--algo", "td3")
+
+
+def test_any_value_can_be_set(tmp_path, command):
+    settings = ["ppo.learning_rate=1e-4", "seed=7", "policy.hidden=[32, 16]", "policy.activation=relu", "num_envs=1"]
+    settings += ["normalize.rewards=false", "ppo.gamma=1", "env.frame_skip=3", "env.model_options.timestep=0.5"]
+    given = [argument for setting in settings for argument in ("--set", setting)]
+    (tmp_path / "a.toml").write_text(command("config", "Ant", *given))
+    config = RunConfig.load(tmp_path / "a.toml")
+    assert (config.ppo.learning_rate, config.ppo.gamma, config.seed, config.num_envs) == (1e-4, 1.0, 7, 1)
+    assert config.policy.hidden == (32, 16) and config.policy.activation == "relu" and not config.normalize.rewards
+    assert config.env == {"frame_skip": 3, "model_options": {"timestep": 0.5}}
+    assert config.ppo.n_steps == RunConfig.packaged("tumble/Ant-v0", "ppo").ppo.n_steps
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("ppo.learning_rat=1", "unknown key 'ppo.learning_rat'; did you mean 'ppo.learning_rate'"),
+        ("learning_rate=1", "did you mean 'ppo.learning_rate'?"),
+        ("gama=1", "did you mean 'ppo.gamma'"),
+        ("qqq=1", "known keys: task, algo, total_steps"),
+        ("ppo.gamma=high", "'ppo.gamma' must be a number, not 'high'"),
+        ("num_envs=1.5", "'num_envs' must be a whole number, not 1.5"),
+        ("num_envs=0", "num_envs, threads must be > 0"),
+        ("ppo.learner=fast", "ppo.learner must be one of sb3, lean"),
+        ("sac.gamma=0.9", "changes nothing: the algorithm is ppo, not sac"),
+        ("task=Ant", "name it as TASK"),
+        ("algo=sac", "use --algo"),
+        ("env.num_envs=3", "use --num-envs"),
+        ("ppo=3", "unknown key 'ppo'"),
+        ("seed", "write KEY=VALUE"),
+        ("=3", "write KEY=VALUE"),
+    ],
+)
+def test_mistakes_in_settings_name_the_remedy(command, setting, message):
+    assert message in command.mistake("train", "HalfCheetah", "--set", setting)
 
 
 def test_whole_numbers_serve_as_numbers(tmp_path):

@@ -6,7 +6,9 @@ import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecNormalize
 
+from tumble.training.config import CONFIG_FOLDER, RunConfig
 from tumble.training.lean_ppo import LeanPPO, Update
+from tumble.training.learner import Learner
 from tumble.training.sb3_bridge import TumbleVecEnv
 
 
@@ -25,6 +27,15 @@ def parameters(model):
 def gradient(model):
     """The last minibatch's gradient in one vector."""
     return torch.cat([parameter.grad.flatten() for parameter in model.policy.parameters()])
+
+
+def test_the_configuration_chooses(pendulums, small_ppo):
+    """Stable-Baselines3's own class unless the configuration asks for this one; the packaged ones do."""
+    kinds = {learner: Learner(small_ppo.change({"ppo.learner": learner}), pendulums(8)) for learner in ("sb3", "lean")}
+    assert [type(learner.model) for learner in kinds.values()] == [PPO, LeanPPO]
+    assert small_ppo.ppo.learner == "sb3"
+    for path in CONFIG_FOLDER.glob("*-ppo.toml"):
+        assert RunConfig.load(path).ppo.learner == "lean", "the committed learning scores were made with it"
 
 
 @pytest.mark.parametrize("options", [{}, {"max_grad_norm": 0.01}, {"clip_range": 0.01, "learning_rate": 1e-2}])

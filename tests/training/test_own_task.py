@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tumble.training import evaluate, learner
-from tumble.training.cli import app, main, parse_options
+from tumble.training.arguments import parse_options
+from tumble.training.cli import app, main
 from tumble.training.config import RunConfig
 from tumble.training.errors import TumbleUserError
 from tumble.training.tasks import task_ids
@@ -56,16 +57,16 @@ def test_train_resume_evaluate_film_from_an_empty_folder(workshop, tmp_path, mon
     assert config.ppo == RunConfig("any", "ppo").ppo
 
     monkeypatch.chdir(elsewhere)
-    printed = invoke("train", "--resume", run, "--steps", 4096, "--no-progress")
+    printed = invoke("train", "--resume", run, workshop.folder / "levers.py", "--steps", 4096, "--no-progress")
     assert "finished at step 4,096" in printed
     film = elsewhere / "film.mp4"
-    printed = shell(elsewhere, "evaluate", run, "--episodes", 1, "--video", film, "--seconds", 0.3)
+    printed = shell(elsewhere, "evaluate", run, "--trust", "--episodes", 1, "--video", film, "--seconds", 0.3)
     assert "me/Lever-v0 after 4,096 steps" in printed and film.read_bytes()[4:8] == b"ftyp"
     score = json.loads((run / "evaluation-tumble.json").read_text())
     assert score["lengths"] == [20] and score["task"] == "me/Lever-v0" and score["mean"] < 0
 
     (workshop.folder / "levers.py").unlink()
-    printed = shell(elsewhere, "evaluate", run, code=2)
+    printed = shell(elsewhere, "evaluate", run, "--trust", code=2)
     assert "levers.py: no such file" in printed and "Traceback" not in printed
 
 
@@ -121,7 +122,7 @@ def test_a_configuration_file_may_name_a_file(workshop):
         (("", ""), ["--option", "num_envs=2"], "num_envs is no option of the task; use --num-envs"),
         (("", ""), ["--option", "weight"], "write NAME=VALUE"),
         (("", ""), ["--option", "weight=much"], "weight must be a number, got 'much'"),
-        (("", ""), ["--algo", "dqn"], "algo must be one of ppo, sac"),
+        (("", ""), ["--algo", "dqn"], "algo must be one of ppo, sac, td3"),
         (("lever.xml", "bar.xml"), [], "no model file bar.xml in"),
         (("noise.uniform(-0.1, 0.1, 1)", "noise.uniform(-0.1, 0.1, 2)"), [], "Lever.reset: qpos has shape (2, 2)"),
         (('{"off": -self.weight * off * off}', '{"off": off[:1]}'), [], "Lever.step: reward term 'off' has shape (1,)"),
@@ -147,7 +148,7 @@ def test_rendering_with_mistakes(workshop, monkeypatch, capsys):
 def test_in_mujoco_there_is_no_twin(workshop, monkeypatch, capsys):
     workshop.write("levers.py")
     invoke("train", "levers.py", "--out", "run", "--steps", 1, "--num-envs", 2, "--no-progress")
-    message = mistake(monkeypatch, capsys, "evaluate", "run", "--in", "mujoco", "--episodes", 1)
+    message = mistake(monkeypatch, capsys, "evaluate", "run", "--trust", "--in", "mujoco", "--episodes", 1)
     assert "me/Lever-v0 has no twin" in message and "--in tumble" in message
 
 
@@ -155,11 +156,11 @@ def test_episodes_without_an_end_are_not_waited_for(workshop, monkeypatch, capsy
     monkeypatch.setattr(evaluate, "LONGEST", 30)
     workshop.write("levers.py", more='\ntumble.register("me/Endless-v0", Lever)\n')
     invoke("train", "levers.py:me/Endless-v0", "--out", "run", "--steps", 1, "--num-envs", 2, "--no-progress")
-    message = mistake(monkeypatch, capsys, "evaluate", "run", "--episodes", 2)
+    message = mistake(monkeypatch, capsys, "evaluate", "run", "--task", "levers.py", "--episodes", 2)
     assert "2 episodes have not ended after 30 steps" in message and "max_episode_steps" in message
     limited = ["--option", "max_episode_steps=25"]
     invoke("train", "levers.py:me/Endless-v0", "--out", "b", "--steps", 1, "--num-envs", 2, "--no-progress", *limited)
-    invoke("evaluate", "b", "--episodes", 2)
+    invoke("evaluate", "b", "--task", "levers", "--episodes", 2)
     assert json.loads(Path("b/evaluation-tumble.json").read_text())["lengths"] == [25, 25]
 
 

@@ -12,10 +12,10 @@ from tumble.training.learner import Learner
 from tumble.training.policy import Policy, PolicyError
 
 
-@pytest.mark.parametrize("algo", ["ppo", "sac"])
-def test_sees_several_parts_as_the_trained_model_does(tmp_path, seen_pendulums, small_ppo, small_sac, algo):
+@pytest.mark.parametrize("algo", ["ppo", "sac", "td3"])
+def test_sees_several_parts_as_the_trained_model_does(tmp_path, seen_pendulums, small_ppo, small_sac, small_td3, algo):
     """A picture, which nobody normalises, and numbers far from their mean, which are brought to scale and clipped."""
-    config = {"ppo": small_ppo, "sac": small_sac}[algo]
+    config = {"ppo": small_ppo, "sac": small_sac, "td3": small_td3}[algo]
     config = replace(config, normalize=replace(config.normalize, clip_observations=0.5))
     envs = seen_pendulums(config.num_envs)
     learner = Learner(config, envs)
@@ -40,9 +40,9 @@ def test_sees_several_parts_as_the_trained_model_does(tmp_path, seen_pendulums, 
             Policy(config, tmp_path, gym.spaces.Dict(other), envs.single_action_space)
 
 
-@pytest.mark.parametrize("algo", ["ppo", "sac"])
-def test_acts_as_the_trained_model(tmp_path, pendulums, small_ppo, small_sac, algo):
-    config = {"ppo": small_ppo, "sac": small_sac}[algo]
+@pytest.mark.parametrize("algo", ["ppo", "sac", "td3"])
+def test_acts_as_the_trained_model(tmp_path, pendulums, small_ppo, small_sac, small_td3, algo):
+    config = {"ppo": small_ppo, "sac": small_sac, "td3": small_td3}[algo]
     learner = Learner(config, pendulums(config.num_envs))
     learner.model.learn(256)
     learner.save(tmp_path)

@@ -142,7 +142,7 @@ def test_a_grid_of_numbers_is_learned_from_with_ppos_own_update(monkeypatch, pen
             return torch.stack([super()._observe()] * 2, dim=2)
 
     monkeypatch.setattr(Update, "differentiate", lambda *batch: pytest.fail("not the gradient of a grid"))
-    learner = Learner(small_ppo, Grid(8))
+    learner = Learner(small_ppo.change({"ppo.learner": "lean"}), Grid(8))
     learner.model.learn(128)
     assert learner.model._last_obs.shape == (8, 3, 2)
 
@@ -150,7 +150,8 @@ def test_a_grid_of_numbers_is_learned_from_with_ppos_own_update(monkeypatch, pen
 @pytest.mark.parametrize(
     ("observations", "actions", "algo", "message"),
     [
-        (BOX, gym.spaces.Discrete(3), "sac", "train with --algo ppo"),
+        (BOX, gym.spaces.Discrete(3), "sac", "SAC needs actions in a Box .* train with --algo ppo"),
+        (BOX, gym.spaces.Discrete(3), "td3", "TD3 needs actions in a Box .* train with --algo ppo"),
         (BOX, gym.spaces.Discrete(3, start=2), "ppo", "counts actions from 0"),
         (BOX, gym.spaces.MultiBinary((2, 2)), "ppo", "in one row"),
         (BOX, gym.spaces.Box(-1, np.array([1.0, np.inf], np.float32)), "ppo", "action 1 has no bounds.*ctrlrange"),

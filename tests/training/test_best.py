@@ -1,0 +1,127 @@
+"""Evaluation during training: it does not disturb, it keeps the best policy, and its scores are `tumble evaluate`'s."""
+
+import dataclasses
+import json
+import shutil
+
+import pytest
+import torch
+from stable_baselines3.common.save_util import load_from_zip_file
+
+from tumble.training.best import EVALUATIONS, EvaluationCallback
+from tumble.training.callbacks import CheckpointCallback, read_curve
+from tumble.training.config import CheckpointConfig, EvaluationConfig, PolicyConfig, PPOConfig, RunConfig, SACConfig
+from tumble.training.evaluate import Evaluation, evaluate
+from tumble.training.train import resume, train
+
+TASK = "tumble/InvertedPendulum-v0"
+
+
+def configuration(algo="ppo", every=512):
+    """A short run, a checkpoint and an evaluation each second iteration."""
+    return RunConfig(
+        TASK,
+        algo,
+        total_steps=2048,
+        num_envs=8,
+        policy=PolicyConfig(hidden=(16, 16)),
+        ppo=PPOConfig(n_steps=32, batch_size=64, n_epochs=4, learning_rate=1e-3),
+        sac=SACConfig(buffer_size=4000, learning_starts=200, batch_size=32),
+        checkpoint=CheckpointConfig(every_steps=512, keep=2),
+        evaluation=EvaluationConfig(every_steps=every, episodes=5),
+    )
+
+
+def weights(run):
+    """The newest checkpoint's policy in one vector."""
+    _, parameters, _ = load_from_zip_file(run.latest() / "model.zip", load_data=False)
+    return torch.cat([value.flatten() for value in parameters["policy"].values()])
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory):
+    """A run that was evaluated while it trained."""
+    return train(configuration(), tmp_path_factory.mktemp("runs") / "run", progress=False).run
+
+
+def test_figures_are_kept_and_logged(evaluated):
+    rows = read_curve(evaluated.folder / EVALUATIONS)
+    assert [row["step"] for row in rows] == [512, 1024, 1536, 2048]
+    assert all(row["episodes"] == 5 and row["standard_error"] is not None for row in rows)
+    logged = [
+        row["eval/mean_return"] for row in read_curve(evaluated.folder / "progress.jsonl") if "eval/mean_return" in row
+    ]
+    assert logged == pytest.approx([row["mean"] for row in rows])
+
+
+def test_the_best_is_kept_and_scores_the_same_again(evaluated, command):
+    rows = read_curve(evaluated.folder / EVALUATIONS)
+    (kept,) = evaluated.best.iterdir()
+    best = max(rows, key=lambda row: row["mean"])
+    assert kept.name == f"step-{best['step']:012d}"
+    score = evaluate(evaluated, episodes=5, checkpoint=evaluated.checkpoint("best"))
+    assert score.mean == best["mean"] and score.step == best["step"]
+    printed = command("evaluate", evaluated.folder, "--episodes", 5, "--checkpoint", "best")
+    assert f"after {best['step']:,} steps" in printed
+
+
+@pytest.mark.parametrize("algo", ["ppo", "sac"])
+def test_training_does_not_notice(tmp_path, evaluated, algo):
+    with_it = evaluated if algo == "ppo" else train(configuration(algo), tmp_path / "with", progress=False).run
+    without = train(configuration(algo, every=0), tmp_path / "without", progress=False).run
+    assert torch.equal(weights(with_it), weights(without))
+    assert not without.best.exists() and not (without.folder / EVALUATIONS).exists()
+
+
+def test_stopped_and_resumed_it_goes_on(tmp_path, monkeypatch, evaluated):
+    original = CheckpointCallback._on_rollout_start
+    with monkeypatch.context() as patch:
+
+        def stop(self):
+            self.request.wanted |= self.model.num_timesteps >= 1024
+            original(self)
+
+        patch.setattr(CheckpointCallback, "_on_rollout_start", stop)
+        part = train(configuration(), tmp_path / "part", progress=False)
+    assert part.step == 1024
+    rest = resume(part.run.folder, progress=False)
+    assert torch.equal(weights(rest.run), weights(evaluated))
+    rows = [(tmp_path / "part" / EVALUATIONS).read_text(), (evaluated.folder / EVALUATIONS).read_text()]
+    assert rows[0] == rows[1]
+
+
+def test_a_worse_policy_does_not_replace_the_best(tmp_path, monkeypatch):
+    means = iter([3.0, 5.0, 4.0, 5.0])
+
+    def play(self):
+        return Evaluation(TASK, "tumble", self.model.num_timesteps, 0, True, [next(means)] * 2, [1, 1])
+
+    monkeypatch.setattr(EvaluationCallback, "_play", play)
+    run = train(configuration(), tmp_path / "run", progress=False).run
+    assert [path.name for path in run.best.iterdir()] == ["step-000000001024"]
+    (line,) = (run.checkpoint("best") / EVALUATIONS).read_text().splitlines()
+    assert json.loads(line)["mean"] == 5.0
+
+
+def test_checkpoints_are_chosen_by_name(tmp_path, evaluated, command):
+    folder = tmp_path / "copy"
+    shutil.copytree(evaluated.folder, folder)
+    for name, step in (("latest", 2048), ("1_536", 1536), ("1536", 1536), ("step-000000002048", 2048)):
+        assert f"after {step:,} steps" in command("evaluate", folder, "--episodes", 1, "--checkpoint", name)
+    path = folder / "checkpoints" / "step-000000001536"
+    assert "after 1,536 steps" in command("evaluate", folder, "--episodes", 1, "--checkpoint", path)
+    message = command.mistake("evaluate", folder, "--checkpoint", "77")
+    assert "no checkpoint '77'; there are step-000000002048, step-000000001536, best" in message
+    shutil.rmtree(folder / "best")
+    assert "--evaluate-every" in command.mistake("evaluate", folder, "--checkpoint", "best")
+    (path / "state.pt").write_bytes(b"")
+    assert "damaged" in command.mistake("evaluate", folder, "--checkpoint", 1536)
+
+
+def test_the_command_line_asks_for_it(tmp_path, command):
+    command("train", TASK, "--steps", 64, "--num-envs", 2, "--set", "evaluation.episodes=2", "--evaluate-every", 32,
+            "--set", "ppo.n_steps=16", "--out", tmp_path / "run", "--no-progress")  # fmt: skip
+    kept = RunConfig.load(tmp_path / "run" / "config.toml")
+    assert kept.evaluation == EvaluationConfig(every_steps=32, episodes=2)
+    assert [row["step"] for row in read_curve(tmp_path / "run" / EVALUATIONS)] == [32, 64]
+    assert dataclasses.replace(kept.ppo, n_steps=16) == kept.ppo

@@ -1,0 +1,99 @@
+"""A run folder may come from somebody else: the code that its task is in runs only if the user names or trusts it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tumble.training.config import RunConfig
+
+SHORT = ("--steps", 1, "--num-envs", 2, "--no-progress")
+MARK = "\nfrom pathlib import Path\nPath(__file__).with_name('imported').touch()\n"
+
+
+@pytest.fixture
+def run(workshop, command):
+    """A run of a user's own task, whose file leaves a mark when it is imported; as another process finds it."""
+    workshop.write("levers.py")
+    command("train", "levers.py", "--out", "run", *SHORT)
+    workshop.write("levers.py", more=MARK)
+    workshop.forget()
+    return Path("run")
+
+
+def was_imported(workshop):
+    """Whether the file was imported again."""
+    return (workshop.folder / "imported").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [("evaluate", "run"), ("train", "--resume", "run"), ("evaluate", "run", "--video", "a.mp4")]
+)
+def test_it_is_not_imported_unasked(workshop, run, command, arguments):
+    message = command.mistake(*arguments)
+    file = workshop.folder / "levers.py"
+    assert f"the run's task is {file}:me/Lever-v0: Tumble would import it, and that runs its code" in message
+    assert f"--task {file}" in message and "--trust" in message
+    assert not was_imported(workshop)
+
+
+@pytest.mark.parametrize("named", ["levers.py", "levers", "levers:me/Lever-v0", "./levers.py:lever"])
+def test_named_it_is_imported_and_said(workshop, run, command, named):
+    printed = command("evaluate", "run", "--task", named, "--episodes", 1)
+    assert f"note: the run's task is {workshop.folder / 'levers.py'}:me/Lever-v0, which is imported now" in printed
+    assert was_imported(workshop)
+    printed = command("train", named, "--resume", "run", "--steps", 10_000, "--no-progress")
+    assert "which is imported now" in printed and "finished at step" in printed
+    assert f"next: tumble evaluate run --task {workshop.folder / 'levers.py'}" in printed
+
+
+def test_trusted_it_is_imported_and_said(workshop, run, command):
+    assert "which is imported now" in command("evaluate", "run", "--trust", "--episodes", 1)
+    assert was_imported(workshop)
+
+
+def test_through_a_link_it_is_the_same_file(workshop, run, command, tmp_path):
+    (tmp_path / "link").symlink_to(workshop.folder, target_is_directory=True)
+    command("evaluate", "run", "--task", tmp_path / "link" / "levers.py", "--episodes", 1)
+
+
+def test_another_file_does_not_vouch_for_it(workshop, run, command):
+    shutil.copy("levers.py", "mine.py")
+    message = command.mistake("evaluate", "run", "--task", "mine.py")
+    assert "in another place than mine.py" in message
+    text = (run / "config.toml").read_text().replace("levers.py", "elsewhere/levers.py")
+    workshop.write("elsewhere/levers.py", more=MARK)
+    (run / "config.toml").write_text(text)
+    workshop.forget()
+    assert "in another place than" in command.mistake("evaluate", "run", "--task", "mine.py")
+    assert not (workshop.folder / "elsewhere" / "imported").exists()
+
+
+def test_a_module_in_the_configuration_is_not_imported_either(workshop, run, command):
+    """With a colon it would be imported, without one it is an id."""
+    for task, message in (("levers:me/Lever-v0", "would import it"), ("levers", "unknown task 'levers'")):
+        config = RunConfig.load(run / "config.toml").replace(task=task)
+        (run / "config.toml").write_text(config.to_toml())
+        assert message in command.mistake("evaluate", "run")
+        assert message in command.mistake("train", "--resume", "run", "--steps", 5000)
+    assert not was_imported(workshop)
+
+
+def test_a_report_imports_nothing(workshop, run, command):
+    command("report", "run", "--out", "report")
+    assert not was_imported(workshop)
+
+
+def test_a_configuration_file_says_what_is_imported(workshop, run, command):
+    printed = command("train", "--config", run / "config.toml", "--out", "again", *SHORT)
+    assert "which is imported now" in printed
+
+
+def test_tumbles_own_tasks_need_no_trust(tmp_path, command):
+    command("train", "InvertedPendulum", "--set", "ppo.n_steps=16", "--out", tmp_path / "run", *SHORT)
+    assert "note" not in command("evaluate", tmp_path / "run", "--episodes", 1)
+    command("evaluate", tmp_path / "run", "--task", "InvertedPendulum", "--episodes", 1)
+    message = command.mistake("evaluate", tmp_path / "run", "--task", "Ant")
+    assert "the run's task is tumble/InvertedPendulum-v0, not Ant" in message
+    assert "leave out TASK" in command.mistake("train", "Ant", "--resume", tmp_path / "run")
+    assert "leave it out" in command.mistake("train", "Ant", "--trust")
