@@ -1,9 +1,27 @@
-"""What users pass as numbers, brought to arrays of the solver's precision."""
+"""What users pass as numbers: brought to arrays of the solver's precision, and refused by name where it cannot be."""
 
+import operator
 from typing import Any
 
 import numpy as np
 import torch
+
+
+def as_count(name: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least `least`, as an int; any integer type will do.
+
+    Raises:
+        ValueError: for a fraction, a float, a bool or anything else that is no integer, and for less than `least`.
+    """
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        count = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name}={value!r}: expected a whole number, as an integer") from None
+    if count < least:
+        raise ValueError(f"{name}={count}: it must be at least {least}")
+    return count
 
 
 def as_numbers(value: Any, dtype: np.dtype) -> np.ndarray:
@@ -27,3 +45,23 @@ def as_rows(name: str, value: Any, count: int, width: int, dtype: np.dtype) -> n
     if rows.shape not in ((count, width), (width,)):
         raise ValueError(f"{name}: expected shape ({count}, {width}), got {rows.shape}")
     return rows
+
+
+def require_start(rows: np.ndarray, nq: int, largest: float) -> None:
+    """Refuse a start that is not finite, or larger than any state may be.
+
+    Args:
+        rows: (n, nq + nv), qpos and qvel side by side.
+        nq: number of coordinates.
+        largest: the largest number allowed.
+
+    Raises:
+        ValueError: with the first number that is wrong, and its place.
+    """
+    if np.count_nonzero(np.abs(rows) <= largest) != rows.size:  # the comparison is false for nan
+        row, column = np.argwhere(~(np.abs(rows) <= largest))[0]
+        name, column = ("qpos", column) if column < nq else ("qvel", column - nq)
+        raise ValueError(
+            f"{name}[{row}, {column}] is {rows[row, column if name == 'qpos' else column + nq]}: "
+            f"an environment can start only from finite numbers of at most {largest:g}"
+        )

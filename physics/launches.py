@@ -8,6 +8,7 @@ import torch
 from . import kernel as driver
 from .fields import layout
 from .model.features import Features
+from .memory import require_memory
 from .model.model import Model
 from .outputs import Bound, Outputs
 from .runtime import Runtime
@@ -18,15 +19,15 @@ from .tiles import Tiles
 _NO_DUMP = torch.zeros((1, 1), dtype=torch.int32)
 
 
-def closed() -> None:
-    """Refuse what a closed solver is asked for."""
-    raise RuntimeError("this solver was closed; make a new one")
+class ClosedSolverError(RuntimeError):
+    """A solver is used after `close`."""
 
 
 class Launches:
     """The memory of a batch, where everything lies in it, and the kernel that works on it.
 
     Attributes:
+        tiles: the arrangement of the batch.
         sizes: the model's and those of the scratch.
         offsets: first row of every quantity in the scratch.
         widths: rows of every quantity.
@@ -36,12 +37,14 @@ class Launches:
         counters: (tiles, `kernel.COUNTERS`, lanes), int32.
     """
 
-    def __init__(self, runtime: Runtime, model: Model, tiles: Tiles) -> None:
-        self._runtime, self._tiles, self._dtype = runtime, tiles, runtime.torch_dtype
+    def __init__(self, runtime: Runtime, model: Model, num_envs: int, width: int) -> None:
+        self._runtime, self._dtype = runtime, runtime.torch_dtype
         self.sizes = all_sizes(model)
         self.offsets = layout(QUANTITIES, self.sizes)[0]
         self.widths = {f.name: f.length(self.sizes) for f in QUANTITIES}
         self.coords, self.kept = coordinate_rows(self.sizes), kept_rows(self.sizes)
+        require_memory(num_envs, self._bytes_per_env())
+        self.tiles = self._tiles = tiles = Tiles(num_envs, width)
         self.memory = tiles.zeros(self.coords + self.kept, self._dtype)
         self.counters = tiles.zeros(driver.COUNTERS, torch.int32)
         single = runtime.precision == "32"
@@ -50,6 +53,10 @@ class Launches:
         self._kernel = driver.shared_kernel(runtime, tiles.width, Features.of(model, single), *scratch_rows(self.sizes))
         self._all = torch.arange(tiles.count, dtype=torch.int32)
         self._no_track = torch.zeros((1, 1, 1), dtype=self._dtype)
+
+    def _bytes_per_env(self) -> int:
+        """What an environment takes: its memory and what `reset` makes to fill it, counters, and two int64 indices."""
+        return 2 * (self.coords + self.kept) * self._dtype.itemsize + 4 * (2 * driver.COUNTERS) + 16
 
     def bind(
         self, outputs: Outputs, memory: torch.Tensor, counters: torch.Tensor, values: torch.Tensor, replay: bool
@@ -109,7 +116,7 @@ class Launches:
         """
         self._runtime.require()
         if not self.memory.numel():
-            closed()
+            raise ClosedSolverError("this solver was closed; make a new one")
         return driver.Launcher(self._kernel, (self.ints, self.reals, *tensors))
 
     def _call(self, tiles: int, rows: int, indices: int, names: Collection[str], replay: bool) -> torch.Tensor:

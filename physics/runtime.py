@@ -11,13 +11,21 @@ import platform
 import threading
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakSet
 
 from .cores import usable_cores
 from .forking import leave_taichi_behind, on_fork
+from .retired import retire
 
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("32", "64")
 WIDTHS = (1, 4, 8, 16)
+_THREADS_PER_CORE, _FEW_THREADS = 4, 64
+"""More threads than four for each core of the machine are a mistake; up to 64 are taken on any machine."""
+_STALE = (
+    "this solver belongs to an earlier tumble.init(...): Taichi has been started anew since. "
+    "Make a new solver (or environment) after the last call of tumble.init."
+)
 
 
 class StaleRuntimeError(RuntimeError):
@@ -35,6 +43,7 @@ class Runtime:
         threads: worker threads.
         generation: counts the calls that started Taichi.
         pool: kernels and scratch that solvers share; Taichi frees them when it is started anew.
+        solvers: those that refer to them; when Taichi is started anew they refuse whatever they are asked for.
     """
 
     device: str
@@ -43,6 +52,7 @@ class Runtime:
     threads: int
     generation: int
     pool: dict = field(default_factory=dict, compare=False, repr=False)
+    solvers: WeakSet = field(default_factory=WeakSet, compare=False, repr=False)
 
     @property
     def dtype(self) -> Any:
@@ -66,10 +76,7 @@ class Runtime:
                 "Make the solver (or environment) in the process that uses it."
             )
         if _state.current is not self:
-            raise StaleRuntimeError(
-                "this solver belongs to an earlier tumble.init(...): Taichi has been started anew since. "
-                "Make a new solver (or environment) after the last call of tumble.init."
-            )
+            raise StaleRuntimeError(_STALE)
 
 
 class _State:
@@ -108,16 +115,14 @@ def init(
         raise ValueError("device='cuda': the GPU drivers of the solver are not built yet; use device='cpu'")
     if precision not in PRECISIONS:
         raise ValueError(f"precision={precision!r}: choose '32' or '64'")
-    lanes = default_lanes(precision) if lanes is None else int(lanes)
-    if lanes not in WIDTHS:
-        raise ValueError(f"lanes={lanes}: choose one of {WIDTHS}")
-    threads = default_threads() if threads is None else int(threads)
-    if threads < 1:
-        raise ValueError(f"threads={threads}: at least one is needed")
+    lanes = default_lanes(precision) if lanes is None else lane_width(lanes)
+    threads = default_threads() if threads is None else thread_count("threads", threads)
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("tumble.init: Taichi creates its fields on the main thread only; call it there first")
     _start_taichi(precision, threads)
     on_fork(_begin_in_child)
+    for solver in _state.current.solvers if _state.current else ():
+        retire(solver, StaleRuntimeError, _STALE, keeps=("close",))
     _state.generation += 1
     _state.current = Runtime(device, precision, lanes, threads, _state.generation)
     return _state.current
@@ -152,7 +157,33 @@ def default_lanes(precision: str) -> int:
 def default_threads() -> int:
     """One thread for each core this process may use, or TUMBLE_THREADS."""
     asked = os.environ.get("TUMBLE_THREADS")
-    return int(asked) if asked else usable_cores()
+    return thread_count("TUMBLE_THREADS", int(asked) if asked.isdecimal() else asked) if asked else usable_cores()
+
+
+def lane_width(lanes: Any) -> int:
+    """Environments per SIMD register, as an int.
+
+    Raises:
+        ValueError: for a width for which there is no kernel.
+    """
+    if lanes not in WIDTHS or isinstance(lanes, float):
+        raise ValueError(f"lanes={lanes!r}: choose one of {', '.join(map(str, WIDTHS))}")
+    return int(lanes)
+
+
+def thread_count(name: str, threads: Any) -> int:
+    """Number of worker threads, as an int.
+
+    Raises:
+        ValueError: for what is no whole number, for less than one, and for more than the machine could ever use.
+    """
+    from .arguments import as_count
+
+    count, cores = as_count(name, threads), os.cpu_count() or 1
+    most = max(_FEW_THREADS, _THREADS_PER_CORE * cores)
+    if count > most:
+        raise ValueError(f"{name}={count}: this machine has {cores} cores, for which {most} threads are more than enough")
+    return count
 
 
 def _cpu_flags() -> set[str]:

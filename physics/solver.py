@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from . import kernel as driver
-from .arguments import as_numbers, as_rows
-from .launches import Launches, closed
+from .arguments import as_count, as_numbers, as_rows, require_start
+from .launches import ClosedSolverError, Launches
 from .model.model import Model
 from .outputs import Bound, Outputs
 from .readout.contacts import SOURCES as CONTACT_SOURCES
@@ -16,11 +16,11 @@ from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, derive, sources_of
 from .readout.inspection import inspect_numbers
 from .readout.returned import Live, Trajectory
-from .runtime import Runtime, ensure_runtime
+from .retired import retire
+from .runtime import Runtime, ensure_runtime, lane_width
 from .state.fields import COORDINATES, EVALUATION, NOT_INTEGRATED, QUANTITIES, REMAINDERS
 from .state.sizes import solver_notes
 from .state.snapshot import LARGEST
-from .tiles import Tiles
 
 NON_FINITE = 1
 """Bit of `RigidSolver.faults`: the state stopped being finite; the environment waits for a reset."""
@@ -43,33 +43,32 @@ class RigidSolver:
         lanes: environments per SIMD register; by default the runtime's, 1 for a single environment.
 
     Raises:
-        ValueError: for an unknown output or an impossible number of environments.
+        ValueError: for an unknown output, an impossible number of environments or width of lanes.
+        MemoryError: for more environments than fit.
     """
 
     def __init__(self, model: Model, num_envs: int, outputs: Sequence[str] = (), lanes: int | None = None) -> None:
-        if num_envs < 1:
-            raise ValueError(f"num_envs={num_envs}: at least one environment is needed")
         runtime = ensure_runtime()
-        self.model, self.num_envs = model, int(num_envs)
+        self.model, self.num_envs = model, as_count("num_envs", num_envs)
         self.runtime: Runtime = runtime
         self.device, self.dtype = torch.device(runtime.device), runtime.torch_dtype
-        self.width = lanes or (1 if num_envs == 1 else runtime.lanes)
-        self.tiles = Tiles(self.num_envs, self.width)
-        self._launches = here = Launches(runtime, model, self.tiles)
-        self._offsets, self._widths, self._coords = here.offsets, here.widths, here.coords
+        self.width = lane_width(lanes) if lanes is not None else 1 if num_envs == 1 else runtime.lanes
+        self._launches = here = Launches(runtime, model, self.num_envs, self.width)
+        self.tiles, self._offsets, self._widths, self._coords = here.tiles, here.offsets, here.widths, here.coords
         self._memory, self._counters = here.memory, here.counters
         self._numbers, self._integers = here.memory.numpy(), here.counters.numpy()  # views
         self._eval_qacc, self._eval_rest = self._rows("eval_qacc"), self._rows("eval_rest")
         shape = (self._offsets, self._widths, self.tiles, self._memory, self._counters)
         self._outputs = Outputs([name for name in sources_of(outputs) if name not in _STATE], *shape)
-        self._substeps = 0  # as the kernel will find them in `call`
         self._call, self._launch = self._bind(self._memory, self._counters, self._outputs.values, replay=False)
+        self._call[driver.SUBSTEPS] = self._substeps = 1
         self._fresh = self._reference_rows()
         self._no_counts = np.zeros(driver.COUNTERS, np.int32)
         self.notes = [*model.notes, *solver_notes(model, self.dtype == torch.float32)]
         self.edits = 0
         self.reset()
         self._counters[:, driver.FAULT].masked_fill_(~self.tiles.used, NON_FINITE)  # spare lanes of the last tile rest
+        runtime.solvers.add(self)
 
     def __repr__(self) -> str:
         return f"RigidSolver({self.num_envs} environments, nq={self.model.mj.nq}, nv={self.model.mj.nv}, {self.dtype})"
@@ -163,7 +162,7 @@ class RigidSolver:
             qvel: (n, nv), likewise; None for zero.
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected.
+            ValueError: for a wrong shape, naming what was expected, and for numbers that no environment can start from.
             IndexError: for an environment that does not exist.
         """
         index = self.tiles.index(envs_idx)
@@ -197,21 +196,23 @@ class RigidSolver:
         self.edits += 1
 
     def close(self) -> None:
-        """Give the memory of this batch back; the solver cannot be used afterwards."""
+        """Give the memory of this batch back; everything else that the solver is asked for raises ClosedSolverError."""
         self._launches.close()
-        self._launch, self._memory, self._outputs.values = closed, self._launches.memory, torch.zeros((0, 0))
-        self._numbers = self._memory.numpy()
+        for name in ("_launch", "_outputs", "_memory", "_counters", "_numbers", "_integers"):
+            vars(self).pop(name, None)
+        retire(self, ClosedSolverError, "this solver was closed; make a new one", keeps=("close",))
 
     # motion
 
     def step(self, n: int = 1) -> None:
-        """Take `n` physics steps under the present controls."""
-        if n < 1:
-            raise ValueError(f"step(n={n}): at least one step is needed")
+        """Take `n` physics steps under the present controls.
+
+        Raises:
+            ValueError: n is no whole number above 0.
+        """
         self.runtime.require()
         if n != self._substeps:
-            self._call[driver.SUBSTEPS] = n
-            self._substeps = n
+            self._call[driver.SUBSTEPS] = self._substeps = as_count("n", n)
         self._launch()
         self._outputs.mark_current()
         self.edits += 1
@@ -368,6 +369,8 @@ class RigidSolver:
         for first, width, name, value in ((0, nq, "qpos", qpos), (nq, nv, "qvel", qvel)):
             if value is not None:
                 rows[:, first : first + width] = self._rows_of(name, value, count)
+        if qpos is not None or qvel is not None:
+            require_start(rows[:, : nq + nv], nq, LARGEST)
         rows[:, self._coords : self._coords + nq + nv] = rows[:, : nq + nv]
         return rows
 

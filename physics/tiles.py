@@ -71,7 +71,7 @@ class Tiles:
         """Environment indices (k,) from indices or a bool mask (num_envs,); None for all.
 
         Raises:
-            ValueError: for a mask of another shape.
+            ValueError: for a mask of another shape, and for what are no whole numbers.
             IndexError: for an environment that does not exist.
         """
         if envs_idx is None:
@@ -81,6 +81,8 @@ class Tiles:
             if index.shape != (self.num_envs,):
                 raise ValueError(f"envs_idx: a mask must have shape ({self.num_envs},), not {index.shape}")
             index = np.flatnonzero(index)
+        elif index.dtype.kind not in "iu" and index.size:
+            raise ValueError(f"envs_idx={envs_idx!r}: expected whole numbers, as integers, or a mask of bools")
         index = index.astype(np.int64, copy=False).reshape(-1)
         wrong = index.view(np.uint64) >= self.num_envs  # negative ones too
         if np.count_nonzero(wrong):

@@ -10,11 +10,13 @@ import mujoco
 
 from .options import apply_options
 from .places import Places, Source
+from .sanity import ModelLoadError, reject_impossible
 from .support import Support, check_support, drop_unsupported
 
 
-class ModelLoadError(ValueError):
-    """A model file that is missing, that is not MJCF, or that MuJoCo's compiler rejects."""
+MUJOCO_ERRORS = (mujoco.FatalError, mujoco.UnexpectedError)
+REJECTED = (ValueError, RuntimeError, MemoryError, *MUJOCO_ERRORS)
+"""What MuJoCo raises where it cannot read a file, compile a model or find memory for it."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,15 @@ def load_mjcf(path_or_xml: str | os.PathLike, **options: object) -> Loaded:
     places = Places.read(source)
     if places.root == "robot":
         raise ModelLoadError(f"{source.label}: this is a URDF file (its root is <robot>); Tumble reads MJCF")
+    if places.devices:
+        raise ModelLoadError(f"{places.devices[0]}; give the path of a file")
     try:
         if source.path is not None:
             spec = mujoco.MjSpec.from_file(os.fspath(source.path))
         else:
             spec = mujoco.MjSpec.from_string(source.text)
-    except (ValueError, RuntimeError) as error:
-        raise ModelLoadError(f"{source.label}: {_reason(error)}") from error
+    except REJECTED as error:
+        raise ModelLoadError(f"{source.label}: {one_line(error)}") from error
     apply_options(spec.option, options)
     return Loaded(compile_spec(spec, source.label), spec, source, places)
 
@@ -79,8 +83,8 @@ def compile_spec(spec: mujoco.MjSpec, label: str) -> mujoco.MjModel:
     """Compile ``spec``; a ModelLoadError that starts with ``label`` replaces MuJoCo's ValueError."""
     try:
         return spec.compile()
-    except (ValueError, RuntimeError) as error:
-        raise ModelLoadError(f"{label}: {_reason(error)}") from error
+    except REJECTED as error:
+        raise ModelLoadError(f"{label}: {one_line(error)}") from error
 
 
 def admit(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Support]:
@@ -91,9 +95,11 @@ def admit(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Support]:
         strict: refuse a model that asks for something unsupported; if False, take it out and warn.
 
     Raises:
+        ModelLoadError: for numbers that no mechanism can have, and for more geoms than can be looked at.
         UnsupportedModelError: if ``strict`` and anything is unsupported.
         ValueError: if something would have to be taken out of a model that has no MjSpec.
     """
+    reject_impossible(loaded.mjm, loaded.spec, loaded.places)
     support = check_support(loaded.mjm, loaded.spec, loaded.source, loaded.places)
     if strict:
         support.raise_if_unsupported()
@@ -107,7 +113,8 @@ def admit(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Support]:
     dropped = "; ".join(str(finding) for finding in support.unsupported)
     warnings.warn(f"{loaded.source.label}: dropped what Tumble does not support yet: {dropped}", stacklevel=3)
     spec = drop_unsupported(loaded.spec, support.unsupported)
-    return replace(loaded, spec=spec, mjm=compile_spec(spec, loaded.source.label)), support
+    notes = [*support.notes, *(f"dropped: {finding}" for finding in support.unsupported)]
+    return replace(loaded, spec=spec, mjm=compile_spec(spec, loaded.source.label)), replace(support, notes=notes)
 
 
 def _source(path_or_xml: str | os.PathLike) -> Source:
@@ -118,11 +125,13 @@ def _source(path_or_xml: str | os.PathLike) -> Source:
     path = Path(path_or_xml)
     if path.is_dir():
         raise ModelLoadError(f"{path}: this is a folder; give the path of an MJCF file")
+    if path.exists() and not path.is_file():
+        raise ModelLoadError(f"{path}: this is a device or a pipe; give the path of an MJCF file")
     if not path.is_file():
         raise ModelLoadError(f"{path}: no such file (MJCF as a string starts with '<')")
     return Source(os.fspath(path), path=path)
 
 
-def _reason(error: Exception) -> str:
-    """Return MuJoCo's message in one line."""
+def one_line(error: Exception) -> str:
+    """Return a message in one line."""
     return ", ".join(line.strip() for line in str(error).splitlines() if line.strip())

@@ -3,9 +3,11 @@
 import os
 
 import mujoco
+import numpy as np
 
-from .loading import Loaded, admit, load_mjcf, load_mjmodel, load_mjspec
+from .loading import MUJOCO_ERRORS, Loaded, admit, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, pack
+from .sanity import ModelLoadError
 
 
 class Model:
@@ -28,7 +30,10 @@ class Model:
         self.mj = loaded.mjm
         self.notes = list(support.notes)
         self.unused = [str(finding) for finding in support.unused]
-        self.sizes, self.values = pack(self.mj)
+        try:
+            self.sizes, self.values = pack(self.mj)
+        except (MemoryError, RuntimeError, np.linalg.LinAlgError, *MUJOCO_ERRORS) as error:
+            raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error
         check_size(loaded.source.label, self.values)
 
     @classmethod
@@ -41,7 +46,7 @@ class Model:
             options: overrides of mjOption's fields.
 
         Raises:
-            ModelLoadError: the file is missing or MuJoCo cannot compile it.
+            ModelLoadError: the file is missing, MuJoCo cannot compile it, or it has numbers that no mechanism has.
             UnsupportedModelError: the model uses what Tumble does not simulate yet.
             ValueError: unknown or impossible option.
         """

@@ -39,8 +39,11 @@ def possible_pairs(mjm: mujoco.MjModel) -> np.ndarray:
     """
     if contacts_disabled(mjm) or mjm.ngeom < 2:
         return np.zeros((0, 2), dtype=np.int32)
+    solid = np.flatnonzero(mjm.geom_contype | mjm.geom_conaffinity)
     body = mjm.geom_bodyid
-    first, second = np.nonzero(_bodies_may_touch(mjm)[np.ix_(body, body)] & (body[:, None] < body[None, :]))
+    of = body[solid]
+    first, second = np.nonzero(_bodies_may_touch(mjm)[np.ix_(of, of)] & (of[:, None] < of[None, :]))
+    first, second = solid[first], solid[second]
     mask = (mjm.geom_contype[first] & mjm.geom_conaffinity[second]) != 0
     mask |= (mjm.geom_contype[second] & mjm.geom_conaffinity[first]) != 0
     mask &= ~(np.isin(mjm.geom_type[first], _FLAT) & np.isin(mjm.geom_type[second], _FLAT))

@@ -6,6 +6,7 @@ the model itself comes from the compiled MjModel.
 """
 
 import re
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
@@ -38,11 +39,15 @@ class Source:
 
 @dataclass
 class Places:
-    """The tags of a model's files: ``tags`` holds (section, tag, attributes, file name, line)."""
+    """The tags of a model's files: ``tags`` holds (section, tag, attributes, file name, line).
+
+    ``devices`` names, each with its place, what is asked for as a file and is something else: a device may have no end.
+    """
 
     label: str
     tags: list[tuple[str, str, dict[str, str], str, int]] = field(default_factory=list)
     root: str = ""
+    devices: list[str] = field(default_factory=list)
 
     @classmethod
     def read(cls, source: Source) -> "Places":
@@ -87,8 +92,11 @@ class Places:
 
         def start(tag: str, attributes: dict[str, str]) -> None:
             self.root = self.root or tag
-            if tag == "include" and depth < 20:
-                self._read_file(folder / attributes.get("file", ""), folder, tuple(path), depth + 1)
+            file = folder / attributes.get("file", "")
+            if "file" in attributes and _is_device(file):
+                self.devices.append(f"{label}, line {parser.CurrentLineNumber}: {file} is a device or a pipe, not a file")
+            elif tag == "include" and depth < 20:
+                self._read_file(file, folder, tuple(path), depth + 1)
             path.append(tag)
             # path: "", mujoco, section, ...; the root of an included file takes mujoco's place
             if depth and len(path) == len(stack) + 1:
@@ -104,3 +112,12 @@ class Places:
             parser.Parse(data, True)
         except expat.ExpatError:
             return
+
+
+def _is_device(path: Path) -> bool:
+    """Whether a path leads to what is neither a file nor a folder; reading it may never end."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))

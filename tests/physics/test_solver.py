@@ -186,9 +186,9 @@ def test_errors_say_what_to_do(model):
         solver.set_state(qpos=torch.zeros(1, 6), envs_idx=[9])
     with pytest.raises(KeyError, match="did you mean xpos"):
         solver.get("xpoz")
-    with pytest.raises(ValueError, match="at least one step"):
+    with pytest.raises(ValueError, match="n=0: it must be at least 1"):
         solver.step(0)
-    with pytest.raises(ValueError, match="at least one environment"):
+    with pytest.raises(ValueError, match="num_envs=0: it must be at least 1"):
         RigidSolver(model, 0)
 
 

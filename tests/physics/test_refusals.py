@@ -1,0 +1,146 @@
+"""What a solver is asked for and cannot do: refused before anything is touched, by name, with what to do."""
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+
+import tumble
+from tumble.physics import Model, RigidSolver
+from tumble.physics.launches import ClosedSolverError
+from tumble.physics.memory import available_memory
+from tumble.physics.runtime import StaleRuntimeError, default_threads
+
+XML = """<mujoco><worldbody><body><joint name="x" type="slide"/><joint name="t"/><geom size=".1"/></body></worldbody>
+<actuator><motor joint="x"/></actuator></mujoco>"""
+ARGUMENTS = {"get": ("xpos",), "look": (("xpos",),), "live": ("qpos",), "inspect": (0,), "rollout": (np.zeros((2, 1, 1)),)}
+ARGUMENTS |= {"preview": (("xpos",), np.zeros((1, 2)), np.zeros((1, 2))), "load_state_dict": ({},)}
+MEMBERS = [name for name in vars(RigidSolver) if not name.startswith("_") and name != "close"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    tumble.init(precision="32")
+    return Model.from_mjcf(XML)
+
+
+@pytest.mark.parametrize("count", [2.5, 2.0, "2", None, True, np.float32(3), 0, -1, np.int64(0)])
+def test_counts_are_whole_numbers(model, count):
+    with pytest.raises(ValueError, match=r"^num_envs="):
+        RigidSolver(model, count)
+    solver = RigidSolver(model, 2)
+    if count is not True:  # one step, as True is one
+        with pytest.raises(ValueError, match=r"^n="):
+            solver.step(count)
+    assert not solver.time.any()
+
+
+def test_integers_of_any_type_are_counts(model):
+    solver = RigidSolver(model, np.int64(3), lanes=np.int32(4))
+    solver.step(np.uint8(2))
+    solver.step(torch.tensor(2))
+    assert solver.num_envs == 3 and type(solver.num_envs) is int
+    assert solver.time.tolist() == pytest.approx([4 * model.mj.opt.timestep] * 3)
+
+
+@pytest.mark.parametrize("index", [[1.7], 0.5, np.array([0.0]), torch.tensor([1.0]), ["1"], [None]])
+@pytest.mark.parametrize("method", ["reset", "set_state", "forward", "get", "look"])
+def test_indices_are_whole_numbers(model, method, index):
+    solver = RigidSolver(model, 3)
+    with pytest.raises(ValueError, match=r"envs_idx=.*whole numbers"):
+        getattr(solver, method)(*ARGUMENTS.get(method, ()), envs_idx=index)
+
+
+def test_no_index_at_all_is_one(model):
+    solver = RigidSolver(model, 3)
+    solver.reset([])
+    assert solver.get("qpos", np.zeros(0)).shape == (0, 2)
+    with pytest.raises(ValueError, match="whole numbers"):
+        solver.inspect(0.5)
+
+
+@pytest.mark.parametrize("lanes", [3, 0, -4, 32, 4.0, "8"])
+def test_widths_without_a_kernel(model, lanes):
+    with pytest.raises(ValueError, match=r"lanes=.*choose one of 1, 4, 8, 16"):
+        RigidSolver(model, 5, lanes=lanes)
+    with pytest.raises(ValueError, match=r"lanes=.*choose one of 1, 4, 8, 16"):
+        tumble.init(lanes=lanes)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, 10**6, "two", "0", "1000000"])
+def test_absurd_numbers_of_threads(model, threads, monkeypatch):
+    solver = RigidSolver(model, 2)
+    if isinstance(threads, str):
+        monkeypatch.setenv("TUMBLE_THREADS", threads)
+        with pytest.raises(ValueError, match="TUMBLE_THREADS="):
+            default_threads()
+    else:
+        with pytest.raises(ValueError, match="threads="):
+            tumble.init(threads=threads)
+    solver.step()  # the runtime in force is the one before
+
+
+def _ask(solver, name):
+    member = inspect.getattr_static(RigidSolver, name)
+    value = getattr(solver, name)
+    return value if isinstance(member, property) else value(*ARGUMENTS.get(name, ()))
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_a_closed_solver_refuses_everything_by_name(model, name):
+    solver = RigidSolver(model, 2)
+    solver.close()
+    solver.close()
+    assert isinstance(solver, RigidSolver) and solver.num_envs == 2
+    with pytest.raises(ClosedSolverError, match=rf"RigidSolver\.{name}: this solver was closed; make a new one"):
+        _ask(solver, name)
+
+
+def test_nothing_is_written_to_a_closed_solver(model):
+    solver = RigidSolver(model, 2)
+    solver.close()
+    with pytest.raises(ClosedSolverError, match=r"RigidSolver\.ctrl"):
+        solver.ctrl = torch.zeros(2, 1)
+
+
+def test_a_solver_of_an_earlier_start_refuses_everything_by_name():
+    tumble.init(precision="32")
+    solver = RigidSolver(Model.from_mjcf(XML), 2)
+    tumble.init(precision="32")
+    for name in MEMBERS:
+        with pytest.raises(StaleRuntimeError, match=rf"RigidSolver\.{name}: .*earlier tumble\.init.*new solver"):
+            _ask(solver, name)
+    solver.close()
+    with pytest.raises(ClosedSolverError, match="was closed"):
+        solver.step()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e11])
+@pytest.mark.parametrize("where", ["qpos", "qvel"])
+def test_nothing_starts_from_what_is_not_finite(model, bad, where):
+    """Refused as a whole: the environments named with it stay as they were."""
+    solver = RigidSolver(model, 4)
+    solver.step(3)
+    before = solver.state_dict()
+    start = np.zeros((2, 2))
+    start[1, 1] = bad
+    with pytest.raises(ValueError, match=rf"{where}\[1, 1\] is .*finite numbers"):
+        solver.reset([1, 3], **{where: start})
+    for name, part in solver.state_dict().items():
+        assert torch.equal(part, before[name])
+
+
+def test_more_environments_than_fit(model):
+    with pytest.raises(MemoryError, match=r"num_envs=1,000,000,000,000: the solver needs .* GiB .* are free: at most"):
+        RigidSolver(model, 10**12)
+
+
+def test_free_memory_is_the_least_that_anyone_grants(tmp_path):
+    info, limit = tmp_path / "meminfo", tmp_path / "memory.max"
+    info.write_text("MemTotal: 100 kB\nMemAvailable:   64 kB\nSwapFree: 8 kB\n")
+    limit.write_text("max\n")
+    assert available_memory(info, (str(limit),)) == 72 * 1024
+    limit.write_text("4096\n")
+    assert available_memory(info, (str(limit), str(tmp_path / "none"))) == 4096
+    assert available_memory(tmp_path / "none", ()) == float("inf")
