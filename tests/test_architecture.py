@@ -15,7 +15,7 @@ ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
 # A module may import from its own room and from rooms of lower rank.
 RANKS = {
     "assets": 0,
-    "physics.compiler": 0,
+    "physics.compiler": -1,
     "physics.cores": 0,
     "physics.forking": 0,
     "physics.tracing": 0,
