@@ -139,7 +139,7 @@ def test_mistakes_end_in_a_line(workshop, monkeypatch, capsys, change, arguments
 
 def test_rendering_with_mistakes(workshop, monkeypatch, capsys):
     workshop.write("levers.py")
-    assert "no option 'size'" in mistake(monkeypatch, capsys, "render", "levers.py", "--option", "size=3")
+    assert "keyword argument 'size'" in mistake(monkeypatch, capsys, "render", "levers.py", "--option", "size=3")
     arguments = ["render", "lever.xml", "--option", "weight=3"]
     assert "lever.xml is a model" in mistake(monkeypatch, capsys, *arguments)
     assert "leave out --option" in mistake(monkeypatch, capsys, "train", "--resume", "x", "--option", "weight=3")
