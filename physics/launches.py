@@ -7,8 +7,8 @@ import torch
 
 from . import kernel as driver
 from .fields import layout
-from .model.features import Features
 from .memory import require_memory
+from .model.features import Features
 from .model.model import Model
 from .outputs import Bound, Outputs
 from .runtime import Runtime

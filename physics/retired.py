@@ -18,8 +18,9 @@ def retire(solver: Any, error: type[Exception], why: str, keeps: tuple[str, ...]
         why: the rest of the message, after the name of the method.
         keeps: methods that go on to work.
     """
-    kind = type(solver)
-    solver.__class__ = _retired(getattr(kind, "_living", kind), error, why, keeps)
+    kind: Any = type(solver)
+    raised: Any = error
+    solver.__class__ = _retired(getattr(kind, "_living", kind), raised, why, keeps)
 
 
 @cache

@@ -182,7 +182,9 @@ def thread_count(name: str, threads: Any) -> int:
     count, cores = as_count(name, threads), os.cpu_count() or 1
     most = max(_FEW_THREADS, _THREADS_PER_CORE * cores)
     if count > most:
-        raise ValueError(f"{name}={count}: this machine has {cores} cores, for which {most} threads are more than enough")
+        raise ValueError(
+            f"{name}={count}: this machine has {cores} cores, for which {most} threads are more than enough"
+        )
     return count
 
 

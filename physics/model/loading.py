@@ -13,7 +13,6 @@ from .places import Places, Source
 from .sanity import ModelLoadError, reject_impossible
 from .support import Support, check_support, drop_unsupported
 
-
 MUJOCO_ERRORS = (mujoco.FatalError, mujoco.UnexpectedError)
 REJECTED = (ValueError, RuntimeError, MemoryError, *MUJOCO_ERRORS)
 """What MuJoCo raises where it cannot read a file, compile a model or find memory for it."""

@@ -94,7 +94,9 @@ class Places:
             self.root = self.root or tag
             file = folder / attributes.get("file", "")
             if "file" in attributes and _is_device(file):
-                self.devices.append(f"{label}, line {parser.CurrentLineNumber}: {file} is a device or a pipe, not a file")
+                self.devices.append(
+                    f"{label}, line {parser.CurrentLineNumber}: {file} is a device or a pipe, not a file"
+                )
             elif tag == "include" and depth < 20:
                 self._read_file(file, folder, tuple(path), depth + 1)
             path.append(tag)

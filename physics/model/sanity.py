@@ -12,8 +12,8 @@ from .pairs import contacts_disabled
 from .places import Places
 
 MOST_PAIRS = (1 << (SMALL_BITS + 3)) - 1
-"""Pairs of geoms that can touch, beyond which a model is refused before they are listed. Kernels look at each of them in
-every step: half a million are a second."""
+"""Pairs of geoms that can touch, beyond which a model is refused before they are listed. Kernels look at each of them
+in every step: half a million are a second."""
 MOST_GEOMS = 20_000
 """Geoms that can collide: more would need tables of more than half a gigabyte to find their pairs."""
 _FINITE = {
@@ -62,7 +62,9 @@ def _element(mjm: mujoco.MjModel, spec: mujoco.MjSpec | None, places: Places, ki
         kind, index = "joint", int(mjm.dof_jntid[index])
     name = mujoco.mj_id2name(mjm, _OBJECTS[kind], index) or f"#{index}"
     elements = getattr(spec, _LISTS[kind]) if spec is not None else []
-    place = places.of_element(kind, elements[index].name, elements[index].info) if index < len(elements) else places.label
+    place = (
+        places.of_element(kind, elements[index].name, elements[index].info) if index < len(elements) else places.label
+    )
     return f"{place}: {kind} '{name}'"
 
 

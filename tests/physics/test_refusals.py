@@ -14,7 +14,13 @@ from tumble.physics.runtime import StaleRuntimeError, default_threads
 
 XML = """<mujoco><worldbody><body><joint name="x" type="slide"/><joint name="t"/><geom size=".1"/></body></worldbody>
 <actuator><motor joint="x"/></actuator></mujoco>"""
-ARGUMENTS = {"get": ("xpos",), "look": (("xpos",),), "live": ("qpos",), "inspect": (0,), "rollout": (np.zeros((2, 1, 1)),)}
+ARGUMENTS = {
+    "get": ("xpos",),
+    "look": (("xpos",),),
+    "live": ("qpos",),
+    "inspect": (0,),
+    "rollout": (np.zeros((2, 1, 1)),),
+}
 ARGUMENTS |= {"preview": (("xpos",), np.zeros((1, 2)), np.zeros((1, 2))), "load_state_dict": ({},)}
 MEMBERS = [name for name in vars(RigidSolver) if not name.startswith("_") and name != "close"]
 

@@ -105,14 +105,18 @@ def test_sixty_thousand_geoms_are_refused_within_seconds(moving, tmp_path):
     others = '<body><freejoint/><geom size="1"/></body>' * 10
     mjm = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{many}{others}</worldbody></mujoco>")
     start = time.monotonic()
-    with pytest.raises(ModelLoadError, match="too large a model: 60,010 of its geoms can collide, and 20,000 are the most"):
+    with pytest.raises(
+        ModelLoadError, match="too large a model: 60,010 of its geoms can collide, and 20,000 are the most"
+    ):
         Model.from_mjmodel(mjm)
     assert time.monotonic() - start < 5
 
 
 def test_more_pairs_than_a_step_can_look_at():
     """A thousand bodies of which each may touch each."""
-    with pytest.raises(ModelLoadError, match="among its 1,101 geoms 60[45],[0-9]{3} pairs or more can touch, and 524,287"):
+    with pytest.raises(
+        ModelLoadError, match=r"among its 1,101 geoms 60[45],[0-9]{3} pairs or more can touch, and 524,287"
+    ):
         Model.from_mjcf(crowd(1100))
 
 
