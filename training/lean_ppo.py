@@ -4,6 +4,9 @@ For two small networks and minibatches of a few hundred rows, most of an update 
 indexing numpy arrays and recording the automatic differentiation. Here a rollout becomes one tensor, and the gradient
 of the loss is written out. What is learned is what `PPO.train` learns, to rounding (`tests/training/test_lean_ppo.py`).
 
+Gain: the packaged HalfCheetah run, environments included, takes 12,860 steps a second with this learner and 6,727 with
+Stable-Baselines3's (medians of three stretches of 20,480 steps each, in turns; 10,807 to 13,326 and 5,496 to 6,828).
+
 The loss of a minibatch of n rows, with the ratio r = exp(log p - log p_old), the normalised advantage A, the value V,
 the return R and the entropy H (Schulman et al., 2017):
 
