@@ -1,7 +1,9 @@
 """A task as a class: its options, its copies, where its model lies, and errors that name the task and the remedy."""
 
 import copy
+import importlib
 import pickle
+import sys
 from typing import ClassVar
 
 import gymnasium
@@ -156,11 +158,12 @@ def test_the_model_is_looked_for_beside_the_module_and_then_among_tumbles():
 def test_the_own_folder_goes_first(tmp_path, monkeypatch):
     """A file of the same name as a packaged one."""
     (tmp_path / "ant.xml").write_text("<mujoco><worldbody/></mujoco>")
-    (tmp_path / "mine.py").write_text("from tumble.envs.ant import Ant\n\nclass Mine(Ant):\n    '''Mine.'''\n")
+    (tmp_path / "own_folder.py").write_text("from tumble.envs.ant import Ant\n\nclass Mine(Ant):\n    '''Mine.'''\n")
     monkeypatch.syspath_prepend(tmp_path)
-    import mine
-
-    assert mine.Mine().load_model().mj.nq == 0
+    try:
+        assert importlib.import_module("own_folder").Mine().load_model().mj.nq == 0
+    finally:
+        sys.modules.pop("own_folder", None)
 
 
 def test_a_model_made_by_a_program():
