@@ -11,6 +11,7 @@ from ..physics.math import Lanes
 from ..physics.model.features import Features
 from ..physics.state.sizes import scratch_rows
 from ..physics.state.views import Scratch
+from ..physics.taichi_thread import in_taichis_thread
 
 load_rows, store_row, number_array = driver.load_rows, driver.store_row, driver.number_array
 begin, end = driver._begin, driver._end
@@ -52,6 +53,10 @@ def parts_of(solver: RigidSolver) -> Parts:
 
 def make_scratch(lanes: Lanes, rows: int, index_rows: int) -> Scratch:
     """Lane numbers and integers for one worker; Taichi frees them when it is started anew."""
+    return in_taichis_thread(_make_scratch, lanes, rows, index_rows)
+
+
+def _make_scratch(lanes: Lanes, rows: int, index_rows: int) -> Scratch:
     numbers = ti.Vector.field(lanes.width, lanes.dtype) if lanes.width > 1 else ti.field(lanes.dtype)
     indices = ti.field(ti.i32)
     builder = ti.FieldsBuilder()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..physics.cores import usable_cores
+from . import history
 from .results import conditions, save
 
 QUIET = 0.05
@@ -94,7 +95,9 @@ def main(args: list[str]) -> int:
     result = module.run(**options)
     print(result.text(), flush=True)
     if path is not None:
-        save(path, {**before, "options": options, **result.record()})
+        record = {**before, "options": options, **result.record()}
+        save(path, record)
+        history.add(path.parent, record)
     return 0
 
 
