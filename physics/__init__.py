@@ -5,6 +5,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from .kernel_cache import prepare
 from .tracing import name_importer
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Model", "RigidSolver"]
 
+prepare()
 name_importer()
 
 

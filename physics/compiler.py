@@ -2,11 +2,13 @@
 
 The wheel of Taichi hides LLVM's way in, `LLVMParseCommandLineOptions` (llvm-c/Support.h), from the linker; on Linux its
 library still lists it in the table of symbols, where it is found here. Elsewhere, or with another version of Taichi,
-nothing is set: results have the same bits, and kernels start later and run slower.
+nothing is set: results have the same bits, and kernels start later and run slower. `TUMBLE_LLVM=0` in the environment
+turns all of it off.
 """
 
 import ctypes
 import mmap
+import os
 import platform
 import struct
 from collections.abc import Callable
@@ -22,6 +24,8 @@ NO_STRENGTH_REDUCTION = "-disable-lsr"
 are counted up in loops; here they are short and read their addresses from tables."""
 WHOLE_REGISTERS = "-slp-max-reg-size=512"
 """Sixteen numbers of 32 bits in one register, where LLVM prefers eight in each of two: 10 to 20 % faster."""
+SWITCH = "TUMBLE_LLVM"
+"""Environment variable: "0" asks LLVM for nothing."""
 
 _KNOWN = (1, 7, 4)
 """The version of Taichi whose LLVM (15.0.4) has these settings. It ends the process for one that it does not know."""
@@ -37,7 +41,7 @@ def ask(setting: str) -> bool:
     Returns:
         Whether LLVM was asked.
     """
-    call = _way_in()
+    call = None if os.environ.get(SWITCH) == "0" else _way_in()
     if call is not None:
         call(2, (ctypes.c_char_p * 2)(b"tumble", setting.encode()), None)
     return call is not None

@@ -24,6 +24,7 @@ from .runtime import Runtime
 from .state.snapshot import admit
 from .state.views import ModelView, Scratch, Workspace
 from .step import step
+from .taichi_thread import in_taichis_thread
 from .tracing import quick_tracing
 
 SUBSTEPS, PERIODS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, CENTERS, INERTIAS = range(10)
@@ -175,6 +176,10 @@ _MIN_ROWS, _MIN_INDEX_ROWS = 1 << 15, 1 << 13  # one size class for all but larg
 
 def shared_kernel(runtime: Runtime, width: int, features: Features, rows: int, index_rows: int) -> Any:
     """The kernel for a lane width and optional code, over scratch of at least so many rows; made once, then shared."""
+    return in_taichis_thread(_shared_kernel, runtime, width, features, rows, index_rows)
+
+
+def _shared_kernel(runtime: Runtime, width: int, features: Features, rows: int, index_rows: int) -> Any:
     key: tuple = ("scratch", width, _size_class(rows, _MIN_ROWS), _size_class(index_rows, _MIN_INDEX_ROWS))
     if key not in runtime.pool:
         runtime.pool[key] = _make_scratch(runtime, *key[1:])
@@ -272,7 +277,8 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
 class Launcher:
     """A kernel bound to its arguments: a launch takes a few microseconds, and hundreds through Taichi's front door.
 
-    The first launch compiles. The tensors must stay alive and in place, which the launcher sees to by holding them.
+    The first launch of a kernel compiles it. The tensors must stay alive and in place, which the launcher sees to by
+    holding them.
     """
 
     def __init__(self, kernel: Any, arguments: tuple) -> None:
@@ -282,10 +288,14 @@ class Launcher:
     def __call__(self) -> None:
         """Run the kernel on the present contents of its arguments."""
         if self._launch is None:
-            with warnings.catch_warnings(), quick_tracing():
-                warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
-                self._launch = self._bind()
+            traced_before = self._kernel._primal.compiled_kernels
+            self._launch = self._bind() if traced_before else in_taichis_thread(self._trace)
         self._launch()
+
+    def _trace(self) -> Any:
+        with warnings.catch_warnings(), quick_tracing():
+            warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
+            return self._bind()
 
     def _bind(self) -> Any:
         primal = self._kernel._primal

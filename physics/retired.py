@@ -4,7 +4,6 @@ A solver changes its class when it is closed, and when Taichi is started anew un
 no method of theirs has to ask whether it still may.
 """
 
-from functools import cache
 from inspect import getattr_static
 from typing import Any
 
@@ -18,12 +17,15 @@ def retire(solver: Any, error: type[Exception], why: str, keeps: tuple[str, ...]
         why: the rest of the message, after the name of the method.
         keeps: methods that go on to work.
     """
-    kind: Any = type(solver)
-    raised: Any = error
-    solver.__class__ = _retired(getattr(kind, "_living", kind), raised, why, keeps)
+    key = (getattr(solver, "_living", type(solver)), error, why, keeps)
+    if key not in _made:
+        _made[key] = _retired(*key)
+    solver.__class__ = _made[key]
 
 
-@cache
+_made: dict[tuple, type] = {}
+
+
 def _retired(kind: type, error: type[Exception], why: str, keeps: tuple[str, ...]) -> type:
     members = {name: getattr_static(kind, name) for name in dir(kind) if not name.startswith("_") and name not in keeps}
     refusals = {

@@ -4,11 +4,11 @@ Taichi is started on first use. `init` may be called again with other settings; 
 `StaleRuntimeError`, because Taichi frees what they refer to.
 """
 
+import atexit
 import contextlib
 import io
 import os
 import platform
-import threading
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakSet
@@ -16,6 +16,7 @@ from weakref import WeakSet
 from .cores import usable_cores
 from .forking import leave_taichi_behind, on_fork
 from .retired import retire
+from .taichi_thread import in_taichis_thread
 
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("32", "64")
@@ -106,7 +107,6 @@ def init(
 
     Raises:
         ValueError: for a value that is not one of these.
-        RuntimeError: outside the main thread, where Taichi cannot create fields.
     """
     precision = str(precision)
     if device not in DEVICES:
@@ -117,8 +117,10 @@ def init(
         raise ValueError(f"precision={precision!r}: choose '32' or '64'")
     lanes = default_lanes(precision) if lanes is None else lane_width(lanes)
     threads = default_threads() if threads is None else thread_count("threads", threads)
-    if threading.current_thread() is not threading.main_thread():
-        raise RuntimeError("tumble.init: Taichi creates its fields on the main thread only; call it there first")
+    return in_taichis_thread(_begin, device, precision, lanes, threads)
+
+
+def _begin(device: str, precision: str, lanes: int, threads: int) -> Runtime:
     _start_taichi(precision, threads)
     on_fork(_begin_in_child)
     for solver in _state.current.solvers if _state.current else ():
@@ -130,7 +132,11 @@ def init(
 
 def ensure_runtime() -> Runtime:
     """The settings in force; starts Taichi if nobody has yet: with the defaults, in a forked child as in its parent."""
-    if _state.current is not None:
+    return _state.current or in_taichis_thread(_first_runtime)
+
+
+def _first_runtime() -> Runtime:
+    if _state.current is not None:  # another thread asked at the same time
         return _state.current
     if (parent := _state.inherited) is not None:
         return init(parent.device, parent.precision, parent.lanes, parent.threads)
@@ -203,19 +209,21 @@ def _start_taichi(precision: str, threads: int) -> None:
     import taichi as ti
 
     from .compiler import NO_STRENGTH_REDUCTION, ask
+    from .kernel_cache import a_home_for_taichi, settings
 
     ask(NO_STRENGTH_REDUCTION)
     if _state.inherited is not None and _state.current is None:
         leave_taichi_behind()
-    ti.reset()
-    others = _thread_ids()
-    with contextlib.redirect_stdout(io.StringIO()):  # it announces its architecture
+    _free_taichi()
+    cache, others = settings(), _thread_ids()
+    ti.set_logging_level(ti.ERROR)
+    with a_home_for_taichi(), contextlib.redirect_stdout(io.StringIO()):  # it announces its architecture
         ti.init(
             arch=ti.cpu,
             default_fp=ti.f32 if precision == "32" else ti.f64,
             cpu_max_num_threads=threads,
             log_level=ti.ERROR,
-            offline_cache=True,
+            **cache,
             fast_math=False,  # results must not depend on the width of the lanes
             advanced_optimization=False,
             cfg_optimization=False,  # five times shorter compilation, no slower code
@@ -224,6 +232,22 @@ def _start_taichi(precision: str, threads: int) -> None:
     one_for_each = hasattr(os, "sched_setaffinity") and 1 < threads == usable_cores() == len(os.sched_getaffinity(0))
     if one_for_each and os.environ.get("TUMBLE_PIN") != "0":
         _pin(sorted(_thread_ids() - others, key=_started)[-threads:])
+
+
+def _free_taichi() -> None:
+    import taichi as ti
+
+    from .kernel_cache import a_home_for_taichi
+
+    with a_home_for_taichi():
+        ti.reset()
+
+
+@atexit.register
+def _free_at_exit() -> None:
+    """Free Taichi in its own thread; the interpreter would do it in the main thread, where Taichi refuses."""
+    if _state.current is not None:
+        in_taichis_thread(_free_taichi)
 
 
 def _thread_ids() -> set[int]:

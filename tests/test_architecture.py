@@ -15,10 +15,11 @@ ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
 # A module may import from its own room and from rooms of lower rank.
 RANKS = {
     "assets": 0,
-    "physics.compiler": -1,
+    "physics.compiler": -2,
     "physics.cores": 0,
-    "physics.forking": 0,
+    "physics.forking": -1,
     "physics.tracing": 0,
+    "physics.taichi_thread": 0,
     "physics.arguments": 0,
     "physics.kernel_cache": 0,
     "physics.memory": 0,

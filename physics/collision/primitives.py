@@ -11,7 +11,8 @@ from ..math.lanes import let, traced
 from .touch import Touch
 
 MINIMUM = 1e-15  # MuJoCo's mjMINVAL
-PARALLEL = {False: 1e-7, True: 1e-15}  # determinant below which two capsules count as parallel, by precision
+PARALLEL = 1e-8  # squared sine of the angle below which two capsules count as parallel (MuJoCo 4.0, measured)
+NEARLY = 3e-4  # squared sine below which single precision misplaces their contact by more than a thousandth
 
 
 @traced
@@ -74,8 +75,7 @@ def closest_on_segments(
     u = -half1.dot(apart)
     v = half2.dot(apart)
     det = a * c - b * b
-    scale = a * c if ti.static(not lanes.double) else lanes.real(1.0)
-    parallel = lanes.mask(ti.abs(det) < scale * PARALLEL[lanes.double])
+    parallel = lanes.mask(det < a * c * PARALLEL)
     det = ti.select(parallel > 0.5, lanes.real(1.0), det)
     x1 = (c * u - b * v) / det
     beyond = lanes.mask(ti.abs(x1) > 1.0)  # then its end is closest to the other's line
@@ -91,3 +91,34 @@ def closest_on_segments(
 def segment_parameter(point: ti.template(), center: ti.template(), half: ti.template()):
     """Parameter in [-1, 1] of the point of the segment `center +- half` that is closest to `point`."""
     return clip((point - center).dot(half) / ti.max(half.dot(half), MINIMUM), -1.0, 1.0)
+
+
+@traced
+def nearly_parallel(lanes: Lanes, half1: Vec3, half2: Vec3) -> object:
+    """Mask: single precision is not enough to say where two capsules are closest."""
+    along = let(half1.dot(half2))
+    square = let(half1.dot(half1) * half2.dot(half2))
+    return lanes.mask(square - along * along < square * NEARLY)
+
+
+@ti.func
+def overlap_ends(
+    center1: ti.template(),
+    half1: ti.template(),
+    center2: ti.template(),
+    half2: ti.template(),
+    upper: ti.template(),
+):
+    """Parameters in [-1, 1] on two parallel segments `center +- half` where the stretch that both cover ends.
+
+    Its lower end along segment 1, or, where the mask `upper` is set, its upper one. Such an end is an end of segment 2
+    and where that falls on segment 1, or an end of segment 1 and where that falls on segment 2.
+    """
+    side = upper * 2.0 - 1.0
+    along = half1.dot(half2)
+    end = ti.select(along < 0.0, -side, side)  # of segment 2, that lies on this side
+    a, c = ti.max(half1.dot(half1), MINIMUM), ti.max(half2.dot(half2), MINIMUM)
+    apart = center1 - center2
+    x1 = (end * along - half1.dot(apart)) / a
+    clipped = clip((side * along + half2.dot(apart)) / c, -1.0, 1.0)
+    return clip(x1, -1.0, 1.0), ti.select(x1 * side < 1.0, end, clipped)

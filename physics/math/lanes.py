@@ -5,6 +5,7 @@ SLP pass packs the scalarised arithmetic into vector instructions (measured: `be
 512 bits where the lanes have as many.
 """
 
+from copy import copy
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -84,6 +85,13 @@ class Lanes:
         self.type = ti.types.vector(width, dtype) if width > 1 else dtype
         if width * (64 if self.double else 32) == 512:
             ask(WHOLE_REGISTERS)
+
+    def doubled(self) -> "Lanes":
+        """As many lanes in double precision, for what is rare: LLVM is asked for nothing."""
+        other = copy(self)
+        other.dtype, other.double = ti.f64, True
+        other.type = ti.types.vector(self.width, ti.f64) if self.width > 1 else ti.f64
+        return other
 
     @traced
     def real(self, value: Any) -> Any:

@@ -30,7 +30,7 @@ PAIR_TYPES: tuple[tuple[int, int], ...] = tuple(
 )
 """Pairs of geom types in the order of the dispatch table (`collision.narrow_phase`)."""
 
-CONTACTS_PER_PAIR: tuple[int, ...] = (1, 2, 4, 8, 4, 1, 1, 5)
+CONTACTS_PER_PAIR: tuple[int, ...] = (1, 2, 4, 8, 4, 1, 1, 2)
 """Contact slots of a pair of each of `PAIR_TYPES`."""
 
 

@@ -12,8 +12,7 @@ from .pairs import contacts_disabled
 from .places import Places
 
 MOST_PAIRS = (1 << (SMALL_BITS + 3)) - 1
-"""Pairs of geoms that can touch, beyond which a model is refused before they are listed. Kernels look at each of them
-in every step: half a million are a second."""
+"""Pairs of geoms that can touch, beyond which a model is refused: each costs time in every step."""
 MOST_GEOMS = 20_000
 """Geoms that can collide: more would need tables of more than half a gigabyte to find their pairs."""
 _FINITE = {

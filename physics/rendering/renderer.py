@@ -11,6 +11,7 @@ import torch
 from taichi.lang import impl
 
 from ..runtime import ensure_runtime
+from ..taichi_thread import in_taichis_thread
 from .camera import Camera, PoseSource, View
 from .drawables import BOUND, CORE, drawables
 from .intersect import vec3
@@ -160,11 +161,15 @@ class BatchRenderer:
         scene = (*(tables[name] for name in ("kind", "shape", "paint", "solids")), pose, bound)
         lens = (camera, tables["frustum"])
         limits = vec3(self.near, self._reach, LAYERS if colour else 0)
-        if n:
+
+        def cast() -> None:
             with _float32_literals():
                 cull_tiles(tables["shape"], pose, *lens, self.width, self.height, tiles)
                 for side in (0, self.samples) if colour else (0,):
                     cast_rays(*scene, *lens, tables["look"], tiles, limits, side, depth, seen, first_look, image)
+
+        if n:
+            in_taichis_thread(cast)
         depth.masked_fill_(seen < 0, torch.inf)
         return Images(image, depth, tables["geom"][seen.long()])
 

@@ -24,9 +24,10 @@ if sys.argv[1] == "plain":
     compiler._KNOWN = ()
 from tumble.physics.math import Lanes
 from tumble.physics.runtime import init
+from tumble.physics.taichi_thread import in_taichis_thread
 init(lanes=16)
 lanes = Lanes(16, ti.f32)
-numbers = ti.Vector.field(16, ti.f32, 64)
+numbers = in_taichis_thread(lambda: ti.Vector.field(16, ti.f32, 64))
 
 @ti.kernel
 def chain(rounds: ti.i32):

@@ -8,6 +8,7 @@ import tumble
 from tumble.physics.dynamics.tree_matrix import factor, lay_out, multiply, solve
 from tumble.physics.fields import Field, FieldView, flat_array
 from tumble.physics.state.pattern import Pattern
+from tumble.physics.taichi_thread import in_taichis_thread
 
 WIDTH, MOST = 4, 20
 MATRICES, VECTORS = ("L", "A", "B"), ("x", "y", "z", "inverse", "B_inverse")
@@ -68,7 +69,7 @@ class Bench:
 @pytest.fixture(scope="module")
 def bench():
     tumble.init(precision="64")
-    return Bench()
+    return in_taichis_thread(Bench)
 
 
 def tree_of(name):

@@ -1,0 +1,86 @@
+"""Where a geom is, in double precision from the coordinates on, in a kernel of single precision.
+
+For the rare question whose answer a rounded pose would decide.
+"""
+
+import taichi as ti
+
+from ..fields import FieldView, FineView
+from ..math import Quat, Vec3
+from ..math.lanes import Lanes, traced
+from ..math.quaternion import from_axis_angle
+from .forward import BALL, HINGE, SLIDE
+
+
+@traced
+def double_lanes(lanes: Lanes) -> Lanes:
+    """Lanes as wide in double precision."""
+    return lanes.doubled()
+
+
+@traced
+def double(main: FieldView, rest: FieldView) -> FineView:
+    """A field of the model with the digits that rounding took off it."""
+    return FineView(main, rest)
+
+
+@ti.func
+def precise_geom(model: ti.template(), work: ti.template(), g: ti.i32, center: ti.template(), axis: ti.template()):
+    """Position in the world (m) and z axis of geom g, to the variables `center` and `axis`, of double lanes.
+
+    A point of the geom goes from frame to frame: through the joints of a body, last to first, then to its parent.
+    """
+    lanes = double_lanes(work.lanes)
+    zero = lanes.real(0.0)
+    center._assign(double(model.geom_pos, model.geom_pos_rest)[g] + Vec3(zero, zero, zero))
+    turn = double(model.geom_quat, model.geom_quat_rest)[g]
+    axis._assign(turn.rotate(Vec3(zero, zero, lanes.real(1.0))))
+    b = model.geom_bodyid[g]
+    while b > 0:
+        first = model.body_jntadr[b]
+        count = model.body_jntnum[b]
+        if model.body_floats[b] == 1:
+            q = model.jnt_qposadr[first]
+            quat = _quaternion(work, lanes, q + 3)
+            center._assign(quat.rotate(center) + _vector(work, lanes, q))
+            axis._assign(quat.rotate(axis))
+        else:
+            for k in range(count):
+                _through_joint(model, work, first + count - 1 - k, center, axis)
+            quat = double(model.body_quat, model.body_quat_rest)[b]
+            center._assign(quat.rotate(center) + double(model.body_pos, model.body_pos_rest)[b])
+            axis._assign(quat.rotate(axis))
+        b = model.body_parentid[b]
+
+
+@ti.func
+def _vector(work: ti.template(), lanes: ti.template(), q: ti.i32):
+    return Vec3(lanes.rounded(work.qpos[q]), lanes.rounded(work.qpos[q + 1]), lanes.rounded(work.qpos[q + 2]))
+
+
+@ti.func
+def _quaternion(work: ti.template(), lanes: ti.template(), q: ti.i32):
+    rest = _vector(work, lanes, q + 1)
+    return Quat(lanes.rounded(work.qpos[q]), rest.x, rest.y, rest.z).normalized()
+
+
+@ti.func
+def _through_joint(model: ti.template(), work: ti.template(), j: ti.i32, center: ti.template(), axis: ti.template()):
+    """From the frame behind a joint to that before it."""
+    lanes = double_lanes(work.lanes)
+    q = model.jnt_qposadr[j]
+    along = double(model.jnt_axis, model.jnt_axis_rest)[j]
+    if model.jnt_type[j] == SLIDE:
+        way = lanes.rounded(work.qpos[q]) - double(model.qpos0, model.qpos0_rest)[q]
+        center._assign(center + Vec3(way * along.x, way * along.y, way * along.z))
+    else:
+        anchor = double(model.jnt_pos, model.jnt_pos_rest)[j]
+        quat = Quat(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0), lanes.real(0.0))
+        if model.jnt_type[j] == HINGE:
+            quat._assign(
+                from_axis_angle(lanes, along, lanes.rounded(work.qpos[q]) - double(model.qpos0, model.qpos0_rest)[q])
+            )
+        if model.jnt_type[j] == BALL:
+            quat._assign(_quaternion(work, lanes, q))
+        center._assign(quat.rotate(center - anchor) + anchor)
+        axis._assign(quat.rotate(axis))

@@ -1,0 +1,76 @@
+"""The one thread in which Taichi is started, makes its fields, traces kernels and is freed.
+
+Taichi asserts that the thread that makes a field is the one that started it (llvm_context.cpp, `add_struct_module`), and
+keeps what it is tracing in globals. Kernels that are compiled may be launched from any thread. So that environments can
+be made in one thread and stepped in another, whichever lives longer, these jobs are done in a thread of their own.
+"""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any
+
+from .forking import on_fork
+
+
+class _Worker:
+    """A thread that does one job after the other, until the process ends."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[tuple[Future, Callable[[], Any]]] = SimpleQueue()
+        self.thread = threading.Thread(target=self._work, name="taichi", daemon=True)
+        self.thread.start()
+
+    def do(self, job: Callable[[], Any]) -> Any:
+        """Have a job done, and wait for its result or its exception."""
+        future: Future = Future()
+        self._jobs.put((future, job))
+        return future.result()
+
+    def _work(self) -> None:
+        while True:
+            future, job = self._jobs.get()
+            result = None
+            try:
+                result = job()
+                _lay_out_fields()
+                future.set_result(result)
+            except BaseException as error:
+                future.set_exception(error)
+            del future, job, result  # they hold what the caller may want to be freed
+
+
+_lock = threading.Lock()
+_worker: _Worker | None = None
+
+
+def in_taichis_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in the thread that Taichi lives in, and wait for what it returns or raises.
+
+    Whoever has fields of his own in the same process makes them by such a call, after `tumble.init`; his kernels may be
+    compiled and run in any thread.
+    """
+    global _worker
+    if _worker is not None and threading.current_thread() is _worker.thread:
+        return function(*arguments)
+    with _lock:
+        if _worker is None:
+            _worker = _Worker()
+            on_fork(_forget)
+        worker = _worker
+    return worker.do(lambda: function(*arguments))
+
+
+def _forget() -> None:
+    """In a forked process: the thread stayed in the other one, and perhaps a thread that held the lock."""
+    global _worker, _lock
+    _worker, _lock = None, threading.Lock()
+
+
+def _lay_out_fields() -> None:
+    """Do what Taichi would do, before the next kernel, in whichever thread asks for one."""
+    from taichi.lang import impl
+
+    if impl.get_runtime().prog is not None:
+        impl.get_runtime().materialize()
