@@ -73,7 +73,7 @@ ALIKE = {
     "RescaleObservation": (Held, {"min_obs": -1.0, "max_obs": 2.0}),
     "ClipAction": (Held, {}),
     "RescaleAction": (Held, {"min_action": -3.0, "max_action": 2.0}),
-    "ClipReward": (Held, {"min_reward": -0.75, "max_reward": -0.5}),
+    "ClipReward": (Held, {"min_reward": -0.5, "max_reward": 0.0}),
 }
 
 
