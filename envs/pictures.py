@@ -9,7 +9,7 @@ from .arguments import whole
 from .batch import TaskBatch
 
 RENDER_MODES = ("rgb_array", "depth_array")
-METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # of both kinds of environment, before they are made
+METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # of the classes of single and vector environments
 MOST_PICTURES = 16  # environments that are pictured unless told otherwise
 
 
@@ -37,7 +37,7 @@ class Pictures:
         self._renderer: Any = None
 
     def _choose(self, camera_id: int | None, camera_name: str | None) -> int | str | Mapping[str, Any] | None:
-        """What the renderer is to look through. As in v5 a camera called "track" goes before the task's default."""
+        """Choose the renderer's camera. As in v5 a camera called "track" goes before the task's default."""
         task, mj = self._batch.task, self._batch.solver.model.mj
         if camera_name is not None:
             return camera_name

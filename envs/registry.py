@@ -21,7 +21,7 @@ _SINGLE, _VECTOR = "tumble.envs.single_env:SingleEnv", "tumble.envs.vector_env:S
 
 
 class Row(NamedTuple):
-    """One task: where its class is, and what Gymnasium's registry says of the v5 task of the same name."""
+    """One task: the module that has its class, and what Gymnasium's registry says of the v5 task of the same name."""
 
     module: str
     max_episode_steps: int
@@ -87,7 +87,7 @@ def _register(
 
 
 def task_ids() -> list[str]:
-    """Return what is registered of Tumble's and of its users' tasks, such as "tumble/Ant-v0", in alphabetical order."""
+    """Return the ids of Tumble's and its users' registered tasks, such as "tumble/Ant-v0", in alphabetical order."""
     return sorted(name for name, spec in gymnasium.registry.items() if spec.vector_entry_point == _VECTOR)
 
 
