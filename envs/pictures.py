@@ -10,7 +10,7 @@ from .batch import TaskBatch
 
 RENDER_MODES = ("rgb_array", "depth_array")
 METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # of the classes of single and vector environments
-MOST_PICTURES = 16  # environments that are pictured unless told otherwise
+MOST_PICTURES = 16  # environments that are pictured at most, unless `render_envs` names others
 
 
 class Pictures:
@@ -52,7 +52,7 @@ class Pictures:
         """Picture the environments `envs_idx` (k,).
 
         Args:
-            envs_idx: see `rows`.
+            envs_idx: (k,) indices, as `rows` returns them.
             mode: "depth_array" for metres along the optical axis, (k, height, width) float32, inf for the sky;
                 anything else for uint8 RGB, (k, height, width, 3).
         """

@@ -120,6 +120,6 @@ def make_task(task: TaskLike, options: dict[str, Any]) -> "Task":
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    """Say which names come closest, or all of them."""
+    """Return "is A or B" with the names that come closest to one, or "are ..." with all."""
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     return f"is {' or '.join(close)}" if close else f"are {', '.join(known) or 'none'}"

@@ -129,7 +129,7 @@ class Task(ABC):
         dataclass(kw_only=True)(cls)
 
     def __post_init__(self) -> None:
-        """Bring numbers and ranges among the options to plain ones, so that every library rounds them alike.
+        """Convert options that are numbers or pairs of them to Python's types, so that every library rounds them alike.
 
         Raises:
             TypeError: an option whose default is a number or a pair of numbers is something else, or whose annotation
@@ -280,7 +280,7 @@ def _pair(low: Any, high: Any) -> tuple[float, float]:
 
 
 def _kind_of(option: Field) -> str | None:
-    """Which of the kinds above an option is, by its default and annotation; None for all others."""
+    """Return the kind of number, a key of `_PLAIN`, that an option holds by its default and annotation, or None."""
     default = option.default
     if isinstance(default, float):
         return "a number"

@@ -42,7 +42,7 @@ class Learner:
     """A Stable-Baselines3 algorithm with its environments, complete enough to continue to the last bit.
 
     Attributes:
-        config: What it was built from.
+        config: The configuration that it was built from.
         bridge: The environments as SB3 sees them.
         normalizer: `VecNormalize` around the bridge.
         model: The SB3 algorithm.
@@ -52,7 +52,7 @@ class Learner:
         """Build from a configuration, and give torch the configuration's threads, process-wide.
 
         Args:
-            config: What to build.
+            config: The run's configuration.
             envs: Replaces the environments that the configuration describes (for tests).
 
         Raises:
