@@ -20,8 +20,9 @@ _GOLDEN = 0x9E3779B97F4A7C15 - 2**64  # 2^64 divided by the golden ratio, made o
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64  # SplitMix64's multipliers, likewise
 _STEPS = 0x5851F42D4C957F2D  # Knuth's multiplier: keeps the draws of steps apart from those of the start
 _BLOCK = 32  # numbers hashed beyond those asked for: the next draws of the same start then cost no hashing
-_FEW = 64  # up to so many environments `_BLOCK` numbers are hashed ahead; of more, as many as were asked for, since
-# velocities are mostly drawn after as many positions
+# Of more environments than these, not `_BLOCK` numbers are hashed ahead but as many as were asked for: a start mostly
+# draws as many velocities after its positions.
+_FEW = 64
 
 
 def _mix(x: Array) -> Array:

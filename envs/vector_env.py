@@ -42,10 +42,12 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
     - `final_obs` is one dense tensor (num_envs, ...), or one for each name of a `Dict`, with the mask `_final_obs`, as
       every other info is; keys that speak of the same environments share one mask;
     - `options` is not changed by `reset`, masks may be torch or numpy, and an all-False mask resets nobody;
-    - stepping a finished environment under DISABLED raises `ResetNeeded`;
+    - stepping a finished environment under DISABLED raises `ResetNeeded`, and a closed one `ClosedEnvironmentError`;
+    - actions that are not finite are refused, with the environment and the actuator;
     - under NEXT_STEP the action of an environment that is being reset is ignored and not checked;
     - `reset(options={"elapsed_steps": ...})` begins episodes part of the way to their time limit;
-    - all environments share one task: `set_attr` sets one value for all, and `call` refuses `reset` and `step`;
+    - there are no single environments inside: `set_attr` sets one value for all, `call` refuses `reset` and `step`, and
+      no environment draws from `np_random`;
     - `render` pictures `render_envs` and raises without a render mode; no mode collects a `_list` of pictures.
 
     Gymnasium's own vector wrappers are numpy code. Those that remember something, those that go through observations
