@@ -10,8 +10,9 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | `arrays`, `noise` | the arrays and the random numbers that tasks are written in |
 | `batch` | one task on one solver, by `views` of the solver, `memory` of the task, and `checks` of its results |
 | `vector_env`, `single_env` | Gymnasium's two faces |
-| `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `arguments` | one idea each, used by those |
-| `pictures`, `window`, `attributes`, `compatibility` | likewise; the last tells Gymnasium's wrappers what they need |
+| `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |
+| `pictures`, `window`, `attributes` | likewise: rendering, and `call`, `get_attr`, `set_attr` |
+| `compatibility` | which of Gymnasium's wrappers are refused, with what would do |
 | `wrappers` | what `tumble.wrappers` has |
 
 Importing this package imports neither torch nor Taichi; a name below, or Gymnasium when an environment is made, loads

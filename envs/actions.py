@@ -17,17 +17,17 @@ KINDS = (gymnasium.spaces.Box, gymnasium.spaces.Discrete, gymnasium.spaces.Multi
 
 
 class ActionCheck:
-    """Turns what a user passes as actions into an array of the wanted kind, or says what is wrong with it."""
+    """Turns the actions that a user passes into an array of the batch's kind, or says what is wrong with them."""
 
     def __init__(self, num_envs: int, space: gymnasium.Space, kind: ArrayKind, names: Sequence[str] = ()) -> None:
-        """Learn what good actions are.
+        """Learn from the action space which actions are good.
 
         Args:
             num_envs: how many environments.
-            space: of one environment's actions. Those of a `Box` of floating-point numbers may be any finite ones, all
-                others must lie in the space.
-            kind: what the checked actions are to be.
-            names: of the components, for messages; those of the actuators.
+            space: of one environment's actions. In a `Box` of floating-point numbers actions may be any finite numbers;
+                in every other space they must lie within the bounds.
+            kind: library, precision and device of the checked actions.
+            names: of the actuators, for messages; none where the components of an action are no actuators.
 
         Raises:
             TypeError: a space of another kind.
@@ -48,14 +48,14 @@ class ActionCheck:
 
         Args:
             actions: torch on any device, or anything numpy takes.
-            ignored: (num_envs,) mask of environments whose actions are neither looked at nor used; they become zeros,
-                or whole numbers as near to it as the space has them.
+            ignored: (num_envs,) mask of environments whose actions are neither looked at nor used; such actions become
+                zero, or the whole number in the space that is nearest to zero.
 
         Returns:
             Floating-point numbers in the solver's precision, whole numbers as int64.
 
         Raises:
-            TypeError: they are no real numbers, or not whole where the space wants that.
+            TypeError: they are no array of real numbers, or not whole where the space wants that.
             ValueError: wrong shape; or NaN, infinity or outside of the space, naming the environment and the component.
         """
         if isinstance(actions, torch.Tensor):
@@ -79,7 +79,7 @@ class ActionCheck:
         return checked
 
     def one(self, action: Any) -> Array:
-        """Check the action of a single environment; returns an array (1, ...) of our own.
+        """Check the action of a single environment; return a copy of shape (1, ...).
 
         Raises:
             TypeError, ValueError: as `many`.
@@ -94,10 +94,12 @@ class ActionCheck:
         return checked[None] if self._kind.in_numpy else torch.from_numpy(checked[None]).to(self._kind.device)
 
     def _check_kind(self, shape: Any, floating: bool, whole: bool, dtype: Any, wanted: tuple[int, ...]) -> None:
-        """Refuse wrong shapes and kinds of numbers."""
+        """Refuse actions of a shape other than `wanted`, or of a type of number that the space does not have."""
         if shape != wanted:
-            inner = "actuators" if self._names else "the action space's shape"
-            meaning = f"(num_envs, {inner})" if len(wanted) == len(self._shape) else f"({inner},)"
+            inner, of_all = "actuators" if self._names else "the action space's shape", len(wanted) == len(self._shape)
+            meaning = f"(num_envs, {inner})" if of_all else f"({inner},)"
+            if of_all and not shape:  # a TypeError, as of Gymnasium's vector environments
+                raise TypeError(f"actions are a single number; needed is an array {wanted}, {meaning}")
             raise ValueError(f"actions have shape {tuple(shape)}; needed is {wanted}, {meaning}")
         if self._floating and not (floating or whole):
             raise TypeError(f"actions have dtype {dtype}; needed are real numbers, such as float32")
@@ -105,7 +107,7 @@ class ActionCheck:
             raise TypeError(f"actions have dtype {dtype}; needed are whole numbers, such as int64, for {self._space}")
 
     def _brought(self, actions: torch.Tensor) -> Array:
-        """Bring a tensor to the wanted precision, device and library; a view where it is there."""
+        """Bring a tensor to the batch's library, device and precision; without a copy where it has them already."""
         if actions.requires_grad:
             actions = actions.detach()
         if self._kind.in_numpy:
@@ -115,14 +117,14 @@ class ActionCheck:
         return actions.to(self._kind.device, self._torch_dtype)
 
     def _converted(self, array: np.ndarray) -> np.ndarray:
-        """Copy into the wanted precision; a number too large for it becomes infinite, and is found as such."""
+        """Copy into the batch's precision; a number too large for it becomes infinite, which `_sound` then finds."""
         if array.dtype == self._numpy_dtype:
             return array.copy()
         with np.errstate(over="ignore"):
             return array.astype(self._numpy_dtype)
 
     def _sound(self, checked: Array) -> Array:
-        """Where numbers may be used, a mask of their shape."""
+        """Return a mask, of the shape of the actions, that is True where a number may be used."""
         if self._floating:
             return np.isfinite(checked) if isinstance(checked, np.ndarray) else torch.isfinite(checked)
         low, high = (
@@ -148,7 +150,7 @@ class ActionCheck:
 
 
 def _bounds(space: gymnasium.Space) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the greatest whole numbers of a space, of its shape; of floating-point boxes nothing is asked."""
+    """Return the least and the greatest whole numbers in a space, each of its shape; nobody uses a float Box's."""
     if isinstance(space, gymnasium.spaces.Discrete):
         least, count = np.asarray(space.start, np.int64), np.asarray(space.n, np.int64)
     elif isinstance(space, gymnasium.spaces.MultiDiscrete):

@@ -70,11 +70,11 @@ class Ant(LocomotionTask):
         self.body = self.model.body(self.main_body).id
 
     def reset(self, noise: Noise) -> Start:
-        """Near the reference."""
+        """Draw positions uniformly around the reference, and normal velocities."""
         return normal_start(self, noise, self.reset_noise_scale)
 
     def begin(self, state: TaskState) -> ResetResult:
-        """What is seen at the start; as in v5, no contact wrenches."""
+        """Return what is seen at the start, with contact wrenches of zero, as in v5."""
         return super().begin(without_wrenches(state))
 
     def contact_forces(self, state: TaskState) -> Array:
@@ -83,11 +83,11 @@ class Ant(LocomotionTask):
         return clip(self.xp.reshape(wrenches, (wrenches.shape[0], -1)), *self.contact_force_range)
 
     def observation(self, state: TaskState) -> Array:
-        """What the agent sees."""
+        """Return what the agent sees, (n, size)."""
         return self.seen(state, self.contact_forces(state))
 
     def seen(self, state: TaskState, forces: Array) -> Array:
-        """Positions, without x and y unless asked for, velocities, contact wrenches."""
+        """Return positions (without x and y unless asked for), velocities, and `forces` but for the world's."""
         parts = [state.coordinates[:, self.skipped :]]
         if self.include_cfrc_ext_in_observation:
             parts.append(forces[:, 6:])
@@ -95,12 +95,12 @@ class Ant(LocomotionTask):
 
     @property
     def observation_structure(self) -> dict[str, int]:
-        """Block widths."""
+        """The widths of the observation's blocks, in order."""
         wrenches = 6 * (self.model.nbody - 1) if self.include_cfrc_ext_in_observation else 0
         return super().observation_structure | {"cfrc_ext": wrenches}
 
     def position(self, state: TaskState) -> Array:
-        """Where the main body is, by v5's xpos: it is that of the last evaluation."""
+        """Position of the main body, (n, 2) m: its xpos of the last evaluation, as v5 reads it."""
         return state.fields["xpos"][:, self.body, :2]
 
     def healthy(self, state: TaskState) -> Array:

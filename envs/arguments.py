@@ -1,4 +1,4 @@
-"""What environments are made with, checked: counts, and autoreset modes."""
+"""Checks of the arguments that environments are made with: counts, time limits and autoreset modes."""
 
 import operator
 from typing import Any
@@ -10,7 +10,7 @@ def whole(name: str, value: Any, least: int | None = 1) -> int:
     """Return a whole number, Python's or numpy's, as Python's.
 
     Raises:
-        TypeError: it is not whole, 2.0 included.
+        TypeError: the value is not of a whole type; 2.0 is not either.
         ValueError: it is less than `least`.
     """
     try:
@@ -37,7 +37,7 @@ def time_limit(max_episode_steps: Any) -> int | None:
 
 
 def parse_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
-    """Return the mode that is meant by a member, its name ("SAME_STEP") or its value ("SameStep").
+    """Return the mode that was given as a member, by its name ("SAME_STEP") or by its value ("SameStep").
 
     Raises:
         ValueError: no such mode.

@@ -1,10 +1,10 @@
 """Arrays as tasks see them: the Python array API standard, in numpy where the solver lies on a CPU, in torch elsewhere.
 
 A task is written once in the functions of the standard (https://data-apis.org/array-api), which it finds in `self.xp`:
-numpy itself, or torch behind `array-api-compat`. What the standard leaves open stands here. Where a result must have
-the same bits in any batch, a library's own sum, norm, sine or matrix product will not do: numpy chooses their order and
-their code by the shape and layout of the whole array. The functions here have a fixed order, and are made of + - * /,
-roots, comparisons and rounding, which IEEE 754 fixes exactly.
+numpy itself, or torch behind `array-api-compat`. This module has functions that the standard lacks. An environment's
+results must have the same bits in a batch of any size, and there a library's own sum, norm, sine or matrix product will
+not do: numpy chooses their order and their code by the shape and layout of the whole array. The functions here compute
+in a fixed order, and only with + - * /, roots, comparisons and rounding, whose results IEEE 754 fixes exactly.
 """
 
 import math
@@ -27,7 +27,7 @@ _COSINE = [(-1) ** k / math.factorial(2 * k) for k in range(9)]
 
 
 class ArrayKind(NamedTuple):
-    """What the arrays of a batch are: library, precision and device. Numbers come in and go out here."""
+    """The library, precision and device of a batch's arrays, with the conversions to and from them."""
 
     xp: Any  # the library, in the names of the array API standard
     dtype: Any  # the solver's precision, as the library names it
@@ -40,7 +40,7 @@ class ArrayKind(NamedTuple):
         Args:
             dtype: the solver's precision.
             device: where the solver lies.
-            library: "torch" for torch everywhere.
+            library: "torch" for torch on a CPU too; None for numpy there.
 
         Raises:
             ValueError: no such library.
@@ -64,26 +64,26 @@ class ArrayKind(NamedTuple):
         return _NUMPY_BOOL if self.in_numpy else torch.bool
 
     def numbers(self, values: Any) -> Array:
-        """Bring numbers to this precision and device; a view where they are there."""
+        """Convert numbers to an array of this kind; without a copy where they are one already."""
         if self.in_numpy:
             return np.asarray(values, self.dtype)
         return torch.as_tensor(values, dtype=self.dtype, device=self.device)
 
     def like(self, values: Any) -> Array:
-        """Bring an array of any library to this one: floating-point numbers in this precision, others as they are."""
+        """Convert an array of any library to this one, and floating-point numbers to this precision."""
         array = torch.as_tensor(values, device=self.device) if not self.in_numpy else np.asarray(values)
         return self.numbers(array) if self.xp.isdtype(array.dtype, "real floating") else array
 
     def from_tensor(self, tensor: torch.Tensor) -> Array:
-        """View a tensor that lies on this device."""
+        """Return an array of this kind that shares the memory of a tensor on this device."""
         return tensor.numpy() if self.in_numpy else tensor
 
     def to_tensor(self, array: Array) -> torch.Tensor:
-        """View an array of this kind."""
+        """Return a tensor that shares the memory of an array of this kind."""
         return torch.from_numpy(array) if self.in_numpy else array
 
     def zeros(self, shape: tuple[int, ...], dtype: Any = None) -> Array:
-        """Zeros; of the solver's precision unless told otherwise."""
+        """Return zeros; `dtype` is the solver's precision unless given."""
         return self.xp.zeros(shape, dtype=dtype or self.dtype, device=self.device)
 
 
@@ -163,17 +163,17 @@ def _polynomial(coefficients: Sequence[float], x: Array) -> Array:
 
 
 def host(x: Array) -> np.ndarray:
-    """Bring to numpy, without copying where possible."""
+    """Return an array as numpy's, without a copy where it lies on the CPU."""
     return x if isinstance(x, np.ndarray) else x.cpu().numpy()
 
 
 def copy(x: Array) -> Array:
-    """Copy, so that what happens to the original is not seen."""
+    """Return a copy that shares no memory with the array."""
     return x.copy() if isinstance(x, np.ndarray) else x.clone()
 
 
 def owns_data(x: Array) -> bool:
-    """Whether an array is no view of another."""
+    """Whether an array has memory of its own, not a part of another's."""
     return x.flags.owndata if isinstance(x, np.ndarray) else not x._is_view()
 
 
@@ -193,7 +193,7 @@ def spread_mask(mask: Array, like: Array) -> Array:
 
 
 def finite_or_zero(x: Array, among: Array) -> Array:
-    """Replace what is not finite by zero, in the rows of the mask `among` (n,)."""
+    """Replace infinities and NaN by zero in the rows where the mask `among` (n,) is True."""
     xp = namespace(x)
     if not xp.isdtype(x.dtype, "real floating"):
         return x

@@ -1,7 +1,7 @@
-"""`call`, `get_attr` and `set_attr`, as Gymnasium's SyncVectorEnv has them, where all environments are one object.
+"""`call`, `get_attr` and `set_attr` of Gymnasium's SyncVectorEnv, for environments that are one Python object.
 
-A result or a value of the batch is given once for each environment. What belongs to single environments is handed out
-one by one: pictures, seeds, episode lengths, and the spaces of one environment.
+Where that object has one value for all environments, the value is repeated for each of them. Pictures, seeds and
+episode lengths are handed out one for each environment; "observation_space" and "action_space" are the single ones.
 """
 
 from collections.abc import Mapping
@@ -21,20 +21,20 @@ _SINGLE: Mapping[str, str] = {
 }
 _EACH = ("np_random_seed", "episode_lengths")  # attributes with a value for every environment
 _TOGETHER = ("reset", "step")  # methods that cannot be called in one environment after the other
-_AT_THE_START = ("xml_file", "default_camera_config")  # options that are not looked at again
+_AT_THE_START = ("xml_file", "default_camera_config")  # options that are read once, when environments are made
 
 
 class SharedAttributes:
-    """The three methods; a part of `SimVectorEnv`."""
+    """The part of `SimVectorEnv` that has these three methods."""
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Call a method, or read an attribute, of every environment.
 
-        It is looked for on this object, then on the task, then on the solver; "render" gives the picture of each
-        environment in `render_envs` and None for the others, and nothing but None without a render mode.
+        The name is looked for on this object, then on the task, then on the solver. "render" gives the picture of each
+        environment in `render_envs` and None for every other; without a render mode None for all.
 
         Returns:
-            num_envs results: of a method that is called once for all, so many times the same object.
+            A tuple of num_envs results. A method of the batch is called once, and its result is repeated.
 
         Raises:
             AttributeError: there is no such name.
@@ -55,16 +55,16 @@ class SharedAttributes:
         return self.call(name)
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Set an attribute of all environments, where `call` finds it, or else on this object.
+        """Set an attribute of all environments: on the object where `call` finds the name, or else on this one.
 
-        An option of the task is checked as when the task is made, and the task learns its model again.
+        A new value of a task's option is checked as when a task is made, and the task's `bind` is called again.
 
         Args:
             name: of the attribute.
             values: one value; or a list or tuple with one for each environment, all equal, since they share one object.
 
         Raises:
-            ValueError: other values for other environments, or not one for each; or an option that is read once only.
+            ValueError: the values differ, or are not one for each environment; or the option is read only once.
         """
         envs = cast("SimVectorEnv", self)
         value = _shared(name, values, envs.num_envs)
@@ -78,10 +78,10 @@ class SharedAttributes:
 
 
 def _owner(envs: "SimVectorEnv", name: str, otherwise: Any = None) -> Any:
-    """The environments, their task or their solver: the first that has the name.
+    """Return the first of the environments, their task and their solver that has the name, or else `otherwise`.
 
     Raises:
-        AttributeError: none of them has it, and there is nothing otherwise.
+        AttributeError: none of them has the name, and `otherwise` is None.
     """
     for owner in (envs, envs.task, envs.solver):
         if hasattr(owner, name):
@@ -93,10 +93,10 @@ def _owner(envs: "SimVectorEnv", name: str, otherwise: Any = None) -> Any:
 
 
 def _shared(name: str, values: Any, num_envs: int) -> Any:
-    """The one value that is meant.
+    """Return the one value for all environments from a value, or from a list or tuple with one for each.
 
     Raises:
-        ValueError: there are several.
+        ValueError: the values differ, or their number is not num_envs.
     """
     if not isinstance(values, list | tuple):
         return values
@@ -123,7 +123,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _pictures(envs: "SimVectorEnv") -> tuple[np.ndarray | None, ...]:
-    """The picture of every environment that is pictured, None for the others."""
+    """Return the picture of every environment in `render_envs`, and None for every other."""
     if envs.render_mode is None:
         gymnasium.logger.warn("call('render') without a render mode: make it with render_mode='rgb_array'")
         return (None,) * envs.num_envs

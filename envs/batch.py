@@ -1,4 +1,4 @@
-"""A task on a solver: all its environments move at once. It knows neither episodes nor Gymnasium."""
+"""A task on a solver: the batch moves all environments at once. It knows neither time limits nor Gymnasium."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
@@ -31,17 +31,17 @@ class TaskBatch:
     """A batch of environments that all do the same task.
 
     Attributes:
-        task: bound to the model; the one that was given stays as it was.
-        kind: what its arrays are.
-        solver: moves the environments.
-        streams: the noise of every environment.
+        task: a copy of the given task that is bound to the model; the given one stays as it was.
+        kind: library, precision and device of all arrays.
+        solver: the solver that moves the environments.
+        streams: the random numbers of every environment.
     """
 
     def __init__(self, task: Task, num_envs: int, model_options: Mapping[str, Any] | None = None) -> None:
-        """Load the model, make the solver, and begin an episode everywhere, to see that the task can.
+        """Load the model, make the solver, and begin an episode in every environment, to see that the task can.
 
         Args:
-            task: what to do.
+            task: the task of all environments.
             num_envs: how many environments.
             model_options: options that override the model file's, e.g. {"timestep": 0.005, "tolerance": 1e-10}.
 
@@ -61,12 +61,12 @@ class TaskBatch:
         self.streams = Streams(num_envs, self.kind)
         self._memory = Memory(type(task).__name__, self.kind)
         everyone = self.kind.xp.arange(num_envs, device=self.kind.device)
-        self.observation = self.reset(everyone).observation  # of a first episode that nobody sees
+        self.observation = self.reset(everyone).observation  # of a first episode, which no user sees
         self.action_space, self.observation_space = task.action_space, self._check.observation_space(self.observation)
 
     @property
     def action_names(self) -> list[str]:
-        """The names of the action's components where they are the actuators'; those without a name by their number."""
+        """The actuators' names, or numbers where they have none; nothing where the task turns actions into controls."""
         model = self.task.model
         if self._maps_actions:
             return []
@@ -77,7 +77,7 @@ class TaskBatch:
         self.streams.seed(seeds, rows)
 
     def reset(self, rows: Array) -> ResetResult:
-        """Begin an episode in each of the environments `rows` (k,); returns what is seen in those."""
+        """Begin an episode in the environments `rows` (k,); return their observations and infos, each (k, ...)."""
         self.solver.runtime.require()
         noise, task, check = self.streams.begin(rows), self.task, self._check
         coordinates, memory = check.start(task.reset(noise), len(rows))
@@ -85,7 +85,7 @@ class TaskBatch:
         result = check.begun(self._ask(task.begin, state), len(rows))
         self._memory.begin({**memory, **result.memory}, rows)
         if len(rows) == self.num_envs:
-            self._coordinates = coordinates  # as the last step or reset left them
+            self._coordinates = coordinates  # (num_envs, nq + nv), as the last step or reset left them
         else:
             self._coordinates[rows] = coordinates
         self._edits = self.solver.edits
@@ -132,14 +132,14 @@ class TaskBatch:
         self._coordinates, self._edits = self._view.coordinates(), self.solver.edits
 
     def _ask(self, method: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a method of the task; a name that is missing in the state is answered with what to do."""
+        """Call a method of the task; if it asks its state for a name that is not there, the error says what to do."""
         try:
             return method(*arguments)
         except KeyError as error:
             raise self._check.missing(error) from error
 
     def _drive(self, action: Array, noise: Noise) -> None:
-        """Move under the controls that the task makes of the actions, once or at every physics step."""
+        """Take the physics steps under controls that the task makes of the actions, once or before each of them."""
         task, solver = self.task, self.solver
         times, steps = (task.frame_skip, 1) if task.control_each_substep else (1, task.frame_skip)
         for _ in range(times):
@@ -148,7 +148,7 @@ class TaskBatch:
             solver.step(steps)
 
     def _notice_edits(self) -> None:
-        """Catch up with states that were changed from outside: motion begins anew where they are."""
+        """Find states that a user changed through the solver; there let the task make its memory anew by `begin`."""
         self._edits = self.solver.edits
         now = self._view.coordinates()
         rows = indices(~row_all(now == self._coordinates))
@@ -160,7 +160,7 @@ class TaskBatch:
             self._memory.write(result.memory, rows)
 
     def _own(self, array: Array) -> Array:
-        """The array, or a copy where it is a part of another or of the memory: who gets it may write to it."""
+        """Return an array that its receiver may write to: a copy if this one is part of another or of the memory."""
         if owns_data(array):
             for kept in self._memory.arrays.values():
                 if array is kept:
@@ -173,7 +173,7 @@ class TaskBatch:
         return self.kind.zeros((self.num_envs,), self.kind.xp.bool)
 
     def _held(self, outcome: StepOutcome, faults: Array) -> StepOutcome:
-        """End the episodes whose state did not stay finite; nothing that is not finite leaves here."""
+        """End the episodes whose state did not stay finite, and replace what is not finite in their results by zero."""
         broken = (faults & NON_FINITE) != 0
         return outcome._replace(
             observation=each(lambda part: finite_or_zero(part, broken), outcome.observation),

@@ -1,4 +1,4 @@
-"""What a task returned, checked before it is used: errors name the task, the method and what was expected."""
+"""Checks of what a task returns, before it is used: errors name the task, its method and what was expected."""
 
 import inspect
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ class ResultCheck:
         self._task, self._kind, self._name = task, kind, type(task).__name__
         self._dtype, self._boolean = kind.dtype, kind.boolean
         self._wanted: dict[str, tuple[tuple[int, ...], Any]] = {}  # shape and type of each part of an observation
-        self._arrays_of_step: dict[str, tuple[tuple[int, ...], Any]] = {}  # and as they are in the arrays of a step
+        self._arrays_of_step: dict[str, tuple[tuple[int, ...], Any]] = {}  # the same, as the batch's library names them
 
     def reads(self) -> tuple[str, ...]:
         """The derived quantities that the task reads.
@@ -76,7 +76,7 @@ class ResultCheck:
         return result if fits else self._mended(result, n)
 
     def _fits(self, result: StepResult, shape: tuple[int]) -> bool:
-        """Whether everything is as it should be already: it nearly always is."""
+        """Whether a step's result needs no conversion and has no mistake, as is nearly always so."""
         observation, terms, terminated, info, _ = result
         dtype = self._dtype
         for term in terms.values():
@@ -94,7 +94,7 @@ class ResultCheck:
         return found == wanted and len(terms) > 0
 
     def _mended(self, result: StepResult, n: int) -> StepResult:
-        """Bring numbers to the solver's precision, or say what is wrong."""
+        """Bring the numbers of a step's result to the solver's precision, or say what is wrong with them."""
         if not result.reward_terms:
             raise ValueError(f'{self._name}.step: reward_terms is empty; needed is at least one, {{"reward": (n,)}}')
         for name, term in result.reward_terms.items():
@@ -111,7 +111,7 @@ class ResultCheck:
         return result._replace(observation=self._observation(result.observation, n, "step"), reward_terms=terms)
 
     def missing(self, error: KeyError) -> KeyError:
-        """Say what to do about a name that a method of the task looked for in vain."""
+        """Return the error for a name that a method of the task looked for in its state and that is not there."""
         return KeyError(
             f"{self._name} asked for {error}, which is not there. If it was asked of state.fields, name it in "
             f"{self._name}.reads, which has {list(self._task.reads)}; if of state.memory, return it in the memory of "
@@ -128,10 +128,13 @@ class ResultCheck:
     # -- observations -------------------------------------------------------------------------------------------------
 
     def observation_space(self, example: Observation) -> gymnasium.Space:
-        """The space of one environment's observations: the task's own, in the solver's precision, or what fits.
+        """The space of one environment's observations: the task's own in the solver's precision, or one that fits.
+
+        Args:
+            example: observations (n, ...) of a first reset.
 
         Raises:
-            TypeError: it is not a `Box` or a `Dict` of boxes of floating-point numbers or bytes.
+            TypeError: the task's own is not a `Box` or a `Dict` of boxes of floating-point numbers or bytes.
         """
         space = self._task.observation_space
         if space is None:
@@ -154,7 +157,7 @@ class ResultCheck:
         return gymnasium.spaces.Dict(boxes) if isinstance(space, gymnasium.spaces.Dict) else boxes[""]
 
     def _fitting_box(self, part: Array) -> gymnasium.Space:
-        """Any number, or any byte."""
+        """Return the space of all numbers, or of all bytes, in the shape of one environment's part (n, ...)."""
         xp, shape = self._kind.xp, tuple(part.shape[1:])
         if part.dtype == xp.uint8:
             return gymnasium.spaces.Box(0, 255, shape, np.uint8)
@@ -212,5 +215,5 @@ class ResultCheck:
 
 
 def _blocks(parts: Mapping[str, Any]) -> str:
-    """Name the parts of an observation."""
+    """Name the parts of an observation, for messages."""
     return "one array" if list(parts) == [""] else f"the blocks {sorted(parts)}"

@@ -1,8 +1,8 @@
-"""What Gymnasium's vector wrappers need of the environments inside them, said when they do not have it.
+"""Gymnasium's vector wrappers are refused with what to do instead where the environments inside cannot serve them.
 
-Those wrappers are numpy code, and those of observations know no SAME_STEP. Around environments that they cannot serve
-they fail inside numpy or torch, or with words that do not say what to do. All that could fail ask for the autoreset
-mode while they are made; so the metadata answers them with what there is instead.
+Those wrappers are numpy code, and those of observations do not know SAME_STEP. Around environments that they cannot
+serve they would fail later, inside numpy or torch, or with words that do not say what to do. Nearly all of them read
+the autoreset mode or the render modes from the environments' metadata when they are made; so the metadata refuses them.
 """
 
 import sys
@@ -15,36 +15,41 @@ from gymnasium.wrappers import vector
 from gymnasium.wrappers.vector.array_conversion import ArrayConversion
 
 _NUMPY_CODE = (
-    vector.FlattenObservation,
     vector.NormalizeObservation,
     vector.NormalizeReward,
     vector.RecordEpisodeStatistics,
+    vector.VectorizeTransformObservation,  # and what derives from it, such as FlattenObservation
 )
+_FILMS = (vector.HumanRendering, vector.RecordVideo)
 _OURS = ("NormalizeObservation", "NormalizeReward", "RecordEpisodeStatistics")  # what tumble.wrappers has as well
-_KEY = "autoreset_mode"
+_MODE = "autoreset_mode"
+_ASKED = (_MODE, "render_modes")  # the keys that a wrapper of Gymnasium reads while it is made
 
 
 class Metadata(dict[str, Any]):
     """The metadata of vector environments, which refuses wrappers of Gymnasium that would fail."""
 
     def __getitem__(self, key: str) -> Any:
-        """Read; the autoreset mode on behalf of a wrapper that is being made only if that can work."""
-        if key == _KEY:
+        """Read a value; a wrapper of Gymnasium that is being made gets it only if it can work."""
+        if key in _ASKED:
             _check(sys._getframe(1))
         return super().__getitem__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Read like [], with a default."""
-        if key == _KEY:
+        """Read a value like [], with a default."""
+        if key in _ASKED:
             _check(sys._getframe(1))
         return super().get(key, default)
 
 
 def _check(asking: FrameType) -> None:
-    """Refuse what asks, if it is the constructor of one of Gymnasium's wrappers that cannot work.
+    """Refuse the constructor of a wrapper of Gymnasium that cannot work on these environments.
+
+    Args:
+        asking: the frame of the function that reads the metadata; nothing is refused unless it is such a constructor.
 
     Raises:
-        ValueError: with what it needs, and what there is instead.
+        ValueError: the wrapper cannot work; the message says what it needs, and what there is instead.
     """
     wrapper = asking.f_locals.get("self")
     inside = asking.f_code.co_name == "__init__" and asking.f_globals.get("__name__", "").startswith("gymnasium.")
@@ -53,19 +58,19 @@ def _check(asking: FrameType) -> None:
     name, envs, converted = type(wrapper).__name__, wrapper.env, False
     while isinstance(envs, VectorWrapper):
         envs, converted = envs.env, converted or isinstance(envs, ArrayConversion)
-    if isinstance(wrapper, vector.RecordVideo):
-        _check_pictures(envs)
+    if isinstance(wrapper, _FILMS):
+        _check_pictures(name, envs)
     metadata = dict(envs.metadata)
     lacking = []
     if isinstance(wrapper, _NUMPY_CODE) and metadata.get("torch") and not converted:
         lacking.append("output='numpy'")
     modes = _modes(wrapper)
-    if metadata[_KEY] not in modes:
+    if metadata[_MODE] not in modes:
         lacking.append(f"autoreset_mode={' or '.join(repr(mode.name) for mode in modes)}")
     if lacking:
         instead = f"tumble.wrappers.{name} works on them as they are; or " if name in _OURS else ""
         raise ValueError(
-            f"Gymnasium's {name} cannot work on these environments ({metadata[_KEY].name}, "
+            f"Gymnasium's {name} cannot work on these environments ({metadata[_MODE].name}, "
             f"{'torch' if metadata.get('torch') else 'numpy'} output): {instead}make them with {', '.join(lacking)}"
         )
 
@@ -79,11 +84,11 @@ def _modes(wrapper: VectorWrapper) -> tuple[AutoresetMode, ...]:
     return tuple(AutoresetMode)
 
 
-def _check_pictures(envs: VectorEnv) -> None:
-    """Refuse to film environments of which not all are pictured."""
+def _check_pictures(name: str, envs: VectorEnv) -> None:
+    """Refuse the wrapper `name`, which shows all environments, where `render` pictures only some."""
     shown = len(getattr(envs, "render_envs", range(envs.num_envs)))
     if envs.render_mode is not None and shown != envs.num_envs:
         raise ValueError(
-            f"RecordVideo wants a picture of each of the {envs.num_envs} environments, and render() shows {shown}: "
-            f"make them with render_envs=range({envs.num_envs}), or film fewer environments"
+            f"{name} wants a picture of each of the {envs.num_envs} environments, and render() shows {shown}: "
+            f"make them with render_envs=range({envs.num_envs}), or show fewer environments"
         )

@@ -1,4 +1,4 @@
-"""Telling the user about faults: once for each kind, with the environment, the step and what to change."""
+"""Warnings about faults: one for each kind of fault, with the environment, the step and what to change."""
 
 import warnings
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ class FaultReporter:
         self._told: set[int] = set()
 
     def report(self, faults: Iterable[tuple[int, int, int]], stacklevel: int) -> None:
-        """Warn of what has not been told yet.
+        """Warn of the kinds of fault that no warning has been given of yet.
 
         Args:
             faults: (environment, bit mask, step of its episode) of every environment that has one.

@@ -49,11 +49,11 @@ class HalfCheetah(LocomotionTask):
     reset_noise_scale: float = 0.1
 
     def reset(self, noise: Noise) -> Start:
-        """Near the reference."""
+        """Draw positions uniformly around the reference, and normal velocities."""
         return normal_start(self, noise, self.reset_noise_scale)
 
     def observation(self, state: TaskState) -> Array:
-        """Positions, without x unless asked for, and velocities."""
+        """Return positions (without x unless asked for) and velocities, (n, size)."""
         return state.coordinates[:, self.skipped :]
 
     def step(self, state: TaskState, action: Array) -> StepResult:

@@ -69,11 +69,11 @@ class Hopper(LocomotionTask):
         self.health = self.array(low), self.array(high)
 
     def reset(self, noise: Noise) -> Start:
-        """Near the reference, evenly."""
+        """Draw positions and velocities uniformly around the reference."""
         return uniform_start(self, noise, self.reset_noise_scale)
 
     def observation(self, state: TaskState) -> Array:
-        """Positions, without x unless asked for, and clipped velocities."""
+        """Return positions (without x unless asked for) and clipped velocities, (n, size)."""
         return self.xp.concat((state.qpos[:, self.skipped :], clip(state.qvel, -10, 10)), axis=1)
 
     def healthy(self, state: TaskState) -> Array:
@@ -94,5 +94,5 @@ class Hopper(LocomotionTask):
         return StepResult(self.observation(state), terms, terminated, info, {"position": position})
 
     def place_info(self, state: TaskState) -> dict[str, Array]:
-        """Where the root is."""
+        """Return where the root is, for the info."""
         return super().place_info(state) | {"z_distance_from_origin": self.rise(state)}

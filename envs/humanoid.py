@@ -76,11 +76,11 @@ class Humanoid(HumanoidTask):
     healthy_z_range: tuple[float, float] = (1.0, 2.0)
 
     def begin(self, state: TaskState) -> ResetResult:
-        """What is seen at the start, and where that is; as in v5, no contact wrenches."""
+        """Return what is seen at the start, with contact wrenches of zero, as in v5."""
         return super().begin(without_wrenches(state))
 
     def position(self, state: TaskState) -> Array:
-        """Where the centre of mass is."""
+        """Where the centre of mass is, (n, 2) m."""
         return state.fields["subtree_com"][:, 0, :2]
 
     def step(self, state: TaskState, action: Array) -> StepResult:
@@ -101,5 +101,5 @@ class Humanoid(HumanoidTask):
         return StepResult(self.observation(state), terms, terminated, info, {"position": position})
 
     def place_info(self, state: TaskState) -> dict[str, Array]:
-        """Where the root is, and the tendons."""
+        """Return where the root is, and what the tendons measure, for the info."""
         return super().place_info(state) | self.tendon_info(state)

@@ -1,4 +1,4 @@
-"""What the tasks with a humanoid share: what the agent sees, and what is told about the tendons."""
+"""The part that tasks with a humanoid share: what the agent sees, and what the info says of the tendons."""
 
 from typing import ClassVar
 
@@ -25,18 +25,18 @@ class HumanoidTask(LocomotionTask):
     include_cfrc_ext_in_observation: bool = True
 
     def bind(self) -> None:
-        """Learn what the model's tendons measure."""
+        """Find the hinges that the model's tendons measure, and their weights."""
         hinges, weights = _tendon_wraps(self.model)
         self.wrap_weights = self.array(np.concatenate((weights, weights)))
         both = np.concatenate((hinges, hinges + self.model.nv - 6))
         self.wraps = self.xp.asarray(both.ravel(), device=self.wrap_weights.device)
 
     def reset(self, noise: Noise) -> Start:
-        """Near the reference, evenly."""
+        """Draw positions and velocities uniformly around the reference."""
         return uniform_start(self, noise, self.reset_noise_scale)
 
     def observation(self, state: TaskState) -> Array:
-        """Positions, without x and y unless asked for, velocities, and what each body carries."""
+        """Return positions (without x and y unless asked for), velocities, and the blocks that the options include."""
         blocks, n, xp = state.fields, state.qpos.shape[0], self.xp
         parts = [state.coordinates[:, self.skipped :]]
         if self.include_cinert_in_observation:
@@ -51,7 +51,7 @@ class HumanoidTask(LocomotionTask):
 
     @property
     def observation_structure(self) -> dict[str, int]:
-        """Block widths."""
+        """The widths of the observation's blocks, in order."""
         bodies = self.model.nbody - 1
         return super().observation_structure | {
             "cinert": 10 * bodies * self.include_cinert_in_observation,

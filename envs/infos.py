@@ -1,7 +1,7 @@
 """Gymnasium's convention for the infos of a batch: every key has a mask `_key` of the environments that it speaks of.
 
-Values are dense tensors (num_envs, ...) with zeros where the mask is False; a key that speaks of nobody is left out.
-Keys that speak of the same environments share one mask.
+Values are dense arrays (num_envs, ...) with zeros where the mask is False; a key that speaks of no environment is left
+out. Keys that speak of the same environments share one mask.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,20 +14,20 @@ Info = dict[str, Any]  # what the user gets: tensors or arrays, or further infos
 
 
 class InfoBuilder:
-    """The infos of a step or a reset while they are made.
+    """The infos of a step or a reset, while they are being put together.
 
-    Values that are alike lie side by side in one block (keys, num_envs, ...): a task has six or ten numbers, and the
-    cost of an operation hardly depends on how many.
+    Values of the same type and shape lie side by side in one block (keys, num_envs, ...): a task has six or ten of
+    them, and an operation on a block costs hardly more than one on a single value.
 
     Args:
-        values: of all environments; they are copied.
-        mask: of whom they speak, (num_envs,) bool: of everyone, or there are no values.
+        values: of all environments, each (num_envs, ...); they are copied.
+        mask: the environments that they speak of, (num_envs,) bool: all, unless there are no values.
     """
 
     def __init__(self, values: Values, mask: Array) -> None:
         self._mask = mask
         self._blocks: list[tuple[Sequence[str], Array]] = []
-        self._masks: dict[str, Array] = {}  # of whom each key speaks; keys that speak of nobody are not here
+        self._masks: dict[str, Array] = {}  # (num_envs,) bool by key; keys that speak of no environment are left out
         alike: dict[Any, list[str]] = {}
         for key, value in values.items():
             alike.setdefault((value.dtype, value.shape[1:]), []).append(key)
@@ -45,7 +45,7 @@ class InfoBuilder:
         return next((block[keys.index(key)] for keys, block in self._blocks if key in keys), None)
 
     def split(self, rows: Array, mask: Array) -> "InfoBuilder":
-        """Move the values of the environments `rows` (k,), the same as `mask`, into a builder of their own."""
+        """Move the values of the environments `rows` (k,), which `mask` (num_envs,) marks too, into a new builder."""
         those = InfoBuilder({}, mask)
         for keys, block in self._blocks:
             part = zeros_like_rows(block, len(block))
@@ -57,7 +57,7 @@ class InfoBuilder:
         return those
 
     def put(self, values: Values, rows: Array, mask: Array) -> None:
-        """Set values (k, ...) of the environments `rows` (k,), the same as `mask`."""
+        """Set values (k, ...) of the environments `rows` (k,), which `mask` (num_envs,) marks too."""
         both = self._mask | mask
         for key, value in values.items():
             row = self._row(key)
@@ -69,7 +69,7 @@ class InfoBuilder:
             row[rows] = value
 
     def put_faults(self, faults: Array | None, among: Array | None = None) -> None:
-        """Set "fault", bit masks (num_envs,), where there are any; with `among` (num_envs,) bool, only there."""
+        """Set "fault" where the bit masks `faults` (num_envs,) are not zero and, if given, `among` is True."""
         if faults is None:
             return
         mask = faults != 0 if among is None else (faults != 0) & among
@@ -78,7 +78,7 @@ class InfoBuilder:
             self.put({"fault": faults[rows]}, rows, mask)
 
     def info(self, export: Callable[[Array], Any]) -> Info:
-        """Return what the user gets; `export` brings an array to the user's side."""
+        """Return the infos as the user gets them; `export` turns an array of the batch into the user's kind."""
         info: Info = {}
         masks: dict[int, Any] = {}  # as the user gets them, by the id of ours
         for keys, block in self._blocks:

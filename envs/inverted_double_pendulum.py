@@ -46,11 +46,11 @@ class InvertedDoublePendulum(Task):
     reset_noise_scale: float = 0.1
 
     def reset(self, noise: Noise) -> Start:
-        """Near rest."""
+        """Draw positions uniformly around upright, and normal velocities."""
         return normal_start(self, noise, self.reset_noise_scale)
 
     def observation(self, state: TaskState) -> Array:
-        """Cart, poles, velocities and the rail's force."""
+        """Return the cart's place, sines and cosines of the poles, velocities and the rail's force, (n, 9)."""
         sine, cosine = sin_cos(state.qpos[:, 1:])
         rail = state.fields["qfrc_constraint"][:, :1]
         parts = (state.qpos[:, :1], sine, cosine, clip(state.qvel, -10, 10), clip(rail, -10, 10))
@@ -58,12 +58,12 @@ class InvertedDoublePendulum(Task):
 
     @property
     def observation_structure(self) -> dict[str, int]:
-        """Block widths."""
+        """The widths of the observation's blocks, in order."""
         poles = self.model.nq - 1
         return {"qpos": 1, "sine": poles, "cosine": poles, "qvel": self.model.nv, "qfrc_constraint": 1}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """A bonus for staying up, less for a tip that is off or poles that turn."""
+        """Pay for staying up, charge for a tip away from its place and for poles that turn."""
         tip = state.fields["site_xpos"][:, 0, :]
         x, z = tip[:, 0], tip[:, 2]
         lower, upper = state.qvel[:, 1], state.qvel[:, 2]

@@ -38,16 +38,16 @@ class InvertedPendulum(Task):
     reset_noise_scale: float = 0.01
 
     def reset(self, noise: Noise) -> Start:
-        """Near rest, evenly."""
+        """Draw positions and velocities uniformly around upright and rest."""
         return uniform_start(self, noise, self.reset_noise_scale)
 
     def observation(self, state: TaskState) -> Array:
-        """Positions and velocities."""
+        """Return positions and velocities, (n, 4)."""
         return state.coordinates
 
     @property
     def observation_structure(self) -> dict[str, int]:
-        """Block widths."""
+        """The widths of the observation's blocks, in order."""
         return {"qpos": self.model.nq, "qvel": self.model.nv}
 
     def step(self, state: TaskState, action: Array) -> StepResult:

@@ -1,4 +1,4 @@
-"""What the tasks that pay for travelling share: where they are, and whether the agent sees it."""
+"""The part that tasks which reward travelling share: where the robot is, and whether the agent sees that."""
 
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ class LocomotionTask(Task):
     (n, k) m, whose velocity over an environment step is rewarded.
     """
 
-    travel: ClassVar[int] = 1  # how many coordinates of qpos in front are travel
+    travel: ClassVar[int] = 1  # how many of qpos's first coordinates say how far the robot travelled
 
     exclude_current_positions_from_observation: bool = True
 
@@ -28,7 +28,7 @@ class LocomotionTask(Task):
         return {"skipped_qpos": self.skipped, "qpos": self.model.nq - self.skipped, "qvel": self.model.nv}
 
     def begin(self, state: TaskState) -> ResetResult:
-        """What is seen at the start, and where that is."""
+        """Return the first observation, the place of the root, and the position to measure velocity from."""
         return ResetResult(self.observation(state), self.place_info(state), {"position": self.position(state)})
 
     def position(self, state: TaskState) -> Array:
@@ -36,7 +36,7 @@ class LocomotionTask(Task):
         return state.qpos[:, : self.travel]
 
     def velocity(self, state: TaskState, position: Array) -> Array:
-        """How fast it came here over the last step, (n, k) m/s."""
+        """Mean velocity of `position` over the last environment step, (n, k) m/s."""
         return (position - state.memory["position"]) / self.dt
 
     def rise(self, state: TaskState) -> Array:
@@ -44,7 +44,7 @@ class LocomotionTask(Task):
         return state.qpos[:, self.travel] - float(self.init_qpos[self.travel])
 
     def place_info(self, state: TaskState) -> dict[str, Any]:
-        """Where the root is."""
+        """Return the coordinates of the root, and in space its distance from the origin, each (n,) m, for the info."""
         info = {"x_position": state.qpos[:, 0]}
         if self.travel == 2:
             info |= {"y_position": state.qpos[:, 1], "distance_from_origin": row_norm(state.qpos[:, :2])}

@@ -1,4 +1,4 @@
-"""Making a vector environment of anything that stands for a task. It imports torch and Taichi only when it is asked."""
+"""`make_vec`: a vector environment of a task, its class or its name. Calling it imports torch and Taichi."""
 
 from typing import TYPE_CHECKING, Any
 

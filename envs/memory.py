@@ -8,10 +8,10 @@ from .arrays import Array, ArrayKind, copy
 class Memory:
     """Named arrays (num_envs, ...).
 
-    The first reset, of everyone, decides on names, shapes and types. They are the memory's own: what is kept is copied.
+    The first reset, of all environments, decides on names, shapes and types. Values are copied when they are kept.
 
     Attributes:
-        arrays: them, by name.
+        arrays: by name, each (num_envs, ...).
     """
 
     def __init__(self, owner: str, kind: ArrayKind) -> None:
@@ -19,7 +19,7 @@ class Memory:
         self._owner, self._kind, self._made = owner, kind, False
 
     def begin(self, values: Mapping[str, Array], rows: Array) -> None:
-        """Keep what episodes begin with, each (k, ...), in the environments `rows` (k,).
+        """Keep the memory with which episodes begin, each (k, ...), in the environments `rows` (k,).
 
         Raises:
             ValueError: other names or shapes than at the first reset.
@@ -35,12 +35,12 @@ class Memory:
         self.write(values, rows, f"{self._owner}.reset")
 
     def write(self, values: Mapping[str, Array], rows: Array, where: str = "") -> None:
-        """Write to the environments `rows` (k,); errors are those of `begin`."""
+        """Overwrite values, each (k, ...), in the environments `rows` (k,); errors are those of `begin`."""
         for name, value in values.items():
             self.arrays[name][rows] = self._fitting(name, value, len(rows), where or f"{self._owner}.begin")
 
     def update(self, values: Mapping[str, Array]) -> None:
-        """Keep what is to be remembered from now on, each (num_envs, ...); errors are those of `begin`."""
+        """Replace the arrays of the given names, each (num_envs, ...); errors are those of `begin`."""
         for name, value in values.items():
             kept = self.arrays.get(name)
             if kept is None or value.dtype is not kept.dtype or value.shape != kept.shape:
@@ -48,7 +48,7 @@ class Memory:
             self.arrays[name] = copy(value)
 
     def load(self, values: Mapping[str, Array]) -> None:
-        """Take over saved arrays; errors are those of `begin`."""
+        """Replace all arrays by saved ones; errors are those of `begin`."""
         where = f"{self._owner}, saved state"
         if missing := [name for name in self.arrays if name not in values]:
             raise ValueError(f"{where}: memory {missing} is missing; it is of another task")
@@ -57,7 +57,7 @@ class Memory:
             self.arrays[name] = copy(self._fitting(name, value, count, where))
 
     def _fitting(self, name: str, value: Array, count: int, where: str) -> Array:
-        """Check a value for `count` environments, and bring it to the type of what is kept."""
+        """Check a value for `count` environments, and convert it to the type of the array of that name."""
         if (kept := self.arrays.get(name)) is None:
             raise ValueError(
                 f"{where}: there is no memory {name!r} to keep: {self._owner}.reset or begin must return it too; there "

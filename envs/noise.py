@@ -1,11 +1,11 @@
 """Random draws of tasks: counter-based, so that an environment's noise depends on nothing but seed, episode and step.
 
-Environment i of a batch seeded with s draws from (s + i, the number of episodes it began since then); at a step within
-the episode, from its number too. There is no generator whose state others could advance: the k-th number of an episode
-is a hash of (seed, episode, k). The hash is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
-generators", OOPSLA 2014), three multiplications of 64-bit integers for any number of environments at once. Normal draws
-are Box and Muller's, by our own logarithm and sine, so that they too have the same bits on every machine and at every
-batch size.
+Environment i of a batch seeded with s draws from (s + i, the number of episodes that it has begun since); at a step of
+an episode, from the step's number too. There is no generator whose state others could advance: the k-th number of an
+episode is a hash of (seed, episode, k). The hash is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
+number generators", OOPSLA 2014), three multiplications of 64-bit integers for any number of environments at once.
+Normal draws are Box and Muller's, by our own logarithm and sine, so that they too have the same bits on every machine
+and at every batch size.
 """
 
 import math
@@ -19,8 +19,10 @@ from .arrays import Array, ArrayKind, host, namespace, sin_cos
 _GOLDEN = 0x9E3779B97F4A7C15 - 2**64  # 2^64 divided by the golden ratio, made odd; as a signed number
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64  # SplitMix64's multipliers, likewise
 _STEPS = 0x5851F42D4C957F2D  # Knuth's multiplier: keeps the draws of steps apart from those of the start
-_BLOCK = 32  # numbers hashed beyond those asked for: what a start asks for next comes at no cost of its own
-_FEW = 64  # episodes, of which more than needed may be hashed; of more, as much again: velocities follow positions
+_BLOCK = 32  # numbers hashed beyond those asked for: the next draws of the same start then cost no hashing
+# Of more environments than these, not `_BLOCK` numbers are hashed ahead but as many as were asked for: a start mostly
+# draws as many velocities after its positions.
+_FEW = 64
 
 
 def _mix(x: Array) -> Array:
@@ -49,15 +51,15 @@ def _log(x: Array) -> Array:
 
 
 class Noise:
-    """The draws of one moment, the start of an episode or a step in it, in each of n environments.
+    """The random numbers of one moment, the start of an episode or a step in it, in each of n environments.
 
-    What is drawn second depends on how many numbers were drawn first, and on nothing else.
+    A second draw depends on how many numbers the first one took, and on nothing else.
     """
 
     __slots__ = ("_ahead", "_hashed", "_key", "_make_key")
 
     def __init__(self, make_key: Callable[[], Array]) -> None:
-        """Begin at the first number of a key, (n,) int64, made when it is wanted: most steps draw nothing."""
+        """Begin at the first number of a key, (n,) int64, that is made at the first draw: most steps draw nothing."""
         self._make_key = make_key
         self._key: Array = None
         self._ahead: Array = None  # (n, numbers hashed before they are asked for)
@@ -71,7 +73,7 @@ class Noise:
             key = self._key
             xp, count = namespace(key), n + (_BLOCK if len(key) <= _FEW else n)
             numbers = xp.arange(self._hashed + 1, self._hashed + count + 1, dtype=xp.int64, device=key.device)
-            # One number of all environments after the other: what a task computes from it then runs along them.
+            # Number by number, not environment by environment: what a task computes then runs along all environments.
             hashed = _shift(_mix(key + (numbers * _GOLDEN)[:, None]), 11)
             more = (xp.astype(hashed, xp.float64) * 2.0**-53).T
             self._hashed += count
@@ -106,20 +108,20 @@ class Noise:
 
 
 def hashed_key(bases: Array, counts: Array) -> Array:
-    """The key of draws, (n,) int64, from a hashed base and a count, (n,) int64 each."""
+    """Return the key to draw from, (n,) int64, of a hashed base and a count, (n,) int64 each."""
     return _mix(bases + counts * _GOLDEN)
 
 
 class Streams:
-    """The seed of every environment, how many of its episodes have begun, and how many steps the present one took."""
+    """The seed of every environment, how many episodes it has begun, and how many steps the present one has taken."""
 
     def __init__(self, num_envs: int, kind: ArrayKind) -> None:
         self.seeds: list[int | None] = [None] * num_envs
         self._kind = kind
-        self._now = 0  # steps that were taken by all together
+        self._now = 0  # steps that the whole batch has taken
         self._seed_keys, self._episodes, self._begun, self._episode_keys = (
             kind.zeros((num_envs,), kind.xp.int64) for _ in range(4)
-        )  # `_begun`: when the present episode did
+        )  # `_begun` is `_now` at the beginning of the present episode
 
     @property
     def steps(self) -> Array:
@@ -156,11 +158,11 @@ class Streams:
         return Noise(self._step_key)
 
     def present(self, rows: Array) -> Noise:
-        """The noise of the last step of the environments `rows` (k,), once more."""
+        """Return the noise of the last step again, for the environments `rows` (k,)."""
         return Noise(lambda: self._step_key()[rows])
 
     def _step_key(self) -> Array:
-        """The key of the draws of the last step, (num_envs,) int64."""
+        """Return the key from which the last step draws, (num_envs,) int64."""
         return hashed_key(self._episode_keys + _STEPS, self.steps)
 
     def state_dict(self) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from .arguments import whole
 from .batch import TaskBatch
 
 RENDER_MODES = ("rgb_array", "depth_array")
-METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # of both kinds of environment, before they are made
-MOST_PICTURES = 16  # environments that are pictured unless told otherwise
+METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # of the classes of single and vector environments
+MOST_PICTURES = 16  # environments that are pictured at most, unless `render_envs` names others
 
 
 class Pictures:
@@ -37,7 +37,7 @@ class Pictures:
         self._renderer: Any = None
 
     def _choose(self, camera_id: int | None, camera_name: str | None) -> int | str | Mapping[str, Any] | None:
-        """What the renderer is to look through. As in v5 a camera called "track" goes before the task's default."""
+        """Choose the renderer's camera. As in v5 a camera called "track" goes before the task's default."""
         task, mj = self._batch.task, self._batch.solver.model.mj
         if camera_name is not None:
             return camera_name
@@ -52,7 +52,7 @@ class Pictures:
         """Picture the environments `envs_idx` (k,).
 
         Args:
-            envs_idx: see `rows`.
+            envs_idx: (k,) indices, as `rows` returns them.
             mode: "depth_array" for metres along the optical axis, (k, height, width) float32, inf for the sky;
                 anything else for uint8 RGB, (k, height, width, 3).
         """

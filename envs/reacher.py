@@ -53,7 +53,7 @@ class Reacher(Task):
         self.fingertip, self.target = (self.model.body(name).id for name in ("fingertip", "target"))
 
     def reset(self, noise: Noise) -> Start:
-        """Draw the arm near the reference and the target in its disk."""
+        """Draw the arm near the reference, and the target in its disk."""
         xp = self.xp
         arm = self.init_qpos[:2] + noise.uniform(-0.1, 0.1, 2)
         velocity = noise.uniform(-0.005, 0.005, 2)
@@ -68,7 +68,7 @@ class Reacher(Task):
         return xpos[:, self.fingertip, :] - xpos[:, self.target, :]
 
     def observation(self, state: TaskState) -> Array:
-        """Angles, target, angular velocities and the way to the target."""
+        """Return angles, target, angular velocities and the way from the target to the fingertip, (n, 10)."""
         sine, cosine = sin_cos(state.qpos[:, :2])
         parts = (cosine, sine, state.qpos[:, 2:], state.qvel[:, :2], self.offset(state)[:, :2])
         return self.xp.concat(parts, axis=1)

@@ -21,7 +21,7 @@ _SINGLE, _VECTOR = "tumble.envs.single_env:SingleEnv", "tumble.envs.vector_env:S
 
 
 class Row(NamedTuple):
-    """One task: where its class is, and what Gymnasium's registry says of the v5 task of the same name."""
+    """One task: the module that has its class, and what Gymnasium's registry says of the v5 task of the same name."""
 
     module: str
     max_episode_steps: int
@@ -87,7 +87,7 @@ def _register(
 
 
 def task_ids() -> list[str]:
-    """Return what is registered of Tumble's and of its users' tasks, such as "tumble/Ant-v0", in alphabetical order."""
+    """Return the ids of Tumble's and its users' registered tasks, such as "tumble/Ant-v0", in alphabetical order."""
     return sorted(name for name, spec in gymnasium.registry.items() if spec.vector_entry_point == _VECTOR)
 
 
@@ -120,6 +120,6 @@ def make_task(task: TaskLike, options: dict[str, Any]) -> "Task":
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    """Say which names come closest, or all of them."""
+    """Return "is A or B" with the names that come closest to one, or "are ..." with all."""
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     return f"is {' or '.join(close)}" if close else f"are {', '.join(known) or 'none'}"

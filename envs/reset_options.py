@@ -1,4 +1,4 @@
-"""What `reset(options=...)` of a vector environment may say, checked."""
+"""The options that `reset(options=...)` of a vector environment takes, with their checks."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ Options = dict[str, Any] | None
 
 
 def reset_mask(options: Options, num_envs: int, kind: ArrayKind) -> Array:
-    """Which environments are to be reset, (num_envs,) bool, an array of our own; all unless told otherwise.
+    """Return which environments are to be reset, (num_envs,) bool: a copy of "reset_mask", or True everywhere.
 
     Raises:
         TypeError, ValueError: the mask is not a bool array (num_envs,).
@@ -29,7 +29,7 @@ def reset_mask(options: Options, num_envs: int, kind: ArrayKind) -> Array:
 
 
 def elapsed_steps(options: Options, num_envs: int, limit: int, kind: ArrayKind) -> Array:
-    """At which step of the time limit episodes are to begin, (num_envs,) int64.
+    """Return how many steps of the time limit count as taken, (num_envs,) int64: "elapsed_steps", or zeros.
 
     Raises:
         TypeError, ValueError: not integers (num_envs,) from 0 to below the limit.
@@ -41,7 +41,7 @@ def elapsed_steps(options: Options, num_envs: int, limit: int, kind: ArrayKind) 
 
 
 def whole_steps(name: str, given: Any, num_envs: int, limit: int, kind: ArrayKind) -> Array:
-    """Counts of steps, (num_envs,) int64, an array of our own.
+    """Return a checked copy of counts of steps, (num_envs,) int64.
 
     Raises:
         TypeError, ValueError: not integers (num_envs,) from 0 to below the limit.

@@ -8,7 +8,7 @@ from gymnasium.error import Error
 
 
 def spread_seeds(seed: Any, num_envs: int) -> list[int | None]:
-    """Return a seed for each environment; None leaves an environment's seed as it is.
+    """Return a seed for each environment, None for those whose seed is to stay as it is.
 
     Raises:
         ValueError: a list of the wrong length.
@@ -32,7 +32,7 @@ def fresh_seed() -> int:
 
 
 def _checked(seed: Any) -> int:
-    """Refuse what is no seed."""
+    """Return a seed as Python's whole number, or refuse it."""
     try:
         number = operator.index(seed)
     except TypeError as error:

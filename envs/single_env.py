@@ -1,4 +1,4 @@
-"""SingleEnv: one environment with numpy in and out, a view on a solver that holds nothing else."""
+"""SingleEnv: one environment, numpy in and out, on a solver of its own."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ class SingleEnv(gymnasium.Env, EzPickle):
         self._begun = self._closed = False
 
     def _open(self) -> None:
-        """Make the solver and what works on it."""
+        """Make the solver, and the parts of this environment that use it."""
         task, model_options, view = self._asked
         self.batch = TaskBatch(task, 1, model_options)
         self.task, self.solver = self.batch.task, self.batch.solver
@@ -128,12 +128,12 @@ class SingleEnv(gymnasium.Env, EzPickle):
 
 
 def _first(observation: Observation) -> Any:
-    """What the only environment sees."""
+    """Return the observation of the only environment, without the axis of environments."""
     if isinstance(observation, np.ndarray):
         return observation[0]
     return each(lambda part: host(part)[0], observation)
 
 
 def _plain(info: Any) -> dict[str, Any]:
-    """The info of the only environment: numbers, or small arrays of its own."""
+    """Return the info of the only environment: Python numbers, or copies of small arrays."""
     return {key: value.item() if value.ndim == 1 else host(value)[0].copy() for key, value in info.items()}

@@ -35,8 +35,9 @@ Observation = Array | dict[str, Array]
 class TaskState(NamedTuple):
     """The state of n environments, as a task sees it after a step or a reset.
 
-    After a step `fields` belong to its last evaluation, before the final integration, as MuJoCo leaves them; after a
-    reset to the new state itself. `noise` is the same for `reset` and `begin` of one episode, and for all of one step.
+    After a step `fields` are those of its last evaluation, before the final integration, as MuJoCo leaves them; after a
+    reset they are those of the new state itself. `reset` and `begin` of one episode draw from the same `noise`, and so
+    does everything within one step.
     """
 
     coordinates: Array  # (n, nq + nv), qpos and qvel side by side
@@ -65,11 +66,11 @@ class Start(NamedTuple):
 
 
 class ResetResult(NamedTuple):
-    """What is to be seen where n episodes begin."""
+    """What the agent and the user see where n episodes begin."""
 
     observation: Observation
     info: Mapping[str, Array] = {}  # each (n, ...)
-    memory: Mapping[str, Array] = {}  # each (n, ...): what follows from the state; it joins what `reset` drew
+    memory: Mapping[str, Array] = {}  # each (n, ...): what follows from the state; it joins the memory of `reset`
 
 
 class StepResult(NamedTuple):
@@ -79,7 +80,7 @@ class StepResult(NamedTuple):
     reward_terms: Mapping[str, Array]  # each (n,); the reward is their sum, and they join the info by their names
     terminated: Array | None = None  # (n,) bool; None: nobody's episode ended
     info: Mapping[str, Array] = {}  # each (n, ...)
-    memory: Mapping[str, Array] = {}  # what is to be remembered from now on; what is left out stays as it was
+    memory: Mapping[str, Array] = {}  # each (n, ...): what changes; names that are left out keep their values
 
 
 class CameraView(NamedTuple):
@@ -87,13 +88,13 @@ class CameraView(NamedTuple):
 
     width: int = 64  # pixels
     height: int = 64
-    camera: int | str | Mapping[str, Any] | None = None  # of the model, or a free one; None follows the first body
+    camera: int | str | Mapping[str, Any] | None = None  # the model's, or a free one; None follows body 1
 
 
 @dataclass_transform(kw_only_default=True)
 @dataclass(kw_only=True)
 class Task(ABC):
-    """The part that all tasks share.
+    """The base class of all tasks.
 
     A subclass is a dataclass by itself: annotated fields with defaults are the options that users may set. It defines
     `reset`, `observation` and `step`, and names the model and what it reads. What a batch of environments works with is
@@ -128,7 +129,7 @@ class Task(ABC):
         dataclass(kw_only=True)(cls)
 
     def __post_init__(self) -> None:
-        """Bring numbers and ranges among the options to plain ones, so that every library rounds them alike.
+        """Convert options that are numbers or pairs of them to Python's types, so that every library rounds them alike.
 
         Raises:
             TypeError: an option whose default is a number or a pair of numbers is something else, or whose annotation
@@ -150,7 +151,7 @@ class Task(ABC):
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
     def bind(self) -> None:  # noqa: B027 - most tasks need no more than what `bound` gives
-        """Learn the numbers of `self.model`; to be overridden where a task needs some. Called once, on a copy.
+        """Look up what the task needs of `self.model`, such as the number of a body. Called once, on a bound copy.
 
         Raises:
             ValueError: an option does not fit the model.
@@ -158,7 +159,7 @@ class Task(ABC):
 
     @abstractmethod
     def reset(self, noise: Noise) -> Start:
-        """Draw where n episodes start, and what the task remembers of it, such as a goal.
+        """Draw where n episodes start, and what the task remembers from there on, such as a goal.
 
         Args:
             noise: of the n episodes; `noise.uniform(-1, 1, 3)` is (n, 3).
@@ -172,19 +173,19 @@ class Task(ABC):
         raise NotImplementedError(f"{type(self).__name__} defines neither observation(state) nor begin(state)")
 
     def begin(self, state: TaskState) -> ResetResult:
-        """What is to be seen where n episodes begin, in the state and with the memory that `reset` drew.
+        """Return what is seen where n episodes begin, in the state and with the memory that `reset` drew.
 
-        Memory that follows from the state is made here: a first position, a history. Where a state was changed from
-        outside, through the solver, this is asked again, for its memory alone.
+        Memory that follows from the state is made here: a first position, a history. Where a user changed a state
+        through the solver, this method is called again, and only its memory is used.
         """
         return ResetResult(self.observation(state))
 
     @abstractmethod
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Say what the step that led to this state brought.
+        """Return what the step that led to this state brought: observation, reward terms, terminations.
 
         Args:
-            state: after the step; its memory is that of before.
+            state: after the step, with the memory from before it.
             action: (n, ...), as the agent gave it.
         """
 
@@ -279,7 +280,7 @@ def _pair(low: Any, high: Any) -> tuple[float, float]:
 
 
 def _kind_of(option: Field) -> str | None:
-    """Which of the kinds above an option is, by its default and annotation; None for all others."""
+    """Return the kind of number, a key of `_PLAIN`, that an option holds by its default and annotation, or None."""
     default = option.default
     if isinstance(default, float):
         return "a number"

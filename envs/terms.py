@@ -54,7 +54,7 @@ def normal_start(task: Task, noise: Noise, scale: float) -> Start:
 
 
 def _check_scale(task: Task, scale: float) -> None:
-    """Refuse a scale of noise that has no meaning; the tasks call theirs `reset_noise_scale`."""
+    """Refuse a scale of noise that is negative or not finite; tasks call this option `reset_noise_scale`."""
     if not 0 <= scale < math.inf:
         raise ValueError(
             f"{type(task).__name__}: the noise of its starts (reset_noise_scale) has scale {scale}; it must be finite "

@@ -28,7 +28,7 @@ from .window import Window
 
 OUTPUTS = ("torch", "numpy")
 RENDER_MODES = ("human", *METADATA["render_modes"])
-_FORMAT = 2  # of what `state_dict` returns
+_FORMAT = 2  # version of what `state_dict` returns
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
@@ -38,41 +38,49 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
     Behaves as Gymnasium's `SyncVectorEnv` of the v5 task would, step by step, but for these:
 
     - the autoreset mode is SAME_STEP unless chosen otherwise;
-    - `final_obs` is one dense tensor (num_envs, ...) with the mask `_final_obs`, like every other info; keys that speak
-      of the same environments share one mask;
+    - observations, rewards and infos are in the solver's precision, which `tumble.init` decides;
+    - `final_obs` is one dense tensor (num_envs, ...), or one for each name of a `Dict`, with the mask `_final_obs`, as
+      every other info is; keys that speak of the same environments share one mask;
     - `options` is not changed by `reset`, masks may be torch or numpy, and an all-False mask resets nobody;
-    - stepping a finished environment under DISABLED raises `ResetNeeded`;
+    - stepping a finished environment under DISABLED raises `ResetNeeded`, and a closed one `ClosedEnvironmentError`;
+    - actions that are not finite are refused, with the environment and the actuator;
     - under NEXT_STEP the action of an environment that is being reset is ignored and not checked;
-    - `reset(options={"elapsed_steps": ...})` begins episodes part of the way to their time limit.
+    - `reset(options={"elapsed_steps": ...})` begins episodes part of the way to their time limit;
+    - there are no single environments inside: `set_attr` sets one value for all, `call` refuses `reset` and `step`, and
+      no environment draws from `np_random`;
+    - `render` pictures `render_envs` and raises without a render mode; no mode collects a `_list` of pictures.
 
-    Gymnasium's own vector wrappers that remember something need output="numpy", and its wrappers of observations need
-    NEXT_STEP or DISABLED too; those in `tumble.wrappers` take both outputs and all modes. What cannot work says so.
+    Gymnasium's own vector wrappers are numpy code. Those that remember something, those that go through observations
+    one by one and `DictInfoToList` need output="numpy"; all wrappers of observations need NEXT_STEP or DISABLED too,
+    and `NormalizeObservation` NEXT_STEP. They are refused when they are made, with what would do; `DictInfoToList`
+    fails in the first `reset`. Those that go through actions one by one take numpy actions, with either output. The
+    wrappers in `tumble.wrappers` take both outputs and all modes.
 
     An environment whose state stops being finite is terminated and marked in `info["fault"]`, a bit mask (see
     `faults`). Returned tensors are the caller's own: no later step writes to them.
 
     Args:
         task: a name of the table of tasks, such as "Ant"; or a class derived from `Task`, or an instance of one.
-        num_envs: how many.
+        num_envs: how many environments.
         max_episode_steps: an episode is truncated after so many steps; None or -1: never.
         autoreset_mode: SAME_STEP, NEXT_STEP or DISABLED, as a member or by name.
-        output: what everything that `reset` and `step` return is made of, infos too: "torch" or "numpy". Actions may be
-            either at any time.
-        device: where returned tensors lie; None: where the solver lies, which `tumble.init` decides. Of numpy output
-            there is nothing to choose.
+        output: the library, "torch" or "numpy", of all arrays that `reset` and `step` return, in infos too. Actions may
+            be of either library at any time.
+        device: where returned tensors lie; None: where the solver lies, which `tumble.init` decides. Without meaning
+            for numpy output.
         render_mode: "rgb_array"; "depth_array", metres along the optical axis; "human", a window that shows every step
             (needs pygame); or None.
         render_envs: the environments that `render` shows; None: the first 16 at most. Gymnasium's vector `RecordVideo`
-            wants a picture of each: give it `range(num_envs)` where there are more.
+            and `HumanRendering` want a picture of each: give `range(num_envs)` where there are more than 16.
         width: of a picture, in pixels.
         height: of a picture, in pixels.
-        camera_id: of the model's camera to look through.
-        camera_name: of the model's camera to look through.
+        camera_id: number of the model's camera to look through.
+        camera_name: name of the model's camera to look through.
         model_options: options that override the model file's, e.g. {"timestep": 0.005}.
         task_options: the task's own options; of the registered ones, those of the v5 task.
 
     Raises:
-        ValueError, TypeError: an argument has no meaning; the message says what has.
+        ValueError, TypeError: an argument is wrong; the message says what is allowed.
     """
 
     metadata = METADATA | {"render_modes": list(RENDER_MODES)}
@@ -114,10 +122,10 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         self._window = Window(self.metadata["render_fps"]) if render_mode == "human" else None
         self._actions = ActionCheck(num_envs, self.single_action_space, self._kind, self.batch.action_names)
         self._reporter = FaultReporter()
-        # In the batch's arrays, like all that follows from a step until it is handed out:
+        # Arrays of the batch's kind, as everything is until it is handed to the caller:
         self._elapsed = self._kind.zeros((num_envs,), self._kind.xp.int64)  # steps, as the time limit counts them
-        self._done = self._nobody()  # finished, and not reset yet
-        self._observation: Observation | None = None  # what the caller was shown last
+        self._done = self._nobody()  # (num_envs,) bool: finished, and not reset yet
+        self._observation: Observation | None = None  # what the last reset or step returned
 
     # -- Gymnasium's face ---------------------------------------------------------------------------------------------
 
@@ -131,7 +139,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
                 the seed s + i; a list gives each its own, None in it leaves that one as it is.
             options: {"reset_mask": (num_envs,) bool, torch or numpy} resets only where it is True.
                 {"elapsed_steps": (num_envs,) integers} counts so many steps of the time limit as taken: episodes
-                that begin together then end one after the other, which training is the better for.
+                that begin together then end at different times, which makes training steadier.
 
         Returns:
             Observations of all environments (num_envs, ...) and the info of those that were reset.
@@ -146,8 +154,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         if self._observation is None:
             if len(rows) < self.num_envs:
                 raise ResetNeeded("the first reset must be of all environments: call reset() without a reset_mask")
-            fresh = spread_seeds(fresh_seed(), self.num_envs)
-            seeds = [new if given is None else given for given, new in zip(seeds, fresh, strict=True)]
+            self._draw_seeds()
             self._observation = self.batch.observation
         self.batch.seed(seeds, rows)
         infos = InfoBuilder({}, self._nobody())
@@ -223,8 +230,17 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
 
     @property
     def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]  # one for each, like SyncVectorEnv
-        """The seed of every environment, as SyncVectorEnv gives them; None before the first reset."""
+        """The seed of every environment, as SyncVectorEnv gives them; drawn now where there was none yet."""
+        self._draw_seeds()
         return tuple(self.batch.streams.seeds)
+
+    def _draw_seeds(self) -> None:
+        """Seed the environments that have no seed yet, from the machine's entropy."""
+        seeds = self.batch.streams.seeds
+        if None in seeds:
+            fresh = spread_seeds(fresh_seed(), self.num_envs)
+            missing = [new if seed is None else None for seed, new in zip(seeds, fresh, strict=True)]
+            self.batch.seed(missing, indices(~self._nobody()))
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the future depends on, as tensors, numbers and lists: the same actions give the same bits."""
@@ -248,7 +264,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         self._elapsed, self._done = (self._kind.like(state[name].clone()) for name in ("elapsed", "done"))
 
     def _saved(self, array: Array) -> torch.Tensor:
-        """A tensor of its own."""
+        """Return a copy as a tensor."""
         return self._kind.to_tensor(array).clone()
 
     # -- Making -------------------------------------------------------------------------------------------------------
@@ -279,7 +295,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
             raise ClosedEnvironmentError("these environments were closed; make new ones")
 
     def _check_ready(self) -> Array | None:
-        """Refuse to step what is not ready; return the environments that this step resets instead, None for none."""
+        """Refuse to step unless all may; return the mask (num_envs,) of those to reset now, None for none."""
         self._check_open()
         if self._observation is None:
             raise ResetNeeded("call reset() before the first step()")
@@ -325,9 +341,9 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         return self._hand_out(outcome.observation, reward, terminated, truncated, info=infos.info(self._export))
 
     def _restart(self, observation: Observation, infos: InfoBuilder, rows: Array, mask: Array) -> None:
-        """Begin an episode in the environments `rows` (k,), the same as `mask` (num_envs,).
+        """Begin an episode in the environments `rows` (k,), which `mask` (num_envs,) marks too.
 
-        Their part of everyone's observations and of the infos is written there.
+        Their rows of `observation` (num_envs, ...) and their values in `infos` are overwritten.
         """
         if len(rows):
             result = self.batch.reset(rows)
@@ -338,7 +354,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
             infos.put(result.info, rows, mask)
 
     def _warn(self, faults: Array) -> None:
-        """Warn of faults that are new."""
+        """Warn of faults, bit masks (num_envs,), of a kind that has not been warned of."""
         rows = indices(faults)
         steps = self.batch.streams.steps[rows]
         self._reporter.report(zip(rows.tolist(), faults[rows].tolist(), steps.tolist(), strict=True), stacklevel=4)
@@ -354,14 +370,14 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
 
 
 def _only(part: Array, rows: Array) -> Array:
-    """Copy some rows of an array; the others are zero."""
+    """Return a copy of an array (num_envs, ...) with zeros in all rows but `rows` (k,)."""
     chosen = zeros_like_rows(part, len(part))
     chosen[rows] = part[rows]
     return chosen
 
 
 def _exporter(output: str, kind: ArrayKind, abroad: torch.device) -> Callable[[Array], Any]:
-    """How an array of the batch becomes what the caller wants: numpy, or torch on the device `abroad`."""
+    """Return the function that turns the batch's arrays into the caller's: numpy, or torch on the device `abroad`."""
     if output == "numpy":
         return host
     if not kind.in_numpy:

@@ -1,4 +1,4 @@
-"""What a batch sees of its solver, and how it moves it: copies in the batch's arrays, in the order of environments."""
+"""How a batch reads its solver and writes to it: copies in the batch's arrays, rows in the order of environments."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,12 +16,12 @@ _NO_IMAGES: dict[str, Array] = {}
 
 
 class BatchView:
-    """A solver of any number of environments. What it sees becomes a `TaskState` with the memory and noise given."""
+    """Reads a solver of any number of environments into a `TaskState`, with the memory and noise that it is given."""
 
     def __init__(
         self, solver: RigidSolver, reads: Sequence[str], cameras: Mapping[str, CameraView], kind: ArrayKind
     ) -> None:
-        """Look at coordinates, at the derived quantities `reads` and through `cameras`."""
+        """Choose what states are to hold: coordinates, the derived quantities `reads`, and pictures of `cameras`."""
         self._solver, self._reads, self._kind = solver, tuple(reads), kind
         self._nq = solver.model.mj.nq
         self._cameras, self._renderers = cameras, dict[str, Any]()
@@ -31,12 +31,12 @@ class BatchView:
         return self._kind.from_tensor(self._solver.coordinates())
 
     def look(self, memory: Memories, noise: Noise, rows: Array | None = None) -> TaskState:
-        """Copy the state of the environments `rows` (k,); None for all."""
+        """Return a copy of the state of the environments `rows` (k,), or of all."""
         coordinates = self.coordinates()
         return self._state(coordinates if rows is None else coordinates[rows], self._fields(rows), memory, noise, rows)
 
     def _fields(self, rows: Array | None) -> dict[str, Array]:
-        """The derived quantities by name."""
+        """Return the derived quantities of the environments `rows` by name."""
         if not self._reads:
             return {}
         return {name: self._kind.from_tensor(found) for name, found in self._solver.look(self._reads, rows).items()}
@@ -62,7 +62,7 @@ class BatchView:
         self._solver.ctrl = controls
 
     def restart(self, rows: Array, coordinates: Array, memory: Memories, noise: Noise) -> TaskState:
-        """Begin anew in the environments `rows` (k,), from states (k, nq + nv); look at them."""
+        """Put the environments `rows` (k,) into given coordinates (k, nq + nv); return their state."""
         nq = self._nq
         self._solver.reset(rows, coordinates[:, :nq], coordinates[:, nq:])
         return self._state(coordinates, self._fields(rows), memory, noise, rows)
@@ -73,16 +73,16 @@ class BatchView:
 
 
 class SingleEnvView(BatchView):
-    """A solver of one environment on a CPU: numpy views on its numbers, read and written without a torch call.
+    """Reads a solver of one environment on a CPU by numpy views of its memory, without a call of torch.
 
-    Numbers lie in a few blocks, so a look at everything is a copy of each block, and views on the copies. Quantities
-    without a view come from `solver.get`.
+    The solver keeps its numbers in a few blocks of memory, so that a state is a copy of each block, with views of the
+    quantities in the copies. Quantities that lie in no such block come from `solver.get`.
     """
 
     def __init__(
         self, solver: RigidSolver, reads: Sequence[str], cameras: Mapping[str, CameraView], kind: ArrayKind
     ) -> None:
-        """Open a view on the coordinates, the controls, the faults and each of `reads`."""
+        """Find where the coordinates, the controls, the faults and each of `reads` lie in the solver's memory."""
         super().__init__(solver, reads, cameras, kind)
         self._blocks: dict[int, np.ndarray] = {}  # address -> (numbers,)
         self._places: list[tuple[str, int, slice, tuple[int, ...]]] = []  # name, block, place in it, shape
@@ -101,14 +101,18 @@ class SingleEnvView(BatchView):
         self._control, self._faults = control.block.numpy()[:, control.place], faults.block.numpy()[:, faults.place]
 
     def _live(self, name: str) -> Live:
-        """Where a quantity lies."""
+        """Return where a quantity lies in the solver's memory.
+
+        Raises:
+            ValueError: it has no place of its own there.
+        """
         live = self._solver.live(name)
         if live is None:
             raise ValueError(f"no view on {name}: the solver must have one environment, in one lane")
         return live
 
     def look(self, memory: Memories, noise: Noise, rows: Array | None = None) -> TaskState:
-        """Copy the state."""
+        """Return a copy of the state."""
         self._solver.refresh()
         copies = {address: block.copy() for address, block in self._blocks.items()}
         fields = {name: copies[address][place].reshape(shape) for name, address, place, shape in self._places}
@@ -122,7 +126,7 @@ class SingleEnvView(BatchView):
         self._control[:] = controls
 
     def restart(self, rows: Array, coordinates: Array, memory: Memories, noise: Noise) -> TaskState:
-        """Begin anew from a state (1, nq + nv); look at it."""
+        """Put the environment into given coordinates (1, nq + nv); return its state."""
         nq = self._nq
         self._solver.reset(None, coordinates[:, :nq], coordinates[:, nq:])
         return self.look(memory, noise)
@@ -135,6 +139,6 @@ class SingleEnvView(BatchView):
 def make_view(
     solver: RigidSolver, reads: Sequence[str], cameras: Mapping[str, CameraView], kind: ArrayKind
 ) -> BatchView:
-    """The quickest view of a solver."""
+    """Return the quickest way to read a solver."""
     single = solver.num_envs == 1 and kind.in_numpy
     return (SingleEnvView if single else BatchView)(solver, reads, cameras, kind)

@@ -65,11 +65,11 @@ class Walker2d(LocomotionTask):
         self.health = self.array(low), self.array(high)
 
     def reset(self, noise: Noise) -> Start:
-        """Near the reference, evenly."""
+        """Draw positions and velocities uniformly around the reference."""
         return uniform_start(self, noise, self.reset_noise_scale)
 
     def observation(self, state: TaskState) -> Array:
-        """Positions, without x unless asked for, and clipped velocities."""
+        """Return positions (without x unless asked for) and clipped velocities, (n, size)."""
         return self.xp.concat((state.qpos[:, self.skipped :], clip(state.qvel, -10, 10)), axis=1)
 
     def healthy(self, state: TaskState) -> Array:
@@ -90,5 +90,5 @@ class Walker2d(LocomotionTask):
         return StepResult(self.observation(state), terms, terminated, info, {"position": position})
 
     def place_info(self, state: TaskState) -> dict[str, Array]:
-        """Where the root is."""
+        """Return where the root is, for the info."""
         return super().place_info(state) | {"z_distance_from_origin": self.rise(state)}

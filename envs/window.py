@@ -8,7 +8,7 @@ from gymnasium.error import DependencyNotInstalled, Error
 
 
 class Window:
-    """Opens with the first pictures."""
+    """A window that opens when the first pictures are shown."""
 
     def __init__(self, fps: float) -> None:
         """Remember how many pictures a second are to be shown at most."""
@@ -17,7 +17,7 @@ class Window:
         self._clock: Any = None
 
     def show(self, pictures: np.ndarray) -> None:
-        """Show pictures (k, height, width, 3) uint8, and wait until it is their time.
+        """Show pictures (k, height, width, 3) uint8, after a wait that keeps to the rate of pictures a second.
 
         Raises:
             DependencyNotInstalled: there is no pygame.
@@ -43,7 +43,7 @@ class Window:
         pygame.display.flip()
 
     def close(self) -> None:
-        """Close it, if it was opened."""
+        """Close the window, if it was opened."""
         if self._surface is not None:
             import pygame
 

@@ -1,4 +1,4 @@
-"""What is typed after `tumble`, turned into configurations; and what a run may not do unless it was typed."""
+"""Turns what is typed after `tumble` into configurations, and refuses to import code that the user has not named."""
 
 import os
 import tomllib

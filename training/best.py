@@ -1,7 +1,7 @@
 """Evaluation during training: the policy plays episodes now and then, and the best one so far is kept.
 
-What is played is what `tumble evaluate` plays: the policy as it would be read from a checkpoint, in environments of its
-own, from the same seeds. Training does not notice: every random generator is put back.
+An evaluation here is what `tumble evaluate` would do: the policy as it would be read from a checkpoint, in environments
+of its own, from the same seeds. It does not change training: every random generator is put back afterwards.
 """
 
 import json
@@ -104,7 +104,7 @@ class EvaluationCallback(BaseCallback):
         return Evaluation(task, "tumble", policy.step, FIRST_SEED, True, returns.tolist(), lengths.tolist())
 
     def _keep(self, row: dict[str, Any]) -> None:
-        """Write the policy and its line into `best`, in place of the one before."""
+        """Write the policy and its line of figures into the run's `best`, and remove the policy that was there."""
 
         def write(folder: Path) -> None:
             self.learner.save_policy(folder)

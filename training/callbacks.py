@@ -1,4 +1,4 @@
-"""What happens beside the learning: progress, learning curve, checkpoints, and a stop that loses nothing."""
+"""Callbacks of training: progress, learning curve, checkpoints, and a stop on request that loses nothing."""
 
 import importlib.util
 import json
@@ -103,7 +103,7 @@ class ProgressCallback(BaseCallback):
         super().__init__()
         self.total_steps, self.show, self.folder = total_steps, show, folder
         self._bar: Any = None
-        self._begun = self._said = (0, 0.0)  # step and time
+        self._begun = self._said = (0, 0.0)  # step, and time in s: of the beginning, and of the last line
 
     def _on_training_start(self) -> None:
         done = self.model.num_timesteps

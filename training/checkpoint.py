@@ -36,7 +36,7 @@ def save_checkpoint(folder: Path, step: int, write: Callable[[Path], None], keep
 
     Args:
         folder: The run's checkpoint folder; made if absent.
-        step: Environment steps taken so far; names and orders the checkpoints. An intact one of this step is kept.
+        step: Environment steps taken so far; names and orders the checkpoints. An intact one of this step stays.
         write: Puts the files into the empty folder that it is given.
         keep: How many checkpoints stay.
 

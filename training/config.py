@@ -34,7 +34,7 @@ class PolicyConfig:
     """The networks: hidden widths of actor and critic, activation, first standard deviation (PPO), Adam's epsilon."""
 
     hidden: tuple[int, ...] = (64, 64)
-    critic_hidden: tuple[int, ...] = ()  # empty: as the actor's
+    critic_hidden: tuple[int, ...] = ()  # empty: the same as the actor's
     activation: str = "tanh"
     log_std_init: float = 0.0
     adam_eps: float = 1e-5
@@ -46,7 +46,7 @@ class PolicyConfig:
 
 @dataclass(frozen=True)
 class PPOConfig:
-    """Proximal policy optimisation (Schulman et al., 2017). `*_end`: where a linear schedule arrives, unset: constant.
+    """Proximal policy optimisation (Schulman et al., 2017). `*_end` is the last value of a linear schedule, if set.
 
     An iteration collects `n_steps` from each environment and passes over them `n_epochs` times in minibatches. The
     learner "sb3" is Stable-Baselines3's own class; "lean" makes the same update with a gradient written out by hand

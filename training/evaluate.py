@@ -28,7 +28,7 @@ from .tasks import gymnasium_twin, make_vec, task_id
 
 SIMULATORS = ("tumble", "mujoco")
 FIRST_SEED = 10_000  # far from the seeds of training runs
-BATCH = 100  # environments at a time
+BATCH = 100  # environments that play at the same time
 LONGEST = 100_000  # steps after which an episode is taken to be endless
 
 
@@ -90,11 +90,11 @@ def evaluate(
         episodes: How many.
         seed: Episode k starts from `seed + k`.
         deterministic: Whether to take the most likely action, as is usual, or to sample.
-        checkpoint: Which; by default the newest intact one.
+        checkpoint: Its folder; by default the newest intact one.
 
     Raises:
         EvaluationError: The simulator or the task in it is not there; episodes do not end; or actions are to be sampled
-            from a policy that has one for each observation.
+            from a policy that has only one for each observation.
         TaskError: A user's task cannot be made.
         CheckpointError: The run has no intact checkpoint.
 
@@ -126,7 +126,7 @@ def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> tup
     """Play one episode in each environment; returns (num_envs,) and lengths (num_envs,).
 
     Raises:
-        EvaluationError: An episode goes on and on.
+        EvaluationError: An episode did not end within `LONGEST` steps.
     """
     observations, _ = envs.reset(seed=seed)
     returns, lengths = np.zeros(envs.num_envs), np.zeros(envs.num_envs, dtype=np.int64)
@@ -173,7 +173,7 @@ def make_envs(config: RunConfig, simulator: str, num_envs: int, **options: Any) 
 
 @contextmanager
 def _warning_once() -> Iterator[None]:
-    """Pass on what MuJoCo warns of, each thing once: for every environment it would print it and write it to a log."""
+    """Pass on each of MuJoCo's warnings once; MuJoCo would print it for every environment and write it to a log."""
     messages: dict[str, None] = {}
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda message: messages.setdefault(message))

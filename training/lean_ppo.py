@@ -30,7 +30,7 @@ COLUMNS = ("observations", "actions", "log_probs", "advantages", "returns")
 
 @dataclass
 class Layers:
-    """A perceptron with tanh between its linear layers, and where its gradient goes."""
+    """A perceptron with tanh between its linear layers, and the tensors that its gradient is written to."""
 
     weights: list[Tensor]  # (out, in)
     transposed: list[Tensor]  # views of them
@@ -90,7 +90,7 @@ class Update:
         ratio = torch.exp(log_ratio)
         free, held = advantage * ratio, advantage * ratio.clamp(1 - clip, 1 + clip)
         error = critic[-1] - returns
-        # d L / d log p; where the clipped term is the smaller one it is constant
+        # dL / d log p, (n, 1): zero where the clipped term, which is constant, is the smaller one
         slope = torch.where(free <= held, free, 0.0).mul_(-1.0 / n)[:, None]
         self.actor.backward(actor, slope * z * inverse)
         self.critic.backward(critic, error * (2.0 * self.model.vf_coef / n))
@@ -132,7 +132,7 @@ class LeanPPO(PPO):
         self._record(sums / count, update.clip)
 
     def _is_plain(self) -> bool:
-        """Say whether the gradient above is the one that is needed."""
+        """Say whether `Update` computes the gradient of this policy under these settings."""
         policy, extractor = self.policy, self.policy.mlp_extractor
         hidden = [*extractor.policy_net, *extractor.value_net]
         return (

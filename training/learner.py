@@ -42,7 +42,7 @@ class Learner:
     """A Stable-Baselines3 algorithm with its environments, complete enough to continue to the last bit.
 
     Attributes:
-        config: What it was built from.
+        config: The configuration that it was built from.
         bridge: The environments as SB3 sees them.
         normalizer: `VecNormalize` around the bridge.
         model: The SB3 algorithm.
@@ -52,7 +52,7 @@ class Learner:
         """Build from a configuration, and give torch the configuration's threads, process-wide.
 
         Args:
-            config: What to build.
+            config: The run's configuration.
             envs: Replaces the environments that the configuration describes (for tests).
 
         Raises:
@@ -131,7 +131,7 @@ def check_device(device: str) -> None:
     """Refuse a device that torch does not know or that this machine lacks.
 
     Raises:
-        DeviceError: So it is.
+        DeviceError: The device is not there, or torch cannot learn on it.
     """
     try:
         kind = torch.device(device).type
@@ -152,8 +152,8 @@ def make_envs(config: RunConfig, **changes: Any) -> VectorEnv:
 def stagger(bridge: TumbleVecEnv) -> None:
     """Let the first episodes be cut at evenly spread steps of the time limit.
 
-    In tasks that only end by it all environments would otherwise start together for ever: the learner would meet the
-    beginning of an episode in one iteration of many, and forget it in the others.
+    Where episodes end by the time limit alone, all environments would otherwise start together for ever: the learner
+    would see the beginning of episodes in one iteration of many, and forget it in the others.
     """
     envs: Any = bridge.envs.unwrapped
     limit, n = envs.max_episode_steps, envs.num_envs
@@ -162,7 +162,7 @@ def stagger(bridge: TumbleVecEnv) -> None:
 
 
 def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float) -> VecNormalize:
-    """Wrap the bridge in SB3's running normaliser; pictures and what is switched off pass through unchanged."""
+    """Wrap the bridge in SB3's running normaliser, which changes neither pictures nor what `config` switches off."""
     space = bridge.observation_space
     venv: VecEnv = VecTransposeImage(bridge) if pictures(space) else bridge
     parts = normalized_parts(space)

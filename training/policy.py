@@ -27,7 +27,7 @@ class PolicyError(TumbleUserError, ValueError):
 
 
 class Policy:
-    """What was learned, unchanged, for any environment with the same observations and actions.
+    """The learned policy, for any environment with the same observations and actions.
 
     Args:
         config: The run's configuration.
@@ -76,7 +76,7 @@ class Policy:
         return actions
 
     def _normalized(self, name: str, part: np.ndarray) -> np.ndarray:
-        """Bring a part of the observations to the scale that training had; bytes stay, they are pictures."""
+        """Normalise a part (n, ...) of the observations as training did; bytes stay as they are: they are pictures."""
         if name in self._statistics:
             mean, scale = self._statistics[name]
             part = np.clip((part - mean) / scale, -self._clip, self._clip)

@@ -92,7 +92,7 @@ def draw_curves(runs: list[Run], path: Path) -> None:
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    """Format one run."""
+    """Return the cells of one run's row in the table."""
     scores = [row.get(simulator) for simulator in SIMULATORS]
     texts = [_score(score) for score in scores]
     apart = ""

@@ -1,4 +1,4 @@
-"""Run folders: where a training run keeps its things, and how one is found again.
+"""Run folders: what a training run keeps in its folder, and how a run is found again.
 
 runs/Ant-v0-ppo-0-20260101-120000/
     config.toml      the configuration, complete
@@ -6,7 +6,7 @@ runs/Ant-v0-ppo-0-20260101-120000/
     best/            the best policy of the evaluations during training, in the form of a checkpoint
     progress.jsonl   one line of figures an iteration: the learning curve
     evaluations.jsonl   one line an evaluation during training
-    tensorboard/     the same for TensorBoard
+    tensorboard/     the figures of progress.jsonl for TensorBoard
     *.json, *.mp4    evaluations and films
 """
 

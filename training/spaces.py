@@ -1,4 +1,4 @@
-"""What Stable-Baselines3's networks can see and do, and how they are to see it: the one place that knows their rules.
+"""The rules of Stable-Baselines3's networks: which observations and actions they take, and in which form.
 
 Pictures, uint8 (height, width, channels), go through SB3's convolutions, which want the channels first, and are not
 normalised; everything else is. Observations of several parts go through its `MultiInputPolicy`.
@@ -60,7 +60,7 @@ def describe(space: gym.Space[Any]) -> str:
 
 
 def check_spaces(observations: gym.Space[Any], actions: gym.Space[Any], algo: str) -> None:
-    """Refuse what Stable-Baselines3 would fail at, or learn wrong numbers from.
+    """Refuse spaces with which Stable-Baselines3 would fail, or from which it would learn wrong numbers.
 
     Raises:
         SpaceError: A space of another kind, or one that this algorithm has no policy for.

@@ -1,4 +1,4 @@
-"""Mistakes in tasks, told in a line: what is wrong, and where in the user's own code.
+"""Messages about mistakes in a user's task: one line that says what is wrong, and where in the user's own code.
 
 An error is the task's where the code of a user is at work when it is raised, or where `envs.checks` refuses what a task
 returned. Everything else may be a mistake of Tumble's, whose traceback must not be lost.
@@ -37,7 +37,7 @@ def is_the_tasks(error: BaseException) -> bool:
 
 
 def _places(error: BaseException | None) -> list[str]:
-    """The lines of users' code that were at work, "file:line", outermost first; if need be, of the error's cause."""
+    """Return the lines of users' code in an error's traceback, or else its cause's, "file:line", outermost first."""
     if error is None:
         return []
     frames = traceback.extract_tb(error.__traceback__)

@@ -118,7 +118,7 @@ def _is_of(spec: EnvSpec, name: str) -> bool:
 
 
 def _import(name: str, source: str) -> ModuleType:
-    """Import a module; what goes wrong is told with the place where it did."""
+    """Import a module; an error names the file and line where it happened."""
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:
@@ -133,7 +133,7 @@ def _import(name: str, source: str) -> ModuleType:
 
 @contextmanager
 def _searching(folder: Path, keep: bool = False) -> Iterator[None]:
-    """Let Python look for modules in a folder first; with `keep` also afterwards, if all went well."""
+    """Let Python look for modules in a folder first; with `keep` after the block too, unless that failed."""
     entry = str(folder)
     if sys.path[:1] == [entry]:
         yield

@@ -1,4 +1,4 @@
-"""Task names as people type them, what is kept of them, and the environments that they mean.
+"""Task names as people type them, the references that runs keep of them, and the environments that they stand for.
 
 A task is typed as "Ant", "tumble/Ant-v0", "me/Reacher-v0" (registered in this process already),
 "my_tasks:me/Reacher-v0" (a module that registers it), "path/to/my_tasks.py:me/Reacher-v0" (a file that does), or
@@ -29,11 +29,11 @@ OWN_TASK = "a task of your own is named with its module or file: my_tasks:me/Nam
 def find_task(name: str) -> str:
     """Return the reference of a task, in any spelling that the module's docstring describes.
 
-    Ids may leave out version and namespace, and are the same in any case and spelling of words. What a module or file
-    is named for is imported.
+    An id may leave out version and namespace; case, hyphens and underscores in it do not matter. A module or file that
+    the name begins with is imported.
 
     Raises:
-        TaskError: No task is called so, it could be several, or the module or file cannot be imported.
+        TaskError: No task has this name, several could be meant, or the module or file cannot be imported.
     """
     source, wanted = _split(name)
     if source is None:
@@ -61,7 +61,7 @@ def tasks_of(source: str) -> list[str]:
 
 
 def load_task(reference: str) -> EnvSpec:
-    """Return Gymnasium's entry of a referenced task, for `gymnasium.make` and `make_vec`; imports where it comes from.
+    """Return Gymnasium's entry of a referenced task, for `gymnasium.make` and `make_vec`; import the task's source.
 
     Raises:
         TaskError: The task is not registered, or what registers it cannot be imported.
@@ -145,7 +145,7 @@ def _is_module(name: str) -> bool:
 
 
 def _choose(source: str, home: TaskSource, wanted: str) -> str:
-    """Return the id of the task that is meant among those of a source."""
+    """Return the id of the task that `wanted` stands for among those of a source."""
     own = sorted(home.specs)
     elsewhere = wanted in task_ids() and source_of(wanted) is None  # registered before this source was imported
     if elsewhere:
@@ -168,7 +168,7 @@ def _none_registered(source: str) -> TaskError:
 
 
 def _unknown(name: str) -> TaskError:
-    """The error for a name that nobody has; it suggests the nearest ones."""
+    """Return the error for a name that no task has; its message suggests the nearest names."""
     by_key = _keys(task_ids())
     near = list(dict.fromkeys(by_key[key] for key in get_close_matches(_key(name), by_key, n=3)))
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(task_ids())}"
@@ -182,7 +182,7 @@ def _match(name: str, ids: list[str]) -> str | None:
 
 
 def _keys(ids: list[str]) -> dict[str, str]:
-    """Ids by what people may call them: with namespace and version or without; Tumble's own come before others."""
+    """Return ids by the names they may be called: with or without namespace and version; Tumble's go before others."""
     found: dict[str, str] = {}
     for task in sorted(ids, key=lambda task: not task.startswith(NAMESPACE)):
         bare = task.rpartition("/")[2]
@@ -192,5 +192,5 @@ def _keys(ids: list[str]) -> dict[str, str]:
 
 
 def _key(name: str) -> str:
-    """Drop what people spell differently: case, hyphens, underscores."""
+    """Return a name in lower case, without the hyphens, underscores and spaces that people spell differently."""
     return re.sub(r"[-_ ]", "", name).lower()

@@ -65,7 +65,7 @@ def change(config: T, changes: dict[str, Any], without: tuple[str, ...] = ()) ->
 
 
 def keys(cls: type) -> list[str]:
-    """Return the places of all values, such as "seed" and "ppo.learning_rate"; "env." stands for any key in `env`."""
+    """Return the dotted names of all values, such as "seed" and "ppo.gamma"; "env." stands for any key in `env`."""
     names = []
     for name, kind in get_type_hints(cls).items():
         if dataclasses.is_dataclass(kind):
@@ -89,7 +89,7 @@ def _require_known(name: str, known: list[str]) -> None:
 
 
 def _as_read(value: Any) -> Any:
-    """Return a table as a TOML file would give it: lists for tuples, and nothing where None is."""
+    """Return a table as reading it from TOML would: tuples become lists, and keys whose value is None are left out."""
     if isinstance(value, dict):
         return {key: _as_read(item) for key, item in value.items() if item is not None}
     return [_as_read(item) for item in value] if isinstance(value, list | tuple) else value

@@ -36,7 +36,7 @@ class Outcome:
     Attributes:
         run: The run.
         step: Environment steps taken so far.
-        finished: Whether these are all.
+        finished: Whether all configured steps have been taken.
         changed: Whether anything was done; a resumed run may have had nothing left to do.
     """
 
@@ -87,7 +87,7 @@ def resume(
     Args:
         folder: The run folder.
         total_steps: A new total; schedules then stretch over it. By default the configured one.
-        threads: Of the learner; more than one may change the last bits. By default the configured number.
+        threads: Threads of the learner; more than one may change the last bits. By default the configured number.
         progress: As in `train`.
         envs: As in `train`.
 

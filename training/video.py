@@ -21,7 +21,7 @@ MODEL_FPS = 30.0
 
 @dataclass(frozen=True)
 class Film:
-    """Frames to come, (height, width, 3) bytes each, and how many a second show the motion in real time."""
+    """Frames that are drawn one by one, (height, width, 3) bytes each, and how many a second show real time."""
 
     frames: Iterator[np.ndarray]
     fps: float
@@ -135,7 +135,7 @@ def film_model(
 
 @contextmanager
 def _explained(what: str) -> Iterator[None]:
-    """Turn what the solver and the renderer refuse into a `FilmError`; errors of a user's own task pass."""
+    """Turn errors of the solver and the renderer into a `FilmError`; errors of a user's own task stay as they are."""
     try:
         yield
     except (TypeError, ValueError, OSError, NotImplementedError) as error:

@@ -1,11 +1,11 @@
 """Wrappers of vector environments that remember something, for torch and numpy output and all three autoreset modes.
 
-Gymnasium's own of the same names are numpy code, and those of observations know no SAME_STEP. Users import these from
-`tumble.wrappers`.
+Gymnasium's wrappers of the same names are numpy code, and those of observations do not know SAME_STEP. Users import
+these from `tumble.wrappers`.
 
 | file | what |
 |---|---|
-| `stateful` | who begins an episode when: what the wrappers share |
+| `stateful` | the base of all: which environments have just begun an episode |
 | `moments` | running mean and variance, in double precision on the device of the data |
 | `episodes` | `RecordEpisodeStatistics` |
 | `normalize` | `NormalizeObservation`, `NormalizeReward` |

@@ -13,7 +13,7 @@ from .stateful import StatefulWrapper, Step, in_the_library_of
 
 
 class RecordEpisodeStatistics(StatefulWrapper):
-    """Reports return, length and duration of every episode that ends, as Gymnasium's wrapper of the same name.
+    """Reports the return, length and duration of every episode that ends, as Gymnasium's wrapper of the same name does.
 
     The info of a step in which episodes end has the key `episode`: {"r": returns, "l": lengths in steps, "t": durations
     in seconds}, each (num_envs,) with zeros where none ended, and the mask `_episode`. Under NEXT_STEP the step that
@@ -21,8 +21,8 @@ class RecordEpisodeStatistics(StatefulWrapper):
 
     Attributes:
         episode_count: episodes that have ended.
-        return_queue: the returns of the last episodes, numbers; `length_queue` and `time_queue` likewise.
-        episode_returns: of the running episodes, (num_envs,); `episode_lengths` likewise.
+        return_queue: the returns of the last episodes, as numbers; `length_queue` and `time_queue` likewise.
+        episode_returns: sums of the rewards of the running episodes, (num_envs,); `episode_lengths` their steps.
 
     Args:
         env: the vector environments.
@@ -40,15 +40,15 @@ class RecordEpisodeStatistics(StatefulWrapper):
         self.time_queue: deque[float] = deque(maxlen=buffer_length)
         self.episode_returns: Array = np.zeros(self.num_envs)
         self.episode_lengths: Array = np.zeros(self.num_envs, np.int64)
-        self._begun_at: Array = np.zeros(self.num_envs)  # s, of the machine's clock
+        self._begun_at: Array = np.zeros(self.num_envs)  # s, by the machine's clock
 
     def _began(self, observation: Observation, begun: Array) -> Observation:
-        """Count from zero there."""
+        """Begin to count at zero in the environments that were reset."""
         self._restart(begun)
         return observation
 
     def _restart(self, begun: Array) -> None:
-        """Begin episodes where the mask (num_envs,) is True."""
+        """Put returns and lengths to zero, and starting times to now, where the mask (num_envs,) is True."""
         where = namespace(begun).where
         returns, lengths, times = (
             in_the_library_of(x, begun) for x in (self.episode_returns, self.episode_lengths, self._begun_at)

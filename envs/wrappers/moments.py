@@ -9,15 +9,15 @@ from .stateful import in_the_library_of
 
 
 class RunningMoments:
-    """Mean and variance of rows, in double precision, in the library and on the device of the data.
+    """Mean and variance of all rows seen so far, in double precision, in the library and on the device of the data.
 
     Batches are joined by Chan, Golub and LeVeque ("Updating formulae and a pairwise algorithm for computing sample
-    variances", 1979). Before the first the mean is 0 and the variance 1, with the weight of `count` rows.
+    variances", 1979). At first the mean is 0 and the variance 1, and they weigh as much as `count` rows.
 
     Attributes:
-        mean: (...).
-        var: (...), of the whole population.
-        count: how many rows.
+        mean: of the rows, (...).
+        var: of the rows, (...): mean squared distance from the mean.
+        count: how many rows were seen, and the weight of the first mean and variance.
     """
 
     def __init__(self, shape: tuple[int, ...] = (), count: float = 1e-4) -> None:
@@ -26,7 +26,7 @@ class RunningMoments:
         self.count = count
 
     def update(self, rows: Array) -> None:
-        """Take in rows (k, ...); none change nothing."""
+        """Take in k rows (k, ...); k may be zero."""
         if len(rows) == 0:
             return
         xp = namespace(rows)
@@ -39,11 +39,11 @@ class RunningMoments:
         self.count = total
 
     def move_to(self, like: Array) -> None:
-        """Bring both to the library and device of an array."""
+        """Bring mean and variance to the library and device of an array."""
         self.mean, self.var = in_the_library_of(self.mean, like), in_the_library_of(self.var, like)
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain arrays and a number."""
+        """Return mean and variance as numpy arrays, and the count."""
         return {"mean": host(self.mean).copy(), "var": host(self.var).copy(), "count": self.count}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

@@ -20,8 +20,9 @@ class NormalizeObservation(StatefulWrapper):
     """Shifts and scales every number of the observations to mean 0 and variance 1, over all that were seen.
 
     As Gymnasium's wrapper of the same name, and beyond it: partial resets, and SAME_STEP, where the final observations
-    of episodes are counted and normalised too. Statistics are kept in double precision. Observations keep their type;
-    of several by name each has its own statistics, and bytes, as of pictures, stay as they are.
+    of episodes are counted and normalised too. Statistics are kept in double precision. Observations keep their type.
+    Where an observation is several arrays by name, each has its own statistics; bytes, such as pictures, stay as they
+    are.
 
     Attributes:
         update_running_mean: whether new observations change the statistics; False for evaluation.
@@ -52,7 +53,7 @@ class NormalizeObservation(StatefulWrapper):
 
     @property
     def obs_rms(self) -> RunningMoments:
-        """The statistics of an observation that is one array; under Gymnasium's name."""
+        """The statistics of an observation that is one array, by the name that they have in Gymnasium's wrapper."""
         return self.moments[""]
 
     def _began(self, observation: Observation, begun: Array) -> Observation:
@@ -64,7 +65,7 @@ class NormalizeObservation(StatefulWrapper):
         return self._normalised(observation)
 
     def _stepped(self, step: Step, begun: Array) -> Step:
-        """Count and normalise everyone's observations, and the final ones."""
+        """Count and normalise the observations of all environments, and the final ones of episodes that ended."""
         info, final = step.info, parts_of(step.info.get("final_obs", {}))
         if self.update_running_mean:
             for name, part in parts_of(step.observation).items():
@@ -76,7 +77,7 @@ class NormalizeObservation(StatefulWrapper):
         return step._replace(observation=self._normalised(step.observation), info=info)
 
     def _normalised(self, observation: Observation, among: Array | None = None) -> Observation:
-        """Normalise, everywhere or in the rows of the mask `among` (num_envs,), the others being zero."""
+        """Normalise all rows, or those where the mask `among` (num_envs,) is True; other rows become zero."""
         parts = {}
         for name, part in parts_of(observation).items():
             if name not in self.moments:
@@ -108,18 +109,19 @@ class NormalizeObservation(StatefulWrapper):
 class NormalizeReward(StatefulWrapper):
     """Scales rewards so that the discounted return has variance 1, as Gymnasium's wrapper of the same name.
 
-    The return of every environment is discounted over its past: R = gamma R + r, without R in the step in which the
-    task terminates. Under SAME_STEP it begins anew after every episode; under NEXT_STEP, as Gymnasium has it, it goes
-    on across truncations, and the step that resets an environment does not count; a `reset` begins it anew.
+    The return R of every environment is discounted over its past: R = gamma R + r, and R = r in the step in which the
+    task terminates. Under SAME_STEP it is zero again after every episode. Under NEXT_STEP, as in Gymnasium's wrapper,
+    it goes on across truncations, and the step that resets an environment does not count. A `reset` puts it to zero in
+    the environments that it resets, where Gymnasium's wrapper does so in all.
 
     Attributes:
         update_running_mean: whether new rewards change the statistics; False for evaluation.
         return_rms: the statistics of the discounted returns.
-        accumulated_reward: the present ones, (num_envs,).
+        accumulated_reward: the present discounted returns, (num_envs,).
 
     Args:
         env: the vector environments.
-        gamma: the discount.
+        gamma: the factor by which a return is discounted in each step.
         epsilon: added to the variance before its root is taken.
 
     Raises:
@@ -137,13 +139,13 @@ class NormalizeReward(StatefulWrapper):
         self.accumulated_reward: Array = np.zeros(self.num_envs)
 
     def _began(self, observation: Observation, begun: Array) -> Observation:
-        """Begin returns anew there."""
+        """Put the returns to zero in the environments that were reset."""
         accumulated = in_the_library_of(self.accumulated_reward, begun)
         self.accumulated_reward = namespace(begun).where(begun, 0, accumulated)
         return observation
 
     def _stepped(self, step: Step, begun: Array) -> Step:
-        """Count the discounted returns of those that moved, and scale everyone's reward."""
+        """Count the discounted returns of the environments that moved, and scale the rewards of all."""
         xp = namespace(step.reward)
         reward, moved = xp.astype(step.reward, xp.float64), ~begun
         accumulated = in_the_library_of(self.accumulated_reward, reward)
@@ -171,7 +173,7 @@ class NormalizeReward(StatefulWrapper):
 
 
 def _positive(epsilon: float) -> float:
-    """Refuse what would let a division by zero happen.
+    """Refuse an epsilon with which a division by zero could happen.
 
     Raises:
         InvalidBound: not above zero.

@@ -1,4 +1,4 @@
-"""The last observations side by side."""
+"""A wrapper that shows the last observations side by side."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ from .stateful import StatefulWrapper, Step, in_the_library_of
 class FrameStackObservation(StatefulWrapper):
     """Shows the last `stack_size` observations of the episode, the newest last: (num_envs, stack_size, ...).
 
-    As Gymnasium's wrapper of the same name does for one environment; of several parts by name each is stacked. Under
-    SAME_STEP `final_obs` holds the last observations of the episode that ended.
+    As Gymnasium's wrapper of the same name does for one environment. Where an observation is several arrays by name,
+    each is stacked. Under SAME_STEP `final_obs` holds the last observations of the episode that ended.
 
     Args:
         env: the vector environments.
@@ -32,7 +32,7 @@ class FrameStackObservation(StatefulWrapper):
     """
 
     def __init__(self, env: VectorEnv, stack_size: int, *, padding_type: Any = "reset") -> None:
-        """Begin with no observation."""
+        """Begin with empty stacks."""
         super().__init__(env)
         self.stack_size = whole("stack_size", stack_size)
         self._padding = _padding(padding_type, env.single_observation_space)
@@ -47,7 +47,7 @@ class FrameStackObservation(StatefulWrapper):
         return self._shown(observation)
 
     def _stepped(self, step: Step, begun: Array) -> Step:
-        """Push everyone's observation on the stacks; begin anew where an episode did."""
+        """Push the observations of all environments on their stacks; begin new stacks where an episode began."""
         info = step.info
         if "final_obs" in info:
             mask = info["_final_obs"]
@@ -80,14 +80,14 @@ class FrameStackObservation(StatefulWrapper):
         return namespace(part).concat((kept[:, 1:], part[:, None]), axis=1)
 
     def _either(self, begun: Array, fresh: Array, name: str) -> Array:
-        """The fresh stacks where the mask (num_envs,) is True, elsewhere those that are kept, if there are any."""
+        """Return the fresh stack where `begun` (num_envs,) is True, elsewhere the kept one, if there is one."""
         if name not in self._stacks:
             return fresh
         kept = in_the_library_of(self._stacks[name], fresh)
         return namespace(fresh).where(spread_mask(begun, fresh), fresh, kept)
 
     def _shown(self, observation: Observation) -> Observation:
-        """Copies of the stacks, built like the observation: the caller may write to them."""
+        """Return copies of the stacks, built like the observation: the caller may write to them."""
         stacks = {name: copy(stack) for name, stack in self._stacks.items()}
         return stacks if isinstance(observation, dict) else stacks[""]
 
@@ -102,7 +102,7 @@ class FrameStackObservation(StatefulWrapper):
 
 
 def _padding(kind: Any, space: gymnasium.Space) -> dict[str, Any] | None:
-    """What stands before the first observation, by the name of the part; None for that observation itself.
+    """Return what stands before an episode's first observation, by the name of the part; None for that one again.
 
     Raises:
         ValueError: no such padding.

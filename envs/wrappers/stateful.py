@@ -1,4 +1,4 @@
-"""What the wrappers share: which environments begin an episode with the observations at hand."""
+"""The base of the wrappers here: it tells them which environments have just begun an episode."""
 
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from ..task import Observation
 
 
 class Step(NamedTuple):
-    """What a step of the wrapped environments returned; each but `info` (num_envs, ...)."""
+    """What a step of the wrapped environments returned; each is (num_envs, ...), but for `info`."""
 
     observation: Observation
     reward: Array
@@ -79,15 +79,15 @@ class StatefulWrapper(VectorWrapper, ABC):
 
     @abstractmethod
     def _began(self, observation: Observation, begun: Array) -> Observation:
-        """Take notice of a reset of the environments in `begun` (num_envs,) bool; return what the caller sees."""
+        """Handle a reset of the environments where `begun` (num_envs,) is True; return the caller's observation."""
 
     @abstractmethod
     def _stepped(self, step: Step, begun: Array) -> Step:
-        """Take notice of a step, in which NEXT_STEP began those in `begun` (num_envs,) bool; return what is seen."""
+        """Handle a step that reset the environments where `begun` (num_envs,) is True; return the caller's step."""
 
 
 def in_the_library_of(array: Any, like: Array) -> Array:
-    """An array of any library, in the library and on the device of another."""
+    """Return an array of any library in the library and on the device of `like`."""
     if isinstance(like, torch.Tensor):
         return torch.as_tensor(array, device=like.device)
     return host(array)

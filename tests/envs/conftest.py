@@ -3,6 +3,10 @@
 Precision belongs to the process and a change compiles the engine anew, so tests in 64 bits run after all others.
 """
 
+import sys
+import types
+
+import numpy as np
 import pytest
 
 import tumble
@@ -47,3 +51,24 @@ def each_precision(request) -> str:
 def clean_folder(tmp_path, monkeypatch) -> None:
     """Run elsewhere: MuJoCo writes a log for a deprecated attribute in Gymnasium's cheetah."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def opencv(monkeypatch):
+    """Stand in for OpenCV, with which two of Gymnasium's wrappers change the size of pictures: nearest neighbours."""
+
+    def resize(picture: np.ndarray, size: tuple[int, int], interpolation: int = 0) -> np.ndarray:
+        rows, columns = (np.arange(n) * old // n for n, old in zip(size[::-1], picture.shape[:2], strict=True))
+        return picture[rows][:, columns]
+
+    monkeypatch.setitem(sys.modules, "cv2", types.SimpleNamespace(resize=resize, INTER_AREA=3))
+    return resize
+
+
+@pytest.fixture
+def window(monkeypatch):
+    """Let pygame draw into memory; return what is on the screen, (height, width, 3)."""
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    pygame = pytest.importorskip("pygame")
+    yield lambda: pygame.surfarray.array3d(pygame.display.get_surface()).transpose(1, 0, 2)
+    pygame.display.quit()

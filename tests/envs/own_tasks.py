@@ -108,3 +108,47 @@ class Held(Task):
     def step(self, state: TaskState, action) -> StepResult:
         """The nearer, the better."""
         return StepResult(self.observation(state), {"reward": -row_norm(action - state.qpos)})
+
+
+class Counter(Task):
+    """Counts the steps of the episode and shows the count; the actions 3 and 4 end the episode. Nothing moves.
+
+    The reward is the action; `reset` says "begun", a step says "action".
+    """
+
+    xml_file = "pointer.xml"
+
+    @property
+    def action_space(self) -> Discrete:
+        """0 to 4."""
+        return Discrete(5)
+
+    def reset(self, noise: Noise) -> Start:
+        """At rest, having counted nothing."""
+        return Start(self.init_qpos, np.zeros(self.model.nv), {"count": noise.integers(0, 1, 1)[:, 0]})
+
+    def control(self, state: TaskState, action):
+        """No torque."""
+        return 0 * state.qpos
+
+    def begin(self, state: TaskState) -> ResetResult:
+        """Nothing was counted."""
+        return ResetResult(self.observation(state), {"begun": 1 + state.memory["count"]})
+
+    def observation(self, state: TaskState):
+        """How many steps there were, (n, 1)."""
+        return self.array(state.memory["count"])[:, None]
+
+    def step(self, state: TaskState, action) -> StepResult:
+        """One more."""
+        state = state.remember(count=state.memory["count"] + 1)
+        terms = {"reward": self.array(action)}
+        return StepResult(self.observation(state), terms, action >= 3, {"action": action}, memory=state.memory)
+
+
+class Seen(Pointer):
+    """The pointer, of which the agent sees the picture alone."""
+
+    def observation(self, state: TaskState):
+        """The picture, (n, 10, 12, 3)."""
+        return state.images["above"]

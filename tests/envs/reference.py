@@ -124,3 +124,19 @@ class Driven(gymnasium.Wrapper):
 def make_sync(name: str, num_envs: int, limit: int, mode: AutoresetMode, options: dict[str, Any]) -> SyncVectorEnv:
     """Gymnasium's own vector environment of driven v5 tasks that are truncated after `limit` steps."""
     return SyncVectorEnv([lambda: TimeLimit(Driven(name, options), limit)] * num_envs, autoreset_mode=mode)
+
+
+def assert_same_info(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+    """Same keys, same masks, same values where the masks are True."""
+    assert set(ours) == set(theirs)
+    for key, value in theirs.items():
+        mine = ours[key]
+        if isinstance(value, dict):
+            assert_same_info(mine, value)
+        elif key.startswith("_"):
+            np.testing.assert_array_equal(mine, value, err_msg=key)
+        else:
+            mask = theirs[f"_{key}"]
+            if mask.any():
+                np.testing.assert_allclose(mine[mask], np.stack(value[mask]), rtol=1e-6, atol=1e-6, err_msg=key)
+            assert not np.any(mine[~mask]), f"{key}: rows without a value are zero"

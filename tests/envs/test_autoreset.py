@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode
 import tumble
 from tumble.envs.vector_env import parse_autoreset_mode
 
-from .reference import TIGHT, make_sync
+from .reference import TIGHT, assert_same_info, make_sync
 
 NUM_ENVS, STEPS = 6, 90
 CASES = {
@@ -23,22 +23,6 @@ CASES = {
     "Ant": (9, {"healthy_z_range": (0.6, 0.8)}),
     "InvertedDoublePendulum": (5, {"reset_noise_scale": 0.15}),
 }
-
-
-def assert_same_info(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
-    """Same keys, same masks, same values where the masks are True."""
-    assert set(ours) == set(theirs)
-    for key, value in theirs.items():
-        mine = ours[key]
-        if isinstance(value, dict):
-            assert_same_info(mine, value)
-        elif key.startswith("_"):
-            np.testing.assert_array_equal(mine, value, err_msg=key)
-        else:
-            mask = theirs[f"_{key}"]
-            if mask.any():
-                np.testing.assert_allclose(mine[mask], np.stack(value[mask]), rtol=1e-6, atol=1e-6, err_msg=key)
-            assert not np.any(mine[~mask]), f"{key}: rows without a value are zero"
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)

@@ -19,6 +19,7 @@ NEEDS = {  # wrapper: how it is made, whether it needs numpy output, which modes
     "NormalizeReward": (W.NormalizeReward, True, "SAME_STEP NEXT_STEP DISABLED"),
     "NormalizeObservation": (W.NormalizeObservation, True, "NEXT_STEP"),
     "FlattenObservation": (W.FlattenObservation, True, "NEXT_STEP DISABLED"),
+    "DtypeObservation": (lambda envs: W.DtypeObservation(envs, np.float64), True, "NEXT_STEP DISABLED"),
     "TransformObservation": (lambda envs: W.TransformObservation(envs, lambda x: 2 * x), False, "NEXT_STEP DISABLED"),
     "ClipReward": (lambda envs: W.ClipReward(envs, -1, 1), False, "SAME_STEP NEXT_STEP DISABLED"),
     "ClipAction": (W.ClipAction, False, "SAME_STEP NEXT_STEP DISABLED"),
@@ -81,13 +82,15 @@ def test_metadata_is_a_dict(use: Callable):
 
 
 def test_films_of_too_many_environments(tmp_path):
-    """RecordVideo wants a picture of each, and is told how to get them; then it films."""
+    """RecordVideo and HumanRendering want a picture of each, and are told how to get them; then there is a film."""
     pytest.importorskip("moviepy")
     options = {"render_mode": "rgb_array", "width": 16, "height": 16, "autoreset_mode": "NEXT_STEP"}
     many = tumble.make_vec("Hopper", 18, **options)
     words = r"each of the 18 environments, and render\(\) shows 16: make them with render_envs=range\(18\)"
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=f"RecordVideo wants a picture of {words}"):
         W.RecordVideo(many, str(tmp_path / "films"))
+    with pytest.raises(ValueError, match=f"HumanRendering wants a picture of {words}"):
+        W.HumanRendering(many)
     many.close()
     all_of_them = tumble.make_vec("Hopper", 18, render_envs=range(18), **options)
     with warnings.catch_warnings():

@@ -108,15 +108,6 @@ def test_depth():
     envs.close()
 
 
-@pytest.fixture
-def window(monkeypatch):
-    """Let pygame draw into memory; return what is on the screen, (height, width, 3)."""
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    pygame = pytest.importorskip("pygame")
-    yield lambda: pygame.surfarray.array3d(pygame.display.get_surface()).transpose(1, 0, 2)
-    pygame.display.quit()
-
-
 @pytest.mark.filterwarnings("ignore:.*You are trying to use 'human' rendering:UserWarning")
 def test_window_of_a_single_environment(window):
     """Gymnasium's HumanRendering shows the picture that the environment takes."""

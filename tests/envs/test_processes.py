@@ -6,6 +6,7 @@ Every case is a program of its own with a time limit: what fails here hangs.
 import subprocess
 import sys
 import textwrap
+from typing import Any
 
 import pytest
 
@@ -40,8 +41,16 @@ def run(program: str, tmp_path) -> str:
     return outcome.stdout
 
 
+@pytest.fixture(scope="module")
+def played() -> list[float]:
+    """What `play_own` returns in this process."""
+    names: dict[str, Any] = {}
+    exec(HEAD, names)
+    return names["play_own"]().tolist()
+
+
 @pytest.mark.parametrize("context", ["fork", "forkserver", "spawn"])
-def test_gymnasiums_asynchronous_environments(context, tmp_path):
+def test_gymnasiums_asynchronous_environments(context, played, tmp_path):
     """First thing in a process; the same numbers as in this one."""
     run(
         f"""
@@ -52,7 +61,7 @@ def test_gymnasiums_asynchronous_environments(context, tmp_path):
         for _ in range(5):
             observations, *_ = envs.step(np.full((2, 3), 0.1, np.float32))
         envs.close()
-        np.testing.assert_array_equal(observations, np.array([play_own()] * 2))
+        assert observations.tolist() == [{played}] * 2
         """,
         tmp_path,
     )
@@ -82,16 +91,14 @@ def test_a_child_makes_environments_of_its_own(precision, tmp_path):
     )
 
 
-def test_an_environment_of_the_parent_is_refused_in_a_child(tmp_path):
-    """At once and by name, whether it was stepped before or not; the parent goes on."""
+def test_environments_of_a_parent_and_of_an_earlier_start_are_refused(tmp_path):
+    """By `reset` and by `step`, at once and by name, whether they were stepped before or not.
+
+    The parent goes on with its own until `tumble.init` is called again; then it refuses them too.
+    """
     printed = run(
         """
-        envs = [gymnasium.make("tumble/Hopper-v0"), tumble.make_vec("Hopper", 40)]
-        for env in envs:
-            env.reset(seed=0)
-        envs[1].step(torch.zeros(40, 3))
-        sys.stdout.flush()
-        if os.fork() == 0:
+        def use_all():
             for env in envs:
                 for use in (lambda: env.step(np.zeros(env.action_space.shape, np.float32)), lambda: env.reset(seed=1)):
                     try:
@@ -99,52 +106,32 @@ def test_an_environment_of_the_parent_is_refused_in_a_child(tmp_path):
                     except RuntimeError as error:
                         print(error)
             sys.stdout.flush()
-            os._exit(0)
-        assert os.wait()[1] == 0
-        play(envs[0])
-        """,
-        tmp_path,
-    )
-    assert printed.count("made before this process was forked") == 4
-    assert "Make the solver (or environment) in the process that uses it" in printed
 
-
-def test_an_environment_of_an_earlier_start_is_refused(tmp_path):
-    """By `reset` and by `step`, after `tumble.init` was called again."""
-    printed = run(
-        """
-        envs = [gymnasium.make("tumble/Hopper-v0"), tumble.make_vec("Hopper", 40)]
+        envs = [tumble.make_vec("Hopper", 40), gymnasium.make("tumble/Hopper-v0"), gymnasium.make("tumble/Hopper-v0")]
         for env in envs:
             env.reset(seed=0)
-        tumble.init(precision="64")
-        for env in envs:
-            for use in (lambda: env.step(np.zeros(env.action_space.shape, np.float32)), lambda: env.reset(seed=1)):
-                try:
-                    use()
-                except RuntimeError as error:
-                    print(error)
-        """,
-        tmp_path,
-    )
-    assert printed.count("belongs to an earlier tumble.init") == 4
-
-
-def test_a_forked_child_ends_as_other_processes_do(tmp_path):
-    """By leaving the interpreter, not by `os._exit`: nothing waits for threads of the parent."""
-    run(
-        """
-        play_own()
+        envs[0].step(torch.zeros(40, 3))
+        sys.stdout.flush()
         if os.fork() == 0:
-            play_own()
-            sys.exit(0)
+            use_all()
+            os._exit(0)
         assert os.wait()[1] == 0
+        play(envs[1])
+        tumble.init(precision="64")
+        use_all()
         """,
         tmp_path,
     )
+    assert printed.count("made before this process was forked") == 6
+    assert "Make the solver (or environment) in the process that uses it" in printed
+    assert printed.count("belongs to an earlier tumble.init") == 6
 
 
-def test_workers_of_a_data_loader(tmp_path):
-    """Environments made in torch's workers, after one was used in the main process."""
+def test_workers_of_a_data_loader_and_a_child_that_exits(tmp_path):
+    """Environments made in torch's workers, and in a forked child, after one was used in the main process.
+
+    The child ends by leaving the interpreter, not by `os._exit`: nothing waits for threads of the parent.
+    """
     run(
         """
         class Episodes(torch.utils.data.IterableDataset):
@@ -154,6 +141,10 @@ def test_workers_of_a_data_loader(tmp_path):
         here = play_own()
         for there in torch.utils.data.DataLoader(Episodes(), num_workers=2, batch_size=None, timeout=200):
             np.testing.assert_array_equal(there.numpy(), here)
+        if os.fork() == 0:
+            play_own()
+            sys.exit(0)
+        assert os.wait()[1] == 0
         """,
         tmp_path,
     )

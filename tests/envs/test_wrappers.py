@@ -135,7 +135,9 @@ def test_scaled_rewards_like_gymnasiums(mode, output):
         if len(mine) == 5:
             np.testing.assert_allclose(host(mine[1]), other[1], rtol=1e-5)
             assert mine[1].dtype in (torch.float32, np.float32)
+    np.testing.assert_allclose(host(ours.return_rms.mean), theirs.return_rms.mean, rtol=1e-5)
     np.testing.assert_allclose(host(ours.return_rms.var), theirs.return_rms.var, rtol=1e-5)
+    assert ours.return_rms.count == pytest.approx(theirs.return_rms.count, rel=1e-9)
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
@@ -191,7 +193,7 @@ def test_stacks_like_gymnasiums(mode, output, padding):
 
 @pytest.mark.parametrize("name", ["NormalizeObservation", "NormalizeReward"])
 def test_frozen_statistics_stay(name):
-    """With `update_running_mean = False` they are used and not changed."""
+    """With `update_running_mean = False` they are used and not changed; with True, as at first, they go on."""
     envs = getattr(wrappers, name)(make("SAME_STEP", "torch"))
     moments = envs.obs_rms if name == "NormalizeObservation" else envs.return_rms
     list(run(envs))
@@ -201,6 +203,9 @@ def test_frozen_statistics_stay(name):
     assert moments.count == before["count"]
     np.testing.assert_array_equal(host(moments.var), before["var"])
     assert moments.var.dtype == torch.float64
+    envs.update_running_mean = True
+    list(run(envs, 1))
+    assert moments.count > before["count"] and (host(moments.var) != before["var"]).any()
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
@@ -249,10 +254,12 @@ def test_wrong_arguments():
     """What Gymnasium's refuse, and environments that do not say how they reset."""
     envs = make("SAME_STEP")
     for wrapper in (wrappers.NormalizeObservation, wrappers.NormalizeReward):
-        with pytest.raises(InvalidBound, match="epsilon=0: it must be above zero"):
-            wrapper(envs, epsilon=0)
-    with pytest.raises(InvalidBound, match="gamma=2: it must be from 0 to 1"):
-        wrappers.NormalizeReward(envs, gamma=2)
+        for epsilon in (0, -1e-8, -1.0, np.nan):
+            with pytest.raises(InvalidBound, match=f"epsilon={epsilon}: it must be above zero"):
+                wrapper(envs, epsilon=epsilon)
+    for gamma in (-1.0, 1.01, 2, np.nan):
+        with pytest.raises(InvalidBound, match=f"gamma={gamma}: it must be from 0 to 1"):
+            wrappers.NormalizeReward(envs, gamma=gamma)
     with pytest.raises(TypeError, match=r"stack_size=1\.5: it must be a whole number"):
         wrappers.FrameStackObservation(envs, 1.5)
     with pytest.raises(ValueError, match="stack_size=0: it must be at least 1"):

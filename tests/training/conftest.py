@@ -109,13 +109,13 @@ def seen_pendulums() -> type[SeenPendulumVectorEnv]:
     return SeenPendulumVectorEnv
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def pendulums() -> type[PendulumVectorEnv]:
     """The vector environment's class."""
     return PendulumVectorEnv
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def small_ppo() -> RunConfig:
     """Six iterations of PPO on eight pendulums, a checkpoint each second one."""
     ppo = PPOConfig(n_steps=16, batch_size=64, n_epochs=2, learning_rate_end=0.0)

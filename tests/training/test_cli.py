@@ -42,9 +42,9 @@ def mistake(monkeypatch, capsys, *arguments):
 
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory):
-    """A policy trained for a moment on InvertedPendulum."""
+    """A policy trained for a moment on InvertedPendulum, of which small pictures are taken: large ones take longer."""
     folder = tmp_path_factory.mktemp("runs") / "first"
-    printed = invoke(*TRAIN, "--out", folder)
+    printed = invoke(*TRAIN, "--option", "width=128", "--option", "height=128", "--out", folder)
     assert "finished at step" in printed and f"tumble evaluate {folder}" in printed
     return folder
 
@@ -236,7 +236,8 @@ def test_a_film_shows_several_environments(run_folder, tmp_path, simulator):
     score = json.loads((run_folder / f"evaluation-{simulator}.json").read_text())
     frames = iio.imread(film).astype(int)
     assert len(frames) == min(max(score["lengths"]), 500), "20 s of 25 pictures a second"
-    height, width = frames.shape[1] // 2, frames.shape[2] // 2
+    assert frames.shape[1:] == (256, 256, 3)
+    height, width = 128, 128
     assert frames[:, height:, width:].max() < 30, "the fourth place is empty"
     places = [frames[:, :height, :width], frames[:, :height, width:], frames[:, height:, :width]]
     for place, length in zip(places, score["lengths"], strict=True):

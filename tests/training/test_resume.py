@@ -110,12 +110,18 @@ def test_stopped_and_resumed_equals_uninterrupted(
         assert_equal_buffers(whole.run, rest.run)
 
 
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory, pendulums, small_ppo) -> Run:
+    """A run of forty iterations."""
+    config = small_ppo.replace(total_steps=40 * 128)
+    return train(config, tmp_path_factory.mktemp("runs") / "whole", progress=False, envs=pendulums(8)).run
+
+
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_killed_process_resumed_equals_uninterrupted(tmp_path, pendulums, small_ppo, number):
+def test_a_killed_process_resumed_equals_uninterrupted(tmp_path, pendulums, uninterrupted, number):
     """Another process trains and is signalled after its second checkpoint; this one goes on."""
-    config = small_ppo.replace(total_steps=40 * 128)
-    whole = train(config, tmp_path / "whole", progress=False, envs=pendulums(config.num_envs))
+    config = uninterrupted.config
     (tmp_path / "config.toml").write_text(config.to_toml())
     program = f"""
         import sys
@@ -145,7 +151,7 @@ def test_a_killed_process_resumed_equals_uninterrupted(tmp_path, pendulums, smal
         assert process.returncode == 0 and printed.endswith("end False\n"), "the signal saves and stops"
     rest = resume(tmp_path / "part", progress=False, envs=pendulums(config.num_envs))
     assert rest.finished
-    assert_equal_runs(whole.run, rest.run)
+    assert_equal_runs(uninterrupted, rest.run)
 
 
 def test_saving_does_not_disturb_training(tmp_path, pendulums, small_ppo):

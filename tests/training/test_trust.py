@@ -7,7 +7,8 @@ import pytest
 
 from tumble.training.config import RunConfig
 
-SHORT = ("--steps", 1, "--num-envs", 2, "--no-progress")
+SMALL = ("--set", "ppo.n_steps=16", "--set", "ppo.batch_size=32")  # an iteration is 32 steps
+SHORT = ("--steps", 1, "--num-envs", 2, *SMALL, "--no-progress")
 MARK = "\nfrom pathlib import Path\nPath(__file__).with_name('imported').touch()\n"
 
 
@@ -42,7 +43,7 @@ def test_named_it_is_imported_and_said(workshop, run, command, named):
     printed = command("evaluate", "run", "--task", named, "--episodes", 1)
     assert f"note: the run's task is {workshop.folder / 'levers.py'}:me/Lever-v0, which is imported now" in printed
     assert was_imported(workshop)
-    printed = command("train", named, "--resume", "run", "--steps", 10_000, "--no-progress")
+    printed = command("train", named, "--resume", "run", "--steps", 64, "--no-progress")
     assert "which is imported now" in printed and "finished at step" in printed
     assert f"next: tumble evaluate run --task {workshop.folder / 'levers.py'}" in printed
 
@@ -90,7 +91,7 @@ def test_a_configuration_file_says_what_is_imported(workshop, run, command):
 
 
 def test_tumbles_own_tasks_need_no_trust(tmp_path, command):
-    command("train", "InvertedPendulum", "--set", "ppo.n_steps=16", "--out", tmp_path / "run", *SHORT)
+    command("train", "InvertedPendulum", "--out", tmp_path / "run", *SHORT)
     assert "note" not in command("evaluate", tmp_path / "run", "--episodes", 1)
     command("evaluate", tmp_path / "run", "--task", "InvertedPendulum", "--episodes", 1)
     message = command.mistake("evaluate", tmp_path / "run", "--task", "Ant")
