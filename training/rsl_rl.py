@@ -16,7 +16,6 @@ At a time limit rsl-rl adds the value of the observation before the last step; t
 `extras["final_obs"]` for algorithms that want to be exact.
 """
 
-from dataclasses import fields
 from typing import Any
 
 import gymnasium as gym
@@ -36,7 +35,7 @@ class RslRlVecEnv(VecEnv):
         num_envs: how many environments.
         num_actions: numbers in one environment's action.
         device: where all tensors lie, a `torch.device`; give it to the runner as `device=str(env.device)`.
-        cfg: the task's name and options, for the runner's log.
+        cfg: the task, a dataclass of its options, as which rsl-rl logs it.
 
     Args:
         envs: The vector environment, or a wrapper around it, such as those in `tumble.wrappers`.
@@ -58,8 +57,7 @@ class RslRlVecEnv(VecEnv):
         (self.num_actions,) = space.shape
         self._bounds = [torch.as_tensor(bound, device=self.device) for bound in (space.low, space.high)]
         self._clip = clip_actions
-        task = simulation.task
-        self.cfg = {"task": type(task).__name__} | {option.name: getattr(task, option.name) for option in fields(task)}
+        self.cfg = simulation.task
         self._observations: TensorDict | None = None
 
     # -- what rsl-rl asks ---------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The bridge to rsl-rl gives what the vector environment gives, and its runner learns from exactly that."""
 
 import copy
+from dataclasses import asdict
 
 import pytest
 import torch
@@ -51,7 +52,7 @@ def test_steps_are_those_of_the_vector_environment(task):
     torch.testing.assert_close(observations["policy"], expected, rtol=0, atol=0)
     assert (bridge.num_envs, bridge.num_actions, bridge.max_episode_length) == (6, 3, 18)
     assert bridge.step_dt == pytest.approx(0.008) and bridge.unwrapped is bridge
-    assert bridge.cfg["task"] == plain.task.__class__.__name__ and bridge.cfg["healthy_reward"] == 1.0
+    assert asdict(bridge.cfg) == asdict(plain.task) and bridge.cfg.healthy_reward == 1.0
     generator, ways = torch.Generator().manual_seed(0), set()
     for _ in range(60):
         actions = 0.6 * torch.randn(6, 3, generator=generator)
