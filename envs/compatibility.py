@@ -1,8 +1,9 @@
 """Gymnasium's vector wrappers are refused with what to do instead where the environments inside cannot serve them.
 
 Those wrappers are numpy code, and those of observations do not know SAME_STEP. Around environments that they cannot
-serve they would fail later, inside numpy or torch, or with words that do not say what to do. Nearly all of them read
+serve they would fail later, inside numpy or torch, or with words that do not say what to do. All of them but one read
 the autoreset mode or the render modes from the environments' metadata when they are made; so the metadata refuses them.
+`DictInfoToList` reads nothing then; it is found among the callers of the first `reset`.
 """
 
 import sys
@@ -73,6 +74,28 @@ def _check(asking: FrameType) -> None:
             f"Gymnasium's {name} cannot work on these environments ({metadata[_MODE].name}, "
             f"{'torch' if metadata.get('torch') else 'numpy'} output): {instead}make them with {', '.join(lacking)}"
         )
+
+
+def check_reset(metadata: dict[str, Any], caller: FrameType | None) -> None:
+    """Refuse a reset that comes through `DictInfoToList`, which takes infos apart in numpy, where they are torch's.
+
+    Args:
+        metadata: of the environments that are reset.
+        caller: the frame that called their `reset`; those of wrappers around it, innermost first, are its callers.
+
+    Raises:
+        ValueError: with what it needs.
+    """
+    while metadata.get("torch") and caller is not None and caller.f_code.co_name == "reset":
+        wrapper = caller.f_locals.get("self")
+        if isinstance(wrapper, ArrayConversion):
+            return
+        if isinstance(wrapper, vector.DictInfoToList):
+            raise ValueError(
+                "Gymnasium's DictInfoToList cannot work on these environments (torch output): make them with "
+                "output='numpy'"
+            )
+        caller = caller.f_back
 
 
 def _modes(wrapper: VectorWrapper) -> tuple[AutoresetMode, ...]:

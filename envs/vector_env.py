@@ -1,5 +1,6 @@
 """SimVectorEnv: many environments of one task on one solver, as a Gymnasium VectorEnv."""
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from .arguments import parse_autoreset_mode, time_limit, whole
 from .arrays import Array, ArrayKind, copy, host, indices, some, zeros_like_rows
 from .attributes import SharedAttributes
 from .batch import StepOutcome, TaskBatch
-from .compatibility import Metadata
+from .compatibility import Metadata, check_reset
 from .faults import FaultReporter
 from .infos import InfoBuilder
 from .observations import each, parts_of
@@ -53,11 +54,14 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
     Gymnasium's own vector wrappers are numpy code. Those that remember something, those that go through observations
     one by one and `DictInfoToList` need output="numpy"; all wrappers of observations need NEXT_STEP or DISABLED too,
     and `NormalizeObservation` NEXT_STEP. They are refused when they are made, with what would do; `DictInfoToList`
-    fails in the first `reset`. Those that go through actions one by one take numpy actions, with either output. The
+    in the first `reset`. Those that go through actions one by one take numpy actions, with either output. The
     wrappers in `tumble.wrappers` take both outputs and all modes.
 
     An environment whose state stops being finite is terminated and marked in `info["fault"]`, a bit mask (see
     `faults`). Returned tensors are the caller's own: no later step writes to them.
+
+    Attributes:
+        device: where returned tensors lie, a `torch.device`; the CPU with numpy output. skrl learns there.
 
     Args:
         task: a name of the table of tasks, such as "Ant"; or a class derived from `Task`, or an instance of one.
@@ -114,7 +118,9 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options)
         self.task, self.solver = self.batch.task, self.batch.solver
         self._kind = self.batch.kind
-        self._export = _exporter(output, self._kind, torch.device(device or self.solver.device))
+        abroad = torch.device(device or self.solver.device)
+        self.device = torch.device("cpu") if output == "numpy" else abroad
+        self._export = _exporter(output, self._kind, abroad)
         self._limit = _NO_LIMIT if limit is None else limit
         self._describe()
         self._pictures = Pictures(self.batch, width, height, camera_id, camera_name)
@@ -145,6 +151,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
             Observations of all environments (num_envs, ...) and the info of those that were reset.
         """
         self._check_open()
+        check_reset(self.metadata, sys._getframe(1))
         seeds = spread_seeds(seed, self.num_envs)
         mask = reset_mask(options, self.num_envs, self._kind)
         elapsed = elapsed_steps(options, self.num_envs, self._limit, self._kind)
@@ -170,7 +177,8 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
             actions: (num_envs, actuators), torch on any device or numpy.
 
         Returns:
-            Observations, rewards, terminations, truncations, info; each (num_envs, ...).
+            Observations, rewards, terminations, truncations, info; each (num_envs, ...). Rewards have the precision of
+            the observations' numbers, the solver's.
 
         Raises:
             ResetNeeded: before the first reset; or under DISABLED for environments that have finished.

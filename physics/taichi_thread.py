@@ -1,8 +1,8 @@
 """The one thread in which Taichi is started, makes its fields, traces kernels and is freed.
 
-Taichi asserts that the thread that makes a field is the one that started it (llvm_context.cpp, `add_struct_module`), and
-keeps what it is tracing in globals. Kernels that are compiled may be launched from any thread. So that environments can
-be made in one thread and stepped in another, whichever lives longer, these jobs are done in a thread of their own.
+Taichi asserts that the thread that makes a field is the one that started it (`add_struct_module` in llvm_context.cpp),
+and keeps what it is tracing in globals. Kernels that are compiled may be launched from any thread. So that environments
+can be made in one thread and stepped in another, whichever lives longer, these jobs are done in a thread of their own.
 """
 
 import threading

@@ -1,9 +1,9 @@
 """The bridge to Stable-Baselines3: a Tumble vector environment seen as an SB3 `VecEnv`.
 
-SB3 speaks numpy and one info dictionary an environment; Tumble speaks torch and one dictionary of tensors. The bridge
-keeps the cost of the difference at one device-to-host copy a step: everything SB3 reads is packed into one flat tensor,
-copied once, and cut into views. Only pictures, which are bytes, are copied by themselves. Info dictionaries get
-contents only where an episode ended.
+SB3 speaks numpy and one info dictionary an environment; Tumble speaks torch, or numpy if it is made so, and one
+dictionary of arrays. The bridge keeps the cost of the difference at one device-to-host copy a step: everything SB3
+reads is packed into one flat tensor, copied once, and cut into views. Only pictures, which are bytes, are copied by
+themselves. Info dictionaries get contents only where an episode ended.
 """
 
 import time
@@ -34,7 +34,7 @@ class TumbleVecEnv(VecEnv):
 
     Args:
         envs: The vector environment; its observations (one tensor, or a dictionary of them), rewards and flags are
-            torch tensors.
+            torch tensors, or all of them numpy arrays.
 
     Raises:
         ValueError: The environment does not reset finished environments in the same step, or has spaces of other kinds.
@@ -59,6 +59,7 @@ class TumbleVecEnv(VecEnv):
         self._started = time.perf_counter()
         super().__init__(envs.num_envs, observation_space, action_space)
         self._whole_actions = not isinstance(action_space, gym.spaces.Box)
+        self._in_numpy = envs.metadata.get("torch") is False  # then wrappers want numpy actions, too
         self._actions: torch.Tensor | None = None
         self._returns = torch.zeros(0)  # (num_envs,) float64, of the running episodes, on the environment's device
         self._lengths = torch.zeros(0)
@@ -72,6 +73,7 @@ class TumbleVecEnv(VecEnv):
         self._reset_seeds()
         self._reset_options()
         self.reset_infos = [{} for _ in range(self.num_envs)]
+        observations = each(torch.as_tensor, observations)
         device = next(iter(parts_of(observations).values())).device
         self._returns = torch.zeros(self.num_envs, dtype=torch.float64, device=device)
         self._lengths = torch.zeros_like(self._returns)
@@ -85,7 +87,9 @@ class TumbleVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[Observations, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Take the step: observations (num_envs, ...), rewards (num_envs,), dones (num_envs,), infos."""
-        observations, rewards, terminated, truncated, info = self.envs.step(self._actions)
+        actions: Any = self._actions
+        *arrays, info = self.envs.step(actions.numpy() if self._in_numpy else actions)
+        observations, rewards, terminated, truncated = (each(torch.as_tensor, array) for array in arrays)
         self._returns += rewards
         self._lengths += 1
         flags, observation, final = self._copy(observations, rewards, terminated, truncated, info)
@@ -119,10 +123,11 @@ class TumbleVecEnv(VecEnv):
         """
         fault = info.get("final_info", {}).get("fault")  # of those whose episode ended; the others have begun a new one
         columns = [rewards, terminated, truncated, self._returns, self._lengths]
-        columns.append(torch.zeros_like(rewards) if fault is None else fault)
+        columns.append(torch.zeros_like(rewards) if fault is None else torch.as_tensor(fault))
         tensors = {("flags", ""): torch.stack([column.to(rewards.dtype) for column in columns])}
         tensors |= {("now", name): part for name, part in parts_of(observations).items()}
-        tensors |= {("final", name): part for name, part in parts_of(info.get("final_obs", {})).items()}
+        last = parts_of(info.get("final_obs", {}))
+        tensors |= {("final", name): torch.as_tensor(part) for name, part in last.items()}
         arrays = copy_to_host(tensors)
         now, final = (
             {name: array for (of, name), array in arrays.items() if of == which} for which in ("now", "final")
@@ -148,10 +153,18 @@ class TumbleVecEnv(VecEnv):
         setattr(self.envs.unwrapped, attr_name, value)
 
     def env_method(self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any):
-        """Call a method of the vector environment once for all, and return its result for each environment."""
-        self._require_all(indices, f"method {method_name!r}")
-        result = getattr(self.envs, method_name)(*method_args, **method_kwargs)
-        return [result for _ in range(self.num_envs)]
+        """Call a method of the vector environment, or else of its task, once; return the result for each of `indices`.
+
+        A task's methods change nothing, so they may be asked by one environment for all: `HerReplayBuffer` does that
+        with `compute_reward(achieved_goal, desired_goal, infos)`. The vector environment's own act on all at once.
+        """
+        owner: Any = self.envs
+        if not hasattr(owner, method_name) and hasattr(self.envs.unwrapped, "task"):
+            owner = self.envs.unwrapped.task
+        else:
+            self._require_all(indices, f"method {method_name!r}")
+        result = getattr(owner, method_name)(*method_args, **method_kwargs)
+        return [result for _ in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type, indices: VecEnvIndices = None) -> list[bool]:
         """Say whether the vector environment is wrapped; SB3's `Monitor` counts as there, its statistics are given."""

@@ -64,6 +64,18 @@ class StatefulWrapper(VectorWrapper, ABC):
             self._finished = result.terminated | result.truncated
         return tuple(self._stepped(result, begun))
 
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method, or read an attribute, of every environment inside; skrl does so for pictures."""
+        return self.unwrapped.call(name, *args, **kwargs)  # type: ignore[attr-defined]
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Read an attribute of every environment inside."""
+        return self.unwrapped.get_attr(name)  # type: ignore[attr-defined]
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute of every environment inside."""
+        self.unwrapped.set_attr(name, values)  # type: ignore[attr-defined]
+
     @property
     def resets_in_the_same_step(self) -> bool:
         """Whether the observation of a finished environment is already that of its next episode."""

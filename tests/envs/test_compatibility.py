@@ -101,3 +101,38 @@ def test_films_of_too_many_environments(tmp_path):
             film.step(np.zeros((18, 3)))
         film.close()
     assert len(list((tmp_path / "films").glob("*.mp4"))) == 1
+
+
+@pytest.mark.parametrize("mode", [mode.name for mode in AutoresetMode])
+def test_infos_as_lists_need_numpy(mode):
+    """It asks for nothing when it is made, and is refused at its first reset, whatever is between; numpy works."""
+    words = r"Gymnasium's DictInfoToList cannot work on these environments \(torch output\): .* output='numpy'"
+    envs = tumble.make_vec("Hopper", 3, autoreset_mode=mode)
+    for wrapped in (
+        W.DictInfoToList(envs),
+        W.DictInfoToList(W.ClipReward(tumble.wrappers.RecordEpisodeStatistics(envs), -1, 1)),
+        tumble.wrappers.NormalizeReward(W.DictInfoToList(envs)),
+    ):
+        with pytest.raises(ValueError, match=words):
+            wrapped.reset(seed=0)
+    envs.reset(seed=0)  # by itself it is as good as before
+    envs.close()
+    in_numpy = tumble.make_vec("Hopper", 3, autoreset_mode=mode, output="numpy")
+    wrapped = W.DictInfoToList(in_numpy)
+    _, infos = wrapped.reset(seed=0)
+    assert len(infos) == 3 and "x_position" in infos[2]
+    *_, infos = wrapped.step(np.zeros((3, 3), np.float32))
+    assert all("reward_forward" in info for info in infos)
+    in_numpy.close()
+
+
+def test_infos_as_lists_of_converted_environments():
+    """What is brought from torch to numpy on the way works."""
+    import array_api_compat.numpy
+    import array_api_compat.torch
+
+    envs = tumble.make_vec("Hopper", 3)
+    wrapped = W.DictInfoToList(W.ArrayConversion(envs, array_api_compat.torch, array_api_compat.numpy))
+    _, infos = wrapped.reset(seed=0)
+    assert len(infos) == 3 and isinstance(infos[0]["x_position"], np.floating)
+    envs.close()

@@ -250,6 +250,20 @@ def test_stacks_are_the_callers():
         one[0].zero_()
 
 
+def test_attributes_are_those_of_the_environments_inside():
+    """`call`, `get_attr` and `set_attr`, through several wrappers; what a wrapper has itself is its own."""
+    envs = tumble.make_vec("Hopper", 3)
+    wrapped = wrappers.RecordEpisodeStatistics(wrappers.NormalizeReward(envs))
+    wrapped.reset(seed=1)
+    assert wrapped.call("healthy_reward") == wrapped.get_attr("healthy_reward") == (1.0, 1.0, 1.0)
+    assert wrapped.get_attr("np_random_seed") == (1, 2, 3)
+    wrapped.set_attr("healthy_reward", 3.0)
+    assert envs.task.healthy_reward == 3.0
+    *_, info = wrapped.step(np.zeros((3, 3), np.float32))
+    assert info["reward_survive"].tolist() == [3.0, 3.0, 3.0]
+    envs.close()
+
+
 def test_wrong_arguments():
     """What Gymnasium's refuse, and environments that do not say how they reset."""
     envs = make("SAME_STEP")

@@ -1,0 +1,1 @@
+"""Tests with training libraries; each is skipped where its library is missing."""

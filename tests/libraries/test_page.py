@@ -1,0 +1,44 @@
+"""The page of libraries is true: every program runs as printed and learns, and the table has what was tested."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from .page import NEEDS, PROGRAMS, ROOT, TEXT
+
+ROWS = dict(re.findall(r"^\| ([\w-]+)[ ,].*? \| `.*?` \| (\d+) steps upright.*? \|$", TEXT, flags=re.MULTILINE))
+UNTRAINED = 8  # steps upright of a policy that has learned nothing, as the page says
+
+
+def test_every_library_has_its_program_and_row():
+    """Each row tells of a policy that has learned something."""
+    assert list(PROGRAMS) == list(NEEDS) == list(ROWS)
+    assert all(int(steps) > 20 * UNTRAINED for steps in ROWS.values())
+
+
+def test_versions_are_those_that_are_pinned():
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").replace("_", "-").splitlines()
+    named = re.findall(r"^\| ([\w-]+) ([\d.]+) \|", TEXT, flags=re.MULTILINE)
+    assert [library for library, _ in named] == [library for library in NEEDS if library != "CleanRL"]
+    for library, version in named:
+        assert f"{library}=={version}" in pins or f"{library}-lib=={version}" in pins
+
+
+@pytest.mark.parametrize("library", NEEDS)
+def test_the_program_learns_as_printed(library, tmp_path):
+    """In a process of its own, on one core. Other processors round differently: it need not be as good as its row."""
+    pytest.importorskip(NEEDS[library])
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAMS[library]],
+        cwd=tmp_path,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    (upright,) = re.findall(r"steps upright: ([\d.]+)", run.stdout)
+    assert float(upright) > 10 * UNTRAINED, run.stdout
