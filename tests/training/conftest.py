@@ -12,11 +12,20 @@ import pytest
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+import tumble
+from tumble.physics.runtime import ensure_runtime
 from tumble.training import task_source
 from tumble.training.cli import main
 from tumble.training.config import CheckpointConfig, PolicyConfig, PPOConfig, RunConfig, SACConfig, TD3Config
 
 MAX_STEPS, MAX_SPEED = 40, 7.0
+
+
+@pytest.fixture(autouse=True)
+def single_precision() -> None:
+    """What people train with, whatever tests ran before in the process."""
+    if ensure_runtime().precision != "32":
+        tumble.init(precision="32")
 
 
 class PendulumVectorEnv(VectorEnv):
