@@ -19,6 +19,7 @@ from .results import conditions, save
 QUIET = 0.05
 """Share of the cores' time that others may use while speeds are measured."""
 COMPARED = ("Ant", "HalfCheetah", "Humanoid", "Hopper")
+SCENES = ("boxes-30", "spheres-27", "spheres-64", "capsules-27", "humanoids-3", "humanoids-10", "chain-100")
 
 
 class Benchmark(NamedTuple):
@@ -34,6 +35,11 @@ BENCHMARKS = {
         "physics steps against mujoco.rollout",
         "physics",
         {"models": COMPARED, "num_envs": 1024, "steps": 50, "rounds": 5, "threads": usable_cores()},
+    ),
+    "scenes": Benchmark(
+        "physics steps of piles, several robots in one file and a long chain, against mujoco.rollout",
+        "scenes",
+        {"models": SCENES, "num_envs": 128, "steps": 20, "rounds": 5, "threads": usable_cores()},
     ),
     "envs": Benchmark(
         "environment steps against envpool and Gymnasium's SyncVectorEnv",

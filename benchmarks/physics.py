@@ -47,23 +47,29 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: 
         threads: of the comparison on several threads.
     """
     init(precision="32", threads=threads)
-    speed = Table(
-        f"Physics steps, {num_envs} environments, implicitfast + Newton, tolerance 1e-6, Tumble in float32 and MuJoCo "
-        f"in float64, from the states after {RANDOM_STEPS} random-action steps; one thread each, then {threads}",
-        COLUMNS,
-    )
-    work = Table("Work a step on both sides (means; environments with faults)", WORK_COLUMNS)
-    result = Result([speed, work])
+    result = new_result(num_envs, threads, f"{RANDOM_STEPS} random-action steps")
     for name in models:
-        _compare(result, name, num_envs, steps, rounds, threads)
+        solver = RigidSolver(load(name), num_envs)
+        scatter(solver)
+        compare(result, name, solver, steps, rounds, threads, FASTER)
     return result
 
 
-def _compare(result: Result, name: str, num_envs: int, steps: int, rounds: int, threads: int) -> None:
-    model = load(name)
-    solver = RigidSolver(model, num_envs)
-    scatter(solver)
-    start = solver.state_dict()
+def new_result(num_envs: int, threads: int, history: str) -> Result:
+    """Tables of speeds and of work, without rows yet; `history` says what lies before the states that are compared."""
+    speed = Table(
+        f"Physics steps, {num_envs} environments, implicitfast + Newton, tolerance 1e-6, Tumble in float32 and MuJoCo "
+        f"in float64, from the states after {history}; one thread each, then {threads}",
+        COLUMNS,
+    )
+    return Result([speed, Table("Work a step on both sides (means; environments with faults)", WORK_COLUMNS)])
+
+
+def compare(
+    result: Result, name: str, solver: RigidSolver, steps: int, rounds: int, threads: int, faster: float
+) -> None:
+    """Add a row for a solver to both tables, from its present state; it should be `faster` times as fast as MuJoCo."""
+    model, num_envs, start = solver.model, solver.num_envs, solver.state_dict()
     controls = random_controls(model, num_envs, steps, seed=1)
     states, warm = mujoco_states(solver), solver.qacc_warmstart.double().numpy()
     together = controls.transpose(0, 1).contiguous()
@@ -86,7 +92,7 @@ def _compare(result: Result, name: str, num_envs: int, steps: int, rounds: int, 
     )
     result.tables[0].rows.append(row := _row(name, samples, num_envs * steps))
     result.verdicts += [
-        Verdict(f"{name}: times MuJoCo's steps a second on one thread", row["ratio"], FASTER),
+        Verdict(f"{name}: times MuJoCo's steps a second on one thread", row["ratio"], faster),
         Verdict(f"{name}: difference of the work of both sides", ours.disagreement(theirs), AGREEMENT, at_least=False),
     ]
     if threads > 1:

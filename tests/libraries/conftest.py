@@ -6,7 +6,7 @@ import tumble
 from tumble.physics.runtime import ensure_runtime
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def single_precision() -> None:
     """Begin anew if another precision was left behind; libraries' networks are float32."""
     if ensure_runtime().precision != "32":

@@ -21,9 +21,9 @@ from tumble.training.config import CheckpointConfig, PolicyConfig, PPOConfig, Ru
 MAX_STEPS, MAX_SPEED = 40, 7.0
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def single_precision() -> None:
-    """What people train with, whatever tests ran before in the process."""
+    """What people train with, whatever tests ran before in the process: a run of a module is shared by its tests."""
     if ensure_runtime().precision != "32":
         tumble.init(precision="32")
 

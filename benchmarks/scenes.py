@@ -1,0 +1,144 @@
+"""Physics steps of crowded scenes against MuJoCo's own C loop: piles, several robots in one file, a long chain.
+
+The tasks' robots touch a floor with a few points. Here bodies touch each other, and every environment has a history of
+its own, so that no two environments of a tile have the same contacts.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from .. import assets
+from ..physics import Model, RigidSolver
+from ..physics.runtime import init
+from .models import SETTINGS, scatter
+from .physics import compare, new_result
+from .results import Result
+
+TIMESTEP = 0.004  # seconds, of the scenes that are built here
+SETTLING = 150  # physics steps from the shaken start to the states that are compared
+SHAKEN, SPIN, SWING = 0.01, 3.0, 0.1
+"""Standard deviations of what environments begin with: metres (or rad of a hinge), and rad/s of bodies and of hinges;
+bodies move at 1 m/s."""
+PITCH = 0.22  # metres between neighbours in a pile
+
+
+class Scene(NamedTuple):
+    """A scene, and how many times MuJoCo's speed it should have on one thread."""
+
+    build: Callable[[], mujoco.MjSpec]
+    faster: float
+
+
+def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> Result:
+    """Compare every scene; the arguments are those of `physics.run`, the names those of `SCENES`."""
+    init(precision="32", threads=threads)
+    result = new_result(num_envs, threads, f"{SETTLING} steps with random actions, or from shaken starts")
+    for name in models:
+        solver = RigidSolver(Model.from_mjspec(SCENES[name].build(), **SETTINGS), num_envs)
+        if solver.model.mj.nu:
+            scatter(solver, SETTLING)
+        else:
+            shake(solver)
+            solver.step(SETTLING)
+        compare(result, name, solver, steps, rounds, threads, SCENES[name].faster)
+    return result
+
+
+def shake(solver: RigidSolver) -> None:
+    """Give every environment a start of its own: positions beside the reference ones, and random velocities."""
+    mj, rng = solver.model.mj, np.random.default_rng(0)
+    qpos = np.tile(mj.qpos0, (solver.num_envs, 1))
+    qvel = rng.standard_normal((solver.num_envs, mj.nv))
+    for joint in range(mj.njnt):
+        q, v = mj.jnt_qposadr[joint], mj.jnt_dofadr[joint]
+        free = mj.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE
+        width = 3 if free else 1
+        qpos[:, q : q + width] += SHAKEN * rng.standard_normal((solver.num_envs, width))
+        if free:
+            qvel[:, v + 3 : v + 6] *= SPIN
+        else:
+            qvel[:, v] *= SWING
+    solver.set_state(qpos=qpos, qvel=qvel)
+
+
+# -- the scenes --------------------------------------------------------------------------------------------------------
+
+
+def _empty() -> mujoco.MjSpec:
+    spec = mujoco.MjSpec()
+    spec.option.timestep = TIMESTEP
+    return spec
+
+
+def _plane(spec: mujoco.MjSpec, pos: tuple[float, ...] = (0, 0, 0), normal: tuple[float, ...] = (0, 0, 1)) -> None:
+    geom = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 0.1], pos=pos)
+    geom.alt.zaxis = normal
+
+
+def _free_body(spec: mujoco.MjSpec, pos: tuple[float, ...], kind: mujoco.mjtGeom, size: list[float]) -> None:
+    body = spec.worldbody.add_body(pos=pos)
+    body.add_freejoint()
+    body.add_geom(type=kind, size=size, mass=1)
+
+
+def pile(kind: mujoco.mjtGeom, size: list[float], count: int) -> mujoco.MjSpec:
+    """Bodies of 1 kg that fall into a bin of five planes, four by four in a layer."""
+    spec = _empty()
+    _plane(spec)
+    wide = 3 * PITCH + 0.15
+    for pos, normal in (((-0.15, 0, 0), (1, 0, 0)), ((wide, 0, 0), (-1, 0, 0))):
+        _plane(spec, pos, normal)
+        _plane(spec, (pos[1], pos[0], 0), (normal[1], normal[0], 0))
+    for i in range(count):
+        layer, place = divmod(i, 16)
+        _free_body(spec, (place % 4 * PITCH, place // 4 * PITCH, 0.1 + layer * PITCH), kind, size)
+    return spec
+
+
+def boxes_apart(count: int) -> mujoco.MjSpec:
+    """Boxes side by side on a plane, which touch nothing else."""
+    spec = _empty()
+    _plane(spec)
+    for i in range(count):
+        _free_body(spec, (i % 6, i // 6, 0.1), mujoco.mjtGeom.mjGEOM_BOX, [0.1, 0.1, 0.1])
+    for geom in spec.geoms:
+        floor = geom.type == mujoco.mjtGeom.mjGEOM_PLANE
+        geom.contype, geom.conaffinity = int(floor), int(not floor)
+    return spec
+
+
+def robots(file: str, count: int) -> mujoco.MjSpec:
+    """So many robots of a task in one file, two metres apart."""
+    spec = mujoco.MjSpec.from_file(str(assets.find(file)))
+    for i in range(1, count):
+        other = mujoco.MjSpec.from_file(str(assets.find(file)))
+        frame = spec.worldbody.add_frame(pos=[2 * (i % 4), 2 * (i // 4), 0])
+        frame.attach_body(other.worldbody.first_body(), f"{i}-", "")
+    return spec
+
+
+def chain(count: int) -> mujoco.MjSpec:
+    """A hanging chain of links of 0.1 m, whose hinges turn about two axes by turns; links do not touch."""
+    spec = _empty()
+    body = spec.worldbody
+    for i in range(count):
+        body = body.add_body(pos=[0, 0, -0.1 if i else 0])
+        body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=[i % 2, 1 - i % 2, 0], damping=0.1)
+        link = body.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, size=[0.02, 0, 0], fromto=[0, 0, 0, 0, 0, -0.1])
+        link.contype = link.conaffinity = 0
+    return spec
+
+
+SPHERE, CAPSULE = mujoco.mjtGeom.mjGEOM_SPHERE, mujoco.mjtGeom.mjGEOM_CAPSULE
+SCENES = {
+    "boxes-30": Scene(lambda: boxes_apart(30), 10.0),
+    "spheres-27": Scene(lambda: pile(SPHERE, [0.1, 0, 0], 27), 3.0),
+    "spheres-64": Scene(lambda: pile(SPHERE, [0.1, 0, 0], 64), 3.0),
+    "capsules-27": Scene(lambda: pile(CAPSULE, [0.05, 0.05, 0], 27), 3.0),
+    "humanoids-3": Scene(lambda: robots("humanoid.xml", 3), 8.0),
+    "humanoids-10": Scene(lambda: robots("humanoid.xml", 10), 6.0),
+    "chain-100": Scene(lambda: chain(100), 6.0),
+}
