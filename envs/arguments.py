@@ -1,8 +1,9 @@
-"""Checks of the arguments that environments are made with: counts, time limits and autoreset modes."""
+"""Checks of the arguments that environments are made with: counts, time limits, autoreset modes and devices."""
 
 import operator
 from typing import Any
 
+import torch
 from gymnasium.vector import AutoresetMode
 
 
@@ -46,3 +47,16 @@ def parse_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
         if mode in (member, member.name, member.value):
             return member
     raise ValueError(f"autoreset_mode={mode!r}: there is {', '.join(member.name for member in AutoresetMode)}")
+
+
+def torch_device(device: str | torch.device) -> torch.device:
+    """Return the device of a name, once a tensor could be made there.
+
+    Raises:
+        ValueError: torch does not know the device, or this machine lacks it.
+    """
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError) as error:  # torch asserts that it was built with CUDA
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"device={str(device)!r}: torch has no tensors there ({reason}); use 'cpu'") from error

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from .actions import ActionCheck
-from .arguments import parse_autoreset_mode, time_limit, whole
+from .arguments import parse_autoreset_mode, time_limit, torch_device, whole
 from .arrays import Array, ArrayKind, copy, host, indices, some, zeros_like_rows
 from .attributes import SharedAttributes
 from .batch import StepOutcome, TaskBatch
@@ -113,12 +113,13 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
             raise ValueError(f"output={output!r}: there is {' and '.join(OUTPUTS)}")
         self.num_envs = num_envs = whole("num_envs", num_envs)
         limit = time_limit(max_episode_steps)
+        abroad = None if device is None else torch_device(device)
         self.render_mode = render_mode
         self.autoreset_mode = parse_autoreset_mode(autoreset_mode)
         self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options)
         self.task, self.solver = self.batch.task, self.batch.solver
         self._kind = self.batch.kind
-        abroad = torch.device(device or self.solver.device)
+        abroad = abroad or torch.device(self.solver.device)
         self.device = torch.device("cpu") if output == "numpy" else abroad
         self._export = _exporter(output, self._kind, abroad)
         self._limit = _NO_LIMIT if limit is None else limit

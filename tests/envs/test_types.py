@@ -54,3 +54,11 @@ def test_the_device_is_where_tensors_lie():
         if "output" not in options:
             assert observation.device == envs.device
         envs.close()
+
+
+@pytest.mark.parametrize("device", ["nowhere", "cuda", torch.device("cuda:99")])
+def test_a_device_that_is_not_there_is_refused_when_environments_are_made(device):
+    if str(device) == "cuda" and torch.cuda.is_available():
+        pytest.skip("this machine has it")
+    with pytest.raises(ValueError, match=f"device='{device}': torch has no tensors there"):
+        tumble.make_vec("Hopper", 2, device=device)
