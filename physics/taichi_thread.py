@@ -3,6 +3,7 @@
 Taichi asserts that the thread that makes a field is the one that started it (`add_struct_module` in llvm_context.cpp),
 and keeps what it is tracing in globals. Kernels that are compiled may be launched from any thread. So that environments
 can be made in one thread and stepped in another, whichever lives longer, these jobs are done in a thread of their own.
+A launch holds Python's lock until it is done, so that no two solvers work in the scratch that they share at once.
 """
 
 import threading
