@@ -119,7 +119,7 @@ class Words:
         lanes = Lanes(width, runtime.dtype)
         self._rows = first_rows(self._tiles, self._size)
         self._scratch = make_scratch(lanes, self._rows["end"], self._size * (self._size + len(PATTERN)))
-        lists = ancestor_lists(model)
+        lists = model.dof_paths()
         self._entries = np.repeat(np.arange(self._size), [len(row) for row in lists]), np.concatenate(lists)
         self._fill(model, operands)
         self._kernel = make_kernel(lanes, self._scratch, self._tiles, self._size)
@@ -161,14 +161,9 @@ class Words:
         first, matrix = self._rows["M"], operands["matrix"][self._entries]
         numbers[first : first + len(matrix)] = matrix[:, : self._width]
         self._scratch.numbers.from_torch(torch.from_numpy(numbers if self._width > 1 else numbers[:, 0].copy()))
-        depth, ancestor = model.values["dof_depth"], model.values["dof_ancestor"]
+        depth, columns = model.values["dof_depth"], np.concatenate(model.dof_paths())
         start, order = np.cumsum(depth) - depth, np.argsort(depth, kind="stable")
-        untouched, reached = np.zeros_like(depth), np.zeros(len(depth), np.bool_)
-        for i in reversed(range(len(depth))):
-            path = ancestor[i, : depth[i]]
-            untouched[i] = np.count_nonzero(~reached[path])
-            reached[path] = True
-        integers = np.concatenate([depth, start, untouched, order, ancestor.ravel()]).astype(np.int32)
+        integers = np.concatenate([depth, start, order, columns]).astype(np.int32)
         self._scratch.indices.from_torch(torch.from_numpy(integers))
 
 
@@ -197,23 +192,17 @@ def random_operands(model: Model, dtype: type) -> Arrays:
         operands[name] /= np.linalg.norm(operands[name], axis=0)
     size = model.mj.nv
     pattern = np.zeros((size, size))
-    for i, ancestors in enumerate(ancestor_lists(model)):
+    for i, ancestors in enumerate(model.dof_paths()):
         pattern[i, ancestors] = 0.05
     matrix = pattern[..., None] * rng.uniform(0.5, 1.5, (size, size, NUM_ENVS))
     matrix[np.arange(size), np.arange(size)] += 1.0
     return {name: np.ascontiguousarray(value, dtype) for name, value in {**operands, "matrix": matrix}.items()}
 
 
-def ancestor_lists(model: Model) -> list[list[int]]:
-    """The columns of every row of the mass matrix, descending, the row itself first."""
-    depth, ancestor = model.values["dof_depth"], model.values["dof_ancestor"]
-    return [row[:count].tolist() for row, count in zip(ancestor, depth, strict=True)]
-
-
 def numpy_result(number: int, operands: Arrays, model: Model) -> np.ndarray:
     """What operation `number` gives in numpy."""
     arrays = OPERATIONS[number].arrays
-    return numpy_tree_factor(operands["matrix"], ancestor_lists(model)) if arrays is None else arrays(operands)
+    return numpy_tree_factor(operands["matrix"], model.dof_paths()) if arrays is None else arrays(operands)
 
 
 def _numpy_side(number: int, operands: Arrays, model: Model, passes: int) -> Callable[[], float]:

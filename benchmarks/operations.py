@@ -28,8 +28,8 @@ WIDTHS_OF_OPERANDS = {
 }
 RESULT_WIDTH = 6
 """Numbers in the largest result of an operation on items."""
-PATTERN = ("count", "start", "untouched", "order")
-"""Integers of every row of a tree-sparse matrix; the columns of all rows follow."""
+PATTERN = ("count", "start", "order")
+"""Integers of every row of a tree-sparse matrix; the columns of all rows follow, one row after the other."""
 Arrays = dict[str, np.ndarray]
 
 
@@ -50,9 +50,8 @@ class Operands:
             setattr(self, name, FieldView(Field(name, ("n",), 1, "", ""), first, None, number))
             first += size * size
         parts, first = {}, 0
-        for name, inner in (*((n, None) for n in PATTERN), ("index", size)):
-            dims = ("n",) if inner is None else ("n", "n")
-            parts[name] = FieldView(Field(name, dims, 1, "", "", small=True), first, inner, index)
+        for name in (*PATTERN, "column"):
+            parts[name] = FieldView(Field(name, ("n",), 1, "", "", small=True), first, None, index)
             first += size
         self.pattern = Pattern(**parts)
 
@@ -92,7 +91,9 @@ def _sincos(lanes: ti.template(), at: ti.template(), t: ti.i32):
 
 @ti.func
 def _tree_factor(lanes: ti.template(), at: ti.template(), t: ti.i32):
-    factor(at.size, at.pattern, at.M, at.L, at.inverse)
+    for e in range(at.pattern.end(at.size - 1)):
+        at.L[e] = at.M[e]
+    factor(at.size, at.pattern, at.L, at.inverse)
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:

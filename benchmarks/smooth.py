@@ -14,7 +14,7 @@ import taichi as ti
 import torch
 
 from ..physics import Model, RigidSolver
-from ..physics.constraint.fill import lay_out_dofs
+from ..physics.constraint.hessian_pattern import lay_out_dofs
 from ..physics.constraint.newton import acceleration
 from ..physics.dynamics.mass_matrix import mass_matrix
 from ..physics.dynamics.newton_euler import body_velocities

@@ -13,7 +13,7 @@ import taichi as ti
 import torch
 
 from ..physics import RigidSolver
-from ..physics.constraint.fill import lay_out_dofs
+from ..physics.constraint.hessian_pattern import lay_out_dofs
 from ..physics.integrate import advance, implicit_acceleration
 from ..physics.runtime import init
 from ..physics.state.snapshot import hold_faulty, keep_evaluation, keep_start

@@ -56,15 +56,13 @@ def tumble_work(solver: RigidSolver, controls: torch.Tensor) -> Work:
 
 def tumble_rows(solver: RigidSolver) -> tuple[torch.Tensor, torch.Tensor]:
     """Contacts and constraint rows of the last evaluation, (num_envs,) each: rows of contacts and of hinge limits."""
-    values, mj = solver.model.values, solver.model.mj
-    condim, margin = torch.zeros((mj.ngeom, mj.ngeom), dtype=torch.int64), torch.zeros((mj.ngeom, mj.ngeom))
-    first, second = (torch.as_tensor(values[name]).long() for name in ("pair_geom1", "pair_geom2"))
-    condim[first, second] = torch.as_tensor(values["pair_condim"]).long()
-    margin[first, second] = torch.as_tensor(values["pair_margin"]).float()
-    found = solver.contacts
-    pair = found.geom[..., 0], found.geom[..., 1]
-    active = found.mask & (found.dist < margin[pair])
-    rows = torch.where(condim[pair] == 1, 1, 2 * (condim[pair] - 1))
+    mj, found = solver.model.mj, solver.contacts
+    margin = torch.as_tensor(mj.geom_margin).float()
+    geoms = torch.as_tensor(mj.geom_condim).long()[found.geom], torch.as_tensor(mj.geom_priority)[found.geom]
+    condim = torch.where(geoms[1][..., 0] > geoms[1][..., 1], geoms[0][..., 0], geoms[0][..., 1])
+    condim = torch.where(geoms[1][..., 0] == geoms[1][..., 1], geoms[0].max(-1).values, condim)
+    active = found.mask & (found.dist < margin[found.geom].sum(-1))
+    rows = torch.where(condim == 1, 1, 2 * (condim - 1))
     return found.mask.sum(1), (rows * active).sum(1) + _limit_rows(solver)
 
 

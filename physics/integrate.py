@@ -101,13 +101,13 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
             work.L[e] = work.M[e]
         for i in range(model.nv):
             damping = model.dof_damping[i] * dt
-            diagonal = work.tree.start(i)
+            diagonal = work.M_pattern.start(i)
             work.L[diagonal] = work.L[diagonal] + damping
             work.drive_qacc[i] = -(damping * work.qacc[i])
         if full:
             _subtract_actuators(model, work, dt)
-        factor(model.nv, work.tree, work.L, work.L, work.D_inv)
-        solve(model.nv, work.tree, work.L, work.D_inv, work.drive_qacc)
+        factor(model.nv, work.M_pattern, work.L, work.D_inv)
+        solve(model.nv, work.M_pattern, work.L, work.D_inv, work.drive_qacc)
         for i in range(model.nv):
             work.drive_qacc[i] = work.qacc[i] + work.drive_qacc[i]
         if ti.static(model.has.rotations):
@@ -142,7 +142,7 @@ def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.templa
 @ti.func
 def _add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
     """Take a symmetric pair of entries off L, and add their product with qacc to the right side."""
-    entry = work.tree.address(work.tree.end(i), j)
+    entry = work.M_pattern.address(work.M_pattern.end(i), j)
     work.L[entry] = work.L[entry] - slope
     work.drive_qacc[i] = work.drive_qacc[i] + slope * work.qacc[j]
     if i != j:

@@ -14,7 +14,7 @@ import taichi as ti
 from taichi.lang.impl import subscript
 
 from .constraint.external_force import external_force
-from .constraint.fill import lay_out_dofs
+from .constraint.hessian_pattern import lay_out_dofs
 from .fields import OFFSET_BITS
 from .kinematics.center_of_mass import body_inertias, mass_centers
 from .math import Lanes

@@ -116,7 +116,7 @@ class RigidSolver:
 
     @property
     def solver_niter(self) -> torch.Tensor:
-        """Newton iterations of the last evaluation (num_envs,), int32."""
+        """Iterations of the constraint solver in the last evaluation (num_envs,), int32."""
         return self._count(driver.NITER)
 
     def coordinates(self) -> torch.Tensor:

@@ -6,9 +6,9 @@ MuJoCo's pipeline in textbook order (MuJoCo documentation, Computation: Simulati
 import taichi as ti
 
 from .collision.narrow_phase import narrow_phase
-from .constraint.contact_rows import contact_rows
-from .constraint.limits import limit_rows
-from .constraint.newton import acceleration
+from .constraint.acceleration import acceleration
+from .constraint.contacts import contact_blocks
+from .constraint.limits import limit_blocks
 from .dynamics.actuation import actuation
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
@@ -27,8 +27,8 @@ PIPELINE = (
     mass_matrix,
     narrow_phase,
     body_velocities,
-    contact_rows,
-    limit_rows,
+    limit_blocks,
+    contact_blocks,
     actuation,
     passive_force,
     start_acceleration,

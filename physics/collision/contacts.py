@@ -14,12 +14,19 @@ ALIGNED = {False: 1e-6, True: 1e-15}  # below this sine a tangent hint counts as
 
 
 @ti.func
-def append(work: ti.template(), pair: ti.i32, touch: ti.template(), present: ti.template()):
-    """Add a contact of `pair` in the lanes of the mask `present`, if there are any."""
+def detection_distance(model: ti.template(), g1: ti.i32, g2: ti.i32):
+    """Contacts of two geoms that are closer than this are detected."""
+    return model.geom_detect[g1] + model.geom_detect[g2]
+
+
+@ti.func
+def append(work: ti.template(), g1: ti.i32, g2: ti.i32, touch: ti.template(), present: ti.template()):
+    """Add a contact of two geoms in the lanes of the mask `present`, if there are any."""
     if work.lanes.any(present):
         k = work.tile_ncon[0]
         work.tile_ncon[0] = k + 1
-        work.con_pair[k] = pair
+        work.con_geom1.put(k, g1)
+        work.con_geom2.put(k, g2)
         found = work.lanes.rounded(touch)
         work.con_dist[k] = found.dist
         work.con_present[k] = work.lanes.rounded(present)

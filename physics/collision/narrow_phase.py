@@ -1,13 +1,15 @@
-"""Narrow phase: one row of the dispatch table for each pair of geom types, in the order of `model.pack.PAIR_TYPES`.
+"""Narrow phase: the contacts of every pair of geoms, by the routine of their types.
 
-Adding a pair of types: its geometry in `primitives`, its driver here, its row in `DRIVERS` and in `PAIR_TYPES`.
+Adding a pair of types: its geometry in `primitives`, its routine here and in `ROUTINES`, its row in
+`model.pair_table.PAIR_TABLE`.
 Poses come from `work.fine` with the lanes for them (`Features.fine`); `append` rounds what is found.
 """
 
 import taichi as ti
 
 from ..kinematics.precise import double_lanes, precise_geom
-from .contacts import append
+from ..model.pair_table import PAIR_TABLE
+from .contacts import append, detection_distance
 from .plane_hulls import plane_box, plane_cylinder, plane_mesh
 from .primitives import (
     closest_on_segments,
@@ -21,20 +23,30 @@ from .primitives import (
 
 
 @ti.func
-def plane_sphere(model: ti.template(), work: ti.template(), p: ti.i32):
-    """One contact."""
-    fine = work.fine
-    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-    radius = model.geom_size.at(g2, 0)
-    touch = plane_point(fine.lanes, fine.geom_xpos[g1], fine.geom_axis[g1], fine.geom_xpos[g2], radius)
-    append(work, p, touch, fine.lanes.mask(touch.dist <= model.pair_reach[p]))
+def _cautious(distance: ti.template()):
+    """A little more than a distance: more than single precision rounds."""
+    return distance * (1.0 + 1e-6)
 
 
 @ti.func
-def plane_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
+def _touching_distance(model: ti.template(), g1: ti.i32, g2: ti.i32):
+    """Sum of both radii and the detection distance: spheres farther apart have no contact."""
+    return _cautious(model.geom_size.at(g1, 0) + model.geom_size.at(g2, 0) + detection_distance(model, g1, g2))
+
+
+@ti.func
+def plane_sphere(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+    """One contact."""
+    fine = work.fine
+    radius = model.geom_size.at(g2, 0)
+    touch = plane_point(fine.lanes, fine.geom_xpos[g1], fine.geom_axis[g1], fine.geom_xpos[g2], radius)
+    append(work, g1, g2, touch, fine.lanes.mask(touch.dist <= detection_distance(model, g1, g2)))
+
+
+@ti.func
+def plane_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """Both end spheres; the first tangent follows the capsule."""
     fine = work.fine
-    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     plane, normal = fine.geom_xpos[g1], fine.geom_axis[g1]
     axis = fine.geom_axis[g2]
     for end in range(2):
@@ -42,49 +54,48 @@ def plane_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
         touch = plane_point(
             fine.lanes, plane, normal, fine.geom_xpos[g2] + axis * half, model.geom_size.at(g2, 0)
         ).along(axis)
-        append(work, p, touch, fine.lanes.mask(touch.dist <= model.pair_reach[p]))
+        append(work, g1, g2, touch, fine.lanes.mask(touch.dist <= detection_distance(model, g1, g2)))
 
 
 @ti.func
 def _root(model: ti.template(), work: ti.template(), g: ti.i32):
     """Where the tree that geom g belongs to has its root."""
-    return work.fine.xpos[model.body_rootid[model.geom_bodyid[g]]]
+    return work.fine.xpos[model.geom_rootid[g]]
 
 
 @ti.func
-def _seen_from_root(model: ti.template(), work: ti.template(), p: ti.i32):
+def _seen_from_root(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """Centre of geom 2 of a pair from the root of geom 1's tree, where geom 1 is at its geom_offset.
 
     So the distance of two geoms has as many digits far from the origin as near it.
     """
-    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     center = work.fine.geom_offset[g2]
-    if model.pair_same_tree[p] == 0:
+    if model.geom_rootid[g1] != model.geom_rootid[g2]:
         center = (_root(model, work, g2) - _root(model, work, g1)) + center
     return center
 
 
 @ti.func
-def _bounds_meet(model: ti.template(), work: ti.template(), p: ti.i32, apart: ti.template()):
+def _bounds_meet(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, apart: ti.template()):
     """Whether in some lane the bounding spheres of a pair, their centres `apart`, are close enough for a contact."""
-    bound = model.pair_bound[p]
+    bound = _cautious(model.geom_rbound[g1] + model.geom_rbound[g2] + detection_distance(model, g1, g2))
     return work.fine.lanes.any(work.fine.lanes.mask(apart.dot(apart) <= bound * bound))
 
 
 @ti.func
-def _append_balls(
+def _append_spheres(
     model: ti.template(),
     work: ti.template(),
-    p: ti.i32,
+    g1: ti.i32,
+    g2: ti.i32,
     center1: ti.template(),
     center2: ti.template(),
     wanted: ti.template(),
 ):
     """The contact of two spheres with the radii of a pair's geoms, in the lanes of the mask `wanted`; where it is."""
     fine, lanes = work.fine, work.fine.lanes
-    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     apart = center2 - center1
-    touching = model.pair_touch[p]
+    touching = _touching_distance(model, g1, g2)
     present = lanes.mask(apart.dot(apart) <= touching * touching) * wanted
     if lanes.any(present):
         touch = sphere_sphere(
@@ -96,28 +107,27 @@ def _append_balls(
             fine.geom_axis[g2],
             model.geom_size.at(g2, 0),
         )
-        present = lanes.mask(touch.dist <= model.pair_reach[p]) * wanted
-        append(work, p, touch.moved(_root(model, work, g1)), present)
+        present = lanes.mask(touch.dist <= detection_distance(model, g1, g2)) * wanted
+        append(work, g1, g2, touch.moved(_root(model, work, g1)), present)
     return present
 
 
 @ti.func
-def ball_ball(model: ti.template(), work: ti.template(), p: ti.i32):
+def sphere_sphere_pair(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """Sphere against sphere: one contact."""
-    center1 = work.fine.geom_offset[model.pair_geom1[p]]
-    _append_balls(model, work, p, center1, _seen_from_root(model, work, p), work.fine.lanes.real(1.0))
+    center1 = work.fine.geom_offset[g1]
+    _append_spheres(model, work, g1, g2, center1, _seen_from_root(model, work, g1, g2), work.fine.lanes.real(1.0))
 
 
 @ti.func
-def sphere_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
+def sphere_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """The sphere against the nearest sphere in the capsule."""
     fine = work.fine
-    g2 = model.pair_geom2[p]
-    center1, center2 = fine.geom_offset[model.pair_geom1[p]], _seen_from_root(model, work, p)
-    if _bounds_meet(model, work, p, center1 - center2):
+    center1, center2 = fine.geom_offset[g1], _seen_from_root(model, work, g1, g2)
+    if _bounds_meet(model, work, g1, g2, center1 - center2):
         half = fine.geom_axis[g2] * model.geom_size.at(g2, 1)
         nearest = center2 + half * segment_parameter(center1, center2, half)
-        _append_balls(model, work, p, center1, nearest, fine.lanes.real(1.0))
+        _append_spheres(model, work, g1, g2, center1, nearest, fine.lanes.real(1.0))
 
 
 @ti.func
@@ -146,19 +156,18 @@ def _exact_parameters(model: ti.template(), work: ti.template(), g1: ti.i32, g2:
 
 
 @ti.func
-def capsule_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
+def capsule_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """One contact, or two when the capsules are parallel: at both ends of the stretch that both cover."""
     fine, lanes = work.fine, work.fine.lanes
-    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-    center1, center2 = fine.geom_offset[g1], _seen_from_root(model, work, p)
-    if _bounds_meet(model, work, p, center1 - center2):
+    center1, center2 = fine.geom_offset[g1], _seen_from_root(model, work, g1, g2)
+    if _bounds_meet(model, work, g1, g2, center1 - center2):
         half1 = fine.geom_axis[g1] * model.geom_size.at(g1, 1)
         half2 = fine.geom_axis[g2] * model.geom_size.at(g2, 1)
         x1, x2, parallel = closest_on_segments(lanes, center1, half1, center2, half2)
         if ti.static(not lanes.double):
             near = nearly_parallel(lanes, half1, half2)
             beside = (center1 - center2).cross(half1)  # their distance times the length of half1
-            close = 1.05 * model.pair_touch[p] + 0.02 * model.geom_size.at(g2, 1)
+            close = 1.05 * _touching_distance(model, g1, g2) + 0.02 * model.geom_size.at(g2, 1)
             near = near * lanes.mask(beside.dot(beside) <= close * close * half1.dot(half1))
             if lanes.any(near):
                 exact1, exact2, decided = _exact_parameters(model, work, g1, g2)
@@ -176,27 +185,27 @@ def capsule_capsule(model: ti.template(), work: ti.template(), p: ti.i32):
                 x2 = ti.select(parallel > 0.5, end2, x2)
                 if trial == 1:
                     wanted = parallel
-            _append_balls(model, work, p, center1 + half1 * x1, center2 + half2 * x2, wanted)
+            _append_spheres(model, work, g1, g2, center1 + half1 * x1, center2 + half2 * x2, wanted)
 
 
-DRIVERS = (
-    (plane_sphere, False),
-    (plane_capsule, False),
-    (plane_cylinder, True),
-    (plane_box, True),
-    (plane_mesh, True),
-    (ball_ball, False),
-    (sphere_capsule, False),
-    (capsule_capsule, False),
-)
-"""Driver of each pair of types, in the order of `model.pack.PAIR_TYPES`, and whether it belongs to `Features.rare`."""
+ROUTINES = {
+    "plane_sphere": plane_sphere,
+    "plane_capsule": plane_capsule,
+    "plane_cylinder": plane_cylinder,
+    "plane_box": plane_box,
+    "plane_mesh": plane_mesh,
+    "sphere_sphere": sphere_sphere_pair,
+    "sphere_capsule": sphere_capsule,
+    "capsule_capsule": capsule_capsule,
+}
+"""What finds the contacts of two geoms, by the names of `PairType.routine`."""
 
 
 @ti.func
 def narrow_phase(model: ti.template(), work: ti.template()):
-    """Fill the contact list with every contact closer than margin + gap."""
+    """Fill the contact list with every contact closer than margins and gaps."""
     work.tile_ncon[0] = 0
-    for row, entry in ti.static(enumerate(DRIVERS)):
-        if ti.static(model.has.rare or not entry[1]):
+    for row, pair in ti.static(enumerate(PAIR_TABLE)):
+        if ti.static(model.has.rare or not pair.hulls):
             for p in range(model.pair_start[row], model.pair_start[row + 1]):
-                entry[0](model, work, p)
+                ROUTINES[pair.routine](model, work, model.pair_geom1[p], model.pair_geom2[p])

@@ -2,7 +2,7 @@
 
 import taichi as ti
 
-from .contacts import append
+from .contacts import append, detection_distance
 from .primitives import MINIMUM, zero_vector
 from .touch import Touch
 
@@ -12,7 +12,8 @@ HALF_SQRT3 = 0.8660254037844386
 @ti.func
 def _offer(
     work: ti.template(),
-    p: ti.i32,
+    g1: ti.i32,
+    g2: ti.i32,
     dist: ti.template(),
     point: ti.template(),
     normal: ti.template(),
@@ -20,15 +21,14 @@ def _offer(
 ):
     """Append a contact whose point lies on the shape's surface; half the depth moves it midway."""
     fine = work.fine
-    append(work, p, Touch(dist, point - normal * (dist * 0.5), normal, zero_vector(fine.lanes)), present)
+    append(work, g1, g2, Touch(dist, point - normal * (dist * 0.5), normal, zero_vector(fine.lanes)), present)
 
 
 @ti.func
-def plane_cylinder(model: ti.template(), work: ti.template(), p: ti.i32):
+def plane_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """The lowest points of both rims, then two more on the lower rim that make a triangle with its lowest."""
     fine, lanes = work.fine, work.fine.lanes
-    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-    reach = model.pair_reach[p]
+    reach = detection_distance(model, g1, g2)
     radius, half = model.geom_size.at(g2, 0), model.geom_size.at(g2, 1)
     normal, center = fine.geom_axis[g1], fine.geom_xpos[g2]
     height = (center - fine.geom_xpos[g1]).dot(normal)
@@ -47,25 +47,24 @@ def plane_cylinder(model: ti.template(), work: ti.template(), p: ti.i32):
     lean = lean * half
     low = height + lean + drop
     touching = lanes.mask(low <= reach)
-    _offer(work, p, low, center + rim + axis, normal, touching)
+    _offer(work, g1, g2, low, center + rim + axis, normal, touching)
     high = height - lean + drop
-    _offer(work, p, high, center + rim - axis, normal, touching * lanes.mask(high <= reach))
+    _offer(work, g1, g2, high, center + rim - axis, normal, touching * lanes.mask(high <= reach))
     across = rim.cross(axis)
     across = across * (HALF_SQRT3 * radius / ti.max(across.norm(), MINIMUM))
     third = height + lean - drop * 0.5
     present = touching * lanes.mask(third <= reach)
     for sign in range(2):
-        _offer(work, p, third, center + across * (1.0 - 2.0 * sign) + axis - rim * 0.5, normal, present)
+        _offer(work, g1, g2, third, center + across * (1.0 - 2.0 * sign) + axis - rim * 0.5, normal, present)
 
 
 @ti.func
-def plane_box(model: ti.template(), work: ti.template(), p: ti.i32):
+def plane_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """The first four corners, in MuJoCo's order, that point down and are within reach."""
     fine, lanes = work.fine, work.fine.lanes
-    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     normal, center = fine.geom_axis[g1], fine.geom_xpos[g2]
     height = (center - fine.geom_xpos[g1]).dot(normal)
-    if lanes.any(lanes.mask(height <= model.pair_reach[p] + model.geom_rbound[g2])):
+    if lanes.any(lanes.mask(height <= detection_distance(model, g1, g2) + model.geom_rbound[g2])):
         axes = (fine.xquat[model.geom_bodyid[g2]] * model.fine.geom_quat[g2]).matrix()
         size = model.geom_size[g2]
         found = lanes.real(0.0)
@@ -76,23 +75,24 @@ def plane_box(model: ti.template(), work: ti.template(), p: ti.i32):
             corner = axes.x * x + axes.y * y + axes.z * z
             drop = normal.dot(corner)
             present = (
-                lanes.mask(height + drop <= model.pair_reach[p]) * lanes.mask(drop <= 0.0) * lanes.mask(found < 3.5)
+                lanes.mask(height + drop <= detection_distance(model, g1, g2))
+                * lanes.mask(drop <= 0.0)
+                * lanes.mask(found < 3.5)
             )
             found += present
-            _offer(work, p, height + drop, center + corner, normal, present)
+            _offer(work, g1, g2, height + drop, center + corner, normal, present)
 
 
 @ti.func
-def plane_mesh(model: ti.template(), work: ti.template(), p: ti.i32):
+def plane_mesh(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """The lowest vertex, then up to three more of its face that looks most towards the plane.
 
     As of a box's corners, MuJoCo takes only vertices that are not above the geom's centre.
     """
     fine, lanes = work.fine, work.fine.lanes
-    g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
     normal, center = fine.geom_axis[g1], fine.geom_xpos[g2]
     height = (center - fine.geom_xpos[g1]).dot(normal)
-    if lanes.any(lanes.mask(height <= model.pair_reach[p] + model.geom_rbound[g2])):
+    if lanes.any(lanes.mask(height <= detection_distance(model, g1, g2) + model.geom_rbound[g2])):
         axes = (fine.xquat[model.geom_bodyid[g2]] * model.fine.geom_quat[g2]).matrix()
         up = axes.transpose_times(normal)
         first = model.geom_vertadr[g2]
@@ -121,8 +121,8 @@ def plane_mesh(model: ti.template(), work: ti.template(), p: ti.i32):
                     lanes.put(present, lane, 1.0)
             offset = axes.times(local)
             drop = normal.dot(offset)
-            present = present * lanes.mask(height + drop <= model.pair_reach[p]) * lanes.mask(drop <= 0.0)
-            _offer(work, p, height + drop, center + offset, normal, present)
+            present = present * lanes.mask(height + drop <= detection_distance(model, g1, g2)) * lanes.mask(drop <= 0.0)
+            _offer(work, g1, g2, height + drop, center + offset, normal, present)
 
 
 @ti.func

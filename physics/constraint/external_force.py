@@ -13,19 +13,19 @@ def external_force(model: ti.template(), work: ti.template()):
     for b in range(model.nbody):
         work.cfrc_ext.put(b, Motion(none, none))
     for k in range(work.tile_ncon[0]):
-        p = work.con_pair[k]
-        dim = model.pair_condim[p]
+        block = work.tile_nlim[0] + k
+        dim = work.block_dim[block]
         frame = Mat3(_row(work, k, 0), _row(work, k, 3), _row(work, k, 6))
-        force = frame.x * work.con_force.at(k, 0)
+        force = frame.x * work.block_force.at(block, 0)
         torque = none.copy()
         if dim > 1:
-            force = force + (frame.y * work.con_force.at(k, 1) + frame.z * work.con_force.at(k, 2))
+            force = force + (frame.y * work.block_force.at(block, 1) + frame.z * work.block_force.at(block, 2))
         if dim > 3:
-            torque = torque + frame.x * work.con_force.at(k, 3)
+            torque = torque + frame.x * work.block_force.at(block, 3)
         if dim > 4:
-            torque = torque + (frame.y * work.con_force.at(k, 4) + frame.z * work.con_force.at(k, 5))
+            torque = torque + (frame.y * work.block_force.at(block, 4) + frame.z * work.block_force.at(block, 5))
         for side in range(2):
-            b = model.pair_body1[p] if side == 0 else model.pair_body2[p]
+            b = model.geom_bodyid[work.con_geom1[k] if side == 0 else work.con_geom2[k]]
             if b > 0:
                 arm = work.con_pos[k] - work.subtree_com[model.body_rootid[b]]
                 wrench = Motion(torque + arm.cross(force), force) * (2.0 * side - 1.0)

@@ -6,10 +6,17 @@ MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 
 
 @ti.func
-def impedance(model: ti.template(), lanes: ti.template(), solimp: ti.template(), i: ti.i32, depth: ti.template()):
-    """Impedance in (0, 1) at `depth` (m or rad) from the margin, for the parameters `solimp[i]`."""
-    dmin, dmax, width = solimp.at(i, 0), solimp.at(i, 1), solimp.at(i, 2)
-    midpoint, power = solimp.at(i, 3), solimp.at(i, 4)
+def impedance(
+    model: ti.template(),
+    lanes: ti.template(),
+    dmin: ti.template(),
+    dmax: ti.template(),
+    width: ti.template(),
+    midpoint: ti.template(),
+    power: ti.template(),
+    depth: ti.template(),
+):
+    """Impedance in (0, 1) at `depth` (m or rad) from the margin, for the parameters of a `solimp`."""
     result = lanes.real(0.5 * (dmin + dmax))
     if dmin != dmax and width > MINIMUM:
         x = ti.min(ti.abs(depth) / width, 1.0)

@@ -1,4 +1,4 @@
-"""Joint limits as constraints: one row for each side of a hinge or slide, one for the cone of a ball joint."""
+"""Joint limits as constraints: one block for each side of a hinge or slide, one for the cone of a ball joint."""
 
 import taichi as ti
 
@@ -8,9 +8,11 @@ from .impedance import MINIMUM, impedance, regularizer
 
 
 @ti.func
-def limit_rows(model: ti.template(), work: ti.template()):
-    """Fill the list of limits with every one that is within its margin in some lane."""
+def limit_blocks(model: ti.template(), work: ti.template()):
+    """A block for every limit that is within its margin in some lane."""
     work.tile_nlim.put(0, 0)
+    work.tile_ndof[0] = 0
+    work.tile_njac[0] = 0
     for row in range(model.nlimit):
         if model.limit_side[row] == 0:
             if ti.static(model.has.rotations):
@@ -18,10 +20,10 @@ def limit_rows(model: ti.template(), work: ti.template()):
         else:
             side = ti.cast(model.limit_side[row], work.lanes.dtype)
             dist = (model.limit_value[row] - work.qpos[model.limit_qposadr[row]]) * side
-            if _append(model, work, row, dist):
-                k = work.tile_nlim[0] - 1
-                work.lim_J.at(k, 0)._assign(work.real(-side))
-                _finish(model, work, k, row, 1)
+            if _near(model, work, row, dist):
+                k = _append(model, work, row, 1)
+                work.block_J[work.block_jacadr[k]] = work.real(-side)
+                _finish(model, work, k, row, dist)
 
 
 @ti.func
@@ -31,33 +33,49 @@ def _ball_limit(model: ti.template(), work: ti.template(), row: ti.i32):
     quat = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
     turn = rotation_vector(work.lanes, quat)
     angle = turn.norm()
-    if _append(model, work, row, model.limit_value[row] - angle):
-        k = work.tile_nlim[0] - 1
+    dist = model.limit_value[row] - angle
+    if _near(model, work, row, dist):
+        k = _append(model, work, row, 3)
         axis = turn * (-1.0 / ti.max(angle, MINIMUM))
-        work.lim_J.put(k, axis)
-        _finish(model, work, k, row, 3)
+        for c in ti.static(range(3)):
+            work.block_J[work.block_jacadr[k] + (2 - c)] = axis.parts()[c]
+        _finish(model, work, k, row, dist)
 
 
 @ti.func
-def _append(model: ti.template(), work: ti.template(), row: ti.i32, dist: ti.template()):
-    """Add a slot for the limit if it is near in any lane; whether it was added."""
-    added = work.lanes.any(work.lanes.mask(dist < model.limit_margin[row]))
-    if added:
-        k = work.tile_nlim[0]
-        work.tile_nlim.put(0, k + 1)
-        work.lim_row.put(k, row)
-        work.lim_dist[k] = dist
-    return added
+def _near(model: ti.template(), work: ti.template(), row: ti.i32, dist: ti.template()):
+    """Whether in any lane the limit is a constraint."""
+    return work.lanes.any(work.lanes.mask(dist < model.limit_margin[row]))
 
 
 @ti.func
-def _finish(model: ti.template(), work: ti.template(), k: ti.i32, row: ti.i32, dofs: ti.template()):
-    """lim_D and lim_ref of slot k, whose distance and Jacobian are known."""
-    depth = work.lim_dist[k] - model.limit_margin[row]
-    imp = impedance(model, work.lanes, model.limit_solimp, row, depth)
+def _append(model: ti.template(), work: ti.template(), row: ti.i32, dofs: ti.i32):
+    """A block for the limit on so many dofs, in descending order; its number."""
+    k, dof, jac = work.tile_nlim[0], work.tile_ndof[0], work.tile_njac[0]
+    work.tile_nlim.put(0, k + 1)
+    work.lim_row.put(k, row)
+    work.block_dim.put(k, 1)
+    work.block_dofnum.put(k, dofs)
+    work.block_dofadr[k] = dof
+    work.block_jacadr[k] = jac
+    for c in range(dofs):
+        work.block_dof.put(dof + c, model.limit_dofadr[row] + (dofs - 1 - c))
+    work.tile_ndof[0] = dof + dofs
+    work.tile_njac[0] = jac + dofs
+    return k
+
+
+@ti.func
+def _finish(model: ti.template(), work: ti.template(), k: ti.i32, row: ti.i32, dist: ti.template()):
+    """block_D and block_aref of block k, whose Jacobian is known."""
+    depth = dist - model.limit_margin[row]
+    solimp = model.limit_solimp
+    dmin, dmax, width = solimp.at(row, 0), solimp.at(row, 1), solimp.at(row, 2)
+    imp = impedance(model, work.lanes, dmin, dmax, width, solimp.at(row, 3), solimp.at(row, 4), depth)
     stiffness = 1.0 / regularizer(imp, model.limit_diagonal[row])
-    work.lim_D[k] = ti.select(depth < 0.0, stiffness, work.real(0.0))
+    work.block_D[k] = ti.select(depth < 0.0, stiffness, work.real(0.0))
     speed = work.real(0.0)
-    for c in ti.static(range(dofs)):
-        speed += work.lim_J.at(k, c) * work.qvel[model.limit_dofadr[row] + c]
-    work.lim_ref[k] = speed * model.limit_damping[row] + imp * depth * model.limit_stiffness[row]
+    for e in range(work.block_dofnum[k]):
+        speed += work.block_J[work.block_jacadr[k] + e] * work.qvel[work.block_dof[work.block_dofadr[k] + e]]
+    pull = imp * depth * model.limit_stiffness[row]
+    work.block_aref.at(k, 0)._assign(-(speed * model.limit_damping[row] + pull))

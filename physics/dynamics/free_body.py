@@ -16,8 +16,8 @@ def free_body_acceleration(model: ti.template(), work: ti.template(), b: ti.i32,
     dof = model.body_dofadr[b]
     for r in range(6):
         for c in range(6):
-            end = work.tree.end(dof + ti.max(r, c))
-            work.block[r, c] = work.M[work.tree.address(end, dof + ti.min(r, c))]
+            end = work.M_pattern.end(dof + ti.max(r, c))
+            work.block[r, c] = work.M[work.M_pattern.address(end, dof + ti.min(r, c))]
     _total_force(work, dof, work.drive_qacc)
     _subtract_force_slopes(model, work, dof, dt)
     frame = work.xquat[b].matrix()

@@ -18,10 +18,10 @@ def mass_matrix(model: ti.template(), work: ti.template()):
         b = model.dof_bodyid[i]
         com = work.com_offset[b]
         momentum = _momentum(model, work, i, b, com)
-        start = work.tree.start(i)
+        start = work.M_pattern.start(i)
         work.M[start] = _moment(model, work, i, com, momentum) + model.dof_armature[i]
-        for k in range(1, work.tree.count[i]):
-            work.M[start + k] = _moment(model, work, work.tree.index[i, k], com, momentum)
+        for k in range(1, work.M_pattern.count[i]):
+            work.M[start + k] = _moment(model, work, work.M_pattern.column(start, k), com, momentum)
 
 
 @ti.func

@@ -39,7 +39,9 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
     lanes = work.lanes
     for i in range(model.nv):
         work.qacc_smooth[i] = work.real(0.0)
-    factor(model.nv, work.tree, work.M, work.L, work.D_inv)
+    for e in range(model.nM):
+        work.L[e] = work.M[e]
+    factor(model.nv, work.M_pattern, work.L, work.D_inv)
     rounds = ti.static(DOUBLE_ROUNDS if lanes.double else FINE_ROUNDS if model.has.fine else ROUNDS)
     due = work.real(1.0)
     r = 0
@@ -49,7 +51,7 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
             for i in range(model.nv):
                 work.qfrc_bias[i] = lanes.rounded(work.fine.needed[i])
                 work.qfrc_smooth[i] = work.residual[i]
-        solve(model.nv, work.tree, work.L, work.D_inv, work.residual)
+        solve(model.nv, work.M_pattern, work.L, work.D_inv, work.residual)
         change, size = work.real(0.0), work.real(0.0)
         for i in range(model.nv):
             correction = work.residual[i]

@@ -17,16 +17,16 @@ def lay_out(n: ti.i32, parent: ti.template(), pattern: ti.template()):
     total, deepest = 0, 0
     for i in range(n):
         count = 1
-        pattern.index.put((i, 0), i)
+        pattern.set_column(total, 0, i)
         if parent[i] >= 0:
             count += pattern.count[parent[i]]
+            above = pattern.start(parent[i])
             for p in range(1, count):
-                pattern.index.put((i, p), pattern.index[parent[i], p - 1])
+                pattern.set_column(total, p, pattern.column(above, p - 1))
         pattern.count.put(i, count)
         pattern.set_start(i, total)
         total += count
         deepest = ti.max(deepest, count)
-    _find_untouched(n, pattern)
     place = 0
     for depth in range(1, deepest + 1):
         for i in range(n):
@@ -36,32 +36,18 @@ def lay_out(n: ti.i32, parent: ti.template(), pattern: ti.template()):
 
 
 @ti.func
-def _find_untouched(n: ti.i32, pattern: ti.template()):
-    """Fill `pattern.untouched`; meanwhile `order` marks the rows that a larger dof has reached."""
-    for i in range(n):
-        pattern.order.put(i, 0)
-    for k in range(n):
-        i = n - 1 - k
-        p = 0
-        while p < pattern.count[i] and pattern.order[pattern.index[i, p]] == 0:
-            pattern.order.put(pattern.index[i, p], 1)
-            p += 1
-        pattern.untouched.put(i, p)
-
-
-@ti.func
 def _follows_parent(pattern: ti.template(), i: ti.i32):
-    """1 where the dof before i is its parent."""
+    """1 where the dof before i is its parent: both make a supernode of two."""
     follows = 0
     if pattern.count[i] > 1:
-        if pattern.index[i, 1] == i - 1:
+        if pattern.column(pattern.start(i), 1) == i - 1:
             follows = 1
     return follows
 
 
 @ti.func
-def factor(n: ti.i32, pattern: ti.template(), source: ti.template(), a: ti.template(), inverse: ti.template()):
-    """A = L^T D L: L goes to the strict lower triangle of `a`, and 1 / D to `inverse`.
+def factor(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.template()):
+    """A = L^T D L in place: L goes to the strict lower triangle of `a`, and 1 / D to `inverse`.
 
     A dof and the one before it are eliminated together where that is its parent, as it is along limbs and inside
     bodies, and from two ancestors at a time: so most numbers are read once for two uses.
@@ -69,76 +55,60 @@ def factor(n: ti.i32, pattern: ti.template(), source: ti.template(), a: ti.templ
     Args:
         n: rows.
         pattern: where the entries are.
-        source: A, left as it is; or `a` itself. It is declared after `a` (`below` wants sums that are not negative).
-        a: the factor. What no row before has changed is taken from `source`, so nothing is copied.
+        a: A, then its factor.
         inverse: (n,).
     """
-    apart = below(ROW_BITS - 1, source.distance(a))
     k = n - 1
     while k >= 0:
-        row, base, untouched = pattern.count[k], pattern.start(k), pattern.untouched[k]
-        here = below(ROW_BITS - 1, base + (apart if untouched > 0 else 0))
-        inv = 1.0 / a[here]
+        row, base = pattern.count[k], pattern.start(k)
+        inv = 1.0 / a[base]
         inverse[k] = inv
         paired = _follows_parent(pattern, k)
         for p in range(1, 2 if paired == 1 else row):
-            _eliminate(pattern, a, apart, k, here, inv, p)
+            _eliminate(pattern, a, k, inv, p)
         if paired == 1:
             next_inv = 1.0 / a[pattern.start(k - 1)]
             inverse[k - 1] = next_inv
-            _eliminate_two(pattern, a, apart, k, here, inv, next_inv)
+            _eliminate_two(pattern, a, k, inv, next_inv)
         k -= 1 + paired
 
 
 @ti.func
-def _eliminate(
-    pattern: ti.template(), a: ti.template(), apart: ti.i32, k: ti.i32, here: ti.i32, inv: ti.template(), p: ti.i32
-):
-    """Dof k, whose row is read at `here`, from its p-th ancestor's row."""
-    to = pattern.start(pattern.index[k, p])
-    at = below(ROW_BITS - 1, to + (apart if p < pattern.untouched[k] else 0))
-    mine = below(ROW_BITS - 1, here + p)
+def _eliminate(pattern: ti.template(), a: ti.template(), k: ti.i32, inv: ti.template(), p: ti.i32):
+    """Dof k from its p-th ancestor's row."""
+    base = pattern.start(k)
+    to = pattern.start(pattern.column(base, p))
+    mine = below(ROW_BITS - 1, base + p)
     scaled = a[mine] * inv
     for q in range(pattern.count[k] - p):
         t = below(SMALL_BITS, q)
-        a[to + t] = a[at + t] - scaled * a[mine + t]
-    a[pattern.start(k) + below(SMALL_BITS, p)] = scaled
+        a[to + t] = a[to + t] - scaled * a[mine + t]
+    a[mine] = scaled
 
 
 @ti.func
-def _eliminate_two(
-    pattern: ti.template(),
-    a: ti.template(),
-    apart: ti.i32,
-    k: ti.i32,
-    here: ti.i32,
-    inv: ti.template(),
-    next_inv: ti.template(),
-):
-    """Dof k, whose row is read at `here`, and its parent k - 1, from the rows of all other ancestors, two at a time."""
-    row, base, untouched = pattern.count[k], pattern.start(k), pattern.untouched[k]
-    next_base = pattern.start(k - 1)
+def _eliminate_two(pattern: ti.template(), a: ti.template(), k: ti.i32, inv: ti.template(), next_inv: ti.template()):
+    """Dof k and its parent k - 1 from the rows of all other ancestors, two at a time."""
+    row, base, next_base = pattern.count[k], pattern.start(k), pattern.start(k - 1)
     p = 2
     while p < row:
-        to = pattern.start(pattern.index[k, p])
-        at = below(ROW_BITS - 1, to + (apart if p < untouched else 0))
-        mine, theirs = below(ROW_BITS - 1, here + p), below(ROW_BITS - 1, next_base + p - 1)
+        to = pattern.start(pattern.column(base, p))
+        mine, theirs = below(ROW_BITS - 1, base + p), below(ROW_BITS - 1, next_base + p - 1)
         scaled, next_scaled = a[mine] * inv, a[theirs] * next_inv
-        a[to] = (a[at] - scaled * a[mine]) - next_scaled * a[theirs]
+        a[to] = (a[to] - scaled * a[mine]) - next_scaled * a[theirs]
         if p + 1 < row:
-            up = pattern.start(pattern.index[k, p + 1])
-            above = below(ROW_BITS - 1, up + (apart if p + 1 < untouched else 0))
+            up = pattern.start(pattern.column(base, p + 1))
             up_scaled, up_next_scaled = a[mine + 1] * inv, a[theirs + 1] * next_inv
-            right, right_at = below(ROW_BITS - 1, to + 1), below(ROW_BITS - 1, at + 1)
+            right = below(ROW_BITS - 1, to + 1)
             for q in range(row - p - 1):
                 t = below(SMALL_BITS, q)
                 x, y = a[mine + 1 + t], a[theirs + 1 + t]
-                low, high = a[right_at + t], a[above + t]
+                low, high = a[right + t], a[up + t]
                 a[right + t] = (low - scaled * x) - next_scaled * y
                 a[up + t] = (high - up_scaled * x) - up_next_scaled * y
-            a[base + below(SMALL_BITS, p) + 1] = up_scaled
-            a[next_base + below(SMALL_BITS, p)] = up_next_scaled
-        a[base + below(SMALL_BITS, p)] = scaled
+            a[mine + 1] = up_scaled
+            a[theirs + 1] = up_next_scaled
+        a[mine] = scaled
         a[theirs] = next_scaled
         p += 2
 
@@ -156,12 +126,12 @@ def solve(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.templ
             next_value = x[i - 1] - a[base + 1] * value
             x[i - 1] = next_value
             for p in range(2, count):
-                j = pattern.index[i, p]
+                j = pattern.column(base, p)
                 t = below(SMALL_BITS, p)
                 x[j] = (x[j] - a[base + t] * value) - a[next_base + below(SMALL_BITS, p - 1)] * next_value
         else:
             for p in range(1, count):
-                j = pattern.index[i, p]
+                j = pattern.column(base, p)
                 x[j] = x[j] - a[base + below(SMALL_BITS, p)] * value
         i -= 1 + paired
     for k in range(n):
@@ -169,7 +139,7 @@ def solve(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.templ
         base = pattern.start(i)
         value = x[i] * inverse[i]
         for p in range(1, pattern.count[i]):
-            value -= a[base + below(SMALL_BITS, p)] * x[pattern.index[i, p]]
+            value -= a[base + below(SMALL_BITS, p)] * x[pattern.column(base, p)]
         x[i] = value
 
 
@@ -191,7 +161,7 @@ def multiply(n: ti.i32, pattern: ti.template(), a: ti.template(), x: ti.template
             next_total += entry * value
             for p in range(1, count):
                 t = below(SMALL_BITS, p)
-                j = pattern.index[i, p]
+                j = pattern.column(base, p)
                 mine, theirs, other = a[base + t], a[next_base + t], x[j]
                 total += mine * other
                 next_total += theirs * other
@@ -200,7 +170,7 @@ def multiply(n: ti.i32, pattern: ti.template(), a: ti.template(), x: ti.template
             y[i + 1] = next_total
         else:
             for p in range(1, count):
-                j = pattern.index[i, p]
+                j = pattern.column(base, p)
                 entry = a[base + below(SMALL_BITS, p)]
                 total += entry * x[j]
                 y[j] = y[j] + entry * value

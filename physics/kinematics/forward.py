@@ -25,7 +25,7 @@ def forward_kinematics(model: ti.template(), work: ti.template()):
     work.inertial_offset.put(0, work.lanes.rounded(origin))
     fine.xquat.put(0, Quat(one, zero, zero, zero))
     for b in range(1, model.nbody):
-        if model.body_floats[b] == 1:
+        if model.body_is_free[b] == 1:
             _floating_body(model, work, b)
         else:
             _jointed_body(model, work, b)

@@ -39,7 +39,7 @@ def precise_geom(model: ti.template(), work: ti.template(), g: ti.i32, center: t
     while b > 0:
         first = model.body_jntadr[b]
         count = model.body_jntnum[b]
-        if model.body_floats[b] == 1:
+        if model.body_is_free[b] == 1:
             q = model.jnt_qposadr[first]
             quat = _quaternion(work, lanes, q + 3)
             center._assign(quat.rotate(center) + _vector(work, lanes, q))

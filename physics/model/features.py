@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .model import Model
+from .pair_table import PAIR_TABLE
+from .solver_choice import CG
+from .solver_params import pair_stiffness
 
-_HULL_ROWS = (2, 3, 4)  # rows of pack.PAIR_TYPES: a plane against a cylinder, a box, a mesh
 _FREE, _BALL, _SLIDE = 0, 1, 2
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3
 FAR = 1.0  # metres
@@ -14,7 +16,7 @@ FAR = 1.0  # metres
 
 @dataclass(frozen=True)
 class Features:
-    """Optional code in a kernel. What is rarer comes with all that is less rare: there are four kernels, not sixteen.
+    """Optional code in a kernel. What is rarer comes with all that is less rare: four kernels a solver, not sixteen.
 
     Attributes:
         rotations: limits, springs and actuators on ball and free joints, and the midpoint rule of single free bodies.
@@ -22,18 +24,20 @@ class Features:
         fine: double precision in a single precision solver, for positions, from the coordinates to the distances of
             geoms, and for inverse dynamics: where contacts are so stiff, or axes of sliding joints so far from their
             bodies, that the rounding of a position is a force to be seen.
+        cg: conjugate gradients instead of Newton's method.
     """
 
     rotations: bool
     rare: bool
     fine: bool
+    cg: bool
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
         """The features that `model` needs, in single precision or not."""
         fine = single and needs_fine(model)
         rare = fine or _has_hulls(model) or _has_powers(model)
-        return Features(rare or _has_rotations(model), rare, fine)
+        return Features(rare or _has_rotations(model), rare, fine, model.solver == CG)
 
 
 def needs_fine(model: Model) -> bool:
@@ -54,17 +58,19 @@ def _has_rotations(model: Model) -> bool:
 
 def _has_hulls(model: Model) -> bool:
     starts = model.values["pair_start"]
-    return any(starts[row + 1] > starts[row] for row in _HULL_ROWS)
+    return any(starts[i + 1] > starts[i] for i, row in enumerate(PAIR_TABLE) if row.hulls)
 
 
 def _has_powers(model: Model) -> bool:
-    power = np.concatenate([model.values["pair_solimp"].reshape(-1, 5)[:, 4], model.values["limit_solimp"][:, 4]])
-    return bool((~np.isin(power, (1.0, 2.0))).any())
+    touching = model.values["geom_solimp"][model.values["geom_collides"] == 1, 4]
+    power = np.maximum(np.concatenate([touching, model.values["limit_solimp"][:, 4]]), 1.0)
+    return bool((~np.isin(power, (1.0, 2.0))).any()) or len(np.unique(np.maximum(touching, 1.0))) > 1
 
 
 def _stiff(model: Model) -> bool:
     """Whether a contact answers an error of 1e-7 m, the rounding of a metre, with more than 5e-4 m/s^2."""
-    return bool((model.values["pair_stiffness"] > STIFF).any())
+    pairs = np.column_stack((model.values["pair_geom1"], model.values["pair_geom2"]))
+    return bool((pair_stiffness(model.mj, pairs) > STIFF).any())
 
 
 def _slides_far(model: Model) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from .loading import MUJOCO_ERRORS, Loaded, admit, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, pack
 from .sanity import ModelLoadError
+from .solver_choice import choose_solver, take_choice
 
 
 class Model:
@@ -20,21 +21,32 @@ class Model:
         mj: the compiled `mujoco.MjModel`; treat it as read-only.
         notes: what Tumble does differently from what the file asks, in words.
         unused: parts of the file that cannot change the motion and are not read.
+        solver: "newton" or "cg", conjugate gradients: what the option `solver` says, else what the file says if that is
+            not Newton, which is MuJoCo's default too; else, or with the option "auto", the rule of `solver_choice`.
         sizes: named sizes of the fields of `model.fields`.
         values: those fields, as numpy arrays.
     """
 
-    def __init__(self, loaded: Loaded, strict: bool = True) -> None:
+    def __init__(self, loaded: Loaded, strict: bool = True, told: bool = False) -> None:
         """Use the `from_...` constructors instead."""
         loaded, support = admit(loaded, strict)
         self.mj = loaded.mjm
         self.notes = list(support.notes)
+        self.solver, notes = choose_solver(self.mj, told)
+        self.notes += notes
         self.unused = [str(finding) for finding in support.unused]
         try:
             self.sizes, self.values = pack(self.mj)
         except (MemoryError, RuntimeError, np.linalg.LinAlgError, *MUJOCO_ERRORS) as error:
             raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error
         check_size(loaded.source.label, self.values)
+
+    def dof_paths(self) -> list[list[int]]:
+        """For every dof, in descending order, the dofs that move its body up to it: itself, its parent, and so on."""
+        paths: list[list[int]] = []
+        for dof, parent in enumerate(self.mj.dof_parentid):
+            paths.append([dof, *(paths[parent] if parent >= 0 else [])])
+        return paths
 
     @classmethod
     def from_mjcf(cls, path_or_xml: str | os.PathLike, *, strict: bool = True, **options: object) -> "Model":
@@ -50,14 +62,17 @@ class Model:
             UnsupportedModelError: the model uses what Tumble does not simulate yet.
             ValueError: unknown or impossible option.
         """
-        return cls(load_mjcf(path_or_xml, **options), strict)
+        told, options = take_choice(options)
+        return cls(load_mjcf(path_or_xml, **options), strict, told)
 
     @classmethod
     def from_mjspec(cls, spec: mujoco.MjSpec, *, strict: bool = True, **options: object) -> "Model":
         """Compile an MjSpec; see `from_mjcf`."""
-        return cls(load_mjspec(spec, **options), strict)
+        told, options = take_choice(options)
+        return cls(load_mjspec(spec, **options), strict, told)
 
     @classmethod
     def from_mjmodel(cls, mjm: mujoco.MjModel, *, strict: bool = True, **options: object) -> "Model":
         """Take a compiled MjModel (copied); see `from_mjcf`."""
-        return cls(load_mjmodel(mjm, **options), strict)
+        told, options = take_choice(options)
+        return cls(load_mjmodel(mjm, **options), strict, told)

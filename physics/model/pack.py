@@ -9,29 +9,13 @@ from ..fields import SMALL_BITS, layout
 from .condition import worst_condition
 from .fields import FINE, INTEGERS, OPTIONS, REALS
 from .hulls import Hulls
+from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase, possible_pairs
-from .solver_params import impedance_params, mix_pair, reference_params
+from .solver_params import impedance_params, reference_params
 
 UNLIMITED = 1e30
 _D = mujoco.mjtDisableBit
 _FREE, _BALL, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "BALL", "SLIDE", "HINGE"))
-PAIR_TYPES: tuple[tuple[int, int], ...] = tuple(
-    (int(getattr(mujoco.mjtGeom, f"mjGEOM_{a}")), int(getattr(mujoco.mjtGeom, f"mjGEOM_{b}")))
-    for a, b in (
-        ("PLANE", "SPHERE"),
-        ("PLANE", "CAPSULE"),
-        ("PLANE", "CYLINDER"),
-        ("PLANE", "BOX"),
-        ("PLANE", "MESH"),
-        ("SPHERE", "SPHERE"),
-        ("SPHERE", "CAPSULE"),
-        ("CAPSULE", "CAPSULE"),
-    )
-)
-"""Pairs of geom types in the order of the dispatch table (`collision.narrow_phase`)."""
-
-CONTACTS_PER_PAIR: tuple[int, ...] = (1, 2, 4, 8, 4, 1, 1, 2)
-"""Contact slots of a pair of each of `PAIR_TYPES`."""
 
 
 def disabled(mjm: mujoco.MjModel, *bits: mujoco.mjtDisableBit) -> bool:
@@ -58,9 +42,8 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "njnt", "ngeom")}
     sizes.update(
         one=1,
-        npairtype1=len(PAIR_TYPES) + 1,
+        npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
-        npairdof=len(values["pairdof_id"]),
         nlimit=len(values["limit_jnt"]),
         nvert=len(values["vert_corneradr"]),
         ncorner=len(values["corner_next"]),
@@ -90,6 +73,8 @@ def _options(mjm: mujoco.MjModel) -> dict:
     island = not disabled(mjm, _D.mjDSBL_ISLAND)
     return {
         "timestep": np.array([mjm.opt.timestep]),
+        "impratio": np.array([mjm.opt.impratio]),
+        "least_timeconst": np.array([0.0 if disabled(mjm, _D.mjDSBL_REFSAFE) else 2.0 * mjm.opt.timestep]),
         "tolerance": np.array([mjm.opt.tolerance]),
         "ls_tolerance": np.array([mjm.opt.ls_tolerance]),
         "condition": np.array([worst_condition(mjm)]),
@@ -115,18 +100,19 @@ def _bodies(mjm: mujoco.MjModel) -> dict:
     }
     out["body_jntadr"] = np.maximum(mjm.body_jntadr, 0)
     out["body_dofadr"] = np.maximum(mjm.body_dofadr, 0)
-    return {**out, "body_floats": floats, "body_alone": alone}
+    last = np.full(mjm.nbody, -1)
+    for b in range(1, mjm.nbody):
+        own = int(mjm.body_dofnum[b])
+        last[b] = mjm.body_dofadr[b] + own - 1 if own else last[mjm.body_parentid[b]]
+    out["body_invweight0"] = mjm.body_invweight0[:, 0]
+    return {**out, "body_is_free": floats, "body_alone": alone, "body_lastdof": last}
 
 
 def _joints(mjm: mujoco.MjModel) -> dict:
-    ancestors = np.zeros((mjm.nv, mjm.nv), int)
-    depth = np.zeros(mjm.nv, int)
+    depth = np.ones(mjm.nv, int)
     for dof in range(mjm.nv):
-        up = dof
-        while up >= 0:
-            ancestors[dof, depth[dof]] = up
-            depth[dof] += 1
-            up = mjm.dof_parentid[up]
+        if mjm.dof_parentid[dof] >= 0:
+            depth[dof] += depth[mjm.dof_parentid[dof]]
     springs = 0.0 if disabled(mjm, _D.mjDSBL_SPRING) else 1.0
     dampers = 0.0 if disabled(mjm, _D.mjDSBL_DAMPER) else 1.0
     out = {n: getattr(mjm, n) for n in ("qpos0", "qpos_spring", "jnt_type", "jnt_qposadr", "jnt_dofadr")}
@@ -137,7 +123,7 @@ def _joints(mjm: mujoco.MjModel) -> dict:
         "jnt_centred": (mjm.jnt_pos == 0).all(1).astype(int),
         "dof_turns": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
         "dof_depth": depth,
-        "dof_ancestor": ancestors,
+        "dof_parentid": mjm.dof_parentid,
         "jnt_stiffness": _first(mjm.jnt_stiffness, mjm.njnt) * springs,
         "dof_damping": _first(mjm.dof_damping, mjm.nv) * dampers,
     }
@@ -183,8 +169,12 @@ def _actuators(mjm: mujoco.MjModel) -> dict:
 def _geoms(mjm: mujoco.MjModel) -> dict:
     collides = np.zeros(mjm.ngeom, int)
     collides[possible_pairs(mjm).reshape(-1)] = 1
-    out = {n: getattr(mjm, n) for n in ("geom_bodyid", "geom_pos", "geom_quat", "geom_size", "geom_rbound")}
-    return out | {"geom_collides": collides}
+    names = ("bodyid", "condim", "priority", "pos", "quat", "size", "rbound", "margin", "friction", "solmix", "solref")
+    return {f"geom_{n}": getattr(mjm, f"geom_{n}") for n in (*names, "solimp")} | {
+        "geom_collides": collides,
+        "geom_rootid": mjm.body_rootid[mjm.geom_bodyid],
+        "geom_detect": mjm.geom_margin + mjm.geom_gap,
+    }
 
 
 def _meshes(mjm: mujoco.MjModel) -> dict:
@@ -208,52 +198,16 @@ def _meshes(mjm: mujoco.MjModel) -> dict:
 
 
 def _pairs(mjm: mujoco.MjModel) -> dict:
-    """Pairs grouped by their row of the dispatch table, with mixed contact parameters and dof lists."""
+    """Pairs grouped by their row of the dispatch table."""
     pairs = possible_pairs(mjm)
-    pairs = pairs[has_narrow_phase(mjm, pairs)]
-    row = np.array([PAIR_TYPES.index((int(mjm.geom_type[a]), int(mjm.geom_type[b]))) for a, b in pairs], int)
+    pairs = pairs[has_narrow_phase(mjm, pairs)].reshape(-1, 2)
+    row = rows_of(mjm.geom_type[pairs[:, 0]], mjm.geom_type[pairs[:, 1]])
     order = np.argsort(row, kind="stable")
-    pairs, row = pairs[order].reshape(-1, 2), row[order]
-    body = mjm.geom_bodyid[pairs].reshape(-1, 2)
-    lists = [_pair_dofs(mjm, int(a), int(b)) for a, b in body]
-    lengths = np.array([len(ids) for ids, _ in lists], int)
-    params = [mix_pair(mjm, int(a), int(b)) for a, b in pairs]
-    stacked = {k: np.array([p[k] for p in params]) for k in (params[0] if params else ())}
-    empty = ("condim", "margin", "reach", "friction", "solimp", "stiffness", "damping", "diagonal", "regularizer")
-    caution = 1 + 1e-6  # more than single precision rounds
-    reach = stacked.get("reach", np.zeros(0))
-    dynamic = mjm.body_weldid[body] != 0
     return {
-        "pair_start": np.searchsorted(row, np.arange(len(PAIR_TYPES) + 1)),
-        "pair_geom1": pairs[:, 0],
-        "pair_geom2": pairs[:, 1],
-        "pair_body1": body[:, 0],
-        "pair_body2": body[:, 1],
-        "pair_touch": (mjm.geom_size[pairs, 0].sum(1) + reach) * caution,
-        "pair_bound": (mjm.geom_rbound[pairs].sum(1) + reach) * caution,
-        "pair_same_tree": (mjm.body_rootid[body[:, 0]] == mjm.body_rootid[body[:, 1]]).astype(int),
-        "pair_dofadr": np.cumsum(lengths) - lengths,
-        "pair_dofnum": lengths,
-        "pair_couples": (dynamic[:, 0] & dynamic[:, 1]).astype(int),
-        "pairdof_id": np.concatenate([ids for ids, _ in lists]) if lists else np.zeros(0, int),
-        "pairdof_sign": np.concatenate([signs for _, signs in lists]) if lists else np.zeros(0),
-        **{f"pair_{k}": stacked.get(k, np.zeros(0)) for k in empty},
+        "pair_start": np.searchsorted(row[order], np.arange(len(PAIR_TABLE) + 1)),
+        "pair_geom1": pairs[order, 0],
+        "pair_geom2": pairs[order, 1],
     }
-
-
-def _pair_dofs(mjm: mujoco.MjModel, body1: int, body2: int) -> tuple[np.ndarray, np.ndarray]:
-    """Dofs that move exactly one of two bodies, in descending order, and +1 where it is the second."""
-    first, second = _chain(mjm, body1), _chain(mjm, body2)
-    ids = np.array(sorted(first ^ second, reverse=True), int)
-    return ids, np.array([1.0 if i in second else -1.0 for i in ids])
-
-
-def _chain(mjm: mujoco.MjModel, body: int) -> set[int]:
-    dofs: set[int] = set()
-    while body:
-        dofs.update(range(mjm.body_dofadr[body], mjm.body_dofadr[body] + mjm.body_dofnum[body]))
-        body = int(mjm.body_parentid[body])
-    return dofs
 
 
 def _limits(mjm: mujoco.MjModel) -> dict:

@@ -7,22 +7,11 @@ against contacts that MuJoCo itself reports. Explicit ``<contact><pair>`` elemen
 import mujoco
 import numpy as np
 
+from .pair_table import NO_ROW, rows_of
+
 _G = mujoco.mjtGeom
 _DISABLED = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT) | int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
 
-# Types in increasing order, as MuJoCo sorts the two geoms of a pair.
-NARROW_PHASE = frozenset(
-    {
-        (int(_G.mjGEOM_PLANE), int(_G.mjGEOM_SPHERE)),
-        (int(_G.mjGEOM_PLANE), int(_G.mjGEOM_CAPSULE)),
-        (int(_G.mjGEOM_PLANE), int(_G.mjGEOM_CYLINDER)),
-        (int(_G.mjGEOM_PLANE), int(_G.mjGEOM_BOX)),
-        (int(_G.mjGEOM_PLANE), int(_G.mjGEOM_MESH)),
-        (int(_G.mjGEOM_SPHERE), int(_G.mjGEOM_SPHERE)),
-        (int(_G.mjGEOM_SPHERE), int(_G.mjGEOM_CAPSULE)),
-        (int(_G.mjGEOM_CAPSULE), int(_G.mjGEOM_CAPSULE)),
-    }
-)
 _FLAT = (int(_G.mjGEOM_PLANE), int(_G.mjGEOM_HFIELD))  # flat against flat never collides in MuJoCo
 
 
@@ -71,8 +60,8 @@ def _bodies_may_touch(mjm: mujoco.MjModel) -> np.ndarray:
 
 def has_narrow_phase(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     """Return for each row of ``pairs`` whether Tumble can compute its contacts; bool array (n,)."""
-    types = mjm.geom_type[pairs]
-    return np.array([(int(a), int(b)) in NARROW_PHASE for a, b in types], dtype=bool)
+    types = mjm.geom_type[pairs].reshape(-1, 2)
+    return rows_of(types[:, 0], types[:, 1]) != NO_ROW
 
 
 def pair_condim(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:

@@ -143,7 +143,7 @@ def check_support(
     unsupported += _pairs_without_narrow_phase(mjm, look_up)
     unsupported += _unknown_fields(mjm, look_up)
     unused += _unused_elements(mjm, look_up, {f.index for f in unsupported if f.kind == "tendon"})
-    return Support(source.label, unsupported, unused, _notes(mjm))
+    return Support(source.label, unsupported, unused, [])
 
 
 @dataclass(frozen=True)
@@ -235,13 +235,6 @@ def _idle_flags(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
         for name, meaning in table.items()
         if meaning is Flag.WITHOUT_EFFECT and bits & int(enum.__members__[prefix + name.upper()])
     ]
-
-
-def _notes(mjm: mujoco.MjModel) -> list[str]:
-    solver = mujoco.mjtSolver(int(mjm.opt.solver)).name.removeprefix("mjSOL_")
-    if solver == "NEWTON":
-        return []
-    return [f"solver {solver}: Tumble uses Newton, which solves the same convex problem"]
 
 
 def drop_unsupported(spec: mujoco.MjSpec, findings: Iterable[Finding]) -> mujoco.MjSpec:

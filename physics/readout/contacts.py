@@ -9,7 +9,7 @@ from ..model.model import Model
 from ..state.fields import INDICES
 from ..state.sizes import all_sizes
 
-SOURCES = ("con_dist", "con_pos", "con_frame", "con_present", "con_force")
+SOURCES = ("con_dist", "con_pos", "con_frame", "con_present", "block_force", "block_friction")
 """Fields that contacts are made of."""
 
 
@@ -38,39 +38,43 @@ class Contacts:
 
 def batched_contacts(model: Model, num_envs: int, fields: dict[str, torch.Tensor], dump: torch.Tensor) -> Contacts:
     """Contacts of all environments, from the fields (tiles W, numbers) and the indices (tiles, integers)."""
-    values = model.values
     offsets = layout(INDICES, all_sizes(model))[0]
     tiles, width = len(dump), len(fields["con_dist"]) // len(dump)
     used = dump[:, offsets["tile_ncon"]].long()
     n = int(used.max()) if len(used) else 0
     slot = torch.arange(n)
     in_use = (slot < used[:, None])[:, :, None]
-    pair = torch.where(in_use[:, :, 0], dump[:, offsets["con_pair"] : offsets["con_pair"] + n].long(), 0)
+    block = torch.where(in_use[:, :, 0], dump[:, offsets["tile_nlim"], None].long() + slot, 0)
+
+    def of_lanes(per_tile: torch.Tensor) -> torch.Tensor:
+        return per_tile.repeat_interleave(width, 0)[:num_envs]
+
+    def integers(name: str) -> torch.Tensor:
+        return dump[:, offsets[name] : offsets[name] + n].long()
 
     def field(name: str, components: int) -> torch.Tensor:
         numbers = fields[name]
         return numbers.reshape(len(numbers), numbers.shape[1] // components, components)[:num_envs, :n]
 
-    def table(name: str) -> torch.Tensor:
-        rows = torch.as_tensor(values[name])
-        rows = rows[pair] if len(rows) else torch.zeros((tiles, n, *rows.shape[1:]), dtype=rows.dtype)
-        return rows.repeat_interleave(width, 0)[:num_envs]
+    def of_block(name: str, components: int) -> torch.Tensor:
+        numbers = fields[name][:num_envs].reshape(num_envs, -1, components)
+        chosen = of_lanes(block)[..., None].expand(num_envs, n, components)
+        return numbers.gather(1, chosen) if n else numbers[:, :0]
 
-    dim = table("pair_condim")
+    dims = of_lanes(dump.gather(1, offsets["block_dim"] + block))
     seen = in_use.expand(tiles, n, width).permute(0, 2, 1).reshape(tiles * width, n)[:num_envs]
     mask = seen & (field("con_present", 1)[..., 0] > 0.5)
 
     def masked(value: torch.Tensor) -> torch.Tensor:
         return torch.where(mask.reshape(*mask.shape, *[1] * (value.dim() - 2)), value, torch.zeros_like(value))
 
-    force = torch.where(torch.arange(6) < dim[..., None], field("con_force", 6), 0.0)
-    geom = torch.stack((table("pair_geom1"), table("pair_geom2")), -1).long()
+    geom = of_lanes(torch.stack((integers("con_geom1"), integers("con_geom2")), -1))
     return Contacts(
         geom=masked(geom),
         pos=masked(field("con_pos", 3)),
         frame=masked(field("con_frame", 9)).reshape(num_envs, n, 3, 3),
         dist=masked(field("con_dist", 1)[..., 0]),
-        friction=masked(table("pair_friction").reshape(num_envs, n, 5).to(fields["con_dist"].dtype)),
-        force=masked(force),
+        friction=masked(of_block("block_friction", 5)),
+        force=masked(torch.where(torch.arange(6) < dims[..., None], of_block("block_force", 6), 0.0)),
         mask=mask,
     )

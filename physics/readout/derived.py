@@ -94,7 +94,7 @@ def _body_axes(model: Model, fields: Fields) -> Tensor:
 def _dense_mass(model: Model, fields: Fields) -> Tensor:
     """The symmetric mass matrix (num_envs, nv, nv)."""
     nv, depth = model.mj.nv, model.values["dof_depth"]
-    columns = [model.values["dof_ancestor"][i, : depth[i]] for i in range(nv)]
+    columns = model.dof_paths()
     lower = fields["M"].new_zeros((len(fields["M"]), nv, nv))
     lower[:, np.repeat(np.arange(nv), depth), np.concatenate([*columns, np.zeros(0, int)])] = fields["M"]
     return lower + torch.tril(lower, -1).transpose(1, 2)

@@ -6,6 +6,7 @@
 from ..fields import Field
 from ..model.fields import INTEGERS, OPTIONS, REALS
 from ..state.fields import (
+    BLOCKS,
     CONTACTS,
     COORDINATES,
     DYNAMICS,
@@ -13,7 +14,6 @@ from ..state.fields import (
     INDICES,
     INTEGRATION,
     KINEMATICS,
-    LIMITS,
     REMAINDERS,
     RESTS,
     SOLVER,
@@ -30,7 +30,7 @@ _SECTIONS = (
     ("Quantities: kinematics", KINEMATICS),
     ("Quantities: dynamics", DYNAMICS),
     ("Quantities: contacts", CONTACTS),
-    ("Quantities: joint limits", LIMITS),
+    ("Quantities: constraint blocks", BLOCKS),
     ("Quantities: constraint solver", SOLVER),
     ("Quantities: integration", INTEGRATION),
     ("Scratch: beyond single precision", RESTS),

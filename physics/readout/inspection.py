@@ -6,6 +6,7 @@ import torch
 
 from ..fields import layout
 from ..model.model import Model
+from ..model.solver_choice import CG
 from ..state.fields import INDICES, QUANTITIES
 from .derived import derive
 
@@ -46,56 +47,66 @@ class _Rows:
     """Collects constraint rows and contacts of one environment."""
 
     def __init__(self, model: Model, numbers: dict, dump: np.ndarray, sizes: dict[str, int]) -> None:
-        self._model, self._values, self._dump = model, model.values, dump
+        self._model, self._dump = model, dump
         widths = {f.name: f.width for f in QUANTITIES}
-        self._field = {
-            n: v[0].numpy().reshape(-1, widths[n]) for n, v in numbers.items() if n.startswith(("con_", "lim_"))
-        }
+        chosen = [n for n in numbers if n.startswith(("con_", "block_", "cdof", "subtree_com"))]
+        self._field = {n: numbers[n][0].numpy().reshape(-1, widths[n]) for n in chosen}
         self._offset = layout(INDICES, sizes)[0]
         self._rows: list[tuple] = []
         self._contacts: list[tuple] = []
 
     def add_limits(self) -> None:
-        f, values = self._field, self._values
-        for k in range(self._dump[self._offset["tile_nlim"]]):
-            stiffness = f["lim_D"][k, 0]
-            if stiffness > 0:
-                row = self._dump[self._offset["lim_row"] + k]
-                jacobian = np.zeros(self._model.mj.nv, f["lim_J"].dtype)
-                dof, count = values["limit_dofadr"][row], 3 if values["limit_side"][row] == 0 else 1
-                jacobian[dof : dof + count] = f["lim_J"][k, :count]
-                x = f["lim_x"][k, 0]
-                self._rows.append((_LIMIT, jacobian, stiffness, -f["lim_ref"][k, 0], -stiffness * min(x, 0.0)))
+        for k in range(self._integer("tile_nlim")):
+            if self._field["block_D"][k, 0] > 0:
+                self._add_block(k, _LIMIT)
 
     def add_contacts(self) -> None:
-        f, values = self._field, self._values
-        for k in range(self._dump[self._offset["tile_ncon"]]):
+        f, limits = self._field, self._integer("tile_nlim")
+        for k in range(self._integer("tile_ncon")):
             if f["con_present"][k, 0] < 0.5:
                 continue
-            p = self._dump[self._offset["con_pair"] + k]
-            geoms = (values["pair_geom1"][p], values["pair_geom2"][p])
-            address = len(self._rows) if f["con_D"][k, 0] > 0 else -1
-            self._contacts.append(
-                (geoms, f["con_pos"][k], f["con_frame"][k], f["con_dist"][k, 0], values["pair_friction"][p], address)
-            )
+            block = limits + k
+            geoms = self._integer("con_geom1", k), self._integer("con_geom2", k)
+            address = len(self._rows) if f["block_D"][block, 0] > 0 else -1
+            friction = f["block_friction"][block]
+            self._contacts.append((geoms, f["con_pos"][k], f["con_frame"][k], f["con_dist"][k, 0], friction, address))
             if address >= 0:
-                self._add_contact_rows(k, p)
+                self._add_block(block, _FRICTIONLESS if self._integer("block_dim", block) == 1 else _PYRAMIDAL)
 
-    def _add_contact_rows(self, k: int, p: int) -> None:
-        f, values = self._field, self._values
-        dim, first = int(values["pair_condim"][p]), int(values["pair_dofadr"][p])
-        dofs = values["pairdof_id"][first : first + values["pair_dofnum"][p]]
-        start = self._dump[self._offset["con_jadr"] + k]
-        basis = np.zeros((dim, self._model.mj.nv), f["con_J"].dtype)
-        basis[:, dofs] = f["con_J"][start : start + dim * len(dofs), 0].reshape(len(dofs), dim).T
-        stiffness, x, ref = f["con_D"][k, 0], f["con_x"][k], f["con_ref"][k]
+    def _integer(self, name: str, k: int = 0) -> int:
+        return int(self._dump[self._offset[name] + k])
+
+    def _add_block(self, k: int, kind: int) -> None:
+        """All rows of block k: its only axis, or a pyramid's."""
+        f, dim, count = self._field, self._integer("block_dim", k), self._integer("block_dofnum", k)
+        first, start = self._integer("block_dofadr", k), self._integer("block_jacadr", k)
+        if self._model.solver == CG and kind != _LIMIT:
+            basis = self._contact_basis(k - self._integer("tile_nlim"), dim)
+        else:
+            dofs = self._dump[self._offset["block_dof"] :][first : first + count]
+            basis = np.zeros((dim, self._model.mj.nv), f["block_J"].dtype)
+            basis[:, dofs] = f["block_J"][start : start + dim * count, 0].reshape(count, dim).T
+        stiffness, x, aref = f["block_D"][k, 0], f["block_jar"][k], f["block_aref"][k]
         if dim == 1:
-            self._rows.append((_FRICTIONLESS, basis[0], stiffness, -ref[0], -stiffness * min(x[0], 0.0)))
+            self._rows.append((kind, basis[0], stiffness, aref[0], -stiffness * min(x[0], 0.0)))
         for c in range(1, dim):
-            for mu in (values["pair_friction"][p, c - 1], -values["pair_friction"][p, c - 1]):
+            for mu in (f["block_friction"][k, c - 1], -f["block_friction"][k, c - 1]):
                 force = -stiffness * min(x[0] + mu * x[c], 0.0)
-                jacobian = basis[0] + mu * basis[c]
-                self._rows.append((_PYRAMIDAL, jacobian, stiffness, -(ref[0] + mu * ref[c]), force))
+                self._rows.append((kind, basis[0] + mu * basis[c], stiffness, aref[0] + mu * aref[c], force))
+
+    def _contact_basis(self, k: int, dim: int) -> np.ndarray:
+        """Jacobian of the space of contact k (dim, nv), which conjugate gradients do without."""
+        f, mj, paths = self._field, self._model.mj, self._model.dof_paths()
+        frame, basis = f["con_frame"][k].reshape(3, 3), np.zeros((dim, mj.nv), f["con_frame"].dtype)
+        for geom, sign in (("con_geom1", -1), ("con_geom2", 1)):
+            body = mj.geom_bodyid[self._integer(geom, k)]
+            last = int(self._model.values["body_lastdof"][body])
+            arm = f["con_pos"][k] - f["subtree_com"][mj.body_rootid[body]]
+            for dof in paths[last] if last >= 0 else []:
+                turn, slide = np.split(f["cdof"][dof], 2)
+                both = np.concatenate((frame @ (slide + np.cross(turn, arm)), frame @ turn))
+                basis[:, dof] += sign * both[:dim]
+        return basis
 
     def arrays(self) -> dict[str, np.ndarray]:
         nv = self._model.mj.nv

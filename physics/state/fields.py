@@ -3,9 +3,9 @@
 All of them are lane numbers in the scratch of a worker: one tile of environments at a time passes through it, so
 the working set stays in the cache however large the batch is. `INDICES` are plain integers, one for all lanes.
 
-Sizes: those of the model, and ncon: contact slots; njac: numbers in all contact Jacobians; nM and
-ntriangle: entries of the mass matrix, and of a triangle; nqfine: nq where positions
-need double precision (`Features.fine`), else 0.
+Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; nblockdof and njac: dofs and numbers in
+the Jacobians of all blocks; nM and nH: entries of the mass matrix and of the Hessian; nqfine: nq where positions need
+double precision (`Features.fine`), else 0; ncgdof and ncgbody: nv and nbody where conjugate gradients solve, else 0.
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
 """
 
@@ -62,7 +62,6 @@ KINEMATICS: tuple[Field, ...] = (
 
 DYNAMICS: tuple[Field, ...] = (
     _F("subtree_inertia", ("nbody",), 6, "kg m^2", "of the body and all below it about their centre of mass"),
-    # L before M: `tree_matrix.factor` takes what it factors from behind the factor
     _F("L", ("nM",), 1, "", "unit factor of M or of its implicit variant: L^T D L"),
     _F("M", ("nM",), 1, "kg or kg m^2", "mass matrix: every dof's row, from its diagonal to the root"),
     _F("D_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
@@ -86,43 +85,48 @@ CONTACTS: tuple[Field, ...] = (
     _F("con_pos", ("ncon",), 3, "m", "midpoint between the surfaces"),
     _F("con_frame", ("ncon",), 9, "", "rows: normal from geom 1 to geom 2, two tangents"),
     _F("con_present", ("ncon",), 1, "", "mask: detected in this lane"),
-    _F("con_D", ("ncon",), 1, "kg", "stiffness of all rows, 0 where the contact is not a constraint"),
-    _F("con_ref", ("ncon",), 6, "m/s^2", "minus the reference acceleration along the axes of the contact space"),
-    _F("con_x", ("ncon",), 6, "m/s^2", "relative acceleration minus the reference, in contact space"),
-    _F("con_Jv", ("ncon",), 6, "m/s^2", "change of con_x along the search direction"),
-    _F("con_weight", ("ncon",), 11, "kg", "second derivative of its cost: normal, cross and friction entries"),
-    _F("con_force", ("ncon",), 6, "N, N m", "force in contact space: normal, two sliding, spinning, two rolling"),
-    _F("con_J", ("njac",), 1, "", "Jacobians of the contact spaces, one after the other"),
 )
 
-LIMITS: tuple[Field, ...] = (
-    _F("lim_dist", ("nlimit",), 1, "m or rad", "distance to the limit, negative beyond it"),
-    _F("lim_D", ("nlimit",), 1, "kg or kg m^2", "stiffness, 0 where the limit is not active"),
-    _F("lim_J", ("nlimit",), 3, "", "derivative of the distance by the joint's dofs"),
-    _F("lim_ref", ("nlimit",), 1, "m/s^2 or rad/s^2", "minus the reference acceleration"),
-    _F("lim_x", ("nlimit",), 1, "m/s^2 or rad/s^2", "J qacc minus the reference acceleration"),
-    _F("lim_Jv", ("nlimit",), 1, "m/s^2 or rad/s^2", "change of lim_x along the search direction"),
-    _F("lim_weight", ("nlimit",), 1, "kg or kg m^2", "second derivative of its cost"),
-    _F("lim_force", ("nlimit",), 1, "N or N m", "force along lim_J"),
+BLOCKS: tuple[Field, ...] = (
+    _F("block_D", ("nblock",), 1, "kg or kg m^2", "stiffness of all its rows, 0 where it is not active"),
+    _F("block_friction", ("nblock",), 5, "", "coefficients: two sliding, one spinning, two rolling"),
+    _F("block_aref", ("nblock",), 6, "m/s^2 or rad/s^2", "reference acceleration"),
+    _F("block_jar", ("nblock",), 6, "m/s^2 or rad/s^2", "J qacc - aref"),
+    _F("block_Jv", ("nblock",), 6, "m/s^2 or rad/s^2", "J times the search direction"),
+    _F("block_weight", ("nblock",), 11, "kg", "second derivative of its cost: normal, cross and friction entries"),
+    _F("block_force", ("nblock",), 6, "N, N m", "force in contact space: normal, two sliding, spinning, two rolling"),
+    _F("block_J", ("njac",), 1, "", "Jacobians, one after the other: for each dof of a block a number for each axis"),
 )
+"""What pushes: joint limits, one axis each, then contacts, block `tile_nlim + k` being contact k with as many axes as
+its dimension says. A block is kept in its own space: its pyramid's rows are axis 0 +- friction times another axis."""
 
 SOLVER: tuple[Field, ...] = (
-    _F("shift", ("nv",), 1, "m/s^2 or rad/s^2", "qacc less where the solver started"),
-    _F("M_shift", ("nv",), 1, "N or N m", "M shift"),
+    _F("dqacc", ("nv",), 1, "m/s^2 or rad/s^2", "qacc less where the solver started"),
+    _F("M_dqacc", ("nv",), 1, "N or N m", "M dqacc"),
     _F("gradient", ("nv",), 1, "N or N m", "gradient of the cost"),
     _F("search", ("nv",), 1, "m/s^2 or rad/s^2", "Newton direction"),
     _F("M_search", ("nv",), 1, "N or N m", "M search"),
-    # H_L before H: `tree_matrix.factor` takes what it factors from behind the factor
-    _F("H_L", ("ntriangle",), 1, "", "unit factor of the Hessian"),
-    _F("H", ("ntriangle",), 1, "kg or kg m^2", "Hessian M + J^T D J, by rows as M, those of its own tree"),
+    _F("H_L", ("nH",), 1, "", "unit factor of the Hessian"),
+    _F("H", ("nH",), 1, "kg or kg m^2", "Hessian M + J^T D J, by rows as M, those of its own tree"),
     _F("H_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
     _F("weight_change", ("cone",), 1, "kg", "change of the con_weight in hand"),
-    _F("whole", ("one",), 1, "", "mask: the first step is taken whole, without a line search"),
-    _F("last_step", ("one",), 1, "", "mask: rests after one more step along the direction at hand"),
+    _F("full_step", ("one",), 1, "", "mask: the first step is taken whole, without a line search"),
+    _F("polish", ("one",), 1, "", "mask: done after one more step along the direction at hand"),
+    _F("cg_change", ("ncgdof",), 1, "N or N m", "change of the gradient in the last step"),
+    _F("cg_scaled", ("ncgdof",), 1, "m/s^2 or rad/s^2", "the gradient over the preconditioner"),
+    _F(
+        "cg_motion",
+        ("ncgbody",),
+        6,
+        "rad/s^2, m/s^2",
+        "of the body along the direction, about its tree's com",
+    ),
+    _F("cg_wrench", ("ncgbody",), 6, "N m, N", "of all contacts on the body, about its tree's com"),
+    _F("cg_stiffness", ("ncgbody",), 21, "kg m^2, kg m, kg", "of all contacts of the body, as a mass would have it"),
     _F("qacc", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration"),
     _F("qfrc_constraint", ("nv",), 1, "N or N m", "constraint forces on the dofs"),
     _F("cfrc_ext", ("nbody",), 6, "N m, N", "contact force on the body about the tree's centre of mass"),
-    _F("solver_niter", ("one",), 1, "", "Newton iterations"),
+    _F("solver_niter", ("one",), 1, "", "iterations of the constraint solver"),
 )
 
 INTEGRATION: tuple[Field, ...] = (
@@ -156,7 +160,7 @@ QUANTITIES: tuple[Field, ...] = (
     *KINEMATICS,
     *DYNAMICS,
     *CONTACTS,
-    *LIMITS,
+    *BLOCKS,
     *SOLVER,
     *INTEGRATION,
 )
@@ -164,23 +168,28 @@ SCRATCH: tuple[Field, ...] = (*QUANTITIES, *RESTS)
 """All lane numbers of a worker; the rests have values in fine kernels alone, and nobody can ask for them."""
 
 INDICES: tuple[Field, ...] = (
-    _F("tree_count", ("nv",), 1, "", "entries of the row of M, its diagonal included", small=True),
-    _F("tree_index", ("nv", "nv"), 1, "", "their columns in descending order", small=True),
-    _F("tree_start", ("nv",), 1, "", "where the row starts"),
-    _F("tree_untouched", ("nv",), 1, "", "columns of the row, from its own upward, that no larger dof has", small=True),
-    _F("tree_order", ("nv",), 1, "", "dofs by their depth in the tree", small=True),
-    _F("fill_count", ("nv",), 1, "", "entries of the row of the Hessian, its diagonal included", small=True),
-    _F("fill_index", ("nv", "nv"), 1, "", "their columns in descending order", small=True),
-    _F("fill_start", ("nv",), 1, "", "where the row starts"),
-    _F("fill_untouched", ("nv",), 1, "", "columns of the row, from its own upward, that no larger dof has", small=True),
-    _F("fill_order", ("nv",), 1, "", "dofs by their depth in the Hessian's tree", small=True),
-    _F("fill_parent", ("nv",), 1, "", "parent in the Hessian's tree, -1: none"),
-    _F("fill_npair", ("one",), 1, "", "contact slots that the Hessian's tree was made for"),
-    _F("fill_pair", ("ncon",), 1, "", "their pairs"),
-    _F("con_pair", ("ncon",), 1, "", "pair of the contact slot"),
-    _F("con_column", ("nv",), 1, "", "of the contact in hand: entries of the Hessian's row of each dof", small=True),
-    _F("con_jadr", ("ncon",), 1, "", "first number of its Jacobian"),
-    _F("lim_row", ("nlimit",), 1, "", "limit of the slot", small=True),
+    _F("M_rownnz", ("nv",), 1, "", "entries of the row of M, its diagonal included", small=True),
+    _F("M_rowadr", ("nv",), 1, "", "where the row starts"),
+    _F("M_colind", ("nM",), 1, "", "columns of all entries, in descending order in a row", small=True),
+    _F("M_order", ("nv",), 1, "", "dofs by their depth in the tree", small=True),
+    _F("H_rownnz", ("nv",), 1, "", "entries of the row of the Hessian, its diagonal included", small=True),
+    _F("H_rowadr", ("nv",), 1, "", "where the row starts"),
+    _F("H_colind", ("nH",), 1, "", "columns of all entries, in descending order in a row", small=True),
+    _F("H_order", ("nv",), 1, "", "dofs by their depth in the Hessian's tree", small=True),
+    _F("H_parent", ("nv",), 1, "", "parent in the Hessian's tree, -1: none"),
+    _F("H_ncouple", ("one",), 1, "", "couplings that the Hessian's tree was made for"),
+    _F("H_couple", ("ncon",), 1, "", "the last dofs of both sides of each"),
+    _F("con_geom1", ("ncon",), 1, "", "first geom of the contact slot", small=True),
+    _F("con_geom2", ("ncon",), 1, "", "its second geom", small=True),
+    _F("lim_row", ("nlimit",), 1, "", "joint limit of the block", small=True),
+    _F("block_dim", ("nblock",), 1, "", "axes of the block", small=True),
+    _F("block_dofnum", ("nblock",), 1, "", "dofs that it acts on", small=True),
+    _F("block_dofadr", ("nblock",), 1, "", "where they are listed"),
+    _F("block_jacadr", ("nblock",), 1, "", "first number of its Jacobian"),
+    _F("block_dof", ("nblockdof",), 1, "", "dofs of all blocks, in descending order in each", small=True),
+    _F("block_column", ("nv",), 1, "", "of the block in hand: entries of the Hessian's row of each dof", small=True),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
-    _F("tile_nlim", ("one",), 1, "", "limit slots in use in this tile", small=True),
+    _F("tile_nlim", ("one",), 1, "", "joint limits in use in this tile", small=True),
+    _F("tile_ndof", ("one",), 1, "", "entries of block_dof in use in this tile"),
+    _F("tile_njac", ("one",), 1, "", "entries of block_J in use in this tile"),
 )

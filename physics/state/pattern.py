@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..fields import ROW_BITS, FieldView, below
+from ..fields import ROW_BITS, SMALL_BITS, FieldView, below
 from ..math.lanes import let, traced
 
 
@@ -11,18 +11,14 @@ class Pattern:
 
     Attributes:
         count: entries of a row.
-        index: (i, p): column of the p-th entry of row i; i itself, its parent, ...
-        untouched: how many of row i's columns, from i upward, no larger row has: elimination comes there first.
         order: all rows, those of one depth side by side: sums over their ancestors do not wait for each other.
     """
 
     _data_oriented = True
     _is_wrapped_kernel = True
 
-    def __init__(
-        self, count: FieldView, index: FieldView, start: FieldView, untouched: FieldView, order: FieldView
-    ) -> None:
-        self.count, self.index, self._start, self.untouched, self.order = count, index, start, untouched, order
+    def __init__(self, count: FieldView, start: FieldView, column: FieldView, order: FieldView) -> None:
+        self.count, self._start, self._column, self.order = count, start, column, order
 
     @traced
     def start(self, i: Any) -> Any:
@@ -38,6 +34,16 @@ class Pattern:
     def end(self, i: Any) -> Any:
         """Where row i ends."""
         return let(self._start[i] + self.count[i])
+
+    @traced
+    def column(self, start: Any, p: Any) -> Any:
+        """Column of the p-th entry of the row that starts there: the row itself, its parent, ..."""
+        return self._column[start + below(SMALL_BITS, p)]
+
+    @traced
+    def set_column(self, start: Any, p: Any, value: Any) -> None:
+        """Let the p-th entry of the row that starts there be of another column."""
+        self._column.put(start + p, value)
 
     @traced
     def address(self, end: Any, j: Any) -> Any:

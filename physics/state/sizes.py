@@ -7,12 +7,14 @@ from ..fields import layout
 from ..model.features import needs_fine
 from ..model.fields import INTEGERS, OPTIONS, REALS
 from ..model.model import Model
-from ..model.pack import CONTACTS_PER_PAIR, disabled, flatten
+from ..model.pack import disabled, flatten
+from ..model.pair_table import PAIR_TABLE
+from ..model.solver_choice import CG
 from .fields import COORDINATES, EVALUATION, INDICES, REMAINDERS, SCRATCH
 
 SIZES = (
-    *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "npairdof", "nlimit"),
-    *("nvert", "ncorner", "ncon", "njac", "nM", "ntriangle", "nqfine"),
+    *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "nlimit"),
+    *("nvert", "ncorner", "ncon", "nblock", "nblockdof", "njac", "nM", "nH", "nqfine", "ncgdof", "ncgbody"),
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
@@ -34,15 +36,25 @@ _INTEGRATORS = {
 def all_sizes(model: Model) -> dict[str, int]:
     """The model's sizes and those of the scratch: a tile's contact list holds what all pairs can fill at once."""
     sizes, values = model.sizes, model.values
-    slots = np.zeros(sizes["npair"], int)
-    starts = values["pair_start"]
-    for row, count in enumerate(CONTACTS_PER_PAIR):
-        slots[starts[row] : starts[row + 1]] = count
-    per_slot = values["pair_condim"] * values["pair_dofnum"]
-    contacts = {"ncon": int(slots.sum()), "njac": int((slots * per_slot).sum())}
-    matrices = {"nM": int(values["dof_depth"].sum()), "ntriangle": sizes["nv"] * (sizes["nv"] + 1) // 2}
+    of_row = np.diff(values["pair_start"])
+    contacts = int(of_row @ [row.contacts for row in PAIR_TABLE])
+    limit_dofs = int(np.where(values["limit_side"] == 0, 3, 1).sum())
+    deepest = int(values["dof_depth"].max(initial=0))
+    dofs = contacts * min(sizes["nv"], 2 * deepest)
+    cg = model.solver == CG
+    axes = int(values["geom_condim"][values["geom_collides"] == 1].max(initial=1))
+    blocks = {
+        "ncon": contacts,
+        "nblock": sizes["nlimit"] + contacts,
+        "nblockdof": limit_dofs + (0 if cg else dofs),
+        "njac": limit_dofs + (0 if cg else dofs * axes),
+        "ncgdof": sizes["nv"] if cg else 0,
+        "ncgbody": sizes["nbody"] if cg else 0,
+    }
+    entries = int(values["dof_depth"].sum())
+    matrices = {"nM": entries, "nH": entries if cg else sizes["nv"] * (sizes["nv"] + 1) // 2}
     fine = {"nqfine": sizes["nq"] if needs_fine(model) else 0}
-    return {**sizes, "six": 6, "cone": 11, **contacts, **matrices, **fine}
+    return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **fine}
 
 
 def flat_integers(model: Model) -> np.ndarray:

@@ -109,8 +109,8 @@ class Workspace(_View):
         self._first_index = expr_init(worker * scratch.index_rows)
         self._fill(ints, "quantities", scratch.numbers, self._first_row)
         self._fill(ints, "indices", scratch.indices, self._first_index)
-        names = ("count", "index", "start", "untouched", "order")
-        self.tree, self.fill = (Pattern(*(getattr(self, f"{kind}_{n}") for n in names)) for kind in ("tree", "fill"))
+        names = ("rownnz", "rowadr", "colind", "order")
+        self.M_pattern, self.H_pattern = (Pattern(*(getattr(self, f"{kind}_{n}") for n in names)) for kind in "MH")
         self.fine: Any = self
         if has.fine:
             self.fine = self._fine_view(fields.FINE)

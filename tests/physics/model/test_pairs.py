@@ -4,7 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.physics.model.pairs import NARROW_PHASE, has_narrow_phase, pair_condim, possible_pairs
+from tumble.physics.collision.narrow_phase import ROUTINES
+from tumble.physics.model.pair_table import NO_ROW, PAIR_TABLE, rows_of
+from tumble.physics.model.pairs import has_narrow_phase, pair_condim, possible_pairs
 
 from ...models.random_models import random_model
 from ..parity.catalogue import load, names
@@ -48,5 +50,11 @@ def test_pairs_under_flags_and_masks(seed, flags):
     assert served <= seen <= ours
 
 
-def test_the_narrow_phase_serves_what_the_issue_names():
-    assert len(NARROW_PHASE) == 8
+def test_the_pair_table_is_whole():
+    """Every row has its routine, every routine its row; types are in MuJoCo's order, and each pair stands once."""
+    assert {row.routine for row in PAIR_TABLE} == set(ROUTINES)
+    types = np.array([row.types for row in PAIR_TABLE])
+    assert (types[:, 0] <= types[:, 1]).all()
+    assert rows_of(*types.T).tolist() == list(range(len(PAIR_TABLE)))
+    everything = np.indices((int(mujoco.mjtGeom.mjNGEOMTYPES),) * 2).reshape(2, -1)
+    assert (rows_of(*everything) != NO_ROW).sum() == len(PAIR_TABLE)

@@ -31,26 +31,20 @@ def pattern_of(solver):
     _, dump = solver._launches.evaluate(("M",), with_indices=True)
     at, nv = layout(INDICES, solver._launches.sizes)[0], solver.model.mj.nv
     first = dump[0].numpy()
-    counts = first[at["fill_count"] : at["fill_count"] + nv]
-    index = first[at["fill_index"] : at["fill_index"] + nv * nv].reshape(nv, nv)
-    starts = first[at["fill_start"] : at["fill_start"] + nv]
+    counts = first[at["H_rownnz"] : at["H_rownnz"] + nv]
+    starts = first[at["H_rowadr"] : at["H_rowadr"] + nv]
     assert starts.tolist() == (np.cumsum(counts) - counts).tolist()
-    untouched = first[at["fill_untouched"] : at["fill_untouched"] + nv]
-    reached: set[int] = set()
-    for i in reversed(range(nv)):
-        path = index[i, : counts[i]].tolist()
-        assert path[: untouched[i]] == [j for j in path if j not in reached]
-        reached.update(path)
-    order = first[at["fill_order"] : at["fill_order"] + nv]
+    order = first[at["H_order"] : at["H_order"] + nv]
     assert sorted(order) == list(range(nv)) and (np.diff(counts[order]) >= 0).all()
-    return [row[:count].tolist() for row, count in zip(index, counts, strict=True)], first[at["fill_npair"]]
+    columns = first[at["H_colind"] : at["H_colind"] + counts.sum()]
+    return [row.tolist() for row in np.split(columns, starts[1:])], first[at["H_ncouple"]]
 
 
-def coupling_pairs(solver):
-    """The coupling pairs that the pattern of the first tile was made for."""
+def couplings(solver):
+    """The couplings that the pattern of the first tile was made for."""
     _, dump = solver._launches.evaluate(("M",), with_indices=True)
     at, first = layout(INDICES, solver._launches.sizes)[0], dump[0].numpy()
-    return first[at["fill_pair"] : at["fill_pair"] + first[at["fill_npair"]]].tolist()
+    return first[at["H_couple"] : at["H_couple"] + first[at["H_ncouple"]]].tolist()
 
 
 def test_rows_are_paths_to_the_root():
@@ -63,8 +57,7 @@ def test_rows_are_paths_to_the_root():
         for i, row in enumerate(rows):
             assert row[0] == i and row == sorted(row, reverse=True)
             assert len(row) == 1 or row[1:] == rows[row[1]]
-        values = solver.model.values
-        own = [values["dof_ancestor"][i, : values["dof_depth"][i]].tolist() for i in range(solver.model.mj.nv)]
+        own = solver.model.dof_paths()
         assert all(set(a) <= set(row) for a, row in zip(own, rows, strict=True))
         assert (rows == own) == (coupling == 0)
         assert (solver is standing) == (coupling == 0)
@@ -110,7 +103,7 @@ def test_the_pattern_follows_the_contacts():
     seen = []
     for _ in range(5):
         solver.step()
-        seen.append(coupling_pairs(solver))
-    assert seen == [[0], [1], [2], [3], [4]]  # as many, and others
+        seen.append(couplings(solver))
+    assert seen == [[post] for post in range(1, 6)]  # as many, and others
     np.testing.assert_array_equal(solver.qvel, expected)
     assert (expected[0, 1:] > 0.1).all() and expected[0, 0] != 10  # all were pushed, and braked it

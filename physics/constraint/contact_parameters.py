@@ -1,0 +1,91 @@
+"""Parameters of a contact from those of its two geoms (MuJoCo documentation, Modeling: Contact parameters)."""
+
+import taichi as ti
+
+MINIMUM = 1e-15  # MuJoCo's mjMINVAL
+LEAST_IMPEDANCE, MOST_IMPEDANCE = 1e-4, 0.9999  # mjMINIMP, mjMAXIMP
+LEAST_FRICTION = 1e-5  # mjMINMU
+DEFAULT_SOLREF = (0.02, 1.0)
+
+
+@ti.func
+def contact_dimension(model: ti.template(), g1: ti.i32, g2: ti.i32):
+    """That of the geom of higher priority, or the larger of both."""
+    first, second = model.geom_condim[g1], model.geom_condim[g2]
+    priority = model.geom_priority[g1] - model.geom_priority[g2]
+    dim = ti.max(first, second)
+    if priority > 0:
+        dim = first
+    elif priority < 0:
+        dim = second
+    return dim
+
+
+@ti.func
+def share_of_first(model: ti.template(), g1: ti.i32, g2: ti.i32):
+    """How much of the mixed solver parameters comes from geom 1: by priority, or by solmix."""
+    zero = model.geom_solmix[g1] * 0.0
+    first = ti.select(model.geom_solmix[g1] < MINIMUM, zero, model.geom_solmix[g1])
+    second = ti.select(model.geom_solmix[g2] < MINIMUM, zero, model.geom_solmix[g2])
+    both = first + second
+    share = ti.select(both > 0.0, first / ti.select(both > 0.0, both, zero + 1.0), zero + 0.5)
+    priority = model.geom_priority[g1] - model.geom_priority[g2]
+    if priority > 0:
+        share = zero + 1.0
+    elif priority < 0:
+        share = zero
+    return share
+
+
+@ti.func
+def friction(model: ti.template(), g1: ti.i32, g2: ti.i32, c: ti.template()):
+    """Coefficient c, 0 sliding, 1 spinning, 2 rolling: of the geom of higher priority, or the larger of both."""
+    first, second = model.geom_friction.at(g1, c), model.geom_friction.at(g2, c)
+    priority = model.geom_priority[g1] - model.geom_priority[g2]
+    mu = ti.max(first, second)
+    if priority > 0:
+        mu = first
+    elif priority < 0:
+        mu = second
+    return ti.max(mu, LEAST_FRICTION)
+
+
+@ti.func
+def solref(model: ti.template(), g1: ti.i32, g2: ti.i32, share: ti.template()):
+    """Time constant and damping ratio, or -stiffness and -damping, as `reference` takes them."""
+    first0, first1 = model.geom_solref.at(g1, 0), model.geom_solref.at(g1, 1)
+    second0, second1 = model.geom_solref.at(g2, 0), model.geom_solref.at(g2, 1)
+    mixed0 = share * first0 + (1.0 - share) * second0
+    mixed1 = share * first1 + (1.0 - share) * second1
+    if model.geom_priority[g1] == model.geom_priority[g2]:
+        standard = (first0 > 0.0) & (second0 > 0.0)
+        mixed0 = ti.select(standard, mixed0, ti.min(first0, second0))
+        mixed1 = ti.select(standard, mixed1, ti.min(first1, second1))
+    return mixed0, mixed1
+
+
+@ti.func
+def solimp(model: ti.template(), g1: ti.i32, g2: ti.i32, share: ti.template(), c: ti.template()):
+    """Impedance parameter c: dmin, dmax, width, midpoint, power, within the ranges that MuJoCo enforces."""
+    value = share * model.geom_solimp.at(g1, c) + (1.0 - share) * model.geom_solimp.at(g2, c)
+    if ti.static(c == 2):
+        value = ti.max(value, 0.0)
+    elif ti.static(c == 4):
+        value = ti.max(value, 1.0)
+    else:
+        value = ti.min(ti.max(value, LEAST_IMPEDANCE), MOST_IMPEDANCE)
+    return value
+
+
+@ti.func
+def reference(model: ti.template(), first: ti.template(), second: ti.template(), dmax: ti.template()):
+    """Stiffness K and damping B of the reference acceleration -B v - K d (x - margin), from a `solref`."""
+    unclear = (first > 0.0) ^ (second > 0.0)  # MuJoCo takes its default then
+    timeconst = ti.select(unclear, first * 0.0 + DEFAULT_SOLREF[0], first)
+    dampratio = ti.select(unclear, second * 0.0 + DEFAULT_SOLREF[1], second)
+    slow = ti.max(timeconst, model.least_timeconst[0])
+    frequency = slow * dampratio
+    standard = 1.0 / ti.max(dmax * dmax * frequency * frequency, MINIMUM)
+    stiffness = ti.select(timeconst > 0.0, standard, -timeconst / ti.max(dmax * dmax, MINIMUM))
+    damping = ti.select(dampratio > 0.0, 2.0 / ti.max(dmax * slow, MINIMUM), -dampratio / ti.max(dmax, MINIMUM))
+    return stiffness, damping

@@ -1,0 +1,104 @@
+"""Contacts as constraints: Jacobian of the contact space, stiffness, reference acceleration, friction."""
+
+import taichi as ti
+
+from ..collision.contacts import complete_frame
+from .bodies import contact_velocity
+from .contact_parameters import contact_dimension, friction, reference, share_of_first, solimp, solref
+from .impedance import MINIMUM, impedance, regularizer
+
+
+@ti.func
+def contact_blocks(model: ti.template(), work: ti.template()):
+    """A block for every contact slot, after those of the limits."""
+    first = work.tile_nlim[0]
+    for k in range(work.tile_ncon[0]):
+        block = first + k
+        dim = contact_dimension(model, work.con_geom1[k], work.con_geom2[k])
+        work.block_dim.put(block, dim)
+        frame = complete_frame(work, k)
+        if ti.static(model.has.cg):
+            contact_velocity(model, work, k, block, work.cvel, work.block_aref)
+            work.block_dofnum.put(block, 0)
+        else:
+            _jacobian(model, work, k, block, dim, frame)
+        _parameters(model, work, k, block, dim)
+
+
+@ti.func
+def _parameters(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32, dim: ti.i32):
+    """block_D, block_friction, and block_aref, which holds the velocity J qvel until now."""
+    g1, g2 = work.con_geom1[k], work.con_geom2[k]
+    share = share_of_first(model, g1, g2)
+    dmin, dmax = solimp(model, g1, g2, share, 0), solimp(model, g1, g2, share, 1)
+    width, midpoint = solimp(model, g1, g2, share, 2), solimp(model, g1, g2, share, 3)
+    depth = work.con_dist[k] - (model.geom_margin[g1] + model.geom_margin[g2])
+    imp = impedance(model, work.lanes, dmin, dmax, width, midpoint, solimp(model, g1, g2, share, 4), depth)
+    slide, spin, roll = friction(model, g1, g2, 0), friction(model, g1, g2, 1), friction(model, g1, g2, 2)
+    diagonal = model.body_invweight0[model.geom_bodyid[g1]] + model.body_invweight0[model.geom_bodyid[g2]]
+    pyramid = slide * 0.0 + 1.0
+    if dim > 1:
+        diagonal = diagonal * (1.0 + slide * slide)
+        pyramid = 2.0 * slide * slide / ti.max(model.impratio[0], MINIMUM)
+    active = work.con_present[k] * work.lanes.mask(depth < 0.0)
+    stiffness = 1.0 / (regularizer(imp, diagonal) * pyramid)
+    work.block_D[block] = ti.select(active > 0.5, stiffness, work.real(0.0))
+    mu, torsion, rolling = work.real(slide), work.real(spin), work.real(roll)
+    work.block_friction.put_numbers(block, 0, [mu, mu, torsion, rolling, rolling])
+    first, second = solref(model, g1, g2, share)
+    spring, damping = reference(model, first, second, dmax)
+    work.block_aref.at(block, 0)._assign(-(work.block_aref.at(block, 0) * damping + imp * depth * spring))
+    for c in range(1, dim):
+        work.block_aref.at(block, c)._assign(-(work.block_aref.at(block, c) * damping))
+
+
+@ti.func
+def _jacobian(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32, dim: ti.i32, frame: ti.template()):
+    """Velocity of geom 2 relative to geom 1 in contact space: its derivative by each dof, its value in block_aref.
+
+    The dofs are those that move one geom and not the other, in descending order: both bodies' ancestors are gone
+    through side by side until they meet.
+    """
+    dof_address, address = work.tile_ndof[0], work.tile_njac[0]
+    work.block_dofadr[block] = dof_address
+    work.block_jacadr[block] = address
+    pos = work.con_pos[k]
+    for c in range(dim):
+        work.block_aref.at(block, c)._assign(work.real(0.0))
+    i = model.body_lastdof[model.geom_bodyid[work.con_geom1[k]]]
+    j = model.body_lastdof[model.geom_bodyid[work.con_geom2[k]]]
+    count = 0
+    while i != j:
+        dof, sign = j, 1.0
+        if i > j:
+            dof, sign = i, -1.0
+            i = model.dof_parentid[i]
+        else:
+            j = model.dof_parentid[j]
+        work.block_dof.put(dof_address + count, dof)
+        motion = work.cdof[dof] * sign
+        arm = pos - work.subtree_com[model.body_rootid[model.dof_bodyid[dof]]]
+        slide = motion.lin + motion.rot.cross(arm)
+        speed = work.qvel[dof]
+        to = address + count * dim
+        _entry(work, block, 0, to, frame.x.dot(slide), speed)
+        if dim > 1:
+            _entry(work, block, 1, to, frame.y.dot(slide), speed)
+            _entry(work, block, 2, to, frame.z.dot(slide), speed)
+        if dim > 3:
+            _entry(work, block, 3, to, frame.x.dot(motion.rot), speed)
+        if dim > 4:
+            _entry(work, block, 4, to, frame.y.dot(motion.rot), speed)
+            _entry(work, block, 5, to, frame.z.dot(motion.rot), speed)
+        count += 1
+    work.block_dofnum.put(block, count)
+    work.tile_ndof[0] = dof_address + count
+    work.tile_njac[0] = address + count * dim
+
+
+@ti.func
+def _entry(
+    work: ti.template(), block: ti.i32, c: ti.template(), address: ti.i32, value: ti.template(), speed: ti.template()
+):
+    work.block_J[address + c] = value
+    work.block_aref.at(block, c)._assign(work.block_aref.at(block, c) + value * speed)

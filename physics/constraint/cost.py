@@ -1,0 +1,123 @@
+"""What a block costs, and its derivatives: one function each for force, weight and the line search.
+
+A block of one axis pushes where x = J qacc - aref is negative: it costs D x^2 / 2 there. A pyramid of d axes has the
+rows x_0 + mu_i x_i and x_0 - mu_i x_i, i = 1 to d - 1, each of which costs as much (MuJoCo documentation,
+Computation: Friction cones).
+"""
+
+import taichi as ti
+
+
+@ti.func
+def block_force(work: ti.template(), k: ti.i32):
+    """Set block_force to minus the derivative of the cost by block_jar."""
+    dim = work.block_dim[k]
+    stiffness = -work.block_D[k]
+    x = work.block_jar.at(k, 0)
+    normal = ti.min(x, 0.0)
+    if dim > 1:
+        normal = work.real(0.0)
+        for c in range(1, dim):
+            mu = work.block_friction.at(k, c - 1)
+            y = work.block_jar.at(k, c) * mu
+            up = ti.min(x + y, 0.0)
+            down = ti.min(x - y, 0.0)
+            normal += up + down
+            work.block_force.at(k, c)._assign((up - down) * mu * stiffness)
+    work.block_force.at(k, 0)._assign(normal * stiffness)
+
+
+@ti.func
+def block_weight(work: ti.template(), k: ti.i32):
+    """Bring block_weight up to date, its changes in weight_change; a mask of the lanes in which it changed.
+
+    The second derivative of a pyramid's cost is an arrow: entry 0 is (normal, normal), and of axis i entry 2 i - 1 is
+    (normal, axis i) and entry 2 i is (axis i, axis i).
+    """
+    dim = work.block_dim[k]
+    stiffness = work.block_D[k]
+    zero = work.real(0.0)
+    x = work.block_jar.at(k, 0)
+    normal = ti.select(x < 0.0, stiffness, zero)
+    changed = zero
+    if dim > 1:
+        normal = zero
+        for c in range(1, dim):
+            mu = work.block_friction.at(k, c - 1)
+            y = work.block_jar.at(k, c) * mu
+            up = ti.select(x + y < 0.0, stiffness, zero)
+            down = ti.select(x - y < 0.0, stiffness, zero)
+            normal += up + down
+            changed = ti.max(changed, _set_weight(work, k, 2 * c - 1, (up - down) * mu))
+            changed = ti.max(changed, _set_weight(work, k, 2 * c, (up + down) * (mu * mu)))
+    return ti.max(changed, _set_weight(work, k, 0, normal))
+
+
+@ti.func
+def _set_weight(work: ti.template(), k: ti.i32, c: ti.i32, value: ti.template()):
+    change = value - work.block_weight.at(k, c)
+    work.block_weight.at(k, c)._assign(value)
+    work.weight_change[c] = change
+    return work.lanes.mask(change != 0.0)
+
+
+@ti.func
+def block_along(work: ti.template(), k: ti.i32, step: ti.template(), with_cost: ti.template()):
+    """Twice the change of the cost from step 0 to `step` along block_Jv, and its first and second derivative there.
+
+    The change is 0 if not `with_cost`.
+    """
+    dim = work.block_dim[k]
+    stiffness = work.block_D[k]
+    x, v = work.block_jar.at(k, 0), work.block_Jv.at(k, 0)
+    cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
+    if dim == 3:
+        for c in ti.static(range(1, 3)):
+            more, steeper, rounder = _axis_along(work, k, c, x, v, step, with_cost)
+            cost += more
+            slope += steeper
+            curve += rounder
+    elif dim == 1:
+        cost, slope, curve = _row_along(work, x, v, step, with_cost)
+    else:
+        for c in range(1, dim):
+            more, steeper, rounder = _axis_along(work, k, c, x, v, step, with_cost)
+            cost += more
+            slope += steeper
+            curve += rounder
+    return stiffness * cost, stiffness * slope, stiffness * curve
+
+
+@ti.func
+def _axis_along(
+    work: ti.template(),
+    k: ti.i32,
+    c: ti.i32,
+    x: ti.template(),
+    v: ti.template(),
+    step: ti.template(),
+    with_cost: ti.template(),
+):
+    """The two rows of axis c, for a stiffness of 1."""
+    mu = work.block_friction.at(k, c - 1)
+    y, w = work.block_jar.at(k, c) * mu, work.block_Jv.at(k, c) * mu
+    cost1, slope1, curve1 = _row_along(work, x + y, v + w, step, with_cost)
+    cost2, slope2, curve2 = _row_along(work, x - y, v - w, step, with_cost)
+    return cost1 + cost2, slope1 + slope2, curve1 + curve2
+
+
+@ti.func
+def _row_along(work: ti.template(), x: ti.template(), v: ti.template(), step: ti.template(), with_cost: ti.template()):
+    there = ti.min(x + step * v, 0.0)
+    cost = work.real(0.0)
+    if ti.static(with_cost):
+        here = ti.min(x, 0.0)
+        cost = (there - here) * (there + here)
+    return cost, v * there, ti.select(there < 0.0, v * v, work.real(0.0))
+
+
+@ti.func
+def block_curve(work: ti.template(), k: ti.i32):
+    """Second derivative of the cost along block_Jv where the block is."""
+    _cost, _slope, curve = block_along(work, k, work.real(0.0), False)
+    return curve

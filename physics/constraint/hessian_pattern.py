@@ -1,0 +1,68 @@
+"""The tree whose pattern the Hessian's factor has: the dofs' own, with the branches that contacts couple made one.
+
+A contact between two branches couples every dof of one with every dof of the other. Where both branches become a
+single path to the root, in the order of their dofs, all of these entries are between a dof and its ancestors, and so
+is what elimination fills in (elimination trees: Davis 2006, section 4.1).
+"""
+
+import taichi as ti
+
+from ..dynamics.tree_matrix import lay_out
+
+
+@ti.func
+def lay_out_dofs(model: ti.template(), work: ti.template()):
+    """The pattern of M, and of a Hessian without couplings."""
+    lay_out(model.nv, model.dof_parentid, work.M_pattern)
+    lay_out(model.nv, model.dof_parentid, work.H_pattern)
+    work.H_ncouple[0] = 0
+
+
+@ti.func
+def lay_out_hessian(model: ti.template(), work: ti.template()):
+    """The pattern for the contacts in hand; it stays where their couplings are those it was last made for."""
+    same, count = 1, 0
+    for k in range(work.tile_ncon[0]):
+        key = _coupling(model, work, k)
+        if key >= 0:
+            if count >= work.H_ncouple[0] or work.H_couple[count] != key:
+                same = 0
+            work.H_couple[count] = key
+            count += 1
+    if same == 0 or count != work.H_ncouple[0]:
+        work.H_ncouple[0] = count
+        for i in range(model.nv):
+            work.H_parent[i] = model.dof_parentid[i]
+        for k in range(work.tile_ncon[0]):
+            if _coupling(model, work, k) >= 0:
+                block = work.tile_nlim[0] + k
+                first = work.block_dofadr[block]
+                for e in range(first + 1, first + work.block_dofnum[block]):
+                    _join(work.H_parent, work.block_dof[e - 1], work.block_dof[e])
+        lay_out(model.nv, work.H_parent, work.H_pattern)
+
+
+@ti.func
+def _coupling(model: ti.template(), work: ti.template(), k: ti.i32):
+    """Which dofs a contact may couple, as one number; -1 where one of its bodies does not move."""
+    last1 = model.body_lastdof[model.geom_bodyid[work.con_geom1[k]]]
+    last2 = model.body_lastdof[model.geom_bodyid[work.con_geom2[k]]]
+    key = -1
+    if last1 >= 0 and last2 >= 0:
+        key = last1 * model.nv + last2
+    return key
+
+
+@ti.func
+def _join(parent: ti.template(), i: ti.i32, j: ti.i32):
+    """Make one path of those from i and from j to the root, in descending order."""
+    low, high = ti.min(i, j), ti.max(i, j)
+    while low != high:
+        up = parent[high]
+        if up < low:
+            parent[high] = low
+            high = low
+            low = up
+        else:
+            high = up
+    # both are the dof where the paths had met, or -1

@@ -1,0 +1,82 @@
+"""Products with the Jacobian of the blocks: J v and J' force."""
+
+import taichi as ti
+
+from ..fields import ROW_BITS, SMALL_BITS, below
+from .bodies import body_motions, contact_velocity
+
+
+@ti.func
+def count_blocks(work: ti.template()):
+    """Blocks in use in the tile."""
+    return work.tile_nlim[0] + work.tile_ncon[0]
+
+
+@ti.func
+def count_listed(model: ti.template(), work: ti.template()):
+    """Blocks with a list of dofs: all of them, or those that are no contacts where contacts go by way of bodies."""
+    return work.tile_nlim[0] if ti.static(model.has.cg) else count_blocks(work)
+
+
+@ti.func
+def jacobian_times(model: ti.template(), work: ti.template(), v: ti.template()):
+    """block_Jv = J v."""
+    if ti.static(model.has.cg):
+        body_motions(model, work, v)
+        for k in range(work.tile_ncon[0]):
+            contact_velocity(model, work, k, work.tile_nlim[0] + k, work.cg_motion, work.block_Jv)
+    for k in range(count_listed(model, work)):
+        dim = work.block_dim[k]
+        address = below(ROW_BITS - 1, work.block_jacadr[k])
+        first = below(ROW_BITS - 1, work.block_dofadr[k])
+        if dim == 3:
+            along, side1, side2 = work.real(0.0), work.real(0.0), work.real(0.0)
+            for e in range(work.block_dofnum[k]):
+                a = below(ROW_BITS - 1, address + 3 * e)
+                speed = v[work.block_dof[first + below(SMALL_BITS, e)]]
+                along += work.block_J[a] * speed
+                side1 += work.block_J[a + 1] * speed
+                side2 += work.block_J[a + 2] * speed
+            work.block_Jv.at(k, 0)._assign(along)
+            work.block_Jv.at(k, 1)._assign(side1)
+            work.block_Jv.at(k, 2)._assign(side2)
+        elif dim == 1:
+            along = work.real(0.0)
+            for q in range(work.block_dofnum[k]):
+                e = below(SMALL_BITS, q)
+                along += work.block_J[address + e] * v[work.block_dof[first + e]]
+            work.block_Jv.at(k, 0)._assign(along)
+        else:
+            for c in range(dim):
+                total = work.real(0.0)
+                for e in range(work.block_dofnum[k]):
+                    total += work.block_J[address + dim * e + c] * v[work.block_dof[first + e]]
+                work.block_Jv.at(k, c)._assign(total)
+
+
+@ti.func
+def add_transpose_times_force(work: ti.template(), k: ti.i32):
+    """qfrc_constraint += J' block_force of block k."""
+    dim = work.block_dim[k]
+    address = below(ROW_BITS - 1, work.block_jacadr[k])
+    first = below(ROW_BITS - 1, work.block_dofadr[k])
+    normal = work.block_force.at(k, 0)
+    if dim == 3:
+        side1, side2 = work.block_force.at(k, 1), work.block_force.at(k, 2)
+        for e in range(work.block_dofnum[k]):
+            i = work.block_dof[first + below(SMALL_BITS, e)]
+            a = below(ROW_BITS - 1, address + 3 * e)
+            push = work.block_J[a] * normal + work.block_J[a + 1] * side1 + work.block_J[a + 2] * side2
+            work.qfrc_constraint[i] = work.qfrc_constraint[i] + push
+    elif dim == 1:
+        for q in range(work.block_dofnum[k]):
+            e = below(SMALL_BITS, q)
+            i = work.block_dof[first + e]
+            work.qfrc_constraint[i] = work.qfrc_constraint[i] + work.block_J[address + e] * normal
+    else:
+        for e in range(work.block_dofnum[k]):
+            i = work.block_dof[first + e]
+            total = work.block_J[address + dim * e] * normal
+            for c in range(1, dim):
+                total += work.block_J[address + dim * e + c] * work.block_force.at(k, c)
+            work.qfrc_constraint[i] = work.qfrc_constraint[i] + total

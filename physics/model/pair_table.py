@@ -1,0 +1,57 @@
+"""The pairs of geom types that have a narrow phase: one row each, from which every other list is made.
+
+The routine of a row is the function of its name in `collision.narrow_phase.ROUTINES`.
+"""
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+
+class PairType(NamedTuple):
+    """A row.
+
+    Attributes:
+        type1: MuJoCo's name of the smaller geom type.
+        type2: that of the larger type.
+        contacts: how many contacts a pair can have at once.
+        hulls: whether its routine belongs to the optional code `Features.rare`.
+    """
+
+    type1: str
+    type2: str
+    contacts: int
+    hulls: bool = False
+
+    @property
+    def routine(self) -> str:
+        """Name of the function that finds its contacts."""
+        return f"{self.type1}_{self.type2}".lower()
+
+    @property
+    def types(self) -> tuple[int, int]:
+        """MuJoCo's numbers of both types."""
+        first, second = (int(getattr(mujoco.mjtGeom, f"mjGEOM_{name}")) for name in (self.type1, self.type2))
+        return first, second
+
+
+PAIR_TABLE = (
+    PairType("PLANE", "SPHERE", 1),
+    PairType("PLANE", "CAPSULE", 2),
+    PairType("PLANE", "CYLINDER", 4, hulls=True),
+    PairType("PLANE", "BOX", 8, hulls=True),
+    PairType("PLANE", "MESH", 4, hulls=True),
+    PairType("SPHERE", "SPHERE", 1),
+    PairType("SPHERE", "CAPSULE", 1),
+    PairType("CAPSULE", "CAPSULE", 2),
+)
+
+NO_ROW = len(PAIR_TABLE)
+_ROW = np.full((int(mujoco.mjtGeom.mjNGEOMTYPES),) * 2, NO_ROW)
+_ROW[tuple(np.transpose([row.types for row in PAIR_TABLE]))] = np.arange(len(PAIR_TABLE))
+
+
+def rows_of(types1: np.ndarray, types2: np.ndarray) -> np.ndarray:
+    """Row of the table for each pair of geom types (n,), the smaller type first; NO_ROW where there is none."""
+    return _ROW[types1, types2]

@@ -1,0 +1,148 @@
+"""Crowds: bodies that touch each other, several robots in one file, a long chain; both solvers against MuJoCo."""
+
+import mujoco
+import numpy as np
+import pytest
+import torch
+
+import tumble
+from tumble.benchmarks.scenes import CAPSULE, SCENES, SPHERE, pile, shake
+from tumble.physics import Model, RigidSolver
+
+CONVERGED = {"tolerance": 1e-14, "iterations": 300, "ls_iterations": 50}
+ROUNDING = 1e-9
+"""Of what is computed in double precision from the same positions, relative to its largest entry."""
+SOLUTION = 1e-6
+"""Of qacc and what follows from it: both sides stop at their own tolerance."""
+DEFAULT_ERROR = 2e-5
+"""Most that conjugate gradients may leave in the median at the default tolerance, relative to the largest entry."""
+
+
+def settled(scene, num_envs, steps, **options):
+    """A scene some time after a shaken start."""
+    model = Model.from_mjspec(SCENES[scene].build(), **options)
+    solver = RigidSolver(model, num_envs)
+    shake(solver)
+    solver.step(steps)
+    solver.forward()
+    return solver
+
+
+def mujoco_at(model, found):
+    """MuJoCo's own Newton in the state that `inspect` found, converged."""
+    mj = model.mj.__copy__()
+    mj.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
+    for name, value in CONVERGED.items():
+        setattr(mj.opt, name, value)
+    data = mujoco.MjData(mj)
+    data.qpos[:], data.qvel[:] = found["eval_qpos"], found["eval_qvel"]
+    mujoco.mj_forward(mj, data)
+    mujoco.mj_rnePostConstraint(mj, data)
+    return data
+
+
+def relative(ours, theirs):
+    """Largest difference over the largest entry."""
+    return np.abs(np.asarray(ours) - theirs).max() / np.abs(theirs).max()
+
+
+def sorted_rows(geoms, *columns):
+    """Columns of contacts in the order of their geoms; contacts of one pair by their position."""
+    keys = np.column_stack((geoms, np.round(columns[0], 6)))
+    order = np.lexsort(keys.T[::-1])
+    return [np.asarray(c)[order] for c in (geoms, *columns)]
+
+
+CASES = [
+    *((scene, solver) for scene in ("spheres-27", "capsules-27") for solver in ("cg", "newton")),
+    ("spheres-64", "cg"),
+    ("boxes-30", "cg"),
+    ("humanoids-10", "newton"),
+    ("humanoids-3", "cg"),
+    ("chain-100", "newton"),
+    ("chain-100", "cg"),
+]
+
+
+@pytest.mark.parametrize(("scene", "which"), CASES)
+def test_crowds_are_mujocos(scene, which):
+    """Contacts, accelerations and forces; contacts in another order than MuJoCo's, which sweeps along an axis."""
+    tumble.init(precision="64")
+    solver = settled(scene, 8, 120, solver=which, **CONVERGED)
+    assert solver.model.solver == which and not solver.any_fault
+    for env in (0, 5):
+        found = solver.inspect(env)
+        data = mujoco_at(solver.model, found)
+        assert relative(found["qacc"], data.qacc) < SOLUTION
+        if data.ncon:
+            ours = sorted_rows(
+                found["contact_geom"], found["contact_pos"], found["contact_dist"], found["contact_frame"]
+            )
+            theirs = sorted_rows(data.contact.geom, data.contact.pos, data.contact.dist, data.contact.frame)
+            for a, b in zip(ours, theirs, strict=True):
+                np.testing.assert_allclose(a, b, rtol=0, atol=ROUNDING)
+            assert found["efc_J"].shape == (data.nefc, solver.model.mj.nv)
+            np.testing.assert_allclose(np.sort(found["efc_D"]), np.sort(data.efc_D), rtol=ROUNDING)
+            force = found["efc_J"].T @ found["efc_force"]
+            np.testing.assert_allclose(force, found["qfrc_constraint"], rtol=0, atol=SOLUTION * np.abs(force).max())
+            assert relative(found["qfrc_constraint"], data.qfrc_constraint) < SOLUTION
+            assert relative(found["cfrc_ext"], data.cfrc_ext) < SOLUTION
+
+
+def test_default_tolerance_is_near_enough():
+    """The rule may choose conjugate gradients only where they leave little."""
+    tumble.init(precision="64")
+    solver = settled("spheres-27", 32, 120, solver="auto", tolerance=1e-6)
+    assert solver.model.solver == "cg"
+    errors = []
+    for env in range(32):
+        found = solver.inspect(env)
+        errors.append(relative(found["qacc"], mujoco_at(solver.model, found).qacc))
+    assert np.median(errors) < DEFAULT_ERROR
+
+
+def history(model, num_envs, rows=None, steps=60):
+    """Coordinates after some steps of `num_envs` of 40 starts (or those of `rows`), each its own."""
+    rng = np.random.default_rng(1)
+    qpos = np.tile(model.mj.qpos0, (40, 1))
+    qpos += 0.02 * rng.standard_normal(qpos.shape)
+    qvel = rng.standard_normal((40, model.mj.nv))
+    chosen = list(range(num_envs)) if rows is None else rows
+    solver = RigidSolver(model, len(chosen))
+    solver.set_state(qpos[chosen], qvel[chosen])
+    solver.step(steps)
+    assert not solver.any_fault
+    return torch.cat([solver.qpos, solver.qvel], 1)
+
+
+@pytest.mark.parametrize("which", ["cg", "newton"])
+@pytest.mark.parametrize("shape", [SPHERE, CAPSULE])
+def test_neighbours_do_not_matter_in_a_crowd(which, shape):
+    """Bitwise: alone, among few, among many, and in another order."""
+    tumble.init(precision="32")
+    model = Model.from_mjspec(pile(shape, [0.08, 0.05, 0], 12), solver=which)
+    alone = torch.cat([history(model, 1, [i]) for i in (0, 5, 30)])
+    small, large = history(model, 7), history(model, 40)
+    turned = history(model, 40, list(reversed(range(40))))
+    assert torch.equal(alone[:2], small[[0, 5]])
+    assert torch.equal(alone, large[[0, 5, 30]])
+    assert torch.equal(small, large[:7])
+    assert torch.equal(large, turned.flip(0))
+
+
+def test_a_bad_number_stays_in_its_environment_in_a_crowd():
+    tumble.init(precision="32")
+    model = Model.from_mjspec(pile(SPHERE, [0.08, 0, 0], 12), solver="cg")
+    solver, same = RigidSolver(model, 20), RigidSolver(model, 20)
+    for one in (solver, same):
+        shake(one)
+        one.step(60)
+    broken = solver.qvel[3]
+    broken[0] = torch.nan
+    solver.set_state(qvel=broken[None], envs_idx=[3])
+    same.set_state(qvel=same.qvel[3:4], envs_idx=[3])
+    for one in (solver, same):
+        one.step(20)
+    others = [env for env in range(20) if env != 3]
+    assert solver.faults.nonzero().flatten().tolist() == [3]
+    assert torch.equal(solver.qpos[others], same.qpos[others])
