@@ -75,7 +75,7 @@ def _empty() -> mujoco.MjSpec:
 
 def _plane(spec: mujoco.MjSpec, pos: tuple[float, ...] = (0, 0, 0), normal: tuple[float, ...] = (0, 0, 1)) -> None:
     geom = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 0.1], pos=pos)
-    geom.alt.zaxis = normal
+    geom.alt.type, geom.alt.zaxis = mujoco.mjtOrientation.mjORIENTATION_ZAXIS, normal
 
 
 def _free_body(spec: mujoco.MjSpec, pos: tuple[float, ...], kind: mujoco.mjtGeom, size: list[float]) -> None:
