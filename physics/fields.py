@@ -100,6 +100,7 @@ class FieldView:
 
     def __init__(self, field: Field, base: Any, inner: Any, number: Any) -> None:
         self._width, self._base, self._inner, self._number = field.width, base, inner, number
+        self.width = field.width
         self._small = field.small
 
     def _first(self, index: Any) -> Any:
@@ -117,9 +118,34 @@ class FieldView:
         return _load(self._width, lambda i: self._number(first + i if i else first))
 
     @traced
-    def distance(self, other: "FieldView") -> Any:
-        """How much farther in memory this field begins than another."""
-        return expr_init(self._base - other._base)
+    def gather(self, lanes: Any, items: Any, column: int, count: int) -> list:
+        """Plain numbers, from `column` on, of the items that the lanes name: `items` has an integer for each."""
+        values = [lanes.real(0.0) for _ in range(count)]
+        for lane in range(lanes.width):
+            first = expr_init(below(ITEM_BITS, self._base + column + lanes.get(items, lane) * self._width))
+            for c, value in enumerate(values):
+                lanes.put(value, lane, lanes.get(self._number(first + c if c else first), lane))
+        return values
+
+    @traced
+    def of_lane(self, lanes: Any, lane: Any, index: Any, column: Any = 0) -> Any:
+        """One plain number of an item in one lane, which may be known at run time only; it can be assigned to."""
+        number = self.at(index, column)
+        return number if lanes.width == 1 else subscript(None, number, lane)
+
+    @ti.func
+    def copy_lane(
+        self: ti.template(),
+        lanes: ti.template(),
+        lane: ti.i32,
+        index: ti.i32,
+        source: ti.template(),
+        at: ti.i32,
+        count: ti.i32,
+    ):
+        """Copy plain numbers of one lane from item `at` of another field into an item here."""
+        for c in range(count):
+            self.of_lane(lanes, lane, index, c)._assign(source.of_lane(lanes, lane, at, c))
 
     @traced
     def symmetric(self, index: Any) -> Sym3:

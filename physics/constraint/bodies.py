@@ -11,6 +11,20 @@ from ..math import Mat3, Motion, Vec3
 
 
 @ti.func
+def contact_velocity(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32):
+    """Set block_aref to the velocity of geom 2 relative to geom 1 in the space of contact slot k."""
+    zero = work.real(0.0)
+    slide, turn = Vec3(zero, zero, zero), Vec3(zero, zero, zero)
+    for side in ti.static(range(2)):
+        b = model.geom_bodyid[work.con_geom1[k] if ti.static(side == 0) else work.con_geom2[k]]
+        if model.body_lastdof[b] >= 0:
+            motion = work.cvel[b] * ti.static(2.0 * side - 1.0)
+            slide = slide + motion.lin + motion.rot.cross(work.con_pos[k] - work.subtree_com[model.body_rootid[b]])
+            turn = turn + motion.rot
+    _store_axes(work.block_aref, block, work.block_dim[block], _frame(work.con_frame, k), slide, turn)
+
+
+@ti.func
 def body_motions(model: ti.template(), work: ti.template(), v: ti.template()):
     """cg_motion of every body when the dofs move at v."""
     zero = work.real(0.0)
@@ -29,82 +43,55 @@ def body_motions(model: ti.template(), work: ti.template(), v: ti.template()):
 
 
 @ti.func
-def contact_velocity(
-    model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32, motions: ti.template(), to: ti.template()
-):
-    """Velocity of geom 2 relative to geom 1 in the space of contact k, to the numbers `to` of its block."""
-    zero = work.real(0.0)
-    slide, turn = Vec3(zero, zero, zero), Vec3(zero, zero, zero)
-    dim = work.block_dim[block]
-    for side in ti.static(range(2)):
-        b = _body(model, work, k, side)
-        if model.body_lastdof[b] >= 0:
-            motion = motions[b]
-            arm = work.con_pos[k] - work.subtree_com[model.body_rootid[b]]
-            velocity = motion.lin + motion.rot.cross(arm)
-            if ti.static(side == 1):
-                slide = slide + velocity
-                turn = turn + motion.rot
-            else:
-                slide = slide - velocity
-                turn = turn - motion.rot
-    frame = _frame(work, k)
-    to.at(block, 0)._assign(frame.x.dot(slide))
-    if dim > 1:
-        to.at(block, 1)._assign(frame.y.dot(slide))
-        to.at(block, 2)._assign(frame.z.dot(slide))
-    if dim > 3:
-        to.at(block, 3)._assign(frame.x.dot(turn))
-    if dim > 4:
-        to.at(block, 4)._assign(frame.y.dot(turn))
-        to.at(block, 5)._assign(frame.z.dot(turn))
+def own_velocity(model: ti.template(), work: ti.template(), j: ti.i32):
+    """own_Jv: how geom 2 moves relative to geom 1 in the space of the lanes' own j-th contacts, at cg_motion."""
+    first, second = _gathered_motion(work, j, 0), _gathered_motion(work, j, 1)
+    slide = second.lin + second.rot.cross(_arm(work, j, 1)) - (first.lin + first.rot.cross(_arm(work, j, 0)))
+    _store_axes(work.own_Jv, j, model.naxis, _frame(work.own_frame, j), slide, second.rot - first.rot)
 
 
 @ti.func
-def clear_wrenches(model: ti.template(), work: ti.template()):
-    """cg_wrench = 0."""
+def _gathered_motion(work: ti.template(), j: ti.i32, side: ti.template()):
+    b = ti.cast(work.own_body.at(j, side), ti.i32)
+    numbers = work.cg_motion.gather(work.lanes, b, 0, 6)
+    return Motion(Vec3(numbers[0], numbers[1], numbers[2]), Vec3(numbers[3], numbers[4], numbers[5]))
+
+
+@ti.func
+def _arm(work: ti.template(), j: ti.i32, side: ti.template()):
+    at = ti.static(3 * side)
+    return Vec3(work.own_arm.at(j, at), work.own_arm.at(j, at + 1), work.own_arm.at(j, at + 2))
+
+
+@ti.func
+def own_wrench(model: ti.template(), work: ti.template(), j: ti.i32):
+    """own_push: own_force in the world's axes."""
     zero = work.real(0.0)
-    none = Vec3(zero, zero, zero)
+    frame, force = _frame(work.own_frame, j), work.own_force
+    push, torque = frame.x * force.at(j, 0), Vec3(zero, zero, zero)
+    if model.naxis > 1:
+        push += frame.y * force.at(j, 1) + frame.z * force.at(j, 2)
+    if model.naxis > 3:
+        torque += frame.x * force.at(j, 3)
+    if model.naxis > 4:
+        torque += frame.y * force.at(j, 4) + frame.z * force.at(j, 5)
+    work.own_push.put_numbers(j, 0, torque.numbers())
+    work.own_push.put_numbers(j, 3, push.numbers())
+
+
+@ti.func
+def collect_wrenches(model: ti.template(), work: ti.template()):
+    """qfrc_constraint += what all contacts do to the dofs; cg_wrench is then the wrench on every subtree."""
     for b in range(model.nbody):
-        work.cg_wrench.put(b, Motion(none, none))
-
-
-@ti.func
-def add_contact_wrench(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32):
-    """Let block_force of contact k push both of its bodies."""
-    zero = work.real(0.0)
-    dim = work.block_dim[block]
-    frame = _frame(work, k)
-    force, torque = frame.x * work.block_force.at(block, 0), Vec3(zero, zero, zero)
-    if dim > 1:
-        force += frame.y * work.block_force.at(block, 1) + frame.z * work.block_force.at(block, 2)
-    if dim > 3:
-        torque += frame.x * work.block_force.at(block, 3)
-    if dim > 4:
-        torque += frame.y * work.block_force.at(block, 4) + frame.z * work.block_force.at(block, 5)
-    for side in ti.static(range(2)):
-        b = _body(model, work, k, side)
-        if model.body_lastdof[b] >= 0:
-            arm = work.con_pos[k] - work.subtree_com[model.body_rootid[b]]
-            wrench = Motion(torque + arm.cross(force), force)
-            if ti.static(side == 1):
-                work.cg_wrench.put(b, work.cg_wrench[b] + wrench)
-            else:
-                work.cg_wrench.put(b, work.cg_wrench[b] - wrench)
-
-
-@ti.func
-def add_wrenches(model: ti.template(), work: ti.template()):
-    """qfrc_constraint += what the wrenches on all bodies do to the dofs; cg_wrench then holds those of subtrees."""
+        work.cg_wrench.put(b, _wrench_on(model, work, b))
     for k in range(1, model.nbody):
         b = model.nbody - k
         wrench = work.cg_wrench[b]
         first = model.body_dofadr[b]
         start = first
         if model.body_is_free[b] == 1:
-            work.qfrc_constraint[first] = work.qfrc_constraint[first] + wrench.lin.x
-            work.qfrc_constraint[first + 1] = work.qfrc_constraint[first + 1] + wrench.lin.y
-            work.qfrc_constraint[first + 2] = work.qfrc_constraint[first + 2] + wrench.lin.z
+            for c in ti.static(range(3)):
+                work.qfrc_constraint[first + c] = work.qfrc_constraint[first + c] + wrench.lin.parts()[c]
             start = first + 3
         for i in range(start, first + model.body_dofnum[b]):
             work.qfrc_constraint[i] = work.qfrc_constraint[i] + work.cdof[i].dot(wrench)
@@ -114,16 +101,44 @@ def add_wrenches(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def _body(model: ti.template(), work: ti.template(), k: ti.i32, side: ti.template()):
-    """The body of geom 1 or 2 of contact k."""
-    return model.geom_bodyid[work.con_geom1[k] if ti.static(side == 0) else work.con_geom2[k]]
+def _wrench_on(model: ti.template(), work: ti.template(), b: ti.i32):
+    """Sum of what the contacts of body b do to it."""
+    lanes, pushes = work.lanes, work.own_push
+    zero = work.real(0.0)
+    force, torque = Vec3(zero, zero, zero), Vec3(zero, zero, zero)
+    first = work.body_sideadr[b]
+    for s in range(first, first + work.body_sidenum[b]):
+        j = ti.cast(work.side_contact[s], ti.i32)
+        numbers = pushes.gather(lanes, j, 3, 3)
+        push = Vec3(numbers[0], numbers[1], numbers[2]) * work.side_sign[s]
+        force += push
+        torque += work.side_arm[s].cross(push)
+        if model.naxis > 3:
+            turn = pushes.gather(lanes, j, 0, 3)
+            torque += Vec3(turn[0], turn[1], turn[2]) * work.side_sign[s]
+    return Motion(torque, force)
 
 
 @ti.func
-def _frame(work: ti.template(), k: ti.i32):
-    f = work.con_frame
+def _frame(field: ti.template(), k: ti.i32):
     return Mat3(
-        Vec3(f.at(k, 0), f.at(k, 1), f.at(k, 2)),
-        Vec3(f.at(k, 3), f.at(k, 4), f.at(k, 5)),
-        Vec3(f.at(k, 6), f.at(k, 7), f.at(k, 8)),
+        Vec3(field.at(k, 0), field.at(k, 1), field.at(k, 2)),
+        Vec3(field.at(k, 3), field.at(k, 4), field.at(k, 5)),
+        Vec3(field.at(k, 6), field.at(k, 7), field.at(k, 8)),
     )
+
+
+@ti.func
+def _store_axes(
+    to: ti.template(), k: ti.i32, dim: ti.i32, frame: ti.template(), slide: ti.template(), turn: ti.template()
+):
+    """The components of a relative motion along the axes of a contact: normal, two tangents, spin, two rolls."""
+    to.at(k, 0)._assign(frame.x.dot(slide))
+    if dim > 1:
+        to.at(k, 1)._assign(frame.y.dot(slide))
+        to.at(k, 2)._assign(frame.z.dot(slide))
+    if dim > 3:
+        to.at(k, 3)._assign(frame.x.dot(turn))
+    if dim > 4:
+        to.at(k, 4)._assign(frame.y.dot(turn))
+        to.at(k, 5)._assign(frame.z.dot(turn))

@@ -10,11 +10,13 @@ import taichi as ti
 
 from ..dynamics.tree_matrix import multiply, solve
 from ..fields import SMALL_BITS, below
-from .cost import block_curve
+from .bodies import body_motions, collect_wrenches, own_velocity, own_wrench
+from .cost import block_curve, block_force
 from .line_search import search
+from .own_contacts import pack_contacts, unpack_contacts
 from .preconditioner import precondition
-from .problem import constraint_force, move, place_blocks, problem_scale
-from .rows import count_blocks, jacobian_times
+from .problem import clear_solution, constraint_force, move, move_block, place_blocks, problem_scale
+from .rows import jacobian_times
 
 CLOSE = 10.0
 """Times the tolerance below which the scaled gradient ends the solution: qacc is then about 1e-5 of its size off."""
@@ -29,17 +31,18 @@ def acceleration_by_gradients(model: ti.template(), work: ti.template()):
     lanes = work.lanes
     scale = problem_scale(model, work)
     done, iterations, before = work.real(0.0), work.real(0.0), work.real(1.0)
+    clear_solution(model, work)
     for i in range(model.nv):
-        work.dqacc[i] = work.real(0.0)
-        work.M_dqacc[i] = work.real(0.0)
         work.search[i] = work.real(0.0)
         work.gradient[i] = work.real(0.0)
-    place_blocks(model, work, done)
     precondition(model, work)
-    step = work.real(0.0)
+    pack_contacts(model, work)
+    place_blocks(work, work.tile_nlim[0], work.qacc, done)
+    _contacts_along(model, work, work.qacc)
+    step = work.real(1.0)  # own_jar is minus the reference until contacts move for the first time, along J qacc
     going, rounds = 1, 0
     while going == 1:
-        constraint_force(model, work, step)
+        _force(model, work, step, rounds)
         square = _gradient(model, work)
         small = lanes.mask(scale * ti.sqrt(square) < CLOSE * model.tolerance[0])
         done = ti.max(done, ti.max(small, 1.0 - lanes.mask(square < FINITE)))
@@ -51,9 +54,35 @@ def acceleration_by_gradients(model: ti.template(), work: ti.template()):
             rounds += 1
         else:
             going = 0
+    unpack_contacts(model, work)
     work.solver_niter[0] = iterations
     for i in range(model.nv):
         work.qacc[i] = work.qacc[i] + work.dqacc[i]
+
+
+@ti.func
+def _contacts_along(model: ti.template(), work: ti.template(), v: ti.template()):
+    """own_Jv = J v of all contacts; the second derivative of their cost along it."""
+    body_motions(model, work, v)
+    curve = work.real(0.0)
+    for j in range(work.tile_nown[0]):
+        own_velocity(model, work, j)
+        curve += block_curve(work, work.own, j, model.naxis)
+    return curve
+
+
+@ti.func
+def _force(model: ti.template(), work: ti.template(), step: ti.template(), rounds: ti.i32):
+    """Move all blocks `step` times along J v, limits not in the first round; forces, and qfrc_constraint = J' force."""
+    moved = work.real(0.0)
+    if rounds > 0:
+        moved = step
+    constraint_force(model, work, work.tile_nlim[0], moved)
+    for j in range(work.tile_nown[0]):
+        move_block(work.own, j, model.naxis, step)
+        block_force(work, work.own, j, model.naxis)
+        own_wrench(model, work, j)
+    collect_wrenches(model, work)
 
 
 @ti.func
@@ -96,7 +125,10 @@ def _direction(model: ti.template(), work: ti.template(), before: ti.template())
 @ti.func
 def _step(model: ti.template(), work: ti.template(), done: ti.template()):
     """Move along `search` as far as it pays; the step, 0 where nothing is left to gain."""
-    jacobian_times(model, work, work.search)
+    jacobian_times(work, work.tile_nlim[0], work.search)
+    curve = _contacts_along(model, work, work.search)
+    for k in range(work.tile_nlim[0]):
+        curve += block_curve(work, work.blocks, k, work.block_dim[k])
     multiply(model.nv, work.M_pattern, work.M, work.search, work.M_search)
     linear, quadratic, descent = work.real(0.0), work.real(0.0), work.real(0.0)
     for k in range(model.nv):
@@ -105,9 +137,6 @@ def _step(model: ti.template(), work: ti.template(), done: ti.template()):
         linear += direction * (work.M_dqacc[i] - work.residual[i])
         quadratic += direction * work.M_search[i]
         descent += direction * work.gradient[i]
-    curve = work.real(0.0)
-    for k in range(count_blocks(work)):
-        curve += block_curve(work, k)
     first = -descent / (quadratic + curve)
     length, _change = search(model, work, first, linear, quadratic, done, ti.abs(descent) * SLOPE, False)
     step = ti.select(done > 0.5, work.real(0.0), length)

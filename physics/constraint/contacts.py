@@ -18,7 +18,7 @@ def contact_blocks(model: ti.template(), work: ti.template()):
         work.block_dim.put(block, dim)
         frame = complete_frame(work, k)
         if ti.static(model.has.cg):
-            contact_velocity(model, work, k, block, work.cvel, work.block_aref)
+            contact_velocity(model, work, k, block)
             work.block_dofnum.put(block, 0)
         else:
             _jacobian(model, work, k, block, dim, frame)

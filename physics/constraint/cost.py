@@ -2,29 +2,28 @@
 
 A block of one axis pushes where x = J qacc - aref is negative: it costs D x^2 / 2 there. A pyramid of d axes has the
 rows x_0 + mu_i x_i and x_0 - mu_i x_i, i = 1 to d - 1, each of which costs as much (MuJoCo documentation,
-Computation: Friction cones).
+Computation: Friction cones). `rows` says where the numbers of a block are (`state.views.Rows`), `dim` how many axes
+it has.
 """
 
 import taichi as ti
 
 
 @ti.func
-def block_force(work: ti.template(), k: ti.i32):
-    """Set block_force to minus the derivative of the cost by block_jar."""
-    dim = work.block_dim[k]
-    stiffness = -work.block_D[k]
-    x = work.block_jar.at(k, 0)
-    normal = ti.min(x, 0.0)
-    if dim > 1:
-        normal = work.real(0.0)
-        for c in range(1, dim):
-            mu = work.block_friction.at(k, c - 1)
-            y = work.block_jar.at(k, c) * mu
-            up = ti.min(x + y, 0.0)
-            down = ti.min(x - y, 0.0)
-            normal += up + down
-            work.block_force.at(k, c)._assign((up - down) * mu * stiffness)
-    work.block_force.at(k, 0)._assign(normal * stiffness)
+def block_force(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
+    """Set the force of block k, minus the derivative of its cost by its jar."""
+    x = rows.jar.at(k, 0)
+    normal = work.real(0.0)
+    if dim == 1:
+        normal = ti.min(x, 0.0) * -rows.stiffness(k, 1)
+    for c in range(1, dim):
+        mu = rows.friction.at(k, c - 1)
+        y = rows.jar.at(k, c) * mu
+        up, down = ti.min(x + y, 0.0), ti.min(x - y, 0.0)
+        stiffness = -rows.stiffness(k, c)
+        normal += (up + down) * stiffness
+        rows.force.at(k, c)._assign((up - down) * mu * stiffness)
+    rows.force.at(k, 0)._assign(normal)
 
 
 @ti.func
@@ -62,35 +61,38 @@ def _set_weight(work: ti.template(), k: ti.i32, c: ti.i32, value: ti.template())
 
 
 @ti.func
-def block_along(work: ti.template(), k: ti.i32, step: ti.template(), with_cost: ti.template()):
-    """Twice the change of the cost from step 0 to `step` along block_Jv, and its first and second derivative there.
+def block_along(
+    work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template(), with_cost: ti.template()
+):
+    """Twice the change of the cost from step 0 to `step` along Jv, and its first and second derivative there.
 
     The change is 0 if not `with_cost`.
     """
-    dim = work.block_dim[k]
-    stiffness = work.block_D[k]
-    x, v = work.block_jar.at(k, 0), work.block_Jv.at(k, 0)
+    x, v = rows.jar.at(k, 0), rows.Jv.at(k, 0)
     cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
     if dim == 3:
         for c in ti.static(range(1, 3)):
-            more, steeper, rounder = _axis_along(work, k, c, x, v, step, with_cost)
+            more, steeper, rounder = _axis_along(work, rows, k, c, x, v, step, with_cost)
             cost += more
             slope += steeper
             curve += rounder
     elif dim == 1:
+        stiffness = rows.stiffness(k, 1)
         cost, slope, curve = _row_along(work, x, v, step, with_cost)
+        cost, slope, curve = cost * stiffness, slope * stiffness, curve * stiffness
     else:
         for c in range(1, dim):
-            more, steeper, rounder = _axis_along(work, k, c, x, v, step, with_cost)
+            more, steeper, rounder = _axis_along(work, rows, k, c, x, v, step, with_cost)
             cost += more
             slope += steeper
             curve += rounder
-    return stiffness * cost, stiffness * slope, stiffness * curve
+    return cost, slope, curve
 
 
 @ti.func
 def _axis_along(
     work: ti.template(),
+    rows: ti.template(),
     k: ti.i32,
     c: ti.i32,
     x: ti.template(),
@@ -98,16 +100,17 @@ def _axis_along(
     step: ti.template(),
     with_cost: ti.template(),
 ):
-    """The two rows of axis c, for a stiffness of 1."""
-    mu = work.block_friction.at(k, c - 1)
-    y, w = work.block_jar.at(k, c) * mu, work.block_Jv.at(k, c) * mu
+    """The two rows of axis c."""
+    mu, stiffness = rows.friction.at(k, c - 1), rows.stiffness(k, c)
+    y, w = rows.jar.at(k, c) * mu, rows.Jv.at(k, c) * mu
     cost1, slope1, curve1 = _row_along(work, x + y, v + w, step, with_cost)
     cost2, slope2, curve2 = _row_along(work, x - y, v - w, step, with_cost)
-    return cost1 + cost2, slope1 + slope2, curve1 + curve2
+    return (cost1 + cost2) * stiffness, (slope1 + slope2) * stiffness, (curve1 + curve2) * stiffness
 
 
 @ti.func
 def _row_along(work: ti.template(), x: ti.template(), v: ti.template(), step: ti.template(), with_cost: ti.template()):
+    """A row of stiffness 1."""
     there = ti.min(x + step * v, 0.0)
     cost = work.real(0.0)
     if ti.static(with_cost):
@@ -117,7 +120,7 @@ def _row_along(work: ti.template(), x: ti.template(), v: ti.template(), step: ti
 
 
 @ti.func
-def block_curve(work: ti.template(), k: ti.i32):
-    """Second derivative of the cost along block_Jv where the block is."""
-    _cost, _slope, curve = block_along(work, k, work.real(0.0), False)
+def block_curve(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
+    """Second derivative of the cost along Jv where the block is."""
+    _cost, _slope, curve = block_along(work, rows, k, dim, work.real(0.0), False)
     return curve

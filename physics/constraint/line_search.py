@@ -13,14 +13,21 @@ UNBOUNDED = 1e30
 
 
 @ti.func
-def evaluate(work: ti.template(), step: ti.template(), with_cost: ti.template()):
+def evaluate(model: ti.template(), work: ti.template(), step: ti.template(), with_cost: ti.template()):
     """Change of the constraint cost from step 0, 0 if not `with_cost`; its first and second derivative at `step`."""
     cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
-    for k in range(count_blocks(work)):
-        more, steeper, rounder = block_along(work, k, step, with_cost)
+    listed = work.tile_nlim[0] if ti.static(model.has.cg) else count_blocks(work)
+    for k in range(listed):
+        more, steeper, rounder = block_along(work, work.blocks, k, work.block_dim[k], step, with_cost)
         cost += more
         slope += steeper
         curve += rounder
+    if ti.static(model.has.cg):
+        for j in range(work.tile_nown[0]):
+            more, steeper, rounder = block_along(work, work.own, j, model.naxis, step, with_cost)
+            cost += more
+            slope += steeper
+            curve += rounder
     return cost * 0.5, slope, curve
 
 
@@ -57,7 +64,7 @@ def search(
     settled = work.real(0.0) + done
     trial = 0
     while trial >= 0:
-        cost, slope, curve = evaluate(work, step, with_cost)
+        cost, slope, curve = evaluate(model, work, step, with_cost)
         change = ti.select(settled > 0.5, change, step * (linear + 0.5 * step * quadratic) + cost)
         derivative = linear + step * quadratic + slope
         settled = ti.max(settled, lanes.mask((curve == previous) | (ti.abs(derivative) <= enough)))

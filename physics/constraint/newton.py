@@ -20,7 +20,7 @@ from ..fields import SMALL_BITS, below
 from .hessian import start_hessian, update_hessian
 from .hessian_pattern import lay_out_hessian
 from .line_search import search
-from .problem import constraint_force, move, place_blocks, problem_scale
+from .problem import clear_solution, constraint_force, move, place_blocks, problem_scale
 from .rows import count_blocks, jacobian_times
 
 UNIT_ROUNDOFF = 6e-8  # of single precision
@@ -43,19 +43,17 @@ def acceleration_by_newton(model: ti.template(), work: ti.template()):
     done, iterations, improvement = work.real(0.0), work.real(0.0), work.real(0.0)
     work.polish[0] = work.real(0.0)
     work.full_step[0] = 1.0 - _pushed(work)
-    for i in range(model.nv):
-        work.dqacc[i] = work.real(0.0)
-        work.M_dqacc[i] = work.real(0.0)
+    clear_solution(model, work)
     step = work.real(0.0)
     going, rounds, restarts = 1, 0, 0
     while going == 1:
         if rounds == 0:
-            place_blocks(model, work, done)
+            place_blocks(work, count_blocks(work), work.qacc, done)
             step = work.real(0.0)
-        constraint_force(model, work, step)
+        constraint_force(model, work, count_blocks(work), step)
         done = _newton_direction(model, work, scale, rounds, restarts, done, improvement)
         if rounds < model.iterations and lanes.any(ti.max(1.0 - done, work.polish[0])):
-            jacobian_times(model, work, work.search)
+            jacobian_times(work, count_blocks(work), work.search)
             step, change = _step(model, work, scale, rounds, done)
             improvement = -change
             done = ti.max(done, lanes.mask(improvement == 0.0))

@@ -3,9 +3,8 @@
 import taichi as ti
 
 from ..fields import SMALL_BITS, below
-from .bodies import add_contact_wrench, add_wrenches, clear_wrenches
 from .cost import block_force
-from .rows import add_transpose_times_force, count_blocks, count_listed, jacobian_times
+from .rows import add_transpose_times_force, jacobian_times
 
 
 @ti.func
@@ -21,10 +20,18 @@ def problem_scale(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def place_blocks(model: ti.template(), work: ti.template(), done: ti.template()):
-    """block_jar at qacc, but in lanes that are done."""
-    jacobian_times(model, work, work.qacc)
-    for k in range(count_blocks(work)):
+def clear_solution(model: ti.template(), work: ti.template()):
+    """Start at qacc as it is."""
+    for i in range(model.nv):
+        work.dqacc[i] = work.real(0.0)
+        work.M_dqacc[i] = work.real(0.0)
+
+
+@ti.func
+def place_blocks(work: ti.template(), count: ti.i32, v: ti.template(), done: ti.template()):
+    """block_jar of the first `count` blocks at the acceleration v, but in lanes that are done."""
+    jacobian_times(work, count, v)
+    for k in range(count):
         for c in range(work.block_dim[k]):
             x = work.block_Jv.at(k, c) - work.block_aref.at(k, c)
             work.block_jar.at(k, c)._assign(ti.select(done > 0.5, work.block_jar.at(k, c), x))
@@ -32,7 +39,7 @@ def place_blocks(model: ti.template(), work: ti.template(), done: ti.template())
 
 @ti.func
 def move(model: ti.template(), work: ti.template(), step: ti.template()):
-    """Go `step` times along `search`, M search at hand where it will be needed; `constraint_force` moves the blocks."""
+    """Go `step` times along `search`, M search at hand where it will be needed; forces are computed after that."""
     for k in range(model.nv):
         i = below(SMALL_BITS, k)
         work.dqacc[i] = work.dqacc[i] + step * work.search[i]
@@ -40,25 +47,19 @@ def move(model: ti.template(), work: ti.template(), step: ti.template()):
 
 
 @ti.func
-def constraint_force(model: ti.template(), work: ti.template(), step: ti.template()):
-    """Move block_jar `step` times along block_Jv; forces of all blocks there, and qfrc_constraint = J' force."""
+def constraint_force(model: ti.template(), work: ti.template(), count: ti.i32, step: ti.template()):
+    """Move the first `count` blocks `step` times along block_Jv; their forces there, and qfrc_constraint = J' force."""
     for i in range(model.nv):
         work.qfrc_constraint[i] = work.real(0.0)
-    for k in range(count_listed(model, work)):
-        _move_block(work, k, step)
-        block_force(work, k)
+    for k in range(count):
+        dim = work.block_dim[k]
+        move_block(work.blocks, k, dim, step)
+        block_force(work, work.blocks, k, dim)
         add_transpose_times_force(work, k)
-    if ti.static(model.has.cg):
-        clear_wrenches(model, work)
-        for k in range(work.tile_ncon[0]):
-            block = work.tile_nlim[0] + k
-            _move_block(work, block, step)
-            block_force(work, block)
-            add_contact_wrench(model, work, k, block)
-        add_wrenches(model, work)
 
 
 @ti.func
-def _move_block(work: ti.template(), k: ti.i32, step: ti.template()):
-    for c in range(work.block_dim[k]):
-        work.block_jar.at(k, c)._assign(work.block_jar.at(k, c) + step * work.block_Jv.at(k, c))
+def move_block(rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template()):
+    """Move the jar of a block `step` times along its Jv."""
+    for c in range(dim):
+        rows.jar.at(k, c)._assign(rows.jar.at(k, c) + step * rows.Jv.at(k, c))

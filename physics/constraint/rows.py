@@ -3,7 +3,6 @@
 import taichi as ti
 
 from ..fields import ROW_BITS, SMALL_BITS, below
-from .bodies import body_motions, contact_velocity
 
 
 @ti.func
@@ -13,19 +12,9 @@ def count_blocks(work: ti.template()):
 
 
 @ti.func
-def count_listed(model: ti.template(), work: ti.template()):
-    """Blocks with a list of dofs: all of them, or those that are no contacts where contacts go by way of bodies."""
-    return work.tile_nlim[0] if ti.static(model.has.cg) else count_blocks(work)
-
-
-@ti.func
-def jacobian_times(model: ti.template(), work: ti.template(), v: ti.template()):
-    """block_Jv = J v."""
-    if ti.static(model.has.cg):
-        body_motions(model, work, v)
-        for k in range(work.tile_ncon[0]):
-            contact_velocity(model, work, k, work.tile_nlim[0] + k, work.cg_motion, work.block_Jv)
-    for k in range(count_listed(model, work)):
+def jacobian_times(work: ti.template(), count: ti.i32, v: ti.template()):
+    """block_Jv = J v of the first `count` blocks."""
+    for k in range(count):
         dim = work.block_dim[k]
         address = below(ROW_BITS - 1, work.block_jacadr[k])
         first = below(ROW_BITS - 1, work.block_dofadr[k])

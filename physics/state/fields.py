@@ -5,7 +5,8 @@ the working set stays in the cache however large the batch is. `INDICES` are pla
 
 Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; nblockdof and njac: dofs and numbers in
 the Jacobians of all blocks; nM and nH: entries of the mass matrix and of the Hessian; nqfine: nq where positions need
-double precision (`Features.fine`), else 0; ncgdof and ncgbody: nv and nbody where conjugate gradients solve, else 0.
+double precision (`Features.fine`), else 0; ncgdof, ncgbody, nown and nside:
+nv, nbody, contacts and twice as many where conjugate gradients solve, else 0.
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
 """
 
@@ -112,6 +113,21 @@ SOLVER: tuple[Field, ...] = (
     _F("weight_change", ("cone",), 1, "kg", "change of the con_weight in hand"),
     _F("full_step", ("one",), 1, "", "mask: the first step is taken whole, without a line search"),
     _F("polish", ("one",), 1, "", "mask: done after one more step along the direction at hand"),
+    _F("own_count", ("one",), 1, "", "contacts of the lane that push"),
+    _F("own_slot", ("nown",), 1, "", "contact slot of the lane's own k-th contact"),
+    _F("own_body", ("nown",), 2, "", "both bodies, 0 where one does not move"),
+    _F("own_arm", ("nown",), 6, "m", "the contact from the com of the tree of either body"),
+    _F("own_frame", ("nown",), 9, "", "as con_frame"),
+    _F("own_D", ("nown",), 5, "kg", "stiffness of the rows of each axis after the first"),
+    _F("own_friction", ("nown",), 5, "", "as block_friction"),
+    _F("own_jar", ("nown",), 6, "m/s^2 or rad/s^2", "as block_jar"),
+    _F("own_Jv", ("nown",), 6, "m/s^2 or rad/s^2", "as block_Jv"),
+    _F("own_force", ("nown",), 6, "N, N m", "as block_force"),
+    _F("own_push", ("nown",), 6, "N m, N", "torque and force on geom 2 in the world's axes"),
+    _F("side_contact", ("nside",), 1, "", "the lane's own contact that pushes the body of the list"),
+    _F("side_arm", ("nside",), 3, "m", "the contact from the com of the body's tree"),
+    _F("side_sign", ("nside",), 1, "", "+1: the body is that of geom 2, -1: of geom 1"),
+    _F("body_sides", ("ncgbody",), 1, "", "contacts of the lane that push the body"),
     _F("cg_change", ("ncgdof",), 1, "N or N m", "change of the gradient in the last step"),
     _F("cg_scaled", ("ncgdof",), 1, "m/s^2 or rad/s^2", "the gradient over the preconditioner"),
     _F(
@@ -188,6 +204,9 @@ INDICES: tuple[Field, ...] = (
     _F("block_jacadr", ("nblock",), 1, "", "first number of its Jacobian"),
     _F("block_dof", ("nblockdof",), 1, "", "dofs of all blocks, in descending order in each", small=True),
     _F("block_column", ("nv",), 1, "", "of the block in hand: entries of the Hessian's row of each dof", small=True),
+    _F("body_sideadr", ("ncgbody",), 1, "", "first entry of the body's list of contacts"),
+    _F("body_sidenum", ("ncgbody",), 1, "", "its entries, as many as the lane with the most needs"),
+    _F("tile_nown", ("one",), 1, "", "contacts of the lane that has most that push"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
     _F("tile_nlim", ("one",), 1, "", "joint limits in use in this tile", small=True),
     _F("tile_ndof", ("one",), 1, "", "entries of block_dof in use in this tile"),

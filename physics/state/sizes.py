@@ -14,7 +14,22 @@ from .fields import COORDINATES, EVALUATION, INDICES, REMAINDERS, SCRATCH
 
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "nlimit"),
-    *("nvert", "ncorner", "ncon", "nblock", "nblockdof", "njac", "nM", "nH", "nqfine", "ncgdof", "ncgbody"),
+    *(
+        "nvert",
+        "ncorner",
+        "ncon",
+        "nblock",
+        "nblockdof",
+        "njac",
+        "nM",
+        "nH",
+        "nqfine",
+        "ncgdof",
+        "ncgbody",
+        "nown",
+        "nside",
+        "naxis",
+    ),
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
@@ -50,6 +65,9 @@ def all_sizes(model: Model) -> dict[str, int]:
         "njac": limit_dofs + (0 if cg else dofs * axes),
         "ncgdof": sizes["nv"] if cg else 0,
         "ncgbody": sizes["nbody"] if cg else 0,
+        "naxis": axes,
+        "nown": contacts + 1 if cg else 0,
+        "nside": 2 * contacts if cg else 0,
     }
     entries = int(values["dof_depth"].sum())
     matrices = {"nM": entries, "nH": entries if cg else sizes["nv"] * (sizes["nv"] + 1) // 2}

@@ -88,6 +88,31 @@ class ModelView(_View):
         self.fine: Any = self._fine_view(model_fields.FINE) if has.fine else self
 
 
+class Rows:
+    """Where the numbers of blocks are, for `constraint.cost`.
+
+    Attributes:
+        jar: J qacc - aref.
+        Jv: J times the search direction.
+        friction: coefficients of the axes after the first.
+        force: in the space of the block.
+    """
+
+    _data_oriented = True
+    _is_wrapped_kernel = True
+
+    def __init__(
+        self, jar: FieldView, Jv: FieldView, friction: FieldView, force: FieldView, stiffness: FieldView
+    ) -> None:
+        self.jar, self.Jv, self.friction, self.force, self._stiffness = jar, Jv, friction, force, stiffness
+
+    @traced
+    def stiffness(self, k: Any, axis: Any) -> Any:
+        """Of the rows of an axis after the first, and of the only row where there is one axis."""
+        width = self._stiffness.width
+        return expr_init(self._stiffness[k] if width == 1 else self._stiffness.at(k, axis - 1))
+
+
 class Workspace(_View):
     """One worker's scratch inside a kernel: `work.xpos[b]`, `work.qacc[i]`, ... for the tile in hand.
 
@@ -111,6 +136,8 @@ class Workspace(_View):
         self._fill(ints, "indices", scratch.indices, self._first_index)
         names = ("rownnz", "rowadr", "colind", "order")
         self.M_pattern, self.H_pattern = (Pattern(*(getattr(self, f"{kind}_{n}") for n in names)) for kind in "MH")
+        self.blocks = Rows(self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D)
+        self.own = Rows(self.own_jar, self.own_Jv, self.own_friction, self.own_force, self.own_D)
         self.fine: Any = self
         if has.fine:
             self.fine = self._fine_view(fields.FINE)

@@ -1,0 +1,138 @@
+"""Contacts of each lane packed side by side: entry j holds the lane's own j-th contact that pushes.
+
+A contact slot belongs to one pair of geoms in all lanes, so in a crowd there are several times as many as any lane has
+contacts. Conjugate gradients go through the contacts many times; they take them packed, and gather what belongs to
+bodies. A lane's contacts stay in their order, so its sums do not depend on its neighbours. Behind its last one, up to
+entry `tile_nown`, a lane's entries are empty: they have no stiffness, and push the world.
+
+All here goes lane by lane, once before and once after a solution.
+"""
+
+import taichi as ti
+
+
+@ti.func
+def pack_contacts(model: ti.template(), work: ti.template()):
+    """Fill own_* from the contact slots and their blocks, and side_*, every body's list of its contacts."""
+    most = 0
+    for lane in range(work.lanes.width):
+        j = 0
+        for b in range(model.nbody):
+            work.body_sides.of_lane(work.lanes, lane, b)._assign(0.0)
+        for k in range(work.tile_ncon[0]):
+            if work.block_D.of_lane(work.lanes, lane, work.tile_nlim[0] + k) > 0.0:
+                _pack(model, work, lane, k, j)
+                j += 1
+        work.own_count.of_lane(work.lanes, lane, 0)._assign(ti.cast(j, work.lanes.dtype))
+        most = ti.max(most, j)
+    work.tile_nown[0] = most
+    for lane in range(work.lanes.width):
+        for j in range(_count(work, lane), most + 1):
+            _clear(work, lane, j)
+    _list_sides(model, work, most)
+
+
+@ti.func
+def _count(work: ti.template(), lane: ti.i32):
+    """How many contacts of a lane push."""
+    return ti.cast(work.own_count.of_lane(work.lanes, lane, 0), ti.i32)
+
+
+@ti.func
+def _pack(model: ti.template(), work: ti.template(), lane: ti.i32, k: ti.i32, j: ti.i32):
+    """Contact slot k is the lane's j-th."""
+    lanes, block = work.lanes, work.tile_nlim[0] + k
+    dim = work.block_dim[block]
+    work.own_slot.of_lane(lanes, lane, j)._assign(ti.cast(k, lanes.dtype))
+    work.own_frame.copy_lane(lanes, lane, j, work.con_frame, k, 9)
+    for c in range(model.naxis):
+        aref = work.block_aref.of_lane(lanes, lane, block, c)
+        work.own_jar.of_lane(lanes, lane, j, c)._assign(ti.select(c < dim, -aref, aref * 0.0))
+    stiffness = work.block_D.of_lane(lanes, lane, block)
+    for c in range(1, ti.max(model.naxis, 2)):
+        there = ti.cast(c < dim, lanes.dtype)
+        if dim == 1 and c == 1:  # no friction: one row, or, among pyramids, two with half of the stiffness
+            there = 0.5 if model.naxis > 1 else 1.0
+        mu = work.block_friction.of_lane(lanes, lane, block, c - 1)
+        work.own_D.of_lane(lanes, lane, j, c - 1)._assign(stiffness * there)
+        work.own_friction.of_lane(lanes, lane, j, c - 1)._assign(ti.select(c < dim, mu, mu * 0.0))
+    for side in range(2):
+        b = model.geom_bodyid[work.con_geom1[k] if side == 0 else work.con_geom2[k]]
+        root = model.body_rootid[b]
+        for c in range(3):
+            arm = work.con_pos.of_lane(lanes, lane, k, c) - work.subtree_com.of_lane(lanes, lane, root, c)
+            work.own_arm.of_lane(lanes, lane, j, 3 * side + c)._assign(arm)
+        if model.body_lastdof[b] < 0:
+            b = 0
+        else:
+            so_far = work.body_sides.of_lane(lanes, lane, b)
+            work.body_sides.of_lane(lanes, lane, b)._assign(so_far + 1.0)
+        work.own_body.of_lane(lanes, lane, j, side)._assign(ti.cast(b, lanes.dtype))
+
+
+@ti.func
+def _clear(work: ti.template(), lane: ti.i32, j: ti.i32):
+    """An entry without a contact."""
+    for field, width in ti.static(
+        (
+            (work.own_slot, 1),
+            (work.own_frame, 9),
+            (work.own_jar, 6),
+            (work.own_Jv, 6),
+            (work.own_D, 5),
+            (work.own_friction, 5),
+            (work.own_arm, 6),
+            (work.own_body, 2),
+            (work.own_push, 6),
+        )
+    ):
+        for c in range(width):
+            field.of_lane(work.lanes, lane, j, c)._assign(0.0)
+
+
+@ti.func
+def _list_sides(model: ti.template(), work: ti.template(), empty: ti.i32):
+    """Lists of contacts by body, in all lanes as long as the longest; `empty` is an entry without a contact."""
+    lanes = work.lanes
+    total = 0
+    for b in range(model.nbody):
+        most = 0
+        for lane in range(lanes.width):
+            most = ti.max(most, ti.cast(work.body_sides.of_lane(lanes, lane, b), ti.i32))
+        work.body_sideadr[b] = total
+        work.body_sidenum[b] = most
+        for side in range(total, total + most):
+            work.side_contact[side] = work.real(empty)
+            for c in range(3):
+                work.side_arm.at(side, c)._assign(work.real(0.0))
+            work.side_sign[side] = work.real(0.0)
+        work.body_sides[b] = work.real(0.0)
+        total += most
+    for lane in range(lanes.width):
+        for j in range(_count(work, lane)):
+            for side in range(2):
+                b = ti.cast(work.own_body.of_lane(lanes, lane, j, side), ti.i32)
+                if b > 0:
+                    so_far = work.body_sides.of_lane(lanes, lane, b)
+                    at = work.body_sideadr[b] + ti.cast(so_far, ti.i32)
+                    work.body_sides.of_lane(lanes, lane, b)._assign(so_far + 1.0)
+                    work.side_contact.of_lane(lanes, lane, at)._assign(ti.cast(j, lanes.dtype))
+                    work.side_sign.of_lane(lanes, lane, at)._assign(2.0 * side - 1.0)
+                    for c in range(3):
+                        arm = work.own_arm.of_lane(lanes, lane, j, 3 * side + c)
+                        work.side_arm.of_lane(lanes, lane, at, c)._assign(arm)
+
+
+@ti.func
+def unpack_contacts(model: ti.template(), work: ti.template()):
+    """Bring forces and accelerations of the contacts back to the blocks of their slots."""
+    lanes, first = work.lanes, work.tile_nlim[0]
+    for k in range(work.tile_ncon[0]):
+        for c in range(work.block_dim[first + k]):
+            work.block_force.at(first + k, c)._assign(work.real(0.0))
+    for lane in range(lanes.width):
+        for j in range(_count(work, lane)):
+            block = first + ti.cast(work.own_slot.of_lane(lanes, lane, j), ti.i32)
+            dim = work.block_dim[block]
+            work.block_force.copy_lane(lanes, lane, block, work.own_force, j, dim)
+            work.block_jar.copy_lane(lanes, lane, block, work.own_jar, j, dim)
