@@ -1,16 +1,17 @@
-"""What the benchmarks need of the engine's inside, in one place: workers, and kernels over scratch of their own."""
+"""What the benchmarks need of the engine's inside, in one place: workers, and kernels over the engine's scratch."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import taichi as ti
 import torch
 
 from ..physics import RigidSolver
 from ..physics import kernel as driver
+from ..physics.launcher import Kernel, Launcher
 from ..physics.math import Lanes
 from ..physics.model.features import Features
+from ..physics.scratch import Scratch, shared_scratch
 from ..physics.state.sizes import scratch_rows
-from ..physics.state.views import Scratch
 from ..physics.taichi_thread import in_taichis_thread
 
 load_rows, store_row, number_array = driver.load_rows, driver.store_row, driver.number_array
@@ -35,6 +36,7 @@ class Parts(NamedTuple):
     lanes: Lanes
     features: Features
     scratch: Scratch
+    room: tuple[int, int]  # what the model needs of it, see `Kernel.bind`
     ints: torch.Tensor  # the model's integers, header first
     reals: torch.Tensor  # its real numbers
     memory: torch.Tensor  # (tiles, rows, lanes), what the solver keeps between steps
@@ -43,29 +45,20 @@ class Parts(NamedTuple):
 
 
 def parts_of(solver: RigidSolver) -> Parts:
-    """The parts of a solver's kernel over scratch of its own; the tensors are copies."""
+    """The parts of a solver's kernel over the scratch of its width; the tensors are copies."""
     lanes = Lanes(solver.width, solver.runtime.dtype)
     launches = solver._launches
     tensors = (launches.ints, launches.reals, solver._memory, solver._counters, solver._call)
-    scratch = make_scratch(lanes, *scratch_rows(launches.sizes))
-    return Parts(lanes, Features.of(solver.model, not lanes.double), scratch, *(tensor.clone() for tensor in tensors))
+    scratch = in_taichis_thread(shared_scratch, solver.runtime, solver.width)
+    features = Features.of(solver.model, not lanes.double)
+    return Parts(lanes, features, scratch, scratch_rows(launches.sizes), *(tensor.clone() for tensor in tensors))
 
 
-def make_scratch(lanes: Lanes, rows: int, index_rows: int) -> Scratch:
-    """Lane numbers and integers for one worker; Taichi frees them when it is started anew."""
-    return in_taichis_thread(_make_scratch, lanes, rows, index_rows)
+def kernel_of(parts: Parts, make: Callable[[Parts], Any]) -> Kernel:
+    """A kernel that `make` makes of the parts."""
+    return Kernel(parts.scratch, lambda: make(parts))
 
 
-def _make_scratch(lanes: Lanes, rows: int, index_rows: int) -> Scratch:
-    numbers = ti.Vector.field(lanes.width, lanes.dtype) if lanes.width > 1 else ti.field(lanes.dtype)
-    indices = ti.field(ti.i32)
-    builder = ti.FieldsBuilder()
-    builder.dense(ti.i, rows).place(numbers)
-    builder.dense(ti.i, index_rows).place(indices)
-    builder.finalize()
-    return Scratch(numbers, indices, rows, index_rows)
-
-
-def launcher(kernel: Any, *arguments: torch.Tensor) -> driver.Launcher:
-    """The kernel bound to its arguments, as the solver launches its own."""
-    return driver.Launcher(kernel, arguments)
+def launcher(kernel: Kernel, parts: Parts, *arguments: torch.Tensor) -> Launcher:
+    """The kernel bound to its arguments, as the solver binds its own."""
+    return Launcher(kernel, arguments, parts.room)

@@ -5,9 +5,6 @@ that wakes late or meets hard tiles holds nobody up. The kernel's arguments are 
 lane width and a precision, not for each model or number of environments.
 """
 
-import functools
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import taichi as ti
@@ -15,17 +12,17 @@ from taichi.lang.impl import subscript
 
 from .constraint.external_force import external_force
 from .constraint.hessian_pattern import lay_out_dofs
-from .fields import OFFSET_BITS
 from .kinematics.center_of_mass import body_inertias, mass_centers
+from .launcher import Kernel
 from .math import Lanes
 from .math.lanes import traced
 from .model.features import Features
 from .runtime import Runtime
+from .scratch import Scratch, shared_scratch
 from .state.snapshot import admit
-from .state.views import ModelView, Scratch, Workspace
+from .state.views import ModelView, Workspace
 from .step import step
 from .taichi_thread import in_taichis_thread
-from .tracing import quick_tracing
 
 SUBSTEPS, PERIODS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, CENTERS, INERTIAS = range(10)
 SMOOTH, COORDS, KEPT, INDICES = range(10, 14)
@@ -171,46 +168,16 @@ def _await_others(call: ti.template()):
             patience = 0
 
 
-_MIN_ROWS, _MIN_INDEX_ROWS = 1 << 15, 1 << 13  # one size class for all but large models
+def shared_kernel(runtime: Runtime, width: int, features: Features) -> Kernel:
+    """The kernel for a lane width and optional code; made once, then shared."""
+    return in_taichis_thread(_shared_kernel, runtime, width, features)
 
 
-def shared_kernel(runtime: Runtime, width: int, features: Features, rows: int, index_rows: int) -> Any:
-    """The kernel for a lane width and optional code, over scratch of at least so many rows; made once, then shared."""
-    return in_taichis_thread(_shared_kernel, runtime, width, features, rows, index_rows)
-
-
-def _shared_kernel(runtime: Runtime, width: int, features: Features, rows: int, index_rows: int) -> Any:
-    key: tuple = ("scratch", width, _size_class(rows, _MIN_ROWS), _size_class(index_rows, _MIN_INDEX_ROWS))
+def _shared_kernel(runtime: Runtime, width: int, features: Features) -> Kernel:
+    key, scratch = ("kernel", width, features), shared_scratch(runtime, width)
     if key not in runtime.pool:
-        runtime.pool[key] = _make_scratch(runtime, *key[1:])
-    scratch = runtime.pool[key]
-    key = ("kernel", features, *key[1:])
-    if key not in runtime.pool:
-        runtime.pool[key] = make_kernel(Lanes(width, runtime.dtype), features, scratch)
+        runtime.pool[key] = Kernel(scratch, lambda: make_kernel(Lanes(width, runtime.dtype), features, scratch))
     return runtime.pool[key]
-
-
-def _make_scratch(runtime: Runtime, width: int, rows: int, index_rows: int) -> Scratch:
-    numbers = ti.Vector.field(width, runtime.dtype) if width > 1 else ti.field(runtime.dtype)
-    indices = ti.field(ti.i32)
-    workers = 1 if width == 1 else _size_class(runtime.threads, 2)  # one compiled kernel for one thread and two
-    if workers * max(rows, index_rows) > 1 << OFFSET_BITS:
-        raise ValueError(
-            f"too large a model: {workers} workers with room for {max(rows, index_rows):,} numbers each, and "
-            f"{1 << OFFSET_BITS:,} can be addressed; use fewer threads (TUMBLE_THREADS) or a smaller model"
-        )
-    builder = ti.FieldsBuilder()
-    builder.dense(ti.i, workers * rows).place(numbers)
-    builder.dense(ti.i, workers * index_rows).place(indices)
-    builder.finalize()
-    return Scratch(numbers, indices, rows, index_rows)
-
-
-def _size_class(rows: int, least: int) -> int:
-    size = least
-    while size < rows:
-        size *= 2
-    return size
 
 
 def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
@@ -236,7 +203,7 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
         ti.loop_config(serialize=serial, block_dim=1)
         for worker in range(call[WORKERS]):
             model = ModelView(ints, reals, features)
-            work = Workspace(lanes, ints, scratch, worker, features)
+            work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, features)
             lay_out_dofs(model, work)
             i = ti.atomic_add(call[NEXT], 1)
             while i < call[TILES]:
@@ -272,39 +239,3 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
                 call[FINISHED] = 0
 
     return run
-
-
-class Launcher:
-    """A kernel bound to its arguments: a launch takes a few microseconds, and hundreds through Taichi's front door.
-
-    The first launch of a kernel compiles it. The tensors must stay alive and in place, which the launcher sees to by
-    holding them.
-    """
-
-    def __init__(self, kernel: Any, arguments: tuple) -> None:
-        self._kernel, self._arguments = kernel, arguments
-        self._launch: Callable[[], None] | None = None
-
-    def __call__(self) -> None:
-        """Run the kernel on the present contents of its arguments."""
-        if self._launch is None:
-            traced_before = self._kernel._primal.compiled_kernels
-            self._launch = self._bind() if traced_before else in_taichis_thread(self._trace)
-        self._launch()
-
-    def _trace(self) -> Any:
-        with warnings.catch_warnings(), quick_tracing():
-            warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
-            return self._bind()
-
-    def _bind(self) -> Any:
-        primal = self._kernel._primal
-        compiled = primal.compiled_kernels[primal.ensure_compiled(*self._arguments)]
-        context = compiled.make_launch_context()
-        for i, tensor in enumerate(self._arguments):
-            size = tensor.element_size() * tensor.nelement()
-            shape = tensor.shape[: primal.arguments[i].annotation.ndim]  # the rest is inside its elements
-            context.set_arg_external_array_with_shape((i,), tensor.data_ptr(), size, shape, 0)
-        program = ti.lang.impl.get_runtime().prog
-        data = program.compile_kernel(program.config(), program.get_device_caps(), compiled)
-        return functools.partial(program.launch_kernel, data, context)

@@ -7,11 +7,13 @@ import torch
 
 from . import kernel as driver
 from .fields import layout
+from .launcher import Launcher
 from .memory import require_memory
 from .model.features import Features
 from .model.model import Model
 from .outputs import Bound, Outputs
 from .runtime import Runtime
+from .scratch import workers_for
 from .state.fields import INDICES, QUANTITIES, SMOOTH
 from .state.sizes import all_sizes, coordinate_rows, flat_integers, flat_reals, kept_rows, scratch_rows
 from .tiles import Tiles
@@ -50,7 +52,10 @@ class Launches:
         single = runtime.precision == "32"
         self.ints = torch.from_numpy(flat_integers(model))
         self.reals = torch.from_numpy(flat_reals(model, np.float32 if single else np.float64))
-        self._kernel = driver.shared_kernel(runtime, tiles.width, Features.of(model, single), *scratch_rows(self.sizes))
+        rows, index_rows = scratch_rows(self.sizes)
+        self._workers = most = workers_for(rows, index_rows, width, runtime)
+        self._room = most * rows, most * index_rows
+        self._kernel = driver.shared_kernel(runtime, width, Features.of(model, single))
         self._all = torch.arange(tiles.count, dtype=torch.int32)
         self._no_track = torch.zeros((1, 1, 1), dtype=self._dtype)
 
@@ -108,7 +113,7 @@ class Launches:
         """Give the memory back; a launch afterwards is an error."""
         self.memory = torch.zeros((0, 0, 0))
 
-    def _launcher(self, *tensors: torch.Tensor) -> driver.Launcher:
+    def _launcher(self, *tensors: torch.Tensor) -> Launcher:
         """The kernel bound to further arguments.
 
         Raises:
@@ -117,12 +122,12 @@ class Launches:
         self._runtime.require()
         if not self.memory.numel():
             raise ClosedSolverError("this solver was closed; make a new one")
-        return driver.Launcher(self._kernel, (self.ints, self.reals, *tensors))
+        return Launcher(self._kernel, (self.ints, self.reals, *tensors), self._room)
 
     def _call(self, tiles: int, rows: int, indices: int, names: Collection[str], replay: bool) -> torch.Tensor:
         call = torch.zeros(driver.CALL_LENGTH, dtype=torch.int32)
         call[driver.REPLAY] = int(replay)
-        call[driver.WORKERS] = 1 if self._tiles.width == 1 else min(self._runtime.threads, tiles)
+        call[driver.WORKERS] = min(self._workers, tiles)
         call[driver.TILES], call[driver.ROWS], call[driver.INDICES] = tiles, rows, indices
         call[driver.CENTERS] = int("xipos" in names or "subtree_com" in names)
         call[driver.EXTERNAL], call[driver.INERTIAS] = int("cfrc_ext" in names), int("cinert" in names)

@@ -34,6 +34,8 @@ RANKS = {
     "physics.integrate": 9,
     "physics.step": 10,
     "physics.tiles": 1,
+    "physics.scratch": 3,
+    "physics.launcher": 4,
     "physics.kernel": 11,
     "physics.readout": 11,
     "physics.outputs": 12,
