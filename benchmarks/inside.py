@@ -3,19 +3,22 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import taichi as ti
 import torch
 
 from ..physics import RigidSolver
-from ..physics import kernel as driver
-from ..physics.launcher import Kernel, Launcher
+from ..physics.drivers import kernel
+from ..physics.drivers.bound_kernel import BoundKernel, Kernel
+from ..physics.drivers.cpu import CpuDriver
+from ..physics.drivers.scratch import Scratch, place, shared_scratch
+from ..physics.drivers.settings import Setting
 from ..physics.math import Lanes
 from ..physics.model.features import Features
-from ..physics.scratch import Scratch, shared_scratch
 from ..physics.state.sizes import scratch_rows
 from ..physics.taichi_thread import in_taichis_thread
 
-load_rows, store_row, number_array = driver.load_rows, driver.store_row, driver.number_array
-begin, end = driver._begin, driver._end
+load_rows, store_row, number_array = kernel.load_rows, kernel.store_row, kernel.number_array
+begin, end = kernel._begin, kernel._end
 
 
 def use_workers(solver: RigidSolver, workers: int) -> None:
@@ -24,10 +27,14 @@ def use_workers(solver: RigidSolver, workers: int) -> None:
     A kernel with one worker keeps one core busy, as it does under `init(threads=1)`; so one thread and two can take
     turns in one process.
     """
-    outputs = solver._outputs
-    refreshing = [outputs._whole, outputs._side and outputs._side.bound]  # after resets; made on first use
-    for call in (solver._call, *(bound.call for bound in refreshing if bound is not None)):
-        call[driver.WORKERS] = min(workers, solver.runtime.threads)
+    driver = _driver_of(solver)
+    for bound in (driver._step, *driver._outputs.bound()):  # the latter bring outputs up to date after resets
+        bound.call[Setting.WORKERS] = min(workers, solver.runtime.threads)
+
+
+def _driver_of(solver: RigidSolver) -> CpuDriver:
+    assert isinstance(solver._driver, CpuDriver)
+    return solver._driver
 
 
 class Parts(NamedTuple):
@@ -40,18 +47,31 @@ class Parts(NamedTuple):
     ints: torch.Tensor  # the model's integers, header first
     reals: torch.Tensor  # its real numbers
     memory: torch.Tensor  # (tiles, rows, lanes), what the solver keeps between steps
-    counters: torch.Tensor  # (tiles, driver.COUNTERS, lanes) int32
-    call: torch.Tensor  # the arguments of a call, see `kernel.CALL_LENGTH`
+    counters: torch.Tensor  # (tiles, integers, lanes) int32
+    call: torch.Tensor  # the arguments of a call, see `settings.Setting`
 
 
 def parts_of(solver: RigidSolver) -> Parts:
     """The parts of a solver's kernel over the scratch of its width; the tensors are copies."""
-    lanes = Lanes(solver.width, solver.runtime.dtype)
-    launches = solver._launches
-    tensors = (launches.ints, launches.reals, solver._memory, solver._counters, solver._call)
-    scratch = in_taichis_thread(shared_scratch, solver.runtime, solver.width)
-    features = Features.of(solver.model, not lanes.double)
-    return Parts(lanes, features, scratch, scratch_rows(launches.sizes), *(tensor.clone() for tensor in tensors))
+    driver = _driver_of(solver)
+    lanes = Lanes(driver._width, solver.runtime.dtype)
+    scratch = in_taichis_thread(shared_scratch, solver.runtime, lanes.width)
+    features, room = Features.of(solver.model, not lanes.double), scratch_rows(driver.sizes)
+    tensors = (driver._ints, driver._reals, *driver._batch, driver._step.call)
+    return Parts(lanes, features, scratch, room, *(tensor.clone() for tensor in tensors))
+
+
+class Fields(NamedTuple):
+    """Scratch of a benchmark's own: lane numbers and integers."""
+
+    numbers: Any
+    indices: Any
+
+
+def make_scratch(lanes: Lanes, rows: int, index_rows: int) -> Fields:
+    """Fields of so many rows; Taichi frees them when it is started anew."""
+    kinds = (lanes.width, lanes.dtype, rows), (1, ti.i32, index_rows)
+    return Fields(*(in_taichis_thread(place, *kind)[0] for kind in kinds))
 
 
 def kernel_of(parts: Parts, make: Callable[[Parts], Any]) -> Kernel:
@@ -59,6 +79,6 @@ def kernel_of(parts: Parts, make: Callable[[Parts], Any]) -> Kernel:
     return Kernel(parts.scratch, lambda: make(parts))
 
 
-def launcher(kernel: Kernel, parts: Parts, *arguments: torch.Tensor) -> Launcher:
+def launcher(kernel: Kernel, parts: Parts, *arguments: torch.Tensor) -> BoundKernel:
     """The kernel bound to its arguments, as the solver binds its own."""
-    return Launcher(kernel, arguments, parts.room)
+    return BoundKernel(kernel, arguments, parts.room, parts.call)

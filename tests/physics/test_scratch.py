@@ -6,8 +6,9 @@ import taichi as ti
 import torch
 
 import tumble
-from tumble.physics import Model, RigidSolver, launches, scratch
-from tumble.physics.launcher import Kernel
+from tumble.physics import Model, RigidSolver
+from tumble.physics.drivers import cpu, scratch
+from tumble.physics.drivers.bound_kernel import Kernel
 from tumble.physics.taichi_thread import in_taichis_thread
 
 BALL = "<mujoco><worldbody><geom type='plane' size='9 9 1'/><body pos='0 0 .2'>{}</body></worldbody></mujoco>"
@@ -41,7 +42,7 @@ def compilations(monkeypatch):
 
 def need(monkeypatch, rows, index_rows):
     """Have models need so many rows for each worker."""
-    monkeypatch.setattr(launches, "scratch_rows", lambda sizes: (rows, index_rows))
+    monkeypatch.setattr(cpu, "scratch_rows", lambda sizes: (rows, index_rows))
 
 
 @pytest.mark.parametrize("num_envs", [1, 20])
@@ -53,7 +54,7 @@ def test_a_larger_model_compiles_nothing_anew(compilations, num_envs, monkeypatc
         need(monkeypatch, size, size // 4)
         large = falling(num_envs)
         workers = 1 if num_envs == 1 else large.runtime.threads
-        place = large.runtime.pool["scratch", large.width]
+        place = large.runtime.pool["scratch", large._driver._width]
         assert torch.equal(fallen(large), before)
         assert place._sizes == (workers * size, workers * size // 4)
         assert torch.equal(fallen(small), before)
@@ -94,7 +95,7 @@ def test_scratch_is_exchanged_while_others_step(compilations):
 
     solver = falling(20)
     before = fallen(solver)
-    place = solver.runtime.pool["scratch", solver.width]
+    place = solver.runtime.pool["scratch", solver._driver._width]
 
     def grow():
         for k in range(40):

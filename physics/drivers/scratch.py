@@ -12,9 +12,9 @@ from typing import Any
 
 import taichi as ti
 
-from .fields import OFFSET_BITS
-from .memory import GIB, available_memory
-from .runtime import Runtime
+from ..fields import OFFSET_BITS
+from ..memory import GIB, available_memory
+from ..runtime import Runtime
 
 FIRST_ROWS, FIRST_INDEX_ROWS = 1 << 16, 1 << 14
 """Rows to begin with: as all but large models need no more, they all find the same kernels in Taichi's cache."""
@@ -39,7 +39,7 @@ class Scratch:
         self._place_all()
 
     def _place_all(self) -> None:
-        places = [_place(*kind, size) for kind, size in zip(self._kinds, self._sizes, strict=True)]
+        places = [place(*kind, size) for kind, size in zip(self._kinds, self._sizes, strict=True)]
         (self.numbers, self.indices), self._trees = zip(*places, strict=True)
 
     def grow(self, rows: int, index_rows: int) -> None:
@@ -63,7 +63,7 @@ class Scratch:
                 self.generation += 1
 
 
-def _place(width: int, dtype: Any, rows: int) -> tuple[Any, Any]:
+def place(width: int, dtype: Any, rows: int) -> tuple[Any, Any]:
     """A field in a tree of its own, and the tree."""
     field = ti.Vector.field(width, dtype) if width > 1 else ti.field(dtype)
     builder = ti.FieldsBuilder()

@@ -8,9 +8,9 @@ from typing import Any
 import taichi as ti
 import torch
 
+from ..taichi_thread import in_taichis_thread
+from ..tracing import quick_tracing
 from .scratch import Scratch
-from .taichi_thread import in_taichis_thread
-from .tracing import quick_tracing
 
 
 class Kernel:
@@ -61,10 +61,15 @@ class Kernel:
         self._generation = self.scratch.generation
 
 
-class Launcher:
-    """A kernel bound to tensors, which it holds, and to as much scratch as it needs for them."""
+class BoundKernel:
+    """A kernel bound to tensors, which it holds, and to as much scratch as it needs for them.
 
-    def __init__(self, kernel: Kernel, arguments: tuple, room: tuple[int, int]) -> None:
+    Attributes:
+        call: the settings that the next launch will read (`settings.Setting`), one of the tensors.
+    """
+
+    def __init__(self, kernel: Kernel, arguments: tuple, room: tuple[int, int], call: torch.Tensor) -> None:
+        self.call = call
         self._kernel, self._arguments, self._room = kernel, arguments, room
         self._turn = kernel.scratch.lock
         self._launch: Callable[[], None] | None = None

@@ -1,4 +1,4 @@
-"""The CPU driver: one kernel takes every tile of environments through its steps.
+"""The kernel of the CPU driver: it takes every tile of environments through its steps.
 
 Workers run in parallel, each in its own scratch, and take one tile after the other from a common counter, so that one
 that wakes late or meets hard tiles holds nobody up. The kernel's arguments are flat arrays: it is compiled once for a
@@ -10,33 +10,20 @@ from typing import Any
 import taichi as ti
 from taichi.lang.impl import subscript
 
-from .constraint.external_force import external_force
-from .constraint.hessian_pattern import lay_out_dofs
-from .kinematics.center_of_mass import body_inertias, mass_centers
-from .launcher import Kernel
-from .math import Lanes
-from .math.lanes import traced
-from .model.features import Features
-from .runtime import Runtime
+from ..constraint.external_force import external_force
+from ..constraint.hessian_pattern import lay_out_dofs
+from ..kinematics.center_of_mass import body_inertias, mass_centers
+from ..math import Lanes
+from ..math.lanes import traced
+from ..model.features import Features
+from ..runtime import Runtime
+from ..state.snapshot import admit
+from ..state.views import ModelView, Workspace
+from ..step import step
+from ..taichi_thread import in_taichis_thread
+from .bound_kernel import Kernel
 from .scratch import Scratch, shared_scratch
-from .state.snapshot import admit
-from .state.views import ModelView, Workspace
-from .step import step
-from .taichi_thread import in_taichis_thread
-
-SUBSTEPS, PERIODS, REPLAY, WORKERS, TILES, FIRST, ROWS, EXTERNAL, CENTERS, INERTIAS = range(10)
-SMOOTH, COORDS, KEPT, INDICES = range(10, 14)
-NEXT, FINISHED = 32, 48
-"""Entries of the kernel's argument `call`: steps to take under the same controls (0: evaluate only); how many controls
-one after the other, 0: those in memory; 1 to evaluate at the last evaluation's state; number of workers; number of
-tiles; tile that goes to the front of the outputs; rows to hand out; 1 to compute cfrc_ext; 1 to compute xipos and
-subtree_com; 1 to compute cinert; 1 to compute the accelerations and forces without constraints; coordinate rows and
-those kept beside them; integers to dump; how many tiles workers have taken so far, and how many workers found none
-left (both 0 between launches, and each in a cache line of its own, as workers write them while others read the rest).
-"""
-CALL_LENGTH = 64
-FAULT, STEPS, NITER, COUNTERS = range(4)
-"""Rows of the integer memory of an environment, and their number."""
+from .settings import Count, Setting
 
 
 @traced
@@ -76,16 +63,16 @@ def _begin(
 ):
     """Bring a tile into the scratch."""
     lanes = work.lanes
-    coords = call[COORDS]
+    coords = call[Setting.COORDS]
     fault = work.real(0.0)
     for lane in ti.static(range(lanes.width)):
-        lanes.put(fault, lane, counters[tile, FAULT, lane])
+        lanes.put(fault, lane, counters[tile, Count.FAULT, lane])
     work.fault[0] = fault
-    if call[REPLAY] == 1:
+    if call[Setting.REPLAY] == 1:
         load_rows(work, memory, tile, coords, coords, 0)
-        load_rows(work, memory, tile, coords, call[KEPT], coords)
+        load_rows(work, memory, tile, coords, call[Setting.KEPT], coords)
     else:
-        load_rows(work, memory, tile, 0, coords + call[KEPT], 0)
+        load_rows(work, memory, tile, 0, coords + call[Setting.KEPT], 0)
 
 
 @ti.func
@@ -103,19 +90,19 @@ def _end(
     `periods` is how many of them each lane ended without a fault.
     """
     lanes = work.lanes
-    coords = call[COORDS]
+    coords = call[Setting.COORDS]
     moved = coords - model.nu
     for r in range(moved):
         store_row(work, r, memory, tile, r)
-    for r in range(coords, coords + call[KEPT]):
+    for r in range(coords, coords + call[Setting.KEPT]):
         store_row(work, r, memory, tile, r)
     fault = work.real(0.0) + work.fault[0]
     niter = work.real(0.0) + work.solver_niter[0]
     for lane in ti.static(range(lanes.width)):
-        steps = ti.cast(lanes.get(periods, lane), ti.i32) * call[SUBSTEPS]
-        counters[tile, STEPS, lane] = counters[tile, STEPS, lane] + steps
-        counters[tile, FAULT, lane] = ti.cast(lanes.get(fault, lane), ti.i32)
-        counters[tile, NITER, lane] = ti.cast(lanes.get(niter, lane), ti.i32)
+        steps = ti.cast(lanes.get(periods, lane), ti.i32) * call[Setting.SUBSTEPS]
+        counters[tile, Count.STEPS, lane] = counters[tile, Count.STEPS, lane] + steps
+        counters[tile, Count.FAULT, lane] = ti.cast(lanes.get(fault, lane), ti.i32)
+        counters[tile, Count.NITER, lane] = ti.cast(lanes.get(niter, lane), ti.i32)
 
 
 @ti.func
@@ -164,7 +151,7 @@ def _await_others(call: ti.template()):
     patience = _PATIENCE
     while patience > 0:
         patience -= 1
-        if ti.atomic_add(call[FINISHED], 0) >= call[WORKERS] - 1:
+        if ti.atomic_add(call[Setting.FINISHED], 0) >= call[Setting.WORKERS] - 1:
             patience = 0
 
 
@@ -193,7 +180,6 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
         memory: numbers,
         counters: ti.types.ndarray(ti.i32, 3),
         call: ti.types.ndarray(ti.i32, 1),
-        tiles: ti.types.ndarray(ti.i32, 1),
         rows: ti.types.ndarray(ti.i32, 1),
         out: ti.types.ndarray(dtype, 2),
         dump: ti.types.ndarray(ti.i32, 2),
@@ -201,41 +187,40 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
         track: ti.types.ndarray(dtype, 3),
     ):
         ti.loop_config(serialize=serial, block_dim=1)
-        for worker in range(call[WORKERS]):
+        for worker in range(call[Setting.WORKERS]):
             model = ModelView(ints, reals, features)
             work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, features)
             lay_out_dofs(model, work)
-            i = ti.atomic_add(call[NEXT], 1)
-            while i < call[TILES]:
-                tile = tiles[i]
+            tile = ti.atomic_add(call[Setting.NEXT], 1)
+            while tile < call[Setting.TILES]:
                 _begin(model, work, memory, counters, call, tile)
                 ended = work.real(0.0)
-                for period in range(ti.max(call[PERIODS], 1)):
-                    if call[PERIODS] > 0:
+                for period in range(ti.max(call[Setting.PERIODS], 1)):
+                    if call[Setting.PERIODS] > 0:
                         _take_controls(model, work, controls, tile, period)
-                    if call[REPLAY] == 0:
+                    if call[Setting.REPLAY] == 0:
                         admit(model, work)
-                    step(model, work, call[SUBSTEPS], call[SMOOTH])
+                    step(model, work, call[Setting.SUBSTEPS], call[Setting.SMOOTH])
                     ended += 1.0 - work.fault[0]
-                    if call[PERIODS] > 0:
+                    if call[Setting.PERIODS] > 0:
                         _trace(model, work, track, tile, period)
-                if call[EXTERNAL] == 1:
+                if call[Setting.EXTERNAL] == 1:
                     external_force(model, work)
-                if call[CENTERS] == 1:
+                if call[Setting.CENTERS] == 1:
                     mass_centers(model, work)
-                if call[INERTIAS] == 1:
+                if call[Setting.INERTIAS] == 1:
                     body_inertias(model, work)
-                if call[REPLAY] == 0:
+                if call[Setting.REPLAY] == 0:
                     _end(model, work, memory, counters, call, tile, ended)
-                for k in range(call[ROWS]):
-                    _hand_out(work, rows[k], out, tile - call[FIRST], k)
-                for k in range(call[INDICES]):
-                    dump[tile - call[FIRST], k] = work.index(k)
-                i = ti.atomic_add(call[NEXT], 1)
+                for k in range(call[Setting.ROWS]):
+                    _hand_out(work, rows[k], out, tile, k)
+                for k in range(call[Setting.INDICES]):
+                    dump[tile, k] = work.index(k)
+                tile = ti.atomic_add(call[Setting.NEXT], 1)
             if worker == 0:
                 _await_others(call)
-            if ti.atomic_add(call[FINISHED], 1) == call[WORKERS] - 1:
-                call[NEXT] = 0
-                call[FINISHED] = 0
+            if ti.atomic_add(call[Setting.FINISHED], 1) == call[Setting.WORKERS] - 1:
+                call[Setting.NEXT] = 0
+                call[Setting.FINISHED] = 0
 
     return run
