@@ -1,20 +1,24 @@
-"""What the benchmarks need of the engine's inside, in one place: workers, and kernels over scratch of their own."""
+"""What the benchmarks need of the engine's inside, in one place: workers, and kernels over the engine's scratch."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import taichi as ti
 import torch
 
 from ..physics import RigidSolver
-from ..physics import kernel as driver
+from ..physics.drivers import kernel
+from ..physics.drivers.bound_kernel import BoundKernel, Kernel
+from ..physics.drivers.cpu import CpuDriver
+from ..physics.drivers.scratch import Scratch, place, shared_scratch
+from ..physics.drivers.settings import Setting
 from ..physics.math import Lanes
 from ..physics.model.features import Features
 from ..physics.state.sizes import scratch_rows
-from ..physics.state.views import Scratch
 from ..physics.taichi_thread import in_taichis_thread
 
-load_rows, store_row, number_array = driver.load_rows, driver.store_row, driver.number_array
-begin, end = driver._begin, driver._end
+load_rows, store_row, number_array = kernel.load_rows, kernel.store_row, kernel.number_array
+begin, end = kernel._begin, kernel._end
 
 
 def use_workers(solver: RigidSolver, workers: int) -> None:
@@ -23,10 +27,14 @@ def use_workers(solver: RigidSolver, workers: int) -> None:
     A kernel with one worker keeps one core busy, as it does under `init(threads=1)`; so one thread and two can take
     turns in one process.
     """
-    outputs = solver._outputs
-    refreshing = [outputs._whole, outputs._side and outputs._side.bound]  # after resets; made on first use
-    for call in (solver._call, *(bound.call for bound in refreshing if bound is not None)):
-        call[driver.WORKERS] = min(workers, solver.runtime.threads)
+    driver = _driver_of(solver)
+    for bound in (driver._step, *driver._outputs.bound()):  # the latter bring outputs up to date after resets
+        bound.call[Setting.WORKERS] = min(workers, solver.runtime.threads)
+
+
+def _driver_of(solver: RigidSolver) -> CpuDriver:
+    assert isinstance(solver._driver, CpuDriver)
+    return solver._driver
 
 
 class Parts(NamedTuple):
@@ -35,37 +43,42 @@ class Parts(NamedTuple):
     lanes: Lanes
     features: Features
     scratch: Scratch
+    room: tuple[int, int]  # what the model needs of it, see `Kernel.bind`
     ints: torch.Tensor  # the model's integers, header first
     reals: torch.Tensor  # its real numbers
     memory: torch.Tensor  # (tiles, rows, lanes), what the solver keeps between steps
-    counters: torch.Tensor  # (tiles, driver.COUNTERS, lanes) int32
-    call: torch.Tensor  # the arguments of a call, see `kernel.CALL_LENGTH`
+    counters: torch.Tensor  # (tiles, integers, lanes) int32
+    call: torch.Tensor  # the arguments of a call, see `settings.Setting`
 
 
 def parts_of(solver: RigidSolver) -> Parts:
-    """The parts of a solver's kernel over scratch of its own; the tensors are copies."""
-    lanes = Lanes(solver.width, solver.runtime.dtype)
-    launches = solver._launches
-    tensors = (launches.ints, launches.reals, solver._memory, solver._counters, solver._call)
-    scratch = make_scratch(lanes, *scratch_rows(launches.sizes))
-    return Parts(lanes, Features.of(solver.model, not lanes.double), scratch, *(tensor.clone() for tensor in tensors))
+    """The parts of a solver's kernel over the scratch of its width; the tensors are copies."""
+    driver = _driver_of(solver)
+    lanes = Lanes(driver._width, solver.runtime.dtype)
+    scratch = in_taichis_thread(shared_scratch, solver.runtime, lanes.width)
+    features, room = Features.of(solver.model, not lanes.double), scratch_rows(driver.sizes)
+    tensors = (driver._ints, driver._reals, *driver._batch, driver._step.call)
+    return Parts(lanes, features, scratch, room, *(tensor.clone() for tensor in tensors))
 
 
-def make_scratch(lanes: Lanes, rows: int, index_rows: int) -> Scratch:
-    """Lane numbers and integers for one worker; Taichi frees them when it is started anew."""
-    return in_taichis_thread(_make_scratch, lanes, rows, index_rows)
+class Fields(NamedTuple):
+    """Scratch of a benchmark's own: lane numbers and integers."""
+
+    numbers: Any
+    indices: Any
 
 
-def _make_scratch(lanes: Lanes, rows: int, index_rows: int) -> Scratch:
-    numbers = ti.Vector.field(lanes.width, lanes.dtype) if lanes.width > 1 else ti.field(lanes.dtype)
-    indices = ti.field(ti.i32)
-    builder = ti.FieldsBuilder()
-    builder.dense(ti.i, rows).place(numbers)
-    builder.dense(ti.i, index_rows).place(indices)
-    builder.finalize()
-    return Scratch(numbers, indices, rows, index_rows)
+def make_scratch(lanes: Lanes, rows: int, index_rows: int) -> Fields:
+    """Fields of so many rows; Taichi frees them when it is started anew."""
+    kinds = (lanes.width, lanes.dtype, rows), (1, ti.i32, index_rows)
+    return Fields(*(in_taichis_thread(place, *kind)[0] for kind in kinds))
 
 
-def launcher(kernel: Any, *arguments: torch.Tensor) -> driver.Launcher:
-    """The kernel bound to its arguments, as the solver launches its own."""
-    return driver.Launcher(kernel, arguments)
+def kernel_of(parts: Parts, make: Callable[[Parts], Any]) -> Kernel:
+    """A kernel that `make` makes of the parts."""
+    return Kernel(parts.scratch, lambda: make(parts))
+
+
+def launcher(kernel: Kernel, parts: Parts, *arguments: torch.Tensor) -> BoundKernel:
+    """The kernel bound to its arguments, as the solver binds its own."""
+    return BoundKernel(kernel, arguments, parts.room, parts.call)

@@ -14,7 +14,7 @@ from ..physics.dynamics.tree_matrix import factor
 from ..physics.fields import Field, FieldView, flat_array
 from ..physics.math.trigonometry import sincos
 from ..physics.state.pattern import Pattern
-from ..physics.state.views import Scratch
+from .inside import Fields
 
 WIDTHS_OF_OPERANDS = {
     "quat": 4,
@@ -39,7 +39,7 @@ class Operands:
     _data_oriented = True
     _is_wrapped_kernel = True
 
-    def __init__(self, scratch: Scratch, tiles: int, size: int) -> None:
+    def __init__(self, scratch: Fields, tiles: int, size: int) -> None:
         self.size = size
         number, index = flat_array(scratch.numbers), flat_array(scratch.indices)
         first = 0

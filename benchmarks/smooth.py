@@ -22,7 +22,7 @@ from ..physics.dynamics.smooth import start_acceleration
 from ..physics.kinematics.center_of_mass import center_of_mass
 from ..physics.kinematics.forward import forward_kinematics
 from ..physics.state.views import ModelView, Workspace
-from .inside import Parts, launcher, load_rows, number_array, parts_of, store_row
+from .inside import Parts, kernel_of, launcher, load_rows, number_array, parts_of, store_row
 from .timing import clock
 
 WARM = 0.9
@@ -46,7 +46,7 @@ class SmoothChunk:
         parts = parts_of(solver)
         tiles = parts.memory.shape[0]
         out = torch.zeros((tiles, model.mj.nv, width), dtype=solver.dtype)
-        self._launch = launcher(make_kernel(parts), parts.ints, parts.reals, parts.memory, out)
+        self._launch = launcher(kernel_of(parts, make_kernel), parts, parts.ints, parts.reals, parts.memory, out)
         self.error = 0.0
         first = model.mj.nq + model.mj.nv
         for _ in ("without a warm start", "with the one that is timed"):
@@ -75,7 +75,7 @@ def make_kernel(parts: Parts) -> Any:
         ti.loop_config(serialize=True)
         for worker in range(1):
             model = ModelView(ints, reals, features)
-            work = Workspace(lanes, ints, scratch, worker, features)
+            work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, features)
             lay_out_dofs(model, work)
             solution = work.qpos._base  # rows of the scratch are numbered from the first quantity
             for tile in range(memory.shape[0]):

@@ -19,7 +19,7 @@ from ..physics.runtime import init
 from ..physics.state.snapshot import hold_faulty, keep_evaluation, keep_start
 from ..physics.state.views import ModelView, Workspace
 from ..physics.step import PIPELINE
-from .inside import Parts, begin, end, launcher, number_array, parts_of, use_workers
+from .inside import Parts, begin, end, kernel_of, launcher, number_array, parts_of, use_workers
 from .models import RANDOM_STEPS, load, random_controls, scatter
 from .results import Result, Table
 from .timing import clock, take_turns
@@ -93,11 +93,11 @@ def prefixes(parts: Parts) -> list[Callable[[], float]]:
     Before each launch the states are put back, outside the time.
     """
     start = parts.memory.clone(), parts.counters.clone()
-    kernel = make_kernel(parts)
+    kernel = kernel_of(parts, make_kernel)
 
     def side(number: int) -> Callable[[], float]:
         last = torch.tensor([number], dtype=torch.int32)
-        launch = launcher(kernel, parts.ints, parts.reals, parts.memory, parts.counters, parts.call, last)
+        launch = launcher(kernel, parts, parts.ints, parts.reals, parts.memory, parts.counters, parts.call, last)
 
         def once() -> float:
             parts.memory.copy_(start[0])
@@ -126,7 +126,7 @@ def make_kernel(parts: Parts) -> Any:
         ti.loop_config(serialize=True)
         for worker in range(1):
             model = ModelView(ints, reals, features)
-            work = Workspace(lanes, ints, scratch, worker, features)
+            work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, features)
             lay_out_dofs(model, work)
             for tile in range(memory.shape[0]):
                 begin(model, work, memory, counters, call, tile)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..physics import RigidSolver
-from ..physics.readout.returned import Live
+from ..physics.drivers.interface import View
 from .arrays import Array, ArrayKind
 from .noise import Noise
 from .task import CameraView, TaskState
@@ -39,7 +39,7 @@ class BatchView:
         """Return the derived quantities of the environments `rows` by name."""
         if not self._reads:
             return {}
-        return {name: self._kind.from_tensor(found) for name, found in self._solver.look(self._reads, rows).items()}
+        return {name: self._kind.from_tensor(found) for name, found in self._solver.get_many(self._reads, rows).items()}
 
     def _state(
         self, coordinates: Array, fields: dict[str, Array], memory: Memories, noise: Noise, rows: Array | None
@@ -87,29 +87,29 @@ class SingleEnvView(BatchView):
         self._blocks: dict[int, np.ndarray] = {}  # address -> (numbers,)
         self._places: list[tuple[str, int, slice, tuple[int, ...]]] = []  # name, block, place in it, shape
         self._others: list[str] = []
-        qpos, qvel = self._live("qpos"), self._live("qvel")
+        qpos, qvel = self._place_of("qpos"), self._place_of("qvel")
         self._place = qpos.block.data_ptr(), slice(qpos.place.start, qvel.place.stop)
         self._blocks[self._place[0]] = qpos.block.numpy()[0]
         for name in reads:
-            live = solver.live(name)
-            if live is None:
+            view = solver.view(name)
+            if view is None:
                 self._others.append(name)
             else:
-                self._blocks[live.block.data_ptr()] = live.block.numpy()[0]
-                self._places.append((name, live.block.data_ptr(), live.place, tuple(solver.get(name).shape)))
-        control, faults = self._live("ctrl"), self._live("faults")
+                self._blocks[view.block.data_ptr()] = view.block.numpy()[0]
+                self._places.append((name, view.block.data_ptr(), view.place, tuple(solver.get(name).shape)))
+        control, faults = self._place_of("ctrl"), self._place_of("faults")
         self._control, self._faults = control.block.numpy()[:, control.place], faults.block.numpy()[:, faults.place]
 
-    def _live(self, name: str) -> Live:
+    def _place_of(self, name: str) -> View:
         """Return where a quantity lies in the solver's memory.
 
         Raises:
             ValueError: it has no place of its own there.
         """
-        live = self._solver.live(name)
-        if live is None:
+        view = self._solver.view(name)
+        if view is None:
             raise ValueError(f"no view on {name}: the solver must have one environment, in one lane")
-        return live
+        return view
 
     def look(self, memory: Memories, noise: Noise, rows: Array | None = None) -> TaskState:
         """Return a copy of the state."""

@@ -65,3 +65,27 @@ def require_start(rows: np.ndarray, nq: int, largest: float) -> None:
             f"{name}[{row}, {column}] is {rows[row, column if name == 'qpos' else column + nq]}: "
             f"an environment can start only from finite numbers of at most {largest:g}"
         )
+
+
+def as_environments(envs_idx: Any, num_envs: int) -> np.ndarray | None:
+    """Environment indices (k,) from indices or a bool mask (num_envs,); None for all.
+
+    Raises:
+        ValueError: for a mask of another shape, and for what are no whole numbers.
+        IndexError: for an environment that does not exist.
+    """
+    if envs_idx is None:
+        return None
+    index = np.asarray(envs_idx.cpu() if isinstance(envs_idx, torch.Tensor) else envs_idx)
+    if index.dtype == np.bool_:
+        if index.shape != (num_envs,):
+            raise ValueError(f"envs_idx: a mask must have shape ({num_envs},), not {index.shape}")
+        index = np.flatnonzero(index)
+    elif index.dtype.kind not in "iu" and index.size:
+        raise ValueError(f"envs_idx={envs_idx!r}: expected whole numbers, as integers, or a mask of bools")
+    index = index.astype(np.int64, copy=False).reshape(-1)
+    wrong = index.view(np.uint64) >= num_envs  # negative ones too
+    if np.count_nonzero(wrong):
+        bad = int(index[wrong][0])
+        raise IndexError(f"envs_idx: there is no environment {bad}; they are numbered 0 to {num_envs - 1}")
+    return index

@@ -22,7 +22,7 @@ from .math.lanes import LaneValue, traced
 
 SMALL_BITS = 16
 """Integers of fields declared `small` are below 2 to this power; as many bits the processor widens while it loads."""
-OFFSET_BITS, ROW_BITS, ITEM_BITS = 26, 27, 28
+OFFSET_BITS, ROW_BITS, ITEM_BITS = 28, 29, 30
 """Bits of the offset of a field, of a row of one with two dimensions, and of an item."""
 
 

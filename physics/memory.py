@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 _GROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-_GIB = 1 << 30
+GIB = 1 << 30
 
 
 def require_memory(num_envs: int, bytes_per_env: int) -> None:
@@ -23,8 +23,8 @@ def require_memory(num_envs: int, bytes_per_env: int) -> None:
     needed, there_is = num_envs * bytes_per_env, available_memory()
     if needed > there_is:
         raise MemoryError(
-            f"num_envs={num_envs:,}: the solver needs {needed / _GIB:,.1f} GiB ({bytes_per_env:,} bytes for each "
-            f"environment), and {there_is / _GIB:,.1f} GiB are free: at most {int(there_is // bytes_per_env):,} fit"
+            f"num_envs={num_envs:,}: the solver needs {needed / GIB:,.1f} GiB ({bytes_per_env:,} bytes for each "
+            f"environment), and {there_is / GIB:,.1f} GiB are free: at most {int(there_is // bytes_per_env):,} fit"
         )
 
 

@@ -33,11 +33,8 @@ RANKS = {
     "physics.constraint": 8,
     "physics.integrate": 9,
     "physics.step": 10,
-    "physics.tiles": 1,
-    "physics.kernel": 11,
+    "physics.drivers": 11,
     "physics.readout": 11,
-    "physics.outputs": 12,
-    "physics.launches": 13,
     "physics.solver": 14,
     "physics.rendering": 13,  # reads model and state; beside the solver, not above or below it
     "physics": 15,  # the door: what users import

@@ -8,7 +8,7 @@ import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import mujoco
 import numpy as np
@@ -22,8 +22,8 @@ class PoseSource(Protocol):
     device: torch.device
     dtype: torch.dtype
 
-    def get(self, name: str) -> torch.Tensor:
-        """A state field by MuJoCo's name, (num_envs, ...)."""
+    def get(self, name: str, envs_idx: Any = None) -> torch.Tensor:
+        """A state field by MuJoCo's name, (n, ...) of the environments `envs_idx`."""
         ...
 
 
@@ -107,8 +107,8 @@ class View:
     def poses(self, solver: PoseSource, envs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Positions (n, 3) and camera-to-world rotations (n, 3, 3) for the environments `envs` (n,)."""
         if self.model_camera >= 0:
-            position = solver.get("cam_xpos")[envs, self.model_camera]
-            rotation = solver.get("cam_xmat")[envs, self.model_camera]
+            position = solver.get("cam_xpos", envs)[:, self.model_camera]
+            rotation = solver.get("cam_xmat", envs)[:, self.model_camera]
             return position, rotation.reshape(-1, 3, 3)
         target = self._targets(solver, envs)
         rotation = torch.as_tensor(self._rotation, dtype=target.dtype, device=target.device)
@@ -120,7 +120,7 @@ class View:
         if self._body < 0:
             fixed = torch.as_tensor(np.asarray(self.camera.lookat), dtype=solver.dtype, device=solver.device)
             return fixed.expand(len(envs), 3)
-        target = solver.get("subtree_com")[envs, self._body].clone()
+        target = solver.get("subtree_com", envs)[:, self._body].clone()
         if self.camera.lookat is not None:
             target[:, 2] = float(self.camera.lookat[2])
         return target

@@ -131,8 +131,8 @@ class BatchRenderer:
         if not self.model.mj.ngeom:
             empty = torch.zeros(len(envs), len(drawn), 12, dtype=solver.dtype, device=envs.device)
             return empty[..., :3], empty[..., 3:]
-        rotation = solver.get("geom_xmat")[envs][:, drawn]
-        return solver.get("geom_xpos")[envs][:, drawn], rotation.reshape(len(envs), len(drawn), 9)
+        rotation = solver.get("geom_xmat", envs)[:, drawn]
+        return solver.get("geom_xpos", envs)[:, drawn], rotation.reshape(len(envs), len(drawn), 9)
 
     def _draw_chunk(
         self,

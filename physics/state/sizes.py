@@ -36,9 +36,17 @@ EULER, IMPLICITFAST, RK4 = 0, 1, 2
 """Values of the flag `integrator`."""
 
 GROUPS = {"integers": INTEGERS, "reals": (*OPTIONS, *REALS), "quantities": SCRATCH, "indices": INDICES}
-HEADER: tuple[str, ...] = (*SIZES, *FLAGS, *(f"{group}.{f.name}" for group, fields in GROUPS.items() for f in fields))
+STRIDES = ("rows", "index_rows")
+"""Lane numbers and integers of a worker."""
+HEADER: tuple[str, ...] = (
+    *SIZES,
+    *FLAGS,
+    *STRIDES,
+    *(f"{group}.{f.name}" for group, fields in GROUPS.items() for f in fields),
+)
 
 
+_WHOLE_LINES = 64  # numbers, of any type and width, that fill whole cache lines
 SINGLE_TOLERANCE = 1e-6
 """Least solver tolerance at single precision: below it rounding decides, not convergence."""
 _INTEGRATORS = {
@@ -86,7 +94,7 @@ def flat_integers(model: Model) -> np.ndarray:
         "euler_damping": int(damped and not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP)),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
     }
-    header = [sizes[n] for n in SIZES] + [flags[n] for n in FLAGS]
+    header = [sizes[n] for n in SIZES] + [flags[n] for n in FLAGS] + list(scratch_rows(sizes))
     for group, fields in GROUPS.items():
         start = len(HEADER) if group == "integers" else 0
         header += [start + offset for offset in layout(fields, sizes)[0].values()]
@@ -114,8 +122,9 @@ def solver_notes(model: Model, single: bool) -> list[str]:
 
 
 def scratch_rows(sizes: dict[str, int]) -> tuple[int, int]:
-    """Rows of lane numbers and of integers that a worker needs for a model."""
-    return layout(SCRATCH, sizes)[1], layout(INDICES, sizes)[1]
+    """Rows of lane numbers and of integers of a worker, rounded up: no cache line belongs to two workers."""
+    rows, index_rows = layout(SCRATCH, sizes)[1], layout(INDICES, sizes)[1]
+    return -(-rows // _WHOLE_LINES) * _WHOLE_LINES, -(-index_rows // _WHOLE_LINES) * _WHOLE_LINES
 
 
 def coordinate_rows(sizes: dict[str, int]) -> int:

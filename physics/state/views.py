@@ -5,7 +5,6 @@ kernel never contains a number that belongs to one model.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import taichi as ti
@@ -19,21 +18,6 @@ from ..model.features import Features
 from . import fields
 from .pattern import Pattern
 from .sizes import FLAGS, GROUPS, HEADER, SIZES
-
-
-@dataclass(frozen=True)
-class Scratch:
-    """Storage of all workers, one after the other.
-
-    Attributes:
-        numbers: field of lane numbers, `rows` for each worker.
-        indices: field of integers, `index_rows` for each worker.
-    """
-
-    numbers: Any
-    indices: Any
-    rows: int
-    index_rows: int
 
 
 class _View:
@@ -119,7 +103,8 @@ class Workspace(_View):
     Args:
         lanes: width and precision; also reachable as `work.lanes`.
         ints: the model's flat integers, header first.
-        scratch: the scratch of all workers.
+        numbers: lane numbers of all workers, flat (`math.lanes.number_array`).
+        indices: integers of all workers, flat.
         worker: which of them.
         has: the optional code of this kernel.
 
@@ -127,13 +112,13 @@ class Workspace(_View):
     `work.fine.qpos[q]` is where the positions are evaluated.
     """
 
-    def __init__(self, lanes: Lanes, ints: Any, scratch: Scratch, worker: Any, has: Features) -> None:
+    def __init__(self, lanes: Lanes, ints: Any, numbers: Any, indices: Any, worker: Any, has: Features) -> None:
         self.lanes = lanes
-        self._numbers, self._indices = scratch.numbers, scratch.indices
-        self._first_row = expr_init(worker * scratch.rows)
-        self._first_index = expr_init(worker * scratch.index_rows)
-        self._fill(ints, "quantities", scratch.numbers, self._first_row)
-        self._fill(ints, "indices", scratch.indices, self._first_index)
+        self._numbers, self._indices = numbers, indices
+        self._first_row = expr_init(worker * subscript(None, ints, HEADER.index("rows")))
+        self._first_index = expr_init(worker * subscript(None, ints, HEADER.index("index_rows")))
+        self._fill(ints, "quantities", numbers, self._first_row)
+        self._fill(ints, "indices", indices, self._first_index)
         names = ("rownnz", "rowadr", "colind", "order")
         self.M_pattern, self.H_pattern = (Pattern(*(getattr(self, f"{kind}_{n}") for n in names)) for kind in "MH")
         self.blocks = Rows(self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D)

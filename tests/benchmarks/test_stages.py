@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tumble.benchmarks import stages
-from tumble.benchmarks.inside import launcher, parts_of
+from tumble.benchmarks.inside import kernel_of, launcher, parts_of
 from tumble.benchmarks.models import load, scatter
 from tumble.physics import RigidSolver
 
@@ -16,7 +16,7 @@ def test_all_stages_together_are_a_step(runtime):
     scatter(solver, steps=60)
     parts = parts_of(solver)
     last = torch.tensor([len(stages.NAMES) - 1], dtype=torch.int32)
-    kernel = stages.make_kernel(parts)
-    launcher(kernel, parts.ints, parts.reals, parts.memory, parts.counters, parts.call, last)()
+    kernel = kernel_of(parts, stages.make_kernel)
+    launcher(kernel, parts, parts.ints, parts.reals, parts.memory, parts.counters, parts.call, last)()
     solver.step()
     assert torch.equal(parts.memory, parts_of(solver).memory)

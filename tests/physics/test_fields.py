@@ -5,9 +5,7 @@ import pytest
 import taichi as ti
 
 from tumble.physics import Model
-from tumble.physics.fields import OFFSET_BITS, SMALL_BITS, Field, FieldView, flat_array
-from tumble.physics.kernel import shared_kernel
-from tumble.physics.model.features import Features
+from tumble.physics.fields import SMALL_BITS, Field, FieldView, flat_array
 from tumble.physics.model.fields import INTEGERS
 from tumble.physics.model.pack import check_size
 from tumble.physics.runtime import init
@@ -35,11 +33,6 @@ def test_a_model_with_too_large_ids_is_refused_by_file_and_field():
         ValueError, match=r"large\.xml: too large a model: pair_geom2 reaches 65536, and 65535 is the most"
     ):
         check_size("large.xml", values)
-
-
-def test_a_scratch_that_cannot_be_addressed_is_refused_before_it_is_made():
-    with pytest.raises(ValueError, match="too large a model: 2 workers with room for 67,108,864 numbers each"):
-        shared_kernel(init(threads=2), 16, Features(False, False, False), (1 << OFFSET_BITS) - 1, 1)
 
 
 def test_rows_and_items_are_where_they_are_declared_to_be():

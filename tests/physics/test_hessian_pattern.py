@@ -28,8 +28,8 @@ def crouching(num_envs):
 
 def pattern_of(solver):
     """Rows of the pattern in the first tile: columns of each dof, and how many coupling contacts it was made for."""
-    _, dump = solver._launches.evaluate(("M",), with_indices=True)
-    at, nv = layout(INDICES, solver._launches.sizes)[0], solver.model.mj.nv
+    _, dump = solver._driver.evaluate_together(("M",), None)
+    at, nv = layout(INDICES, solver._driver.sizes)[0], solver.model.mj.nv
     first = dump[0].numpy()
     counts = first[at["H_rownnz"] : at["H_rownnz"] + nv]
     starts = first[at["H_rowadr"] : at["H_rowadr"] + nv]
@@ -42,8 +42,8 @@ def pattern_of(solver):
 
 def couplings(solver):
     """The couplings that the pattern of the first tile was made for."""
-    _, dump = solver._launches.evaluate(("M",), with_indices=True)
-    at, first = layout(INDICES, solver._launches.sizes)[0], dump[0].numpy()
+    _, dump = solver._driver.evaluate_together(("M",), None)
+    at, first = layout(INDICES, solver._driver.sizes)[0], dump[0].numpy()
     return first[at["H_couple"] : at["H_couple"] + first[at["H_ncouple"]]].tolist()
 
 

@@ -8,20 +8,20 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.launches import ClosedSolverError
 from tumble.physics.memory import available_memory
 from tumble.physics.runtime import StaleRuntimeError, default_threads
+from tumble.physics.solver import ClosedSolverError
 
 XML = """<mujoco><worldbody><body><joint name="x" type="slide"/><joint name="t"/><geom size=".1"/></body></worldbody>
 <actuator><motor joint="x"/></actuator></mujoco>"""
 ARGUMENTS = {
     "get": ("xpos",),
-    "look": (("xpos",),),
-    "live": ("qpos",),
+    "get_many": (("xpos",),),
+    "view": ("qpos",),
     "inspect": (0,),
     "rollout": (np.zeros((2, 1, 1)),),
 }
-ARGUMENTS |= {"preview": (("xpos",), np.zeros((1, 2)), np.zeros((1, 2))), "load_state_dict": ({},)}
+ARGUMENTS |= {"load_state_dict": ({},)}
 MEMBERS = [name for name in vars(RigidSolver) if not name.startswith("_") and name != "close"]
 
 
@@ -51,7 +51,7 @@ def test_integers_of_any_type_are_counts(model):
 
 
 @pytest.mark.parametrize("index", [[1.7], 0.5, np.array([0.0]), torch.tensor([1.0]), ["1"], [None]])
-@pytest.mark.parametrize("method", ["reset", "set_state", "forward", "get", "look"])
+@pytest.mark.parametrize("method", ["reset", "set_state", "forward", "get", "get_many"])
 def test_indices_are_whole_numbers(model, method, index):
     solver = RigidSolver(model, 3)
     with pytest.raises(ValueError, match=r"envs_idx=.*whole numbers"):

@@ -271,50 +271,18 @@ def test_workers_stay_on_a_core_each_if_there_is_one_for_each_core():
 
 
 @pytest.mark.parametrize("rows", [None, [4, 1]])
-def test_a_look_at_several_quantities(model, rows):
+def test_several_quantities_at_once(model, rows):
     """State, outputs and what is derived or not delivered: each is what `get` gives."""
     solver = RigidSolver(model, 6, outputs=("cvel", "xipos", "qM"))
     solver.set_state(qvel=np.random.default_rng(0).normal(size=(6, model.mj.nv)))
     solver.step(3)
     names = ("qvel", "cvel", "qM", "xipos", "xmat", "cinert")
-    seen = solver.look(names, rows)
+    seen = solver.get_many(names, rows)
     assert set(seen) == set(names)
     assert all(torch.equal(seen[name], solver.get(name, rows)) for name in names)
     before = seen["cvel"].clone()
     solver.step()
     assert torch.equal(seen["cvel"], before) and not torch.equal(solver.get("cvel", rows), before)
-
-
-@pytest.mark.parametrize(
-    ("num_envs", "lanes", "states"), [(6, None, 4), (6, None, 6), (6, None, 21), (1, None, 3), (5, 4, 9)]
-)
-def test_a_preview_is_what_a_reset_brings(model, num_envs, lanes, states):
-    """The same bits as after a reset, for more states or fewer than there are environments; nobody is touched."""
-    names = ("cvel", "xipos", "qM", "xmat", "qpos", "eval_qvel", "cfrc_ext")
-    rng = np.random.default_rng(1)
-    qpos, qvel = 0.3 * rng.normal(size=(states, model.mj.nq)), rng.normal(size=(states, model.mj.nv))
-    solver = RigidSolver(model, num_envs, outputs=names, lanes=lanes)
-    solver.step(5)
-    before, outputs, edits = solver.state_dict(), solver.get("cvel"), solver.edits
-    seen = solver.preview(names, qpos, qvel)
-    for name, part in before.items():
-        assert torch.equal(solver.state_dict()[name], part)
-    assert torch.equal(solver.get("cvel"), outputs) and solver.edits == edits
-    fresh = RigidSolver(model, states, outputs=names)
-    fresh.reset(qpos=qpos, qvel=qvel)
-    for name in names:
-        assert torch.equal(seen[name], fresh.get(name)), name
-
-
-def test_a_preview_of_what_is_no_output(model):
-    """Refused, with what there is."""
-    solver = RigidSolver(model, 2, outputs=("cvel",))
-    with pytest.raises(KeyError, match="xipos: not among this solver's outputs, cvel"):
-        solver.preview(("cvel", "xipos"), solver.qpos, solver.qvel)
-    with pytest.raises(ValueError, match=r"qpos: expected shape \(3, 6\), got \(3, 5\)"):
-        solver.preview((), np.zeros((3, 5)), np.zeros((3, 6)))
-    assert solver.preview((), solver.qpos, solver.qvel) == {}
-    assert solver.preview(("cvel",), np.zeros((0, 6)), np.zeros((0, 6)))["cvel"].shape == (0, model.mj.nbody, 6)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64, torch.int32])

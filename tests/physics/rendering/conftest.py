@@ -59,9 +59,10 @@ class MujocoPoses:
         self.forward()
         return self
 
-    def get(self, name: str) -> torch.Tensor:
-        """A field of MjData, (num_envs, ...)."""
-        return torch.as_tensor(np.stack([getattr(data, name) for data in self.data])).to(self.dtype)
+    def get(self, name: str, envs_idx=None) -> torch.Tensor:
+        """A field of MjData, (n, ...)."""
+        found = torch.as_tensor(np.stack([getattr(data, name) for data in self.data])).to(self.dtype)
+        return found if envs_idx is None else found[envs_idx]
 
 
 def load(name: str) -> mujoco.MjModel:

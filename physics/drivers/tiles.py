@@ -3,8 +3,6 @@
 Numbers are moved by numpy, which turns axes around and scatters in half of torch's time: `tiled` is a view of a tensor.
 """
 
-from typing import Any
-
 import numpy as np
 import torch
 
@@ -66,26 +64,3 @@ class Tiles:
         if index is not None:
             mask[self._tile[index], 0, self._lane[index]] = True
         return torch.from_numpy(mask)
-
-    def index(self, envs_idx: Any) -> np.ndarray | None:
-        """Environment indices (k,) from indices or a bool mask (num_envs,); None for all.
-
-        Raises:
-            ValueError: for a mask of another shape, and for what are no whole numbers.
-            IndexError: for an environment that does not exist.
-        """
-        if envs_idx is None:
-            return None
-        index = np.asarray(envs_idx.cpu() if isinstance(envs_idx, torch.Tensor) else envs_idx)
-        if index.dtype == np.bool_:
-            if index.shape != (self.num_envs,):
-                raise ValueError(f"envs_idx: a mask must have shape ({self.num_envs},), not {index.shape}")
-            index = np.flatnonzero(index)
-        elif index.dtype.kind not in "iu" and index.size:
-            raise ValueError(f"envs_idx={envs_idx!r}: expected whole numbers, as integers, or a mask of bools")
-        index = index.astype(np.int64, copy=False).reshape(-1)
-        wrong = index.view(np.uint64) >= self.num_envs  # negative ones too
-        if np.count_nonzero(wrong):
-            bad = int(index[wrong][0])
-            raise IndexError(f"envs_idx: there is no environment {bad}; they are numbered 0 to {self.num_envs - 1}")
-        return index

@@ -1,0 +1,89 @@
+"""Kernels and their launches: a few microseconds each, and hundreds through Taichi's front door."""
+
+import functools
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import taichi as ti
+import torch
+
+from ..taichi_thread import in_taichis_thread
+from ..tracing import quick_tracing
+from .scratch import Scratch
+
+
+class Kernel:
+    """A Taichi kernel over scratch, traced and compiled when it is first launched.
+
+    The machine code goes on to hold when scratch grows; what Taichi traced does not (`scratch`). So Taichi is asked to
+    compile once, over scratch as small as it begins, and never again.
+
+    Args:
+        scratch: what the kernel works in.
+        make: returns the decorated function; called in Taichi's thread.
+    """
+
+    def __init__(self, scratch: Scratch, make: Callable[[], Any]) -> None:
+        self.scratch = scratch
+        self._make = make
+        self._traced: Any = None  # makes contexts
+        self._code: Any = None
+        self._dims: list[int] = []  # of the arguments
+        self._generation = -1  # of the scratch that the code works in
+
+    def bind(self, arguments: Sequence[torch.Tensor], room: tuple[int, int]) -> Callable[[], None]:
+        """A launch with these arguments, which must stay alive and in place; to be called in Taichi's thread.
+
+        Args:
+            arguments: of the decorated function.
+            room: rows and integers that scratch must have for them.
+        """
+        if self._generation != self.scratch.generation:
+            self._compile(arguments)
+        self.scratch.grow(*room)
+        if self._generation != self.scratch.generation:
+            self._compile(arguments)
+        context = self._traced.make_launch_context()
+        for i, tensor in enumerate(arguments):
+            size = tensor.element_size() * tensor.nelement()
+            shape = tensor.shape[: self._dims[i]]  # the rest is inside its elements
+            context.set_arg_external_array_with_shape((i,), tensor.data_ptr(), size, shape, 0)
+        return functools.partial(ti.lang.impl.get_runtime().prog.launch_kernel, self._code, context)
+
+    def _compile(self, arguments: Sequence[torch.Tensor]) -> None:
+        with warnings.catch_warnings(), quick_tracing():
+            warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
+            primal, program = self._make()._primal, ti.lang.impl.get_runtime().prog
+            self._traced = primal.compiled_kernels[primal.ensure_compiled(*arguments)]
+            self._code = program.compile_kernel(program.config(), program.get_device_caps(), self._traced)
+        self._dims = [argument.annotation.ndim for argument in primal.arguments]
+        self._generation = self.scratch.generation
+
+
+class BoundKernel:
+    """A kernel bound to tensors, which it holds, and to as much scratch as it needs for them.
+
+    Attributes:
+        call: the settings that the next launch will read (`settings.Setting`), one of the tensors.
+    """
+
+    def __init__(self, kernel: Kernel, arguments: tuple, room: tuple[int, int], call: torch.Tensor) -> None:
+        self.call = call
+        self._kernel, self._arguments, self._room = kernel, arguments, room
+        self._turn = kernel.scratch.lock
+        self._launch: Callable[[], None] | None = None
+
+    def __call__(self) -> None:
+        """Run the kernel on the present contents of its arguments."""
+        if self._launch is not None:
+            with self._turn:
+                self._launch()
+        else:
+            in_taichis_thread(self._launch_first)
+
+    def _launch_first(self) -> None:
+        """In Taichi's thread, as Taichi loads the code in the thread that is first to launch it (`Scratch.grow`)."""
+        self._launch = self._kernel.bind(self._arguments, self._room)
+        with self._turn:
+            self._launch()

@@ -1,0 +1,304 @@
+"""The CPU driver: environments in lanes, tiles of them taken by workers through one kernel.
+
+How a batch lies in memory is in `tiles.py`, what a launch is told in `settings.py`, what it does in `kernel.py`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+import torch
+
+from ..fields import layout
+from ..memory import require_memory
+from ..model.features import Features
+from ..model.model import Model
+from ..runtime import Runtime
+from ..state.fields import COORDINATES, EVALUATION, INDICES, NOT_INTEGRATED, QUANTITIES, REMAINDERS, SMOOTH
+from ..state.sizes import all_sizes, coordinate_rows, flat_integers, flat_reals, kept_rows, scratch_rows
+from ..state.snapshot import LARGEST
+from .bound_kernel import BoundKernel
+from .evaluations import Block, Evaluations
+from .interface import Driver, Evaluation, Index, View
+from .kernel import shared_kernel
+from .outputs import Batch, Outputs
+from .scratch import workers_for
+from .settings import CALL_LENGTH, NON_FINITE, Count, Setting
+from .tiles import Tiles
+
+STATE = frozenset(field.name for field in (*COORDINATES, *EVALUATION, *REMAINDERS))
+"""Fields that are kept in memory between launches."""
+_NO_DUMP = torch.zeros((1, 1), dtype=torch.int32)
+
+
+class ClosedSolverError(RuntimeError):
+    """A solver is used after `close`."""
+
+
+class CpuDriver(Driver):
+    """A batch of environments on the processor; see `interface.Driver` for what its methods are asked.
+
+    Args:
+        runtime: whose threads and precision are used.
+        model: of all environments.
+        num_envs: number of environments.
+        width: lanes of a tile.
+        outputs: fields that every step delivers; all others cost an evaluation.
+
+    Raises:
+        MemoryError: for more environments than fit.
+        ValueError: for a model too large.
+    """
+
+    def __init__(self, runtime: Runtime, model: Model, num_envs: int, width: int, outputs: Sequence[str]) -> None:
+        self._runtime, self._dtype, self._width = runtime, runtime.torch_dtype, width
+        self.num_envs, self.sizes = num_envs, all_sizes(model)
+        self._offsets = layout(QUANTITIES, self.sizes)[0]
+        self._widths = {f.name: f.length(self.sizes) for f in QUANTITIES}
+        self._coords, self._kept = coordinate_rows(self.sizes), kept_rows(self.sizes)
+        require_memory(num_envs, self._bytes_per_env())
+        self._tiles = tiles = Tiles(num_envs, width)
+        memory = tiles.zeros(self._coords + self._kept, self._dtype)
+        self._batch = Batch(memory, tiles.zeros(len(Count), torch.int32))
+        self._numbers, self._integers = (tensor.numpy() for tensor in self._batch)  # views
+        single = runtime.precision == "32"
+        self._ints = torch.from_numpy(flat_integers(model))
+        self._reals = torch.from_numpy(flat_reals(model, np.float32 if single else np.float64))
+        rows, index_rows = scratch_rows(self.sizes)
+        self._workers = most = workers_for(rows, index_rows, width, runtime)
+        self._room = most * rows, most * index_rows
+        self._kernel = shared_kernel(runtime, width, Features.of(model, single))
+        self._no_track = torch.zeros((1, 1, 1), dtype=self._dtype)
+        self._fresh = self._reference_rows(model)
+        self._evaluations = Evaluations(self._evaluate)
+        self._outputs = Outputs(outputs, self._offsets, self._widths, tiles, self._batch, self._bind_replay)
+        self._step = self._bind(self._batch, self._outputs.values, self._outputs, replay=False)
+        self._substeps = 0
+        self.reset(None, None)
+        self._rest_spare_lanes()
+
+    def _bytes_per_env(self) -> int:
+        """What an environment takes: its memory and what `reset` makes to fill it, counters, and two int64 indices."""
+        return 2 * (self._coords + self._kept) * self._dtype.itemsize + 4 * (2 * len(Count)) + 16
+
+    def _reference_rows(self, model: Model) -> np.ndarray:
+        """The memory (numbers,) of an environment in the model's reference state."""
+        fresh = np.zeros(self._numbers.shape[1], self._numbers.dtype)
+        fresh[self._place("qpos")] = fresh[self._place("eval_qpos")] = model.mj.qpos0
+        fresh[self._place("eval_qacc")] = NOT_INTEGRATED
+        return fresh
+
+    def _rest_spare_lanes(self) -> None:
+        """Spare lanes of the last tile count as faulty, so that nothing is computed for them alone."""
+        self._batch.counters[:, Count.FAULT].masked_fill_(~self._tiles.used, NON_FINITE)
+
+    # motion
+
+    def step(self, substeps: int) -> None:
+        """Take so many physics steps."""
+        if substeps != self._substeps:
+            self._step.call[Setting.SUBSTEPS] = self._substeps = substeps
+        self._step()
+        self._outputs.mark_current()
+        self._evaluations.forget()
+
+    def rollout(self, controls: np.ndarray) -> torch.Tensor:
+        """Take a step under each of the controls; qpos and qvel after each, (num_envs, nstep, nq + nv)."""
+        track = torch.empty((*controls.shape[:2], self._coordinates), dtype=self._dtype)
+        call, outputs = self._step.call.clone(), self._outputs
+        call[Setting.SUBSTEPS], call[Setting.PERIODS] = 1, controls.shape[1]
+        given = torch.from_numpy(np.ascontiguousarray(controls))
+        self._kernel_on(self._batch, call, outputs.rows, outputs.values, controls=given, track=track)()
+        self.write("ctrl", controls[:, -1], None)
+        self._outputs.mark_current()
+        self._evaluations.forget()
+        return track
+
+    def forward(self, index: Index) -> None:
+        """Let the last evaluation be at the present state, where that is finite."""
+        memory, coords = self._batch.memory, self._coords
+        present, last = memory[:, :coords], memory[:, coords : 2 * coords]
+        sound = (present.abs() <= LARGEST).all(dim=1, keepdim=True)
+        chosen = sound & self._tiles.mask(index)
+        last.copy_(torch.where(chosen, present, last))
+        memory[:, self._place("eval_qacc")].masked_fill_(chosen, NOT_INTEGRATED)
+        memory[:, self._place("eval_rest")].masked_fill_(chosen, 0.0)
+        self._changed(index)
+
+    def _changed(self, index: Index) -> None:
+        """Note that the last evaluation of environments is at another state now."""
+        self._outputs.mark(index)
+        self._evaluations.forget()
+
+    # state
+
+    @property
+    def _coordinates(self) -> int:
+        """Rows of qpos and qvel, the first in memory."""
+        return self._widths["qpos"] + self._widths["qvel"]
+
+    def _place(self, name: str) -> slice:
+        """Where a part of the state lies in the memory."""
+        return slice(self._offsets[name], self._offsets[name] + self._widths[name])
+
+    def read(self, name: str, index: Index = None) -> torch.Tensor:
+        """A part of the state, (k, numbers)."""
+        return self._tiles.read(self._numbers, index, self._place(name))
+
+    def coordinates(self) -> torch.Tensor:
+        """Qpos and qvel side by side (num_envs, nq + nv); the environments of a column lie together in memory."""
+        return self._tiles.columns(self._numbers, slice(0, self._coordinates))
+
+    def write(self, name: str, rows: np.ndarray, index: Index) -> None:
+        """Set a part of the state."""
+        self._tiles.write(self._numbers, self._offsets[name], rows, self._widths[name], index)
+
+    def reset(self, index: Index, coordinates: np.ndarray | None) -> None:
+        """Let everything begin anew, from qpos and qvel side by side, or in the reference state."""
+        rows = self._fresh
+        if coordinates is not None:
+            rows = np.empty((len(coordinates), len(self._fresh)), self._fresh.dtype)
+            rows[:] = self._fresh
+            rows[:, : self._coordinates] = coordinates
+            rows[:, self._coords : self._coords + self._coordinates] = coordinates
+        self._tiles.write(self._numbers, 0, rows, len(self._fresh), index)
+        self._tiles.write(self._integers, 0, np.zeros((), np.int32), len(Count), index)
+        self._changed(index)
+
+    def count(self, row: Count) -> torch.Tensor:
+        """One of the integers of every environment, (num_envs,) int32."""
+        return self._tiles.columns(self._integers, slice(row, row + 1))[:, 0]
+
+    def any_fault(self) -> bool:
+        """Whether any environment has a fault, sooner told than what each has."""
+        return bool(np.count_nonzero(self._integers[:, Count.FAULT])) and bool(self.count(Count.FAULT).any())
+
+    def clear_faults(self, index: Index) -> None:
+        """Let environments move again."""
+        self._batch.counters[:, Count.FAULT].masked_fill_(self._tiles.used & self._tiles.mask(index)[:, 0], 0)
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """Everything that the future depends on."""
+        return {"memory": self._tiles.read(self._numbers), "counters": self._tiles.read(self._integers)}
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Go on from there; ValueError where it is not of this shape."""
+        for name, mine in zip(("memory", "counters"), self._batch, strict=True):
+            theirs = state[name]
+            shape = (self.num_envs, mine.shape[1])
+            if tuple(theirs.shape) != shape or theirs.dtype != mine.dtype:
+                raise ValueError(
+                    f"{name}: saved as {tuple(theirs.shape)} {theirs.dtype}, this solver has {shape} {mine.dtype}; "
+                    "use the model, precision, num_envs and version of Tumble it was saved with"
+                )
+            self._tiles.write(mine.numpy(), 0, theirs.cpu().numpy(), mine.shape[1], None)
+        self._rest_spare_lanes()
+        self._changed(None)
+
+    def close(self) -> None:
+        """Give all memory back."""
+        for name in ("_batch", "_numbers", "_integers", "_outputs", "_step", "_evaluations"):
+            vars(self).pop(name, None)
+
+    # what follows from the state
+
+    def delivers(self, names: Sequence[str]) -> bool:
+        """Whether every step delivers these fields."""
+        return all(name in self._outputs for name in names)
+
+    def evaluate(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
+        """Fields at the last evaluation, (k, numbers) each."""
+        if not self.delivers(names):
+            return self._evaluations.fields(names, index)
+        block = self._delivered(index)
+        return {name: block[:, self._outputs.places[name]] for name in names}
+
+    def _delivered(self, index: Index) -> torch.Tensor:
+        """All outputs of environments, a copy."""
+        self.refresh(index)
+        return self._tiles.pick(self._outputs.values, index)
+
+    def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:
+        """Fields, and the integers that go with them."""
+        return self._evaluations.together(names, index)
+
+    def refresh(self, index: Index) -> None:
+        """Bring the outputs of environments to their last evaluation."""
+        if not self._outputs.current:
+            self._runtime.require()
+            self._outputs.refresh(index)
+
+    def view(self, name: str) -> View | None:
+        """Where a part of the state, an output or "faults" lies in place; None where it does not."""
+        if self._width != 1:
+            return None
+        if name == "faults":
+            return View(self._batch.counters[:, :, 0], slice(Count.FAULT, Count.FAULT + 1))
+        if name in STATE:
+            return View(self._batch.memory[:, :, 0], self._place(name))
+        return View(self._outputs.values, self._outputs.places[name]) if name in self._outputs else None
+
+    # launches
+
+    def _evaluate(self, names: Sequence[str], index: Index, with_indices: bool) -> Block:
+        """Evaluate environments alone, where the last evaluation was."""
+        inside = np.arange(self.num_envs) if index is None else np.unique(index)
+        batch = self._batch if index is None else self._batch.gather(inside, self._tiles)
+        places, count = _side_by_side(names, self._widths)
+        tiles, integers = len(batch.memory), layout(INDICES, self.sizes)[1] if with_indices else 0
+        values = torch.zeros((tiles * self._width, max(1, count)), dtype=self._dtype)
+        dump = torch.zeros((tiles, max(1, integers)), dtype=torch.int32)
+        if tiles:
+            rows = [self._offsets[name] + row for name in names for row in range(self._widths[name])]
+            call = self._call(tiles, count, integers, names, replay=True)
+            self._kernel_on(batch, call, torch.tensor(rows or [0], dtype=torch.int32), values, dump)()
+        at = np.full(self.num_envs, -1)
+        at[inside] = np.arange(len(inside))
+        return Block(index is None, at, places, values, dump[:, :integers])
+
+    def _bind_replay(self, batch: Batch, values: torch.Tensor, outputs: Outputs) -> BoundKernel:
+        return self._bind(batch, values, outputs, replay=True)
+
+    def _bind(self, batch: Batch, values: torch.Tensor, outputs: Outputs, replay: bool) -> BoundKernel:
+        """The kernel over all tiles of a batch with the outputs going to `values`."""
+        call = self._call(self._tiles.count, outputs.count, 0, outputs.places, replay)
+        return self._kernel_on(batch, call, outputs.rows, values)
+
+    def _kernel_on(
+        self,
+        batch: Batch,
+        call: torch.Tensor,
+        rows: torch.Tensor,
+        values: torch.Tensor,
+        dump: torch.Tensor = _NO_DUMP,
+        controls: torch.Tensor | None = None,
+        track: torch.Tensor | None = None,
+    ) -> BoundKernel:
+        """The kernel bound to a batch, and to where its scratch's `rows` and integers go.
+
+        Raises:
+            StaleRuntimeError: Taichi was started anew.
+        """
+        self._runtime.require()
+        where = [self._no_track if tensor is None else tensor for tensor in (controls, track)]
+        arguments = (self._ints, self._reals, *batch, call, rows, values, dump, *where)
+        return BoundKernel(self._kernel, arguments, self._room, call)
+
+    def _call(self, tiles: int, rows: int, indices: int, names: Collection[str], replay: bool) -> torch.Tensor:
+        call = torch.zeros(CALL_LENGTH, dtype=torch.int32)
+        call[Setting.REPLAY] = int(replay)
+        call[Setting.WORKERS] = min(self._workers, tiles)
+        call[Setting.TILES], call[Setting.ROWS], call[Setting.INDICES] = tiles, rows, indices
+        call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
+        call[Setting.EXTERNAL], call[Setting.INERTIAS] = int("cfrc_ext" in names), int("cinert" in names)
+        call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
+        call[Setting.COORDS], call[Setting.KEPT] = self._coords, self._kept
+        return call
+
+
+def _side_by_side(names: Sequence[str], widths: Mapping[str, int]) -> tuple[dict[str, slice], int]:
+    """Columns of every field, and how many there are."""
+    places, first = {}, 0
+    for name in names:
+        places[name] = slice(first, first + widths[name])
+        first += widths[name]
+    return places, first

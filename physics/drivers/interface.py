@@ -1,0 +1,117 @@
+"""What the solver says to a driver; `cpu.CpuDriver` is one.
+
+Environments are named by `index`: numbers (k,) int64 that exist, or None for all. Rows of environments are arrays
+(k, numbers) or what broadcasts to them, in the driver's precision; what is returned is a copy on the driver's device.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+
+from .settings import Count
+
+Index = np.ndarray | None
+
+
+class View(NamedTuple):
+    """Numbers of every environment in place: `block` (num_envs, numbers) is a view, `place` the columns meant."""
+
+    block: torch.Tensor
+    place: slice
+
+
+class Evaluation(NamedTuple):
+    """Fields of environments at their last evaluation.
+
+    Attributes:
+        fields: name -> (n, numbers).
+        indices: integers of the environments computed together, (groups, k); n / groups environments side by side
+            share a row. Spare environments may follow those asked for.
+    """
+
+    fields: dict[str, torch.Tensor]
+    indices: torch.Tensor
+
+
+class Driver(Protocol):
+    """A batch of environments of one model.
+
+    Fields are those of `state.fields.QUANTITIES`. Those of `STATE` are kept between launches and can be written; all
+    others are computed by an evaluation, at the state of the last one (a step, or `forward`).
+    """
+
+    sizes: dict[str, int]  # of the model and of what a step computes
+
+    def step(self, substeps: int) -> None:
+        """Take so many physics steps under the present controls."""
+        ...
+
+    def rollout(self, controls: np.ndarray) -> torch.Tensor:
+        """One step under each of the controls (num_envs, nstep, nu); returns qpos and qvel after each."""
+        ...
+
+    def forward(self, index: Index) -> None:
+        """Let the last evaluation be at the present state, where that is finite; nothing moves."""
+        ...
+
+    def delivers(self, names: Sequence[str]) -> bool:
+        """Whether every step delivers these fields; all others cost an evaluation."""
+        ...
+
+    def refresh(self, index: Index) -> None:
+        """Bring what every step delivers to the last evaluation of these environments."""
+        ...
+
+    def evaluate(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
+        """Fields of environments, (k, numbers) each."""
+        ...
+
+    def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:
+        """Fields of environments with the integers that go with them."""
+        ...
+
+    def read(self, name: str, index: Index = None) -> torch.Tensor:
+        """A part of the state, (k, numbers)."""
+        ...
+
+    def coordinates(self) -> torch.Tensor:
+        """Qpos and qvel side by side (num_envs, nq + nv); the environments of a column lie together in memory."""
+        ...
+
+    def view(self, name: str) -> View | None:
+        """Where a part of the state, an output or "faults" lies in place; None where it does not."""
+        ...
+
+    def write(self, name: str, rows: np.ndarray, index: Index) -> None:
+        """Set a part of the state."""
+        ...
+
+    def reset(self, index: Index, coordinates: np.ndarray | None) -> None:
+        """Let everything begin anew, from qpos and qvel side by side; None: in the reference state."""
+        ...
+
+    def count(self, row: Count) -> torch.Tensor:
+        """One of the integers of every environment, (num_envs,) int32."""
+        ...
+
+    def any_fault(self) -> bool:
+        """Whether any environment has a fault, sooner told than what each has."""
+        ...
+
+    def clear_faults(self, index: Index) -> None:
+        """Let environments move again."""
+        ...
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """Everything that the future depends on, (num_envs, numbers) each."""
+        ...
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Go on from there; ValueError where it is not of this shape."""
+        ...
+
+    def close(self) -> None:
+        """Give all memory back."""
+        ...

@@ -1,0 +1,107 @@
+"""Room for what a step computes: the lane numbers and integers of all workers, shared by all solvers of a lane width.
+
+Taichi compiles the size of a field into nothing but its own bookkeeping: machine code finds the memory by the number of
+the field's tree. So when a larger model comes, the tree is destroyed and a larger one made, which gets the same number,
+and kernels that are compiled go on in the new memory. (As a kernel's argument, an ndarray, scratch is not vectorised:
+Taichi reads the array's address anew for every lane, and LLVM must assume that the lane before has overwritten it. The
+step of an ant took five times as long.)
+"""
+
+import threading
+from typing import Any
+
+import taichi as ti
+
+from ..fields import OFFSET_BITS
+from ..memory import GIB, available_memory
+from ..runtime import Runtime
+
+FIRST_ROWS, FIRST_INDEX_ROWS = 1 << 16, 1 << 14
+"""Rows to begin with: as all but large models need no more, they all find the same kernels in Taichi's cache."""
+MOST_ROWS = 1 << OFFSET_BITS
+"""Rows of all workers together that kernels can address."""
+_HINT = "use fewer bodies, or let fewer pairs of geoms touch (contype, conaffinity, exclude)"
+
+
+class Scratch:
+    """Room that begins small and grows; its methods are called in Taichi's thread.
+
+    Attributes:
+        numbers: field of lane numbers.
+        indices: field of integers.
+        generation: a kernel goes on to work as long as this stays the same.
+        lock: held by whoever works in it, or exchanges it. Nobody waits for Taichi's thread while he holds it.
+    """
+
+    def __init__(self, width: int, dtype: Any) -> None:
+        self.generation, self.lock = 0, threading.Lock()
+        self._kinds, self._sizes = ((width, dtype), (1, ti.i32)), (FIRST_ROWS, FIRST_INDEX_ROWS)
+        self._place_all()
+
+    def _place_all(self) -> None:
+        places = [place(*kind, size) for kind, size in zip(self._kinds, self._sizes, strict=True)]
+        (self.numbers, self.indices), self._trees = zip(*places, strict=True)
+
+    def grow(self, rows: int, index_rows: int) -> None:
+        """Make room for so many rows and integers.
+
+        Where a thread other than Taichi's has compiled a kernel of the user's, Taichi does not let a tree go. Then
+        there is a new generation of scratch beside the present one.
+        """
+        sizes = max(rows, self._sizes[0]), max(index_rows, self._sizes[1])
+        if sizes == self._sizes:
+            return
+        with self.lock:
+            self._sizes, numbers = sizes, [tree.id for tree in self._trees]
+            try:  # not `tree.destroy`, which would have all kernels compiled anew
+                for tree in reversed(self._trees):
+                    tree.ptr.destroy_snode_tree(ti.lang.impl.get_runtime().prog)
+            except RuntimeError:
+                numbers = []
+            self._place_all()
+            if [tree.id for tree in self._trees] != numbers:
+                self.generation += 1
+
+
+def place(width: int, dtype: Any, rows: int) -> tuple[Any, Any]:
+    """A field in a tree of its own, and the tree."""
+    field = ti.Vector.field(width, dtype) if width > 1 else ti.field(dtype)
+    builder = ti.FieldsBuilder()
+    builder.dense(ti.i, rows).place(field)
+    return field, builder.finalize()
+
+
+def workers_for(rows: int, index_rows: int, width: int, runtime: Runtime) -> int:
+    """Number of workers for which there is room: one for each thread, but for very large models.
+
+    Args:
+        rows: lane numbers that a worker needs.
+        index_rows: integers, likewise.
+        width: lanes.
+        runtime: its threads and precision.
+
+    Raises:
+        ValueError: one worker alone needs more than can be addressed.
+        MemoryError: or more than there is.
+    """
+    needed, size = max(rows, index_rows), rows * width * runtime.torch_dtype.itemsize + 4 * index_rows
+    if needed > MOST_ROWS:
+        raise ValueError(
+            f"too large a model: a step needs {needed:,} rows of scratch, and {MOST_ROWS:,} can be addressed; {_HINT}"
+        )
+    there_is = available_memory()
+    if size > there_is:
+        raise MemoryError(
+            f"too large a model: a step needs {size / GIB:,.1f} GiB of scratch, and {there_is / GIB:,.1f} GiB are "
+            f"free; {_HINT}"
+        )
+    threads = 1 if width == 1 else runtime.threads
+    return int(min(threads, MOST_ROWS // needed, there_is // size))
+
+
+def shared_scratch(runtime: Runtime, width: int) -> Scratch:
+    """The scratch of a lane width; to be called in Taichi's thread."""
+    key = ("scratch", width)
+    if key not in runtime.pool:
+        runtime.pool[key] = Scratch(width, runtime.dtype)
+    return runtime.pool[key]

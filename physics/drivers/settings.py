@@ -1,0 +1,62 @@
+"""What a launch is told: the entries of the kernel's argument `call`, and the integers kept for each environment."""
+
+from enum import IntEnum, auto
+
+
+class _FromZero(IntEnum):
+    @staticmethod
+    def _generate_next_value_(name: str, start: int, count: int, last_values: list[int]) -> int:
+        return count
+
+
+class Setting(_FromZero):
+    """Entries of `call`, an array of `CALL_LENGTH` integers."""
+
+    SUBSTEPS = auto()
+    """Steps to take under the same controls; 0: evaluate only."""
+    PERIODS = auto()
+    """Controls to take one after the other; 0: those in memory."""
+    REPLAY = auto()
+    """1: evaluate where the last evaluation was, and leave the memory as it is."""
+    WORKERS = auto()
+    """Number of workers."""
+    TILES = auto()
+    """Number of tiles."""
+    ROWS = auto()
+    """Rows of the scratch to hand out."""
+    INDICES = auto()
+    """Integers of the scratch to hand out."""
+    COORDS = auto()
+    """Rows of the coordinates in memory."""
+    KEPT = auto()
+    """Rows kept beside them."""
+    EXTERNAL = auto()
+    """1: compute cfrc_ext."""
+    CENTERS = auto()
+    """1: compute xipos and subtree_com."""
+    INERTIAS = auto()
+    """1: compute cinert."""
+    SMOOTH = auto()
+    """1: compute the forces and accelerations without constraints."""
+    NEXT = 32
+    """Tiles that workers have taken so far; 0 between launches. Workers write it, so it has a cache line of its own."""
+    FINISHED = 48
+    """Workers that found no tile left; 0 between launches, and in a cache line of its own."""
+
+
+CALL_LENGTH = 64
+
+
+class Count(_FromZero):
+    """Rows of the integers of an environment."""
+
+    FAULT = auto()
+    """Bits of what went wrong."""
+    STEPS = auto()
+    """Steps taken since the reset."""
+    NITER = auto()
+    """Solver iterations of the last evaluation."""
+
+
+NON_FINITE = 1
+"""Bit of `Count.FAULT`: the state stopped being finite; the environment waits for a reset."""

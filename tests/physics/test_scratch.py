@@ -1,0 +1,128 @@
+"""Scratch that grows under kernels which are compiled and bound, and what does not fit."""
+
+import numpy as np
+import pytest
+import taichi as ti
+import torch
+
+import tumble
+from tumble.physics import Model, RigidSolver
+from tumble.physics.drivers import cpu, scratch
+from tumble.physics.drivers.bound_kernel import Kernel
+from tumble.physics.taichi_thread import in_taichis_thread
+
+BALL = "<mujoco><worldbody><geom type='plane' size='9 9 1'/><body pos='0 0 .2'>{}</body></worldbody></mujoco>"
+SPHERE, CYLINDER = (f"<freejoint/><geom type='{kind}' size='.1 .1'/>" for kind in ("sphere", "cylinder"))
+
+
+def falling(num_envs, shape=SPHERE, lanes=None):
+    return RigidSolver(Model.from_mjcf(BALL.format(shape)), num_envs, lanes=lanes)
+
+
+def fallen(solver):
+    """Where everything is after forty steps from the reference."""
+    solver.reset()
+    solver.step(40)
+    return solver.state_dict()["memory"]
+
+
+@pytest.fixture
+def compilations(monkeypatch):
+    """Kernels compiled since the runtime was started."""
+    seen, compile_one = [], Kernel._compile
+
+    def compile_and_note(kernel, arguments):
+        seen.append(kernel)
+        compile_one(kernel, arguments)
+
+    monkeypatch.setattr(Kernel, "_compile", compile_and_note)
+    tumble.init(precision="32")
+    return seen
+
+
+def need(monkeypatch, rows, index_rows):
+    """Have models need so many rows for each worker."""
+    monkeypatch.setattr(cpu, "scratch_rows", lambda sizes: (rows, index_rows))
+
+
+@pytest.mark.parametrize("num_envs", [1, 20])
+def test_a_larger_model_compiles_nothing_anew(compilations, num_envs, monkeypatch):
+    """The same bits as before, of solvers that were bound before scratch was exchanged under them."""
+    small = falling(num_envs)
+    before = fallen(small)
+    for size in (1 << 17, 1 << 19):
+        need(monkeypatch, size, size // 4)
+        large = falling(num_envs)
+        workers = 1 if num_envs == 1 else large.runtime.threads
+        place = large.runtime.pool["scratch", large._driver._width]
+        assert torch.equal(fallen(large), before)
+        assert place._sizes == (workers * size, workers * size // 4)
+        assert torch.equal(fallen(small), before)
+    assert len(compilations) == 1
+
+
+def test_kernels_compiled_over_scratch_that_has_grown(compilations, monkeypatch):
+    """Another width, and optional code: compiled over what there is by then."""
+    first = fallen(falling(20))
+    need(monkeypatch, 1 << 17, 1 << 15)
+    assert torch.equal(fallen(falling(1))[0], first[0]) and torch.equal(fallen(falling(20)), first)
+    assert torch.isfinite(fallen(falling(20, CYLINDER))).all()
+    assert len(compilations) == 3
+
+
+def test_a_thread_that_has_compiled_something_of_its_own(compilations, monkeypatch):
+    """Taichi does not let scratch go any more: the larger model gets scratch and a kernel of its own."""
+    small = falling(20)
+    before = fallen(small)
+
+    @ti.kernel
+    def double(numbers: ti.types.ndarray(ti.i32, 1)):
+        for i in range(numbers.shape[0]):
+            numbers[i] *= 2
+
+    numbers = np.ones(3, np.int32)
+    double(numbers)
+    assert numbers.tolist() == [2, 2, 2]
+    need(monkeypatch, 1 << 17, 1 << 15)
+    large = falling(20)
+    assert torch.equal(fallen(large), before) and torch.equal(fallen(small), before)
+    assert len(compilations) == 2
+
+
+def test_scratch_is_exchanged_while_others_step(compilations):
+    """A step that another thread takes meanwhile waits, or is waited for."""
+    from threading import Thread
+
+    solver = falling(20)
+    before = fallen(solver)
+    place = solver.runtime.pool["scratch", solver._driver._width]
+
+    def grow():
+        for k in range(40):
+            in_taichis_thread(place.grow, (1 << 17) + k, (1 << 15) + k)
+
+    thread = Thread(target=grow)
+    thread.start()
+    while thread.is_alive():
+        assert torch.equal(fallen(solver), before)
+    assert place._sizes == ((1 << 17) + 39, (1 << 15) + 39)
+
+
+def test_a_very_large_model_gets_fewer_workers(monkeypatch):
+    runtime = tumble.init(precision="32", threads=2)
+    monkeypatch.setattr(scratch, "MOST_ROWS", 1 << 17)
+    assert [scratch.workers_for(rows, 1, 16, runtime) for rows in (1 << 16, (1 << 16) + 1)] == [2, 1]
+    with pytest.raises(
+        ValueError, match=r"too large a model: a step needs 131,073 rows .* 131,072 can be addressed; use"
+    ):
+        scratch.workers_for(1, (1 << 17) + 1, 16, runtime)
+
+
+def test_a_model_for_which_there_is_no_memory(monkeypatch):
+    runtime = tumble.init(precision="32", threads=2)
+    monkeypatch.setattr(scratch, "available_memory", lambda: 1.5 * (1 << 30))
+    assert [scratch.workers_for(rows, 0, 16, runtime) for rows in (1 << 23, 1 << 24)] == [2, 1]
+    with pytest.raises(
+        MemoryError, match=r"too large a model: a step needs 2\.0 GiB of scratch, and 1\.5 GiB are free"
+    ):
+        scratch.workers_for(1 << 25, 0, 16, runtime)
