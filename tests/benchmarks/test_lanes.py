@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tumble.benchmarks.lanes import Words, ancestor_lists, numpy_result, random_operands
+from tumble.benchmarks.lanes import Words, numpy_result, random_operands
 from tumble.benchmarks.models import load
 from tumble.benchmarks.operations import OPERATIONS, numpy_tree_factor
 
@@ -30,7 +30,7 @@ def test_a_wrong_result_is_noticed(runtime, humanoid):
 
 def test_numpy_tree_factor_multiplies_out(humanoid):
     matrix = random_operands(humanoid, np.float64)["matrix"][..., 0]
-    factored = numpy_tree_factor(matrix[..., None], ancestor_lists(humanoid))[..., 0]
+    factored = numpy_tree_factor(matrix[..., None], humanoid.dof_paths())[..., 0]
     lower = np.tril(factored, -1) + np.eye(len(matrix))
     product = lower.T @ np.diag(np.diag(factored)) @ lower
     np.testing.assert_allclose(np.tril(product), np.tril(matrix), atol=1e-12)
