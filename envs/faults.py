@@ -13,7 +13,8 @@ _STORIES = {
     ),
     CONTACTS_FULL: (
         "it has more contacts than there is room for, so only the deepest were kept",
-        "enlarge the contact buffer of the solver, or let fewer geoms collide",
+        "make the model with more room (option max_contacts; solver.contacts_needed says how much), or let fewer geoms "
+        "collide",
     ),
 }
 

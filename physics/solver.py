@@ -9,7 +9,7 @@ import torch
 from .arguments import as_count, as_environments, as_numbers, as_rows, require_start
 from .drivers.cpu import STATE, ClosedSolverError, CpuDriver
 from .drivers.interface import Driver, View
-from .drivers.settings import NON_FINITE, Count
+from .drivers.settings import CONTACTS_FULL, NON_FINITE, Count
 from .model.model import Model
 from .readout.contacts import SOURCES as CONTACT_SOURCES
 from .readout.contacts import Contacts, batched_contacts
@@ -22,7 +22,7 @@ from .state.fields import QUANTITIES
 from .state.sizes import solver_notes
 from .state.snapshot import LARGEST
 
-__all__ = ["NON_FINITE", "ClosedSolverError", "RigidSolver"]
+__all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
 
 
 class RigidSolver:
@@ -95,8 +95,16 @@ class RigidSolver:
 
     @property
     def faults(self) -> torch.Tensor:
-        """Bits of what went wrong (num_envs,), int32: `NON_FINITE`. Cleared by `reset` and `set_state`."""
+        """Bits of what went wrong (num_envs,), int32: `NON_FINITE`, `CONTACTS_FULL`; cleared by `reset`, `set_state`.
+
+        With a full list of contacts (`Model.max_contacts`) an environment goes on with its deepest ones.
+        """
         return self._driver.count(Count.FAULT)
+
+    @property
+    def contacts_needed(self) -> torch.Tensor:
+        """Most contacts that an environment with the fault `CONTACTS_FULL` had at once (num_envs,), int32; else 0."""
+        return self._driver.count(Count.NEEDED)
 
     @property
     def any_fault(self) -> bool:

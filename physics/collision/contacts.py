@@ -14,22 +14,79 @@ ALIGNED = {False: 1e-6, True: 1e-15}  # below this sine a tangent hint counts as
 
 
 @ti.func
+def clear_contacts(work: ti.template()):
+    """An empty list."""
+    work.tile_ncon[0] = 0
+    work.con_count[0] = work.real(0.0)
+    work.con_needed[0] = work.real(0.0)
+
+
+@ti.func
+def limit_contacts(model: ti.template(), work: ti.template()):
+    """Where lanes have more contacts than `max_contacts`, keep their deepest and set `contacts_full`."""
+    most = ti.cast(model.max_contacts, work.lanes.dtype)
+    if work.lanes.any(work.lanes.mask(work.con_count[0] > most)):
+        keep_deepest(model, work)
+    full = work.lanes.mask(work.con_needed[0] > most)
+    work.contacts_full[0] = ti.max(work.contacts_full[0], full * work.con_needed[0])
+
+
+@ti.func
+def keep_deepest(model: ti.template(), work: ti.template()):
+    """Take the shallowest contacts from lanes with more than `max_contacts`; then close the gaps in the list.
+
+    Of contacts as deep as each other the first ones stay. A tile's list has room for as many contacts in each lane.
+    """
+    lanes, most = work.lanes, model.max_contacts
+    for lane in range(lanes.width):
+        count = ti.cast(work.con_count.of_lane(lanes, lane, 0), ti.i32)
+        for _excess in range(count - most):
+            shallowest, dist = 0, ti.cast(-1e30, lanes.dtype)
+            for k in range(work.tile_ncon[0]):
+                here = work.con_dist.of_lane(lanes, lane, k)
+                if work.con_present.of_lane(lanes, lane, k) > 0.5 and here >= dist:
+                    shallowest, dist = k, here
+            work.con_present.of_lane(lanes, lane, shallowest)._assign(0.0)
+        work.con_count.of_lane(lanes, lane, 0)._assign(ti.cast(ti.min(count, most), lanes.dtype))
+    used = 0
+    for k in range(work.tile_ncon[0]):
+        if lanes.any(work.con_present[k]):
+            if used < k:
+                work.con_geom1.put(used, work.con_geom1[k])
+                work.con_geom2.put(used, work.con_geom2[k])
+                work.con_dist[used] = work.con_dist[k]
+                work.con_present[used] = work.con_present[k]
+                work.con_pos.put(used, work.con_pos[k])
+                for c in range(6):
+                    work.con_frame.at(used, c)._assign(work.con_frame.at(k, c))
+            used += 1
+    work.tile_ncon[0] = used
+
+
+@ti.func
 def detection_distance(model: ti.template(), g1: ti.i32, g2: ti.i32):
     """Contacts of two geoms that are closer than this are detected."""
     return model.geom_detect[g1] + model.geom_detect[g2]
 
 
 @ti.func
-def append(work: ti.template(), g1: ti.i32, g2: ti.i32, touch: ti.template(), present: ti.template()):
+def append(
+    model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, touch: ti.template(), present: ti.template()
+):
     """Add a contact of two geoms in the lanes of the mask `present`, if there are any."""
     if work.lanes.any(present):
+        if work.tile_ncon[0] == model.ncon:
+            keep_deepest(model, work)
         k = work.tile_ncon[0]
         work.tile_ncon[0] = k + 1
+        here = work.lanes.rounded(present)
+        work.con_count[0] = work.con_count[0] + here
+        work.con_needed[0] = work.con_needed[0] + here
         work.con_geom1.put(k, g1)
         work.con_geom2.put(k, g2)
         found = work.lanes.rounded(touch)
         work.con_dist[k] = found.dist
-        work.con_present[k] = work.lanes.rounded(present)
+        work.con_present[k] = here
         work.con_pos.put(k, found.pos)
         work.con_frame.put_numbers(k, 0, found.normal.numbers())
         work.con_frame.put_numbers(k, 3, found.tangent.numbers())

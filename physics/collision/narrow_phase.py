@@ -9,7 +9,7 @@ import taichi as ti
 
 from ..kinematics.precise import double_lanes, precise_geom
 from ..model.pair_table import PAIR_TABLE
-from .contacts import append, detection_distance
+from .contacts import append, clear_contacts, detection_distance, limit_contacts
 from .plane_hulls import plane_box, plane_cylinder, plane_mesh
 from .primitives import (
     closest_on_segments,
@@ -40,7 +40,7 @@ def plane_sphere(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i
     fine = work.fine
     radius = model.geom_size.at(g2, 0)
     touch = plane_point(fine.lanes, fine.geom_xpos[g1], fine.geom_axis[g1], fine.geom_xpos[g2], radius)
-    append(work, g1, g2, touch, fine.lanes.mask(touch.dist <= detection_distance(model, g1, g2)))
+    append(model, work, g1, g2, touch, fine.lanes.mask(touch.dist <= detection_distance(model, g1, g2)))
 
 
 @ti.func
@@ -54,7 +54,7 @@ def plane_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.
         touch = plane_point(
             fine.lanes, plane, normal, fine.geom_xpos[g2] + axis * half, model.geom_size.at(g2, 0)
         ).along(axis)
-        append(work, g1, g2, touch, fine.lanes.mask(touch.dist <= detection_distance(model, g1, g2)))
+        append(model, work, g1, g2, touch, fine.lanes.mask(touch.dist <= detection_distance(model, g1, g2)))
 
 
 @ti.func
@@ -108,7 +108,7 @@ def _append_spheres(
             model.geom_size.at(g2, 0),
         )
         present = lanes.mask(touch.dist <= detection_distance(model, g1, g2)) * wanted
-        append(work, g1, g2, touch.moved(_root(model, work, g1)), present)
+        append(model, work, g1, g2, touch.moved(_root(model, work, g1)), present)
     return present
 
 
@@ -204,8 +204,9 @@ ROUTINES = {
 @ti.func
 def narrow_phase(model: ti.template(), work: ti.template()):
     """Fill the contact list with every contact closer than margins and gaps."""
-    work.tile_ncon[0] = 0
+    clear_contacts(work)
     for row, pair in ti.static(enumerate(PAIR_TABLE)):
         if ti.static(model.has.rare or not pair.hulls):
             for p in range(model.pair_start[row], model.pair_start[row + 1]):
                 ROUTINES[pair.routine](model, work, model.pair_geom1[p], model.pair_geom2[p])
+    limit_contacts(model, work)

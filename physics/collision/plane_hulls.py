@@ -11,6 +11,7 @@ HALF_SQRT3 = 0.8660254037844386
 
 @ti.func
 def _offer(
+    model: ti.template(),
     work: ti.template(),
     g1: ti.i32,
     g2: ti.i32,
@@ -21,7 +22,7 @@ def _offer(
 ):
     """Append a contact whose point lies on the shape's surface; half the depth moves it midway."""
     fine = work.fine
-    append(work, g1, g2, Touch(dist, point - normal * (dist * 0.5), normal, zero_vector(fine.lanes)), present)
+    append(model, work, g1, g2, Touch(dist, point - normal * (dist * 0.5), normal, zero_vector(fine.lanes)), present)
 
 
 @ti.func
@@ -47,15 +48,15 @@ def plane_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti
     lean = lean * half
     low = height + lean + drop
     touching = lanes.mask(low <= reach)
-    _offer(work, g1, g2, low, center + rim + axis, normal, touching)
+    _offer(model, work, g1, g2, low, center + rim + axis, normal, touching)
     high = height - lean + drop
-    _offer(work, g1, g2, high, center + rim - axis, normal, touching * lanes.mask(high <= reach))
+    _offer(model, work, g1, g2, high, center + rim - axis, normal, touching * lanes.mask(high <= reach))
     across = rim.cross(axis)
     across = across * (HALF_SQRT3 * radius / ti.max(across.norm(), MINIMUM))
     third = height + lean - drop * 0.5
     present = touching * lanes.mask(third <= reach)
     for sign in range(2):
-        _offer(work, g1, g2, third, center + across * (1.0 - 2.0 * sign) + axis - rim * 0.5, normal, present)
+        _offer(model, work, g1, g2, third, center + across * (1.0 - 2.0 * sign) + axis - rim * 0.5, normal, present)
 
 
 @ti.func
@@ -80,7 +81,7 @@ def plane_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32)
                 * lanes.mask(found < 3.5)
             )
             found += present
-            _offer(work, g1, g2, height + drop, center + corner, normal, present)
+            _offer(model, work, g1, g2, height + drop, center + corner, normal, present)
 
 
 @ti.func
@@ -122,7 +123,7 @@ def plane_mesh(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32
             offset = axes.times(local)
             drop = normal.dot(offset)
             present = present * lanes.mask(height + drop <= detection_distance(model, g1, g2)) * lanes.mask(drop <= 0.0)
-            _offer(work, g1, g2, height + drop, center + offset, normal, present)
+            _offer(model, work, g1, g2, height + drop, center + offset, normal, present)
 
 
 @ti.func

@@ -174,7 +174,9 @@ class CpuDriver(Driver):
 
     def clear_faults(self, index: Index) -> None:
         """Let environments move again."""
-        self._batch.counters[:, Count.FAULT].masked_fill_(self._tiles.used & self._tiles.mask(index)[:, 0], 0)
+        cleared = self._tiles.used & self._tiles.mask(index)[:, 0]
+        for row in (Count.FAULT, Count.NEEDED):
+            self._batch.counters[:, row].masked_fill_(cleared, 0)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """Everything that the future depends on."""

@@ -23,7 +23,7 @@ from ..step import step
 from ..taichi_thread import in_taichis_thread
 from .bound_kernel import Kernel
 from .scratch import Scratch, shared_scratch
-from .settings import Count, Setting
+from .settings import CONTACTS_FULL, NON_FINITE, Count, Setting
 
 
 @traced
@@ -64,10 +64,12 @@ def _begin(
     """Bring a tile into the scratch."""
     lanes = work.lanes
     coords = call[Setting.COORDS]
-    fault = work.real(0.0)
+    fault, full = work.real(0.0), work.real(0.0)
     for lane in ti.static(range(lanes.width)):
-        lanes.put(fault, lane, counters[tile, Count.FAULT, lane])
+        lanes.put(fault, lane, counters[tile, Count.FAULT, lane] & NON_FINITE)
+        lanes.put(full, lane, counters[tile, Count.NEEDED, lane])
     work.fault[0] = fault
+    work.contacts_full[0] = full
     if call[Setting.REPLAY] == 1:
         load_rows(work, memory, tile, coords, coords, 0)
         load_rows(work, memory, tile, coords, call[Setting.KEPT], coords)
@@ -98,10 +100,16 @@ def _end(
         store_row(work, r, memory, tile, r)
     fault = work.real(0.0) + work.fault[0]
     niter = work.real(0.0) + work.solver_niter[0]
+    full = work.real(0.0) + work.contacts_full[0]
     for lane in ti.static(range(lanes.width)):
         steps = ti.cast(lanes.get(periods, lane), ti.i32) * call[Setting.SUBSTEPS]
         counters[tile, Count.STEPS, lane] = counters[tile, Count.STEPS, lane] + steps
-        counters[tile, Count.FAULT, lane] = ti.cast(lanes.get(fault, lane), ti.i32)
+        needed = ti.cast(lanes.get(full, lane), ti.i32)
+        bits = ti.cast(lanes.get(fault, lane), ti.i32)
+        if needed > 0:
+            bits += CONTACTS_FULL
+        counters[tile, Count.FAULT, lane] = bits
+        counters[tile, Count.NEEDED, lane] = needed
         counters[tile, Count.NITER, lane] = ti.cast(lanes.get(niter, lane), ti.i32)
 
 

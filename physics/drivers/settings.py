@@ -56,7 +56,11 @@ class Count(_FromZero):
     """Steps taken since the reset."""
     NITER = auto()
     """Solver iterations of the last evaluation."""
+    NEEDED = auto()
+    """Most contacts that the environment had since its reset where they did not find room; 0: all did."""
 
 
 NON_FINITE = 1
 """Bit of `Count.FAULT`: the state stopped being finite; the environment waits for a reset."""
+CONTACTS_FULL = 2
+"""Bit of `Count.FAULT`: more contacts than `max_contacts`, of which the deepest were kept; it goes on."""

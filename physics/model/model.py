@@ -8,14 +8,15 @@ import numpy as np
 from .loading import MUJOCO_ERRORS, Loaded, admit, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, pack
 from .sanity import ModelLoadError
-from .solver_choice import choose_solver, take_choice
+from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
 
 
 class Model:
     """A model that Tumble can simulate.
 
     Make one with `from_mjcf`, `from_mjspec` or `from_mjmodel`; options of the file (`timestep`, `integrator`,
-    `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be overridden by keyword.
+    `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be overridden by keyword;
+    `solver="auto"` and `max_contacts` are Tumble's own.
 
     Attributes:
         mj: the compiled `mujoco.MjModel`; treat it as read-only.
@@ -23,22 +24,24 @@ class Model:
         unused: parts of the file that cannot change the motion and are not read.
         solver: "newton" or "cg", conjugate gradients: what the option `solver` says, else what the file says if that is
             not Newton, which is MuJoCo's default too; else, or with the option "auto", the rule of `solver_choice`.
+        max_contacts: most contacts that an environment can have at once: the option `max_contacts`, or a rule.
         sizes: named sizes of the fields of `model.fields`.
         values: those fields, as numpy arrays.
     """
 
-    def __init__(self, loaded: Loaded, strict: bool = True, told: bool = False) -> None:
+    def __init__(self, loaded: Loaded, strict: bool = True, choices: Choices = NO_CHOICES) -> None:
         """Use the `from_...` constructors instead."""
         loaded, support = admit(loaded, strict)
         self.mj = loaded.mjm
         self.notes = list(support.notes)
-        self.solver, notes = choose_solver(self.mj, told)
+        self.solver, notes = choose_solver(self.mj, choices.solver)
         self.notes += notes
         self.unused = [str(finding) for finding in support.unused]
         try:
             self.sizes, self.values = pack(self.mj)
         except (MemoryError, RuntimeError, np.linalg.LinAlgError, *MUJOCO_ERRORS) as error:
             raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error
+        self.max_contacts = choices.max_contacts or default_max_contacts(self.mj)
         check_size(loaded.source.label, self.values)
 
     def dof_paths(self) -> list[list[int]]:
@@ -62,17 +65,17 @@ class Model:
             UnsupportedModelError: the model uses what Tumble does not simulate yet.
             ValueError: unknown or impossible option.
         """
-        told, options = take_choice(options)
-        return cls(load_mjcf(path_or_xml, **options), strict, told)
+        choices, options = take_choices(options)
+        return cls(load_mjcf(path_or_xml, **options), strict, choices)
 
     @classmethod
     def from_mjspec(cls, spec: mujoco.MjSpec, *, strict: bool = True, **options: object) -> "Model":
         """Compile an MjSpec; see `from_mjcf`."""
-        told, options = take_choice(options)
-        return cls(load_mjspec(spec, **options), strict, told)
+        choices, options = take_choices(options)
+        return cls(load_mjspec(spec, **options), strict, choices)
 
     @classmethod
     def from_mjmodel(cls, mjm: mujoco.MjModel, *, strict: bool = True, **options: object) -> "Model":
         """Take a compiled MjModel (copied); see `from_mjcf`."""
-        told, options = take_choice(options)
-        return cls(load_mjmodel(mjm, **options), strict, told)
+        choices, options = take_choices(options)
+        return cls(load_mjmodel(mjm, **options), strict, choices)

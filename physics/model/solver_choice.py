@@ -1,4 +1,6 @@
-"""Which solver a model gets: Newton's method, or conjugate gradients where its factor would be dear.
+"""Options of Tumble's own: the solver, and room for contacts.
+
+A model is solved by Newton's method, or by conjugate gradients where its factor would be dear.
 
 Newton factors a Hessian that couples all bodies that touch, in any of the environments that are stepped side by side.
 In a crowd of bodies that may touch each other its pattern fills up, and its cost grows with the cube of their number;
@@ -6,23 +8,64 @@ conjugate gradients only ever go through contacts and bodies, one after the othe
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
 NEWTON, CG = "newton", "cg"
+SPARE_CONTACTS, CONTACTS_OF_ROUND, CONTACTS_OF_FACES = 32, 6, 24
 CROWD = 8
 """Trees that may touch one another from which on they are a crowd (measured: `tumble bench scenes`)."""
 SMALL_TREE = 12
 """Most dofs a tree of a crowd has in the mean: a robot's many dofs are what Newton is good at."""
 
 
-def take_choice(options: Mapping[str, object]) -> tuple[bool, dict[str, object]]:
-    """Whether the option `solver` names a solver, and the options without "auto", which MuJoCo does not know."""
-    asked = options.get("solver")
+class Choices(NamedTuple):
+    """Options that MuJoCo does not have.
+
+    Attributes:
+        solver: whether the user named a solver.
+        max_contacts: most contacts of an environment; None: `default_max_contacts`.
+    """
+
+    solver: bool
+    max_contacts: int | None
+
+
+NO_CHOICES = Choices(False, None)
+
+
+def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, object]]:
+    """Tumble's own options, and those for MuJoCo: without `max_contacts`, and without the solver "auto".
+
+    Raises:
+        ValueError: `max_contacts` is not a whole number above zero.
+    """
+    rest = dict(options)
+    most = rest.pop("max_contacts", None)
+    if most is not None and (not isinstance(most, (int, np.integer)) or isinstance(most, bool) or most < 1):
+        raise ValueError(f"option max_contacts: {most!r} is not a whole number above zero")
+    asked = rest.get("solver")
     if isinstance(asked, str) and asked.lower() == "auto":
-        return False, {name: value for name, value in options.items() if name != "solver"}
-    return asked is not None, dict(options)
+        del rest["solver"]
+        asked = None
+    return Choices(asked is not None, None if most is None else int(most)), rest
+
+
+def default_max_contacts(mjm: mujoco.MjModel) -> int:
+    """Room for the contacts of one environment: some for every geom that moves and collides, more for those with faces.
+
+    Spheres lie in a pile with at most six contacts each (twelve neighbours, half of them counted), boxes with about as
+    many faces that meet in four points. A robot's geoms have far fewer.
+    """
+    collides = (mjm.geom_contype | mjm.geom_conaffinity) != 0
+    moves = mjm.body_dofnum[mjm.body_weldid[mjm.geom_bodyid]] > 0
+    kinds = mjm.geom_type[collides & moves]
+    round_ones = np.isin(
+        kinds, [int(getattr(mujoco.mjtGeom, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "ELLIPSOID")]
+    )
+    return SPARE_CONTACTS + CONTACTS_OF_ROUND * int(round_ones.sum()) + CONTACTS_OF_FACES * int((~round_ones).sum())
 
 
 def choose_solver(mjm: mujoco.MjModel, told: bool) -> tuple[str, list[str]]:

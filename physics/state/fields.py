@@ -86,6 +86,8 @@ CONTACTS: tuple[Field, ...] = (
     _F("con_pos", ("ncon",), 3, "m", "midpoint between the surfaces"),
     _F("con_frame", ("ncon",), 9, "", "rows: normal from geom 1 to geom 2, two tangents"),
     _F("con_present", ("ncon",), 1, "", "mask: detected in this lane"),
+    _F("con_count", ("one",), 1, "", "contacts of the lane that are in the list"),
+    _F("con_needed", ("one",), 1, "", "contacts that were detected in the lane"),
 )
 
 BLOCKS: tuple[Field, ...] = (
@@ -153,6 +155,7 @@ INTEGRATION: tuple[Field, ...] = (
     _F("mean_qvel", ("nv",), 1, "m/s or rad/s", "Runge-Kutta's weighted velocity"),
     _F("mean_qacc", ("nv",), 1, "m/s^2 or rad/s^2", "Runge-Kutta's weighted acceleration"),
     _F("fault", ("one",), 1, "", "mask: stopped because its state was not finite"),
+    _F("contacts_full", ("one",), 1, "", "most contacts that did not find room since the last reset; 0: all did"),
     _F("block", ("six", "six"), 1, "", "unsymmetric 6x6 system of a free body"),
 )
 

@@ -13,23 +13,9 @@ from ..model.solver_choice import CG
 from .fields import COORDINATES, EVALUATION, INDICES, REMAINDERS, SCRATCH
 
 SIZES = (
-    *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "nlimit"),
-    *(
-        "nvert",
-        "ncorner",
-        "ncon",
-        "nblock",
-        "nblockdof",
-        "njac",
-        "nM",
-        "nH",
-        "nqfine",
-        "ncgdof",
-        "ncgbody",
-        "nown",
-        "nside",
-        "naxis",
-    ),
+    *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "nlimit", "nvert"),
+    *("ncorner", "max_contacts", "ncon", "naxis", "nblock", "nblockdof", "njac", "nM", "nH", "nqfine"),
+    *("ncgdof", "ncgbody", "nown", "nside"),
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
@@ -47,6 +33,8 @@ HEADER: tuple[str, ...] = (
 
 
 _WHOLE_LINES = 64  # numbers, of any type and width, that fill whole cache lines
+MOST_LANES = 16
+"""Environments in the widest tile."""
 SINGLE_TOLERANCE = 1e-6
 """Least solver tolerance at single precision: below it rounding decides, not convergence."""
 _INTEGRATORS = {
@@ -60,7 +48,9 @@ def all_sizes(model: Model) -> dict[str, int]:
     """The model's sizes and those of the scratch: a tile's contact list holds what all pairs can fill at once."""
     sizes, values = model.sizes, model.values
     of_row = np.diff(values["pair_start"])
-    contacts = int(of_row @ [row.contacts for row in PAIR_TABLE])
+    bound = int(of_row @ [row.contacts for row in PAIR_TABLE])
+    most = min(bound, model.max_contacts)
+    contacts = min(bound, MOST_LANES * most + 1)  # one more than all lanes together keep
     limit_dofs = int(np.where(values["limit_side"] == 0, 3, 1).sum())
     deepest = int(values["dof_depth"].max(initial=0))
     dofs = contacts * min(sizes["nv"], 2 * deepest)
@@ -74,6 +64,7 @@ def all_sizes(model: Model) -> dict[str, int]:
         "ncgdof": sizes["nv"] if cg else 0,
         "ncgbody": sizes["nbody"] if cg else 0,
         "naxis": axes,
+        "max_contacts": most,
         "nown": contacts + 1 if cg else 0,
         "nside": 2 * contacts if cg else 0,
     }
