@@ -76,6 +76,30 @@ def _begin(
 
 
 @ti.func
+def _spread_parameters(model: ti.template(), work: ti.template(), reals: ti.template()):
+    """The model's numbers to every lane, where environments may have others."""
+    if ti.static(model.has.parameters):
+        model.differ(work)
+        for r in range(model.nparameter):
+            work.parameters[r] = work.real(reals[r])
+
+
+@ti.func
+def _take_parameters(
+    model: ti.template(),
+    work: ti.template(),
+    own: ti.template(),
+    own_rows: ti.template(),
+    call: ti.template(),
+    tile: ti.i32,
+):
+    """The numbers of the model that environments have of their own, in the place of the model's."""
+    if ti.static(model.has.parameters):
+        for k in range(call[Setting.OWN]):
+            work.parameters[own_rows[k]] = cell(work.lanes, own, tile, k)
+
+
+@ti.func
 def _end(
     model: ti.template(),
     work: ti.template(),
@@ -130,12 +154,22 @@ def _trace(model: ti.template(), work: ti.template(), track: ti.template(), tile
 
 
 @ti.func
-def _hand_out(work: ti.template(), row: ti.i32, out: ti.template(), tile: ti.i32, column: ti.i32):
-    """Row of the scratch into a column of an array (tiles W, columns): to every environment its own."""
+def _hand_out(
+    work: ti.template(),
+    call: ti.template(),
+    rows: ti.template(),
+    out: ti.template(),
+    dump: ti.template(),
+    tile: ti.i32,
+):
+    """Rows of the scratch into columns of an array (tiles W, columns), to every environment its own; and integers."""
     lanes = work.lanes
-    value = work.row(row)
-    for lane in ti.static(range(lanes.width)):
-        out[tile * lanes.width + lane, column] = lanes.get(value, lane)
+    for k in range(call[Setting.ROWS]):
+        value = work.row(rows[k])
+        for lane in ti.static(range(lanes.width)):
+            out[tile * lanes.width + lane, k] = lanes.get(value, lane)
+    for k in range(call[Setting.INDICES]):
+        dump[tile, k] = work.index(k)
 
 
 _PATIENCE = 100_000  # looks at a counter, about a millisecond in all
@@ -179,21 +213,25 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
         reals: ti.types.ndarray(dtype, 1),
         memory: numbers,
         counters: ti.types.ndarray(ti.i32, 3),
+        own: numbers,
         call: ti.types.ndarray(ti.i32, 1),
         rows: ti.types.ndarray(ti.i32, 1),
         out: ti.types.ndarray(dtype, 2),
         dump: ti.types.ndarray(ti.i32, 2),
         controls: ti.types.ndarray(dtype, 3),
         track: ti.types.ndarray(dtype, 3),
+        own_rows: ti.types.ndarray(ti.i32, 1),
     ):
         ti.loop_config(serialize=serial, block_dim=1)
         for worker in range(call[Setting.WORKERS]):
             model = ModelView(ints, reals, features)
             work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, features)
+            _spread_parameters(model, work, reals)
             lay_out_dofs(model, work)
             tile = ti.atomic_add(call[Setting.NEXT], 1)
             while tile < call[Setting.TILES]:
                 _begin(model, work, memory, counters, call, tile)
+                _take_parameters(model, work, own, own_rows, call, tile)
                 ended = work.real(0.0)
                 for period in range(ti.max(call[Setting.PERIODS], 1)):
                     if call[Setting.PERIODS] > 0:
@@ -212,10 +250,7 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
                     body_inertias(model, work)
                 if call[Setting.REPLAY] == 0:
                     _end(model, work, memory, counters, call, tile, ended)
-                for k in range(call[Setting.ROWS]):
-                    _hand_out(work, rows[k], out, tile, k)
-                for k in range(call[Setting.INDICES]):
-                    dump[tile, k] = work.index(k)
+                _hand_out(work, call, rows, out, dump, tile)
                 tile = ti.atomic_add(call[Setting.NEXT], 1)
             if worker == 0:
                 _await_others(call)

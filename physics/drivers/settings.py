@@ -30,6 +30,8 @@ class Setting(_FromZero):
     """Rows of the coordinates in memory."""
     KEPT = auto()
     """Rows kept beside them."""
+    OWN = auto()
+    """Numbers of the model that environments have of their own."""
     EXTERNAL = auto()
     """1: compute cfrc_ext."""
     CENTERS = auto()

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 _POSES = 16
-_WORST = 1e8  # beyond it no digit of single precision is left
+WORST = 1e8  # beyond it no digit of single precision is left
 _FREE, _BALL, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "BALL", "SLIDE"))
 
 
@@ -36,8 +36,8 @@ def condition(mjm: mujoco.MjModel, data: mujoco.MjData) -> float:
         block = np.array([_column(mjm, data, int(dof))[dofs] for dof in dofs])
         scale = 1.0 / np.sqrt(np.diag(block))
         values = np.linalg.eigvalsh(block * scale[:, None] * scale)
-        worst = max(worst, float(values[-1] / values[0])) if values[0] > 0 else _WORST
-    return min(worst, _WORST)
+        worst = max(worst, float(values[-1] / values[0])) if values[0] > 0 else WORST
+    return min(worst, WORST)
 
 
 def _column(mjm: mujoco.MjModel, data: mujoco.MjData, dof: int) -> np.ndarray:

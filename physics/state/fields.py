@@ -169,6 +169,11 @@ RESTS: tuple[Field, ...] = tuple(
     if f.name in FINE
 )
 
+PARAMETERS: tuple[Field, ...] = (
+    _F("parameters", ("nparameter",), 1, "", "numbers of the model that environments may have of their own"),
+)
+"""In kernels of such environments (`Features.parameters`) the first of the model's flat real numbers, in every lane."""
+
 QUANTITIES: tuple[Field, ...] = (
     *COORDINATES,
     *EVALUATION,
@@ -180,7 +185,7 @@ QUANTITIES: tuple[Field, ...] = (
     *SOLVER,
     *INTEGRATION,
 )
-SCRATCH: tuple[Field, ...] = (*QUANTITIES, *RESTS)
+SCRATCH: tuple[Field, ...] = (*QUANTITIES, *RESTS, *PARAMETERS)
 """All lane numbers of a worker; the rests have values in fine kernels alone, and nobody can ask for them."""
 
 INDICES: tuple[Field, ...] = (
