@@ -202,3 +202,24 @@ def test_a_model_that_came_compiled_says_which_numbers_it_cannot_change():
     compiled_before.set_parameters("body_mass", 2.0)
     from_file = RigidSolver(Model.from_mjcf(xml), 2)
     from_file.set_parameters("body_ipos", [0.1, 0.0, 0.0])
+
+
+def test_conjugate_gradients_see_them_too():
+    """A crowd of spheres, and each environment's own compiled model."""
+    rows = [f'<body pos="{0.21 * (i % 3)} {0.21 * (i // 3 % 3)} {0.12 + 0.19 * (i // 9)}">' for i in range(12)]
+    bodies = "".join(
+        f'{row}<freejoint/><geom size="0.1" condim="{3 - 2 * (i % 2)}"/></body>' for i, row in enumerate(rows)
+    )
+    xml = f"""<mujoco><compiler angle="radian"/><worldbody><geom type="plane" size="5 5 1"/>{bodies}</worldbody></mujoco>"""
+    model = Model.from_mjcf(xml, solver="CG", tolerance=1e-14, iterations=300)
+    numbers = random_numbers(model.mj, 8, np.random.default_rng(0))
+    solver = RigidSolver(model, 8)
+    qvel = np.random.default_rng(1).normal(0, 0.3, (8, model.mj.nv))
+    solver.reset(qvel=qvel, parameters=numbers)
+    for env in range(8):
+        mjm = reference_model(compiled(xml, numbers, env), **run.SETTINGS)
+        data = mujoco.MjData(mjm)
+        data.qvel[:] = qvel[env]
+        mujoco.mj_forward(mjm, data)
+        assert data.ncon > 9
+        assert np.abs(solver.get("qacc", [env])[0].numpy() - data.qacc).max() < 1e-6 * np.abs(data.qacc).max()
