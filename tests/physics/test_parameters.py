@@ -206,11 +206,12 @@ def test_a_model_that_came_compiled_says_which_numbers_it_cannot_change():
 
 def test_conjugate_gradients_see_them_too():
     """A crowd of spheres, and each environment's own compiled model."""
-    rows = [f'<body pos="{0.21 * (i % 3)} {0.21 * (i // 3 % 3)} {0.12 + 0.19 * (i // 9)}">' for i in range(12)]
-    bodies = "".join(
-        f'{row}<freejoint/><geom size="0.1" condim="{3 - 2 * (i % 2)}"/></body>' for i, row in enumerate(rows)
-    )
-    xml = f"""<mujoco><compiler angle="radian"/><worldbody><geom type="plane" size="5 5 1"/>{bodies}</worldbody></mujoco>"""
+    bodies = ""
+    for i in range(12):
+        bodies += f'<body pos="{0.21 * (i % 3)} {0.21 * (i // 3 % 3)} {0.12 + 0.19 * (i // 9)}"><freejoint/>'
+        bodies += f'<geom size="0.1" condim="{3 - 2 * (i % 2)}"/></body>'
+    floor = '<compiler angle="radian"/><worldbody><geom type="plane" size="5 5 1"/>'
+    xml = f"<mujoco>{floor}{bodies}</worldbody></mujoco>"
     model = Model.from_mjcf(xml, solver="CG", tolerance=1e-14, iterations=300)
     numbers = random_numbers(model.mj, 8, np.random.default_rng(0))
     solver = RigidSolver(model, 8)
