@@ -13,8 +13,8 @@ from ..memory import require_memory
 from ..model.features import Features
 from ..model.model import Model
 from ..runtime import Runtime
-from ..state.fields import COORDINATES, EVALUATION, INDICES, NOT_INTEGRATED, QUANTITIES, REMAINDERS, SMOOTH
-from ..state.sizes import all_sizes, coordinate_rows, flat_integers, flat_reals, kept_rows, scratch_rows
+from ..state.fields import COORDINATES, EVALUATION, INDICES, MEMORY, NOT_INTEGRATED, QUANTITIES, SMOOTH
+from ..state.sizes import all_sizes, flat_integers, flat_reals, memory_groups, scratch_rows
 from ..state.snapshot import LARGEST
 from .bound_kernel import BoundKernel
 from .evaluations import Block, Evaluations
@@ -26,7 +26,7 @@ from .scratch import workers_for
 from .settings import CALL_LENGTH, NON_FINITE, Count, Setting
 from .tiles import Tiles
 
-STATE = frozenset(field.name for field in (*COORDINATES, *EVALUATION, *REMAINDERS))
+STATE = frozenset(field.name for group in MEMORY.values() for field in group)
 """Fields that are kept in memory between launches."""
 _NO_DUMP = torch.zeros((1, 1), dtype=torch.int32)
 
@@ -55,10 +55,10 @@ class CpuDriver(Driver):
         self.num_envs, self.sizes, self._model = num_envs, all_sizes(model), model
         self._offsets = layout(QUANTITIES, self.sizes)[0]
         self._widths = {f.name: f.length(self.sizes) for f in QUANTITIES}
-        self._coords, self._kept = coordinate_rows(self.sizes), kept_rows(self.sizes)
+        self._groups = memory_groups(self.sizes)
         require_memory(num_envs, self._bytes_per_env())
         self._tiles = tiles = Tiles(num_envs, width)
-        memory = tiles.zeros(self._coords + self._kept, self._dtype)
+        memory = tiles.zeros(self._rows, self._dtype)
         self._own = OwnNumbers(tiles, self._dtype)
         self._batch = Batch(memory, tiles.zeros(len(Count), torch.int32), self._own.memory)
         self._numbers, self._integers = memory.numpy(), self._batch.counters.numpy()  # views
@@ -84,7 +84,12 @@ class CpuDriver(Driver):
 
     def _bytes_per_env(self) -> int:
         """What an environment takes: its memory and what `reset` makes to fill it, counters, and two int64 indices."""
-        return 2 * (self._coords + self._kept) * self._dtype.itemsize + 4 * (2 * len(Count)) + 16
+        return 2 * self._rows * self._dtype.itemsize + 4 * (2 * len(Count)) + 16
+
+    @property
+    def _rows(self) -> int:
+        """Rows of an environment's memory."""
+        return max(group.stop for group in self._groups.values())
 
     def _reference_rows(self, model: Model) -> np.ndarray:
         """The memory (numbers,) of an environment in the model's reference state."""
@@ -140,11 +145,12 @@ class CpuDriver(Driver):
 
     def forward(self, index: Index) -> None:
         """Let the last evaluation be at the present state, where that is finite."""
-        memory, coords = self._batch.memory, self._coords
-        present, last = memory[:, :coords], memory[:, coords : 2 * coords]
-        sound = (present.abs() <= LARGEST).all(dim=1, keepdim=True)
-        chosen = sound & self._tiles.mask(index)
-        last.copy_(torch.where(chosen, present, last))
+        memory, chosen = self._batch.memory, self._tiles.mask(index)
+        for group in (self._groups["STATE"], self._groups["INPUTS"]):
+            chosen = chosen & (memory[:, group].abs() <= LARGEST).all(dim=1, keepdim=True)
+        for field, evaluated in zip(COORDINATES, EVALUATION, strict=False):
+            present, last = memory[:, self._place(field.name)], memory[:, self._place(evaluated.name)]
+            last.copy_(torch.where(chosen, present, last))
         memory[:, self._place("eval_qacc")].masked_fill_(chosen, NOT_INTEGRATED)
         memory[:, self._place("eval_rest")].masked_fill_(chosen, 0.0)
         self._changed(index)
@@ -184,7 +190,8 @@ class CpuDriver(Driver):
             rows = np.empty((len(coordinates), len(self._fresh)), self._fresh.dtype)
             rows[:] = self._fresh
             rows[:, : self._coordinates] = coordinates
-            rows[:, self._coords : self._coords + self._coordinates] = coordinates
+            for name in ("qpos", "qvel"):
+                rows[:, self._place(f"eval_{name}")] = rows[:, self._place(name)]
         self._tiles.write(self._numbers, 0, rows, len(self._fresh), index)
         self._tiles.write(self._integers, 0, np.zeros((), np.int32), len(Count), index)
         self._changed(index)
@@ -316,7 +323,9 @@ class CpuDriver(Driver):
         call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
         call[Setting.EXTERNAL], call[Setting.INERTIAS] = int("cfrc_ext" in names), int("cinert" in names)
         call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
-        call[Setting.COORDS], call[Setting.KEPT], call[Setting.OWN] = self._coords, self._kept, self._own.count
+        for name, group in self._groups.items():
+            call[Setting[name]] = group.stop - group.start
+        call[Setting.PARAMETERS] = self._own.count
         return call
 
 

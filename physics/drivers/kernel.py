@@ -63,16 +63,16 @@ def _begin(
 ):
     """Bring a tile into the scratch."""
     lanes = work.lanes
-    coords = call[Setting.COORDS]
     fault = work.real(0.0)
     for lane in ti.static(range(lanes.width)):
         lanes.put(fault, lane, counters[tile, Count.FAULT, lane])
     work.fault[0] = fault
-    if call[Setting.REPLAY] == 1:
+    coords, kept = call[Setting.STATE] + call[Setting.INPUTS], call[Setting.KEPT]
+    load_rows(work, memory, tile, coords, kept, coords)
+    if call[Setting.REPLAY] == 1:  # where the last evaluation was: KEPT begins with it
         load_rows(work, memory, tile, coords, coords, 0)
-        load_rows(work, memory, tile, coords, call[Setting.KEPT], coords)
     else:
-        load_rows(work, memory, tile, 0, coords + call[Setting.KEPT], 0)
+        load_rows(work, memory, tile, 0, coords, 0)
 
 
 @ti.func
@@ -95,7 +95,7 @@ def _take_parameters(
 ):
     """The numbers of the model that environments have of their own, in the place of the model's."""
     if ti.static(model.has.parameters):
-        for k in range(call[Setting.OWN]):
+        for k in range(call[Setting.PARAMETERS]):
             work.parameters[own_rows[k]] = cell(work.lanes, own, tile, k)
 
 
@@ -109,14 +109,13 @@ def _end(
     tile: ti.i32,
     periods: ti.template(),
 ):
-    """Bring the state of a tile back to the memory; controls stay as the user wrote them.
+    """Bring STATE and KEPT of a tile back to the memory; INPUTS stay as the user wrote them.
 
     `periods` is how many of them each lane ended without a fault.
     """
     lanes = work.lanes
-    coords = call[Setting.COORDS]
-    moved = coords - model.nu
-    for r in range(moved):
+    coords = call[Setting.STATE] + call[Setting.INPUTS]
+    for r in range(call[Setting.STATE]):
         store_row(work, r, memory, tile, r)
     for r in range(coords, coords + call[Setting.KEPT]):
         store_row(work, r, memory, tile, r)

@@ -12,16 +12,17 @@ from ..model.parameters import constants_of
 from ..state.fields import (
     BLOCKS,
     CONTACTS,
-    COORDINATES,
     DYNAMICS,
     EVALUATION,
     INDICES,
+    INPUTS,
     INTEGRATION,
     KINEMATICS,
     PARAMETERS,
     REMAINDERS,
     RESTS,
     SOLVER,
+    STATE,
 )
 from .derived import DERIVED
 
@@ -29,9 +30,10 @@ _SECTIONS = (
     ("Model: integers", INTEGERS),
     ("Model: real numbers", REALS),
     ("Model: options", OPTIONS),
-    ("State: coordinates", COORDINATES),
-    ("State: the last evaluation", EVALUATION),
-    ("State: beyond single precision", REMAINDERS),
+    ("Memory: STATE", STATE),
+    ("Memory: INPUTS", INPUTS),
+    ("Memory: KEPT, the last evaluation", EVALUATION),
+    ("Memory: KEPT, beyond single precision", REMAINDERS),
     ("Quantities: kinematics", KINEMATICS),
     ("Quantities: dynamics", DYNAMICS),
     ("Quantities: contacts", CONTACTS),

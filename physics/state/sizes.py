@@ -11,7 +11,7 @@ from ..model.model import Model
 from ..model.pack import flatten
 from ..model.pair_table import PAIR_TABLE
 from ..model.solver_choice import CG
-from .fields import COORDINATES, EVALUATION, INDICES, REMAINDERS, SCRATCH
+from .fields import INDICES, MEMORY, SCRATCH
 
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "nlimit"),
@@ -129,11 +129,10 @@ def scratch_rows(sizes: dict[str, int]) -> tuple[int, int]:
     return -(-rows // _WHOLE_LINES) * _WHOLE_LINES, -(-index_rows // _WHOLE_LINES) * _WHOLE_LINES
 
 
-def coordinate_rows(sizes: dict[str, int]) -> int:
-    """Rows of one copy of the coordinates: qpos, qvel, qacc_warmstart, ctrl."""
-    return layout(COORDINATES, sizes)[1]
-
-
-def kept_rows(sizes: dict[str, int]) -> int:
-    """Rows of what is kept beside the coordinates: the last evaluation, and the remainders of the state."""
-    return layout((*EVALUATION, *REMAINDERS), sizes)[1]
+def memory_groups(sizes: dict[str, int]) -> dict[str, slice]:
+    """Rows of the groups of an environment's memory (`fields.MEMORY`)."""
+    groups, first = {}, 0
+    for name, fields in MEMORY.items():
+        groups[name] = slice(first, first + layout(fields, sizes)[1])
+        first = groups[name].stop
+    return groups
