@@ -33,7 +33,8 @@ class SolverParameters:
         numbers, and so do `state_dict` and `load_state_dict`. What `get` returns belongs to the last evaluated state
         with the new numbers.
 
-        The first call for a name compiles or loads another kernel, and binds it.
+        The first call for a name compiles or loads another kernel, and binds it. In single precision positions keep the
+        digits that the model's own contacts need, also where those of an environment are stiffer.
 
         Args:
             name: of a field of mjModel, or "gravity".

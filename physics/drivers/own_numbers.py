@@ -45,4 +45,6 @@ class OwnNumbers:
         memory = self.memory.numpy()
         for name, rows in numbers.items():
             place = self._places[name]
-            self._tiles.write(memory, place.start, rows.astype(memory.dtype), place.stop - place.start, index)
+            with np.errstate(over="ignore"):  # what is too large becomes infinite, and stops its environment
+                rows = rows.astype(memory.dtype)
+            self._tiles.write(memory, place.start, rows, place.stop - place.start, index)

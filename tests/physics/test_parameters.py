@@ -127,7 +127,7 @@ def test_a_saved_state_carries_them(model, solver, models):
     states = states_near(models, np.random.default_rng(2))
     Own(solver).load(states)
     solver.step(3)
-    other = RigidSolver(model, COUNT, lanes=4)
+    other = RigidSolver(model, COUNT)
     plain = other.state_dict()
     other.load_state_dict(solver.state_dict())
     for one in (solver, other):
@@ -135,7 +135,7 @@ def test_a_saved_state_carries_them(model, solver, models):
     assert torch.equal(solver.qpos, other.qpos) and torch.equal(solver.get("xpos"), other.get("xpos"))
     other.load_state_dict(plain)
     assert torch.equal(other.get_parameters("body_mass", [7])[0], torch.as_tensor(model.mj.body_mass))
-    fresh = RigidSolver(model, COUNT, lanes=4)
+    fresh = RigidSolver(model, COUNT)
     for one in (other, fresh):
         one.step(5)
     assert torch.equal(other.qpos, fresh.qpos)
