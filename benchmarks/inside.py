@@ -57,7 +57,8 @@ def parts_of(solver: RigidSolver) -> Parts:
     lanes = Lanes(driver._width, solver.runtime.dtype)
     scratch = in_taichis_thread(shared_scratch, solver.runtime, lanes.width)
     features, room = Features.of(solver.model, not lanes.double), scratch_rows(driver.sizes)
-    tensors = (driver._ints, driver._reals, *driver._batch, driver._step.call)
+    batch = driver._batch
+    tensors = (driver._ints, driver._reals, batch.memory, batch.counters, driver._step.call)
     return Parts(lanes, features, scratch, room, *(tensor.clone() for tensor in tensors))
 
 

@@ -163,7 +163,9 @@ class Words:
         self._scratch.numbers.from_torch(torch.from_numpy(numbers if self._width > 1 else numbers[:, 0].copy()))
         depth, columns = model.values["dof_depth"], np.concatenate(model.dof_paths())
         start, order = np.cumsum(depth) - depth, np.argsort(depth, kind="stable")
-        integers = np.concatenate([depth, start, order, columns]).astype(np.int32)
+        integers = np.zeros(self._size * (self._size + len(PATTERN)), np.int32)
+        parts = np.concatenate([depth, start, order, columns])
+        integers[: len(parts)] = parts
         self._scratch.indices.from_torch(torch.from_numpy(integers))
 
 

@@ -80,7 +80,9 @@ class TaskBatch:
         """Begin an episode in the environments `rows` (k,); return their observations and infos, each (k, ...)."""
         self.solver.runtime.require()
         noise, task, check = self.streams.begin(rows), self.task, self._check
-        coordinates, memory = check.start(task.reset(noise), len(rows))
+        coordinates, memory, parameters = check.start(task.reset(noise), len(rows))
+        if parameters:
+            self._differ(parameters, rows)
         state = self._view.restart(rows, coordinates, memory, noise)
         result = check.begun(self._ask(task.begin, state), len(rows))
         self._memory.begin({**memory, **result.memory}, rows)
@@ -130,6 +132,13 @@ class TaskBatch:
         self.solver.load_state_dict(state["solver"])
         self.streams.load_state_dict(state["streams"])
         self._coordinates, self._edits = self._view.coordinates(), self.solver.edits
+
+    def _differ(self, parameters: Mapping[str, Any], rows: Array) -> None:
+        """Give the environments `rows` numbers of the model of their own."""
+        try:
+            self._view.differ(parameters, rows)
+        except (KeyError, ValueError) as error:
+            raise self._check.parameters(error) from error
 
     def _ask(self, method: Callable[..., Any], *arguments: Any) -> Any:
         """Call a method of the task; if it asks its state for a name that is not there, the error says what to do."""

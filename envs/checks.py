@@ -39,8 +39,10 @@ class ResultCheck:
 
     # -- results ------------------------------------------------------------------------------------------------------
 
-    def start(self, start: Any, n: int) -> tuple[Array, Mapping[str, Array]]:
-        """Check what `reset` returned for n episodes; return coordinates (n, nq + nv) and memory.
+    def start(self, start: Any, n: int) -> tuple[Array, Mapping[str, Array], Mapping[str, Any]]:
+        """Check what `reset` returned for n episodes; return coordinates (n, nq + nv), memory and parameters.
+
+        What the parameters are like is checked by the solver (`parameters`).
 
         Raises:
             TypeError, ValueError: it is no `Start`, or a shape is wrong.
@@ -56,7 +58,8 @@ class ResultCheck:
                 )
             parts.append(values if values.ndim == 2 else xp.broadcast_to(values, (n, width)))
         self._check_rows("reset", "memory", start.memory, n)
-        return xp.concat(parts, axis=1), {name: self._kind.like(value) for name, value in start.memory.items()}
+        memory = {name: self._kind.like(value) for name, value in start.memory.items()}
+        return xp.concat(parts, axis=1), memory, start.parameters
 
     def begun(self, result: Any, n: int) -> ResetResult:
         """Check what `begin` returned for n episodes; errors as in `start`."""
@@ -109,6 +112,10 @@ class ResultCheck:
                 raise TypeError(f"{self._name}.step: terminated has dtype {ended.dtype}; needed is bool")
         self._check_rows("step", "info", result.info, n)
         return result._replace(observation=self._observation(result.observation, n, "step"), reward_terms=terms)
+
+    def parameters(self, error: KeyError | ValueError) -> KeyError | ValueError:
+        """Return the error for model numbers that `reset` returned and the solver refused."""
+        return type(error)(f"{self._name}.reset: parameters: {error.args[0]}")
 
     def missing(self, error: KeyError) -> KeyError:
         """Return the error for a name that a method of the task looked for in its state and that is not there."""

@@ -63,6 +63,7 @@ class Start(NamedTuple):
     qpos: Array  # (n, nq), or (nq,) for all
     qvel: Array  # (n, nv), or (nv,) for all
     memory: Mapping[str, Array] = {}  # each (n, ...): goals, commands, phases, ...
+    parameters: Mapping[str, Any] = {}  # numbers of the model by MuJoCo's names, each (n, ...): `set_parameters`
 
 
 class ResetResult(NamedTuple):

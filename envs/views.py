@@ -61,6 +61,10 @@ class BatchView:
         """Set the controls (num_envs, nu)."""
         self._solver.ctrl = controls
 
+    def differ(self, parameters: Mapping[str, Any], rows: Array) -> None:
+        """Give the environments `rows` (k,) numbers of the model of their own, each (k, ...)."""
+        self._solver.update_parameters(parameters, rows)
+
     def restart(self, rows: Array, coordinates: Array, memory: Memories, noise: Noise) -> TaskState:
         """Put the environments `rows` (k,) into given coordinates (k, nq + nv); return their state."""
         nq = self._nq

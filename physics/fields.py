@@ -11,6 +11,7 @@ addresses all numbers of an item, and the sums are part of the loads (one enviro
 """
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,6 +147,13 @@ class FieldView:
         """Copy plain numbers of one lane from item `at` of another field into an item here."""
         for c in range(count):
             self.of_lane(lanes, lane, index, c)._assign(source.of_lane(lanes, lane, at, c))
+
+    @traced
+    def inside(self, other: "FieldView") -> "FieldView":
+        """The same field in `other`, which is a copy of the array that this one lies in, or of its beginning."""
+        moved = copy(self)
+        moved._base, moved._number = expr_init(below(OFFSET_BITS, self._base + other._base)), other._number
+        return moved
 
     @traced
     def symmetric(self, index: Any) -> Sym3:

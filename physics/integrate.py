@@ -125,7 +125,7 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
 def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.template()):
     """L -= dt moment' (d force / d velocity) moment, for every actuator with a slope."""
     for u in range(model.nu):
-        if model.actuator_gain.at(u, 2) != 0.0 or model.actuator_bias.at(u, 2) != 0.0:
+        if model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0)):
             dof = model.actuator_dofadr[u]
             slope = work.actuator_slope[u] * dt
             if model.actuator_type[u] > BALL:

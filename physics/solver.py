@@ -1,6 +1,6 @@
 """RigidSolver: a model and a batch of environments; tensors in and out, no physics of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from .drivers.cpu import STATE, ClosedSolverError, CpuDriver
 from .drivers.interface import Driver, View
 from .drivers.settings import CONTACTS_FULL, NON_FINITE, Count
 from .model.model import Model
+from .overrides import Overrides
+from .parameters import SolverParameters
 from .readout.contacts import SOURCES as CONTACT_SOURCES
 from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, derive, sources_of
@@ -25,7 +27,7 @@ from .state.snapshot import LARGEST
 __all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
 
 
-class RigidSolver:
+class RigidSolver(SolverParameters):
     """Steps `num_envs` copies of one model at once.
 
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the
@@ -53,6 +55,7 @@ class RigidSolver:
         width = lane_width(lanes) if lanes is not None else 1 if num_envs == 1 else runtime.lanes
         needed = [name for name in sources_of(outputs) if name not in STATE]
         self._driver: Driver = CpuDriver(runtime, model, self.num_envs, width, needed)
+        self._overrides = Overrides(model, self.num_envs, self.dtype == torch.float32)
         self._numpy_dtype = np.dtype(np.float32 if self.dtype == torch.float32 else np.float64)
         self._nq, self._nv, self._nu = int(model.mj.nq), int(model.mj.nv), int(model.mj.nu)
         self.notes = [*model.notes, *solver_notes(model, self.dtype == torch.float32)]
@@ -148,28 +151,42 @@ class RigidSolver:
         self._driver.clear_faults(index)
         self.edits += 1
 
-    def reset(self, envs_idx: Any = None, qpos: Any = None, qvel: Any = None) -> None:
+    def reset(
+        self,
+        envs_idx: Any = None,
+        qpos: Any = None,
+        qvel: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
         """Put environments into the model's reference state, or the given one: everything else begins anew.
 
-        Control, time, warm start and faults are cleared, and the derived quantities belong to the new state.
+        Control, time, warm start and faults are cleared, and the derived quantities belong to the new state. Model
+        numbers of environments' own stay (`set_parameters`), but for those that the reset brings.
 
         Args:
             envs_idx: indices of environments; None for all.
             qpos: (n, nq), n being num_envs or the number of `envs_idx`; None for the reference.
             qvel: (n, nv), likewise; None for zero.
+            parameters: model numbers by name, (n, ...) each, as `set_parameters` takes them.
 
         Raises:
             ValueError: for a wrong shape, naming what was expected, and for numbers that no environment can start from.
             IndexError: for an environment that does not exist.
+            KeyError: for an unknown name of a parameter.
         """
         index = as_environments(envs_idx, self.num_envs)
         count = self.num_envs if index is None else len(index)
-        self._driver.reset(index, self._start(count, qpos, qvel))
+        start = self._start(count, qpos, qvel)  # before anything is changed: it may raise
+        if parameters:
+            self._differ(parameters, index)
+        if qpos is None and "qpos0" in self._overrides:
+            start = self._start(count, self._overrides.get("qpos0", index), qvel)
+        self._driver.reset(index, start)
         self.edits += 1
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """Everything that the future depends on, to the last bit: (num_envs, numbers) each, whatever the lane width."""
-        return self._driver.state_dict()
+        return self._driver.state_dict() | self._saved_parameters()
 
     def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
         """Go on where `state_dict` left off.
@@ -178,6 +195,7 @@ class RigidSolver:
             ValueError: the state is of another model, precision or number of environments.
         """
         self._driver.load_state_dict(state)
+        self._load_parameters(state)
         self.edits += 1
 
     def close(self) -> None:
@@ -239,7 +257,8 @@ class RigidSolver:
         index = as_environments(envs_idx, self.num_envs)
         if name in STATE:
             return self._driver.read(name, index)
-        return derive(self.model, name, self._driver.evaluate(sources_of((name,)), index))
+        fields = self._driver.evaluate(sources_of((name,)), index)
+        return derive(self.model, name, fields | self._shown(index, self.dtype))
 
     def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
         """`get` for several quantities at once: quicker, and those that are outputs are parts of one tensor."""
@@ -249,10 +268,10 @@ class RigidSolver:
         fields = self._driver.evaluate(together, index) if together else {}
         if others := [name for name in sources if name not in fields]:
             fields |= self._driver.evaluate(others, index)
-        found = {}
+        found, shown = {}, self._shown(index, self.dtype)
         for name in names:
             mine = {n: fields[n] if n in fields else self._driver.read(n, index) for n in sources_of((name,))}
-            found[name] = derive(self.model, name, mine)
+            found[name] = derive(self.model, name, mine | shown)
         return found
 
     def view(self, name: str) -> View | None:
@@ -284,7 +303,7 @@ class RigidSolver:
         """
         index = as_environments([env], self.num_envs)
         fields, indices = self._driver.evaluate_together([f.name for f in QUANTITIES], index)
-        numbers = {name: values[:1] for name, values in fields.items()}
+        numbers = {name: values[:1] for name, values in fields.items()} | self._shown(index, self.dtype)
         return inspect_numbers(self.model, numbers, indices[0], self._driver.sizes)
 
     # what users pass

@@ -35,12 +35,14 @@ RANKS = {
     "physics.step": 10,
     "physics.drivers": 11,
     "physics.readout": 11,
-    "physics.solver": 14,
+    "physics.overrides": 11,
+    "physics.parameters": 12,
+    "physics.solver": 15,
     "physics.rendering": 13,  # reads model and state; beside the solver, not above or below it
-    "physics": 15,  # the door: what users import
-    "envs": 16,
-    "benchmarks": 17,
-    "training": 18,
+    "physics": 16,  # the door: what users import
+    "envs": 17,
+    "benchmarks": 18,
+    "training": 19,
 }
 HEAVY = ("taichi", "torch", "mujoco", "stable_baselines3", "scipy", "matplotlib")
 

@@ -32,7 +32,7 @@ def run(command: str, folder: Path) -> str:
 @pytest.mark.long
 def test_your_own_task_from_an_empty_folder_to_a_film(tmp_path):
     """The two files are as short as promised; the commands train, resume, evaluate and film outside the repository."""
-    (model,), (task, _), (commands,) = blocks("xml"), blocks("python"), blocks("sh")
+    (model,), (task, *_), (commands,) = blocks("xml"), blocks("python"), blocks("sh")
     assert len(model.splitlines()) <= 30 and len(task.splitlines()) <= 60
     (tmp_path / "crane.xml").write_text(model)
     (tmp_path / "crane.py").write_text(task)
@@ -55,8 +55,8 @@ def test_your_own_task_from_an_empty_folder_to_a_film(tmp_path):
 
 
 def test_the_ways_to_make_it(tmp_path):
-    """Every call that the page shows in a sentence, and a command renewed from the noise of steps."""
-    (model,), (task, renewal) = blocks("xml"), blocks("python")
+    """Every call that the page shows in a sentence, a command renewed from the noise of steps, and other masses."""
+    (model,), (task, renewal, masses) = blocks("xml"), blocks("python")
     (tmp_path / "crane.xml").write_text(model)
     (tmp_path / "crane.py").write_text(task)
     calls = re.findall(r"`((?:gymnasium|tumble)\.make[^`]*)`", PAGE)
@@ -74,6 +74,16 @@ class Commanded(Crane):
         result = super().step(state, action)
 {"".join("        " + line + chr(10) for line in renewal.splitlines())}
         return result._replace(memory=result.memory | {{"count": count, "command": command}})
+class Varied(Crane):
+    def reset(self, noise):
+        start = super().reset(noise)
+{"".join("        " + line + chr(10) for line in masses.splitlines())}
+varied = tumble.make_vec(Varied, 3, max_episode_steps=2)
+mass = []
+for _ in range(4):
+    varied.step(varied.action_space.sample()) if mass else varied.reset(seed=0)
+    mass.append(varied.solver.get_parameters("body_mass")[:, 2])
+assert [bool((a != b).all()) for a, b in zip(mass, mass[1:])] == [False, True, False]
 envs = tumble.make_vec(Commanded, 3)
 envs.reset(seed=0)
 seen = []

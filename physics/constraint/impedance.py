@@ -18,7 +18,11 @@ def impedance(
 ):
     """Impedance in (0, 1) at `depth` (m or rad) from the margin, for the parameters of a `solimp`."""
     result = lanes.real(0.5 * (dmin + dmax))
-    if dmin != dmax and width > MINIMUM:
+    if ti.static(model.has.parameters):
+        x = ti.min(ti.abs(depth) / ti.max(width, MINIMUM), 1.0)
+        y = _curve(model, lanes, x, midpoint, power) * (dmax - dmin) + dmin
+        result = ti.select((dmin != dmax) & (width > MINIMUM), y, result)
+    elif dmin != dmax and width > MINIMUM:
         x = ti.min(ti.abs(depth) / width, 1.0)
         y = x
         if power == 2.0:
@@ -30,6 +34,20 @@ def impedance(
                 y = ti.select(x <= midpoint, rise, fall)
         result = y * (dmax - dmin) + dmin
     return result
+
+
+@ti.func
+def _curve(model: ti.template(), lanes: ti.template(), x: ti.template(), midpoint: ti.template(), power: ti.template()):
+    """The curve from one end of the impedance, 0 at x = 0, to the other, 1 at 1, of lanes that differ in it."""
+    y = ti.select(x <= midpoint, x * x / midpoint, 1.0 - (1.0 - x) * (1.0 - x) / (1.0 - midpoint))
+    y = ti.select(power == 1.0, x, y)
+    if ti.static(model.has.rare):
+        other = lanes.mask((power != 1.0) & (power != 2.0))
+        if lanes.any(other):
+            rise = ti.pow(x, power) / ti.pow(midpoint, power - 1.0)
+            fall = 1.0 - ti.pow(1.0 - x, power) / ti.pow(1.0 - midpoint, power - 1.0)
+            y = ti.select(other > 0.5, ti.select(x <= midpoint, rise, fall), y)
+    return y
 
 
 @ti.func

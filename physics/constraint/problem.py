@@ -14,7 +14,7 @@ def problem_scale(model: ti.template(), work: ti.template()):
     for i in range(model.nv):
         trace += work.M[work.M_pattern.start(i)]
     scale = 1.0 / trace
-    if model.solver_scale[0] > 0.0:
+    if model.some(work.lanes, model.solver_scale[0] > 0.0):  # in all environments or in none
         scale = work.real(model.solver_scale[0])
     return scale
 

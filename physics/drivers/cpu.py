@@ -13,19 +13,20 @@ from ..memory import require_memory
 from ..model.features import Features
 from ..model.model import Model
 from ..runtime import Runtime
-from ..state.fields import COORDINATES, EVALUATION, INDICES, NOT_INTEGRATED, QUANTITIES, REMAINDERS, SMOOTH
-from ..state.sizes import all_sizes, coordinate_rows, flat_integers, flat_reals, kept_rows, scratch_rows
+from ..state.fields import COORDINATES, EVALUATION, INDICES, MEMORY, NOT_INTEGRATED, QUANTITIES, SMOOTH
+from ..state.sizes import all_sizes, flat_integers, flat_reals, memory_groups, scratch_rows
 from ..state.snapshot import LARGEST
 from .bound_kernel import BoundKernel
 from .evaluations import Block, Evaluations
 from .interface import Driver, Evaluation, Index, View
 from .kernel import shared_kernel
 from .outputs import Batch, Outputs
+from .own_numbers import OwnNumbers
 from .scratch import workers_for
 from .settings import CALL_LENGTH, NON_FINITE, Count, Setting
 from .tiles import Tiles
 
-STATE = frozenset(field.name for field in (*COORDINATES, *EVALUATION, *REMAINDERS))
+STATE = frozenset(field.name for group in MEMORY.values() for field in group)
 """Fields that are kept in memory between launches."""
 _NO_DUMP = torch.zeros((1, 1), dtype=torch.int32)
 
@@ -51,22 +52,20 @@ class CpuDriver(Driver):
 
     def __init__(self, runtime: Runtime, model: Model, num_envs: int, width: int, outputs: Sequence[str]) -> None:
         self._runtime, self._dtype, self._width = runtime, runtime.torch_dtype, width
-        self.num_envs, self.sizes = num_envs, all_sizes(model)
+        self.num_envs, self.sizes, self._model = num_envs, all_sizes(model), model
         self._offsets = layout(QUANTITIES, self.sizes)[0]
         self._widths = {f.name: f.length(self.sizes) for f in QUANTITIES}
-        self._coords, self._kept = coordinate_rows(self.sizes), kept_rows(self.sizes)
+        self._groups = memory_groups(self.sizes)
         require_memory(num_envs, self._bytes_per_env())
         self._tiles = tiles = Tiles(num_envs, width)
-        memory = tiles.zeros(self._coords + self._kept, self._dtype)
-        self._batch = Batch(memory, tiles.zeros(len(Count), torch.int32))
-        self._numbers, self._integers = (tensor.numpy() for tensor in self._batch)  # views
+        memory = tiles.zeros(self._rows, self._dtype)
+        self._own = OwnNumbers(tiles, self._dtype)
+        self._batch = Batch(memory, tiles.zeros(len(Count), torch.int32), self._own.memory)
+        self._numbers, self._integers = memory.numpy(), self._batch.counters.numpy()  # views
         single = runtime.precision == "32"
         self._ints = torch.from_numpy(flat_integers(model))
         self._reals = torch.from_numpy(flat_reals(model, np.float32 if single else np.float64))
-        rows, index_rows = scratch_rows(self.sizes)
-        self._workers = most = workers_for(rows, index_rows, width, runtime)
-        self._room = most * rows, most * index_rows
-        self._kernel = shared_kernel(runtime, width, Features.of(model, single))
+        self._make_kernel(Features.of(model, single))
         self._no_track = torch.zeros((1, 1, 1), dtype=self._dtype)
         self._fresh = self._reference_rows(model)
         self._evaluations = Evaluations(self._evaluate)
@@ -76,9 +75,21 @@ class CpuDriver(Driver):
         self.reset(None, None)
         self._rest_spare_lanes()
 
+    def _make_kernel(self, features: Features) -> None:
+        """Choose the kernel with this optional code, and reckon how much scratch it needs."""
+        rows, index_rows = scratch_rows(self.sizes)
+        self._workers = most = workers_for(rows, index_rows, self._width, self._runtime)
+        self._room = most * rows, most * index_rows
+        self._kernel = shared_kernel(self._runtime, self._width, features)
+
     def _bytes_per_env(self) -> int:
         """What an environment takes: its memory and what `reset` makes to fill it, counters, and two int64 indices."""
-        return 2 * (self._coords + self._kept) * self._dtype.itemsize + 4 * (2 * len(Count)) + 16
+        return 2 * self._rows * self._dtype.itemsize + 4 * (2 * len(Count)) + 16
+
+    @property
+    def _rows(self) -> int:
+        """Rows of an environment's memory."""
+        return max(group.stop for group in self._groups.values())
 
     def _reference_rows(self, model: Model) -> np.ndarray:
         """The memory (numbers,) of an environment in the model's reference state."""
@@ -90,6 +101,25 @@ class CpuDriver(Driver):
     def _rest_spare_lanes(self) -> None:
         """Spare lanes of the last tile count as faulty, so that nothing is computed for them alone."""
         self._batch.counters[:, Count.FAULT].masked_fill_(~self._tiles.used, NON_FINITE)
+
+    # numbers of the model
+
+    def differ(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
+        """Let environments have these fields of the model of their own, (num_envs, numbers) each, and no others."""
+        self._own.lay_out(self._model, set(numbers))
+        self._own.write(numbers, None)
+        self.sizes = all_sizes(self._model, parameters=True)
+        self._ints = torch.from_numpy(flat_integers(self._model, parameters=True))
+        self._make_kernel(features)
+        self._batch = self._batch._replace(own=self._own.memory)
+        self._outputs.differ(self._batch)
+        self._step, self._substeps = self._bind(self._batch, self._outputs.values, self._outputs, replay=False), 0
+        self._changed(None)
+
+    def write_own(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
+        """Set fields that environments have of their own, (k, numbers) each."""
+        self._own.write(numbers, index)
+        self._changed(index)
 
     # motion
 
@@ -115,11 +145,12 @@ class CpuDriver(Driver):
 
     def forward(self, index: Index) -> None:
         """Let the last evaluation be at the present state, where that is finite."""
-        memory, coords = self._batch.memory, self._coords
-        present, last = memory[:, :coords], memory[:, coords : 2 * coords]
-        sound = (present.abs() <= LARGEST).all(dim=1, keepdim=True)
-        chosen = sound & self._tiles.mask(index)
-        last.copy_(torch.where(chosen, present, last))
+        memory, chosen = self._batch.memory, self._tiles.mask(index)
+        for group in (self._groups["STATE"], self._groups["INPUTS"]):
+            chosen = chosen & (memory[:, group].abs() <= LARGEST).all(dim=1, keepdim=True)
+        for field, evaluated in zip(COORDINATES, EVALUATION, strict=False):
+            present, last = memory[:, self._place(field.name)], memory[:, self._place(evaluated.name)]
+            last.copy_(torch.where(chosen, present, last))
         memory[:, self._place("eval_qacc")].masked_fill_(chosen, NOT_INTEGRATED)
         memory[:, self._place("eval_rest")].masked_fill_(chosen, 0.0)
         self._changed(index)
@@ -159,7 +190,8 @@ class CpuDriver(Driver):
             rows = np.empty((len(coordinates), len(self._fresh)), self._fresh.dtype)
             rows[:] = self._fresh
             rows[:, : self._coordinates] = coordinates
-            rows[:, self._coords : self._coords + self._coordinates] = coordinates
+            for name in ("qpos", "qvel"):
+                rows[:, self._place(f"eval_{name}")] = rows[:, self._place(name)]
         self._tiles.write(self._numbers, 0, rows, len(self._fresh), index)
         self._tiles.write(self._integers, 0, np.zeros((), np.int32), len(Count), index)
         self._changed(index)
@@ -184,7 +216,7 @@ class CpuDriver(Driver):
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
         """Go on from there; ValueError where it is not of this shape."""
-        for name, mine in zip(("memory", "counters"), self._batch, strict=True):
+        for name, mine in (("memory", self._batch.memory), ("counters", self._batch.counters)):
             theirs = state[name]
             shape = (self.num_envs, mine.shape[1])
             if tuple(theirs.shape) != shape or theirs.dtype != mine.dtype:
@@ -282,7 +314,7 @@ class CpuDriver(Driver):
         """
         self._runtime.require()
         where = [self._no_track if tensor is None else tensor for tensor in (controls, track)]
-        arguments = (self._ints, self._reals, *batch, call, rows, values, dump, *where)
+        arguments = (self._ints, self._reals, *batch, call, rows, values, dump, *where, self._own.rows)
         return BoundKernel(self._kernel, arguments, self._room, call)
 
     def _call(self, tiles: int, rows: int, indices: int, names: Collection[str], replay: bool) -> torch.Tensor:
@@ -293,7 +325,9 @@ class CpuDriver(Driver):
         call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
         call[Setting.EXTERNAL], call[Setting.INERTIAS] = int("cfrc_ext" in names), int("cinert" in names)
         call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
-        call[Setting.COORDS], call[Setting.KEPT] = self._coords, self._kept
+        for name, group in self._groups.items():
+            call[Setting[name]] = group.stop - group.start
+        call[Setting.PARAMETERS] = self._own.count
         return call
 
 

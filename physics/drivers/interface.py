@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import torch
 
+from ..model.features import Features
 from .settings import Count
 
 Index = np.ndarray | None
@@ -90,6 +91,17 @@ class Driver(Protocol):
 
     def reset(self, index: Index, coordinates: np.ndarray | None) -> None:
         """Let everything begin anew, from qpos and qvel side by side; None: in the reference state."""
+        ...
+
+    def differ(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
+        """Let environments have these fields of the model of their own, (num_envs, numbers) each, and no others.
+
+        `features` is the optional code that they need.
+        """
+        ...
+
+    def write_own(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
+        """Set fields that environments have of their own, (k, numbers) each."""
         ...
 
     def count(self, row: Count) -> torch.Tensor:

@@ -63,18 +63,42 @@ def _begin(
 ):
     """Bring a tile into the scratch."""
     lanes = work.lanes
-    coords = call[Setting.COORDS]
     fault, full = work.real(0.0), work.real(0.0)
     for lane in ti.static(range(lanes.width)):
         lanes.put(fault, lane, counters[tile, Count.FAULT, lane] & NON_FINITE)
         lanes.put(full, lane, counters[tile, Count.NEEDED, lane])
     work.fault[0] = fault
     work.contacts_full[0] = full
-    if call[Setting.REPLAY] == 1:
+    coords, kept = call[Setting.STATE] + call[Setting.INPUTS], call[Setting.KEPT]
+    load_rows(work, memory, tile, coords, kept, coords)
+    if call[Setting.REPLAY] == 1:  # where the last evaluation was: KEPT begins with it
         load_rows(work, memory, tile, coords, coords, 0)
-        load_rows(work, memory, tile, coords, call[Setting.KEPT], coords)
     else:
-        load_rows(work, memory, tile, 0, coords + call[Setting.KEPT], 0)
+        load_rows(work, memory, tile, 0, coords, 0)
+
+
+@ti.func
+def _spread_parameters(model: ti.template(), work: ti.template(), reals: ti.template()):
+    """The model's numbers to every lane, where environments may have others."""
+    if ti.static(model.has.parameters):
+        model.differ(work)
+        for r in range(model.nparameter):
+            work.parameters[r] = work.real(reals[r])
+
+
+@ti.func
+def _take_parameters(
+    model: ti.template(),
+    work: ti.template(),
+    own: ti.template(),
+    own_rows: ti.template(),
+    call: ti.template(),
+    tile: ti.i32,
+):
+    """The numbers of the model that environments have of their own, in the place of the model's."""
+    if ti.static(model.has.parameters):
+        for k in range(call[Setting.PARAMETERS]):
+            work.parameters[own_rows[k]] = cell(work.lanes, own, tile, k)
 
 
 @ti.func
@@ -87,14 +111,13 @@ def _end(
     tile: ti.i32,
     periods: ti.template(),
 ):
-    """Bring the state of a tile back to the memory; controls stay as the user wrote them.
+    """Bring STATE and KEPT of a tile back to the memory; INPUTS stay as the user wrote them.
 
     `periods` is how many of them each lane ended without a fault.
     """
     lanes = work.lanes
-    coords = call[Setting.COORDS]
-    moved = coords - model.nu
-    for r in range(moved):
+    coords = call[Setting.STATE] + call[Setting.INPUTS]
+    for r in range(call[Setting.STATE]):
         store_row(work, r, memory, tile, r)
     for r in range(coords, coords + call[Setting.KEPT]):
         store_row(work, r, memory, tile, r)
@@ -138,12 +161,22 @@ def _trace(model: ti.template(), work: ti.template(), track: ti.template(), tile
 
 
 @ti.func
-def _hand_out(work: ti.template(), row: ti.i32, out: ti.template(), tile: ti.i32, column: ti.i32):
-    """Row of the scratch into a column of an array (tiles W, columns): to every environment its own."""
+def _hand_out(
+    work: ti.template(),
+    call: ti.template(),
+    rows: ti.template(),
+    out: ti.template(),
+    dump: ti.template(),
+    tile: ti.i32,
+):
+    """Rows of the scratch into columns of an array (tiles W, columns), to every environment its own; and integers."""
     lanes = work.lanes
-    value = work.row(row)
-    for lane in ti.static(range(lanes.width)):
-        out[tile * lanes.width + lane, column] = lanes.get(value, lane)
+    for k in range(call[Setting.ROWS]):
+        value = work.row(rows[k])
+        for lane in ti.static(range(lanes.width)):
+            out[tile * lanes.width + lane, k] = lanes.get(value, lane)
+    for k in range(call[Setting.INDICES]):
+        dump[tile, k] = work.index(k)
 
 
 _PATIENCE = 100_000  # looks at a counter, about a millisecond in all
@@ -187,21 +220,25 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
         reals: ti.types.ndarray(dtype, 1),
         memory: numbers,
         counters: ti.types.ndarray(ti.i32, 3),
+        own: numbers,
         call: ti.types.ndarray(ti.i32, 1),
         rows: ti.types.ndarray(ti.i32, 1),
         out: ti.types.ndarray(dtype, 2),
         dump: ti.types.ndarray(ti.i32, 2),
         controls: ti.types.ndarray(dtype, 3),
         track: ti.types.ndarray(dtype, 3),
+        own_rows: ti.types.ndarray(ti.i32, 1),
     ):
         ti.loop_config(serialize=serial, block_dim=1)
         for worker in range(call[Setting.WORKERS]):
             model = ModelView(ints, reals, features)
             work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, features)
+            _spread_parameters(model, work, reals)
             lay_out_dofs(model, work)
             tile = ti.atomic_add(call[Setting.NEXT], 1)
             while tile < call[Setting.TILES]:
                 _begin(model, work, memory, counters, call, tile)
+                _take_parameters(model, work, own, own_rows, call, tile)
                 ended = work.real(0.0)
                 for period in range(ti.max(call[Setting.PERIODS], 1)):
                     if call[Setting.PERIODS] > 0:
@@ -220,10 +257,7 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
                     body_inertias(model, work)
                 if call[Setting.REPLAY] == 0:
                     _end(model, work, memory, counters, call, tile, ended)
-                for k in range(call[Setting.ROWS]):
-                    _hand_out(work, rows[k], out, tile, k)
-                for k in range(call[Setting.INDICES]):
-                    dump[tile, k] = work.index(k)
+                _hand_out(work, call, rows, out, dump, tile)
                 tile = ti.atomic_add(call[Setting.NEXT], 1)
             if worker == 0:
                 _await_others(call)

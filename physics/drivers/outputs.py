@@ -13,10 +13,11 @@ from .tiles import Tiles
 
 
 class Batch(NamedTuple):
-    """Memory (tiles, numbers, lanes) and counters (tiles, integers, lanes) of environments."""
+    """What environments are: their memory, counters, and fields of the model of their own, (tiles, n, lanes) each."""
 
     memory: torch.Tensor
     counters: torch.Tensor
+    own: torch.Tensor
 
     def gather(self, index: np.ndarray, tiles: Tiles, room: "Batch | None" = None) -> "Batch":
         """Copies of some environments side by side, in as few tiles as they need; to the front of `room`."""
@@ -74,6 +75,11 @@ class Outputs:
 
     def __contains__(self, name: str) -> bool:
         return name in self.places
+
+    def differ(self, batch: Batch) -> None:
+        """Go on with another batch: environments have other fields of their own."""
+        self._batch, self._whole, self._beside = batch, None, None
+        self.mark(None)
 
     def mark(self, index: Index) -> None:
         """Note environments whose outputs no longer belong to their last evaluation."""

@@ -26,10 +26,14 @@ class Setting(_FromZero):
     """Rows of the scratch to hand out."""
     INDICES = auto()
     """Integers of the scratch to hand out."""
-    COORDS = auto()
-    """Rows of the coordinates in memory."""
+    STATE = auto()
+    """Rows of the memory's group STATE."""
+    INPUTS = auto()
+    """Rows of INPUTS."""
     KEPT = auto()
-    """Rows kept beside them."""
+    """Rows of KEPT."""
+    PARAMETERS = auto()
+    """Rows of PARAMETERS."""
     EXTERNAL = auto()
     """1: compute cfrc_ext."""
     CENTERS = auto()

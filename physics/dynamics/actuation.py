@@ -34,8 +34,11 @@ def _scalar_force(model: ti.template(), work: ti.template(), u: ti.i32, length: 
     clamped = ti.min(ti.max(work.ctrl[u], model.actuator_ctrlrange.at(u, 0)), model.actuator_ctrlrange.at(u, 1))
     control = clamped
     period = model.actuator_period[u]
-    if period > 0.0:
-        control = control - ti.round((control - length) * (1.0 / period)) * period
+    if model.some(work.lanes, period > 0.0):
+        within = control - ti.round((control - length) * (1.0 / period)) * period
+        if ti.static(model.has.parameters):
+            within = ti.select(period > 0.0, within, control)
+        control = within
     gain0, gain1, gain2 = model.actuator_gain.at(u, 0), model.actuator_gain.at(u, 1), model.actuator_gain.at(u, 2)
     bias0, bias1, bias2 = model.actuator_bias.at(u, 0), model.actuator_bias.at(u, 1), model.actuator_bias.at(u, 2)
     force = (length * gain1 + velocity * gain2 + gain0) * control + (length * bias1 + velocity * bias2 + bias0)

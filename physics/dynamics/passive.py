@@ -14,7 +14,7 @@ def passive_force(model: ti.template(), work: ti.template()):
         work.qfrc_passive[i] = work.qvel[i] * (-model.dof_damping[i])
     for j in range(model.njnt):
         stiffness = model.jnt_stiffness[j]
-        if stiffness != 0.0:
+        if model.some(work.lanes, stiffness != 0.0):
             if model.jnt_type[j] > BALL:
                 _stretch(model, work, model.jnt_qposadr[j], model.jnt_dofadr[j], stiffness)
             else:
@@ -24,7 +24,17 @@ def passive_force(model: ti.template(), work: ti.template()):
 
 @ti.func
 def _stretch(model: ti.template(), work: ti.template(), q: ti.i32, dof: ti.i32, stiffness: ti.template()):
-    work.qfrc_passive[dof] = work.qfrc_passive[dof] - (work.qpos[q] - model.qpos_spring[q]) * stiffness
+    force = work.qfrc_passive[dof] - (work.qpos[q] - model.qpos_spring[q]) * stiffness
+    work.qfrc_passive[dof] = _where_springs(model, stiffness, force, work.qfrc_passive[dof])
+
+
+@ti.func
+def _where_springs(model: ti.template(), stiffness: ti.template(), force: ti.template(), otherwise: ti.template()):
+    """`force` in lanes with a spring, `otherwise` in those beside them, to the sign of a zero."""
+    result = force
+    if ti.static(model.has.parameters):
+        result = ti.select(stiffness != 0.0, force, otherwise)
+    return result
 
 
 @ti.func
@@ -49,6 +59,6 @@ def _rotational_spring(model: ti.template(), work: ti.template(), q: ti.i32, dof
         work.real(-model.qpos_spring[q + 3]),
     )
     torque = rotation_vector(work.lanes, rest * now) * (-stiffness)
-    work.qfrc_passive[dof] = work.qfrc_passive[dof] + torque.x
-    work.qfrc_passive[dof + 1] = work.qfrc_passive[dof + 1] + torque.y
-    work.qfrc_passive[dof + 2] = work.qfrc_passive[dof + 2] + torque.z
+    for c in ti.static(range(3)):
+        force = work.qfrc_passive[dof + c]
+        work.qfrc_passive[dof + c] = _where_springs(model, stiffness, force + torque.parts()[c], force)

@@ -5,6 +5,8 @@ import taichi as ti
 from ..math import Inertia, Motion, Sym3, Vec3
 from .forward import FREE, HINGE, SLIDE
 
+MASSLESS = 1e-15  # kg; MuJoCo's mjMINVAL
+
 
 @ti.func
 def center_of_mass(model: ti.template(), work: ti.template()):
@@ -44,7 +46,7 @@ def mass_centers(model: ti.template(), work: ti.template()):
         work.subtree_com.put(b, work.xpos[model.body_rootid[b]] + work.com_offset[b])
         world = world + work.xipos[b] * model.body_mass[b]
     total = model.body_subtreemass[0]
-    if total > 1e-15:
+    if model.some(work.lanes, total > MASSLESS):
         world = world * (1.0 / total)
     work.subtree_com.put(0, world)
 
@@ -61,10 +63,14 @@ def _tree_com(model: ti.template(), work: ti.template()):
             work.com_offset.put(parent, work.com_offset[parent] + work.com_offset[b])
     for b in range(1, model.nbody):
         mass = model.body_subtreemass[b]
-        if mass < 1e-15:
-            work.com_offset.put(b, work.inertial_offset[b])
+        if ti.static(model.has.parameters):
+            own = work.com_offset[b] * (1.0 / ti.max(mass, MASSLESS))
+            work.com_offset.put(b, work.inertial_offset[b].select(mass < MASSLESS, own))
         else:
-            work.com_offset.put(b, work.com_offset[b] * (1.0 / mass))
+            if mass < MASSLESS:
+                work.com_offset.put(b, work.inertial_offset[b])
+            else:
+                work.com_offset.put(b, work.com_offset[b] * (1.0 / mass))
         if model.body_rootid[b] == b:
             work.subtree_com.put(b, work.xpos[b] + work.com_offset[b])
 

@@ -11,7 +11,7 @@ from operator import or_
 from typing import Any
 
 import taichi as ti
-from taichi.lang.expr import make_constant_expr
+from taichi.lang.expr import Expr, make_constant_expr
 from taichi.lang.impl import expr_init, subscript
 
 from ..compiler import WHOLE_REGISTERS, ask
@@ -68,6 +68,11 @@ class LaneValue:
         self._assign(operations[operator]())
 
 
+def is_lanes(value: Any) -> bool:
+    """Whether a number is one for each lane already."""
+    return isinstance(value, Expr) and value.is_tensor()
+
+
 class Lanes:
     """Width and precision of the lane values in one kernel.
 
@@ -95,8 +100,8 @@ class Lanes:
 
     @traced
     def real(self, value: Any) -> Any:
-        """The same number in every lane."""
-        if self.width == 1:
+        """The same number in every lane, or each lane its own where it is one of lanes."""
+        if self.width == 1 or is_lanes(value):
             return expr_init(ti.cast(value, self.dtype))
         return expr_init(self.type(value))
 

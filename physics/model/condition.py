@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 _POSES = 16
-_WORST = 1e8  # beyond it no digit of single precision is left
+WORST = 1e8  # beyond it no digit of single precision is left
 _FREE, _BALL, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "BALL", "SLIDE"))
 
 
@@ -30,21 +30,16 @@ def condition(mjm: mujoco.MjModel, data: mujoco.MjData) -> float:
     mujoco.mj_kinematics(mjm, data)
     mujoco.mj_comPos(mjm, data)
     mujoco.mj_makeM(mjm, data)
+    mass = np.zeros((mjm.nv, mjm.nv))
+    mujoco.mj_fullM(mjm, data, mass)
     worst = 1.0
     for tree in range(mjm.ntree):
         dofs = np.flatnonzero(mjm.dof_treeid == tree)
-        block = np.array([_column(mjm, data, int(dof))[dofs] for dof in dofs])
+        block = mass[np.ix_(dofs, dofs)]
         scale = 1.0 / np.sqrt(np.diag(block))
         values = np.linalg.eigvalsh(block * scale[:, None] * scale)
-        worst = max(worst, float(values[-1] / values[0])) if values[0] > 0 else _WORST
-    return min(worst, _WORST)
-
-
-def _column(mjm: mujoco.MjModel, data: mujoco.MjData, dof: int) -> np.ndarray:
-    unit, column = np.zeros(mjm.nv), np.zeros(mjm.nv)
-    unit[dof] = 1.0
-    mujoco.mj_mulM(mjm, data, column, unit)
-    return column
+        worst = max(worst, float(values[-1] / values[0])) if values[0] > 0 else WORST
+    return min(worst, WORST)
 
 
 def _random_pose(mjm: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray:

@@ -25,12 +25,14 @@ class Features:
             geoms, and for inverse dynamics: where contacts are so stiff, or axes of sliding joints so far from their
             bodies, that the rounding of a position is a force to be seen.
         cg: conjugate gradients instead of Newton's method.
+        parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
     rotations: bool
     rare: bool
     fine: bool
     cg: bool
+    parameters: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":

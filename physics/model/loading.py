@@ -57,12 +57,11 @@ def load_mjcf(path_or_xml: str | os.PathLike, **options: object) -> Loaded:
 
 
 def load_mjspec(spec: mujoco.MjSpec, **options: object) -> Loaded:
-    """Compile an MjSpec, on a copy if there are ``options`` to override."""
+    """Compile a copy of an MjSpec, so that later changes to ``spec`` do not reach Tumble."""
     if not isinstance(spec, mujoco.MjSpec):
         raise TypeError(f"expected a mujoco.MjSpec, not {type(spec).__name__}")
-    if options:
-        spec = spec.copy()
-        apply_options(spec.option, options)
+    spec = spec.copy()
+    apply_options(spec.option, options)
     source = Source(f"MjSpec '{spec.modelname}'")
     return Loaded(compile_spec(spec, source.label), spec, source, Places(source.label))
 

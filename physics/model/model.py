@@ -1,5 +1,6 @@
 """Model: the static numbers of a mechanism, compiled by MuJoCo and laid out for the kernels."""
 
+import copy
 import os
 
 import mujoco
@@ -32,7 +33,7 @@ class Model:
     def __init__(self, loaded: Loaded, strict: bool = True, choices: Choices = NO_CHOICES) -> None:
         """Use the `from_...` constructors instead."""
         loaded, support = admit(loaded, strict)
-        self.mj = loaded.mjm
+        self.mj, self._spec = loaded.mjm, loaded.spec
         self.notes = list(support.notes)
         self.solver, notes = choose_solver(self.mj, choices.solver)
         self.notes += notes
@@ -50,6 +51,19 @@ class Model:
         for dof, parent in enumerate(self.mj.dof_parentid):
             paths.append([dof, *(paths[parent] if parent >= 0 else [])])
         return paths
+
+    def editable(self) -> mujoco.MjModel:
+        """A copy of the compiled model whose numbers may be changed, as `mujoco.mj_setConst` then asks for.
+
+        MuJoCo takes bodies with their centre of mass at the origin of their frame for granted ("simple"), unless the
+        model is compiled otherwise; a model that came compiled stays as it is.
+        """
+        if self._spec is None or not self.mj.body_simple[1:].any():
+            return copy.copy(self.mj)
+        spec = self._spec.copy()
+        for body in spec.bodies[1:]:
+            body.simple = 0
+        return spec.compile()
 
     @classmethod
     def from_mjcf(cls, path_or_xml: str | os.PathLike, *, strict: bool = True, **options: object) -> "Model":

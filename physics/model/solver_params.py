@@ -9,27 +9,26 @@ DEFAULT_SOLREF = np.array([0.02, 1.0])
 
 
 def impedance_params(solimp: np.ndarray) -> np.ndarray:
-    """(dmin, dmax, width, midpoint, power) within the ranges that MuJoCo enforces."""
-    dmin, dmax, width, midpoint, power = solimp
-    clip = [float(np.clip(x, MINIMP, MAXIMP)) for x in (dmin, dmax, midpoint)]
-    return np.array([clip[0], clip[1], max(0.0, width), clip[2], max(1.0, power)])
+    """(..., 5): dmin, dmax, width, midpoint, power within the ranges that MuJoCo enforces."""
+    dmin, dmax, width, midpoint, power = np.moveaxis(np.asarray(solimp, float), -1, 0)
+    dmin, dmax, midpoint = (np.clip(x, MINIMP, MAXIMP) for x in (dmin, dmax, midpoint))
+    return np.stack((dmin, dmax, np.maximum(0.0, width), midpoint, np.maximum(1.0, power)), axis=-1)
 
 
-def reference_params(mjm: mujoco.MjModel, solref: np.ndarray, dmax: float) -> tuple[float, float]:
-    """Stiffness K and damping B of the reference acceleration -B v - K d (x - margin).
+def reference_params(mjm: mujoco.MjModel, solref: np.ndarray, dmax: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Stiffness K and damping B, (...) each, of the reference acceleration -B v - K d (x - margin).
 
-    `solref` is (time constant, damping ratio) when positive, (-stiffness, -damping) when not.
+    `solref` (..., 2) is (time constant, damping ratio) when positive, (-stiffness, -damping) when not.
     """
-    ref = np.array(solref, float)
-    if (ref[0] > 0) != (ref[1] > 0):
-        ref = DEFAULT_SOLREF.copy()
-    if ref[0] > 0 and not int(mjm.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_REFSAFE):
-        ref[0] = max(ref[0], 2.0 * mjm.opt.timestep)
-    if ref[0] > 0:
-        stiffness = 1.0 / max(MINVAL, dmax**2 * ref[0] ** 2 * ref[1] ** 2)
-    else:
-        stiffness = -ref[0] / max(MINVAL, dmax**2)
-    damping = 2.0 / max(MINVAL, dmax * ref[0]) if ref[1] > 0 else -ref[1] / max(MINVAL, dmax)
+    ref = np.asarray(solref, float)
+    mixed = (ref[..., 0] > 0) != (ref[..., 1] > 0)
+    first, second = (np.where(mixed, DEFAULT_SOLREF[i], ref[..., i]) for i in (0, 1))
+    standard = first > 0
+    if not int(mjm.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_REFSAFE):
+        first = np.where(standard, np.maximum(first, 2.0 * mjm.opt.timestep), first)
+    stiff = 1.0 / np.maximum(MINVAL, dmax**2 * first**2 * second**2)
+    stiffness = np.where(standard, stiff, -first / np.maximum(MINVAL, dmax**2))
+    damping = np.where(second > 0, 2.0 / np.maximum(MINVAL, dmax * first), -second / np.maximum(MINVAL, dmax))
     return stiffness, damping
 
 
@@ -48,5 +47,4 @@ def pair_stiffness(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     standard = (ref1[:, :1] > 0) & (ref2[:, :1] > 0) | (priority != 0)[:, None]
     solref = np.where(standard, mix * ref1 + (1 - mix) * ref2, np.minimum(ref1, ref2))
     dmax = np.clip(mix[:, 0] * mjm.geom_solimp[first, 1] + (1 - mix[:, 0]) * mjm.geom_solimp[second, 1], MINIMP, MAXIMP)
-    rows = np.unique(np.column_stack((solref, dmax)), axis=0)
-    return np.array([reference_params(mjm, row[:2], row[2])[0] for row in rows])
+    return reference_params(mjm, solref, dmax)[0]

@@ -64,7 +64,10 @@ def matrix(quat: Tensor) -> Tensor:
     )
 
 
-def _constant(model: Model, name: str, like: Tensor) -> Tensor:
+def _constant(model: Model, fields: Fields, name: str, like: Tensor) -> Tensor:
+    """A number of the model, or, environments first, what environments have of their own instead."""
+    if name in fields:
+        return fields[name]
     return torch.as_tensor(getattr(model.mj, name), dtype=like.dtype, device=like.device)
 
 
@@ -72,7 +75,9 @@ def _position(kind: str) -> Callable[[Model, Fields], Tensor]:
     def compute(model: Model, fields: Fields) -> Tensor:
         body = torch.as_tensor(getattr(model.mj, f"{kind}_bodyid")).long()
         quat = fields["xquat"][:, body]
-        return fields["xpos"][:, body] + rotate(quat, _constant(model, f"{kind}_pos", quat).expand(len(quat), -1, -1))
+        return fields["xpos"][:, body] + rotate(
+            quat, _constant(model, fields, f"{kind}_pos", quat).expand(len(quat), -1, -1)
+        )
 
     return compute
 
@@ -81,14 +86,14 @@ def _rotation(kind: str) -> Callable[[Model, Fields], Tensor]:
     def compute(model: Model, fields: Fields) -> Tensor:
         body = torch.as_tensor(getattr(model.mj, f"{kind}_bodyid")).long()
         quat = fields["xquat"][:, body]
-        return matrix(multiply(quat, _constant(model, f"{kind}_quat", quat).expand_as(quat)))
+        return matrix(multiply(quat, _constant(model, fields, f"{kind}_quat", quat).expand_as(quat)))
 
     return compute
 
 
 def _body_axes(model: Model, fields: Fields) -> Tensor:
     quat = fields["xquat"]
-    return matrix(multiply(quat, _constant(model, "body_iquat", quat).expand_as(quat)))
+    return matrix(multiply(quat, _constant(model, fields, "body_iquat", quat).expand_as(quat)))
 
 
 def _dense_mass(model: Model, fields: Fields) -> Tensor:
@@ -104,7 +109,7 @@ def _composite_inertia(model: Model, fields: Fields) -> Tensor:
     """Inertia of every subtree about its tree's centre of mass (num_envs, nbody, 10), as cinert."""
     own, com = fields["subtree_inertia"], fields["com_offset"]
     arm = com - com[:, torch.as_tensor(model.mj.body_rootid).long()]
-    mass = _constant(model, "body_subtreemass", own)[:, None].expand_as(arm[..., :1])
+    mass = _constant(model, fields, "body_subtreemass", own)[..., None].expand_as(arm[..., :1])
     x, y, z = arm.unbind(-1)
     steiner = mass * torch.stack((y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z), -1)
     crb = torch.cat((own + steiner, arm * mass, mass), -1)
@@ -122,9 +127,9 @@ def camera_poses(model: Model, fields: Fields) -> tuple[Tensor, Tensor]:
         mode, body, target = (int(getattr(model.mj, f"cam_{n}")[i]) for n in ("mode", "bodyid", "targetbodyid"))
         if mode in (int(_CAM.mjCAMLIGHT_TRACK), int(_CAM.mjCAMLIGHT_TRACKCOM)):
             com = mode == int(_CAM.mjCAMLIGHT_TRACKCOM)
-            offset = _constant(model, "cam_poscom0" if com else "cam_pos0", pos)[i]
+            offset = _constant(model, fields, "cam_poscom0" if com else "cam_pos0", pos)[..., i, :]
             pos[:, i] = fields["subtree_com" if com else "xpos"][:, body] + offset
-            mat[:, i] = _constant(model, "cam_mat0", mat).reshape(-1, 9)[i]
+            mat[:, i] = _constant(model, fields, "cam_mat0", mat)[..., i, :]
         elif mode in (int(_CAM.mjCAMLIGHT_TARGETBODY), int(_CAM.mjCAMLIGHT_TARGETBODYCOM)) and target >= 0:
             com = mode == int(_CAM.mjCAMLIGHT_TARGETBODYCOM)
             mat[:, i] = _look_at(pos[:, i], fields["subtree_com" if com else "xpos"][:, target])
@@ -179,10 +184,12 @@ def sources_of(names: Sequence[str]) -> tuple[str, ...]:
 def derive(model: Model, name: str, fields: Fields) -> Tensor:
     """The quantity `name` from its fields, each (num_envs, numbers).
 
+    Beside them may stand numbers of the model, (num_envs, ...) in MuJoCo's shape, that replace the model's own.
+
     Returns:
         (num_envs, items) for scalars, (num_envs, items, components) otherwise.
     """
-    shaped = {n: _shape(n, value) for n, value in fields.items()}
+    shaped = {n: _shape(n, value) if n in _DECLARED else value for n, value in fields.items()}
     return DERIVED[name].compute(model, shaped) if name in DERIVED else shaped[name]
 
 

@@ -5,18 +5,24 @@
 
 from ..fields import Field
 from ..model.fields import INTEGERS, OPTIONS, REALS
+from ..model.kernel_numbers import fields_from
+from ..model.parameters import DERIVED as CONSTANTS
+from ..model.parameters import PARAMETERS as ALL_PARAMETERS
+from ..model.parameters import constants_of
 from ..state.fields import (
     BLOCKS,
     CONTACTS,
-    COORDINATES,
     DYNAMICS,
     EVALUATION,
     INDICES,
+    INPUTS,
     INTEGRATION,
     KINEMATICS,
+    PARAMETERS,
     REMAINDERS,
     RESTS,
     SOLVER,
+    STATE,
 )
 from .derived import DERIVED
 
@@ -24,9 +30,10 @@ _SECTIONS = (
     ("Model: integers", INTEGERS),
     ("Model: real numbers", REALS),
     ("Model: options", OPTIONS),
-    ("State: coordinates", COORDINATES),
-    ("State: the last evaluation", EVALUATION),
-    ("State: beyond single precision", REMAINDERS),
+    ("Memory: STATE", STATE),
+    ("Memory: INPUTS", INPUTS),
+    ("Memory: KEPT, the last evaluation", EVALUATION),
+    ("Memory: KEPT, beyond single precision", REMAINDERS),
     ("Quantities: kinematics", KINEMATICS),
     ("Quantities: dynamics", DYNAMICS),
     ("Quantities: contacts", CONTACTS),
@@ -34,6 +41,7 @@ _SECTIONS = (
     ("Quantities: constraint solver", SOLVER),
     ("Quantities: integration", INTEGRATION),
     ("Scratch: beyond single precision", RESTS),
+    ("Scratch: numbers of environments' own", PARAMETERS),
     ("Indices of a tile", INDICES),
 )
 
@@ -50,9 +58,25 @@ def fields_markdown() -> str:
     for title, fields in _SECTIONS:
         lines += ["", f"## {title}", "", "| field | shape | unit | meaning |", "|---|---|---|---|"]
         lines += [f"| `{f.name}` | {_shape(f)} | {f.unit or '1'} | {f.doc} |" for f in fields]
+    lines += _parameters()
     lines += ["", "## Derived by `get`", "", "| name | from |", "|---|---|"]
     lines += [f"| `{name}` | {', '.join(f'`{s}`' for s in d.sources)} |" for name, d in DERIVED.items()]
     return "\n".join(lines) + "\n"
+
+
+def _parameters() -> list[str]:
+    """What environments may have of their own, by MuJoCo's names."""
+    lines = ["", "## Numbers that environments may have of their own", ""]
+    lines += [
+        "`RigidSolver.set_parameters(name, values, envs_idx)`; names, shapes and units are those of MuJoCo's mjModel"
+    ]
+    lines += ["(gravity: mjOption). What follows from them, in the last column, is as `mj_setConst` has it, and"]
+    lines += [f"`get_parameters` gives it too: {', '.join(f'`{name}`' for name in CONSTANTS)}.", ""]
+    lines += ["| name | fields of the model that follow from it |", "|---|---|"]
+    for parameter in ALL_PARAMETERS.values():
+        names = fields_from((parameter.name, *constants_of([parameter.name])))
+        lines.append(f"| `{parameter.name}` | {', '.join(f'`{name}`' for name in names)} |")
+    return lines
 
 
 def _shape(field: Field) -> str:

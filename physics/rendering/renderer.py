@@ -37,7 +37,8 @@ class BatchRenderer:
     as in MuJoCo's viewer; visible geoms of other types are left out, with one warning that names them. Surfaces have
     one side (a camera inside a geom looks out of it) and nothing nearer than MuJoCo's near plane (`vis.map.znear` times
     `stat.extent`) is seen; there is no far plane. Solids throw shadows and are mirrored in shining planes; planes do
-    neither.
+    neither. Geoms are drawn where their environment has them, but in the model's sizes, also where environments have
+    sizes of their own (`RigidSolver.set_parameters`).
 
     Args:
         model: a `Model`.

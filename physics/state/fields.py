@@ -14,13 +14,16 @@ from ..fields import Field
 
 _F = Field
 
-COORDINATES: tuple[Field, ...] = (
+STATE: tuple[Field, ...] = (
     _F("qpos", ("nq",), 1, "m or rad", "generalised coordinates"),
     _F("qvel", ("nv",), 1, "m/s or rad/s", "generalised velocities"),
     _F("qacc_warmstart", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration at which the solver may start"),
-    _F("ctrl", ("nu",), 1, "", "controls"),
 )
-"""What an environment is between steps: the first rows of the scratch and of the solver's memory."""
+"""What a step moves."""
+INPUTS: tuple[Field, ...] = (_F("ctrl", ("nu",), 1, "", "controls"),)
+"""What users write and a step reads."""
+COORDINATES: tuple[Field, ...] = (*STATE, *INPUTS)
+"""What an evaluation starts from."""
 
 EVALUATION: tuple[Field, ...] = (
     _F("eval_qpos", ("nq",), 1, "m or rad", "coordinates of the last evaluation"),
@@ -39,6 +42,10 @@ REMAINDERS: tuple[Field, ...] = (
 """In single precision the state is the sum of two numbers: a step adds less than qpos can show (Kahan 1965), and what
 it cannot show is kept here for the next one. Forces are evaluated at qpos and qvel alone, but in fine kernels
 (`Features.fine`) the later stages of a Runge-Kutta step at qpos + eval_rest."""
+
+MEMORY: dict[str, tuple[Field, ...]] = {"STATE": STATE, "INPUTS": INPUTS, "KEPT": (*EVALUATION, *REMAINDERS)}
+"""The groups of an environment's memory, which are the first rows of the scratch as well. A fourth, PARAMETERS, has the
+numbers of the model that it has of its own; it lies apart, as few environments have any."""
 
 NOT_INTEGRATED = 1e30
 """Entry of eval_qacc after an evaluation that no step followed."""
@@ -172,6 +179,11 @@ RESTS: tuple[Field, ...] = tuple(
     if f.name in FINE
 )
 
+PARAMETERS: tuple[Field, ...] = (
+    _F("parameters", ("nparameter",), 1, "", "numbers of the model that environments may have of their own"),
+)
+"""In kernels of such environments (`Features.parameters`) the first of the model's flat real numbers, in every lane."""
+
 QUANTITIES: tuple[Field, ...] = (
     *COORDINATES,
     *EVALUATION,
@@ -183,7 +195,7 @@ QUANTITIES: tuple[Field, ...] = (
     *SOLVER,
     *INTEGRATION,
 )
-SCRATCH: tuple[Field, ...] = (*QUANTITIES, *RESTS)
+SCRATCH: tuple[Field, ...] = (*QUANTITIES, *RESTS, *PARAMETERS)
 """All lane numbers of a worker; the rests have values in fine kernels alone, and nobody can ask for them."""
 
 INDICES: tuple[Field, ...] = (

@@ -6,22 +6,31 @@ import numpy as np
 from ..fields import layout
 from ..model.features import needs_fine
 from ..model.fields import INTEGERS, OPTIONS, REALS
+from ..model.kernel_numbers import RULES, disabled
 from ..model.model import Model
-from ..model.pack import disabled, flatten
+from ..model.pack import flatten
 from ..model.pair_table import PAIR_TABLE
 from ..model.solver_choice import CG
-from .fields import COORDINATES, EVALUATION, INDICES, REMAINDERS, SCRATCH
+from .fields import INDICES, MEMORY, SCRATCH
 
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "nlimit", "nvert"),
     *("ncorner", "max_contacts", "ncon", "naxis", "nblock", "nblockdof", "njac", "nM", "nH", "nqfine"),
-    *("ncgdof", "ncgbody", "nown", "nside"),
+    *("ncgdof", "ncgbody", "nown", "nside", "nparameter"),
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
 """Values of the flag `integrator`."""
 
-GROUPS = {"integers": INTEGERS, "reals": (*OPTIONS, *REALS), "quantities": SCRATCH, "indices": INDICES}
+PARAMETER_FIELDS = tuple(field for field in (*OPTIONS, *REALS) if field.name in RULES)
+"""What environments may have of their own: the first of the flat real numbers."""
+FIXED_FIELDS = tuple(field for field in (*OPTIONS, *REALS) if field.name not in RULES)
+GROUPS = {
+    "integers": INTEGERS,
+    "reals": (*PARAMETER_FIELDS, *FIXED_FIELDS),
+    "quantities": SCRATCH,
+    "indices": INDICES,
+}
 STRIDES = ("rows", "index_rows")
 """Lane numbers and integers of a worker."""
 HEADER: tuple[str, ...] = (
@@ -44,8 +53,11 @@ _INTEGRATORS = {
 }
 
 
-def all_sizes(model: Model) -> dict[str, int]:
-    """The model's sizes and those of the scratch: a tile's contact list holds what all pairs can fill at once."""
+def all_sizes(model: Model, parameters: bool = False) -> dict[str, int]:
+    """The model's sizes and those of the scratch: a tile's contact list holds what all pairs can fill at once.
+
+    With `parameters` there is room in the scratch for model numbers of the environments' own.
+    """
     sizes, values = model.sizes, model.values
     of_row = np.diff(values["pair_start"])
     bound = int(of_row @ [row.contacts for row in PAIR_TABLE])
@@ -71,13 +83,17 @@ def all_sizes(model: Model) -> dict[str, int]:
     entries = int(values["dof_depth"].sum())
     matrices = {"nM": entries, "nH": entries if cg else sizes["nv"] * (sizes["nv"] + 1) // 2}
     fine = {"nqfine": sizes["nq"] if needs_fine(model) else 0}
-    return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **fine}
+    own = {"nparameter": layout(PARAMETER_FIELDS, sizes)[1] if parameters else 0}
+    return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **fine, **own}
 
 
-def flat_integers(model: Model) -> np.ndarray:
-    """Header (sizes, flags, the offset of every field, in the order of `HEADER`) and all integer fields, int32."""
-    sizes, options = all_sizes(model), model.mj.opt
-    damped = bool(model.values["dof_damping"].any())
+def flat_integers(model: Model, parameters: bool = False) -> np.ndarray:
+    """Header (sizes, flags, the offset of every field, in the order of `HEADER`) and all integer fields, int32.
+
+    With `parameters` environments may have model numbers of their own, damping among them.
+    """
+    sizes, options = all_sizes(model, parameters), model.mj.opt
+    damped = parameters or bool(model.values["dof_damping"].any())
     flags = {
         "integrator": _INTEGRATORS[int(options.integrator)],
         "iterations": max(1, int(options.iterations)),
@@ -118,11 +134,10 @@ def scratch_rows(sizes: dict[str, int]) -> tuple[int, int]:
     return -(-rows // _WHOLE_LINES) * _WHOLE_LINES, -(-index_rows // _WHOLE_LINES) * _WHOLE_LINES
 
 
-def coordinate_rows(sizes: dict[str, int]) -> int:
-    """Rows of one copy of the coordinates: qpos, qvel, qacc_warmstart, ctrl."""
-    return layout(COORDINATES, sizes)[1]
-
-
-def kept_rows(sizes: dict[str, int]) -> int:
-    """Rows of what is kept beside the coordinates: the last evaluation, and the remainders of the state."""
-    return layout((*EVALUATION, *REMAINDERS), sizes)[1]
+def memory_groups(sizes: dict[str, int]) -> dict[str, slice]:
+    """Rows of the groups of an environment's memory (`fields.MEMORY`)."""
+    groups, first = {}, 0
+    for name, fields in MEMORY.items():
+        groups[name] = slice(first, first + layout(fields, sizes)[1])
+        first = groups[name].stop
+    return groups

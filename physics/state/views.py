@@ -17,7 +17,7 @@ from ..model import fields as model_fields
 from ..model.features import Features
 from . import fields
 from .pattern import Pattern
-from .sizes import FLAGS, GROUPS, HEADER, SIZES
+from .sizes import FLAGS, GROUPS, HEADER, PARAMETER_FIELDS, SIZES
 
 
 class _View:
@@ -70,6 +70,18 @@ class ModelView(_View):
         self._fill(ints, "integers", ints, 0)
         self._fill(ints, "reals", reals, 0)
         self.fine: Any = self._fine_view(model_fields.FINE) if has.fine else self
+
+    @traced
+    def differ(self, work: "Workspace") -> None:
+        """From here on numbers that environments may have of their own are lane numbers, in `work.parameters`."""
+        for field in PARAMETER_FIELDS:
+            setattr(self, field.name, getattr(self, field.name).inside(work.parameters))
+        self.fine = self._fine_view(model_fields.FINE) if self.has.fine else self
+
+    @traced
+    def some(self, lanes: Lanes, condition: Any) -> Any:
+        """Whether a comparison of such numbers holds, in any lane where they are lane numbers: it can drive an `if`."""
+        return lanes.any(lanes.mask(condition)) if self.has.parameters else condition
 
 
 class Rows:

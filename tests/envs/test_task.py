@@ -249,7 +249,7 @@ class Wrong(Held):
 MAKING = {
     "qpos": (ValueError, r"Wrong.reset: qpos has shape \(4, 3\); needed is \(4, 2\), \(episodes, model.nq\)"),
     "qvel": (ValueError, r"Wrong.reset: qvel has shape \(4,\); needed is \(4, 2\), \(episodes, model.nv\)"),
-    "tuple": (TypeError, r"Wrong.reset returned tuple; needed is tumble.envs.Start\(qpos, qvel, memory\)"),
+    "tuple": (TypeError, r"Wrong.reset returned tuple; needed is tumble.envs.Start\(qpos, qvel, memory, parameters\)"),
     "memory shape": (
         ValueError,
         r"Wrong.reset: memory 'goal' has shape \(5, 2\); needed is an array of shape \(4, ...\)",

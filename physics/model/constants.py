@@ -1,0 +1,64 @@
+"""Constants that follow from a model's numbers, for one environment after the other, as `mj_setConst` finds them."""
+
+from collections.abc import Mapping, Sequence
+
+import mujoco
+import numpy as np
+
+from .condition import WORST, condition
+from .model import Model
+from .parameters import PARAMETERS
+
+
+class Constants:
+    """Finds the constants of many environments, one after the other, with a copy of the model that it edits.
+
+    Args:
+        model: what the environments differ from.
+        single: whether the solver needs `condition`, as single precision does.
+    """
+
+    def __init__(self, model: Model, single: bool) -> None:
+        self._mjm = model.editable()
+        self._data = mujoco.MjData(self._mjm)
+        self._scale = 0.0
+        if single and self._mjm.nv:
+            self._scale = float(model.values["condition"][0]) / condition(self._mjm, self._data)
+
+    def derive(self, names: Sequence[str], numbers: Mapping[str, np.ndarray], count: int) -> dict[str, np.ndarray]:
+        """Constants by name, (count, *shape) each.
+
+        Args:
+            names: `parameters.constants_of` what changes; `condition` is found where it is needed.
+            numbers: all that is not the model's own, (count, *shape) each.
+            count: number of environments.
+
+        Raises:
+            ValueError: MuJoCo cannot change such a number of this model; this object is of no use any more.
+        """
+        given = {name: numbers[name] for name in numbers if name in PARAMETERS and PARAMETERS[name].derives}
+        targets = {name: getattr(self._mjm, name) for name in given}
+        sources = {name: getattr(self._mjm, name) for name in names if name != "condition"}
+        found = {name: np.zeros((count, *array.shape)) for name, array in sources.items()}
+        conditions = (
+            found.setdefault("condition", np.zeros((count, 1))) if self._scale and "condition" in names else None
+        )
+        for env in range(count):
+            for name, target in targets.items():
+                target[:] = given[name][env]
+            try:
+                mujoco.mj_setConst(self._mjm, self._data)
+            except mujoco.FatalError as error:
+                raise ValueError(
+                    f"body_ipos, body_iquat: {error}; a model from its file or from an MjSpec is compiled so by itself"
+                ) from error
+            for name, source in sources.items():
+                found[name][env] = source
+            if conditions is not None:
+                conditions[env] = self._condition()
+        return found
+
+    def _condition(self) -> float:
+        """The largest condition number to be expected: that at qpos0, as many times as it is in the model."""
+        self._data.qpos[:] = self._mjm.qpos0
+        return min(self._scale * condition(self._mjm, self._data), WORST)

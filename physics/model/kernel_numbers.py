@@ -1,0 +1,188 @@
+"""The real numbers that kernels read, made from MuJoCo's: of one model, or of many environments at once.
+
+Arrays have environments in front: (1, ...) for the model's own numbers, which stand for everybody.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+import mujoco
+import numpy as np
+
+from .fields import FINE
+from .solver_params import impedance_params, reference_params
+
+Numbers = Mapping[str, np.ndarray]
+"""MuJoCo's numbers by name, (environments, *shape) each."""
+Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
+"""Names in MuJoCo, and a function of the model and their numbers that gives a field's, (environments, items, ...)."""
+
+UNLIMITED = 1e30
+_D = mujoco.mjtDisableBit
+_BALL, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("BALL", "SLIDE", "HINGE"))
+
+
+def disabled(mjm: mujoco.MjModel, *bits: mujoco.mjtDisableBit) -> bool:
+    """Whether any of the disable flags is set."""
+    return any(int(mjm.opt.disableflags) & int(bit) for bit in bits)
+
+
+def mujoco_numbers(mjm: mujoco.MjModel, name: str) -> np.ndarray:
+    """A field of mjModel, or gravity of mjOption, in double precision."""
+    source = mjm.opt if name == "gravity" else mjm
+    return np.array(getattr(source, name), np.float64)
+
+
+def kernel_numbers(mjm: mujoco.MjModel, fields: Iterable[str], numbers: Numbers | None = None) -> dict[str, np.ndarray]:
+    """Fields of `model.fields` by name, (environments, items, ...).
+
+    Args:
+        mjm: the model.
+        fields: keys of `RULES`.
+        numbers: what is not the model's own, of the same environments each.
+    """
+    given: dict[str, np.ndarray] = dict(numbers or {})
+    found = {}
+    for field in fields:
+        names, compute = RULES[field]
+        for name in names:
+            if name not in given:
+                given[name] = mujoco_numbers(mjm, name)[None]
+        found[field] = compute(mjm, *(given[name] for name in names))
+    return found
+
+
+def fields_from(names: Iterable[str]) -> list[str]:
+    """Fields that depend on any of MuJoCo's numbers."""
+    changed = set(names)
+    return [field for field, (sources, _) in RULES.items() if changed.intersection(sources)]
+
+
+def limit_sides(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
+    """Joint and side (-1 lower, 1 upper, 0 ball joint) of every one-sided limit."""
+    rows: list[tuple[int, int]] = []
+    if not disabled(mjm, _D.mjDSBL_LIMIT, _D.mjDSBL_CONSTRAINT):
+        for j in np.flatnonzero(mjm.jnt_limited).tolist():
+            if mjm.jnt_type[j] == _BALL:
+                rows.append((j, 0))
+            elif mjm.jnt_type[j] in (_SLIDE, _HINGE):
+                rows += [(j, -1), (j, 1)]
+    joint, side = np.array(rows, int).reshape(-1, 2).T
+    return joint, side
+
+
+def _gravity(mjm: mujoco.MjModel, gravity: np.ndarray) -> np.ndarray:
+    return gravity * (0.0 if disabled(mjm, _D.mjDSBL_GRAVITY) else 1.0)
+
+
+def _stiffness(mjm: mujoco.MjModel, stiffness: np.ndarray) -> np.ndarray:
+    return _first(stiffness) * (0.0 if disabled(mjm, _D.mjDSBL_SPRING) else 1.0)
+
+
+def _damping(mjm: mujoco.MjModel, damping: np.ndarray) -> np.ndarray:
+    return _first(damping) * (0.0 if disabled(mjm, _D.mjDSBL_DAMPER) else 1.0)
+
+
+def _first(numbers: np.ndarray) -> np.ndarray:
+    """First number of every item, whatever the items' shape."""
+    return numbers.reshape(*numbers.shape[:2], -1)[:, :, 0] if numbers.size else numbers[:, :0].reshape(len(numbers), 0)
+
+
+def _solver_scale(mjm: mujoco.MjModel, diagonal: np.ndarray) -> np.ndarray:
+    """One over the trace of M at qpos0, or over the mean inertia that the file gives; 0 with constraint islands."""
+    if not disabled(mjm, _D.mjDSBL_ISLAND) or not mjm.nv:
+        return np.zeros((len(diagonal), 1))
+    own, given = float(np.mean(mjm.dof_M0)), float(mjm.stat.meaninertia)
+    share = diagonal.mean(axis=1) / own if np.isclose(own, given) else np.ones(len(diagonal))
+    return 1.0 / (given * share[:, None] * max(1, mjm.nv))
+
+
+def _active(mjm: mujoco.MjModel) -> float:
+    return 0.0 if disabled(mjm, _D.mjDSBL_ACTUATION) else 1.0
+
+
+def _gain(mjm: mujoco.MjModel, gainprm: np.ndarray) -> np.ndarray:
+    gain = gainprm[:, : mjm.nu, :3].copy()
+    gain[:, mjm.actuator_gaintype[: mjm.nu] == int(mujoco.mjtGain.mjGAIN_FIXED), 1:] = 0.0
+    return gain * _active(mjm)
+
+
+def _bias(mjm: mujoco.MjModel, biasprm: np.ndarray) -> np.ndarray:
+    bias = biasprm[:, : mjm.nu, :3].copy()
+    bias[:, mjm.actuator_biastype[: mjm.nu] == int(mujoco.mjtBias.mjBIAS_NONE)] = 0.0
+    return bias * _active(mjm)
+
+
+def _limited(limited: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+    """Ranges (environments, items, 2) where they count, else all numbers."""
+    return np.where(limited[:, None], ranges.reshape(len(ranges), -1, 2)[:, : len(limited)], [-UNLIMITED, UNLIMITED])
+
+
+def _ctrlrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
+    clamps = not disabled(mjm, _D.mjDSBL_CLAMPCTRL)
+    return _limited(np.asarray(mjm.actuator_ctrllimited[: mjm.nu], bool) & clamps, ranges)
+
+
+def _forcerange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
+    return _limited(np.asarray(mjm.actuator_forcelimited[: mjm.nu], bool), ranges)
+
+
+def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm: np.ndarray) -> np.ndarray:
+    """Of a setpoint servo on a ball joint: a turn of the joint."""
+    nu = mjm.nu
+    joint = mjm.actuator_trnid[:nu, 0]
+    servo = (
+        (mjm.actuator_gaintype[:nu] == int(mujoco.mjtGain.mjGAIN_FIXED))
+        & (mjm.actuator_biastype[:nu] == int(mujoco.mjtBias.mjBIAS_AFFINE))
+        & (mjm.jnt_type[joint] == _BALL if nu else False)
+    )
+    follows = gainprm[:, :nu, 0] == -biasprm[:, :nu, 1]
+    return np.where(servo & follows, 2 * np.pi * np.linalg.norm(gear[:, :nu, :3], axis=2), 0.0)
+
+
+def _limit_value(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
+    joint, side = limit_sides(mjm)
+    lower, upper = ranges[:, joint, 0], ranges[:, joint, 1]
+    return np.where(side == 0, np.maximum(lower, upper), np.where(side < 0, lower, upper))
+
+
+def _limit_solimp(mjm: mujoco.MjModel, solimp: np.ndarray) -> np.ndarray:
+    return impedance_params(solimp[:, limit_sides(mjm)[0]])
+
+
+def _limit_stiffness(mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray) -> np.ndarray:
+    return reference_params(mjm, solref[:, limit_sides(mjm)[0]], _limit_solimp(mjm, solimp)[..., 1])[0]
+
+
+def _limit_damping(mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray) -> np.ndarray:
+    return reference_params(mjm, solref[:, limit_sides(mjm)[0]], _limit_solimp(mjm, solimp)[..., 1])[1]
+
+
+_SAME = (
+    *("qpos0", "qpos_spring", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia"),
+    *("condition", "body_subtreemass", "dof_armature", "geom_pos", "geom_quat", "geom_size", "geom_rbound"),
+    *("geom_margin", "geom_friction", "geom_solmix", "geom_solref", "geom_solimp"),
+)
+
+RULES: dict[str, Rule] = {
+    **{name: ((name,), lambda mjm, numbers: numbers) for name in _SAME},
+    **{f"{name}_rest": ((name,), lambda mjm, x: x - np.float32(x)) for name in FINE if name in _SAME},
+    "gravity": (("gravity",), _gravity),
+    "solver_scale": (("dof_M0",), _solver_scale),
+    "body_invweight0": (("body_invweight0",), lambda mjm, weight: weight[..., 0]),
+    "geom_detect": (("geom_margin", "geom_gap"), lambda mjm, margin, gap: margin + gap),
+    "jnt_stiffness": (("jnt_stiffness",), _stiffness),
+    "dof_damping": (("dof_damping",), _damping),
+    "actuator_gear": (("actuator_gear",), lambda mjm, gear: gear.reshape(len(gear), -1, 6)[:, : mjm.nu]),
+    "actuator_gain": (("actuator_gainprm",), _gain),
+    "actuator_bias": (("actuator_biasprm",), _bias),
+    "actuator_ctrlrange": (("actuator_ctrlrange",), _ctrlrange),
+    "actuator_forcerange": (("actuator_forcerange",), _forcerange),
+    "actuator_period": (("actuator_gear", "actuator_gainprm", "actuator_biasprm"), _period),
+    "limit_value": (("jnt_range",), _limit_value),
+    "limit_margin": (("jnt_margin",), lambda mjm, margin: margin[:, limit_sides(mjm)[0]]),
+    "limit_solimp": (("jnt_solimp",), _limit_solimp),
+    "limit_stiffness": (("jnt_solref", "jnt_solimp"), _limit_stiffness),
+    "limit_damping": (("jnt_solref", "jnt_solimp"), _limit_damping),
+    "limit_diagonal": (("dof_invweight0",), lambda mjm, w: w[:, mjm.jnt_dofadr[limit_sides(mjm)[0]]]),
+}
+"""How fields of `model.fields` follow from MuJoCo's numbers: those that an environment may have of its own."""

@@ -1,0 +1,152 @@
+"""Which numbers of MuJoCo's model an environment may have of its own, and what they must be like."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from .kernel_numbers import mujoco_numbers
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A field of mjModel, or gravity.
+
+    Attributes:
+        name: MuJoCo's.
+        derives: constants that follow from it (`constants.py`).
+        positive: its numbers are not negative.
+        lasting: those above zero in the model stay so: without mass or size a body is another kind of thing.
+        ordered: its rows are ranges, lower bound first.
+        turns: its rows are quaternions, w first; they are brought to unit length, as MuJoCo's compiler does.
+    """
+
+    name: str
+    derives: tuple[str, ...] = ()
+    positive: bool = False
+    lasting: bool = False
+    ordered: bool = False
+    turns: bool = False
+
+
+_INERTIAL = ("body_invweight0", "dof_invweight0", "dof_M0", "actuator_acc0")
+_CAMERAS = ("cam_pos0", "cam_poscom0", "cam_mat0")
+
+PARAMETERS: dict[str, Parameter] = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter("gravity"),
+        Parameter("qpos0", derives=(*_INERTIAL, *_CAMERAS)),
+        Parameter("qpos_spring"),
+        Parameter("body_pos", derives=(*_INERTIAL, *_CAMERAS)),
+        Parameter("body_quat", derives=(*_INERTIAL, *_CAMERAS), turns=True),
+        Parameter("body_ipos", derives=(*_INERTIAL, *_CAMERAS)),
+        Parameter("body_iquat", derives=_INERTIAL, turns=True),
+        Parameter("body_mass", derives=("body_subtreemass", *_INERTIAL, *_CAMERAS), positive=True, lasting=True),
+        Parameter("body_inertia", derives=_INERTIAL, positive=True, lasting=True),
+        Parameter("jnt_stiffness"),
+        Parameter("jnt_range", ordered=True),
+        Parameter("jnt_margin"),
+        Parameter("jnt_solref"),
+        Parameter("jnt_solimp"),
+        Parameter("dof_armature", derives=_INERTIAL, positive=True),
+        Parameter("dof_damping"),
+        Parameter("geom_pos"),
+        Parameter("geom_quat", turns=True),
+        Parameter("geom_size", derives=("geom_rbound",), positive=True, lasting=True),
+        Parameter("geom_friction", positive=True),
+        Parameter("geom_margin"),
+        Parameter("geom_gap"),
+        Parameter("geom_solmix", positive=True),
+        Parameter("geom_solref"),
+        Parameter("geom_solimp"),
+        Parameter("actuator_gear", derives=("actuator_acc0",)),
+        Parameter("actuator_gainprm"),
+        Parameter("actuator_biasprm"),
+        Parameter("actuator_ctrlrange", ordered=True),
+        Parameter("actuator_forcerange", ordered=True),
+    )
+}
+"""What `set_parameters` takes."""
+
+DERIVED = tuple(dict.fromkeys(constant for parameter in PARAMETERS.values() for constant in parameter.derives))
+"""What follows from them: `get_parameters` gives these too."""
+
+
+def constants_of(names: Iterable[str]) -> list[str]:
+    """Constants that follow from parameters; `condition` is one for kernels of single precision alone."""
+    wanted = {constant for name in names for constant in PARAMETERS[name].derives}
+    return [*(name for name in DERIVED if name in wanted), *(["condition"] if "dof_M0" in wanted else [])]
+
+
+def require_known(name: str, writable: bool) -> None:
+    """Raise KeyError for a name that is no parameter, with those there are."""
+    if name in PARAMETERS or (name in DERIVED and not writable):
+        return
+    if name in DERIVED:
+        follows = ", ".join(p.name for p in PARAMETERS.values() if name in p.derives)
+        raise KeyError(f"{name} cannot be set: it follows from {follows}, as MuJoCo's mj_setConst has it")
+    near = difflib.get_close_matches(name, PARAMETERS, 3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise KeyError(f"no parameter is named {name!r}{hint}; there are {', '.join(PARAMETERS)}")
+
+
+def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """Numbers for the environments `index`, (n, *shape) in double precision, from what a user gave.
+
+    Raises:
+        KeyError: for an unknown name.
+        ValueError: for a wrong shape and for impossible numbers, naming the environment.
+    """
+    require_known(name, writable=True)
+    own, wanted = mujoco_numbers(mjm, name), PARAMETERS[name]
+    shape = (len(index), *own.shape)
+    try:
+        if values.ndim > len(shape):
+            raise ValueError
+        numbers = np.broadcast_to(values, shape).astype(np.float64)
+    except ValueError:
+        raise ValueError(
+            f"{name}: expected shape {shape}, environments first, or what can be broadcast to it, got {values.shape}"
+        ) from None
+    _refuse(name, numbers, ~np.isfinite(numbers), index, "it must be finite")
+    if wanted.positive:
+        _refuse(name, numbers, numbers < 0, index, "it must not be negative")
+    if wanted.lasting:
+        _refuse(name, numbers, (numbers <= 0) & (own > 0), index, "it must stay above 0, as in the model")
+    if wanted.ordered and numbers.size:
+        crossed = (numbers[..., 0] > numbers[..., 1])[..., None] & np.array([True, False])
+        _refuse(name, numbers, crossed, index, "a lower bound must not be above its upper one")
+    if wanted.turns and numbers.size:
+        length = np.linalg.norm(numbers, axis=-1, keepdims=True)
+        _refuse(name, numbers, np.broadcast_to(length == 0, shape), index, "a quaternion must have a length")
+        numbers /= length
+    if name == "geom_size":
+        mesh = (mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[:, None]
+        _refuse(name, numbers, mesh & (numbers != own), index, "the size of a mesh cannot be changed")
+    return numbers
+
+
+def _refuse(name: str, numbers: np.ndarray, wrong: np.ndarray, index: np.ndarray, reason: str) -> None:
+    if np.count_nonzero(wrong):
+        env, *place = np.argwhere(wrong)[0]
+        at = "".join(f"[{i}]" for i in place)
+        raise ValueError(f"{name}{at} of environment {index[env]} is {numbers[(env, *place)]:g}: {reason}")
+
+
+def as_double(parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """What a user gave, as arrays in double precision.
+
+    Raises:
+        ValueError: it is not made of numbers.
+    """
+    arrays = {}
+    for name, values in parameters.items():
+        try:
+            arrays[name] = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name}: {values!r} is not an array of numbers") from error
+    return arrays

@@ -1,0 +1,107 @@
+"""Numbers of the model that environments have of their own: MuJoCo's, and the fields that follow from them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from .model.constants import Constants
+from .model.features import Features
+from .model.kernel_numbers import fields_from, kernel_numbers, mujoco_numbers
+from .model.model import Model
+from .model.parameters import as_double, checked, constants_of, require_known
+
+Fields = dict[str, np.ndarray]
+"""Fields of `model.fields` by name, (k, numbers) or (1, numbers) each."""
+_TURNING = (0, 1)  # types of joints: free, ball
+
+
+class Overrides:
+    """Numbers by MuJoCo's names, (num_envs, *shape) in double precision: those that were set, and what follows."""
+
+    def __init__(self, model: Model, num_envs: int, single: bool) -> None:
+        self._model, self._num_envs, self._single = model, num_envs, single
+        self._values: dict[str, np.ndarray] = {}
+        self._constants: Constants | None = None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def get(self, name: str, index: np.ndarray | None) -> np.ndarray:
+        """Numbers of the environments `index` (None: all), (n, *shape), a copy.
+
+        Raises:
+            KeyError: for an unknown name.
+        """
+        require_known(name, writable=False)
+        if name in self._values:
+            return self._values[name][slice(None) if index is None else index].copy()
+        own = self._of_the_model(name)
+        return np.broadcast_to(own, (self._num_envs if index is None else len(index), *own.shape)).copy()
+
+    def set(self, parameters: Mapping[str, Any], index: np.ndarray | None) -> tuple[Fields, bool]:
+        """Give environments numbers of their own; all of them are checked before any is kept.
+
+        Returns:
+            the fields that change, of these environments; or, if True, all that any environment has of its own, of
+            all environments: there are fields among them that nobody had of his own before.
+        """
+        everyone = np.arange(self._num_envs)
+        chosen = everyone if index is None else index
+        given = {n: checked(self._model.mj, n, v, chosen) for n, v in as_double(parameters).items()}
+        numbers = {name: values[chosen] for name, values in self._values.items()} | given
+        if follows := constants_of(given):
+            constants, self._constants = self._constants or Constants(self._model, self._single), None
+            given |= constants.derive(follows, numbers, len(chosen))
+            self._constants = constants  # unless that raised an error
+        new = given.keys() - self._values.keys()
+        for name in sorted(new):
+            own = self._of_the_model(name)
+            self._values[name] = np.broadcast_to(own, (len(everyone), *own.shape)).copy()
+        for name, values in given.items():
+            self._values[name][chosen] = values
+        return (self.fields(), True) if new else (self._fields(given, index), False)
+
+    def fields(self) -> Fields:
+        """All fields that environments have of their own, of all environments."""
+        return self._fields(self._values, None)
+
+    def features(self) -> Features:
+        """The features of the kernel that the model and these numbers need."""
+        has = Features.of(self._model, self._single)
+        turning = "jnt_stiffness" in self and bool(np.isin(self._model.values["jnt_type"], _TURNING).any())
+        rare = has.rare or "jnt_solimp" in self or "geom_solimp" in self
+        return replace(has, rotations=has.rotations or rare or turning, rare=rare, parameters=True)
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All numbers by name, (num_envs, *shape), copies."""
+        return {name: torch.from_numpy(values.copy()) for name, values in self._values.items()}
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Take the numbers that `state_dict` gave, and the model's own for all others.
+
+        Raises:
+            ValueError: they are of another model or number of environments.
+        """
+        saved = {name: tensor.cpu().numpy() for name, tensor in state.items()}
+        for name, values in saved.items():
+            wanted = (self._num_envs, *self._of_the_model(name).shape)
+            if values.shape != wanted:
+                raise ValueError(f"parameters {name}: saved as {values.shape}, this solver has {wanted}")
+        own = {n: np.broadcast_to(self._of_the_model(n), values.shape).copy() for n, values in self._values.items()}
+        self._values = own | {name: values.astype(np.float64) for name, values in saved.items()}
+
+    def _of_the_model(self, name: str) -> np.ndarray:
+        return self._model.values[name] if name == "condition" else mujoco_numbers(self._model.mj, name)
+
+    def _fields(self, changed: Mapping[str, Any], index: np.ndarray | None) -> Fields:
+        """Fields that follow from `changed` numbers, of the environments `index`."""
+        chosen = slice(None) if index is None else index
+        kept = {name: values[chosen] for name, values in self._values.items()}
+        found = kernel_numbers(self._model.mj, fields_from(changed), kept)
+        return {name: rows.reshape(len(rows), -1) for name, rows in found.items()}

@@ -1,0 +1,87 @@
+"""Numbers of the model that environments have of their own: what a solver's users call."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from .arguments import as_environments
+from .drivers.interface import Driver
+from .overrides import Overrides
+from .runtime import Runtime
+
+_SHOWN = ("body_iquat", "body_subtreemass", "geom_pos", "geom_quat", "cam_pos0", "cam_poscom0", "cam_mat0")
+"""What is read of the model where quantities are shown (`readout.derived`)."""
+_SAVED = "parameters."
+
+
+class SolverParameters:
+    """The part of `RigidSolver` that gives environments numbers of their own."""
+
+    num_envs: int
+    runtime: Runtime
+    _driver: Driver
+    _overrides: Overrides
+
+    def set_parameters(self, name: str, values: Any, envs_idx: Any = None) -> None:
+        """Give environments model numbers of their own, by MuJoCo's name, in its shape, units and frames.
+
+        `gravity` (opt.gravity), `body_mass`, `body_inertia`, `body_ipos`, `dof_damping`, `geom_size`,
+        `actuator_gainprm` and so on (docs/fields.md lists them). What follows from them follows as in MuJoCo's
+        `mj_setConst`, which runs for these environments where it is needed. State and time go on; a reset keeps the
+        numbers, and so do `state_dict` and `load_state_dict`. What `get` returns belongs to the last evaluated state
+        with the new numbers.
+
+        The first call for a name compiles or loads another kernel, and binds it. In single precision positions keep the
+        digits that the model's own contacts need, also where those of an environment are stiffer.
+
+        Args:
+            name: of a field of mjModel, or "gravity".
+            values: (n, *shape), n being num_envs or the number of `envs_idx`, or what can be broadcast to that.
+            envs_idx: indices of environments, or a mask; None for all.
+
+        Raises:
+            KeyError: for an unknown name, with those there are.
+            ValueError: for a wrong shape and for numbers that nothing can have, with the environment; nothing is set.
+            IndexError: for an environment that does not exist.
+        """
+        self.update_parameters({name: values}, envs_idx)
+
+    def update_parameters(self, parameters: Mapping[str, Any], envs_idx: Any = None) -> None:
+        """`set_parameters` for several names at once: what follows from them is found once, and all are set or none."""
+        self._differ(parameters, as_environments(envs_idx, self.num_envs))
+
+    def get_parameters(self, name: str, envs_idx: Any = None) -> torch.Tensor:
+        """Model numbers of environments by MuJoCo's name, (n, *shape) float64: their own, or else the model's.
+
+        Also of what follows from others: body_subtreemass, body_invweight0, dof_invweight0, dof_M0, geom_rbound,
+        actuator_acc0.
+
+        Raises:
+            KeyError: for an unknown name, with those there are.
+            IndexError: for an environment that does not exist.
+        """
+        return torch.from_numpy(self._overrides.get(name, as_environments(envs_idx, self.num_envs)))
+
+    def _differ(self, parameters: Mapping[str, Any], index: np.ndarray | None) -> None:
+        self.runtime.require()
+        fields, anew = self._overrides.set(parameters, index)
+        if anew:
+            self._driver.differ(fields, self._overrides.features())
+        else:
+            self._driver.write_own(fields, index)
+
+    def _saved_parameters(self) -> dict[str, torch.Tensor]:
+        return {_SAVED + name: numbers for name, numbers in self._overrides.state_dict().items()}
+
+    def _load_parameters(self, state: Mapping[str, torch.Tensor]) -> None:
+        saved = {name.removeprefix(_SAVED): numbers for name, numbers in state.items() if name.startswith(_SAVED)}
+        if saved or self._overrides:
+            self._overrides.load_state_dict(saved)
+            self._driver.differ(self._overrides.fields(), self._overrides.features())
+
+    def _shown(self, index: np.ndarray | None, dtype: torch.dtype) -> dict[str, torch.Tensor]:
+        """The environments' own numbers among those that show, (n, ...) each."""
+        names = [name for name in _SHOWN if name in self._overrides] if self._overrides else []
+        return {name: torch.from_numpy(self._overrides.get(name, index)).to(dtype) for name in names}

@@ -1,0 +1,162 @@
+"""Environments with model numbers of their own, and a compiled MuJoCo model for each: `set_parameters`' oracle."""
+
+import mujoco
+import numpy as np
+
+XML = """<mujoco>
+<compiler angle="radian"/>
+<option timestep="0.002" integrator="implicitfast"><flag island="enable"/></option>
+<worldbody>
+  <geom name="floor" type="plane" size="5 5 1" friction="0.8"/>
+  <camera name="follows" mode="trackcom" pos="0 -3 1"/>
+  <body name="trunk" pos="0 0 0.35">
+    <freejoint/>
+    <geom type="capsule" size="0.1 0.15" quat="0.9 0.1 0.4 0"/>
+    <camera name="rides" mode="track" pos="0 -2 0.5"/>
+    <body name="hip" pos="0.3 0 0" quat="0.95 0.1 0.2 0">
+      <joint name="hip" axis="0 1 0" pos="-0.05 0 0" range="-0.4 0.3" limited="true" stiffness="3" damping="0.4"
+       armature="0.02" springref="0.2" ref="0.1"/>
+      <geom type="capsule" size="0.06 0.1" pos="0.1 0 0" quat="0.7 0 0.7 0.1"/>
+      <body name="foot" pos="0.3 0 -0.05">
+        <joint name="ankle" type="ball" range="0 0.5" limited="true" stiffness="1.5" damping="0.1" armature="0.01"/>
+        <geom type="sphere" size="0.08" pos="0.03 0.02 -0.05" condim="4"/>
+      </body>
+    </body>
+    <body name="rod" pos="-0.2 0.1 0">
+      <joint name="slide" type="slide" axis="0 0.2 1" range="-0.1 0.1" limited="true" damping="1" margin="0.01"/>
+      <geom type="cylinder" size="0.05 0.12" contype="0" conaffinity="2"/>
+    </body>
+  </body>
+  <geom name="floor2" type="plane" size="5 5 1" pos="0 0 -0.05" contype="2" conaffinity="0" condim="1"/>
+  <body name="crate" pos="1 0 0.1">
+    <freejoint/>
+    <geom type="box" size="0.1 0.12 0.09" contype="0" conaffinity="2" condim="1"/>
+  </body>
+  <body name="ball" pos="0 0 0.6"><freejoint/><geom type="sphere" size="0.1" condim="6"/></body>
+</worldbody>
+<actuator>
+  <motor joint="hip" gear="5" ctrlrange="-1 1" ctrllimited="true" forcerange="-3 4" forcelimited="true"/>
+  <position joint="hip" kp="8" kv="0.3"/>
+  <position joint="ankle" kp="2" gear="1 0.3 0.2"/>
+  <velocity joint="slide" kv="3"/>
+  <general joint="ankle" gainprm="2" gear="0 1 0"/>
+</actuator>
+</mujoco>"""
+"""Every type of joint, limit and actuator, contacts of every kind of narrow phase, simple bodies, moving cameras."""
+
+
+def random_numbers(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """(count, *shape) each, of all that a file can say: dofs of a joint have equal damping, say."""
+
+    def scaled(name: str, spread: float = 0.3) -> np.ndarray:
+        own = np.array(getattr(mjm, name))
+        return own * np.exp(rng.uniform(-spread, spread, (count, *own.shape)))
+
+    def moved(name: str, by: float) -> np.ndarray:
+        own = np.array(getattr(mjm, name))
+        return own + rng.normal(0, by, (count, *own.shape))
+
+    def turned(name: str) -> np.ndarray:
+        quat = moved(name, 0.1)
+        return quat / np.linalg.norm(quat, axis=-1, keepdims=True)
+
+    numbers = {n: scaled(n) for n in ("body_mass", "jnt_stiffness", "actuator_gear", "actuator_ctrlrange")}
+    numbers |= {n: scaled(n) for n in ("geom_size", "jnt_range", "actuator_forcerange")}
+    numbers["gravity"] = mjm.opt.gravity * rng.uniform(0.5, 1.5, (count, 1))
+    numbers["body_inertia"] = mjm.body_inertia * np.exp(rng.uniform(-0.3, 0.3, (count, mjm.nbody, 1)))
+    numbers |= {"body_ipos": moved("body_ipos", 0.02), "body_iquat": turned("body_iquat")}
+    numbers |= {"body_pos": moved("body_pos", 0.02), "body_quat": turned("body_quat")}
+    numbers |= {"geom_pos": moved("geom_pos", 0.02), "geom_quat": turned("geom_quat")}
+    for name in ("body_ipos", "body_iquat", "body_pos", "body_quat"):
+        numbers[name][:, 0] = getattr(mjm, name)[0]
+    plane = mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)
+    numbers["geom_size"][:, plane] = mjm.geom_size[plane]
+    for name in ("dof_damping", "dof_armature"):
+        numbers[name] = getattr(mjm, name) * np.exp(rng.uniform(-0.5, 0.5, (count, mjm.njnt)))[:, mjm.dof_jntid]
+    gain, bias = np.tile(mjm.actuator_gainprm, (count, 1, 1)), np.tile(mjm.actuator_biasprm, (count, 1, 1))
+    share = rng.uniform(0.6, 1.5, (count, mjm.nu))
+    gain[..., 0] *= share
+    bias[..., :3] *= share[..., None]
+    numbers |= {"actuator_gainprm": gain, "actuator_biasprm": bias}
+    numbers["jnt_solref"] = np.tile(mjm.jnt_solref, (count, 1, 1)) * rng.uniform(0.7, 1.5, (count, 1, 2))
+    numbers["jnt_solimp"] = np.tile(mjm.jnt_solimp, (count, 1, 1))
+    numbers["jnt_solimp"][..., 4] = rng.choice([1.0, 2.0, 3.0], (count, mjm.njnt))
+    numbers["jnt_solimp"][..., 2] = rng.choice([0.0, 0.001, 0.01], (count, mjm.njnt))
+    numbers["jnt_margin"] = np.tile(mjm.jnt_margin, (count, 1)) + rng.uniform(0, 0.05, (count, mjm.njnt))
+    return numbers | _contacts(mjm, count, rng) | _coordinates(mjm, numbers, rng)
+
+
+def _contacts(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """What both geoms of a contact mix: standard and direct solver parameters, curves of several powers."""
+    shape = (count, mjm.ngeom)
+    direct = rng.random((count, 1)) < 0.2
+    solref = np.stack((rng.uniform(0.01, 0.04, shape), rng.uniform(0.5, 1.5, shape)), -1)
+    solimp = np.tile(mjm.geom_solimp, (count, 1, 1))
+    solimp[..., 1] += rng.uniform(-0.03, 0.03, shape)
+    solimp[..., 2] = rng.choice([0.0, 0.001, 0.01], shape)
+    solimp[..., 4] = rng.choice([1.0, 2.0, 3.0], shape)
+    stiffness, damping = 50.0 / solref[..., 0], 60.0 * solref[..., 1]
+    return {
+        "geom_friction": mjm.geom_friction * np.exp(rng.uniform(-0.5, 0.5, (*shape, 3))),
+        "geom_solref": np.where(direct[..., None], -np.stack((stiffness, damping), -1), solref),
+        "geom_solimp": solimp,
+        "geom_solmix": rng.choice([0.0, 0.5, 1.0, 2.0], shape),
+        "geom_margin": rng.uniform(0, 0.02, shape),
+        "geom_gap": rng.uniform(0, 0.01, shape),
+    }
+
+
+def _coordinates(mjm: mujoco.MjModel, numbers: dict[str, np.ndarray], rng: np.random.Generator) -> dict:
+    """qpos0 and qpos_spring: a free body begins where its frame is, and its spring rests there."""
+    count = len(numbers["body_pos"])
+    qpos0, spring = np.tile(mjm.qpos0, (count, 1)), np.tile(mjm.qpos_spring, (count, 1))
+    for j in range(mjm.njnt):
+        adr, body = mjm.jnt_qposadr[j], mjm.jnt_bodyid[j]
+        if mjm.jnt_type[j] == int(mujoco.mjtJoint.mjJNT_FREE):
+            pose = np.concatenate((numbers["body_pos"][:, body], numbers["body_quat"][:, body]), axis=1)
+            qpos0[:, adr : adr + 7] = spring[:, adr : adr + 7] = pose
+        elif mjm.jnt_type[j] != int(mujoco.mjtJoint.mjJNT_BALL):
+            qpos0[:, adr] += rng.uniform(-0.1, 0.1, count)
+            spring[:, adr] += rng.uniform(-0.1, 0.1, count)
+    return {"qpos0": qpos0, "qpos_spring": spring}
+
+
+def compiled(xml: str, numbers: dict[str, np.ndarray], env: int) -> mujoco.MjModel:
+    """The model of one environment: the file with its numbers, compiled by MuJoCo."""
+    own = {name: values[env] for name, values in numbers.items()}
+    spec = mujoco.MjSpec.from_string(xml)
+    plain = spec.compile()
+    if "gravity" in own:
+        spec.option.gravity = own["gravity"]
+    for b, body in enumerate(spec.bodies[1:], start=1):
+        body.simple, body.explicitinertial = 0, 1
+        for field, name in (("mass", "body_mass"), ("inertia", "body_inertia"), ("ipos", "body_ipos")):
+            setattr(body, field, own.get(name, getattr(plain, name))[b])
+        body.iquat = own.get("body_iquat", plain.body_iquat)[b]
+        body.pos, body.quat = own.get("body_pos", plain.body_pos)[b], own.get("body_quat", plain.body_quat)[b]
+    for g, geom in enumerate(spec.geoms):
+        for field in ("size", "pos", "quat", "friction", "solref", "solimp", "margin", "gap", "solmix"):
+            if f"geom_{field}" in own:
+                setattr(geom, field, own[f"geom_{field}"][g])
+    for j, joint in enumerate(spec.joints):
+        _edit_joint(joint, plain, own, j)
+    for u, actuator in enumerate(spec.actuators):
+        for field in ("gear", "gainprm", "biasprm", "ctrlrange", "forcerange"):
+            if f"actuator_{field}" in own:
+                setattr(actuator, field, own[f"actuator_{field}"][u])
+    return spec.compile()
+
+
+def _edit_joint(joint: mujoco.MjsJoint, plain: mujoco.MjModel, own: dict[str, np.ndarray], j: int) -> None:
+    dof, adr = plain.jnt_dofadr[j], plain.jnt_qposadr[j]
+    turns = plain.jnt_type[j] in (int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL))
+    for field, name, i in (
+        *(("stiffness", "jnt_stiffness", j), ("range", "jnt_range", j), ("margin", "jnt_margin", j)),
+        *(("solref_limit", "jnt_solref", j), ("solimp_limit", "jnt_solimp", j)),
+        *(("damping", "dof_damping", dof), ("armature", "dof_armature", dof)),
+    ):
+        if name in own:
+            old = np.array(getattr(joint, field))
+            setattr(joint, field, own[name][i] if old.shape == np.shape(own[name][i]) else [own[name][i], *old[1:]])
+    if not turns:
+        joint.ref, joint.springref = own.get("qpos0", plain.qpos0)[adr], own.get("qpos_spring", plain.qpos_spring)[adr]
