@@ -104,5 +104,5 @@ def test_room_is_an_option_with_a_rule():
     model = Model.from_mjspec(robots("humanoid.xml", 2))
     assert model.max_contacts == default_max_contacts(model.mj) > 200
     for wrong in (0, -3, 2.5, True, "many"):
-        with pytest.raises(ValueError, match="option max_contacts: .* is not a whole number above zero"):
+        with pytest.raises(ValueError, match=r"option max_contacts: .* is not a whole number above zero"):
             Model.from_mjspec(robots("humanoid.xml", 1), max_contacts=wrong)
