@@ -29,3 +29,17 @@ def test_bodies_touch_each_other_in_piles_and_nowhere_else():
             mujoco.mj_step(mj, data)
         bodies = mj.geom_bodyid[data.contact.geom]
         assert bool((bodies > 0).all(1).any()) == touching, name
+
+
+@pytest.mark.parametrize("name", ["spheres-27", "spheres-64", "capsules-27"])
+def test_a_bin_keeps_its_bodies(name):
+    """Four walls and a floor, whose normals look inside; who is shaken stays between them."""
+    mj = SCENES[name].build().compile()
+    data = mujoco.MjData(mj)
+    data.qvel[:] = np.random.default_rng(0).standard_normal(mj.nv)
+    for _ in range(300):
+        mujoco.mj_step(mj, data)
+    planes = mj.geom_type == mujoco.mjtGeom.mjGEOM_PLANE
+    normals = data.geom_xmat[planes].reshape(-1, 3, 3)[:, :, 2]
+    assert {tuple(n) for n in normals.round(6).tolist()} == {(0, 0, 1), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)}
+    assert (np.einsum("bpc,pc->bp", data.xpos[1:, None] - data.geom_xpos[planes], normals) > 0).all()
