@@ -22,7 +22,7 @@ CLOSE = 10.0
 """Times the tolerance below which the scaled gradient ends the solution: qacc is then about 1e-5 of its size off."""
 SLOPE = 1e-2
 """Part of the slope that the line search may leave."""
-FINITE = 1e38
+FINITE, TINY = 1e38, 1e-30
 
 
 @ti.func
@@ -114,7 +114,7 @@ def _direction(model: ti.template(), work: ti.template(), before: ti.template())
         now += work.gradient[i] * z
         gained += work.cg_change[i] * z
         along += work.gradient[i] * work.search[i]
-    beta = ti.max(gained / before, 0.0)
+    beta = ti.max(gained / ti.max(before, TINY), 0.0)  # lanes that are done may have had no gradient at all
     beta = ti.select(beta * along < now, beta, work.real(0.0))
     for k in range(model.nv):
         i = below(SMALL_BITS, k)

@@ -146,3 +146,18 @@ def test_a_bad_number_stays_in_its_environment_in_a_crowd():
     others = [env for env in range(20) if env != 3]
     assert solver.faults.nonzero().flatten().tolist() == [3]
     assert torch.equal(solver.qpos[others], same.qpos[others])
+
+
+def test_who_rests_has_nothing_to_solve():
+    """Without any force the gradient is exactly zero, while neighbours need many iterations."""
+    tumble.init(precision="32")
+    model = Model.from_mjspec(pile(SPHERE, [0.08, 0, 0], 12), solver="cg", gravity=[0, 0, 0])
+    solver = RigidSolver(model, 20)
+    shake(solver)
+    resting = torch.as_tensor(model.mj.qpos0, dtype=solver.dtype)[None]
+    resting[0, 2::7] += 0.2  # above the floor
+    solver.set_state(qpos=resting, qvel=torch.zeros(1, model.mj.nv), envs_idx=[4])
+    solver.step(40)
+    assert not solver.any_fault
+    assert torch.equal(solver.qpos[4], resting[0])
+    assert solver.solver_niter[4] == 0 and solver.solver_niter.max() > 3

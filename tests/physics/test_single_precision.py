@@ -68,7 +68,7 @@ def evaluated(
     solver = RigidSolver(Model.from_mjmodel(mjm), STATES, lanes=lanes)
     solver.set_state(*map(torch.from_numpy, states))
     far = start * np.random.default_rng(1).normal(size=states[1].shape)
-    solver._write("qacc_warmstart", np.where(np.arange(STATES)[:, None] % every == 0, far, 0.0), None)
+    solver._driver.write("qacc_warmstart", np.where(np.arange(STATES)[:, None] % every == 0, far, 0.0), None)
     solver.forward()
     return solver
 
