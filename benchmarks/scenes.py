@@ -37,7 +37,9 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: 
     init(precision="32", threads=threads)
     result = new_result(num_envs, threads, f"{SETTLING} steps with random actions, or from shaken starts")
     for name in models:
-        solver = RigidSolver(Model.from_mjspec(SCENES[name].build(), **SETTINGS | {"solver": "auto"}), num_envs)
+        spec = SCENES[name].build()
+        spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON  # MuJoCo's; Tumble takes its own choice
+        solver = RigidSolver(Model.from_mjspec(spec, **SETTINGS | {"solver": "auto"}), num_envs)
         if solver.model.mj.nu:
             scatter(solver, SETTLING)
         else:
