@@ -93,7 +93,7 @@ def _sincos(lanes: ti.template(), at: ti.template(), t: ti.i32):
 def _tree_factor(lanes: ti.template(), at: ti.template(), t: ti.i32):
     for e in range(at.pattern.end(at.size - 1)):
         at.L[e] = at.M[e]
-    factor(at.size, at.pattern, at.L, at.inverse)
+    factor(0, at.size, at.pattern, at.L, at.inverse)
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -106,7 +106,7 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
             work.drive_qacc[i] = -(damping * work.qacc[i])
         if full:
             _subtract_actuators(model, work, dt)
-        factor(model.nv, work.M_pattern, work.L, work.D_inv)
+        factor(0, model.nv, work.M_pattern, work.L, work.D_inv)
         solve(model.nv, work.M_pattern, work.L, work.D_inv, work.drive_qacc)
         for i in range(model.nv):
             work.drive_qacc[i] = work.qacc[i] + work.drive_qacc[i]

@@ -8,15 +8,15 @@ gain little. In lanes without contacts the preconditioner is M, and the first st
 
 import taichi as ti
 
-from ..dynamics.tree_matrix import multiply, solve
 from ..fields import SMALL_BITS, below
 from .bodies import body_motions, collect_wrenches, own_velocity, own_wrench
 from .cost import block_curve, block_force
+from .islands import list_blocks
 from .line_search import search
 from .own_contacts import pack_contacts, unpack_contacts
 from .preconditioner import precondition
-from .problem import clear_solution, constraint_force, move, move_block, place_blocks, problem_scale
-from .rows import jacobian_times
+from .problem import clear_solution, constraint_force, move_block, move_dofs, multiply_blocks, place_blocks, set_scale
+from .tree_products import multiply_mass, solve_preconditioner
 
 CLOSE = 10.0
 """Times the tolerance below which the scaled gradient ends the solution: qacc is then about 1e-5 of its size off."""
@@ -29,28 +29,30 @@ FINITE, TINY = 1e38, 1e-30
 def acceleration_by_gradients(model: ti.template(), work: ti.template()):
     """qacc, qfrc_constraint, block_force and solver_niter; qacc holds the start, residual what it leaves."""
     lanes = work.lanes
-    scale = problem_scale(model, work)
-    done, iterations, before = work.real(0.0), work.real(0.0), work.real(1.0)
+    iterations, before = work.real(0.0), work.real(1.0)
+    list_blocks(model, work, work.tile_nlim[0])
+    set_scale(model, work, 0, 1)
     clear_solution(model, work)
     for i in range(model.nv):
         work.search[i] = work.real(0.0)
         work.gradient[i] = work.real(0.0)
     precondition(model, work)
     pack_contacts(model, work)
-    place_blocks(work, work.tile_nlim[0], work.qacc, done)
+    work.tree_done[0] = work.real(0.0)
+    work.tree_step[0] = work.real(0.0)
+    place_blocks(work, 0, 1, work.qacc)
     _contacts_along(model, work, work.qacc)
-    step = work.real(1.0)  # own_jar is minus the reference until contacts move for the first time, along J qacc
     going, rounds = 1, 0
     while going == 1:
-        _force(model, work, step, rounds)
-        square = _gradient(model, work)
-        small = lanes.mask(scale * ti.sqrt(square) < CLOSE * model.tolerance[0])
-        done = ti.max(done, ti.max(small, 1.0 - lanes.mask(square < FINITE)))
-        if rounds < model.iterations and lanes.any(1.0 - done):
+        _force(model, work, rounds)
+        length = work.tree_scale[0] * ti.sqrt(_gradient(model, work))
+        over = ti.max(lanes.mask(length < CLOSE * model.tolerance[0]), 1.0 - lanes.mask(length < FINITE))
+        work.tree_done[0] = ti.max(work.tree_done[0], over)
+        if rounds < model.iterations and lanes.any(1.0 - work.tree_done[0]):
             before = _direction(model, work, before)
-            step = _step(model, work, done)
-            iterations += 1.0 - done
-            done = ti.max(done, lanes.mask(step == 0.0))
+            _step(model, work)
+            iterations += 1.0 - work.tree_done[0]
+            work.tree_done[0] = ti.max(work.tree_done[0], lanes.mask(work.tree_step[0] == 0.0))
             rounds += 1
         else:
             going = 0
@@ -72,12 +74,15 @@ def _contacts_along(model: ti.template(), work: ti.template(), v: ti.template())
 
 
 @ti.func
-def _force(model: ti.template(), work: ti.template(), step: ti.template(), rounds: ti.i32):
-    """Move all blocks `step` times along J v, limits not in the first round; forces, and qfrc_constraint = J' force."""
-    moved = work.real(0.0)
+def _force(model: ti.template(), work: ti.template(), rounds: ti.i32):
+    """Move all blocks tree_step times along J v; forces, and qfrc_constraint = J' force.
+
+    In round 0 limits stay; own_jar is minus the reference until contacts move for the first time, along J qacc.
+    """
+    constraint_force(model, work, 0, 1)
+    step = work.real(1.0)
     if rounds > 0:
-        moved = step
-    constraint_force(model, work, work.tile_nlim[0], moved)
+        step = work.real(0.0) + work.tree_step[0]
     for j in range(work.tile_nown[0]):
         move_block(work.own, j, model.naxis, step)
         block_force(work, work.own, j, model.naxis)
@@ -106,7 +111,7 @@ def _direction(model: ti.template(), work: ti.template(), before: ti.template())
     The direction is -z + beta (direction before), with z = P^-1 gradient and beta = z change / before, at least 0; and
     -z alone where that does not descend.
     """
-    solve(model.nv, work.M_pattern, work.H_L, work.H_inv, work.cg_scaled)
+    solve_preconditioner(model, work, work.cg_scaled)
     now, gained, along = work.real(0.0), work.real(0.0), work.real(0.0)
     for k in range(model.nv):
         i = below(SMALL_BITS, k)
@@ -123,13 +128,13 @@ def _direction(model: ti.template(), work: ti.template(), before: ti.template())
 
 
 @ti.func
-def _step(model: ti.template(), work: ti.template(), done: ti.template()):
-    """Move along `search` as far as it pays; the step, 0 where nothing is left to gain."""
-    jacobian_times(work, work.tile_nlim[0], work.search)
+def _step(model: ti.template(), work: ti.template()):
+    """Move along `search` as far as it pays: tree_step, 0 where nothing is left to gain."""
+    multiply_blocks(work, 0, 1, work.search)
     curve = _contacts_along(model, work, work.search)
     for k in range(work.tile_nlim[0]):
         curve += block_curve(work, work.blocks, k, work.block_dim[k])
-    multiply(model.nv, work.M_pattern, work.M, work.search, work.M_search)
+    multiply_mass(model, work, work.search, work.M_search)
     linear, quadratic, descent = work.real(0.0), work.real(0.0), work.real(0.0)
     for k in range(model.nv):
         i = below(SMALL_BITS, k)
@@ -137,8 +142,11 @@ def _step(model: ti.template(), work: ti.template(), done: ti.template()):
         linear += direction * (work.M_dqacc[i] - work.residual[i])
         quadratic += direction * work.M_search[i]
         descent += direction * work.gradient[i]
-    first = -descent / (quadratic + curve)
-    length, _change = search(model, work, first, linear, quadratic, done, ti.abs(descent) * SLOPE, False)
-    step = ti.select(done > 0.5, work.real(0.0), length)
-    move(model, work, step)
-    return step
+    work.tree_linear[0] = linear
+    work.tree_quadratic[0] = quadratic
+    work.tree_enough[0] = ti.abs(descent) * SLOPE
+    work.tree_settled[0] = work.tree_done[0]
+    work.tree_step[0] = -descent / (quadratic + curve)
+    search(model, work, 0, 1, False)
+    work.tree_step[0] = ti.select(work.tree_done[0] > 0.5, work.real(0.0), work.tree_step[0])
+    move_dofs(model, work, 0, 1)

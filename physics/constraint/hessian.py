@@ -1,57 +1,88 @@
-"""Hessian M + J' W J of the cost, kept up to date as rows become active or inactive, and its factor."""
+"""Hessian M + J' W J of the cost, kept up to date as rows become active or inactive, and its factor.
+
+Everything is done for the entries `first` to before `end` of group_tree, the trees of a group.
+"""
 
 import taichi as ti
 
-from ..dynamics.tree_matrix import factor
+from ..dynamics.tree_matrix import factor, solve_from_root, solve_to_root
 from ..fields import ROW_BITS, SMALL_BITS, below
 from .cost import block_weight
-from .rows import count_blocks
+from .islands import dofs_of
 
 
 @ti.func
-def start_hessian(model: ti.template(), work: ti.template()):
+def start_hessian(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
     """H = M, no block counted in yet."""
-    for i in range(model.nv):
+    for s in range(first, end):
+        t = work.group_tree[s]
+        start, behind = dofs_of(model, t)
+        _copy_mass(work, start, behind)
+        for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
+            k = work.tree_block[b]
+            for c in range(2 * work.block_dim[k] - 1):
+                work.block_weight.at(k, c)._assign(work.real(0.0))
+
+
+@ti.func
+def _copy_mass(work: ti.template(), first: ti.i32, end: ti.i32):
+    """H = M in these rows."""
+    for i in range(first, end):
         start, from_start = work.H_pattern.start(i), work.M_pattern.start(i)
         count = work.M_pattern.count[i]
         if work.H_pattern.count[i] == count:
             for p in range(count):
                 work.H[start + below(SMALL_BITS, p)] = work.M[from_start + below(SMALL_BITS, p)]
         else:
-            end = work.H_pattern.end(i)
-            for e in range(start, end):
+            row_end = work.H_pattern.end(i)
+            for e in range(start, row_end):
                 work.H[e] = work.real(0.0)
             for p in range(count):
-                work.H[work.H_pattern.address(end, work.M_pattern.column(from_start, p))] = work.M[from_start + p]
-    for k in range(count_blocks(work)):
-        for c in range(2 * work.block_dim[k] - 1):
-            work.block_weight.at(k, c)._assign(work.real(0.0))
+                work.H[work.H_pattern.address(row_end, work.M_pattern.column(from_start, p))] = work.M[from_start + p]
 
 
 @ti.func
-def update_hessian(model: ti.template(), work: ti.template(), fresh: ti.i32):
+def update_hessian(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, fresh: ti.i32):
     """Count in the rows whose activity changed in some lane since the last update, and factor if there are any.
 
-    Args:
-        model: the model.
-        work: the tile's scratch.
-        fresh: 1 factors in any case.
-
-    Returns:
-        mask of the lanes in which a row changed.
+    Column 2 of tree_part becomes the mask of the lanes in which a row of the tree changed. `fresh` = 1 factors in any
+    case.
     """
     changed = work.real(0.0)
-    for k in range(count_blocks(work)):
-        here = block_weight(work, k)
-        if work.lanes.any(here):
-            _add_block(work, k)
-        changed = ti.max(changed, here)
+    for s in range(first, end):
+        t = work.group_tree[s]
+        of_tree = work.real(0.0)
+        for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
+            k = work.tree_block[b]
+            here = block_weight(work, k)
+            if work.lanes.any(here):
+                _add_block(work, k)
+            of_tree = ti.max(of_tree, here)
+        work.tree_part.at(t, 2)._assign(of_tree)
+        changed = ti.max(changed, of_tree)
     if fresh == 1 or work.lanes.any(changed):
-        last = model.nv - 1
-        for e in range(work.H_pattern.end(last)):
-            work.H_L[e] = work.H[e]
-        factor(model.nv, work.H_pattern, work.H_L, work.H_inv)
-    return changed
+        for s in range(first, end):
+            t = work.group_tree[s]
+            start, behind = dofs_of(model, t)
+            for e in range(work.H_pattern.start(start), work.H_pattern.end(behind - 1)):
+                work.H_L[e] = work.H[e]
+        for s in range(first, end):
+            t = work.group_tree[first + end - 1 - s]
+            start, behind = dofs_of(model, t)
+            factor(start, behind, work.H_pattern, work.H_L, work.H_inv)
+
+
+@ti.func
+def solve_hessian(model: ti.template(), work: ti.template(), g: ti.i32, x: ti.template()):
+    """Overwrite `x` by the solution of H y = x in the dofs of group g."""
+    first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
+    for s in range(first, end):
+        t = work.group_tree[first + end - 1 - s]
+        start, behind = dofs_of(model, t)
+        solve_to_root(start, behind, work.H_pattern, work.H_L, x)
+    dofs = work.group_dofadr[g]
+    behind = dofs + work.group_dofnum[g]
+    solve_from_root(dofs, behind, work.group_dof, work.H_pattern, work.H_L, work.H_inv, x)
 
 
 @ti.func

@@ -2,7 +2,8 @@
 
 A contact between two branches couples every dof of one with every dof of the other. Where both branches become a
 single path to the root, in the order of their dofs, all of these entries are between a dof and its ancestors, and so
-is what elimination fills in (elimination trees: Davis 2006, section 4.1).
+is what elimination fills in (elimination trees: Davis 2006, section 4.1). Trees whose dofs have one root then make a
+group; the Hessian couples no dofs of different groups.
 """
 
 import taichi as ti
@@ -12,10 +13,10 @@ from ..dynamics.tree_matrix import lay_out
 
 @ti.func
 def lay_out_dofs(model: ti.template(), work: ti.template()):
-    """The pattern of M, and of a Hessian without couplings."""
-    lay_out(model.nv, model.dof_parentid, work.M_pattern)
-    lay_out(model.nv, model.dof_parentid, work.H_pattern)
+    """The pattern of M, and of a Hessian without couplings, in which every tree is a group."""
+    lay_out(model.nv, model.dof_parentid, work.M_pattern, work.depth_place)
     work.H_ncouple[0] = 0
+    _lay_out_parents(model, work)
 
 
 @ti.func
@@ -31,15 +32,23 @@ def lay_out_hessian(model: ti.template(), work: ti.template()):
             count += 1
     if same == 0 or count != work.H_ncouple[0]:
         work.H_ncouple[0] = count
-        for i in range(model.nv):
-            work.H_parent[i] = model.dof_parentid[i]
+        _lay_out_parents(model, work)
+
+
+@ti.func
+def _lay_out_parents(model: ti.template(), work: ti.template()):
+    """H_parent, H_pattern and the groups for H_ncouple couplings of the contacts in hand."""
+    for i in range(model.nv):
+        work.H_parent[i] = model.dof_parentid[i]
+    if work.H_ncouple[0] > 0:
         for k in range(work.tile_ncon[0]):
             if _coupling(model, work, k) >= 0:
                 block = work.tile_nlim[0] + k
                 first = work.block_dofadr[block]
                 for e in range(first + 1, first + work.block_dofnum[block]):
                     _join(work.H_parent, work.block_dof[e - 1], work.block_dof[e])
-        lay_out(model.nv, work.H_parent, work.H_pattern)
+    lay_out(model.nv, work.H_parent, work.H_pattern, work.depth_place)
+    _list_groups(model, work)
 
 
 @ti.func
@@ -66,3 +75,39 @@ def _join(parent: ti.template(), i: ti.i32, j: ti.i32):
         else:
             high = up
     # both are the dof where the paths had met, or -1
+
+
+@ti.func
+def _list_groups(model: ti.template(), work: ti.template()):
+    """Trees and dofs of every group: a tree whose first dof has a parent belongs to that one's."""
+    groups = 0
+    for t in range(model.ntree):
+        up = work.H_parent[model.tree_dofadr[t]]
+        g = groups
+        if up >= 0:
+            g = work.tree_group[model.dof_treeid[up]]
+        else:
+            work.group_treenum[g] = 0
+            work.group_dofnum[g] = 0
+            groups += 1
+        work.tree_group.put(t, g)
+        work.group_treenum[g] = work.group_treenum[g] + 1
+        work.group_dofnum[g] = work.group_dofnum[g] + model.tree_dofnum[t]
+    work.tile_ngroup[0] = groups
+    trees, dofs = 0, 0
+    for g in range(groups):
+        work.group_treeadr[g] = trees
+        work.group_dofadr[g] = dofs
+        trees += work.group_treenum[g]
+        dofs += work.group_dofnum[g]
+        work.group_treenum[g] = 0
+        work.group_dofnum[g] = 0
+    for t in range(model.ntree):
+        g = work.tree_group[t]
+        work.group_tree.put(work.group_treeadr[g] + work.group_treenum[g], t)
+        work.group_treenum[g] = work.group_treenum[g] + 1
+    for k in range(model.nv):
+        i = work.H_pattern.order[k]
+        g = work.tree_group[model.dof_treeid[i]]
+        work.group_dof.put(work.group_dofadr[g] + work.group_dofnum[g], i)
+        work.group_dofnum[g] = work.group_dofnum[g] + 1

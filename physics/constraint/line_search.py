@@ -1,23 +1,49 @@
 """Exact search along a direction: the cost is piecewise quadratic, its derivative piecewise linear.
 
 Newton's method on the derivative inside a shrinking bracket; it ends exactly as soon as two evaluations in a row
-see the same active rows.
+see the same active rows. Every island has a step of its own.
 """
 
 import taichi as ti
 
 from .cost import block_along
-from .rows import count_blocks
+from .islands import island_sum
 
 UNBOUNDED = 1e30
 
 
 @ti.func
-def evaluate(model: ti.template(), work: ti.template(), step: ti.template(), with_cost: ti.template()):
-    """Change of the constraint cost from step 0, 0 if not `with_cost`; its first and second derivative at `step`."""
+def search(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, with_cost: ti.template()):
+    """Set tree_step and, if `with_cost`, tree_change, of the trees in the entries `first` to `end` of group_tree.
+
+    Given are tree_step, the first step to try (Newton's is 1, where the minimum is if no row changes), tree_linear,
+    tree_quadratic, tree_enough, and tree_settled, a mask of lanes that do not move; their step is meaningless.
+    """
+    for s in range(first, end):
+        t = work.group_tree[s]
+        work.tree_low[t] = work.real(0.0)
+        work.tree_high[t] = work.real(UNBOUNDED)
+        work.tree_curve[t] = work.real(-1.0)
+        work.tree_change[t] = work.real(0.0)
+    trial = 0
+    while trial >= 0:
+        for s in range(first, end):
+            _evaluate(model, work, work.group_tree[s], with_cost)
+        moving = work.real(0.0)
+        for s in range(first, end):
+            moving = ti.max(moving, 1.0 - _next_trial(work, first, end, work.group_tree[s], with_cost))
+        trial += 1
+        if trial > model.ls_iterations or not work.lanes.any(moving):
+            trial = -1
+
+
+@ti.func
+def _evaluate(model: ti.template(), work: ti.template(), t: ti.i32, with_cost: ti.template()):
+    """tree_part of tree t: twice the change of its blocks' cost from step 0, and the cost's first two derivatives."""
     cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
-    listed = work.tile_nlim[0] if ti.static(model.has.cg) else count_blocks(work)
-    for k in range(listed):
+    step = work.real(0.0) + work.tree_step[t]
+    for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
+        k = work.tree_block[b]
         more, steeper, rounder = block_along(work, work.blocks, k, work.block_dim[k], step, with_cost)
         cost += more
         slope += steeper
@@ -28,55 +54,31 @@ def evaluate(model: ti.template(), work: ti.template(), step: ti.template(), wit
             cost += more
             slope += steeper
             curve += rounder
-    return cost * 0.5, slope, curve
+    work.tree_part.at(t, 0)._assign(slope)
+    work.tree_part.at(t, 1)._assign(curve)
+    work.tree_part.at(t, 2)._assign(cost)
 
 
 @ti.func
-def search(
-    model: ti.template(),
-    work: ti.template(),
-    first: ti.template(),
-    linear: ti.template(),
-    quadratic: ti.template(),
-    done: ti.template(),
-    enough: ti.template(),
-    with_cost: ti.template(),
-):
-    """Step length and the change of the cost along `work.search`.
-
-    Args:
-        model: the model.
-        work: the tile's scratch.
-        first: the first step to try; Newton's is 1, where the minimum is if no row changes.
-        linear: derivative at step 0 of the cost without constraints.
-        quadratic: search' M search.
-        done: mask of lanes that do not move; their step is meaningless.
-        enough: derivative that counts as zero.
-        with_cost: whether the change of the cost is wanted.
-
-    Returns:
-        (step, change of the total cost, or something else without `with_cost`).
-    """
+def _next_trial(work: ti.template(), first: ti.i32, end: ti.i32, t: ti.i32, with_cost: ti.template()):
+    """Judge the step of tree t, and set the next one to try where it is not good enough; the mask of the others."""
     lanes = work.lanes
-    step = work.real(0.0) + first
-    low, high = work.real(0.0), work.real(UNBOUNDED)
-    change, previous = work.real(0.0), work.real(-1.0)
-    settled = work.real(0.0) + done
-    trial = 0
-    while trial >= 0:
-        cost, slope, curve = evaluate(model, work, step, with_cost)
-        change = ti.select(settled > 0.5, change, step * (linear + 0.5 * step * quadratic) + cost)
-        derivative = linear + step * quadratic + slope
-        settled = ti.max(settled, lanes.mask((curve == previous) | (ti.abs(derivative) <= enough)))
-        low = ti.select(derivative < 0.0, step, low)
-        high = ti.select(derivative < 0.0, high, step)
-        newton = step - derivative / (quadratic + curve)
-        inside = (newton > low) & (newton < high)
-        middle = 0.5 * (low + ti.min(high, 2.0 * low + 1.0))
-        following = ti.select(inside, newton, middle)
-        previous = ti.select(inside, curve, work.real(-1.0))
-        step = ti.select(settled > 0.5, step, following)
-        trial += 1
-        if trial > model.ls_iterations or not lanes.any(1.0 - settled):
-            trial = -1
-    return step, change
+    step, settled, previous = work.real(0.0) + work.tree_step[t], work.tree_settled[t], work.tree_curve[t]
+    slope, curve = island_sum(work, first, end, t, 0), island_sum(work, first, end, t, 1)
+    linear, quadratic = work.tree_linear[t], work.tree_quadratic[t]
+    if ti.static(with_cost):
+        change = step * (linear + 0.5 * step * quadratic) + island_sum(work, first, end, t, 2) * 0.5
+        work.tree_change[t] = ti.select(settled > 0.5, work.tree_change[t], change)
+    derivative = linear + step * quadratic + slope
+    good = ti.max(settled, lanes.mask((curve == previous) | (ti.abs(derivative) <= work.tree_enough[t])))
+    low = ti.select(derivative < 0.0, step, work.tree_low[t])
+    high = ti.select(derivative < 0.0, work.tree_high[t], step)
+    newton = step - derivative / (quadratic + curve)
+    inside = (newton > low) & (newton < high)
+    middle = 0.5 * (low + ti.min(high, 2.0 * low + 1.0))
+    work.tree_low[t] = low
+    work.tree_high[t] = high
+    work.tree_curve[t] = ti.select(inside, curve, work.real(-1.0))
+    work.tree_step[t] = ti.select(good > 0.5, step, ti.select(inside, newton, middle))
+    work.tree_settled[t] = good
+    return good

@@ -1,5 +1,8 @@
 """Newton's method with exact line search for the acceleration under all forces, all lanes of a tile together.
 
+Groups of trees that contacts couple (`islands`) are solved one after the other, and every lane's islands in a group
+have a step and a convergence of their own. The rest of this text is about one island.
+
 The unknown is shifted, dqacc = qacc - qacc_warmstart, and the smooth forces enter as what the warm start leaves of them
 unexplained (`smooth.start_acceleration`): single precision then rounds a small number, and qacc_smooth is not needed.
 A lane in which no row can push is done after the first step, taken whole: M dqacc = residual. The others take Newton
@@ -15,13 +18,14 @@ refinement: Higham 2002, chapter 12).
 import taichi as ti
 
 from ..dynamics.smooth import unexplained_force
-from ..dynamics.tree_matrix import multiply, solve
+from ..dynamics.tree_matrix import multiply
 from ..fields import SMALL_BITS, below
-from .hessian import start_hessian, update_hessian
+from .hessian import solve_hessian, start_hessian, update_hessian
 from .hessian_pattern import lay_out_hessian
+from .islands import dofs_of, island_sum, label_islands, list_blocks
 from .line_search import search
-from .problem import clear_solution, constraint_force, move, place_blocks, problem_scale
-from .rows import count_blocks, jacobian_times
+from .problem import clear_solution, constraint_force, move_dofs, multiply_blocks, place_blocks, set_scale
+from .rows import count_blocks
 
 UNIT_ROUNDOFF = 6e-8  # of single precision
 VISIBLE = 3e-4
@@ -39,159 +43,246 @@ ENOUGH = {False: 1e-5, True: 0.0}
 def acceleration_by_newton(model: ti.template(), work: ti.template()):
     """qacc, qfrc_constraint, block_force and solver_niter; qacc holds the start, residual what it leaves."""
     lanes = work.lanes
-    scale = problem_scale(model, work)
-    done, iterations, improvement = work.real(0.0), work.real(0.0), work.real(0.0)
-    work.polish[0] = work.real(0.0)
-    work.full_step[0] = 1.0 - _pushed(work)
+    lay_out_hessian(model, work)
+    list_blocks(model, work, count_blocks(work))
+    label_islands(model, work)
     clear_solution(model, work)
-    step = work.real(0.0)
-    going, rounds, restarts = 1, 0, 0
+    going, restarts = 1, 0
     while going == 1:
-        if rounds == 0:
-            place_blocks(work, count_blocks(work), work.qacc, done)
-            step = work.real(0.0)
-        constraint_force(model, work, count_blocks(work), step)
-        done = _newton_direction(model, work, scale, rounds, restarts, done, improvement)
-        if rounds < model.iterations and lanes.any(ti.max(1.0 - done, work.polish[0])):
-            jacobian_times(work, count_blocks(work), work.search)
-            step, change = _step(model, work, scale, rounds, done)
-            improvement = -change
-            done = ti.max(done, lanes.mask(improvement == 0.0))
-            iterations += 1.0 - done
-            rounds += 1
-        else:
-            going = 0
-            if ti.static(not lanes.double):
-                if restarts < ti.static(FINE_RESTARTS if model.has.fine else RESTARTS):
-                    work.full_step[0] = _coarse(model, work)
-                    if lanes.any(work.full_step[0]):
-                        _restart(model, work)
-                        done = 1.0 - work.full_step[0]
-                        rounds = 0
-                        restarts += 1
-                        going = 1
+        for g in range(work.tile_ngroup[0]):
+            if restarts == 0:
+                _start(model, work, g)
+            _solve(model, work, g, restarts)
+        going = 0
+        if ti.static(not lanes.double):
+            if restarts < ti.static(FINE_RESTARTS if model.has.fine else RESTARTS):
+                if lanes.any(_coarse(model, work)):
+                    _restart(model, work)
+                    restarts += 1
+                    going = 1
+    iterations = work.real(0.0)
+    for t in range(model.ntree):
+        iterations = ti.max(iterations, work.tree_niter[t])
     work.solver_niter[0] = iterations
     for i in range(model.nv):
         work.qacc[i] = work.qacc[i] + work.dqacc[i]
 
 
 @ti.func
-def _pushed(work: ti.template()):
-    """Mask of the lanes with a block that may push."""
-    found = work.real(0.0)
-    for k in range(count_blocks(work)):
-        found = ti.max(found, work.lanes.mask(work.block_D[k] > 0.0))
-    return found
+def _start(model: ti.template(), work: ti.template(), g: ti.i32):
+    """Scale and masks of the trees of group g; those of islands in which no block can push take a full step."""
+    first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
+    set_scale(model, work, first, end)
+    for s in range(first, end):
+        t = work.group_tree[s]
+        pushed = work.real(0.0)
+        for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
+            pushed = ti.max(pushed, work.lanes.mask(work.block_D[work.tree_block[b]] > 0.0))
+        work.tree_part.at(t, 0)._assign(pushed)
+    for s in range(first, end):
+        t = work.group_tree[s]
+        work.tree_full_step[t] = 1.0 - work.lanes.mask(island_sum(work, first, end, t, 0) > 0.5)
+        work.tree_done[t] = work.real(0.0)
+        work.tree_niter[t] = work.real(0.0)
+        work.tree_improvement[t] = work.real(0.0)
 
 
 @ti.func
-def _newton_direction(
-    model: ti.template(),
-    work: ti.template(),
-    scale: ti.template(),
-    rounds: ti.i32,
-    restarts: ti.i32,
-    done: ti.template(),
-    improvement: ti.template(),
-):
-    """Gradient, Hessian and search direction here; the mask of lanes that have converged."""
-    lanes = work.lanes
-    tolerance = model.tolerance[0]
-    square = work.real(0.0)
-    for k in range(model.nv):
-        i = below(SMALL_BITS, k)
-        gradient = (work.M_dqacc[i] - work.residual[i]) - work.qfrc_constraint[i]
-        work.gradient[i] = gradient
-        work.search[i] = -gradient
-        square += gradient * gradient
-    gradient_small = lanes.mask(scale * ti.sqrt(square) < tolerance)
-    improvement_small = lanes.mask(scale * improvement < tolerance)
-    nonfinite = 1.0 - lanes.mask(square < FINITE)
-    now = done
-    work.polish[0] = work.real(0.0)
-    if rounds == 0:
-        work.full_step[0] = ti.max(work.full_step[0], nonfinite)  # so that qacc tells
-    else:
-        now = ti.max(ti.max(now, nonfinite), gradient_small)
-    if rounds < model.iterations and lanes.any(1.0 - now):
+def _solve(model: ti.template(), work: ti.template(), g: ti.i32, restarts: ti.i32):
+    """Newton steps until all islands of group g have converged in all lanes."""
+    first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
+    waiting, rounds = work.real(0.0), 0
+    for s in range(first, end):
+        t = work.group_tree[s]
+        work.tree_step[t] = work.real(0.0)
+        waiting = ti.max(waiting, 1.0 - work.tree_done[t])
+    going = work.lanes.any(waiting)
+    if going:
+        place_blocks(work, first, end, work.qacc)
+    while going:
+        constraint_force(model, work, first, end)
+        going = _direction(model, work, g, rounds, restarts)
+        if going:
+            multiply_blocks(work, first, end, work.search)
+            _step(model, work, first, end, rounds)
+            rounds += 1
+
+
+@ti.func
+def _direction(model: ti.template(), work: ti.template(), g: ti.i32, rounds: ti.i32, restarts: ti.i32):
+    """Gradient, Hessian and search direction here, tree_done and tree_polish; whether there is a step to take."""
+    first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
+    going = _gradient(model, work, first, end, rounds) and rounds < model.iterations
+    if going:
         fresh = 0
         if rounds + restarts == 0:
             fresh = 1
-            lay_out_hessian(model, work)
-            start_hessian(model, work)
-        changed = update_hessian(model, work, fresh)
-        solve(model.nv, work.H_pattern, work.H_L, work.H_inv, work.search)
-        decrement = work.real(0.0)
-        for i in range(model.nv):
-            decrement -= work.gradient[i] * work.search[i]
-        decrement_small = lanes.mask(0.5 * scale * decrement < tolerance)
+            start_hessian(model, work, first, end)
+        update_hessian(model, work, first, end, fresh)
+        solve_hessian(model, work, g, work.search)
+        going = _decrement(model, work, first, end, rounds)
+    return going
+
+
+@ti.func
+def _gradient(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, rounds: ti.i32):
+    """Set `gradient` and `search` to minus it; whether one is too large for the islands to be done in all lanes."""
+    lanes = work.lanes
+    for s in range(first, end):
+        t = work.group_tree[s]
+        square = work.real(0.0)
+        start, behind = dofs_of(model, t)
+        for k in range(start, behind):
+            i = below(SMALL_BITS, k)
+            gradient = (work.M_dqacc[i] - work.residual[i]) - work.qfrc_constraint[i]
+            work.gradient[i] = gradient
+            work.search[i] = -gradient
+            square += gradient * gradient
+        work.tree_part.at(t, 0)._assign(square)
+    waiting = work.real(0.0)
+    for s in range(first, end):
+        t = work.group_tree[s]
+        square = island_sum(work, first, end, t, 0)
+        length = work.tree_scale[t] * ti.sqrt(square)
+        nonfinite = 1.0 - lanes.mask(square < FINITE)
+        work.tree_gradient[t] = length
+        work.tree_polish[t] = work.real(0.0)
         if rounds == 0:
-            decrement_small = decrement_small * gradient_small * (1.0 - work.full_step[0])
+            work.tree_full_step[t] = ti.max(work.tree_full_step[t], nonfinite)  # so that qacc tells
         else:
-            decrement_small = ti.max(decrement_small, improvement_small) * (1.0 - changed)
-            gains = lanes.mask(0.5 * scale * decrement > WORTHLESS * tolerance)
-            work.polish[0] = decrement_small * gains * (1.0 - now)
-        now = ti.max(now, decrement_small)
-    return now
+            small = lanes.mask(length < model.tolerance[0])
+            work.tree_done[t] = ti.max(work.tree_done[t], ti.max(nonfinite, small))
+        waiting = ti.max(waiting, 1.0 - work.tree_done[t])
+    return lanes.any(waiting)
 
 
 @ti.func
-def _step(model: ti.template(), work: ti.template(), scale: ti.template(), rounds: ti.i32, done: ti.template()):
-    """Move along `search` as far as it pays; (step, change of the cost, 0 where nothing is left to gain)."""
-    still = done * (1.0 - work.polish[0])
-    step, change = work.real(0.0), work.real(0.0)
+def _decrement(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, rounds: ti.i32):
+    """Set tree_done and tree_polish by what the direction at hand gains; whether there is a step to take."""
+    lanes, tolerance = work.lanes, model.tolerance[0]
+    for s in range(first, end):
+        t = work.group_tree[s]
+        decrement = work.real(0.0)
+        start, behind = dofs_of(model, t)
+        for i in range(start, behind):
+            decrement -= work.gradient[i] * work.search[i]
+        work.tree_part.at(t, 0)._assign(decrement)
+    waiting = work.real(0.0)
+    for s in range(first, end):
+        t = work.group_tree[s]
+        gain = 0.5 * work.tree_scale[t] * island_sum(work, first, end, t, 0)
+        changed = lanes.mask(island_sum(work, first, end, t, 2) > 0.5)
+        last = lanes.mask(gain < tolerance)
+        if rounds == 0:
+            last = last * lanes.mask(work.tree_gradient[t] < tolerance) * (1.0 - work.tree_full_step[t])
+        else:
+            improvement_small = lanes.mask(work.tree_scale[t] * work.tree_improvement[t] < tolerance)
+            last = ti.max(last, improvement_small) * (1.0 - changed)
+            gains = lanes.mask(gain > WORTHLESS * tolerance)
+            work.tree_polish[t] = last * gains * (1.0 - work.tree_done[t])
+        work.tree_done[t] = ti.max(work.tree_done[t], last)
+        waiting = ti.max(waiting, ti.max(1.0 - work.tree_done[t], work.tree_polish[t]))
+    return lanes.any(waiting)
+
+
+@ti.func
+def _step(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, rounds: ti.i32):
+    """Move along `search` as far as it pays; sets tree_step and tree_improvement, 0 where nothing is left to gain."""
+    searching = work.real(0.0)
+    for s in range(first, end):
+        t = work.group_tree[s]
+        still, whole = _resting(work, t, rounds)
+        work.tree_settled[t] = ti.max(still, whole)
+        searching = ti.max(searching, 1.0 - work.tree_settled[t])
+    if work.lanes.any(searching):
+        _line_search(model, work, first, end)
+    for s in range(first, end):
+        t = work.group_tree[s]
+        still, whole = _resting(work, t, rounds)
+        keeps = ti.max(still, whole)
+        work.tree_step[t] = ti.select(keeps > 0.5, whole, work.tree_step[t])
+        gained = ti.select(ti.max(keeps, work.tree_done[t]) > 0.5, work.real(0.0), -work.tree_change[t])
+        work.tree_improvement[t] = gained
+        work.tree_done[t] = ti.max(work.tree_done[t], work.lanes.mask(gained == 0.0))
+        work.tree_niter[t] = work.tree_niter[t] + (1.0 - work.tree_done[t])
+    move_dofs(model, work, first, end)
+
+
+@ti.func
+def _resting(work: ti.template(), t: ti.i32, rounds: ti.i32):
+    """Masks of the lanes in which tree t does not move, and in which it takes the first step whole."""
+    still = work.tree_done[t] * (1.0 - work.tree_polish[t])
+    whole = work.real(0.0)
     if rounds == 0:
-        step = work.full_step[0] * (1.0 - still)
-        still = ti.max(still, work.full_step[0])
-    if work.lanes.any(1.0 - still):
-        length, gain = _line_search(model, work, scale, still)
-        step = ti.select(still > 0.5, step, length)
-        change = ti.select(ti.max(still, done) > 0.5, change, gain)
-    move(model, work, step)
-    return step, change
+        whole = work.tree_full_step[t] * (1.0 - still)
+    return still, whole
 
 
 @ti.func
-def _line_search(model: ti.template(), work: ti.template(), scale: ti.template(), still: ti.template()):
-    """M_search, and `line_search.search` along it: (step, change of the cost)."""
-    multiply(model.nv, work.M_pattern, work.M, work.search, work.M_search)
-    linear, quadratic, square, descent = work.real(0.0), work.real(0.0), work.real(0.0), work.real(0.0)
-    for k in range(model.nv):
-        i = below(SMALL_BITS, k)
-        direction = work.search[i]
-        linear += direction * (work.M_dqacc[i] - work.residual[i])
-        quadratic += direction * work.M_search[i]
-        square += direction * direction
-        descent += direction * work.gradient[i]
-    tolerance = model.tolerance[0] * model.ls_tolerance[0] * ti.sqrt(square) / scale
-    enough = ti.max(tolerance, ti.abs(descent) * ENOUGH[work.lanes.double])
-    return search(model, work, work.real(1.0), linear, quadratic, still, enough, True)
+def _line_search(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
+    """M_search, and `line_search.search` along it."""
+    for s in range(first, end):
+        t = work.group_tree[s]
+        start, behind = dofs_of(model, t)
+        multiply(start, behind, work.M_pattern, work.M, work.search, work.M_search)
+        linear, quadratic, square, descent = work.real(0.0), work.real(0.0), work.real(0.0), work.real(0.0)
+        for k in range(start, behind):
+            i = below(SMALL_BITS, k)
+            direction = work.search[i]
+            linear += direction * (work.M_dqacc[i] - work.residual[i])
+            quadratic += direction * work.M_search[i]
+            square += direction * direction
+            descent += direction * work.gradient[i]
+        work.tree_part.put_numbers(t, 0, [linear, quadratic, square, descent])
+    for s in range(first, end):
+        t = work.group_tree[s]
+        work.tree_linear[t] = island_sum(work, first, end, t, 0)
+        work.tree_quadratic[t] = island_sum(work, first, end, t, 1)
+        length = ti.sqrt(island_sum(work, first, end, t, 2))
+        least = model.tolerance[0] * model.ls_tolerance[0] * length / work.tree_scale[t]
+        descent = island_sum(work, first, end, t, 3)
+        work.tree_enough[t] = ti.max(least, ti.abs(descent) * ENOUGH[work.lanes.double])
+        work.tree_step[t] = work.real(1.0)
+    search(model, work, first, end, True)
 
 
 @ti.func
 def _coarse(model: ti.template(), work: ti.template()):
-    """Mask of the lanes in which the rounding of the shift may be seen in qacc.
+    """Set tree_full_step, and return its union: where the rounding of the shift may be seen in qacc.
 
     Errors of a solution are bounded in the scale in which `condition` is measured: that of dof i, times sqrt(M_ii), by
     the condition times the unit roundoff times the largest shift (Higham 2002, section 7.3).
     """
-    moved, size, least = work.real(0.0), work.real(0.0), work.real(FINITE)
-    for i in range(model.nv):
-        end = work.qacc[i] + work.dqacc[i]
-        inertia = work.M[work.M_pattern.start(i)]
-        moved = ti.max(moved, work.dqacc[i] * work.dqacc[i] * inertia)
-        size = ti.max(size, end * end)
-        least = ti.min(least, inertia)
     error = model.condition[0] * (UNIT_ROUNDOFF / VISIBLE)
-    return work.lanes.mask(moved * (error * error) > size * least)
+    for t in range(model.ntree):
+        moved, size, least = work.real(0.0), work.real(0.0), work.real(FINITE)
+        start, behind = dofs_of(model, t)
+        for i in range(start, behind):
+            end = work.qacc[i] + work.dqacc[i]
+            inertia = work.M[work.M_pattern.start(i)]
+            moved = ti.max(moved, work.dqacc[i] * work.dqacc[i] * inertia)
+            size = ti.max(size, end * end)
+            least = ti.min(least, inertia)
+        work.tree_part.at(t, 0)._assign(work.lanes.mask(moved * (error * error) > size * least))
+    found = work.real(0.0)
+    for t in range(model.ntree):
+        first = work.group_treeadr[work.tree_group[t]]
+        end = first + work.group_treenum[work.tree_group[t]]
+        work.tree_full_step[t] = work.lanes.mask(island_sum(work, first, end, t, 0) > 0.5)
+        found = ti.max(found, work.tree_full_step[t])
+    return found
 
 
 @ti.func
 def _restart(model: ti.template(), work: ti.template()):
-    """Begin again from where `whole` lanes got; what the others' residual becomes does not matter any more."""
-    for i in range(model.nv):
-        start = ti.select(work.full_step[0] > 0.5, work.qacc[i] + work.dqacc[i], work.qacc[i])
-        work.dqacc[i] = ti.select(work.full_step[0] > 0.5, work.real(0.0), work.dqacc[i])
-        work.M_dqacc[i] = work.real(0.0)
-        work.qacc[i] = start
+    """Begin again from where trees with a `tree_full_step` got; what the others' residual becomes does not matter."""
+    for t in range(model.ntree):
+        again = work.real(0.0) + work.tree_full_step[t]
+        work.tree_done[t] = 1.0 - again
+        start, behind = dofs_of(model, t)
+        for i in range(start, behind):
+            start = ti.select(again > 0.5, work.qacc[i] + work.dqacc[i], work.qacc[i])
+            work.dqacc[i] = ti.select(again > 0.5, work.real(0.0), work.dqacc[i])
+            work.M_dqacc[i] = work.real(0.0)
+            work.qacc[i] = start
     unexplained_force(model, work, work.qacc)

@@ -45,7 +45,7 @@ def precondition(model: ti.template(), work: ti.template()):
             slope = work.block_J[address + e]
             entry = work.M_pattern.start(work.block_dof[first + e])
             work.H_L[entry] = work.H_L[entry] + slope * slope * (work.block_D[k] * PUSHING)
-    factor(model.nv, work.M_pattern, work.H_L, work.H_inv)
+    factor(0, model.nv, work.M_pattern, work.H_L, work.H_inv)
 
 
 @ti.func

@@ -1,22 +1,32 @@
-"""What Newton's method and conjugate gradients share: the cost around the point that a solution has reached."""
+"""What Newton's method and conjugate gradients share: the cost around the point that a solution has reached.
+
+Everything here is done for the entries `first` to before `end` of group_tree, trees that are solved together.
+"""
 
 import taichi as ti
 
 from ..fields import SMALL_BITS, below
 from .cost import block_force
-from .rows import add_transpose_times_force, jacobian_times
+from .islands import dofs_of, island_sum
+from .rows import add_transpose_times_force, block_times
 
 
 @ti.func
-def problem_scale(model: ti.template(), work: ti.template()):
-    """One over the trace of M (MuJoCo with constraint islands), or the constant without islands."""
-    trace = work.real(0.0)
-    for i in range(model.nv):
-        trace += work.M[work.M_pattern.start(i)]
-    scale = 1.0 / trace
-    if model.some(work.lanes, model.solver_scale[0] > 0.0):  # in all environments or in none
-        scale = work.real(model.solver_scale[0])
-    return scale
+def set_scale(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
+    """tree_scale: one over the trace of M of the island (MuJoCo with constraint islands), or the constant without."""
+    for s in range(first, end):
+        t = work.group_tree[s]
+        trace = work.real(0.0)
+        start, behind = dofs_of(model, t)
+        for i in range(start, behind):
+            trace += work.M[work.M_pattern.start(i)]
+        work.tree_part.at(t, 0)._assign(trace)
+    for s in range(first, end):
+        t = work.group_tree[s]
+        scale = 1.0 / island_sum(work, first, end, t, 0)
+        if model.some(work.lanes, model.solver_scale[0] > 0.0):  # in all environments or in none
+            scale = work.real(model.solver_scale[0])
+        work.tree_scale[t] = scale
 
 
 @ti.func
@@ -28,34 +38,57 @@ def clear_solution(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def place_blocks(work: ti.template(), count: ti.i32, v: ti.template(), done: ti.template()):
-    """block_jar of the first `count` blocks at the acceleration v, but in lanes that are done."""
-    jacobian_times(work, count, v)
-    for k in range(count):
-        for c in range(work.block_dim[k]):
-            x = work.block_Jv.at(k, c) - work.block_aref.at(k, c)
-            work.block_jar.at(k, c)._assign(ti.select(done > 0.5, work.block_jar.at(k, c), x))
+def multiply_blocks(work: ti.template(), first: ti.i32, end: ti.i32, v: ti.template()):
+    """block_Jv = J v of all blocks of the trees."""
+    for s in range(first, end):
+        t = work.group_tree[s]
+        for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
+            block_times(work, work.tree_block[b], v)
 
 
 @ti.func
-def move(model: ti.template(), work: ti.template(), step: ti.template()):
-    """Go `step` times along `search`, M search at hand where it will be needed; forces are computed after that."""
-    for k in range(model.nv):
-        i = below(SMALL_BITS, k)
-        work.dqacc[i] = work.dqacc[i] + step * work.search[i]
-        work.M_dqacc[i] = work.M_dqacc[i] + step * work.M_search[i]
+def place_blocks(work: ti.template(), first: ti.i32, end: ti.i32, v: ti.template()):
+    """block_jar at the acceleration v, but in lanes that are done."""
+    multiply_blocks(work, first, end, v)
+    for s in range(first, end):
+        t = work.group_tree[s]
+        for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
+            k = work.tree_block[b]
+            for c in range(work.block_dim[k]):
+                x = work.block_Jv.at(k, c) - work.block_aref.at(k, c)
+                work.block_jar.at(k, c)._assign(ti.select(work.tree_done[t] > 0.5, work.block_jar.at(k, c), x))
 
 
 @ti.func
-def constraint_force(model: ti.template(), work: ti.template(), count: ti.i32, step: ti.template()):
-    """Move the first `count` blocks `step` times along block_Jv; their forces there, and qfrc_constraint = J' force."""
-    for i in range(model.nv):
-        work.qfrc_constraint[i] = work.real(0.0)
-    for k in range(count):
-        dim = work.block_dim[k]
-        move_block(work.blocks, k, dim, step)
-        block_force(work, work.blocks, k, dim)
-        add_transpose_times_force(work, k)
+def move_dofs(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
+    """Go tree_step along `search`, M search at hand where it will be needed; forces are computed after that."""
+    for s in range(first, end):
+        t = work.group_tree[s]
+        step = work.real(0.0) + work.tree_step[t]
+        start, behind = dofs_of(model, t)
+        for k in range(start, behind):
+            i = below(SMALL_BITS, k)
+            work.dqacc[i] = work.dqacc[i] + step * work.search[i]
+            work.M_dqacc[i] = work.M_dqacc[i] + step * work.M_search[i]
+
+
+@ti.func
+def constraint_force(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
+    """Move the blocks tree_step times along block_Jv; their forces there, and qfrc_constraint = J' force."""
+    for s in range(first, end):
+        t = work.group_tree[s]
+        start, behind = dofs_of(model, t)
+        for i in range(start, behind):
+            work.qfrc_constraint[i] = work.real(0.0)
+    for s in range(first, end):
+        t = work.group_tree[s]
+        step = work.real(0.0) + work.tree_step[t]
+        for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
+            k = work.tree_block[b]
+            dim = work.block_dim[k]
+            move_block(work.blocks, k, dim, step)
+            block_force(work, work.blocks, k, dim)
+            add_transpose_times_force(work, k)
 
 
 @ti.func

@@ -12,35 +12,34 @@ def count_blocks(work: ti.template()):
 
 
 @ti.func
-def jacobian_times(work: ti.template(), count: ti.i32, v: ti.template()):
-    """block_Jv = J v of the first `count` blocks."""
-    for k in range(count):
-        dim = work.block_dim[k]
-        address = below(ROW_BITS - 1, work.block_jacadr[k])
-        first = below(ROW_BITS - 1, work.block_dofadr[k])
-        if dim == 3:
-            along, side1, side2 = work.real(0.0), work.real(0.0), work.real(0.0)
+def block_times(work: ti.template(), k: ti.i32, v: ti.template()):
+    """block_Jv = J v of block k."""
+    dim = work.block_dim[k]
+    address = below(ROW_BITS - 1, work.block_jacadr[k])
+    first = below(ROW_BITS - 1, work.block_dofadr[k])
+    if dim == 3:
+        along, side1, side2 = work.real(0.0), work.real(0.0), work.real(0.0)
+        for e in range(work.block_dofnum[k]):
+            a = below(ROW_BITS - 1, address + 3 * e)
+            speed = v[work.block_dof[first + below(SMALL_BITS, e)]]
+            along += work.block_J[a] * speed
+            side1 += work.block_J[a + 1] * speed
+            side2 += work.block_J[a + 2] * speed
+        work.block_Jv.at(k, 0)._assign(along)
+        work.block_Jv.at(k, 1)._assign(side1)
+        work.block_Jv.at(k, 2)._assign(side2)
+    elif dim == 1:
+        along = work.real(0.0)
+        for q in range(work.block_dofnum[k]):
+            e = below(SMALL_BITS, q)
+            along += work.block_J[address + e] * v[work.block_dof[first + e]]
+        work.block_Jv.at(k, 0)._assign(along)
+    else:
+        for c in range(dim):
+            total = work.real(0.0)
             for e in range(work.block_dofnum[k]):
-                a = below(ROW_BITS - 1, address + 3 * e)
-                speed = v[work.block_dof[first + below(SMALL_BITS, e)]]
-                along += work.block_J[a] * speed
-                side1 += work.block_J[a + 1] * speed
-                side2 += work.block_J[a + 2] * speed
-            work.block_Jv.at(k, 0)._assign(along)
-            work.block_Jv.at(k, 1)._assign(side1)
-            work.block_Jv.at(k, 2)._assign(side2)
-        elif dim == 1:
-            along = work.real(0.0)
-            for q in range(work.block_dofnum[k]):
-                e = below(SMALL_BITS, q)
-                along += work.block_J[address + e] * v[work.block_dof[first + e]]
-            work.block_Jv.at(k, 0)._assign(along)
-        else:
-            for c in range(dim):
-                total = work.real(0.0)
-                for e in range(work.block_dofnum[k]):
-                    total += work.block_J[address + dim * e + c] * v[work.block_dof[first + e]]
-                work.block_Jv.at(k, c)._assign(total)
+                total += work.block_J[address + dim * e + c] * v[work.block_dof[first + e]]
+            work.block_Jv.at(k, c)._assign(total)
 
 
 @ti.func

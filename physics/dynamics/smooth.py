@@ -41,7 +41,7 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
         work.qacc_smooth[i] = work.real(0.0)
     for e in range(model.nM):
         work.L[e] = work.M[e]
-    factor(model.nv, work.M_pattern, work.L, work.D_inv)
+    factor(0, model.nv, work.M_pattern, work.L, work.D_inv)
     rounds = ti.static(DOUBLE_ROUNDS if lanes.double else FINE_ROUNDS if model.has.fine else ROUNDS)
     due = work.real(1.0)
     r = 0

@@ -12,9 +12,11 @@ from ..fields import ROW_BITS, SMALL_BITS, below
 
 
 @ti.func
-def lay_out(n: ti.i32, parent: ti.template(), pattern: ti.template()):
-    """Fill `pattern` for the tree in which `parent[i]` is dof i's parent, -1 at a root."""
-    total, deepest = 0, 0
+def lay_out(n: ti.i32, parent: ti.template(), pattern: ti.template(), place: ti.template()):
+    """Fill `pattern` for the tree in which `parent[i]` is dof i's parent, -1 at a root; `place` (n,) is overwritten."""
+    total = 0
+    for depth in range(n):
+        place[depth] = 0
     for i in range(n):
         count = 1
         pattern.set_column(total, 0, i)
@@ -26,13 +28,16 @@ def lay_out(n: ti.i32, parent: ti.template(), pattern: ti.template()):
         pattern.count.put(i, count)
         pattern.set_start(i, total)
         total += count
-        deepest = ti.max(deepest, count)
-    place = 0
-    for depth in range(1, deepest + 1):
-        for i in range(n):
-            if pattern.count[i] == depth:
-                pattern.order.put(place, i)
-                place += 1
+        place[count - 1] = place[count - 1] + 1
+    before = 0
+    for depth in range(n):
+        rows = place[depth]
+        place[depth] = before
+        before += rows
+    for i in range(n):
+        depth = pattern.count[i] - 1
+        pattern.order.put(place[depth], i)
+        place[depth] = place[depth] + 1
 
 
 @ti.func
@@ -46,24 +51,27 @@ def _follows_parent(pattern: ti.template(), i: ti.i32):
 
 
 @ti.func
-def factor(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.template()):
+def factor(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.template()):
     """A = L^T D L in place: L goes to the strict lower triangle of `a`, and 1 / D to `inverse`.
 
     A dof and the one before it are eliminated together where that is its parent, as it is along limbs and inside
     bodies, and from two ancestors at a time: so most numbers are read once for two uses.
 
     Args:
-        n: rows.
+        first: first row to eliminate; those behind `end` that couple with these rows have been eliminated before.
+        end: the row behind the last one.
         pattern: where the entries are.
         a: A, then its factor.
         inverse: (n,).
     """
-    k = n - 1
-    while k >= 0:
+    k = end - 1
+    while k >= first:
         row, base = pattern.count[k], pattern.start(k)
         inv = 1.0 / a[base]
         inverse[k] = inv
-        paired = _follows_parent(pattern, k)
+        paired = 0
+        if k > first:
+            paired = _follows_parent(pattern, k)
         for p in range(1, 2 if paired == 1 else row):
             _eliminate(pattern, a, k, inv, p)
         if paired == 1:
@@ -115,12 +123,21 @@ def _eliminate_two(pattern: ti.template(), a: ti.template(), k: ti.i32, inv: ti.
 
 @ti.func
 def solve(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.template(), x: ti.template()):
-    """Overwrite `x` by the solution of A y = x, given the output of `factor`."""
-    i = n - 1
-    while i >= 0:
+    """Overwrite `x` by the solution of A y = x, given the output of `factor` for all n rows."""
+    solve_to_root(0, n, pattern, a, x)
+    solve_from_root(0, n, pattern.order, pattern, a, inverse, x)
+
+
+@ti.func
+def solve_to_root(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.template(), x: ti.template()):
+    """Overwrite `x` by the solution of L^T y = x, as far as the rows from `first` to before `end` go."""
+    i = end - 1
+    while i >= first:
         base, count = pattern.start(i), pattern.count[i]
         value = x[i]
-        paired = _follows_parent(pattern, i)
+        paired = 0
+        if i > first:
+            paired = _follows_parent(pattern, i)
         if paired == 1:
             next_base = pattern.start(i - 1)
             next_value = x[i - 1] - a[base + 1] * value
@@ -134,8 +151,21 @@ def solve(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.templ
                 j = pattern.column(base, p)
                 x[j] = x[j] - a[base + below(SMALL_BITS, p)] * value
         i -= 1 + paired
-    for k in range(n):
-        i = pattern.order[k]
+
+
+@ti.func
+def solve_from_root(
+    first: ti.i32,
+    end: ti.i32,
+    order: ti.template(),
+    pattern: ti.template(),
+    a: ti.template(),
+    inverse: ti.template(),
+    x: ti.template(),
+):
+    """Overwrite `x` by the solution of D L y = x in the rows order[first], ..., every one after its ancestors."""
+    for k in range(first, end):
+        i = order[k]
         base = pattern.start(i)
         value = x[i] * inverse[i]
         for p in range(1, pattern.count[i]):
@@ -144,15 +174,15 @@ def solve(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.templ
 
 
 @ti.func
-def multiply(n: ti.i32, pattern: ti.template(), a: ti.template(), x: ti.template(), y: ti.template()):
-    """Y = A x."""
-    i = 0
-    while i < n:
+def multiply(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.template(), x: ti.template(), y: ti.template()):
+    """Y = A x, in rows from `first` to before `end`: whole trees."""
+    i = first
+    while i < end:
         base, count = pattern.start(i), pattern.count[i]
         value = x[i]
         total = a[base] * value
         paired = 0
-        if i + 1 < n:
+        if i + 1 < end:
             paired = _follows_parent(pattern, i + 1)
         if paired == 1:
             next_base = below(ROW_BITS - 1, pattern.start(i + 1) + 1)

@@ -1,7 +1,8 @@
 """Every number of a model that the kernels read, declared once.
 
 Sizes: nq, nv, nu, nbody, njnt, ngeom as in MuJoCo; npair: pairs of geoms that can touch; nlimit: one-sided joint
-limits; nvert: mesh vertices; ncorner: vertices of all their faces.
+limits; nvert: mesh vertices; ncorner: vertices of all their faces; ntree: kinematic trees
+that move.
 """
 
 from ..fields import Field
@@ -33,6 +34,10 @@ INTEGERS: tuple[Field, ...] = (
     _id("dof_turns", ("nv",), "1: a rotation about the joint's anchor, 0: a translation"),
     _id("dof_depth", ("nv",), "entries of the dof's row of M: the dof, its parent, and so on to the root"),
     _F("dof_parentid", ("nv",), 1, "", "next dof towards the root, -1: none"),
+    _id("dof_treeid", ("nv",), "kinematic tree that the dof belongs to"),
+    _id("tree_dofadr", ("ntree",), "first dof of the tree, the root of all its others"),
+    _id("tree_dofnum", ("ntree",), "number of dofs"),
+    _id("tree_is_body", ("ntree",), "1: a free body, welded children included, with no joint below it"),
     _id("actuator_type", ("nu",), "type of the joint it drives, as jnt_type"),
     _id("actuator_inparent", ("nu",), "1: the gear's axis is given in the parent frame"),
     _id("actuator_qposadr", ("nu",), "first coordinate of its joint"),

@@ -28,13 +28,15 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     values.update(_options(mjm))
     values.update(_bodies(mjm))
     values.update(_joints(mjm))
+    values.update({name: getattr(mjm, name) for name in ("dof_treeid", "tree_dofadr", "tree_dofnum")})
+    values["tree_is_body"] = values["body_alone"][mjm.dof_bodyid[mjm.tree_dofadr]]
     values.update(_actuators(mjm))
     values.update(_meshes(mjm))
     values.update(_geoms(mjm))
     values.update(_pairs(mjm))
     values.update(_limits(mjm))
     values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in FINE})  # of joints too
-    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "njnt", "ngeom")}
+    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "njnt", "ngeom", "ntree")}
     sizes.update(
         one=1,
         npairtype1=len(PAIR_TABLE) + 1,

@@ -76,7 +76,7 @@ def choose_solver(mjm: mujoco.MjModel, told: bool) -> tuple[str, list[str]]:
         told: whether mjm.opt.solver was chosen by the user, not by a file that need not have thought about it.
     """
     asked = mujoco.mjtSolver(int(mjm.opt.solver))
-    if asked == mujoco.mjtSolver.mjSOL_CG:
+    if asked == mujoco.mjtSolver.mjSOL_CG and mjm.nv:
         return CG, []
     if asked == mujoco.mjtSolver.mjSOL_PGS:
         return NEWTON, ["solver PGS: Tumble uses Newton, which solves the same convex problem"]

@@ -5,8 +5,8 @@ the working set stays in the cache however large the batch is. `INDICES` are pla
 
 Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; nblockdof and njac: dofs and numbers in
 the Jacobians of all blocks; nM and nH: entries of the mass matrix and of the Hessian; nqfine: nq where positions need
-double precision (`Features.fine`), else 0; ncgdof, ncgbody, nown and nside:
-nv, nbody, contacts and twice as many where conjugate gradients solve, else 0.
+double precision (`Features.fine`), else 0; nsolve: ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and
+nside: nv, nbody, contacts and twice as many where conjugate gradients solve, else 0.
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
 """
 
@@ -110,6 +110,29 @@ BLOCKS: tuple[Field, ...] = (
 """What pushes: joint limits, one axis each, then contacts, block `tile_nlim + k` being contact k with as many axes as
 its dimension says. A block is kept in its own space: its pyramid's rows are axis 0 +- friction times another axis."""
 
+TREES: tuple[Field, ...] = (
+    _F("tree_island", ("nsolve",), 1, "", "least tree of the lane's island that the tree belongs to"),
+    _F("tree_part", ("nsolve",), 4, "", "the tree's share of sums over its island"),
+    _F("tree_scale", ("nsolve",), 1, "1/kg", "scale of gradients and improvements"),
+    _F("tree_gradient", ("nsolve",), 1, "", "scaled length of the gradient"),
+    _F("tree_improvement", ("nsolve",), 1, "J/s^2", "what the last step took off the cost"),
+    _F("tree_niter", ("nsolve",), 1, "", "iterations"),
+    _F("tree_done", ("nsolve",), 1, "", "mask: converged"),
+    _F("tree_full_step", ("nsolve",), 1, "", "mask: the first step is taken whole, without a line search"),
+    _F("tree_polish", ("nsolve",), 1, "", "mask: done after one more step along the direction at hand"),
+    _F("tree_step", ("nsolve",), 1, "", "step along the direction at hand"),
+    _F("tree_change", ("nsolve",), 1, "J/s^2", "change of the cost in that step"),
+    _F("tree_linear", ("nsolve",), 1, "J/s^2", "derivative at step 0 of the cost without constraints"),
+    _F("tree_quadratic", ("nsolve",), 1, "J/s^2", "its second derivative"),
+    _F("tree_enough", ("nsolve",), 1, "J/s^2", "derivative of the cost that counts as zero"),
+    _F("tree_low", ("nsolve",), 1, "", "step up to which the cost falls"),
+    _F("tree_high", ("nsolve",), 1, "", "step from which it rises"),
+    _F("tree_curve", ("nsolve",), 1, "J/s^2", "second derivative of the blocks' cost at the trial before; -1: none"),
+    _F("tree_settled", ("nsolve",), 1, "", "mask: the step stays"),
+)
+"""What a solver knows of each tree; trees of one island have the same numbers in all but `tree_part`. Conjugate
+gradients solve all trees as one."""
+
 SOLVER: tuple[Field, ...] = (
     _F("dqacc", ("nv",), 1, "m/s^2 or rad/s^2", "qacc less where the solver started"),
     _F("M_dqacc", ("nv",), 1, "N or N m", "M dqacc"),
@@ -120,8 +143,6 @@ SOLVER: tuple[Field, ...] = (
     _F("H", ("nH",), 1, "kg or kg m^2", "Hessian M + J^T D J, by rows as M, those of its own tree"),
     _F("H_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
     _F("weight_change", ("cone",), 1, "kg", "change of the con_weight in hand"),
-    _F("full_step", ("one",), 1, "", "mask: the first step is taken whole, without a line search"),
-    _F("polish", ("one",), 1, "", "mask: done after one more step along the direction at hand"),
     _F("own_count", ("one",), 1, "", "contacts of the lane that push"),
     _F("own_slot", ("nown",), 1, "", "contact slot of the lane's own k-th contact"),
     _F("own_body", ("nown",), 2, "", "both bodies, 0 where one does not move"),
@@ -192,6 +213,7 @@ QUANTITIES: tuple[Field, ...] = (
     *DYNAMICS,
     *CONTACTS,
     *BLOCKS,
+    *TREES,
     *SOLVER,
     *INTEGRATION,
 )
@@ -208,8 +230,21 @@ INDICES: tuple[Field, ...] = (
     _F("H_colind", ("nH",), 1, "", "columns of all entries, in descending order in a row", small=True),
     _F("H_order", ("nv",), 1, "", "dofs by their depth in the Hessian's tree", small=True),
     _F("H_parent", ("nv",), 1, "", "parent in the Hessian's tree, -1: none"),
+    _F("depth_place", ("nv",), 1, "", "while a pattern is laid out: where the next row of a depth goes"),
     _F("H_ncouple", ("one",), 1, "", "couplings that the Hessian's tree was made for"),
     _F("H_couple", ("ncon",), 1, "", "the last dofs of both sides of each"),
+    _F("tile_ngroup", ("one",), 1, "", "groups: trees that contacts couple in some lane"),
+    _F("tree_group", ("ntree",), 1, "", "group of the tree", small=True),
+    _F("group_treeadr", ("ntree",), 1, "", "first of the group's trees in group_tree"),
+    _F("group_treenum", ("ntree",), 1, "", "how many they are"),
+    _F("group_tree", ("ntree",), 1, "", "trees by their group, in ascending order in each", small=True),
+    _F("group_dofadr", ("ntree",), 1, "", "first of the group's dofs in group_dof"),
+    _F("group_dofnum", ("ntree",), 1, "", "how many they are"),
+    _F("group_dof", ("nv",), 1, "", "dofs by their group, in each by their depth in the Hessian's tree", small=True),
+    _F("block_tree", ("nblock",), 1, "", "tree that lists the block: the last of those it acts on", small=True),
+    _F("tree_blockadr", ("nsolve",), 1, "", "first of the tree's blocks in tree_block"),
+    _F("tree_blocknum", ("nsolve",), 1, "", "how many they are"),
+    _F("tree_block", ("nblock",), 1, "", "blocks by their tree, in the order of group_tree"),
     _F("con_geom1", ("ncon",), 1, "", "first geom of the contact slot", small=True),
     _F("con_geom2", ("ncon",), 1, "", "its second geom", small=True),
     _F("lim_row", ("nlimit",), 1, "", "joint limit of the block", small=True),

@@ -16,7 +16,7 @@ from .fields import INDICES, MEMORY, SCRATCH
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "nlimit", "nvert"),
     *("ncorner", "max_contacts", "ncon", "naxis", "nblock", "nblockdof", "njac", "nM", "nH", "nqfine"),
-    *("ncgdof", "ncgbody", "nown", "nside", "nparameter"),
+    *("ntree", "nsolve", "ncgdof", "ncgbody", "nown", "nside", "nparameter"),
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
@@ -73,6 +73,7 @@ def all_sizes(model: Model, parameters: bool = False) -> dict[str, int]:
         "nblock": sizes["nlimit"] + contacts,
         "nblockdof": limit_dofs + (0 if cg else dofs),
         "njac": limit_dofs + (0 if cg else dofs * axes),
+        "nsolve": 1 if cg else sizes["ntree"],
         "ncgdof": sizes["nv"] if cg else 0,
         "ncgbody": sizes["nbody"] if cg else 0,
         "naxis": axes,

@@ -35,11 +35,11 @@ class Operands:
             setattr(self, name, FieldView(Field(name, ("n",), 1, "", ""), first, None, flat_array(numbers)))
             first += size
         parts, first = {}, 0
-        for name in ("parent", "start", "count", "order", "column"):
-            field = Field(name, ("n",), 1, "", "", small=name not in ("parent", "start"))
+        for name in ("parent", "place", "start", "count", "order", "column"):
+            field = Field(name, ("n",), 1, "", "", small=name in ("count", "order", "column"))
             parts[name] = FieldView(field, first, None, flat_array(integers))
             first += MOST
-        self.parent = parts.pop("parent")
+        self.parent, self.place = parts.pop("parent"), parts.pop("place")
         self.pattern = Pattern(**parts)
 
 
@@ -48,7 +48,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.numbers = ti.Vector.field(WIDTH, ti.f64, shape=len(MATRICES) * MOST * MOST + len(VECTORS) * MOST)
-        self.integers = ti.field(ti.i32, shape=4 * MOST + MOST * MOST)
+        self.integers = ti.field(ti.i32, shape=5 * MOST + MOST * MOST)
         numbers, integers = self.numbers, self.integers
 
         @ti.kernel
@@ -56,9 +56,9 @@ class Bench:
             ti.loop_config(serialize=True)
             for _ in range(1):
                 at = Operands(numbers, integers)
-                lay_out(n, at.parent, at.pattern)
-                multiply(n, at.pattern, at.A, at.x, at.y)
-                factor(n, at.pattern, at.L, at.inverse)
+                lay_out(n, at.parent, at.pattern, at.place)
+                multiply(0, n, at.pattern, at.A, at.x, at.y)
+                factor(0, n, at.pattern, at.L, at.inverse)
                 solve(n, at.pattern, at.L, at.inverse, at.z)
 
         self.work = work

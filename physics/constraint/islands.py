@@ -1,0 +1,83 @@
+"""Islands: the trees that constraints couple, each solved as if it were alone in its environment.
+
+Lanes have islands of their own. A group is a set of trees that contacts couple in some lane of the tile
+(`hessian_pattern.lay_out_hessian`): every lane's islands lie within groups, and groups are solved one after the other.
+A sum over an island is that of `tree_part` over the trees of the group that have the same label in the lane; trees of
+other islands add zeros, so nothing depends on the neighbours with whom a lane shares its groups.
+"""
+
+import taichi as ti
+
+from .rows import count_blocks
+
+
+@ti.func
+def dofs_of(model: ti.template(), t: ti.i32):
+    """First dof of tree t, and the one behind its last; all dofs for conjugate gradients."""
+    first, end = 0, model.nv
+    if ti.static(not model.has.cg):
+        first = model.tree_dofadr[t]
+        end = first + model.tree_dofnum[t]
+    return first, end
+
+
+@ti.func
+def list_blocks(model: ti.template(), work: ti.template(), count: ti.i32):
+    """Fill tree_block, the first `count` blocks by their tree."""
+    for t in range(model.nsolve):
+        work.tree_blocknum[t] = 0
+    for k in range(count):
+        t = 0
+        if ti.static(not model.has.cg):
+            t = model.dof_treeid[work.block_dof[work.block_dofadr[k]]]
+        work.block_tree.put(k, t)
+        work.tree_blocknum[t] = work.tree_blocknum[t] + 1
+    place = 0
+    for s in range(model.nsolve):
+        t = work.group_tree[s]
+        work.tree_blockadr[t] = place
+        place += work.tree_blocknum[t]
+        work.tree_blocknum[t] = 0
+    for k in range(count):
+        t = work.block_tree[k]
+        work.tree_block[work.tree_blockadr[t] + work.tree_blocknum[t]] = k
+        work.tree_blocknum[t] = work.tree_blocknum[t] + 1
+
+
+@ti.func
+def label_islands(model: ti.template(), work: ti.template()):
+    """Set tree_island; a block couples the trees of its first and of its last dof in lanes where it may push."""
+    lanes = work.lanes
+    for t in range(model.ntree):
+        work.tree_island[t] = work.real(t)
+    blocks = 0
+    if work.tile_ngroup[0] < model.ntree:
+        blocks = count_blocks(work)
+    for k in range(blocks):
+        high = work.block_tree[k]
+        low = model.dof_treeid[work.block_dof[work.block_dofadr[k] + work.block_dofnum[k] - 1]]
+        if low != high:
+            label1, label2 = work.tree_island[low], work.tree_island[high]
+            joins = lanes.mask(work.block_D[k] > 0.0) * lanes.mask(label1 != label2)
+            if lanes.any(joins):
+                least = ti.min(label1, label2)
+                group = work.tree_group[low]
+                first = work.group_treeadr[group]
+                for s in range(first, first + work.group_treenum[group]):
+                    t = work.group_tree[s]
+                    label = work.tree_island[t]
+                    same = lanes.mask(label == label1) + lanes.mask(label == label2)
+                    work.tree_island[t] = ti.select(joins * same > 0.5, least, label)
+
+
+@ti.func
+def island_sum(work: ti.template(), first: ti.i32, end: ti.i32, t: ti.i32, c: ti.template()):
+    """Sum of column c of tree_part over the island of tree t, whose group are the entries `first` to `end`."""
+    total = work.real(0.0) + work.tree_part.at(t, c)
+    if end - first > 1:
+        total = work.real(0.0)
+        for s in range(first, end):
+            other = work.group_tree[s]
+            mine = work.tree_island[other] == work.tree_island[t]
+            total += ti.select(mine, work.tree_part.at(other, c), work.real(0.0))
+    return total

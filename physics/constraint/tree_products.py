@@ -1,0 +1,31 @@
+"""Products of conjugate gradients with matrices of the pattern of M, tree by tree: free bodies are short work."""
+
+import taichi as ti
+
+from ..dynamics.body_matrix import multiply_body, solve_body
+from ..dynamics.tree_matrix import multiply, solve_from_root, solve_to_root
+
+
+@ti.func
+def solve_preconditioner(model: ti.template(), work: ti.template(), x: ti.template()):
+    """Overwrite `x` by the solution of P y = x, with P the matrix of `preconditioner`."""
+    for t in range(model.ntree):
+        first = model.tree_dofadr[t]
+        if model.tree_is_body[t] == 1:
+            solve_body(first, work.M_pattern.start(first), work.H_L, work.H_inv, x)
+        else:
+            solve_to_root(first, first + model.tree_dofnum[t], work.M_pattern, work.H_L, x)
+            dofs = work.group_dofadr[t]  # without couplings every tree is a group
+            behind = dofs + work.group_dofnum[t]
+            solve_from_root(dofs, behind, work.group_dof, work.M_pattern, work.H_L, work.H_inv, x)
+
+
+@ti.func
+def multiply_mass(model: ti.template(), work: ti.template(), x: ti.template(), y: ti.template()):
+    """Y = M x."""
+    for t in range(model.ntree):
+        first = model.tree_dofadr[t]
+        if model.tree_is_body[t] == 1:
+            multiply_body(first, work.M_pattern.start(first), work.M, x, y)
+        else:
+            multiply(first, first + model.tree_dofnum[t], work.M_pattern, work.M, x, y)
