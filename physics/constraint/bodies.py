@@ -43,11 +43,19 @@ def body_motions(model: ti.template(), work: ti.template(), v: ti.template()):
 
 
 @ti.func
-def own_velocity(model: ti.template(), work: ti.template(), j: ti.i32):
-    """own_Jv: how geom 2 moves relative to geom 1 in the space of the lanes' own j-th contacts, at cg_motion."""
-    first, second = _gathered_motion(work, j, 0), _gathered_motion(work, j, 1)
-    slide = second.lin + second.rot.cross(_arm(work, j, 1)) - (first.lin + first.rot.cross(_arm(work, j, 0)))
-    _store_axes(work.own_Jv, j, model.naxis, _frame(work.own_frame, j), slide, second.rot - first.rot)
+def own_velocity(model: ti.template(), work: ti.template(), j: ti.i32, both: ti.template()):
+    """own_Jv: how geom 2 moves relative to geom 1 in the space of the lanes' own j-th contacts, at cg_motion.
+
+    `both` tells whether geom 1 may move.
+    """
+    motion = _gathered_motion(work, j, 1)
+    turn = motion.rot.copy()
+    slide = motion.lin + motion.rot.cross(_arm(work, j, 1))
+    if ti.static(both):
+        other = _gathered_motion(work, j, 0)
+        turn -= other.rot
+        slide -= other.lin + other.rot.cross(_arm(work, j, 0))
+    _store_axes(work.own_Jv, j, model.naxis, _frame(work.own_frame, j), slide, turn)
 
 
 @ti.func

@@ -67,8 +67,11 @@ def _contacts_along(model: ti.template(), work: ti.template(), v: ti.template())
     """own_Jv = J v of all contacts; the second derivative of their cost along it."""
     body_motions(model, work, v)
     curve = work.real(0.0)
-    for j in range(work.tile_nown[0]):
-        own_velocity(model, work, j)
+    for j in range(work.tile_nboth[0]):
+        own_velocity(model, work, j, True)
+        curve += block_curve(work, work.own, j, model.naxis)
+    for j in range(work.tile_nboth[0], work.tile_nown[0]):
+        own_velocity(model, work, j, False)
         curve += block_curve(work, work.own, j, model.naxis)
     return curve
 

@@ -281,8 +281,8 @@ def _restart(model: ti.template(), work: ti.template()):
         work.tree_done[t] = 1.0 - again
         start, behind = dofs_of(model, t)
         for i in range(start, behind):
-            start = ti.select(again > 0.5, work.qacc[i] + work.dqacc[i], work.qacc[i])
+            reached = ti.select(again > 0.5, work.qacc[i] + work.dqacc[i], work.qacc[i])
             work.dqacc[i] = ti.select(again > 0.5, work.real(0.0), work.dqacc[i])
             work.M_dqacc[i] = work.real(0.0)
-            work.qacc[i] = start
+            work.qacc[i] = reached
     unexplained_force(model, work, work.qacc)

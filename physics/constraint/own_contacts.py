@@ -2,8 +2,9 @@
 
 A contact slot belongs to one pair of geoms in all lanes, so in a crowd there are several times as many as any lane has
 contacts. Conjugate gradients go through the contacts many times; they take them packed, and gather what belongs to
-bodies. A lane's contacts stay in their order, so its sums do not depend on its neighbours. Behind its last one, up to
-entry `tile_nown`, a lane's entries are empty: they have no stiffness, and push the world.
+bodies. Contacts of two moving bodies come first, up to entry `tile_nboth`; then, up to `tile_nown`, those whose first
+geom does not move. Both kinds stay in their order, so a lane's sums do not depend on its neighbours. Where a lane has
+fewer of a kind than another one, its entries are empty: they have no stiffness, and push the world.
 
 All here goes lane by lane, once before and once after a solution.
 """
@@ -14,28 +15,41 @@ import taichi as ti
 @ti.func
 def pack_contacts(model: ti.template(), work: ti.template()):
     """Fill own_* from the contact slots and their blocks, and side_*, every body's list of its contacts."""
-    most = 0
-    for lane in range(work.lanes.width):
-        j = 0
-        for b in range(model.nbody):
-            work.body_sides.of_lane(work.lanes, lane, b)._assign(0.0)
-        for k in range(work.tile_ncon[0]):
-            if work.block_D.of_lane(work.lanes, lane, work.tile_nlim[0] + k) > 0.0:
-                _pack(model, work, lane, k, j)
-                j += 1
-        work.own_count.of_lane(work.lanes, lane, 0)._assign(ti.cast(j, work.lanes.dtype))
-        most = ti.max(most, j)
-    work.tile_nown[0] = most
-    for lane in range(work.lanes.width):
-        for j in range(_count(work, lane), most + 1):
-            _clear(work, lane, j)
-    _list_sides(model, work, most)
+    lanes = work.lanes
+    for b in range(model.nbody):
+        work.body_sides[b] = work.real(0.0)
+    first = 0
+    for kind in range(2):
+        behind = first
+        for lane in range(lanes.width):
+            j = first
+            for k in range(work.tile_ncon[0]):
+                if _kind(model, work, k) == kind:
+                    if work.block_D.of_lane(lanes, lane, work.tile_nlim[0] + k) > 0.0:
+                        _pack(model, work, lane, k, j)
+                        j += 1
+            work.own_behind.of_lane(lanes, lane, 0, kind)._assign(ti.cast(j, lanes.dtype))
+            behind = ti.max(behind, j)
+        for lane in range(lanes.width):
+            for j in range(_behind(work, lane, kind), behind + kind):  # and one behind the last
+                _clear(work, lane, j)
+        if kind == 0:
+            work.tile_nboth[0] = behind
+        first = behind
+    work.tile_nown[0] = first
+    _list_sides(model, work, first)
 
 
 @ti.func
-def _count(work: ti.template(), lane: ti.i32):
-    """How many contacts of a lane push."""
-    return ti.cast(work.own_count.of_lane(work.lanes, lane, 0), ti.i32)
+def _kind(model: ti.template(), work: ti.template(), k: ti.i32):
+    """1 where the first geom of contact slot k does not move, else 0."""
+    return 1 if model.body_lastdof[model.geom_bodyid[work.con_geom1[k]]] < 0 else 0
+
+
+@ti.func
+def _behind(work: ti.template(), lane: ti.i32, kind: ti.i32):
+    """The entry behind the lane's last contact of a kind."""
+    return ti.cast(work.own_behind.of_lane(work.lanes, lane, 0, kind), ti.i32)
 
 
 @ti.func
@@ -109,7 +123,7 @@ def _list_sides(model: ti.template(), work: ti.template(), empty: ti.i32):
         work.body_sides[b] = work.real(0.0)
         total += most
     for lane in range(lanes.width):
-        for j in range(_count(work, lane)):
+        for j in range(_behind(work, lane, 1)):
             for side in range(2):
                 b = ti.cast(work.own_body.of_lane(lanes, lane, j, side), ti.i32)
                 if b > 0:
@@ -131,8 +145,10 @@ def unpack_contacts(model: ti.template(), work: ti.template()):
         for c in range(work.block_dim[first + k]):
             work.block_force.at(first + k, c)._assign(work.real(0.0))
     for lane in range(lanes.width):
-        for j in range(_count(work, lane)):
-            block = first + ti.cast(work.own_slot.of_lane(lanes, lane, j), ti.i32)
-            dim = work.block_dim[block]
-            work.block_force.copy_lane(lanes, lane, block, work.own_force, j, dim)
-            work.block_jar.copy_lane(lanes, lane, block, work.own_jar, j, dim)
+        for kind in range(2):
+            start = 0 if kind == 0 else work.tile_nboth[0]
+            for j in range(start, _behind(work, lane, kind)):
+                block = first + ti.cast(work.own_slot.of_lane(lanes, lane, j), ti.i32)
+                dim = work.block_dim[block]
+                work.block_force.copy_lane(lanes, lane, block, work.own_force, j, dim)
+                work.block_jar.copy_lane(lanes, lane, block, work.own_jar, j, dim)
