@@ -44,7 +44,7 @@ def advance(model: ti.template(), work: ti.template(), dt: ti.template(), last: 
 def _shift(model: ti.template(), work: ti.template(), q: ti.i32, change: ti.template(), last: ti.i32):
     """qpos[q] = where it was at the start + change."""
     error = _move(work, work.qpos, work.start_qpos, work.qpos_rest, q, change, last)
-    if ti.static(model.has.fine):
+    if ti.static(model.has.mixed_precision):
         if last == 0:
             work.eval_rest[q] = error
 
@@ -110,7 +110,7 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
         solve(model.nv, work.M_pattern, work.L, work.D_inv, work.drive_qacc)
         for i in range(model.nv):
             work.drive_qacc[i] = work.qacc[i] + work.drive_qacc[i]
-        if ti.static(model.has.rotations):
+        if ti.static(model.has.ball_joints):
             for b in range(1, model.nbody):
                 if full and model.body_alone[b] == 1:
                     free_body_acceleration(model, work, b, dt)
@@ -132,7 +132,7 @@ def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.templa
                 gear = model.actuator_gear.at(u, 0)
                 _add_slope(work, dof, dof, slope * (gear * gear))
             else:
-                if ti.static(model.has.rotations):
+                if ti.static(model.has.ball_joints):
                     count = 6 if model.actuator_type[u] == FREE else 3
                     for a in range(count):
                         for b in range(a + 1):

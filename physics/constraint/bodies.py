@@ -18,7 +18,7 @@ def contact_velocity(model: ti.template(), work: ti.template(), k: ti.i32, block
     for side in ti.static(range(2)):
         b = model.geom_bodyid[work.con_geom1[k] if ti.static(side == 0) else work.con_geom2[k]]
         if model.body_lastdof[b] >= 0:
-            motion = work.cvel[b] * ti.static(2.0 * side - 1.0)
+            motion = work.cvel.rounded[b] * ti.static(2.0 * side - 1.0)
             slide = slide + motion.lin + motion.rot.cross(work.con_pos[k] - work.subtree_com[model.body_rootid[b]])
             turn = turn + motion.rot
     _store_axes(work.block_aref, block, work.block_dim[block], _frame(work.con_frame, k), slide, turn)

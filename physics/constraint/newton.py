@@ -26,8 +26,8 @@ from .rows import count_blocks, jacobian_times
 UNIT_ROUNDOFF = 6e-8  # of single precision
 VISIBLE = 3e-4
 """Error of qacc, relative to its size, that a solution in single precision may leave. docs/parity.md allows 1e-3."""
-RESTARTS, FINE_RESTARTS = 2, 5
-"""At most; in fine kernels (`Features.fine`), whose residual is exact, restarts that gain slowly are worth it."""
+RESTARTS, MIXED_RESTARTS = 2, 5
+"""At most; in mixed precision, where the residual is exact, restarts that gain slowly are worth it."""
 WORTHLESS = 1e-3
 """Part of the tolerance below which a last step along a direction at hand gains nothing."""
 FINITE = 1e38
@@ -62,7 +62,7 @@ def acceleration_by_newton(model: ti.template(), work: ti.template()):
         else:
             going = 0
             if ti.static(not lanes.double):
-                if restarts < ti.static(FINE_RESTARTS if model.has.fine else RESTARTS):
+                if restarts < ti.static(MIXED_RESTARTS if model.has.mixed_precision else RESTARTS):
                     work.full_step[0] = _coarse(model, work)
                     if lanes.any(work.full_step[0]):
                         _restart(model, work)

@@ -5,11 +5,11 @@ import taichi as ti
 from .newton_euler import inverse_dynamics
 from .tree_matrix import factor, solve
 
-ROUNDS, FINE_ROUNDS, DOUBLE_ROUNDS = 3, 6, 1
-"""Solutions of M qacc_smooth = force at most: in single precision, in fine kernels (`Features.fine`), in double."""
-COARSE, FINE_COARSE = 2e-3, 1e-4
+ROUNDS, MIXED_ROUNDS, DOUBLE_ROUNDS = 3, 6, 1
+"""Solutions of M qacc_smooth = force at most: in single, mixed (`Features.mixed_precision`) and double precision."""
+COARSE, MIXED_COARSE = 2e-3, 1e-4
 """Correction, relative to qacc_smooth, after which another one is due: it shrinks by about this factor each time. In
-fine kernels, whose forces are exact, corrections that shrink slowly are worth going on with."""
+mixed precision, where forces are exact, corrections that shrink slowly are worth going on with."""
 
 
 @ti.func
@@ -17,8 +17,8 @@ def unexplained_force(model: ti.template(), work: ti.template(), qacc: ti.templa
     """Set `residual`, passive + actuator - needed: what would still accelerate the joints."""
     inverse_dynamics(model, work, qacc)
     for i in range(model.nv):
-        force = (work.qfrc_passive[i] - work.fine.needed[i]) + work.qfrc_actuator[i]
-        work.residual[i] = work.lanes.rounded(force)
+        force = (work.qfrc_passive[i] - work.needed[i]) + work.qfrc_actuator[i]
+        work.residual[i] = work.lanes.cast(force)
 
 
 @ti.func
@@ -42,14 +42,14 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
     for e in range(model.nM):
         work.L[e] = work.M[e]
     factor(model.nv, work.M_pattern, work.L, work.D_inv)
-    rounds = ti.static(DOUBLE_ROUNDS if lanes.double else FINE_ROUNDS if model.has.fine else ROUNDS)
+    rounds = ti.static(DOUBLE_ROUNDS if lanes.double else MIXED_ROUNDS if model.has.mixed_precision else ROUNDS)
     due = work.real(1.0)
     r = 0
     while r < rounds and lanes.any(due):
         unexplained_force(model, work, work.qacc_smooth)
         if r == 0:
             for i in range(model.nv):
-                work.qfrc_bias[i] = lanes.rounded(work.fine.needed[i])
+                work.qfrc_bias[i] = lanes.cast(work.needed[i])
                 work.qfrc_smooth[i] = work.residual[i]
         solve(model.nv, work.M_pattern, work.L, work.D_inv, work.residual)
         change, size = work.real(0.0), work.real(0.0)
@@ -58,6 +58,6 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
             work.qacc_smooth[i] = ti.select(due > 0.5, work.qacc_smooth[i] + correction, work.qacc_smooth[i])
             change += correction * correction
             size += work.qacc_smooth[i] * work.qacc_smooth[i]
-        coarse = FINE_COARSE if ti.static(model.has.fine) else COARSE
+        coarse = MIXED_COARSE if ti.static(model.has.mixed_precision) else COARSE
         due = due * lanes.mask(change > coarse * coarse * size)
         r += 1

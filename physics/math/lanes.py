@@ -111,10 +111,10 @@ class Lanes:
         return make_constant_expr(value, self.dtype)
 
     @traced
-    def rounded(self, value: Any) -> Any:
-        """A number, or a value made of them, at this precision."""
+    def cast(self, value: Any) -> Any:
+        """A number, or a value made of them, at this precision: rounded, or with zeros for further digits."""
         if isinstance(value, LaneValue):
-            return type(value)(*(self.rounded(part) for part in value.parts()))
+            return type(value)(*(self.cast(part) for part in value.parts()))
         return expr_init(ti.cast(value, self.dtype))
 
     @traced

@@ -99,10 +99,12 @@ REALS: tuple[Field, ...] = (
     _F("corner_normal", ("ncorner",), 3, "", "outward normal of the face in the geom frame"),
 )
 
-FINE = ("qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat")
-"""Fields whose rounding to single precision moves geoms; see `Features.fine`."""
+PRECISE = ("qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat")
+"""Fields whose rounding to single precision moves geoms: `Features.mixed_precision` reads them with their rests."""
 REALS += tuple(
-    _F(f"{f.name}_rest", f.dims, f.width, f.unit, f"what rounding takes off {f.name}") for f in REALS if f.name in FINE
+    _F(f"{f.name}_rest", f.dims, f.width, f.unit, f"what rounding takes off {f.name}")
+    for f in REALS
+    if f.name in PRECISE
 )
 
 OPTIONS: tuple[Field, ...] = (

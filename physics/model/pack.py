@@ -7,7 +7,7 @@ import numpy as np
 
 from ..fields import SMALL_BITS, layout
 from .condition import worst_condition
-from .fields import FINE, INTEGERS, OPTIONS, REALS
+from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, kernel_numbers, limit_sides
 from .pair_table import PAIR_TABLE, rows_of
@@ -33,7 +33,7 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     values.update(_geoms(mjm))
     values.update(_pairs(mjm))
     values.update(_limits(mjm))
-    values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in FINE})  # of joints too
+    values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "njnt", "ngeom")}
     sizes.update(
         one=1,

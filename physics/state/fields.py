@@ -4,8 +4,8 @@ All of them are lane numbers in the scratch of a worker: one tile of environment
 the working set stays in the cache however large the batch is. `INDICES` are plain integers, one for all lanes.
 
 Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; nblockdof and njac: dofs and numbers in
-the Jacobians of all blocks; nM and nH: entries of the mass matrix and of the Hessian; nqfine: nq where positions need
-double precision (`Features.fine`), else 0; ncgdof, ncgbody, nown and nside:
+the Jacobians of all blocks; nM and nH: entries of the mass matrix and of the Hessian; nqrest: nq where kernels
+have mixed precision (`Features.mixed_precision`), else 0; ncgdof, ncgbody, nown and nside:
 nv, nbody, contacts and twice as many where conjugate gradients solve, else 0.
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
 """
@@ -37,11 +37,11 @@ EVALUATION: tuple[Field, ...] = (
 REMAINDERS: tuple[Field, ...] = (
     _F("qpos_rest", ("nq",), 1, "m or rad", "what rounding took off qpos; 0 in double precision"),
     _F("qvel_rest", ("nv",), 1, "m/s or rad/s", "what rounding took off qvel; 0 in double precision"),
-    _F("eval_rest", ("nqfine",), 1, "m or rad", "what rounding took off the coordinates of a later Runge-Kutta stage"),
+    _F("eval_rest", ("nqrest",), 1, "m or rad", "what rounding took off the coordinates of a later Runge-Kutta stage"),
 )
 """In single precision the state is the sum of two numbers: a step adds less than qpos can show (Kahan 1965), and what
-it cannot show is kept here for the next one. Forces are evaluated at qpos and qvel alone, but in fine kernels
-(`Features.fine`) the later stages of a Runge-Kutta step at qpos + eval_rest."""
+it cannot show is kept here for the next one. Forces are evaluated at qpos and qvel alone, but in mixed
+precision the later stages of a Runge-Kutta step are evaluated at qpos + eval_rest."""
 
 MEMORY: dict[str, tuple[Field, ...]] = {"STATE": STATE, "INPUTS": INPUTS, "KEPT": (*EVALUATION, *REMAINDERS)}
 """The groups of an environment's memory, which are the first rows of the scratch as well. A fourth, PARAMETERS, has the
@@ -166,17 +166,18 @@ INTEGRATION: tuple[Field, ...] = (
     _F("block", ("six", "six"), 1, "", "unsymmetric 6x6 system of a free body"),
 )
 
-FINE = (
+PRECISE = (
     *("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis"),
     *("cvel", "body_acc", "cfrc", "needed"),
 )
-"""Quantities on the way from coordinates to distances, and to the forces that joints need; see `Features.fine`."""
+"""Quantities on the way from coordinates to distances, and to the forces that joints need:
+`Features.mixed_precision` computes them in double precision and keeps each as the sum of two numbers."""
 SMOOTH = frozenset(("qfrc_bias", "qfrc_smooth", "qacc_smooth"))
 """Quantities that are computed only where they are asked for (`smooth.smooth_acceleration`)."""
 RESTS: tuple[Field, ...] = tuple(
     _F(f"{f.name}_rest", f.dims, f.width, f.unit, f"what rounding took off {f.name}")
     for f in (*KINEMATICS, *DYNAMICS)
-    if f.name in FINE
+    if f.name in PRECISE
 )
 
 PARAMETERS: tuple[Field, ...] = (
@@ -196,7 +197,7 @@ QUANTITIES: tuple[Field, ...] = (
     *INTEGRATION,
 )
 SCRATCH: tuple[Field, ...] = (*QUANTITIES, *RESTS, *PARAMETERS)
-"""All lane numbers of a worker; the rests have values in fine kernels alone, and nobody can ask for them."""
+"""All lane numbers of a worker; the rests have values in mixed precision alone, and nobody can ask for them."""
 
 INDICES: tuple[Field, ...] = (
     _F("M_rownnz", ("nv",), 1, "", "entries of the row of M, its diagonal included", small=True),

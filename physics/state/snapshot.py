@@ -13,7 +13,7 @@ def keep_start(model: ti.template(), work: ti.template()):
     """start_qpos and start_qvel: where the step begins, and is evaluated first."""
     for i in range(model.nq):
         work.start_qpos[i] = work.qpos[i]
-        if ti.static(model.has.fine):
+        if ti.static(model.has.mixed_precision):
             work.eval_rest[i] = work.real(0.0)
     for i in range(model.nv):
         work.start_qvel[i] = work.qvel[i]
@@ -60,7 +60,7 @@ def _evaluated_at_start(model: ti.template(), work: ti.template()):
     stopped = work.fault[0]
     for i in range(model.nq):
         work.eval_qpos[i] = ti.select(stopped > 0.5, work.start_qpos[i], work.eval_qpos[i])
-        if ti.static(model.has.fine):
+        if ti.static(model.has.mixed_precision):
             work.eval_rest[i] = ti.select(stopped > 0.5, work.real(0.0), work.eval_rest[i])
     for i in range(model.nv):
         work.eval_qvel[i] = ti.select(stopped > 0.5, work.start_qvel[i], work.eval_qvel[i])
