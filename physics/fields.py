@@ -157,9 +157,9 @@ class FieldView:
     @traced
     def inside(self, other: "FieldView") -> "FieldView":
         """The same field in `other`, which is a copy of the array that this one lies in, or of its beginning."""
-        moved = copy(self)
-        moved._base, moved._number = expr_init(below(OFFSET_BITS, self._base + other._base)), other._number
-        return moved
+        view = copy(self)
+        view._base, view._number = expr_init(below(OFFSET_BITS, self._base + other._base)), other._number
+        return view
 
     @traced
     def symmetric(self, index: Any) -> Sym3:

@@ -112,7 +112,7 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
             work.drive_qacc[i] = work.qacc[i] + work.drive_qacc[i]
         if ti.static(model.has.ball_joints):
             for b in range(1, model.nbody):
-                if full and model.body_alone[b] == 1:
+                if full and model.body_is_single_free[b] == 1:
                     free_body_acceleration(model, work, b, dt)
     else:
         for i in range(model.nv):

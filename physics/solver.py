@@ -111,7 +111,7 @@ class RigidSolver(SolverParameters):
 
     @property
     def any_fault(self) -> bool:
-        """Whether any environment has a fault, sooner told than what each has."""
+        """Whether any environment has a fault: quicker than all their faults."""
         return self._driver.any_fault()
 
     @property

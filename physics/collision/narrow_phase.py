@@ -39,8 +39,8 @@ def plane_sphere(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i
     """One contact."""
     lanes = work.precise_lanes
     radius = model.geom_size.at(g2, 0)
-    touch = plane_point(lanes, work.geom_xpos[g1], work.geom_axis[g1], work.geom_xpos[g2], radius)
-    append(model, work, g1, g2, touch, lanes.mask(touch.dist <= detection_distance(model, g1, g2)))
+    contact = plane_point(lanes, work.geom_xpos[g1], work.geom_axis[g1], work.geom_xpos[g2], radius)
+    append(model, work, g1, g2, contact, lanes.mask(contact.dist <= detection_distance(model, g1, g2)))
 
 
 @ti.func
@@ -51,10 +51,9 @@ def plane_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.
     axis = work.geom_axis[g2]
     for end in range(2):
         half = model.geom_size.at(g2, 1) * (1.0 - 2.0 * end)
-        touch = plane_point(lanes, plane, normal, work.geom_xpos[g2] + axis * half, model.geom_size.at(g2, 0)).along(
-            axis
-        )
-        append(model, work, g1, g2, touch, lanes.mask(touch.dist <= detection_distance(model, g1, g2)))
+        contact = plane_point(lanes, plane, normal, work.geom_xpos[g2] + axis * half, model.geom_size.at(g2, 0))
+        contact = contact.with_tangent(axis)
+        append(model, work, g1, g2, contact, lanes.mask(contact.dist <= detection_distance(model, g1, g2)))
 
 
 @ti.func
@@ -99,7 +98,7 @@ def _append_spheres(
     touching = _touching_distance(model, g1, g2)
     present = lanes.mask(apart.dot(apart) <= touching * touching) * wanted
     if lanes.any(present):
-        touch = sphere_sphere(
+        contact = sphere_sphere(
             lanes,
             center1,
             work.geom_axis[g1],
@@ -108,8 +107,8 @@ def _append_spheres(
             work.geom_axis[g2],
             model.geom_size.at(g2, 0),
         )
-        present = lanes.mask(touch.dist <= detection_distance(model, g1, g2)) * wanted
-        append(model, work, g1, g2, touch.moved(_root(model, work, g1)), present)
+        present = lanes.mask(contact.dist <= detection_distance(model, g1, g2)) * wanted
+        append(model, work, g1, g2, contact.translated(_root(model, work, g1)), present)
     return present
 
 

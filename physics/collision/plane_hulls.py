@@ -2,9 +2,9 @@
 
 import taichi as ti
 
+from .contact_point import ContactPoint
 from .contacts import append, detection_distance
 from .primitives import MINIMUM, zero_vector
-from .touch import Touch
 
 HALF_SQRT3 = 0.8660254037844386
 
@@ -21,8 +21,8 @@ def _offer(
     present: ti.template(),
 ):
     """Append a contact whose point lies on the shape's surface; half the depth moves it midway."""
-    touch = Touch(dist, point - normal * (dist * 0.5), normal, zero_vector(work.precise_lanes))
-    append(model, work, g1, g2, touch, present)
+    contact = ContactPoint(dist, point - normal * (dist * 0.5), normal, zero_vector(work.precise_lanes))
+    append(model, work, g1, g2, contact, present)
 
 
 @ti.func

@@ -27,7 +27,7 @@ FINITE, TINY = 1e38, 1e-30
 
 @ti.func
 def acceleration_by_gradients(model: ti.template(), work: ti.template()):
-    """qacc, qfrc_constraint, block_force and solver_niter; qacc holds the start, residual what it leaves."""
+    """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""
     lanes = work.lanes
     scale = problem_scale(model, work)
     done, iterations, before = work.real(0.0), work.real(0.0), work.real(1.0)
@@ -91,7 +91,7 @@ def _gradient(model: ti.template(), work: ti.template()):
     square = work.real(0.0)
     for k in range(model.nv):
         i = below(SMALL_BITS, k)
-        gradient = (work.M_dqacc[i] - work.residual[i]) - work.qfrc_constraint[i]
+        gradient = (work.M_dqacc[i] - work.qfrc_unbalanced[i]) - work.qfrc_constraint[i]
         work.cg_change[i] = gradient - work.gradient[i]
         work.cg_scaled[i] = gradient
         work.gradient[i] = gradient
@@ -134,7 +134,7 @@ def _step(model: ti.template(), work: ti.template(), done: ti.template()):
     for k in range(model.nv):
         i = below(SMALL_BITS, k)
         direction = work.search[i]
-        linear += direction * (work.M_dqacc[i] - work.residual[i])
+        linear += direction * (work.M_dqacc[i] - work.qfrc_unbalanced[i])
         quadratic += direction * work.M_search[i]
         descent += direction * work.gradient[i]
     first = -descent / (quadratic + curve)

@@ -2,19 +2,19 @@
 
 The unknown is shifted, dqacc = qacc - qacc_warmstart, and the smooth forces enter as what the warm start leaves of them
 unexplained (`smooth.start_acceleration`): single precision then rounds a small number, and qacc_smooth is not needed.
-A lane in which no row can push is done after the first step, taken whole: M dqacc = residual. The others take Newton
-steps with an exact line search; one that has converged rests: its numbers do not change while others go on. Stopping
-rules and their scale are MuJoCo's (mj_solNewton), improvement, gradient or Newton decrement below the tolerance, but
-that a step that changed the active rows is not the last unless the gradient is small: near the solution it gains
-little, and yet leaves forces wrong by much more than the tolerance. And a lane that rests because the cost no longer
-changes much still goes along the direction at hand if it gains anything (it is not counted as an iteration). In single
-precision, where dqacc was so large that its rounding shows, the solver starts once more from where it got (iterative
-refinement: Higham 2002, chapter 12).
+A lane in which no row can push is done after the first step, taken whole: M dqacc = qfrc_unbalanced. The others take
+Newton steps with an exact line search; one that has converged rests: its numbers do not change while others go on.
+Stopping rules and their scale are MuJoCo's (mj_solNewton), improvement, gradient or Newton decrement below the
+tolerance, but that a step that changed the active rows is not the last unless the gradient is small: near the solution
+it gains little, and yet leaves forces wrong by much more than the tolerance. And a lane that rests because the cost no
+longer changes much still goes along the direction at hand if it gains anything (it is not counted as an iteration). In
+single precision, where dqacc was so large that its rounding shows, the solver starts once more from where it got
+(iterative refinement: Higham 2002, chapter 12).
 """
 
 import taichi as ti
 
-from ..dynamics.smooth import unexplained_force
+from ..dynamics.smooth import force_residual
 from ..dynamics.tree_matrix import multiply, solve
 from ..fields import SMALL_BITS, below
 from .hessian import start_hessian, update_hessian
@@ -27,7 +27,7 @@ UNIT_ROUNDOFF = 6e-8  # of single precision
 VISIBLE = 3e-4
 """Error of qacc, relative to its size, that a solution in single precision may leave. docs/parity.md allows 1e-3."""
 RESTARTS, MIXED_RESTARTS = 2, 5
-"""At most; in mixed precision, where the residual is exact, restarts that gain slowly are worth it."""
+"""At most; in mixed precision, where qfrc_unbalanced is exact, restarts that gain slowly are worth it."""
 WORTHLESS = 1e-3
 """Part of the tolerance below which a last step along a direction at hand gains nothing."""
 FINITE = 1e38
@@ -37,7 +37,7 @@ ENOUGH = {False: 1e-5, True: 0.0}
 
 @ti.func
 def acceleration_by_newton(model: ti.template(), work: ti.template()):
-    """qacc, qfrc_constraint, block_force and solver_niter; qacc holds the start, residual what it leaves."""
+    """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""
     lanes = work.lanes
     scale = problem_scale(model, work)
     done, iterations, improvement = work.real(0.0), work.real(0.0), work.real(0.0)
@@ -100,7 +100,7 @@ def _newton_direction(
     square = work.real(0.0)
     for k in range(model.nv):
         i = below(SMALL_BITS, k)
-        gradient = (work.M_dqacc[i] - work.residual[i]) - work.qfrc_constraint[i]
+        gradient = (work.M_dqacc[i] - work.qfrc_unbalanced[i]) - work.qfrc_constraint[i]
         work.gradient[i] = gradient
         work.search[i] = -gradient
         square += gradient * gradient
@@ -159,7 +159,7 @@ def _line_search(model: ti.template(), work: ti.template(), scale: ti.template()
     for k in range(model.nv):
         i = below(SMALL_BITS, k)
         direction = work.search[i]
-        linear += direction * (work.M_dqacc[i] - work.residual[i])
+        linear += direction * (work.M_dqacc[i] - work.qfrc_unbalanced[i])
         quadratic += direction * work.M_search[i]
         square += direction * direction
         descent += direction * work.gradient[i]
@@ -188,10 +188,10 @@ def _coarse(model: ti.template(), work: ti.template()):
 
 @ti.func
 def _restart(model: ti.template(), work: ti.template()):
-    """Begin again from where `whole` lanes got; what the others' residual becomes does not matter any more."""
+    """Begin again where lanes with full_step got to; in the others qfrc_unbalanced does not matter any more."""
     for i in range(model.nv):
         start = ti.select(work.full_step[0] > 0.5, work.qacc[i] + work.dqacc[i], work.qacc[i])
         work.dqacc[i] = ti.select(work.full_step[0] > 0.5, work.real(0.0), work.dqacc[i])
         work.M_dqacc[i] = work.real(0.0)
         work.qacc[i] = start
-    unexplained_force(model, work, work.qacc)
+    force_residual(model, work, work.qacc)

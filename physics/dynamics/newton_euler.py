@@ -29,7 +29,7 @@ def body_velocities(model: ti.template(), work: ti.template()):
 
 @ti.func
 def inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.template()):
-    """Set `needed`: joint forces for the accelerations `qacc` at the present velocities, gravity and armature included.
+    """Set qfrc_inverse: joint forces for the accelerations `qacc` at qvel, gravity and armature included.
 
     M is never seen: its entries are rounded, and where it is ill-conditioned that spoils what it is solved for.
     """
@@ -48,7 +48,7 @@ def inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.templat
     _gather(model, work)
     for i in range(model.nv):
         rotor = lanes.cast(qacc[i]) * model.dof_armature[i]
-        work.needed.put(i, rotor + _along(model, work, i))
+        work.qfrc_inverse.put(i, rotor + _along(model, work, i))
 
 
 @ti.func
@@ -66,7 +66,7 @@ def _along(model: ti.template(), work: ti.template(), i: ti.i32):
     """Share of dof i in the force that its body and all below it need (`cfrc`)."""
     b = model.dof_bodyid[i]
     share = work.precise_lanes.real(0.0)
-    if model.dof_turns[i] == 1:
+    if model.dof_is_rotation[i] == 1:
         share = work.cdof[i].rot.dot(_moved(work, b, work.anchor_offset[model.dof_jntid[i]]).rot)
     else:
         share = work.cdof[i].lin.dot(work.cfrc[b].lin)

@@ -13,20 +13,20 @@ mixed precision, where forces are exact, corrections that shrink slowly are wort
 
 
 @ti.func
-def unexplained_force(model: ti.template(), work: ti.template(), qacc: ti.template()):
-    """Set `residual`, passive + actuator - needed: what would still accelerate the joints."""
+def force_residual(model: ti.template(), work: ti.template(), qacc: ti.template()):
+    """Set qfrc_unbalanced = qfrc_passive + qfrc_actuator - qfrc_inverse, at the accelerations `qacc`."""
     inverse_dynamics(model, work, qacc)
     for i in range(model.nv):
-        force = (work.qfrc_passive[i] - work.needed[i]) + work.qfrc_actuator[i]
-        work.residual[i] = work.lanes.cast(force)
+        force = (work.qfrc_passive[i] - work.qfrc_inverse[i]) + work.qfrc_actuator[i]
+        work.qfrc_unbalanced[i] = work.lanes.cast(force)
 
 
 @ti.func
 def start_acceleration(model: ti.template(), work: ti.template()):
-    """Set `qacc` to the warm start, and `residual`: what is left to solve for is small, and its rounding smaller."""
+    """Set qacc to the warm start, and qfrc_unbalanced: the solver's unknown is small, and its rounding smaller."""
     for i in range(model.nv):
         work.qacc[i] = work.qacc_warmstart[i] if model.warmstart == 1 else work.real(0.0)
-    unexplained_force(model, work, work.qacc)
+    force_residual(model, work, work.qacc)
 
 
 @ti.func
@@ -46,15 +46,15 @@ def smooth_acceleration(model: ti.template(), work: ti.template()):
     due = work.real(1.0)
     r = 0
     while r < rounds and lanes.any(due):
-        unexplained_force(model, work, work.qacc_smooth)
+        force_residual(model, work, work.qacc_smooth)
         if r == 0:
             for i in range(model.nv):
-                work.qfrc_bias[i] = lanes.cast(work.needed[i])
-                work.qfrc_smooth[i] = work.residual[i]
-        solve(model.nv, work.M_pattern, work.L, work.D_inv, work.residual)
+                work.qfrc_bias[i] = lanes.cast(work.qfrc_inverse[i])
+                work.qfrc_smooth[i] = work.qfrc_unbalanced[i]
+        solve(model.nv, work.M_pattern, work.L, work.D_inv, work.qfrc_unbalanced)
         change, size = work.real(0.0), work.real(0.0)
         for i in range(model.nv):
-            correction = work.residual[i]
+            correction = work.qfrc_unbalanced[i]
             work.qacc_smooth[i] = ti.select(due > 0.5, work.qacc_smooth[i] + correction, work.qacc_smooth[i])
             change += correction * correction
             size += work.qacc_smooth[i] * work.qacc_smooth[i]

@@ -63,14 +63,14 @@ def factor(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.temp
         row, base = pattern.count[k], pattern.start(k)
         inv = 1.0 / a[base]
         inverse[k] = inv
-        paired = _follows_parent(pattern, k)
-        for p in range(1, 2 if paired == 1 else row):
+        supernode = _follows_parent(pattern, k)
+        for p in range(1, 2 if supernode == 1 else row):
             _eliminate(pattern, a, k, inv, p)
-        if paired == 1:
+        if supernode == 1:
             next_inv = 1.0 / a[pattern.start(k - 1)]
             inverse[k - 1] = next_inv
             _eliminate_two(pattern, a, k, inv, next_inv)
-        k -= 1 + paired
+        k -= 1 + supernode
 
 
 @ti.func
@@ -120,8 +120,8 @@ def solve(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.templ
     while i >= 0:
         base, count = pattern.start(i), pattern.count[i]
         value = x[i]
-        paired = _follows_parent(pattern, i)
-        if paired == 1:
+        supernode = _follows_parent(pattern, i)
+        if supernode == 1:
             next_base = pattern.start(i - 1)
             next_value = x[i - 1] - a[base + 1] * value
             x[i - 1] = next_value
@@ -133,7 +133,7 @@ def solve(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.templ
             for p in range(1, count):
                 j = pattern.column(base, p)
                 x[j] = x[j] - a[base + below(SMALL_BITS, p)] * value
-        i -= 1 + paired
+        i -= 1 + supernode
     for k in range(n):
         i = pattern.order[k]
         base = pattern.start(i)
@@ -151,10 +151,10 @@ def multiply(n: ti.i32, pattern: ti.template(), a: ti.template(), x: ti.template
         base, count = pattern.start(i), pattern.count[i]
         value = x[i]
         total = a[base] * value
-        paired = 0
+        supernode = 0
         if i + 1 < n:
-            paired = _follows_parent(pattern, i + 1)
-        if paired == 1:
+            supernode = _follows_parent(pattern, i + 1)
+        if supernode == 1:
             next_base = below(ROW_BITS - 1, pattern.start(i + 1) + 1)
             next_value, entry = x[i + 1], a[next_base]
             next_total = a[next_base - 1] * next_value
@@ -175,4 +175,4 @@ def multiply(n: ti.i32, pattern: ti.template(), a: ti.template(), x: ti.template
                 total += entry * x[j]
                 y[j] = y[j] + entry * value
             y[i] = total
-        i += 1 + paired
+        i += 1 + supernode

@@ -63,7 +63,7 @@ def _jointed_body(model: ti.template(), work: ti.template(), b: ti.i32):
         axis = quat.rotate(model.jnt_axis[j])
         offset = model.jnt_pos[j]
         anchor = pos.copy()
-        if model.jnt_centred[j] == 0:
+        if model.jnt_at_origin[j] == 0:
             anchor = pos + quat.rotate(offset)
         work.anchor_offset.put(j, work.lanes.cast(anchor))
         work.xaxis.put(j, work.lanes.cast(axis))
@@ -75,7 +75,7 @@ def _jointed_body(model: ti.template(), work: ti.template(), b: ti.i32):
                 quat = quat * from_axis_angle(lanes, model.jnt_axis[j], qpos[q] - model.qpos0[q])
             else:
                 quat = quat * Quat(qpos[q], qpos[q + 1], qpos[q + 2], qpos[q + 3]).normalized()
-            if model.jnt_centred[j] == 0:
+            if model.jnt_at_origin[j] == 0:
                 pos = anchor - quat.rotate(offset)
     work.xquat.put(b, quat)
     if parent == 0:

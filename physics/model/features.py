@@ -55,7 +55,7 @@ def _has_ball_joints(model: Model) -> bool:
         (turning & (values["jnt_stiffness"] != 0)).any()
         or (values["limit_side"] == 0).any()
         or np.isin(values["actuator_type"], (_BALL, _FREE)).any()
-        or values["body_alone"].any()
+        or values["body_is_single_free"].any()
     )
 
 

@@ -85,7 +85,7 @@ def compile_spec(spec: mujoco.MjSpec, label: str) -> mujoco.MjModel:
         raise ModelLoadError(f"{label}: {one_line(error)}") from error
 
 
-def admit(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Support]:
+def check_supported(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Support]:
     """Return the model that Tumble will simulate, and what was found out about it.
 
     Args:

@@ -89,7 +89,7 @@ def _bodies(mjm: mujoco.MjModel) -> dict:
     for b in range(1, mjm.nbody):
         own = int(mjm.body_dofnum[b])
         last[b] = mjm.body_dofadr[b] + own - 1 if own else last[mjm.body_parentid[b]]
-    return {**out, "body_is_free": floats, "body_alone": alone, "body_lastdof": last}
+    return {**out, "body_is_free": floats, "body_is_single_free": alone, "body_lastdof": last}
 
 
 def _joints(mjm: mujoco.MjModel) -> dict:
@@ -102,8 +102,8 @@ def _joints(mjm: mujoco.MjModel) -> dict:
     kinds = mjm.jnt_type[mjm.dof_jntid]
     nth = np.arange(mjm.nv) - mjm.jnt_dofadr[mjm.dof_jntid]
     return out | {
-        "jnt_centred": (mjm.jnt_pos == 0).all(1).astype(int),
-        "dof_turns": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
+        "jnt_at_origin": (mjm.jnt_pos == 0).all(1).astype(int),
+        "dof_is_rotation": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
         "dof_depth": depth,
         "dof_parentid": mjm.dof_parentid,
     }

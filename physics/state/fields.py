@@ -76,8 +76,8 @@ DYNAMICS: tuple[Field, ...] = (
     _F("cvel", ("nbody",), 6, "rad/s, m/s", "spatial velocity about the tree's centre of mass"),
     _F("body_acc", ("nbody",), 6, "rad/s^2, m/s^2", "acceleration of the body's centre of mass"),
     _F("cfrc", ("nbody",), 6, "N m, N", "force that the body and all below it need for that"),
-    _F("needed", ("nv",), 1, "N or N m", "joint force that the acceleration in hand needs (inverse dynamics)"),
-    _F("residual", ("nv",), 1, "N or N m", "smooth force that the acceleration in hand does not explain"),
+    _F("qfrc_inverse", ("nv",), 1, "N or N m", "inverse dynamics: joint forces for the acceleration in hand"),
+    _F("qfrc_unbalanced", ("nv",), 1, "N or N m", "qfrc_passive + qfrc_actuator - qfrc_inverse"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
     _F("qfrc_passive", ("nv",), 1, "N or N m", "springs and dampers"),
     _F("actuator_force", ("nu",), 1, "N or N m", "scalar force of the actuator"),
@@ -168,7 +168,7 @@ INTEGRATION: tuple[Field, ...] = (
 
 PRECISE = (
     *("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis"),
-    *("cvel", "body_acc", "cfrc", "needed"),
+    *("cvel", "body_acc", "cfrc", "qfrc_inverse"),
 )
 """Quantities on the way from coordinates to distances, and to the forces that joints need:
 `Features.mixed_precision` computes them in double precision and keeps each as the sum of two numbers."""

@@ -68,7 +68,7 @@ def _evaluated_at_start(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def admit(model: ti.template(), work: ti.template()):
+def reject_nonfinite(model: ti.template(), work: ti.template()):
     """Check a state that comes from outside: not finite, it is replaced by the last evaluated one, and stopped."""
     sound = 1.0 - work.fault[0]
     for i in range(model.nq):
