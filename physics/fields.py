@@ -1,4 +1,4 @@
-"""What a field is: declared once, and from the declaration come storage, documentation and tests.
+"""Fields: each is declared once, and storage, documentation and tests follow from the declaration.
 
 A field is an array of items; an item is a scalar, a vector, a quaternion, a motion vector, an inertia
 or a row of plain numbers. All integer fields of a model lie one after the other in one flat array, all

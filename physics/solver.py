@@ -218,8 +218,8 @@ class RigidSolver(SolverParameters):
     def rollout(self, controls: Any) -> Trajectory:
         """Take one physics step under each of a sequence of controls, without a return to Python between them.
 
-        What `solver.ctrl = ...` and `step()` would do one after the other, to the last bit, as MuJoCo's
-        `mujoco.rollout` does; `ctrl` is the last of the controls afterwards.
+        The results are those of `solver.ctrl = ...` and `step()` in turn, to the last bit, as of MuJoCo's
+        `mujoco.rollout`; `ctrl` is the last of the controls afterwards.
 
         Args:
             controls: (num_envs, nstep, nu).

@@ -197,7 +197,7 @@ ROUTINES = {
     "sphere_capsule": sphere_capsule,
     "capsule_capsule": capsule_capsule,
 }
-"""What finds the contacts of two geoms, by the names of `PairType.routine`."""
+"""Functions that find the contacts of two geoms, by `PairType.routine`."""
 
 
 @ti.func

@@ -1,4 +1,4 @@
-"""Contacts by way of bodies: the velocities of both, and the wrench on both, instead of a list of dofs.
+"""Products with contact Jacobians through the two bodies' velocities and wrenches, instead of a list of dofs.
 
 A sweep from the roots makes the bodies' velocities out of the dofs', a contact reads those of its two bodies and pushes
 back on them, and a sweep to the roots makes forces on dofs out of wrenches (Featherstone 2008, section 5.3). Motions
@@ -26,7 +26,7 @@ def contact_velocity(model: ti.template(), work: ti.template(), k: ti.i32, block
 
 @ti.func
 def body_motions(model: ti.template(), work: ti.template(), v: ti.template()):
-    """cg_motion of every body when the dofs move at v."""
+    """Set cg_motion: the spatial velocity of every body when the dofs move at v."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     work.cg_motion.put(0, Motion(none, none))
@@ -44,7 +44,7 @@ def body_motions(model: ti.template(), work: ti.template(), v: ti.template()):
 
 @ti.func
 def own_velocity(model: ti.template(), work: ti.template(), j: ti.i32):
-    """own_Jv: how geom 2 moves relative to geom 1 in the space of the lanes' own j-th contacts, at cg_motion."""
+    """Set own_Jv: velocity of geom 2 relative to geom 1 in the space of the lanes' own j-th contacts, at cg_motion."""
     first, second = _gathered_motion(work, j, 0), _gathered_motion(work, j, 1)
     slide = second.lin + second.rot.cross(_arm(work, j, 1)) - (first.lin + first.rot.cross(_arm(work, j, 0)))
     _store_axes(work.own_Jv, j, model.naxis, _frame(work.own_frame, j), slide, second.rot - first.rot)
@@ -65,7 +65,7 @@ def _arm(work: ti.template(), j: ti.i32, side: ti.template()):
 
 @ti.func
 def own_wrench(model: ti.template(), work: ti.template(), j: ti.i32):
-    """own_push: own_force in the world's axes."""
+    """Set own_push: own_force in the world's axes, torque then force."""
     zero = work.real(0.0)
     frame, force = _frame(work.own_frame, j), work.own_force
     push, torque = frame.x * force.at(j, 0), Vec3(zero, zero, zero)
@@ -81,7 +81,7 @@ def own_wrench(model: ti.template(), work: ti.template(), j: ti.i32):
 
 @ti.func
 def collect_wrenches(model: ti.template(), work: ti.template()):
-    """qfrc_constraint += what all contacts do to the dofs; cg_wrench is then the wrench on every subtree."""
+    """qfrc_constraint += J' own_force of all contacts; sets cg_wrench, the wrench on every subtree."""
     for b in range(model.nbody):
         work.cg_wrench.put(b, _wrench_on(model, work, b))
     for k in range(1, model.nbody):
@@ -102,7 +102,7 @@ def collect_wrenches(model: ti.template(), work: ti.template()):
 
 @ti.func
 def _wrench_on(model: ti.template(), work: ti.template(), b: ti.i32):
-    """Sum of what the contacts of body b do to it."""
+    """Sum of the wrenches of body b's contacts on it."""
     lanes, pushes = work.lanes, work.own_push
     zero = work.real(0.0)
     force, torque = Vec3(zero, zero, zero), Vec3(zero, zero, zero)

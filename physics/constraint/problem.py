@@ -1,4 +1,4 @@
-"""What Newton's method and conjugate gradients share: the cost around the point that a solution has reached."""
+"""Newton's method and conjugate gradients share this: the cost, jar and forces at the accelerations qacc + dqacc."""
 
 import taichi as ti
 
@@ -21,7 +21,7 @@ def problem_scale(model: ti.template(), work: ti.template()):
 
 @ti.func
 def clear_solution(model: ti.template(), work: ti.template()):
-    """Start at qacc as it is."""
+    """Set dqacc = 0 and M_dqacc = 0: the solution starts at qacc."""
     for i in range(model.nv):
         work.dqacc[i] = work.real(0.0)
         work.M_dqacc[i] = work.real(0.0)
@@ -29,7 +29,7 @@ def clear_solution(model: ti.template(), work: ti.template()):
 
 @ti.func
 def place_blocks(work: ti.template(), count: ti.i32, v: ti.template(), done: ti.template()):
-    """block_jar of the first `count` blocks at the acceleration v, but in lanes that are done."""
+    """block_jar = J v - aref of the first `count` blocks, in lanes that are not done."""
     jacobian_times(work, count, v)
     for k in range(count):
         for c in range(work.block_dim[k]):
@@ -39,7 +39,7 @@ def place_blocks(work: ti.template(), count: ti.i32, v: ti.template(), done: ti.
 
 @ti.func
 def move(model: ti.template(), work: ti.template(), step: ti.template()):
-    """Go `step` times along `search`, M search at hand where it will be needed; forces are computed after that."""
+    """Add step search to dqacc and step M_search to M_dqacc; `constraint_force` computes the forces there."""
     for k in range(model.nv):
         i = below(SMALL_BITS, k)
         work.dqacc[i] = work.dqacc[i] + step * work.search[i]
@@ -48,7 +48,7 @@ def move(model: ti.template(), work: ti.template(), step: ti.template()):
 
 @ti.func
 def constraint_force(model: ti.template(), work: ti.template(), count: ti.i32, step: ti.template()):
-    """Move the first `count` blocks `step` times along block_Jv; their forces there, and qfrc_constraint = J' force."""
+    """Add step block_Jv to block_jar of the first `count` blocks; set block_force and qfrc_constraint = J' force."""
     for i in range(model.nv):
         work.qfrc_constraint[i] = work.real(0.0)
     for k in range(count):
@@ -60,6 +60,6 @@ def constraint_force(model: ti.template(), work: ti.template(), count: ti.i32, s
 
 @ti.func
 def move_block(rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template()):
-    """Move the jar of a block `step` times along its Jv."""
+    """Add step Jv to the jar of one block."""
     for c in range(dim):
         rows.jar.at(k, c)._assign(rows.jar.at(k, c) + step * rows.Jv.at(k, c))

@@ -31,7 +31,7 @@ def body_velocities(model: ti.template(), work: ti.template()):
 def inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.template()):
     """Set qfrc_inverse: joint forces for the accelerations `qacc` at qvel, gravity and armature included.
 
-    M is never seen: its entries are rounded, and where it is ill-conditioned that spoils what it is solved for.
+    M is not used: its entries are rounded, which spoils a product with M where M is ill-conditioned.
     """
     lanes = work.precise_lanes
     zero = work.real(0.0)
@@ -63,7 +63,7 @@ def _gather(model: ti.template(), work: ti.template()):
 
 @ti.func
 def _along(model: ti.template(), work: ti.template(), i: ti.i32):
-    """Share of dof i in the force that its body and all below it need (`cfrc`)."""
+    """Component along dof i of cfrc, the force on its body and all below it (N or N m)."""
     b = model.dof_bodyid[i]
     share = work.precise_lanes.real(0.0)
     if model.dof_is_rotation[i] == 1:
@@ -75,7 +75,7 @@ def _along(model: ti.template(), work: ti.template(), i: ti.i32):
 
 @ti.func
 def _moved(work: ti.template(), b: ti.i32, point: ti.template()):
-    """The force that body b and all below it need, with its moment about `point` instead of b's centre of mass."""
+    """The force cfrc of body b with its moment about `point` (m, from the root) instead of b's centre of mass."""
     force = work.cfrc[b]
     return Motion(force.rot + (_offset(work, b) - point).cross(force.lin), force.lin)
 
@@ -124,5 +124,5 @@ def _accelerate(model: ti.template(), work: ti.template(), b: ti.i32, qacc: ti.t
 
 @ti.func
 def _carried(alpha: ti.template(), omega: ti.template(), arm: ti.template()):
-    """What the acceleration of a point gains at another one, `arm` away on the same body."""
+    """Acceleration of a point relative to another one of the same body, from which it is `arm` (m) away."""
     return alpha.cross(arm) + omega.cross(omega.cross(arm))

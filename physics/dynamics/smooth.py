@@ -1,4 +1,4 @@
-"""What accelerations leave of the smooth forces unexplained, and the acceleration without constraints."""
+"""The smooth force that accelerations do not balance, and the acceleration without constraints."""
 
 import taichi as ti
 
@@ -31,10 +31,10 @@ def start_acceleration(model: ti.template(), work: ti.template()):
 
 @ti.func
 def smooth_acceleration(model: ti.template(), work: ti.template()):
-    """qfrc_bias, qfrc_smooth = passive - bias + actuator and qacc_smooth, for who asks: the solver does without them.
+    """qfrc_bias, qfrc_smooth = passive - bias + actuator and qacc_smooth: outputs alone need them.
 
-    The first round starts at zero acceleration, where inverse dynamics are the bias. The others put back what rounding
-    took (iterative refinement: Higham 2002, chapter 12), as long as that was much.
+    The first round starts at qacc_smooth = 0, where qfrc_inverse is qfrc_bias. The others correct the rounding of the
+    solution (iterative refinement: Higham 2002, chapter 12), as long as corrections are large.
     """
     lanes = work.lanes
     for i in range(model.nv):

@@ -22,7 +22,7 @@ def center_of_mass(model: ti.template(), work: ti.template()):
 
 @ti.func
 def body_inertias(model: ti.template(), work: ti.template()):
-    """Cinert of every body, for who asks: the dynamics take moments about nearer points."""
+    """Set cinert of every body, an output alone: the dynamics take moments about nearer points."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     work.cinert.put(0, Inertia(Sym3(zero, zero, zero, zero, zero, zero), none, zero))
@@ -34,7 +34,7 @@ def body_inertias(model: ti.template(), work: ti.template()):
 
 @ti.func
 def mass_centers(model: ti.template(), work: ti.template()):
-    """Fill xipos and subtree_com of every body in the world, where body 0 gathers all trees, for who asks."""
+    """Set xipos and subtree_com of every body, outputs alone; subtree_com of body 0 is that of all trees."""
     zero = work.real(0.0)
     world = Vec3(zero, zero, zero)
     work.xipos.put(0, world)

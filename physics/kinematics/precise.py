@@ -1,6 +1,6 @@
-"""Where a geom is, in double precision from the coordinates on, in a kernel of single precision.
+"""The pose of a geom in double precision, computed from qpos, in a kernel of single precision.
 
-For the rare question whose answer a rounded pose would decide.
+It serves rare questions that the rounding of a pose would decide.
 """
 
 import taichi as ti
@@ -66,7 +66,7 @@ def _quaternion(work: ti.template(), lanes: ti.template(), q: ti.i32):
 
 @ti.func
 def _through_joint(model: ti.template(), work: ti.template(), j: ti.i32, center: ti.template(), axis: ti.template()):
-    """From the frame behind a joint to that before it."""
+    """Take `center` and `axis` from the frame behind joint j to the frame before it."""
     lanes = double_lanes(work.lanes)
     q = model.jnt_qposadr[j]
     along = double(model.jnt_axis, model.jnt_axis_rest)[j]

@@ -92,7 +92,7 @@ class Lanes:
             ask(WHOLE_REGISTERS)
 
     def doubled(self) -> "Lanes":
-        """As many lanes in double precision, for what is rare: LLVM is asked for nothing."""
+        """As many lanes in double precision, for rare code: they do not ask LLVM for registers of 512 bits."""
         other = copy(self)
         other.dtype, other.double = ti.f64, True
         other.type = ti.types.vector(self.width, ti.f64) if self.width > 1 else ti.f64

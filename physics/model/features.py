@@ -16,7 +16,7 @@ FAR = 1.0  # metres
 
 @dataclass(frozen=True)
 class Features:
-    """Optional code in a kernel. What is rarer comes with all that is less rare: four kernels a solver, not sixteen.
+    """Optional code in a kernel. A rarer feature brings all that are less rare: four kernels a solver, not sixteen.
 
     Attributes:
         ball_joints: limits, springs and actuators on ball and free joints, and the midpoint rule of single free bodies.

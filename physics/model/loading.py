@@ -15,7 +15,7 @@ from .support import Support, check_support, drop_unsupported
 
 MUJOCO_ERRORS = (mujoco.FatalError, mujoco.UnexpectedError)
 REJECTED = (ValueError, RuntimeError, MemoryError, *MUJOCO_ERRORS)
-"""What MuJoCo raises where it cannot read a file, compile a model or find memory for it."""
+"""MuJoCo's errors where it cannot read a file, compile a model or find memory for it."""
 
 
 @dataclass(frozen=True)

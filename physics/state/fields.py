@@ -19,11 +19,11 @@ STATE: tuple[Field, ...] = (
     _F("qvel", ("nv",), 1, "m/s or rad/s", "generalised velocities"),
     _F("qacc_warmstart", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration at which the solver may start"),
 )
-"""What a step moves."""
+"""Quantities that a step moves."""
 INPUTS: tuple[Field, ...] = (_F("ctrl", ("nu",), 1, "", "controls"),)
-"""What users write and a step reads."""
+"""Quantities that users write and a step reads."""
 COORDINATES: tuple[Field, ...] = (*STATE, *INPUTS)
-"""What an evaluation starts from."""
+"""Quantities from which an evaluation starts."""
 
 EVALUATION: tuple[Field, ...] = (
     _F("eval_qpos", ("nq",), 1, "m or rad", "coordinates of the last evaluation"),
@@ -32,15 +32,15 @@ EVALUATION: tuple[Field, ...] = (
     _F("eval_ctrl", ("nu",), 1, "", "controls of the last evaluation"),
     _F("eval_qacc", ("nv",), 1, "m/s^2 or rad/s^2", "Runge-Kutta's mean acceleration; NOT_INTEGRATED without a step"),
 )
-"""Where the derived quantities were last computed, in the order of COORDINATES, and what was integrated there."""
+"""Coordinates of the last evaluation, in the order of COORDINATES, and the acceleration integrated there."""
 
 REMAINDERS: tuple[Field, ...] = (
     _F("qpos_rest", ("nq",), 1, "m or rad", "what rounding took off qpos; 0 in double precision"),
     _F("qvel_rest", ("nv",), 1, "m/s or rad/s", "what rounding took off qvel; 0 in double precision"),
     _F("eval_rest", ("nqrest",), 1, "m or rad", "what rounding took off the coordinates of a later Runge-Kutta stage"),
 )
-"""In single precision the state is the sum of two numbers: a step adds less than qpos can show (Kahan 1965), and what
-it cannot show is kept here for the next one. Forces are evaluated at qpos and qvel alone, but in mixed
+"""In single precision the state is the sum of two numbers: a step adds less than qpos can show (Kahan 1965), and
+these fields keep the rounding error for the next one. Forces are evaluated at qpos and qvel alone, but in mixed
 precision the later stages of a Runge-Kutta step are evaluated at qpos + eval_rest."""
 
 MEMORY: dict[str, tuple[Field, ...]] = {"STATE": STATE, "INPUTS": INPUTS, "KEPT": (*EVALUATION, *REMAINDERS)}
@@ -107,8 +107,9 @@ BLOCKS: tuple[Field, ...] = (
     _F("block_force", ("nblock",), 6, "N, N m", "force in contact space: normal, two sliding, spinning, two rolling"),
     _F("block_J", ("njac",), 1, "", "Jacobians, one after the other: for each dof of a block a number for each axis"),
 )
-"""What pushes: joint limits, one axis each, then contacts, block `tile_nlim + k` being contact k with as many axes as
-its dimension says. A block is kept in its own space: its pyramid's rows are axis 0 +- friction times another axis."""
+"""Constraints that push: joint limits, one axis each, then contacts, block `tile_nlim + k` being contact k with as many
+axes as its dimension says. A block is kept in its own space: its pyramid's rows are axis 0 +- friction times another
+axis."""
 
 SOLVER: tuple[Field, ...] = (
     _F("dqacc", ("nv",), 1, "m/s^2 or rad/s^2", "qacc less where the solver started"),

@@ -1,4 +1,4 @@
-"""The kernel's eyes: model and workspace as objects whose attributes are fields.
+"""Model and workspace inside a kernel: objects whose attributes are fields.
 
 A header at the front of the model's integers holds every size and every offset (`sizes.HEADER` gives the order), so a
 kernel never contains a number that belongs to one model.
