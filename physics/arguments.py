@@ -1,4 +1,4 @@
-"""What users pass as numbers: brought to arrays of the solver's precision, and refused by name where it cannot be."""
+"""Users' numbers: they become arrays of the solver's precision, or are refused by name."""
 
 import operator
 from typing import Any
@@ -25,7 +25,7 @@ def as_count(name: str, value: Any, least: int = 1) -> int:
 
 
 def as_numbers(value: Any, dtype: np.dtype) -> np.ndarray:
-    """An array of this precision; a view where it is one already. What is too large for it becomes infinite."""
+    """An array of this precision; a view where it is one already. Numbers too large for it become infinite."""
     if isinstance(value, torch.Tensor):
         value = value.detach().cpu()
         value = (value.float() if value.dtype is torch.bfloat16 else value).numpy()  # numpy has no bfloat16

@@ -1,4 +1,4 @@
-"""What a field is: declared once, and from the declaration come storage, documentation and tests.
+"""Fields: each is declared once, and storage, documentation and tests follow from the declaration.
 
 A field is an array of items; an item is a scalar, a vector, a quaternion, a motion vector, an inertia
 or a row of plain numbers. All integer fields of a model lie one after the other in one flat array, all
@@ -94,6 +94,7 @@ class FieldView:
     """A field inside a kernel: `view[i]` loads an item, `view.put(i, value)` stores one.
 
     For scalar fields that are not `small`, `view[i] = x` stores too. Two-dimensional fields take `view[i, j]`.
+    `view.rounded` is the view itself; of a `PreciseView` it is the leading half.
     """
 
     _data_oriented = True
@@ -103,6 +104,11 @@ class FieldView:
         self._width, self._base, self._inner, self._number = field.width, base, inner, number
         self.width = field.width
         self._small = field.small
+
+    @property
+    def rounded(self) -> "FieldView":
+        """The field at the precision of the kernel's numbers."""
+        return self
 
     def _first(self, index: Any) -> Any:
         row = self._base
@@ -151,9 +157,9 @@ class FieldView:
     @traced
     def inside(self, other: "FieldView") -> "FieldView":
         """The same field in `other`, which is a copy of the array that this one lies in, or of its beginning."""
-        moved = copy(self)
-        moved._base, moved._number = expr_init(below(OFFSET_BITS, self._base + other._base)), other._number
-        return moved
+        view = copy(self)
+        view._base, view._number = expr_init(below(OFFSET_BITS, self._base + other._base)), other._number
+        return view
 
     @traced
     def symmetric(self, index: Any) -> Sym3:
@@ -179,38 +185,42 @@ class FieldView:
         return self._number(self._first(index) + column)
 
 
-class FineView:
+class PreciseView:
     """A field in double precision that is kept as the sum of two in single precision.
 
+    `view[i]` loads both halves and adds them; only `view.put(i, value)` stores, and Taichi refuses `view[i] = x`.
+    `view.rounded[i]` loads the leading half alone: the item in single precision.
+
     Args:
-        main: the numbers, rounded.
+        rounded: the numbers in single precision.
         rest: what rounding took off them.
     """
 
     _data_oriented = True
     _is_wrapped_kernel = True
 
-    def __init__(self, main: FieldView, rest: FieldView) -> None:
-        self._main, self._rest = main, rest
+    def __init__(self, rounded: FieldView, rest: FieldView) -> None:
+        self.rounded, self._rest = rounded, rest
 
     @traced
     def __getitem__(self, index: Any) -> Any:
-        return _sum(self._main[index], self._rest[index])
+        return _sum(self.rounded[index], self._rest[index])
 
     @traced
     def put(self, index: Any, value: Any) -> None:
         """Store an item."""
         numbers = [expr_init(n) for n in (value.numbers() if isinstance(value, LaneValue) else [value])]
         rounded = [expr_init(ti.cast(n, ti.f32)) for n in numbers]
-        self._main.put_numbers(index, 0, rounded)
+        self.rounded.put_numbers(index, 0, rounded)
         rests = [ti.cast(n - ti.cast(r, ti.f64), ti.f32) for n, r in zip(numbers, rounded, strict=True)]
         self._rest.put_numbers(index, 0, rests)
 
 
-def _sum(main: Any, rest: Any) -> Any:
-    if isinstance(main, LaneValue):
-        return type(main)(*(_sum(a, b) for a, b in zip(main.parts(), rest.parts(), strict=True)))
-    return expr_init(ti.cast(main, ti.f64) + ti.cast(rest, ti.f64))
+def _sum(rounded: Any, rest: Any) -> Any:
+    """The sum in double precision: not a local variable, so that Taichi refuses to assign to it."""
+    if isinstance(rounded, LaneValue):
+        return type(rounded)(*(_sum(a, b) for a, b in zip(rounded.parts(), rest.parts(), strict=True)))
+    return ti.cast(rounded, ti.f64) + ti.cast(rest, ti.f64)
 
 
 def flat_array(array: Any) -> Any:

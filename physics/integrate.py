@@ -42,9 +42,9 @@ def advance(model: ti.template(), work: ti.template(), dt: ti.template(), last: 
 
 @ti.func
 def _shift(model: ti.template(), work: ti.template(), q: ti.i32, change: ti.template(), last: ti.i32):
-    """qpos[q] = where it was at the start + change."""
+    """qpos[q] = start_qpos[q] + change; eval_rest[q] keeps the rounding error of a Runge-Kutta stage."""
     error = _move(work, work.qpos, work.start_qpos, work.qpos_rest, q, change, last)
-    if ti.static(model.has.fine):
+    if ti.static(model.has.mixed_precision):
         if last == 0:
             work.eval_rest[q] = error
 
@@ -59,7 +59,7 @@ def _move(
     change: ti.template(),
     last: ti.i32,
 ):
-    """end[i] = start[i] + rest[i] + change; returns what that rounds off, and the last stage keeps it in rest[i]."""
+    """end[i] = start[i] + rest[i] + change; returns the rounding error, which the last stage keeps in rest[i]."""
     error = work.real(0.0)
     if ti.static(work.lanes.double):
         end[i] = start[i] + change
@@ -74,7 +74,7 @@ def _move(
 def _rotate(
     model: ti.template(), work: ti.template(), q: ti.i32, omega: ti.template(), dt: ti.template(), last: ti.i32
 ):
-    """The quaternion at qpos[q] becomes that at start_qpos[q] turned for dt at omega."""
+    """qpos[q] to qpos[q + 3] = the quaternion at start_qpos[q], turned for dt (s) at `omega` (rad/s, body frame)."""
     at = work.start_qpos
     start = Quat(at[q], at[q + 1], at[q + 2], at[q + 3])
     if ti.static(work.lanes.double):
@@ -89,11 +89,11 @@ def _rotate(
 
 @ti.func
 def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.template()):
-    """drive_qacc and drive_qvel: what Euler or implicitfast advances with.
+    """Set drive_qacc and drive_qvel, with which Euler or implicitfast advances.
 
     Forces linear in the velocity are taken at the end of the step: M - dt d(force)/d(velocity) replaces M. Euler does
     so for joint damping alone, implicitfast for actuators too, and for the gyroscopic terms of single free bodies.
-    What is solved for is the change of qacc, which keeps the digits that qacc has.
+    The unknown is drive_qacc - qacc, so that drive_qacc keeps the digits that qacc has.
     """
     full = model.integrator == IMPLICITFAST
     if full or model.euler_damping == 1:
@@ -110,9 +110,9 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
         solve(model.nv, work.M_pattern, work.L, work.D_inv, work.drive_qacc)
         for i in range(model.nv):
             work.drive_qacc[i] = work.qacc[i] + work.drive_qacc[i]
-        if ti.static(model.has.rotations):
+        if ti.static(model.has.ball_joints):
             for b in range(1, model.nbody):
-                if full and model.body_alone[b] == 1:
+                if full and model.body_is_single_free[b] == 1:
                     free_body_acceleration(model, work, b, dt)
     else:
         for i in range(model.nv):
@@ -132,7 +132,7 @@ def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.templa
                 gear = model.actuator_gear.at(u, 0)
                 _add_slope(work, dof, dof, slope * (gear * gear))
             else:
-                if ti.static(model.has.rotations):
+                if ti.static(model.has.ball_joints):
                     count = 6 if model.actuator_type[u] == FREE else 3
                     for a in range(count):
                         for b in range(a + 1):
@@ -151,7 +151,7 @@ def _add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
 
 @ti.func
 def runge_kutta_stage(model: ti.template(), work: ti.template(), stage: ti.i32, dt: ti.template()):
-    """drive_qacc and drive_qvel after the evaluation of one stage (0 to 3); the fraction of the step to go with them.
+    """Set drive_qacc and drive_qvel after the evaluation of a stage (0 to 3); return the fraction of the step to take.
 
     Tableau: stages at 0, 1/2, 1/2, 1 of the step, weights 1/6, 1/3, 1/3, 1/6. Rotations are combined in exponential
     coordinates about the start of the step (Munthe-Kaas 1998), as MuJoCo 4 does.

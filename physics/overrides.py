@@ -75,8 +75,8 @@ class Overrides:
         """The features of the kernel that the model and these numbers need."""
         has = Features.of(self._model, self._single)
         turning = "jnt_stiffness" in self and bool(np.isin(self._model.values["jnt_type"], _TURNING).any())
-        rare = has.rare or "jnt_solimp" in self or "geom_solimp" in self
-        return replace(has, rotations=has.rotations or rare or turning, rare=rare, parameters=True)
+        hulls = has.hulls or "jnt_solimp" in self or "geom_solimp" in self
+        return replace(has, ball_joints=has.ball_joints or hulls or turning, hulls=hulls, parameters=True)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """All numbers by name, (num_envs, *shape), copies."""

@@ -12,7 +12,7 @@ from .overrides import Overrides
 from .runtime import Runtime
 
 _SHOWN = ("body_iquat", "body_subtreemass", "geom_pos", "geom_quat", "cam_pos0", "cam_poscom0", "cam_mat0")
-"""What is read of the model where quantities are shown (`readout.derived`)."""
+"""Fields of the model that `readout.derived` reads."""
 _SAVED = "parameters."
 
 
@@ -28,7 +28,7 @@ class SolverParameters:
         """Give environments model numbers of their own, by MuJoCo's name, in its shape, units and frames.
 
         `gravity` (opt.gravity), `body_mass`, `body_inertia`, `body_ipos`, `dof_damping`, `geom_size`,
-        `actuator_gainprm` and so on (docs/fields.md lists them). What follows from them follows as in MuJoCo's
+        `actuator_gainprm` and so on (docs/fields.md lists them). Constants that depend on them follow as in MuJoCo's
         `mj_setConst`, which runs for these environments where it is needed. State and time go on; a reset keeps the
         numbers, and so do `state_dict` and `load_state_dict`. What `get` returns belongs to the last evaluated state
         with the new numbers.

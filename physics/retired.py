@@ -1,4 +1,4 @@
-"""What becomes of a solver that can be used no more: everything it is asked for says so, by name.
+"""A solver that can be used no more: every attribute raises an error that says so, by name.
 
 A solver changes its class when it is closed, and when Taichi is started anew under it. So those that live pay nothing:
 no method of theirs has to ask whether it still may.

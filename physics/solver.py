@@ -111,7 +111,7 @@ class RigidSolver(SolverParameters):
 
     @property
     def any_fault(self) -> bool:
-        """Whether any environment has a fault, sooner told than what each has."""
+        """Whether any environment has a fault: quicker than all their faults."""
         return self._driver.any_fault()
 
     @property
@@ -218,8 +218,8 @@ class RigidSolver(SolverParameters):
     def rollout(self, controls: Any) -> Trajectory:
         """Take one physics step under each of a sequence of controls, without a return to Python between them.
 
-        What `solver.ctrl = ...` and `step()` would do one after the other, to the last bit, as MuJoCo's
-        `mujoco.rollout` does; `ctrl` is the last of the controls afterwards.
+        The results are those of `solver.ctrl = ...` and `step()` in turn, to the last bit, as of MuJoCo's
+        `mujoco.rollout`; `ctrl` is the last of the controls afterwards.
 
         Args:
             controls: (num_envs, nstep, nu).

@@ -174,13 +174,13 @@ def _single(part: torch.Tensor) -> torch.Tensor:
 
 
 def _means(info: dict[str, Any]) -> dict[str, torch.Tensor]:
-    """The mean over all environments of every real number that the task told of this step, by its name."""
-    told = info
-    if "final_info" in info:  # there is what the task told where an episode ended; the rest is of the next one
+    """The mean over all environments of every real number in a step's info, by its key."""
+    numbers = info
+    if "final_info" in info:  # the info of episodes that ended; the rest of `info` is of the next ones
         ended, last = info["_final_info"], info["final_info"]
-        told = {key: torch.where(ended, value, info.get(key, 0)) for key, value in last.items() if value.ndim == 1}
+        numbers = {key: torch.where(ended, value, info.get(key, 0)) for key, value in last.items() if value.ndim == 1}
     return {
         f"Task/{key}": value.mean()
-        for key, value in told.items()
+        for key, value in numbers.items()
         if isinstance(value, torch.Tensor) and value.ndim == 1 and value.is_floating_point()
     }

@@ -93,15 +93,15 @@ class TumbleVecEnv(VecEnv):
         self._returns += rewards
         self._lengths += 1
         flags, observation, final = self._copy(observations, rewards, terminated, truncated, info)
-        reward, ended, cut, returns, lengths, faults = flags
-        done = (ended != 0) | (cut != 0)
+        reward, ended, timed_out, returns, lengths, faults = flags
+        done = (ended != 0) | (timed_out != 0)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         if done.any():
             now = round(time.perf_counter() - self._started, 6)
             for i in np.flatnonzero(done):
                 infos[i] = {
                     "terminal_observation": each(lambda part, i=i: part[i].copy(), final),
-                    "TimeLimit.truncated": bool(cut[i] and not ended[i]),
+                    "TimeLimit.truncated": bool(timed_out[i] and not ended[i]),
                     "episode": {"r": float(returns[i]), "l": int(lengths[i]), "t": now},
                 }
                 if faults[i]:

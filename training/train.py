@@ -113,12 +113,12 @@ def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progres
     model, total = learner.model, learner.config.total_steps
     model.set_logger(make_logger(run, resumed_at))
     bar = ProgressCallback(total, progress, run.folder)
-    finished, judge = True, None
+    finished, evaluation = True, None
     with StopRequest().listening() as request:
         callbacks: list[BaseCallback] = [bar, CheckpointCallback(learner, run, request)]
         if learner.config.evaluation.every_steps:
-            judge = EvaluationCallback(learner, run, resumed_at)
-            callbacks.insert(1, judge)
+            evaluation = EvaluationCallback(learner, run, resumed_at)
+            callbacks.insert(1, evaluation)
         try:
             left = max(total - model.num_timesteps, 0)  # SB3 adds the steps already taken
             model.learn(
@@ -131,8 +131,8 @@ def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progres
             finished = False
         finally:
             bar.close()
-            if judge is not None:
-                judge.close()
+            if evaluation is not None:
+                evaluation.close()
             model.logger.close()
             learner.bridge.close()
     return Outcome(run, model.num_timesteps, finished)

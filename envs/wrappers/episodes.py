@@ -75,10 +75,10 @@ class RecordEpisodeStatistics(StatefulWrapper):
         self.length_queue.extend(self.episode_lengths[ended].tolist())
         self.time_queue.extend(times[ended].tolist())
         numbers = {"r": self.episode_returns, "l": self.episode_lengths, "t": times}
-        told = {name: xp.where(done, number, 0) for name, number in numbers.items()}
+        episode = {name: xp.where(done, number, 0) for name, number in numbers.items()}
         if self.resets_in_the_same_step:
             self._restart(done)
-        return step._replace(info={**step.info, self._key: told, f"_{self._key}": done})
+        return step._replace(info={**step.info, self._key: episode, f"_{self._key}": done})
 
     def state_dict(self) -> dict[str, Any]:
         """The running episodes, the count and the queues."""

@@ -71,7 +71,7 @@ def detection_distance(model: ti.template(), g1: ti.i32, g2: ti.i32):
 
 @ti.func
 def append(
-    model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, touch: ti.template(), present: ti.template()
+    model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, contact: ti.template(), present: ti.template()
 ):
     """Add a contact of two geoms in the lanes of the mask `present`, if there are any."""
     if work.lanes.any(present):
@@ -79,12 +79,12 @@ def append(
             keep_deepest(model, work)
         k = work.tile_ncon[0]
         work.tile_ncon[0] = k + 1
-        here = work.lanes.rounded(present)
+        here = work.lanes.cast(present)
         work.con_count[0] = work.con_count[0] + here
         work.con_needed[0] = work.con_needed[0] + here
         work.con_geom1.put(k, g1)
         work.con_geom2.put(k, g2)
-        found = work.lanes.rounded(touch)
+        found = work.lanes.cast(contact)
         work.con_dist[k] = found.dist
         work.con_present[k] = here
         work.con_pos.put(k, found.pos)

@@ -2,7 +2,7 @@
 
 Adding a pair of types: its geometry in `primitives`, its routine here and in `ROUTINES`, its row in
 `model.pair_table.PAIR_TABLE`.
-Poses come from `work.fine` with the lanes for them (`Features.fine`); `append` rounds what is found.
+Poses have the precision of `work.precise_lanes` (`Features.mixed_precision`); `append` rounds contacts to `work.lanes`.
 """
 
 import taichi as ti
@@ -37,30 +37,29 @@ def _touching_distance(model: ti.template(), g1: ti.i32, g2: ti.i32):
 @ti.func
 def plane_sphere(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """One contact."""
-    fine = work.fine
+    lanes = work.precise_lanes
     radius = model.geom_size.at(g2, 0)
-    touch = plane_point(fine.lanes, fine.geom_xpos[g1], fine.geom_axis[g1], fine.geom_xpos[g2], radius)
-    append(model, work, g1, g2, touch, fine.lanes.mask(touch.dist <= detection_distance(model, g1, g2)))
+    contact = plane_point(lanes, work.geom_xpos[g1], work.geom_axis[g1], work.geom_xpos[g2], radius)
+    append(model, work, g1, g2, contact, lanes.mask(contact.dist <= detection_distance(model, g1, g2)))
 
 
 @ti.func
 def plane_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """Both end spheres; the first tangent follows the capsule."""
-    fine = work.fine
-    plane, normal = fine.geom_xpos[g1], fine.geom_axis[g1]
-    axis = fine.geom_axis[g2]
+    lanes = work.precise_lanes
+    plane, normal = work.geom_xpos[g1], work.geom_axis[g1]
+    axis = work.geom_axis[g2]
     for end in range(2):
         half = model.geom_size.at(g2, 1) * (1.0 - 2.0 * end)
-        touch = plane_point(
-            fine.lanes, plane, normal, fine.geom_xpos[g2] + axis * half, model.geom_size.at(g2, 0)
-        ).along(axis)
-        append(model, work, g1, g2, touch, fine.lanes.mask(touch.dist <= detection_distance(model, g1, g2)))
+        contact = plane_point(lanes, plane, normal, work.geom_xpos[g2] + axis * half, model.geom_size.at(g2, 0))
+        contact = contact.with_tangent(axis)
+        append(model, work, g1, g2, contact, lanes.mask(contact.dist <= detection_distance(model, g1, g2)))
 
 
 @ti.func
 def _root(model: ti.template(), work: ti.template(), g: ti.i32):
     """Where the tree that geom g belongs to has its root."""
-    return work.fine.xpos[model.geom_rootid[g]]
+    return work.xpos[model.geom_rootid[g]]
 
 
 @ti.func
@@ -69,7 +68,7 @@ def _seen_from_root(model: ti.template(), work: ti.template(), g1: ti.i32, g2: t
 
     So the distance of two geoms has as many digits far from the origin as near it.
     """
-    center = work.fine.geom_offset[g2]
+    center = work.geom_offset[g2]
     if model.geom_rootid[g1] != model.geom_rootid[g2]:
         center = (_root(model, work, g2) - _root(model, work, g1)) + center
     return center
@@ -79,7 +78,8 @@ def _seen_from_root(model: ti.template(), work: ti.template(), g1: ti.i32, g2: t
 def _bounds_meet(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, apart: ti.template()):
     """Whether in some lane the bounding spheres of a pair, their centres `apart`, are close enough for a contact."""
     bound = _cautious(model.geom_rbound[g1] + model.geom_rbound[g2] + detection_distance(model, g1, g2))
-    return work.fine.lanes.any(work.fine.lanes.mask(apart.dot(apart) <= bound * bound))
+    lanes = work.precise_lanes
+    return lanes.any(lanes.mask(apart.dot(apart) <= bound * bound))
 
 
 @ti.func
@@ -93,41 +93,40 @@ def _append_spheres(
     wanted: ti.template(),
 ):
     """The contact of two spheres with the radii of a pair's geoms, in the lanes of the mask `wanted`; where it is."""
-    fine, lanes = work.fine, work.fine.lanes
+    lanes = work.precise_lanes
     apart = center2 - center1
     touching = _touching_distance(model, g1, g2)
     present = lanes.mask(apart.dot(apart) <= touching * touching) * wanted
     if lanes.any(present):
-        touch = sphere_sphere(
+        contact = sphere_sphere(
             lanes,
             center1,
-            fine.geom_axis[g1],
+            work.geom_axis[g1],
             model.geom_size.at(g1, 0),
             center2,
-            fine.geom_axis[g2],
+            work.geom_axis[g2],
             model.geom_size.at(g2, 0),
         )
-        present = lanes.mask(touch.dist <= detection_distance(model, g1, g2)) * wanted
-        append(model, work, g1, g2, touch.moved(_root(model, work, g1)), present)
+        present = lanes.mask(contact.dist <= detection_distance(model, g1, g2)) * wanted
+        append(model, work, g1, g2, contact.translated(_root(model, work, g1)), present)
     return present
 
 
 @ti.func
 def sphere_sphere_pair(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """Sphere against sphere: one contact."""
-    center1 = work.fine.geom_offset[g1]
-    _append_spheres(model, work, g1, g2, center1, _seen_from_root(model, work, g1, g2), work.fine.lanes.real(1.0))
+    center1 = work.geom_offset[g1]
+    _append_spheres(model, work, g1, g2, center1, _seen_from_root(model, work, g1, g2), work.precise_lanes.real(1.0))
 
 
 @ti.func
 def sphere_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """The sphere against the nearest sphere in the capsule."""
-    fine = work.fine
-    center1, center2 = fine.geom_offset[g1], _seen_from_root(model, work, g1, g2)
+    center1, center2 = work.geom_offset[g1], _seen_from_root(model, work, g1, g2)
     if _bounds_meet(model, work, g1, g2, center1 - center2):
-        half = fine.geom_axis[g2] * model.geom_size.at(g2, 1)
+        half = work.geom_axis[g2] * model.geom_size.at(g2, 1)
         nearest = center2 + half * segment_parameter(center1, center2, half)
-        _append_spheres(model, work, g1, g2, center1, nearest, fine.lanes.real(1.0))
+        _append_spheres(model, work, g1, g2, center1, nearest, work.precise_lanes.real(1.0))
 
 
 @ti.func
@@ -152,17 +151,17 @@ def _exact_parameters(model: ti.template(), work: ti.template(), g1: ti.i32, g2:
         else:
             center2, half2 = center, half
     x1, x2, parallel = closest_on_segments(lanes, center1, half1, center2, half2)
-    return work.lanes.rounded(x1), work.lanes.rounded(x2), work.lanes.rounded(parallel)
+    return work.lanes.cast(x1), work.lanes.cast(x2), work.lanes.cast(parallel)
 
 
 @ti.func
 def capsule_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """One contact, or two when the capsules are parallel: at both ends of the stretch that both cover."""
-    fine, lanes = work.fine, work.fine.lanes
-    center1, center2 = fine.geom_offset[g1], _seen_from_root(model, work, g1, g2)
+    lanes = work.precise_lanes
+    center1, center2 = work.geom_offset[g1], _seen_from_root(model, work, g1, g2)
     if _bounds_meet(model, work, g1, g2, center1 - center2):
-        half1 = fine.geom_axis[g1] * model.geom_size.at(g1, 1)
-        half2 = fine.geom_axis[g2] * model.geom_size.at(g2, 1)
+        half1 = work.geom_axis[g1] * model.geom_size.at(g1, 1)
+        half2 = work.geom_axis[g2] * model.geom_size.at(g2, 1)
         x1, x2, parallel = closest_on_segments(lanes, center1, half1, center2, half2)
         if ti.static(not lanes.double):
             near = nearly_parallel(lanes, half1, half2)
@@ -198,7 +197,7 @@ ROUTINES = {
     "sphere_capsule": sphere_capsule,
     "capsule_capsule": capsule_capsule,
 }
-"""What finds the contacts of two geoms, by the names of `PairType.routine`."""
+"""Functions that find the contacts of two geoms, by `PairType.routine`."""
 
 
 @ti.func
@@ -206,7 +205,7 @@ def narrow_phase(model: ti.template(), work: ti.template()):
     """Fill the contact list with every contact closer than margins and gaps."""
     clear_contacts(work)
     for row, pair in ti.static(enumerate(PAIR_TABLE)):
-        if ti.static(model.has.rare or not pair.hulls):
+        if ti.static(model.has.hulls or not pair.hulls):
             for p in range(model.pair_start[row], model.pair_start[row + 1]):
                 ROUTINES[pair.routine](model, work, model.pair_geom1[p], model.pair_geom2[p])
     limit_contacts(model, work)

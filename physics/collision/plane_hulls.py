@@ -2,9 +2,9 @@
 
 import taichi as ti
 
+from .contact_point import ContactPoint
 from .contacts import append, detection_distance
 from .primitives import MINIMUM, zero_vector
-from .touch import Touch
 
 HALF_SQRT3 = 0.8660254037844386
 
@@ -21,19 +21,19 @@ def _offer(
     present: ti.template(),
 ):
     """Append a contact whose point lies on the shape's surface; half the depth moves it midway."""
-    fine = work.fine
-    append(model, work, g1, g2, Touch(dist, point - normal * (dist * 0.5), normal, zero_vector(fine.lanes)), present)
+    contact = ContactPoint(dist, point - normal * (dist * 0.5), normal, zero_vector(work.precise_lanes))
+    append(model, work, g1, g2, contact, present)
 
 
 @ti.func
 def plane_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """The lowest points of both rims, then two more on the lower rim that make a triangle with its lowest."""
-    fine, lanes = work.fine, work.fine.lanes
+    lanes = work.precise_lanes
     reach = detection_distance(model, g1, g2)
     radius, half = model.geom_size.at(g2, 0), model.geom_size.at(g2, 1)
-    normal, center = fine.geom_axis[g1], fine.geom_xpos[g2]
-    height = (center - fine.geom_xpos[g1]).dot(normal)
-    axes = (fine.xquat[model.geom_bodyid[g2]] * model.fine.geom_quat[g2]).matrix()
+    normal, center = work.geom_axis[g1], work.geom_xpos[g2]
+    height = (center - work.geom_xpos[g1]).dot(normal)
+    axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
     lean = normal.dot(axes.z)
     axis = axes.z * ti.select(lean > 0.0, -lanes.real(1.0), lanes.real(1.0))
     lean = -ti.abs(lean)
@@ -62,11 +62,11 @@ def plane_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti
 @ti.func
 def plane_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """The first four corners, in MuJoCo's order, that point down and are within reach."""
-    fine, lanes = work.fine, work.fine.lanes
-    normal, center = fine.geom_axis[g1], fine.geom_xpos[g2]
-    height = (center - fine.geom_xpos[g1]).dot(normal)
+    lanes = work.precise_lanes
+    normal, center = work.geom_axis[g1], work.geom_xpos[g2]
+    height = (center - work.geom_xpos[g1]).dot(normal)
     if lanes.any(lanes.mask(height <= detection_distance(model, g1, g2) + model.geom_rbound[g2])):
-        axes = (fine.xquat[model.geom_bodyid[g2]] * model.fine.geom_quat[g2]).matrix()
+        axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
         size = model.geom_size[g2]
         found = lanes.real(0.0)
         for i in range(8):
@@ -90,11 +90,11 @@ def plane_mesh(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32
 
     As of a box's corners, MuJoCo takes only vertices that are not above the geom's centre.
     """
-    fine, lanes = work.fine, work.fine.lanes
-    normal, center = fine.geom_axis[g1], fine.geom_xpos[g2]
-    height = (center - fine.geom_xpos[g1]).dot(normal)
+    lanes = work.precise_lanes
+    normal, center = work.geom_axis[g1], work.geom_xpos[g2]
+    height = (center - work.geom_xpos[g1]).dot(normal)
     if lanes.any(lanes.mask(height <= detection_distance(model, g1, g2) + model.geom_rbound[g2])):
-        axes = (fine.xquat[model.geom_bodyid[g2]] * model.fine.geom_quat[g2]).matrix()
+        axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
         up = axes.transpose_times(normal)
         first = model.geom_vertadr[g2]
         lowest = up.dot(model.vert_pos[first])
@@ -129,7 +129,7 @@ def plane_mesh(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32
 @ti.func
 def _facing_corner(model: ti.template(), work: ti.template(), first: ti.i32, best: ti.template(), up: ti.template()):
     """For each lane, the corner of its vertex `best` whose face looks most against `up`; -1 without faces."""
-    lanes = work.fine.lanes
+    lanes = work.precise_lanes
     corner = lanes.real(-1.0)
     for lane in ti.static(range(lanes.width)):
         v = first + ti.cast(lanes.get(best, lane), ti.i32)

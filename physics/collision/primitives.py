@@ -8,7 +8,7 @@ import taichi as ti
 
 from ..math import Lanes, Vec3
 from ..math.lanes import let, traced
-from .touch import Touch
+from .contact_point import ContactPoint
 
 MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 PARALLEL = 1e-8  # squared sine of the angle below which two capsules count as parallel (MuJoCo 4.0, measured)
@@ -23,10 +23,10 @@ def zero_vector(lanes: Lanes) -> Vec3:
 
 
 @traced
-def plane_point(lanes: Lanes, plane: Vec3, normal: Vec3, point: Vec3, radius: float) -> Touch:
+def plane_point(lanes: Lanes, plane: Vec3, normal: Vec3, point: Vec3, radius: float) -> ContactPoint:
     """Plane through `plane` against a sphere about `point`."""
     dist = let((point - plane).dot(normal) - radius)
-    return Touch(dist, point + normal * (dist * -0.5 - radius), normal, zero_vector(lanes))
+    return ContactPoint(dist, point + normal * (dist * -0.5 - radius), normal, zero_vector(lanes))
 
 
 @ti.func
@@ -50,7 +50,7 @@ def sphere_sphere(
         fallback = (side * (1.0 / ti.max(size, MINIMUM))).select(size > MINIMUM, Vec3(lanes.real(1.0), zero, zero))
         normal = fallback.select(length < MINIMUM, normal)
     dist = length - radius1 - radius2
-    return Touch(dist, center1 + normal * (dist * 0.5 + radius1), normal, zero_vector(lanes))
+    return ContactPoint(dist, center1 + normal * (dist * 0.5 + radius1), normal, zero_vector(lanes))
 
 
 @traced

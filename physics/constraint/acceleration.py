@@ -8,7 +8,7 @@ from .newton import acceleration_by_newton
 
 @ti.func
 def acceleration(model: ti.template(), work: ti.template()):
-    """qacc, qfrc_constraint, block_force and solver_niter; qacc holds the start, residual what it leaves."""
+    """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""
     if ti.static(model.has.cg):
         acceleration_by_gradients(model, work)
     else:

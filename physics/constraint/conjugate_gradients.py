@@ -27,7 +27,7 @@ FINITE, TINY = 1e38, 1e-30
 
 @ti.func
 def acceleration_by_gradients(model: ti.template(), work: ti.template()):
-    """qacc, qfrc_constraint, block_force and solver_niter; qacc holds the start, residual what it leaves."""
+    """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""
     lanes = work.lanes
     iterations, before = work.real(0.0), work.real(1.0)
     list_blocks(model, work, work.tile_nlim[0])
@@ -99,7 +99,7 @@ def _gradient(model: ti.template(), work: ti.template()):
     square = work.real(0.0)
     for k in range(model.nv):
         i = below(SMALL_BITS, k)
-        gradient = (work.M_dqacc[i] - work.residual[i]) - work.qfrc_constraint[i]
+        gradient = (work.M_dqacc[i] - work.qfrc_unbalanced[i]) - work.qfrc_constraint[i]
         work.cg_change[i] = gradient - work.gradient[i]
         work.cg_scaled[i] = gradient
         work.gradient[i] = gradient
@@ -142,7 +142,7 @@ def _step(model: ti.template(), work: ti.template()):
     for k in range(model.nv):
         i = below(SMALL_BITS, k)
         direction = work.search[i]
-        linear += direction * (work.M_dqacc[i] - work.residual[i])
+        linear += direction * (work.M_dqacc[i] - work.qfrc_unbalanced[i])
         quadratic += direction * work.M_search[i]
         descent += direction * work.gradient[i]
     work.tree_linear[0] = linear

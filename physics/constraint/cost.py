@@ -1,4 +1,4 @@
-"""What a block costs, and its derivatives: one function each for force, weight and the line search.
+"""The cost of a block, and its derivatives: one function each for force, weight and the line search.
 
 A block of one axis pushes where x = J qacc - aref is negative: it costs D x^2 / 2 there. A pyramid of d axes has the
 rows x_0 + mu_i x_i and x_0 - mu_i x_i, i = 1 to d - 1, each of which costs as much (MuJoCo documentation,
@@ -100,7 +100,7 @@ def _axis_along(
     step: ti.template(),
     with_cost: ti.template(),
 ):
-    """The two rows of axis c."""
+    """`block_along` for the two rows x_0 +- mu x_c of axis c."""
     mu, stiffness = rows.friction.at(k, c - 1), rows.stiffness(k, c)
     y, w = rows.jar.at(k, c) * mu, rows.Jv.at(k, c) * mu
     cost1, slope1, curve1 = _row_along(work, x + y, v + w, step, with_cost)
@@ -110,7 +110,7 @@ def _axis_along(
 
 @ti.func
 def _row_along(work: ti.template(), x: ti.template(), v: ti.template(), step: ti.template(), with_cost: ti.template()):
-    """A row of stiffness 1."""
+    """`block_along` for one row of stiffness 1."""
     there = ti.min(x + step * v, 0.0)
     cost = work.real(0.0)
     if ti.static(with_cost):
@@ -121,6 +121,6 @@ def _row_along(work: ti.template(), x: ti.template(), v: ti.template(), step: ti
 
 @ti.func
 def block_curve(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
-    """Second derivative of the cost along Jv where the block is."""
+    """Second derivative of the cost along Jv, at step 0."""
     _cost, _slope, curve = block_along(work, rows, k, dim, work.real(0.0), False)
     return curve

@@ -27,7 +27,7 @@ def impedance(
         y = x
         if power == 2.0:
             y = ti.select(x <= midpoint, x * x / midpoint, 1.0 - (1.0 - x) * (1.0 - x) / (1.0 - midpoint))
-        if ti.static(model.has.rare):
+        if ti.static(model.has.hulls):
             if power != 1.0 and power != 2.0:
                 rise = ti.pow(x, power) / ti.pow(midpoint, power - 1.0)
                 fall = 1.0 - ti.pow(1.0 - x, power) / ti.pow(1.0 - midpoint, power - 1.0)
@@ -41,7 +41,7 @@ def _curve(model: ti.template(), lanes: ti.template(), x: ti.template(), midpoin
     """The curve from one end of the impedance, 0 at x = 0, to the other, 1 at 1, of lanes that differ in it."""
     y = ti.select(x <= midpoint, x * x / midpoint, 1.0 - (1.0 - x) * (1.0 - x) / (1.0 - midpoint))
     y = ti.select(power == 1.0, x, y)
-    if ti.static(model.has.rare):
+    if ti.static(model.has.hulls):
         other = lanes.mask((power != 1.0) & (power != 2.0))
         if lanes.any(other):
             rise = ti.pow(x, power) / ti.pow(midpoint, power - 1.0)

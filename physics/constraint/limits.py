@@ -15,7 +15,7 @@ def limit_blocks(model: ti.template(), work: ti.template()):
     work.tile_njac[0] = 0
     for row in range(model.nlimit):
         if model.limit_side[row] == 0:
-            if ti.static(model.has.rotations):
+            if ti.static(model.has.ball_joints):
                 _ball_limit(model, work, row)
         else:
             side = ti.cast(model.limit_side[row], work.lanes.dtype)

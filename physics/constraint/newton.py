@@ -5,19 +5,19 @@ have a step and a convergence of their own. The rest of this text is about one i
 
 The unknown is shifted, dqacc = qacc - qacc_warmstart, and the smooth forces enter as what the warm start leaves of them
 unexplained (`smooth.start_acceleration`): single precision then rounds a small number, and qacc_smooth is not needed.
-A lane in which no row can push is done after the first step, taken whole: M dqacc = residual. The others take Newton
-steps with an exact line search; one that has converged rests: its numbers do not change while others go on. Stopping
-rules and their scale are MuJoCo's (mj_solNewton), improvement, gradient or Newton decrement below the tolerance, but
-that a step that changed the active rows is not the last unless the gradient is small: near the solution it gains
-little, and yet leaves forces wrong by much more than the tolerance. And a lane that rests because the cost no longer
-changes much still goes along the direction at hand if it gains anything (it is not counted as an iteration). In single
-precision, where dqacc was so large that its rounding shows, the solver starts once more from where it got (iterative
-refinement: Higham 2002, chapter 12).
+A lane in which no row can push is done after the first step, taken whole: M dqacc = qfrc_unbalanced. The others take
+Newton steps with an exact line search; one that has converged rests: its numbers do not change while others go on.
+Stopping rules and their scale are MuJoCo's (mj_solNewton), improvement, gradient or Newton decrement below the
+tolerance, but that a step that changed the active rows is not the last unless the gradient is small: near the solution
+it gains little, and yet leaves forces wrong by much more than the tolerance. And a lane that rests because the cost no
+longer changes much still goes along the direction at hand if it gains anything (it is not counted as an iteration). In
+single precision, where dqacc was so large that its rounding shows, the solver starts once more from where it got
+(iterative refinement: Higham 2002, chapter 12).
 """
 
 import taichi as ti
 
-from ..dynamics.smooth import unexplained_force
+from ..dynamics.smooth import force_residual
 from ..dynamics.tree_matrix import multiply
 from ..fields import SMALL_BITS, below
 from .hessian import solve_hessian, start_hessian, update_hessian
@@ -30,8 +30,9 @@ from .rows import count_blocks
 UNIT_ROUNDOFF = 6e-8  # of single precision
 VISIBLE = 3e-4
 """Error of qacc, relative to its size, that a solution in single precision may leave. docs/parity.md allows 1e-3."""
-RESTARTS, FINE_RESTARTS = 2, 5
-"""At most; in fine kernels (`Features.fine`), whose residual is exact, restarts that gain slowly are worth it."""
+RESTARTS, MIXED_RESTARTS = 2, 5
+"""At most; with mixed precision (`Features.mixed_precision`), whose qfrc_unbalanced is exact, restarts that gain slowly
+are worth it."""
 WORTHLESS = 1e-3
 """Part of the tolerance below which a last step along a direction at hand gains nothing."""
 FINITE = 1e38
@@ -41,7 +42,7 @@ ENOUGH = {False: 1e-5, True: 0.0}
 
 @ti.func
 def acceleration_by_newton(model: ti.template(), work: ti.template()):
-    """qacc, qfrc_constraint, block_force and solver_niter; qacc holds the start, residual what it leaves."""
+    """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""
     lanes = work.lanes
     lay_out_hessian(model, work)
     list_blocks(model, work, count_blocks(work))
@@ -55,7 +56,7 @@ def acceleration_by_newton(model: ti.template(), work: ti.template()):
             _solve(model, work, g, restarts)
         going = 0
         if ti.static(not lanes.double):
-            if restarts < ti.static(FINE_RESTARTS if model.has.fine else RESTARTS):
+            if restarts < ti.static(MIXED_RESTARTS if model.has.mixed_precision else RESTARTS):
                 if lanes.any(_coarse(model, work)):
                     _restart(model, work)
                     restarts += 1
@@ -134,7 +135,7 @@ def _gradient(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.
         start, behind = dofs_of(model, t)
         for k in range(start, behind):
             i = below(SMALL_BITS, k)
-            gradient = (work.M_dqacc[i] - work.residual[i]) - work.qfrc_constraint[i]
+            gradient = (work.M_dqacc[i] - work.qfrc_unbalanced[i]) - work.qfrc_constraint[i]
             work.gradient[i] = gradient
             work.search[i] = -gradient
             square += gradient * gradient
@@ -148,7 +149,8 @@ def _gradient(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.
         work.tree_gradient[t] = length
         work.tree_polish[t] = work.real(0.0)
         if rounds == 0:
-            work.tree_full_step[t] = ti.max(work.tree_full_step[t], nonfinite)  # so that qacc tells
+            # qacc becomes non-finite, and `hold_faulty` stops the lane
+            work.tree_full_step[t] = ti.max(work.tree_full_step[t], nonfinite)
         else:
             small = lanes.mask(length < model.tolerance[0])
             work.tree_done[t] = ti.max(work.tree_done[t], ti.max(nonfinite, small))
@@ -229,7 +231,7 @@ def _line_search(model: ti.template(), work: ti.template(), first: ti.i32, end: 
         for k in range(start, behind):
             i = below(SMALL_BITS, k)
             direction = work.search[i]
-            linear += direction * (work.M_dqacc[i] - work.residual[i])
+            linear += direction * (work.M_dqacc[i] - work.qfrc_unbalanced[i])
             quadratic += direction * work.M_search[i]
             square += direction * direction
             descent += direction * work.gradient[i]
@@ -275,7 +277,7 @@ def _coarse(model: ti.template(), work: ti.template()):
 
 @ti.func
 def _restart(model: ti.template(), work: ti.template()):
-    """Begin again from where trees with a `tree_full_step` got; what the others' residual becomes does not matter."""
+    """Begin again from where trees with a `tree_full_step` got; the others' qfrc_unbalanced no longer matters."""
     for t in range(model.ntree):
         again = work.real(0.0) + work.tree_full_step[t]
         work.tree_done[t] = 1.0 - again
@@ -285,4 +287,4 @@ def _restart(model: ti.template(), work: ti.template()):
             work.dqacc[i] = ti.select(again > 0.5, work.real(0.0), work.dqacc[i])
             work.M_dqacc[i] = work.real(0.0)
             work.qacc[i] = reached
-    unexplained_force(model, work, work.qacc)
+    force_residual(model, work, work.qacc)

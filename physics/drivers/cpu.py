@@ -201,7 +201,7 @@ class CpuDriver(Driver):
         return self._tiles.columns(self._integers, slice(row, row + 1))[:, 0]
 
     def any_fault(self) -> bool:
-        """Whether any environment has a fault, sooner told than what each has."""
+        """Whether any environment has a fault: quicker than all their faults."""
         return bool(np.count_nonzero(self._integers[:, Count.FAULT])) and bool(self.count(Count.FAULT).any())
 
     def clear_faults(self, index: Index) -> None:

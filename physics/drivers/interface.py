@@ -109,7 +109,7 @@ class Driver(Protocol):
         ...
 
     def any_fault(self) -> bool:
-        """Whether any environment has a fault, sooner told than what each has."""
+        """Whether any environment has a fault: quicker than all their faults."""
         ...
 
     def clear_faults(self, index: Index) -> None:

@@ -17,7 +17,7 @@ from ..math import Lanes
 from ..math.lanes import traced
 from ..model.features import Features
 from ..runtime import Runtime
-from ..state.snapshot import admit
+from ..state.snapshot import reject_nonfinite
 from ..state.views import ModelView, Workspace
 from ..step import step
 from ..taichi_thread import in_taichis_thread
@@ -244,7 +244,7 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
                     if call[Setting.PERIODS] > 0:
                         _take_controls(model, work, controls, tile, period)
                     if call[Setting.REPLAY] == 0:
-                        admit(model, work)
+                        reject_nonfinite(model, work)
                     step(model, work, call[Setting.SUBSTEPS], call[Setting.SMOOTH])
                     ended += 1.0 - work.fault[0]
                     if call[Setting.PERIODS] > 0:

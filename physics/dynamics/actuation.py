@@ -23,7 +23,7 @@ def actuation(model: ti.template(), work: ti.template()):
             _scalar_force(model, work, u, length, velocity)
             work.qfrc_actuator[dof] = work.qfrc_actuator[dof] + work.actuator_force[u] * gear
         else:
-            if ti.static(model.has.rotations):
+            if ti.static(model.has.ball_joints):
                 _wrench(model, work, u)
 
 

@@ -45,7 +45,7 @@ def _momentum(model: ti.template(), work: ti.template(), i: ti.i32, b: ti.i32, c
     """Momentum, about `com`, their centre of mass, of body b and all below it when its dof i moves at unit speed."""
     rot = work.cdof[i].rot
     lin = work.cdof[i].lin
-    if model.dof_turns[i] == 1:
+    if model.dof_is_rotation[i] == 1:
         lin = rot.cross(com - work.anchor_offset[model.dof_jntid[i]])
     return Motion(work.subtree_inertia.symmetric(b).times(rot), lin * model.body_subtreemass[b])
 
@@ -54,7 +54,7 @@ def _momentum(model: ti.template(), work: ti.template(), i: ti.i32, b: ti.i32, c
 def _moment(model: ti.template(), work: ti.template(), j: ti.i32, com: ti.template(), momentum: ti.template()):
     """Share of dof j in a momentum about `com`."""
     share = work.real(0.0)
-    if model.dof_turns[j] == 1:
+    if model.dof_is_rotation[j] == 1:
         arm = com - work.anchor_offset[model.dof_jntid[j]]
         share = work.cdof[j].rot.dot(momentum.rot + arm.cross(momentum.lin))
     else:

@@ -3,7 +3,7 @@
 Featherstone 2008, section 5.3, with every moment taken where it is small. About the tree's centre of mass a light limb
 far from it would need torques, and feel accelerations, that are differences of large numbers. Here each body's
 acceleration is that of its own centre of mass, its moment is about that point, and a joint's about its own anchor; the
-axes are the world's. In fine kernels (`Features.fine`) velocities, accelerations and forces are in double precision:
+axes are the world's. In kernels of mixed precision velocities, accelerations and forces are in double precision:
 the geometry, rounded, is that of a mechanism that differs in the seventh digit, but a rounded force would not be this
 mechanism's.
 """
@@ -17,115 +17,112 @@ from ..math import Motion, Vec3
 @ti.func
 def body_velocities(model: ti.template(), work: ti.template()):
     """Spatial velocity (cvel) of every body."""
-    fine = work.fine
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
-    fine.cvel.put(0, Motion(none, none))
+    work.cvel.put(0, Motion(none, none))
     for b in range(1, model.nbody):
-        velocity = fine.cvel[model.body_parentid[b]]
+        velocity = work.cvel[model.body_parentid[b]]
         for i in range(model.body_dofadr[b], model.body_dofadr[b] + model.body_dofnum[b]):
-            velocity = velocity + fine.lanes.rounded(work.cdof[i]) * work.qvel[i]
-        fine.cvel.put(b, velocity)
+            velocity = velocity + work.precise_lanes.cast(work.cdof[i]) * work.qvel[i]
+        work.cvel.put(b, velocity)
 
 
 @ti.func
 def inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.template()):
-    """Set `needed`: joint forces for the accelerations `qacc` at the present velocities, gravity and armature included.
+    """Set qfrc_inverse: joint forces for the accelerations `qacc` at qvel, gravity and armature included.
 
-    M is never seen: its entries are rounded, and where it is ill-conditioned that spoils what it is solved for.
+    M is not used: its entries are rounded, which spoils a product with M where M is ill-conditioned.
     """
-    fine = work.fine
+    lanes = work.precise_lanes
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     gravity = model.gravity[0]  # the world rises against it, so that bodies at rest need a force
-    fine.body_acc.put(0, Motion(none, Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z)))
+    work.body_acc.put(0, Motion(none, Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z)))
     for b in range(1, model.nbody):
         _accelerate(model, work, b, qacc)
-        acceleration = fine.body_acc[b]
-        omega = fine.cvel[b].rot
-        inertia = fine.lanes.rounded(work.own_inertia.symmetric(b))
+        acceleration = work.body_acc[b]
+        omega = work.cvel[b].rot
+        inertia = lanes.cast(work.own_inertia.symmetric(b))
         twist = inertia.times(acceleration.rot) + omega.cross(inertia.times(omega))
-        fine.cfrc.put(b, Motion(twist, acceleration.lin * model.body_mass[b]))
+        work.cfrc.put(b, Motion(twist, acceleration.lin * model.body_mass[b]))
     _gather(model, work)
     for i in range(model.nv):
-        rotor = fine.lanes.rounded(qacc[i]) * model.dof_armature[i]
-        fine.needed.put(i, rotor + _along(model, work, i))
+        rotor = lanes.cast(qacc[i]) * model.dof_armature[i]
+        work.qfrc_inverse.put(i, rotor + _along(model, work, i))
 
 
 @ti.func
 def _gather(model: ti.template(), work: ti.template()):
     """Add to every body's cfrc that of all below it."""
-    fine = work.fine
     for k in range(1, model.nbody):
         b = model.nbody - k
         parent = model.body_parentid[b]
         if parent > 0:
-            fine.cfrc.put(parent, fine.cfrc[parent] + _moved(work, b, work.inertial_offset[parent]))
+            work.cfrc.put(parent, work.cfrc[parent] + _moved(work, b, work.inertial_offset[parent]))
 
 
 @ti.func
 def _along(model: ti.template(), work: ti.template(), i: ti.i32):
-    """Share of dof i in the force that its body and all below it need (`cfrc`)."""
-    fine = work.fine
+    """Component along dof i of cfrc, the force on its body and all below it (N or N m)."""
     b = model.dof_bodyid[i]
-    share = fine.lanes.real(0.0)
-    if model.dof_turns[i] == 1:
+    share = work.precise_lanes.real(0.0)
+    if model.dof_is_rotation[i] == 1:
         share = work.cdof[i].rot.dot(_moved(work, b, work.anchor_offset[model.dof_jntid[i]]).rot)
     else:
-        share = work.cdof[i].lin.dot(fine.cfrc[b].lin)
+        share = work.cdof[i].lin.dot(work.cfrc[b].lin)
     return share
 
 
 @ti.func
 def _moved(work: ti.template(), b: ti.i32, point: ti.template()):
-    """The force that body b and all below it need, with its moment about `point` instead of b's centre of mass."""
-    force = work.fine.cfrc[b]
+    """The force cfrc of body b with its moment about `point` (m, from the root) instead of b's centre of mass."""
+    force = work.cfrc[b]
     return Motion(force.rot + (_offset(work, b) - point).cross(force.lin), force.lin)
 
 
 @ti.func
 def _offset(work: ti.template(), b: ti.i32):
     """Centre of mass of body b from the root of its tree."""
-    return work.fine.lanes.rounded(work.inertial_offset[b])
+    return work.precise_lanes.cast(work.inertial_offset[b])
 
 
 @ti.func
 def _accelerate(model: ti.template(), work: ti.template(), b: ti.i32, qacc: ti.template()):
     """body_acc of body b, at its centre of mass, from its parent's: from anchor to anchor along its joints."""
-    fine = work.fine
+    lanes = work.precise_lanes
     parent = model.body_parentid[b]
-    before = fine.body_acc[parent]
+    before = work.body_acc[parent]
     alpha, linear = before.rot, before.lin
-    omega = fine.cvel[parent].rot
+    omega = work.cvel[parent].rot
     point = _offset(work, parent)
     first = model.body_jntadr[b]
     for j in range(first, first + model.body_jntnum[b]):
         dof = model.jnt_dofadr[j]
         kind = model.jnt_type[j]
         if kind == SLIDE:
-            axis = fine.lanes.rounded(work.cdof[dof].lin)
+            axis = lanes.cast(work.cdof[dof].lin)
             linear += axis * qacc[dof] + omega.cross(axis * work.qvel[dof]) * 2.0
         else:
-            anchor = fine.lanes.rounded(work.anchor_offset[j])
+            anchor = lanes.cast(work.anchor_offset[j])
             linear += _carried(alpha, omega, anchor - point)
             point = anchor
             if kind == FREE:
                 linear += Vec3(qacc[dof], qacc[dof + 1], qacc[dof + 2])
                 dof += 3
-            axis = fine.lanes.rounded(work.cdof[dof].rot)
+            axis = lanes.cast(work.cdof[dof].rot)
             spin = axis * work.qvel[dof]
             push = axis * qacc[dof]
             if kind != HINGE:
                 for k in range(dof + 1, dof + 3):
-                    other = fine.lanes.rounded(work.cdof[k].rot)
+                    other = lanes.cast(work.cdof[k].rot)
                     spin += other * work.qvel[k]
                     push += other * qacc[k]
             alpha += push + omega.cross(spin)
             omega += spin
-    fine.body_acc.put(b, Motion(alpha, linear + _carried(alpha, omega, _offset(work, b) - point)))
+    work.body_acc.put(b, Motion(alpha, linear + _carried(alpha, omega, _offset(work, b) - point)))
 
 
 @ti.func
 def _carried(alpha: ti.template(), omega: ti.template(), arm: ti.template()):
-    """What the acceleration of a point gains at another one, `arm` away on the same body."""
+    """Acceleration of a point relative to another one of the same body, from which it is `arm` (m) away."""
     return alpha.cross(arm) + omega.cross(omega.cross(arm))

@@ -18,7 +18,7 @@ def passive_force(model: ti.template(), work: ti.template()):
             if model.jnt_type[j] > BALL:
                 _stretch(model, work, model.jnt_qposadr[j], model.jnt_dofadr[j], stiffness)
             else:
-                if ti.static(model.has.rotations):
+                if ti.static(model.has.ball_joints):
                     _turning_spring(model, work, j, stiffness)
 
 

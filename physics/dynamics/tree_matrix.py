@@ -6,15 +6,9 @@ on, one row after the other (MuJoCo stores qM so). A parent's row therefore name
 child's, and what elimination adds to it lies side by side.
 """
 
-from typing import Any
-
 import taichi as ti
 
 from ..fields import ROW_BITS, SMALL_BITS, below
-from ..math.lanes import let, traced
-
-LONG = 30
-"""Entries of a row from which on its tree no longer fits the cache next to the processor."""
 
 
 @ti.func
@@ -60,8 +54,8 @@ def _follows_parent(pattern: ti.template(), i: ti.i32):
 def factor(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.template()):
     """A = L^T D L in place: L goes to the strict lower triangle of `a`, and 1 / D to `inverse`.
 
-    Two dofs, or four where rows are long, of which each is the next one's child, as they are along limbs and inside
-    bodies, are eliminated together, and from two ancestors at a time: so most numbers are read once for many uses.
+    A dof and the one before it are eliminated together where that is its parent, as it is along limbs and inside
+    bodies, and from two ancestors at a time: so most numbers are read once for two uses.
 
     Args:
         first: first row to eliminate; those behind `end` that couple with these rows have been eliminated before.
@@ -72,96 +66,19 @@ def factor(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.template(),
     """
     k = end - 1
     while k >= first:
-        run, most = 1, 2
-        if pattern.count[k] > LONG:
-            most = 4
-        while run < most and k - run >= first and _follows_parent(pattern, k - run + 1) == 1:
-            run += 1
-        if run == 4:
-            _eliminate_run(pattern, a, inverse, k, 4)
-        elif run > 1:
-            run = 2
-            _eliminate_run(pattern, a, inverse, k, 2)
-        else:
-            _eliminate_run(pattern, a, inverse, k, 1)
-        k -= run
-
-
-@ti.func
-def _eliminate_run(pattern: ti.template(), a: ti.template(), inverse: ti.template(), k: ti.i32, run: ti.template()):
-    """Dofs k, k - 1, ..., `run` of them and each the next one's child, from the rows of all their ancestors."""
-    for s in range(run):
-        inv = 1.0 / a[pattern.start(k - s)]
-        inverse[k - s] = inv
-        for p in range(1, run - s):
-            _eliminate(pattern, a, k - s, inv, p)
-    starts = ti.static(_starts(pattern, k, run))
-    inverses = ti.static(_inverses(inverse, k, run))
-    base, row = pattern.start(k), pattern.count[k]
-    p = 0 + run
-    while p < row:
-        mine = ti.static(_places(starts, p))
-        scaled = ti.static(_scaled(a, mine, inverses))
-        to = pattern.start(pattern.column(base, p))
-        a[to] = _reduced(a[to], scaled, _read(a, mine, 0))
-        if p + 1 < row:
-            up = pattern.start(pattern.column(base, p + 1))
-            following = ti.static(_places(starts, p + 1))
-            up_scaled = ti.static(_scaled(a, following, inverses))
-            right = below(ROW_BITS - 1, to + 1)
-            for q in range(row - p - 1):
-                t = below(SMALL_BITS, q)
-                sources = ti.static(_read(a, following, t))
-                low, high = a[right + t], a[up + t]
-                a[right + t] = _reduced(low, scaled, sources)
-                a[up + t] = _reduced(high, up_scaled, sources)
-            _store(a, following, up_scaled)
-        _store(a, mine, scaled)
-        p += 2
-
-
-@traced
-def _starts(pattern: Any, k: Any, run: int) -> list:
-    """Where the rows of a run start."""
-    return [pattern.start(k - s) for s in range(run)]
-
-
-@traced
-def _inverses(inverse: Any, k: Any, run: int) -> list:
-    """1 / D of a run."""
-    return [let(inverse[k - s]) for s in range(run)]
-
-
-@traced
-def _places(starts: list, p: Any) -> list:
-    """Where the rows of a run have the p-th ancestor of its first."""
-    return [let(below(ROW_BITS - 1, start + (p - s))) for s, start in enumerate(starts)]
-
-
-@traced
-def _scaled(a: Any, places: list, inverses: list) -> list:
-    """Entries times 1 / D."""
-    return [let(a[place] * inverse) for place, inverse in zip(places, inverses, strict=True)]
-
-
-@traced
-def _read(a: Any, places: list, t: Any) -> list:
-    """The numbers t entries behind these places."""
-    return [let(a[place + t]) for place in places]
-
-
-@traced
-def _reduced(value: Any, factors: list, numbers: list) -> Any:
-    """A value less the products of factors and numbers, in their order."""
-    for factor, number in zip(factors, numbers, strict=True):
-        value = value - factor * number
-    return value
-
-
-@traced
-def _store(a: Any, places: list, numbers: list) -> None:
-    for place, number in zip(places, numbers, strict=True):
-        a.put(place, number)
+        row, base = pattern.count[k], pattern.start(k)
+        inv = 1.0 / a[base]
+        inverse[k] = inv
+        supernode = 0
+        if k > first:
+            supernode = _follows_parent(pattern, k)
+        for p in range(1, 2 if supernode == 1 else row):
+            _eliminate(pattern, a, k, inv, p)
+        if supernode == 1:
+            next_inv = 1.0 / a[pattern.start(k - 1)]
+            inverse[k - 1] = next_inv
+            _eliminate_two(pattern, a, k, inv, next_inv)
+        k -= 1 + supernode
 
 
 @ti.func
@@ -178,6 +95,33 @@ def _eliminate(pattern: ti.template(), a: ti.template(), k: ti.i32, inv: ti.temp
 
 
 @ti.func
+def _eliminate_two(pattern: ti.template(), a: ti.template(), k: ti.i32, inv: ti.template(), next_inv: ti.template()):
+    """Dof k and its parent k - 1 from the rows of all other ancestors, two at a time."""
+    row, base, next_base = pattern.count[k], pattern.start(k), pattern.start(k - 1)
+    p = 2
+    while p < row:
+        to = pattern.start(pattern.column(base, p))
+        mine, theirs = below(ROW_BITS - 1, base + p), below(ROW_BITS - 1, next_base + p - 1)
+        scaled, next_scaled = a[mine] * inv, a[theirs] * next_inv
+        a[to] = (a[to] - scaled * a[mine]) - next_scaled * a[theirs]
+        if p + 1 < row:
+            up = pattern.start(pattern.column(base, p + 1))
+            up_scaled, up_next_scaled = a[mine + 1] * inv, a[theirs + 1] * next_inv
+            right = below(ROW_BITS - 1, to + 1)
+            for q in range(row - p - 1):
+                t = below(SMALL_BITS, q)
+                x, y = a[mine + 1 + t], a[theirs + 1 + t]
+                low, high = a[right + t], a[up + t]
+                a[right + t] = (low - scaled * x) - next_scaled * y
+                a[up + t] = (high - up_scaled * x) - up_next_scaled * y
+            a[mine + 1] = up_scaled
+            a[theirs + 1] = up_next_scaled
+        a[mine] = scaled
+        a[theirs] = next_scaled
+        p += 2
+
+
+@ti.func
 def solve(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.template(), x: ti.template()):
     """Overwrite `x` by the solution of A y = x, given the output of `factor` for all n rows."""
     solve_to_root(0, n, pattern, a, x)
@@ -191,10 +135,10 @@ def solve_to_root(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.temp
     while i >= first:
         base, count = pattern.start(i), pattern.count[i]
         value = x[i]
-        paired = 0
+        supernode = 0
         if i > first:
-            paired = _follows_parent(pattern, i)
-        if paired == 1:
+            supernode = _follows_parent(pattern, i)
+        if supernode == 1:
             next_base = pattern.start(i - 1)
             next_value = x[i - 1] - a[base + 1] * value
             x[i - 1] = next_value
@@ -206,7 +150,7 @@ def solve_to_root(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.temp
             for p in range(1, count):
                 j = pattern.column(base, p)
                 x[j] = x[j] - a[base + below(SMALL_BITS, p)] * value
-        i -= 1 + paired
+        i -= 1 + supernode
 
 
 @ti.func
@@ -237,10 +181,10 @@ def multiply(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.template(
         base, count = pattern.start(i), pattern.count[i]
         value = x[i]
         total = a[base] * value
-        paired = 0
+        supernode = 0
         if i + 1 < end:
-            paired = _follows_parent(pattern, i + 1)
-        if paired == 1:
+            supernode = _follows_parent(pattern, i + 1)
+        if supernode == 1:
             next_base = below(ROW_BITS - 1, pattern.start(i + 1) + 1)
             next_value, entry = x[i + 1], a[next_base]
             next_total = a[next_base - 1] * next_value
@@ -261,4 +205,4 @@ def multiply(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.template(
                 total += entry * x[j]
                 y[j] = y[j] + entry * value
             y[i] = total
-        i += 1 + paired
+        i += 1 + supernode

@@ -13,7 +13,7 @@ def center_of_mass(model: ti.template(), work: ti.template()):
     """com_offset, own_inertia and cdof, and subtree_com of every root."""
     _tree_com(model, work)
     for b in range(1, model.nbody):
-        axes = (work.xquat[b] * model.body_iquat[b]).matrix()
+        axes = (work.xquat.rounded[b] * model.body_iquat[b]).matrix()
         work.own_inertia.put(b, axes.scaled_square(model.body_inertia[b]))
         first = model.body_jntadr[b]
         for j in range(first, first + model.body_jntnum[b]):
@@ -22,7 +22,7 @@ def center_of_mass(model: ti.template(), work: ti.template()):
 
 @ti.func
 def body_inertias(model: ti.template(), work: ti.template()):
-    """Cinert of every body, for who asks: the dynamics take moments about nearer points."""
+    """Set cinert of every body, an output alone: the dynamics take moments about nearer points."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     work.cinert.put(0, Inertia(Sym3(zero, zero, zero, zero, zero, zero), none, zero))
@@ -34,16 +34,15 @@ def body_inertias(model: ti.template(), work: ti.template()):
 
 @ti.func
 def mass_centers(model: ti.template(), work: ti.template()):
-    """Fill xipos and subtree_com of every body in the world, where body 0 gathers all trees, for who asks."""
-    fine = work.fine
+    """Set xipos and subtree_com of every body, outputs alone; subtree_com of body 0 is that of all trees."""
     zero = work.real(0.0)
     world = Vec3(zero, zero, zero)
     work.xipos.put(0, world)
     for b in range(1, model.nbody):
-        root = fine.xpos[model.body_rootid[b]]
-        inertial = fine.root_offset[b] + fine.xquat[b].rotate(model.body_ipos[b])
-        work.xipos.put(b, work.lanes.rounded(root + inertial))
-        work.subtree_com.put(b, work.xpos[model.body_rootid[b]] + work.com_offset[b])
+        root = work.xpos[model.body_rootid[b]]
+        inertial = work.root_offset[b] + work.xquat[b].rotate(model.body_ipos[b])
+        work.xipos.put(b, work.lanes.cast(root + inertial))
+        work.subtree_com.put(b, work.xpos.rounded[model.body_rootid[b]] + work.com_offset[b])
         world = world + work.xipos[b] * model.body_mass[b]
     total = model.body_subtreemass[0]
     if model.some(work.lanes, total > MASSLESS):
@@ -72,7 +71,7 @@ def _tree_com(model: ti.template(), work: ti.template()):
             else:
                 work.com_offset.put(b, work.com_offset[b] * (1.0 / mass))
         if model.body_rootid[b] == b:
-            work.subtree_com.put(b, work.xpos[b] + work.com_offset[b])
+            work.subtree_com.put(b, work.xpos.rounded[b] + work.com_offset[b])
 
 
 @ti.func
@@ -95,7 +94,7 @@ def _joint_motion(model: ti.template(), work: ti.template(), b: ti.i32, j: ti.i3
             work.cdof.put(dof + 1, Motion(none, Vec3(zero, one, zero)))
             work.cdof.put(dof + 2, Motion(none, Vec3(zero, zero, one)))
             dof += 3
-        axes = work.xquat[b].matrix()
+        axes = work.xquat.rounded[b].matrix()
         work.cdof.put(dof, Motion(axes.x, axes.x.cross(offset)))
         work.cdof.put(dof + 1, Motion(axes.y, axes.y.cross(offset)))
         work.cdof.put(dof + 2, Motion(axes.z, axes.z.cross(offset)))

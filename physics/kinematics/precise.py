@@ -1,11 +1,11 @@
-"""Where a geom is, in double precision from the coordinates on, in a kernel of single precision.
+"""The pose of a geom in double precision, computed from qpos, in a kernel of single precision.
 
-For the rare question whose answer a rounded pose would decide.
+It serves rare questions that the rounding of a pose would decide.
 """
 
 import taichi as ti
 
-from ..fields import FieldView, FineView
+from ..fields import FieldView, PreciseView
 from ..math import Quat, Vec3
 from ..math.lanes import Lanes, traced
 from ..math.quaternion import from_axis_angle
@@ -19,9 +19,9 @@ def double_lanes(lanes: Lanes) -> Lanes:
 
 
 @traced
-def double(main: FieldView, rest: FieldView) -> FineView:
+def double(main: FieldView, rest: FieldView) -> PreciseView:
     """A field of the model with the digits that rounding took off it."""
-    return FineView(main, rest)
+    return PreciseView(main, rest)
 
 
 @ti.func
@@ -55,30 +55,30 @@ def precise_geom(model: ti.template(), work: ti.template(), g: ti.i32, center: t
 
 @ti.func
 def _vector(work: ti.template(), lanes: ti.template(), q: ti.i32):
-    return Vec3(lanes.rounded(work.qpos[q]), lanes.rounded(work.qpos[q + 1]), lanes.rounded(work.qpos[q + 2]))
+    return Vec3(lanes.cast(work.qpos[q]), lanes.cast(work.qpos[q + 1]), lanes.cast(work.qpos[q + 2]))
 
 
 @ti.func
 def _quaternion(work: ti.template(), lanes: ti.template(), q: ti.i32):
     rest = _vector(work, lanes, q + 1)
-    return Quat(lanes.rounded(work.qpos[q]), rest.x, rest.y, rest.z).normalized()
+    return Quat(lanes.cast(work.qpos[q]), rest.x, rest.y, rest.z).normalized()
 
 
 @ti.func
 def _through_joint(model: ti.template(), work: ti.template(), j: ti.i32, center: ti.template(), axis: ti.template()):
-    """From the frame behind a joint to that before it."""
+    """Take `center` and `axis` from the frame behind joint j to the frame before it."""
     lanes = double_lanes(work.lanes)
     q = model.jnt_qposadr[j]
     along = double(model.jnt_axis, model.jnt_axis_rest)[j]
     if model.jnt_type[j] == SLIDE:
-        way = lanes.rounded(work.qpos[q]) - double(model.qpos0, model.qpos0_rest)[q]
+        way = lanes.cast(work.qpos[q]) - double(model.qpos0, model.qpos0_rest)[q]
         center._assign(center + Vec3(way * along.x, way * along.y, way * along.z))
     else:
         anchor = double(model.jnt_pos, model.jnt_pos_rest)[j]
         quat = Quat(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0), lanes.real(0.0))
         if model.jnt_type[j] == HINGE:
             quat._assign(
-                from_axis_angle(lanes, along, lanes.rounded(work.qpos[q]) - double(model.qpos0, model.qpos0_rest)[q])
+                from_axis_angle(lanes, along, lanes.cast(work.qpos[q]) - double(model.qpos0, model.qpos0_rest)[q])
             )
         if model.jnt_type[j] == BALL:
             quat._assign(_quaternion(work, lanes, q))

@@ -92,7 +92,7 @@ class Lanes:
             ask(WHOLE_REGISTERS)
 
     def doubled(self) -> "Lanes":
-        """As many lanes in double precision, for what is rare: LLVM is asked for nothing."""
+        """As many lanes in double precision, for rare code: they do not ask LLVM for registers of 512 bits."""
         other = copy(self)
         other.dtype, other.double = ti.f64, True
         other.type = ti.types.vector(self.width, ti.f64) if self.width > 1 else ti.f64
@@ -111,10 +111,10 @@ class Lanes:
         return make_constant_expr(value, self.dtype)
 
     @traced
-    def rounded(self, value: Any) -> Any:
-        """A number, or a value made of them, at this precision."""
+    def cast(self, value: Any) -> Any:
+        """A number, or a value made of them, at this precision: rounded, or with zeros for further digits."""
         if isinstance(value, LaneValue):
-            return type(value)(*(self.rounded(part) for part in value.parts()))
+            return type(value)(*(self.cast(part) for part in value.parts()))
         return expr_init(ti.cast(value, self.dtype))
 
     @traced

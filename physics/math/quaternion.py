@@ -90,7 +90,7 @@ def integrate(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
 
 @traced
 def turn(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
-    """What `integrate` adds to `q`: small where the turn is small, so that its digits can be kept beside those of q.
+    """`integrate(q)` minus q: small where the turn is small, so that its digits can be kept beside those of q.
 
     With the angle a = |omega| dt about the axis u this is q / |q| (-2 sin^2(a/4), u sin(a/2)), and what q lacks of unit
     length, q (1 / |q| - 1), written so that nothing cancels.

@@ -16,45 +16,46 @@ FAR = 1.0  # metres
 
 @dataclass(frozen=True)
 class Features:
-    """Optional code in a kernel. What is rarer comes with all that is less rare: four kernels a solver, not sixteen.
+    """Optional code in a kernel. A rarer feature brings all that are less rare: four kernels a solver, not sixteen.
 
     Attributes:
-        rotations: limits, springs and actuators on ball and free joints, and the midpoint rule of single free bodies.
-        rare: planes against cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
-        fine: double precision in a single precision solver, for positions, from the coordinates to the distances of
-            geoms, and for inverse dynamics: where contacts are so stiff, or axes of sliding joints so far from their
-            bodies, that the rounding of a position is a force to be seen.
+        ball_joints: limits, springs and actuators on ball and free joints, and the midpoint rule of single free bodies.
+        hulls: planes against cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
+        mixed_precision: a solver of single precision computes positions, from the coordinates to the distances of
+            geoms, and inverse dynamics in double precision (`state.fields.PRECISE`, `model.fields.PRECISE`): where
+            contacts are so stiff, or axes of sliding joints so far from their bodies, that the rounding of a position
+            is a force to be seen.
         cg: conjugate gradients instead of Newton's method.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
-    rotations: bool
-    rare: bool
-    fine: bool
+    ball_joints: bool
+    hulls: bool
+    mixed_precision: bool
     cg: bool
     parameters: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
         """The features that `model` needs, in single precision or not."""
-        fine = single and needs_fine(model)
-        rare = fine or _has_hulls(model) or _has_powers(model)
-        return Features(rare or _has_rotations(model), rare, fine, model.solver == CG)
+        mixed = single and needs_mixed_precision(model)
+        hulls = mixed or _has_hulls(model) or _has_powers(model)
+        return Features(hulls or _has_ball_joints(model), hulls, mixed, model.solver == CG)
 
 
-def needs_fine(model: Model) -> bool:
-    """Whether single precision needs the feature `fine`."""
+def needs_mixed_precision(model: Model) -> bool:
+    """Whether single precision needs the feature `mixed_precision`."""
     return _stiff(model) or _slides_far(model)
 
 
-def _has_rotations(model: Model) -> bool:
+def _has_ball_joints(model: Model) -> bool:
     values = model.values
     turning = np.isin(values["jnt_type"], (_BALL, _FREE))
     return bool(
         (turning & (values["jnt_stiffness"] != 0)).any()
         or (values["limit_side"] == 0).any()
         or np.isin(values["actuator_type"], (_BALL, _FREE)).any()
-        or values["body_alone"].any()
+        or values["body_is_single_free"].any()
     )
 
 

@@ -24,14 +24,18 @@ INTEGERS: tuple[Field, ...] = (
     _id("body_dofnum", ("nbody",), "number of dofs"),
     _F("body_lastdof", ("nbody",), 1, "", "last dof that moves the body, its own or a parent's; -1: none"),
     _id("body_is_free", ("nbody",), "1: its only joint is free"),
-    _id("body_alone", ("nbody",), "1: a free body, welded children included, with no joint below it (midpoint rule)"),
+    _id(
+        "body_is_single_free",
+        ("nbody",),
+        "1: a free body, welded children included, with no joint below it (midpoint rule)",
+    ),
     _id("jnt_type", ("njnt",), "0 free, 1 ball, 2 slide, 3 hinge"),
-    _id("jnt_centred", ("njnt",), "1: its anchor is the origin of its body"),
+    _id("jnt_at_origin", ("njnt",), "1: its anchor is the origin of its body"),
     _id("jnt_qposadr", ("njnt",), "first coordinate"),
     _id("jnt_dofadr", ("njnt",), "first dof"),
     _id("dof_bodyid", ("nv",), "body that the dof moves"),
     _id("dof_jntid", ("nv",), "its joint"),
-    _id("dof_turns", ("nv",), "1: a rotation about the joint's anchor, 0: a translation"),
+    _id("dof_is_rotation", ("nv",), "1: a rotation about the joint's anchor, 0: a translation"),
     _id("dof_depth", ("nv",), "entries of the dof's row of M: the dof, its parent, and so on to the root"),
     _F("dof_parentid", ("nv",), 1, "", "next dof towards the root, -1: none"),
     _id("dof_treeid", ("nv",), "kinematic tree that the dof belongs to"),
@@ -104,10 +108,12 @@ REALS: tuple[Field, ...] = (
     _F("corner_normal", ("ncorner",), 3, "", "outward normal of the face in the geom frame"),
 )
 
-FINE = ("qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat")
-"""Fields whose rounding to single precision moves geoms; see `Features.fine`."""
+PRECISE = ("qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat")
+"""Fields whose rounding to single precision moves geoms: `Features.mixed_precision` reads them with their rests."""
 REALS += tuple(
-    _F(f"{f.name}_rest", f.dims, f.width, f.unit, f"what rounding takes off {f.name}") for f in REALS if f.name in FINE
+    _F(f"{f.name}_rest", f.dims, f.width, f.unit, f"what rounding takes off {f.name}")
+    for f in REALS
+    if f.name in PRECISE
 )
 
 OPTIONS: tuple[Field, ...] = (

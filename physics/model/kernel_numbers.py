@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 import mujoco
 import numpy as np
 
-from .fields import FINE
+from .fields import PRECISE
 from .solver_params import impedance_params, reference_params
 
 Numbers = Mapping[str, np.ndarray]
@@ -165,7 +165,7 @@ _SAME = (
 
 RULES: dict[str, Rule] = {
     **{name: ((name,), lambda mjm, numbers: numbers) for name in _SAME},
-    **{f"{name}_rest": ((name,), lambda mjm, x: x - np.float32(x)) for name in FINE if name in _SAME},
+    **{f"{name}_rest": ((name,), lambda mjm, x: x - np.float32(x)) for name in PRECISE if name in _SAME},
     "gravity": (("gravity",), _gravity),
     "solver_scale": (("dof_M0",), _solver_scale),
     "body_invweight0": (("body_invweight0",), lambda mjm, weight: weight[..., 0]),

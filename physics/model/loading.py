@@ -15,7 +15,7 @@ from .support import Support, check_support, drop_unsupported
 
 MUJOCO_ERRORS = (mujoco.FatalError, mujoco.UnexpectedError)
 REJECTED = (ValueError, RuntimeError, MemoryError, *MUJOCO_ERRORS)
-"""What MuJoCo raises where it cannot read a file, compile a model or find memory for it."""
+"""MuJoCo's errors where it cannot read a file, compile a model or find memory for it."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def compile_spec(spec: mujoco.MjSpec, label: str) -> mujoco.MjModel:
         raise ModelLoadError(f"{label}: {one_line(error)}") from error
 
 
-def admit(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Support]:
+def check_supported(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Support]:
     """Return the model that Tumble will simulate, and what was found out about it.
 
     Args:

@@ -6,7 +6,7 @@ import os
 import mujoco
 import numpy as np
 
-from .loading import MUJOCO_ERRORS, Loaded, admit, load_mjcf, load_mjmodel, load_mjspec, one_line
+from .loading import MUJOCO_ERRORS, Loaded, check_supported, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, pack
 from .sanity import ModelLoadError
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
@@ -32,7 +32,7 @@ class Model:
 
     def __init__(self, loaded: Loaded, strict: bool = True, choices: Choices = NO_CHOICES) -> None:
         """Use the `from_...` constructors instead."""
-        loaded, support = admit(loaded, strict)
+        loaded, support = check_supported(loaded, strict)
         self.mj, self._spec = loaded.mjm, loaded.spec
         self.notes = list(support.notes)
         self.solver, notes = choose_solver(self.mj, choices.solver)

@@ -1,4 +1,4 @@
-"""What Tumble does with every field of MuJoCo's mjModel, mjOption and flag sets.
+"""Every field of MuJoCo's mjModel, mjOption and flag sets, and Tumble's use of it.
 
 The table is here so that nothing is ignored by oversight: a test asks MuJoCo for its own list of fields and requires
 that each one matches exactly one row. A pattern with a star stands for a family that is treated as a whole.
@@ -113,7 +113,7 @@ OPTION: dict[str, str] = {
 
 
 class Flag(enum.Enum):
-    """What a disable or enable flag means here."""
+    """Tumble's use of a disable or enable flag."""
 
     HONOURED = "the engine does what it says"
     WITHOUT_EFFECT = "cannot change the motion of a model that is accepted"

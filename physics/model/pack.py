@@ -7,7 +7,7 @@ import numpy as np
 
 from ..fields import SMALL_BITS, layout
 from .condition import worst_condition
-from .fields import FINE, INTEGERS, OPTIONS, REALS
+from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, kernel_numbers, limit_sides
 from .pair_table import PAIR_TABLE, rows_of
@@ -35,7 +35,7 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     values.update(_geoms(mjm))
     values.update(_pairs(mjm))
     values.update(_limits(mjm))
-    values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in FINE})  # of joints too
+    values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "njnt", "ngeom", "ntree")}
     sizes.update(
         one=1,
@@ -91,7 +91,7 @@ def _bodies(mjm: mujoco.MjModel) -> dict:
     for b in range(1, mjm.nbody):
         own = int(mjm.body_dofnum[b])
         last[b] = mjm.body_dofadr[b] + own - 1 if own else last[mjm.body_parentid[b]]
-    return {**out, "body_is_free": floats, "body_alone": alone, "body_lastdof": last}
+    return {**out, "body_is_free": floats, "body_is_single_free": alone, "body_lastdof": last}
 
 
 def _joints(mjm: mujoco.MjModel) -> dict:
@@ -104,8 +104,8 @@ def _joints(mjm: mujoco.MjModel) -> dict:
     kinds = mjm.jnt_type[mjm.dof_jntid]
     nth = np.arange(mjm.nv) - mjm.jnt_dofadr[mjm.dof_jntid]
     return out | {
-        "jnt_centred": (mjm.jnt_pos == 0).all(1).astype(int),
-        "dof_turns": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
+        "jnt_at_origin": (mjm.jnt_pos == 0).all(1).astype(int),
+        "dof_is_rotation": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
         "dof_depth": depth,
         "dof_parentid": mjm.dof_parentid,
     }

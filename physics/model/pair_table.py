@@ -16,7 +16,7 @@ class PairType(NamedTuple):
         type1: MuJoCo's name of the smaller geom type.
         type2: that of the larger type.
         contacts: how many contacts a pair can have at once.
-        hulls: whether its routine belongs to the optional code `Features.rare`.
+        hulls: whether its routine belongs to the optional code `Features.hulls`.
     """
 
     type1: str

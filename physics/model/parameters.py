@@ -70,10 +70,10 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("actuator_forcerange", ordered=True),
     )
 }
-"""What `set_parameters` takes."""
+"""The parameters that `set_parameters` takes, by MuJoCo's name."""
 
 DERIVED = tuple(dict.fromkeys(constant for parameter in PARAMETERS.values() for constant in parameter.derives))
-"""What follows from them: `get_parameters` gives these too."""
+"""Constants that `mj_setConst` derives from them: `get_parameters` gives these too."""
 
 
 def constants_of(names: Iterable[str]) -> list[str]:
@@ -138,7 +138,7 @@ def _refuse(name: str, numbers: np.ndarray, wrong: np.ndarray, index: np.ndarray
 
 
 def as_double(parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """What a user gave, as arrays in double precision.
+    """A user's numbers as arrays in double precision.
 
     Raises:
         ValueError: it is not made of numbers.

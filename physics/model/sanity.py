@@ -1,4 +1,4 @@
-"""What MuJoCo compiles and nobody can simulate: numbers that no mechanism has, and geoms beyond counting.
+"""Models that MuJoCo compiles and nobody can simulate: numbers that no mechanism has, and geoms beyond counting.
 
 MuJoCo takes an infinite size or a negative inertia without a word, and what follows from it is not finite either. Here
 each such number is named with its element and its place before anything is computed with it.

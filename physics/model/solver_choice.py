@@ -68,19 +68,19 @@ def default_max_contacts(mjm: mujoco.MjModel) -> int:
     return SPARE_CONTACTS + CONTACTS_OF_ROUND * int(round_ones.sum()) + CONTACTS_OF_FACES * int((~round_ones).sum())
 
 
-def choose_solver(mjm: mujoco.MjModel, told: bool) -> tuple[str, list[str]]:
+def choose_solver(mjm: mujoco.MjModel, chosen: bool) -> tuple[str, list[str]]:
     """The solver of a model, and notes on it.
 
     Args:
         mjm: the compiled model.
-        told: whether mjm.opt.solver was chosen by the user, not by a file that need not have thought about it.
+        chosen: whether the user chose mjm.opt.solver; else the file did, perhaps by leaving the default.
     """
     asked = mujoco.mjtSolver(int(mjm.opt.solver))
     if asked == mujoco.mjtSolver.mjSOL_CG and mjm.nv:
         return CG, []
     if asked == mujoco.mjtSolver.mjSOL_PGS:
         return NEWTON, ["solver PGS: Tumble uses Newton, which solves the same convex problem"]
-    if told or not _is_crowd(mjm):
+    if chosen or not _is_crowd(mjm):
         return NEWTON, []
     return CG, [
         "solver: conjugate gradients, as fits many bodies that may touch each other; they end with accelerations about "

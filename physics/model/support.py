@@ -1,7 +1,7 @@
 """Whether Tumble can simulate a compiled MuJoCo model: everything it cannot do is found at once and named.
 
 ``check_support`` looks at the compiled MjModel (so that defaults, replicas and attachments are resolved) and takes
-the place of each element from the MjSpec it was compiled from. What is refused stands in ``rules.py``; what each field
+the place of each element from the MjSpec it was compiled from. ``rules.py`` lists the refused features; what each field
 of mjModel means here stands in ``mujoco_fields.py``.
 """
 

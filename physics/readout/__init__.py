@@ -1,1 +1,1 @@
-"""What people read: quantities by MuJoCo's names, contacts, one environment whole, the table of fields."""
+"""Quantities for people: by MuJoCo's names, contacts, all of one environment, the table of fields."""

@@ -1,4 +1,4 @@
-"""What users ask for by MuJoCo's names, made from the fields that kernels compute: frames, dense matrices, shapes."""
+"""Quantities by MuJoCo's names, made from the fields that kernels compute: frames, dense matrices, shapes."""
 
 import difflib
 from collections.abc import Callable, Sequence

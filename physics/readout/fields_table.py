@@ -65,7 +65,7 @@ def fields_markdown() -> str:
 
 
 def _parameters() -> list[str]:
-    """What environments may have of their own, by MuJoCo's names."""
+    """Parameters that environments may have of their own, by MuJoCo's names."""
     lines = ["", "## Numbers that environments may have of their own", ""]
     lines += [
         "`RigidSolver.set_parameters(name, values, envs_idx)`; names, shapes and units are those of MuJoCo's mjModel"

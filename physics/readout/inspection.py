@@ -1,4 +1,4 @@
-"""One environment, whole: every quantity in MuJoCo's names and order, constraint rows spelt out, as numpy arrays."""
+"""All of one environment: every quantity in MuJoCo's names and order, constraint rows spelt out, as numpy arrays."""
 
 import mujoco
 import numpy as np

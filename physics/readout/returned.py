@@ -1,4 +1,4 @@
-"""What a solver returns beside tensors."""
+"""Types that a solver returns beside tensors."""
 
 from typing import NamedTuple
 

@@ -28,7 +28,7 @@ class PoseSource(Protocol):
 
 
 class Frustum(NamedTuple):
-    """What the picture covers: a rectangle at unit distance (at any distance, in metres, if orthographic)."""
+    """The field of view: a rectangle at unit distance (at any distance, in metres, if orthographic)."""
 
     left: float
     right: float
@@ -44,7 +44,7 @@ class Camera:
     With `trackbodyid` it follows the centre of mass of that body and everything below it, at once and without
     smoothing; a `lookat` given besides fixes the height it looks at, so that the picture does not bob. Without either
     it follows the first body that can move. `trackbodyid=-1` stays where it is. The fields and their meaning are those
-    of Gymnasium's `default_camera_config` and MuJoCo's `mjvCamera`; what is left out is taken from the model.
+    of Gymnasium's `default_camera_config` and MuJoCo's `mjvCamera`; the model gives the others.
     """
 
     distance: float | None = None  # m, from the point looked at; None: far enough to see all that moves

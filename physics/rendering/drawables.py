@@ -1,4 +1,4 @@
-"""What is drawn: the visible geoms of a model as tables for the kernel.
+"""The visible geoms of a model, as tables for the kernel.
 
 Drawn are the geoms that MuJoCo's viewer shows by default: groups 0 to 2 with some opacity. Colour is the geom's own, or
 its material's where the geom has none. A material with a flat 2D texture on a plane becomes a two-coloured checker;

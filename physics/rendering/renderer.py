@@ -23,7 +23,7 @@ _PIXELS_AT_ONCE = 2**22  # working memory is bounded by drawing this many pixels
 
 
 class Images(NamedTuple):
-    """What a camera sees, for n environments; row 0 is the top."""
+    """Pictures of one camera, for n environments; row 0 is the top."""
 
     rgb: torch.Tensor  # (n, height, width, 3) uint8
     depth: torch.Tensor  # (n, height, width) float32: metres along the optical axis, inf where there is only sky
@@ -175,7 +175,7 @@ class BatchRenderer:
         return Images(image, depth, tables["geom"][seen.long()])
 
     def _tables_on(self, device: torch.device) -> dict[str, torch.Tensor]:
-        """What does not change between pictures, on a device."""
+        """The tables that do not change between pictures, on a device."""
         if device not in self._tables:
             drawn = self._drawn
             arrays = {name: getattr(drawn, name) for name in ("kind", "shape", "paint", "solids")}

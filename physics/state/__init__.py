@@ -1,1 +1,1 @@
-"""What changes: the quantities of a step and how kernels reach them."""
+"""The quantities of a step, and the views through which kernels reach them."""

@@ -4,9 +4,9 @@ All of them are lane numbers in the scratch of a worker: one tile of environment
 the working set stays in the cache however large the batch is. `INDICES` are plain integers, one for all lanes.
 
 Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; nblockdof and njac: dofs and numbers in
-the Jacobians of all blocks; nM and nH: entries of the mass matrix and of the Hessian; nqfine: nq where positions need
-double precision (`Features.fine`), else 0; nsolve: ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and
-nside: nv, nbody, contacts and twice as many where conjugate gradients solve, else 0.
+the Jacobians of all blocks; nM and nH: entries of the mass matrix and of the Hessian; nqrest: nq where kernels have
+mixed precision (`Features.mixed_precision`), else 0; nsolve: ntree, 1 where conjugate gradients solve; ncgdof, ncgbody,
+nown and nside: nv, nbody, contacts and twice as many where conjugate gradients solve, else 0.
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
 """
 
@@ -19,11 +19,11 @@ STATE: tuple[Field, ...] = (
     _F("qvel", ("nv",), 1, "m/s or rad/s", "generalised velocities"),
     _F("qacc_warmstart", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration at which the solver may start"),
 )
-"""What a step moves."""
+"""Quantities that a step moves."""
 INPUTS: tuple[Field, ...] = (_F("ctrl", ("nu",), 1, "", "controls"),)
-"""What users write and a step reads."""
+"""Quantities that users write and a step reads."""
 COORDINATES: tuple[Field, ...] = (*STATE, *INPUTS)
-"""What an evaluation starts from."""
+"""Quantities from which an evaluation starts."""
 
 EVALUATION: tuple[Field, ...] = (
     _F("eval_qpos", ("nq",), 1, "m or rad", "coordinates of the last evaluation"),
@@ -32,16 +32,16 @@ EVALUATION: tuple[Field, ...] = (
     _F("eval_ctrl", ("nu",), 1, "", "controls of the last evaluation"),
     _F("eval_qacc", ("nv",), 1, "m/s^2 or rad/s^2", "Runge-Kutta's mean acceleration; NOT_INTEGRATED without a step"),
 )
-"""Where the derived quantities were last computed, in the order of COORDINATES, and what was integrated there."""
+"""Coordinates of the last evaluation, in the order of COORDINATES, and the acceleration integrated there."""
 
 REMAINDERS: tuple[Field, ...] = (
     _F("qpos_rest", ("nq",), 1, "m or rad", "what rounding took off qpos; 0 in double precision"),
     _F("qvel_rest", ("nv",), 1, "m/s or rad/s", "what rounding took off qvel; 0 in double precision"),
-    _F("eval_rest", ("nqfine",), 1, "m or rad", "what rounding took off the coordinates of a later Runge-Kutta stage"),
+    _F("eval_rest", ("nqrest",), 1, "m or rad", "what rounding took off the coordinates of a later Runge-Kutta stage"),
 )
-"""In single precision the state is the sum of two numbers: a step adds less than qpos can show (Kahan 1965), and what
-it cannot show is kept here for the next one. Forces are evaluated at qpos and qvel alone, but in fine kernels
-(`Features.fine`) the later stages of a Runge-Kutta step at qpos + eval_rest."""
+"""In single precision the state is the sum of two numbers: a step adds less than qpos can show (Kahan 1965), and
+these fields keep the rounding error for the next one. Forces are evaluated at qpos and qvel alone, but in mixed
+precision the later stages of a Runge-Kutta step are evaluated at qpos + eval_rest."""
 
 MEMORY: dict[str, tuple[Field, ...]] = {"STATE": STATE, "INPUTS": INPUTS, "KEPT": (*EVALUATION, *REMAINDERS)}
 """The groups of an environment's memory, which are the first rows of the scratch as well. A fourth, PARAMETERS, has the
@@ -76,8 +76,8 @@ DYNAMICS: tuple[Field, ...] = (
     _F("cvel", ("nbody",), 6, "rad/s, m/s", "spatial velocity about the tree's centre of mass"),
     _F("body_acc", ("nbody",), 6, "rad/s^2, m/s^2", "acceleration of the body's centre of mass"),
     _F("cfrc", ("nbody",), 6, "N m, N", "force that the body and all below it need for that"),
-    _F("needed", ("nv",), 1, "N or N m", "joint force that the acceleration in hand needs (inverse dynamics)"),
-    _F("residual", ("nv",), 1, "N or N m", "smooth force that the acceleration in hand does not explain"),
+    _F("qfrc_inverse", ("nv",), 1, "N or N m", "inverse dynamics: joint forces for the acceleration in hand"),
+    _F("qfrc_unbalanced", ("nv",), 1, "N or N m", "qfrc_passive + qfrc_actuator - qfrc_inverse"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
     _F("qfrc_passive", ("nv",), 1, "N or N m", "springs and dampers"),
     _F("actuator_force", ("nu",), 1, "N or N m", "scalar force of the actuator"),
@@ -107,8 +107,9 @@ BLOCKS: tuple[Field, ...] = (
     _F("block_force", ("nblock",), 6, "N, N m", "force in contact space: normal, two sliding, spinning, two rolling"),
     _F("block_J", ("njac",), 1, "", "Jacobians, one after the other: for each dof of a block a number for each axis"),
 )
-"""What pushes: joint limits, one axis each, then contacts, block `tile_nlim + k` being contact k with as many axes as
-its dimension says. A block is kept in its own space: its pyramid's rows are axis 0 +- friction times another axis."""
+"""Constraints that push: joint limits, one axis each, then contacts, block `tile_nlim + k` being contact k with as many
+axes as its dimension says. A block is kept in its own space: its pyramid's rows are axis 0 +- friction times another
+axis."""
 
 TREES: tuple[Field, ...] = (
     _F("tree_island", ("nsolve",), 1, "", "least tree of the lane's island that the tree belongs to"),
@@ -187,17 +188,18 @@ INTEGRATION: tuple[Field, ...] = (
     _F("block", ("six", "six"), 1, "", "unsymmetric 6x6 system of a free body"),
 )
 
-FINE = (
+PRECISE = (
     *("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis"),
-    *("cvel", "body_acc", "cfrc", "needed"),
+    *("cvel", "body_acc", "cfrc", "qfrc_inverse"),
 )
-"""Quantities on the way from coordinates to distances, and to the forces that joints need; see `Features.fine`."""
+"""Quantities on the way from coordinates to distances, and to the forces that joints need:
+`Features.mixed_precision` computes them in double precision and keeps each as the sum of two numbers."""
 SMOOTH = frozenset(("qfrc_bias", "qfrc_smooth", "qacc_smooth"))
 """Quantities that are computed only where they are asked for (`smooth.smooth_acceleration`)."""
 RESTS: tuple[Field, ...] = tuple(
     _F(f"{f.name}_rest", f.dims, f.width, f.unit, f"what rounding took off {f.name}")
     for f in (*KINEMATICS, *DYNAMICS)
-    if f.name in FINE
+    if f.name in PRECISE
 )
 
 PARAMETERS: tuple[Field, ...] = (
@@ -218,7 +220,7 @@ QUANTITIES: tuple[Field, ...] = (
     *INTEGRATION,
 )
 SCRATCH: tuple[Field, ...] = (*QUANTITIES, *RESTS, *PARAMETERS)
-"""All lane numbers of a worker; the rests have values in fine kernels alone, and nobody can ask for them."""
+"""All lane numbers of a worker; the rests have values in mixed precision alone, and nobody can ask for them."""
 
 INDICES: tuple[Field, ...] = (
     _F("M_rownnz", ("nv",), 1, "", "entries of the row of M, its diagonal included", small=True),

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 from ..fields import layout
-from ..model.features import needs_fine
+from ..model.features import needs_mixed_precision
 from ..model.fields import INTEGERS, OPTIONS, REALS
 from ..model.kernel_numbers import RULES, disabled
 from ..model.model import Model
@@ -15,7 +15,7 @@ from .fields import INDICES, MEMORY, SCRATCH
 
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "nlimit", "nvert"),
-    *("ncorner", "max_contacts", "ncon", "naxis", "nblock", "nblockdof", "njac", "nM", "nH", "nqfine"),
+    *("ncorner", "max_contacts", "ncon", "naxis", "nblock", "nblockdof", "njac", "nM", "nH", "nqrest"),
     *("ntree", "nsolve", "ncgdof", "ncgbody", "nown", "nside", "nparameter"),
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
@@ -83,9 +83,9 @@ def all_sizes(model: Model, parameters: bool = False) -> dict[str, int]:
     }
     entries = int(values["dof_depth"].sum())
     matrices = {"nM": entries, "nH": entries if cg else sizes["nv"] * (sizes["nv"] + 1) // 2}
-    fine = {"nqfine": sizes["nq"] if needs_fine(model) else 0}
+    rests = {"nqrest": sizes["nq"] if needs_mixed_precision(model) else 0}
     own = {"nparameter": layout(PARAMETER_FIELDS, sizes)[1] if parameters else 0}
-    return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **fine, **own}
+    return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **rests, **own}
 
 
 def flat_integers(model: Model, parameters: bool = False) -> np.ndarray:

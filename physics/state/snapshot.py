@@ -1,4 +1,4 @@
-"""Copies of the state inside a step, and what happens to an environment whose state is no longer finite."""
+"""Copies of the state inside a step, and the stop of an environment whose state is no longer finite."""
 
 import taichi as ti
 
@@ -10,10 +10,10 @@ LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as div
 
 @ti.func
 def keep_start(model: ti.template(), work: ti.template()):
-    """start_qpos and start_qvel: where the step begins, and is evaluated first."""
+    """start_qpos = qpos and start_qvel = qvel; the first stage is evaluated there (eval_rest = 0)."""
     for i in range(model.nq):
         work.start_qpos[i] = work.qpos[i]
-        if ti.static(model.has.fine):
+        if ti.static(model.has.mixed_precision):
             work.eval_rest[i] = work.real(0.0)
     for i in range(model.nv):
         work.start_qvel[i] = work.qvel[i]
@@ -21,7 +21,7 @@ def keep_start(model: ti.template(), work: ti.template()):
 
 @ti.func
 def keep_evaluation(model: ti.template(), work: ti.template()):
-    """eval_*: where the derived quantities are about to be computed."""
+    """Set eval_qpos, eval_qvel, eval_warm and eval_ctrl, where the derived quantities are about to be computed."""
     for i in range(model.nq):
         work.eval_qpos[i] = work.qpos[i]
     for i in range(model.nv):
@@ -56,11 +56,11 @@ def hold_faulty(model: ti.template(), work: ti.template()):
 
 @ti.func
 def _evaluated_at_start(model: ti.template(), work: ti.template()):
-    """Of stopped lanes the last stage of a Runge-Kutta step may lie anywhere: what is kept is where they stopped."""
+    """eval_* of stopped lanes = where they stopped: the last stage of their Runge-Kutta step may lie anywhere."""
     stopped = work.fault[0]
     for i in range(model.nq):
         work.eval_qpos[i] = ti.select(stopped > 0.5, work.start_qpos[i], work.eval_qpos[i])
-        if ti.static(model.has.fine):
+        if ti.static(model.has.mixed_precision):
             work.eval_rest[i] = ti.select(stopped > 0.5, work.real(0.0), work.eval_rest[i])
     for i in range(model.nv):
         work.eval_qvel[i] = ti.select(stopped > 0.5, work.start_qvel[i], work.eval_qvel[i])
@@ -68,8 +68,8 @@ def _evaluated_at_start(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def admit(model: ti.template(), work: ti.template()):
-    """Check a state that comes from outside: not finite, it is replaced by the last evaluated one, and stopped."""
+def reject_nonfinite(model: ti.template(), work: ti.template()):
+    """Replace qpos and qvel that are not finite, or beyond LARGEST, by the last evaluated ones; stop those lanes."""
     sound = 1.0 - work.fault[0]
     for i in range(model.nq):
         sound = ti.select(ti.abs(work.qpos[i]) <= LARGEST, sound, work.real(0.0))

@@ -1,4 +1,4 @@
-"""The kernel's eyes: model and workspace as objects whose attributes are fields.
+"""Model and workspace inside a kernel: objects whose attributes are fields.
 
 A header at the front of the model's integers holds every size and every offset (`sizes.HEADER` gives the order), so a
 kernel never contains a number that belongs to one model.
@@ -10,7 +10,7 @@ from typing import Any
 import taichi as ti
 from taichi.lang.impl import expr_init, subscript
 
-from ..fields import OFFSET_BITS, SMALL_BITS, FieldView, FineView, below, flat_array
+from ..fields import OFFSET_BITS, SMALL_BITS, FieldView, PreciseView, below, flat_array
 from ..math import Lanes
 from ..math.lanes import traced
 from ..model import fields as model_fields
@@ -35,20 +35,10 @@ class _View:
             base = read(f"{group}.{field.name}", OFFSET_BITS, origin)
             setattr(self, field.name, FieldView(field, base, inner, flat_array(array)))
 
-    def _fine_view(self, names: Sequence[str]) -> "_FineFields":
-        """The fields together with their rests, in double precision."""
-        fine = _FineFields()
+    def _add_rests(self, names: Sequence[str]) -> None:
+        """From here on these fields are in double precision."""
         for name in names:
-            setattr(fine, name, FineView(getattr(self, name), getattr(self, f"{name}_rest")))
-        return fine
-
-
-class _FineFields:
-    """Attributes are fields in double precision; those of a workspace come with the lanes for them."""
-
-    _data_oriented = True
-    _is_wrapped_kernel = True
-    lanes: Lanes
+            setattr(self, name, PreciseView(getattr(self, name).rounded, getattr(self, f"{name}_rest")))
 
 
 class ModelView(_View):
@@ -59,8 +49,7 @@ class ModelView(_View):
         reals: the model's flat real numbers.
         has: the optional code of this kernel; also reachable as `model.has`, for `ti.static`.
 
-    `model.fine.body_pos[b]` and the like are what positions are computed from: where the kernel is fine in double
-    precision, else the fields themselves.
+    In a kernel of mixed precision the fields in `model.fields.PRECISE` are in double precision: `model.body_pos[b]`.
     """
 
     def __init__(self, ints: Any, reals: Any, has: Features) -> None:
@@ -69,14 +58,16 @@ class ModelView(_View):
             setattr(self, name, expr_init(subscript(None, ints, HEADER.index(name))))
         self._fill(ints, "integers", ints, 0)
         self._fill(ints, "reals", reals, 0)
-        self.fine: Any = self._fine_view(model_fields.FINE) if has.fine else self
+        if has.mixed_precision:
+            self._add_rests(model_fields.PRECISE)
 
     @traced
     def differ(self, work: "Workspace") -> None:
         """From here on numbers that environments may have of their own are lane numbers, in `work.parameters`."""
         for field in PARAMETER_FIELDS:
-            setattr(self, field.name, getattr(self, field.name).inside(work.parameters))
-        self.fine = self._fine_view(model_fields.FINE) if self.has.fine else self
+            setattr(self, field.name, getattr(self, field.name).rounded.inside(work.parameters))
+        if self.has.mixed_precision:
+            self._add_rests(model_fields.PRECISE)
 
     @traced
     def some(self, lanes: Lanes, condition: Any) -> Any:
@@ -120,8 +111,12 @@ class Workspace(_View):
         worker: which of them.
         has: the optional code of this kernel.
 
-    `work.fine.xpos[b]` and the like are quantities at the precision in which they are computed, `work.fine.lanes`;
-    `work.fine.qpos[q]` is where the positions are evaluated.
+    In a kernel of mixed precision the fields in `state.fields.PRECISE` are in double precision: the numbers of
+    `work.xpos[b]` are of `work.precise_lanes`, those of `work.xpos.rounded[b]` of `work.lanes`. In all other kernels
+    the two are the same.
+
+    Attributes:
+        stage_qpos: the coordinates at which positions are evaluated: qpos, and in mixed precision qpos + eval_rest.
     """
 
     def __init__(self, lanes: Lanes, ints: Any, numbers: Any, indices: Any, worker: Any, has: Features) -> None:
@@ -135,11 +130,11 @@ class Workspace(_View):
         self.M_pattern, self.H_pattern = (Pattern(*(getattr(self, f"{kind}_{n}") for n in names)) for kind in "MH")
         self.blocks = Rows(self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D)
         self.own = Rows(self.own_jar, self.own_Jv, self.own_friction, self.own_force, self.own_D)
-        self.fine: Any = self
-        if has.fine:
-            self.fine = self._fine_view(fields.FINE)
-            self.fine.qpos = FineView(self.qpos, self.eval_rest)
-            self.fine.lanes = Lanes(lanes.width, ti.f64)
+        self.precise_lanes, self.stage_qpos = lanes, self.qpos
+        if has.mixed_precision:
+            self._add_rests(fields.PRECISE)
+            self.precise_lanes = Lanes(lanes.width, ti.f64)
+            self.stage_qpos = PreciseView(self.qpos, self.eval_rest)
 
     @traced
     def row(self, r: Any) -> Any:

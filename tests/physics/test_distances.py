@@ -73,7 +73,7 @@ def test_a_cylinder_that_stands_almost_upright(tilt):
 def test_stiff_contacts_and_far_slides_have_all_digits(solref, joint):
     """Where the rounding of a position would be a force, distances are those of double precision, rounded once."""
     mjm = mujoco.MjModel.from_xml_string(ARM.format(solref, joint))
-    assert Features.of(Model.from_mjmodel(mjm), single=True).fine
+    assert Features.of(Model.from_mjmodel(mjm), single=True).mixed_precision
     rng = np.random.default_rng(0)
     qpos = rng.standard_normal((256, mjm.nq))
     qpos[:, 1] *= 3.0
@@ -82,8 +82,10 @@ def test_stiff_contacts_and_far_slides_have_all_digits(solref, joint):
 
 def test_ordinary_models_do_not_pay_for_that():
     mjm = mujoco.MjModel.from_xml_string(ARM.format(0.02, "hinge"))
-    assert not Features.of(Model.from_mjmodel(mjm), single=True).fine
-    assert not Features.of(Model.from_mjmodel(mujoco.MjModel.from_xml_string(ARM.format(0.004, "slide"))), False).fine
+    assert not Features.of(Model.from_mjmodel(mjm), single=True).mixed_precision
+    assert not Features.of(
+        Model.from_mjmodel(mujoco.MjModel.from_xml_string(ARM.format(0.004, "slide"))), False
+    ).mixed_precision
 
 
 def test_double_positions_do_not_depend_on_neighbours():

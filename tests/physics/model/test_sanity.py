@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tumble.physics import Model
-from tumble.physics.model.loading import ModelLoadError, admit, load_mjcf
+from tumble.physics.model.loading import ModelLoadError, check_supported, load_mjcf
 from tumble.physics.model.pairs import possible_pairs
 from tumble.physics.model.places import Places
 from tumble.physics.model.sanity import least_pairs, reject_impossible
@@ -143,6 +143,6 @@ def test_pairs_are_counted_without_a_list(geom, monkeypatch):
 
 
 def test_models_of_usual_size_are_not_refused():
-    loaded, _ = admit(load_mjcf(crowd(100)))
+    loaded, _ = check_supported(load_mjcf(crowd(100)))
     assert least_pairs(loaded.mjm) == len(possible_pairs(loaded.mjm)) == 100 + 99 * 50
     assert np.isfinite(Model.from_mjcf(BODY).values["condition"]).all()

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from mujoco.introspect import enums, structs
 
-from tumble.physics.model.loading import ModelLoadError, admit, load_mjcf, load_mjmodel, load_mjspec
+from tumble.physics.model.loading import ModelLoadError, check_supported, load_mjcf, load_mjmodel, load_mjspec
 from tumble.physics.model.mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, OPTION, role
 from tumble.physics.model.rules import RULES
 from tumble.physics.model.support import UnsupportedModelError, check_support
@@ -22,7 +22,7 @@ def test_each_unsupported_feature_is_refused_by_name_and_place(case, tmp_path):
     file = tmp_path / "robot.xml"
     file.write_text(case.mjcf)
     with pytest.raises(UnsupportedModelError) as caught:
-        admit(load_mjcf(file))
+        check_supported(load_mjcf(file))
     found = [f for f in caught.value.findings if (f.feature, f.kind, f.name) == (case.feature, case.kind, case.name)]
     assert len(found) == 1, [str(f) for f in caught.value.findings]
     assert f"{file}, line {case.line}" in found[0].place
@@ -33,7 +33,7 @@ def test_each_unsupported_feature_is_refused_by_name_and_place(case, tmp_path):
 @pytest.mark.parametrize("case", CASES, ids=_id)
 def test_strict_false_drops_what_is_refused_and_warns(case):
     with pytest.warns(UserWarning) as caught:
-        loaded, support = admit(load_mjcf(case.mjcf), strict=False)
+        loaded, support = check_supported(load_mjcf(case.mjcf), strict=False)
     assert any(case.feature in str(w.message) and f"'{case.name}'" in str(w.message) for w in caught)
     again = check_support(loaded.mjm, loaded.spec)
     assert [f for f in again.unsupported if f.kind != "contact"] == []
@@ -46,7 +46,7 @@ def test_features_that_only_a_compiled_model_can_have_are_refused(feature, kind,
     mjm = mujoco.MjModel.from_xml_string(xml)
     patch(mjm)
     with pytest.raises(UnsupportedModelError) as caught:
-        admit(load_mjmodel(mjm))
+        check_supported(load_mjmodel(mjm))
     assert (feature, kind) in {(f.feature, f.kind) for f in caught.value.findings}
 
 
@@ -85,7 +85,7 @@ def test_everything_is_listed_at_once():
   </worldbody>
 </mujoco>"""
     with pytest.raises(UnsupportedModelError) as caught:
-        admit(load_mjcf(xml))
+        check_supported(load_mjcf(xml))
     lines = str(caught.value).splitlines()
     assert [line.strip() for line in lines[1:-1]] == [
         "option:",
@@ -112,7 +112,7 @@ def test_an_element_of_an_included_file_is_placed_there(tmp_path):
     main = tmp_path / "main.xml"
     main.write_text('<mujoco>\n<include file="parts/arm.xml"/>\n</mujoco>')
     with pytest.raises(UnsupportedModelError) as caught:
-        admit(load_mjcf(main))
+        check_supported(load_mjcf(main))
     places = {f.name: f.place for f in caught.value.findings}
     assert places == {"override": "arm.xml, line 3", "j": "arm.xml, line 5"}
 
@@ -137,7 +137,7 @@ QUIET = """<mujoco>
 
 
 def test_what_cannot_change_the_motion_is_unused_instead_of_refused():
-    _, support = admit(load_mjcf(QUIET))
+    _, support = check_supported(load_mjcf(QUIET))
     assert support.unsupported == []
     named = {(f.kind, f.name) for f in support.unused}
     assert named == {
@@ -156,7 +156,7 @@ def test_pairs_that_can_never_collide_do_not_refuse_a_model():
       <body name="d" pos="1 0 0"><freejoint/><geom type="box" size=".1 .1 .1" contype="2" conaffinity="2"/></body>
       <body name="e" pos="2 0 0"><freejoint/><geom type="box" size=".1 .1 .1" contype="2" conaffinity="2"/></body>
     </worldbody><contact><exclude body1="d" body2="e"/></contact></mujoco>"""
-    assert admit(load_mjcf(xml))[1].unsupported == []
+    assert check_supported(load_mjcf(xml))[1].unsupported == []
 
 
 def test_a_disabled_feature_is_unused():
@@ -165,7 +165,7 @@ def test_a_disabled_feature_is_unused():
     </worldbody></mujoco>"""
     assert len(load_mjcf(xml.format("", "")).mjm.opt.gravity) == 3
     flags = 'contact="disable" frictionloss="disable" spring="disable" damper="disable"'
-    _, support = admit(load_mjcf(xml.format(' cone="elliptic" noslip_iterations="2"', flags)))
+    _, support = check_supported(load_mjcf(xml.format(' cone="elliptic" noslip_iterations="2"', flags)))
     assert {"friction loss", "polynomial stiffness", "polynomial damping"} <= {f.feature for f in support.unused}
 
 
@@ -174,7 +174,7 @@ def test_dropping_leaves_the_rest_of_the_model_as_it_was():
       </worldbody><actuator><motor name="m" joint="j" gear="7"/><muscle name="x" joint="j" lengthrange="0 1"/>
       </actuator></mujoco>"""
     with pytest.warns(UserWarning, match="friction loss"):
-        loaded, _ = admit(load_mjcf(xml), strict=False)
+        loaded, _ = check_supported(load_mjcf(xml), strict=False)
     assert loaded.mjm.nu == 1 and loaded.mjm.actuator_gear[0, 0] == 7
     assert loaded.mjm.dof_frictionloss[0] == 0
     assert loaded.mjm.dof_damping[0] == 2 and not loaded.mjm.dof_dampingpoly.any()
@@ -183,7 +183,7 @@ def test_dropping_leaves_the_rest_of_the_model_as_it_was():
 def test_a_compiled_model_cannot_be_stripped():
     mjm = mujoco.MjModel.from_xml_string(next(c for c in CASES if c.feature == "friction loss").mjcf)
     with pytest.raises(ValueError, match="strict=False needs"):
-        admit(load_mjmodel(mjm), strict=False)
+        check_supported(load_mjmodel(mjm), strict=False)
 
 
 def test_loading_errors_name_the_file(tmp_path):

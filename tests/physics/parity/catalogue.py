@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import mujoco
 
-from tumble.physics.model.loading import admit, load_mjcf
+from tumble.physics.model.loading import check_supported, load_mjcf
 
 from ...models.packaged import packaged_models
 from ...models.purpose import MODELS
@@ -34,7 +34,7 @@ def load(name: str, **options: object) -> mujoco.MjModel:
         else:
             purpose = next(p for p in MODELS if p.name == name)
             source, options = purpose.path, {**purpose.options, **options}
-        return admit(load_mjcf(source, **options))[0].mjm  # type: ignore[arg-type]
+        return check_supported(load_mjcf(source, **options))[0].mjm  # type: ignore[arg-type]
 
 
 def shows(name: str) -> tuple[str, ...]:

@@ -1,0 +1,27 @@
+"""The result of a geometric test: a point where two shapes are closest."""
+
+from typing import Any
+
+from taichi.lang.impl import expr_init
+
+from ..math import Vec3
+from ..math.lanes import LaneValue
+
+
+class ContactPoint(LaneValue):
+    """Signed distance (m), position (m), normal, and a direction for the first tangent to follow (zero: any)."""
+
+    def __init__(self, dist: Any, pos: Vec3, normal: Vec3, tangent: Vec3) -> None:
+        self.dist, self.pos, self.normal, self.tangent = expr_init(dist), pos.copy(), normal.copy(), tangent.copy()
+
+    def parts(self) -> tuple:
+        """The components."""
+        return self.dist, self.pos, self.normal, self.tangent
+
+    def with_tangent(self, tangent: Vec3) -> "ContactPoint":
+        """The same contact with `tangent` as the direction of its first tangent."""
+        return ContactPoint(self.dist, self.pos, self.normal, tangent)
+
+    def translated(self, by: Vec3) -> "ContactPoint":
+        """The same contact with its position moved `by` (m)."""
+        return ContactPoint(self.dist, self.pos + by, self.normal, self.tangent)
