@@ -10,7 +10,7 @@ import taichi as ti
 from ..kinematics.precise import double_lanes, precise_geom
 from ..model.pair_table import PAIR_TABLE
 from .contacts import append, clear_contacts, detection_distance, limit_contacts
-from .plane_hulls import plane_box, plane_cylinder, plane_mesh
+from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_mesh
 from .primitives import (
     closest_on_segments,
     nearly_parallel,
@@ -20,6 +20,7 @@ from .primitives import (
     sphere_sphere,
     zero_vector,
 )
+from .work_list import append_points, clear_list
 
 
 @ti.func
@@ -198,7 +199,10 @@ ROUTINES = {
     "sphere_capsule": sphere_capsule,
     "capsule_capsule": capsule_capsule,
 }
-"""What finds the contacts of two geoms, by the names of `PairType.routine`."""
+"""What finds the contacts of two geoms, by the names of `PairType.routine`: of hulls in one lane, else in all."""
+
+HULLS = tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.hulls)
+"""Rows of the table that go through a work list; they follow on each other."""
 
 
 @ti.func
@@ -206,7 +210,23 @@ def narrow_phase(model: ti.template(), work: ti.template()):
     """Fill the contact list with every contact closer than margins and gaps."""
     clear_contacts(work)
     for row, pair in ti.static(enumerate(PAIR_TABLE)):
-        if ti.static(model.has.rare or not pair.hulls):
+        if ti.static(not pair.hulls):
             for p in range(model.pair_start[row], model.pair_start[row + 1]):
                 ROUTINES[pair.routine](model, work, model.pair_geom1[p], model.pair_geom2[p])
+        if ti.static(model.has.rare and row == HULLS[0]):
+            _hulls(model, work)
     limit_contacts(model, work)
+
+
+@ti.func
+def _hulls(model: ti.template(), work: ti.template()):
+    """Planes against hulls: those that are near, lane by lane."""
+    clear_list(model, work)
+    list_near_planes(model, work, model.pair_start[HULLS[0]], model.pair_start[HULLS[-1] + 1])
+    for k in range(work.tile_nnear[0]):
+        p = work.near_pair[k]
+        g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+        for row in ti.static(HULLS):
+            if p >= model.pair_start[row] and p < model.pair_start[row + 1]:
+                ROUTINES[PAIR_TABLE[row].routine](model, work, g1, g2, work.near[k])
+        append_points(model, work, g1, g2)

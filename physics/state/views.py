@@ -35,12 +35,40 @@ class _View:
             base = read(f"{group}.{field.name}", OFFSET_BITS, origin)
             setattr(self, field.name, FieldView(field, base, inner, flat_array(array)))
 
+    @traced
+    def lane(self, lane: Any) -> "LaneView":
+        """The numbers of one lane, `lane` being an integer of the kernel."""
+        return LaneView(self, lane)
+
     def _fine_view(self, names: Sequence[str]) -> "_FineFields":
         """The fields together with their rests, in double precision."""
         fine = _FineFields()
         for name in names:
             setattr(fine, name, FineView(getattr(self, name), getattr(self, f"{name}_rest")))
         return fine
+
+
+class LaneView:
+    """A model or workspace as one lane sees it: the same attributes with plain numbers, for code that branches.
+
+    The lane may be known at run time only: such code is compiled once, and run for the lanes that need it.
+    """
+
+    _data_oriented = True
+    _is_wrapped_kernel = True
+
+    def __init__(self, view: Any, lane: Any) -> None:
+        self._view, self._lane = view, lane
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._view, name)
+        if isinstance(found, (FieldView, FineView)):
+            return found.in_lane(self._lane)
+        if isinstance(found, Lanes):
+            return found.single()
+        return LaneView(found, self._lane) if isinstance(found, (_View, _FineFields)) else found
 
 
 class _FineFields:
