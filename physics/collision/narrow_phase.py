@@ -1,7 +1,7 @@
 """Narrow phase: the contacts of every pair of geoms, by the routine of their types.
 
 Adding a pair of types: its geometry in `primitives`, its routine here and in `ROUTINES`, its row in
-`model.pair_table.PAIR_TABLE`.
+`model.pair_table.PAIR_TABLE`. Pairs of hulls go through a work list (`work_list`).
 Poses come from `work.fine` with the lanes for them (`Features.fine`); `append` rounds what is found.
 """
 
@@ -199,7 +199,7 @@ ROUTINES = {
     "sphere_capsule": sphere_capsule,
     "capsule_capsule": capsule_capsule,
 }
-"""What finds the contacts of two geoms, by the names of `PairType.routine`: of hulls in one lane, else in all."""
+"""What finds the contacts of two geoms, by the names of `PairType.routine`: those of hulls take a mask of lanes too."""
 
 HULLS = tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.hulls)
 """Rows of the table that go through a work list; they follow on each other."""
@@ -220,7 +220,7 @@ def narrow_phase(model: ti.template(), work: ti.template()):
 
 @ti.func
 def _hulls(model: ti.template(), work: ti.template()):
-    """Planes against hulls: those that are near, lane by lane."""
+    """Planes against hulls: first those that are near are listed, then each is looked at and its points appended."""
     clear_list(model, work)
     list_near_planes(model, work, model.pair_start[HULLS[0]], model.pair_start[HULLS[-1] + 1])
     for k in range(work.tile_nnear[0]):
