@@ -19,7 +19,7 @@ import taichi as ti
 from taichi.lang.impl import expr_init, subscript
 
 from .math import Inertia, Motion, Quat, Sym3, Vec3
-from .math.lanes import LaneValue, traced
+from .math.lanes import LaneValue, is_lanes, traced
 
 SMALL_BITS = 16
 """Integers of fields declared `small` are below 2 to this power; as many bits the processor widens while it loads."""
@@ -140,6 +140,13 @@ class FieldView:
         number = self.at(index, column)
         return number if lanes.width == 1 else subscript(None, number, lane)
 
+    @traced
+    def in_lane(self, lane: Any) -> "FieldView":
+        """The same field with the plain numbers of one lane, which may be known at run time only."""
+        one, number = copy(self), self._number
+        one._number = lambda i: _in_lane(number(i), lane)
+        return one
+
     @ti.func
     def copy_lane(
         self: ti.template(),
@@ -207,6 +214,11 @@ class PreciseView:
         return _sum(self.rounded[index], self._rest[index])
 
     @traced
+    def in_lane(self, lane: Any) -> "PreciseView":
+        """The same field with the plain numbers of one lane."""
+        return PreciseView(self.rounded.in_lane(lane), self._rest.in_lane(lane))
+
+    @traced
     def put(self, index: Any, value: Any) -> None:
         """Store an item."""
         numbers = [expr_init(n) for n in (value.numbers() if isinstance(value, LaneValue) else [value])]
@@ -214,6 +226,10 @@ class PreciseView:
         self.rounded.put_numbers(index, 0, rounded)
         rests = [ti.cast(n - ti.cast(r, ti.f64), ti.f32) for n, r in zip(numbers, rounded, strict=True)]
         self._rest.put_numbers(index, 0, rests)
+
+
+def _in_lane(number: Any, lane: Any) -> Any:
+    return subscript(None, number, lane) if is_lanes(number) else number
 
 
 def _sum(rounded: Any, rest: Any) -> Any:

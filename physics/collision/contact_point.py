@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import taichi as ti
 from taichi.lang.impl import expr_init
 
 from ..math import Vec3
@@ -17,6 +18,15 @@ class ContactPoint(LaneValue):
     def parts(self) -> tuple:
         """The components."""
         return self.dist, self.pos, self.normal, self.tangent
+
+    def select(self, condition: Any, other: "ContactPoint") -> "ContactPoint":
+        """`self` in the lanes where the comparison holds, `other` elsewhere."""
+        return ContactPoint(
+            ti.select(condition, self.dist, other.dist),
+            self.pos.select(condition, other.pos),
+            self.normal.select(condition, other.normal),
+            self.tangent.select(condition, other.tangent),
+        )
 
     def with_tangent(self, tangent: Vec3) -> "ContactPoint":
         """The same contact with `tangent` as the direction of its first tangent."""

@@ -1,7 +1,7 @@
 """Narrow phase: the contacts of every pair of geoms, by the routine of their types.
 
 Adding a pair of types: its geometry in `primitives`, its routine here and in `ROUTINES`, its row in
-`model.pair_table.PAIR_TABLE`.
+`model.pair_table.PAIR_TABLE`. Pairs of hulls go through a work list (`work_list`).
 Poses have the precision of `work.precise_lanes` (`Features.mixed_precision`); `append` rounds contacts to `work.lanes`.
 """
 
@@ -10,7 +10,7 @@ import taichi as ti
 from ..kinematics.precise import double_lanes, precise_geom
 from ..model.pair_table import PAIR_TABLE
 from .contacts import append, clear_contacts, detection_distance, limit_contacts
-from .plane_hulls import plane_box, plane_cylinder, plane_mesh
+from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_mesh
 from .primitives import (
     closest_on_segments,
     nearly_parallel,
@@ -20,6 +20,7 @@ from .primitives import (
     sphere_sphere,
     zero_vector,
 )
+from .work_list import append_points, clear_list
 
 
 @ti.func
@@ -197,7 +198,10 @@ ROUTINES = {
     "sphere_capsule": sphere_capsule,
     "capsule_capsule": capsule_capsule,
 }
-"""Functions that find the contacts of two geoms, by `PairType.routine`."""
+"""Functions that find the contacts of two geoms, by `PairType.routine`; those of hulls take a mask of lanes too."""
+
+HULLS = tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.hulls)
+"""Rows of the table that go through a work list; they follow on each other."""
 
 
 @ti.func
@@ -205,7 +209,23 @@ def narrow_phase(model: ti.template(), work: ti.template()):
     """Fill the contact list with every contact closer than margins and gaps."""
     clear_contacts(work)
     for row, pair in ti.static(enumerate(PAIR_TABLE)):
-        if ti.static(model.has.hulls or not pair.hulls):
+        if ti.static(not pair.hulls):
             for p in range(model.pair_start[row], model.pair_start[row + 1]):
                 ROUTINES[pair.routine](model, work, model.pair_geom1[p], model.pair_geom2[p])
+        if ti.static(model.has.hulls and row == HULLS[0]):
+            _hulls(model, work)
     limit_contacts(model, work)
+
+
+@ti.func
+def _hulls(model: ti.template(), work: ti.template()):
+    """Planes against hulls: first those that are near are listed, then each is looked at and its points appended."""
+    clear_list(model, work)
+    list_near_planes(model, work, model.pair_start[HULLS[0]], model.pair_start[HULLS[-1] + 1])
+    for k in range(work.tile_nnear[0]):
+        p = work.near_pair[k]
+        g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+        for row in ti.static(HULLS):
+            if p >= model.pair_start[row] and p < model.pair_start[row + 1]:
+                ROUTINES[PAIR_TABLE[row].routine](model, work, g1, g2, work.near[k])
+        append_points(model, work, g1, g2)

@@ -1,32 +1,42 @@
-"""A plane against shapes with corners: cylinder, box and convex mesh."""
+"""A plane against shapes with corners: cylinder, box and convex mesh, in the lanes of the mask `near`."""
 
 import taichi as ti
 
-from .contact_point import ContactPoint
-from .contacts import append, detection_distance
+from .contacts import detection_distance
 from .primitives import MINIMUM, zero_vector
+from .contact_point import ContactPoint
+from .work_list import list_pair, put_point
 
 HALF_SQRT3 = 0.8660254037844386
+MOST = 4  # contacts of a plane with a hull
 
 
 @ti.func
-def _offer(
-    model: ti.template(),
+def list_near_planes(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
+    """Mid phase of the pairs `first` to `end`: list those whose geom 2 reaches the plane with its bounding sphere."""
+    for p in range(first, end):
+        g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+        height = (work.geom_xpos[g2] - work.geom_xpos[g1]).dot(work.geom_axis[g1])
+        list_pair(work, p, work.precise_lanes.mask(height <= detection_distance(model, g1, g2) + model.geom_rbound[g2]))
+
+
+@ti.func
+def _put(
     work: ti.template(),
-    g1: ti.i32,
-    g2: ti.i32,
+    k: ti.i32,
     dist: ti.template(),
     point: ti.template(),
     normal: ti.template(),
     present: ti.template(),
 ):
-    """Append a contact whose point lies on the shape's surface; half the depth moves it midway."""
-    contact = ContactPoint(dist, point - normal * (dist * 0.5), normal, zero_vector(work.precise_lanes))
-    append(model, work, g1, g2, contact, present)
+    """Point k of the pair, which lies on the shape's surface; half the depth moves it midway."""
+    put_point(
+        work, k, ContactPoint(dist, point - normal * (dist * 0.5), normal, zero_vector(work.precise_lanes)), present
+    )
 
 
 @ti.func
-def plane_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+def plane_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
     """The lowest points of both rims, then two more on the lower rim that make a triangle with its lowest."""
     lanes = work.precise_lanes
     reach = detection_distance(model, g1, g2)
@@ -46,101 +56,98 @@ def plane_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti
     drop = ti.select(length < MINIMUM, radius * normal.dot(axes.x), -(radius * length))
     axis = axis * half
     lean = lean * half
-    low = height + lean + drop
-    touching = lanes.mask(low <= reach)
-    _offer(model, work, g1, g2, low, center + rim + axis, normal, touching)
-    high = height - lean + drop
-    _offer(model, work, g1, g2, high, center + rim - axis, normal, touching * lanes.mask(high <= reach))
     across = rim.cross(axis)
     across = across * (HALF_SQRT3 * radius / ti.max(across.norm(), MINIMUM))
-    third = height + lean - drop * 0.5
-    present = touching * lanes.mask(third <= reach)
-    for sign in range(2):
-        _offer(model, work, g1, g2, third, center + across * (1.0 - 2.0 * sign) + axis - rim * 0.5, normal, present)
+    touching = near * lanes.mask(height + lean + drop <= reach)
+    for k in range(MOST):  # so many times rim, axis and across
+        a, b, c = 1.0, 1.0, 0.0
+        if k == 1:
+            b = -1.0
+        if k > 1:
+            a, c = -0.5, 5.0 - 2.0 * k
+        dist = height + lean * b + drop * a
+        point = center + across * c + axis * b + rim * a
+        _put(work, k, dist, point, normal, touching * lanes.mask(dist <= reach))
 
 
 @ti.func
-def plane_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+def plane_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
     """The first four corners, in MuJoCo's order, that point down and are within reach."""
     lanes = work.precise_lanes
     normal, center = work.geom_axis[g1], work.geom_xpos[g2]
     height = (center - work.geom_xpos[g1]).dot(normal)
-    if lanes.any(lanes.mask(height <= detection_distance(model, g1, g2) + model.geom_rbound[g2])):
-        axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
-        size = model.geom_size[g2]
-        found = lanes.real(0.0)
-        for i in range(8):
-            x = size.x * (2.0 * (i & 1) - 1.0)
-            y = size.y * (2.0 * ((i >> 1) & 1) - 1.0)
-            z = size.z * (2.0 * ((i >> 2) & 1) - 1.0)
-            corner = axes.x * x + axes.y * y + axes.z * z
-            drop = normal.dot(corner)
-            present = (
-                lanes.mask(height + drop <= detection_distance(model, g1, g2))
-                * lanes.mask(drop <= 0.0)
-                * lanes.mask(found < 3.5)
-            )
-            found += present
-            _offer(model, work, g1, g2, height + drop, center + corner, normal, present)
+    axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
+    size = model.geom_size[g2]
+    found = lanes.real(0.0)
+    for i in range(8):
+        x = size.x * (2.0 * (i & 1) - 1.0)
+        y = size.y * (2.0 * ((i >> 1) & 1) - 1.0)
+        z = size.z * (2.0 * ((i >> 2) & 1) - 1.0)
+        corner = axes.x * x + axes.y * y + axes.z * z
+        drop = normal.dot(corner)
+        present = near * lanes.mask(height + drop <= detection_distance(model, g1, g2)) * lanes.mask(drop <= 0.0)
+        present = present * lanes.mask(found < MOST - 0.5)
+        found += present
+        _put(work, i, height + drop, center + corner, normal, present)
 
 
 @ti.func
-def plane_mesh(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+def plane_mesh(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
     """The lowest vertex, then up to three more of its face that looks most towards the plane.
 
-    As of a box's corners, MuJoCo takes only vertices that are not above the geom's centre.
+    As of a box's corners, MuJoCo takes only vertices that are not above the geom's centre. The lowest is sought in all
+    lanes together; its faces, which are others in every lane, lane by lane.
     """
     lanes = work.precise_lanes
+    reach = detection_distance(model, g1, g2)
     normal, center = work.geom_axis[g1], work.geom_xpos[g2]
     height = (center - work.geom_xpos[g1]).dot(normal)
-    if lanes.any(lanes.mask(height <= detection_distance(model, g1, g2) + model.geom_rbound[g2])):
-        axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
-        up = axes.transpose_times(normal)
-        first = model.geom_vertadr[g2]
-        lowest = up.dot(model.vert_pos[first])
-        best = lanes.real(0.0)
-        for i in range(1, model.geom_vertnum[g2]):
-            drop = up.dot(model.vert_pos[first + i])
-            best = ti.select(drop < lowest, lanes.real(i), best)
-            lowest = ti.min(drop, lowest)
-        corner = _facing_corner(model, work, first, best, up)
-        for k in range(4):
-            local = zero_vector(lanes)
-            present = lanes.real(0.0)
-            for lane in ti.static(range(lanes.width)):  # vertices differ between lanes: gathered one by one
-                v = ti.cast(lanes.get(best, lane), ti.i32)
-                if k > 0:
-                    v = -1
-                    c = ti.cast(lanes.get(corner, lane), ti.i32)
-                    if c >= 0:
-                        v = model.corner_next.at(c, k - 1)
-                if v >= 0:
-                    point = model.vert_pos[first + v]
-                    lanes.put(local.x, lane, point.x)
-                    lanes.put(local.y, lane, point.y)
-                    lanes.put(local.z, lane, point.z)
-                    lanes.put(present, lane, 1.0)
-            offset = axes.times(local)
-            drop = normal.dot(offset)
-            present = present * lanes.mask(height + drop <= detection_distance(model, g1, g2)) * lanes.mask(drop <= 0.0)
-            _offer(model, work, g1, g2, height + drop, center + offset, normal, present)
+    axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
+    up = axes.transpose_times(normal)
+    first = model.geom_vertadr[g2]
+    lowest = up.dot(model.vert_pos[first])
+    best = lanes.real(0.0)
+    for i in range(1, model.geom_vertnum[g2]):
+        drop = up.dot(model.vert_pos[first + i])
+        best = ti.select(drop < lowest, lanes.real(i), best)
+        lowest = ti.min(drop, lowest)
+    touching = near * lanes.mask(height + lowest <= reach)
+    work.mesh_up.put(0, work.lanes.cast(up))
+    work.mesh_lowest[0] = work.lanes.cast(best)
+    work.mesh_corners[0] = work.lanes.cast(touching)
+    for lane in range(lanes.width):
+        if work.mesh_corners.of_lane(lanes, lane, 0) > 0.5:
+            _lowest_corners(model, work.lane(lane), first)
+    for k in range(MOST):
+        offset = axes.times(work.mesh_corner[k])
+        drop = normal.dot(offset)
+        present = touching * lanes.mask(work.mesh_corners[0] > k)
+        present = present * lanes.mask(height + drop <= reach) * lanes.mask(drop <= 0.0)
+        _put(work, k, height + drop, center + offset, normal, present)
 
 
 @ti.func
-def _facing_corner(model: ti.template(), work: ti.template(), first: ti.i32, best: ti.template(), up: ti.template()):
-    """For each lane, the corner of its vertex `best` whose face looks most against `up`; -1 without faces."""
-    lanes = work.precise_lanes
-    corner = lanes.real(-1.0)
-    for lane in ti.static(range(lanes.width)):
-        v = first + ti.cast(lanes.get(best, lane), ti.i32)
-        steepest = ti.cast(2.0, lanes.dtype)
-        start = model.vert_corneradr[v]
-        for c in range(start, start + model.vert_cornernum[v]):
-            facing = model.corner_normal[c]
-            slope = (
-                facing.x * lanes.get(up.x, lane) + facing.y * lanes.get(up.y, lane) + facing.z * lanes.get(up.z, lane)
-            )
-            if slope < steepest:
-                steepest = slope
-                lanes.put(corner, lane, c)
-    return corner
+def _lowest_corners(model: ti.template(), one: ti.template(), first: ti.i32):
+    """mesh_corner and mesh_corners of one lane, whose view is `one`, for the mesh with the first vertex `first`.
+
+    Of the faces around the lowest vertex the one counts that looks most against mesh_up.
+    """
+    up = one.mesh_up[0]
+    v = first + ti.cast(one.mesh_lowest[0], ti.i32)
+    corner = -1
+    steepest = ti.cast(2.0, one.lanes.dtype)
+    start = model.vert_corneradr[v]
+    for c in range(start, start + model.vert_cornernum[v]):
+        slope = up.dot(model.corner_normal[c])
+        if slope < steepest:
+            steepest, corner = slope, c
+    count = 0
+    while v >= 0:
+        one.mesh_corner.put(count, model.vert_pos[v])
+        v = -1
+        if corner >= 0 and count < MOST - 1:
+            v = model.corner_next.at(corner, count)
+            if v >= 0:
+                v += first
+        count += 1
+    one.mesh_corners[0] = ti.cast(count, one.lanes.dtype)

@@ -98,6 +98,12 @@ class Lanes:
         other.type = ti.types.vector(self.width, ti.f64) if self.width > 1 else ti.f64
         return other
 
+    def single(self) -> "Lanes":
+        """One lane at the same precision: its numbers are plain, and code may branch on them."""
+        other = copy(self)
+        other.width, other.type = 1, self.dtype
+        return other
+
     @traced
     def real(self, value: Any) -> Any:
         """The same number in every lane, or each lane its own where it is one of lanes."""

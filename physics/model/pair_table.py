@@ -40,7 +40,7 @@ PAIR_TABLE = (
     PairType("PLANE", "SPHERE", 1),
     PairType("PLANE", "CAPSULE", 2),
     PairType("PLANE", "CYLINDER", 4, hulls=True),
-    PairType("PLANE", "BOX", 8, hulls=True),
+    PairType("PLANE", "BOX", 4, hulls=True),
     PairType("PLANE", "MESH", 4, hulls=True),
     PairType("SPHERE", "SPHERE", 1),
     PairType("SPHERE", "CAPSULE", 1),

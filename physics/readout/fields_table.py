@@ -14,15 +14,18 @@ from ..state.fields import (
     CONTACTS,
     DYNAMICS,
     EVALUATION,
+    HULLS,
     INDICES,
     INPUTS,
     INTEGRATION,
     KINEMATICS,
     PARAMETERS,
+    POINTS,
     REMAINDERS,
     RESTS,
     SOLVER,
     STATE,
+    WORK_LIST,
 )
 from .derived import DERIVED
 
@@ -41,8 +44,11 @@ _SECTIONS = (
     ("Quantities: constraint solver", SOLVER),
     ("Quantities: integration", INTEGRATION),
     ("Scratch: beyond single precision", RESTS),
+    ("Scratch: points of a pair of hulls", POINTS),
+    ("Scratch: hulls", HULLS),
     ("Scratch: numbers of environments' own", PARAMETERS),
     ("Indices of a tile", INDICES),
+    ("Work list of a tile", WORK_LIST),
 )
 
 

@@ -97,6 +97,24 @@ CONTACTS: tuple[Field, ...] = (
     _F("con_needed", ("one",), 1, "", "contacts that were detected in the lane"),
 )
 
+POINTS: tuple[Field, ...] = (
+    _F("point_present", ("npoint",), 1, "", "mask: the lane has this point"),
+    _F("point_dist", ("npoint",), 1, "m", "as con_dist"),
+    _F("point_pos", ("npoint",), 3, "m", "as con_pos"),
+    _F("point_normal", ("npoint",), 3, "", "from geom 1 to geom 2"),
+    _F("point_tangent", ("npoint",), 3, "", "direction that the first tangent follows, 0: any"),
+)
+"""Contacts of the pair of hulls in hand, in their order, on their way to the contact slots."""
+
+HULLS: tuple[Field, ...] = (
+    _F("near", ("nhullpair",), 1, "", "mask of an entry of the work list: its pair is near in this lane"),
+    _F("mesh_up", ("one",), 3, "", "normal of the plane in the frame of the mesh"),
+    _F("mesh_lowest", ("one",), 1, "", "lowest vertex, counted from the mesh's first"),
+    _F("mesh_corner", ("npoint",), 3, "m", "the lowest vertex and its face's others in the frame of the mesh"),
+    _F("mesh_corners", ("one",), 1, "", "how many of them there are"),
+)
+"""What routines of hulls work with."""
+
 BLOCKS: tuple[Field, ...] = (
     _F("block_D", ("nblock",), 1, "kg or kg m^2", "stiffness of all its rows, 0 where it is not active"),
     _F("block_friction", ("nblock",), 5, "", "coefficients: two sliding, one spinning, two rolling"),
@@ -219,8 +237,9 @@ QUANTITIES: tuple[Field, ...] = (
     *SOLVER,
     *INTEGRATION,
 )
-SCRATCH: tuple[Field, ...] = (*QUANTITIES, *RESTS, *PARAMETERS)
-"""All lane numbers of a worker; the rests have values in mixed precision alone, and nobody can ask for them."""
+SCRATCH: tuple[Field, ...] = (*QUANTITIES, *RESTS, *POINTS, *HULLS, *PARAMETERS)
+"""All lane numbers of a worker; nobody can ask for those that are no quantities, and the rests have values in mixed
+precision alone."""
 
 INDICES: tuple[Field, ...] = (
     _F("M_rownnz", ("nv",), 1, "", "entries of the row of M, its diagonal included", small=True),
@@ -265,3 +284,10 @@ INDICES: tuple[Field, ...] = (
     _F("tile_ndof", ("one",), 1, "", "entries of block_dof in use in this tile"),
     _F("tile_njac", ("one",), 1, "", "entries of block_J in use in this tile"),
 )
+WORK_LIST: tuple[Field, ...] = (
+    _F("near_pair", ("nhullpair",), 1, "", "pair of hulls that the mid phase found near in some lane"),
+    _F("tile_nnear", ("one",), 1, "", "entries in use"),
+)
+"""With `near`, what routines of hulls have to look at."""
+SCRATCH_INDICES: tuple[Field, ...] = (*INDICES, *WORK_LIST)
+"""All integers of a worker; nobody can ask for the work list."""

@@ -11,12 +11,12 @@ from ..model.model import Model
 from ..model.pack import flatten
 from ..model.pair_table import PAIR_TABLE
 from ..model.solver_choice import CG
-from .fields import INDICES, MEMORY, SCRATCH
+from .fields import MEMORY, SCRATCH, SCRATCH_INDICES
 
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "nlimit", "nvert"),
     *("ncorner", "max_contacts", "ncon", "naxis", "nblock", "nblockdof", "njac", "nM", "nH", "nqrest"),
-    *("ntree", "nsolve", "ncgdof", "ncgbody", "nown", "nside", "nparameter"),
+    *("ntree", "nsolve", "ncgdof", "ncgbody", "nown", "nside", "nparameter", "nhullpair", "npoint"),
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
@@ -29,7 +29,7 @@ GROUPS = {
     "integers": INTEGERS,
     "reals": (*PARAMETER_FIELDS, *FIXED_FIELDS),
     "quantities": SCRATCH,
-    "indices": INDICES,
+    "indices": SCRATCH_INDICES,
 }
 STRIDES = ("rows", "index_rows")
 """Lane numbers and integers of a worker."""
@@ -85,7 +85,8 @@ def all_sizes(model: Model, parameters: bool = False) -> dict[str, int]:
     matrices = {"nM": entries, "nH": entries if cg else sizes["nv"] * (sizes["nv"] + 1) // 2}
     rests = {"nqrest": sizes["nq"] if needs_mixed_precision(model) else 0}
     own = {"nparameter": layout(PARAMETER_FIELDS, sizes)[1] if parameters else 0}
-    return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **rests, **own}
+    hulls = {"nhullpair": int(of_row @ [row.hulls for row in PAIR_TABLE]), "npoint": 8}
+    return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **rests, **own, **hulls}
 
 
 def flat_integers(model: Model, parameters: bool = False) -> np.ndarray:
@@ -131,7 +132,7 @@ def solver_notes(model: Model, single: bool) -> list[str]:
 
 def scratch_rows(sizes: dict[str, int]) -> tuple[int, int]:
     """Rows of lane numbers and of integers of a worker, rounded up: no cache line belongs to two workers."""
-    rows, index_rows = layout(SCRATCH, sizes)[1], layout(INDICES, sizes)[1]
+    rows, index_rows = layout(SCRATCH, sizes)[1], layout(SCRATCH_INDICES, sizes)[1]
     return -(-rows // _WHOLE_LINES) * _WHOLE_LINES, -(-index_rows // _WHOLE_LINES) * _WHOLE_LINES
 
 

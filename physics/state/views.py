@@ -35,10 +35,36 @@ class _View:
             base = read(f"{group}.{field.name}", OFFSET_BITS, origin)
             setattr(self, field.name, FieldView(field, base, inner, flat_array(array)))
 
+    @traced
+    def lane(self, lane: Any) -> "LaneView":
+        """The numbers of one lane, `lane` being an integer of the kernel."""
+        return LaneView(self, lane)
+
     def _add_rests(self, names: Sequence[str]) -> None:
         """From here on these fields are in double precision."""
         for name in names:
             setattr(self, name, PreciseView(getattr(self, name).rounded, getattr(self, f"{name}_rest")))
+
+
+class LaneView:
+    """A model or workspace as one lane sees it: the same attributes with plain numbers, for code that branches.
+
+    The lane may be known at run time only: such code is compiled once, and run for the lanes that need it.
+    """
+
+    _data_oriented = True
+    _is_wrapped_kernel = True
+
+    def __init__(self, view: Any, lane: Any) -> None:
+        self._view, self._lane = view, lane
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._view, name)
+        if isinstance(found, (FieldView, PreciseView)):
+            return found.in_lane(self._lane)
+        return found.single() if isinstance(found, Lanes) else found
 
 
 class ModelView(_View):

@@ -1,0 +1,67 @@
+"""Work lists: pairs of hulls, listed where a cheap test finds them near; and the way of their contacts to the list.
+
+A mid phase in lanes lists every pair that is near in some lane, with a mask of the lanes. A routine takes a pair of the
+list in all lanes, or, where it branches, one lane after the other by `work.lane(l)`. It puts what it finds into points,
+which each lane may have or not. When a pair is through, its points go to the contact list: the first that each lane has
+to one slot, then the second ones. So an environment has its contacts in the order of (pair, point), whatever its
+neighbours have.
+"""
+
+import taichi as ti
+
+from ..math import Vec3
+from .contacts import append
+from .contact_point import ContactPoint
+
+
+@ti.func
+def clear_list(model: ti.template(), work: ti.template()):
+    """An empty list, and no points."""
+    work.tile_nnear[0] = 0
+    for k in range(model.npoint):
+        work.point_present[k] = work.real(0.0)
+
+
+@ti.func
+def list_pair(work: ti.template(), p: ti.i32, near: ti.template()):
+    """List pair p in the lanes of the mask `near`, if there are any."""
+    if work.precise_lanes.any(near):
+        k = work.tile_nnear[0]
+        work.tile_nnear[0] = k + 1
+        work.near_pair[k] = p
+        work.near[k] = work.lanes.cast(near)
+
+
+@ti.func
+def put_point(work: ti.template(), k: ti.i32, touch: ti.template(), present: ti.template()):
+    """Point k of the pair in hand, in the lanes of the mask `present`; `work` may be the view of one lane."""
+    found = work.lanes.cast(touch)
+    work.point_present[k] = work.lanes.cast(present)
+    work.point_dist[k] = found.dist
+    work.point_pos.put(k, found.pos)
+    work.point_normal.put(k, found.normal)
+    work.point_tangent.put(k, found.tangent)
+
+
+@ti.func
+def append_points(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+    """Bring the points of a pair to the contact list, and forget them. Lanes that have no more get zeros."""
+    lanes, zero = work.lanes, work.real(0.0)
+    more = 1
+    while more == 1:
+        more = 0
+        touch = ContactPoint(zero, Vec3(zero, zero, zero), Vec3(zero, zero, zero), Vec3(zero, zero, zero))
+        found = work.real(0.0)
+        for k in range(model.npoint):
+            here = work.point_present[k] * (1.0 - found)
+            if lanes.any(here):
+                touch._assign(_point(work, k).select(here > 0.5, touch))
+                found += here
+                work.point_present[k] = work.point_present[k] - here
+                more = 1
+        append(model, work, g1, g2, touch, found)
+
+
+@ti.func
+def _point(work: ti.template(), k: ti.i32):
+    return ContactPoint(work.point_dist[k], work.point_pos[k], work.point_normal[k], work.point_tangent[k])
