@@ -10,11 +10,11 @@ from ..physics import RigidSolver
 from ..physics.drivers import kernel
 from ..physics.drivers.bound_kernel import BoundKernel, Kernel
 from ..physics.drivers.cpu import CpuDriver
+from ..physics.drivers.growing import GrowingRoom
 from ..physics.drivers.scratch import Scratch, place, shared_scratch
 from ..physics.drivers.settings import Setting
 from ..physics.math import Lanes
 from ..physics.model.features import Features
-from ..physics.state.sizes import scratch_rows
 from ..physics.taichi_thread import in_taichis_thread
 
 load_rows, store_row, number_array = kernel.load_rows, kernel.store_row, kernel.number_array
@@ -43,7 +43,7 @@ class Parts(NamedTuple):
     lanes: Lanes
     features: Features
     scratch: Scratch
-    room: tuple[int, int]  # what the model needs of it, see `Kernel.bind`
+    room: GrowingRoom  # what the solver has of it
     ints: torch.Tensor  # the model's integers, header first
     reals: torch.Tensor  # its real numbers
     memory: torch.Tensor  # (tiles, rows, lanes), what the solver keeps between steps
@@ -56,9 +56,9 @@ def parts_of(solver: RigidSolver) -> Parts:
     driver = _driver_of(solver)
     lanes = Lanes(driver._width, solver.runtime.dtype)
     scratch = in_taichis_thread(shared_scratch, solver.runtime, lanes.width)
-    features, room = Features.of(solver.model, not lanes.double), scratch_rows(driver.sizes)
+    features, room = Features.of(solver.model, not lanes.double), driver._room
     batch = driver._batch
-    tensors = (driver._ints, driver._reals, batch.memory, batch.counters, driver._step.call)
+    tensors = (room.ints, driver._reals, batch.memory, batch.counters, driver._step.call)
     return Parts(lanes, features, scratch, room, *(tensor.clone() for tensor in tensors))
 
 

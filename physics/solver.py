@@ -293,7 +293,7 @@ class RigidSolver(SolverParameters):
     def contacts(self) -> Contacts:
         """Contacts of all environments; see `Contacts`."""
         fields, indices = self._driver.evaluate_together(CONTACT_SOURCES, None)
-        return batched_contacts(self.model, self.num_envs, fields, indices)
+        return batched_contacts(self.num_envs, fields, indices, self._driver.sizes)
 
     def inspect(self, env: int) -> dict[str, np.ndarray]:
         """All quantities of one environment at its last evaluation, dense, in MuJoCo's names and order.

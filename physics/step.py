@@ -17,6 +17,7 @@ from .dynamics.smooth import smooth_acceleration, start_acceleration
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
+from .state.room import fits
 from .state.sizes import RK4
 from .state.snapshot import hold_faulty, keep_evaluation, keep_start, report_mean_acceleration
 
@@ -41,7 +42,7 @@ PIPELINE = (
 def forward(model: ti.template(), work: ti.template()):
     """Everything that follows from qpos, qvel and ctrl: positions, velocities, forces, accelerations."""
     for stage in ti.static(PIPELINE):
-        if model.one > 0:  # always: Taichi's passes take the square of a block's length, so each stage gets its own
+        if fits(work):  # and as Taichi's passes take the square of a block's length, each stage gets its own
             stage(model, work)
 
 

@@ -70,13 +70,23 @@ def detection_distance(model: ti.template(), g1: ti.i32, g2: ti.i32):
 
 
 @ti.func
+def _make_room(model: ti.template(), work: ti.template()):
+    """Keep the deepest contacts of a full list; or, where it may become longer, count, and give the last slot up."""
+    if model.ncon == model.most_ncon:
+        keep_deepest(model, work)
+    else:
+        work.need_ncon[0] = ti.max(work.need_ncon[0], model.ncon) + 1
+        work.tile_ncon[0] = model.ncon - 1
+
+
+@ti.func
 def append(
     model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, contact: ti.template(), present: ti.template()
 ):
     """Add a contact of two geoms in the lanes of the mask `present`, if there are any."""
     if work.lanes.any(present):
         if work.tile_ncon[0] == model.ncon:
-            keep_deepest(model, work)
+            _make_room(model, work)
         k = work.tile_ncon[0]
         work.tile_ncon[0] = k + 1
         here = work.lanes.cast(present)

@@ -2,9 +2,9 @@
 
 import taichi as ti
 
+from .contact_point import ContactPoint
 from .contacts import detection_distance
 from .primitives import MINIMUM, zero_vector
-from .contact_point import ContactPoint
 from .work_list import list_pair, put_point
 
 HALF_SQRT3 = 0.8660254037844386

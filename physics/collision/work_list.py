@@ -10,8 +10,8 @@ neighbours have.
 import taichi as ti
 
 from ..math import Vec3
-from .contacts import append
 from .contact_point import ContactPoint
+from .contacts import append
 
 
 @ti.func

@@ -8,7 +8,7 @@ group; the Hessian couples no dofs of different groups.
 
 import taichi as ti
 
-from ..dynamics.tree_matrix import lay_out
+from ..dynamics.tree_matrix import count_entries, lay_out
 
 
 @ti.func
@@ -47,8 +47,21 @@ def _lay_out_parents(model: ti.template(), work: ti.template()):
                 first = work.block_dofadr[block]
                 for e in range(first + 1, first + work.block_dofnum[block]):
                     _join(work.H_parent, work.block_dof[e - 1], work.block_dof[e])
+        entries = count_entries(model.nv, work.H_parent, work.H_pattern)
+        if entries > model.nH:
+            work.need_nH[0] = entries
+            _let_go(model, work)
     lay_out(model.nv, work.H_parent, work.H_pattern, work.depth_place)
     _list_groups(model, work)
+
+
+@ti.func
+def _let_go(model: ti.template(), work: ti.template()):
+    """A tile without room for its Hessian goes on without contacts, in bounds, until `fits` is asked."""
+    work.tile_ncon[0] = 0
+    work.H_ncouple[0] = 0
+    for i in range(model.nv):
+        work.H_parent[i] = model.dof_parentid[i]
 
 
 @ti.func

@@ -8,9 +8,12 @@ from typing import Any
 import taichi as ti
 import torch
 
+from ..state.room import Room
 from ..taichi_thread import in_taichis_thread
 from ..tracing import quick_tracing
+from .growing import GrowingRoom
 from .scratch import Scratch
+from .settings import Setting
 
 
 class Kernel:
@@ -61,29 +64,54 @@ class Kernel:
         self._generation = self.scratch.generation
 
 
+_LEFT, _CONTACTS, _ENTRIES = (int(s) for s in (Setting.LEFT, Setting.NEED_CONTACTS, Setting.NEED_ENTRIES))
+
+
 class BoundKernel:
-    """A kernel bound to tensors, which it holds, and to as much scratch as it needs for them.
+    """A kernel bound to tensors, which it holds, and to as much scratch as there is room for.
 
     Attributes:
         call: the settings that the next launch will read (`settings.Setting`), one of the tensors.
     """
 
-    def __init__(self, kernel: Kernel, arguments: tuple, room: tuple[int, int], call: torch.Tensor) -> None:
-        self.call = call
+    def __init__(self, kernel: Kernel, arguments: tuple, room: GrowingRoom, call: torch.Tensor) -> None:
+        self.call, self._told = call, call.numpy().data
         self._kernel, self._arguments, self._room = kernel, arguments, room
-        self._turn = kernel.scratch.lock
+        self._turn, self._grown = kernel.scratch.lock, room.grown
         self._launch: Callable[[], None] | None = None
 
     def __call__(self) -> None:
-        """Run the kernel on the present contents of its arguments."""
-        if self._launch is not None:
+        """Run the kernel on the present contents of its arguments; once more on tiles that did not find room.
+
+        Raises:
+            ValueError, MemoryError: there is no more room for a tile; it is left as it was.
+        """
+        if not self.attempt():
+            self.call[Setting.AGAIN] = 1
+            try:
+                while not self.attempt():
+                    pass
+            finally:
+                self.call[Setting.AGAIN] = 0
+
+    def attempt(self) -> bool:
+        """Run the kernel; whether all tiles found room in the scratch. There is more of it the next time."""
+        if self._launch is not None and self._grown == self._room.grown:
             with self._turn:
                 self._launch()
         else:
             in_taichis_thread(self._launch_first)
+        left, told = self._told[_LEFT], self._told
+        if left:
+            needed = Room(told[_CONTACTS], told[_ENTRIES])
+            told[_LEFT] = told[_CONTACTS] = told[_ENTRIES] = 0
+            self._room.grow(needed, left)
+        return not left
 
     def _launch_first(self) -> None:
         """In Taichi's thread, as Taichi loads the code in the thread that is first to launch it (`Scratch.grow`)."""
-        self._launch = self._kernel.bind(self._arguments, self._room)
+        self._grown = self._room.grown
+        self.call[Setting.WORKERS] = min(int(self.call[Setting.WORKERS]), self._room.workers)
+        self._launch = self._kernel.bind(self._arguments, self._room.rows)
         with self._turn:
             self._launch()

@@ -13,16 +13,16 @@ from ..memory import require_memory
 from ..model.features import Features
 from ..model.model import Model
 from ..runtime import Runtime
-from ..state.fields import COORDINATES, EVALUATION, INDICES, MEMORY, NOT_INTEGRATED, QUANTITIES, SMOOTH
-from ..state.sizes import all_sizes, flat_integers, flat_reals, memory_groups, scratch_rows
+from ..state.fields import COORDINATES, EVALUATION, INDICES, MEMORY, NOT_INTEGRATED, ROOMY, SMOOTH
+from ..state.sizes import flat_reals, memory_groups
 from ..state.snapshot import LARGEST
 from .bound_kernel import BoundKernel
 from .evaluations import Block, Evaluations
+from .growing import GrowingRoom
 from .interface import Driver, Evaluation, Index, View
 from .kernel import shared_kernel
 from .outputs import Batch, Outputs
 from .own_numbers import OwnNumbers
-from .scratch import workers_for
 from .settings import CALL_LENGTH, NON_FINITE, Count, Setting
 from .tiles import Tiles
 
@@ -52,9 +52,9 @@ class CpuDriver(Driver):
 
     def __init__(self, runtime: Runtime, model: Model, num_envs: int, width: int, outputs: Sequence[str]) -> None:
         self._runtime, self._dtype, self._width = runtime, runtime.torch_dtype, width
-        self.num_envs, self.sizes, self._model = num_envs, all_sizes(model), model
-        self._offsets = layout(QUANTITIES, self.sizes)[0]
-        self._widths = {f.name: f.length(self.sizes) for f in QUANTITIES}
+        self.num_envs, self._model = num_envs, model
+        self._evaluations = Evaluations(self._evaluate)
+        self._room = GrowingRoom(model, width, runtime, self._evaluations.forget)
         self._groups = memory_groups(self.sizes)
         require_memory(num_envs, self._bytes_per_env())
         self._tiles = tiles = Tiles(num_envs, width)
@@ -63,24 +63,21 @@ class CpuDriver(Driver):
         self._batch = Batch(memory, tiles.zeros(len(Count), torch.int32), self._own.memory)
         self._numbers, self._integers = memory.numpy(), self._batch.counters.numpy()  # views
         single = runtime.precision == "32"
-        self._ints = torch.from_numpy(flat_integers(model))
         self._reals = torch.from_numpy(flat_reals(model, np.float32 if single else np.float64))
-        self._make_kernel(Features.of(model, single))
+        self._kernel = shared_kernel(runtime, width, Features.of(model, single))
         self._no_track = torch.zeros((1, 1, 1), dtype=self._dtype)
         self._fresh = self._reference_rows(model)
-        self._evaluations = Evaluations(self._evaluate)
-        self._outputs = Outputs(outputs, self._offsets, self._widths, tiles, self._batch, self._bind_replay)
+        fixed = [name for name in outputs if name not in ROOMY]
+        self._outputs = Outputs(fixed, self._room.offsets, self._room.widths, tiles, self._batch, self._bind_replay)
         self._step = self._bind(self._batch, self._outputs.values, self._outputs, replay=False)
         self._substeps = 0
         self.reset(None, None)
         self._rest_spare_lanes()
 
-    def _make_kernel(self, features: Features) -> None:
-        """Choose the kernel with this optional code, and reckon how much scratch it needs."""
-        rows, index_rows = scratch_rows(self.sizes)
-        self._workers = most = workers_for(rows, index_rows, self._width, self._runtime)
-        self._room = most * rows, most * index_rows
-        self._kernel = shared_kernel(self._runtime, self._width, features)
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Of the model and of what a step computes, with as much room as there is at present."""
+        return self._room.sizes
 
     def _bytes_per_env(self) -> int:
         """What an environment takes: its memory and what `reset` makes to fill it, counters, and two int64 indices."""
@@ -108,9 +105,8 @@ class CpuDriver(Driver):
         """Let environments have these fields of the model of their own, (num_envs, numbers) each, and no others."""
         self._own.lay_out(self._model, set(numbers))
         self._own.write(numbers, None)
-        self.sizes = all_sizes(self._model, parameters=True)
-        self._ints = torch.from_numpy(flat_integers(self._model, parameters=True))
-        self._make_kernel(features)
+        self._room.make_differ()
+        self._kernel = shared_kernel(self._runtime, self._width, features)
         self._batch = self._batch._replace(own=self._own.memory)
         self._outputs.differ(self._batch)
         self._step, self._substeps = self._bind(self._batch, self._outputs.values, self._outputs, replay=False), 0
@@ -165,11 +161,11 @@ class CpuDriver(Driver):
     @property
     def _coordinates(self) -> int:
         """Rows of qpos and qvel, the first in memory."""
-        return self._widths["qpos"] + self._widths["qvel"]
+        return self._room.widths["qpos"] + self._room.widths["qvel"]
 
     def _place(self, name: str) -> slice:
         """Where a part of the state lies in the memory."""
-        return slice(self._offsets[name], self._offsets[name] + self._widths[name])
+        return slice(self._room.offsets[name], self._room.offsets[name] + self._room.widths[name])
 
     def read(self, name: str, index: Index = None) -> torch.Tensor:
         """A part of the state, (k, numbers)."""
@@ -181,7 +177,7 @@ class CpuDriver(Driver):
 
     def write(self, name: str, rows: np.ndarray, index: Index) -> None:
         """Set a part of the state."""
-        self._tiles.write(self._numbers, self._offsets[name], rows, self._widths[name], index)
+        self._tiles.write(self._numbers, self._room.offsets[name], rows, self._room.widths[name], index)
 
     def reset(self, index: Index, coordinates: np.ndarray | None) -> None:
         """Let everything begin anew, from qpos and qvel side by side, or in the reference state."""
@@ -230,7 +226,7 @@ class CpuDriver(Driver):
 
     def close(self) -> None:
         """Give all memory back."""
-        for name in ("_batch", "_numbers", "_integers", "_outputs", "_step", "_evaluations"):
+        for name in ("_batch", "_numbers", "_integers", "_outputs", "_step", "_evaluations", "_room"):
             vars(self).pop(name, None)
 
     # what follows from the state
@@ -242,7 +238,8 @@ class CpuDriver(Driver):
     def evaluate(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
         """Fields at the last evaluation, (k, numbers) each."""
         if not self.delivers(names):
-            return self._evaluations.fields(names, index)
+            fields = self._evaluations.fields(names, index)
+            return {name: self._room.padded(name, values) for name, values in fields.items()}
         block = self._delivered(index)
         return {name: block[:, self._outputs.places[name]] for name in names}
 
@@ -277,14 +274,16 @@ class CpuDriver(Driver):
         """Evaluate environments alone, where the last evaluation was."""
         inside = np.arange(self.num_envs) if index is None else np.unique(index)
         batch = self._batch if index is None else self._batch.gather(inside, self._tiles)
-        places, count = _side_by_side(names, self._widths)
-        tiles, integers = len(batch.memory), layout(INDICES, self.sizes)[1] if with_indices else 0
-        values = torch.zeros((tiles * self._width, max(1, count)), dtype=self._dtype)
-        dump = torch.zeros((tiles, max(1, integers)), dtype=torch.int32)
-        if tiles:
-            rows = [self._offsets[name] + row for name in names for row in range(self._widths[name])]
+        tiles, fits = len(batch.memory), False
+        while not fits:  # what is handed out has another shape when the room has grown
+            places, count = _side_by_side(names, self._room.widths)
+            integers = layout(INDICES, self.sizes)[1] if with_indices else 0
+            values = torch.zeros((tiles * self._width, max(1, count)), dtype=self._dtype)
+            dump = torch.zeros((tiles, max(1, integers)), dtype=torch.int32)
+            rows = [self._room.offsets[name] + row for name in names for row in range(self._room.widths[name])]
             call = self._call(tiles, count, integers, names, replay=True)
-            self._kernel_on(batch, call, torch.tensor(rows or [0], dtype=torch.int32), values, dump)()
+            bound = self._kernel_on(batch, call, torch.tensor(rows or [0], dtype=torch.int32), values, dump)
+            fits = not tiles or bound.attempt()
         at = np.full(self.num_envs, -1)
         at[inside] = np.arange(len(inside))
         return Block(index is None, at, places, values, dump[:, :integers])
@@ -314,13 +313,14 @@ class CpuDriver(Driver):
         """
         self._runtime.require()
         where = [self._no_track if tensor is None else tensor for tensor in (controls, track)]
-        arguments = (self._ints, self._reals, *batch, call, rows, values, dump, *where, self._own.rows)
+        left = torch.zeros(max(1, len(batch.memory)), dtype=torch.int32)
+        arguments = (self._room.ints, self._reals, *batch, call, rows, values, dump, *where, self._own.rows, left)
         return BoundKernel(self._kernel, arguments, self._room, call)
 
     def _call(self, tiles: int, rows: int, indices: int, names: Collection[str], replay: bool) -> torch.Tensor:
         call = torch.zeros(CALL_LENGTH, dtype=torch.int32)
         call[Setting.REPLAY] = int(replay)
-        call[Setting.WORKERS] = min(self._workers, tiles)
+        call[Setting.WORKERS] = min(self._room.workers, tiles)
         call[Setting.TILES], call[Setting.ROWS], call[Setting.INDICES] = tiles, rows, indices
         call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
         call[Setting.EXTERNAL], call[Setting.INERTIAS] = int("cfrc_ext" in names), int("cinert" in names)

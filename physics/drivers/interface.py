@@ -43,7 +43,10 @@ class Driver(Protocol):
     others are computed by an evaluation, at the state of the last one (a step, or `forward`).
     """
 
-    sizes: dict[str, int]  # of the model and of what a step computes
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Of the model and of what the last evaluation computed, with as much room as it had."""
+        ...
 
     def step(self, substeps: int) -> None:
         """Take so many physics steps under the present controls."""

@@ -17,6 +17,7 @@ from ..math import Lanes
 from ..math.lanes import traced
 from ..model.features import Features
 from ..runtime import Runtime
+from ..state.room import clear_needs, fits
 from ..state.snapshot import reject_nonfinite
 from ..state.views import ModelView, Workspace
 from ..step import step
@@ -63,6 +64,7 @@ def _begin(
 ):
     """Bring a tile into the scratch."""
     lanes = work.lanes
+    clear_needs(work)
     fault, full = work.real(0.0), work.real(0.0)
     for lane in ti.static(range(lanes.width)):
         lanes.put(fault, lane, counters[tile, Count.FAULT, lane] & NON_FINITE)
@@ -134,6 +136,17 @@ def _end(
         counters[tile, Count.FAULT, lane] = bits
         counters[tile, Count.NEEDED, lane] = needed
         counters[tile, Count.NITER, lane] = ti.cast(lanes.get(niter, lane), ti.i32)
+
+
+@ti.func
+def _note_left(work: ti.template(), call: ti.template(), left: ti.template(), tile: ti.i32):
+    """Whether the tile is left, `left[tile]`; and, if it is, what it needs."""
+    left[tile] = 0
+    if not fits(work):
+        left[tile] = 1
+        ti.atomic_add(call[Setting.LEFT], 1)
+        ti.atomic_max(call[Setting.NEED_CONTACTS], work.need_ncon[0])
+        ti.atomic_max(call[Setting.NEED_ENTRIES], work.need_nH[0])
 
 
 @ti.func
@@ -228,6 +241,7 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
         controls: ti.types.ndarray(dtype, 3),
         track: ti.types.ndarray(dtype, 3),
         own_rows: ti.types.ndarray(ti.i32, 1),
+        left: ti.types.ndarray(ti.i32, 1),
     ):
         ti.loop_config(serialize=serial, block_dim=1)
         for worker in range(call[Setting.WORKERS]):
@@ -237,27 +251,30 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
             lay_out_dofs(model, work)
             tile = ti.atomic_add(call[Setting.NEXT], 1)
             while tile < call[Setting.TILES]:
-                _begin(model, work, memory, counters, call, tile)
-                _take_parameters(model, work, own, own_rows, call, tile)
-                ended = work.real(0.0)
-                for period in range(ti.max(call[Setting.PERIODS], 1)):
-                    if call[Setting.PERIODS] > 0:
-                        _take_controls(model, work, controls, tile, period)
-                    if call[Setting.REPLAY] == 0:
-                        reject_nonfinite(model, work)
-                    step(model, work, call[Setting.SUBSTEPS], call[Setting.SMOOTH])
-                    ended += 1.0 - work.fault[0]
-                    if call[Setting.PERIODS] > 0:
-                        _trace(model, work, track, tile, period)
-                if call[Setting.EXTERNAL] == 1:
-                    external_force(model, work)
-                if call[Setting.CENTERS] == 1:
-                    mass_centers(model, work)
-                if call[Setting.INERTIAS] == 1:
-                    body_inertias(model, work)
-                if call[Setting.REPLAY] == 0:
-                    _end(model, work, memory, counters, call, tile, ended)
-                _hand_out(work, call, rows, out, dump, tile)
+                if call[Setting.AGAIN] == 0 or left[tile] == 1:
+                    _begin(model, work, memory, counters, call, tile)
+                    _take_parameters(model, work, own, own_rows, call, tile)
+                    ended = work.real(0.0)
+                    for period in range(ti.max(call[Setting.PERIODS], 1)):
+                        if call[Setting.PERIODS] > 0:
+                            _take_controls(model, work, controls, tile, period)
+                        if call[Setting.REPLAY] == 0:
+                            reject_nonfinite(model, work)
+                        step(model, work, call[Setting.SUBSTEPS], call[Setting.SMOOTH])
+                        ended += 1.0 - work.fault[0]
+                        if call[Setting.PERIODS] > 0:
+                            _trace(model, work, track, tile, period)
+                    if fits(work):
+                        if call[Setting.EXTERNAL] == 1:
+                            external_force(model, work)
+                        if call[Setting.CENTERS] == 1:
+                            mass_centers(model, work)
+                        if call[Setting.INERTIAS] == 1:
+                            body_inertias(model, work)
+                        if call[Setting.REPLAY] == 0:
+                            _end(model, work, memory, counters, call, tile, ended)
+                        _hand_out(work, call, rows, out, dump, tile)
+                    _note_left(work, call, left, tile)
                 tile = ti.atomic_add(call[Setting.NEXT], 1)
             if worker == 0:
                 _await_others(call)

@@ -15,12 +15,17 @@ import taichi as ti
 from ..fields import OFFSET_BITS
 from ..memory import GIB, available_memory
 from ..runtime import Runtime
+from ..state.room import Room
 
 FIRST_ROWS, FIRST_INDEX_ROWS = 1 << 16, 1 << 14
 """Rows to begin with: as all but large models need no more, they all find the same kernels in Taichi's cache."""
 MOST_ROWS = 1 << OFFSET_BITS
 """Rows of all workers together that kernels can address."""
 _HINT = "use fewer bodies, or let fewer pairs of geoms touch (contype, conaffinity, exclude)"
+_OF_STATE = (
+    "it has room for {contacts:,} contacts of the environments of a tile, which option max_contacts limits, and for "
+    "{entries:,} entries of their Hessian, which option solver='cg' does without"
+)
 
 
 class Scratch:
@@ -71,7 +76,7 @@ def place(width: int, dtype: Any, rows: int) -> tuple[Any, Any]:
     return field, builder.finalize()
 
 
-def workers_for(rows: int, index_rows: int, width: int, runtime: Runtime) -> int:
+def workers_for(rows: int, index_rows: int, width: int, runtime: Runtime, room: Room | None = None) -> int:
     """Number of workers for which there is room: one for each thread, but for very large models.
 
     Args:
@@ -79,21 +84,23 @@ def workers_for(rows: int, index_rows: int, width: int, runtime: Runtime) -> int
         index_rows: integers, likewise.
         width: lanes.
         runtime: its threads and precision.
+        room: what is in the rows for contacts and the Hessian; an error names it.
 
     Raises:
         ValueError: one worker alone needs more than can be addressed.
         MemoryError: or more than there is.
     """
     needed, size = max(rows, index_rows), rows * width * runtime.torch_dtype.itemsize + 4 * index_rows
+    hint = f"{_HINT}; {_OF_STATE.format(**room._asdict())}" if room else _HINT
     if needed > MOST_ROWS:
         raise ValueError(
-            f"too large a model: a step needs {needed:,} rows of scratch, and {MOST_ROWS:,} can be addressed; {_HINT}"
+            f"too large a model: a step needs {needed:,} rows of scratch, and {MOST_ROWS:,} can be addressed; {hint}"
         )
     there_is = available_memory()
     if size > there_is:
         raise MemoryError(
             f"too large a model: a step needs {size / GIB:,.1f} GiB of scratch, and {there_is / GIB:,.1f} GiB are "
-            f"free; {_HINT}"
+            f"free; {hint}"
         )
     threads = 1 if width == 1 else runtime.threads
     return int(min(threads, MOST_ROWS // needed, there_is // size))

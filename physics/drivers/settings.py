@@ -42,10 +42,18 @@ class Setting(_FromZero):
     """1: compute cinert."""
     SMOOTH = auto()
     """1: compute the forces and accelerations without constraints."""
+    AGAIN = auto()
+    """1: take only the tiles that the launch before left."""
     NEXT = 32
     """Tiles that workers have taken so far; 0 between launches. Workers write it, so it has a cache line of its own."""
     FINISHED = 48
     """Workers that found no tile left; 0 between launches, and in a cache line of its own."""
+    LEFT = auto()
+    """Tiles that did not find room in the scratch, and were left as they were."""
+    NEED_CONTACTS = auto()
+    """Contact slots that one of them needs, the most; 0: there were enough."""
+    NEED_ENTRIES = auto()
+    """Entries of the Hessian, likewise."""
 
 
 CALL_LENGTH = 64

@@ -41,6 +41,19 @@ def lay_out(n: ti.i32, parent: ti.template(), pattern: ti.template(), place: ti.
 
 
 @ti.func
+def count_entries(n: ti.i32, parent: ti.template(), pattern: ti.template()):
+    """How many entries `lay_out` will make of a tree; sets `pattern.count`."""
+    total = 0
+    for i in range(n):
+        count = 1
+        if parent[i] >= 0:
+            count += pattern.count[parent[i]]
+        pattern.count.put(i, count)
+        total += count
+    return total
+
+
+@ti.func
 def _follows_parent(pattern: ti.template(), i: ti.i32):
     """1 where the dof before i is its parent: both make a supernode of two."""
     follows = 0

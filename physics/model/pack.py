@@ -29,7 +29,7 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     values.update(_bodies(mjm))
     values.update(_joints(mjm))
     values.update({name: getattr(mjm, name) for name in ("dof_treeid", "tree_dofadr", "tree_dofnum")})
-    values["tree_is_body"] = values["body_alone"][mjm.dof_bodyid[mjm.tree_dofadr]]
+    values["tree_is_body"] = values["body_is_single_free"][mjm.dof_bodyid[mjm.tree_dofadr]]
     values.update(_actuators(mjm))
     values.update(_meshes(mjm))
     values.update(_geoms(mjm))

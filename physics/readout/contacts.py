@@ -5,9 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from ..fields import layout
-from ..model.model import Model
 from ..state.fields import INDICES
-from ..state.sizes import all_sizes
 
 SOURCES = ("con_dist", "con_pos", "con_frame", "con_present", "block_force", "block_friction")
 """Fields that contacts are made of."""
@@ -36,9 +34,11 @@ class Contacts:
     mask: torch.Tensor
 
 
-def batched_contacts(model: Model, num_envs: int, fields: dict[str, torch.Tensor], dump: torch.Tensor) -> Contacts:
+def batched_contacts(
+    num_envs: int, fields: dict[str, torch.Tensor], dump: torch.Tensor, sizes: dict[str, int]
+) -> Contacts:
     """Contacts of all environments, from the fields (tiles W, numbers) and the indices (tiles, integers)."""
-    offsets = layout(INDICES, all_sizes(model))[0]
+    offsets = layout(INDICES, sizes)[0]
     tiles, width = len(dump), len(fields["con_dist"]) // len(dump)
     used = dump[:, offsets["tile_ncon"]].long()
     n = int(used.max()) if len(used) else 0

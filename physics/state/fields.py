@@ -7,6 +7,7 @@ Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; n
 the Jacobians of all blocks; nM and nH: entries of the mass matrix and of the Hessian; nqrest: nq where kernels have
 mixed precision (`Features.mixed_precision`), else 0; nsolve: ntree, 1 where conjugate gradients solve; ncgdof, ncgbody,
 nown and nside: nv, nbody, contacts and twice as many where conjugate gradients solve, else 0.
+ncon, nH and what is made of them say how much room there is at present (`room`).
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
 """
 
@@ -237,9 +238,15 @@ QUANTITIES: tuple[Field, ...] = (
     *SOLVER,
     *INTEGRATION,
 )
-SCRATCH: tuple[Field, ...] = (*QUANTITIES, *RESTS, *POINTS, *HULLS, *PARAMETERS)
+ROOM = frozenset(("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nH"))
+"""Sizes that grow on demand."""
+ROOMY = frozenset(f.name for f in QUANTITIES if not ROOM.isdisjoint(f.dims))
+"""Quantities of such a size."""
+SCRATCH: tuple[Field, ...] = tuple(  # stable: the memory's groups stay first
+    sorted((*QUANTITIES, *RESTS, *POINTS, *HULLS, *PARAMETERS), key=lambda f: f.name in ROOMY)
+)
 """All lane numbers of a worker; nobody can ask for those that are no quantities, and the rests have values in mixed
-precision alone."""
+precision alone. Those of a size that grows are the last, so that the others stay where they are."""
 
 INDICES: tuple[Field, ...] = (
     _F("M_rownnz", ("nv",), 1, "", "entries of the row of M, its diagonal included", small=True),
@@ -277,6 +284,8 @@ INDICES: tuple[Field, ...] = (
     _F("block_column", ("nv",), 1, "", "of the block in hand: entries of the Hessian's row of each dof", small=True),
     _F("body_sideadr", ("ncgbody",), 1, "", "first entry of the body's list of contacts"),
     _F("body_sidenum", ("ncgbody",), 1, "", "its entries, as many as the lane with the most needs"),
+    _F("need_ncon", ("one",), 1, "", "contact slots that the tile needs, 0 where it found room"),
+    _F("need_nH", ("one",), 1, "", "entries of the Hessian that the tile needs, 0 where it found room"),
     _F("tile_nboth", ("one",), 1, "", "own contacts of two moving bodies, as many as the lane with most has"),
     _F("tile_nown", ("one",), 1, "", "entry behind the last own contact of any lane"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),

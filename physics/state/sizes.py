@@ -12,11 +12,25 @@ from ..model.pack import flatten
 from ..model.pair_table import PAIR_TABLE
 from ..model.solver_choice import CG
 from .fields import MEMORY, SCRATCH, SCRATCH_INDICES
+from .room import Room, most_room
 
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "nlimit", "nvert"),
-    *("ncorner", "max_contacts", "ncon", "naxis", "nblock", "nblockdof", "njac", "nM", "nH", "nqrest"),
-    *("ntree", "nsolve", "ncgdof", "ncgbody", "nown", "nside", "nparameter", "nhullpair", "npoint"),
+    *(
+        "ncorner",
+        "max_contacts",
+        "ncon",
+        "naxis",
+        "nblock",
+        "nblockdof",
+        "njac",
+        "nM",
+        "nH",
+        "nqrest",
+        "ntree",
+        "nsolve",
+    ),
+    *("ncgdof", "ncgbody", "nown", "nside", "nparameter", "nhullpair", "npoint", "most_ncon"),
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
@@ -42,8 +56,6 @@ HEADER: tuple[str, ...] = (
 
 
 _WHOLE_LINES = 64  # numbers, of any type and width, that fill whole cache lines
-MOST_LANES = 16
-"""Environments in the widest tile."""
 SINGLE_TOLERANCE = 1e-6
 """Least solver tolerance at single precision: below it rounding decides, not convergence."""
 _INTEGRATORS = {
@@ -53,16 +65,13 @@ _INTEGRATORS = {
 }
 
 
-def all_sizes(model: Model, parameters: bool = False) -> dict[str, int]:
-    """The model's sizes and those of the scratch: a tile's contact list holds what all pairs can fill at once.
+def all_sizes(model: Model, room: Room, parameters: bool = False) -> dict[str, int]:
+    """The model's sizes and those of the scratch: with this room for what the state decides upon.
 
     With `parameters` there is room in the scratch for model numbers of the environments' own.
     """
-    sizes, values = model.sizes, model.values
-    of_row = np.diff(values["pair_start"])
-    bound = int(of_row @ [row.contacts for row in PAIR_TABLE])
-    most = min(bound, model.max_contacts)
-    contacts = min(bound, MOST_LANES * most + 1)  # one more than all lanes together keep
+    sizes, values, contacts = model.sizes, model.values, room.contacts
+    most = most_room(model)
     limit_dofs = int(np.where(values["limit_side"] == 0, 3, 1).sum())
     deepest = int(values["dof_depth"].max(initial=0))
     dofs = contacts * min(sizes["nv"], 2 * deepest)
@@ -70,6 +79,7 @@ def all_sizes(model: Model, parameters: bool = False) -> dict[str, int]:
     axes = int(values["geom_condim"][values["geom_collides"] == 1].max(initial=1))
     blocks = {
         "ncon": contacts,
+        "most_ncon": most.contacts,
         "nblock": sizes["nlimit"] + contacts,
         "nblockdof": limit_dofs + (0 if cg else dofs),
         "njac": limit_dofs + (0 if cg else dofs * axes),
@@ -77,25 +87,22 @@ def all_sizes(model: Model, parameters: bool = False) -> dict[str, int]:
         "ncgdof": sizes["nv"] if cg else 0,
         "ncgbody": sizes["nbody"] if cg else 0,
         "naxis": axes,
-        "max_contacts": most,
+        "max_contacts": min(most.contacts, model.max_contacts),
         "nown": contacts + 1 if cg else 0,
         "nside": 2 * contacts if cg else 0,
     }
-    entries = int(values["dof_depth"].sum())
-    matrices = {"nM": entries, "nH": entries if cg else sizes["nv"] * (sizes["nv"] + 1) // 2}
+    matrices = {"nM": int(values["dof_depth"].sum()), "nH": room.entries}
     rests = {"nqrest": sizes["nq"] if needs_mixed_precision(model) else 0}
     own = {"nparameter": layout(PARAMETER_FIELDS, sizes)[1] if parameters else 0}
-    hulls = {"nhullpair": int(of_row @ [row.hulls for row in PAIR_TABLE]), "npoint": 8}
+    pairs = np.diff(values["pair_start"])
+    hulls = {"nhullpair": int(pairs @ [row.hulls for row in PAIR_TABLE]), "npoint": 8}
     return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **rests, **own, **hulls}
 
 
-def flat_integers(model: Model, parameters: bool = False) -> np.ndarray:
-    """Header (sizes, flags, the offset of every field, in the order of `HEADER`) and all integer fields, int32.
-
-    With `parameters` environments may have model numbers of their own, damping among them.
-    """
-    sizes, options = all_sizes(model, parameters), model.mj.opt
-    damped = parameters or bool(model.values["dof_damping"].any())
+def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
+    """Sizes, flags and the offset of every field, in the order of `HEADER`, int32."""
+    options = model.mj.opt
+    damped = sizes["nparameter"] > 0 or bool(model.values["dof_damping"].any())
     flags = {
         "integrator": _INTEGRATORS[int(options.integrator)],
         "iterations": max(1, int(options.iterations)),
@@ -103,11 +110,16 @@ def flat_integers(model: Model, parameters: bool = False) -> np.ndarray:
         "euler_damping": int(damped and not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP)),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
     }
-    header = [sizes[n] for n in SIZES] + [flags[n] for n in FLAGS] + list(scratch_rows(sizes))
+    numbers = [sizes[n] for n in SIZES] + [flags[n] for n in FLAGS] + list(scratch_rows(sizes))
     for group, fields in GROUPS.items():
         start = len(HEADER) if group == "integers" else 0
-        header += [start + offset for offset in layout(fields, sizes)[0].values()]
-    return np.concatenate([header, flatten(INTEGERS, model.values, sizes, np.int32)]).astype(np.int32)
+        numbers += [start + offset for offset in layout(fields, sizes)[0].values()]
+    return np.array(numbers, np.int32)
+
+
+def flat_integers(model: Model, sizes: dict[str, int]) -> np.ndarray:
+    """The header, then all integer fields, int32."""
+    return np.concatenate([header(model, sizes), flatten(INTEGERS, model.values, sizes, np.int32)])
 
 
 def flat_reals(model: Model, dtype: type) -> np.ndarray:

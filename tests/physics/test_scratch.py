@@ -7,7 +7,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers import cpu, scratch
+from tumble.physics.drivers import growing, scratch
 from tumble.physics.drivers.bound_kernel import Kernel
 from tumble.physics.taichi_thread import in_taichis_thread
 
@@ -42,7 +42,7 @@ def compilations(monkeypatch):
 
 def need(monkeypatch, rows, index_rows):
     """Have models need so many rows for each worker."""
-    monkeypatch.setattr(cpu, "scratch_rows", lambda sizes: (rows, index_rows))
+    monkeypatch.setattr(growing, "scratch_rows", lambda sizes: (rows, index_rows))
 
 
 @pytest.mark.parametrize("num_envs", [1, 20])

@@ -1,0 +1,76 @@
+"""Room in the scratch for what the state decides upon: contacts, and the dofs that they couple.
+
+Most states need little of what a model could ever need: twenty humanoids touch the floor with a few points each, and
+not one another with every limb. So a driver begins with room for a guess, and makes more when a tile needs it. A tile
+that does not find room is left as it was (`fits`), and done again later; results do not depend on the room.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import taichi as ti
+
+from ..model.model import Model
+from ..model.pair_table import PAIR_TABLE
+from ..model.solver_choice import CG
+
+MOST_LANES = 16
+"""Environments in the widest tile."""
+SPARE_CONTACTS, CONTACTS_OF_GEOM = 32, 4
+"""Contact slots to begin with: these, and so many for every geom that moves and collides."""
+SPARE_ENTRIES = 256
+"""Entries of the Hessian to begin with: these, and twice those of the mass matrix."""
+GROWTH = 1.5
+"""Least factor by which room grows, so that it seldom does."""
+
+
+class Room(NamedTuple):
+    """Capacities of the scratch of a worker.
+
+    Attributes:
+        contacts: contact slots of a tile, ncon.
+        entries: entries of the Hessian, nH.
+    """
+
+    contacts: int
+    entries: int
+
+    def for_more(self, needed: "Room", most: "Room") -> "Room":
+        """Room for what is needed, larger by a factor where this is not, but never more than `most`."""
+        pairs = zip(self, needed, most, strict=True)
+        return Room(*(min(top, max(need, int(GROWTH * mine))) if need > mine else mine for mine, need, top in pairs))
+
+
+def most_room(model: Model) -> Room:
+    """What no state exceeds: all contacts that a tile may keep and one more, and all entries of a matrix."""
+    bound = int(np.diff(model.values["pair_start"]) @ [row.contacts for row in PAIR_TABLE])
+    nv = model.sizes["nv"]
+    entries = _uncoupled(model) if model.solver == CG else nv * (nv + 1) // 2
+    return Room(min(bound, MOST_LANES * min(bound, model.max_contacts) + 1), entries)
+
+
+def first_room(model: Model) -> Room:
+    """A guess: a few contacts for every geom that moves, and some entries for dofs that they couple."""
+    mj, most = model.mj, most_room(model)
+    moves = mj.body_dofnum[mj.body_weldid[mj.geom_bodyid]] > 0
+    geoms = int(np.count_nonzero(moves & ((mj.geom_contype | mj.geom_conaffinity) != 0)))
+    guess = SPARE_CONTACTS + CONTACTS_OF_GEOM * geoms, SPARE_ENTRIES + 2 * _uncoupled(model)
+    return Room(*map(min, guess, most))
+
+
+def _uncoupled(model: Model) -> int:
+    """Entries of a matrix that couples dofs with their ancestors alone."""
+    return int(model.values["dof_depth"].sum())
+
+
+@ti.func
+def clear_needs(work: ti.template()):
+    """The tile has found room so far."""
+    work.need_ncon[0] = 0
+    work.need_nH[0] = 0
+
+
+@ti.func
+def fits(work: ti.template()):
+    """Whether the tile has found room for everything; where not, what is computed for it means nothing."""
+    return work.need_ncon[0] + work.need_nH[0] == 0
