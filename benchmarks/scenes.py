@@ -15,7 +15,7 @@ from ..physics import Model, RigidSolver
 from ..physics.runtime import init
 from .models import SETTINGS, scatter
 from .physics import compare, new_result
-from .results import Result
+from .results import Result, Table
 
 TIMESTEP = 0.004  # seconds, of the scenes that are built here
 SETTLING = 150  # physics steps from the shaken start to the states that are compared
@@ -36,6 +36,7 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: 
     """Compare every scene; the arguments are those of `physics.run`, the names those of `SCENES`."""
     init(precision="32", threads=threads)
     result = new_result(num_envs, threads, f"{SETTLING} steps with random actions, or from shaken starts")
+    result.tables.append(scratch := Table("Scratch of a thread after all that", {"model": "", "MB": ".2f"}))
     for name in models:
         spec = SCENES[name].build()
         spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON  # MuJoCo's; Tumble takes its own choice
@@ -46,6 +47,7 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: 
             shake(solver)
             solver.step(SETTLING)
         compare(result, name, solver, steps, rounds, threads, SCENES[name].faster)
+        scratch.rows.append({"model": name, "MB": solver._driver.scratch_bytes / 1e6})
     return result
 
 

@@ -117,6 +117,11 @@ class CpuDriver(Driver):
         self._own.write(numbers, index)
         self._changed(index)
 
+    @property
+    def scratch_bytes(self) -> int:
+        """What a worker has at present to work in; it grows with what environments need."""
+        return self._room.bytes_of_worker
+
     # motion
 
     def step(self, substeps: int) -> None:

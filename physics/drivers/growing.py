@@ -58,6 +58,12 @@ class GrowingRoom:
         self._room, self.sizes, self.offsets = room, sizes, layout(SCRATCH, sizes)[0]
         self.widths = {f.name: f.length(sizes) for f in SCRATCH}
 
+    @property
+    def bytes_of_worker(self) -> int:
+        """Scratch that one worker has."""
+        numbers, integers = (count // self.workers for count in self.rows)
+        return numbers * self._width * self._runtime.torch_dtype.itemsize + 4 * integers
+
     def _write_header(self) -> None:
         numbers = header(self._model, self.sizes)
         self.ints.numpy()[: len(numbers)] = numbers

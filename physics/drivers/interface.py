@@ -48,6 +48,11 @@ class Driver(Protocol):
         """Of the model and of what the last evaluation computed, with as much room as it had."""
         ...
 
+    @property
+    def scratch_bytes(self) -> int:
+        """Memory that one thread works in at present; it grows with what environments need."""
+        ...
+
     def step(self, substeps: int) -> None:
         """Take so many physics steps under the present controls."""
         ...
