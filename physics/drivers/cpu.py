@@ -79,6 +79,11 @@ class CpuDriver(Driver):
         """Of the model and of what a step computes, with as much room as there is at present."""
         return self._room.sizes
 
+    @property
+    def scratch_bytes(self) -> int:
+        """Memory that one thread works in at present."""
+        return self._room.bytes_of_worker
+
     def _bytes_per_env(self) -> int:
         """What an environment takes: its memory and what `reset` makes to fill it, counters, and two int64 indices."""
         return 2 * self._rows * self._dtype.itemsize + 4 * (2 * len(Count)) + 16
@@ -116,11 +121,6 @@ class CpuDriver(Driver):
         """Set fields that environments have of their own, (k, numbers) each."""
         self._own.write(numbers, index)
         self._changed(index)
-
-    @property
-    def scratch_bytes(self) -> int:
-        """What a worker has at present to work in; it grows with what environments need."""
-        return self._room.bytes_of_worker
 
     # motion
 
