@@ -15,7 +15,7 @@ from .islands import list_blocks
 from .line_search import search
 from .own_contacts import pack_contacts, unpack_contacts
 from .preconditioner import precondition
-from .problem import clear_solution, constraint_force, move_block, move_dofs, multiply_blocks, place_blocks, set_scale
+from .problem import clear_solution, constraint_force, move_block, move_dofs, multiply_blocks, set_scale
 from .tree_products import multiply_mass, solve_preconditioner
 
 CLOSE = 10.0
@@ -29,30 +29,29 @@ FINITE, TINY = 1e38, 1e-30
 def acceleration_by_gradients(model: ti.template(), work: ti.template()):
     """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""
     lanes = work.lanes
-    iterations, before = work.real(0.0), work.real(1.0)
     list_blocks(model, work, work.tile_nlim[0])
     set_scale(model, work, 0, 1)
-    clear_solution(model, work)
-    for i in range(model.nv):
-        work.search[i] = work.real(0.0)
-        work.gradient[i] = work.real(0.0)
     precondition(model, work)
     pack_contacts(model, work)
-    work.tree_done[0] = work.real(0.0)
-    work.tree_step[0] = work.real(0.0)
-    place_blocks(work, 0, 1, work.qacc)
-    _contacts_along(model, work, work.qacc)
+    _begin(model, work)
+    iterations, before = work.real(0.0), work.real(1.0)
     going, rounds = 1, 0
     while going == 1:
-        _force(model, work, rounds)
+        curve = _rows_along(model, work)
+        work.tree_step[0] = work.real(1.0)
+        if rounds == 0:
+            for i in range(model.nv):
+                work.search[i] = work.real(0.0)
+        else:
+            _step(model, work, curve)
+            iterations += 1.0 - work.tree_done[0]
+            work.tree_done[0] = ti.max(work.tree_done[0], lanes.mask(work.tree_step[0] == 0.0))
+        _force(model, work)
         length = work.tree_scale[0] * ti.sqrt(_gradient(model, work))
         over = ti.max(lanes.mask(length < CLOSE * model.tolerance[0]), 1.0 - lanes.mask(length < FINITE))
         work.tree_done[0] = ti.max(work.tree_done[0], over)
         if rounds < model.iterations and lanes.any(1.0 - work.tree_done[0]):
             before = _direction(model, work, before)
-            _step(model, work)
-            iterations += 1.0 - work.tree_done[0]
-            work.tree_done[0] = ti.max(work.tree_done[0], lanes.mask(work.tree_step[0] == 0.0))
             rounds += 1
         else:
             going = 0
@@ -63,10 +62,25 @@ def acceleration_by_gradients(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def _contacts_along(model: ti.template(), work: ti.template(), v: ti.template()):
-    """own_Jv = J v of all contacts; the second derivative of their cost along it."""
-    body_motions(model, work, v)
+def _begin(model: ti.template(), work: ti.template()):
+    """Start at qacc. Blocks start at rest, and their first step, a whole one, is along J qacc."""
+    clear_solution(model, work)
+    work.tree_done[0] = work.real(0.0)
+    for i in range(model.nv):
+        work.search[i] = work.qacc[i]
+        work.gradient[i] = work.real(0.0)
+    for k in range(work.tile_nlim[0]):
+        work.block_jar.at(k, 0)._assign(-work.block_aref.at(k, 0))
+
+
+@ti.func
+def _rows_along(model: ti.template(), work: ti.template()):
+    """Set the Jv of limits and contacts along `search`; the second derivative of their cost along it."""
     curve = work.real(0.0)
+    multiply_blocks(work, 0, 1, work.search)
+    for k in range(work.tile_nlim[0]):
+        curve += block_curve(work, work.blocks, k, work.block_dim[k])
+    body_motions(model, work, work.search)
     for j in range(work.tile_nboth[0]):
         own_velocity(model, work, j, True)
         curve += block_curve(work, work.own, j, model.naxis)
@@ -77,15 +91,10 @@ def _contacts_along(model: ti.template(), work: ti.template(), v: ti.template())
 
 
 @ti.func
-def _force(model: ti.template(), work: ti.template(), rounds: ti.i32):
-    """Move all blocks tree_step times along J v; forces, and qfrc_constraint = J' force.
-
-    In round 0 limits stay; own_jar is minus the reference until contacts move for the first time, along J qacc.
-    """
+def _force(model: ti.template(), work: ti.template()):
+    """Move all blocks tree_step times along J v; forces, and qfrc_constraint = J' force."""
     constraint_force(model, work, 0, 1)
-    step = work.real(1.0)
-    if rounds > 0:
-        step = work.real(0.0) + work.tree_step[0]
+    step = work.real(0.0) + work.tree_step[0]
     for j in range(work.tile_nown[0]):
         move_block(work.own, j, model.naxis, step)
         block_force(work, work.own, j, model.naxis)
@@ -131,12 +140,11 @@ def _direction(model: ti.template(), work: ti.template(), before: ti.template())
 
 
 @ti.func
-def _step(model: ti.template(), work: ti.template()):
-    """Move along `search` as far as it pays: tree_step, 0 where nothing is left to gain."""
-    multiply_blocks(work, 0, 1, work.search)
-    curve = _contacts_along(model, work, work.search)
-    for k in range(work.tile_nlim[0]):
-        curve += block_curve(work, work.blocks, k, work.block_dim[k])
+def _step(model: ti.template(), work: ti.template(), curve: ti.template()):
+    """Move along `search` as far as it pays: tree_step, 0 where nothing is left to gain.
+
+    `curve` is the second derivative of the blocks' cost at step 0.
+    """
     multiply_mass(model, work, work.search, work.M_search)
     linear, quadratic, descent = work.real(0.0), work.real(0.0), work.real(0.0)
     for k in range(model.nv):

@@ -139,6 +139,17 @@ def _end(
 
 
 @ti.func
+def _derive(model: ti.template(), work: ti.template(), call: ti.template()):
+    """Compute what a step does without, where it was asked for."""
+    if call[Setting.EXTERNAL] == 1:
+        external_force(model, work)
+    if call[Setting.CENTERS] == 1:
+        mass_centers(model, work)
+    if call[Setting.INERTIAS] == 1:
+        body_inertias(model, work)
+
+
+@ti.func
 def _note_left(work: ti.template(), call: ti.template(), left: ti.template(), tile: ti.i32):
     """Whether the tile is left, `left[tile]`; and, if it is, what it needs."""
     left[tile] = 0
@@ -265,12 +276,7 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
                         if call[Setting.PERIODS] > 0:
                             _trace(model, work, track, tile, period)
                     if fits(work):
-                        if call[Setting.EXTERNAL] == 1:
-                            external_force(model, work)
-                        if call[Setting.CENTERS] == 1:
-                            mass_centers(model, work)
-                        if call[Setting.INERTIAS] == 1:
-                            body_inertias(model, work)
+                        _derive(model, work, call)
                         if call[Setting.REPLAY] == 0:
                             _end(model, work, memory, counters, call, tile, ended)
                         _hand_out(work, call, rows, out, dump, tile)
