@@ -26,6 +26,9 @@ _CPUS = (0, 1)
 _KEY_LENGTH = 65
 _STALE_AFTER = 30.0
 """Seconds after which nobody can still be writing: a kernel takes a hundredth."""
+LARGEST_CACHE = 1 << 30
+"""Bytes: some three hundred kernels. Above Taichi's own limit, thirty of them, whoever uses both precisions, both solvers
+and several widths would find kernels removed that he needs again."""
 
 
 @contextlib.contextmanager
@@ -95,7 +98,7 @@ def settings() -> dict[str, Any]:
             f"15 seconds; let {VARIABLE} name a folder that can be written to"
         )
     if not (unwanted or unusable):
-        return {"offline_cache": True}
+        return {"offline_cache": True, "offline_cache_max_size_of_files": LARGEST_CACHE}
     import taichi
 
     # Taichi makes the folder all the same, when the process ends; this one is there, and holds no cache

@@ -12,7 +12,7 @@ from tumble.physics import RigidSolver
 @pytest.mark.long
 def test_all_stages_together_are_a_step(runtime):
     """Compiles the engine once more: what takes the step apart breaks whenever the step changes."""
-    solver = RigidSolver(load("Hopper"), 8)
+    solver = RigidSolver(load("Hopper"), 8, lanes=1)
     scatter(solver, steps=60)
     parts = parts_of(solver)
     last = torch.tensor([len(stages.NAMES) - 1], dtype=torch.int32)

@@ -62,6 +62,13 @@ def test_a_cache_is_filled_and_used_in_silence(tmp_path):
     assert {"ticache.tcb", "tumble.checked"} <= files and "ticache.lock" not in files
 
 
+def test_there_is_room_for_more_kernels_than_taichi_keeps(tmp_path):
+    """Its own limit, a hundred million bytes, is the kernels of a few precisions, widths and solvers."""
+    script = STEP.replace("ti.cfg.offline_cache)", "ti.cfg.offline_cache_max_size_of_files)")
+    expect(run(script, TI_OFFLINE_CACHE_FILE_PATH=tmp_path), kernel_cache.LARGEST_CACHE, 0)
+    assert kernel_cache.LARGEST_CACHE > 1e9
+
+
 def test_without_a_home(tmp_path):
     """Taichi asserts that there is one, while it is imported."""
     none = {"HOME": None, "XDG_CACHE_HOME": None}
