@@ -27,8 +27,8 @@ _KEY_LENGTH = 65
 _STALE_AFTER = 30.0
 """Seconds after which nobody can still be writing: a kernel takes a hundredth."""
 LARGEST_CACHE = 1 << 30
-"""Bytes: some three hundred kernels. Above Taichi's own limit, thirty of them, whoever uses both precisions, both solvers
-and several widths would find kernels removed that he needs again."""
+"""Bytes, for some three hundred kernels. Taichi's own limit is thirty: whoever uses both precisions, both solvers and
+several widths would find kernels removed that he needs again."""
 
 
 @contextlib.contextmanager
