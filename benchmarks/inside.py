@@ -7,18 +7,33 @@ import taichi as ti
 import torch
 
 from ..physics import RigidSolver
-from ..physics.drivers import kernel
 from ..physics.drivers.bound_kernel import BoundKernel, Kernel
 from ..physics.drivers.cpu import CpuDriver
 from ..physics.drivers.growing import GrowingRoom
+from ..physics.drivers.kernel import number_array
 from ..physics.drivers.scratch import Scratch, place, shared_scratch
 from ..physics.drivers.settings import Setting
+from ..physics.drivers.tile_view import Arguments, TileView
+from ..physics.drivers.turn import begin, end, load_rows
 from ..physics.math import Lanes
+from ..physics.math.lanes import traced
 from ..physics.model.features import Features
 from ..physics.taichi_thread import in_taichis_thread
 
-load_rows, store_row, number_array = kernel.load_rows, kernel.store_row, kernel.number_array
-begin, end = kernel._begin, kernel._end
+__all__ = [
+    "Fields",
+    "Parts",
+    "begin",
+    "end",
+    "kernel_of",
+    "launcher",
+    "load_rows",
+    "make_scratch",
+    "number_array",
+    "parts_of",
+    "tile_view",
+    "use_workers",
+]
 
 
 def use_workers(solver: RigidSolver, workers: int) -> None:
@@ -83,3 +98,9 @@ def kernel_of(parts: Parts, make: Callable[[Parts], Any]) -> Kernel:
 def launcher(kernel: Kernel, parts: Parts, *arguments: torch.Tensor) -> BoundKernel:
     """The kernel bound to its arguments, as the solver binds its own."""
     return BoundKernel(kernel, arguments, parts.room, parts.call)
+
+
+@traced
+def tile_view(lanes: Lanes, tile: Any, memory: Any, counters: Any = None, call: Any = None) -> TileView:
+    """A tile of these arrays, in a kernel."""
+    return TileView(lanes, Arguments(memory, counters, call=call), tile)

@@ -22,7 +22,7 @@ from ..physics.dynamics.smooth import start_acceleration
 from ..physics.kinematics.center_of_mass import center_of_mass
 from ..physics.kinematics.forward import forward_kinematics
 from ..physics.state.views import ModelView, Workspace
-from .inside import Parts, kernel_of, launcher, load_rows, number_array, parts_of, store_row
+from .inside import Parts, kernel_of, launcher, load_rows, number_array, parts_of, tile_view
 from .timing import clock
 
 WARM = 0.9
@@ -77,9 +77,8 @@ def make_kernel(parts: Parts) -> Any:
             model = ModelView(ints, reals, features)
             work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, features)
             lay_out_dofs(model, work)
-            solution = work.qpos._base  # rows of the scratch are numbered from the first quantity
             for tile in range(memory.shape[0]):
-                load_rows(work, memory, tile, 0, model.nq + 2 * model.nv, 0)
+                load_rows(work, tile_view(lanes, tile, memory), 0, model.nq + 2 * model.nv, 0)
                 forward_kinematics(model, work)
                 center_of_mass(model, work)
                 mass_matrix(model, work)
@@ -92,7 +91,7 @@ def make_kernel(parts: Parts) -> Any:
                 start_acceleration(model, work)
                 acceleration(model, work)
                 for i in range(model.nv):
-                    store_row(work, work.qacc._base - solution + i, out, tile, i)
+                    tile_view(lanes, tile, out).memory(i)._assign(work.qacc[i])
 
     return run_smooth
 

@@ -19,7 +19,7 @@ from ..physics.runtime import init
 from ..physics.state.snapshot import hold_faulty, keep_evaluation, keep_start
 from ..physics.state.views import ModelView, Workspace
 from ..physics.step import PIPELINE
-from .inside import Parts, begin, end, kernel_of, launcher, number_array, parts_of, use_workers
+from .inside import Parts, begin, end, kernel_of, launcher, number_array, parts_of, tile_view, use_workers
 from .models import RANDOM_STEPS, load, random_controls, scatter
 from .results import Result, Table
 from .timing import clock, take_turns
@@ -129,14 +129,15 @@ def make_kernel(parts: Parts) -> Any:
             work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, features)
             lay_out_dofs(model, work)
             for tile in range(memory.shape[0]):
-                begin(model, work, memory, counters, call, tile)
+                turn = tile_view(lanes, tile, memory, counters, call)
+                begin(work, turn)
                 keep_start(model, work)
                 keep_evaluation(model, work)
                 for number, stage in ti.static(enumerate(STAGES)):
                     if last[0] > number:
                         stage(model, work)
                 if last[0] > ti.static(len(STAGES)):
-                    end(model, work, memory, counters, call, tile, work.real(1.0))
+                    end(work, turn, work.real(1.0))
 
     return run_stages
 

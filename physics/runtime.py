@@ -43,6 +43,7 @@ class Runtime:
         lanes: environments per SIMD register.
         threads: worker threads.
         generation: counts the calls that started Taichi.
+        columns: whether solvers have the GPU driver, which keeps batches in columns.
         pool: kernels and scratch that solvers share; Taichi frees them when it is started anew.
         solvers: those that refer to them; when Taichi is started anew they refuse whatever they are asked for.
     """
@@ -52,6 +53,7 @@ class Runtime:
     lanes: int
     threads: int
     generation: int
+    columns: bool = False
     pool: dict = field(default_factory=dict, compare=False, repr=False)
     solvers: WeakSet = field(default_factory=WeakSet, compare=False, repr=False)
 
@@ -120,13 +122,22 @@ def init(
     return in_taichis_thread(_begin, device, precision, lanes, threads)
 
 
-def _begin(device: str, precision: str, lanes: int, threads: int) -> Runtime:
-    _start_taichi(precision, threads)
+def init_columns(arch: str = "cpu", device: str = "cpu", precision: str = "32") -> Runtime:
+    """Start Taichi for the GPU driver, on an architecture and beside a device of one's own choice.
+
+    `init("cuda")` takes "cuda" for both. Others are for proofs: the driver's kernels on a processor, and on a GPU that
+    is emulated, whose memory torch takes for the processor's.
+    """
+    return in_taichis_thread(_begin, device, precision, 1, default_threads(), arch)
+
+
+def _begin(device: str, precision: str, lanes: int, threads: int, columns_on: str = "") -> Runtime:
+    _start_taichi(precision, threads, columns_on or "cpu")
     on_fork(_begin_in_child)
     for solver in _state.current.solvers if _state.current else ():
         retire(solver, StaleRuntimeError, _STALE, keeps=("close",))
     _state.generation += 1
-    _state.current = Runtime(device, precision, lanes, threads, _state.generation)
+    _state.current = Runtime(device, precision, lanes, threads, _state.generation, bool(columns_on))
     return _state.current
 
 
@@ -205,7 +216,7 @@ def _cpu_flags() -> set[str]:
     return set()
 
 
-def _start_taichi(precision: str, threads: int) -> None:
+def _start_taichi(precision: str, threads: int, arch: str) -> None:
     import taichi as ti
 
     from .compiler import NO_STRENGTH_REDUCTION, ask
@@ -219,7 +230,7 @@ def _start_taichi(precision: str, threads: int) -> None:
     ti.set_logging_level(ti.ERROR)
     with a_home_for_taichi(), contextlib.redirect_stdout(io.StringIO()):  # it announces its architecture
         ti.init(
-            arch=ti.cpu,
+            arch=getattr(ti, arch),
             default_fp=ti.f32 if precision == "32" else ti.f64,
             cpu_max_num_threads=threads,
             log_level=ti.ERROR,

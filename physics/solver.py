@@ -7,8 +7,9 @@ import numpy as np
 import torch
 
 from .arguments import as_count, as_environments, as_numbers, as_rows, require_start
-from .drivers.cpu import STATE, ClosedSolverError, CpuDriver
-from .drivers.interface import Driver, View
+from .drivers.cpu import CpuDriver
+from .drivers.gpu import GpuDriver
+from .drivers.interface import STATE, ClosedSolverError, Driver, View
 from .drivers.settings import CONTACTS_FULL, NON_FINITE, Count
 from .model.model import Model
 from .overrides import Overrides
@@ -54,7 +55,11 @@ class RigidSolver(SolverParameters):
         self.device, self.dtype = torch.device(runtime.device), runtime.torch_dtype
         width = lane_width(lanes) if lanes is not None else 1 if num_envs == 1 else runtime.lanes
         needed = [name for name in sources_of(outputs) if name not in STATE]
-        self._driver: Driver = CpuDriver(runtime, model, self.num_envs, width, needed)
+        self._driver: Driver = (
+            GpuDriver(runtime, model, self.num_envs, needed)
+            if runtime.columns
+            else CpuDriver(runtime, model, self.num_envs, width, needed)
+        )
         self._overrides = Overrides(model, self.num_envs, self.dtype == torch.float32)
         self._numpy_dtype = np.dtype(np.float32 if self.dtype == torch.float32 else np.float64)
         self._nq, self._nv, self._nu = int(model.mj.nq), int(model.mj.nv), int(model.mj.nu)

@@ -13,26 +13,20 @@ from ..memory import require_memory
 from ..model.features import Features
 from ..model.model import Model
 from ..runtime import Runtime
-from ..state.fields import COORDINATES, EVALUATION, INDICES, MEMORY, NOT_INTEGRATED, ROOMY, SMOOTH
+from ..state.fields import COORDINATES, EVALUATION, INDICES, NOT_INTEGRATED, ROOMY
 from ..state.sizes import flat_reals, memory_groups
 from ..state.snapshot import LARGEST
 from .bound_kernel import BoundKernel
 from .evaluations import Block, Evaluations
 from .growing import GrowingRoom
-from .interface import Driver, Evaluation, Index, View
+from .interface import STATE, Driver, Evaluation, Index, View, require_same
 from .kernel import shared_kernel
-from .outputs import Batch, Outputs
+from .outputs import Batch, Outputs, side_by_side
 from .own_numbers import OwnNumbers
-from .settings import CALL_LENGTH, NON_FINITE, Count, Setting
+from .settings import CALL_LENGTH, NON_FINITE, Count, Setting, ask_for
 from .tiles import Tiles
 
-STATE = frozenset(field.name for group in MEMORY.values() for field in group)
-"""Fields that are kept in memory between launches."""
 _NO_DUMP = torch.zeros((1, 1), dtype=torch.int32)
-
-
-class ClosedSolverError(RuntimeError):
-    """A solver is used after `close`."""
 
 
 class CpuDriver(Driver):
@@ -218,14 +212,8 @@ class CpuDriver(Driver):
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
         """Go on from there; ValueError where it is not of this shape."""
         for name, mine in (("memory", self._batch.memory), ("counters", self._batch.counters)):
-            theirs = state[name]
-            shape = (self.num_envs, mine.shape[1])
-            if tuple(theirs.shape) != shape or theirs.dtype != mine.dtype:
-                raise ValueError(
-                    f"{name}: saved as {tuple(theirs.shape)} {theirs.dtype}, this solver has {shape} {mine.dtype}; "
-                    "use the model, precision, num_envs and version of Tumble it was saved with"
-                )
-            self._tiles.write(mine.numpy(), 0, theirs.cpu().numpy(), mine.shape[1], None)
+            require_same(name, state[name], (self.num_envs, mine.shape[1]), mine.dtype)
+            self._tiles.write(mine.numpy(), 0, state[name].cpu().numpy(), mine.shape[1], None)
         self._rest_spare_lanes()
         self._changed(None)
 
@@ -281,7 +269,7 @@ class CpuDriver(Driver):
         batch = self._batch if index is None else self._batch.gather(inside, self._tiles)
         tiles, fits = len(batch.memory), False
         while not fits:  # what is handed out has another shape when the room has grown
-            places, count = _side_by_side(names, self._room.widths)
+            places, count = side_by_side(names, self._room.widths)
             integers = layout(INDICES, self.sizes)[1] if with_indices else 0
             values = torch.zeros((tiles * self._width, max(1, count)), dtype=self._dtype)
             dump = torch.zeros((tiles, max(1, integers)), dtype=torch.int32)
@@ -327,19 +315,8 @@ class CpuDriver(Driver):
         call[Setting.REPLAY] = int(replay)
         call[Setting.WORKERS] = min(self._room.workers, tiles)
         call[Setting.TILES], call[Setting.ROWS], call[Setting.INDICES] = tiles, rows, indices
-        call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
-        call[Setting.EXTERNAL], call[Setting.INERTIAS] = int("cfrc_ext" in names), int("cinert" in names)
-        call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
+        ask_for(call, names)
         for name, group in self._groups.items():
             call[Setting[name]] = group.stop - group.start
         call[Setting.PARAMETERS] = self._own.count
         return call
-
-
-def _side_by_side(names: Sequence[str], widths: Mapping[str, int]) -> tuple[dict[str, slice], int]:
-    """Columns of every field, and how many there are."""
-    places, first = {}, 0
-    for name in names:
-        places[name] = slice(first, first + widths[name])
-        first += widths[name]
-    return places, first

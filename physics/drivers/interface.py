@@ -1,4 +1,4 @@
-"""What the solver says to a driver; `cpu.CpuDriver` is one.
+"""What the solver says to a driver; `cpu.CpuDriver` and `gpu.GpuDriver` are the two.
 
 Environments are named by `index`: numbers (k,) int64 that exist, or None for all. Rows of environments are arrays
 (k, numbers) or what broadcasts to them, in the driver's precision; what is returned is a copy on the driver's device.
@@ -11,9 +11,16 @@ import numpy as np
 import torch
 
 from ..model.features import Features
+from ..state.fields import MEMORY
 from .settings import Count
 
 Index = np.ndarray | None
+STATE = frozenset(field.name for group in MEMORY.values() for field in group)
+"""Fields that are kept in memory between launches."""
+
+
+class ClosedSolverError(RuntimeError):
+    """A solver is used after `close`."""
 
 
 class View(NamedTuple):
@@ -135,3 +142,16 @@ class Driver(Protocol):
     def close(self) -> None:
         """Give all memory back."""
         ...
+
+
+def require_same(name: str, saved: torch.Tensor, shape: tuple[int, int], dtype: torch.dtype) -> None:
+    """Refuse a part of a `state_dict` that belongs to another batch.
+
+    Raises:
+        ValueError: with its shape and precision, and those it should have.
+    """
+    if tuple(saved.shape) != shape or saved.dtype != dtype:
+        raise ValueError(
+            f"{name}: saved as {tuple(saved.shape)} {saved.dtype}, this solver has {shape} {dtype}; "
+            "use the model, precision, num_envs and version of Tumble it was saved with"
+        )

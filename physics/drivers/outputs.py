@@ -118,3 +118,12 @@ class Outputs:
     def bound(self) -> list[BoundKernel]:
         """The kernels bound so far."""
         return [bound for bound in (self._whole, self._beside and self._beside[2]) if bound]
+
+
+def side_by_side(names: Sequence[str], widths: Mapping[str, int]) -> tuple[dict[str, slice], int]:
+    """Columns of every field, and how many there are."""
+    places, first = {}, 0
+    for name in names:
+        places[name] = slice(first, first + widths[name])
+        first += widths[name]
+    return places, first

@@ -8,6 +8,7 @@ import torch
 from ..fields import layout
 from ..model.model import Model
 from ..state.sizes import PARAMETER_FIELDS
+from .columns import Columns
 from .tiles import Tiles
 
 
@@ -15,16 +16,16 @@ class OwnNumbers:
     """Fields by name, one after the other; only those that some environment has of its own take memory.
 
     Attributes:
-        memory: (tiles, numbers, lanes).
+        memory: (tiles, numbers, lanes), or (numbers, environments).
         rows: of each number its place among the model's flat real numbers, (numbers,) int32.
         count: how many numbers there are.
     """
 
-    def __init__(self, tiles: Tiles, dtype: torch.dtype) -> None:
-        self._tiles = tiles
+    def __init__(self, batch: Tiles | Columns, dtype: torch.dtype) -> None:
+        self._batch, self._number = batch, np.float64 if dtype == torch.float64 else np.float32
         self._places: dict[str, slice] = {}
         self.count = 0
-        self.memory, self.rows = tiles.zeros(0, dtype), torch.zeros(1, dtype=torch.int32)
+        self.memory, self.rows = batch.zeros(0, dtype), torch.zeros(1, dtype=torch.int32)
 
     def lay_out(self, model: Model, names: set[str]) -> None:
         """Make room for fields, with the model's numbers for everybody."""
@@ -37,14 +38,14 @@ class OwnNumbers:
                 rows += range(offsets[field.name], offsets[field.name] + length)
         self.count = len(rows)
         self.rows = torch.tensor(rows or [0], dtype=torch.int32)
-        self.memory = self._tiles.zeros(self.count, self.memory.dtype)
+        self.memory = self._batch.zeros(self.count, self.memory.dtype)
         self.write({name: np.reshape(model.values[name], (1, -1)) for name in self._places}, None)
 
     def write(self, numbers: Mapping[str, np.ndarray], index: np.ndarray | None) -> None:
         """Give environments fields of their own, (k, numbers) each, or (1, numbers) for all of them."""
-        memory = self.memory.numpy()
+        memory = self._batch.array(self.memory)
         for name, rows in numbers.items():
             place = self._places[name]
             with np.errstate(over="ignore"):  # what is too large becomes infinite, and stops its environment
-                rows = rows.astype(memory.dtype)
-            self._tiles.write(memory, place.start, rows, place.stop - place.start, index)
+                rows = rows.astype(self._number)
+            self._batch.write(memory, place.start, rows, place.stop - place.start, index)

@@ -1,6 +1,11 @@
 """What a launch is told: the entries of the kernel's argument `call`, and the integers kept for each environment."""
 
+from collections.abc import Collection
 from enum import IntEnum, auto
+
+import torch
+
+from ..state.fields import SMOOTH
 
 
 class _FromZero(IntEnum):
@@ -57,6 +62,13 @@ class Setting(_FromZero):
 
 
 CALL_LENGTH = 64
+
+
+def ask_for(call: torch.Tensor, names: Collection[str]) -> None:
+    """Have a launch compute what a step does without, where fields need it."""
+    call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
+    call[Setting.EXTERNAL], call[Setting.INERTIAS] = int("cfrc_ext" in names), int("cinert" in names)
+    call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
 
 
 class Count(_FromZero):

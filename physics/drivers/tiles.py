@@ -25,6 +25,10 @@ class Tiles:
         """A tensor for `numbers` of every environment, at least one."""
         return torch.zeros((self.count, max(1, numbers), self.width), dtype=dtype)
 
+    def array(self, tensor: torch.Tensor) -> np.ndarray:
+        """What `read` and `write` take: a view of the tensor."""
+        return tensor.numpy()
+
     def read(self, tiled: np.ndarray, index: np.ndarray | None = None, numbers: slice = slice(None)) -> torch.Tensor:
         """(tiles, numbers, lanes) -> (environments, numbers) of the environments `index` (None: all), a copy."""
         source = tiled[:, numbers]

@@ -41,12 +41,12 @@ class Room(NamedTuple):
         return Room(*(min(top, max(need, int(GROWTH * mine))) if need > mine else mine for mine, need, top in pairs))
 
 
-def most_room(model: Model) -> Room:
+def most_room(model: Model, lanes: int = MOST_LANES) -> Room:
     """What no state exceeds: all contacts that a tile may keep and one more, and all entries of a matrix."""
     bound = int(np.diff(model.values["pair_start"]) @ [row.contacts for row in PAIR_TABLE])
     nv = model.sizes["nv"]
     entries = _uncoupled(model) if model.solver == CG else nv * (nv + 1) // 2
-    return Room(min(bound, MOST_LANES * min(bound, model.max_contacts) + 1), entries)
+    return Room(min(bound, lanes * min(bound, model.max_contacts) + 1), entries)
 
 
 def first_room(model: Model) -> Room:

@@ -12,7 +12,7 @@ from ..model.pack import flatten
 from ..model.pair_table import PAIR_TABLE
 from ..model.solver_choice import CG
 from .fields import MEMORY, SCRATCH, SCRATCH_INDICES
-from .room import Room, most_room
+from .room import MOST_LANES, Room, most_room
 
 SIZES = (
     *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "nlimit", "nvert"),
@@ -65,13 +65,14 @@ _INTEGRATORS = {
 }
 
 
-def all_sizes(model: Model, room: Room, parameters: bool = False) -> dict[str, int]:
+def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = MOST_LANES) -> dict[str, int]:
     """The model's sizes and those of the scratch: with this room for what the state decides upon.
 
-    With `parameters` there is room in the scratch for model numbers of the environments' own.
+    With `parameters` there is room in the scratch for model numbers of the environments' own. `lanes` is how many
+    environments share it at most.
     """
     sizes, values, contacts = model.sizes, model.values, room.contacts
-    most = most_room(model)
+    most = most_room(model, lanes)
     limit_dofs = int(np.where(values["limit_side"] == 0, 3, 1).sum())
     deepest = int(values["dof_depth"].max(initial=0))
     dofs = contacts * min(sizes["nv"], 2 * deepest)

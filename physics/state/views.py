@@ -26,14 +26,16 @@ class _View:
     _data_oriented = True
     _is_wrapped_kernel = True
 
-    def _fill(self, ints: Any, group: str, array: Any, origin: Any) -> None:
+    def _fill(self, ints: Any, group: str, number: Any, origin: Any) -> None:
+        """The fields of a group; `number(i)` is the i-th plain number of where they are."""
+
         def read(name: str, bits: int, shift: Any = 0) -> Any:
             return expr_init(below(bits, subscript(None, ints, HEADER.index(name)) + shift))
 
         for field in GROUPS[group]:
             inner = read(field.dims[1], SMALL_BITS) if len(field.dims) == 2 else None
             base = read(f"{group}.{field.name}", OFFSET_BITS, origin)
-            setattr(self, field.name, FieldView(field, base, inner, flat_array(array)))
+            setattr(self, field.name, FieldView(field, base, inner, number))
 
     @traced
     def lane(self, lane: Any) -> "LaneView":
@@ -82,8 +84,8 @@ class ModelView(_View):
         self.has = has
         for name in (*SIZES, *FLAGS):
             setattr(self, name, expr_init(subscript(None, ints, HEADER.index(name))))
-        self._fill(ints, "integers", ints, 0)
-        self._fill(ints, "reals", reals, 0)
+        self._fill(ints, "integers", flat_array(ints), 0)
+        self._fill(ints, "reals", flat_array(reals), 0)
         if has.mixed_precision:
             self._add_rests(model_fields.PRECISE)
 
@@ -147,11 +149,9 @@ class Workspace(_View):
 
     def __init__(self, lanes: Lanes, ints: Any, numbers: Any, indices: Any, worker: Any, has: Features) -> None:
         self.lanes = lanes
-        self._numbers, self._indices = numbers, indices
-        self._first_row = expr_init(worker * subscript(None, ints, HEADER.index("rows")))
-        self._first_index = expr_init(worker * subscript(None, ints, HEADER.index("index_rows")))
-        self._fill(ints, "quantities", numbers, self._first_row)
-        self._fill(ints, "indices", indices, self._first_index)
+        self._find(ints, numbers, indices, worker)
+        self._fill(ints, "quantities", self._number, self._first_row)
+        self._fill(ints, "indices", self._integer, self._first_index)
         names = ("rownnz", "rowadr", "colind", "order")
         self.M_pattern, self.H_pattern = (Pattern(*(getattr(self, f"{kind}_{n}") for n in names)) for kind in "MH")
         self.blocks = Rows(self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D)
@@ -162,17 +162,32 @@ class Workspace(_View):
             self.precise_lanes = Lanes(lanes.width, ti.f64)
             self.stage_qpos = PreciseView(self.qpos, self.eval_rest)
 
+    def _find(self, ints: Any, numbers: Any, indices: Any, worker: Any) -> None:
+        """Where a worker's numbers are: one worker's after the other's."""
+        self._number, self._integer = flat_array(numbers), flat_array(indices)
+        self._first_row = expr_init(worker * subscript(None, ints, HEADER.index("rows")))
+        self._first_index = expr_init(worker * subscript(None, ints, HEADER.index("index_rows")))
+
     @traced
     def row(self, r: Any) -> Any:
         """Lane number in row r of the scratch."""
-        return subscript(None, self._numbers, self._first_row + r)
+        return self._number(self._first_row + r)
 
     @traced
     def index(self, r: Any) -> Any:
         """Integer r of the scratch."""
-        return subscript(None, self._indices, self._first_index + r)
+        return self._integer(self._first_index + r)
 
     @traced
     def real(self, value: Any) -> Any:
         """The same number in every lane."""
         return self.lanes.real(value)
+
+
+class ColumnWorkspace(Workspace):
+    """One thread's scratch on a GPU, in arrays (rows, threads): neighbours in a warp read neighbouring words."""
+
+    def _find(self, ints: Any, numbers: Any, indices: Any, worker: Any) -> None:
+        self._number = lambda row: subscript(None, numbers, row, worker)
+        self._integer = lambda row: subscript(None, indices, row, worker)
+        self._first_row = self._first_index = 0

@@ -1,0 +1,166 @@
+"""A tile's turn: it is brought into the scratch, taken through its steps, and brought back.
+
+The same on a CPU, where a worker takes one tile after the other into its scratch, and on a GPU, where every thread has
+an environment and scratch of its own.
+"""
+
+import taichi as ti
+
+from ..constraint.external_force import external_force
+from ..kinematics.center_of_mass import body_inertias, mass_centers
+from ..state.room import clear_needs, fits
+from ..state.snapshot import reject_nonfinite
+from ..step import step
+from .settings import CONTACTS_FULL, NON_FINITE, Count, Setting
+
+
+@ti.func
+def load_rows(work: ti.template(), tile: ti.template(), first: ti.i32, count: ti.i32, to: ti.i32):
+    """Rows `first`, ... of the memory of a tile into the scratch rows `to`, ..."""
+    for r in range(count):
+        work.row(to + r)._assign(tile.memory(first + r))
+
+
+@ti.func
+def store_row(work: ti.template(), tile: ti.template(), row: ti.i32):
+    """Row of the scratch into the same row of the memory of a tile."""
+    tile.memory(row)._assign(work.row(row))
+
+
+@ti.func
+def begin(work: ti.template(), tile: ti.template()):
+    """Bring a tile into the scratch."""
+    lanes = work.lanes
+    clear_needs(work)
+    fault, full = work.real(0.0), work.real(0.0)
+    for lane in ti.static(range(lanes.width)):
+        lanes.put(fault, lane, tile.counter(Count.FAULT, lane) & NON_FINITE)
+        lanes.put(full, lane, tile.counter(Count.NEEDED, lane))
+    work.fault[0] = fault
+    work.contacts_full[0] = full
+    coords, kept = tile.call[Setting.STATE] + tile.call[Setting.INPUTS], tile.call[Setting.KEPT]
+    load_rows(work, tile, coords, kept, coords)
+    if tile.call[Setting.REPLAY] == 1:  # where the last evaluation was: KEPT begins with it
+        load_rows(work, tile, coords, coords, 0)
+    else:
+        load_rows(work, tile, 0, coords, 0)
+
+
+@ti.func
+def spread_parameters(model: ti.template(), work: ti.template(), reals: ti.template()):
+    """The model's numbers to every lane, where environments may have others."""
+    if ti.static(model.has.parameters):
+        model.differ(work)
+        for r in range(model.nparameter):
+            work.parameters[r] = work.real(reals[r])
+
+
+@ti.func
+def _take_parameters(model: ti.template(), work: ti.template(), tile: ti.template()):
+    """The numbers of the model that environments have of their own, in the place of the model's."""
+    if ti.static(model.has.parameters):
+        for k in range(tile.call[Setting.PARAMETERS]):
+            work.parameters[tile.own_row(k)] = tile.own(k)
+
+
+@ti.func
+def end(work: ti.template(), tile: ti.template(), periods: ti.template()):
+    """Bring STATE and KEPT of a tile back to the memory; INPUTS stay as the user wrote them.
+
+    `periods` is how many of them each lane ended without a fault.
+    """
+    lanes = work.lanes
+    coords = tile.call[Setting.STATE] + tile.call[Setting.INPUTS]
+    for r in range(tile.call[Setting.STATE]):
+        store_row(work, tile, r)
+    for r in range(coords, coords + tile.call[Setting.KEPT]):
+        store_row(work, tile, r)
+    fault = work.real(0.0) + work.fault[0]
+    niter = work.real(0.0) + work.solver_niter[0]
+    full = work.real(0.0) + work.contacts_full[0]
+    for lane in ti.static(range(lanes.width)):
+        steps = ti.cast(lanes.get(periods, lane), ti.i32) * tile.call[Setting.SUBSTEPS]
+        tile.counter(Count.STEPS, lane)._assign(tile.counter(Count.STEPS, lane) + steps)
+        needed = ti.cast(lanes.get(full, lane), ti.i32)
+        bits = ti.cast(lanes.get(fault, lane), ti.i32)
+        if needed > 0:
+            bits += CONTACTS_FULL
+        tile.counter(Count.FAULT, lane)._assign(bits)
+        tile.counter(Count.NEEDED, lane)._assign(needed)
+        tile.counter(Count.NITER, lane)._assign(ti.cast(lanes.get(niter, lane), ti.i32))
+
+
+@ti.func
+def _derive(model: ti.template(), work: ti.template(), call: ti.template()):
+    """Compute what a step does without, where it was asked for."""
+    if call[Setting.EXTERNAL] == 1:
+        external_force(model, work)
+    if call[Setting.CENTERS] == 1:
+        mass_centers(model, work)
+    if call[Setting.INERTIAS] == 1:
+        body_inertias(model, work)
+
+
+@ti.func
+def _note_left(work: ti.template(), tile: ti.template()):
+    """Whether the tile is left; and, if it is, what it needs."""
+    tile.left()._assign(0)
+    if not fits(work):
+        tile.left()._assign(1)
+        ti.atomic_add(tile.call[Setting.LEFT], 1)
+        ti.atomic_max(tile.call[Setting.NEED_CONTACTS], work.need_ncon[0])
+        ti.atomic_max(tile.call[Setting.NEED_ENTRIES], work.need_nH[0])
+
+
+@ti.func
+def _take_controls(model: ti.template(), work: ti.template(), tile: ti.template(), period: ti.i32):
+    """The controls of a period."""
+    for u in range(model.nu):
+        value = work.real(0.0)
+        for lane in ti.static(range(work.lanes.width)):
+            work.lanes.put(value, lane, tile.control(lane, period, u))
+        work.ctrl[u] = value
+
+
+@ti.func
+def _trace(model: ti.template(), work: ti.template(), tile: ti.template(), period: ti.i32):
+    """Qpos and qvel to their place in the track."""
+    for r in range(model.nq + model.nv):
+        value = work.row(r)
+        for lane in ti.static(range(work.lanes.width)):
+            if tile.tracked(lane):
+                tile.track(lane, period, r)._assign(work.lanes.get(value, lane))
+
+
+@ti.func
+def _hand_out(work: ti.template(), tile: ti.template()):
+    """Rows of the scratch to every environment's columns, each to its own; and integers."""
+    for k in range(tile.call[Setting.ROWS]):
+        value = work.row(tile.out_row(k))
+        for lane in ti.static(range(work.lanes.width)):
+            tile.out(lane, k)._assign(work.lanes.get(value, lane))
+    for k in range(tile.call[Setting.INDICES]):
+        tile.dump(k)._assign(work.index(k))
+
+
+@ti.func
+def take_turn(model: ti.template(), work: ti.template(), tile: ti.template()):
+    """Everything that a launch does with one tile."""
+    begin(work, tile)
+    _take_parameters(model, work, tile)
+    ended = work.real(0.0)
+    for period in range(ti.max(tile.call[Setting.PERIODS], 1)):
+        if tile.call[Setting.PERIODS] > 0:
+            _take_controls(model, work, tile, period)
+        if tile.call[Setting.REPLAY] == 0:
+            reject_nonfinite(model, work)
+        step(model, work, tile.call[Setting.SUBSTEPS], tile.call[Setting.SMOOTH])
+        ended += 1.0 - work.fault[0]
+        if tile.call[Setting.PERIODS] > 0:
+            _trace(model, work, tile, period)
+    if fits(work):
+        _derive(model, work, tile.call)
+        if tile.call[Setting.REPLAY] == 0:
+            end(work, tile, ended)
+        _hand_out(work, tile)
+    _note_left(work, tile)
