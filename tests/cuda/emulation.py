@@ -135,6 +135,18 @@ class Emulation:
         return Done(ended.returncode, ended.stdout, ended.stderr, log, counts, modules)
 
 
+def main() -> None:
+    """By hand: `python -m tests.cuda.emulation FOLDER COMMAND...`; CUDA_EMULATION_COUNT=1 in front of it counts."""
+    folder = Path(sys.argv[1]).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    emulation = Emulation(folder, count="CUDA_EMULATION_COUNT" in os.environ)
+    os.execvpe(sys.argv[2], sys.argv[2:], emulation.environment(folder))
+
+
 def _records(path: Path) -> list[dict[str, Any]]:
     """The objects of a file with one JSON object a line; none where there is no file."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+if __name__ == "__main__":
+    main()

@@ -13,8 +13,14 @@ from .ptx_reader import Instruction
 BITS = {kind + str(bits): bits for kind in "usb" for bits in (8, 16, 32, 64)} | {"f32": 32, "f64": 64}
 FLOATS = ("f32", "f64")
 TYPES = {*BITS, "pred"}
-_WIDE = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64", "u64": "u128", "s64": "s128"}
-_FAMILY = {"u": "integer", "s": "integer", "b": "bits", "f": "float", "p": "predicate"}
+WIDE = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64", "u64": "u128", "s64": "s128"}
+_FAMILIES = {
+    "u": ("unsigned", "integer", "any"),
+    "s": ("integer", "any"),
+    "b": ("bits", "any"),
+    "f": ("float", "any"),
+    "p": ("predicate",),
+}
 
 
 def c_type(kind: str) -> str:
@@ -88,6 +94,10 @@ _FORMS = {
     ("shl", "bits"): Form("{1} < {bits} ? {0} << {1} : 0", reads="T u32"),
     ("shr", "bits"): Form("{1} < {bits} ? {0} >> {1} : 0", reads="T u32"),
     ("shr", "integer"): Form("{0} >> ({1} < {bits} ? {1} : {bits} - 1) >> ({1} >= {bits})", reads="T u32"),
+    ("bfe", "unsigned"): Form(
+        "{1} % 256 < {bits} ? {0} >> {1} % 256 & ({2} % 256 < {bits} ? (({T})1 << {2} % 256) - 1 : ({T})-1) : 0",
+        reads="T u32 u32",
+    ),
     ("popc", "bits"): Form("__builtin_popcountll({0})", result="u32"),
     ("clz", "bits"): Form("{0} ? __builtin_clzll({0}) - (64 - {bits}) : {bits}", result="u32"),
     ("selp", "any"): Form("{2} ? {0} : {1}", reads="T T pred"),
@@ -120,10 +130,11 @@ def computation(instruction: Instruction) -> Computation:
     name, kind = instruction.name, instruction.type
     halves = [part for part in instruction.parts if part in ("lo", "hi", "wide")]
     key = ".".join([name, *halves])
-    form = _FORMS.get((key, _FAMILY[kind[0]] if kind in TYPES else "")) or _FORMS.get((key, "any"))
-    if form is None or kind not in TYPES or not set(instruction.parts[1:-1]) <= set(form.modifiers.split()):
+    families = _FAMILIES[kind[0]] if kind in TYPES else ()
+    form = next((_FORMS[key, family] for family in families if (key, family) in _FORMS), None)
+    if form is None or not set(instruction.parts[1:-1]) <= set(form.modifiers.split()):
         raise instruction.refused()
-    own, wide = c_type(kind), _WIDE.get(kind, "")
+    own, wide = c_type(kind), WIDE.get(kind, "")
     types = {"T": own, "W": wide}
     expression = form.expression
     for mark, text in {"{T}": own, "{W}": wide, "{f}": "f" * (kind == "f32"), "{bits}": str(BITS.get(kind))}.items():

@@ -1,7 +1,8 @@
 """The operands of PTX in C: registers are local variables, memory is the host's.
 
-A register `%rd12` is a variable $rd12 of the class that its function declares: u64 for `.b64`, f32 for `.f32`. An
-instruction may read it as another type of the same width: as a signed integer, or its bits as a float.
+`.reg .b64 %rd<20>` becomes an array `u64 rd[20]`, and the register `%rd12` is rd[12]: a variable for each would make gcc
+twice as slow, as it looks through all variables at every label. An instruction may read a register as another type of
+the same width: as a signed integer, or its bits as a float.
 """
 
 import math
@@ -39,36 +40,40 @@ class Symbols:
 
 
 class Operands:
-    """What names mean inside one function; remembers the registers that are used, which are to be declared."""
+    """What names mean inside one function."""
 
     def __init__(self, function: Function, symbols: Symbols):
-        self.used: dict[str, str] = {}  # the C type of each register
         self._symbols = symbols
         self._classes: dict[str, str] = {}
         self._addresses = {name: f"parameters[{i}]" for i, name in enumerate(function.parameters)}
         self._addresses |= dict.fromkeys(function.results, "result")
 
-    def declare_registers(self, kind: str, names: str) -> None:
-        """`.reg .b64 %rd<20>, %SP`: a class of twenty registers, and one of its own."""
+    def declare_registers(self, kind: str, names: str) -> str:
+        """The declaration of `.reg .b64 %rd<20>`, a class of twenty registers, or `.reg .b64 %SP`, one of its own."""
+        declared = []
         for name in names.replace(" ", "").split(","):
-            self._classes[name.removeprefix("%").partition("<")[0]] = c_type(kind)
+            family, _, count = name.rstrip(">").partition("<")
+            self._classes[family] = c_type(kind)
+            declared.append(family.removeprefix("%") + (f"[{count}]" if count else ""))
+        return f"{c_type(kind)} {', '.join(declared)};"
 
     def declare_block(self, name: str) -> None:
         """Memory with a name: the stack of a thread, or a parameter of a call."""
         self._addresses[name] = name
 
-    def register(self, text: str, statement: Statement) -> str:
-        """The variable of a register that an instruction writes."""
-        name = f"${text[1:]}"  # not f32 or s64, which are types
-        if name not in self.used:
-            kind = self._classes.get(text[1:].rstrip("0123456789")) or self._classes.get(text[1:])
-            if kind is None or text[0] != "%":
-                raise statement.refused(f"names {text}, which no .reg declares")
-            self.used[name] = kind
-        return name
+    def register(self, text: str) -> tuple[str, str] | None:
+        """A register in C and its type; None of what is none. Assembly in CUDA's own library has names without a %."""
+        if text in self._classes:
+            return text.removeprefix("%"), self._classes[text]
+        family = text.rstrip("0123456789")
+        if family not in self._classes:
+            return None
+        return f"{family.removeprefix('%')}[{text[len(family) :]}]", self._classes[family]
 
     def read(self, text: str, kind: str, statement: Statement) -> str:
         """An operand as an expression of a C type."""
+        if found := self.register(text):
+            return converted(*found, kind)
         if _FLOAT_BITS.fullmatch(text):
             return float_literal(text)
         if _INTEGER.fullmatch(text):
@@ -77,15 +82,17 @@ class Operands:
             return f"place->{place[1]}[{'xyz'.index(place[2])}]"
         if text in _WARP:
             return _WARP[text]
-        if text[0] != "%":
-            return f"(u64){self._symbol(text, statement)}"
-        name = self.register(text, statement)
-        return converted(name, self.used[name], kind)
+        symbol = self._addresses.get(text) or self._symbols[text]
+        if symbol is None:
+            raise statement.refused(f"names {text}, which is not known here")
+        return f"(u64){symbol}"
 
     def assign(self, text: str, kind: str, expression: str, statement: Statement) -> str:
         """The C statement that writes a value of a C type to a register."""
-        name = self.register(text, statement)
-        own = self.used[name]
+        found = self.register(text)
+        if found is None:
+            raise statement.refused(f"names {text}, which no .reg declares")
+        name, own = found
         if own == kind:
             return f"{name} = {expression};"
         if own in FLOATS or kind in FLOATS:
@@ -99,12 +106,6 @@ class Operands:
             raise statement.refused(f"has the address {text}, which is not understood")
         base = self.read(match[1], "u64", statement)
         return f"({base} + ({match[2]}))" if match[2] else f"({base})"
-
-    def _symbol(self, name: str, statement: Statement) -> str:
-        found = self._addresses.get(name) or self._symbols[name]
-        if found is None:
-            raise statement.refused(f"names {name}, which is not known here")
-        return found
 
 
 def converted(expression: str, kind: str, wanted: str) -> str:

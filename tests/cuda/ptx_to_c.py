@@ -8,7 +8,7 @@ branch adds what it holds to the counts of the launch (prelude.h writes them).
 from pathlib import Path
 
 from .ptx_counts import Tally
-from .ptx_instructions import BITS, c_type, computation
+from .ptx_instructions import BITS, WIDE, c_type, computation
 from .ptx_operands import Operands, Symbols
 from .ptx_reader import Function, Instruction, Module, Statement, Variable, read_instruction, read_module
 
@@ -41,14 +41,10 @@ class FunctionWriter:
         self.tally = Tally() if counting else None
 
     def text(self) -> str:
-        """The whole function: its registers, then its statements."""
+        """The whole function."""
         for statement in self.function.body or ():
             self.write(statement)
-        registers: dict[str, list[str]] = {}
-        for name, kind in self.operands.used.items():
-            registers.setdefault(kind, []).append(name)
-        head = [_SIGNATURE.format(self.function.name) + " {"]
-        head += [f"{kind} {', '.join(names)};" for kind, names in registers.items()]
+        head = [_SIGNATURE.format(self.function.name) + " {", "u32 carry;"]
         if self.tally is not None:
             head.append(f"calls_{self.function.name}++;")
         return "\n".join([*head, *self.lines, "}"])
@@ -70,7 +66,7 @@ class FunctionWriter:
         """Registers, and memory with a name: `.local .align 8 .b8 depot[32]`, `.param .b64 param0`."""
         directive, kind, names = (statement.text.split(maxsplit=2) + [""])[:3]
         if directive == ".reg":
-            self.operands.declare_registers(kind.removeprefix("."), names)
+            self.lines.append(self.operands.declare_registers(kind.removeprefix("."), names))
         elif directive in (".local", ".param"):
             *_, kind, name = statement.text.split()
             name, _, count = name.rstrip("]").partition("[")
@@ -87,6 +83,8 @@ class FunctionWriter:
         if instruction.name in _END_A_BLOCK:
             self._count_block()
         write = _WRITERS.get(instruction.name, FunctionWriter._compute)
+        if "cc" in instruction.parts or instruction.name in ("addc", "subc", "madc"):
+            write = FunctionWriter._carry
         done = write(self, instruction)
         if instruction.guard:
             negated = instruction.guard.startswith("!")
@@ -107,6 +105,22 @@ class FunctionWriter:
             raise instruction.refused("has more operands than are known")
         values = [self.operands.read(source, kind, instruction) for source, kind in zip(sources, found.reads, strict=False)]
         return self.operands.assign(target, found.result, found.expression.format(*values), instruction)
+
+    def _carry(self, instruction: Instruction) -> str:
+        """Sums of numbers longer than a word: `.cc` leaves a carry, which `addc`, `subc` and `madc` add."""
+        target, *sources = instruction.operands
+        name, half, kind = instruction.name[:3], instruction.parts[1], f"u{instruction.type[1:]}"
+        if kind not in ("u32", "u64"):
+            raise instruction.refused()
+        wide, bits = WIDE[kind], BITS[kind]
+        values = [f"({wide}){self.operands.read(source, kind, instruction)}" for source in sources]
+        if name == "mad":
+            values[:2] = [f"({wide})({kind})({values[0]} * {values[1]} >> {bits if half == 'hi' else 0})"]
+        carried = " {} carry".format("-" if name == "sub" else "+") if len(instruction.name) == 4 else ""
+        done = f"{wide} sum = {values[0]} {'-' if name == 'sub' else '+'} {values[1]}{carried};"
+        given = self.operands.assign(target, kind, f"({kind})sum", instruction)
+        left = f"carry = sum >> {bits} & 1;" if "cc" in instruction.parts else ""
+        return f"{{ {done} {given} {left} }}"
 
     def _branch(self, instruction: Instruction) -> str:
         return f"goto {instruction.operands[0]};"
