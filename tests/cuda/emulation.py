@@ -75,8 +75,8 @@ class Done:
 
     def calls(self, kind: str, **members: Any) -> list[dict[str, Any]]:
         """The calls of a kind, with these members: `calls("copy", direction="HtoD")`."""
-        wanted = {"kind": kind, **members}.items()
-        return [call for call in self.log if wanted <= {k: v for k, v in call.items() if not isinstance(v, list)}.items()]
+        wanted = {"kind": kind, **members}
+        return [call for call in self.log if all(call.get(name) == value for name, value in wanted.items())]
 
 
 @dataclass(frozen=True)

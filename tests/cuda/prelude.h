@@ -139,8 +139,8 @@ static void write_counts(const char *kernel, call_count *functions) {
 
 /* ---- Threads: one runs after the other ---- */
 
-/* In single precision, .ftz takes a denormal number for 0, in what it reads and in what it makes. The processor does the
-   same while two bits of its control register are set. */
+/* An instruction with .ftz takes denormal numbers for 0, in what it reads and in what it makes. The processor does the
+   same while two bits of its control register are set: for all instructions, doubles too. */
 static u32 begin_flushing(void) {
     u32 before = _mm_getcsr();
     _mm_setcsr(FLUSH ? before | 0x8040 : before);

@@ -1,14 +1,13 @@
 """What PTX's arithmetic computes, as C expressions: one row of a table for each instruction.
 
 The names in an expression: `{0}`, `{1}`, `{2}` are the operands that the instruction reads, `{T}` its type in C, `{W}`
-the type twice as wide, `{bits}` the width of T, and `{f}` the f that ends the names of C's functions in single precision.
+the type twice as wide, `{bits}` the width of T, and `{f}` the f that ends C's names of functions in single precision.
 An instruction with a modifier that its row does not name is refused: it would compute something else.
 """
 
+import functools
 from dataclasses import dataclass
 from typing import NamedTuple
-
-from .ptx_reader import Instruction
 
 BITS = {kind + str(bits): bits for kind in "usb" for bits in (8, 16, 32, 64)} | {"f32": 32, "f64": 64}
 FLOATS = ("f32", "f64")
@@ -121,51 +120,53 @@ _COMPARISONS = {name: f"{{0}} {sign} {{1}}" for name, sign in _ORDERED.items()} 
 _TO_WHOLE = {"rni": "nearbyint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 
 
-def computation(instruction: Instruction) -> Computation:
-    """What an instruction computes; refuses those that are not in the table."""
-    if instruction.name == "setp":
-        return _comparison(instruction)
-    if instruction.name == "cvt":
-        return _conversion(instruction)
-    name, kind = instruction.name, instruction.type
-    halves = [part for part in instruction.parts if part in ("lo", "hi", "wide")]
-    key = ".".join([name, *halves])
-    families = _FAMILIES[kind[0]] if kind in TYPES else ()
-    form = next((_FORMS[key, family] for family in families if (key, family) in _FORMS), None)
-    if form is None or not set(instruction.parts[1:-1]) <= set(form.modifiers.split()):
-        raise instruction.refused()
+@functools.cache
+def computation(opcode: str) -> Computation | None:
+    """What an instruction computes; None of those that are not known."""
+    name, *modifiers = opcode.split(".")
+    if not modifiers or modifiers[-1] not in TYPES:
+        return None
+    if name == "setp":
+        return _comparison(modifiers)
+    if name == "cvt":
+        return _conversion(modifiers)
+    kind = modifiers.pop()
+    key = ".".join([name, *(half for half in modifiers if half in ("lo", "hi", "wide"))])
+    form = next((_FORMS[key, family] for family in _FAMILIES[kind[0]] if (key, family) in _FORMS), None)
+    if form is None or not set(modifiers) <= set(form.modifiers.split()):
+        return None
     own, wide = c_type(kind), WIDE.get(kind, "")
     types = {"T": own, "W": wide}
     expression = form.expression
     for mark, text in {"{T}": own, "{W}": wide, "{f}": "f" * (kind == "f32"), "{bits}": str(BITS.get(kind))}.items():
         expression = expression.replace(mark, text)
-    reads = tuple(types.get(read, read) for read in form.reads.split())
+    count = 1 + max(i for i in range(3) if f"{{{i}}}" in expression)
+    reads = tuple(types.get(read, read) for read in form.reads.split()[:count])
     return Computation(expression, reads, types.get(form.result, form.result))
 
 
-def _comparison(instruction: Instruction) -> Computation:
+def _comparison(modifiers: list[str]) -> Computation | None:
     """`setp.lt.ftz.f32 p, a, b`; not the kind that joins the outcome with another predicate."""
-    name, kind = instruction.parts[1], instruction.type
+    name, *others, kind = modifiers
     expression = _COMPARISONS.get(name)
     if kind not in FLOATS and name == "ne":
         expression = "{0} != {1}"
-    if expression is None or kind not in BITS or not set(instruction.parts[2:-1]) <= {"ftz"}:
-        raise instruction.refused()
+    if expression is None or kind == "pred" or not set(others) <= {"ftz"}:
+        return None
     return Computation(expression, (c_type(kind),) * 2, "pred")
 
 
-def _conversion(instruction: Instruction) -> Computation:
+def _conversion(modifiers: list[str]) -> Computation | None:
     """`cvt.rzi.ftz.s32.f32 d, a`: of the roundings of a float result, only that to the nearest."""
-    to, source = instruction.parts[-2:]
-    modifiers = set(instruction.parts[1:-2])
-    whole = [_TO_WHOLE[part] for part in modifiers if part in _TO_WHOLE]
+    *others, to, source = modifiers
+    whole = [_TO_WHOLE[part] for part in others if part in _TO_WHOLE]
     known = {"rn", "ftz", *_TO_WHOLE} | ({"sat"} if source in FLOATS and to in FLOATS else set())
-    if not modifiers <= known or not {to, source} <= set(BITS):
-        raise instruction.refused()
+    if not set(others) <= known or not {to, source} <= set(BITS):
+        return None
     value = f"{whole[0]}{'f' * (source == 'f32')}({{0}})" if whole else "{0}"
     if source in FLOATS and to not in FLOATS:
         value = _integer_of(value, to)
-    elif "sat" in modifiers:
+    elif "sat" in others:
         value = f"clamped({value}, 0, 1)"
     return Computation(value, (c_type(source),), c_type(to))
 

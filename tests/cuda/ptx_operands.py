@@ -1,8 +1,8 @@
 """The operands of PTX in C: registers are local variables, memory is the host's.
 
-`.reg .b64 %rd<20>` becomes an array `u64 rd[20]`, and the register `%rd12` is rd[12]: a variable for each would make gcc
-twice as slow, as it looks through all variables at every label. An instruction may read a register as another type of
-the same width: as a signed integer, or its bits as a float.
+`.reg .b64 %rd<20>` becomes an array `u64 rd[20]`, and the register `%rd12` is rd[12]. (With a variable for each, gcc
+takes twice the time: it looks through all variables at every label.) An instruction may read a register as another type
+of the same width: as a signed integer, or its bits as a float.
 """
 
 import math
@@ -97,7 +97,9 @@ class Operands:
             return f"{name} = {expression};"
         if own in FLOATS or kind in FLOATS:
             return f"{name} = {converted(f'({kind})({expression})', kind, own)};"
-        return f"{name} = ({kind})({expression});"  # C extends the sign, or fills with zeros, where the register is wider
+        return (
+            f"{name} = ({kind})({expression});"  # C extends the sign, or fills with zeros, where the register is wider
+        )
 
     def address(self, text: str, statement: Statement) -> str:
         """`[%rd1+8]` as an expression, to be cast to a pointer."""

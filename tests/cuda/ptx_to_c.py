@@ -64,7 +64,7 @@ class FunctionWriter:
 
     def _declare(self, statement: Statement) -> None:
         """Registers, and memory with a name: `.local .align 8 .b8 depot[32]`, `.param .b64 param0`."""
-        directive, kind, names = (statement.text.split(maxsplit=2) + [""])[:3]
+        directive, kind, names = [*statement.text.split(maxsplit=2), "", ""][:3]
         if directive == ".reg":
             self.lines.append(self.operands.declare_registers(kind.removeprefix("."), names))
         elif directive in (".local", ".param"):
@@ -99,11 +99,12 @@ class FunctionWriter:
 
     def _compute(self, instruction: Instruction) -> str:
         """Arithmetic, comparison, conversion: what the table of instructions says."""
-        found = computation(instruction)
+        found = computation(instruction.opcode)
         target, *sources = instruction.operands
-        if len(sources) != len(found.reads[: len(sources)]):
-            raise instruction.refused("has more operands than are known")
-        values = [self.operands.read(source, kind, instruction) for source, kind in zip(sources, found.reads, strict=False)]
+        if found is None or len(sources) != len(found.reads):
+            raise instruction.refused()
+        pairs = zip(sources, found.reads, strict=True)
+        values = [self.operands.read(source, kind, instruction) for source, kind in pairs]
         return self.operands.assign(target, found.result, found.expression.format(*values), instruction)
 
     def _carry(self, instruction: Instruction) -> str:

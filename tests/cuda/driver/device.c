@@ -45,7 +45,8 @@ API cuGetErrorName(enum result error, const char **name) {
 }
 
 API cuGetErrorString(enum result error, const char **text) {
-    *text = error == INVALID_PTX ? "the emulation refuses this PTX; its reason is on stderr" : "from the emulated driver";
+    int refused = error == INVALID_PTX;
+    *text = refused ? "the emulation refuses this PTX; its reason is on stderr" : "from the emulated driver";
     return SUCCESS;
 }
 

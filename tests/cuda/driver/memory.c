@@ -68,7 +68,8 @@ static enum result give_memory(handle *start, size_t bytes, handle stream) {
         return INVALID_VALUE;
     }
     *start = allocate(bytes);
-    log_call("alloc", "\"address\": %llu, \"bytes\": %zu, \"stream\": %llu", number_of(*start), bytes, number_of(stream));
+    log_call("alloc", "\"address\": %llu, \"bytes\": %zu, \"stream\": %llu", number_of(*start), bytes,
+             number_of(stream));
     return *start ? SUCCESS : OUT_OF_MEMORY;
 }
 
