@@ -15,8 +15,8 @@ from pathlib import Path
 from .ptx_reader import Refused
 from .ptx_to_c import translated
 
-# Without optimization gcc takes 7 seconds for 110,000 lines of PTX, with -O1 130 (24 where registers are not arrays); what
-# it makes runs at a third of the speed. Products and sums are fused only where PTX says so.
+# Without optimization gcc takes 7 seconds for 110,000 lines of PTX, with -O1 130 (24 if registers are not arrays), and
+# what it makes runs at a third of the speed. Products and sums are fused only where PTX says so.
 OPTIONS = ["-O0", "-w", "-shared", "-fPIC", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fwrapv"]
 OPTIONS += ["-fno-strict-aliasing", "-fvisibility=default"]
 

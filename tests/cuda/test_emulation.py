@@ -17,12 +17,14 @@ from .ptx_to_c import translated
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 
-START = """
+# How a program begins. Taichi imports torch by itself, which takes longer than most tests, unless it is told not to.
+START_WITH_TORCH = """
 import json, sys
-import numpy as np, taichi as ti, torch
+import numpy as np, taichi as ti
 ti.init(arch=ti.cuda, offline_cache=False, log_level=ti.ERROR, device_memory_GB=0.1, fast_math=False)
 assert ti.cfg.arch == ti.cuda
 """
+START = "import os; os.environ['TI_ENABLE_TORCH'] = '0'" + START_WITH_TORCH
 
 # Errors in units of the last place, which the CUDA Math API reference grants: 4 for a tangent in single precision, less
 # for all others here; libm's own, and numpy's, add one.
@@ -35,8 +37,9 @@ def results(done: Done) -> dict[str, list]:
 
 
 ARITHMETIC = (
-    START
+    START_WITH_TORCH
     + """
+import torch
 real, number = (ti.f32, np.float32) if sys.argv[1] == "32" else (ti.f64, np.float64)
 
 @ti.kernel
@@ -56,7 +59,7 @@ def arithmetic(a: ti.types.ndarray(real, 2), b: ti.types.ndarray(real, 2), out: 
         out[7, i, j] = total
 
 a, b = np.random.default_rng(0).uniform(0.1, 2, (2, 5, 7)).astype(number)
-out = torch.zeros((8, 5, 7), dtype=torch.float32 if number == np.float32 else torch.float64)
+out = torch.from_numpy(np.zeros((8, 5, 7), number))
 arithmetic(torch.from_numpy(a), torch.from_numpy(b), out)
 print(json.dumps({"a": a.tolist(), "b": b.tolist(), "out": out.tolist()}))
 """
@@ -80,7 +83,7 @@ def integers(x: ti.types.ndarray(ti.i32, 1), out: ti.types.ndarray(ti.i64, 2), b
     for i in x:
         wide = ti.cast(x[i], ti.i64)
         out[0, i] = x[i] // 7
-        out[1, i] = wide * 1234567891011 % 1000003
+        out[1, i] = wide * 1234567891 % 1000003
         out[2, i] = (x[i] << 3) ^ (x[i] >> 2)
         out[3, i] = ti.cast(ti.cast(x[i], ti.i8), ti.i64)
         out[4, i] = ti.cast(ti.cast(x[i], ti.u16), ti.i64)
@@ -90,8 +93,8 @@ def integers(x: ti.types.ndarray(ti.i32, 1), out: ti.types.ndarray(ti.i64, 2), b
         ti.atomic_xor(bins[5], x[i])
 
 x = np.random.default_rng(0).integers(-(10**6), 10**6, 300).astype(np.int32)
-out, bins = torch.zeros((6, 300), dtype=torch.int64), torch.zeros(6, dtype=torch.int32)
-integers(torch.from_numpy(x), out, bins)
+out, bins = np.zeros((6, 300), np.int64), np.zeros(6, np.int32)
+integers(x, out, bins)
 print(json.dumps({"x": x.tolist(), "out": out.tolist(), "bins": bins.tolist()}))
 """
 )
@@ -100,7 +103,7 @@ print(json.dumps({"x": x.tolist(), "out": out.tolist(), "bins": bins.tolist()}))
 def test_integers_and_atomics_are_exact(tmp_path):
     found = results(Emulation(tmp_path).run(INTEGERS))
     x = np.array(found["x"], np.int32)
-    products = x.astype(np.int64) * 1234567891011 % 1000003
+    products = x.astype(np.int64) * 1234567891 % 1000003
     thirds = (x.astype(np.float32) * np.float32(0.3)).astype(np.int32)
     wanted = [x // 7, products, (x << 3) ^ (x >> 2), x.astype(np.int8), x.astype(np.uint16), thirds]
     np.testing.assert_array_equal(found["out"], wanted)
@@ -123,13 +126,13 @@ def library(a: ti.types.ndarray(real, 1), out: ti.types.ndarray(real, 2)):
         out[3, i] = ti.exp(x)
         out[4, i] = ti.log(x)
         out[5, i] = ti.tanh(x)
-        out[6, i] = ti.atan2(x, 0.7)
+        out[6, i] = ti.atan2(x, 0.5)
         out[7, i] = ti.acos(x / 4)
-        out[8, i] = ti.pow(x, 1.7)
+        out[8, i] = ti.pow(x, 1.5)
 
 a = np.random.default_rng(0).uniform(0.1, 4, 200).astype(number)
-out = torch.zeros((9, 200), dtype=torch.float32 if number == np.float32 else torch.float64)
-library(torch.from_numpy(a), out)
+out = np.zeros((9, 200), number)
+library(a, out)
 print(json.dumps({"a": a.tolist(), "out": out.tolist()}))
 """
 )
@@ -140,9 +143,8 @@ def test_cudas_library_is_close(tmp_path, precision):
     found = results(Emulation(tmp_path).run(LIBRARY_FUNCTIONS, precision))
     real = np.float32 if precision == "32" else np.float64
     a, out = np.array(found["a"], real), np.array(found["out"], real)
-    seventh, power, million = real(0.7), real(1.7), real(1000000)
-    wanted = [np.sin(a), np.cos(a * million), np.tan(a), np.exp(a), np.log(a), np.tanh(a)]
-    wanted += [np.arctan2(a, seventh), np.arccos(a / 4), a**power]
+    wanted = [np.sin(a), np.cos(a * real(1000000)), np.tan(a), np.exp(a), np.log(a), np.tanh(a)]
+    wanted += [np.arctan2(a, real(0.5)), np.arccos(a / 4), a ** real(1.5)]
     units = abs(out - wanted) / np.spacing(abs(np.array(wanted)))
     assert units.max() < LIBRARY, units.max(axis=1)
 
@@ -151,13 +153,13 @@ DENORMALS = (
     START
     + """
 @ti.kernel
-def halve(x: ti.types.ndarray(ti.f32, 1), y: ti.types.ndarray(ti.f32, 1), factor: ti.f32):
+def multiply(x: ti.types.ndarray(ti.f32, 1), y: ti.types.ndarray(ti.f32, 1), factor: ti.f32):
     for i in x:
         y[i] = x[i] * factor - 1.0000001
 
-x, y = torch.tensor([1.0000001, 3.0]), torch.zeros(2)
-halve(x, y, 1.0000001)
-small = torch.tensor([1.5e-38, 1e-39, 3e-38])
+x, y = np.array([1.0000001, 3.0], np.float32), np.zeros(2, np.float32)
+multiply(x, y, 1.0000001)
+small = np.array([1.5e-38, 1e-39, 3e-38], np.float32)
 
 @ti.kernel
 def scale(x: ti.types.ndarray(ti.f32, 1)):
@@ -179,19 +181,20 @@ def test_single_precision_is_fused_and_flushed_as_on_a_device(tmp_path):
 
 
 SAXPY = (
-    START
+    START_WITH_TORCH
     + """
+import torch
+
 @ti.kernel
 def saxpy(a: ti.f32, x: ti.types.ndarray(ti.f32, 1), y: ti.types.ndarray(ti.f32, 1)):
     ti.loop_config(block_dim=32)
     for i in range(x.shape[0]):
-        for k in range(3):
-            y[i] = y[i] + a * x[i]
+        y[i] = y[i] + a * x[i]
 
 x, y = torch.arange(100.0), torch.ones(100)
 saxpy(2.0, x, y)
 ti.sync()
-assert y.tolist() == (1 + 6 * x).tolist()
+assert y.tolist() == (1 + 2 * x).tolist()
 """
 )
 
@@ -211,18 +214,38 @@ def test_tensors_on_the_host_are_copied(tmp_path):
     assert len(done.calls("copy", direction="DtoH", bytes=400)) == 2
 
 
+PRODUCTS = (
+    START
+    + """
+@ti.kernel
+def products(a: ti.types.ndarray(ti.f32, 2), b: ti.types.ndarray(ti.f32, 2), out: ti.types.ndarray(ti.f32, 1)):
+    ti.loop_config(block_dim=32)
+    for i in range(a.shape[0]):
+        total = 0.0
+        for k in range(a.shape[1]):
+            total = total + a[i, k] * b[i, k]
+        out[i] = ti.sqrt(total)
+
+out = np.zeros(5, np.float32)
+products(np.ones((5, 9), np.float32), np.ones((5, 9), np.float32), out)
+ti.sync()
+assert out.tolist() == [3] * 5
+"""
+)
+
+
 def test_a_kernel_is_counted(tmp_path):
-    done = Emulation(tmp_path, count=True).run(SAXPY)
+    done = Emulation(tmp_path, count=True).run(PRODUCTS)
     (count,) = [count for count in done.counts if count["flops"]]
-    assert count["threads"] == 132 * 2 * 32
-    assert count["flops"] == 100 * 3 * 2  # a fused product and sum each
-    assert count["float_loads"] == 100 * 3 * 2
-    assert count["stores"] == 100 * 3
-    assert count["special"] == 0
+    assert count["threads"] == 132 * 2 * 32  # Taichi's threads take the 5 rows in turn
+    assert count["flops"] == 5 * 9 * 2  # a fused product and sum each
+    assert count["float_loads"] == 5 * 9 * 2
+    assert count["stores"] == 5
+    assert count["special"] == 5
 
 
 def test_without_kernels_the_ptx_is_kept(tmp_path):
-    done = Emulation(tmp_path, kernels=False, sm=75).run(SAXPY.replace("assert y", "y"))
+    done = Emulation(tmp_path, kernels=False, sm=75).run(PRODUCTS.replace("assert out", "out"))
     assert ".target sm_75" in done.modules[-1].read_text()
     assert not list(done.modules[-1].parent.glob("*.so"))
 
@@ -231,10 +254,10 @@ def test_a_second_run_compiles_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_EMULATION_CACHE", str(tmp_path / "cache"))
     ages = []
     for _ in range(2):
-        Emulation(tmp_path / "runs").run(SAXPY)
+        Emulation(tmp_path / "runs").run(PRODUCTS)
         ages.append({path: path.stat().st_mtime_ns for path in (tmp_path / "cache").glob("*.so")})
     assert ages[0] == ages[1]
-    assert len(ages[0]) == 2  # Taichi's run time, and saxpy
+    assert len(ages[0]) == 2  # Taichi's run time, and the kernel's
 
 
 BARRIER = (
@@ -247,7 +270,7 @@ def meet(x: ti.types.ndarray(ti.i32, 1)):
         ti.simt.block.sync()
         x[i] = 1
 
-meet(torch.zeros(32, dtype=torch.int32))
+meet(np.zeros(32, np.int32))
 """
 )
 
@@ -316,13 +339,11 @@ def test_the_drivers_functions_can_be_called(tmp_path):
 
 
 def test_a_large_kernel_is_translated_in_seconds():
-    block = [
-        line for line in TWICE.splitlines() if line.startswith("\t") and ".param ." not in line and "ret" not in line
-    ]
+    start = TWICE.index("\tmov.u32 %r1")
     begin = time.perf_counter()
-    text = translated(TWICE.replace("\tret;", "\n".join(block[2:] * 5000) + "\n\tret;"))
-    assert text.count("\n") > 40000
-    assert time.perf_counter() - begin < 20
+    text = translated(TWICE[:start] + TWICE[start : TWICE.index("\tret;")] * 5000 + "\tret;\n}\n")
+    assert text.count("\n") > 45000
+    assert time.perf_counter() - begin < 20  # half a second, on a machine that does nothing else
 
 
 def test_ptxas_reports_registers(tmp_path):
