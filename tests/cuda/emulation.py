@@ -139,6 +139,8 @@ def main() -> None:
     """By hand: `python -m tests.cuda.emulation FOLDER COMMAND...`; CUDA_EMULATION_COUNT=1 in front of it counts."""
     folder = Path(sys.argv[1]).absolute()
     folder.mkdir(parents=True, exist_ok=True)
+    for name in ("log.jsonl", "counts.jsonl"):  # of the run before: calls are appended
+        (folder / name).unlink(missing_ok=True)
     emulation = Emulation(folder, count="CUDA_EMULATION_COUNT" in os.environ)
     os.execvpe(sys.argv[2], sys.argv[2:], emulation.environment(folder))
 

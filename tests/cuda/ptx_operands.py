@@ -97,9 +97,8 @@ class Operands:
             return f"{name} = {expression};"
         if own in FLOATS or kind in FLOATS:
             return f"{name} = {converted(f'({kind})({expression})', kind, own)};"
-        return (
-            f"{name} = ({kind})({expression});"  # C extends the sign, or fills with zeros, where the register is wider
-        )
+        # Where the register is wider, C extends the sign of a signed type, and fills up others with zeros.
+        return f"{name} = ({kind})({expression});"
 
     def address(self, text: str, statement: Statement) -> str:
         """`[%rd1+8]` as an expression, to be cast to a pointer."""

@@ -147,7 +147,8 @@ def _read_variable(statement: Statement) -> Variable:
 
 def _read_body(rest: Iterator[Statement]) -> tuple[Statement, ...]:
     """The statements up to the brace that closes a function; its opening brace is read already."""
-    body, depth = [], 1
+    body: list[Statement] = []
+    depth = 1
     for statement in rest:
         depth += {"{": 1, "}": -1}.get(statement.text, 0)
         if depth == 0:

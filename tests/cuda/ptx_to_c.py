@@ -85,7 +85,10 @@ class FunctionWriter:
         write = _WRITERS.get(instruction.name, FunctionWriter._compute)
         if "cc" in instruction.parts or instruction.name in ("addc", "subc", "madc"):
             write = FunctionWriter._carry
-        done = write(self, instruction)
+        try:
+            done = write(self, instruction)
+        except (KeyError, ValueError):  # another type, or another number of operands, than any that is known
+            raise instruction.refused() from None
         if instruction.guard:
             negated = instruction.guard.startswith("!")
             register = self.operands.read(instruction.guard.removeprefix("!"), "pred", instruction)
@@ -196,12 +199,7 @@ class FunctionWriter:
         result = operands.pop(0).strip("() ") if operands[0][0] == "(" else "0"
         name = operands.pop(0)
         parameters = _listed(operands[0]) if operands else []
-        if name[0] == "%":
-            function = f"((ptx_function){self.operands.read(name, 'u64', instruction)})"
-        else:
-            function = self.symbols[name]
-            if function is None:
-                raise instruction.refused(f"calls {name}, which is not known here")
+        function = f"((ptx_function){self.operands.read(name, 'u64', instruction)})"
         return f"{function}(place, (char *[]){{{', '.join([*parameters, '0'])}}}, {result});"
 
 

@@ -291,6 +291,7 @@ def call(name, *arguments):
 context, module, kernel, stream = (ctypes.c_void_p() for _ in range(4))
 call("cuInit", 0)
 call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+assert cuda.cuStreamCreate(ctypes.byref(stream), 0) == 201  # this thread has no context
 call("cuCtxSetCurrent", context)
 call("cuModuleLoadData", ctypes.byref(module), open(sys.argv[1], "rb").read())
 call("cuModuleGetFunction", ctypes.byref(kernel), module, b"twice")

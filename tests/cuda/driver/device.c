@@ -122,6 +122,10 @@ API cuMemPoolSetAttribute(handle pool, unsigned number, void *value) {
 
 static __thread handle current_context;
 
+int has_context(void) {
+    return current_context != NULL;
+}
+
 static void make_current(handle context) {
     current_context = context;
     log_call("context", "\"context\": %llu", number_of(context));
@@ -170,6 +174,9 @@ API cuDevicePrimaryCtxRelease_v2(int device) {
 
 API cuStreamCreate(handle *stream, unsigned flags) {
     (void)flags;
+    if (!has_context()) {
+        return INVALID_CONTEXT;
+    }
     *stream = new_handle();
     log_call("stream", "\"stream\": %llu", number_of(*stream));
     return SUCCESS;

@@ -26,6 +26,9 @@ typedef void *handle;
    "kind", in printf's way, or is "". */
 void log_call(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Whether the calling thread has a context. Without one a device neither allocates, nor loads modules, nor launches. */
+int has_context(void);
+
 /* A number of a handle, for the log. */
 static inline unsigned long long number_of(handle handle) { return (unsigned long long)(uintptr_t)handle; }
 

@@ -67,6 +67,9 @@ static enum result give_memory(handle *start, size_t bytes, handle stream) {
     if (bytes == 0) {
         return INVALID_VALUE;
     }
+    if (!has_context()) {
+        return INVALID_CONTEXT;
+    }
     *start = allocate(bytes);
     log_call("alloc", "\"address\": %llu, \"bytes\": %zu, \"stream\": %llu", number_of(*start), bytes,
              number_of(stream));

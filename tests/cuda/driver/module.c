@@ -72,6 +72,9 @@ API cuModuleLoadDataEx(handle *loaded, const char *ptx, unsigned count, unsigned
     (void)count;
     (void)options;
     (void)values;
+    if (!has_context()) {
+        return INVALID_CONTEXT;
+    }
     if (!strstr(ptx, ".version")) {
         fprintf(stderr, "emulated CUDA: only modules that are PTX text can be loaded\n");
         return NOT_SUPPORTED;
@@ -171,7 +174,10 @@ API cuLaunchKernel(handle launched, unsigned grid_x, unsigned grid_y, unsigned g
     log_call("launch", "\"kernel\": \"%s\", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"stream\": %llu",
              kernel->name, grid_x, grid_y, grid_z, block_x, block_y, block_z, number_of(stream));
 
-    /* What a device refuses too: an empty grid, an empty block, too many threads of a block. */
+    /* What a device refuses too: no context, an empty grid, an empty block, too many threads of a block. */
+    if (!has_context()) {
+        return INVALID_CONTEXT;
+    }
     size_t threads = (size_t)block_x * block_y * block_z;
     size_t blocks = (size_t)grid_x * grid_y * grid_z;
     if (blocks == 0 || threads == 0 || threads > 1024) {
