@@ -1,4 +1,5 @@
 /* The log of calls: one JSON object a line, in the file that CUDA_EMULATION_LOG names. Without the name, no log. */
+#define _GNU_SOURCE
 #include "driver.h"
 
 #include <stdarg.h>
@@ -22,6 +23,8 @@ void log_call(const char *kind, const char *format, ...) {
     if (!file) {
         return;
     }
+    /* Threads of the host write whole lines. */
+    flockfile(file);
     fprintf(file, "{\"kind\": \"%s\"%s", kind, format[0] ? ", " : "");
     va_list members;
     va_start(members, format);
@@ -31,4 +34,5 @@ void log_call(const char *kind, const char *format, ...) {
 
     /* A process that crashes in a kernel still leaves every call before it. */
     fflush(file);
+    funlockfile(file);
 }
