@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 _HERE = Path(__file__).parent
-_OPTIONS = ["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread"]
+_OPTIONS = ["-O1", "-Wall", "-Wextra", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread"]
 
 
 def why_not() -> str | None:
