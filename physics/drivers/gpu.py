@@ -242,7 +242,7 @@ class GpuDriver(Driver):
         return Evaluation({name: found.fields[name][chosen] for name in names}, found.indices[chosen])
 
     def _evaluated(self, names: Sequence[str]) -> Evaluation:
-        """These fields of all environments, and those that were read before: programs read the same after every step."""
+        """These fields of all environments, with those read before: programs read the same after every step."""
         if self._evaluation is None or any(name not in self._evaluation.fields for name in names):
             self._asked |= dict.fromkeys(names)
             places, rows = self._handed_out(self._asked)

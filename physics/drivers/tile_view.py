@@ -138,7 +138,7 @@ class TileView:
 
 
 class ColumnView(TileView):
-    """One environment of arrays in columns (numbers, environments): neighbours in a GPU's warp read neighbouring words."""
+    """One environment of arrays (numbers, environments): neighbours in a GPU's warp read neighbouring words."""
 
     def _number(self, array: Any, row: Any) -> Any:
         return subscript(None, array, row, self._tile)
