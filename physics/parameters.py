@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .arguments import as_environments
+from .batch_numbers import HostNumbers
 from .drivers.interface import Driver
 from .overrides import Overrides
 from .runtime import Runtime
@@ -21,6 +21,9 @@ class SolverParameters:
 
     num_envs: int
     runtime: Runtime
+    device: torch.device
+    dtype: torch.dtype
+    _numbers: HostNumbers
     _driver: Driver
     _overrides: Overrides
 
@@ -50,7 +53,7 @@ class SolverParameters:
 
     def update_parameters(self, parameters: Mapping[str, Any], envs_idx: Any = None) -> None:
         """`set_parameters` for several names at once: what follows from them is found once, and all are set or none."""
-        self._differ(parameters, as_environments(envs_idx, self.num_envs))
+        self._differ(parameters, self._numbers.environments(envs_idx, self.num_envs))
 
     def get_parameters(self, name: str, envs_idx: Any = None) -> torch.Tensor:
         """Model numbers of environments by MuJoCo's name, (n, *shape) float64: their own, or else the model's.
@@ -62,11 +65,11 @@ class SolverParameters:
             KeyError: for an unknown name, with those there are.
             IndexError: for an environment that does not exist.
         """
-        return torch.from_numpy(self._overrides.get(name, as_environments(envs_idx, self.num_envs)))
+        return torch.from_numpy(self._overrides.get(name, on_host(self._numbers.environments(envs_idx, self.num_envs))))
 
-    def _differ(self, parameters: Mapping[str, Any], index: np.ndarray | None) -> None:
+    def _differ(self, parameters: Mapping[str, Any], index: Any) -> None:
         self.runtime.require()
-        fields, anew = self._overrides.set(parameters, index)
+        fields, anew = self._overrides.set(parameters, on_host(index))
         if anew:
             self._driver.differ(fields, self._overrides.features())
         else:
@@ -81,7 +84,13 @@ class SolverParameters:
             self._overrides.load_state_dict(saved)
             self._driver.differ(self._overrides.fields(), self._overrides.features())
 
-    def _shown(self, index: np.ndarray | None, dtype: torch.dtype) -> dict[str, torch.Tensor]:
+    def _shown(self, index: Any) -> dict[str, torch.Tensor]:
         """The environments' own numbers among those that show, (n, ...) each."""
         names = [name for name in _SHOWN if name in self._overrides] if self._overrides else []
-        return {name: torch.from_numpy(self._overrides.get(name, index)).to(dtype) for name in names}
+        found = {name: torch.from_numpy(self._overrides.get(name, on_host(index))) for name in names}
+        return {name: numbers.to(self.device, self.dtype) for name, numbers in found.items()}
+
+
+def on_host(index: Any) -> np.ndarray | None:
+    """Environment indices as numpy's."""
+    return index.cpu().numpy() if isinstance(index, torch.Tensor) else index

@@ -101,7 +101,7 @@ def init(
     """Start Taichi for Tumble, or start it anew with other settings.
 
     Args:
-        device: "cpu".
+        device: "cpu" or "cuda". The GPU driver has not run on a GPU yet (docs/gpu.md).
         precision: "32" (what people train with) or "64" (for proofs).
         lanes: environments per SIMD register: 1, 4, 8 or 16; by default as many as the processor's registers hold.
         threads: worker threads; by default one for each core, or `TUMBLE_THREADS`. Where there is one for each core
@@ -114,12 +114,25 @@ def init(
     if device not in DEVICES:
         raise ValueError(f"device={device!r}: Tumble runs on {' or '.join(map(repr, DEVICES))}")
     if device == "cuda":
-        raise ValueError("device='cuda': the GPU drivers of the solver are not built yet; use device='cpu'")
+        _require_gpu(lanes)
     if precision not in PRECISIONS:
         raise ValueError(f"precision={precision!r}: choose '32' or '64'")
-    lanes = default_lanes(precision) if lanes is None else lane_width(lanes)
+    lanes = 1 if device == "cuda" else default_lanes(precision) if lanes is None else lane_width(lanes)
     threads = default_threads() if threads is None else thread_count("threads", threads)
-    return in_taichis_thread(_begin, device, precision, lanes, threads)
+    return in_taichis_thread(_begin, device, precision, lanes, threads, "cuda" if device == "cuda" else "")
+
+
+def _require_gpu(lanes: int | None) -> None:
+    """Refuse a GPU that is not there, and lanes on it."""
+    import torch
+
+    if not torch.cuda.is_available():
+        raise ValueError(
+            "device='cuda': this torch finds no GPU (torch.cuda.is_available() is False); install a CUDA build of torch "
+            "and the GPU's driver, or use device='cpu'"
+        )
+    if lanes not in (None, 1):
+        raise ValueError(f"lanes={lanes}: on a GPU every thread takes one environment; leave lanes out")
 
 
 def init_columns(arch: str = "cpu", device: str = "cpu", precision: str = "32") -> Runtime:

@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from .arguments import as_count, as_environments, as_numbers, as_rows, require_start
+from .arguments import as_count
+from .batch_numbers import numbers_for
 from .drivers.cpu import CpuDriver
 from .drivers.gpu import GpuDriver
 from .drivers.interface import STATE, ClosedSolverError, Driver, View
 from .drivers.settings import CONTACTS_FULL, NON_FINITE, Count
 from .model.model import Model
 from .overrides import Overrides
-from .parameters import SolverParameters
+from .parameters import SolverParameters, on_host
 from .readout.contacts import SOURCES as CONTACT_SOURCES
 from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, derive, sources_of
@@ -61,7 +62,7 @@ class RigidSolver(SolverParameters):
             else CpuDriver(runtime, model, self.num_envs, width, needed)
         )
         self._overrides = Overrides(model, self.num_envs, self.dtype == torch.float32)
-        self._numpy_dtype = np.dtype(np.float32 if self.dtype == torch.float32 else np.float64)
+        self._numbers = numbers_for(self.device, self.dtype, runtime.columns)
         self._nq, self._nv, self._nu = int(model.mj.nq), int(model.mj.nv), int(model.mj.nu)
         self.notes = [*model.notes, *solver_notes(model, self.dtype == torch.float32)]
         self.edits = 1
@@ -145,9 +146,9 @@ class RigidSolver(SolverParameters):
             ValueError: for a wrong shape, naming what was expected.
             IndexError: for an environment that does not exist.
         """
-        index = as_environments(envs_idx, self.num_envs)
+        index = self._numbers.environments(envs_idx, self.num_envs)
         count = self.num_envs if index is None else len(index)
-        zero = np.zeros((), self._numpy_dtype)
+        zero = self._numbers.numbers(0.0)
         for name, value, width in (("qpos", qpos, self._nq), ("qvel", qvel, self._nv)):
             if value is not None:
                 self._driver.write(name, self._rows_of(name, value, count, width), index)
@@ -179,13 +180,13 @@ class RigidSolver(SolverParameters):
             IndexError: for an environment that does not exist.
             KeyError: for an unknown name of a parameter.
         """
-        index = as_environments(envs_idx, self.num_envs)
+        index = self._numbers.environments(envs_idx, self.num_envs)
         count = self.num_envs if index is None else len(index)
         start = self._start(count, qpos, qvel)  # before anything is changed: it may raise
         if parameters:
             self._differ(parameters, index)
         if qpos is None and "qpos0" in self._overrides:
-            start = self._start(count, self._overrides.get("qpos0", index), qvel)
+            start = self._start(count, self._overrides.get("qpos0", on_host(index)), qvel)
         self._driver.reset(index, start)
         self.edits += 1
 
@@ -235,17 +236,17 @@ class RigidSolver(SolverParameters):
         Raises:
             ValueError: for a wrong shape, naming what was expected.
         """
-        wanted = as_numbers(controls, self._numpy_dtype)
+        wanted = self._numbers.numbers(controls)
         if wanted.ndim != 3 or wanted.shape[::2] != (self.num_envs, self._nu) or not wanted.shape[1]:
             expected = f"({self.num_envs}, nstep, {self._nu})"
-            raise ValueError(f"controls: expected shape {expected} with at least one step, got {wanted.shape}")
+            raise ValueError(f"controls: expected shape {expected} with at least one step, got {tuple(wanted.shape)}")
         track = self._driver.rollout(wanted)
         self.edits += 1
         return Trajectory(track[..., : self._nq], track[..., self._nq :])
 
     def forward(self, envs_idx: Any = None) -> None:
         """Bring the derived quantities of environments to their present state; nothing moves."""
-        self._driver.forward(as_environments(envs_idx, self.num_envs))
+        self._driver.forward(self._numbers.environments(envs_idx, self.num_envs))
 
     # what follows from the state
 
@@ -259,21 +260,21 @@ class RigidSolver(SolverParameters):
         Raises:
             KeyError: for an unknown name, with the nearest ones.
         """
-        index = as_environments(envs_idx, self.num_envs)
+        index = self._numbers.environments(envs_idx, self.num_envs)
         if name in STATE:
             return self._driver.read(name, index)
         fields = self._driver.evaluate(sources_of((name,)), index)
-        return derive(self.model, name, fields | self._shown(index, self.dtype))
+        return derive(self.model, name, fields | self._shown(index))
 
     def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
         """`get` for several quantities at once: quicker, and those that are outputs are parts of one tensor."""
-        index = as_environments(envs_idx, self.num_envs)
+        index = self._numbers.environments(envs_idx, self.num_envs)
         sources = [name for name in sources_of(names) if name not in STATE]
         together = [name for name in sources if self._driver.delivers((name,))]
         fields = self._driver.evaluate(together, index) if together else {}
         if others := [name for name in sources if name not in fields]:
             fields |= self._driver.evaluate(others, index)
-        found, shown = {}, self._shown(index, self.dtype)
+        found, shown = {}, self._shown(index)
         for name in names:
             mine = {n: fields[n] if n in fields else self._driver.read(n, index) for n in sources_of((name,))}
             found[name] = derive(self.model, name, mine | shown)
@@ -306,23 +307,23 @@ class RigidSolver(SolverParameters):
         Raises:
             IndexError: for an environment that does not exist.
         """
-        index = as_environments([env], self.num_envs)
+        index = self._numbers.environments([env], self.num_envs)
         fields, indices = self._driver.evaluate_together([f.name for f in QUANTITIES], index)
-        numbers = {name: values[:1] for name, values in fields.items()} | self._shown(index, self.dtype)
+        numbers = {name: values[:1] for name, values in fields.items()} | self._shown(index)
         return inspect_numbers(self.model, numbers, indices[0], self._driver.sizes)
 
     # what users pass
 
-    def _start(self, count: int, qpos: Any, qvel: Any) -> np.ndarray | None:
+    def _start(self, count: int, qpos: Any, qvel: Any) -> Any:
         """Coordinates (count, nq + nv) in which environments start; None: those of the reference state."""
         if qpos is None and qvel is None:
             return None
-        rows = np.zeros((count, self._nq + self._nv), self._numpy_dtype)
-        rows[:, : self._nq] = self.model.mj.qpos0 if qpos is None else self._rows_of("qpos", qpos, count, self._nq)
-        if qvel is not None:
-            rows[:, self._nq :] = self._rows_of("qvel", qvel, count, self._nv)
-        require_start(rows, self._nq, LARGEST)
+        start = self.model.mj.qpos0 if qpos is None else qpos
+        start = self._rows_of("qpos", start, count, self._nq)
+        moving = None if qvel is None else self._rows_of("qvel", qvel, count, self._nv)
+        rows = self._numbers.side_by_side(count, start, moving, self._nv)
+        self._numbers.require_start(rows, self._nq, LARGEST)
         return rows
 
-    def _rows_of(self, name: str, value: Any, count: int, width: int) -> np.ndarray:
-        return as_rows(name, value, count, width, self._numpy_dtype)
+    def _rows_of(self, name: str, value: Any, count: int, width: int) -> Any:
+        return self._numbers.rows(name, value, count, width)

@@ -19,6 +19,7 @@ RANKS = {
     "physics.tracing": 0,
     "physics.taichi_thread": 0,
     "physics.arguments": 0,
+    "physics.batch_numbers": 1,
     "physics.kernel_cache": 0,
     "physics.memory": 0,
     "physics.retired": 0,

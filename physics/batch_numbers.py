@@ -1,0 +1,105 @@
+"""Users' numbers on their way to a driver: numpy arrays for one on the processor, tensors on its device for another.
+
+Tensors that are on the device already stay there.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from .arguments import as_environments, as_numbers, as_rows, require_start
+
+
+class HostNumbers:
+    """Arrays of numpy.
+
+    Args:
+        dtype: the solver's precision.
+    """
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        self._dtype = np.dtype(np.float32 if dtype == torch.float32 else np.float64)
+
+    def numbers(self, value: Any) -> Any:
+        """An array of the solver's precision."""
+        return as_numbers(value, self._dtype)
+
+    def rows(self, name: str, value: Any, count: int, width: int) -> Any:
+        """Numbers (count, width), or (width,) for everyone; errors are those of `as_rows`."""
+        return as_rows(name, value, count, width, self._dtype)
+
+    def side_by_side(self, count: int, qpos: Any, qvel: Any, nv: int) -> Any:
+        """Qpos and qvel, rows or one row for all, as (count, nq + nv); no qvel is zero."""
+        rows = np.zeros((count, qpos.shape[-1] + nv), self._dtype)
+        rows[:, : qpos.shape[-1]] = qpos
+        if qvel is not None:
+            rows[:, qpos.shape[-1] :] = qvel
+        return rows
+
+    def require_start(self, rows: Any, nq: int, largest: float) -> None:
+        """Refuse a start that is not finite, or larger than any state may be; errors are those of `require_start`."""
+        require_start(rows, nq, largest)
+
+    def environments(self, envs_idx: Any, num_envs: int) -> Any:
+        """Environment indices (k,); None for all; errors are those of `as_environments`."""
+        return as_environments(envs_idx, num_envs)
+
+
+class DeviceNumbers(HostNumbers):
+    """Tensors on a device.
+
+    Args:
+        dtype: the solver's precision.
+        device: where the solver's numbers are.
+    """
+
+    def __init__(self, dtype: torch.dtype, device: torch.device) -> None:
+        super().__init__(dtype)
+        self._torch_dtype, self._device = dtype, device
+
+    def numbers(self, value: Any) -> torch.Tensor:
+        """A tensor of the solver's precision."""
+        if not isinstance(value, torch.Tensor):
+            value = super().numbers(value)
+        return torch.as_tensor(value, dtype=self._torch_dtype, device=self._device)
+
+    def rows(self, name: str, value: Any, count: int, width: int) -> torch.Tensor:
+        """Numbers (count, width), or (width,) for everyone; errors are those of `as_rows`."""
+        rows = self.numbers(value)
+        if tuple(rows.shape) not in ((count, width), (width,)):
+            raise ValueError(f"{name}: expected shape ({count}, {width}), got {tuple(rows.shape)}")
+        return rows
+
+    def side_by_side(self, count: int, qpos: torch.Tensor, qvel: torch.Tensor | None, nv: int) -> torch.Tensor:
+        """Qpos and qvel, rows or one row for all, as (count, nq + nv); no qvel is zero."""
+        nq = qpos.shape[-1]
+        rows = torch.zeros((count, nq + nv), dtype=self._torch_dtype, device=self._device)
+        rows[:, :nq] = qpos
+        if qvel is not None:
+            rows[:, nq:] = qvel
+        return rows
+
+    def require_start(self, rows: torch.Tensor, nq: int, largest: float) -> None:
+        """Refuse a start that is not finite, or larger than any state may be; this waits for the device."""
+        if not bool((rows.abs() <= largest).all()):
+            require_start(rows.cpu().numpy(), nq, largest)
+
+    def environments(self, envs_idx: Any, num_envs: int) -> torch.Tensor | None:
+        """Environment indices (k,); None for all; errors are those of `as_environments`.
+
+        Whether indices that are on the device exist is asked there, and the answer waited for: on a GPU a wrong one ends
+        the process.
+        """
+        if isinstance(envs_idx, torch.Tensor) and envs_idx.dtype == torch.int64 and envs_idx.device == self._device:
+            index = envs_idx.reshape(-1)
+            if not bool(((index >= 0) & (index < num_envs)).all()):
+                as_environments(index, num_envs)
+            return index
+        index = super().environments(envs_idx, num_envs)
+        return None if index is None else torch.as_tensor(index, device=self._device)
+
+
+def numbers_for(device: torch.device, dtype: torch.dtype, columns: bool) -> HostNumbers:
+    """How a driver takes its numbers: in columns, on its device."""
+    return DeviceNumbers(dtype, device) if columns else HostNumbers(dtype)
