@@ -22,7 +22,7 @@ VARIABLE = "TI_OFFLINE_CACHE_FILE_PATH"
 _INDEX, _LOCK, _CHECKED = "ticache.tcb", "ticache.lock", "tumble.checked"
 _HEAD = struct.Struct("<4siQQ")  # "TIC", architecture, length of the description, length of the code
 _HASH_LENGTH = 64
-_CPUS = (0, 1)
+_ARCHITECTURES = (0, 1, 3)  # x64, arm64, cuda
 _KEY_LENGTH = 65
 _STALE_AFTER = 30.0
 """Seconds after which nobody can still be writing: a kernel takes a hundredth."""
@@ -124,8 +124,8 @@ def sound_kernel(path: Path, since: float = 0.0) -> bool:
             head = file.read(_HEAD.size)
             if len(head) < _HEAD.size:
                 return False
-            word, cpu, *lengths = _HEAD.unpack(head)
-            if word != b"TIC\0" or cpu not in _CPUS or _HEAD.size + sum(lengths) + _HASH_LENGTH != status.st_size:
+            word, architecture, *lengths = _HEAD.unpack(head)
+            if word != b"TIC\0" or architecture not in _ARCHITECTURES or _HEAD.size + sum(lengths) + _HASH_LENGTH != status.st_size:
                 return False
             if status.st_mtime <= since:
                 return True

@@ -1,0 +1,82 @@
+"""The GPU driver on an emulated GPU: it computes what one lane of a processor does, and asks the host for nothing."""
+
+import numpy as np
+import pytest
+import torch
+
+import tumble
+from tumble.benchmarks.models import load
+from tumble.benchmarks.scenes import CAPSULE, pile, shake
+from tumble.physics import Model, RigidSolver
+
+from .emulation import Emulation, why_not
+
+pytestmark = [pytest.mark.long, pytest.mark.skipif(why_not() is not None, reason=str(why_not()))]
+
+NUM_ENVS, STEPS, SUBSTEPS = 6, 25, 2
+DOUBLE = 1e-12
+"""Of a step in double precision: the same operations, but for fused multiplications and sums."""
+SINGLE_QPOS, SINGLE_QVEL = 1e-6, 1e-4
+"""Of a step in single precision, where a GPU also divides approximately and flushes denormals: each number, relative to
+itself where it is larger than one."""
+
+MODELS = {
+    "ant": lambda: load("Ant"),
+    "humanoid": lambda: load("Humanoid"),
+    "capsules": lambda: Model.from_mjspec(
+        pile(CAPSULE, [0.06, 0.05, 0], 8), solver="cg", tolerance=1e-14, iterations=300
+    ),  # at their default tolerance, conjugate gradients end where rounding has led them
+}
+PROGRAM = """
+import sys, torch
+from tests.cuda.test_solver import MODELS, NUM_ENVS, SUBSTEPS
+from tumble.physics import RigidSolver
+from tumble.physics.runtime import init_columns
+name, precision, folder = sys.argv[1:]
+init_columns(arch="cuda", precision=precision)
+solver = RigidSolver(MODELS[name](), NUM_ENVS, ("xpos",))
+print("made", flush=True)
+found = []
+for before, ctrl, _ in torch.load(f"{folder}/steps.pt"):
+    solver.load_state_dict(before)
+    solver.ctrl = ctrl
+    solver.step(SUBSTEPS)
+    found.append((solver.state_dict(), solver.get("xpos"), solver.coordinates()))
+torch.save(found, f"{folder}/found.pt")
+"""
+
+
+def reference_steps(name, precision):
+    """States before each of some steps, the controls, and where one lane of a processor gets: (qpos, qvel) and xpos."""
+    tumble.init(precision=precision, lanes=1)
+    solver = RigidSolver(MODELS[name](), NUM_ENVS, ("xpos",))
+    rng, found = np.random.default_rng(0), []
+    shake(solver)
+    solver.step(50)
+    for _ in range(STEPS):
+        before, ctrl = solver.state_dict(), torch.as_tensor(rng.uniform(-1, 1, (NUM_ENVS, solver.model.mj.nu)))
+        solver.ctrl = ctrl
+        solver.step(SUBSTEPS)
+        found.append((before, ctrl, (solver.coordinates(), solver.get("xpos"))))
+    return found, solver.model.mj.nq
+
+
+@pytest.mark.parametrize(("name", "precision"), [("ant", "64"), ("capsules", "64"), ("humanoid", "32")])
+def test_a_step_is_that_of_a_processor(name, precision, tmp_path):
+    """From the same states; and a step copies, allocates and waits for nothing but the kernel's few arguments."""
+    steps, nq = reference_steps(name, precision)
+    torch.save(steps, tmp_path / "steps.pt")
+    done = Emulation(tmp_path).run(PROGRAM, name, precision, tmp_path)
+    worst_qpos = worst_qvel = 0.0
+    for (_, _, (coordinates, xpos)), (_, found_xpos, found) in zip(
+        steps, torch.load(tmp_path / "found.pt"), strict=True
+    ):
+        error = (found - coordinates).abs() / coordinates.abs().clamp(min=1.0)
+        worst_qpos = max(worst_qpos, float(error[:, :nq].max()), float((found_xpos - xpos).abs().max()))
+        worst_qvel = max(worst_qvel, float(error[:, nq:].max()))
+    print(f"{name} {precision}: qpos {worst_qpos:.1e}, qvel {worst_qvel:.1e}")
+    assert worst_qpos < (DOUBLE if precision == "64" else SINGLE_QPOS)
+    assert worst_qvel < (DOUBLE if precision == "64" else SINGLE_QVEL)
+    launches = done.calls("launch")
+    assert {launch["stream"] for launch in launches} == {0}
+    assert not done.calls("copy", direction="DtoH") or max(c["bytes"] for c in done.calls("copy", direction="DtoH")) < 64
