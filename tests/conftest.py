@@ -6,6 +6,8 @@ are done: so half of the long tests stand at the front and half in the middle, w
 
 import pytest
 
+from .warm_up import warm_up
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests that are marked `long` to the front and the middle, in turn."""
@@ -13,3 +15,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     rest = [item for item in items if not item.get_closest_marker("long")]
     middle = len(items) // 2 - len(long[::2])
     items[:] = long[::2] + rest[:middle] + long[1::2] + rest[middle:]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Compile what many tests need, in the processes that run them."""
+    if not session.config.option.collectonly:
+        warm_up(session.config, len(session.items))

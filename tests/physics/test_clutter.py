@@ -21,7 +21,7 @@ DEFAULT_ERROR = 2e-5
 def settled(scene, num_envs, steps, **options):
     """A scene some time after a shaken start."""
     model = Model.from_mjspec(SCENES[scene].build(), **options)
-    solver = RigidSolver(model, num_envs)
+    solver = RigidSolver(model, num_envs, lanes=4)
     shake(solver)
     solver.step(steps)
     solver.forward()
