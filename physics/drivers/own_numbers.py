@@ -1,6 +1,7 @@
 """The group PARAMETERS of the environments' memory: fields of the model that they have of their own."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -43,7 +44,7 @@ class OwnNumbers:
 
     def write(self, numbers: Mapping[str, np.ndarray], index: np.ndarray | None) -> None:
         """Give environments fields of their own, (k, numbers) each, or (1, numbers) for all of them."""
-        memory = self._batch.array(self.memory)
+        memory: Any = self._batch.array(self.memory)
         for name, rows in numbers.items():
             place = self._places[name]
             with np.errstate(over="ignore"):  # what is too large becomes infinite, and stops its environment
