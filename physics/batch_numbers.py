@@ -88,8 +88,8 @@ class DeviceNumbers(HostNumbers):
     def environments(self, envs_idx: Any, num_envs: int) -> torch.Tensor | None:
         """Environment indices (k,); None for all; errors are those of `as_environments`.
 
-        Whether indices that are on the device exist is asked there, and the answer waited for: on a GPU a wrong one ends
-        the process.
+        Whether indices that are on the device exist is asked there, and the answer waited for: on a GPU a wrong one
+        would end the process.
         """
         if isinstance(envs_idx, torch.Tensor) and envs_idx.dtype == torch.int64 and envs_idx.device == self._device:
             index = envs_idx.reshape(-1)

@@ -125,7 +125,9 @@ def sound_kernel(path: Path, since: float = 0.0) -> bool:
             if len(head) < _HEAD.size:
                 return False
             word, architecture, *lengths = _HEAD.unpack(head)
-            if word != b"TIC\0" or architecture not in _ARCHITECTURES or _HEAD.size + sum(lengths) + _HASH_LENGTH != status.st_size:
+            if word != b"TIC\0" or architecture not in _ARCHITECTURES:
+                return False
+            if _HEAD.size + sum(lengths) + _HASH_LENGTH != status.st_size:
                 return False
             if status.st_mtime <= since:
                 return True

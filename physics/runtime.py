@@ -128,8 +128,8 @@ def _require_gpu(lanes: int | None) -> None:
 
     if not torch.cuda.is_available():
         raise ValueError(
-            "device='cuda': this torch finds no GPU (torch.cuda.is_available() is False); install a CUDA build of torch "
-            "and the GPU's driver, or use device='cpu'"
+            "device='cuda': this torch finds no GPU (torch.cuda.is_available() is False); install a CUDA build of "
+            "torch and the GPU's driver, or use device='cpu'"
         )
     if lanes not in (None, 1):
         raise ValueError(f"lanes={lanes}: on a GPU every thread takes one environment; leave lanes out")
