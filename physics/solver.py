@@ -309,8 +309,8 @@ class RigidSolver(SolverParameters):
         """
         index = self._numbers.environments([env], self.num_envs)
         fields, indices = self._driver.evaluate_together([f.name for f in QUANTITIES], index)
-        numbers = {name: values[:1] for name, values in fields.items()} | self._shown(index)
-        return inspect_numbers(self.model, numbers, indices[0], self._driver.sizes)
+        numbers = {name: values[:1].cpu() for name, values in (fields | self._shown(index)).items()}
+        return inspect_numbers(self.model, numbers, indices[0].cpu(), self._driver.sizes)
 
     # what users pass
 

@@ -42,7 +42,7 @@ def batched_contacts(
     tiles, width = len(dump), len(fields["con_dist"]) // len(dump)
     used = dump[:, offsets["tile_ncon"]].long()
     n = int(used.max()) if len(used) else 0
-    slot = torch.arange(n)
+    slot = torch.arange(n, device=dump.device)
     in_use = (slot < used[:, None])[:, :, None]
     block = torch.where(in_use[:, :, 0], dump[:, offsets["tile_nlim"], None].long() + slot, 0)
 
@@ -75,6 +75,8 @@ def batched_contacts(
         frame=masked(field("con_frame", 9)).reshape(num_envs, n, 3, 3),
         dist=masked(field("con_dist", 1)[..., 0]),
         friction=masked(of_block("block_friction", 5)),
-        force=masked(torch.where(torch.arange(6) < dims[..., None], of_block("block_force", 6), 0.0)),
+        force=masked(
+            torch.where(torch.arange(6, device=dump.device) < dims[..., None], of_block("block_force", 6), 0.0)
+        ),
         mask=mask,
     )

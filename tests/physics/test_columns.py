@@ -14,6 +14,13 @@ from .parity.catalogue import everything, load
 NUM_ENVS = 6
 
 
+@pytest.fixture(autouse=True)
+def lanes_afterwards():
+    """Later tests in this process make their solvers of the runtime that they find."""
+    yield
+    tumble.init(precision="32")
+
+
 def start_with(columns, precision):
     """Taichi with one driver or the other."""
     if columns:
