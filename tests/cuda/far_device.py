@@ -16,11 +16,12 @@ NAME = "far"
 waits: list[str] = []
 """Operations for which a GPU would have to be waited for, since the list was cleared."""
 _WAITING = ("aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select", "aten::equal")
-_VIEWS = (
+_DIRECT = (
     *("alias", "detach", "diagonal", "expand", "permute", "select.int", "slice.Tensor", "split.Tensor"),
     *("squeeze", "squeeze.dim", "t", "transpose.int", "unbind.int", "unsqueeze", "view", "_unsafe_view", "unfold"),
+    *("arange", "arange.start", "arange.start_step"),
 )
-"""Operations that torch would do by strides, which only the tensor inside has."""
+"""Operations that torch would do by strides, which only the tensor inside has, or by growing an empty tensor."""
 _libraries: list[torch.library.Library] = []
 
 
@@ -62,15 +63,31 @@ def _operate(operation: Any, *arguments: Any, **options: Any) -> Any:
             waits.append(name)
         near(target).copy_(near(source))
         return target
-    given = {id(value.raw): value for value in arguments if isinstance(value, Far)}
+    given = {id(value.raw): value for value in (*arguments, *options.values()) if isinstance(value, Far)}
+    numbers = zip(arguments, operation._schema.arguments, strict=False)
+    arguments = tuple(_scalar(a) if isinstance(a, (int, float)) and _is_tensor(s) else a for a, s in numbers)
     result = operation(*tree_map(near, arguments), **tree_map(near, options))
 
     def far(value: Any) -> Any:
         if not isinstance(value, torch.Tensor) or isinstance(value, Far):
             return value
-        return given[id(value)] if id(value) in given else Far.of(value)
+        if id(value) not in given:
+            return Far.of(value)
+        if given[id(value)].shape != value.shape:  # torch begins with an empty result, which then grows
+            given[id(value)].data = Far.of(value)
+        return given[id(value)]
 
     return tree_map(far, result)
+
+
+def _scalar(number: float) -> torch.Tensor:
+    """A number as a tensor that has all of its digits; of no dimension, it changes no result's precision."""
+    return torch.tensor(number, dtype=torch.float64 if isinstance(number, float) else None)
+
+
+def _is_tensor(argument: Any) -> bool:
+    """Whether a schema says so; torch gives Python's numbers there too."""
+    return str(argument.type) in ("Tensor", "Optional[Tensor]")
 
 
 def _has_mask(indices: Any) -> bool:
@@ -83,7 +100,7 @@ def register() -> torch.device:
         _setup_privateuseone_for_python_backend(NAME)
         everything, aten = torch.library.Library("_", "IMPL"), torch.library.Library("aten", "IMPL")
         everything.fallback(_operate, "PrivateUse1")
-        for name in _VIEWS:
+        for name in _DIRECT:
             operation = torch.ops.aten
             for part in name.split(".") if "." in name else (name, "default"):
                 operation = getattr(operation, part)

@@ -4,26 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.benchmarks.scenes import SCENES
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers.gpu_launch import ColumnKernel
 from tumble.physics.runtime import init_columns
 
-from .far_device import NAME, near, register, waits
+from .far_device import NAME, waits
 
 NUM_ENVS = 5
-
-
-@pytest.fixture
-def far(monkeypatch):
-    """The device; kernels get the addresses of the numbers themselves, as on a GPU."""
-    launch = ColumnKernel.__call__
-    monkeypatch.setattr(
-        ColumnKernel, "__call__", lambda kernel, given: launch(kernel, [near(t).contiguous() for t in given])
-    )
-    yield register()
-    tumble.init(precision="32")  # of which later tests in this process make their solvers
 
 
 def life(solver):

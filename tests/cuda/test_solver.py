@@ -13,7 +13,11 @@ from tumble.physics import Model, RigidSolver
 
 from .emulation import Emulation, why_not
 
-pytestmark = [pytest.mark.long, pytest.mark.skipif(why_not() is not None, reason=str(why_not()))]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.usefixtures("afterwards"),
+    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+]
 
 ROOT = Path(__file__).parents[2]
 NUM_ENVS, STEPS, SUBSTEPS = 6, 25, 2

@@ -1,0 +1,25 @@
+"""What tests of the GPU driver share."""
+
+import pytest
+
+import tumble
+from tumble.physics.drivers.gpu_launch import ColumnKernel
+
+from .far_device import near, register
+
+
+@pytest.fixture
+def afterwards():
+    """Later tests in this process make their solvers of the runtime that they find."""
+    yield
+    tumble.init(precision="32")
+
+
+@pytest.fixture
+def far(monkeypatch, afterwards):
+    """The device `far_device`; kernels get the addresses of the numbers themselves, as on a GPU."""
+    launch = ColumnKernel.__call__
+    monkeypatch.setattr(
+        ColumnKernel, "__call__", lambda kernel, given: launch(kernel, [near(t).contiguous() for t in given])
+    )
+    return register()
