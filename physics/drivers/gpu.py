@@ -60,6 +60,7 @@ class GpuDriver(Driver):
         self._current = False
         self._step_call, self._substeps = self._call(self._places, replay=False), 0
         self._asked: dict[str, None] = {}
+        self._asked_before: dict[str, None] = {}
         self._evaluation: Evaluation | None = None
         self.reset(None, None)
 
@@ -141,12 +142,19 @@ class GpuDriver(Driver):
 
     def _changed(self, index: Index) -> None:
         """Note that the last evaluation of environments is at another state now."""
-        self._stale[self._batch.mask(index)] = 1
-        self._current, self._evaluation = not self._places, None
+        self._stale.masked_fill_(self._batch.mask(index), 1)
+        self._current = not self._places
+        self._forget()
 
     def _delivered(self) -> None:
         """Note that a step has just delivered all outputs; its threads have cleared `_stale`."""
-        self._current, self._evaluation = True, None
+        self._current = True
+        self._forget()
+
+    def _forget(self) -> None:
+        """Note that the state of some environment's last evaluation changed."""
+        if self._evaluation is not None or self._asked_before:
+            self._asked_before, self._asked, self._evaluation = self._asked, {}, None
 
     # state
 
@@ -231,28 +239,39 @@ class GpuDriver(Driver):
         if self.delivers(names):
             self.refresh(index)
             return {name: self._batch.read(self._values, index, self._places[name]) for name in names}
-        fields = self._evaluated(names).fields
-        chosen = slice(None) if index is None else self._batch.on_device(index)
-        return {name: fields[name][chosen] for name in names}
+        return self._evaluated(names, index, integers=0).fields
 
     def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:
         """Fields, and the integers that go with them."""
-        found = self._evaluated(names)
-        chosen = slice(None) if index is None else self._batch.on_device(index)
-        return Evaluation({name: found.fields[name][chosen] for name in names}, found.indices[chosen])
+        return self._evaluated(names, index, layout(INDICES, self.sizes)[1])
 
-    def _evaluated(self, names: Sequence[str]) -> Evaluation:
-        """These fields of all environments, with those read before: programs read the same after every step."""
-        if self._evaluation is None or any(name not in self._evaluation.fields for name in names):
-            self._asked |= dict.fromkeys(names)
-            places, rows = self._handed_out(self._asked)
-            values = self._batch.zeros(len(rows), self._dtype)
-            dump = self._batch.zeros(layout(INDICES, self.sizes)[1], torch.int32)
-            call = self._call(places, replay=True)
-            call[Setting.INDICES] = len(dump)
-            self._launch(call, rows, values, torch.zeros_like(self._stale), dump)
-            self._evaluation = Evaluation({name: values[place].T for name, place in places.items()}, dump.T)
-        return self._evaluation
+    def _evaluated(self, names: Sequence[str], index: Index, integers: int) -> Evaluation:
+        """Fields and so many integers: of all environments, kept until the state changes, or of a few of them alone."""
+        if index is not None:
+            chosen = self._batch.on_device(index)
+            parts = [tensor[:, chosen].contiguous() for tensor in (self._memory, self._counters, self._own.memory)]
+            return self._evaluate_batch(names, parts, integers)
+        kept = self._evaluation
+        if kept is None or any(name not in kept.fields for name in names) or kept.indices.shape[1] < integers:
+            wanted = dict.fromkeys(names)
+            if not integers:  # programs read the same after every step
+                wanted |= self._asked_before | self._asked
+                self._asked |= dict.fromkeys(names)
+            whole = [self._memory, self._counters, self._own.memory]
+            self._evaluation = kept = self._evaluate_batch(tuple(wanted), whole, integers)
+        return Evaluation({name: kept.fields[name].clone() for name in names}, kept.indices)
+
+    def _evaluate_batch(self, names: Sequence[str], batch: list[torch.Tensor], integers: int) -> Evaluation:
+        """Fields and integers of environments, whose memory, counters and own numbers `batch` is."""
+        places, rows = self._handed_out(names)
+        count = batch[0].shape[1]
+        values = torch.zeros((max(1, len(rows)), count), dtype=self._dtype, device=self._device)
+        dump = torch.zeros((integers, count), dtype=torch.int32, device=self._device)
+        call = self._call(places, replay=True)
+        call[Setting.INDICES] = integers
+        nobody = torch.zeros(count, dtype=torch.int32, device=self._device)
+        self._launch(call, rows, values, nobody, batch, dump if integers else None)
+        return Evaluation({name: values[place].T for name, place in places.items()}, dump.T)
 
     def view(self, name: str) -> View | None:
         """Where a part of the state, an output or "faults" lies in place; None where it does not."""
@@ -286,15 +305,17 @@ class GpuDriver(Driver):
         rows: torch.Tensor,
         out: torch.Tensor,
         left: torch.Tensor,
+        batch: Sequence[torch.Tensor] | None = None,
         dump: torch.Tensor | None = None,
         controls: torch.Tensor | None = None,
         track: torch.Tensor | None = None,
     ) -> None:
-        """Run the kernel, on the environments that `left` marks where `call` says so."""
+        """Run the kernel on a batch (None: the driver's), only on those that `left` marks where `call` says so."""
         self._runtime.require()
+        mine = (self._memory, self._counters, self._own.memory) if batch is None else batch
         nothing = self._batch.zeros(0, torch.int32) if dump is None else dump
         empty = torch.zeros((1, 1, 1), dtype=self._dtype, device=self._device)
         periods = [empty if tensor is None else tensor for tensor in (controls, track)]
-        batch = (*self._scratch, self._memory, self._counters, self._own.memory)
         rows = rows if len(rows) else torch.zeros(1, dtype=torch.int32, device=self._device)
-        self._kernel((self._ints, self._reals, *batch, call, rows, out, nothing, *periods, self._own.rows, left))
+        arrays = (self._ints, self._reals, *self._scratch, *mine)
+        self._kernel((*arrays, call, rows, out, nothing, *periods, self._own.rows, left))
