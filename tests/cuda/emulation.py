@@ -103,6 +103,7 @@ class Emulation:
         wanted = {
             "LD_LIBRARY_PATH": ":".join(paths),
             "CUDA_EMULATION_CACHE": str(cache),
+            "TI_OFFLINE_CACHE_FILE_PATH": str(cache / "taichi"),  # Taichi would tidy up among Tumble's kernels
             "CUDA_EMULATION_FOLDER": str(folder),
             "CUDA_EMULATION_SM": str(self.sm),
         }
