@@ -10,17 +10,18 @@ _GROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limi
 GIB = 1 << 30
 
 
-def require_memory(num_envs: int, bytes_per_env: int) -> None:
+def require_memory(num_envs: int, bytes_per_env: int, there_is: float | None = None) -> None:
     """Refuse a batch that cannot fit into memory.
 
     Args:
         num_envs: number of environments.
         bytes_per_env: what the solver allocates for each.
+        there_is: bytes that are free where it does; None: in this machine's memory.
 
     Raises:
         MemoryError: with what is needed and what there is.
     """
-    needed, there_is = num_envs * bytes_per_env, available_memory()
+    needed, there_is = num_envs * bytes_per_env, available_memory() if there_is is None else there_is
     if needed > there_is:
         raise MemoryError(
             f"num_envs={num_envs:,}: the solver needs {needed / GIB:,.1f} GiB ({bytes_per_env:,} bytes for each "

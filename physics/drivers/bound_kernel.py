@@ -16,6 +16,15 @@ from .scratch import Scratch
 from .settings import Setting
 
 
+def compiled(make: Callable[[], Any], arguments: Sequence[torch.Tensor]) -> tuple[Any, Any, Any]:
+    """What `make` decorated: Taichi's kernel, its trace, which makes contexts, and its code; in Taichi's thread."""
+    with warnings.catch_warnings(), quick_tracing():
+        warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
+        primal, program = make()._primal, ti.lang.impl.get_runtime().prog
+        traced = primal.compiled_kernels[primal.ensure_compiled(*arguments)]
+        return primal, traced, program.compile_kernel(program.config(), program.get_device_caps(), traced)
+
+
 class Kernel:
     """A Taichi kernel over scratch, traced and compiled when it is first launched.
 
@@ -55,11 +64,7 @@ class Kernel:
         return functools.partial(ti.lang.impl.get_runtime().prog.launch_kernel, self._code, context)
 
     def _compile(self, arguments: Sequence[torch.Tensor]) -> None:
-        with warnings.catch_warnings(), quick_tracing():
-            warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
-            primal, program = self._make()._primal, ti.lang.impl.get_runtime().prog
-            self._traced = primal.compiled_kernels[primal.ensure_compiled(*arguments)]
-            self._code = program.compile_kernel(program.config(), program.get_device_caps(), self._traced)
+        primal, self._traced, self._code = compiled(self._make, arguments)
         self._dims = [argument.annotation.ndim for argument in primal.arguments]
         self._generation = self.scratch.generation
 

@@ -1,7 +1,8 @@
 """The GPU driver: one thread takes one environment, and all numbers stay on the device.
 
-A launch covers the whole batch. Where only some environments are asked for, it is told which, and the threads of the
-others return at once: whether there are any need not be known on the host, so nothing waits for the device.
+A step covers the whole batch. Outputs that a change from outside has made stale are marked on the device, and a launch
+that renews them covers the batch too, in which all other threads return at once: the host need not know which they are,
+so nothing waits for the device.
 """
 
 from collections.abc import Mapping, Sequence
@@ -69,7 +70,8 @@ class GpuDriver(Driver):
         model = self._model
         self._sizes = all_sizes(model, most_room(model, lanes=1), parameters, lanes=1)
         rows, index_rows = scratch_rows(self.sizes)
-        require_memory(self.num_envs, rows * self._dtype.itemsize + 4 * index_rows)
+        there_is = torch.cuda.mem_get_info(self._device)[0] if self._device.type == "cuda" else None
+        require_memory(self.num_envs, rows * self._dtype.itemsize + 4 * index_rows, there_is)
         self._offsets, self._widths = layout(SCRATCH, self.sizes)[0], {f.name: f.length(self.sizes) for f in SCRATCH}
         self._ints = torch.from_numpy(flat_integers(model, self.sizes)).to(self._device)
         self._scratch = self._batch.zeros(rows, self._dtype), self._batch.zeros(index_rows, torch.int32)

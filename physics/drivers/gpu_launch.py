@@ -1,6 +1,5 @@
 """Launches of the GPU driver's kernel through Taichi."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import torch
 from ..model.features import Features
 from ..runtime import Runtime
 from ..taichi_thread import in_taichis_thread
-from ..tracing import quick_tracing
+from .bound_kernel import compiled
 from .gpu_kernel import make_column_kernel
 
 
@@ -25,7 +24,6 @@ class ColumnKernel:
         self._make = make
         self._traced: Any = None
         self._code: Any = None
-        self._dims: list[int] = []
 
     def __call__(self, arguments: Sequence[torch.Tensor]) -> None:
         """Launch with these arguments; on a GPU it returns before the work is done.
@@ -41,11 +39,7 @@ class ColumnKernel:
         ti.lang.impl.get_runtime().prog.launch_kernel(self._code, context)
 
     def _compile(self, arguments: Sequence[torch.Tensor]) -> None:
-        with warnings.catch_warnings(), quick_tracing():
-            warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
-            primal, program = self._make()._primal, ti.lang.impl.get_runtime().prog
-            self._traced = primal.compiled_kernels[primal.ensure_compiled(*arguments)]
-            self._code = program.compile_kernel(program.config(), program.get_device_caps(), self._traced)
+        _, self._traced, self._code = compiled(self._make, arguments)
 
 
 def shared_column_kernel(runtime: Runtime, features: Features) -> ColumnKernel:
