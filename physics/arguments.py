@@ -35,18 +35,6 @@ def as_numbers(value: Any, dtype: np.dtype) -> np.ndarray:
         return np.asarray(value, dtype)
 
 
-def as_rows(name: str, value: Any, count: int, width: int, dtype: np.dtype) -> np.ndarray:
-    """Numbers (count, width), or (width,) for everyone.
-
-    Raises:
-        ValueError: for a wrong shape, naming what was expected.
-    """
-    rows = as_numbers(value, dtype)
-    if rows.shape not in ((count, width), (width,)):
-        raise ValueError(f"{name}: expected shape ({count}, {width}), got {rows.shape}")
-    return rows
-
-
 def require_start(rows: np.ndarray, nq: int, largest: float) -> None:
     """Refuse a start that is not finite, or larger than any state may be.
 

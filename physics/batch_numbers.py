@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .arguments import as_environments, as_numbers, as_rows, require_start
+from .arguments import as_environments, as_numbers, require_start
 
 
 class HostNumbers:
@@ -26,8 +26,15 @@ class HostNumbers:
         return as_numbers(value, self._dtype)
 
     def rows(self, name: str, value: Any, count: int, width: int) -> Any:
-        """Numbers (count, width), or (width,) for everyone; errors are those of `as_rows`."""
-        return as_rows(name, value, count, width, self._dtype)
+        """Numbers (count, width), or (width,) for everyone.
+
+        Raises:
+            ValueError: for a wrong shape, naming what was expected.
+        """
+        rows = self.numbers(value)
+        if tuple(rows.shape) not in ((count, width), (width,)):
+            raise ValueError(f"{name}: expected shape ({count}, {width}), got {tuple(rows.shape)}")
+        return rows
 
     def side_by_side(self, count: int, qpos: Any, qvel: Any, nv: int) -> Any:
         """Qpos and qvel, rows or one row for all, as (count, nq + nv); no qvel is zero."""
@@ -63,13 +70,6 @@ class DeviceNumbers(HostNumbers):
         if not isinstance(value, torch.Tensor):
             value = super().numbers(value)
         return torch.as_tensor(value, dtype=self._torch_dtype, device=self._device)
-
-    def rows(self, name: str, value: Any, count: int, width: int) -> torch.Tensor:
-        """Numbers (count, width), or (width,) for everyone; errors are those of `as_rows`."""
-        rows = self.numbers(value)
-        if tuple(rows.shape) not in ((count, width), (width,)):
-            raise ValueError(f"{name}: expected shape ({count}, {width}), got {tuple(rows.shape)}")
-        return rows
 
     def side_by_side(self, count: int, qpos: torch.Tensor, qvel: torch.Tensor | None, nv: int) -> torch.Tensor:
         """Qpos and qvel, rows or one row for all, as (count, nq + nv); no qvel is zero."""
