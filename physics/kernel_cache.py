@@ -54,8 +54,8 @@ def prepare() -> None:
 
 
 def folder() -> Path | None:
-    """Where the cache lies; None where the environment has no place for it."""
-    for variable, below in ((VARIABLE, ""), ("XDG_CACHE_HOME", "taichi/ticache"), ("HOME", ".cache/taichi/ticache")):
+    """Where the cache lies, apart from other programs', who tidy up in theirs; None where there is no place for it."""
+    for variable, below in ((VARIABLE, ""), ("XDG_CACHE_HOME", "tumble/kernels"), ("HOME", ".cache/tumble/kernels")):
         if os.environ.get(variable):
             return Path(os.environ[variable], below)
     return None
@@ -89,16 +89,20 @@ def problem(place: Path | None) -> str:
 
 
 def settings() -> dict[str, Any]:
-    """Arguments of `ti.init`: that there is a cache, or none (TI_OFFLINE_CACHE=0, or no place for it)."""
-    unwanted = os.environ.get("TI_OFFLINE_CACHE") == "0"
-    unusable = "" if unwanted else problem(folder())
+    """Arguments of `ti.init`: that there is a cache and where, or none (TI_OFFLINE_CACHE=0, or no place for it)."""
+    unwanted, place = os.environ.get("TI_OFFLINE_CACHE") == "0", folder()
+    unusable = "" if unwanted else problem(place)
     if unusable:
         _warn(
             f"there is no cache of compiled kernels ({unusable}), so that every start compiles them anew, for some "
             f"15 seconds; let {VARIABLE} name a folder that can be written to"
         )
     if not (unwanted or unusable):
-        return {"offline_cache": True, "offline_cache_max_size_of_files": LARGEST_CACHE}
+        return {
+            "offline_cache": True,
+            "offline_cache_file_path": str(place),
+            "offline_cache_max_size_of_files": LARGEST_CACHE,
+        }
     import taichi
 
     # Taichi makes the folder all the same, when the process ends; this one is there, and holds no cache

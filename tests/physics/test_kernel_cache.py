@@ -69,6 +69,15 @@ def test_there_is_room_for_more_kernels_than_taichi_keeps(tmp_path):
     assert kernel_cache.LARGEST_CACHE > 1e9
 
 
+@pytest.mark.parametrize(("variable", "below"), [("XDG_CACHE_HOME", "tumble"), ("HOME", ".cache/tumble")])
+def test_it_lies_apart_from_other_programs(tmp_path, variable, below):
+    """Any other program's Taichi removes kernels from its own folder above a hundred million bytes."""
+    places = {"HOME": None, "XDG_CACHE_HOME": None, kernel_cache.VARIABLE: None, variable: tmp_path}
+    expect(run(**places), True, 0)
+    assert list((tmp_path / below / "kernels").glob("*.tic"))
+    assert not list(tmp_path.rglob("ticache/*.tic"))
+
+
 def test_without_a_home(tmp_path):
     """Taichi asserts that there is one, while it is imported."""
     none = {"HOME": None, "XDG_CACHE_HOME": None}
