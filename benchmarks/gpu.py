@@ -20,7 +20,11 @@ from .start import start
 
 DRIVERS_CACHE = "CUDA_CACHE_PATH"
 """Environment variable by which CUDA's driver is told where its own cache of kernels lies."""
-START_BATCH, LEARNING_LIMIT = 4096, 90.0
+START_BATCH = 4096
+LONGEST, LONGEST_LEARNING = 150.0, 90.0
+"""Seconds that a process may take: one that hangs leaves time to the others."""
+HOPELESS = 2
+"""So many processes of a part in a row that end without a figure are the last ones."""
 LEARNING = (
     {"num_envs": 64, "n_steps": 64, "batch_size": 512},  # as packaged
     {"num_envs": 4096, "n_steps": 16, "batch_size": 8192},
@@ -145,16 +149,16 @@ class _Measure:
     def _over_batches(self, part: str, task: str, batches: Sequence[int]) -> list[dict[str, Any]]:
         """A child process for all batches; where it ends early, a row with its error, and another for those left."""
         rows: list[dict[str, Any]] = []
-        left = list(batches)
-        while left:
+        left, in_vain = list(batches), 0
+        while left and in_vain < HOPELESS:
             job = {**self._job, "part": part, "task": task, "batches": left}
-            found, error = self._child("tumble.benchmarks.gpu_parts", job)
+            found, error = self._child("tumble.benchmarks.gpu_parts", job, LONGEST)
             rows += found
-            left = left[len(found) :] if error else []
+            left, in_vain = left[len(found) :] if error else [], 0 if found else in_vain + 1
             if error:
                 rows.append({"task": task, "environments": left[0] if left else None, "error": error})
             left = left[1:]
-        return rows
+        return rows + [{"task": task, "environments": n, "error": f"left out after: {error}"} for n in left]
 
     def _learning(self, task: str) -> Iterator[list[dict[str, Any]]]:
         """Training with the learner on the processor and on the device."""
@@ -162,7 +166,7 @@ class _Measure:
         for sizes in LEARNING if device == "cuda" else ({"num_envs": 4, "n_steps": 8, "batch_size": 16},):
             for where in dict.fromkeys(("cpu", device)):
                 job = {"task": task, "device": device, "learner_device": where, "rounds": 2, **sizes}
-                found, error = self._child("tumble.training.stretch", job, LEARNING_LIMIT)
+                found, error = self._child("tumble.training.stretch", job, LONGEST_LEARNING)
                 head = {"task": task, "environments": sizes["num_envs"], "learner on": where}
                 yield [{**head, **({"error": error} if error else {}), **sizes, **(found[0] if found else {})}]
 
@@ -170,17 +174,20 @@ class _Measure:
         """The first start of a task with empty caches, and one with full ones."""
         variables, head = _caches(self._folder / task), {"task": task, "environments": num_envs}
         driver = "cuda" if self._job["device"] == "cuda" else "columns"
-        if self._seconds_left() <= 0:
+        seconds = min(LONGEST, self._seconds_left())
+        if seconds <= 0:
             return {**head, "error": OVER}
         try:
-            marks = [start(task, num_envs, variables, driver, self._seconds_left()) for _ in range(2)]
-        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            marks = [start(task, num_envs, variables, driver, seconds) for _ in range(2)]
+        except subprocess.TimeoutExpired:
+            return {**head, "error": f"took more than {seconds:.0f} s"}
+        except RuntimeError as error:
             return {**head, "error": _last_line(str(error))}
         first, warm = (mark["first step s"] for mark in marks)
         return {**head, "first start s": first, "warm start s": warm, "peak MiB": marks[1]["end MiB"], "starts": marks}
 
-    def _child(self, module: str, job: dict[str, Any], most: float = 1e9) -> tuple[list[dict[str, Any]], str]:
-        """The rows that a child process printed, and why it ended early ("" where it did not)."""
+    def _child(self, module: str, job: dict[str, Any], most: float) -> tuple[list[dict[str, Any]], str]:
+        """The rows that a child process printed in `most` seconds, and why it ended early ("" where it did not)."""
         seconds = min(most, self._seconds_left())
         if seconds <= 0:
             return [], OVER

@@ -44,7 +44,7 @@ def test_after_an_error_another_process_takes_the_batches_that_are_left(monkeypa
     """As an error may leave a GPU's context useless; what has been measured stays."""
     asked = []
 
-    def child(module, job, most=0.0):
+    def child(module, job, most):
         asked.append(job["batches"])
         if 16 not in job["batches"]:
             return [{"environments": n} for n in job["batches"]], ""
@@ -58,9 +58,24 @@ def test_after_an_error_another_process_takes_the_batches_that_are_left(monkeypa
     assert [row.get("error") for row in rows] == [None, None, "CUDA error: out of luck", None]
 
 
+def test_a_part_that_fails_again_and_again_is_given_up(monkeypatch, tmp_path):
+    """Each process takes seconds of a GPU that is lent for minutes."""
+    asked = []
+    measure = gpu._Measure(1, 1, "cpu", time.monotonic() + 60, {}, tmp_path)
+    monkeypatch.setattr(measure, "_child", lambda module, job, most: (asked.append(job["batches"]) or [], "no luck"))
+    (rows,) = measure.rows("envs", ["Ant"], [1, 4, 16, 64])
+    assert asked == [[1, 4, 16, 64], [4, 16, 64]]
+    assert [row["error"] for row in rows] == [
+        "no luck",
+        "no luck",
+        "left out after: no luck",
+        "left out after: no luck",
+    ]
+
+
 def test_a_process_that_fails_leaves_its_last_words(tmp_path):
     measure = gpu._Measure(1, 1, "cpu", time.monotonic() + 60, {}, tmp_path)
-    rows, error = measure._child("tumble.benchmarks.gpu_parts", {"no such": "option"})
+    rows, error = measure._child("tumble.benchmarks.gpu_parts", {"no such": "option"}, 60.0)
     assert rows == [] and error.startswith("TypeError") and "no such" in error
 
 

@@ -12,11 +12,13 @@ is beyond its tolerance or failed.
 """
 
 import argparse
+import itertools
 import json
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,8 @@ MODELS = (
 NUM_ENVS, SUBSTEPS, SETTLING = 256, 2, 50
 LIMITS = {"64": {"qpos": DOUBLE, "qvel": DOUBLE}, "32": {"qpos": SINGLE_QPOS, "qvel": SINGLE_QVEL}}
 """As in the emulation, for each number, relative to itself where it is larger than one."""
+LONGEST = 300.0
+"""Seconds that a process may take: one that hangs leaves time to the others."""
 BEYOND = 0.01
 """Share of the environments' steps that may be beyond them: at the edge of a contact a rounding decides."""
 
@@ -52,6 +56,7 @@ def main() -> int:
     parser.add_argument("--precisions", nargs="+", default=("32", "64"), choices=("32", "64"))
     parser.add_argument("--states", type=int, default=200, help="of each model, against MuJoCo")
     parser.add_argument("--steps", type=int, default=25, help=f"of {NUM_ENVS} environments, against the processor")
+    parser.add_argument("--jobs", type=int, default=1, help="processes side by side; most of their time is compiling")
     parser.add_argument("--limit", type=float, default=540.0, help="seconds after which nothing more begins")
     parser.add_argument("--json", type=Path, help="also write all rows to this file, after each model")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
@@ -69,9 +74,10 @@ def _prove_all(wanted: argparse.Namespace) -> int:
     """Every model in every precision; prints and saves as it goes."""
     rows: list[dict[str, Any]] = []
     until = time.monotonic() + wanted.limit
-    for precision in wanted.precisions:
-        for name in wanted.models:
-            rows.append(row := _child(name, precision, wanted, until - time.monotonic()))
+    names, precisions = zip(*itertools.product(wanted.models, wanted.precisions), strict=True)
+    with ThreadPoolExecutor(wanted.jobs) as pool:
+        for row in pool.map(lambda *proof: _child(*proof, wanted, until), names, precisions):
+            rows.append(row)
             print(_text(row), flush=True)
             if wanted.json:
                 wanted.json.parent.mkdir(parents=True, exist_ok=True)
@@ -81,9 +87,9 @@ def _prove_all(wanted: argparse.Namespace) -> int:
     return 1 if bad else 0
 
 
-def _child(name: str, precision: str, wanted: argparse.Namespace, seconds: float) -> dict[str, Any]:
+def _child(name: str, precision: str, wanted: argparse.Namespace, until: float) -> dict[str, Any]:
     """The row of a model, or why there is none."""
-    head = {"model": name, "precision": precision, "wrong": []}
+    head, seconds = {"model": name, "precision": precision, "wrong": []}, min(LONGEST, until - time.monotonic())
     if seconds <= 0:
         return {**head, "error": "left out: the time of this run is over"}
     command = [sys.executable, "-m", __spec__.name, "--child", "--device", wanted.device, "--models", name]
