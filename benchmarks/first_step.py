@@ -1,8 +1,9 @@
 """A child process of `start`: makes environments, resets, steps once, and prints when it had done so, as JSON.
 
-    python -m tumble.benchmarks.first_step TASK NUM_ENVS SINCE
+    python -m tumble.benchmarks.first_step TASK NUM_ENVS SINCE DRIVER
 
-SINCE is the time (seconds since 1970) at which the parent started this process.
+SINCE is the time (seconds since 1970) at which the parent started this process; DRIVER is that of the solver: cpu,
+cuda, or columns, which is the GPU's on the processor.
 """
 
 import json
@@ -11,7 +12,7 @@ import sys
 import time
 
 
-def main(task: str, num_envs: int, since: float) -> dict[str, float]:
+def main(task: str, num_envs: int, since: float, driver: str) -> dict[str, float]:
     """Seconds since `since` at which each part was done, and the peak memory (MiB) then."""
     marks: dict[str, float] = {}
 
@@ -24,6 +25,10 @@ def main(task: str, num_envs: int, since: float) -> dict[str, float]:
     from ..envs import vector_env  # noqa: F401  # torch, Taichi, MuJoCo: what making an environment imports
 
     mark("imports")
+    if driver != "cpu":
+        from .columns import begin
+
+        begin("cuda" if driver == "cuda" else "cpu")
     identity = f"tumble/{task}-v0"
     envs = gymnasium.make(identity) if num_envs == 1 else gymnasium.make_vec(identity, num_envs=num_envs)
     mark("make")
@@ -45,4 +50,4 @@ def peak_memory() -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))))
+    print(json.dumps(main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4])))

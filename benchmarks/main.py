@@ -9,13 +9,15 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..physics.cores import usable_cores
 from . import history
-from .results import conditions, save
+from .results import Result, Unavailable, conditions, save
 
+GPU_PARTS = ("device", "start", "physics", "envs", "learn", "peer")
 QUIET = 0.05
 """Share of the cores' time that others may use while speeds are measured."""
 COMPARED = ("Ant", "HalfCheetah", "Humanoid", "Hopper")
@@ -70,7 +72,22 @@ BENCHMARKS = {
         "stages",
         {"models": COMPARED, "num_envs": 1024, "rounds": 5},
     ),
+    "gpu": Benchmark(
+        "a GPU: steps of physics, environments and training over batch sizes, starts, memory, MuJoCo Warp",
+        "gpu",
+        {
+            "models": ("Ant", "Humanoid"),
+            "batches": tuple(4**k for k in range(9)),
+            "steps": 50,
+            "rounds": 3,
+            "device": "cuda",
+            "parts": GPU_PARTS,
+            "limit": 540.0,
+        },
+    ),
 }
+EVERYWHERE = [name for name in BENCHMARKS if name != "gpu"]
+"""Those that any machine can run."""
 OPTIONS: dict[str, dict[str, Any]] = {
     "models": {"nargs": "+", "help": "models or tasks"},
     "num_envs": {"type": int, "help": "environments in a batch"},
@@ -80,6 +97,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "threads": {"type": int, "help": "threads of the comparison on several threads"},
     "widths": {"type": int, "nargs": "+", "help": "lanes"},
     "precisions": {"nargs": "+", "choices": ("32", "64"), "help": "bits of a number"},
+    "device": {"choices": ("cuda", "cpu"), "help": "cpu: the GPU driver on the processor, to try the benchmark out"},
+    "parts": {"nargs": "+", "choices": GPU_PARTS, "help": "what to measure"},
+    "limit": {"type": float, "help": "seconds after which nothing more begins"},
 }
 
 
@@ -98,13 +118,26 @@ def main(args: list[str]) -> int:
     busy = before["machine"]["busy before"]
     if busy is not None and busy > QUIET:
         print(f"note: other processes keep this machine {busy:.0%} busy; the figures will not hold\n", flush=True)
-    result = module.run(**options)
+    try:
+        for result in _results(module.run(**options)):
+            record = {**before, "options": options, **result.record()}
+            if path is not None:
+                save(path, record)
+    except Unavailable as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     print(result.text(), flush=True)
     if path is not None:
-        record = {**before, "options": options, **result.record()}
-        save(path, record)
         history.add(path.parent, record)
     return 0
+
+
+def _results(found: Result | Iterator[Result]) -> Iterator[Result]:
+    """A benchmark's result; from one that takes long, what it has so far, again and again."""
+    if isinstance(found, Result):
+        yield found
+    else:
+        yield from found
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -120,8 +153,8 @@ def make_parser() -> argparse.ArgumentParser:
         for option, default in row.defaults.items():
             command.add_argument(f"--{option.replace('_', '-')}", default=default, **OPTIONS[option])
         _add_json(command)
-    every = commands.add_parser("all", help="all of these, each in a process of its own")
-    every.add_argument("--only", nargs="+", choices=list(BENCHMARKS), default=list(BENCHMARKS), help="some of them")
+    every = commands.add_parser("all", help="all of these but gpu, each in a process of its own")
+    every.add_argument("--only", nargs="+", choices=list(BENCHMARKS), default=EVERYWHERE, help="some of them")
     every.add_argument("--rounds", type=int, help="timed rounds of each")
     _add_json(every)
     return parser

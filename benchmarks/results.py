@@ -15,6 +15,10 @@ from ..physics.cores import usable_cores
 _PACKAGES = ("tumble", "taichi", "torch", "numpy", "mujoco-core", "gymnasium", "envpool")
 
 
+class Unavailable(RuntimeError):
+    """What a benchmark needs is not on this machine; the message says what."""
+
+
 @dataclass
 class Table:
     """Rows of named values.

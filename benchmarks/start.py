@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .results import Result, Table, Verdict
@@ -64,18 +64,28 @@ def _one_round(task: str, batches: Sequence[int], found: dict[int, dict[str, lis
         for num_envs in batches:
             if (num_envs > 1) not in compiled:
                 compiled.add(num_envs > 1)
-                found[num_envs]["first"].append(start(task, num_envs, cache))
-            found[num_envs]["warm"].append(start(task, num_envs, cache))
+                found[num_envs]["first"].append(start(task, num_envs, {CACHE_VARIABLE: cache}))
+            found[num_envs]["warm"].append(start(task, num_envs, {CACHE_VARIABLE: cache}))
 
 
-def start(task: str, num_envs: int, cache: str) -> dict[str, float]:
-    """The marks of one `first_step` process, with the kernel cache in the folder `cache`.
+def start(
+    task: str, num_envs: int, variables: Mapping[str, str], driver: str = "cpu", limit: float | None = None
+) -> dict[str, float]:
+    """The marks of one `first_step` process.
+
+    Args:
+        task: such as "Ant".
+        num_envs: 1 means `gym.make`.
+        variables: of its environment, such as the folder of the kernel cache.
+        driver: "cpu", "cuda", or "columns", the GPU's driver on the processor.
+        limit: seconds that it may take.
 
     Raises:
         RuntimeError: the process failed; the message is its own.
+        subprocess.TimeoutExpired: it took longer than `limit`.
     """
-    command = [sys.executable, "-m", f"{__package__}.first_step", task, str(num_envs), repr(time.time())]
-    child = subprocess.run(command, env=os.environ | {CACHE_VARIABLE: cache}, capture_output=True, text=True)
+    command = [sys.executable, "-m", f"{__package__}.first_step", task, str(num_envs), repr(time.time()), driver]
+    child = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, timeout=limit)
     if child.returncode:
         raise RuntimeError(f"{task}, {num_envs} environments: the child process failed:\n{child.stderr}")
     return json.loads(child.stdout.splitlines()[-1])

@@ -66,11 +66,14 @@ class Tumble:
     def step(self) -> tuple[np.ndarray, np.ndarray]:
         """Step once."""
         self.solver.step(1)
-        return self.solver.qpos.numpy().astype(np.float64), self.solver.qvel.numpy().astype(np.float64)
+        return self._array(self.solver.qpos), self._array(self.solver.qvel)
 
     def get(self, name: str) -> np.ndarray:
         """Return a batched field."""
-        return self.solver.get(name).numpy().astype(np.float64)
+        return self._array(self.solver.get(name))
+
+    def _array(self, tensor: torch.Tensor) -> np.ndarray:
+        return tensor.cpu().numpy().astype(np.float64)
 
     def inspect(self, i: int) -> dict[str, Any]:
         """Return one environment."""
