@@ -75,6 +75,7 @@ class GpuDriver(Driver):
         self._offsets, self._widths = layout(SCRATCH, self.sizes)[0], {f.name: f.length(self.sizes) for f in SCRATCH}
         self._ints = torch.from_numpy(flat_integers(model, self.sizes)).to(self._device)
         self._scratch = self._batch.zeros(rows, self._dtype), self._batch.zeros(index_rows, torch.int32)
+        self._replays: dict[tuple, tuple[dict[str, slice], torch.Tensor, torch.Tensor]] = {}
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -231,9 +232,8 @@ class GpuDriver(Driver):
     def refresh(self, index: Index) -> None:
         """Bring the outputs of environments to their last evaluation; of all of them, where one is out of date."""
         if not self._current:
-            call = self._call(self._places, replay=True)
-            call[Setting.AGAIN] = 1
-            self._launch(call, self._rows, self._values, self._stale)
+            _, rows, call = self._replay(self._places, again=True)
+            self._launch(call, rows, self._values, self._stale)
             self._current = True
 
     def evaluate(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
@@ -265,12 +265,10 @@ class GpuDriver(Driver):
 
     def _evaluate_batch(self, names: Sequence[str], batch: list[torch.Tensor], integers: int) -> Evaluation:
         """Fields and integers of environments, whose memory, counters and own numbers `batch` is."""
-        places, rows = self._handed_out(names)
+        places, rows, call = self._replay(names, integers=integers)
         count = batch[0].shape[1]
         values = torch.zeros((max(1, len(rows)), count), dtype=self._dtype, device=self._device)
         dump = torch.zeros((integers, count), dtype=torch.int32, device=self._device)
-        call = self._call(places, replay=True)
-        call[Setting.INDICES] = integers
         nobody = torch.zeros(count, dtype=torch.int32, device=self._device)
         self._launch(call, rows, values, nobody, batch, dump if integers else None)
         return Evaluation({name: values[place].T for name, place in places.items()}, dump.T)
@@ -300,6 +298,18 @@ class GpuDriver(Driver):
             call[Setting[name]] = group.stop - group.start
         ask_for(call, places)
         return call.to(self._device)
+
+    def _replay(
+        self, names: Sequence[str] | Mapping[str, slice], again: bool = False, integers: int = 0
+    ) -> tuple[dict[str, slice], torch.Tensor, torch.Tensor]:
+        """Where fields go, their rows, and the call that evaluates them; brought to the device once, and kept there."""
+        key = (*names, again, integers)
+        if key not in self._replays:
+            places, rows = self._handed_out(list(names))
+            call = self._call(places, replay=True)
+            call[Setting.AGAIN], call[Setting.INDICES] = int(again), integers
+            self._replays[key] = places, rows, call
+        return self._replays[key]
 
     def _launch(
         self,

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import mujoco
 import numpy as np
@@ -14,6 +15,7 @@ from ..state.fields import QUANTITIES
 Tensor = torch.Tensor
 Fields = dict[str, Tensor]
 _DECLARED = {f.name: f for f in QUANTITIES}
+_kept: WeakKeyDictionary[Model, dict[tuple, Tensor]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -64,16 +66,27 @@ def matrix(quat: Tensor) -> Tensor:
     )
 
 
+def _brought(model: Model, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """An array of the model's on a device, where it stays: its way there would be waited for."""
+    kept = _kept.setdefault(model, {})
+    if (name, dtype, device) not in kept:
+        kept[name, dtype, device] = torch.as_tensor(getattr(model.mj, name), dtype=dtype, device=device)
+    return kept[name, dtype, device]
+
+
 def _constant(model: Model, fields: Fields, name: str, like: Tensor) -> Tensor:
     """A number of the model, or, environments first, what environments have of their own instead."""
-    if name in fields:
-        return fields[name]
-    return torch.as_tensor(getattr(model.mj, name), dtype=like.dtype, device=like.device)
+    return fields[name] if name in fields else _brought(model, name, like.dtype, like.device)
+
+
+def _bodies(model: Model, name: str, like: Tensor) -> Tensor:
+    """Numbers of bodies, as an index of a tensor."""
+    return _brought(model, name, torch.int64, like.device)
 
 
 def _position(kind: str) -> Callable[[Model, Fields], Tensor]:
     def compute(model: Model, fields: Fields) -> Tensor:
-        body = torch.as_tensor(getattr(model.mj, f"{kind}_bodyid")).long()
+        body = _bodies(model, f"{kind}_bodyid", fields["xquat"])
         quat = fields["xquat"][:, body]
         return fields["xpos"][:, body] + rotate(
             quat, _constant(model, fields, f"{kind}_pos", quat).expand(len(quat), -1, -1)
@@ -84,7 +97,7 @@ def _position(kind: str) -> Callable[[Model, Fields], Tensor]:
 
 def _rotation(kind: str) -> Callable[[Model, Fields], Tensor]:
     def compute(model: Model, fields: Fields) -> Tensor:
-        body = torch.as_tensor(getattr(model.mj, f"{kind}_bodyid")).long()
+        body = _bodies(model, f"{kind}_bodyid", fields["xquat"])
         quat = fields["xquat"][:, body]
         return matrix(multiply(quat, _constant(model, fields, f"{kind}_quat", quat).expand_as(quat)))
 
@@ -108,7 +121,7 @@ def _dense_mass(model: Model, fields: Fields) -> Tensor:
 def _composite_inertia(model: Model, fields: Fields) -> Tensor:
     """Inertia of every subtree about its tree's centre of mass (num_envs, nbody, 10), as cinert."""
     own, com = fields["subtree_inertia"], fields["com_offset"]
-    arm = com - com[:, torch.as_tensor(model.mj.body_rootid).long()]
+    arm = com - com[:, _bodies(model, "body_rootid", com)]
     mass = _constant(model, fields, "body_subtreemass", own)[..., None].expand_as(arm[..., :1])
     x, y, z = arm.unbind(-1)
     steiner = mass * torch.stack((y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z), -1)
