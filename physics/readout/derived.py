@@ -66,28 +66,28 @@ def matrix(quat: Tensor) -> Tensor:
     )
 
 
-def _brought(model: Model, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """An array of the model's on a device, where it stays: its way there would be waited for."""
+def _constant(model: Model, fields: Fields, name: str, like: Tensor) -> Tensor:
+    """A number of the model, or, environments first, what environments have of their own instead."""
+    if name in fields:
+        return fields[name]
+    return _of_model(model, name, like.dtype, like.device)
+
+
+def _of_model(model: Model, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Numbers of the model as a tensor; kept on a device, where another copy would be waited for."""
+    if device.type == "cpu":
+        return torch.as_tensor(getattr(model.mj, name), dtype=dtype)
     kept = _kept.setdefault(model, {})
     if (name, dtype, device) not in kept:
         kept[name, dtype, device] = torch.as_tensor(getattr(model.mj, name), dtype=dtype, device=device)
     return kept[name, dtype, device]
 
 
-def _constant(model: Model, fields: Fields, name: str, like: Tensor) -> Tensor:
-    """A number of the model, or, environments first, what environments have of their own instead."""
-    return fields[name] if name in fields else _brought(model, name, like.dtype, like.device)
-
-
-def _bodies(model: Model, name: str, like: Tensor) -> Tensor:
-    """Numbers of bodies, as an index of a tensor."""
-    return _brought(model, name, torch.int64, like.device)
-
-
 def _position(kind: str) -> Callable[[Model, Fields], Tensor]:
     def compute(model: Model, fields: Fields) -> Tensor:
-        body = _bodies(model, f"{kind}_bodyid", fields["xquat"])
-        quat = fields["xquat"][:, body]
+        quat = fields["xquat"]
+        body = _of_model(model, f"{kind}_bodyid", torch.int64, quat.device)
+        quat = quat[:, body]
         return fields["xpos"][:, body] + rotate(
             quat, _constant(model, fields, f"{kind}_pos", quat).expand(len(quat), -1, -1)
         )
@@ -97,8 +97,9 @@ def _position(kind: str) -> Callable[[Model, Fields], Tensor]:
 
 def _rotation(kind: str) -> Callable[[Model, Fields], Tensor]:
     def compute(model: Model, fields: Fields) -> Tensor:
-        body = _bodies(model, f"{kind}_bodyid", fields["xquat"])
-        quat = fields["xquat"][:, body]
+        quat = fields["xquat"]
+        body = _of_model(model, f"{kind}_bodyid", torch.int64, quat.device)
+        quat = quat[:, body]
         return matrix(multiply(quat, _constant(model, fields, f"{kind}_quat", quat).expand_as(quat)))
 
     return compute
@@ -121,7 +122,7 @@ def _dense_mass(model: Model, fields: Fields) -> Tensor:
 def _composite_inertia(model: Model, fields: Fields) -> Tensor:
     """Inertia of every subtree about its tree's centre of mass (num_envs, nbody, 10), as cinert."""
     own, com = fields["subtree_inertia"], fields["com_offset"]
-    arm = com - com[:, _bodies(model, "body_rootid", com)]
+    arm = com - com[:, torch.as_tensor(model.mj.body_rootid).long()]
     mass = _constant(model, fields, "body_subtreemass", own)[..., None].expand_as(arm[..., :1])
     x, y, z = arm.unbind(-1)
     steiner = mass * torch.stack((y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z), -1)

@@ -10,6 +10,7 @@ from tumble.envs.registry import make_task
 from tumble.physics.rendering import BatchRenderer
 from tumble.physics.runtime import init_columns
 
+from ..envs.own_tasks import Seen
 from .far_device import NAME, waits
 
 NUM_ENVS, SIZE = 20, {"width": 32, "height": 24}
@@ -84,3 +85,25 @@ def test_a_single_environment(far, mode):
         assert len(waits) == (device == NAME)
         env.close()
     assert type(frames[1]) is np.ndarray and (frames[0] == frames[1]).all()
+
+
+class SeenInTorch(Seen):
+    """On the processor too, whose roots torch rounds otherwise than numpy."""
+
+    array_library = "torch"
+
+
+@pytest.mark.long
+def test_pictures_that_an_agent_sees(far):
+    """Observations, also of those that begin anew, are the device's, and the processor's to the bit."""
+    found = []
+    for device in ("cpu", NAME):
+        init_columns(device=device)
+        envs = tumble.make_vec(SeenInTorch, 3, max_episode_steps=2)
+        seen = [envs.reset(seed=3)[0]]
+        for action in (0, 8, 4):
+            seen.append(envs.step(torch.full((3,), action, device=device))[0])
+        seen.append(envs.reset(options={"reset_mask": torch.tensor([False, True, False]).to(device)})[0])
+        assert all(one.device.type == device and one.dtype == torch.uint8 for one in seen)
+        found.append(torch.stack([one.cpu() for one in seen]))
+    assert torch.equal(*found) and (found[0][0] != found[0][1]).any()
