@@ -128,7 +128,7 @@ class ActionCheck:
         if self._floating:
             return np.isfinite(checked) if isinstance(checked, np.ndarray) else torch.isfinite(checked)
         low, high = (
-            bound if isinstance(checked, np.ndarray) else torch.from_numpy(bound).to(checked.device)
+            bound if isinstance(checked, np.ndarray) else torch.as_tensor(bound, device=checked.device)
             for bound in (self._low, self._high)
         )
         return (checked >= low) & (checked <= high)

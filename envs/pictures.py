@@ -3,10 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import gymnasium
+import numpy as np
 import torch
 
+from ..physics.batch_numbers import Known
 from .arguments import whole
 from .batch import TaskBatch
+from .window import Window
 
 RENDER_MODES = ("rgb_array", "depth_array")
 METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # of the classes of single and vector environments
@@ -48,11 +52,11 @@ class Pictures:
         has_track = any(mj.camera(i).name == "track" for i in range(mj.ncam))
         return "track" if has_track else task.camera
 
-    def take(self, envs_idx: torch.Tensor, mode: str = "rgb_array") -> torch.Tensor:
-        """Picture the environments `envs_idx` (k,).
+    def take(self, envs: Known | None, mode: str = "rgb_array") -> torch.Tensor:
+        """Picture environments, where the solver's numbers are.
 
         Args:
-            envs_idx: (k,) indices, as `rows` returns them.
+            envs: k of them, as `known` returns them; None: all.
             mode: "depth_array" for metres along the optical axis, (k, height, width) float32, inf for the sky;
                 anything else for uint8 RGB, (k, height, width, 3).
         """
@@ -63,25 +67,66 @@ class Pictures:
             look = Look(endless_planes=True)  # a fast cheetah runs off v5's floor of 40 m
             self._renderer = BatchRenderer(self._batch.solver.model, width, height, camera=self._camera, look=look)
         draw = self._renderer.depth if mode == "depth_array" else self._renderer.render
-        return draw(self._batch.solver, envs_idx)
+        return draw(self._batch.solver, envs)
 
-    def rows(self, envs: Sequence[int] | torch.Tensor | None) -> torch.Tensor:
-        """The environments to picture, (k,) indices on the solver's device; None: the first 16 at most.
+    def known(self, envs: Sequence[int] | torch.Tensor | None) -> Known:
+        """The environments to picture, once it is known that they exist; None: the first 16 at most.
+
+        Indices that lie on a device are asked there, and waited for.
 
         Raises:
             TypeError, IndexError: an index that is no whole number, or an environment that does not exist.
         """
         count, device = self._batch.num_envs, self._batch.solver.device
         if envs is None:
-            return torch.arange(min(MOST_PICTURES, count), device=device)
-        given = torch.as_tensor(envs, device=device).reshape(-1)
+            return Known(torch.arange(min(MOST_PICTURES, count), device=device))
+        given = torch.as_tensor(envs).reshape(-1)
         if len(given) and (given.is_floating_point() or given.dtype == torch.bool):
             raise TypeError(f"environments to picture must be whole numbers, got {given.dtype}")
         rows = given.to(torch.int64)
         wrong = rows[(rows < 0) | (rows >= count)]
         if len(wrong):
             raise IndexError(f"there is no environment {int(wrong[0])} to picture; they are 0 to {count - 1}")
-        return rows
+        return Known(rows.to(device, copy=True))
+
+
+class SharedPictures:
+    """The part of `SimVectorEnv` that has `render`."""
+
+    render_mode: str | None
+    _pictures: Pictures
+    _window: Window | None
+    _shown: Known
+
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """Picture the environments in `render_envs`, an array each: uint8 (height, width, 3), or depth (height, width).
+
+        With render mode "human" they are in the window, and the result is None.
+        """
+        if self._window is not None:
+            self._window.show(self._pictures.take(self._shown).cpu().numpy())
+            return None
+        if self.render_mode is None:
+            raise gymnasium.error.Error(
+                "there are no pictures without a render mode: make it with render_mode='rgb_array'"
+            )
+        return tuple(self._pictures.take(self._shown, self.render_mode).cpu().numpy())
+
+    def render_tensor(self, envs_idx: Sequence[int] | torch.Tensor | None = None) -> torch.Tensor:
+        """Picture the environments `envs_idx` (k,), by default `render_envs`: uint8 (k, height, width, 3).
+
+        The pictures lie where the solver does, and a GPU that draws them is not waited for.
+        """
+        return self._pictures.take(self._shown if envs_idx is None else self._pictures.known(envs_idx))
+
+    @property
+    def render_envs(self) -> torch.Tensor:
+        """The environments that `render` shows, (k,) indices on the solver's device."""
+        return self._shown.index.clone()
+
+    @render_envs.setter
+    def render_envs(self, envs: Sequence[int] | torch.Tensor | None) -> None:
+        self._shown = self._pictures.known(envs)
 
 
 def check_render_mode(render_mode: str | None, modes: Sequence[str] = RENDER_MODES) -> None:

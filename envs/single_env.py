@@ -119,7 +119,7 @@ class SingleEnv(gymnasium.Env, EzPickle):
             return None
         if self._closed:
             raise ResetNeeded(_CLOSED)
-        return self._pictures.take(self._pictures.rows([0]), self.render_mode)[0].cpu().numpy()
+        return self._pictures.take(None, self.render_mode)[0].cpu().numpy()
 
     def close(self) -> None:
         """Give the solver's memory back; `reset` takes it again."""

@@ -4,8 +4,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import gymnasium
-import numpy as np
 import torch
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -20,7 +18,7 @@ from .compatibility import Metadata, check_reset
 from .faults import FaultReporter
 from .infos import InfoBuilder
 from .observations import each, parts_of
-from .pictures import METADATA, Pictures, check_render_mode
+from .pictures import METADATA, Pictures, SharedPictures, check_render_mode
 from .registry import TaskLike, make_task
 from .reset_options import elapsed_steps, reset_mask, whole_steps
 from .seeds import fresh_seed, spread_seeds
@@ -33,7 +31,7 @@ _FORMAT = 2  # version of what `state_dict` returns
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
-class SimVectorEnv(SharedAttributes, VectorEnv):
+class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
     """A batch of environments that step together: torch tensors (or numpy arrays) in and out.
 
     Behaves as Gymnasium's `SyncVectorEnv` of the v5 task would, step by step, but for these:
@@ -125,7 +123,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         self._limit = _NO_LIMIT if limit is None else limit
         self._describe()
         self._pictures = Pictures(self.batch, width, height, camera_id, camera_name)
-        self.render_envs = self._pictures.rows(render_envs)
+        self.render_envs = render_envs
         self._window = Window(self.metadata["render_fps"]) if render_mode == "human" else None
         self._actions = ActionCheck(num_envs, self.single_action_space, self._kind, self.batch.action_names)
         self._reporter = FaultReporter()
@@ -195,24 +193,6 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         if resetting is not None:
             return self._finish_resetting(outcome, truncated, resetting)
         return self._finish(outcome, truncated)
-
-    def render(self) -> tuple[np.ndarray, ...] | None:
-        """Picture the environments in `render_envs`, an array each: uint8 (height, width, 3), or depth (height, width).
-
-        With render mode "human" they are in the window, and the result is None.
-        """
-        if self._window is not None:
-            self._window.show(self._pictures.take(self.render_envs).cpu().numpy())
-            return None
-        if self.render_mode is None:
-            raise gymnasium.error.Error(
-                "there are no pictures without a render mode: make it with render_mode='rgb_array'"
-            )
-        return tuple(self._pictures.take(self.render_envs, self.render_mode).cpu().numpy())
-
-    def render_tensor(self, envs_idx: Sequence[int] | torch.Tensor | None = None) -> torch.Tensor:
-        """Picture the environments `envs_idx` (k,), by default `render_envs`: uint8 (k, height, width, 3)."""
-        return self._pictures.take(self.render_envs if envs_idx is None else self._pictures.rows(envs_idx))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Give the solver's memory back, and close the window."""

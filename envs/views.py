@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..physics import RigidSolver
+from ..physics.batch_numbers import Known
 from ..physics.drivers.interface import View
 from .arrays import Array, ArrayKind
 from .noise import Noise
@@ -55,7 +56,8 @@ class BatchView:
 
             width, height, camera = self._cameras[name]
             self._renderers[name] = BatchRenderer(self._solver.model, width, height, camera=camera)
-        return self._kind.from_tensor(self._renderers[name].render(self._solver, rows))
+        known = None if rows is None else Known(rows)
+        return self._kind.from_tensor(self._renderers[name].render(self._solver, known))
 
     def control(self, controls: Array) -> None:
         """Set the controls (num_envs, nu)."""

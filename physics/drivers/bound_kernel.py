@@ -16,7 +16,7 @@ from .scratch import Scratch
 from .settings import Setting
 
 
-def compiled(make: Callable[[], Any], arguments: Sequence[torch.Tensor]) -> tuple[Any, Any, Any]:
+def compiled(make: Callable[[], Any], arguments: Sequence[torch.Tensor | int | float]) -> tuple[Any, Any, Any]:
     """What `make` decorated: Taichi's kernel, its trace, which makes contexts, and its code; in Taichi's thread."""
     with warnings.catch_warnings(), quick_tracing():
         warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)

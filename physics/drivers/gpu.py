@@ -60,6 +60,7 @@ class GpuDriver(Driver):
         self._stale = torch.ones(num_envs, dtype=torch.int32, device=self._device)
         self._current = False
         self._step_call, self._substeps = self._call(self._places, replay=False), 0
+        self._again: torch.Tensor | None = None
         self._asked: dict[str, None] = {}
         self._asked_before: dict[str, None] = {}
         self._evaluation: Evaluation | None = None
@@ -75,6 +76,7 @@ class GpuDriver(Driver):
         self._offsets, self._widths = layout(SCRATCH, self.sizes)[0], {f.name: f.length(self.sizes) for f in SCRATCH}
         self._ints = torch.from_numpy(flat_integers(model, self.sizes)).to(self._device)
         self._scratch = self._batch.zeros(rows, self._dtype), self._batch.zeros(index_rows, torch.int32)
+        self._replays: dict[tuple, tuple[dict[str, slice], torch.Tensor, torch.Tensor]] = {}
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -102,7 +104,7 @@ class GpuDriver(Driver):
         self._own.write(numbers, None)
         self._lay_out(parameters=True)
         self._kernel = shared_column_kernel(self._runtime, features)
-        self._step_call, self._substeps = self._call(self._places, replay=False), 0
+        self._step_call, self._substeps, self._again = self._call(self._places, replay=False), 0, None
         self._changed(None)
 
     def write_own(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
@@ -231,9 +233,10 @@ class GpuDriver(Driver):
     def refresh(self, index: Index) -> None:
         """Bring the outputs of environments to their last evaluation; of all of them, where one is out of date."""
         if not self._current:
-            call = self._call(self._places, replay=True)
-            call[Setting.AGAIN] = 1
-            self._launch(call, self._rows, self._values, self._stale)
+            if self._again is None:
+                self._again = self._call(self._places, replay=True)
+                self._again[Setting.AGAIN] = 1
+            self._launch(self._again, self._rows, self._values, self._stale)
             self._current = True
 
     def evaluate(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
@@ -265,12 +268,10 @@ class GpuDriver(Driver):
 
     def _evaluate_batch(self, names: Sequence[str], batch: list[torch.Tensor], integers: int) -> Evaluation:
         """Fields and integers of environments, whose memory, counters and own numbers `batch` is."""
-        places, rows = self._handed_out(names)
+        places, rows, call = self._replay(tuple(names), integers)
         count = batch[0].shape[1]
         values = torch.zeros((max(1, len(rows)), count), dtype=self._dtype, device=self._device)
         dump = torch.zeros((integers, count), dtype=torch.int32, device=self._device)
-        call = self._call(places, replay=True)
-        call[Setting.INDICES] = integers
         nobody = torch.zeros(count, dtype=torch.int32, device=self._device)
         self._launch(call, rows, values, nobody, batch, dump if integers else None)
         return Evaluation({name: values[place].T for name, place in places.items()}, dump.T)
@@ -300,6 +301,15 @@ class GpuDriver(Driver):
             call[Setting[name]] = group.stop - group.start
         ask_for(call, places)
         return call.to(self._device)
+
+    def _replay(self, names: tuple[str, ...], integers: int) -> tuple[dict[str, slice], torch.Tensor, torch.Tensor]:
+        """Where fields go, their rows, and the call that evaluates them: kept, as their way to a GPU is waited for."""
+        if (names, integers) not in self._replays:
+            places, rows = self._handed_out(names)
+            call = self._call(places, replay=True)
+            call[Setting.INDICES] = integers
+            self._replays[names, integers] = places, rows, call
+        return self._replays[names, integers]
 
     def _launch(
         self,

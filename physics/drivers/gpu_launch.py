@@ -1,4 +1,4 @@
-"""Launches of the GPU driver's kernel through Taichi."""
+"""Launches, through Taichi, of kernels whose arrays are torch tensors: the GPU driver's, and those that draw."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,9 +12,11 @@ from ..taichi_thread import in_taichis_thread
 from .bound_kernel import compiled
 from .gpu_kernel import make_column_kernel
 
+Argument = torch.Tensor | int | float
+
 
 class ColumnKernel:
-    """A kernel over arrays that are all arguments, traced and compiled when it is first launched.
+    """A kernel over arrays and numbers that are all arguments, traced and compiled when it is first launched.
 
     Args:
         make: returns the decorated function; called in Taichi's thread.
@@ -25,21 +27,33 @@ class ColumnKernel:
         self._traced: Any = None
         self._code: Any = None
 
-    def __call__(self, arguments: Sequence[torch.Tensor]) -> None:
-        """Launch with these arguments; on a GPU it returns before the work is done.
-
-        A context serves one launch: on a GPU Taichi leaves in it where its copy of the arguments was.
-        """
+    def __call__(self, arguments: Sequence[Argument]) -> None:
+        """Launch with these arguments, tensors that are contiguous; on a GPU it returns before the work is done."""
         if self._code is None:
-            in_taichis_thread(self._compile, arguments)
-        context = self._traced.make_launch_context()
-        for i, tensor in enumerate(arguments):
-            size = tensor.element_size() * tensor.nelement()
-            context.set_arg_external_array_with_shape((i,), tensor.data_ptr(), size, tensor.shape, 0)
-        ti.lang.impl.get_runtime().prog.launch_kernel(self._code, context)
+            in_taichis_thread(self._launch_first, arguments)
+        else:
+            self._launch(arguments)
 
-    def _compile(self, arguments: Sequence[torch.Tensor]) -> None:
+    def _launch_first(self, arguments: Sequence[Argument]) -> None:
+        """In Taichi's thread, as Taichi loads the code in the thread that is first to launch it (`Scratch.grow`)."""
+        self._compile(arguments)
+        self._launch(arguments)
+
+    def _compile(self, arguments: Sequence[Argument]) -> None:
         _, self._traced, self._code = compiled(self._make, arguments)
+
+    def _launch(self, arguments: Sequence[Argument]) -> None:
+        """A context serves one launch: on a GPU Taichi leaves in it where its copy of the arguments was."""
+        context = self._traced.make_launch_context()
+        for i, argument in enumerate(arguments):
+            if isinstance(argument, torch.Tensor):
+                size = argument.element_size() * argument.nelement()
+                context.set_arg_external_array_with_shape((i,), argument.data_ptr(), size, argument.shape, 0)
+            elif isinstance(argument, int):
+                context.set_arg_int((i,), argument)
+            else:
+                context.set_arg_float((i,), argument)
+        ti.lang.impl.get_runtime().prog.launch_kernel(self._code, context)
 
 
 def shared_column_kernel(runtime: Runtime, features: Features) -> ColumnKernel:

@@ -22,8 +22,8 @@ class PoseSource(Protocol):
     device: torch.device
     dtype: torch.dtype
 
-    def get(self, name: str, envs_idx: Any = None) -> torch.Tensor:
-        """A state field by MuJoCo's name, (n, ...) of the environments `envs_idx`."""
+    def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
+        """State fields by MuJoCo's names, (n, ...) of the environments `envs_idx`: None for all, or `Known`."""
         ...
 
 
@@ -103,27 +103,36 @@ class View:
         self.frustum = _symmetric_frustum(self.camera.fovy, aspect, self.camera.orthographic)
         self.typical_distance = self.camera.distance  # m to what is looked at
         self._rotation = _look_along(self.camera.azimuth, self.camera.elevation)
+        self._on_device: dict[tuple[torch.device, torch.dtype], Any] = {}
 
-    def poses(self, solver: PoseSource, envs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Positions (n, 3) and camera-to-world rotations (n, 3, 3) for the environments `envs` (n,)."""
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The fields of a solver that `poses` takes."""
         if self.model_camera >= 0:
-            position = solver.get("cam_xpos", envs)[:, self.model_camera]
-            rotation = solver.get("cam_xmat", envs)[:, self.model_camera]
-            return position, rotation.reshape(-1, 3, 3)
-        target = self._targets(solver, envs)
-        rotation = torch.as_tensor(self._rotation, dtype=target.dtype, device=target.device)
-        position = target + self.camera.distance * rotation[:, 2]
-        return position, rotation.expand(len(target), 3, 3)
+            return "cam_xpos", "cam_xmat"
+        return ("subtree_com",) if self._body >= 0 else ()
 
-    def _targets(self, solver: PoseSource, envs: torch.Tensor) -> torch.Tensor:
-        """The points looked at, (n, 3)."""
-        if self._body < 0:
-            fixed = torch.as_tensor(np.asarray(self.camera.lookat), dtype=solver.dtype, device=solver.device)
-            return fixed.expand(len(envs), 3)
-        target = solver.get("subtree_com", envs)[:, self._body].clone()
-        if self.camera.lookat is not None:
-            target[:, 2] = float(self.camera.lookat[2])
-        return target
+    def poses(self, fields: Mapping[str, torch.Tensor], solver: PoseSource, count: int) -> tuple[torch.Tensor, ...]:
+        """Positions (n, 3) and camera-to-world rotations (n, 3, 3), by `fields` of `count` environments of a solver."""
+        if self.model_camera >= 0:
+            position, rotation = (fields[name][:, self.model_camera] for name in self.reads)
+            return position, rotation.reshape(-1, 3, 3)
+        target, rotation = self._constants(solver)
+        if self._body >= 0:
+            target = fields["subtree_com"][:, self._body].clone()
+            if self.camera.lookat is not None:
+                target[:, 2] = float(self.camera.lookat[2])
+        position = target + self.camera.distance * rotation[:, 2]
+        return position.expand(count, 3), rotation.expand(count, 3, 3)
+
+    def _constants(self, solver: PoseSource) -> tuple[torch.Tensor, torch.Tensor]:
+        """The point looked at (3,), 0 where it moves, and the rotation (3, 3), brought to the solver's device once."""
+        device, dtype = torch.device(solver.device), solver.dtype
+        if (device, dtype) not in self._on_device:
+            lookat = np.zeros(3) if self._body >= 0 else np.asarray(self.camera.lookat)
+            both = (torch.as_tensor(array, dtype=dtype, device=device) for array in (lookat, self._rotation))
+            self._on_device[device, dtype] = tuple(both)
+        return self._on_device[device, dtype]
 
 
 def _model_camera(mj: mujoco.MjModel, camera: "int | str | Camera | Mapping | None") -> int:

@@ -229,14 +229,16 @@ def cast_rays(
     frustum: F1,
     look: F2,
     tiles: I3,
-    limits: vec3,
+    near: ti.f32,
+    reach: ti.f32,
+    layers: ti.i32,
     side: ti.i32,
     depth: F3,
     seen: I3,
     first_look: F4,
     image: U4,
 ):
-    """Follow the rays of every pixel; limits as in `follow`.
+    """Follow the rays of every pixel; nearest distance (m), reach of occlusion (m) and layers as in `follow`.
 
     side = 0: one ray through each pixel's middle, for `depth`, `seen` (row, -1: sky) and, if there are layers,
     `first_look`: the colour as displayed, and the plain colour's brightness.
@@ -244,6 +246,7 @@ def cast_rays(
     """
     height, width = seen.shape[1], seen.shape[2]
     across = (width + TILE - 1) // TILE
+    limits = vec3(near, reach, ti.cast(layers, ti.f32))
     for env, y, x in ti.ndrange(seen.shape[0], height, width):
         scene = Scene(kind, shape, paint, solids, pose, bound, env)
         lens = Lens(frustum, camera, width, height, env)
@@ -266,7 +269,7 @@ def cast_rays(
             for c in ti.static(range(3)):
                 value = shown[c] if n_rays > 0 else first_look[env, y, x, c]
                 image[env, y, x, c] = ti.cast(255.0 * value + 0.5, ti.u8)
-        elif limits[2] > 0.0:
+        elif layers > 0:
             shown = displayed(look, mean)
             for c in ti.static(range(3)):
                 first_look[env, y, x, c] = shown[c]

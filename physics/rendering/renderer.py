@@ -1,24 +1,23 @@
 """BatchRenderer: pictures of any environments of a solver in one call, as torch tensors."""
 
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import taichi as ti
 import torch
-from taichi.lang import impl
 
-from ..runtime import ensure_runtime
-from ..taichi_thread import in_taichis_thread
+from ..batch_numbers import Known
+from ..runtime import Runtime, ensure_runtime
 from .camera import Camera, PoseSource, View
 from .drawables import BOUND, CORE, drawables
-from .intersect import vec3
+from .launch import shared_ray_kernels
 from .look import Look
-from .raycast import LAYERS, TILE, cast_rays, cull_tiles
+from .raycast import LAYERS, TILE
 from .scene import OCCLUSION_REACH
 
+Tables = dict[str, torch.Tensor]
+_GEOM_POSES = ("geom_xpos", "geom_xmat")
 _PIXELS_AT_ONCE = 2**22  # working memory is bounded by drawing this many pixels in one go
 
 
@@ -77,7 +76,7 @@ class BatchRenderer:
                 stacklevel=2,
             )
         self._reach = OCCLUSION_REACH * float(self._drawn.shape[:, CORE + 1].max())
-        self._tables: dict[torch.device, dict[str, torch.Tensor]] = {}
+        self._tables: dict[torch.device, Tables] = {}
 
     def render(self, solver: PoseSource, envs_idx: Any = None) -> torch.Tensor:
         """Colour pictures of the environments `envs_idx` (None: all), (n, height, width, 3) uint8."""
@@ -100,7 +99,9 @@ class BatchRenderer:
 
     def camera_poses(self, solver: PoseSource, envs_idx: Any = None) -> tuple[torch.Tensor, torch.Tensor]:
         """Where the camera is: positions (n, 3) in metres and camera-to-world rotations (n, 3, 3)."""
-        return self._view.poses(solver, _environments(envs_idx, solver))
+        envs = _environments(envs_idx, solver)
+        position, rotation = self._view.poses(_read(solver, self._view.reads, envs), solver, _count(envs, solver))
+        return position, rotation
 
     def rays(self) -> torch.Tensor:
         """Rays through the pixels' middles in the camera's frame, (height, width, 3), with -1 along its z axis.
@@ -115,28 +116,34 @@ class BatchRenderer:
 
     def _draw(self, solver: PoseSource, envs_idx: Any, *, colour: bool) -> Images:
         """All pictures, in chunks that bound the working memory; rgb is empty without `colour`."""
-        ensure_runtime()
+        runtime = ensure_runtime()
         envs = _environments(envs_idx, solver)
-        geoms = self._geom_poses(solver, envs)
-        cameras = self._view.poses(solver, envs)
+        count = _count(envs, solver)
+        fields = _read(solver, (*(_GEOM_POSES if self.model.mj.ngeom else ()), *self._view.reads), envs)
+        tables = self._tables_on(torch.device(solver.device))
+        poses = *self._geom_poses(tables, fields, solver, count), *self._view.poses(fields, solver, count)
         chunk = max(1, _PIXELS_AT_ONCE // (self.width * self.height))
         parts = [
-            self._draw_chunk(*(part[i : i + chunk] for part in (*geoms, *cameras)), colour=colour)
-            for i in range(0, max(1, len(envs)), chunk)
+            self._draw_chunk(runtime, tables, *(part[i : i + chunk] for part in poses), colour=colour)
+            for i in range(0, max(1, count), chunk)
         ]
         return parts[0] if len(parts) == 1 else Images(*(torch.cat(kind) for kind in zip(*parts, strict=True)))
 
-    def _geom_poses(self, solver: PoseSource, envs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _geom_poses(
+        self, tables: Tables, fields: Mapping[str, torch.Tensor], solver: PoseSource, count: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Centres (n, rows, 3) and rotations (n, rows, 9) of the drawn geoms, in the solver's precision."""
-        drawn = self._tables_on(envs.device)["geom"][:-1].long()
-        if not self.model.mj.ngeom:
-            empty = torch.zeros(len(envs), len(drawn), 12, dtype=solver.dtype, device=envs.device)
+        drawn = tables["geom"][:-1].long()
+        if not fields.keys() >= set(_GEOM_POSES):
+            empty = torch.zeros(count, len(drawn), 12, dtype=solver.dtype, device=solver.device)
             return empty[..., :3], empty[..., 3:]
-        rotation = solver.get("geom_xmat", envs)[:, drawn]
-        return solver.get("geom_xpos", envs)[:, drawn], rotation.reshape(len(envs), len(drawn), 9)
+        centre, rotation = (fields[name][:, drawn] for name in _GEOM_POSES)
+        return centre, rotation.reshape(count, len(drawn), 9)
 
     def _draw_chunk(
         self,
+        runtime: Runtime,
+        tables: Tables,
         geom_position: torch.Tensor,
         geom_rotation: torch.Tensor,
         position: torch.Tensor,
@@ -146,7 +153,6 @@ class BatchRenderer:
     ) -> Images:
         """The pictures of one chunk; relative to the camera, so that float32 is exact wherever the robot has run."""
         device, n = position.device, len(position)
-        tables = self._tables_on(device)
         offset = (geom_position - position[:, None]).to(torch.float32)
         pose = torch.cat([offset, geom_rotation.to(torch.float32)], dim=-1).contiguous()
         bound = _enclosing_spheres(offset[:, tables["solids"].long()], tables["shape"][tables["solids"].long(), BOUND])
@@ -161,20 +167,16 @@ class BatchRenderer:
         tiles = torch.empty((n, n_tiles, pose.shape[1] + 1), dtype=torch.int32, device=device)
         scene = (*(tables[name] for name in ("kind", "shape", "paint", "solids")), pose, bound)
         lens = (camera, tables["frustum"])
-        limits = vec3(self.near, self._reach, LAYERS if colour else 0)
-
-        def cast() -> None:
-            with _float32_literals():
-                cull_tiles(tables["shape"], pose, *lens, self.width, self.height, tiles)
-                for side in (0, self.samples) if colour else (0,):
-                    cast_rays(*scene, *lens, tables["look"], tiles, limits, side, depth, seen, first_look, image)
-
+        limits = self.near, self._reach, LAYERS if colour else 0
         if n:
-            in_taichis_thread(cast)
+            cull, cast = shared_ray_kernels(runtime)
+            cull((tables["shape"], pose, *lens, self.width, self.height, tiles))
+            for side in (0, self.samples) if colour else (0,):
+                cast((*scene, *lens, tables["look"], tiles, *limits, side, depth, seen, first_look, image))
         depth.masked_fill_(seen < 0, torch.inf)
         return Images(image, depth, tables["geom"][seen.long()])
 
-    def _tables_on(self, device: torch.device) -> dict[str, torch.Tensor]:
+    def _tables_on(self, device: torch.device) -> Tables:
         """The tables that do not change between pictures, on a device."""
         if device not in self._tables:
             drawn = self._drawn
@@ -186,23 +188,31 @@ class BatchRenderer:
         return self._tables[device]
 
 
-def _environments(envs_idx: Any, solver: PoseSource) -> torch.Tensor:
-    """Environment numbers (n,) int64 from None, a number, a sequence, or a mask of all environments."""
-    device = torch.device(solver.device)
-    if envs_idx is None:
-        return torch.arange(solver.num_envs, device=device)
-    chosen = torch.as_tensor(envs_idx, device=device)
+def _environments(envs_idx: Any, solver: PoseSource) -> Known | None:
+    """Environments from a number, a sequence, or a mask of all, asked where it lies whether they exist; None: all."""
+    if envs_idx is None or isinstance(envs_idx, Known):
+        return envs_idx
+    chosen = torch.as_tensor(envs_idx)
     if chosen.dtype == torch.bool:
         if chosen.shape != (solver.num_envs,):
             raise ValueError(f"envs_idx: a mask must have shape ({solver.num_envs},), not {tuple(chosen.shape)}")
-        return chosen.nonzero()[:, 0]
+        return Known(chosen.nonzero()[:, 0].to(solver.device))
     if chosen.numel() and (chosen.is_floating_point() or chosen.is_complex()):
         raise TypeError(f"envs_idx: environment numbers must be integers, not {chosen.dtype}")
     chosen = chosen.reshape(-1).long()
     outside = chosen[(chosen < 0) | (chosen >= solver.num_envs)]
     if len(outside):
         raise IndexError(f"envs_idx: environment {int(outside[0])} is not in 0 to {solver.num_envs - 1}")
-    return chosen
+    return Known(chosen.to(solver.device))
+
+
+def _count(envs: Known | None, solver: PoseSource) -> int:
+    return solver.num_envs if envs is None else len(envs.index)
+
+
+def _read(solver: PoseSource, names: Sequence[str], envs: Known | None) -> dict[str, torch.Tensor]:
+    """Fields of a solver, all from one evaluation."""
+    return solver.get_many(names, envs) if names else {}
 
 
 def _enclosing_spheres(centres: torch.Tensor, radii: torch.Tensor) -> torch.Tensor:
@@ -210,18 +220,3 @@ def _enclosing_spheres(centres: torch.Tensor, radii: torch.Tensor) -> torch.Tens
     middle = (centres.amin(dim=1) + centres.amax(dim=1)) / 2
     reach = ((centres - middle[:, None]).norm(dim=-1) + radii).amax(dim=1)
     return torch.cat([middle, reach[:, None]], dim=-1).contiguous()
-
-
-@contextmanager
-def _float32_literals() -> Iterator[None]:
-    """Trace the numbers written in kernels as float32, also where the solver runs in float64.
-
-    Taichi gives a literal the runtime's default type at the time a kernel is first called.
-    """
-    runtime = impl.get_runtime()
-    before = runtime.default_fp
-    runtime.default_fp = ti.f32
-    try:
-        yield
-    finally:
-        runtime.default_fp = before

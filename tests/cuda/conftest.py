@@ -1,6 +1,7 @@
 """What tests of the GPU driver share."""
 
 import pytest
+import torch
 
 import tumble
 from tumble.physics.drivers.gpu_launch import ColumnKernel
@@ -19,7 +20,9 @@ def afterwards():
 def far(monkeypatch, afterwards):
     """The device `far_device`; kernels get the addresses of the numbers themselves, as on a GPU."""
     launch = ColumnKernel.__call__
-    monkeypatch.setattr(
-        ColumnKernel, "__call__", lambda kernel, given: launch(kernel, [near(t).contiguous() for t in given])
-    )
+
+    def launch_near(kernel, given):
+        launch(kernel, [near(t).contiguous() if isinstance(t, torch.Tensor) else t for t in given])
+
+    monkeypatch.setattr(ColumnKernel, "__call__", launch_near)
     return register()

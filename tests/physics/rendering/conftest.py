@@ -62,7 +62,11 @@ class MujocoPoses:
     def get(self, name: str, envs_idx=None) -> torch.Tensor:
         """A field of MjData, (n, ...)."""
         found = torch.as_tensor(np.stack([getattr(data, name) for data in self.data])).to(self.dtype)
-        return found if envs_idx is None else found[envs_idx]
+        return found if envs_idx is None else found[envs_idx.index]
+
+    def get_many(self, names, envs_idx=None) -> dict[str, torch.Tensor]:
+        """Several fields."""
+        return {name: self.get(name, envs_idx) for name in names}
 
 
 def load(name: str) -> mujoco.MjModel:
