@@ -8,7 +8,7 @@ in a fixed order, and only with + - * /, roots, comparisons and rounding, whose 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -177,9 +177,11 @@ def owns_data(x: Array) -> bool:
     return x.flags.owndata if isinstance(x, np.ndarray) else not x._is_view()
 
 
-def indices(mask: Array) -> Array:
-    """Indices (k,) at which a mask (n,) is True."""
-    return namespace(mask).nonzero(mask)[0]
+def indices(mask: Array, count: int | None = None) -> Array:
+    """Indices (k,) at which a mask (n,) is True; on a device that is waited for, unless it is known how many."""
+    if count is None or isinstance(mask, np.ndarray):
+        return namespace(mask).nonzero(mask)[0]
+    return torch.argsort(mask.to(torch.uint8), descending=True, stable=True)[:count]
 
 
 def zeros_like_rows(like: Array, n: int) -> Array:
@@ -207,8 +209,26 @@ def some(x: Array) -> bool:
     return bool(x.any())
 
 
+def counts(*masks: Array) -> list[int]:
+    """How many places of each of some arrays (n,) are True, or not zero; a device is waited for once."""
+    if isinstance(masks[0], np.ndarray):
+        return [int(np.count_nonzero(mask)) for mask in masks]
+    return torch.stack([mask != 0 for mask in masks]).sum(dim=1).tolist()
+
+
 def everywhere(mask: Array) -> bool:
     """Whether a mask is True at every place."""
     if isinstance(mask, np.ndarray):
         return bool(np.count_nonzero(mask) == mask.size)
     return bool(mask.all())
+
+
+def exporter(output: str, kind: ArrayKind, abroad: torch.device) -> Callable[[Array], Any]:
+    """Return the function that turns the batch's arrays into the caller's: numpy, or torch on the device `abroad`."""
+    if output == "numpy":
+        return host
+    if not kind.in_numpy:
+        return lambda tensor: tensor.to(abroad)
+    if abroad.type == "cpu":
+        return torch.from_numpy
+    return lambda array: torch.from_numpy(array).to(abroad)

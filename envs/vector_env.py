@@ -1,7 +1,7 @@
 """SimVectorEnv: many environments of one task on one solver, as a Gymnasium VectorEnv."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -11,9 +11,10 @@ from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from ..physics.runtime import ensure_runtime_near
 from .actions import ActionCheck
 from .arguments import parse_autoreset_mode, time_limit, torch_device, whole
-from .arrays import Array, ArrayKind, copy, host, indices, some, zeros_like_rows
+from .arrays import Array, copy, exporter, host, indices, some, zeros_like_rows
 from .attributes import SharedAttributes
 from .batch import StepOutcome, TaskBatch
 from .compatibility import Metadata, check_reset
@@ -70,8 +71,9 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         autoreset_mode: SAME_STEP, NEXT_STEP or DISABLED, as a member or by name.
         output: the library, "torch" or "numpy", of all arrays that `reset` and `step` return, in infos too. Actions may
             be of either library at any time.
-        device: where returned tensors lie; None: where the solver lies, which `tumble.init` decides. Without meaning
-            for numpy output.
+        device: where returned tensors lie; None: where the solver lies, which `tumble.init` decides. Where nobody has
+            called it, and no environment was made before, "cuda" puts the solver on the GPU too, for numpy output as
+            well. From a solver that lies elsewhere all that is returned is copied.
         render_mode: "rgb_array"; "depth_array", metres along the optical axis; "human", a window that shows every step
             (needs pygame); or None.
         render_envs: the environments that `render` shows; None: the first 16 at most. Gymnasium's vector `RecordVideo`
@@ -114,14 +116,16 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         self.num_envs = num_envs = whole("num_envs", num_envs)
         limit = time_limit(max_episode_steps)
         abroad = None if device is None else torch_device(device)
+        if abroad is not None:
+            ensure_runtime_near(str(abroad))
         self.render_mode = render_mode
         self.autoreset_mode = parse_autoreset_mode(autoreset_mode)
         self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options)
         self.task, self.solver = self.batch.task, self.batch.solver
         self._kind = self.batch.kind
-        abroad = abroad or torch.device(self.solver.device)
+        abroad = abroad or self.solver.device
         self.device = torch.device("cpu") if output == "numpy" else abroad
-        self._export = _exporter(output, self._kind, abroad)
+        self._export = exporter(output, self._kind, abroad)
         self._limit = _NO_LIMIT if limit is None else limit
         self._describe()
         self._pictures = Pictures(self.batch, width, height, camera_id, camera_name)
@@ -132,6 +136,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         # Arrays of the batch's kind, as everything is until it is handed to the caller:
         self._elapsed = self._kind.zeros((num_envs,), self._kind.xp.int64)  # steps, as the time limit counts them
         self._done = self._nobody()  # (num_envs,) bool: finished, and not reset yet
+        self._ended = False  # whether anybody is
         self._observation: Observation | None = None  # what the last reset or step returned
 
     # -- Gymnasium's face ---------------------------------------------------------------------------------------------
@@ -169,6 +174,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         self._restart(self._observation, infos, rows, mask)
         self._elapsed[rows] = elapsed[rows]
         self._done[rows] = False
+        self._ended = some(self._done)
         return self._hand_out(self._observation, info=infos.info(self._export))
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -187,9 +193,10 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         """
         resetting = self._check_ready()
         checked = self._actions.many(actions, ignored=resetting)
-        outcome = self.batch.step(checked)
-        self._elapsed += 1
-        truncated = self._elapsed >= self._limit
+        elapsed = self._elapsed + 1
+        truncated = elapsed >= self._limit
+        outcome = self.batch.step(checked, truncated)
+        self._elapsed = elapsed
         if outcome.faults is not None:
             self._warn(outcome.faults if resetting is None else outcome.faults * ~resetting)
         if resetting is not None:
@@ -271,6 +278,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         observation = {name: self._kind.like(part.clone()) for name, part in state["observation"].items()}
         self._observation = observation[""] if list(observation) == [""] else observation
         self._elapsed, self._done = (self._kind.like(state[name].clone()) for name in ("elapsed", "done"))
+        self._ended = some(self._done)
 
     def _saved(self, array: Array) -> torch.Tensor:
         """Return a copy as a tensor."""
@@ -308,7 +316,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         self._check_open()
         if self._observation is None:
             raise ResetNeeded("call reset() before the first step()")
-        if self.autoreset_mode is AutoresetMode.SAME_STEP or not some(self._done):
+        if self.autoreset_mode is AutoresetMode.SAME_STEP or not self._ended:
             return None
         if self.autoreset_mode is AutoresetMode.DISABLED:
             finished = indices(self._done).tolist()
@@ -320,12 +328,11 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
 
     def _finish(self, outcome: StepOutcome, truncated: Array) -> tuple:
         """End a step in which all environments moved; SAME_STEP resets the finished ones at once."""
-        observation, reward, terminated, values, faults = outcome
-        done = terminated | truncated
+        observation, reward, terminated, values, faults, done, ended_now = outcome
         infos = InfoBuilder(values, ~self._nobody())
         final: dict[str, Any] = {}
-        rows = indices(done)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and len(rows):
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and ended_now:
+            rows = indices(done, ended_now)
             final_obs = each(lambda part: _only(part, rows), observation)
             ended = infos.split(rows, done)
             ended.put_faults(faults, done)
@@ -333,7 +340,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
             final = {"final_obs": each(self._export, final_obs), "final_info": ended.info(self._export)}
             final |= dict.fromkeys(("_final_obs", "_final_info"), self._export(done))
         else:
-            self._done = done
+            self._done, self._ended = done, ended_now > 0
         infos.put_faults(faults)
         return self._hand_out(observation, reward, terminated, truncated, info=infos.info(self._export) | final)
 
@@ -347,6 +354,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         self._restart(outcome.observation, infos, rows, resetting)
         infos.put_faults(outcome.faults, moved)
         self._done = terminated | truncated
+        self._ended = some(self._done)
         return self._hand_out(outcome.observation, reward, terminated, truncated, info=infos.info(self._export))
 
     def _restart(self, observation: Observation, infos: InfoBuilder, rows: Array, mask: Array) -> None:
@@ -383,14 +391,3 @@ def _only(part: Array, rows: Array) -> Array:
     chosen = zeros_like_rows(part, len(part))
     chosen[rows] = part[rows]
     return chosen
-
-
-def _exporter(output: str, kind: ArrayKind, abroad: torch.device) -> Callable[[Array], Any]:
-    """Return the function that turns the batch's arrays into the caller's: numpy, or torch on the device `abroad`."""
-    if output == "numpy":
-        return host
-    if not kind.in_numpy:
-        return lambda tensor: tensor.to(abroad)
-    if abroad.type == "cpu":
-        return torch.from_numpy
-    return lambda array: torch.from_numpy(array).to(abroad)

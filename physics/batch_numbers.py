@@ -3,12 +3,18 @@
 Tensors that are on the device already stay there.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from .arguments import as_environments, as_numbers, require_start
+
+
+class Known(NamedTuple):
+    """Environments (k,) int64 that are known to exist, an array or a tensor on the solver's device; nobody looks again."""
+
+    index: Any
 
 
 class HostNumbers:
@@ -50,6 +56,8 @@ class HostNumbers:
 
     def environments(self, envs_idx: Any, num_envs: int) -> Any:
         """Environment indices (k,); None for all; errors are those of `as_environments`."""
+        if type(envs_idx) is Known:
+            return envs_idx.index if isinstance(envs_idx.index, np.ndarray) else envs_idx.index.numpy()
         return as_environments(envs_idx, num_envs)
 
 
@@ -91,6 +99,8 @@ class DeviceNumbers(HostNumbers):
         Whether indices that are on the device exist is asked there, and the answer waited for: on a GPU a wrong one
         would end the process.
         """
+        if type(envs_idx) is Known:
+            return torch.as_tensor(envs_idx.index, device=self._device)
         if isinstance(envs_idx, torch.Tensor) and envs_idx.dtype == torch.int64 and envs_idx.device == self._device:
             index = envs_idx.reshape(-1)
             if not bool(((index >= 0) & (index < num_envs)).all()):
