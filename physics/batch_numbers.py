@@ -12,7 +12,7 @@ from .arguments import as_environments, as_numbers, require_start
 
 
 class Known(NamedTuple):
-    """Environments (k,) int64 that are known to exist, an array or a tensor on the solver's device; nobody looks again."""
+    """Environments (k,) int64, an array or a tensor on the solver's device, that are known to exist."""
 
     index: Any
 

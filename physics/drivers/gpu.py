@@ -60,6 +60,7 @@ class GpuDriver(Driver):
         self._stale = torch.ones(num_envs, dtype=torch.int32, device=self._device)
         self._current = False
         self._step_call, self._substeps = self._call(self._places, replay=False), 0
+        self._again: torch.Tensor | None = None
         self._asked: dict[str, None] = {}
         self._asked_before: dict[str, None] = {}
         self._evaluation: Evaluation | None = None
@@ -102,7 +103,7 @@ class GpuDriver(Driver):
         self._own.write(numbers, None)
         self._lay_out(parameters=True)
         self._kernel = shared_column_kernel(self._runtime, features)
-        self._step_call, self._substeps = self._call(self._places, replay=False), 0
+        self._step_call, self._substeps, self._again = self._call(self._places, replay=False), 0, None
         self._changed(None)
 
     def write_own(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
@@ -231,9 +232,10 @@ class GpuDriver(Driver):
     def refresh(self, index: Index) -> None:
         """Bring the outputs of environments to their last evaluation; of all of them, where one is out of date."""
         if not self._current:
-            call = self._call(self._places, replay=True)
-            call[Setting.AGAIN] = 1
-            self._launch(call, self._rows, self._values, self._stale)
+            if self._again is None:
+                self._again = self._call(self._places, replay=True)
+                self._again[Setting.AGAIN] = 1
+            self._launch(self._again, self._rows, self._values, self._stale)
             self._current = True
 
     def evaluate(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:

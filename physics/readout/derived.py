@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import mujoco
 import numpy as np
@@ -14,6 +15,7 @@ from ..state.fields import QUANTITIES
 Tensor = torch.Tensor
 Fields = dict[str, Tensor]
 _DECLARED = {f.name: f for f in QUANTITIES}
+_kept: WeakKeyDictionary[Model, dict[tuple, Tensor]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -68,13 +70,24 @@ def _constant(model: Model, fields: Fields, name: str, like: Tensor) -> Tensor:
     """A number of the model, or, environments first, what environments have of their own instead."""
     if name in fields:
         return fields[name]
-    return torch.as_tensor(getattr(model.mj, name), dtype=like.dtype, device=like.device)
+    return _of_model(model, name, like.dtype, like.device)
+
+
+def _of_model(model: Model, name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Numbers of the model as a tensor; kept on a device, where another copy would be waited for."""
+    if device.type == "cpu":
+        return torch.as_tensor(getattr(model.mj, name), dtype=dtype)
+    kept = _kept.setdefault(model, {})
+    if (name, dtype, device) not in kept:
+        kept[name, dtype, device] = torch.as_tensor(getattr(model.mj, name), dtype=dtype, device=device)
+    return kept[name, dtype, device]
 
 
 def _position(kind: str) -> Callable[[Model, Fields], Tensor]:
     def compute(model: Model, fields: Fields) -> Tensor:
-        body = torch.as_tensor(getattr(model.mj, f"{kind}_bodyid")).long()
-        quat = fields["xquat"][:, body]
+        quat = fields["xquat"]
+        body = _of_model(model, f"{kind}_bodyid", torch.int64, quat.device)
+        quat = quat[:, body]
         return fields["xpos"][:, body] + rotate(
             quat, _constant(model, fields, f"{kind}_pos", quat).expand(len(quat), -1, -1)
         )
@@ -84,8 +97,9 @@ def _position(kind: str) -> Callable[[Model, Fields], Tensor]:
 
 def _rotation(kind: str) -> Callable[[Model, Fields], Tensor]:
     def compute(model: Model, fields: Fields) -> Tensor:
-        body = torch.as_tensor(getattr(model.mj, f"{kind}_bodyid")).long()
-        quat = fields["xquat"][:, body]
+        quat = fields["xquat"]
+        body = _of_model(model, f"{kind}_bodyid", torch.int64, quat.device)
+        quat = quat[:, body]
         return matrix(multiply(quat, _constant(model, fields, f"{kind}_quat", quat).expand_as(quat)))
 
     return compute

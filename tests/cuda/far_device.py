@@ -33,6 +33,7 @@ class Far(torch.Tensor):
     """
 
     raw: torch.Tensor
+    __torch_function__ = torch._C._disabled_torch_function_impl  # else what comes back to the processor is a `Far`, too
 
     @staticmethod
     def of(raw: torch.Tensor) -> "Far":

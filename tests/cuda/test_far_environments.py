@@ -1,5 +1,6 @@
 """Environments whose solver's numbers are not the processor's: the same episodes, in tensors of the device."""
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -7,8 +8,10 @@ from gymnasium.vector import AutoresetMode
 
 import tumble
 from tumble.envs.arrays import ArrayKind
+from tumble.envs.inverted_pendulum import InvertedPendulum
 from tumble.envs.noise import Streams
 from tumble.envs.registry import TASKS, make_task
+from tumble.physics.drivers.gpu_launch import ColumnKernel
 from tumble.physics.runtime import init_columns
 
 from .far_device import NAME, waits
@@ -126,17 +129,55 @@ def test_noise_is_drawn_on_the_device_and_has_the_processors_bits(far, precision
     assert not waits
 
 
-@pytest.mark.long
-def test_how_often_a_step_waits(far):
-    """Once under actions that come from the processor, but for their copy to the device."""
+def test_how_often_a_step_waits(far, monkeypatch):
+    """Whatever the task; nobody moves here. Actions from the processor are looked at there before they are copied."""
+    monkeypatch.setattr(ColumnKernel, "__call__", lambda kernel, given: None)
     init_columns(device=NAME)
-    envs = tumble.make_vec("Ant", NUM_ENVS, max_episode_steps=LIMIT)
-    envs.reset(seed=0)
-    actions, counts = torch.zeros((NUM_ENVS, 8), device=far), []
-    for given in [actions] * LIMIT + [actions.cpu().numpy()] * LIMIT:
-        waits.clear()
-        envs.step(given)
-        counts.append(len(waits))
-        assert given is actions or waits[0] == "aten::_copy_from"
-    last = WAITS + WAITS_TO_RESET
-    assert counts == 2 * ([WAITS] * (LIMIT - 1) + [last])
+    for name in TASKS:
+        envs = tumble.make_vec(name, NUM_ENVS, max_episode_steps=LIMIT)
+        envs.reset(seed=0)
+        actions, counts = torch.zeros((NUM_ENVS, *envs.single_action_space.shape), device=far), []
+        for given in [actions] * LIMIT + [actions.cpu().numpy()] * LIMIT:
+            waits.clear()
+            *_, info = envs.step(given)
+            counts.append((len(waits), WAITS + WAITS_TO_RESET * ("final_obs" in info)))
+            assert given is actions or waits[0] == "aten::_copy_from"
+        assert all(found == expected for found, expected in counts), (name, counts)
+
+
+class Varied(InvertedPendulum):
+    """Every episode has other masses."""
+
+    array_library = "torch"
+
+    def reset(self, noise):
+        share = noise.uniform(0.5, 2.0, 1)
+        mass = self.xp.asarray(self.model.body_mass, device=share.device)
+        return super().reset(noise)._replace(parameters={"body_mass": mass * share})
+
+
+def varied_life():
+    """Of environments with masses of their own, and of a single one."""
+    envs = tumble.make_vec(Varied, NUM_ENVS, max_episode_steps=LIMIT)
+    actions = torch.full((LIMIT + 3, NUM_ENVS, 1), 0.5, device=envs.device)
+    found = [*begin(envs), *steps(envs, actions)]
+    envs.solver.set_parameters("gravity", np.full((2, 3), -1.0), torch.as_tensor([1, 3], device=envs.device))
+    found += [*steps(envs, actions), envs.solver.get_parameters("body_mass"), envs.solver.get_parameters("gravity")]
+    saved = envs.state_dict()
+    found += steps(envs, actions)
+    envs.load_state_dict(saved)
+    found += steps(envs, actions)
+    alone = gymnasium.make("tumble/InvertedPendulum-v0", max_episode_steps=LIMIT)
+    found += [torch.as_tensor(alone.reset(seed=5)[0]), torch.as_tensor(alone.step(np.ones(1, np.float32))[0])]
+    with pytest.raises(ValueError, match="the action has inf in component 0"):
+        alone.step(np.full(1, np.inf))
+    return [array.cpu() for array in flat(found)]
+
+
+@pytest.mark.long
+def test_numbers_of_environments_own_and_a_single_environment(far):
+    tumble.init(precision="32", lanes=1)
+    near = varied_life()
+    init_columns(device=NAME)
+    unlike = [i for i, pair in enumerate(zip(near, varied_life(), strict=True)) if not torch.equal(*pair)]
+    assert not unlike

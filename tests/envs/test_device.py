@@ -29,7 +29,7 @@ def test_the_first_to_ask_for_a_gpu_puts_the_solver_there(nothing_started, devic
 
 
 def test_a_solver_cannot_go_to_another_gpu_than_the_first(nothing_started):
-    with pytest.raises(ValueError, match="device='cuda:1': the solver takes the first GPU .* CUDA_VISIBLE_DEVICES=1"):
+    with pytest.raises(ValueError, match=r"device='cuda:1': the solver takes the first GPU .* CUDA_VISIBLE_DEVICES=1"):
         runtime.ensure_runtime_near("cuda:1")
     with pytest.raises(DeviceError, match="CUDA_VISIBLE_DEVICES=1"):
         place_solver("cuda:1")
