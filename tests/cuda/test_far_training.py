@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import tumble
+from tumble.envs.inverted_pendulum import InvertedPendulum
 from tumble.physics.runtime import init_columns
 from tumble.training.config import RunConfig
 from tumble.training.evaluate import evaluate
@@ -17,6 +18,9 @@ from .far_device import NAME, waits
 NUM_ENVS, LIMIT = 4, 6
 WAITS = 3
 """Of a step with Stable-Baselines3: its actions, copied to the device; has anybody a fault or ended; the results."""
+WAITS_OF_TORCH = {"rsl_rl": 2, "skrl": 3}
+"""Of a step with a library that speaks torch: are all actions finite; has anybody a fault or ended. Skrl brings actions
+to the processor, from where they are copied back."""
 WAITS_TO_RESET = 1
 """More where environments begin anew: can they start where the task puts them?"""
 
@@ -70,16 +74,78 @@ def test_a_run_learns_what_it_learns_on_the_processor(far, tmp_path):
     assert scores[0] == scores[1] and torch.equal(*policies)
 
 
+def in_a_row(tensors):
+    """All numbers of some tensors, a copy on the processor."""
+    return torch.cat([tensor.detach().cpu().flatten() for tensor in tensors])
+
+
 @pytest.mark.long
 def test_the_lean_learner_learns_on_the_device(far):
-    """Its networks, too: the same weights as on the processor, to rounding."""
+    """Its networks lie there, too: the gradient of an update is the processor's, to rounding, and changes them."""
     init_columns(device=NAME)
-    weights = []
+    gradients = []
     for device in ("cpu", str(far)):
-        model = LeanPPO("MlpPolicy", bridged(), n_steps=16, batch_size=32, n_epochs=2, seed=1, device=device)
+        model = LeanPPO("MlpPolicy", bridged(), n_steps=16, batch_size=64, n_epochs=1, seed=1, device=device)
         # To a GPU torch moves parameters in place; to this device they are made anew.
         model.policy.optimizer.param_groups[0]["params"] = list(model.policy.parameters())
-        model.learn(128)
-        weights.append(torch.cat([parameter.detach().cpu().flatten() for parameter in model.policy.parameters()]))
+        before = in_a_row(model.policy.parameters())
+        model.learn(16 * NUM_ENVS)
+        gradients.append(in_a_row([parameter.grad for parameter in model.policy.parameters()]))
+        assert bool((in_a_row(model.policy.parameters()) != before).any())
         assert model.policy.log_std.device.type == torch.device(device).type
-    assert float((weights[0] - weights[1]).abs().max()) < 1e-5
+    torch.testing.assert_close(*gradients, rtol=0, atol=1e-6)
+
+
+def tensors_seen(step, observe):
+    """What a library that speaks torch gets of some steps, and how often each waited."""
+    found, counts = [observe()], []
+    for action in np.linspace(-3, 3, 15, dtype=np.float32):
+        actions = torch.full((NUM_ENVS, 1), float(action), device=found[0].device)
+        waits.clear()
+        found += step(actions)
+        counts.append(len(waits))
+    return found, counts
+
+
+def through_rsl_rl(envs):
+    """Through the bridge: observations, rewards, dones, time-outs."""
+    from tumble.training.rsl_rl import RslRlVecEnv
+
+    env = RslRlVecEnv(envs)
+    env.reset(seed=0)
+
+    def step(actions):
+        observations, rewards, dones, extras = env.step(actions)
+        return [observations["policy"], rewards, dones, extras["time_outs"]]
+
+    return tensors_seen(step, lambda: env.get_observations()["policy"])
+
+
+def through_skrl(envs):
+    """Through skrl's own wrapper: observations, rewards, terminations, truncations."""
+    from skrl.envs.wrappers.torch import wrap_env
+
+    env = wrap_env(envs, verbose=False)
+    return tensors_seen(lambda actions: list(env.step(actions)[:4]), lambda: env.reset()[0])
+
+
+class Pendulum(InvertedPendulum):
+    """Computed in torch on the processor, too."""
+
+    array_library = "torch"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("library", "through"), [("rsl_rl", through_rsl_rl), ("skrl", through_skrl)])
+def test_libraries_that_speak_torch_get_tensors_of_the_device(far, library, through):
+    """Nothing more is copied or waited for than by a step of the environments, but for skrl's actions."""
+    pytest.importorskip(library)
+    found = []
+    for device in ("cpu", NAME):
+        tumble.init(precision="32", lanes=1) if device == "cpu" else init_columns(device=device)
+        envs = tumble.make_vec(Pendulum, NUM_ENVS, max_episode_steps=LIMIT)
+        envs.reset(seed=0)
+        found.append(through(envs))
+    (near, _), (there, counts) = found
+    assert all(one.device == far and torch.equal(one.cpu(), other) for one, other in zip(there, near, strict=True))
+    assert set(counts) == {WAITS_OF_TORCH[library], WAITS_OF_TORCH[library] + WAITS_TO_RESET}
