@@ -8,7 +8,7 @@ in a fixed order, and only with + - * /, roots, comparisons and rounding, whose 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -62,6 +62,10 @@ class ArrayKind(NamedTuple):
     def boolean(self) -> Any:
         """The type of masks."""
         return _NUMPY_BOOL if self.in_numpy else torch.bool
+
+    def lies_on(self, device: torch.device) -> bool:
+        """Whether arrays of this kind are where torch's tensors on a device are."""
+        return torch.device(self.device) == device
 
     def numbers(self, values: Any) -> Array:
         """Convert numbers to an array of this kind; without a copy where they are one already."""
@@ -223,14 +227,3 @@ def everywhere(mask: Array) -> bool:
     if isinstance(mask, np.ndarray):
         return bool(np.count_nonzero(mask) == mask.size)
     return bool(mask.all())
-
-
-def exporter(output: str, kind: ArrayKind, abroad: torch.device) -> Callable[[Array], Any]:
-    """Return the function that turns the batch's arrays into the caller's: numpy, or torch on the device `abroad`."""
-    if output == "numpy":
-        return host
-    if not kind.in_numpy:
-        return lambda tensor: tensor.to(abroad)
-    if abroad.type == "cpu":
-        return torch.from_numpy
-    return lambda array: torch.from_numpy(array).to(abroad)

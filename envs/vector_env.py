@@ -14,13 +14,14 @@ from gymnasium.vector.utils import batch_space
 from ..physics.runtime import ensure_runtime_near
 from .actions import ActionCheck
 from .arguments import parse_autoreset_mode, time_limit, torch_device, whole
-from .arrays import Array, copy, exporter, host, indices, some, zeros_like_rows
+from .arrays import Array, copy, host, indices, some, zeros_like_rows
 from .attributes import SharedAttributes
 from .batch import StepOutcome, TaskBatch
 from .compatibility import Metadata, check_reset
 from .faults import FaultReporter
 from .infos import InfoBuilder
 from .observations import each, parts_of
+from .packing import Packer
 from .pictures import METADATA, Pictures, check_render_mode
 from .registry import TaskLike, make_task
 from .reset_options import elapsed_steps, reset_mask, whole_steps
@@ -125,7 +126,10 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         self._kind = self.batch.kind
         abroad = abroad or self.solver.device
         self.device = torch.device("cpu") if output == "numpy" else abroad
-        self._export = exporter(output, self._kind, abroad)
+        self._in_torch = output == "torch"
+        self._pack = None if self._kind.lies_on(self.device) else Packer(self.device, not self._in_torch)
+        # Makes an array of the batch the caller's; nothing is to be done where all are packed together at last.
+        self._export = (lambda array: array) if self._pack else self._kind.to_tensor if self._in_torch else host
         self._limit = _NO_LIMIT if limit is None else limit
         self._describe()
         self._pictures = Pictures(self.batch, width, height, camera_id, camera_name)
@@ -233,7 +237,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
 
         What is assigned counts from now on, as with `reset(options={"elapsed_steps": ...})`.
         """
-        return self._export(copy(self._elapsed))
+        return self._pack(self._elapsed) if self._pack else self._export(copy(self._elapsed))
 
     @episode_lengths.setter
     def episode_lengths(self, steps: Any) -> None:
@@ -292,7 +296,7 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
             render_modes=list(RENDER_MODES),
             render_fps=round(1 / self.task.dt),
             autoreset_mode=self.autoreset_mode,
-            torch=self._export is not host,
+            torch=self._in_torch,
         )
         self.single_observation_space, self.single_action_space = (
             self.batch.observation_space,
@@ -383,6 +387,8 @@ class SimVectorEnv(SharedAttributes, VectorEnv):
         self._observation = observation
         if self._window is not None:
             self.render()
+        if self._pack is not None:
+            return self._pack((observation, *rest, info))
         return each(lambda part: self._export(copy(part)), observation), *map(self._export, rest), info
 
 

@@ -13,6 +13,7 @@ from tumble.envs.noise import Streams
 from tumble.envs.registry import TASKS, make_task
 from tumble.physics.drivers.gpu_launch import ColumnKernel
 from tumble.physics.runtime import init_columns
+from tumble.wrappers import NormalizeObservation, NormalizeReward, RecordEpisodeStatistics
 
 from .far_device import NAME, waits
 
@@ -145,6 +146,26 @@ def test_how_often_a_step_waits(far, monkeypatch):
         assert all(found == expected for found, expected in counts), (name, counts)
 
 
+@pytest.mark.long
+def test_all_of_a_step_is_copied_at_once_where_it_is_wanted_elsewhere(far, monkeypatch):
+    """As arrays of numpy or the processor's tensors: the same numbers, with one wait more."""
+    monkeypatch.setattr(ColumnKernel, "__call__", lambda kernel, given: None)
+    init_columns(device=NAME)
+    found = []
+    for options in ({}, {"output": "numpy"}, {"device": "cpu"}):
+        envs = tumble.make_vec("Reacher", NUM_ENVS, max_episode_steps=LIMIT, **options)
+        found.append(flat(envs.reset(seed=0)))
+        for step in range(LIMIT):
+            waits.clear()
+            found[-1] += flat(envs.step(np.ones((NUM_ENVS, 2), np.float32)))
+            assert len(waits) == WAITS + bool(options) + WAITS_TO_RESET * (step == LIMIT - 1)
+        found[-1].append(envs.episode_lengths)
+    assert {type(array) for array in found[1]} == {np.ndarray}
+    assert {str(array.device) for array in found[2]} == {"cpu"}
+    for there, *elsewhere in zip(*found, strict=True):
+        assert all(torch.equal(there.cpu(), torch.as_tensor(array)) for array in elsewhere)
+
+
 class Varied(InvertedPendulum):
     """Every episode has other masses."""
 
@@ -157,7 +178,7 @@ class Varied(InvertedPendulum):
 
 
 def varied_life():
-    """Of environments with masses of their own, and of a single one."""
+    """Of environments with masses of their own and of a single one; and of wrapped ones."""
     envs = tumble.make_vec(Varied, NUM_ENVS, max_episode_steps=LIMIT)
     actions = torch.full((LIMIT + 3, NUM_ENVS, 1), 0.5, device=envs.device)
     found = [*begin(envs), *steps(envs, actions)]
@@ -171,13 +192,19 @@ def varied_life():
     found += [torch.as_tensor(alone.reset(seed=5)[0]), torch.as_tensor(alone.step(np.ones(1, np.float32))[0])]
     with pytest.raises(ValueError, match="the action has inf in component 0"):
         alone.step(np.full(1, np.inf))
-    return [array.cpu() for array in flat(found)]
+    for wrapper in (RecordEpisodeStatistics, NormalizeObservation, NormalizeReward):
+        envs = wrapper(envs)
+    wrapped = [envs.reset(seed=1), *(envs.step(action) for action in actions)]
+    assert len([result[-1]["episode"].pop("t") for result in wrapped if "episode" in result[-1]]) > 0
+    return [array.cpu() for array in flat(found)], [array.cpu() for array in flat(wrapped)]
 
 
 @pytest.mark.long
-def test_numbers_of_environments_own_and_a_single_environment(far):
+def test_numbers_of_environments_own_wrappers_and_a_single_environment(far):
     tumble.init(precision="32", lanes=1)
-    near = varied_life()
+    near, wrapped = varied_life()
     init_columns(device=NAME)
-    unlike = [i for i, pair in enumerate(zip(near, varied_life(), strict=True)) if not torch.equal(*pair)]
+    found, found_wrapped = varied_life()
+    unlike = [i for i, pair in enumerate(zip(near, found, strict=True)) if not torch.equal(*pair)]
     assert not unlike
+    torch.testing.assert_close(found_wrapped, wrapped)  # sums over a batch that lies otherwise in memory
