@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 import torch
 
-from .arrays import Array, ArrayKind, everywhere, row_all
+from .arrays import Array, ArrayKind, everywhere, host, row_all
 
 KINDS = (gymnasium.spaces.Box, gymnasium.spaces.Discrete, gymnasium.spaces.MultiDiscrete, gymnasium.spaces.MultiBinary)
 
@@ -42,6 +42,9 @@ class ActionCheck:
         self._numpy_dtype = np.dtype(kept if self._floating else np.int64)
         self._torch_dtype = torch.from_numpy(np.zeros(0, self._numpy_dtype)).dtype
         self._low, self._high = _bounds(space)
+        self._host: ActionCheck | None = None
+        if not kind.in_numpy and kind.device.type != "cpu":
+            self._host = ActionCheck(num_envs, space, ArrayKind.of(kind.dtype, "cpu"), names)
 
     def many(self, actions: Any, ignored: Array | None = None) -> Array:
         """Check the actions of all environments, torch or numpy (num_envs, ...).
@@ -58,6 +61,9 @@ class ActionCheck:
             TypeError: they are no array of real numbers, or not whole where the space wants that.
             ValueError: wrong shape; or NaN, infinity or outside of the space, naming the environment and the component.
         """
+        if self._host is not None and not (isinstance(actions, torch.Tensor) and actions.device.type != "cpu"):
+            skipped = None if ignored is None else host(ignored)
+            return self._kind.like(self._host.many(actions, skipped))  # looked at where they are: no wait for a device
         if isinstance(actions, torch.Tensor):
             dtype = actions.dtype
             whole = not (dtype.is_floating_point or dtype.is_complex or dtype is torch.bool)
@@ -75,7 +81,8 @@ class ActionCheck:
         sound = self._sound(checked)
         if not everywhere(sound):
             env = int(self._kind.xp.nonzero(~row_all(sound.reshape(len(sound), -1)))[0][0])
-            raise ValueError(self._unsound_message(np.asarray(actions[env]), f" of environment {env}"))
+            wrong = actions[env].detach().cpu() if isinstance(actions, torch.Tensor) else actions[env]
+            raise ValueError(self._unsound_message(np.asarray(wrong), f" of environment {env}"))
         return checked
 
     def one(self, action: Any) -> Array:

@@ -6,8 +6,9 @@ from operator import add
 from typing import Any, NamedTuple
 
 from ..physics import RigidSolver
+from ..physics.batch_numbers import Known
 from ..physics.runtime import ensure_runtime
-from .arrays import Array, ArrayKind, copy, finite_or_zero, indices, owns_data, row_all
+from .arrays import Array, ArrayKind, copy, counts, finite_or_zero, indices, owns_data, row_all
 from .checks import ResultCheck
 from .faults import NON_FINITE
 from .memory import Memory
@@ -25,6 +26,8 @@ class StepOutcome(NamedTuple):
     terminated: Array  # (num_envs,) bool
     info: dict[str, Array]  # each (num_envs, ...)
     faults: Array | None  # (num_envs,) bit masks of the solver; None where nobody has any
+    done: Array  # (num_envs,) bool: terminated, or out of time
+    ended: int  # how many are done
 
 
 class TaskBatch:
@@ -51,7 +54,7 @@ class TaskBatch:
         self.num_envs = num_envs
         model = task.load_model(**(model_options or {}))
         runtime = ensure_runtime()
-        self.kind = ArrayKind.of(runtime.torch_dtype, runtime.device, task.array_library)
+        self.kind = ArrayKind.of(runtime.torch_dtype, str(runtime.torch_device), task.array_library)
         self.task = task = task.bound(model.mj, self.kind)
         self._check = ResultCheck(task, self.kind)
         reads = self._check.reads()
@@ -93,8 +96,13 @@ class TaskBatch:
         self._edits = self.solver.edits
         return result._replace(observation=each(self._own, result.observation))
 
-    def step(self, action: Array) -> StepOutcome:
-        """Take one environment step under checked actions (num_envs, ...)."""
+    def step(self, action: Array, late: Array | None = None) -> StepOutcome:
+        """Take one environment step.
+
+        Args:
+            action: checked actions (num_envs, ...).
+            late: whose time is over with this step, (num_envs,) bool; None: nobody's.
+        """
         task, solver = self.task, self.solver
         if solver.edits != self._edits:
             self._notice_edits()
@@ -114,8 +122,11 @@ class TaskBatch:
         reward = reduce(add, terms.values()) if len(terms) > 1 else copy(*terms.values())
         terminated = self._nobody() if result.terminated is None else self._own(result.terminated)
         info = {**result.info, **terms}
-        outcome = StepOutcome(observation, reward, terminated, info, self._view.faults())
-        return outcome if outcome.faults is None else self._held(outcome, outcome.faults)
+        done = terminated if late is None else terminated | late
+        faults = self._view.faults()
+        faulty, ended = (0, *counts(done)) if faults is None else counts(faults, done)
+        outcome = StepOutcome(observation, reward, terminated, info, faults if faulty else None, done, ended)
+        return self._held(outcome, faults) if faulty else outcome
 
     def state_dict(self) -> dict[str, Any]:
         """The solver's state, the task's memory and the streams of noise, as tensors, numbers and lists."""
@@ -162,7 +173,7 @@ class TaskBatch:
         now = self._view.coordinates()
         rows = indices(~row_all(now == self._coordinates))
         if len(rows):
-            self.solver.forward(rows)
+            self.solver.forward(Known(rows))
             noise = self.streams.present(rows)
             memory = {name: array[rows] for name, array in self._memory.arrays.items()}
             result = self._ask(self.task.begin, self._view.look(memory, noise, rows))
@@ -184,7 +195,10 @@ class TaskBatch:
     def _held(self, outcome: StepOutcome, faults: Array) -> StepOutcome:
         """End the episodes whose state did not stay finite, and replace what is not finite in their results by zero."""
         broken = (faults & NON_FINITE) != 0
+        done = outcome.done | broken
         return outcome._replace(
+            done=done,
+            ended=counts(done)[0],
             observation=each(lambda part: finite_or_zero(part, broken), outcome.observation),
             reward=finite_or_zero(outcome.reward, broken),
             terminated=outcome.terminated | broken,

@@ -41,7 +41,7 @@ class LocomotionTask(Task):
 
     def rise(self, state: TaskState) -> Array:
         """Height of the root's second coordinate in a plane, third in space, above the reference, (n,) m."""
-        return state.qpos[:, self.travel] - float(self.init_qpos[self.travel])
+        return state.qpos[:, self.travel] - float(self.model.qpos0[self.travel])
 
     def place_info(self, state: TaskState) -> dict[str, Any]:
         """Return the coordinates of the root, and in space its distance from the origin, each (n,) m, for the info."""

@@ -1,7 +1,7 @@
 """SimVectorEnv: many environments of one task on one solver, as a Gymnasium VectorEnv."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -9,15 +9,17 @@ from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from ..physics.runtime import ensure_runtime_near
 from .actions import ActionCheck
 from .arguments import parse_autoreset_mode, time_limit, torch_device, whole
-from .arrays import Array, ArrayKind, copy, host, indices, some, zeros_like_rows
+from .arrays import Array, copy, host, indices, some, zeros_like_rows
 from .attributes import SharedAttributes
 from .batch import StepOutcome, TaskBatch
 from .compatibility import Metadata, check_reset
 from .faults import FaultReporter
 from .infos import InfoBuilder
 from .observations import each, parts_of
+from .packing import Packer
 from .pictures import METADATA, Pictures, SharedPictures, check_render_mode
 from .registry import TaskLike, make_task
 from .reset_options import elapsed_steps, reset_mask, whole_steps
@@ -68,8 +70,9 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         autoreset_mode: SAME_STEP, NEXT_STEP or DISABLED, as a member or by name.
         output: the library, "torch" or "numpy", of all arrays that `reset` and `step` return, in infos too. Actions may
             be of either library at any time.
-        device: where returned tensors lie; None: where the solver lies, which `tumble.init` decides. Without meaning
-            for numpy output.
+        device: where returned tensors lie; None: where the solver lies, which `tumble.init` decides. Where nobody has
+            called it, and no environment was made before, "cuda" puts the solver on the GPU too, for numpy output as
+            well. From a solver that lies elsewhere all that is returned is copied.
         render_mode: "rgb_array"; "depth_array", metres along the optical axis; "human", a window that shows every step
             (needs pygame); or None.
         render_envs: the environments that `render` shows; None: the first 16 at most. Gymnasium's vector `RecordVideo`
@@ -112,14 +115,19 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         self.num_envs = num_envs = whole("num_envs", num_envs)
         limit = time_limit(max_episode_steps)
         abroad = None if device is None else torch_device(device)
+        if abroad is not None:
+            ensure_runtime_near(str(abroad))
         self.render_mode = render_mode
         self.autoreset_mode = parse_autoreset_mode(autoreset_mode)
         self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options)
         self.task, self.solver = self.batch.task, self.batch.solver
         self._kind = self.batch.kind
-        abroad = abroad or torch.device(self.solver.device)
+        abroad = abroad or self.solver.device
         self.device = torch.device("cpu") if output == "numpy" else abroad
-        self._export = _exporter(output, self._kind, abroad)
+        self._in_torch = output == "torch"
+        self._pack = None if self._kind.lies_on(self.device) else Packer(self.device, not self._in_torch)
+        # Makes an array of the batch the caller's; nothing is to be done where all are packed together at last.
+        self._export = (lambda array: array) if self._pack else self._kind.to_tensor if self._in_torch else host
         self._limit = _NO_LIMIT if limit is None else limit
         self._describe()
         self._pictures = Pictures(self.batch, width, height, camera_id, camera_name)
@@ -130,6 +138,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         # Arrays of the batch's kind, as everything is until it is handed to the caller:
         self._elapsed = self._kind.zeros((num_envs,), self._kind.xp.int64)  # steps, as the time limit counts them
         self._done = self._nobody()  # (num_envs,) bool: finished, and not reset yet
+        self._ended = False  # whether anybody is
         self._observation: Observation | None = None  # what the last reset or step returned
 
     # -- Gymnasium's face ---------------------------------------------------------------------------------------------
@@ -167,6 +176,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         self._restart(self._observation, infos, rows, mask)
         self._elapsed[rows] = elapsed[rows]
         self._done[rows] = False
+        self._ended = some(self._done)
         return self._hand_out(self._observation, info=infos.info(self._export))
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -185,9 +195,10 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         """
         resetting = self._check_ready()
         checked = self._actions.many(actions, ignored=resetting)
-        outcome = self.batch.step(checked)
-        self._elapsed += 1
-        truncated = self._elapsed >= self._limit
+        elapsed = self._elapsed + 1
+        truncated = elapsed >= self._limit
+        outcome = self.batch.step(checked, truncated)
+        self._elapsed = elapsed
         if outcome.faults is not None:
             self._warn(outcome.faults if resetting is None else outcome.faults * ~resetting)
         if resetting is not None:
@@ -206,7 +217,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
 
         What is assigned counts from now on, as with `reset(options={"elapsed_steps": ...})`.
         """
-        return self._export(copy(self._elapsed))
+        return self._pack(self._elapsed) if self._pack else self._export(copy(self._elapsed))
 
     @episode_lengths.setter
     def episode_lengths(self, steps: Any) -> None:
@@ -251,6 +262,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         observation = {name: self._kind.like(part.clone()) for name, part in state["observation"].items()}
         self._observation = observation[""] if list(observation) == [""] else observation
         self._elapsed, self._done = (self._kind.like(state[name].clone()) for name in ("elapsed", "done"))
+        self._ended = some(self._done)
 
     def _saved(self, array: Array) -> torch.Tensor:
         """Return a copy as a tensor."""
@@ -264,7 +276,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
             render_modes=list(RENDER_MODES),
             render_fps=round(1 / self.task.dt),
             autoreset_mode=self.autoreset_mode,
-            torch=self._export is not host,
+            torch=self._in_torch,
         )
         self.single_observation_space, self.single_action_space = (
             self.batch.observation_space,
@@ -288,7 +300,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         self._check_open()
         if self._observation is None:
             raise ResetNeeded("call reset() before the first step()")
-        if self.autoreset_mode is AutoresetMode.SAME_STEP or not some(self._done):
+        if self.autoreset_mode is AutoresetMode.SAME_STEP or not self._ended:
             return None
         if self.autoreset_mode is AutoresetMode.DISABLED:
             finished = indices(self._done).tolist()
@@ -300,12 +312,11 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
 
     def _finish(self, outcome: StepOutcome, truncated: Array) -> tuple:
         """End a step in which all environments moved; SAME_STEP resets the finished ones at once."""
-        observation, reward, terminated, values, faults = outcome
-        done = terminated | truncated
+        observation, reward, terminated, values, faults, done, ended_now = outcome
         infos = InfoBuilder(values, ~self._nobody())
         final: dict[str, Any] = {}
-        rows = indices(done)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and len(rows):
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and ended_now:
+            rows = indices(done, ended_now)
             final_obs = each(lambda part: _only(part, rows), observation)
             ended = infos.split(rows, done)
             ended.put_faults(faults, done)
@@ -313,7 +324,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
             final = {"final_obs": each(self._export, final_obs), "final_info": ended.info(self._export)}
             final |= dict.fromkeys(("_final_obs", "_final_info"), self._export(done))
         else:
-            self._done = done
+            self._done, self._ended = done, ended_now > 0
         infos.put_faults(faults)
         return self._hand_out(observation, reward, terminated, truncated, info=infos.info(self._export) | final)
 
@@ -327,6 +338,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         self._restart(outcome.observation, infos, rows, resetting)
         infos.put_faults(outcome.faults, moved)
         self._done = terminated | truncated
+        self._ended = some(self._done)
         return self._hand_out(outcome.observation, reward, terminated, truncated, info=infos.info(self._export))
 
     def _restart(self, observation: Observation, infos: InfoBuilder, rows: Array, mask: Array) -> None:
@@ -355,6 +367,8 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         self._observation = observation
         if self._window is not None:
             self.render()
+        if self._pack is not None:
+            return self._pack((observation, *rest, info))
         return each(lambda part: self._export(copy(part)), observation), *map(self._export, rest), info
 
 
@@ -363,14 +377,3 @@ def _only(part: Array, rows: Array) -> Array:
     chosen = zeros_like_rows(part, len(part))
     chosen[rows] = part[rows]
     return chosen
-
-
-def _exporter(output: str, kind: ArrayKind, abroad: torch.device) -> Callable[[Array], Any]:
-    """Return the function that turns the batch's arrays into the caller's: numpy, or torch on the device `abroad`."""
-    if output == "numpy":
-        return host
-    if not kind.in_numpy:
-        return lambda tensor: tensor.to(abroad)
-    if abroad.type == "cpu":
-        return torch.from_numpy
-    return lambda array: torch.from_numpy(array).to(abroad)

@@ -40,7 +40,10 @@ class BatchView:
         """Return the derived quantities of the environments `rows` by name."""
         if not self._reads:
             return {}
-        return {name: self._kind.from_tensor(found) for name, found in self._solver.get_many(self._reads, rows).items()}
+        known = None if rows is None else Known(rows)
+        return {
+            name: self._kind.from_tensor(found) for name, found in self._solver.get_many(self._reads, known).items()
+        }
 
     def _state(
         self, coordinates: Array, fields: dict[str, Array], memory: Memories, noise: Noise, rows: Array | None
@@ -65,17 +68,19 @@ class BatchView:
 
     def differ(self, parameters: Mapping[str, Any], rows: Array) -> None:
         """Give the environments `rows` (k,) numbers of the model of their own, each (k, ...)."""
-        self._solver.update_parameters(parameters, rows)
+        self._solver.update_parameters(parameters, Known(rows))
 
     def restart(self, rows: Array, coordinates: Array, memory: Memories, noise: Noise) -> TaskState:
         """Put the environments `rows` (k,) into given coordinates (k, nq + nv); return their state."""
         nq = self._nq
-        self._solver.reset(rows, coordinates[:, :nq], coordinates[:, nq:])
+        self._solver.reset(Known(rows), coordinates[:, :nq], coordinates[:, nq:])
         return self._state(coordinates, self._fields(rows), memory, noise, rows)
 
     def faults(self) -> Array | None:
-        """The fault bits (num_envs,), a copy; None where there are none."""
-        return self._kind.from_tensor(self._solver.faults) if self._solver.any_fault else None
+        """The fault bits (num_envs,), a copy; None where it is known already, without a wait, that there are none."""
+        if self._solver.device.type == "cpu" and not self._solver.any_fault:
+            return None
+        return self._kind.from_tensor(self._solver.faults)
 
 
 class SingleEnvView(BatchView):

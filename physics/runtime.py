@@ -9,6 +9,7 @@ import contextlib
 import io
 import os
 import platform
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakSet
@@ -58,6 +59,14 @@ class Runtime:
     solvers: WeakSet = field(default_factory=WeakSet, compare=False, repr=False)
 
     @property
+    def torch_device(self) -> Any:
+        """The device, as torch names it; on a GPU with its number, as tensors there have it: the process's first."""
+        import torch
+
+        device = torch.device(self.device)
+        return device if device.type == "cpu" else torch.device(device.type, device.index or 0)
+
+    @property
     def dtype(self) -> Any:
         """The real type, as Taichi names it."""
         import taichi as ti
@@ -87,6 +96,7 @@ class _State:
         self.current: Runtime | None = None
         self.inherited: Runtime | None = None  # that of the process from which this one was forked
         self.generation = 0
+        self.by_default = False  # nobody has asked for these settings
 
 
 _state = _State()
@@ -131,6 +141,10 @@ def _require_gpu(lanes: int | None) -> None:
             "device='cuda': this torch finds no GPU (torch.cuda.is_available() is False); install a CUDA build of "
             "torch and the GPU's driver, or use device='cpu'"
         )
+    from taichi.lang import misc
+
+    if not misc.is_arch_supported(misc.cuda):
+        raise ValueError("device='cuda': Taichi cannot load the GPU's driver, libcuda.so; use device='cpu'")
     if lanes not in (None, 1):
         raise ValueError(f"lanes={lanes}: on a GPU every thread takes one environment; leave lanes out")
 
@@ -151,6 +165,7 @@ def _begin(device: str, precision: str, lanes: int, threads: int, columns_on: st
         retire(solver, StaleRuntimeError, _STALE, keeps=("close",))
     _state.generation += 1
     _state.current = Runtime(device, precision, lanes, threads, _state.generation, bool(columns_on))
+    _state.by_default = False
     return _state.current
 
 
@@ -159,12 +174,46 @@ def ensure_runtime() -> Runtime:
     return _state.current or in_taichis_thread(_first_runtime)
 
 
+def ensure_runtime_near(device: str) -> Runtime:
+    """The settings in force; if nobody has started Taichi yet and `device` is a GPU, it starts there.
+
+    Taichi that runs elsewhere is left there, for the sake of the solvers that it has: with a warning if nobody chose
+    the place.
+
+    Args:
+        device: "cuda", or the name of another of torch's devices, with or without a number.
+
+    Raises:
+        ValueError: Taichi would have to start on another GPU than the first, or cannot start on one.
+    """
+    kind, _, number = device.partition(":")
+    if kind == "cuda" and _state.current is None and _state.inherited is None:
+        if number not in ("", "0"):
+            raise ValueError(
+                f"device={device!r}: the solver takes the first GPU that the process sees; set "
+                f"CUDA_VISIBLE_DEVICES={number} and say device='cuda', or place the solver by tumble.init(...), and "
+                f"tensors are copied to {device}"
+            )
+        return init("cuda", os.environ.get("TUMBLE_PRECISION", "32"))
+    current = ensure_runtime()
+    if kind == "cuda" and current.device == "cpu" and _state.by_default:
+        warnings.warn(
+            f"device={device!r}: the solver stays on the processor, where something before this has started it, and "
+            "every step's results are copied. Call tumble.init('cuda') first, or tumble.init('cpu') if that is meant.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    return current
+
+
 def _first_runtime() -> Runtime:
     if _state.current is not None:  # another thread asked at the same time
         return _state.current
     if (parent := _state.inherited) is not None:
         return init(parent.device, parent.precision, parent.lanes, parent.threads)
-    return init(precision=os.environ.get("TUMBLE_PRECISION", "32"))
+    runtime = init(precision=os.environ.get("TUMBLE_PRECISION", "32"))
+    _state.by_default = True
+    return runtime
 
 
 def _begin_in_child() -> None:

@@ -53,7 +53,7 @@ class RigidSolver(SolverParameters):
         runtime = ensure_runtime()
         self.model, self.num_envs = model, as_count("num_envs", num_envs)
         self.runtime: Runtime = runtime
-        self.device, self.dtype = torch.device(runtime.device), runtime.torch_dtype
+        self.device, self.dtype = runtime.torch_device, runtime.torch_dtype
         width = lane_width(lanes) if lanes is not None else 1 if num_envs == 1 else runtime.lanes
         needed = [name for name in sources_of(outputs) if name not in STATE]
         self._driver: Driver = (

@@ -119,7 +119,7 @@ def train(
     seed: Annotated[int | None, typer.Option(min=0, help="Default: the configuration's.")] = None,
     steps: Steps = None,
     num_envs: Annotated[int | None, typer.Option(min=1, help="Environments at a time.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu or cuda.")] = None,
+    device: Annotated[str | None, typer.Option(help="Of solver and learner: cpu or cuda.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads of the learner.")] = None,
     config: Annotated[Path | None, typer.Option(help="A configuration file instead of the packaged one.")] = None,
     option: Options = None,

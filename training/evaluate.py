@@ -22,6 +22,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from .checkpoint import write_text_atomically
 from .config import RunConfig
 from .errors import TumbleUserError
+from .learner import place_solver
 from .policy import Policy, newest_policy
 from .runs import Run
 from .tasks import gymnasium_twin, make_vec, task_id
@@ -82,7 +83,7 @@ def evaluate(
     deterministic: bool = True,
     checkpoint: Path | None = None,
 ) -> Evaluation:
-    """Play a checkpoint of a run.
+    """Play a checkpoint of a run: in Tumble on the device of the run, or on the processor where there is no GPU.
 
     Args:
         run: The training run.
@@ -104,6 +105,8 @@ def evaluate(
     if episodes < 1:
         raise EvaluationError(f"episodes must be at least 1, not {episodes}")
     config, checkpoint = run.config, checkpoint or newest_policy(run)
+    if torch.cuda.is_available():  # a policy that was trained on a GPU may be played on a machine without
+        place_solver(config.device)
     if config.algo == "td3" and not deterministic:
         raise EvaluationError("a TD3 policy gives one action for each observation; there is nothing to sample")
     torch.manual_seed(seed)  # sampled actions are part of the experiment

@@ -62,7 +62,7 @@ class Update:
         self.model, self.clip = model, clip
         policy, extractor = model.policy, model.policy.mlp_extractor
         parameters = list(policy.parameters())
-        self.gradient = torch.zeros(sum(parameter.numel() for parameter in parameters))
+        self.gradient = torch.zeros(sum(parameter.numel() for parameter in parameters), device=model.device)
         views = self.gradient.split([parameter.numel() for parameter in parameters])
         for parameter, view in zip(parameters, views, strict=True):
             parameter.grad = view.view_as(parameter)
@@ -119,11 +119,11 @@ class LeanPPO(PPO):
         update = Update(self, self.clip_range(self._current_progress_remaining))  # type: ignore[operator]
         buffer = self.rollout_buffer
         columns = [torch.as_tensor(buffer.swap_and_flatten(getattr(buffer, name))).float() for name in COLUMNS]
-        rollout, widths = torch.cat(columns, dim=1), [column.shape[1] for column in columns]
-        sums, count = torch.zeros(4), 0
+        rollout, widths = torch.cat(columns, dim=1).to(self.device), [column.shape[1] for column in columns]
+        sums, count = torch.zeros(4, device=self.device), 0
         with torch.no_grad():
             for _ in range(self.n_epochs):
-                shuffled = rollout[torch.from_numpy(np.random.permutation(len(rollout)))]
+                shuffled = rollout[torch.from_numpy(np.random.permutation(len(rollout))).to(self.device)]
                 for batch in shuffled.split(self.batch_size):
                     sums += update.differentiate(*batch.split(widths, dim=1))
                     update.step()
@@ -144,7 +144,6 @@ class LeanPPO(PPO):
             and self.clip_range_vf is None
             and self.target_kl is None
             and self.normalize_advantage
-            and self.device.type == "cpu"
         )
 
     def _record(self, means: Tensor, clip: float) -> None:

@@ -22,6 +22,7 @@ from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize, VecTransposeImage
 
 from ..envs.observations import each, parts_of
+from ..physics.runtime import ensure_runtime_near
 from .checkpoint import unusable
 from .config import NormalizeConfig, PolicyConfig, RunConfig
 from .errors import TumbleUserError
@@ -78,7 +79,7 @@ class Learner:
     def save_policy(self, folder: Path) -> None:
         """Write all but the replay buffer: enough to act, not to go on."""
         self.model.save(folder / MODEL_FILE)
-        torch.save(self.state_dict(), folder / STATE_FILE)
+        torch.save(_on_host(self.state_dict()), folder / STATE_FILE)
 
     def load(self, folder: Path) -> None:
         """Restore what `save` wrote; training then goes on as if nothing had happened.
@@ -144,9 +145,26 @@ def check_device(device: str) -> None:
 
 
 def make_envs(config: RunConfig, **changes: Any) -> VectorEnv:
-    """Make the vector environment that a configuration describes; `changes` override `make_vec`'s arguments."""
-    options = {"num_envs": config.num_envs, "device": config.device, "autoreset_mode": AutoresetMode.SAME_STEP}
+    """Make the vector environment that a configuration describes; `changes` override `make_vec`'s arguments.
+
+    The solver lies where the configuration's device is, unless something has placed it before. What it returns stays
+    there until the bridge brings it to Stable-Baselines3, all of a step at once.
+    """
+    place_solver(config.device)
+    options = {"num_envs": config.num_envs, "autoreset_mode": AutoresetMode.SAME_STEP}
     return make_vec(config.task, **(config.env | options | changes))
+
+
+def place_solver(device: str) -> None:
+    """Start Taichi on the device of a run, where nobody has started it yet.
+
+    Raises:
+        DeviceError: It cannot be started there.
+    """
+    try:
+        ensure_runtime_near(device)
+    except ValueError as error:
+        raise DeviceError(str(error)) from None
 
 
 def stagger(bridge: TumbleVecEnv) -> None:
@@ -296,6 +314,13 @@ def _moments(statistics: Any) -> dict[str, Any]:
 
 def _load_moments(statistics: Any, state: dict[str, Any]) -> None:
     statistics.mean, statistics.var, statistics.count = _array(state["mean"]), _array(state["var"]), state["count"]
+
+
+def _on_host(state: Any) -> Any:
+    """Return a state whose tensors lie on the processor, so that it can be read on a machine without a GPU."""
+    if isinstance(state, dict):
+        return {name: _on_host(value) for name, value in state.items()}
+    return state.cpu() if isinstance(state, torch.Tensor) else state
 
 
 def _tensor(array: Any) -> torch.Tensor | None:

@@ -204,8 +204,8 @@ class TumbleVecEnv(VecEnv):
         """Continue from `state_dict`; no reset must follow."""
         simulation: Any = self.envs.unwrapped
         simulation.load_state_dict(state["envs"])
-        self._returns = state["returns"].clone()
-        self._lengths = state["lengths"].clone()
+        where = getattr(simulation, "device", "cpu")  # of rewards
+        self._returns, self._lengths = (state[name].to(where, copy=True) for name in ("returns", "lengths"))
 
 
 def copy_to_host(tensors: Mapping[Any, torch.Tensor]) -> dict[Any, np.ndarray]:

@@ -38,7 +38,10 @@ class Columns:
 
     def write(self, columns: torch.Tensor, first: int, rows: Any, width: int, index: np.ndarray | None) -> None:
         """Write `rows`, broadcast to (environments, width), from number `first` on, where `index` says (None: all)."""
-        given = torch.as_tensor(rows, dtype=columns.dtype, device=self.device)
+        if isinstance(rows, int):
+            given = torch.full((), rows, dtype=columns.dtype, device=self.device)  # a copy would be waited for
+        else:
+            given = torch.as_tensor(rows, dtype=columns.dtype, device=self.device)
         target = columns[first : first + width]
         if index is None:
             target.copy_(given.expand(self.num_envs, width).T)

@@ -43,7 +43,7 @@ class GpuDriver(Driver):
     """
 
     def __init__(self, runtime: Runtime, model: Model, num_envs: int, outputs: Sequence[str]) -> None:
-        self._runtime, self._dtype, self._device = runtime, runtime.torch_dtype, torch.device(runtime.device)
+        self._runtime, self._dtype, self._device = runtime, runtime.torch_dtype, runtime.torch_device
         self.num_envs, self._model = num_envs, model
         self._batch = Columns(num_envs, self._device)
         self._lay_out(parameters=False)

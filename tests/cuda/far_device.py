@@ -2,7 +2,7 @@
 
 Torch itself refuses to mix its tensors with the processor's, so what would fail on a GPU fails here. Every operation
 is the processor's, on the tensor inside (`raw`). `waits` notes what a GPU would have to be waited for: a number that
-Python asks for, a copy to the processor, a shape that depends on numbers.
+Python asks for, a copy from or to the processor, a shape that depends on numbers.
 """
 
 import functools
@@ -33,6 +33,7 @@ class Far(torch.Tensor):
     """
 
     raw: torch.Tensor
+    __torch_function__ = torch._C._disabled_torch_function_impl  # else what comes back to the processor is a `Far`, too
 
     @staticmethod
     def of(raw: torch.Tensor) -> "Far":
@@ -59,7 +60,7 @@ def _operate(operation: Any, *arguments: Any, **options: Any) -> Any:
         waits.append(name)
     if name == "aten::_copy_from":
         source, target = arguments[:2]
-        if not isinstance(target, Far):
+        if not (isinstance(source, Far) and isinstance(target, Far)):
             waits.append(name)
         near(target).copy_(near(source))
         return target

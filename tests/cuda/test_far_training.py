@@ -1,0 +1,151 @@
+"""Training with environments whose solver's numbers are not the processor's: the same policies, one copy a step."""
+
+import numpy as np
+import pytest
+import torch
+
+import tumble
+from tumble.envs.inverted_pendulum import InvertedPendulum
+from tumble.physics.runtime import init_columns
+from tumble.training.config import RunConfig
+from tumble.training.evaluate import evaluate
+from tumble.training.lean_ppo import LeanPPO
+from tumble.training.sb3_bridge import TumbleVecEnv
+from tumble.training.train import resume, train
+
+from .far_device import NAME, waits
+
+NUM_ENVS, LIMIT = 4, 6
+WAITS = 3
+"""Of a step with Stable-Baselines3: its actions, copied to the device; has anybody a fault or ended; the results."""
+WAITS_OF_TORCH = {"rsl_rl": 2, "skrl": 3}
+"""Of a step with a library that speaks torch: are all actions finite; has anybody a fault or ended. Skrl brings actions
+to the processor, from where they are copied back."""
+WAITS_TO_RESET = 1
+"""More where environments begin anew: can they start where the task puts them?"""
+
+
+def bridged():
+    """Stable-Baselines3's view of a few pendulums with short episodes."""
+    return TumbleVecEnv(tumble.make_vec("InvertedPendulum", NUM_ENVS, max_episode_steps=LIMIT))
+
+
+def seen(venv):
+    """What Stable-Baselines3 gets of some steps, and how often each waited."""
+    venv.seed(0)
+    found, counts = [venv.reset()], []
+    for action in np.linspace(-3, 3, 15, dtype=np.float32):
+        waits.clear()
+        observations, rewards, dones, infos = venv.step(np.full((NUM_ENVS, 1), action))
+        counts.append((len(waits), bool(dones.any())))
+        assert all(isinstance(array, np.ndarray) for array in (observations, rewards, dones))
+        found += [observations, rewards, dones]
+        for info in infos:
+            found += [info["terminal_observation"], list(info["episode"].values())[:2]] if info else []
+    return found, counts
+
+
+@pytest.mark.long
+def test_the_bridge_to_sb3_copies_once(far):
+    tumble.init(precision="32", lanes=1)
+    near, _ = seen(bridged())
+    init_columns(device=NAME)
+    found, counts = seen(bridged())
+    assert all(np.array_equal(one, other) for one, other in zip(near, found, strict=True))
+    assert counts == [(WAITS + WAITS_TO_RESET * ended, ended) for _, ended in counts]
+    assert {ended for _, ended in counts} == {False, True}
+
+
+@pytest.mark.long
+def test_a_run_learns_what_it_learns_on_the_processor(far, tmp_path):
+    """To the bit: trained, interrupted, resumed and evaluated. What it saved can be read without the device."""
+    config = RunConfig.packaged("tumble/InvertedPendulum-v0", "ppo")
+    steps = config.ppo.n_steps * 16
+    config = config.replace(num_envs=16, total_steps=steps)
+    policies, scores = [], []
+    for device in ("cpu", NAME):
+        tumble.init(precision="32", lanes=1) if device == "cpu" else init_columns(device=device)
+        run = train(config, tmp_path / device, progress=False).run
+        run = resume(run.folder, total_steps=2 * steps, progress=False).run
+        state = torch.load(run.latest() / "state.pt", weights_only=True)
+        policies.append(torch.load(run.latest() / "state.pt", weights_only=True)["normalizer"]["observations"]["mean"])
+        assert state["bridge"]["returns"].device.type == "cpu" and state["num_timesteps"] == 2 * steps
+        scores.append(evaluate(run, episodes=3).returns)
+    assert scores[0] == scores[1] and torch.equal(*policies)
+
+
+def in_a_row(tensors):
+    """All numbers of some tensors, a copy on the processor."""
+    return torch.cat([tensor.detach().cpu().flatten() for tensor in tensors])
+
+
+@pytest.mark.long
+def test_the_lean_learner_learns_on_the_device(far):
+    """Its networks lie there, too: the gradient of an update is the processor's, to rounding, and changes them."""
+    init_columns(device=NAME)
+    gradients = []
+    for device in ("cpu", str(far)):
+        model = LeanPPO("MlpPolicy", bridged(), n_steps=16, batch_size=64, n_epochs=1, seed=1, device=device)
+        # To a GPU torch moves parameters in place; to this device they are made anew.
+        model.policy.optimizer.param_groups[0]["params"] = list(model.policy.parameters())
+        before = in_a_row(model.policy.parameters())
+        model.learn(16 * NUM_ENVS)
+        gradients.append(in_a_row([parameter.grad for parameter in model.policy.parameters()]))
+        assert bool((in_a_row(model.policy.parameters()) != before).any())
+        assert model.policy.log_std.device.type == torch.device(device).type
+    torch.testing.assert_close(*gradients, rtol=0, atol=1e-6)
+
+
+def tensors_seen(step, observe):
+    """What a library that speaks torch gets of some steps, and how often each waited."""
+    found, counts = [observe()], []
+    for action in np.linspace(-3, 3, 15, dtype=np.float32):
+        actions = torch.full((NUM_ENVS, 1), float(action), device=found[0].device)
+        waits.clear()
+        found += step(actions)
+        counts.append(len(waits))
+    return found, counts
+
+
+def through_rsl_rl(envs):
+    """Through the bridge: observations, rewards, dones, time-outs."""
+    from tumble.training.rsl_rl import RslRlVecEnv
+
+    env = RslRlVecEnv(envs)
+    env.reset(seed=0)
+
+    def step(actions):
+        observations, rewards, dones, extras = env.step(actions)
+        return [observations["policy"], rewards, dones, extras["time_outs"]]
+
+    return tensors_seen(step, lambda: env.get_observations()["policy"])
+
+
+def through_skrl(envs):
+    """Through skrl's own wrapper: observations, rewards, terminations, truncations."""
+    from skrl.envs.wrappers.torch import wrap_env
+
+    env = wrap_env(envs, verbose=False)
+    return tensors_seen(lambda actions: list(env.step(actions)[:4]), lambda: env.reset()[0])
+
+
+class Pendulum(InvertedPendulum):
+    """Computed in torch on the processor, too."""
+
+    array_library = "torch"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("library", "through"), [("rsl_rl", through_rsl_rl), ("skrl", through_skrl)])
+def test_libraries_that_speak_torch_get_tensors_of_the_device(far, library, through):
+    """Nothing more is copied or waited for than by a step of the environments, but for skrl's actions."""
+    pytest.importorskip(library)
+    found = []
+    for device in ("cpu", NAME):
+        tumble.init(precision="32", lanes=1) if device == "cpu" else init_columns(device=device)
+        envs = tumble.make_vec(Pendulum, NUM_ENVS, max_episode_steps=LIMIT)
+        envs.reset(seed=0)
+        found.append(through(envs))
+    (near, _), (there, counts) = found
+    assert all(one.device == far and torch.equal(one.cpu(), other) for one, other in zip(there, near, strict=True))
+    assert set(counts) == {WAITS_OF_TORCH[library], WAITS_OF_TORCH[library] + WAITS_TO_RESET}
