@@ -62,6 +62,7 @@ class Separation(LaneValue):
 
     def offer(self, lanes: Lanes, better: Any, dist: Any, code: int, alike: Any) -> None:
         """Take another axis in the lanes where it is better."""
+        better = expr_init(better)
         self.dist._assign(ti.select(better, dist, self.dist))
         self.code._assign(ti.select(better, lanes.real(code), self.code))
         self.alike._assign(ti.select(better, alike, self.alike))
