@@ -1,9 +1,9 @@
 """Two boxes: along which axis they are farthest apart (Gottschalk, Lin, Manocha, OBBTree, 1996), in all lanes at once.
 
-Candidates are the normals of both boxes' faces and the cross products of their edges. Where none of them separates the
-boxes, the one with the least overlap says how they touch: `code` 0-2, a face of box 1; 3-5, a face of box 2; 6 + 3 i + j,
-edge i of box 1 with edge j of box 2. A face is preferred where an edge is hardly better, since it holds a box with
-several contacts. The rules are those of MuJoCo 4.
+Candidates are the normals of both boxes' faces and the cross products of their edges. Where none of them separates
+the boxes, the one with the least overlap says how they touch: `code` 0-2, a face of box 1; 3-5, a face of box 2; 6 +
+3 i + j, edge i of box 1 with edge j of box 2. A face is preferred where an edge is hardly better, since it holds a
+box with several contacts. The rules are those of MuJoCo 4.
 """
 
 from typing import Any

@@ -191,7 +191,7 @@ ROUTINES = {
     "capsule_box": capsule_box,
     "box_box": box_box,
 }
-"""Functions that find the contacts of two geoms, by `PairType.routine`; those of a work list take a mask of lanes too."""
+"""Functions that find contacts of two geoms, by `PairType.routine`; those of a work list take a mask of lanes too."""
 
 LISTED = {group: tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.group == group) for group in GROUPS}
 """Rows of the table that go through a work list, by their group; those of a group follow on each other."""
