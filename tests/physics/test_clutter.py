@@ -121,7 +121,7 @@ def history(model, num_envs, rows=None, steps=60):
 def test_neighbours_do_not_matter_in_a_crowd(which, shape):
     """Bitwise: alone, among few, among many, and in another order."""
     tumble.init(precision="32")
-    model = Model.from_mjspec(pile(shape, [0.08, 0.05, 0], 12), solver=which)
+    model = Model.from_mjspec(pile(shape, [0.08, 0.05, 0.06], 12), solver=which)
     alone = torch.cat([history(model, 1, [i]) for i in (0, 5, 30)])
     small, large = history(model, 7), history(model, 40)
     turned = history(model, 40, list(reversed(range(40))))
