@@ -107,10 +107,20 @@ def boxes_apart(count: int) -> mujoco.MjSpec:
     spec = _empty()
     _plane(spec)
     for i in range(count):
-        _free_body(spec, (i % 6, i // 6, 0.1), mujoco.mjtGeom.mjGEOM_BOX, [0.1, 0.1, 0.1])
+        _free_body(spec, (i % 6, i // 6, 0.1), BOX, [0.1, 0.1, 0.1])
     for geom in spec.geoms:
         floor = geom.type == mujoco.mjtGeom.mjGEOM_PLANE
         geom.contype, geom.conaffinity = int(floor), int(not floor)
+    return spec
+
+
+def pyramid(layers: int) -> mujoco.MjSpec:
+    """Boxes of 1 kg, each on two of the layer below, the lowest on a plane."""
+    spec = _empty()
+    _plane(spec)
+    for layer in range(layers):
+        for i in range(layers - layer):
+            _free_body(spec, (0.22 * (i + 0.5 * layer), 0, 0.1 + 0.2 * layer), BOX, [0.1, 0.1, 0.1])
     return spec
 
 
@@ -136,12 +146,15 @@ def chain(count: int) -> mujoco.MjSpec:
     return spec
 
 
-SPHERE, CAPSULE = mujoco.mjtGeom.mjGEOM_SPHERE, mujoco.mjtGeom.mjGEOM_CAPSULE
+SPHERE, CAPSULE, BOX = (getattr(mujoco.mjtGeom, f"mjGEOM_{name}") for name in ("SPHERE", "CAPSULE", "BOX"))
 SCENES = {
     "boxes-30": Scene(lambda: boxes_apart(30), 10.0),
     "spheres-27": Scene(lambda: pile(SPHERE, [0.1, 0, 0], 27), 3.0),
     "spheres-64": Scene(lambda: pile(SPHERE, [0.1, 0, 0], 64), 3.0),
     "capsules-27": Scene(lambda: pile(CAPSULE, [0.05, 0.05, 0], 27), 3.0),
+    "bin-boxes-27": Scene(lambda: pile(BOX, [0.1, 0.08, 0.06], 27), 2.0),
+    "bin-boxes-64": Scene(lambda: pile(BOX, [0.1, 0.08, 0.06], 64), 2.0),
+    "pyramid-55": Scene(lambda: pyramid(10), 2.0),
     "humanoids-3": Scene(lambda: robots("humanoid.xml", 3), 8.0),
     "humanoids-10": Scene(lambda: robots("humanoid.xml", 10), 6.0),
     "chain-100": Scene(lambda: chain(100), 6.0),

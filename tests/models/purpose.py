@@ -55,6 +55,13 @@ MODELS: tuple[Purpose, ...] = (
         "spheres_and_capsules",
         ("contact sphere-sphere", "contact sphere-capsule", "contact capsule-capsule"),
     ),
+    Purpose(
+        "boxes",
+        (
+            *(f"contact {pair}" for pair in ("box-box", "sphere-box", "capsule-box", "sphere-cylinder")),
+            "contact plane-ellipsoid",
+        ),
+    ),
     Purpose("condim_1", ("condim 1",)),
     Purpose("condim_3", ("condim 3",)),
     Purpose("condim_4", ("condim 4",)),

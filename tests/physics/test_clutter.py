@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import tumble
-from tumble.benchmarks.scenes import CAPSULE, SCENES, SPHERE, pile, shake
+from tumble.benchmarks.scenes import BOX, CAPSULE, SCENES, SPHERE, pile, shake
 from tumble.physics import Model, RigidSolver
 
 CONVERGED = {"tolerance": 1e-14, "iterations": 300, "ls_iterations": 50}
@@ -57,6 +57,7 @@ CASES = [
     *((scene, solver) for scene in ("spheres-27", "capsules-27") for solver in ("cg", "newton")),
     ("spheres-64", "cg"),
     ("boxes-30", "cg"),
+    *(("bin-boxes-27", solver) for solver in ("cg", "newton")),
     ("humanoids-10", "newton"),
     ("humanoids-3", "cg"),
     ("chain-100", "newton"),
@@ -116,11 +117,11 @@ def history(model, num_envs, rows=None, steps=60):
 
 
 @pytest.mark.parametrize("which", ["cg", "newton"])
-@pytest.mark.parametrize("shape", [SPHERE, CAPSULE])
+@pytest.mark.parametrize("shape", [SPHERE, CAPSULE, BOX])
 def test_neighbours_do_not_matter_in_a_crowd(which, shape):
     """Bitwise: alone, among few, among many, and in another order."""
     tumble.init(precision="32")
-    model = Model.from_mjspec(pile(shape, [0.08, 0.05, 0], 12), solver=which)
+    model = Model.from_mjspec(pile(shape, [0.08, 0.05, 0.06], 12), solver=which)
     alone = torch.cat([history(model, 1, [i]) for i in (0, 5, 30)])
     small, large = history(model, 7), history(model, 40)
     turned = history(model, 40, list(reversed(range(40))))
