@@ -1,16 +1,21 @@
 """Narrow phase: the contacts of every pair of geoms, by the routine of their types.
 
 Adding a pair of types: its geometry in `primitives`, its routine here and in `ROUTINES`, its row in
-`model.pair_table.PAIR_TABLE`. Pairs of hulls go through a work list (`work_list`).
+`model.pair_table.PAIR_TABLE`. Pairs of a group in `LISTED` go through a work list (`work_list`).
 Poses have the precision of `work.precise_lanes` (`Features.mixed_precision`); `append` rounds contacts to `work.lanes`.
 """
 
 import taichi as ti
 
 from ..kinematics.precise import double_lanes, precise_geom
-from ..model.pair_table import PAIR_TABLE
+from ..math.lanes import traced
+from ..model.features import Features
+from ..model.pair_table import GROUPS, PAIR_TABLE
+from .box_box import box_box
+from .capsule_box import capsule_box
 from .contacts import append, clear_contacts, detection_distance, limit_contacts
-from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_mesh
+from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_ellipsoid, plane_mesh
+from .poses import root_of, seen_from_root
 from .primitives import (
     closest_on_segments,
     nearly_parallel,
@@ -20,7 +25,8 @@ from .primitives import (
     sphere_sphere,
     zero_vector,
 )
-from .work_list import append_points, clear_list
+from .sphere_hulls import sphere_box, sphere_cylinder
+from .work_list import append_points, clear_list, list_near
 
 
 @ti.func
@@ -58,24 +64,6 @@ def plane_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.
 
 
 @ti.func
-def _root(model: ti.template(), work: ti.template(), g: ti.i32):
-    """Where the tree that geom g belongs to has its root."""
-    return work.xpos[model.geom_rootid[g]]
-
-
-@ti.func
-def _seen_from_root(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
-    """Centre of geom 2 of a pair from the root of geom 1's tree, where geom 1 is at its geom_offset.
-
-    So the distance of two geoms has as many digits far from the origin as near it.
-    """
-    center = work.geom_offset[g2]
-    if model.geom_rootid[g1] != model.geom_rootid[g2]:
-        center = (_root(model, work, g2) - _root(model, work, g1)) + center
-    return center
-
-
-@ti.func
 def _bounds_meet(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, apart: ti.template()):
     """Whether in some lane the bounding spheres of a pair, their centres `apart`, are close enough for a contact."""
     bound = _cautious(model.geom_rbound[g1] + model.geom_rbound[g2] + detection_distance(model, g1, g2))
@@ -109,7 +97,7 @@ def _append_spheres(
             model.geom_size.at(g2, 0),
         )
         present = lanes.mask(contact.dist <= detection_distance(model, g1, g2)) * wanted
-        append(model, work, g1, g2, contact.translated(_root(model, work, g1)), present)
+        append(model, work, g1, g2, contact.translated(root_of(model, work, g1)), present)
     return present
 
 
@@ -117,13 +105,13 @@ def _append_spheres(
 def sphere_sphere_pair(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """Sphere against sphere: one contact."""
     center1 = work.geom_offset[g1]
-    _append_spheres(model, work, g1, g2, center1, _seen_from_root(model, work, g1, g2), work.precise_lanes.real(1.0))
+    _append_spheres(model, work, g1, g2, center1, seen_from_root(model, work, g1, g2), work.precise_lanes.real(1.0))
 
 
 @ti.func
 def sphere_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """The sphere against the nearest sphere in the capsule."""
-    center1, center2 = work.geom_offset[g1], _seen_from_root(model, work, g1, g2)
+    center1, center2 = work.geom_offset[g1], seen_from_root(model, work, g1, g2)
     if _bounds_meet(model, work, g1, g2, center1 - center2):
         half = work.geom_axis[g2] * model.geom_size.at(g2, 1)
         nearest = center2 + half * segment_parameter(center1, center2, half)
@@ -159,7 +147,7 @@ def _exact_parameters(model: ti.template(), work: ti.template(), g1: ti.i32, g2:
 def capsule_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """One contact, or two when the capsules are parallel: at both ends of the stretch that both cover."""
     lanes = work.precise_lanes
-    center1, center2 = work.geom_offset[g1], _seen_from_root(model, work, g1, g2)
+    center1, center2 = work.geom_offset[g1], seen_from_root(model, work, g1, g2)
     if _bounds_meet(model, work, g1, g2, center1 - center2):
         half1 = work.geom_axis[g1] * model.geom_size.at(g1, 1)
         half2 = work.geom_axis[g2] * model.geom_size.at(g2, 1)
@@ -191,17 +179,23 @@ def capsule_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: t
 ROUTINES = {
     "plane_sphere": plane_sphere,
     "plane_capsule": plane_capsule,
+    "plane_ellipsoid": plane_ellipsoid,
     "plane_cylinder": plane_cylinder,
     "plane_box": plane_box,
     "plane_mesh": plane_mesh,
     "sphere_sphere": sphere_sphere_pair,
     "sphere_capsule": sphere_capsule,
     "capsule_capsule": capsule_capsule,
+    "sphere_cylinder": sphere_cylinder,
+    "sphere_box": sphere_box,
+    "capsule_box": capsule_box,
+    "box_box": box_box,
 }
-"""Functions that find the contacts of two geoms, by `PairType.routine`; those of hulls take a mask of lanes too."""
+"""Functions that find the contacts of two geoms, by `PairType.routine`; those of a work list take a mask of lanes too."""
 
-HULLS = tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.hulls)
-"""Rows of the table that go through a work list; they follow on each other."""
+LISTED = {group: tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.group == group) for group in GROUPS}
+"""Rows of the table that go through a work list, by their group; those of a group follow on each other."""
+MID_PHASE = {"hulls": list_near_planes, "convex": list_near}
 
 
 @ti.func
@@ -209,23 +203,31 @@ def narrow_phase(model: ti.template(), work: ti.template()):
     """Fill the contact list with every contact closer than margins and gaps."""
     clear_contacts(work)
     for row, pair in ti.static(enumerate(PAIR_TABLE)):
-        if ti.static(not pair.hulls):
+        if ti.static(pair.group == ""):
             for p in range(model.pair_start[row], model.pair_start[row + 1]):
                 ROUTINES[pair.routine](model, work, model.pair_geom1[p], model.pair_geom2[p])
-        if ti.static(model.has.hulls and row == HULLS[0]):
-            _hulls(model, work)
+        elif ti.static(_begins(row, model.has)):
+            _take_list(model, work, pair.group)
     limit_contacts(model, work)
 
 
+@traced
+def _begins(row: int, has: Features) -> bool:
+    """Whether a row of the table is the first one of a group that the kernel has."""
+    group = PAIR_TABLE[row].group
+    return getattr(has, group) and row == LISTED[group][0]
+
+
 @ti.func
-def _hulls(model: ti.template(), work: ti.template()):
-    """Planes against hulls: first those that are near are listed, then each is looked at and its points appended."""
+def _take_list(model: ti.template(), work: ti.template(), group: ti.template()):
+    """Pairs of a group: first those that are near are listed, then each is looked at and its points appended."""
+    rows = ti.static(LISTED[group])
     clear_list(model, work)
-    list_near_planes(model, work, model.pair_start[HULLS[0]], model.pair_start[HULLS[-1] + 1])
+    ti.static(MID_PHASE[group])(model, work, model.pair_start[rows[0]], model.pair_start[rows[-1] + 1])
     for k in range(work.tile_nnear[0]):
         p = work.near_pair[k]
         g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-        for row in ti.static(HULLS):
+        for row in ti.static(rows):
             if p >= model.pair_start[row] and p < model.pair_start[row + 1]:
                 ROUTINES[PAIR_TABLE[row].routine](model, work, g1, g2, work.near[k])
         append_points(model, work, g1, g2)

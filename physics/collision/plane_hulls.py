@@ -1,9 +1,11 @@
-"""A plane against shapes with corners: cylinder, box and convex mesh, in the lanes of the mask `near`."""
+"""A plane against ellipsoid, cylinder, box and convex mesh, in the lanes of the mask `near`."""
 
 import taichi as ti
 
+from ..math import Vec3
 from .contact_point import ContactPoint
 from .contacts import detection_distance
+from .poses import geom_axes
 from .primitives import MINIMUM, zero_vector
 from .work_list import list_pair, put_point
 
@@ -36,6 +38,21 @@ def _put(
 
 
 @ti.func
+def plane_ellipsoid(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+    """The point whose normal is the plane's: with half axes S and u = R^T n it is -S (S u) / |S u|."""
+    lanes = work.precise_lanes
+    normal, center, axes = work.geom_axis[g1], work.geom_xpos[g2], geom_axes(model, work, g2)
+    up, size = axes.transpose_times(normal), model.geom_size[g2]
+    stretched = Vec3(up.x * size.x, up.y * size.y, up.z * size.z)
+    depth = stretched.norm()  # from the centre to the point, along the normal
+    scale = -1.0 / ti.max(depth, MINIMUM)
+    point = Vec3(stretched.x * size.x, stretched.y * size.y, stretched.z * size.z) * scale
+    dist = (center - work.geom_xpos[g1]).dot(normal) - depth
+    present = near * lanes.mask(dist <= detection_distance(model, g1, g2))
+    _put(work, 0, dist, center + axes.times(point), normal, present)
+
+
+@ti.func
 def plane_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
     """The lowest points of both rims, then two more on the lower rim that make a triangle with its lowest."""
     lanes = work.precise_lanes
@@ -43,7 +60,7 @@ def plane_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti
     radius, half = model.geom_size.at(g2, 0), model.geom_size.at(g2, 1)
     normal, center = work.geom_axis[g1], work.geom_xpos[g2]
     height = (center - work.geom_xpos[g1]).dot(normal)
-    axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
+    axes = geom_axes(model, work, g2)
     lean = normal.dot(axes.z)
     axis = axes.z * ti.select(lean > 0.0, -lanes.real(1.0), lanes.real(1.0))
     lean = -ti.abs(lean)
@@ -76,7 +93,7 @@ def plane_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32,
     lanes = work.precise_lanes
     normal, center = work.geom_axis[g1], work.geom_xpos[g2]
     height = (center - work.geom_xpos[g1]).dot(normal)
-    axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
+    axes = geom_axes(model, work, g2)
     size = model.geom_size[g2]
     found = lanes.real(0.0)
     for i in range(8):
@@ -102,7 +119,7 @@ def plane_mesh(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32
     reach = detection_distance(model, g1, g2)
     normal, center = work.geom_axis[g1], work.geom_xpos[g2]
     height = (center - work.geom_xpos[g1]).dot(normal)
-    axes = (work.xquat[model.geom_bodyid[g2]] * model.geom_quat[g2]).matrix()
+    axes = geom_axes(model, work, g2)
     up = axes.transpose_times(normal)
     first = model.geom_vertadr[g2]
     lowest = up.dot(model.vert_pos[first])

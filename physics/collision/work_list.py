@@ -11,7 +11,8 @@ import taichi as ti
 
 from ..math import Vec3
 from .contact_point import ContactPoint
-from .contacts import append
+from .contacts import append, detection_distance
+from .poses import seen_from_root
 
 
 @ti.func
@@ -30,6 +31,27 @@ def list_pair(work: ti.template(), p: ti.i32, near: ti.template()):
         work.tile_nnear[0] = k + 1
         work.near_pair[k] = p
         work.near[k] = work.lanes.cast(near)
+
+
+@ti.func
+def list_near(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
+    """Mid phase of the pairs `first` to `end`: list those whose bounding spheres are within reach."""
+    for p in range(first, end):
+        g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+        apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
+        bound = (model.geom_rbound[g1] + model.geom_rbound[g2] + detection_distance(model, g1, g2)) * (1.0 + 1e-6)
+        list_pair(work, p, work.precise_lanes.mask(apart.dot(apart) <= bound * bound))
+
+
+@ti.func
+def in_each_lane(
+    routine: ti.template(), model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, wanted: ti.template()
+):
+    """A routine that branches, `routine(model, work, g1, g2)`, in one lane of the mask `wanted` after the other."""
+    work.wanted[0] = work.lanes.cast(wanted)
+    for lane in range(work.lanes.width):
+        if work.wanted.of_lane(work.lanes, lane, 0) > 0.5:
+            routine(model.lane(lane), work.lane(lane), g1, g2)
 
 
 @ti.func

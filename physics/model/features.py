@@ -16,11 +16,12 @@ FAR = 1.0  # metres
 
 @dataclass(frozen=True)
 class Features:
-    """Optional code in a kernel. A rarer feature brings all that are less rare: four kernels a solver, not sixteen.
+    """Optional code in a kernel. A rarer feature brings those that are less rare, so that there are few kernels.
 
     Attributes:
         ball_joints: limits, springs and actuators on ball and free joints, and the midpoint rule of single free bodies.
         hulls: planes against cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
+        convex: boxes, cylinders, ellipsoids and meshes against anything but planes.
         mixed_precision: a solver of single precision computes positions, from the coordinates to the distances of
             geoms, and inverse dynamics in double precision (`state.fields.PRECISE`, `model.fields.PRECISE`): where
             contacts are so stiff, or axes of sliding joints so far from their bodies, that the rounding of a position
@@ -31,6 +32,7 @@ class Features:
 
     ball_joints: bool
     hulls: bool
+    convex: bool
     mixed_precision: bool
     cg: bool
     parameters: bool = False
@@ -39,8 +41,9 @@ class Features:
     def of(model: Model, single: bool) -> "Features":
         """The features that `model` needs, in single precision or not."""
         mixed = single and needs_mixed_precision(model)
-        hulls = mixed or _has_hulls(model) or _has_powers(model)
-        return Features(hulls or _has_ball_joints(model), hulls, mixed, model.solver == CG)
+        convex = _has_pairs(model, "convex")
+        hulls = mixed or convex or _has_pairs(model, "hulls") or _has_powers(model)
+        return Features(hulls or _has_ball_joints(model), hulls, convex, mixed, model.solver == CG)
 
 
 def needs_mixed_precision(model: Model) -> bool:
@@ -59,9 +62,9 @@ def _has_ball_joints(model: Model) -> bool:
     )
 
 
-def _has_hulls(model: Model) -> bool:
+def _has_pairs(model: Model, group: str) -> bool:
     starts = model.values["pair_start"]
-    return any(starts[i + 1] > starts[i] for i, row in enumerate(PAIR_TABLE) if row.hulls)
+    return any(starts[i + 1] > starts[i] for i, row in enumerate(PAIR_TABLE) if row.group == group)
 
 
 def _has_powers(model: Model) -> bool:

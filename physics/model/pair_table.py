@@ -16,13 +16,13 @@ class PairType(NamedTuple):
         type1: MuJoCo's name of the smaller geom type.
         type2: that of the larger type.
         contacts: how many contacts a pair can have at once.
-        hulls: whether its routine belongs to the optional code `Features.hulls`.
+        group: the optional code that its routine belongs to, one of `GROUPS`; "": every kernel has it.
     """
 
     type1: str
     type2: str
     contacts: int
-    hulls: bool = False
+    group: str = ""
 
     @property
     def routine(self) -> str:
@@ -36,15 +36,23 @@ class PairType(NamedTuple):
         return first, second
 
 
+GROUPS = ("hulls", "convex")
+"""Names in `Features`: planes against shapes with corners, and any such shapes against others."""
+
 PAIR_TABLE = (
     PairType("PLANE", "SPHERE", 1),
     PairType("PLANE", "CAPSULE", 2),
-    PairType("PLANE", "CYLINDER", 4, hulls=True),
-    PairType("PLANE", "BOX", 4, hulls=True),
-    PairType("PLANE", "MESH", 4, hulls=True),
+    PairType("PLANE", "ELLIPSOID", 1, "hulls"),
+    PairType("PLANE", "CYLINDER", 4, "hulls"),
+    PairType("PLANE", "BOX", 4, "hulls"),
+    PairType("PLANE", "MESH", 4, "hulls"),
     PairType("SPHERE", "SPHERE", 1),
     PairType("SPHERE", "CAPSULE", 1),
     PairType("CAPSULE", "CAPSULE", 2),
+    PairType("SPHERE", "CYLINDER", 1, "convex"),
+    PairType("SPHERE", "BOX", 1, "convex"),
+    PairType("CAPSULE", "BOX", 2, "convex"),
+    PairType("BOX", "BOX", 8, "convex"),
 )
 
 NO_ROW = len(PAIR_TABLE)

@@ -108,7 +108,10 @@ POINTS: tuple[Field, ...] = (
 """Contacts of the pair of hulls in hand, in their order, on their way to the contact slots."""
 
 HULLS: tuple[Field, ...] = (
+    _F("wanted", ("one",), 1, "", "mask of the lanes that a routine looks at one by one"),
     _F("near", ("nhullpair",), 1, "", "mask of an entry of the work list: its pair is near in this lane"),
+    _F("box_code", ("one",), 1, "", "axis along which two boxes are farthest apart (`collision.box_axes`)"),
+    _F("polygon", ("npolygon",), 3, "m", "corners of a face that is cut by another's edges, along that face"),
     _F("mesh_up", ("one",), 3, "", "normal of the plane in the frame of the mesh"),
     _F("mesh_lowest", ("one",), 1, "", "lowest vertex, counted from the mesh's first"),
     _F("mesh_corner", ("npoint",), 3, "m", "the lowest vertex and its face's others in the frame of the mesh"),

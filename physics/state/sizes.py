@@ -30,7 +30,7 @@ SIZES = (
         "ntree",
         "nsolve",
     ),
-    *("ncgdof", "ncgbody", "nown", "nside", "nparameter", "nhullpair", "npoint", "most_ncon"),
+    *("ncgdof", "ncgbody", "nown", "nside", "nparameter", "nhullpair", "npoint", "npolygon", "most_ncon"),
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
@@ -96,7 +96,8 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     rests = {"nqrest": sizes["nq"] if needs_mixed_precision(model) else 0}
     own = {"nparameter": layout(PARAMETER_FIELDS, sizes)[1] if parameters else 0}
     pairs = np.diff(values["pair_start"])
-    hulls = {"nhullpair": int(pairs @ [row.hulls for row in PAIR_TABLE]), "npoint": 8}
+    convex = bool(pairs @ [row.group == "convex" for row in PAIR_TABLE])
+    hulls = {"nhullpair": int(pairs @ [bool(row.group) for row in PAIR_TABLE]), "npoint": 8, "npolygon": 24 * convex}
     return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **rests, **own, **hulls}
 
 

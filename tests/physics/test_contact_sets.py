@@ -18,6 +18,7 @@ SHAPES = {
     "plane": 'type="plane" size=".5 .5 1" euler="3 -2 0"',
     "sphere": 'type="sphere" size=".08"',
     "capsule": 'type="capsule" size=".04 .09"',
+    "ellipsoid": 'type="ellipsoid" size=".1 .05 .07"',
     "cylinder": 'type="cylinder" size=".09 .05"',
     "box": 'type="box" size=".1 .05 .07"',
     "pebble": 'type="mesh" mesh="pebble"',
@@ -26,6 +27,7 @@ SHAPES = {
 }
 PAIRS = [("plane", name) for name in SHAPES if name != "plane"]
 PAIRS += [(a, b) for a in ("sphere", "capsule") for b in ("sphere", "capsule")]
+PAIRS += [("sphere", "cylinder"), ("sphere", "box"), ("capsule", "box"), ("box", "capsule"), ("box", "box")]
 
 
 def uneven(seed: int, size: tuple[float, float, float]) -> str:

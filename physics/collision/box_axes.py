@@ -1,0 +1,134 @@
+"""Two boxes: along which axis they are farthest apart (Gottschalk, Lin, Manocha, OBBTree, 1996), in all lanes at once.
+
+Candidates are the normals of both boxes' faces and the cross products of their edges. Where none of them separates the
+boxes, the one with the least overlap says how they touch: `code` 0-2, a face of box 1; 3-5, a face of box 2; 6 + 3 i + j,
+edge i of box 1 with edge j of box 2. A face is preferred where an edge is hardly better, since it holds a box with
+several contacts. The rules are those of MuJoCo 4.
+"""
+
+from typing import Any
+
+import taichi as ti
+from taichi.lang.impl import expr_init
+
+from ..math import Lanes, Mat3, Vec3
+from ..math.lanes import LaneValue
+
+SLACK = {False: 1e-6, True: 1e-13}
+"""Of the sum of all half extents: what rounding may take off an overlap, in single and in double precision."""
+PARALLEL = {False: 1e-7, True: 1e-16}
+"""Squared sine below which two edges have no common perpendicular."""
+EDGE_BIAS = 1e-6
+"""Part of a separation by which edges must beat what was found before."""
+ALIKE, WORSE = 0.99, 0.05
+"""An edge's axis with such a cosine to the best face's counts only where it is better by this part."""
+FIRST_EDGE = 6
+
+
+class BoxPair(LaneValue):
+    """Two boxes as each other sees them.
+
+    Attributes:
+        apart: centre of box 2 from that of box 1, in the world.
+        axes1: of box 1.
+        axes2: of box 2.
+        size1: half extents.
+        size2: half extents.
+    """
+
+    def __init__(self, apart: Vec3, axes1: Mat3, axes2: Mat3, size1: Vec3, size2: Vec3) -> None:
+        self.apart, self.axes1, self.axes2 = apart.copy(), axes1.copy(), axes2.copy()
+        self.size1, self.size2 = size1.copy(), size2.copy()
+
+    def parts(self) -> tuple:
+        """The components."""
+        return self.apart, self.axes1, self.axes2, self.size1, self.size2
+
+    def slack(self, lanes: Lanes) -> Any:
+        """Separation up to which the boxes count as touching."""
+        extents = (*self.size1.parts(), *self.size2.parts())
+        return expr_init(sum(extents[1:], extents[0]) * SLACK[lanes.double])
+
+
+class Separation(LaneValue):
+    """The best axis so far: signed distance along it and its code; `alike` is its cosine to the best face's."""
+
+    def __init__(self, dist: Any, code: Any, alike: Any) -> None:
+        self.dist, self.code, self.alike = expr_init(dist), expr_init(code), expr_init(alike)
+
+    def parts(self) -> tuple:
+        """The components."""
+        return self.dist, self.code, self.alike
+
+    def offer(self, lanes: Lanes, better: Any, dist: Any, code: int, alike: Any) -> None:
+        """Take another axis in the lanes where it is better."""
+        self.dist._assign(ti.select(better, dist, self.dist))
+        self.code._assign(ti.select(better, lanes.real(code), self.code))
+        self.alike._assign(ti.select(better, alike, self.alike))
+
+
+@ti.func
+def separating_axis(lanes: ti.template(), boxes: ti.template(), reach: ti.template(), near: ti.template()):
+    """Code and signed distance of the axis that counts, and a mask: the boxes are within `reach` along all of them."""
+    least = reach + boxes.slack(lanes)
+    best = Separation(lanes.real(-1e30), lanes.real(0.0), lanes.real(0.0))
+    _faces(lanes, boxes, best)
+    present = near * lanes.mask(best.dist <= least)
+    if lanes.any(present):
+        face, face_code = lanes.real(0.0) + best.dist, lanes.real(0.0) + best.code
+        largest = _edges(lanes, boxes, best, _face_normal(boxes, face_code))
+        present = present * lanes.mask(largest <= least)
+        doubtful = (best.dist < face + WORSE * ti.abs(face) + 1e-15) & (best.alike > ALIKE)
+        best.code = ti.select(doubtful, face_code, best.code)
+        best.dist = ti.select(doubtful, face, best.dist)
+    return best.code, best.dist, present
+
+
+@ti.func
+def _faces(lanes: ti.template(), boxes: ti.template(), best: ti.template()):
+    """Normals of the faces of both boxes."""
+    one = lanes.real(0.0)
+    for i in ti.static(range(3)):
+        seen = boxes.axes2.transpose_times(boxes.axes1.parts()[i])
+        dist = ti.abs(boxes.apart.dot(boxes.axes1.parts()[i])) - boxes.size1.parts()[i] - _reach(seen, boxes.size2)
+        best.offer(lanes, dist > best.dist, dist, i, one)
+    for j in ti.static(range(3)):
+        seen = boxes.axes1.transpose_times(boxes.axes2.parts()[j])
+        dist = ti.abs(boxes.apart.dot(boxes.axes2.parts()[j])) - boxes.size2.parts()[j] - _reach(seen, boxes.size1)
+        best.offer(lanes, dist > best.dist, dist, 3 + j, one)
+
+
+@ti.func
+def _reach(direction: ti.template(), size: ti.template()):
+    """How far a box reaches from its centre along a direction in its own frame."""
+    return ti.abs(direction.x) * size.x + ti.abs(direction.y) * size.y + ti.abs(direction.z) * size.z
+
+
+@ti.func
+def _face_normal(boxes: ti.template(), code: ti.template()):
+    """Normal of the face with a code, in the world."""
+    normal = boxes.axes1.x.copy()
+    for k in ti.static(range(1, 3)):
+        normal = boxes.axes1.parts()[k].select(code > k - 0.5, normal)
+    for k in ti.static(range(3)):
+        normal = boxes.axes2.parts()[k].select(code > k + 2.5, normal)
+    return normal
+
+
+@ti.func
+def _edges(lanes: ti.template(), boxes: ti.template(), best: ti.template(), face_normal: ti.template()):
+    """Cross products of the edges; returns the largest separation along any of them."""
+    face = lanes.real(0.0) + best.dist
+    largest = lanes.real(-1e30)
+    for i in ti.static(range(3)):
+        for j in ti.static(range(3)):
+            axis = boxes.axes1.parts()[i].cross(boxes.axes2.parts()[j])
+            square = axis.dot(axis)
+            axis = axis * (1.0 / ti.sqrt(ti.max(square, PARALLEL[lanes.double])))
+            seen1, seen2 = boxes.axes1.transpose_times(axis), boxes.axes2.transpose_times(axis)
+            dist = ti.abs(boxes.apart.dot(axis)) - _reach(seen1, boxes.size1) - _reach(seen2, boxes.size2)
+            dist = ti.select(square < PARALLEL[lanes.double], lanes.real(-1e30), dist)
+            largest = ti.max(largest, dist)
+            better = (dist - EDGE_BIAS * ti.abs(dist) > best.dist) & (dist > face)
+            best.offer(lanes, better, dist, FIRST_EDGE + 3 * i + j, ti.abs(axis.dot(face_normal)))
+    return largest

@@ -1,0 +1,219 @@
+"""Two boxes: the face of one clipped by the face of the other, or the point between two edges.
+
+The axis comes from `box_axes`, in all lanes; what follows branches, and goes lane by lane. A face's contacts are the
+corners of the other box's face after Sutherland and Hodgman (Reentrant polygon clipping, 1974), as MuJoCo 4 has them.
+"""
+
+import taichi as ti
+
+from ..math import Vec3
+from .box_axes import FIRST_EDGE, BoxPair, separating_axis
+from .contact_point import ContactPoint
+from .contacts import detection_distance
+from .poses import geom_axes, root_of, seen_from_root
+from .primitives import clip, zero_vector
+from .work_list import in_each_lane, put_point
+
+MOST = 8  # corners of a quadrangle that is cut by four lines
+HALF = 12  # rows of `polygon` for what is cut, and as many for what remains
+AMBIGUOUS = {False: 1e-5, True: 1e-9}
+"""Cosine below which both of two parallel edges count as the farthest along an axis."""
+SAME = {False: 1e-10, True: 1e-14}
+"""Of a face's extents, squared: corners closer than this are one."""
+
+
+@ti.func
+def box_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+    """Up to eight contacts."""
+    code, _, present = separating_axis(
+        work.precise_lanes, _boxes(model, work, g1, g2), detection_distance(model, g1, g2), near
+    )
+    if work.precise_lanes.any(present):
+        work.box_code[0] = work.lanes.cast(code)
+        in_each_lane(_contacts, model, work, g1, g2, present)
+
+
+@ti.func
+def _boxes(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+    """Both boxes of a pair."""
+    apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
+    axes1, axes2 = geom_axes(model, work, g1), geom_axes(model, work, g2)
+    return BoxPair(apart, axes1, axes2, model.geom_size[g1], model.geom_size[g2])
+
+
+@ti.func
+def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
+    """Of two boxes in one lane, along the axis `box_code`."""
+    boxes = _boxes(model, one, g1, g2)
+    code = ti.cast(one.box_code[0], ti.i32)
+    reach = detection_distance(model, g1, g2)
+    origin = one.geom_offset[g1] + root_of(model, one, g1)
+    if code >= FIRST_EDGE:
+        _edge_contact(one, boxes, code - FIRST_EDGE, reach, origin)
+    elif code < 3:
+        _face_contacts(one, boxes, code, reach, origin, 1.0)
+    else:
+        other = BoxPair(-boxes.apart, boxes.axes2, boxes.axes1, boxes.size2, boxes.size1)
+        _face_contacts(one, other, code - 3, reach, origin + boxes.apart, -1.0)
+
+
+@ti.func
+def _pick(vectors: ti.template(), k: ti.i32):
+    """Column k of a matrix, or number k of a vector, with k known at run time."""
+    x, y, z = ti.static(vectors.parts())
+    return x.select(k == 0, y.select(k == 1, z))
+
+
+@ti.func
+def _number(v: ti.template(), k: ti.i32):
+    return ti.select(k == 0, v.x, ti.select(k == 1, v.y, v.z))
+
+
+@ti.func
+def _edge_contact(one: ti.template(), boxes: ti.template(), edges: ti.i32, reach: ti.template(), origin: ti.template()):
+    """The point between edge i of box 1 and edge j of box 2, `edges` being 3 i + j.
+
+    Where two edges of a box are as far along the axis as each other, rounding must not choose: the nearest pair does.
+    """
+    lanes = one.precise_lanes
+    i, j = edges // 3, edges % 3
+    along1, along2 = _pick(boxes.axes1, i), _pick(boxes.axes2, j)
+    normal = along1.cross(along2)
+    normal = normal * (1.0 / normal.norm())
+    normal = normal.select(normal.dot(boxes.apart) >= 0.0, -normal)
+    half1, half2 = _number(boxes.size1, i), _number(boxes.size2, j)
+    cosine = along1.dot(along2)
+    best = lanes.real(1e30)
+    point1, point2 = zero_vector(lanes), zero_vector(lanes)
+    for trial in range(4):
+        corner1 = _farthest(lanes, boxes.axes1, boxes.size1, normal, i, trial & 1)
+        corner2 = boxes.apart + _farthest(lanes, boxes.axes2, boxes.size2, -normal, j, trial >> 1)
+        gap = corner2 - corner1
+        u, v = along1.dot(gap), along2.dot(gap)
+        s = clip((u - cosine * v) / (1.0 - cosine * cosine), -half1, half1)
+        t = clip(cosine * s - v, -half2, half2)
+        s = clip(u + cosine * t, -half1, half1)
+        found1, found2 = corner1 + along1 * s, corner2 + along2 * t
+        gap = found2 - found1
+        if gap.dot(gap) < best:
+            best = gap.dot(gap)
+            point1, point2 = found1.copy(), found2.copy()
+    dist = (point2 - point1).dot(normal)
+    contact = ContactPoint(dist, origin + (point1 + point2) * 0.5, normal, zero_vector(lanes))
+    put_point(one, 0, contact, lanes.mask(dist <= reach + boxes.slack(lanes)))
+
+
+@ti.func
+def _farthest(
+    lanes: ti.template(),
+    axes: ti.template(),
+    size: ti.template(),
+    direction: ti.template(),
+    edge: ti.i32,
+    other: ti.i32,
+):
+    """Middle of the edge along axis `edge` that is farthest in a direction; with `other` the one that is as far."""
+    middle = zero_vector(lanes)
+    turned = 0
+    for step in ti.static(range(1, 3)):
+        k = (edge + step) % 3
+        axis = _pick(axes, k)
+        cosine = direction.dot(axis)
+        half = ti.select(cosine >= 0.0, _number(size, k), -_number(size, k))
+        if other == 1 and turned == 0 and ti.abs(cosine) < AMBIGUOUS[lanes.double]:
+            half, turned = -half, 1
+        middle = middle + axis * half
+    return middle
+
+
+@ti.func
+def _face_contacts(
+    one: ti.template(),
+    boxes: ti.template(),
+    face: ti.i32,
+    reach: ti.template(),
+    origin: ti.template(),
+    sense: ti.template(),
+):
+    """Where box 2's face that looks most towards face `face` of box 1 lies over that and within reach of it.
+
+    `polygon` has coordinates along the face's edges, from its middle, and the height over it. `sense`: 1.0 where box 1
+    here is the pair's geom 1, else -1.0.
+    """
+    lanes = one.precise_lanes
+    up = _pick(boxes.axes1, face)
+    up = up.select(boxes.apart.dot(up) >= 0.0, -up)
+    u, v = (face + 1) % 3, (face + 2) % 3
+    along_u, along_v = _pick(boxes.axes1, u), _pick(boxes.axes1, v)
+    half_u, half_v, half = _number(boxes.size1, u), _number(boxes.size1, v), _number(boxes.size1, face)
+    _lay_out_face(one, boxes, up, along_u, along_v, half)
+    first, count = 0, 4
+    first, count = _cut(one, first, count, 0, 1.0, half_u)
+    first, count = _cut(one, first, count, 0, -1.0, half_u)
+    first, count = _cut(one, first, count, 1, 1.0, half_v)
+    first, count = _cut(one, first, count, 1, -1.0, half_v)
+    kept = HALF - first
+    same = SAME[lanes.double] * (half_u * half_u + half_v * half_v)
+    found = 0
+    for k in range(count):
+        corner = one.polygon[first + k]
+        wanted = 1 if corner.z <= reach and found < MOST else 0
+        for other in range(found):
+            dx, dy = corner.x - one.polygon[kept + other].x, corner.y - one.polygon[kept + other].y
+            if dx * dx + dy * dy < same:
+                wanted = 0
+        if wanted == 1:
+            one.polygon.put(kept + found, corner)
+            pos = origin + along_u * corner.x + along_v * corner.y + up * (half + 0.5 * corner.z)
+            put_point(one, found, ContactPoint(corner.z, pos, up * sense, zero_vector(lanes)), lanes.real(1.0))
+            found += 1
+
+
+@ti.func
+def _lay_out_face(
+    one: ti.template(),
+    boxes: ti.template(),
+    up: ti.template(),
+    along_u: ti.template(),
+    along_v: ti.template(),
+    half: ti.template(),
+):
+    """Corners of box 2's face that looks most against `up`, from the middle of box 1's face with that normal."""
+    seen = boxes.axes2.transpose_times(up)
+    facing, steepest = 0, ti.abs(seen.x)
+    for k in ti.static(range(1, 3)):
+        if ti.abs(seen.parts()[k]) > steepest:
+            facing, steepest = k, ti.abs(seen.parts()[k])
+    out = ti.select(_number(seen, facing) > 0.0, -_number(boxes.size2, facing), _number(boxes.size2, facing))
+    middle = boxes.apart + _pick(boxes.axes2, facing) * out
+    p, q = (facing + 1) % 3, (facing + 2) % 3
+    edge_p, edge_q = _pick(boxes.axes2, p) * _number(boxes.size2, p), _pick(boxes.axes2, q) * _number(boxes.size2, q)
+    for k in range(4):
+        a, b = 1.0, 1.0
+        if k == 1 or k == 2:
+            a = -1.0
+        if k >= 2:
+            b = -1.0
+        corner = middle + edge_p * a + edge_q * b
+        one.polygon.put(k, one.lanes.cast(Vec3(corner.dot(along_u), corner.dot(along_v), corner.dot(up) - half)))
+
+
+@ti.func
+def _cut(
+    one: ti.template(), first: ti.i32, count: ti.i32, axis: ti.template(), sign: ti.template(), limit: ti.template()
+):
+    """The part of a polygon, `count` rows from `first` on, where `sign` times a coordinate is at most `limit`.
+
+    Returns where in the other half of the rows it is, and its number of corners.
+    """
+    to, n = HALF - first, 0
+    for k in range(count):
+        p, q = one.polygon[first + k], one.polygon[first + (k + 1) % count]
+        beyond_p, beyond_q = p.parts()[axis] * sign - limit, q.parts()[axis] * sign - limit
+        if beyond_p <= 0.0 and n < HALF:
+            one.polygon.put(to + n, p)
+            n += 1
+        if ((beyond_p < 0.0 and beyond_q > 0.0) or (beyond_p > 0.0 and beyond_q < 0.0)) and n < HALF:
+            one.polygon.put(to + n, p + (q - p) * (beyond_p / (beyond_p - beyond_q)))
+            n += 1
+    return to, n

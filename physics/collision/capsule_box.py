@@ -1,0 +1,216 @@
+"""A capsule against a box: the point of its axis that is nearest to the box, and often a second one, as spheres.
+
+Where the nearest point of the box is on a face, an edge or a corner along which the capsule lies, one contact would let
+it tip; the second is as far along the axis as the box goes on beneath it. The rules for it are MuJoCo's.
+"""
+
+import taichi as ti
+
+from ..math import Vec3
+from .poses import geom_axes, seen_from_root
+from .primitives import MINIMUM
+from .sphere_hulls import box_distance, put_sphere_point
+from .work_list import in_each_lane
+
+NONE, FACE, EDGE, CORNER = -1, 0, 1, 2
+"""Where on the box the nearest point is; NONE: nowhere."""
+NO_SECOND = -4.0
+"""Where there is no second contact; all that there are lie within two half axes of the first."""
+
+
+@ti.func
+def capsule_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+    """One contact or two."""
+    in_each_lane(_capsule_box, model, work, g1, g2, near)
+
+
+@ti.func
+def _capsule_box(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
+    """In one lane, whose views are `model` and `one`."""
+    axes, size = geom_axes(model, one, g2), model.geom_size[g2]
+    center, box = one.geom_offset[g1], seen_from_root(model, one, g1, g2)
+    pos, direction = axes.transpose_times(center - box), axes.transpose_times(one.geom_axis[g1])
+    half = direction * model.geom_size.at(g1, 1)
+    first, second = _places(one.precise_lanes, pos, half, size)
+    for k in range(2):
+        t = first
+        if k == 1:
+            t = first + second
+        gap, outward = box_distance(one.precise_lanes, pos + half * t, size)
+        wanted = one.precise_lanes.mask((k == 0) | (second > NO_SECOND))
+        put_sphere_point(model, one, k, (g1, g2), center + axes.times(half) * t, gap, axes.times(outward), wanted)
+
+
+@ti.func
+def component(v: ti.template(), axis: ti.i32):
+    """The number of a vector along an axis that is known at run time."""
+    return ti.select(axis == 0, v.x, ti.select(axis == 1, v.y, v.z))
+
+
+@ti.func
+def _places(lanes: ti.template(), pos: ti.template(), half: ti.template(), size: ti.template()):
+    """Where on the segment pos + t half, in the box's frame, contacts are: t, and how much farther the second one is.
+
+    NO_SECOND: there is none.
+    """
+    best, t, kind, feature = _nearest_face(lanes, pos, half, size)
+    along = lanes.real(0.0)  # where on the edge, in half edges
+    edge = 0
+    for axis in ti.static(range(3)):
+        for corner in range(8):
+            if (corner >> axis) & 1 == 0:
+                x, y, side, square = _nearest_on_edge(lanes, axis, corner, pos, half, size)
+                if square < best - MINIMUM:
+                    best, t, along, edge = square, y, x, axis
+                    kind = ti.select(side == 0, EDGE, CORNER)
+                    feature = corner | (ti.cast(side > 0, ti.i32) << axis)
+    second = lanes.real(NO_SECOND)
+    upward = _bits(half)
+    if kind == FACE and feature >= 0:
+        second = _beyond_face(lanes, feature, t, pos, half, size)
+    elif kind == EDGE:
+        second = _beyond_edge(lanes, edge, along, upward ^ feature, upward, t, half, size)
+    elif kind == CORNER:
+        second = _beyond_corner(lanes, upward ^ feature, t, half, size)
+    return t, second
+
+
+@ti.func
+def _bits(v: ti.template()):
+    """Bit k is set where component k is positive; so corners of a box are numbered too."""
+    return ti.cast(v.x > 0.0, ti.i32) | (ti.cast(v.y > 0.0, ti.i32) << 1) | (ti.cast(v.z > 0.0, ti.i32) << 2)
+
+
+@ti.func
+def _nearest_face(lanes: ti.template(), pos: ti.template(), half: ti.template(), size: ti.template()):
+    """Of the ends that lie over a face or inside: squared distance, t, kind, and the face's axis, -1: inside."""
+    best, t = lanes.real(1e30), lanes.real(0.0)
+    kind, face = NONE, -1
+    for k in range(2):
+        end = 2.0 * k - 1.0
+        point = pos + half * end
+        beyond, last = 0, -1
+        square = lanes.real(0.0)
+        for axis in ti.static(range(3)):
+            excess = ti.abs(point.parts()[axis]) - size.parts()[axis]
+            if excess > 0.0:
+                beyond, last = beyond + 1, axis
+                square += excess * excess
+        if beyond <= 1 and square < best:
+            best, t, kind, face = square, lanes.real(end), FACE, last
+    return best, t, kind, face
+
+
+@ti.func
+def _nearest_on_edge(
+    lanes: ti.template(),
+    axis: ti.template(),
+    corner: ti.i32,
+    pos: ti.template(),
+    half: ti.template(),
+    size: ti.template(),
+):
+    """Segment against the edge along `axis` from a corner on.
+
+    Returns where on the edge (in half edges), t, which end of the edge it was clamped to (-1, 1; 0: none), and the
+    squared distance, 1e30 where they are parallel.
+    """
+    signs = ti.static([0.0 if k == axis else 1.0 for k in range(3)])
+    start = Vec3(
+        size.x * signs[0] * (2.0 * (corner & 1) - 1.0),
+        size.y * signs[1] * (2.0 * ((corner >> 1) & 1) - 1.0),
+        size.z * signs[2] * (2.0 * ((corner >> 2) & 1) - 1.0),
+    )
+    apart = start - pos
+    length, slope = size.parts()[axis], half.parts()[axis]
+    a, b, c = length * length, -length * slope, half.dot(half)
+    u, v = -length * apart.parts()[axis], half.dot(apart)
+    det = a * c - b * b
+    x, y, square = lanes.real(0.0), lanes.real(0.0), lanes.real(1e30)
+    side = 0
+    if ti.abs(det) >= MINIMUM:
+        x, y = (c * u - b * v) / det, (a * v - b * u) / det
+        if ti.abs(x) > 1.0:
+            side = ti.select(x > 0.0, 1, -1)
+            x = lanes.real(side)
+            y = (v - b * x) / c
+        if ti.abs(y) > 1.0:
+            y = ti.select(y > 0.0, lanes.real(1.0), lanes.real(-1.0))
+            x = (u - b * y) / a
+            if ti.abs(x) > 1.0:
+                side = ti.select(x > 0.0, 1, -1)
+                x = lanes.real(side)
+        on_edge = ti.static([1.0 if k == axis else 0.0 for k in range(3)])
+        way = x * length
+        gap = apart - half * y + Vec3(way * on_edge[0], way * on_edge[1], way * on_edge[2])
+        square = gap.dot(gap)
+    return x, y, side, square
+
+
+@ti.func
+def _beyond_face(
+    lanes: ti.template(), face: ti.i32, t: ti.template(), pos: ti.template(), half: ti.template(), size: ti.template()
+):
+    """From the end at t towards the other one, as far as the face goes."""
+    end = pos + half * t
+    second = lanes.real(2.0)
+    for axis in ti.static(range(3)):
+        if axis != face:
+            for k in range(2):
+                border = size.parts()[axis] * (1.0 - 2.0 * k)
+                way = (border - end.parts()[axis]) / half.parts()[axis] * -t
+                if way > 0.0 and way < second:
+                    second = way
+    return second * -t
+
+
+@ti.func
+def _beyond_edge(
+    lanes: ti.template(),
+    edge: ti.i32,
+    along: ti.template(),
+    differ: ti.i32,
+    upward: ti.i32,
+    t: ti.template(),
+    half: ti.template(),
+    size: ti.template(),
+):
+    """From a point over the middle of an edge across the face that the segment is least inclined to.
+
+    `differ`: bits of the axes along which the segment points away from the edge's side of the box.
+    """
+    second = lanes.real(NO_SECOND)
+    away = differ & (7 - (1 << edge))
+    if away == 1 or away == 2 or away == 4:  # not across both faces, nor along both of them from the edge on
+        across = (edge + 1) % 3
+        other = (edge + 2) % 3
+        if ti.abs(component(half, across)) <= ti.abs(component(half, other)):
+            across = other
+        forward = (away >> across) & 1
+        sign = ti.select(forward == 1, lanes.real(1.0), lanes.real(-1.0))
+        left = ti.select(((upward >> edge) & 1) == forward, 1.0 - along, 1.0 + along)  # of the edge, in half edges
+        second = ti.min(1.0 - sign * t, 2.0 * component(size, across) / ti.abs(component(half, across)))
+        second = sign * ti.min(second, component(size, edge) * left / ti.abs(component(half, edge)))
+    return second
+
+
+@ti.func
+def _beyond_corner(lanes: ti.template(), differ: ti.i32, t: ti.template(), half: ti.template(), size: ti.template()):
+    """From a corner along the edge that the segment follows, or else across a face.
+
+    `differ`: bits of the axes along which the segment points away from the corner.
+    """
+    second = lanes.real(NO_SECOND)
+    if differ != 0 and differ != 7:  # neither straight at the corner nor straight away from it
+        sign = lanes.real(1.0)
+        alone = differ
+        if differ == 3 or differ == 5 or differ == 6:
+            sign, alone = -sign, 7 - differ
+        axis = alone >> 1
+        if component(half, axis) ** 2 > 0.5 * half.dot(half):
+            second = sign * ti.min(1.0 - sign * t, 2.0 * component(size, axis) / ti.abs(component(half, axis)))
+        else:
+            next1, next2 = (axis + 1) % 3, (axis + 2) % 3
+            second = ti.min(1.0 + sign * t, 2.0 * component(size, next1) / ti.abs(component(half, next1)))
+            second = -sign * ti.min(second, 2.0 * component(size, next2) / ti.abs(component(half, next2)))
+    return second

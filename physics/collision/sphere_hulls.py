@@ -1,0 +1,101 @@
+"""A sphere against a cylinder and against a box, in the lanes of the mask `near`.
+
+Both meet where the sphere's centre is nearest to the other shape's surface; from inside it leaves by the nearest side.
+"""
+
+import taichi as ti
+
+from ..math import Vec3
+from .contact_point import ContactPoint
+from .contacts import detection_distance
+from .poses import geom_axes, root_of, seen_from_root
+from .primitives import MINIMUM, clip, zero_vector
+from .work_list import put_point
+
+
+@ti.func
+def put_sphere_point(
+    model: ti.template(),
+    work: ti.template(),
+    k: ti.i32,
+    pair: ti.template(),
+    center: ti.template(),
+    gap: ti.template(),
+    outward: ti.template(),
+    present: ti.template(),
+):
+    """Point k of a pair: a sphere about `center` is `gap` away from a surface with the normal `outward`.
+
+    `pair` is (g1, g2); the sphere, or the capsule that it is a part of, is geom 1.
+    """
+    lanes, g1, g2 = work.precise_lanes, pair[0], pair[1]
+    radius = model.geom_size.at(g1, 0)
+    dist = gap - radius
+    pos = center - outward * (radius + dist * 0.5)
+    contact = ContactPoint(dist, pos + root_of(model, work, g1), -outward, zero_vector(lanes))
+    put_point(work, k, contact, present * lanes.mask(dist <= detection_distance(model, g1, g2)))
+
+
+@ti.func
+def sphere_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+    """Against the side, a flat end, or the rim between them."""
+    lanes = work.precise_lanes
+    center, axis = work.geom_offset[g1], work.geom_axis[g2]
+    radius, half = model.geom_size.at(g2, 0), model.geom_size.at(g2, 1)
+    apart = center - seen_from_root(model, work, g1, g2)
+    along = apart.dot(axis)
+    across = apart - axis * along
+    distance = across.norm()
+    side = lanes.mask(ti.abs(along) < half)
+    end = lanes.mask(distance < radius)
+    by_end = lanes.mask(half - ti.abs(along) < radius - distance)  # from inside: the end is nearer
+    inside = side * end
+    side, end = side * (1.0 - inside * by_end), end * (1.0 - inside * (1.0 - by_end))
+
+    sign = ti.select(along > 0.0, lanes.real(1.0), lanes.real(-1.0))
+    outward = across * (1.0 / ti.max(distance, MINIMUM))
+    corner = across * (1.0 - radius / ti.max(distance, MINIMUM)) + axis * (along - sign * half)
+    length = corner.norm()
+    rim = corner * (1.0 / ti.max(length, MINIMUM))
+    upright = ti.abs(axis.y) < 0.5  # where the centre is on the axis: any direction across it
+    zero, one = lanes.real(0.0), lanes.real(1.0)
+    level = axis.cross(Vec3(zero, ti.select(upright, one, zero), ti.select(upright, zero, one)))
+    level = level * (1.0 / level.norm())
+    outward = outward.select(distance >= MINIMUM, level)
+    outward = outward.select(side > 0.5, (axis * sign).select(end > 0.5, rim))
+    gap = ti.select(side > 0.5, distance - radius, ti.select(end > 0.5, ti.abs(along) - half, length))
+    put_sphere_point(model, work, 0, (g1, g2), center, gap, outward, near)
+
+
+@ti.func
+def sphere_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+    """One contact."""
+    center, axes = work.geom_offset[g1], geom_axes(model, work, g2)
+    box = seen_from_root(model, work, g1, g2)
+    gap, outward = box_distance(work.precise_lanes, axes.transpose_times(center - box), model.geom_size[g2])
+    put_sphere_point(model, work, 0, (g1, g2), center, gap, axes.times(outward), near)
+
+
+@ti.func
+def box_distance(lanes: ti.template(), point: ti.template(), size: ti.template()):
+    """Signed distance of a point from the surface of a box, and the direction away from there, in the box's frame.
+
+    Of faces as near as each other MuJoCo takes the first of -x, x, -y, y, -z, z.
+    """
+    zero = lanes.real(0.0)
+    away = point - Vec3(clip(point.x, -size.x, size.x), clip(point.y, -size.y, size.y), clip(point.z, -size.z, size.z))
+    gap = away.norm()
+    outward = away * (1.0 / ti.max(gap, MINIMUM))
+    inside = gap <= MINIMUM
+    if lanes.any(lanes.mask(inside)):
+        nearest, face = lanes.real(1e30), Vec3(zero, zero, zero)
+        for axis in ti.static(range(3)):
+            for side in ti.static((-1.0, 1.0)):
+                depth = ti.abs(size.parts()[axis] - point.parts()[axis] * side)
+                unit = ti.static([side if k == axis else 0.0 for k in range(3)])
+                closer = depth < nearest
+                face = Vec3(lanes.real(unit[0]), lanes.real(unit[1]), lanes.real(unit[2])).select(closer, face)
+                nearest = ti.min(depth, nearest)
+        outward = face.select(inside, outward)
+        gap = ti.select(inside, -nearest, gap)
+    return gap, outward
