@@ -107,7 +107,7 @@ OPTION: dict[str, str] = {
     **_rows(READ, "timestep impratio tolerance ls_tolerance gravity solver iterations ls_iterations disableflags"),
     **_rows(JUDGED, "integrator cone noslip_iterations density viscosity enableflags disableactuator"),
     **_rows(IDLE, "noslip_tolerance sleep_tolerance wind o_margin o_solref o_solimp o_friction sdf_*"),
-    **_rows(IDLE, "ccd_tolerance ccd_iterations"),
+    **_rows(READ, "ccd_tolerance ccd_iterations"),
     **_rows(DATA, "magnetic jacobian"),
 }
 

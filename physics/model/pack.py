@@ -73,6 +73,7 @@ def _options(mjm: mujoco.MjModel) -> dict:
         "least_timeconst": np.array([0.0 if disabled(mjm, _D.mjDSBL_REFSAFE) else 2.0 * mjm.opt.timestep]),
         "tolerance": np.array([mjm.opt.tolerance]),
         "ls_tolerance": np.array([mjm.opt.ls_tolerance]),
+        "ccd_tolerance": np.array([mjm.opt.ccd_tolerance]),
     }
 
 
@@ -124,7 +125,7 @@ def _actuators(mjm: mujoco.MjModel) -> dict:
 def _geoms(mjm: mujoco.MjModel) -> dict:
     collides = np.zeros(mjm.ngeom, int)
     collides[possible_pairs(mjm).reshape(-1)] = 1
-    return {f"geom_{n}": getattr(mjm, f"geom_{n}") for n in ("bodyid", "condim", "priority")} | {
+    return {f"geom_{n}": getattr(mjm, f"geom_{n}") for n in ("bodyid", "type", "condim", "priority")} | {
         "geom_collides": collides,
         "geom_rootid": mjm.body_rootid[mjm.geom_bodyid],
     }
