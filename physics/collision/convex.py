@@ -14,6 +14,7 @@ from ..math.lanes import LaneValue
 from .contact_point import ContactPoint
 from .contacts import detection_distance
 from .epa import expand, nearest_face, simplex_as_face, start_polytope, touching_face
+from .flat_sides import has_flats
 from .gjk import (
     DEPTH,
     DISTANCE,
@@ -27,6 +28,7 @@ from .gjk import (
     refine,
     start_search,
 )
+from .manifold import put_flat_contacts
 from .poses import root_of
 from .primitives import zero_vector
 from .support import core_radius, place_geoms, support
@@ -64,7 +66,7 @@ class Limits(LaneValue):
 
 @ti.func
 def convex_convex(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
-    """One contact."""
+    """One contact, or up to four of flat sides."""
     in_each_lane(_contacts, model, work, g1, g2, near)
 
 
@@ -78,6 +80,8 @@ def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
     while search.phase < FOUND:
         direction = search.near * (-1.0 / search.near.norm())
         if search.phase == DEPTH:
+            if search.faces == 0:
+                start_polytope(one, search)
             search.chosen = nearest_face(one, search.faces)
             direction = one.ccd_normal[search.chosen]
         elif search.phase == FILL:
@@ -115,28 +119,23 @@ def _approach(
     exact = ti.max(0.5 * model.ccd_tolerance[0] ** 2, before * CLOSE[one.lanes.double])
     if bound > 0.0 and bound * bound >= limits.reach * limits.reach * search.near.dot(search.near):
         search.phase = NOTHING
-    elif search.kept > 0 and (before - bound <= exact or is_corner(one, search.kept, point) == 1):
-        _end_approach(one, search, limits, bound)
     else:
-        if search.kept == 0:
-            move_corner(one, 0, 3)
-        if refine(one, search) == 1:
-            start_polytope(one, search)
-            search.phase, search.trips = DEPTH, 0
-        elif search.square <= limits.near * limits.near:
-            search.phase, search.trips = FILL, 0
-        elif search.square >= before or search.trips >= model.ccd_iterations:
-            _end_approach(one, search, limits, bound)
-
-
-@ti.func
-def _end_approach(one: ti.template(), search: ti.template(), limits: ti.template(), bound: ti.template()):
-    """The nearest point is as near as it gets: `bound` > 0 where its plane is between the shapes."""
-    if bound > 0.0 and search.square > limits.near * limits.near:
-        simplex_as_face(one, search)
-        search.phase = FOUND
-    else:
-        search.phase, search.trips = FILL, 0
+        ended = search.kept > 0 and (before - bound <= exact or is_corner(one, search.kept, point) == 1)
+        if not ended:
+            if search.kept == 0:
+                move_corner(one, 0, 3)
+            if refine(one, search) == 1:
+                search.phase, search.trips = DEPTH, 0
+            elif search.square <= limits.near * limits.near:
+                search.phase, search.trips = FILL, 0
+            else:
+                ended = search.square >= before or search.trips >= model.ccd_iterations
+        if ended:  # the nearest point is as near as it gets; its plane is between the shapes, or they touch
+            if bound > 0.0 and search.square > limits.near * limits.near:
+                simplex_as_face(one, search)
+                search.phase = FOUND
+            else:
+                search.phase, search.trips = FILL, 0
 
 
 @ti.func
@@ -146,7 +145,6 @@ def _fill(one: ti.template(), search: ti.template(), limits: ti.template(), rise
         search.kept += 1
         search.turned = 0
         if search.kept == 4:
-            start_polytope(one, search)
             search.phase, search.trips = DEPTH, 0
     elif search.turned == 1:
         search.phase = NOTHING  # one of the shapes is flat, or a point: there is no depth
@@ -170,7 +168,7 @@ def _grow(
 def _put_contact(
     model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, search: ti.template(), limits: ti.template()
 ):
-    """The contact at the polytope's face that is nearest to the origin."""
+    """The contact at the polytope's face that is nearest to the origin, or those of flat sides there."""
     lanes = one.lanes
     face, between, on1 = touching_face(one, search, limits.seen)
     normal = one.ccd_normal[face]
@@ -179,4 +177,9 @@ def _put_contact(
     middle = on1 - between * 0.5 + normal * (0.5 * (radius1 - radius2))
     pos = root_of(model, one, g1) + one.geom_offset[g1] + one.precise_lanes.cast(middle)
     contact = ContactPoint(dist, pos, normal, zero_vector(lanes))
-    put_point(one, 0, contact, lanes.mask(dist < detection_distance(model, g1, g2)))
+    if dist < detection_distance(model, g1, g2):
+        found = 0
+        if model.multiccd == 1 and has_flats(model, g1) and has_flats(model, g2):
+            found = put_flat_contacts(model, one, g1, g2, one.ccd_corners[face], normal)
+        if found == 0:
+            put_point(one, 0, contact, lanes.real(1.0))

@@ -29,7 +29,7 @@ def _add_face(one: ti.template(), f: ti.i32, i: ti.i32, j: ti.i32, k: ti.i32):
     square = normal.dot(normal)
     height = one.lanes.real(FAR)
     if square > SLIVER[one.lanes.double] ** 2 * sides:
-        normal = normal * (1.0 / ti.sqrt(ti.max(square, NO_AREA)))
+        normal = normal * (1.0 / ti.sqrt(ti.max(square, NO_AREA[one.lanes.double])))
         height = normal.dot(p)
     one.ccd_corners[f] = i | (j << CORNER_BITS) | (k << (2 * CORNER_BITS))
     one.ccd_normal.put(f, normal)
@@ -180,8 +180,7 @@ def touching_face(one: ti.template(), search: ti.template(), slack: ti.template(
             corners = one.ccd_corners[f]
             i, j = corners & (MOST_CORNERS - 1), (corners >> CORNER_BITS) & (MOST_CORNERS - 1)
             k = corners >> (2 * CORNER_BITS)
-            k0, k1, k2 = nearest_on_triangle(lanes, one.ccd_point[i], one.ccd_point[j], one.ccd_point[k])
-            u = one.ccd_point[i] * k0 + one.ccd_point[j] * k1 + one.ccd_point[k] * k2
+            k0, k1, k2, u = nearest_on_triangle(lanes, one.ccd_point[i], one.ccd_point[j], one.ccd_point[k])
             square = u.dot(u)
             if square < best:
                 best, found, near = square, f, u.copy()
@@ -195,6 +194,6 @@ def simplex_as_face(one: ti.template(), search: ti.template()):
     length = ti.sqrt(search.square)
     j, k = ti.min(search.kept - 1, 1), ti.min(search.kept - 1, 2)
     one.ccd_corners[0] = (j << CORNER_BITS) | (k << (2 * CORNER_BITS))
-    one.ccd_normal.put(0, search.near * (-1.0 / ti.max(length, NO_AREA)))
+    one.ccd_normal.put(0, search.near * (-1.0 / ti.max(length, NO_AREA[one.lanes.double])))
     one.ccd_height[0] = -length
     search.faces, search.chosen = 1, 0

@@ -16,7 +16,9 @@ from .primitives import zero_vector
 
 THIN = {False: 1e-9, True: 1e-20}
 """Squared sine below which a simplex has no volume: it holds nothing."""
-NO_AREA = 1e-37
+NOISE = {False: 2e-7, True: 4e-16}
+"""Rounding of a coordinate, with something to spare."""
+NO_AREA = {False: 1e-37, True: 1e-290}
 """Least of what is divided by in a triangle: its corners may fall together."""
 DISTANCE, FILL, DEPTH, FOUND, NOTHING = range(5)
 """Phases: the distance is sought; the simplex gets the corners that it lacks; the depth is sought; the ends."""
@@ -51,33 +53,58 @@ class Search(LaneValue):
 def start_search(lanes: Any, toward: Vec3) -> Search:
     """From the point `toward`, which the difference of the shapes has inside."""
     square = let(toward.dot(toward))
-    near = toward.select(square > NO_AREA, Vec3(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0)))
+    near = toward.select(square > NO_AREA[lanes.double], Vec3(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0)))
     return Search(near, lanes.real(1e30), *[0] * 7)
 
 
 @traced
-def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
-    """Weights of the point of a triangle nearest to the origin, without branches.
+def _normal(a: Vec3, b: Vec3, c: Vec3) -> tuple:
+    """Normal of a triangle, as long as twice its area, and the product of its two shorter sides' squared lengths.
 
-    Triangles whose corners fall together count as segments or points; `b` and `c` may be one corner.
+    The product of any two sides is the normal; that of the short ones is exact.
+    """
+    ab, ac, bc = b - a, c - a, c - b
+    x, y, z = let(ab.dot(ab)), let(ac.dot(ac)), let(bc.dot(bc))
+    long_ac, long_ab = let((y >= z) & (y >= x)), let((x >= z) & (x > y))
+    first, second = ac.select(long_ab, ab), bc.select(long_ac | long_ab, ac)
+    sides = let(ti.select(long_ab, y, x) * ti.select(long_ac | long_ab, z, y))
+    return first.cross(second), sides
+
+
+@ti.func
+def triangle_normal(a: ti.template(), b: ti.template(), c: ti.template()):
+    """As `_normal`, for kernels."""
+    return _normal(a, b, c)
+
+
+@traced
+def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
+    """Weights of the point of a triangle nearest to the origin, and the point; without branches.
+
+    Triangles without area, but for rounding, count as segments or points; `b` and `c` may be one corner. Areas are
+    taken along the normal, which is exact for narrow triangles too.
     """
     zero, one = lanes.real(0.0), lanes.real(1.0)
     ab, ac = b - a, c - a
     d1, d2 = let(-ab.dot(a)), let(-ac.dot(a))
     d3, d4 = let(-ab.dot(b)), let(-ac.dot(b))
     d5, d6 = let(-ab.dot(c)), let(-ac.dot(c))
-    va, vb, vc = let(d3 * d6 - d5 * d4), let(d5 * d2 - d1 * d6), let(d1 * d4 - d3 * d2)
-    inside = let(1.0 / ti.max(va + vb + vc, NO_AREA))
-    wb, wc = let(vb * inside), let(vc * inside)
+    bc, least = c - b, NO_AREA[lanes.double]
+    spread = let(ti.max(ab.dot(ab), ac.dot(ac), bc.dot(bc)) * (a.dot(a) + b.dot(b) + c.dot(c)))
+    normal, _ = _normal(a, b, c)
+    flat = let(normal.dot(normal) < NOISE[lanes.double] ** 2 * spread)
+    normal = Vec3(zero, zero, zero).select(flat, normal)
+    va, vb, vc = let(normal.dot(b.cross(c))), let(normal.dot(c.cross(a))), let(normal.dot(a.cross(b)))
+    square = let(ti.max(normal.dot(normal), least))
+    wb, wc = let(vb / square), let(vc / square)
     e1, e2 = let(d4 - d3), let(d5 - d6)
-    t = let(e1 / ti.max(e1 + e2, NO_AREA))
-    bc = c - b
-    along = let(ti.min(ti.max(d1 / ti.max(ab.dot(ab), NO_AREA), 0.0), 1.0))
+    t = let(e1 / ti.max(e1 + e2, least))
+    along = let(ti.min(ti.max(d1 / ti.max(ab.dot(ab), least), 0.0), 1.0))
     rules = (  # the later ones go first
         ((va <= 0.0) & (e1 >= 0.0) & (e2 >= 0.0), 1.0 - t, t),
-        ((vb <= 0.0) & (d2 >= 0.0) & (d6 <= 0.0), zero, d2 / ti.max(d2 - d6, NO_AREA)),
+        ((vb <= 0.0) & (d2 >= 0.0) & (d6 <= 0.0), zero, d2 / ti.max(d2 - d6, least)),
         ((d6 >= 0.0) & (d5 <= d6), zero, one),
-        ((vc <= 0.0) & (d1 >= 0.0) & (d3 <= 0.0), d1 / ti.max(d1 - d3, NO_AREA), zero),
+        ((vc <= 0.0) & (d1 >= 0.0) & (d3 <= 0.0), d1 / ti.max(d1 - d3, least), zero),
         ((d3 >= 0.0) & (d4 <= d3), one, zero),
         ((d1 <= 0.0) & (d2 <= 0.0), zero, zero),
         (bc.dot(bc) == 0.0, along, zero),
@@ -85,23 +112,10 @@ def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
     for condition, x, y in rules:
         here = let(condition)
         wb, wc = let(ti.select(here, x, wb)), let(ti.select(here, y, wc))
-    return let(1.0 - wb - wc), wb, wc
-
-
-@ti.func
-def triangle_normal(p: ti.template(), q: ti.template(), r: ti.template()):
-    """Normal of a triangle, as long as twice its area, and the product of its two shorter sides' squared lengths.
-
-    The product of any two sides is the normal; that of the short ones is exact.
-    """
-    first, second, third = q - p, r - p, r - q
-    a, b, c = first.dot(first), second.dot(second), third.dot(third)
-    if b >= c and b >= a:
-        second, b = third.copy(), c
-    elif a >= c:
-        first, a = second.copy(), b
-        second, b = third.copy(), c
-    return first.cross(second), a * b
+    wa = let(1.0 - wb - wc)
+    inside = let((wa > 0.0) & (wb > 0.0) & (wc > 0.0))
+    point = (normal * (normal.dot(a) / square)).select(inside, a * wa + b * wb + c * wc)
+    return wa, wb, wc, point
 
 
 @ti.func
@@ -154,11 +168,7 @@ def refine(one: ti.template(), search: ti.template()):
                 inside = 0
             if height * height <= THIN[lanes.double] * normal.dot(normal) * away.dot(away):
                 inside = 0
-        k0, k1, k2 = nearest_on_triangle(lanes, w, p, q)
-        u = w * k0 + p * k1 + q * k2
-        if k0 > 0.0 and k1 > 0.0 and k2 > 0.0:  # across the plane, as the weights of a narrow triangle are not exact
-            across_plane, _ = triangle_normal(w, p, q)
-            u = across_plane * (across_plane.dot(w) / ti.max(across_plane.dot(across_plane), NO_AREA))
+        k0, k1, k2, u = nearest_on_triangle(lanes, w, p, q)
         square = u.dot(u)
         if square < best:
             best, near = square, u.copy()
@@ -199,4 +209,4 @@ def across(one: ti.template(), kept: ti.i32):
             d = Vec3(e.y, -e.x, lanes.real(0.0))
     elif kept == 3:
         d = (one.ccd_point[1] - a).cross(one.ccd_point[2] - a)
-    return d * (1.0 / ti.max(d.norm(), NO_AREA))
+    return d * (1.0 / ti.max(d.norm(), NO_AREA[lanes.double]))

@@ -47,7 +47,8 @@ def place_geoms(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32
 def support(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, direction: ti.template()):
     """The point of geom 1 less geom 2 that is farthest in a direction (of length one).
 
-    Returns it, its point of geom 1, and the numbers of both corners where the shapes have any.
+    Returns it, its point of geom 1, and the numbers of both corners where the shapes have any; the ends of capsules and
+    cylinders count as such, 0: at the positive side.
     """
     lanes = one.lanes
     difference, on1 = zero_vector(lanes), zero_vector(lanes)
@@ -81,6 +82,7 @@ def _farthest(model: ti.template(), one: ti.template(), g: ti.i32, d: ti.templat
         point = Vec3(_towards(d.x, size.x), _towards(d.y, size.y), _towards(d.z, size.z))
         mark = ti.cast(d.x >= 0.0, ti.i32) | (ti.cast(d.y >= 0.0, ti.i32) << 1) | (ti.cast(d.z >= 0.0, ti.i32) << 2)
     elif kind == CYLINDER:
+        mark = ti.select(d.z >= 0.0, 0, 1)
         scale = size.x / ti.sqrt(ti.max(d.x * d.x + d.y * d.y, SMALLEST))
         point = Vec3(d.x * scale, d.y * scale, _towards(d.z, size.y))
     elif kind == ELLIPSOID:  # S (S d) / |S d| with half axes S
@@ -88,6 +90,7 @@ def _farthest(model: ti.template(), one: ti.template(), g: ti.i32, d: ti.templat
         scale = 1.0 / ti.sqrt(ti.max(stretched.dot(stretched), SMALLEST))
         point = Vec3(stretched.x * size.x * scale, stretched.y * size.y * scale, stretched.z * size.z * scale)
     elif kind == CAPSULE:
+        mark = ti.select(d.z >= 0.0, 0, 1)
         point = Vec3(one.lanes.real(0.0), one.lanes.real(0.0), _towards(d.z, size.y))
     return point, mark
 

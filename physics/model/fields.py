@@ -63,7 +63,12 @@ INTEGERS: tuple[Field, ...] = (
     _F("limit_side", ("nlimit",), 1, "", "-1 lower, 1 upper, 0 ball joint"),
     _F("vert_corneradr", ("nvert",), 1, "", "first of the faces around the vertex"),
     _F("vert_cornernum", ("nvert",), 1, "", "number of faces around the vertex"),
+    _F("corner_poly", ("ncorner",), 1, "", "the face: its number among those of all meshes"),
+    _F("corner_before", ("ncorner",), 1, "", "vertex of the face before this one, counted from the mesh's first"),
     _F("corner_next", ("ncorner",), 3, "", "vertices of the face that follow, counted from the mesh's first; -1: none"),
+    _F("poly_vertadr", ("npoly",), 1, "", "first of the face's vertices in poly_vert"),
+    _F("poly_vertnum", ("npoly",), 1, "", "how many it has"),
+    _F("poly_vert", ("npolyvert",), 1, "", "vertices of all faces, counterclockwise, counted from the mesh's first"),
 )
 
 REALS: tuple[Field, ...] = (

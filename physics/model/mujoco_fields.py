@@ -127,8 +127,8 @@ def _flags(meaning: Flag, names: str) -> dict[str, Flag]:
 # Names as in MJCF's <flag>; disabling equality or frictionloss makes the elements of that kind unused, not refused.
 DISABLE_FLAGS: dict[str, Flag] = {
     **_flags(Flag.HONOURED, "constraint limit contact spring damper gravity clampctrl warmstart filterparent"),
-    **_flags(Flag.HONOURED, "actuation refsafe eulerdamp equality frictionloss"),
-    **_flags(Flag.WITHOUT_EFFECT, "sensor midphase autoreset nativeccd island multiccd"),
+    **_flags(Flag.HONOURED, "actuation refsafe eulerdamp equality frictionloss multiccd"),
+    **_flags(Flag.WITHOUT_EFFECT, "sensor midphase autoreset nativeccd island"),
 }
 ENABLE_FLAGS: dict[str, Flag] = {
     **_flags(Flag.WITHOUT_EFFECT, "energy fwdinv invdiscrete"),

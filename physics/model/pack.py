@@ -44,6 +44,8 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
         nlimit=len(values["limit_jnt"]),
         nvert=len(values["vert_corneradr"]),
         ncorner=len(values["corner_next"]),
+        npoly=len(values["poly_vertnum"]),
+        npolyvert=len(values["poly_vert"]),
     )
     for field in (*INTEGERS, *REALS, *OPTIONS):
         if values[field.name].size != field.length(sizes):
@@ -146,6 +148,11 @@ def _meshes(mjm: mujoco.MjModel) -> dict:
         "vert_pos": np.array(hulls.points).reshape(-1, 3),
         "vert_corneradr": np.array(hulls.corner_start, int),
         "vert_cornernum": np.array(hulls.corner_count, int),
+        "corner_poly": np.array(hulls.corner_face, int),
+        "corner_before": np.array(hulls.before, int),
+        "poly_vertadr": np.cumsum([0, *map(len, hulls.faces)], dtype=int)[:-1],
+        "poly_vertnum": np.array([len(face) for face in hulls.faces], int),
+        "poly_vert": np.array([v for face in hulls.faces for v in face], int),
         "corner_next": np.array(hulls.following, int).reshape(-1, 3),
         "corner_normal": np.array(hulls.normals).reshape(-1, 3),
     }

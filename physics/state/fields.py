@@ -125,6 +125,14 @@ CONVEX: tuple[Field, ...] = (
     _F("ccd_on1", ("nccdpoint",), 3, "m", "the point of geom 1"),
     _F("ccd_normal", ("nccdface",), 3, "", "outward normal of a face of the polytope"),
     _F("ccd_height", ("nccdface",), 1, "m", "how far the origin is below it"),
+    _F(
+        "ccd_flat",
+        ("nccdlist",),
+        3,
+        "",
+        "outward normals of flat faces of geom 1 that may meet, and behind them of geom 2",
+    ),
+    _F("ccd_polygon", ("nccdpolygon",), 3, "m", "corners of flat sides that meet (`collision.manifold`)"),
 )
 """What GJK and EPA work with (`collision.convex`)."""
 
@@ -314,6 +322,7 @@ CONVEX_INDICES: tuple[Field, ...] = (
     _F("ccd_mark1", ("nccdpoint",), 1, "", "number of the corner of geom 1 that the point is, where it is one"),
     _F("ccd_mark2", ("nccdpoint",), 1, "", "the same of geom 2"),
     _F("ccd_corners", ("nccdface",), 1, "", "the three corners of a face, ten bits each"),
+    _F("ccd_flat_face", ("nccdlist",), 1, "", "which face of the geom it is"),
     _F("ccd_seen", ("nccdface",), 1, "", "faces that a new corner may see"),
     _F("ccd_edge", ("nccdedge",), 1, "", "both corners of an edge of the faces that a new corner sees"),
 )

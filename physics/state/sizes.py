@@ -31,9 +31,20 @@ SIZES = (
         "nsolve",
     ),
     *("ncgdof", "ncgbody", "nown", "nside", "nparameter", "nhullpair", "npoint", "npolygon", "most_ncon"),
-    *("nccdframe", "nccdpoint", "nccdface", "nccdedge"),
+    *(
+        "nccdframe",
+        "nccdpoint",
+        "nccdface",
+        "nccdedge",
+        "nccdcorner",
+        "nccdpolygon",
+        "nccdflat",
+        "nccdlist",
+        "npoly",
+        "npolyvert",
+    ),
 )
-FLAGS = ("integrator", "iterations", "ls_iterations", "ccd_iterations", "euler_damping", "warmstart")
+FLAGS = ("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
 """Values of the flag `integrator`."""
 
@@ -111,7 +122,12 @@ def _polytope(model: Model) -> dict[str, int]:
     served = [row.served != "" for row in PAIR_TABLE]
     has = bool(np.diff(model.values["pair_start"]) @ served)
     corners = has * (4 + ccd_iterations(model) + 1)
-    return {"nccdframe": 8 * has, "nccdpoint": corners, "nccdface": 2 * corners + 8 * has, "nccdedge": 6 * corners}
+    polygon = has * int(max(16, model.values["poly_vertnum"].max(initial=0)))  # 16: a cylinder's end (`manifold`)
+    around = has * int(max(3, model.values["vert_cornernum"].max(initial=0)))  # 3: faces at a corner of a box
+    return {
+        **{"nccdframe": 8 * has, "nccdpoint": corners, "nccdface": 2 * corners + 8 * has, "nccdedge": 6 * corners},
+        **{"nccdcorner": polygon, "nccdpolygon": 5 * polygon, "nccdflat": around, "nccdlist": 2 * around},
+    }
 
 
 def ccd_iterations(model: Model) -> int:
@@ -128,6 +144,7 @@ def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
         "iterations": max(1, int(options.iterations)),
         "ls_iterations": int(options.ls_iterations),
         "ccd_iterations": ccd_iterations(model),
+        "multiccd": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_MULTICCD)),
         "euler_damping": int(damped and not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP)),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
     }
