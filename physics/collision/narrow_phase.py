@@ -14,6 +14,7 @@ from ..model.pair_table import GROUPS, PAIR_TABLE
 from .box_box import box_box
 from .capsule_box import capsule_box
 from .contacts import append, clear_contacts, detection_distance, limit_contacts
+from .convex import convex_convex
 from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_ellipsoid, plane_mesh
 from .poses import root_of, seen_from_root
 from .primitives import (
@@ -190,11 +191,20 @@ ROUTINES = {
     "sphere_box": sphere_box,
     "capsule_box": capsule_box,
     "box_box": box_box,
+    "convex_convex": convex_convex,
 }
-"""Functions that find contacts of two geoms, by `PairType.routine`; those of a work list take a mask of lanes too."""
+"""Functions that find the contacts of two geoms, by `PairType.routine`; those of a list take a mask of lanes too."""
 
 LISTED = {group: tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.group == group) for group in GROUPS}
 """Rows of the table that go through a work list, by their group; those of a group follow on each other."""
+_NAMES = [pair.routine for pair in PAIR_TABLE]
+SERVED = {
+    group: tuple(
+        (name, tuple(row for row in rows if _NAMES[row] == name)) for name in dict.fromkeys(_NAMES[row] for row in rows)
+    )
+    for group, rows in LISTED.items()
+}
+"""For each of those groups its routines, and the rows that a routine serves, which follow on each other as well."""
 MID_PHASE = {"hulls": list_near_planes, "convex": list_near}
 
 
@@ -227,7 +237,7 @@ def _take_list(model: ti.template(), work: ti.template(), group: ti.template()):
     for k in range(work.tile_nnear[0]):
         p = work.near_pair[k]
         g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-        for row in ti.static(rows):
-            if p >= model.pair_start[row] and p < model.pair_start[row + 1]:
-                ROUTINES[PAIR_TABLE[row].routine](model, work, g1, g2, work.near[k])
+        for routine, served in ti.static(SERVED[group]):
+            if p >= model.pair_start[served[0]] and p < model.pair_start[served[-1] + 1]:
+                ROUTINES[routine](model, work, g1, g2, work.near[k])
         append_points(model, work, g1, g2)

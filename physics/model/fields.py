@@ -48,6 +48,7 @@ INTEGERS: tuple[Field, ...] = (
     _id("actuator_dofadr", ("nu",), "first dof of its joint"),
     _id("geom_bodyid", ("ngeom",), "body that carries the geom"),
     _id("geom_rootid", ("ngeom",), "root of the kinematic tree that its body belongs to"),
+    _id("geom_type", ("ngeom",), "MuJoCo's number of its type"),
     _id("geom_condim", ("ngeom",), "contact dimension: 1, 3, 4 or 6"),
     _F("geom_priority", ("ngeom",), 1, "", "who has the higher one gives a contact its parameters"),
     _id("geom_collides", ("ngeom",), "1: member of a pair that can touch"),
@@ -62,7 +63,12 @@ INTEGERS: tuple[Field, ...] = (
     _F("limit_side", ("nlimit",), 1, "", "-1 lower, 1 upper, 0 ball joint"),
     _F("vert_corneradr", ("nvert",), 1, "", "first of the faces around the vertex"),
     _F("vert_cornernum", ("nvert",), 1, "", "number of faces around the vertex"),
+    _F("corner_poly", ("ncorner",), 1, "", "the face: its number among those of all meshes"),
+    _F("corner_before", ("ncorner",), 1, "", "vertex of the face before this one, counted from the mesh's first"),
     _F("corner_next", ("ncorner",), 3, "", "vertices of the face that follow, counted from the mesh's first; -1: none"),
+    _F("poly_vertadr", ("npoly",), 1, "", "first of the face's vertices in poly_vert"),
+    _F("poly_vertnum", ("npoly",), 1, "", "how many it has"),
+    _F("poly_vert", ("npolyvert",), 1, "", "vertices of all faces, counterclockwise, counted from the mesh's first"),
 )
 
 REALS: tuple[Field, ...] = (
@@ -122,6 +128,7 @@ OPTIONS: tuple[Field, ...] = (
     _F("least_timeconst", ("one",), 1, "s", "lower bound of a contact's time constant: two steps, or 0 (flag refsafe)"),
     _F("tolerance", ("one",), 1, "", "Newton's tolerance, scaled as MuJoCo does"),
     _F("ls_tolerance", ("one",), 1, "", "line search tolerance"),
+    _F("ccd_tolerance", ("one",), 1, "m", "what distances and depths of convex shapes are exact to"),
     _F("condition", ("one",), 1, "", "largest condition number of M to be expected (`model/condition.py`)"),
     _F("solver_scale", ("one",), 1, "1/kg", "scale of gradients and improvements; 0: one over the trace of M"),
 )

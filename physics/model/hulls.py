@@ -20,25 +20,33 @@ class Hulls:
     corner_count: list[int] = field(default_factory=list)
     following: list[tuple[int, ...]] = field(default_factory=list)
     normals: list[np.ndarray] = field(default_factory=list)
+    corner_face: list[int] = field(default_factory=list)
+    before: list[int] = field(default_factory=list)
+    faces: list[list[int]] = field(default_factory=list)
 
     def add(self, mjm: mujoco.MjModel, mesh: int) -> tuple[int, int]:
         """Append a mesh; its first vertex and their number."""
         first, start, number = len(self.points), int(mjm.mesh_vertadr[mesh]), int(mjm.mesh_vertnum[mesh])
         points = np.asarray(mjm.mesh_vert[start : start + number], float)
-        corners: list[list[tuple[tuple[int, ...], np.ndarray]]] = [[] for _ in range(number)]
+        corners: list[list[tuple[tuple[int, ...], np.ndarray, int, int]]] = [[] for _ in range(number)]
         for p in range(mjm.mesh_polyadr[mesh], mjm.mesh_polyadr[mesh] + mjm.mesh_polynum[mesh]):
             adr = mjm.mesh_polyvertadr[p]
             face = [int(v) for v in mjm.mesh_polyvert[adr : adr + mjm.mesh_polyvertnum[p]]]
             kept = largest_quadrilateral(points[face])
             for i, v in enumerate(face):
                 after = [face[k] for k in sorted((k for k in kept if k != i), key=lambda k: (k - i) % len(face))][:3]
-                corners[v].append(((*after, *[-1] * (3 - len(after))), mjm.mesh_polynormal[p]))
+                kept_after = (*after, *[-1] * (3 - len(after)))
+                corners[v].append((kept_after, mjm.mesh_polynormal[p], len(self.faces), face[i - 1]))
+            self.faces.append(face)
         for point, around in zip(points, corners, strict=True):
             self.points.append(point)
             self.corner_start.append(len(self.following))
             self.corner_count.append(len(around))
-            self.following += [after for after, _ in around]
-            self.normals += [normal for _, normal in around]
+            for following, normal, number_of_face, before in around:
+                self.following.append(following)
+                self.normals.append(normal)
+                self.corner_face.append(number_of_face)
+                self.before.append(before)
         return first, number
 
 

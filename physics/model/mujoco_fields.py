@@ -107,7 +107,7 @@ OPTION: dict[str, str] = {
     **_rows(READ, "timestep impratio tolerance ls_tolerance gravity solver iterations ls_iterations disableflags"),
     **_rows(JUDGED, "integrator cone noslip_iterations density viscosity enableflags disableactuator"),
     **_rows(IDLE, "noslip_tolerance sleep_tolerance wind o_margin o_solref o_solimp o_friction sdf_*"),
-    **_rows(IDLE, "ccd_tolerance ccd_iterations"),
+    **_rows(READ, "ccd_tolerance ccd_iterations"),
     **_rows(DATA, "magnetic jacobian"),
 }
 
@@ -127,8 +127,8 @@ def _flags(meaning: Flag, names: str) -> dict[str, Flag]:
 # Names as in MJCF's <flag>; disabling equality or frictionloss makes the elements of that kind unused, not refused.
 DISABLE_FLAGS: dict[str, Flag] = {
     **_flags(Flag.HONOURED, "constraint limit contact spring damper gravity clampctrl warmstart filterparent"),
-    **_flags(Flag.HONOURED, "actuation refsafe eulerdamp equality frictionloss"),
-    **_flags(Flag.WITHOUT_EFFECT, "sensor midphase autoreset nativeccd island multiccd"),
+    **_flags(Flag.HONOURED, "actuation refsafe eulerdamp equality frictionloss multiccd"),
+    **_flags(Flag.WITHOUT_EFFECT, "sensor midphase autoreset nativeccd island"),
 }
 ENABLE_FLAGS: dict[str, Flag] = {
     **_flags(Flag.WITHOUT_EFFECT, "energy fwdinv invdiscrete"),

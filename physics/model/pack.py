@@ -44,6 +44,8 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
         nlimit=len(values["limit_jnt"]),
         nvert=len(values["vert_corneradr"]),
         ncorner=len(values["corner_next"]),
+        npoly=len(values["poly_vertnum"]),
+        npolyvert=len(values["poly_vert"]),
     )
     for field in (*INTEGERS, *REALS, *OPTIONS):
         if values[field.name].size != field.length(sizes):
@@ -73,6 +75,7 @@ def _options(mjm: mujoco.MjModel) -> dict:
         "least_timeconst": np.array([0.0 if disabled(mjm, _D.mjDSBL_REFSAFE) else 2.0 * mjm.opt.timestep]),
         "tolerance": np.array([mjm.opt.tolerance]),
         "ls_tolerance": np.array([mjm.opt.ls_tolerance]),
+        "ccd_tolerance": np.array([mjm.opt.ccd_tolerance]),
     }
 
 
@@ -124,7 +127,7 @@ def _actuators(mjm: mujoco.MjModel) -> dict:
 def _geoms(mjm: mujoco.MjModel) -> dict:
     collides = np.zeros(mjm.ngeom, int)
     collides[possible_pairs(mjm).reshape(-1)] = 1
-    return {f"geom_{n}": getattr(mjm, f"geom_{n}") for n in ("bodyid", "condim", "priority")} | {
+    return {f"geom_{n}": getattr(mjm, f"geom_{n}") for n in ("bodyid", "type", "condim", "priority")} | {
         "geom_collides": collides,
         "geom_rootid": mjm.body_rootid[mjm.geom_bodyid],
     }
@@ -145,6 +148,11 @@ def _meshes(mjm: mujoco.MjModel) -> dict:
         "vert_pos": np.array(hulls.points).reshape(-1, 3),
         "vert_corneradr": np.array(hulls.corner_start, int),
         "vert_cornernum": np.array(hulls.corner_count, int),
+        "corner_poly": np.array(hulls.corner_face, int),
+        "corner_before": np.array(hulls.before, int),
+        "poly_vertadr": np.cumsum([0, *map(len, hulls.faces)], dtype=int)[:-1],
+        "poly_vertnum": np.array([len(face) for face in hulls.faces], int),
+        "poly_vert": np.array([v for face in hulls.faces for v in face], int),
         "corner_next": np.array(hulls.following, int).reshape(-1, 3),
         "corner_normal": np.array(hulls.normals).reshape(-1, 3),
     }

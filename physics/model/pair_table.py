@@ -17,17 +17,19 @@ class PairType(NamedTuple):
         type2: that of the larger type.
         contacts: how many contacts a pair can have at once.
         group: the optional code that its routine belongs to, one of `GROUPS`; "": every kernel has it.
+        served: name of the routine, where it serves other rows as well; "": the pair has its own.
     """
 
     type1: str
     type2: str
     contacts: int
     group: str = ""
+    served: str = ""
 
     @property
     def routine(self) -> str:
         """Name of the function that finds its contacts."""
-        return f"{self.type1}_{self.type2}".lower()
+        return self.served or f"{self.type1}_{self.type2}".lower()
 
     @property
     def types(self) -> tuple[int, int]:
@@ -53,6 +55,20 @@ PAIR_TABLE = (
     PairType("SPHERE", "BOX", 1, "convex"),
     PairType("CAPSULE", "BOX", 2, "convex"),
     PairType("BOX", "BOX", 8, "convex"),
+    PairType("SPHERE", "ELLIPSOID", 1, "convex", "convex_convex"),
+    PairType("SPHERE", "MESH", 1, "convex", "convex_convex"),
+    PairType("CAPSULE", "ELLIPSOID", 1, "convex", "convex_convex"),
+    PairType("CAPSULE", "CYLINDER", 4, "convex", "convex_convex"),
+    PairType("CAPSULE", "MESH", 4, "convex", "convex_convex"),
+    PairType("ELLIPSOID", "ELLIPSOID", 1, "convex", "convex_convex"),
+    PairType("ELLIPSOID", "CYLINDER", 1, "convex", "convex_convex"),
+    PairType("ELLIPSOID", "BOX", 1, "convex", "convex_convex"),
+    PairType("ELLIPSOID", "MESH", 1, "convex", "convex_convex"),
+    PairType("CYLINDER", "CYLINDER", 4, "convex", "convex_convex"),
+    PairType("CYLINDER", "BOX", 4, "convex", "convex_convex"),
+    PairType("CYLINDER", "MESH", 4, "convex", "convex_convex"),
+    PairType("BOX", "MESH", 4, "convex", "convex_convex"),
+    PairType("MESH", "MESH", 4, "convex", "convex_convex"),
 )
 
 NO_ROW = len(PAIR_TABLE)

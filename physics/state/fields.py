@@ -119,6 +119,23 @@ HULLS: tuple[Field, ...] = (
 )
 """What routines of hulls work with."""
 
+CONVEX: tuple[Field, ...] = (
+    _F("ccd_frame", ("nccdframe",), 3, "m", "of both geoms the centre, seen from geom 1's, and the three axes"),
+    _F("ccd_point", ("nccdpoint",), 3, "m", "corner of the simplex or polytope: a point of geom 1 less one of geom 2"),
+    _F("ccd_on1", ("nccdpoint",), 3, "m", "the point of geom 1"),
+    _F("ccd_normal", ("nccdface",), 3, "", "outward normal of a face of the polytope"),
+    _F("ccd_height", ("nccdface",), 1, "m", "how far the origin is below it"),
+    _F(
+        "ccd_flat",
+        ("nccdlist",),
+        3,
+        "",
+        "outward normals of flat faces of geom 1 that may meet, and behind them of geom 2",
+    ),
+    _F("ccd_polygon", ("nccdpolygon",), 3, "m", "corners of flat sides that meet (`collision.manifold`)"),
+)
+"""What GJK and EPA work with (`collision.convex`)."""
+
 BLOCKS: tuple[Field, ...] = (
     _F("block_D", ("nblock",), 1, "kg or kg m^2", "stiffness of all its rows, 0 where it is not active"),
     _F("block_friction", ("nblock",), 5, "", "coefficients: two sliding, one spinning, two rolling"),
@@ -246,7 +263,7 @@ ROOM = frozenset(("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nH"))
 ROOMY = frozenset(f.name for f in QUANTITIES if not ROOM.isdisjoint(f.dims))
 """Quantities of such a size."""
 SCRATCH: tuple[Field, ...] = tuple(  # stable: the memory's groups stay first
-    sorted((*QUANTITIES, *RESTS, *POINTS, *HULLS, *PARAMETERS), key=lambda f: f.name in ROOMY)
+    sorted((*QUANTITIES, *RESTS, *POINTS, *HULLS, *CONVEX, *PARAMETERS), key=lambda f: f.name in ROOMY)
 )
 """All lane numbers of a worker; nobody can ask for those that are no quantities, and the rests have values in mixed
 precision alone. Those of a size that grows are the last, so that the others stay where they are."""
@@ -301,5 +318,14 @@ WORK_LIST: tuple[Field, ...] = (
     _F("tile_nnear", ("one",), 1, "", "entries in use"),
 )
 """With `near`, what routines of hulls have to look at."""
-SCRATCH_INDICES: tuple[Field, ...] = (*INDICES, *WORK_LIST)
-"""All integers of a worker; nobody can ask for the work list."""
+CONVEX_INDICES: tuple[Field, ...] = (
+    _F("ccd_mark1", ("nccdpoint",), 1, "", "number of the corner of geom 1 that the point is, where it is one"),
+    _F("ccd_mark2", ("nccdpoint",), 1, "", "the same of geom 2"),
+    _F("ccd_corners", ("nccdface",), 1, "", "the three corners of a face, ten bits each"),
+    _F("ccd_flat_face", ("nccdlist",), 1, "", "which face of the geom it is"),
+    _F("ccd_seen", ("nccdface",), 1, "", "faces that a new corner may see"),
+    _F("ccd_edge", ("nccdedge",), 1, "", "both corners of an edge of the faces that a new corner sees"),
+)
+"""Of the lane in hand, with `CONVEX`."""
+SCRATCH_INDICES: tuple[Field, ...] = (*INDICES, *WORK_LIST, *CONVEX_INDICES)
+"""All integers of a worker; nobody can ask for the work list and the polytope."""

@@ -31,8 +31,20 @@ SIZES = (
         "nsolve",
     ),
     *("ncgdof", "ncgbody", "nown", "nside", "nparameter", "nhullpair", "npoint", "npolygon", "most_ncon"),
+    *(
+        "nccdframe",
+        "nccdpoint",
+        "nccdface",
+        "nccdedge",
+        "nccdcorner",
+        "nccdpolygon",
+        "nccdflat",
+        "nccdlist",
+        "npoly",
+        "npolyvert",
+    ),
 )
-FLAGS = ("integrator", "iterations", "ls_iterations", "euler_damping", "warmstart")
+FLAGS = ("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
 """Values of the flag `integrator`."""
 
@@ -58,6 +70,10 @@ HEADER: tuple[str, ...] = (
 _WHOLE_LINES = 64  # numbers, of any type and width, that fill whole cache lines
 SINGLE_TOLERANCE = 1e-6
 """Least solver tolerance at single precision: below it rounding decides, not convergence."""
+MOST_EXPANSIONS = 1000
+"""A polytope's corners have numbers of ten bits."""
+SINGLE_CCD_TOLERANCE = 1e-7
+"""Metres: the same of distances of convex shapes."""
 _INTEGRATORS = {
     int(mujoco.mjtIntegrator.mjINT_EULER): EULER,
     int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST): IMPLICITFAST,
@@ -98,7 +114,25 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     pairs = np.diff(values["pair_start"])
     convex = bool(pairs @ [row.group == "convex" for row in PAIR_TABLE])
     hulls = {"nhullpair": int(pairs @ [bool(row.group) for row in PAIR_TABLE]), "npoint": 8, "npolygon": 24 * convex}
-    return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **rests, **own, **hulls}
+    return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **rests, **own, **hulls, **_polytope(model)}
+
+
+def _polytope(model: Model) -> dict[str, int]:
+    """Sizes of what GJK and EPA work with: a polytope of as many corners has twice as many faces, less four."""
+    served = [row.served != "" for row in PAIR_TABLE]
+    has = bool(np.diff(model.values["pair_start"]) @ served)
+    corners = has * (4 + ccd_iterations(model) + 1)
+    polygon = has * int(max(16, model.values["poly_vertnum"].max(initial=0)))  # 16: a cylinder's end (`manifold`)
+    around = has * int(max(3, model.values["vert_cornernum"].max(initial=0)))  # 3: faces at a corner of a box
+    return {
+        **{"nccdframe": 8 * has, "nccdpoint": corners, "nccdface": 2 * corners + 8 * has, "nccdedge": 6 * corners},
+        **{"nccdcorner": polygon, "nccdpolygon": 5 * polygon, "nccdflat": around, "nccdlist": 2 * around},
+    }
+
+
+def ccd_iterations(model: Model) -> int:
+    """Steps of GJK, and of EPA, at most; MuJoCo takes no more than a thousand of EPA."""
+    return int(np.clip(model.mj.opt.ccd_iterations, 1, MOST_EXPANSIONS))
 
 
 def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
@@ -109,6 +143,8 @@ def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
         "integrator": _INTEGRATORS[int(options.integrator)],
         "iterations": max(1, int(options.iterations)),
         "ls_iterations": int(options.ls_iterations),
+        "ccd_iterations": ccd_iterations(model),
+        "multiccd": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_MULTICCD)),
         "euler_damping": int(damped and not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP)),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
     }
@@ -129,6 +165,7 @@ def flat_reals(model: Model, dtype: type) -> np.ndarray:
     values = dict(model.values)
     if dtype is np.float32:
         values["tolerance"] = np.maximum(values["tolerance"], SINGLE_TOLERANCE)
+        values["ccd_tolerance"] = np.maximum(values["ccd_tolerance"], SINGLE_CCD_TOLERANCE)
     return flatten(GROUPS["reals"], values, model.sizes, dtype)
 
 

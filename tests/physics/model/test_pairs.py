@@ -44,10 +44,11 @@ def test_pairs_under_flags_and_masks(seed, flags):
     mujoco.mj_forward(mjm, data)
     seen = {(int(c.geom[0]), int(c.geom[1])) for c in data.contact}
     pairs = possible_pairs(mjm)
-    # boxes, cylinders and meshes that touch each other may make no contact at such a margin: those have no narrow phase
-    ours = {tuple(p) for p in pairs.tolist()}
-    served = {tuple(p) for p in pairs[has_narrow_phase(mjm, pairs)].tolist()}
-    assert served <= seen <= ours
+    assert has_narrow_phase(mjm, pairs).all()
+    # MuJoCo may find no contact of boxes, cylinders, ellipsoids and meshes that overlap, at such a margin
+    groups = np.array([row.group for row in PAIR_TABLE])[rows_of(*np.sort(mjm.geom_type[pairs], axis=1).T)]
+    certain = {tuple(p) for p in pairs[groups != "convex"].tolist()}
+    assert certain <= seen <= {tuple(p) for p in pairs.tolist()}
 
 
 def test_the_pair_table_is_whole():

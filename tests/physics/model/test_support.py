@@ -73,9 +73,9 @@ def test_every_flag_of_mujoco_is_classified(table, enum, prefix):
 
 def test_everything_is_listed_at_once():
     xml = """<mujoco>
-  <option cone="elliptic" integrator="implicit"/>
+  <option cone="elliptic" integrator="implicit"/><asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>
   <worldbody>
-    <geom name="floor" type="plane" size="1 1 1"/>
+    <geom name="floor" type="hfield" hfield="h"/>
     <body name="a" gravcomp="1">
       <joint name="j" frictionloss="1" actuatorfrcrange="-1 1"/>
       <geom name="one" size=".1"/>
@@ -96,9 +96,9 @@ def test_everything_is_listed_at_once():
         "joint:",
         "'j' (XML string, line 6): friction loss; limit on the actuator force",
         "contact:",
-        "'floor' and 'egg' (XML string, line 4; XML string, line 10): contact of plane with ellipsoid",
-        "'one' and 'egg' (XML string, line 7; XML string, line 10): contact of sphere with ellipsoid",
-        "'egg' and '#2' (XML string, line 10; XML string, line 8): contact of ellipsoid with box",
+        "'floor' and 'one' (XML string, line 4; XML string, line 7): contact of hfield with sphere",
+        "'floor' and '#2' (XML string, line 4; XML string, line 8): contact of hfield with box",
+        "'floor' and 'egg' (XML string, line 4; XML string, line 10): contact of hfield with ellipsoid",
     ]
     assert "strict=False" in lines[-1]
 

@@ -92,60 +92,10 @@ def _option(feature: str, attribute: str, element: str) -> Case:
     return Case(feature, "option", attribute, _arm(option=f"@@{element}"))
 
 
-def _contact(feature: str, first: str, second: str, asset: str = "") -> Case:
-    return Case(
-        feature,
-        "contact",
-        "one' and 'two",
-        f"""<mujoco>
-  <asset>{asset}</asset>
-  <worldbody>
-    <body pos="0 0 1"><freejoint/>
-      @@<geom name="one" mass="1" {first}/>
-    </body>
-    <body pos="0 2 1"><freejoint/>
-      <geom name="two" mass="1" {second}/>
-    </body>
-  </worldbody>
-</mujoco>""",
-    )
-
-
 _TENDON = '<tendon><fixed name="string"><joint joint="hinge" coef="1"/></fixed></tendon>'
 _WELD = '<weld name="tie" body1="hand" body2="ball"/>'
-_SPHERE, _BOX = 'type="sphere" size=".1"', 'type="box" size=".1 .1 .1"'
-_CAPSULE, _CYLINDER = 'type="capsule" size=".1 .1"', 'type="cylinder" size=".1 .1"'
-_ELLIPSOID, _MESH = 'type="ellipsoid" size=".1 .2 .3"', 'type="mesh" mesh="tetra"'
-_TETRA = '<mesh name="tetra" vertex="0 0 0  1 0 0  0 1 0  0 0 1"/>'
 
 CONTACTS = [
-    _contact("contact of sphere with box", _SPHERE, _BOX),
-    _contact("contact of sphere with cylinder", _SPHERE, _CYLINDER),
-    _contact("contact of sphere with ellipsoid", _SPHERE, _ELLIPSOID),
-    _contact("contact of sphere with mesh", _SPHERE, _MESH, _TETRA),
-    _contact("contact of capsule with box", _CAPSULE, _BOX),
-    _contact("contact of capsule with cylinder", _CAPSULE, _CYLINDER),
-    _contact("contact of capsule with ellipsoid", _CAPSULE, _ELLIPSOID),
-    _contact("contact of capsule with mesh", _CAPSULE, _MESH, _TETRA),
-    _contact("contact of ellipsoid with ellipsoid", _ELLIPSOID, _ELLIPSOID),
-    _contact("contact of ellipsoid with cylinder", _ELLIPSOID, _CYLINDER),
-    _contact("contact of ellipsoid with box", _ELLIPSOID, _BOX),
-    _contact("contact of ellipsoid with mesh", _ELLIPSOID, _MESH, _TETRA),
-    _contact("contact of cylinder with cylinder", _CYLINDER, _CYLINDER),
-    _contact("contact of cylinder with box", _CYLINDER, _BOX),
-    _contact("contact of cylinder with mesh", _CYLINDER, _MESH, _TETRA),
-    _contact("contact of box with box", _BOX, _BOX),
-    _contact("contact of box with mesh", _BOX, _MESH, _TETRA),
-    _contact("contact of mesh with mesh", _MESH, _MESH, _TETRA),
-    Case(
-        "contact of plane with ellipsoid",
-        "contact",
-        "floor' and 'egg",
-        """<mujoco><worldbody>
-  @@<geom name="floor" type="plane" size="1 1 1"/>
-  <body pos="0 0 1"><freejoint/><geom name="egg" type="ellipsoid" size=".1 .2 .3"/></body>
-</worldbody></mujoco>""",
-    ),
     Case(
         "contact of hfield with sphere",
         "contact",

@@ -1,0 +1,185 @@
+"""Any convex shape against another: GJK where they are apart, EPA where they overlap.
+
+Shapes are cores with a radius around them (`support`): cores that are apart have their distance, and the radii come off
+it. Gap and depth are sought in one loop around the only call of `support`, which is most of the code. What they are to
+be exact to, and in how many steps, are the model's `ccd_tolerance` and `ccd_iterations`.
+"""
+
+from typing import Any
+
+import taichi as ti
+from taichi.lang.impl import expr_init
+
+from ..math.lanes import LaneValue
+from .contact_point import ContactPoint
+from .contacts import detection_distance
+from .epa import expand, nearest_face, simplex_as_face, start_polytope, touching_face
+from .flat_sides import has_flats
+from .gjk import (
+    DEPTH,
+    DISTANCE,
+    FILL,
+    FOUND,
+    NOTHING,
+    across,
+    is_corner,
+    move_corner,
+    put_corner,
+    refine,
+    start_search,
+)
+from .manifold import put_flat_contacts
+from .poses import root_of
+from .primitives import zero_vector
+from .support import core_radius, place_geoms, support
+from .work_list import in_each_lane, put_point
+
+NEAR = {False: 1e-5, True: 1e-9}
+"""Of the sizes of both shapes: nearer to each other, their distance has no direction, and the faces there have one."""
+FLAT = {False: 1e-5, True: 1e-8}
+"""Of the sizes: a simplex that is no higher does not begin a polytope."""
+SEEN = {False: 5e-7, True: 1e-12}
+"""Of the sizes: a face sees what is higher above it; between rounding and the exactness of the depth."""
+CLOSE = {False: 1e-6, True: 1e-15}
+"""Of a squared distance: bounds that are as close to each other count as equal."""
+
+
+class Limits(LaneValue):
+    """What counts as nothing in the search of a pair, in metres.
+
+    Attributes:
+        reach: cores that are farther apart have no contact.
+        near: see NEAR.
+        flat: see FLAT.
+        seen: see SEEN.
+        exact: how close the bounds of the depth must be.
+    """
+
+    def __init__(self, reach: Any, near: Any, flat: Any, seen: Any, exact: Any) -> None:
+        self.reach, self.near, self.flat = expr_init(reach), expr_init(near), expr_init(flat)
+        self.seen, self.exact = expr_init(seen), expr_init(exact)
+
+    def parts(self) -> tuple:
+        """The components."""
+        return self.reach, self.near, self.flat, self.seen, self.exact
+
+
+@ti.func
+def convex_convex(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+    """One contact, or up to four of flat sides."""
+    in_each_lane(_contacts, model, work, g1, g2, near)
+
+
+@ti.func
+def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
+    """In one lane, whose views are `model` and `one`."""
+    lanes = one.lanes
+    place_geoms(model, one, g1, g2)
+    limits = _limits(model, one, g1, g2)
+    search = start_search(lanes, one.ccd_frame[0] - one.ccd_frame[4])
+    while search.phase < FOUND:
+        direction = search.near * (-1.0 / search.near.norm())
+        if search.phase == DEPTH:
+            if search.faces == 0:
+                start_polytope(one, search)
+            search.chosen = nearest_face(one, search.faces)
+            direction = one.ccd_normal[search.chosen]
+        elif search.phase == FILL:
+            direction = across(one, search.kept) * (1.0 - 2.0 * search.turned)
+        point, on1, mark1, mark2 = support(model, one, g1, g2, direction)
+        search.trips += 1
+        if search.phase == DISTANCE:
+            put_corner(one, 3, point, on1, mark1, mark2)
+            _approach(model, one, search, limits, point)
+        elif search.phase == FILL:
+            put_corner(one, search.kept, point, on1, mark1, mark2)
+            _fill(one, search, limits, direction.dot(point - one.ccd_point[0]))
+        else:
+            put_corner(one, search.points, point, on1, mark1, mark2)
+            _grow(model, one, search, limits, direction.dot(point))
+    if search.phase == FOUND:
+        _put_contact(model, one, g1, g2, search, limits)
+
+
+@ti.func
+def _limits(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
+    reach = detection_distance(model, g1, g2) + core_radius(model, one, g1) + core_radius(model, one, g2)
+    size = model.geom_rbound[g1] + model.geom_rbound[g2]
+    seen = size * SEEN[one.lanes.double]
+    exact = ti.max(model.ccd_tolerance[0], seen * 2.0)
+    return Limits(reach, size * NEAR[one.lanes.double], size * FLAT[one.lanes.double], seen, exact)
+
+
+@ti.func
+def _approach(
+    model: ti.template(), one: ti.template(), search: ti.template(), limits: ti.template(), point: ti.template()
+):
+    """A step of GJK with the new corner in place 3."""
+    bound, before = search.near.dot(point), search.square
+    exact = ti.max(0.5 * model.ccd_tolerance[0] ** 2, before * CLOSE[one.lanes.double])
+    if bound > 0.0 and bound * bound >= limits.reach * limits.reach * search.near.dot(search.near):
+        search.phase = NOTHING
+    else:
+        ended = search.kept > 0 and (before - bound <= exact or is_corner(one, search.kept, point) == 1)
+        if not ended:
+            if search.kept == 0:
+                move_corner(one, 0, 3)
+            if refine(one, search) == 1:
+                search.phase, search.trips = DEPTH, 0
+            elif search.square <= limits.near * limits.near:
+                search.phase, search.trips = FILL, 0
+            else:
+                ended = search.square >= before or search.trips >= model.ccd_iterations
+        if ended:  # the nearest point is as near as it gets; its plane is between the shapes, or they touch
+            if bound > 0.0 and search.square > limits.near * limits.near:
+                simplex_as_face(one, search)
+                search.phase = FOUND
+            else:
+                search.phase, search.trips = FILL, 0
+
+
+@ti.func
+def _fill(one: ti.template(), search: ti.template(), limits: ti.template(), rise: ti.template()):
+    """The simplex takes the new corner, which is `rise` above it, unless it is as flat with it."""
+    if ti.abs(rise) > limits.flat:
+        search.kept += 1
+        search.turned = 0
+        if search.kept == 4:
+            search.phase, search.trips = DEPTH, 0
+    elif search.turned == 1:
+        search.phase = NOTHING  # one of the shapes is flat, or a point: there is no depth
+    else:
+        search.turned = 1
+
+
+@ti.func
+def _grow(
+    model: ti.template(), one: ti.template(), search: ti.template(), limits: ti.template(), height: ti.template()
+):
+    """A step of EPA with the new corner behind the others, `height` being where its plane is."""
+    enough = height - one.ccd_height[search.chosen] <= limits.exact
+    if enough or search.trips >= model.ccd_iterations or search.points + 1 >= model.nccdpoint:
+        search.phase = FOUND
+    elif expand(model, one, search, limits.seen) == 0:
+        search.phase = FOUND
+
+
+@ti.func
+def _put_contact(
+    model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, search: ti.template(), limits: ti.template()
+):
+    """The contact at the polytope's face that is nearest to the origin, or those of flat sides there."""
+    lanes = one.lanes
+    face, between, on1 = touching_face(one, search, limits.seen)
+    normal = one.ccd_normal[face]
+    radius1, radius2 = core_radius(model, one, g1), core_radius(model, one, g2)
+    dist = -one.ccd_height[search.chosen] - radius1 - radius2
+    middle = on1 - between * 0.5 + normal * (0.5 * (radius1 - radius2))
+    pos = root_of(model, one, g1) + one.geom_offset[g1] + one.precise_lanes.cast(middle)
+    contact = ContactPoint(dist, pos, normal, zero_vector(lanes))
+    if dist < detection_distance(model, g1, g2):
+        found = 0
+        if model.multiccd == 1 and has_flats(model, g1) and has_flats(model, g2):
+            found = put_flat_contacts(model, one, g1, g2, one.ccd_corners[face], normal)
+        if found == 0:
+            put_point(one, 0, contact, lanes.real(1.0))

@@ -1,0 +1,199 @@
+"""Depth of two overlapping convex shapes: how near the surface of their difference comes to the origin inside.
+
+van den Bergen: Proximity queries and penetration depth computation on 3D game objects (2001). A polytope inside the
+difference grows at the face that is nearest to the origin. Its faces lie in any order in the first rows of
+`ccd_normal`, `ccd_height` and `ccd_corners`; the edge of what a new corner sees is where reversed edges do not cancel.
+
+Distances of faces have signs, so that an origin which is a little outside does no harm.
+"""
+
+import taichi as ti
+
+from .gjk import NO_AREA, nearest_on_triangle, triangle_normal
+from .primitives import zero_vector
+
+FAR = 1e30  # of a face that is never the nearest, and never seen
+CORNER_BITS = 10
+"""A face has its three corners in one integer, an edge its two."""
+MOST_CORNERS = 1 << CORNER_BITS
+GONE = -1  # corners of a face that was seen
+SLIVER = {False: 1e-4, True: 1e-9}
+"""Sine between two edges of a face below which it has no normal."""
+
+
+@ti.func
+def _add_face(one: ti.template(), f: ti.i32, i: ti.i32, j: ti.i32, k: ti.i32):
+    """Face f with these corners, counterclockwise seen from outside."""
+    p, q, r = one.ccd_point[i], one.ccd_point[j], one.ccd_point[k]
+    normal, sides = triangle_normal(p, q, r)
+    square = normal.dot(normal)
+    height = one.lanes.real(FAR)
+    if square > SLIVER[one.lanes.double] ** 2 * sides:
+        normal = normal * (1.0 / ti.sqrt(ti.max(square, NO_AREA[one.lanes.double])))
+        height = normal.dot(p)
+    one.ccd_corners[f] = i | (j << CORNER_BITS) | (k << (2 * CORNER_BITS))
+    one.ccd_normal.put(f, normal)
+    one.ccd_height[f] = height
+
+
+@ti.func
+def start_polytope(one: ti.template(), search: ti.template()):
+    """From the simplex of corners 0 to 3: four faces, turned outward."""
+    a, b, c, d = one.ccd_point[0], one.ccd_point[1], one.ccd_point[2], one.ccd_point[3]
+    i, j = 1, 2
+    if (b - a).cross(c - a).dot(d - a) > 0.0:
+        i, j = 2, 1
+    for f in range(4):
+        p, q, r = 0, i, j
+        if f == 1:
+            p, q, r = 0, j, 3
+        elif f == 2:
+            p, q, r = j, i, 3
+        elif f == 3:
+            p, q, r = i, 0, 3
+        _add_face(one, f, p, q, r)
+    search.points, search.faces = 4, 4
+
+
+@ti.func
+def nearest_face(one: ti.template(), faces: ti.i32):
+    """The first of those that are nearest to the origin."""
+    best, low = 0, one.lanes.real(FAR)
+    for f in range(faces):
+        height = one.ccd_height[f]
+        if height < low:
+            best, low = f, height
+    return best
+
+
+@ti.func
+def _add_edge(one: ti.template(), edges: ti.i32, i: ti.i32, j: ti.i32):
+    """Add an edge to the horizon, or take the same one, the other way round, from it; the new number of edges."""
+    back, found = j | (i << CORNER_BITS), -1
+    for k in range(edges):
+        if one.ccd_edge[k] == back:
+            found = k
+    left = edges + 1
+    if found >= 0:
+        left = edges - 1
+        one.ccd_edge[found] = one.ccd_edge[left]
+    else:
+        one.ccd_edge[edges] = i | (j << CORNER_BITS)
+    return left
+
+
+@ti.func
+def _edge(corners: ti.i32, s: ti.i32):
+    """Edge s of the face with these corners, as both of its ends."""
+    i = (corners >> (CORNER_BITS * s)) & (MOST_CORNERS - 1)
+    j = (corners >> (CORNER_BITS * ti.select(s == 2, 0, s + 1))) & (MOST_CORNERS - 1)
+    return i, j
+
+
+@ti.func
+def _take_face(one: ti.template(), f: ti.i32, edges: ti.i32):
+    """Face f is no more: its edges to the horizon; the new number of edges."""
+    corners, left = one.ccd_corners[f], edges
+    for s in range(3):
+        i, j = _edge(corners, s)
+        left = _add_edge(one, left, i, j)
+    one.ccd_corners[f] = GONE
+    return left
+
+
+@ti.func
+def _at_horizon(one: ti.template(), corners: ti.i32, edges: ti.i32):
+    """1: one of a face's edges is the horizon's, from the other side."""
+    found = 0
+    for s in range(3):
+        i, j = _edge(corners, s)
+        for k in range(edges):
+            if one.ccd_edge[k] == j | (i << CORNER_BITS):
+                found = 1
+    return found
+
+
+@ti.func
+def _take_seen(one: ti.template(), search: ti.template(), w: ti.template(), seen: ti.template()):
+    """Faces around the chosen one that the point w is more than `seen` above are gone, and those without area there.
+
+    What is seen is one piece, whatever rounding says of faces elsewhere. Returns the number of edges around it, and of
+    entries of `ccd_seen`.
+    """
+    count = 0
+    for f in range(search.faces):
+        height = one.ccd_height[f]
+        if height == FAR or one.ccd_normal[f].dot(w) - height > seen:
+            one.ccd_seen[count] = f
+            count += 1
+    edges = _take_face(one, search.chosen, 0)
+    more = 1
+    while more == 1:
+        more = 0
+        for c in range(count):
+            f = one.ccd_seen[c]
+            corners = one.ccd_corners[f]
+            if corners != GONE and _at_horizon(one, corners, edges) == 1:
+                edges = _take_face(one, f, edges)
+                more = 1
+    return edges, count
+
+
+@ti.func
+def expand(model: ti.template(), one: ti.template(), search: ti.template(), seen: ti.template()):
+    """The polytope gets the corner `search.points`; what it sees gives way to faces between it and the edges around.
+
+    Returns 0 where there is no room for the new faces.
+    """
+    new = search.points
+    edges, count = _take_seen(one, search, one.ccd_point[new], seen)
+    faces = search.faces
+    for c in range(count):  # the last ones first, so that what fills a gap stays
+        f = one.ccd_seen[count - 1 - c]
+        if one.ccd_corners[f] == GONE:
+            faces -= 1
+            one.ccd_corners[f] = one.ccd_corners[faces]
+            one.ccd_normal.put(f, one.ccd_normal[faces])
+            one.ccd_height[f] = one.ccd_height[faces]
+    grown = 0
+    if faces + edges <= model.nccdface:
+        grown = 1
+        for k in range(edges):
+            edge = one.ccd_edge[k]
+            _add_face(one, faces + k, edge & (MOST_CORNERS - 1), edge >> CORNER_BITS, new)
+        search.points, search.faces = new + 1, faces + edges
+    return grown
+
+
+@ti.func
+def touching_face(one: ti.template(), search: ti.template(), slack: ti.template()):
+    """Of the faces as near to the origin as the chosen one, that which the origin is over; else the nearest.
+
+    Where flat sides meet, several faces lie in one plane. Returns the face, its point that is nearest to the origin and
+    the point of geom 1 there.
+    """
+    lanes = one.lanes
+    limit, best = one.ccd_height[search.chosen] + slack, lanes.real(FAR)
+    found, near, on1 = search.chosen, zero_vector(lanes), zero_vector(lanes)
+    for f in range(search.faces):
+        if one.ccd_height[f] <= limit:
+            corners = one.ccd_corners[f]
+            i, j = corners & (MOST_CORNERS - 1), (corners >> CORNER_BITS) & (MOST_CORNERS - 1)
+            k = corners >> (2 * CORNER_BITS)
+            k0, k1, k2, u = nearest_on_triangle(lanes, one.ccd_point[i], one.ccd_point[j], one.ccd_point[k])
+            square = u.dot(u)
+            if square < best:
+                best, found, near = square, f, u.copy()
+                on1 = one.ccd_on1[i] * k0 + one.ccd_on1[j] * k1 + one.ccd_on1[k] * k2
+    return found, near, on1
+
+
+@ti.func
+def simplex_as_face(one: ti.template(), search: ti.template()):
+    """What GJK found as the only face of a polytope: its simplex, and how near the origin it comes."""
+    length = ti.sqrt(search.square)
+    j, k = ti.min(search.kept - 1, 1), ti.min(search.kept - 1, 2)
+    one.ccd_corners[0] = (j << CORNER_BITS) | (k << (2 * CORNER_BITS))
+    one.ccd_normal.put(0, search.near * (-1.0 / ti.max(length, NO_AREA[one.lanes.double])))
+    one.ccd_height[0] = -length
+    search.faces, search.chosen = 1, 0

@@ -1,0 +1,237 @@
+"""Several contacts of two convex shapes: where a flat side of one meets a flat side or an edge of the other.
+
+MuJoCo 4 has them where both sides are within about 5 degrees of each other. The corners of one, cut by the edges
+around the other (Sutherland, Hodgman: Reentrant polygon clipping, 1974), are the contacts, at most four of them, all
+with one normal. A cylinder's end counts as a polygon of sixteen corners, its side and a capsule's as the edge that
+touches; spheres and ellipsoids have neither. The rules were inferred from its contacts, and from its public sources.
+
+Polygons are clockwise seen from outside. Rows of `ccd_polygon`: the face that cuts, then twice room for what is cut.
+"""
+
+import taichi as ti
+
+from .contact_point import ContactPoint
+from .contacts import detection_distance
+from .flat_sides import ALONG, FACES, FACING, edge_along, feature, lay_out, list_faces
+from .poses import root_of
+from .primitives import zero_vector
+from .support import CAPSULE
+from .work_list import put_point
+
+MOST = 4  # contacts
+INSIDE = {False: 1e-7, True: 1e-15}
+"""Metres: corners that are as far outside are not cut off."""
+SEPARATE, EDGE1, EDGE2 = 0, 2, 3
+"""What meets, beside FACES: nothing flat; an edge of geom 1 and a face; a face and an edge of geom 2."""
+
+
+@ti.func
+def put_flat_contacts(
+    model: ti.template(),
+    one: ti.template(),
+    g1: ti.i32,
+    g2: ti.i32,
+    corners: ti.i32,
+    normal: ti.template(),
+):
+    """Points of a pair whose nearest points are on the face of the polytope with these corners; how many there are.
+
+    `normal` is the one there.
+    """
+    number1, number2 = list_faces(model, one, g1, g2, corners, normal)
+    meeting, face1, face2 = _facing(model, one, number1, number2)
+    size1, _, _ = feature(one, 0, corners)
+    size2, _, _ = feature(one, 1, corners)
+    facing = True
+    swell = one.lanes.real(0.0)
+    if model.geom_type[g1] == CAPSULE:  # MuJoCo clips it with half the detection distance around it
+        swell = 0.5 * detection_distance(model, g1, g2)
+    first = ti.select(size1 < 3 and size1 <= size2, 0, 1)
+    for trial in range(2):
+        side = ti.select(trial == 0, first, 1 - first)
+        if meeting == SEPARATE:
+            g, number, outward = g1, number2, normal.copy()
+            if side == 1:
+                g, number, outward = g2, number1, -normal
+            face = edge_along(model, one, g, side, corners, number, outward, swell)
+            if face >= 0:
+                meeting, face1, face2 = ti.select(side == 0, EDGE1, EDGE2), face, face
+                facing = one.ccd_flat[(1 - side) * model.nccdflat + face].dot(outward) < -ALONG
+    found = 0
+    if meeting != SEPARATE and facing:  # not on a side that is past the contact
+        n1, n2 = one.ccd_flat[face1], one.ccd_flat[model.nccdflat + face2]
+        cutter, plane, up = 0, n1.copy(), -n2
+        if meeting == EDGE1:
+            cutter, plane = 1, n2.copy()
+        elif meeting == EDGE2:
+            up = n1.copy()
+        sides, count = lay_out(model, one, g1, g2, face1, face2, cutter, meeting)
+        row, left = _cut(model, one, sides, count, plane)
+        left = _within_reach(model, one, g1, g2, row, left, plane, up, swell)
+        if left > MOST:
+            _keep_largest(one, row, left)
+            left = MOST
+        elif count == 2 and left > 2:
+            _keep_ends(one, row, left)
+            left = 2
+        for k in range(left):
+            _put_corner(model, one, g1, g2, row + k, k, plane, up, swell, cutter)
+        found = left
+    return found
+
+
+@ti.func
+def _facing(model: ti.template(), one: ti.template(), number1: ti.i32, number2: ti.i32):
+    """The first two faces of both geoms that face each other."""
+    meeting, face1, face2 = SEPARATE, 0, 0
+    for i in range(number1):
+        for j in range(number2):
+            if meeting == SEPARATE and one.ccd_flat[i].dot(one.ccd_flat[model.nccdflat + j]) < -FACING:
+                meeting, face1, face2 = FACES, i, j
+    return meeting, face1, face2
+
+
+@ti.func
+def _cut(model: ti.template(), one: ti.template(), sides: ti.i32, count: ti.i32, plane: ti.template()):
+    """The part of the polygon that is over the face that cuts: its first row and its number of corners."""
+    first, left = model.nccdcorner, count
+    for side in range(sides):
+        a = one.ccd_polygon[side]
+        inward = (one.ccd_polygon[ti.select(side + 1 < sides, side + 1, 0)] - a).cross(plane)
+        inward = inward * (1.0 / ti.max(inward.norm(), 1e-30))
+        to, n = 4 * model.nccdcorner - first, 0
+        for k in range(left):
+            p, q = one.ccd_polygon[first + k], one.ccd_polygon[first + ti.select(k + 1 < left, k + 1, 0)]
+            height_p, height_q = (p - a).dot(inward), (q - a).dot(inward)
+            inside_p, inside_q = height_p > -INSIDE[one.lanes.double], height_q > -INSIDE[one.lanes.double]
+            if inside_p != inside_q and n < 2 * model.nccdcorner:
+                t = ti.min(ti.max(height_p / (height_p - height_q), 0.0), 1.0)
+                one.ccd_polygon.put(to + n, p + (q - p) * t)
+                n += 1
+            if inside_q and n < 2 * model.nccdcorner:
+                one.ccd_polygon.put(to + n, q)
+                n += 1
+        first, left = to, n
+    return first, left
+
+
+@ti.func
+def _distance(one: ti.template(), row: ti.i32, plane: ti.template(), up: ti.template(), swell: ti.template()):
+    """From the face that cuts to the plane of the corner in a row, along the contact's normal."""
+    return (one.ccd_polygon[row] - one.ccd_polygon[0]).dot(plane) * ti.abs(plane.dot(up)) + swell
+
+
+@ti.func
+def _within_reach(
+    model: ti.template(),
+    one: ti.template(),
+    g1: ti.i32,
+    g2: ti.i32,
+    first: ti.i32,
+    count: ti.i32,
+    plane: ti.template(),
+    up: ti.template(),
+    swell: ti.template(),
+):
+    """Only corners that are near enough for a contact stay; their number."""
+    left = 0
+    for k in range(count):
+        if _distance(one, first + k, plane, up, swell) <= detection_distance(model, g1, g2):
+            one.ccd_polygon.put(first + left, one.ccd_polygon[first + k])
+            left += 1
+    return left
+
+
+@ti.func
+def _area(one: ti.template(), first: ti.i32, a: ti.i32, b: ti.i32, c: ti.i32, d: ti.i32):
+    """Twice the area of four corners."""
+    across1 = one.ccd_polygon[first + a] - one.ccd_polygon[first + c]
+    across2 = one.ccd_polygon[first + b] - one.ccd_polygon[first + d]
+    return across1.cross(across2).norm()
+
+
+@ti.func
+def _keep_largest(one: ti.template(), first: ti.i32, n: ti.i32):
+    """The four corners that enclose the largest area, as `model.hulls.largest_quadrilateral` seeks them."""
+    best = ti.Vector([0, 1, 2, 3])
+    b, c, d = 1, 2, 3
+    largest = _area(one, first, 0, 1, 2, 3)
+    for a in range(n):
+        step = 0  # which pointer goes on: d, c, b, and d again where it went on
+        while step < 3:
+            nb, nc, nd = b, c, d
+            if step == 0:
+                nd = (d + 1) % n
+            elif step == 1:
+                nc = (c + 1) % n
+            else:
+                nb = (b + 1) % n
+            area = _area(one, first, a, nb, nc, nd)
+            if area > largest:
+                largest = area
+                b, c, d = nb, nc, nd
+                best = ti.Vector([a, b, c, d])
+                if step == 0:
+                    step = 4
+            elif step == 0:
+                step = 3
+            else:
+                step += 1
+                if step == 3:
+                    step = 0
+            if step == 4:
+                step = 1
+        if b == a:
+            b = (b + 1) % n
+            if c == b:
+                c = (c + 1) % n
+                if d == c:
+                    d = (d + 1) % n
+    w, x, y, z = (
+        one.ccd_polygon[first + best[0]],
+        one.ccd_polygon[first + best[1]],
+        one.ccd_polygon[first + best[2]],
+        one.ccd_polygon[first + best[3]],
+    )
+    one.ccd_polygon.put(first, w)
+    one.ccd_polygon.put(first + 1, x)
+    one.ccd_polygon.put(first + 2, y)
+    one.ccd_polygon.put(first + 3, z)
+
+
+@ti.func
+def _keep_ends(one: ti.template(), first: ti.i32, n: ti.i32):
+    """Of the corners of an edge the two that are farthest apart."""
+    begin, end, farthest = 0, 1, one.lanes.real(0.0)
+    for i in range(n):
+        for j in range(i + 1, n):
+            apart = one.ccd_polygon[first + j] - one.ccd_polygon[first + i]
+            if apart.dot(apart) > farthest:
+                begin, end, farthest = i, j, apart.dot(apart)
+    p, q = one.ccd_polygon[first + begin], one.ccd_polygon[first + end]
+    one.ccd_polygon.put(first, p)
+    one.ccd_polygon.put(first + 1, q)
+
+
+@ti.func
+def _put_corner(
+    model: ti.template(),
+    one: ti.template(),
+    g1: ti.i32,
+    g2: ti.i32,
+    row: ti.i32,
+    k: ti.i32,
+    plane: ti.template(),
+    up: ti.template(),
+    swell: ti.template(),
+    cutter: ti.i32,
+):
+    """Point k of the pair at the corner in a row; `up` is the contact's normal."""
+    lanes = one.lanes
+    corner, dist = one.ccd_polygon[row], _distance(one, row, plane, up, swell)
+    height = (corner - one.ccd_polygon[0]).dot(plane)
+    middle = corner - plane * height + up * (dist * 0.5)  # down to the face, and half the way along the normal
+    if cutter == 1:  # the corner is geom 1's
+        middle = corner + up * (dist * 0.5 - swell)
+    pos = root_of(model, one, g1) + one.geom_offset[g1] + one.precise_lanes.cast(middle)
+    put_point(one, k, ContactPoint(dist, pos, up, zero_vector(lanes)), lanes.real(1.0))

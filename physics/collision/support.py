@@ -1,0 +1,112 @@
+"""Support points: where a convex shape, or the difference of two, reaches farthest in a direction.
+
+Spheres and capsules count as their cores, a point and a segment; whoever asks adds their radii (`core_radius`). Geoms
+stand in `ccd_frame`, seen from the centre of geom 1, so that digits are kept far from the origin: rows 4 k to 4 k + 3
+have the centre and the three axes of geom k (0 or 1).
+"""
+
+import mujoco
+import taichi as ti
+
+from ..math import Vec3
+from .poses import geom_axes, seen_from_root
+from .primitives import zero_vector
+
+SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = (
+    int(getattr(mujoco.mjtGeom, f"mjGEOM_{name}"))
+    for name in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX", "MESH")
+)
+SMALLEST = 1e-30  # of a squared length that is divided by
+
+
+@ti.func
+def core_radius(model: ti.template(), one: ti.template(), g: ti.i32):
+    """How far the surface of a geom is from its core."""
+    radius = one.lanes.real(0.0)
+    if model.geom_type[g] <= CAPSULE:
+        radius = one.lanes.real(model.geom_size.at(g, 0))
+    return radius
+
+
+@ti.func
+def place_geoms(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
+    """Fill `ccd_frame` with the poses of a pair."""
+    lanes = one.lanes
+    for side in range(2):
+        g, center = g1, zero_vector(lanes)
+        if side == 1:
+            g = g2
+            center = lanes.cast(seen_from_root(model, one, g1, g2) - one.geom_offset[g1])
+        axes = lanes.cast(geom_axes(model, one, g))
+        one.ccd_frame.put(4 * side, center)
+        for k in ti.static(range(3)):
+            one.ccd_frame.put(4 * side + 1 + k, axes.parts()[k])
+
+
+@ti.func
+def support(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, direction: ti.template()):
+    """The point of geom 1 less geom 2 that is farthest in a direction (of length one).
+
+    Returns it, its point of geom 1, and the numbers of both corners where the shapes have any; the ends of capsules and
+    cylinders count as such, 0: at the positive side.
+    """
+    lanes = one.lanes
+    difference, on1 = zero_vector(lanes), zero_vector(lanes)
+    mark1, mark2 = 0, 0
+    for side in range(2):  # one loop, so that there is one copy of the code for all types
+        g, sense = g1, lanes.real(1.0)
+        if side == 1:
+            g, sense = g2, lanes.real(-1.0)
+        x, y, z = one.ccd_frame[4 * side + 1], one.ccd_frame[4 * side + 2], one.ccd_frame[4 * side + 3]
+        local = Vec3(x.dot(direction) * sense, y.dot(direction) * sense, z.dot(direction) * sense)
+        point, mark = _farthest(model, one, g, local)
+        far = one.ccd_frame[4 * side] + x * point.x + y * point.y + z * point.z
+        difference = difference + far * sense
+        if side == 0:
+            on1, mark1 = far.copy(), mark
+        else:
+            mark2 = mark
+    return difference, on1, mark1, mark2
+
+
+@ti.func
+def _farthest(model: ti.template(), one: ti.template(), g: ti.i32, d: ti.template()):
+    """The point of geom g's core that is farthest along d, in its own frame, and its corner's number."""
+    size, kind = model.geom_size[g], model.geom_type[g]
+    point = zero_vector(one.lanes)
+    mark = 0
+    if kind == MESH:
+        mark = _farthest_vertex(model, one, g, d)
+        point = model.vert_pos[model.geom_vertadr[g] + mark]
+    elif kind == BOX:
+        point = Vec3(_towards(d.x, size.x), _towards(d.y, size.y), _towards(d.z, size.z))
+        mark = ti.cast(d.x >= 0.0, ti.i32) | (ti.cast(d.y >= 0.0, ti.i32) << 1) | (ti.cast(d.z >= 0.0, ti.i32) << 2)
+    elif kind == CYLINDER:
+        mark = ti.select(d.z >= 0.0, 0, 1)
+        scale = size.x / ti.sqrt(ti.max(d.x * d.x + d.y * d.y, SMALLEST))
+        point = Vec3(d.x * scale, d.y * scale, _towards(d.z, size.y))
+    elif kind == ELLIPSOID:  # S (S d) / |S d| with half axes S
+        stretched = Vec3(d.x * size.x, d.y * size.y, d.z * size.z)
+        scale = 1.0 / ti.sqrt(ti.max(stretched.dot(stretched), SMALLEST))
+        point = Vec3(stretched.x * size.x * scale, stretched.y * size.y * scale, stretched.z * size.z * scale)
+    elif kind == CAPSULE:
+        mark = ti.select(d.z >= 0.0, 0, 1)
+        point = Vec3(one.lanes.real(0.0), one.lanes.real(0.0), _towards(d.z, size.y))
+    return point, mark
+
+
+@ti.func
+def _towards(component: ti.template(), size: ti.template()):
+    return ti.select(component >= 0.0, size, -size)
+
+
+@ti.func
+def _farthest_vertex(model: ti.template(), one: ti.template(), g: ti.i32, d: ti.template()):
+    """Of the vertices that are farthest the first one, so that results do not depend on how they are sought."""
+    first = model.geom_vertadr[g]
+    best, mark = one.lanes.real(-1e30), 0
+    for k in range(model.geom_vertnum[g]):
+        height = d.dot(model.vert_pos[first + k])
+        if height > best:
+            best, mark = height, k
+    return mark
