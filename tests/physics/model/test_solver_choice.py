@@ -29,7 +29,7 @@ def test_the_user_says_it_last():
 def test_crowds_of_bodies_get_conjugate_gradients(scene):
     """Robots in one file stay with Newton, as do bodies that cannot touch each other; notes say what was chosen."""
     model = Model.from_mjspec(SCENES[scene].build())
-    crowd = scene.startswith(("spheres", "capsules"))
+    crowd = scene.startswith(("spheres", "capsules", "bin-", "pyramid"))
     assert model.solver == ("cg" if crowd else "newton")
     assert ("conjugate gradients" in "".join(model.notes)) == crowd
     assert Model.from_mjspec(SCENES[scene].build(), solver="newton").solver == "newton"
