@@ -78,8 +78,8 @@ class GpuDriver(Driver):
         require_memory(self.num_envs, rows * self._dtype.itemsize + 4 * index_rows, there_is)
         if rows * self.num_envs > MOST_NUMBERS:
             raise MemoryError(
-                f"num_envs={self.num_envs:,}: kernels address at most {MOST_NUMBERS:,} numbers, and an environment works "
-                f"in {rows:,} of them: at most {MOST_NUMBERS // rows:,} fit; make several solvers"
+                f"num_envs={self.num_envs:,}: kernels address at most {MOST_NUMBERS:,} numbers, and an environment "
+                f"works in {rows:,} of them: at most {MOST_NUMBERS // rows:,} fit; make several solvers"
             )
         self._offsets, self._widths = layout(SCRATCH, self.sizes)[0], {f.name: f.length(self.sizes) for f in SCRATCH}
         self._ints = torch.from_numpy(flat_integers(model, self.sizes)).to(self._device)
