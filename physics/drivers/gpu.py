@@ -26,6 +26,9 @@ from .outputs import side_by_side
 from .own_numbers import OwnNumbers
 from .settings import CALL_LENGTH, Count, Setting, ask_for
 
+MOST_NUMBERS = (1 << 31) - 1
+"""Of an array of all environments together: indices in kernels have 32 bits."""
+
 
 class GpuDriver(Driver):
     """A batch of environments on a GPU; see `interface.Driver` for what its methods are asked.
@@ -39,7 +42,7 @@ class GpuDriver(Driver):
         outputs: fields that every step delivers; all others cost an evaluation.
 
     Raises:
-        MemoryError: for more environments than fit.
+        MemoryError: for more environments than fit, or than kernels can address.
     """
 
     def __init__(self, runtime: Runtime, model: Model, num_envs: int, outputs: Sequence[str]) -> None:
@@ -73,6 +76,11 @@ class GpuDriver(Driver):
         rows, index_rows = scratch_rows(self.sizes)
         there_is = torch.cuda.mem_get_info(self._device)[0] if self._device.type == "cuda" else None
         require_memory(self.num_envs, rows * self._dtype.itemsize + 4 * index_rows, there_is)
+        if rows * self.num_envs > MOST_NUMBERS:
+            raise MemoryError(
+                f"num_envs={self.num_envs:,}: kernels address at most {MOST_NUMBERS:,} numbers, and an environment works "
+                f"in {rows:,} of them: at most {MOST_NUMBERS // rows:,} fit; make several solvers"
+            )
         self._offsets, self._widths = layout(SCRATCH, self.sizes)[0], {f.name: f.length(self.sizes) for f in SCRATCH}
         self._ints = torch.from_numpy(flat_integers(model, self.sizes)).to(self._device)
         self._scratch = self._batch.zeros(rows, self._dtype), self._batch.zeros(index_rows, torch.int32)

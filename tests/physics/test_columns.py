@@ -7,6 +7,7 @@ import torch
 import tumble
 from tumble.benchmarks.scenes import SCENES, SPHERE, pile, shake
 from tumble.physics import Model, RigidSolver
+from tumble.physics.drivers import gpu
 from tumble.physics.runtime import init_columns
 
 from .parity.catalogue import everything, load
@@ -96,3 +97,11 @@ def test_some_environments_of_a_batch():
         same = [torch.equal(a, b) for a, b in zip(one, other, strict=True)]
         assert all(same), same
     assert found[0][1][-1].any(), "some list was full"
+
+
+def test_more_numbers_than_kernels_can_address(monkeypatch):
+    """Indices have 32 bits; beyond them other environments' numbers would be taken."""
+    init_columns()
+    monkeypatch.setattr(gpu, "MOST_NUMBERS", 100_000)
+    with pytest.raises(MemoryError, match=r"num_envs=64: .* at most \d+ fit; make several solvers"):
+        RigidSolver(Model.from_mjspec(pile(SPHERE, [0.08, 0, 0], 12)), 64)
