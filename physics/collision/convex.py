@@ -120,7 +120,7 @@ def _approach(
     if bound > 0.0 and bound * bound >= limits.reach * limits.reach * search.near.dot(search.near):
         search.phase = NOTHING
     else:
-        ended = search.kept > 0 and (before - bound <= exact or is_corner(one, search.kept, point) == 1)
+        ended = search.kept > 0 and (before - bound <= exact or is_corner(one, search.kept, point, limits.seen) == 1)
         if not ended:
             if search.kept == 0:
                 move_corner(one, 0, 3)

@@ -25,12 +25,12 @@ SLIVER = {False: 1e-4, True: 1e-9}
 def _add_face(one: ti.template(), f: ti.i32, i: ti.i32, j: ti.i32, k: ti.i32):
     """Face f with these corners, counterclockwise seen from outside."""
     p, q, r = one.ccd_point[i], one.ccd_point[j], one.ccd_point[k]
-    normal, sides = triangle_normal(p, q, r)
+    normal, sides, foot = triangle_normal(p, q, r)
     square = normal.dot(normal)
     height = one.lanes.real(FAR)
     if square > SLIVER[one.lanes.double] ** 2 * sides:
         normal = normal * (1.0 / ti.sqrt(ti.max(square, NO_AREA[one.lanes.double])))
-        height = normal.dot(p)
+        height = normal.dot(foot)
     one.ccd_corners[f] = i | (j << CORNER_BITS) | (k << (2 * CORNER_BITS))
     one.ccd_normal.put(f, normal)
     one.ccd_height[f] = height

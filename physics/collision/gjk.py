@@ -16,8 +16,8 @@ from .primitives import zero_vector
 
 THIN = {False: 1e-9, True: 1e-20}
 """Squared sine below which a simplex has no volume: it holds nothing."""
-NOISE = {False: 2e-7, True: 4e-16}
-"""Rounding of a coordinate, with something to spare."""
+NOISE = {False: 1e-6, True: 1e-11}
+"""Sine below which a triangle has no area: rounding of coordinates would say where on it a point is."""
 NO_AREA = {False: 1e-37, True: 1e-290}
 """Least of what is divided by in a triangle: its corners may fall together."""
 DISTANCE, FILL, DEPTH, FOUND, NOTHING = range(5)
@@ -59,16 +59,20 @@ def start_search(lanes: Any, toward: Vec3) -> Search:
 
 @traced
 def _normal(a: Vec3, b: Vec3, c: Vec3) -> tuple:
-    """Normal of a triangle, as long as twice its area, and the product of its two shorter sides' squared lengths.
+    """Normal of a triangle, as long as twice its area; product of its shorter sides' squared lengths; a point.
 
-    The product of any two sides is the normal; that of the short ones is exact.
+    The product of any two sides is the normal; that of the short ones is exact. The point is on the line of the long
+    side, where that is nearest to the origin: there an error of the normal's direction does least.
     """
     ab, ac, bc = b - a, c - a, c - b
     x, y, z = let(ab.dot(ab)), let(ac.dot(ac)), let(bc.dot(bc))
     long_ac, long_ab = let((y >= z) & (y >= x)), let((x >= z) & (x > y))
     first, second = ac.select(long_ab, ab), bc.select(long_ac | long_ab, ac)
     sides = let(ti.select(long_ab, y, x) * ti.select(long_ac | long_ab, z, y))
-    return first.cross(second), sides
+    long = bc.select(z >= ti.max(x, y), ac.select(y >= x, ab))
+    corner = b.select(z >= ti.max(x, y), a)
+    foot = corner - long * (long.dot(corner) / ti.max(long.dot(long), NO_AREA[False]))
+    return first.cross(second), sides, foot
 
 
 @ti.func
@@ -91,7 +95,7 @@ def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
     d5, d6 = let(-ab.dot(c)), let(-ac.dot(c))
     bc, least = c - b, NO_AREA[lanes.double]
     spread = let(ti.max(ab.dot(ab), ac.dot(ac), bc.dot(bc)) * (a.dot(a) + b.dot(b) + c.dot(c)))
-    normal, _ = _normal(a, b, c)
+    normal, _, foot = _normal(a, b, c)
     flat = let(normal.dot(normal) < NOISE[lanes.double] ** 2 * spread)
     normal = Vec3(zero, zero, zero).select(flat, normal)
     va, vb, vc = let(normal.dot(b.cross(c))), let(normal.dot(c.cross(a))), let(normal.dot(a.cross(b)))
@@ -114,7 +118,7 @@ def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
         wb, wc = let(ti.select(here, x, wb)), let(ti.select(here, y, wc))
     wa = let(1.0 - wb - wc)
     inside = let((wa > 0.0) & (wb > 0.0) & (wc > 0.0))
-    point = (normal * (normal.dot(a) / square)).select(inside, a * wa + b * wb + c * wc)
+    point = (normal * (normal.dot(foot) / square)).select(inside, a * wa + b * wb + c * wc)
     return wa, wb, wc, point
 
 
@@ -134,12 +138,12 @@ def move_corner(one: ti.template(), to: ti.i32, k: ti.i32):
 
 
 @ti.func
-def is_corner(one: ti.template(), kept: ti.i32, point: ti.template()):
-    """1: the simplex has this corner already, 0: it does not."""
+def is_corner(one: ti.template(), kept: ti.i32, point: ti.template(), same: ti.template()):
+    """1: the simplex has a corner already that is no farther than `same` from this one, 0: it does not."""
     found = 0
     for k in range(kept):
         apart = one.ccd_point[k] - point
-        if apart.dot(apart) == 0.0:
+        if apart.dot(apart) <= same * same:
             found = 1
     return found
 

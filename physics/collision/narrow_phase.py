@@ -205,7 +205,7 @@ SERVED = {
     for group, rows in LISTED.items()
 }
 """For each of those groups its routines, and the rows that a routine serves, which follow on each other as well."""
-MID_PHASE = {"hulls": list_near_planes, "convex": list_near}
+MID_PHASE = {"hulls": list_near_planes, "solids": list_near, "convex": list_near}
 
 
 @ti.func

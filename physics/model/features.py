@@ -21,7 +21,8 @@ class Features:
     Attributes:
         ball_joints: limits, springs and actuators on ball and free joints, and the midpoint rule of single free bodies.
         hulls: planes against cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
-        convex: boxes, cylinders, ellipsoids and meshes against anything but planes.
+        solids: spheres against cylinders; spheres, capsules and boxes against boxes.
+        convex: all other pairs of convex shapes, by GJK and EPA.
         mixed_precision: a solver of single precision computes positions, from the coordinates to the distances of
             geoms, and inverse dynamics in double precision (`state.fields.PRECISE`, `model.fields.PRECISE`): where
             contacts are so stiff, or axes of sliding joints so far from their bodies, that the rounding of a position
@@ -32,6 +33,7 @@ class Features:
 
     ball_joints: bool
     hulls: bool
+    solids: bool
     convex: bool
     mixed_precision: bool
     cg: bool
@@ -42,8 +44,9 @@ class Features:
         """The features that `model` needs, in single precision or not."""
         mixed = single and needs_mixed_precision(model)
         convex = _has_pairs(model, "convex")
-        hulls = mixed or convex or _has_pairs(model, "hulls") or _has_powers(model)
-        return Features(hulls or _has_ball_joints(model), hulls, convex, mixed, model.solver == CG)
+        solids = convex or _has_pairs(model, "solids")
+        hulls = mixed or solids or _has_pairs(model, "hulls") or _has_powers(model)
+        return Features(hulls or _has_ball_joints(model), hulls, solids, convex, mixed, model.solver == CG)
 
 
 def needs_mixed_precision(model: Model) -> bool:

@@ -38,8 +38,9 @@ class PairType(NamedTuple):
         return first, second
 
 
-GROUPS = ("hulls", "convex")
-"""Names in `Features`: planes against shapes with corners, and any such shapes against others."""
+GROUPS = ("hulls", "solids", "convex")
+"""Names in `Features`: planes against shapes with corners; cylinders and boxes where there is a closed form; all other
+convex shapes."""
 
 PAIR_TABLE = (
     PairType("PLANE", "SPHERE", 1),
@@ -51,10 +52,10 @@ PAIR_TABLE = (
     PairType("SPHERE", "SPHERE", 1),
     PairType("SPHERE", "CAPSULE", 1),
     PairType("CAPSULE", "CAPSULE", 2),
-    PairType("SPHERE", "CYLINDER", 1, "convex"),
-    PairType("SPHERE", "BOX", 1, "convex"),
-    PairType("CAPSULE", "BOX", 2, "convex"),
-    PairType("BOX", "BOX", 8, "convex"),
+    PairType("SPHERE", "CYLINDER", 1, "solids"),
+    PairType("SPHERE", "BOX", 1, "solids"),
+    PairType("CAPSULE", "BOX", 2, "solids"),
+    PairType("BOX", "BOX", 8, "solids"),
     PairType("SPHERE", "ELLIPSOID", 1, "convex", "convex_convex"),
     PairType("SPHERE", "MESH", 1, "convex", "convex_convex"),
     PairType("CAPSULE", "ELLIPSOID", 1, "convex", "convex_convex"),

@@ -112,8 +112,8 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     rests = {"nqrest": sizes["nq"] if needs_mixed_precision(model) else 0}
     own = {"nparameter": layout(PARAMETER_FIELDS, sizes)[1] if parameters else 0}
     pairs = np.diff(values["pair_start"])
-    convex = bool(pairs @ [row.group == "convex" for row in PAIR_TABLE])
-    hulls = {"nhullpair": int(pairs @ [bool(row.group) for row in PAIR_TABLE]), "npoint": 8, "npolygon": 24 * convex}
+    solids = bool(pairs @ [row.group == "solids" for row in PAIR_TABLE])
+    hulls = {"nhullpair": int(pairs @ [bool(row.group) for row in PAIR_TABLE]), "npoint": 8, "npolygon": 24 * solids}
     return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **rests, **own, **hulls, **_polytope(model)}
 
 

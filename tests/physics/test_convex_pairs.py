@@ -33,7 +33,7 @@ FLAT = [
     ("cube", "cube"),
 ]
 PAIRS = SMOOTH + ROUND + FLAT
-OTHERWISE = {**dict.fromkeys(SMOOTH, 0.0), **dict.fromkeys(FLAT, 0.01), **dict.fromkeys(ROUND, 0.04)}
+OTHERWISE = {**dict.fromkeys(SMOOTH, 0.005), **dict.fromkeys(FLAT, 0.01), **dict.fromkeys(ROUND, 0.04)}
 """Share of the contacts that may be others than MuJoCo's: where edges are parallel one contact may be anywhere along
 them; and MuJoCo clips some deep cylinders by a face that hardly looks at the other shape, which says nothing."""
 NAMES = [f"{a}-{b}" for a, b in PAIRS]
