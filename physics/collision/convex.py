@@ -34,13 +34,13 @@ from .primitives import zero_vector
 from .support import core_radius, place_geoms, support
 from .work_list import in_each_lane, put_point
 
-NEAR = {False: 1e-5, True: 1e-9}
+NEAR = 1e-9
 """Of the sizes of both shapes: nearer to each other, their distance has no direction, and the faces there have one."""
-FLAT = {False: 1e-5, True: 1e-8}
+FLAT = 1e-8
 """Of the sizes: a simplex that is no higher does not begin a polytope."""
-SEEN = {False: 5e-7, True: 1e-12}
+SEEN = 1e-12
 """Of the sizes: a face sees what is higher above it; between rounding and the exactness of the depth."""
-CLOSE = {False: 1e-6, True: 1e-15}
+CLOSE = 1e-15
 """Of a squared distance: bounds that are as close to each other count as equal."""
 
 
@@ -73,7 +73,7 @@ def convex_convex(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.
 @ti.func
 def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
     """In one lane, whose views are `model` and `one`."""
-    lanes = one.lanes
+    lanes = one.ccd_lanes
     place_geoms(model, one, g1, g2)
     limits = _limits(model, one, g1, g2)
     search = start_search(lanes, one.ccd_frame[0] - one.ccd_frame[4])
@@ -105,9 +105,9 @@ def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
 def _limits(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
     reach = detection_distance(model, g1, g2) + core_radius(model, one, g1) + core_radius(model, one, g2)
     size = model.geom_rbound[g1] + model.geom_rbound[g2]
-    seen = size * SEEN[one.lanes.double]
+    seen = size * SEEN
     exact = ti.max(model.ccd_tolerance[0], seen * 2.0)
-    return Limits(reach, size * NEAR[one.lanes.double], size * FLAT[one.lanes.double], seen, exact)
+    return Limits(reach, size * NEAR, size * FLAT, seen, exact)
 
 
 @ti.func
@@ -116,7 +116,7 @@ def _approach(
 ):
     """A step of GJK with the new corner in place 3."""
     bound, before = search.near.dot(point), search.square
-    exact = ti.max(0.5 * model.ccd_tolerance[0] ** 2, before * CLOSE[one.lanes.double])
+    exact = ti.max(0.5 * model.ccd_tolerance[0] ** 2, before * CLOSE)
     if bound > 0.0 and bound * bound >= limits.reach * limits.reach * search.near.dot(search.near):
         search.phase = NOTHING
     else:
@@ -169,7 +169,7 @@ def _put_contact(
     model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, search: ti.template(), limits: ti.template()
 ):
     """The contact at the polytope's face that is nearest to the origin, or those of flat sides there."""
-    lanes = one.lanes
+    lanes = one.ccd_lanes
     face, between, on1 = touching_face(one, search, limits.seen)
     normal = one.ccd_normal[face]
     radius1, radius2 = core_radius(model, one, g1), core_radius(model, one, g2)

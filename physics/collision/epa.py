@@ -17,7 +17,7 @@ CORNER_BITS = 10
 """A face has its three corners in one integer, an edge its two."""
 MOST_CORNERS = 1 << CORNER_BITS
 GONE = -1  # corners of a face that was seen
-SLIVER = {False: 1e-4, True: 1e-9}
+SLIVER = 1e-9
 """Sine between two edges of a face below which it has no normal."""
 
 
@@ -27,13 +27,13 @@ def _add_face(one: ti.template(), f: ti.i32, i: ti.i32, j: ti.i32, k: ti.i32):
     p, q, r = one.ccd_point[i], one.ccd_point[j], one.ccd_point[k]
     normal, sides, foot = triangle_normal(p, q, r)
     square = normal.dot(normal)
-    height = one.lanes.real(FAR)
-    if square > SLIVER[one.lanes.double] ** 2 * sides:
-        normal = normal * (1.0 / ti.sqrt(ti.max(square, NO_AREA[one.lanes.double])))
+    height = one.ccd_lanes.real(FAR)
+    if square > SLIVER**2 * sides:
+        normal = normal * (1.0 / ti.sqrt(ti.max(square, NO_AREA)))
         height = normal.dot(foot)
     one.ccd_corners[f] = i | (j << CORNER_BITS) | (k << (2 * CORNER_BITS))
     one.ccd_normal.put(f, normal)
-    one.ccd_height[f] = height
+    one.ccd_height.put(f, height)
 
 
 @ti.func
@@ -58,7 +58,7 @@ def start_polytope(one: ti.template(), search: ti.template()):
 @ti.func
 def nearest_face(one: ti.template(), faces: ti.i32):
     """The first of those that are nearest to the origin."""
-    best, low = 0, one.lanes.real(FAR)
+    best, low = 0, one.ccd_lanes.real(FAR)
     for f in range(faces):
         height = one.ccd_height[f]
         if height < low:
@@ -154,7 +154,7 @@ def expand(model: ti.template(), one: ti.template(), search: ti.template(), seen
             faces -= 1
             one.ccd_corners[f] = one.ccd_corners[faces]
             one.ccd_normal.put(f, one.ccd_normal[faces])
-            one.ccd_height[f] = one.ccd_height[faces]
+            one.ccd_height.put(f, one.ccd_height[faces])
     grown = 0
     if faces + edges <= model.nccdface:
         grown = 1
@@ -172,7 +172,7 @@ def touching_face(one: ti.template(), search: ti.template(), slack: ti.template(
     Where flat sides meet, several faces lie in one plane. Returns the face, its point that is nearest to the origin and
     the point of geom 1 there.
     """
-    lanes = one.lanes
+    lanes = one.ccd_lanes
     limit, best = one.ccd_height[search.chosen] + slack, lanes.real(FAR)
     found, near, on1 = search.chosen, zero_vector(lanes), zero_vector(lanes)
     for f in range(search.faces):
@@ -194,6 +194,6 @@ def simplex_as_face(one: ti.template(), search: ti.template()):
     length = ti.sqrt(search.square)
     j, k = ti.min(search.kept - 1, 1), ti.min(search.kept - 1, 2)
     one.ccd_corners[0] = (j << CORNER_BITS) | (k << (2 * CORNER_BITS))
-    one.ccd_normal.put(0, search.near * (-1.0 / ti.max(length, NO_AREA[one.lanes.double])))
-    one.ccd_height[0] = -length
+    one.ccd_normal.put(0, search.near * (-1.0 / ti.max(length, NO_AREA)))
+    one.ccd_height.put(0, -length)
     search.faces, search.chosen = 1, 0

@@ -85,11 +85,11 @@ def list_faces(
         kind, row, n = model.geom_type[g], side * model.nccdflat, 0
         size, i, j = feature(one, side, corners)
         a, b, c = _mark(one, side, i), _mark(one, side, j), _mark(one, side, _corner_of(corners, 2))
-        local = zero_vector(one.lanes)
+        local = zero_vector(one.ccd_lanes)
         if kind == BOX:
             n = _list_box_faces(one, side, row, size, (a, b, c), outward)
         elif kind == CYLINDER and size == 1:
-            local.z = ti.select(a == 1, one.lanes.real(-1.0), one.lanes.real(1.0))
+            local.z = ti.select(a == 1, one.ccd_lanes.real(-1.0), one.ccd_lanes.real(1.0))
             one.ccd_flat.put(row, _seen(one, side, local))
             one.ccd_flat_face[row] = a
             n = 1
@@ -205,7 +205,7 @@ def _edge_end(
 ):
     """The end of the edge of a geom that begins at a point; `end` is it where two corners are known."""
     size, mark, trial, first = which[0], which[1], which[2], which[3]
-    kind, local, found = model.geom_type[g], zero_vector(one.lanes), end.copy()
+    kind, local, found = model.geom_type[g], zero_vector(one.ccd_lanes), end.copy()
     if kind == CYLINDER or kind == CAPSULE:
         local.z = model.geom_size.at(g, 1) * ti.select(mark == 1, 2.0, -2.0)
         found = begin + _seen(one, side, local)
@@ -256,7 +256,7 @@ def lay_out(
 @ti.func
 def _on_face(model: ti.template(), one: ti.template(), g: ti.i32, face: ti.i32, k: ti.i32):
     """Corner k of a geom's face in its frame."""
-    lanes, kind, size = one.lanes, model.geom_type[g], model.geom_size[g]
+    lanes, kind, size = one.ccd_lanes, model.geom_type[g], model.geom_size[g]
     point = zero_vector(lanes)
     if kind == BOX:
         code = 0
@@ -272,7 +272,7 @@ def _on_face(model: ti.template(), one: ti.template(), g: ti.i32, face: ti.i32, 
         )
     elif kind == CYLINDER:
         sign = ti.select(face == 1, lanes.real(-1.0), lanes.real(1.0))
-        angle = lanes.real(k) * (2.0 * pi / ROUND)
+        angle = lanes.real(k) * lanes.constant(2.0 * pi / ROUND)
         point = Vec3(size.x * ti.cos(angle), -sign * size.x * ti.sin(angle), sign * size.y)
     elif kind == MESH:
         last = model.poly_vertadr[face] + model.poly_vertnum[face] - 1

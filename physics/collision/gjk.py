@@ -14,11 +14,11 @@ from ..math import Vec3
 from ..math.lanes import LaneValue, let, traced
 from .primitives import zero_vector
 
-THIN = {False: 1e-9, True: 1e-20}
+THIN = 1e-20
 """Squared sine below which a simplex has no volume: it holds nothing."""
-NOISE = {False: 1e-6, True: 1e-11}
+NOISE = 1e-11
 """Sine below which a triangle has no area: rounding of coordinates would say where on it a point is."""
-NO_AREA = {False: 1e-37, True: 1e-290}
+NO_AREA = 1e-37
 """Least of what is divided by in a triangle: its corners may fall together."""
 DISTANCE, FILL, DEPTH, FOUND, NOTHING = range(5)
 """Phases: the distance is sought; the simplex gets the corners that it lacks; the depth is sought; the ends."""
@@ -53,7 +53,7 @@ class Search(LaneValue):
 def start_search(lanes: Any, toward: Vec3) -> Search:
     """From the point `toward`, which the difference of the shapes has inside."""
     square = let(toward.dot(toward))
-    near = toward.select(square > NO_AREA[lanes.double], Vec3(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0)))
+    near = toward.select(square > NO_AREA, Vec3(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0)))
     return Search(near, lanes.real(1e30), *[0] * 7)
 
 
@@ -71,7 +71,7 @@ def _normal(a: Vec3, b: Vec3, c: Vec3) -> tuple:
     sides = let(ti.select(long_ab, y, x) * ti.select(long_ac | long_ab, z, y))
     long = bc.select(z >= ti.max(x, y), ac.select(y >= x, ab))
     corner = b.select(z >= ti.max(x, y), a)
-    foot = corner - long * (long.dot(corner) / ti.max(long.dot(long), NO_AREA[False]))
+    foot = corner - long * (long.dot(corner) / ti.max(long.dot(long), NO_AREA))
     return first.cross(second), sides, foot
 
 
@@ -93,10 +93,10 @@ def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
     d1, d2 = let(-ab.dot(a)), let(-ac.dot(a))
     d3, d4 = let(-ab.dot(b)), let(-ac.dot(b))
     d5, d6 = let(-ab.dot(c)), let(-ac.dot(c))
-    bc, least = c - b, NO_AREA[lanes.double]
+    bc, least = c - b, NO_AREA
     spread = let(ti.max(ab.dot(ab), ac.dot(ac), bc.dot(bc)) * (a.dot(a) + b.dot(b) + c.dot(c)))
     normal, _, foot = _normal(a, b, c)
-    flat = let(normal.dot(normal) < NOISE[lanes.double] ** 2 * spread)
+    flat = let(normal.dot(normal) < NOISE**2 * spread)
     normal = Vec3(zero, zero, zero).select(flat, normal)
     va, vb, vc = let(normal.dot(b.cross(c))), let(normal.dot(c.cross(a))), let(normal.dot(a.cross(b)))
     square = let(ti.max(normal.dot(normal), least))
@@ -154,7 +154,7 @@ def refine(one: ti.template(), search: ti.template()):
 
     Returns 1 where the origin is inside, and all four stay; else 0.
     """
-    lanes = one.lanes
+    lanes = one.ccd_lanes
     w = one.ccd_point[3]
     best, near = lanes.real(1e30), zero_vector(lanes)
     weight_w, weight_i, weight_j = lanes.real(1.0), lanes.real(1.0), lanes.real(1.0)
@@ -170,7 +170,7 @@ def refine(one: ti.template(), search: ti.template()):
             height = normal.dot(away)
             if normal.dot(w) * height <= 0.0:
                 inside = 0
-            if height * height <= THIN[lanes.double] * normal.dot(normal) * away.dot(away):
+            if height * height <= THIN * normal.dot(normal) * away.dot(away):
                 inside = 0
         k0, k1, k2, u = nearest_on_triangle(lanes, w, p, q)
         square = u.dot(u)
@@ -200,7 +200,7 @@ def _keep(one: ti.template(), search: ti.template(), i: ti.i32, j: ti.i32, newes
 @ti.func
 def across(one: ti.template(), kept: ti.i32):
     """A direction in which a simplex of fewer than four corners is flat."""
-    lanes = one.lanes
+    lanes = one.ccd_lanes
     a = one.ccd_point[0]
     d = Vec3(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0))
     if kept == 2:
@@ -213,4 +213,4 @@ def across(one: ti.template(), kept: ti.i32):
             d = Vec3(e.y, -e.x, lanes.real(0.0))
     elif kept == 3:
         d = (one.ccd_point[1] - a).cross(one.ccd_point[2] - a)
-    return d * (1.0 / ti.max(d.norm(), NO_AREA[lanes.double]))
+    return d * (1.0 / ti.max(d.norm(), NO_AREA))

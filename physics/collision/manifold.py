@@ -19,7 +19,7 @@ from .support import CAPSULE
 from .work_list import put_point
 
 MOST = 4  # contacts
-INSIDE = {False: 1e-7, True: 1e-15}
+INSIDE = 1e-15
 """Metres: corners that are as far outside are not cut off."""
 SEPARATE, EDGE1, EDGE2 = 0, 2, 3
 """What meets, beside FACES: nothing flat; an edge of geom 1 and a face; a face and an edge of geom 2."""
@@ -43,7 +43,7 @@ def put_flat_contacts(
     size1, _, _ = feature(one, 0, corners)
     size2, _, _ = feature(one, 1, corners)
     facing = True
-    swell = one.lanes.real(0.0)
+    swell = one.ccd_lanes.real(0.0)
     if model.geom_type[g1] == CAPSULE:  # MuJoCo clips it with half the detection distance around it
         swell = 0.5 * detection_distance(model, g1, g2)
     first = ti.select(size1 < 3 and size1 <= size2, 0, 1)
@@ -103,7 +103,7 @@ def _cut(model: ti.template(), one: ti.template(), sides: ti.i32, count: ti.i32,
         for k in range(left):
             p, q = one.ccd_polygon[first + k], one.ccd_polygon[first + ti.select(k + 1 < left, k + 1, 0)]
             height_p, height_q = (p - a).dot(inward), (q - a).dot(inward)
-            inside_p, inside_q = height_p > -INSIDE[one.lanes.double], height_q > -INSIDE[one.lanes.double]
+            inside_p, inside_q = height_p > -INSIDE, height_q > -INSIDE
             if inside_p != inside_q and n < 2 * model.nccdcorner:
                 t = ti.min(ti.max(height_p / (height_p - height_q), 0.0), 1.0)
                 one.ccd_polygon.put(to + n, p + (q - p) * t)
@@ -202,7 +202,7 @@ def _keep_largest(one: ti.template(), first: ti.i32, n: ti.i32):
 @ti.func
 def _keep_ends(one: ti.template(), first: ti.i32, n: ti.i32):
     """Of the corners of an edge the two that are farthest apart."""
-    begin, end, farthest = 0, 1, one.lanes.real(0.0)
+    begin, end, farthest = 0, 1, one.ccd_lanes.real(0.0)
     for i in range(n):
         for j in range(i + 1, n):
             apart = one.ccd_polygon[first + j] - one.ccd_polygon[first + i]
@@ -227,7 +227,7 @@ def _put_corner(
     cutter: ti.i32,
 ):
     """Point k of the pair at the corner in a row; `up` is the contact's normal."""
-    lanes = one.lanes
+    lanes = one.ccd_lanes
     corner, dist = one.ccd_polygon[row], _distance(one, row, plane, up, swell)
     height = (corner - one.ccd_polygon[0]).dot(plane)
     middle = corner - plane * height + up * (dist * 0.5)  # down to the face, and half the way along the normal

@@ -22,16 +22,16 @@ SMALLEST = 1e-30  # of a squared length that is divided by
 @ti.func
 def core_radius(model: ti.template(), one: ti.template(), g: ti.i32):
     """How far the surface of a geom is from its core."""
-    radius = one.lanes.real(0.0)
+    radius = one.ccd_lanes.real(0.0)
     if model.geom_type[g] <= CAPSULE:
-        radius = one.lanes.real(model.geom_size.at(g, 0))
+        radius = one.ccd_lanes.real(model.geom_size.at(g, 0))
     return radius
 
 
 @ti.func
 def place_geoms(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
     """Fill `ccd_frame` with the poses of a pair."""
-    lanes = one.lanes
+    lanes = one.ccd_lanes
     for side in range(2):
         g, center = g1, zero_vector(lanes)
         if side == 1:
@@ -50,7 +50,7 @@ def support(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, di
     Returns it, its point of geom 1, and the numbers of both corners where the shapes have any; the ends of capsules and
     cylinders count as such, 0: at the positive side.
     """
-    lanes = one.lanes
+    lanes = one.ccd_lanes
     difference, on1 = zero_vector(lanes), zero_vector(lanes)
     mark1, mark2 = 0, 0
     for side in range(2):  # one loop, so that there is one copy of the code for all types
@@ -73,7 +73,7 @@ def support(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, di
 def _farthest(model: ti.template(), one: ti.template(), g: ti.i32, d: ti.template()):
     """The point of geom g's core that is farthest along d, in its own frame, and its corner's number."""
     size, kind = model.geom_size[g], model.geom_type[g]
-    point = zero_vector(one.lanes)
+    point = zero_vector(one.ccd_lanes)
     mark = 0
     if kind == MESH:
         mark = _farthest_vertex(model, one, g, d)
@@ -91,7 +91,7 @@ def _farthest(model: ti.template(), one: ti.template(), g: ti.i32, d: ti.templat
         point = Vec3(stretched.x * size.x * scale, stretched.y * size.y * scale, stretched.z * size.z * scale)
     elif kind == CAPSULE:
         mark = ti.select(d.z >= 0.0, 0, 1)
-        point = Vec3(one.lanes.real(0.0), one.lanes.real(0.0), _towards(d.z, size.y))
+        point = Vec3(one.ccd_lanes.real(0.0), one.ccd_lanes.real(0.0), _towards(d.z, size.y))
     return point, mark
 
 
@@ -104,7 +104,7 @@ def _towards(component: ti.template(), size: ti.template()):
 def _farthest_vertex(model: ti.template(), one: ti.template(), g: ti.i32, d: ti.template()):
     """Of the vertices that are farthest the first one, so that results do not depend on how they are sought."""
     first = model.geom_vertadr[g]
-    best, mark = one.lanes.real(-1e30), 0
+    best, mark = one.ccd_lanes.real(-1e30), 0
     for k in range(model.geom_vertnum[g]):
         height = d.dot(model.vert_pos[first + k])
         if height > best:

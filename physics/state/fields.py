@@ -134,7 +134,8 @@ CONVEX: tuple[Field, ...] = (
     ),
     _F("ccd_polygon", ("nccdpolygon",), 3, "m", "corners of flat sides that meet (`collision.manifold`)"),
 )
-"""What GJK and EPA work with (`collision.convex`)."""
+"""What GJK and EPA work with (`collision.convex`): in double precision always, as a contact's normal follows from small
+differences."""
 
 BLOCKS: tuple[Field, ...] = (
     _F("block_D", ("nblock",), 1, "kg or kg m^2", "stiffness of all its rows, 0 where it is not active"),
@@ -237,8 +238,8 @@ SMOOTH = frozenset(("qfrc_bias", "qfrc_smooth", "qacc_smooth"))
 """Quantities that are computed only where they are asked for (`smooth.smooth_acceleration`)."""
 RESTS: tuple[Field, ...] = tuple(
     _F(f"{f.name}_rest", f.dims, f.width, f.unit, f"what rounding took off {f.name}")
-    for f in (*KINEMATICS, *DYNAMICS)
-    if f.name in PRECISE
+    for f in (*KINEMATICS, *DYNAMICS, *CONVEX)
+    if f.name in PRECISE or f in CONVEX
 )
 
 PARAMETERS: tuple[Field, ...] = (

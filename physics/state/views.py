@@ -144,6 +144,7 @@ class Workspace(_View):
     the two are the same.
 
     Attributes:
+        ccd_lanes: those of GJK and EPA, double where `lanes` are not.
         stage_qpos: the coordinates at which positions are evaluated: qpos, and in mixed precision qpos + eval_rest.
     """
 
@@ -161,6 +162,10 @@ class Workspace(_View):
             self._add_rests(fields.PRECISE)
             self.precise_lanes = Lanes(lanes.width, ti.f64)
             self.stage_qpos = PreciseView(self.qpos, self.eval_rest)
+        self.ccd_lanes = lanes
+        if has.convex and not lanes.double:
+            self._add_rests([field.name for field in fields.CONVEX])
+            self.ccd_lanes = lanes.doubled()
 
     def _find(self, ints: Any, numbers: Any, indices: Any, worker: Any) -> None:
         """Where a worker's numbers are: one worker's after the other's."""
