@@ -70,7 +70,7 @@ class Separation(LaneValue):
 
 @ti.func
 def separating_axis(lanes: ti.template(), boxes: ti.template(), reach: ti.template(), near: ti.template()):
-    """Code and signed distance of the axis that counts, and a mask: the boxes are within `reach` along all of them."""
+    """Code of the axis that counts, and a mask: the boxes are within `reach` along all axes."""
     least = reach + boxes.slack(lanes)
     best = Separation(lanes.real(-1e30), lanes.real(0.0), lanes.real(0.0))
     _faces(lanes, boxes, best)
@@ -81,8 +81,7 @@ def separating_axis(lanes: ti.template(), boxes: ti.template(), reach: ti.templa
         present = present * lanes.mask(largest <= least)
         doubtful = (best.dist < face + WORSE * ti.abs(face) + 1e-15) & (best.alike > ALIKE)
         best.code = ti.select(doubtful, face_code, best.code)
-        best.dist = ti.select(doubtful, face, best.dist)
-    return best.code, best.dist, present
+    return best.code, present
 
 
 @ti.func

@@ -25,10 +25,9 @@ SAME = {False: 1e-10, True: 1e-14}
 @ti.func
 def box_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
     """Up to eight contacts."""
-    code, _, present = separating_axis(
-        work.precise_lanes, _boxes(model, work, g1, g2), detection_distance(model, g1, g2), near
-    )
-    if work.precise_lanes.any(present):
+    lanes, reach = work.precise_lanes, detection_distance(model, g1, g2)
+    code, present = separating_axis(lanes, _boxes(model, work, g1, g2), reach, near)
+    if lanes.any(present):
         work.box_code[0] = work.lanes.cast(code)
         in_each_lane(_contacts, model, work, g1, g2, present)
 
@@ -58,18 +57,6 @@ def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
 
 
 @ti.func
-def _pick(vectors: ti.template(), k: ti.i32):
-    """Column k of a matrix, or number k of a vector, with k known at run time."""
-    x, y, z = ti.static(vectors.parts())
-    return x.select(k == 0, y.select(k == 1, z))
-
-
-@ti.func
-def _number(v: ti.template(), k: ti.i32):
-    return ti.select(k == 0, v.x, ti.select(k == 1, v.y, v.z))
-
-
-@ti.func
 def _edge_contact(one: ti.template(), boxes: ti.template(), edges: ti.i32, reach: ti.template(), origin: ti.template()):
     """The point between edge i of box 1 and edge j of box 2, `edges` being 3 i + j.
 
@@ -77,11 +64,11 @@ def _edge_contact(one: ti.template(), boxes: ti.template(), edges: ti.i32, reach
     """
     lanes = one.precise_lanes
     i, j = edges // 3, edges % 3
-    along1, along2 = _pick(boxes.axes1, i), _pick(boxes.axes2, j)
+    along1, along2 = boxes.axes1.column(i), boxes.axes2.column(j)
     normal = along1.cross(along2)
     normal = normal * (1.0 / normal.norm())
     normal = normal.select(normal.dot(boxes.apart) >= 0.0, -normal)
-    half1, half2 = _number(boxes.size1, i), _number(boxes.size2, j)
+    half1, half2 = boxes.size1.component(i), boxes.size2.component(j)
     cosine = along1.dot(along2)
     best = lanes.real(1e30)
     point1, point2 = zero_vector(lanes), zero_vector(lanes)
@@ -117,9 +104,9 @@ def _farthest(
     turned = 0
     for step in ti.static(range(1, 3)):
         k = (edge + step) % 3
-        axis = _pick(axes, k)
+        axis = axes.column(k)
         cosine = direction.dot(axis)
-        half = ti.select(cosine >= 0.0, _number(size, k), -_number(size, k))
+        half = ti.select(cosine >= 0.0, size.component(k), -size.component(k))
         if other == 1 and turned == 0 and ti.abs(cosine) < AMBIGUOUS[lanes.double]:
             half, turned = -half, 1
         middle = middle + axis * half
@@ -141,11 +128,11 @@ def _face_contacts(
     here is the pair's geom 1, else -1.0.
     """
     lanes = one.precise_lanes
-    up = _pick(boxes.axes1, face)
+    up = boxes.axes1.column(face)
     up = up.select(boxes.apart.dot(up) >= 0.0, -up)
     u, v = (face + 1) % 3, (face + 2) % 3
-    along_u, along_v = _pick(boxes.axes1, u), _pick(boxes.axes1, v)
-    half_u, half_v, half = _number(boxes.size1, u), _number(boxes.size1, v), _number(boxes.size1, face)
+    along_u, along_v = boxes.axes1.column(u), boxes.axes1.column(v)
+    half_u, half_v, half = boxes.size1.component(u), boxes.size1.component(v), boxes.size1.component(face)
     _lay_out_face(one, boxes, up, along_u, along_v, half)
     first, count = 0, 4
     first, count = _cut(one, first, count, 0, 1.0, half_u)
@@ -184,10 +171,10 @@ def _lay_out_face(
     for k in ti.static(range(1, 3)):
         if ti.abs(seen.parts()[k]) > steepest:
             facing, steepest = k, ti.abs(seen.parts()[k])
-    out = ti.select(_number(seen, facing) > 0.0, -_number(boxes.size2, facing), _number(boxes.size2, facing))
-    middle = boxes.apart + _pick(boxes.axes2, facing) * out
+    out = ti.select(seen.component(facing) > 0.0, -boxes.size2.component(facing), boxes.size2.component(facing))
+    middle = boxes.apart + boxes.axes2.column(facing) * out
     p, q = (facing + 1) % 3, (facing + 2) % 3
-    edge_p, edge_q = _pick(boxes.axes2, p) * _number(boxes.size2, p), _pick(boxes.axes2, q) * _number(boxes.size2, q)
+    edge_p, edge_q = boxes.axes2.column(p) * boxes.size2.component(p), boxes.axes2.column(q) * boxes.size2.component(q)
     for k in range(4):
         a, b = 1.0, 1.0
         if k == 1 or k == 2:

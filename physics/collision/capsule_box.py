@@ -42,12 +42,6 @@ def _capsule_box(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i3
 
 
 @ti.func
-def component(v: ti.template(), axis: ti.i32):
-    """The number of a vector along an axis that is known at run time."""
-    return ti.select(axis == 0, v.x, ti.select(axis == 1, v.y, v.z))
-
-
-@ti.func
 def _places(lanes: ti.template(), pos: ti.template(), half: ti.template(), size: ti.template()):
     """Where on the segment pos + t half, in the box's frame, contacts are: t, and how much farther the second one is.
 
@@ -184,13 +178,13 @@ def _beyond_edge(
     if away == 1 or away == 2 or away == 4:  # not across both faces, nor along both of them from the edge on
         across = (edge + 1) % 3
         other = (edge + 2) % 3
-        if ti.abs(component(half, across)) <= ti.abs(component(half, other)):
+        if ti.abs(half.component(across)) <= ti.abs(half.component(other)):
             across = other
         forward = (away >> across) & 1
         sign = ti.select(forward == 1, lanes.real(1.0), lanes.real(-1.0))
         left = ti.select(((upward >> edge) & 1) == forward, 1.0 - along, 1.0 + along)  # of the edge, in half edges
-        second = ti.min(1.0 - sign * t, 2.0 * component(size, across) / ti.abs(component(half, across)))
-        second = sign * ti.min(second, component(size, edge) * left / ti.abs(component(half, edge)))
+        second = ti.min(1.0 - sign * t, 2.0 * size.component(across) / ti.abs(half.component(across)))
+        second = sign * ti.min(second, size.component(edge) * left / ti.abs(half.component(edge)))
     return second
 
 
@@ -207,10 +201,10 @@ def _beyond_corner(lanes: ti.template(), differ: ti.i32, t: ti.template(), half:
         if differ == 3 or differ == 5 or differ == 6:
             sign, alone = -sign, 7 - differ
         axis = alone >> 1
-        if component(half, axis) ** 2 > 0.5 * half.dot(half):
-            second = sign * ti.min(1.0 - sign * t, 2.0 * component(size, axis) / ti.abs(component(half, axis)))
+        if half.component(axis) ** 2 > 0.5 * half.dot(half):
+            second = sign * ti.min(1.0 - sign * t, 2.0 * size.component(axis) / ti.abs(half.component(axis)))
         else:
             next1, next2 = (axis + 1) % 3, (axis + 2) % 3
-            second = ti.min(1.0 + sign * t, 2.0 * component(size, next1) / ti.abs(component(half, next1)))
-            second = -sign * ti.min(second, 2.0 * component(size, next2) / ti.abs(component(half, next2)))
+            second = ti.min(1.0 + sign * t, 2.0 * size.component(next1) / ti.abs(half.component(next1)))
+            second = -sign * ti.min(second, 2.0 * size.component(next2) / ti.abs(half.component(next2)))
     return second

@@ -16,7 +16,7 @@ from .capsule_box import capsule_box
 from .contacts import append, clear_contacts, detection_distance, limit_contacts
 from .convex import convex_convex
 from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_ellipsoid, plane_mesh
-from .poses import root_of, seen_from_root
+from .poses import bounds_meet, cautious, root_of, seen_from_root
 from .primitives import (
     closest_on_segments,
     nearly_parallel,
@@ -31,15 +31,9 @@ from .work_list import append_points, clear_list, list_near
 
 
 @ti.func
-def _cautious(distance: ti.template()):
-    """A little more than a distance: more than single precision rounds."""
-    return distance * (1.0 + 1e-6)
-
-
-@ti.func
 def _touching_distance(model: ti.template(), g1: ti.i32, g2: ti.i32):
     """Sum of both radii and the detection distance: spheres farther apart have no contact."""
-    return _cautious(model.geom_size.at(g1, 0) + model.geom_size.at(g2, 0) + detection_distance(model, g1, g2))
+    return cautious(model.geom_size.at(g1, 0) + model.geom_size.at(g2, 0) + detection_distance(model, g1, g2))
 
 
 @ti.func
@@ -62,14 +56,6 @@ def plane_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.
         contact = plane_point(lanes, plane, normal, work.geom_xpos[g2] + axis * half, model.geom_size.at(g2, 0))
         contact = contact.with_tangent(axis)
         append(model, work, g1, g2, contact, lanes.mask(contact.dist <= detection_distance(model, g1, g2)))
-
-
-@ti.func
-def _bounds_meet(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, apart: ti.template()):
-    """Whether in some lane the bounding spheres of a pair, their centres `apart`, are close enough for a contact."""
-    bound = _cautious(model.geom_rbound[g1] + model.geom_rbound[g2] + detection_distance(model, g1, g2))
-    lanes = work.precise_lanes
-    return lanes.any(lanes.mask(apart.dot(apart) <= bound * bound))
 
 
 @ti.func
@@ -113,7 +99,7 @@ def sphere_sphere_pair(model: ti.template(), work: ti.template(), g1: ti.i32, g2
 def sphere_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """The sphere against the nearest sphere in the capsule."""
     center1, center2 = work.geom_offset[g1], seen_from_root(model, work, g1, g2)
-    if _bounds_meet(model, work, g1, g2, center1 - center2):
+    if work.precise_lanes.any(bounds_meet(model, work, g1, g2, center1 - center2)):
         half = work.geom_axis[g2] * model.geom_size.at(g2, 1)
         nearest = center2 + half * segment_parameter(center1, center2, half)
         _append_spheres(model, work, g1, g2, center1, nearest, work.precise_lanes.real(1.0))
@@ -149,7 +135,7 @@ def capsule_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: t
     """One contact, or two when the capsules are parallel: at both ends of the stretch that both cover."""
     lanes = work.precise_lanes
     center1, center2 = work.geom_offset[g1], seen_from_root(model, work, g1, g2)
-    if _bounds_meet(model, work, g1, g2, center1 - center2):
+    if lanes.any(bounds_meet(model, work, g1, g2, center1 - center2)):
         half1 = work.geom_axis[g1] * model.geom_size.at(g1, 1)
         half2 = work.geom_axis[g2] * model.geom_size.at(g2, 1)
         x1, x2, parallel = closest_on_segments(lanes, center1, half1, center2, half2)

@@ -2,6 +2,8 @@
 
 import taichi as ti
 
+from .contacts import detection_distance
+
 
 @ti.func
 def root_of(model: ti.template(), work: ti.template(), g: ti.i32):
@@ -25,3 +27,16 @@ def seen_from_root(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti
 def geom_axes(model: ti.template(), work: ti.template(), g: ti.i32):
     """The geom's frame in the world."""
     return (work.xquat[model.geom_bodyid[g]] * model.geom_quat[g]).matrix()
+
+
+@ti.func
+def cautious(distance: ti.template()):
+    """A little more than a distance: more than single precision rounds."""
+    return distance * (1.0 + 1e-6)
+
+
+@ti.func
+def bounds_meet(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, apart: ti.template()):
+    """Mask: the bounding spheres of a pair, their centres `apart`, are close enough for a contact."""
+    bound = cautious(model.geom_rbound[g1] + model.geom_rbound[g2] + detection_distance(model, g1, g2))
+    return work.precise_lanes.mask(apart.dot(apart) <= bound * bound)

@@ -11,8 +11,8 @@ import taichi as ti
 
 from ..math import Vec3
 from .contact_point import ContactPoint
-from .contacts import append, detection_distance
-from .poses import seen_from_root
+from .contacts import append
+from .poses import bounds_meet, seen_from_root
 
 
 @ti.func
@@ -39,8 +39,7 @@ def list_near(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.
     for p in range(first, end):
         g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
         apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
-        bound = (model.geom_rbound[g1] + model.geom_rbound[g2] + detection_distance(model, g1, g2)) * (1.0 + 1e-6)
-        list_pair(work, p, work.precise_lanes.mask(apart.dot(apart) <= bound * bound))
+        list_pair(work, p, bounds_meet(model, work, g1, g2, apart))
 
 
 @ti.func

@@ -42,6 +42,10 @@ class Vec3(LaneValue):
             self.x * other.y - self.y * other.x,
         )
 
+    def component(self, k: Any) -> Any:
+        """Number k, 0 to 2, which may be known at run time only."""
+        return expr_init(ti.select(k == 0, self.x, ti.select(k == 1, self.y, self.z)))
+
     def norm(self) -> Any:
         """Length."""
         return ti.sqrt(self.dot(self))
@@ -87,6 +91,10 @@ class Mat3(LaneValue):
     def parts(self) -> tuple:
         """The components."""
         return self.x, self.y, self.z
+
+    def column(self, k: Any) -> Vec3:
+        """Column k, 0 to 2, which may be known at run time only."""
+        return self.x.select(k == 0, self.y.select(k == 1, self.z))
 
     def rows(self) -> tuple:
         """The nine numbers row by row, MuJoCo's order of a rotation matrix."""

@@ -20,7 +20,7 @@ class Features:
 
     Attributes:
         ball_joints: limits, springs and actuators on ball and free joints, and the midpoint rule of single free bodies.
-        hulls: planes against cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
+        hulls: planes against ellipsoids, cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
         solids: spheres against cylinders; spheres, capsules and boxes against boxes.
         convex: all other pairs of convex shapes, by GJK and EPA.
         mixed_precision: a solver of single precision computes positions, from the coordinates to the distances of
