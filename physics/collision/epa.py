@@ -25,11 +25,11 @@ SLIVER = 1e-9
 def _add_face(one: ti.template(), f: ti.i32, i: ti.i32, j: ti.i32, k: ti.i32):
     """Face f with these corners, counterclockwise seen from outside."""
     p, q, r = one.ccd_point[i], one.ccd_point[j], one.ccd_point[k]
-    normal, sides, foot = triangle_normal(p, q, r)
+    normal, sides, foot = triangle_normal(one.ccd_lanes, p, q, r)
     square = normal.dot(normal)
     height = one.ccd_lanes.real(FAR)
     if square > SLIVER**2 * sides:
-        normal = normal * (1.0 / ti.sqrt(ti.max(square, NO_AREA)))
+        normal = normal * (1.0 / ti.sqrt(ti.max(square, one.ccd_lanes.constant(NO_AREA))))
         height = normal.dot(foot)
     one.ccd_corners[f] = i | (j << CORNER_BITS) | (k << (2 * CORNER_BITS))
     one.ccd_normal.put(f, normal)
@@ -194,6 +194,6 @@ def simplex_as_face(one: ti.template(), search: ti.template()):
     length = ti.sqrt(search.square)
     j, k = ti.min(search.kept - 1, 1), ti.min(search.kept - 1, 2)
     one.ccd_corners[0] = (j << CORNER_BITS) | (k << (2 * CORNER_BITS))
-    one.ccd_normal.put(0, search.near * (-1.0 / ti.max(length, NO_AREA)))
+    one.ccd_normal.put(0, search.near * (-1.0 / ti.max(length, one.ccd_lanes.constant(NO_AREA))))
     one.ccd_height.put(0, -length)
     search.faces, search.chosen = 1, 0

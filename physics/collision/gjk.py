@@ -18,7 +18,7 @@ THIN = 1e-20
 """Squared sine below which a simplex has no volume: it holds nothing."""
 NOISE = 1e-11
 """Sine below which a triangle has no area: rounding of coordinates would say where on it a point is."""
-NO_AREA = 1e-37
+NO_AREA = 1e-290
 """Least of what is divided by in a triangle: its corners may fall together."""
 DISTANCE, FILL, DEPTH, FOUND, NOTHING = range(5)
 """Phases: the distance is sought; the simplex gets the corners that it lacks; the depth is sought; the ends."""
@@ -53,12 +53,12 @@ class Search(LaneValue):
 def start_search(lanes: Any, toward: Vec3) -> Search:
     """From the point `toward`, which the difference of the shapes has inside."""
     square = let(toward.dot(toward))
-    near = toward.select(square > NO_AREA, Vec3(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0)))
+    near = toward.select(square > lanes.constant(NO_AREA), Vec3(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0)))
     return Search(near, lanes.real(1e30), *[0] * 7)
 
 
 @traced
-def _normal(a: Vec3, b: Vec3, c: Vec3) -> tuple:
+def _normal(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
     """Normal of a triangle, as long as twice its area; product of its shorter sides' squared lengths; a point.
 
     The product of any two sides is the normal; that of the short ones is exact. The point is on the line of the long
@@ -71,14 +71,14 @@ def _normal(a: Vec3, b: Vec3, c: Vec3) -> tuple:
     sides = let(ti.select(long_ab, y, x) * ti.select(long_ac | long_ab, z, y))
     long = bc.select(z >= ti.max(x, y), ac.select(y >= x, ab))
     corner = b.select(z >= ti.max(x, y), a)
-    foot = corner - long * (long.dot(corner) / ti.max(long.dot(long), NO_AREA))
+    foot = corner - long * (long.dot(corner) / ti.max(long.dot(long), lanes.constant(NO_AREA)))
     return first.cross(second), sides, foot
 
 
 @ti.func
-def triangle_normal(a: ti.template(), b: ti.template(), c: ti.template()):
+def triangle_normal(lanes: ti.template(), a: ti.template(), b: ti.template(), c: ti.template()):
     """As `_normal`, for kernels."""
-    return _normal(a, b, c)
+    return _normal(lanes, a, b, c)
 
 
 @traced
@@ -93,9 +93,9 @@ def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
     d1, d2 = let(-ab.dot(a)), let(-ac.dot(a))
     d3, d4 = let(-ab.dot(b)), let(-ac.dot(b))
     d5, d6 = let(-ab.dot(c)), let(-ac.dot(c))
-    bc, least = c - b, NO_AREA
+    bc, least = c - b, lanes.constant(NO_AREA)
     spread = let(ti.max(ab.dot(ab), ac.dot(ac), bc.dot(bc)) * (a.dot(a) + b.dot(b) + c.dot(c)))
-    normal, _, foot = _normal(a, b, c)
+    normal, _, foot = _normal(lanes, a, b, c)
     flat = let(normal.dot(normal) < NOISE**2 * spread)
     normal = Vec3(zero, zero, zero).select(flat, normal)
     va, vb, vc = let(normal.dot(b.cross(c))), let(normal.dot(c.cross(a))), let(normal.dot(a.cross(b)))
@@ -213,4 +213,4 @@ def across(one: ti.template(), kept: ti.i32):
             d = Vec3(e.y, -e.x, lanes.real(0.0))
     elif kept == 3:
         d = (one.ccd_point[1] - a).cross(one.ccd_point[2] - a)
-    return d * (1.0 / ti.max(d.norm(), NO_AREA))
+    return d * (1.0 / ti.max(d.norm(), lanes.constant(NO_AREA)))

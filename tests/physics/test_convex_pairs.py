@@ -162,7 +162,7 @@ def single(request) -> tuple:
 
 @pytest.mark.parametrize("k", range(len(PAIRS)), ids=NAMES)
 def test_normals_prove_distances(single, k):
-    """To 1e-11 in double precision; in single precision 99 % to a few millionths of a metre."""
+    """To 1e-11 in double precision; in single precision to the rounding of poses, some 1e-7 of what is metres away."""
     precision, mjm, qpos, mine, yours = single
     data, pair = mujoco.MjData(mjm), geoms(mjm, k)
     errors = []
@@ -180,10 +180,7 @@ def test_normals_prove_distances(single, k):
             assert yours[env][k][0, 0] > REACH - 1e-5, env  # just at the end of reach
     assert len(errors) > POSES // 4
     print(f"{NAMES[k]}: {np.quantile(errors, [0.5, 0.9, 0.99, 1])}")
-    if precision == "64":
-        assert max(errors) < 2e-11
-    else:
-        assert np.quantile(errors, 0.99) < 5e-6
+    assert max(errors) < (2e-11 if precision == "64" else 6e-6)
 
 
 @pytest.mark.parametrize("k", range(len(PAIRS)), ids=NAMES)
