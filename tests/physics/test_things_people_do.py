@@ -56,7 +56,8 @@ def side_by_side() -> str:
         height = 0.26 if ground in ("cube", "can") else 0.06
         cells.append(
             f'<frame pos="{k % 5 - 2} {k // 5 - 2} 0">{GROUNDS[ground].format(mask, k)}'
-            f'<body name="on {k}" pos="0 0 {height}"><freejoint/><geom {SHAPES[shape]} mass=".5" {mask}/></body></frame>'
+            f'<body name="on {k}" pos="0 0 {height}"><freejoint/><geom {SHAPES[shape]} mass=".5" {mask}/></body>'
+            "</frame>"
         )
     return world("".join(cells))
 
@@ -140,7 +141,7 @@ def test_energy_does_not_grow(at_rest):
 
 @pytest.fixture(scope="module", params=LENGTHS)
 def built(request) -> Run:
-    """A stack of ten plates; beside it a hole between four boxes, and a peg above it: a little turned, off the middle."""
+    """A stack of ten plates, and a hole between four boxes with a peg above it, a little turned and off the middle."""
     tumble.init(precision="32")
     plates = "".join(
         f'<body pos="{1 + 0.003 * (i % 3)} 0 {0.0105 + 0.0205 * i}"><freejoint/>'
