@@ -29,12 +29,20 @@ itself where it is larger than one."""
 
 ARGUMENTS = 512  # bytes: the addresses and shapes of a kernel's arrays
 
+SHAPES = """<mujoco><asset><mesh name="wedge" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .15 .1 .15 .1"/></asset><worldbody>
+  <geom type="box" size="1 1 .1" pos="0 0 -.1"/>
+  <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .12 .08"/></body>
+  <body pos=".05 .02 .3" euler="3 5 8"><freejoint/><geom type="cylinder" size=".09 .1"/></body>
+  <body pos=".5 0 .1" euler="10 20 30"><freejoint/><geom type="mesh" mesh="wedge"/></body>
+  <body pos=".52 .02 .4" euler="30 20 30"><freejoint/><geom type="ellipsoid" size=".08 .1 .12"/></body>
+</worldbody></mujoco>"""
 MODELS = {
     "ant": lambda: load("Ant"),
     "humanoid": lambda: load("Humanoid"),
     "capsules": lambda: Model.from_mjspec(
         pile(CAPSULE, [0.06, 0.05, 0], 8), solver="cg", tolerance=1e-14, iterations=300
     ),  # at their default tolerance, conjugate gradients end where rounding has led them
+    "shapes": lambda: Model.from_mjcf(SHAPES),  # closed forms of boxes, and GJK with EPA
 }
 PROGRAM = """
 import sys, torch
@@ -71,7 +79,9 @@ def reference_steps(name, precision):
     return found, solver.model.mj.nq
 
 
-@pytest.mark.parametrize(("name", "precision"), [("ant", "64"), ("capsules", "64"), ("humanoid", "32")])
+@pytest.mark.parametrize(
+    ("name", "precision"), [("ant", "64"), ("capsules", "64"), ("humanoid", "32"), ("shapes", "64")]
+)
 def test_a_step_is_that_of_a_processor(name, precision, tmp_path):
     """From the same states; and a step copies, allocates and waits for nothing but the kernel's few arguments."""
     steps, nq = reference_steps(name, precision)
