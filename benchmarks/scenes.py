@@ -13,6 +13,7 @@ import numpy as np
 from .. import assets
 from ..physics import Model, RigidSolver
 from ..physics.runtime import init
+from .hull_scenes import add_hulls, arm, quadruped
 from .models import SETTINGS, scatter
 from .physics import compare, new_result
 from .results import Result, Table
@@ -102,6 +103,15 @@ def pile(kind: mujoco.mjtGeom, size: list[float], count: int) -> mujoco.MjSpec:
     return spec
 
 
+def pile_of_hulls(count: int) -> mujoco.MjSpec:
+    """As `pile`, of meshes with 20 to 60 corners."""
+    spec = pile(BOX, [0.1, 0.08, 0.06], count)
+    bodies = [geom for geom in spec.geoms if geom.type == BOX]
+    for geom, mesh in zip(bodies, add_hulls(spec, count), strict=True):
+        geom.type, geom.meshname = mujoco.mjtGeom.mjGEOM_MESH, mesh
+    return spec
+
+
 def boxes_apart(count: int) -> mujoco.MjSpec:
     """Boxes side by side on a plane, which touch nothing else."""
     spec = _empty()
@@ -154,6 +164,9 @@ SCENES = {
     "capsules-27": Scene(lambda: pile(CAPSULE, [0.05, 0.05, 0], 27), 3.0),
     "bin-boxes-27": Scene(lambda: pile(BOX, [0.1, 0.08, 0.06], 27), 2.0),
     "bin-boxes-64": Scene(lambda: pile(BOX, [0.1, 0.08, 0.06], 64), 2.0),
+    "bin-hulls-27": Scene(lambda: pile_of_hulls(27), 2.0),
+    "arm-hulls": Scene(lambda: arm(TIMESTEP), 5.0),
+    "quadruped-boxes": Scene(lambda: quadruped(TIMESTEP), 5.0),
     "pyramid-55": Scene(lambda: pyramid(10), 2.0),
     "humanoids-3": Scene(lambda: robots("humanoid.xml", 3), 8.0),
     "humanoids-10": Scene(lambda: robots("humanoid.xml", 10), 6.0),
