@@ -1,8 +1,15 @@
 """Where geoms are, as the narrow phase needs them: from the root of a tree, so that distances keep their digits."""
 
+from typing import Any
+
 import taichi as ti
 
+from ..math import Mat3, Vec3
+from ..math.lanes import let, traced
 from .contacts import detection_distance
+
+CAUTION = 1.0 + 1e-6
+"""Times a distance that is compared: more than single precision rounds."""
 
 
 @ti.func
@@ -31,8 +38,8 @@ def geom_axes(model: ti.template(), work: ti.template(), g: ti.i32):
 
 @ti.func
 def cautious(distance: ti.template()):
-    """A little more than a distance: more than single precision rounds."""
-    return distance * (1.0 + 1e-6)
+    """A little more than a distance."""
+    return distance * CAUTION
 
 
 @ti.func
@@ -40,3 +47,30 @@ def bounds_meet(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i3
     """Mask: the bounding spheres of a pair, their centres `apart`, are close enough for a contact."""
     bound = cautious(model.geom_rbound[g1] + model.geom_rbound[g2] + detection_distance(model, g1, g2))
     return work.precise_lanes.mask(apart.dot(apart) <= bound * bound)
+
+
+@ti.func
+def boxes_meet(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, apart: ti.template()):
+    """Mask: no face of the boxes around both geoms, their origins `apart`, keeps them too far apart for a contact."""
+    lanes = work.precise_lanes
+    axes1, axes2 = geom_axes(model, work, g1), geom_axes(model, work, g2)
+    meet = _no_face_between(
+        axes1, model.geom_half[g1], axes2, model.geom_half[g2], apart, detection_distance(model, g1, g2)
+    )
+    return lanes.mask(meet)
+
+
+@traced
+def _no_face_between(axes1: Mat3, half1: Vec3, axes2: Mat3, half2: Vec3, apart: Vec3, reach: Any) -> Any:
+    """Six of the fifteen directions that can part two boxes: their axes (Ericson 2005, section 4.4.1)."""
+    cosines = [[let(ti.abs(a.dot(b))) for b in axes2.parts()] for a in axes1.parts()]
+    meet = None
+    for axes, own, other, turned in (
+        (axes1, half1, half2, cosines),
+        (axes2, half2, half1, list(zip(*cosines, strict=True))),
+    ):
+        for axis, half, row in zip(axes.parts(), own.parts(), turned, strict=True):
+            bound = half + reach + row[0] * other.x + row[1] * other.y + row[2] * other.z
+            close = ti.abs(axis.dot(apart)) <= bound * CAUTION
+            meet = close if meet is None else meet & close
+    return meet

@@ -12,7 +12,7 @@ import taichi as ti
 from ..math import Vec3
 from .contact_point import ContactPoint
 from .contacts import append
-from .poses import bounds_meet, seen_from_root
+from .poses import bounds_meet, boxes_meet, seen_from_root
 
 
 @ti.func
@@ -35,11 +35,13 @@ def list_pair(work: ti.template(), p: ti.i32, near: ti.template()):
 
 @ti.func
 def list_near(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
-    """Mid phase of the pairs `first` to `end`: list those whose bounding spheres are within reach."""
+    """Mid phase of the pairs `first` to `end`: list those whose bounding spheres and boxes are within reach."""
     for p in range(first, end):
         g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
         apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
-        list_pair(work, p, bounds_meet(model, work, g1, g2, apart))
+        near = bounds_meet(model, work, g1, g2, apart)
+        if work.precise_lanes.any(near):
+            list_pair(work, p, near * boxes_meet(model, work, g1, g2, apart))
 
 
 @ti.func

@@ -98,6 +98,7 @@ REALS: tuple[Field, ...] = (
     _F("geom_quat", ("ngeom",), 4, "", "orientation in the body frame"),
     _F("geom_size", ("ngeom",), 3, "m", "size, by type as in MuJoCo"),
     _F("geom_rbound", ("ngeom",), 1, "m", "radius of the bounding sphere; 0: a plane"),
+    _F("geom_half", ("ngeom",), 3, "m", "half sides of a box around its origin, in the geom frame"),
     _F("geom_margin", ("ngeom",), 1, "m", "contacts closer than both geoms' margins are constraints"),
     _F("geom_detect", ("ngeom",), 1, "m", "contacts closer than both geoms' margins and gaps are detected"),
     _F("geom_friction", ("ngeom",), 3, "", "sliding, spinning and rolling coefficient"),

@@ -19,6 +19,9 @@ Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
 UNLIMITED = 1e30
 _D = mujoco.mjtDisableBit
 _BALL, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("BALL", "SLIDE", "HINGE"))
+_SPHERE, _CAPSULE, _CYLINDER, _MESH = (
+    int(getattr(mujoco.mjtGeom, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "CYLINDER", "MESH")
+)
 
 
 def disabled(mjm: mujoco.MjModel, *bits: mujoco.mjtDisableBit) -> bool:
@@ -157,6 +160,18 @@ def _limit_damping(mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray) 
     return reference_params(mjm, solref[:, limit_sides(mjm)[0]], _limit_solimp(mjm, solimp)[..., 1])[1]
 
 
+def _half_sides(mjm: mujoco.MjModel, sizes: np.ndarray) -> np.ndarray:
+    """Of the box that holds a geom and has its origin in the middle; a mesh's own box may be smaller."""
+    kinds, half = mjm.geom_type, sizes.copy()
+    for row in np.flatnonzero(np.isin(kinds, (_SPHERE, _CAPSULE, _CYLINDER))):
+        radius, length = sizes[:, row, 0], sizes[:, row, 1]
+        half[:, row, :2] = radius[:, None]
+        half[:, row, 2] = {_SPHERE: radius, _CAPSULE: radius + length, _CYLINDER: length}[kinds[row]]
+    meshes = kinds == _MESH
+    half[:, meshes] = np.abs(mjm.geom_aabb[meshes, :3]) + mjm.geom_aabb[meshes, 3:]
+    return half
+
+
 _SAME = (
     *("qpos0", "qpos_spring", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia"),
     *("condition", "body_subtreemass", "dof_armature", "geom_pos", "geom_quat", "geom_size", "geom_rbound"),
@@ -169,6 +184,7 @@ RULES: dict[str, Rule] = {
     "gravity": (("gravity",), _gravity),
     "solver_scale": (("dof_M0",), _solver_scale),
     "body_invweight0": (("body_invweight0",), lambda mjm, weight: weight[..., 0]),
+    "geom_half": (("geom_size",), _half_sides),
     "geom_detect": (("geom_margin", "geom_gap"), lambda mjm, margin, gap: margin + gap),
     "jnt_stiffness": (("jnt_stiffness",), _stiffness),
     "dof_damping": (("dof_damping",), _damping),
