@@ -9,6 +9,7 @@ import mujoco
 import taichi as ti
 
 from ..math import Vec3
+from ..model.hulls import GRID
 from .poses import geom_axes, seen_from_root
 from .primitives import zero_vector
 
@@ -102,11 +103,42 @@ def _towards(component: ti.template(), size: ti.template()):
 
 @ti.func
 def _farthest_vertex(model: ti.template(), one: ti.template(), g: ti.i32, d: ti.template()):
-    """Of the vertices that are farthest the first one, so that results do not depend on how they are sought."""
+    """Of few vertices that are as far the first one; of many, one that depends on the direction alone."""
     first = model.geom_vertadr[g]
-    best, mark = one.ccd_lanes.real(-1e30), 0
-    for k in range(model.geom_vertnum[g]):
-        height = d.dot(model.vert_pos[first + k])
-        if height > best:
-            best, mark = height, k
+    mark = 0
+    best = d.dot(model.vert_pos[first])
+    if model.geom_gridadr[g] < 0:
+        for k in range(1, model.geom_vertnum[g]):
+            height = d.dot(model.vert_pos[first + k])
+            if height > best:
+                best, mark = height, k
+    else:
+        mark = model.grid_vert[model.geom_gridadr[g] + _cell(d)]
+        best = d.dot(model.vert_pos[first + mark])
+        before = -1
+        while mark != before:  # up to the neighbour that is highest, as long as one is higher
+            before = mark
+            start = model.vert_corneradr[first + before]
+            for corner in range(start, start + model.vert_cornernum[first + before]):
+                k = model.corner_before[corner]
+                height = d.dot(model.vert_pos[first + k])
+                if height > best:
+                    best, mark = height, k
     return mark
+
+
+@ti.func
+def _cell(d: ti.template()):
+    """The cell of `model.hulls.grid_directions` that a direction is in."""
+    x, y, z = ti.abs(d.x), ti.abs(d.y), ti.abs(d.z)
+    along, right, up, face = d.x, d.y, d.z, 0
+    if y > x and y >= z:
+        along, right, up, face = d.y, d.z, d.x, 2
+    elif z > x:
+        along, right, up, face = d.z, d.x, d.y, 4
+    if along < 0.0:
+        face += 1
+    scale = 0.5 * GRID / ti.max(ti.abs(along), SMALLEST)
+    column = ti.min(ti.cast(right * scale + 0.5 * GRID, ti.i32), GRID - 1)
+    row = ti.min(ti.cast(up * scale + 0.5 * GRID, ti.i32), GRID - 1)
+    return (face * GRID + ti.max(column, 0)) * GRID + ti.max(row, 0)

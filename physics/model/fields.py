@@ -54,6 +54,8 @@ INTEGERS: tuple[Field, ...] = (
     _id("geom_collides", ("ngeom",), "1: member of a pair that can touch"),
     _F("geom_vertadr", ("ngeom",), 1, "", "first vertex of its mesh"),
     _F("geom_vertnum", ("ngeom",), 1, "", "number of vertices of its mesh's hull"),
+    _F("geom_gridadr", ("ngeom",), 1, "", "first of its mesh's directions in grid_vert; -1: its vertices are few"),
+    _F("grid_vert", ("ngrid",), 1, "", "vertex that is farthest in a direction, counted from the mesh's first"),
     _F("pair_start", ("npairtype1",), 1, "", "first pair of every row of the dispatch table"),
     _id("pair_geom1", ("npair",), "geom of the smaller type"),
     _id("pair_geom2", ("npair",), "geom of the larger type"),

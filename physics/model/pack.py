@@ -46,6 +46,7 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
         ncorner=len(values["corner_next"]),
         npoly=len(values["poly_vertnum"]),
         npolyvert=len(values["poly_vert"]),
+        ngrid=len(values["grid_vert"]),
     )
     for field in (*INTEGERS, *REALS, *OPTIONS):
         if values[field.name].size != field.length(sizes):
@@ -134,17 +135,20 @@ def _geoms(mjm: mujoco.MjModel) -> dict:
 
 
 def _meshes(mjm: mujoco.MjModel) -> dict:
-    """Vertices and corners of every mesh that a geom uses."""
-    start, count = np.zeros(mjm.ngeom, int), np.zeros(mjm.ngeom, int)
+    """Vertices and corners of every mesh whose geom may touch another."""
+    start, count, grid = np.zeros((3, mjm.ngeom), int)
     hulls, placed = Hulls(), {}
-    for g in np.nonzero(mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[0]:
+    touching = np.unique(possible_pairs(mjm))
+    for g in touching[mjm.geom_type[touching] == int(mujoco.mjtGeom.mjGEOM_MESH)]:
         mesh = int(mjm.geom_dataid[g])
         if mesh not in placed:
             placed[mesh] = hulls.add(mjm, mesh)
-        start[g], count[g] = placed[mesh]
+        start[g], count[g], grid[g] = placed[mesh]
     return {
         "geom_vertadr": start,
         "geom_vertnum": count,
+        "geom_gridadr": grid,
+        "grid_vert": np.array(hulls.grid, int),
         "vert_pos": np.array(hulls.points).reshape(-1, 3),
         "vert_corneradr": np.array(hulls.corner_start, int),
         "vert_cornernum": np.array(hulls.corner_count, int),

@@ -42,6 +42,7 @@ SIZES = (
         "nccdlist",
         "npoly",
         "npolyvert",
+        "ngrid",
     ),
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart")
