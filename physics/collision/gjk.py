@@ -16,8 +16,12 @@ from .primitives import zero_vector
 
 THIN = {False: 1e-9, True: 1e-20}
 """Squared sine below which a simplex has no volume: it holds nothing."""
-NOISE = {False: 1e-6, True: 1e-11}
-"""Sine below which a triangle has no area: rounding of coordinates would say where on it a point is."""
+NOISE = {False: 1e-6, True: 1e-8}
+"""Sine below which a triangle has no area: rounding of coordinates would say where on it a point is.
+
+About the root of the precision: the normal of a triangle as narrow as w is off by the precision over w, which moves the
+foot of a point above it, and that must be less than w.
+"""
 NO_AREA = {False: 1e-37, True: 1e-290}
 """Least of what is divided by in a triangle: its corners may fall together."""
 DISTANCE, FILL, DEPTH, FOUND, NOTHING = range(5)
@@ -177,7 +181,7 @@ def refine(one: ti.template(), search: ti.template()):
         if square < best:
             best, near = square, u.copy()
             weight_w, weight_i, weight_j, corner_i, corner_j = k0, k1, k2, i, j
-    if inside == 0:
+    if inside == 0 and best < search.square:  # else rounding would have it go back: what was found stays
         search.near, search.square = near, best
         stays_i, stays_j = ti.select(weight_i > 0.0, corner_i, -1), ti.select(weight_j > 0.0, corner_j, -1)
         _keep(one, search, stays_i, stays_j, ti.select(weight_w > 0.0, 3, -1))
