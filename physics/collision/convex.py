@@ -13,7 +13,15 @@ from taichi.lang.impl import expr_init
 from ..math.lanes import LaneValue
 from .contact_point import ContactPoint
 from .contacts import detection_distance
-from .epa import expand, nearest_face, simplex_as_face, start_polytope, touching_face
+from .epa import (
+    expand,
+    keep_shallowest,
+    nearest_face,
+    simplex_as_face,
+    start_polytope,
+    take_shallowest,
+    touching_face,
+)
 from .flat_sides import has_flats
 from .gjk import (
     DEPTH,
@@ -164,11 +172,17 @@ def _grow(
     model: ti.template(), one: ti.template(), search: ti.template(), limits: ti.template(), height: ti.template()
 ):
     """A step of EPA with the new corner behind the others, `height` being where its plane is."""
-    enough = height - one.ccd_height[search.chosen] <= limits.exact
-    if enough or search.trips >= model.ccd_iterations or search.points + 1 >= model.nccdpoint:
+    keep_shallowest(model, one, search, height)
+    exact = height - one.ccd_height[search.chosen] <= limits.exact and height - search.depth <= limits.exact
+    if exact:
         search.phase = FOUND
-    elif expand(model, one, search, limits.seen) == 0:
-        search.phase = FOUND
+    else:
+        full = search.trips >= model.ccd_iterations or search.points + 1 >= model.nccdpoint
+        if not full:
+            full = expand(model, one, search, limits.seen) == 0
+        if full:
+            take_shallowest(model, one, search)
+            search.phase = FOUND
 
 
 @ti.func

@@ -206,6 +206,8 @@ CLOSED_FORMS = {
     ("ball", "rod"): -0.4,
     ("rod", "cross"): -0.3,
     ("rod", "rod"): -0.2,
+    ("drum", "disk"): -0.6,
+    ("drum", "rod"): -0.5,
     ("cube", "ball"): -1.3,
     ("cube", "next"): 0.0,
     ("cube", "on"): 0.0,
@@ -215,9 +217,6 @@ CLOSED_FORMS = {
     ("floor", "on"): 3.0,
     ("drum", "floor"): -1.0,
 }
-# Around an axis all directions are as deep as each other, and the polytope is full before the depth is known to 1e-12.
-COAXIAL = {("drum", "disk"): -0.6, ("drum", "rod"): -0.5}
-FULL = 2e-4  # m: of a circle of 0.6 m a polygon of 100 sides lacks 3e-4, and 500 corners are not evenly spread
 
 
 def test_closed_forms(precise):
@@ -227,8 +226,6 @@ def test_closed_forms(precise):
     np.testing.assert_allclose(found.dist[0], list(CLOSED_FORMS.values()), atol=EXACT)
     between = (found.fromto[0, :, 3:] - found.fromto[0, :, :3]).norm(dim=-1)
     np.testing.assert_allclose(between, found.dist[0].abs(), atol=EXACT)
-    found = solver.distance(*zip(*COAXIAL, strict=True))
-    np.testing.assert_allclose(found.dist[0], list(COAXIAL.values()), atol=FULL)
 
 
 def test_far_from_the_origin():
