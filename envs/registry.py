@@ -38,6 +38,7 @@ TASKS = {
     "Humanoid": Row("humanoid", 1000, None),
     "HumanoidStandup": Row("humanoid_standup", 1000, None),
     "Reacher": Row("reacher", 50, -3.75),
+    "Pusher": Row("pusher", 100, 0.0),
 }
 
 

@@ -13,7 +13,15 @@ from taichi.lang.impl import expr_init
 from ..math.lanes import LaneValue
 from .contact_point import ContactPoint
 from .contacts import detection_distance
-from .epa import expand, nearest_face, simplex_as_face, start_polytope, touching_face
+from .epa import (
+    expand,
+    keep_shallowest,
+    nearest_face,
+    simplex_as_face,
+    start_polytope,
+    take_shallowest,
+    touching_face,
+)
 from .flat_sides import has_flats
 from .gjk import (
     DEPTH,
@@ -73,11 +81,18 @@ def convex_convex(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.
 @ti.func
 def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
     """In one lane, whose views are `model` and `one`."""
-    lanes = one.ccd_lanes
     place_geoms(model, one, g1, g2)
-    limits = _limits(model, one, g1, g2)
-    search = start_search(lanes, one.ccd_frame[0] - one.ccd_frame[4])
-    while search.phase < FOUND:
+    limits = search_limits(model, one, g1, g2, detection_distance(model, g1, g2))
+    search = seek(model, one, g1, g2, limits, FOUND)
+    if search.phase == FOUND:
+        _put_contact(model, one, g1, g2, search, limits)
+
+
+@ti.func
+def seek(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, limits: ti.template(), last: ti.i32):
+    """Search the gap or depth of geoms that stand in `ccd_frame`, up to the phase `last`."""
+    search = start_search(one.ccd_lanes, one.ccd_frame[0] - one.ccd_frame[4])
+    while search.phase < last:
         direction = search.near * (-1.0 / search.near.norm())
         if search.phase == DEPTH:
             if search.faces == 0:
@@ -97,13 +112,13 @@ def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
         else:
             put_corner(one, search.points, point, on1, mark1, mark2)
             _grow(model, one, search, limits, direction.dot(point))
-    if search.phase == FOUND:
-        _put_contact(model, one, g1, g2, search, limits)
+    return search
 
 
 @ti.func
-def _limits(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
-    reach = detection_distance(model, g1, g2) + core_radius(model, one, g1) + core_radius(model, one, g2)
+def search_limits(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, farthest: ti.template()):
+    """The `Limits` of a pair that is of no interest where its surfaces are as far apart as `farthest`."""
+    reach = farthest + core_radius(model, one, g1) + core_radius(model, one, g2)
     size = model.geom_rbound[g1] + model.geom_rbound[g2]
     seen = size * SEEN
     exact = ti.max(model.ccd_tolerance[0], seen * 2.0)
@@ -157,11 +172,17 @@ def _grow(
     model: ti.template(), one: ti.template(), search: ti.template(), limits: ti.template(), height: ti.template()
 ):
     """A step of EPA with the new corner behind the others, `height` being where its plane is."""
-    enough = height - one.ccd_height[search.chosen] <= limits.exact
-    if enough or search.trips >= model.ccd_iterations or search.points + 1 >= model.nccdpoint:
+    keep_shallowest(model, one, search, height)
+    exact = height - one.ccd_height[search.chosen] <= limits.exact and height - search.depth <= limits.exact
+    if exact:
         search.phase = FOUND
-    elif expand(model, one, search, limits.seen) == 0:
-        search.phase = FOUND
+    else:
+        full = search.trips >= model.ccd_iterations or search.points + 1 >= model.nccdpoint
+        if not full:
+            full = expand(model, one, search, limits.seen) == 0
+        if full:
+            take_shallowest(model, one, search)
+            search.phase = FOUND
 
 
 @ti.func

@@ -156,13 +156,36 @@ def expand(model: ti.template(), one: ti.template(), search: ti.template(), seen
             one.ccd_normal.put(f, one.ccd_normal[faces])
             one.ccd_height.put(f, one.ccd_height[faces])
     grown = 0
-    if faces + edges <= model.nccdface:
+    if faces + edges < model.nccdface:  # the last place is that of `keep_shallowest`
         grown = 1
         for k in range(edges):
             edge = one.ccd_edge[k]
             _add_face(one, faces + k, edge & (MOST_CORNERS - 1), edge >> CORNER_BITS, new)
         search.points, search.faces = new + 1, faces + edges
     return grown
+
+
+@ti.func
+def keep_shallowest(model: ti.template(), one: ti.template(), search: ti.template(), height: ti.template()):
+    """Remember the chosen face, if the plane of its new corner is nearer to the origin than any before."""
+    if height < search.depth:
+        search.depth = height
+        last = model.nccdface - 1
+        one.ccd_corners[last] = one.ccd_corners[search.chosen]
+        one.ccd_normal.put(last, one.ccd_normal[search.chosen])
+
+
+@ti.func
+def take_shallowest(model: ti.template(), one: ti.template(), search: ti.template()):
+    """That face becomes the only one, as high as its corner was: across it the shapes are no deeper than that.
+
+    Where a polytope is full, or rounding has turned some of its faces inside out, its nearest face proves nothing.
+    """
+    last = model.nccdface - 1
+    one.ccd_corners[0] = one.ccd_corners[last]
+    one.ccd_normal.put(0, one.ccd_normal[last])
+    one.ccd_height.put(0, search.depth)
+    search.faces, search.chosen = 1, 0
 
 
 @ti.func

@@ -16,8 +16,12 @@ from .primitives import zero_vector
 
 THIN = 1e-20
 """Squared sine below which a simplex has no volume: it holds nothing."""
-NOISE = 1e-11
-"""Sine below which a triangle has no area: rounding of coordinates would say where on it a point is."""
+NOISE = 1e-8
+"""Sine below which a triangle has no area: rounding of coordinates would say where on it a point is.
+
+About the root of the precision: the normal of a triangle as narrow as w is off by the precision over w, which moves the
+foot of a point above it, and that must be less than w.
+"""
 NO_AREA = 1e-290
 """Least of what is divided by in a triangle: its corners may fall together."""
 DISTANCE, FILL, DEPTH, FOUND, NOTHING = range(5)
@@ -37,16 +41,17 @@ class Search(LaneValue):
         points: corners of the polytope.
         faces: its faces.
         chosen: its face that is nearest to the origin.
+        depth: least that the shapes were found to reach across a direction, so that they are no deeper.
     """
 
-    def __init__(self, near: Vec3, square: Any, *counts: Any) -> None:
-        self.near, self.square = near.copy(), expr_init(square)
+    def __init__(self, near: Vec3, square: Any, depth: Any, *counts: Any) -> None:
+        self.near, self.square, self.depth = near.copy(), expr_init(square), expr_init(depth)
         self.phase, self.trips, self.kept, self.turned, self.points, self.faces, self.chosen = map(expr_init, counts)
 
     def parts(self) -> tuple:
         """The components."""
         counts = self.phase, self.trips, self.kept, self.turned, self.points, self.faces, self.chosen
-        return self.near, self.square, *counts
+        return self.near, self.square, self.depth, *counts
 
 
 @traced
@@ -54,7 +59,7 @@ def start_search(lanes: Any, toward: Vec3) -> Search:
     """From the point `toward`, which the difference of the shapes has inside."""
     square = let(toward.dot(toward))
     near = toward.select(square > lanes.constant(NO_AREA), Vec3(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0)))
-    return Search(near, lanes.real(1e30), *[0] * 7)
+    return Search(near, lanes.real(1e30), lanes.real(1e30), *[0] * 7)
 
 
 @traced
@@ -177,7 +182,7 @@ def refine(one: ti.template(), search: ti.template()):
         if square < best:
             best, near = square, u.copy()
             weight_w, weight_i, weight_j, corner_i, corner_j = k0, k1, k2, i, j
-    if inside == 0:
+    if inside == 0 and best < search.square:  # else rounding would have it go back: what was found stays
         search.near, search.square = near, best
         stays_i, stays_j = ti.select(weight_i > 0.0, corner_i, -1), ti.select(weight_j > 0.0, corner_j, -1)
         _keep(one, search, stays_i, stays_j, ti.select(weight_w > 0.0, 3, -1))

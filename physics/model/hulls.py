@@ -35,7 +35,7 @@ class Hulls:
 
     def add(self, mjm: mujoco.MjModel, mesh: int) -> tuple[int, int, int]:
         """Append the hull of a mesh; its first vertex, their number, and its first cell of `grid` or -1."""
-        first = len(self.points)
+        first = len(self.corner_start)
         points, hull = _hull(mjm, mesh)
         corners: list[list[tuple[tuple[int, ...], np.ndarray, int, int]]] = [[] for _ in points]
         for p, face in enumerate(hull, mjm.mesh_polyadr[mesh]):
@@ -45,8 +45,8 @@ class Hulls:
                 kept_after = (*after, *[-1] * (3 - len(after)))
                 corners[v].append((kept_after, mjm.mesh_polynormal[p], len(self.faces), face[i - 1]))
             self.faces.append(face)
-        for point, around in zip(points, corners, strict=True):
-            self.points.append(point)
+        self.points.append(points)
+        for around in corners:
             self.corner_start.append(len(self.following))
             self.corner_count.append(len(around))
             for following, normal, number_of_face, before in around:
@@ -54,7 +54,7 @@ class Hulls:
                 self.normals.append(normal)
                 self.corner_face.append(number_of_face)
                 self.before.append(before)
-        return first, len(points), self._add_grid(points)
+        return first, len(points), self._add_grid(points) if hull else -1
 
     def _add_grid(self, points: np.ndarray) -> int:
         if len(points) <= FEW:

@@ -135,11 +135,10 @@ def _geoms(mjm: mujoco.MjModel) -> dict:
 
 
 def _meshes(mjm: mujoco.MjModel) -> dict:
-    """Vertices and corners of every mesh whose geom may touch another."""
+    """Vertices and corners of every mesh that a geom uses."""
     start, count, grid = np.zeros((3, mjm.ngeom), int)
     hulls, placed = Hulls(), {}
-    touching = np.unique(possible_pairs(mjm))
-    for g in touching[mjm.geom_type[touching] == int(mujoco.mjtGeom.mjGEOM_MESH)]:
+    for g in np.nonzero(mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[0]:
         mesh = int(mjm.geom_dataid[g])
         if mesh not in placed:
             placed[mesh] = hulls.add(mjm, mesh)
@@ -149,7 +148,7 @@ def _meshes(mjm: mujoco.MjModel) -> dict:
         "geom_vertnum": count,
         "geom_gridadr": grid,
         "grid_vert": np.array(hulls.grid, int),
-        "vert_pos": np.array(hulls.points).reshape(-1, 3),
+        "vert_pos": np.concatenate([*hulls.points, np.zeros((0, 3))]),
         "vert_corneradr": np.array(hulls.corner_start, int),
         "vert_cornernum": np.array(hulls.corner_count, int),
         "corner_poly": np.array(hulls.corner_face, int),

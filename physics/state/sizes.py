@@ -115,13 +115,28 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     pairs = np.diff(values["pair_start"])
     solids = bool(pairs @ [row.group == "solids" for row in PAIR_TABLE])
     hulls = {"nhullpair": int(pairs @ [bool(row.group) for row in PAIR_TABLE]), "npoint": 8, "npolygon": 24 * solids}
-    return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **rests, **own, **hulls, **_polytope(model)}
+    return {
+        **sizes,
+        "six": 6,
+        "cone": 11,
+        **blocks,
+        **matrices,
+        **rests,
+        **own,
+        **hulls,
+        **polytope_sizes(model, _has_convex_pairs(model)),
+    }
 
 
-def _polytope(model: Model) -> dict[str, int]:
-    """Sizes of what GJK and EPA work with: a polytope of as many corners has twice as many faces, less four."""
-    served = [row.served != "" for row in PAIR_TABLE]
-    has = bool(np.diff(model.values["pair_start"]) @ served)
+def _has_convex_pairs(model: Model) -> bool:
+    return bool(np.diff(model.values["pair_start"]) @ [row.served != "" for row in PAIR_TABLE])
+
+
+def polytope_sizes(model: Model, has: bool) -> dict[str, int]:
+    """Sizes of what GJK and EPA work with, if a kernel has them.
+
+    A polytope of as many corners has twice as many faces, less four.
+    """
     corners = has * (4 + ccd_iterations(model) + 1)
     polygon = has * int(max(16, model.values["poly_vertnum"].max(initial=0)))  # 16: a cylinder's end (`manifold`)
     around = has * int(max(3, model.values["vert_cornernum"].max(initial=0)))  # 3: faces at a corner of a box

@@ -17,8 +17,9 @@ from tumble.envs.noise import Streams
 from tumble.envs.registry import make_task
 
 TASKS = tuple(registry.TASKS)
-NEVER_TERMINATE = ("HalfCheetah", "HumanoidStandup", "Reacher")
+NEVER_TERMINATE = ("HalfCheetah", "HumanoidStandup", "Reacher", "Pusher")
 NEVER_TOUCH = ("InvertedPendulum", "InvertedDoublePendulum", "Reacher")  # they have joint limits alone
+ALWAYS_TOUCH = ("Pusher",)  # its cylinder stands on the table in every step
 
 # Both solvers run to the same tight end, so that what differs is the task and not where a solver stopped.
 TIGHT = {"tolerance": 1e-12, "iterations": 100}
@@ -67,7 +68,7 @@ def draw_pairs(name: str, n: int, options: dict[str, Any] | None = None, seed: i
     env = make_reference(name, options)
     rng = np.random.default_rng(seed)
     wanted_ends = 0 if name in NEVER_TERMINATE else n // 8
-    wanted_touch = 0 if name in NEVER_TOUCH else n * 5 // 8
+    wanted_touch = 0 if name in NEVER_TOUCH else n if name in ALWAYS_TOUCH else n * 5 // 8
     ends, touching, others = [], [], []
     env.reset(seed=seed)
     for _ in range(200 * n):

@@ -17,6 +17,7 @@ from .reference import TIGHT, draw_pairs, make_reference
 
 RUNNERS = ("HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid")
 PLANAR = ("Hopper", "Walker2d")
+OWN_STARTS = ("Reacher", "Pusher")  # without an option for their noise
 RENDERING = ("default_camera_config", "xml_file")  # ours name our own camera and file
 
 VARIATIONS = [
@@ -35,6 +36,7 @@ VARIATIONS = [
     ("HumanoidStandup", {"impact_cost_weight": 1e-3, "impact_cost_range": (0.5, 2.0), "ctrl_cost_weight": 2.0}),
     ("HumanoidStandup", {"exclude_current_positions_from_observation": False, "include_cvel_in_observation": False}),
     ("Reacher", {"reward_dist_weight": 3.0, "reward_control_weight": 0.5}),
+    ("Pusher", {"reward_dist_weight": 3.0, "reward_near_weight": 2.0, "reward_control_weight": 0.5}),
 ]
 
 
@@ -86,7 +88,7 @@ def test_same_effect(name, options, double_precision):
     envs.close()
 
 
-@pytest.mark.parametrize("name", [name for name in TASKS if name != "Reacher"])
+@pytest.mark.parametrize("name", [name for name in TASKS if name not in OWN_STARTS])
 def test_reset_noise_scale(name, double_precision):
     """Starts spread as v5's do: same mean and deviation of every coordinate, zero noise gives the reference."""
     env = make_reference(name, {"reset_noise_scale": 0.3})
@@ -106,23 +108,45 @@ def test_reset_noise_scale(name, double_precision):
     still.close()
 
 
+def drawn_starts(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """A thousand starts of ours and of v5, each (1000, nq + nv)."""
+    env = make_reference(name)
+    theirs = np.array([np.concatenate(_start(env)) for _ in range(1000)])
+    envs = tumble.make_vec(name, 1000)
+    envs.reset(seed=0)
+    ours = torch.cat((envs.unwrapped.solver.qpos, envs.unwrapped.solver.qvel), 1).numpy()
+    envs.close()
+    return ours, theirs
+
+
+def assert_same_distribution(ours: np.ndarray, theirs: np.ndarray) -> None:
+    """Column by column, by Kolmogorov's and Smirnov's test."""
+    for column, wanted in zip(ours.T, theirs.T, strict=True):
+        assert stats.ks_2samp(column, wanted).pvalue > 1e-4
+
+
+def with_polar(state: np.ndarray, columns: slice | list[int], place: slice) -> np.ndarray:
+    """The moving coordinates, and distance and direction of a place in the plane."""
+    plane = state[:, place].T
+    return np.column_stack((state[:, columns], np.hypot(*plane), np.arctan2(*plane)))
+
+
 def test_reacher_starts(double_precision):
     """Its starts have no option: arm and target are distributed as v5's, the target's distance and direction too."""
-    env = make_reference("Reacher")
-    theirs = np.array([np.concatenate(_start(env)) for _ in range(1000)])
-    envs = tumble.make_vec("Reacher", 1000)
-    envs.reset(seed=0)
-    solver = envs.unwrapped.solver
-    ours = torch.cat((solver.qpos, solver.qvel), 1).numpy()
-    for column, wanted in zip(_with_polar(ours).T, _with_polar(theirs).T, strict=True):
-        assert stats.ks_2samp(column, wanted).pvalue > 1e-4
-    assert np.hypot(*ours[:, 2:4].T).max() < 0.2 and not ours[:, 6:].any()
-    envs.close()
+    ours, theirs = drawn_starts("Reacher")
+    moving, target = slice(0, 6), slice(2, 4)
+    assert_same_distribution(with_polar(ours, moving, target), with_polar(theirs, moving, target))
+    assert np.hypot(*ours[:, target].T).max() < 0.2 and not ours[:, 6:].any()
 
 
-def _with_polar(state: np.ndarray) -> np.ndarray:
-    """The moving coordinates, and the target's distance and direction."""
-    return np.column_stack((state[:, :6], np.hypot(*state[:, 2:4].T), np.arctan2(*state[:, 2:4].T)))
+def test_pusher_starts(double_precision):
+    """Cylinder and the arm's velocities are distributed as v5's; no cylinder at the goal, everything else at zero."""
+    ours, theirs = drawn_starts("Pusher")
+    moving, cylinder = [7, 8, *range(11, 18)], slice(7, 9)
+    assert_same_distribution(with_polar(ours, moving, cylinder), with_polar(theirs, moving, cylinder))
+    assert np.hypot(*ours[:, cylinder].T).min() > 0.17
+    resting = np.delete(ours, moving, axis=1)
+    assert not resting.any() and not np.delete(theirs, moving, axis=1).any()
 
 
 def _start(env: gymnasium.Env) -> tuple[np.ndarray, np.ndarray]:
