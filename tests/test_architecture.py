@@ -26,6 +26,7 @@ RANKS = {
     "physics.runtime": 1,
     "physics.math": 1,
     "physics.fields": 2,
+    "physics.geometry": 2,  # of mujoco, numpy and trimesh: it knows no kernel, and kernels know nothing of files
     "physics.model": 3,
     "physics.state": 4,
     "physics.kinematics": 5,
