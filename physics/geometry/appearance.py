@@ -78,8 +78,8 @@ def appearance_of(parts: list[Part]) -> tuple[np.ndarray | None, Appearance | No
     first = parts[0]
     shared = first.image is not None and all(_same_look(part, first) for part in parts)
     if shared and first.colours is not None:
-        uvs = np.concatenate([part.uvs for part in parts if part.uvs is not None])
-        return uvs, Appearance(first.colours[0] / 255.0, _pixels(first.image), shininess)
+        covered = np.concatenate([part.uvs for part in parts if part.uvs is not None])
+        return covered, Appearance(first.colours[0] / 255.0, _pixels(first.image), shininess)
     colours = np.concatenate([_flat_colours(part) for part in parts])
     uvs, rgba, image = _palette(colours)
     return uvs, Appearance(rgba, image, shininess)

@@ -95,14 +95,35 @@ def _read(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path) -> None:
 def put_mesh(spec: mujoco.MjSpec, element: mujoco.MjsMesh, mesh: Mesh) -> None:
     """Give a mesh element of a spec these numbers instead of a file, and a material if it has none."""
     element.file, element.content_type = "", ""
-    element.uservert = mesh.vertices.reshape(-1).astype(np.float32)
-    element.userface = mesh.faces.reshape(-1)
-    if mesh.normals is not None:
-        element.usernormal, element.userfacenormal = _indexed(mesh.normals)
+    seen_only = not any(geom.contype or geom.conaffinity for geom in spec.geoms if geom.meshname == element.name)
+    vertices, faces, normals = with_normals(mesh, seen_only)
+    element.uservert = vertices.reshape(-1).astype(np.float32)
+    element.userface = faces.reshape(-1)
+    if normals is not None:
+        element.usernormal = normals.reshape(-1)
     if mesh.uvs is not None:
         element.usertexcoord, element.userfacetexcoord = _indexed(mesh.uvs * [1.0, -1.0] + [0.0, 1.0])
     if mesh.appearance is not None and not element.material:
         element.material = _add_material(spec, element.name, mesh)
+
+
+def with_normals(mesh: Mesh, split: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Vertices, faces, and a normal for each vertex: MuJoCo 4.0.0 keeps no other (it passes over `userfacenormal`).
+
+    Args:
+        mesh: with normals of corners, or none.
+        split: make a vertex of every normal that a vertex has, for sharp edges. Hulls need none of them: where a mesh
+            touches, it keeps its vertices, and has normals only if each vertex has one.
+    """
+    if mesh.normals is None:
+        return mesh.vertices, mesh.faces, None
+    normals, number = _indexed(mesh.normals)
+    pairs = np.stack([mesh.faces.reshape(-1), number], axis=1)
+    kinds, corner = np.unique(pairs, axis=0, return_inverse=True)
+    if not split and len(kinds) > len(mesh.vertices):
+        return mesh.vertices, mesh.faces, None
+    faces = corner.reshape(-1, 3).astype(np.int32)
+    return mesh.vertices[kinds[:, 0]], faces, normals.reshape(-1, 3)[kinds[:, 1]]
 
 
 def _indexed(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -124,7 +124,8 @@ def _pieces_of(mjm: mujoco.MjModel, name: str, options: Mapping[str, Any]) -> li
 
 def _add_meshes(spec: mujoco.MjSpec, base: str, pieces: list[Piece]) -> list[str]:
     """A mesh of the spec for each piece; their names."""
-    taken, names = {mesh.name for mesh in spec.meshes}, []
+    taken = {mesh.name for mesh in spec.meshes}
+    names: list[str] = []
     limit = spec.mesh(base).maxhullvert
     for vertices, faces in pieces:
         number = len(names)
