@@ -2,11 +2,13 @@
 
 import copy
 import os
+from functools import cached_property
 
 import mujoco
 import numpy as np
 
 from ..geometry.decomposition import Decompose, Hulls, MeshOptions
+from ..geometry.store import GeometryStore
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, pack
 from .sanity import ModelLoadError
@@ -45,6 +47,11 @@ class Model:
             raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error
         self.max_contacts = choices.max_contacts or default_max_contacts(self.mj)
         check_size(loaded.source.label, self.values)
+
+    @cached_property
+    def geometry(self) -> GeometryStore:
+        """All geometry of the model, what touches apart from what is drawn; made when it is first asked for."""
+        return GeometryStore.of(self.mj)
 
     def dof_paths(self) -> list[list[int]]:
         """For every dof, in descending order, the dofs that move its body up to it: itself, its parent, and so on."""

@@ -239,8 +239,11 @@ def test_a_mesh_that_coacd_fails_on_is_an_error():
 def test_hulls_with_fewer_vertices(tmp_path):
     trimesh.creation.icosphere(3).export(str(tmp_path / "ball.ply"))
     text = f"""<mujoco><compiler meshdir="{tmp_path}"/>
-      <asset><mesh name="ball" file="ball.ply"/><mesh name="other" file="ball.ply"/></asset><worldbody><body><freejoint/><geom type="mesh" mesh="ball"/></body>
-      <body pos="3 0 0"><freejoint/><geom type="mesh" mesh="other"/></body></worldbody></mujoco>"""
+      <asset><mesh name="ball" file="ball.ply"/><mesh name="other" file="ball.ply"/></asset>
+      <worldbody>
+        <body><freejoint/><geom type="mesh" mesh="ball"/></body>
+        <body pos="3 0 0"><freejoint/><geom type="mesh" mesh="other"/></body>
+      </worldbody></mujoco>"""
 
     def vertices_of_hulls(**options):
         mjm = Model.from_mjcf(text, **options).mj
