@@ -31,7 +31,8 @@ class SolverShapes(SolverParameters):
         """Bounds of geoms in the world, as tight as their types allow (n, k, 2, 3), m; see `get` for when.
 
         `[..., 0, :]` is the lower corner and `[..., 1, :]` the upper. A plane is a half-space, so that most of its
-        bounds are infinite. An environment whose pose is not finite has bounds that are not, and no other has.
+        bounds are infinite. An environment whose pose is not finite has bounds that are not, and no other has. It is
+        quickest where `xpos` and `xquat` are outputs of the solver.
 
         Args:
             geoms: ids or names of k geoms, one of them, or None for all; a single one is k = 1.

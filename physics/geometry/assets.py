@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -46,20 +47,20 @@ class MeshFiles:
         return message if path is None or path in message else f"{message} (mesh '{named.group(1)}', {path})"  # type: ignore[union-attr]
 
 
-def read_meshes(spec: mujoco.MjSpec, folders: Iterable[Path], place: Callable[[mujoco.MjsMesh], str]) -> MeshFiles:
+def read_meshes(spec: mujoco.MjSpec, folders: Iterable[Path], place: Callable[[str, Any], str]) -> MeshFiles:
     """Put meshes of foreign formats into a spec, and look the files of all others over.
 
     Args:
         spec: changed.
         folders: where paths of files start, the first that has the file counts: that of the model, of attached ones.
-        place: where the element of a mesh stands, for messages.
+        place: where an element stands, by its kind ("mesh", "texture", ...) and itself, for messages.
 
     Raises:
         MeshFileError: with the mesh and its file.
     """
     found = MeshFiles()
     folders = list(folders)
-    _check_other_files(spec, folders)
+    _check_other_files(spec, folders, place)
     for mesh in spec.meshes:
         if not mesh.file:
             continue
@@ -68,7 +69,7 @@ def read_meshes(spec: mujoco.MjSpec, folders: Iterable[Path], place: Callable[[m
         try:
             _read(spec, mesh, path)
         except MeshFileError as error:
-            raise MeshFileError(f"{place(mesh)}: mesh '{mesh.name}', {path}: {error}") from error
+            raise MeshFileError(f"{place('mesh', mesh)}: mesh '{mesh.name}', {path}: {error}") from error
     return found
 
 
@@ -157,7 +158,7 @@ def _free_name(base: str, taken: set[str]) -> str:
     return name
 
 
-def _check_other_files(spec: mujoco.MjSpec, folders: list[Path]) -> None:
+def _check_other_files(spec: mujoco.MjSpec, folders: list[Path], place: Callable[[str, Any], str]) -> None:
     """Refuse devices, pipes and sparse giants where MuJoCo would read an image or a height field."""
     for kind, setting in _NEED.items():
         for element in getattr(spec, f"{kind}s"):
@@ -167,7 +168,8 @@ def _check_other_files(spec: mujoco.MjSpec, folders: list[Path]) -> None:
                     try:
                         size_of_file(path, LARGEST_FILE)
                     except MeshFileError as error:
-                        raise MeshFileError(f"{kind} '{element.name}', {path}: {error}") from error
+                        where = place(kind, element)
+                        raise MeshFileError(f"{where}: {kind} '{element.name}', {path}: {error}") from error
 
 
 def _asset(spec: mujoco.MjSpec, file: str, below: str) -> bytes | None:

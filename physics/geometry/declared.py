@@ -20,8 +20,8 @@ _GLTF_BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 _GLTF_COUNT = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 _STL_HEAD, _STL_FACE = 84, 50
 _ODD_OBJ = re.compile(
-    rb"^[ \t]*(?:v[ \t][^\n]*(?:nan|inf|e\+?[1-9]\d)"  # no number, or one of 1e10 and more
-    rb"|f[ \t][^\n]*\d{10}"  # more vertices than an int counts
+    rb"^[ \t]*(?:v[ \t][^\n#]*(?:nan|inf|e\+?[1-9]\d)"  # no number, or one of 1e10 and more
+    rb"|f[ \t][^\n#]*\d{10}"  # more vertices than an int counts
     rb"|[vf](?:[ \t]+[^\s#]+){0,2}[ \t\r]*(?:#[^\n]*)?$)",  # two numbers or fewer
     re.MULTILINE | re.IGNORECASE,
 )

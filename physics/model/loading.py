@@ -83,10 +83,13 @@ def _with_meshes(
     apply_options(spec.option, options)
     folders = [Path(spec.modelfiledir), *places.folders]
     try:
-        files = read_meshes(spec, folders, lambda mesh: places.of_element("mesh", mesh.name, mesh.info))
-        notes = meshes.apply(spec, lambda changed: compile_spec(changed, source.label, files))
+        files = read_meshes(spec, folders, lambda kind, found: places.of_element(kind, found.name, found.info))
     except MeshFileError as error:
         raise ModelLoadError(one_line(error)) from error
+    try:
+        notes = meshes.apply(spec, lambda changed: compile_spec(changed, source.label, files))
+    except MeshFileError as error:
+        raise ModelLoadError(f"{source.label}: {one_line(error)}") from error
     return Loaded(compile_spec(spec, source.label, files), spec, source, places, tuple(notes))
 
 

@@ -82,7 +82,7 @@ def corners_of_boxes(size: Tensor) -> Tensor:
 
 
 def _like(tensor: Tensor, values: np.ndarray) -> Tensor:
-    return torch.as_tensor(values, dtype=tensor.dtype, device=tensor.device)
+    return torch.tensor(values, dtype=tensor.dtype, device=tensor.device)  # a copy: the store's cannot be written to
 
 
 def _mesh_box(points: np.ndarray, pos: Tensor, mat: Tensor) -> tuple[Tensor, Tensor]:
