@@ -30,6 +30,7 @@ _BY_CONTENT = {
 }
 _LOOKED_OVER = {"obj": check_obj, "msh": check_msh}
 """What MuJoCo reads alone, after a look at it."""
+_MUJOCOS = (".stl", ".obj", ".msh")
 _NEED = {"texture": "texturedir", "hfield": "meshdir", "skin": "meshdir"}
 """Elements with other files, which MuJoCo reads, and the setting that says where they lie."""
 
@@ -47,13 +48,17 @@ class MeshFiles:
         return message if path is None or path in message else f"{message} (mesh '{named.group(1)}', {path})"  # type: ignore[union-attr]
 
 
-def read_meshes(spec: mujoco.MjSpec, folders: Iterable[Path], place: Callable[[str, Any], str]) -> MeshFiles:
+def read_meshes(
+    spec: mujoco.MjSpec, folders: Iterable[Path], place: Callable[[str, Any], str], all_folders: bool = True
+) -> MeshFiles:
     """Put meshes of foreign formats into a spec, and look the files of all others over.
 
     Args:
         spec: changed.
         folders: where paths of files start, the first that has the file counts: that of the model, of attached ones.
         place: where an element stands, by its kind ("mesh", "texture", ...) and itself, for messages.
+        all_folders: whether there are no others. MuJoCo does not say where a spec came from that a program has attached
+            to this one: a file of its own formats that is not found is left to it then.
 
     Raises:
         MeshFileError: with the mesh and its file.
@@ -66,6 +71,9 @@ def read_meshes(spec: mujoco.MjSpec, folders: Iterable[Path], place: Callable[[s
             continue
         path = _locate(spec, mesh.file, mesh.compiler.meshdir, folders)
         found.paths[mesh.name] = os.fspath(path)
+        if not all_folders and not os.path.lexists(path) and path.suffix.lower() in _MUJOCOS:
+            continue
+        mesh.name = mesh.name or path.stem  # as MuJoCo's parser does
         try:
             _read(spec, mesh, path)
         except MeshFileError as error:

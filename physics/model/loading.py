@@ -83,7 +83,12 @@ def _with_meshes(
     apply_options(spec.option, options)
     folders = [Path(spec.modelfiledir), *places.folders]
     try:
-        files = read_meshes(spec, folders, lambda kind, found: places.of_element(kind, found.name, found.info))
+        files = read_meshes(
+            spec,
+            folders,
+            lambda kind, found: places.of_element(kind, found.name, found.info),
+            all_folders=bool(source.path or source.text),
+        )
     except MeshFileError as error:
         raise ModelLoadError(one_line(error)) from error
     try:

@@ -193,6 +193,32 @@ def test_the_files_of_an_attached_model_lie_beside_it(tmp_path):
     assert Model.from_mjcf(tmp_path / "scene.xml").mj.nmeshface == len(egg().faces)
 
 
+@pytest.mark.parametrize("form", ("obj", "ply"))
+def test_the_files_of_a_spec_that_a_program_attaches(form, tmp_path):
+    """MuJoCo finds its own formats; where others lie it does not tell, and the error names the path."""
+    write(egg(), tmp_path, form)
+    (tmp_path / "child.xml").write_text(
+        f'<mujoco><asset><mesh name="egg" file="egg.{form}"/></asset><worldbody><body name="b">'
+        '<geom type="mesh" mesh="egg"/></body></worldbody></mujoco>'
+    )
+    spec = mujoco.MjSpec()
+    child = mujoco.MjSpec.from_file(str(tmp_path / "child.xml"))
+    spec.worldbody.add_frame().attach_body(child.body("b"), "x_", "")
+    if form == "obj":
+        assert Model.from_mjspec(spec).mj.nmeshface == len(egg().faces)
+    else:
+        with pytest.raises(ValueError, match=r"mesh 'x_egg', egg\.ply: there is no such file"):
+            Model.from_mjspec(spec)
+
+
+def test_a_mesh_without_a_name_has_its_files(tmp_path):
+    write(egg(), tmp_path, "ply")
+    spec = mujoco.MjSpec()
+    spec.add_mesh(file=str(tmp_path / "egg.ply"))
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="egg")
+    assert Model.from_mjspec(spec).mj.nmeshface == len(egg().faces)
+
+
 def test_bytes_that_a_spec_brings_along():
     spec = mujoco.MjSpec()
     spec.assets = {"egg.ply": egg().export(file_type="ply")}
