@@ -71,7 +71,7 @@ def check_dae(data: bytes) -> float:
     parser.CharacterDataHandler = scan.text
     try:
         parser.Parse(data, True)
-    except (expat.ExpatError, ValueError) as error:
+    except (expat.ExpatError, ValueError, LookupError) as error:  # LookupError: an encoding that there is not
         if isinstance(error, MeshFileError):
             raise
         raise MeshFileError(f"its XML is broken or truncated: {error}") from error

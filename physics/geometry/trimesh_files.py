@@ -6,6 +6,7 @@ has y up, as with OBJ in MuJoCo (`refquat` turns it); COLLADA's unit is made met
 """
 
 import io
+import logging
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -90,11 +91,17 @@ def _scene(data: bytes, form: str, folder: Path | None) -> Any:
             f"{form} files are read by {package}, which is not installed: pip install 'tumble[meshes]'"
         ) from error
     options: dict[str, Any] = {"ignore_broken": False} if form == "dae" else {}
+    log = logging.getLogger("trimesh")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return trimesh.load_scene(
-            io.BytesIO(data), file_type=form, resolver=_beside(folder, data), process=False, **options
-        )
+        before = log.level
+        log.setLevel(logging.CRITICAL)  # it tells at length of what becomes an error here
+        try:
+            return trimesh.load_scene(
+                io.BytesIO(data), file_type=form, resolver=_beside(folder), process=False, **options
+            )
+        finally:
+            log.setLevel(before)
 
 
 def _placed(matrix: np.ndarray, mesh: Any) -> Part:
@@ -118,7 +125,7 @@ def _placed(matrix: np.ndarray, mesh: Any) -> Part:
     return part
 
 
-def _beside(folder: Path | None, data: bytes) -> Any:
+def _beside(folder: Path | None) -> Any:
     """What trimesh asks for other files: those beside this one."""
     from trimesh.resolvers import Resolver
 

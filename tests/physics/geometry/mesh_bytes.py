@@ -89,10 +89,16 @@ def glb(vertices, faces, declared=None, change=None) -> bytes:
 
 
 def dae(
-    vertices, faces, declared=None, unit=1.0, nodes='<node><instance_geometry url="#g"/></node>', before=""
+    vertices,
+    faces,
+    declared=None,
+    unit=1.0,
+    nodes='<node><instance_geometry url="#g"/></node>',
+    before="",
+    encoding="utf-8",
 ) -> bytes:
     numbers, indices = " ".join(map(_words, vertices)), " ".join(map(_words, faces))
-    return f"""<?xml version="1.0" encoding="utf-8"?>{before}
+    return f"""<?xml version="1.0" encoding="{encoding}"?>{before}
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
  <asset><unit name="u" meter="{unit}"/><up_axis>Z_UP</up_axis></asset>
  <library_geometries><geometry id="g"><mesh>

@@ -158,6 +158,7 @@ DAE = {
     ),
     "a reference to nothing": ({"nodes": '<node><instance_geometry url="#no"/></node>'}, "not found"),
     "no unit": ({"unit": 0}, "unit"),
+    "no encoding": ({"encoding": "utfnull"}, "encoding"),
 }
 
 
