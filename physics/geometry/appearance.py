@@ -13,6 +13,7 @@ from .files import MeshFileError
 from .mesh import Appearance
 
 MOST_TEXELS = 1 << 24
+"""Of an image, or of all images of a file where they are many."""
 MOST_COLOURS = 4096
 """Colours of a palette; more of them are rounded to fewer bits."""
 _WHITE = np.full(4, 255, np.uint8)
@@ -80,7 +81,8 @@ def appearance_of(parts: list[Part]) -> tuple[np.ndarray | None, Appearance | No
     if shared and first.colours is not None:
         covered = np.concatenate([part.uvs for part in parts if part.uvs is not None])
         return covered, Appearance(first.colours[0] / 255.0, _pixels(first.image), shininess)
-    colours = np.concatenate([_flat_colours(part) for part in parts])
+    means = _mean_colours(parts)
+    colours = np.concatenate([_flat_colours(part, means) for part in parts])
     uvs, rgba, image = _palette(colours)
     return uvs, Appearance(rgba, image, shininess)
 
@@ -92,16 +94,26 @@ def _same_look(part: Part, first: Part) -> bool:
     return same and np.array_equal(part.colours[0], first.colours[0])
 
 
-def _flat_colours(part: Part) -> np.ndarray:
+def _mean_colours(parts: list[Part]) -> dict[int, np.ndarray]:
+    """The mean (4,) of every image, by its identity; each is unpacked once."""
+    images = {id(part.image): part.image for part in parts if part.image is not None}
+    total = sum(image.size[0] * image.size[1] for image in images.values())
+    if total > MOST_TEXELS:
+        raise MeshFileError(f"its textures have {total:,} texels in all, and {MOST_TEXELS:,} are the most")
+    means = {}
+    for key, image in images.items():
+        pixels = _pixels(image)
+        means[key] = np.concatenate([pixels.reshape(-1, pixels.shape[2]).mean(axis=0), [255.0]])[:4]
+    return means
+
+
+def _flat_colours(part: Part, means: dict[int, np.ndarray]) -> np.ndarray:
     """A colour for each face (m, 4); of an image its mean."""
     if part.colours is None:
         return np.tile(_WHITE, (len(part.faces), 1))
     if part.image is None:
         return part.colours
-    pixels = _pixels(part.image)
-    mean = pixels.reshape(-1, pixels.shape[2]).mean(axis=0)
-    tint = np.concatenate([mean, [255.0]])[:4] / 255.0
-    return np.round(part.colours * tint).astype(np.uint8)
+    return np.round(part.colours * means[id(part.image)] / 255.0).astype(np.uint8)
 
 
 def _palette(colours: np.ndarray) -> tuple[np.ndarray | None, np.ndarray, np.ndarray | None]:

@@ -26,6 +26,7 @@ _ODD = re.compile(
     rb"|[vf][ \t](?:[^#]*[ \t/-])?\d{10}",  # more vertices than an int counts, or a vertex as far
     re.IGNORECASE,
 )
+_OLD_MATERIAL = "KHR_materials_pbrSpecularGlossiness"
 _NUMBERED = (b"v ", b"v\t", b"f ", b"f\t")
 _ODD_WORDS = (b"nan", b"inf", b"e+", *(b"e%d" % digit for digit in range(1, 10)))
 _ODD_INDEX = re.compile(rb"[ \t/-]\d{10}")
@@ -154,18 +155,22 @@ def check_off(data: bytes) -> None:
     _check_faces(lines[first : first + faces])
 
 
-def check_glb(data: bytes) -> None:
-    """Refuse a GLB file whose chunks are not there, or that `check_gltf` refuses."""
+def check_glb(data: bytes) -> bool:
+    """Refuse a GLB file whose chunks are not there, or that `check_gltf` refuses; what that returns."""
     if len(data) < 20 or data[:4] != b"glTF":
         raise MeshFileError("it is no GLB file, or its head is truncated")
     _, length, first, kind = struct.unpack_from("<4I", data, 4)
     if length != len(data) or 20 + first > length or kind != 0x4E4F534A:
         raise MeshFileError(f"its head declares {length:,} bytes, {first:,} of them JSON; it has {len(data):,}")
-    check_gltf(data[20 : 20 + first])
+    return check_gltf(data[20 : 20 + first])
 
 
-def check_gltf(data: bytes) -> None:
-    """Refuse a glTF head that asks for more than its file can hold, or for what Tumble does not read."""
+def check_gltf(data: bytes) -> bool:
+    """Refuse a glTF head that asks for more than its file can hold, or for what Tumble does not read.
+
+    Returns:
+        Whether its materials can be read: trimesh unpacks all images to convert those of one old extension.
+    """
     if data.count(b",") + data.count(b"[") + data.count(b"{") > MOST_ROWS:
         raise MeshFileError(f"its JSON has more than {MOST_ROWS:,} entries")
     try:
@@ -179,6 +184,7 @@ def check_gltf(data: bytes) -> None:
     try:
         _check_numbers(head)
         _check_nodes(head)
+        return not any(_OLD_MATERIAL in material.get("extensions", {}) for material in head.get("materials", []))
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise MeshFileError(f"its JSON is not what glTF asks for: {type(error).__name__} {str(error)[:80]}") from error
 

@@ -17,7 +17,7 @@ import numpy as np
 from .appearance import Part, appearance_of, part_of
 from .collada_head import check_dae
 from .declared import check_glb, check_gltf, check_off, check_ply, is_binary_stl
-from .files import MeshFileError, read_beside
+from .files import LARGEST_FILE, MeshFileError, read_beside
 from .mesh import FARTHEST, MOST_FACES, Mesh, cleaned, require_faces, require_near
 
 CHECKS: dict[str, Callable[[bytes], Any]] = {
@@ -46,8 +46,13 @@ def parse_mesh(data: bytes, form: str, folder: Path | None = None) -> Mesh:
     """
     if not data:
         raise MeshFileError("it is empty")
-    unit = CHECKS[form](data)
-    parts = [part for part in _parts(data, form, folder) if len(part.faces)]
+    looked = CHECKS[form](data)
+    options: dict[str, Any] = {}
+    if form == "dae":
+        options["ignore_broken"] = False
+    elif form in ("glb", "gltf"):
+        options["skip_materials"] = not looked
+    parts = [part for part in _parts(data, form, folder, options) if len(part.faces)]
     if not parts:
         raise MeshFileError("it has no faces")
     uvs, appearance = appearance_of(parts)
@@ -57,13 +62,13 @@ def parse_mesh(data: bytes, form: str, folder: Path | None = None) -> Mesh:
     if all(part.normals is not None for part in parts):
         normals = np.concatenate([part.normals for part in parts])
     faces = np.concatenate([part.faces + start for part, start in zip(parts, starts[:-1], strict=True)])
-    return cleaned(Mesh(vertices * unit if form == "dae" else vertices, faces, normals, uvs, appearance))
+    return cleaned(Mesh(vertices * looked if form == "dae" else vertices, faces, normals, uvs, appearance))
 
 
-def _parts(data: bytes, form: str, folder: Path | None) -> list[Part]:
+def _parts(data: bytes, form: str, folder: Path | None, options: dict[str, Any]) -> list[Part]:
     """Every triangle mesh of a file, where its node puts it."""
     try:
-        scene = _scene(data, form, folder)
+        scene = _scene(data, form, folder, options)
         nodes = [(scene.graph[node], node) for node in scene.graph.nodes_geometry]
         found = [(matrix, scene.geometry[name]) for (matrix, name), _ in nodes]
         found = [(matrix, mesh) for matrix, mesh in found if hasattr(mesh, "faces")]
@@ -79,7 +84,7 @@ def _parts(data: bytes, form: str, folder: Path | None) -> list[Part]:
         raise MeshFileError(f"it cannot be read as {form.upper()}: {reason[:200]}") from error
 
 
-def _scene(data: bytes, form: str, folder: Path | None) -> Any:
+def _scene(data: bytes, form: str, folder: Path | None, options: dict[str, Any]) -> Any:
     try:
         import trimesh
 
@@ -90,7 +95,6 @@ def _scene(data: bytes, form: str, folder: Path | None) -> Any:
         raise MeshFileError(
             f"{form} files are read by {package}, which is not installed: pip install 'tumble[meshes]'"
         ) from error
-    options: dict[str, Any] = {"ignore_broken": False} if form == "dae" else {}
     log = logging.getLogger("trimesh")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -133,10 +137,14 @@ def _beside(folder: Path | None) -> Any:
         """Files in one folder and below."""
 
         def __init__(self) -> None:
-            pass
+            self.left = LARGEST_FILE
 
         def get(self, key: str) -> bytes:
-            return read_beside(folder, str(key))
+            data = read_beside(folder, str(key))
+            self.left -= len(data)
+            if self.left < 0:
+                raise MeshFileError(f"the files that it refers to have more than {LARGEST_FILE:,} bytes in all")
+            return data
 
         def keys(self) -> list[str]:
             return []

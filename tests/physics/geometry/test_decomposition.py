@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.physics import Model
+from tumble.physics import Model, RigidSolver
 from tumble.physics.geometry import pieces
 from tumble.physics.geometry.decomposition import MeshOptions
 from tumble.physics.geometry.files import MeshFileError
@@ -80,6 +80,23 @@ def test_pieces_touch_where_the_mesh_is_and_nowhere_else(model):
     assert touches(whole, notch) and not touches(apart, notch)
     for inside in ((0.05, 0.25, 0.1), (0.25, 0.05, 0.1), (0.05, 0.05, 0.02)):
         assert touches(apart, inside) and touches(apart, inside) <= pieces_of
+
+
+@pytest.mark.slow  # for a kernel with all convex shapes
+@needs_coacd
+def test_a_ball_stays_in_the_notch_of_pieces_and_rolls_off_the_hull(tmp_path):
+    bracket().export(str(tmp_path / "l.ply"))
+    text = f"""<mujoco><asset><mesh name="l" file="{tmp_path}/l.ply"/></asset><worldbody>
+      <geom type="plane" size="1 1 1"/>
+      <body pos="0 0 0.001"><freejoint/><geom type="mesh" mesh="l" euler="90 0 0"/></body>
+      <body pos="0.18 -0.05 0.145"><freejoint/><geom name="ball" size="0.04"/></body></worldbody></mujoco>"""
+    for options, stays in (({}, False), ({"decompose": {"l": {**QUICK, "resolution": 500}}}, True)):
+        solver = RigidSolver(Model.from_mjcf(text, **options), num_envs=2)
+        solver.step(1000)
+        solver.forward()
+        x, _, z = solver.get("xpos")[0, 2].tolist()
+        assert (abs(x - 0.18) < CLOSE and abs(z - 0.14) < CLOSE) == stays  # on the lower arm, 0.1 m high
+        solver.close()
 
 
 @needs_coacd

@@ -255,6 +255,29 @@ def test_a_missing_reader_says_what_to_install(tmp_path, load, monkeypatch):
         load(path)
 
 
+def test_parts_with_different_images_take_their_mean_colours(tmp_path, load):
+    scene = trimesh.Scene()
+    for k, colour in enumerate(((200, 0, 0), (0, 100, 0))):
+        mesh = trimesh.creation.box((0.2, 0.3, 0.4))
+        mesh.visual = trimesh.visual.TextureVisuals(uv=np.zeros((8, 2)), image=Image.new("RGB", (4, 4), colour))
+        mesh.visual.material = mesh.visual.material.to_pbr()
+        mesh.visual.material.baseColorFactor = [255, 255, 255, 255]
+        scene.add_geometry(mesh, transform=trimesh.transformations.translation_matrix([k, 0, 0]))
+    scene.export(str(tmp_path / "it.glb"))
+    assert set(map(tuple, colour_of_faces(load(tmp_path / "it.glb")).tolist())) == {(200, 0, 0), (0, 100, 0)}
+
+
+def test_the_files_that_one_refers_to_are_bounded_together(tmp_path, load, bounded):
+    """Each buffer is small by its head; each is the same large file."""
+    (tmp_path / "large.bin").write_bytes(b"")
+    with (tmp_path / "large.bin").open("wb") as file:
+        file.truncate(100 << 20)
+    buffers = [{"byteLength": 8, "uri": "large.bin"}] * 100
+    (tmp_path / "it.gltf").write_text(json.dumps({"asset": {"version": "2.0"}, "buffers": buffers}))
+    with pytest.raises(ValueError, match="in all"):
+        load(tmp_path / "it.gltf")
+
+
 @pytest.mark.parametrize("broken", ("cut", "a bomb"))
 def test_a_broken_image_is_an_error(broken, tmp_path, load, bounded):
     """A picture that ends too early, and one of a billion pixels in a few kilobytes."""
