@@ -14,7 +14,7 @@ from .drivers.interface import STATE, ClosedSolverError, Driver, View
 from .drivers.settings import CONTACTS_FULL, NON_FINITE, Count
 from .model.model import Model
 from .overrides import Overrides
-from .parameters import SolverParameters, on_host
+from .parameters import on_host
 from .queries import SolverQueries
 from .readout.contacts import SOURCES as CONTACT_SOURCES
 from .readout.contacts import Contacts, batched_contacts
@@ -23,6 +23,7 @@ from .readout.inspection import inspect_numbers
 from .readout.returned import Trajectory
 from .retired import retire
 from .runtime import Runtime, ensure_runtime, lane_width
+from .shapes import SolverShapes
 from .state.fields import QUANTITIES
 from .state.sizes import solver_notes
 from .state.snapshot import LARGEST
@@ -30,7 +31,7 @@ from .state.snapshot import LARGEST
 __all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
 
 
-class RigidSolver(SolverParameters, SolverQueries):
+class RigidSolver(SolverShapes, SolverQueries):
     """Steps `num_envs` copies of one model at once.
 
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the

@@ -26,6 +26,7 @@ RANKS = {
     "physics.runtime": 1,
     "physics.math": 1,
     "physics.fields": 2,
+    "physics.geometry": 2,  # of mujoco, numpy and trimesh: it knows no kernel, and kernels know nothing of files
     "physics.model": 3,
     "physics.state": 4,
     "physics.kinematics": 5,
@@ -39,6 +40,7 @@ RANKS = {
     "physics.overrides": 11,
     "physics.parameters": 12,
     "physics.queries": 13,
+    "physics.shapes": 13,
     "physics.solver": 15,
     "physics.rendering": 13,  # reads model and state; beside the solver, not above or below it
     "physics": 16,  # the door: what users import

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import mujoco
 
+from ..geometry.assets import MeshFiles, read_meshes
+from ..geometry.decomposition import MeshOptions
+from ..geometry.files import MeshFileError
 from .options import apply_options
 from .places import Places, Source
 from .sanity import ModelLoadError, reject_impossible
@@ -18,25 +21,34 @@ REJECTED = (ValueError, RuntimeError, MemoryError, *MUJOCO_ERRORS)
 """MuJoCo's errors where it cannot read a file, compile a model or find memory for it."""
 
 
+NO_MESH_OPTIONS = MeshOptions()
+
+
 @dataclass(frozen=True)
 class Loaded:
-    """A compiled model and where it came from; ``spec`` is None for a model that came compiled."""
+    """A compiled model and where it came from; ``spec`` is None for a model that came compiled.
+
+    ``notes`` say what became of its meshes.
+    """
 
     mjm: mujoco.MjModel
     spec: mujoco.MjSpec | None
     source: Source
     places: Places
+    notes: tuple[str, ...] = ()
 
 
-def load_mjcf(path_or_xml: str | os.PathLike, **options: object) -> Loaded:
+def load_mjcf(path_or_xml: str | os.PathLike, meshes: MeshOptions = NO_MESH_OPTIONS, **options: object) -> Loaded:
     """Compile an MJCF file, or an XML string (recognised by its first character, "<").
 
     Args:
         path_or_xml: a path, or MJCF as a string.
+        meshes: what is to be done with its meshes.
         options: fields of mjOption that override the file's.
 
     Raises:
-        ModelLoadError: if the file is missing, is not MJCF or does not compile; the message has MuJoCo's reason.
+        ModelLoadError: if the file is missing, is not MJCF or does not compile, or a file of a mesh cannot be read; the
+            message has the reason.
         ValueError: for an unknown option.
     """
     source = _source(path_or_xml)
@@ -52,18 +64,38 @@ def load_mjcf(path_or_xml: str | os.PathLike, **options: object) -> Loaded:
             spec = mujoco.MjSpec.from_string(source.text)
     except REJECTED as error:
         raise ModelLoadError(f"{source.label}: {one_line(error)}") from error
-    apply_options(spec.option, options)
-    return Loaded(compile_spec(spec, source.label), spec, source, places)
+    return _with_meshes(spec, source, places, meshes, options)
 
 
-def load_mjspec(spec: mujoco.MjSpec, **options: object) -> Loaded:
+def load_mjspec(spec: mujoco.MjSpec, meshes: MeshOptions = NO_MESH_OPTIONS, **options: object) -> Loaded:
     """Compile a copy of an MjSpec, so that later changes to ``spec`` do not reach Tumble."""
     if not isinstance(spec, mujoco.MjSpec):
         raise TypeError(f"expected a mujoco.MjSpec, not {type(spec).__name__}")
     spec = spec.copy()
-    apply_options(spec.option, options)
     source = Source(f"MjSpec '{spec.modelname}'")
-    return Loaded(compile_spec(spec, source.label), spec, source, Places(source.label))
+    return _with_meshes(spec, source, Places(source.label), meshes, options)
+
+
+def _with_meshes(
+    spec: mujoco.MjSpec, source: Source, places: Places, meshes: MeshOptions, options: dict[str, object]
+) -> Loaded:
+    """Compile a spec whose meshes may be in files that MuJoCo does not read, and of which pieces may be made."""
+    apply_options(spec.option, options)
+    folders = [Path(spec.modelfiledir), *places.folders]
+    try:
+        files = read_meshes(
+            spec,
+            folders,
+            lambda kind, found: places.of_element(kind, found.name, found.info),
+            all_folders=bool(source.path or source.text),
+        )
+    except MeshFileError as error:
+        raise ModelLoadError(one_line(error)) from error
+    try:
+        notes = meshes.apply(spec, lambda changed: compile_spec(changed, source.label, files))
+    except MeshFileError as error:
+        raise ModelLoadError(f"{source.label}: {one_line(error)}") from error
+    return Loaded(compile_spec(spec, source.label, files), spec, source, places, tuple(notes))
 
 
 def load_mjmodel(mjm: mujoco.MjModel, **options: object) -> Loaded:
@@ -77,12 +109,12 @@ def load_mjmodel(mjm: mujoco.MjModel, **options: object) -> Loaded:
     return Loaded(mjm, None, Source(label), Places(label))
 
 
-def compile_spec(spec: mujoco.MjSpec, label: str) -> mujoco.MjModel:
+def compile_spec(spec: mujoco.MjSpec, label: str, files: MeshFiles = MeshFiles()) -> mujoco.MjModel:  # noqa: B008
     """Compile ``spec``; a ModelLoadError that starts with ``label`` replaces MuJoCo's ValueError."""
     try:
         return spec.compile()
     except REJECTED as error:
-        raise ModelLoadError(f"{label}: {one_line(error)}") from error
+        raise ModelLoadError(f"{label}: {files.explain(one_line(error))}") from error
 
 
 def check_supported(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Support]:

@@ -2,10 +2,13 @@
 
 import copy
 import os
+from functools import cached_property
 
 import mujoco
 import numpy as np
 
+from ..geometry.decomposition import Decompose, Hulls, MeshOptions
+from ..geometry.store import GeometryStore
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, pack
 from .sanity import ModelLoadError
@@ -34,7 +37,7 @@ class Model:
         """Use the `from_...` constructors instead."""
         loaded, support = check_supported(loaded, strict)
         self.mj, self._spec = loaded.mjm, loaded.spec
-        self.notes = list(support.notes)
+        self.notes = [*loaded.notes, *support.notes]
         self.solver, notes = choose_solver(self.mj, choices.solver)
         self.notes += notes
         self.unused = [str(finding) for finding in support.unused]
@@ -44,6 +47,11 @@ class Model:
             raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error
         self.max_contacts = choices.max_contacts or default_max_contacts(self.mj)
         check_size(loaded.source.label, self.values)
+
+    @cached_property
+    def geometry(self) -> GeometryStore:
+        """All geometry of the model, what touches apart from what is drawn; made when it is first asked for."""
+        return GeometryStore.of(self.mj)
 
     def dof_paths(self) -> list[list[int]]:
         """For every dof, in descending order, the dofs that move its body up to it: itself, its parent, and so on."""
@@ -66,27 +74,49 @@ class Model:
         return spec.compile()
 
     @classmethod
-    def from_mjcf(cls, path_or_xml: str | os.PathLike, *, strict: bool = True, **options: object) -> "Model":
+    def from_mjcf(
+        cls,
+        path_or_xml: str | os.PathLike,
+        *,
+        strict: bool = True,
+        decompose: Decompose = None,
+        maxhullvert: Hulls = None,
+        **options: object,
+    ) -> "Model":
         """Compile an MJCF file, or a string of XML.
+
+        Its meshes may also be glb, gltf, ply, off, dae, or STL as text.
 
         Args:
             path_or_xml: path of the file, or the XML itself.
             strict: refuse a model that uses something unsupported, naming all of it; False drops it with a warning.
+            decompose: meshes or geoms that touch as convex pieces instead of as their hull, by name: a list, or a
+                mapping to options of `coacd.run_coacd` such as {"mug": {"threshold": 0.1}}; True for all that touch.
+            maxhullvert: most vertices of the hull of every mesh, or of meshes by name, as MJCF's attribute of a mesh.
             options: overrides of mjOption's fields.
 
         Raises:
-            ModelLoadError: the file is missing, MuJoCo cannot compile it, or it has numbers that no mechanism has.
+            ModelLoadError: the file or one of a mesh is missing or broken, MuJoCo cannot compile it, or it has numbers
+                that no mechanism has.
             UnsupportedModelError: the model uses what Tumble does not simulate yet.
             ValueError: unknown or impossible option.
         """
         choices, options = take_choices(options)
-        return cls(load_mjcf(path_or_xml, **options), strict, choices)
+        return cls(load_mjcf(path_or_xml, MeshOptions.of(decompose, maxhullvert), **options), strict, choices)
 
     @classmethod
-    def from_mjspec(cls, spec: mujoco.MjSpec, *, strict: bool = True, **options: object) -> "Model":
+    def from_mjspec(
+        cls,
+        spec: mujoco.MjSpec,
+        *,
+        strict: bool = True,
+        decompose: Decompose = None,
+        maxhullvert: Hulls = None,
+        **options: object,
+    ) -> "Model":
         """Compile an MjSpec; see `from_mjcf`."""
         choices, options = take_choices(options)
-        return cls(load_mjspec(spec, **options), strict, choices)
+        return cls(load_mjspec(spec, MeshOptions.of(decompose, maxhullvert), **options), strict, choices)
 
     @classmethod
     def from_mjmodel(cls, mjm: mujoco.MjModel, *, strict: bool = True, **options: object) -> "Model":

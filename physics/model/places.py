@@ -21,6 +21,7 @@ _SECTION = {
     "equality": "equality",
     "pair": "contact",
     "texture": "asset",
+    "mesh": "asset",
     "sensor": "sensor",
     "option": "option",
 }
@@ -42,12 +43,14 @@ class Places:
     """The tags of a model's files: ``tags`` holds (section, tag, attributes, file name, line).
 
     ``devices`` names, each with its place, what is asked for as a file and is something else: a device may have no end.
+    ``folders`` are those of the files of other models that this one attaches: their meshes lie there.
     """
 
     label: str
     tags: list[tuple[str, str, dict[str, str], str, int]] = field(default_factory=list)
     root: str = ""
     devices: list[str] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
 
     @classmethod
     def read(cls, source: Source) -> "Places":
@@ -86,6 +89,15 @@ class Places:
         label = self.label if depth == 0 else path.name
         self._read_text(data, label, folder, stack, depth)
 
+    def _read_attached(self, file: Path) -> None:
+        """Note the folders of a model's file and of those that it attaches, each once; its tags are not this one's."""
+        folders = [*self.folders, file.parent]
+        if file.parent not in self.folders:
+            self.folders = folders
+            below = Places(self.label, folders=folders)
+            below._read_file(file, file.parent, ("",), depth=1)
+            self.folders, self.devices = below.folders, self.devices + below.devices
+
     def _read_text(self, data: bytes, label: str, folder: Path, stack: tuple[str, ...], depth: int) -> None:
         path: list[str] = list(stack)
         parser = expat.ParserCreate()
@@ -99,6 +111,8 @@ class Places:
                 )
             elif tag == "include" and depth < 20:
                 self._read_file(file, folder, tuple(path), depth + 1)
+            elif tag == "model" and "file" in attributes and file.is_file():
+                self._read_attached(file)
             path.append(tag)
             # path: "", mujoco, section, ...; the root of an included file takes mujoco's place
             if depth and len(path) == len(stack) + 1:

@@ -1,0 +1,1 @@
+"""Geometry: files of meshes, convex pieces, the store."""
