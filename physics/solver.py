@@ -15,6 +15,7 @@ from .drivers.settings import CONTACTS_FULL, NON_FINITE, Count
 from .model.model import Model
 from .overrides import Overrides
 from .parameters import SolverParameters, on_host
+from .queries import SolverQueries
 from .readout.contacts import SOURCES as CONTACT_SOURCES
 from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, derive, sources_of
@@ -29,7 +30,7 @@ from .state.snapshot import LARGEST
 __all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
 
 
-class RigidSolver(SolverParameters):
+class RigidSolver(SolverParameters, SolverQueries):
     """Steps `num_envs` copies of one model at once.
 
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the

@@ -25,15 +25,18 @@ def beside(direction):
 
 
 class Meshes(Traced):
-    """Meshes of `MeshTrees`. Rays are in the mesh's frame, with a unit direction; distances are metres."""
+    """Meshes of `MeshTrees`, in the precision `real`.
 
-    def __init__(self, trees, nodes, corners):
-        self.trees, self.nodes, self.corners = trees, nodes, corners
+    Rays are in the mesh's frame, with a unit direction; distances are metres.
+    """
+
+    def __init__(self, trees, nodes, corners, real):
+        self.trees, self.nodes, self.corners, self.real = trees, nodes, corners, real
 
     @ti.func
     def corner(self, triangle, i: ti.template()):
         """The i-th corner of a triangle."""
-        return ti.Vector([self.corners[triangle, 3 * i + c] for c in ti.static(range(3))])
+        return ti.Vector([ti.cast(self.corners[triangle, 3 * i + c], self.real) for c in ti.static(range(3))])
 
     @ti.func
     def outward(self, triangle):

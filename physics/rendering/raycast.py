@@ -332,7 +332,7 @@ def cast_rays_at_meshes(
     height, width = seen.shape[1], seen.shape[2]
     limits = vec3(near, reach, ti.cast(layers, ti.f32))
     for env, y, x in ti.ndrange(seen.shape[0], height, width):
-        dressed = Dressed(Meshes(trees, nodes, corners), skin, rows, texels)
+        dressed = Dressed(Meshes(trees, nodes, corners, ti.f32), skin, rows, texels)
         scene = Scene(kind, shape, paint, solids, pose, bound, env, dressed)
         lens = Lens(frustum, camera, width, height, env)
         cast_pixel(scene, lens, look, tiles, y, x, limits, side, depth, seen, first_look, image)
