@@ -1,8 +1,8 @@
 """Meshes for rays: triangles in the order of a tree of boxes, which numpy builds once for all environments.
 
 The tree of a mesh is complete and binary: node 1 is the root, node i has the children 2 i and 2 i + 1, and all leaves
-are `depth` levels down. Leaf j of L = 2^depth has the triangles j T / L to (j + 1) T / L, rounded down, of the mesh's T.
-So no pointers are stored, and a ray climbs back by shifting the number of its node (`traverse.py`).
+are `depth` levels down. Of L = 2^depth leaves, leaf j has the triangles j T / L to (j + 1) T / L, rounded down, of T in
+the mesh. So no pointers are stored, and a ray climbs back by shifting the number of its node (`traverse.py`).
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""MuJoCo's solid shapes by type: where a ray enters one, and the direction of its surface. All in the geom's own frame."""
+"""MuJoCo's solid shapes by type: where a ray enters one, and the direction of its surface, in the geom's own frame."""
 
 import mujoco
 import numpy as np

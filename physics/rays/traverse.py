@@ -61,7 +61,11 @@ class Meshes(Traced):
 
         `across`, `up` and `direction` are a right-handed frame, in which a triangle seen from outside goes clockwise.
         """
-        a, b, c = self.corner(triangle, 0) - origin, self.corner(triangle, 1) - origin, self.corner(triangle, 2) - origin
+        a, b, c = (
+            self.corner(triangle, 0) - origin,
+            self.corner(triangle, 1) - origin,
+            self.corner(triangle, 2) - origin,
+        )
         ax, bx, cx = a.dot(across), b.dot(across), c.dot(across)
         ay, by, cy = a.dot(up), b.dot(up), c.dot(up)
         of_a, of_b, of_c = bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
@@ -112,7 +116,7 @@ class Meshes(Traced):
 
     @ti.func
     def shares(self, triangle, point):
-        """Weights of a triangle's three corners that make the point of its plane nearest to a point; they add up to 1."""
+        """Weights of a triangle's corners whose mean is the point of its plane nearest to a point; they add up to 1."""
         a = self.corner(triangle, 0)
         u, v, w = self.corner(triangle, 1) - a, self.corner(triangle, 2) - a, point - a
         normal = u.cross(v)

@@ -11,7 +11,17 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from ..rays.shapes import KIND_BOX, KIND_CAPSULE, KIND_CYLINDER, KIND_ELLIPSOID, KIND_MESH, KIND_PLANE, KIND_SPHERE, KINDS, label
+from ..rays.shapes import (
+    KIND_BOX,
+    KIND_CAPSULE,
+    KIND_CYLINDER,
+    KIND_ELLIPSOID,
+    KIND_MESH,
+    KIND_PLANE,
+    KIND_SPHERE,
+    KINDS,
+    label,
+)
 from .dress import Dress, bulk, dress
 from .look import Look
 

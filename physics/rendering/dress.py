@@ -1,8 +1,8 @@
 """How meshes look: their triangles, the normals and texture coordinates at the corners, and the textures.
 
-Normals are the model's, which MuJoCo makes smooth or flat as the file asks. A 2D texture lies as in MuJoCo's viewer: by the
-mesh's own texture coordinates, else projected along the mesh's z axis; texrepeat times, with its first row at 0. Materials
-with a cube texture have their plain colour.
+Normals are the model's, which MuJoCo makes smooth or flat as the file asks. A 2D texture lies as in MuJoCo's viewer: by
+the mesh's own texture coordinates, else projected along the mesh's z axis; texrepeat times, with its first row at 0.
+Materials with a cube texture have their plain colour.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,6 @@ import taichi as ti
 from ..rays.intersect import MISS
 from ..rays.mesh_tree import MeshTrees, mesh_trees
 from ..rays.traced import Traced
-from ..rays.traverse import Meshes
 from .shading import vec3
 
 # columns of `Dress.skin`
@@ -127,7 +126,7 @@ def _faces_in_order(mj: mujoco.MjModel) -> np.ndarray:
 
 
 class Dressed(Traced):
-    """Meshes in a kernel: where rays enter them, and how their surfaces look. Rays and points are in the geom's frame."""
+    """Meshes in a kernel: where rays enter them, and how they look. Rays and points are in the geom's frame."""
 
     def __init__(self, meshes, skin, rows, texels):
         self.meshes, self.skin, self.rows, self.texels = meshes, skin, rows, texels
@@ -165,7 +164,7 @@ class Dressed(Traced):
 
     @ti.func
     def sample(self, row, u, v):
-        """Colour of a texture as displayed, between the four texels around a place in [0, 1]^2; it goes on at its edges."""
+        """Colour of a texture as displayed, between the texels around a place in [0, 1]^2; it goes on at its edges."""
         width, height = self.rows[row, WIDTH], self.rows[row, HEIGHT]
         x, y = u * ti.cast(width, ti.f32) - 0.5, v * ti.cast(height, ti.f32) - 0.5
         left, top = ti.cast(ti.floor(x), ti.i32), ti.cast(ti.floor(y), ti.i32)

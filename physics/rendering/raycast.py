@@ -139,9 +139,7 @@ def lighting(scene: ti.template(), look: ti.template(), row, point, normal, dire
 
 
 @ti.func
-def surface(
-    scene: ti.template(), look: ti.template(), row, triangle, point, normal, direction, far, footprint, reach
-):
+def surface(scene: ti.template(), look: ti.template(), row, triangle, point, normal, direction, far, footprint, reach):
     """Colour of an opaque surface, the same with its mean albedo, and how much of a mirror it is.
 
     `triangle` is that of a mesh, `far` (m) is how far the ray has come, `footprint` (m) how wide the pixel is there.

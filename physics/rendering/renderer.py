@@ -33,12 +33,12 @@ class Images(NamedTuple):
 class BatchRenderer:
     """A ray caster for the visible geoms of a model, without OpenGL.
 
-    Drawn are planes, spheres, capsules, cylinders, ellipsoids, boxes and meshes of geom groups 0 to 2 that are not fully
-    clear, as in MuJoCo's viewer; visible geoms of other types are left out, with one warning that names them. Surfaces
-    have one side (a camera inside a geom looks out of it, and faces of a mesh are seen from outside only) and nothing nearer than MuJoCo's near plane (`vis.map.znear` times
-    `stat.extent`) is seen; there is no far plane. Solids throw shadows and are mirrored in shining planes; planes do
-    neither. Geoms are drawn where their environment has them, but in the model's sizes, also where environments have
-    sizes of their own (`RigidSolver.set_parameters`).
+    Drawn are planes, spheres, capsules, cylinders, ellipsoids, boxes and meshes of geom groups 0 to 2 that are not
+    fully clear, as in MuJoCo's viewer; visible geoms of other types are left out, with one warning that names them.
+    Surfaces have one side (a camera inside a geom looks out of it, and faces of meshes are seen from outside only), and
+    nothing nearer than MuJoCo's near plane (`vis.map.znear` times `stat.extent`) is seen; there is no far plane. Solids
+    throw shadows and are mirrored in shining planes; planes do neither. Geoms are drawn where their environment has
+    them, but in the model's sizes, also where environments have sizes of their own (`RigidSolver.set_parameters`).
 
     Args:
         model: a `Model`.

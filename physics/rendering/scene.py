@@ -18,6 +18,7 @@ mat3 = ti.types.matrix(3, 3, ti.f32)
 OCCLUSION_REACH = 5.0  # bodies dim the sky's light out to this many of their radii
 SURFACE_GAP = 1.0e-4  # m by which a ray that leaves a surface starts above it
 
+
 class Scene(Traced):
     """The geoms of environment `env`; `dressed` are the meshes, of which no code is made where there are none."""
 

@@ -11,7 +11,9 @@ def icosphere(halvings: int) -> Mesh:
     corners = [(0.0, s, t * golden) for s in (-1, 1) for t in (-1, 1)]
     vertices = np.array([np.roll(corner, k) for k in range(3) for corner in corners])
     edge = np.abs(np.linalg.norm(vertices[:, None] - vertices[None], axis=-1) - 2) < 1e-9
-    faces = [(a, b, c) for a in range(12) for b in range(a) for c in range(b) if edge[a, b] and edge[b, c] and edge[c, a]]
+    faces = [
+        (a, b, c) for a in range(12) for b in range(a) for c in range(b) if edge[a, b] and edge[b, c] and edge[c, a]
+    ]
     vertices, faces = vertices / np.linalg.norm(vertices[0]), np.array(faces)
     inward = np.linalg.det(vertices[faces]) < 0
     faces[inward] = faces[inward][:, ::-1]
@@ -45,7 +47,12 @@ def box_with_hole(outer: float, inner: float, height: float) -> Mesh:
     faces = []
     for k in range(4):
         n = (k + 1) % 4
-        sides = ((8 + k, 8 + n, 12 + n, 12 + k), (4 + k, 4 + n, n, k), (k, n, 8 + n, 8 + k), (4 + n, 4 + k, 12 + k, 12 + n))
+        sides = (
+            (8 + k, 8 + n, 12 + n, 12 + k),
+            (4 + k, 4 + n, n, k),
+            (k, n, 8 + n, 8 + k),
+            (4 + n, 4 + k, 12 + k, 12 + n),
+        )
         faces += [corners for a, b, c, d in sides for corners in ((a, b, c), (a, c, d))]
     return np.concatenate(rings), np.array(faces)
 

@@ -13,9 +13,9 @@ from ..models.meshes import attributes, box_with_hole, icosphere, torus
 
 NUM_ENVS, RAYS = 8, 2500
 BESIDE = {"64": 1e-13, "32": 2e-6}
-"""Across the surface, of the way there, or of a metre if that is more: tens of roundings; kinematics takes its share."""
+"""Across the surface, of the way there, or of a metre if that is more: some ten roundings, kinematics' among them."""
 NORMAL = {"64": 1e-9, "32": 1e-4}
-"""Of unit vectors: in double precision roots take half of the digits where a ray grazes; meshes are small triangles."""
+"""Of unit vectors: roots take half of the digits where a ray grazes, and triangles are small."""
 EDGE = {"64": 1e-9, "32": 2e-5}  # of a ray's length: one that turns by this much and meets another geom passed an edge
 ON_EDGE = 5  # of 20,000 rays may
 OPTIONS = (
@@ -24,7 +24,9 @@ OPTIONS = (
     {"flg_static": False},
     {"bodyexclude": 1, "geomgroup": (1, 1, 1, 0, 1, 1)},
 )
-MOVES = "".join(f'<joint type="{kind}" axis="{axis}"/>' for kind in ("slide", "hinge") for axis in ("1 0 0", "0 1 0", "0 0 1"))
+MOVES = "".join(
+    f'<joint type="{kind}" axis="{axis}"/>' for kind in ("slide", "hinge") for axis in ("1 0 0", "0 1 0", "0 0 1")
+)
 XML = f"""
 <mujoco>
   <default><geom contype="0" conaffinity="0"/></default>
@@ -92,7 +94,9 @@ class Scene:
 
     def expected(self, pnt, vec, **options):
         """MuJoCo's answers to rays (num_envs, n, 3)."""
-        found = [self.mj_ray(env, *ray, **options) for env in range(NUM_ENVS) for ray in zip(pnt[env], vec[env], strict=True)]
+        found = [
+            self.mj_ray(env, *ray, **options) for env in range(NUM_ENVS) for ray in zip(pnt[env], vec[env], strict=True)
+        ]
         distance, geom, normal = (np.array(one) for one in zip(*found, strict=True))
         return distance.reshape(pnt.shape[:2]), geom.reshape(pnt.shape[:2]), normal.reshape(pnt.shape)
 
@@ -167,7 +171,9 @@ def test_what_is_no_ray_hits_nothing_and_touches_nobody(scene):
     broken = torch.zeros((NUM_ENVS, 50), dtype=torch.bool)
     for env, ray in ((3, 7), (3, 9), (3, 11), (5, 1)):
         broken[env, ray] = True
-    assert (after.distance[broken] == -1).all() and (after.geom[broken] == -1).all() and (after.normal[broken] == 0).all()
+    assert (
+        (after.distance[broken] == -1).all() and (after.geom[broken] == -1).all() and (after.normal[broken] == 0).all()
+    )
     assert all(torch.equal(one[~broken], other[~broken]) for one, other in zip(before, after, strict=True))
 
 
