@@ -53,7 +53,16 @@ def solid_entry(kind, size, origin, direction):
     t = size.x * 0.0 + MISS
     if kind == KIND_SPHERE:
         t = sphere_entry(origin, size.x)
-    elif kind == KIND_CAPSULE:
+    else:
+        t = turned_entry(kind, size, origin, direction)
+    return t
+
+
+@ti.func
+def turned_entry(kind, size, origin, direction):
+    """The same for solids that look different when they are turned."""
+    t = size.x * 0.0 + MISS
+    if kind == KIND_CAPSULE:
         t = capsule_entry(origin, direction, size.x, size.y)
     elif kind == KIND_BOX:
         t = box_entry(origin, direction, size)

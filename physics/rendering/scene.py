@@ -8,7 +8,7 @@ the world's.
 import taichi as ti
 
 from ..rays.intersect import MISS, plane_entry, sphere_entry, unit
-from ..rays.shapes import KIND_MESH, KIND_PLANE, KIND_SPHERE, solid_entry, solid_normal
+from ..rays.shapes import KIND_MESH, KIND_PLANE, KIND_SPHERE, solid_normal, turned_entry
 from ..rays.traced import Traced
 from . import drawables as columns
 from .shading import checker, mix, vec3
@@ -73,7 +73,7 @@ class Scene(Traced):
                     t = sphere_entry(nearest, self.shape[row, 0])
                 else:
                     turn = self.turn(row)
-                    t = solid_entry(self.kind[row], self.size(row), turn @ nearest, turn @ direction)
+                    t = turned_entry(self.kind[row], self.size(row), turn @ nearest, turn @ direction)
                     if ti.static(self.has_meshes):
                         if self.kind[row] == KIND_MESH:
                             t, triangle = self.dressed.entry(row, turn @ nearest, turn @ direction, start - slide)
