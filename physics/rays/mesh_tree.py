@@ -104,13 +104,14 @@ def box_tree(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     middle = (low.astype(np.float64) + high) / 2
     depth = max(0, int(np.ceil(np.log2(count / MOST_IN_LEAF))))
     order = np.arange(count)
+    rank = np.empty((count, 3), np.int64)  # along each axis
+    rank[np.argsort(middle, axis=0, kind="stable"), np.arange(3)] = order[:, None]
     for level in range(depth):
         starts = _starts(count, level)
         node = np.repeat(np.arange(1 << level), np.diff(starts))
         sorted_middle = middle[order]
         side = np.maximum.reduceat(sorted_middle, starts[:-1]) - np.minimum.reduceat(sorted_middle, starts[:-1])
-        along = sorted_middle[np.arange(count), side.argmax(axis=1)[node]]
-        order = order[np.lexsort((along, node))]
+        order = order[np.argsort(node * count + rank[order, side.argmax(axis=1)[node]])]
     room = ROUNDING * float(np.abs(triangles).max())
     levels = []
     for level in range(depth + 1):

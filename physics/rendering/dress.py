@@ -12,7 +12,7 @@ import numpy as np
 import taichi as ti
 
 from ..rays.intersect import MISS
-from ..rays.mesh_tree import MeshTrees, mesh_trees
+from ..rays.mesh_tree import TRIANGLES, MeshTrees, mesh_trees
 from ..rays.traced import Traced
 from .shading import vec3
 
@@ -109,8 +109,7 @@ def _skin(mj: mujoco.MjModel, trees: MeshTrees) -> np.ndarray:
     skin = np.zeros((len(trees.faces), SKIN_COLUMNS), np.float32)
     skin[:, COORDINATES::2] = 0.5 * trees.corners[:, 0::3]  # projected, unless the mesh has coordinates of its own
     skin[:, COORDINATES + 1 :: 2] = -0.5 * trees.corners[:, 1::3]
-    mesh_of_face = np.repeat(np.arange(mj.nmesh), mj.mesh_facenum)[np.argsort(_faces_in_order(mj))]
-    mesh = mesh_of_face[trees.faces]
+    mesh = np.repeat(trees.meshes, trees.trees[:, TRIANGLES])
     normals = mj.mesh_facenormal[trees.faces] + mj.mesh_normaladr[mesh][:, None]
     skin[:, :COORDINATES] = mj.mesh_normal[normals].reshape(-1, 9)
     own = mj.mesh_texcoordadr[mesh] >= 0
@@ -118,11 +117,6 @@ def _skin(mj: mujoco.MjModel, trees: MeshTrees) -> np.ndarray:
         corners = mj.mesh_facetexcoord[trees.faces[own]] + mj.mesh_texcoordadr[mesh[own]][:, None]
         skin[own, COORDINATES:] = mj.mesh_texcoord[corners].reshape(-1, 6)
     return skin
-
-
-def _faces_in_order(mj: mujoco.MjModel) -> np.ndarray:
-    """Faces of the model, mesh by mesh."""
-    return np.concatenate([adr + np.arange(n) for adr, n in zip(mj.mesh_faceadr, mj.mesh_facenum, strict=True)])
 
 
 class Dressed(Traced):
