@@ -17,57 +17,6 @@ from .traverse import Meshes
 _SHORTEST = mujoco.mjMINVAL  # m: what is shorter has no direction
 
 
-class Target(Traced):
-    """A geom as a ray sees it that begins at 0, in the world's axes; `meshes` are the model's, `tree` is its own."""
-
-    def __init__(self, kind, size, bound, away, turn, meshes, tree, has_meshes):
-        self.kind, self.size, self.bound, self.away, self.turn = kind, size, bound, away, turn
-        self.meshes, self.tree, self.has_meshes = meshes, tree, has_meshes
-
-    @ti.func
-    def hit(self, direction):
-        """Distance (m) to where a ray first goes in or comes out, and the triangle if it is a mesh's; (MISS, -1)."""
-        t, triangle = self.size.x * 0.0 + MISS, -1
-        if self.kind == KIND_PLANE:
-            t = plane_entry(self.turn @ -self.away, self.turn @ direction, self.size)
-        else:
-            slide = self.away.dot(direction)
-            nearest = slide * direction - self.away
-            if nearest.dot(nearest) <= self.bound * self.bound and slide >= -self.bound:
-                o, d = self.turn @ nearest, self.turn @ direction
-                if ti.static(self.has_meshes):
-                    if self.kind == KIND_MESH:
-                        t, triangle = self.meshes.nearest(self.tree, o, d, -slide, t, True)
-                if self.kind != KIND_MESH:
-                    t = self.hit_solid(o, d, -slide)
-                if t < MISS:
-                    t += slide
-        return ti.select(t >= 0.0, t, MISS), triangle
-
-    @ti.func
-    def hit_solid(self, origin, direction, start):
-        """Where a ray first goes into a convex solid or comes out of it, from `start` on; MISS if never."""
-        t = self.size.x * 0.0 + MISS
-        for side in range(2):
-            if t >= MISS:
-                forward = ti.select(side == 0, direction, -direction)
-                met = solid_entry(self.kind, self.size, origin, forward)
-                if met < MISS:
-                    met = ti.select(side == 0, met, -met)
-                    if met >= start:
-                        t = met
-        return t
-
-    @ti.func
-    def normal(self, point, triangle):
-        """Unit vector out of the surface at a point, or of a triangle."""
-        outward = solid_normal(self.kind, self.size, self.turn @ (point - self.away))
-        if ti.static(self.has_meshes):
-            if triangle >= 0:
-                outward = outward * 0.0 + self.meshes.outward(triangle)
-        return unit(self.turn.transpose() @ outward)
-
-
 @ti.func
 def three(array: ti.template(), i, j):
     """A vector in an array."""
@@ -80,7 +29,72 @@ def to_frame(array: ti.template(), i, j):
     return ti.Matrix([[array[i, j, 3 * c + r] for c in ti.static(range(3))] for r in ti.static(range(3))])
 
 
-def make_ray_kernel(dtype: Any, meshes: bool) -> Any:
+class Geoms(Traced):
+    """The geoms of environment `env`, as `RayCaster` lays them out; its sizes are in row `own`.
+
+    Rays begin at `start` and have a unit direction; `tree` and `meshes` are the model's, if it has any.
+    """
+
+    def __init__(self, kinds, sizes, position, rotation, tree, meshes, env, own, has_meshes):
+        self.kinds, self.sizes, self.position, self.rotation = kinds, sizes, position, rotation
+        self.tree, self.meshes, self.env, self.own, self.has_meshes = tree, meshes, env, own, has_meshes
+
+    @ti.func
+    def hit(self, g, start, direction, limit):
+        """Distance (m) to where a ray first goes in or comes out before `limit`, and the triangle if it is a mesh's.
+
+        (limit, -1) if it does neither.
+        """
+        t, triangle = limit, -1
+        away = three(self.position, self.env, g) - start
+        kind = self.kinds[g]
+        if kind == KIND_PLANE:
+            turn = to_frame(self.rotation, self.env, g)
+            t = plane_entry(turn @ -away, turn @ direction, three(self.sizes, self.own, g))
+        else:
+            slide = away.dot(direction)
+            nearest = slide * direction - away
+            bound = self.sizes[self.own, g, 3]
+            if nearest.dot(nearest) <= bound * bound and -bound <= slide <= limit + bound:
+                turn = to_frame(self.rotation, self.env, g)
+                o, d = turn @ nearest, turn @ direction
+                if ti.static(self.has_meshes):
+                    if kind == KIND_MESH:
+                        t, triangle = self.meshes.nearest(self.tree[g], o, d, -slide, limit - slide, True)
+                        t = ti.select(triangle >= 0, t, MISS)  # else rounding might make it nearer than the limit
+                if kind != KIND_MESH:
+                    t = self.hit_solid(kind, three(self.sizes, self.own, g), o, d, -slide)
+                t += slide
+        found = 0.0 <= t < limit
+        return ti.select(found, t, limit), ti.select(found, triangle, -1)
+
+    @ti.func
+    def hit_solid(self, kind, size, origin, direction, start):
+        """Where a ray first goes into a convex solid or comes out of it, from `start` on; MISS if never."""
+        t = size.x * 0.0 + MISS
+        for side in range(2):
+            if t >= MISS:
+                forward = ti.select(side == 0, direction, -direction)
+                met = solid_entry(kind, size, origin, forward)
+                if met < MISS:
+                    met = ti.select(side == 0, met, -met)
+                    if met >= start:
+                        t = met
+        return t
+
+    @ti.func
+    def normal(self, g, point, triangle):
+        """Unit vector out of the surface at a point (world), or of a triangle."""
+        turn = to_frame(self.rotation, self.env, g)
+        local = turn @ (point - three(self.position, self.env, g))
+        outward = solid_normal(self.kinds[g], three(self.sizes, self.own, g), local)
+        if ti.static(self.has_meshes):
+            if triangle >= 0:
+                outward = self.meshes.outward(triangle)
+        return unit(turn.transpose() @ outward)
+
+
+def make_ray_kernel(dtype: Any, has_meshes: bool) -> Any:
     """The kernel for one precision, with or without the code for meshes."""
     r2, r3 = (ti.types.ndarray(dtype, ndim) for ndim in (2, 3))
     i1, i2 = (ti.types.ndarray(ti.i32, ndim) for ndim in (1, 2))
@@ -105,30 +119,25 @@ def make_ray_kernel(dtype: Any, meshes: bool) -> Any:
         normal: r3,
     ):
         for env, ray in ti.ndrange(pnt.shape[0], pnt.shape[1]):
-            start, along = three(pnt, env, ray), three(vec, env, ray)
+            meshes = Meshes(trees, nodes, corners, dtype)
             own = ti.min(env, sizes.shape[0] - 1)
+            geoms = Geoms(kinds, sizes, position, rotation, tree, meshes, env, own, has_meshes)
+            start, along = three(pnt, env, ray), three(vec, env, ray)
             largest = ti.max(ti.abs(along.x), ti.abs(along.y), ti.abs(along.z))
             scaled = along / ti.max(largest, ti.cast(_SHORTEST, dtype))
             length = largest * scaled.norm()
-            best, found, outward = ti.cast(MISS, dtype), -1, along * 0.0
+            best, found, found_triangle = ti.cast(MISS, dtype), -1, -1
             if length >= ti.cast(_SHORTEST, dtype):
                 direction = unit(scaled)
                 for k in range(chosen.shape[0]):
-                    g = chosen[k]
-                    size = three(sizes, own, g)
-                    away = three(position, env, g) - start
-                    table = Meshes(trees, nodes, corners, dtype)
-                    turn = to_frame(rotation, env, g)
-                    target = Target(kinds[g], size, sizes[own, g, 3], away, turn, table, tree[g], meshes)
-                    t, triangle = target.hit(direction)
+                    t, triangle = geoms.hit(chosen[k], start, direction, best)
                     if t < best:
-                        best, found = t, g
-                        if normals == 1:
-                            outward = target.normal(t * direction, triangle)
+                        best, found, found_triangle = t, chosen[k], triangle
             if found >= 0:
                 distance[env, ray] = best / length
                 geom[env, ray] = found
                 if normals == 1:
+                    outward = geoms.normal(found, start + best / length * along, found_triangle)
                     for c in ti.static(range(3)):
                         normal[env, ray, c] = outward[c]
 
