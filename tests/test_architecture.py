@@ -39,6 +39,7 @@ RANKS = {
     "physics.readout": 11,
     "physics.overrides": 11,
     "physics.parameters": 12,
+    "physics.rays": 12,
     "physics.queries": 13,
     "physics.shapes": 13,
     "physics.solver": 15,

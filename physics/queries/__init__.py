@@ -1,4 +1,4 @@
-"""Questions about geoms that no step asks: how far apart they are, and whether they overlap."""
+"""Questions about geoms that no step asks: how far apart they are, whether they overlap, what rays meet."""
 
 import math
 from typing import Any
@@ -12,23 +12,17 @@ from ..overrides import Overrides
 from ..parameters import on_host
 from ..runtime import Runtime
 from .distances import OWN, SOURCES, DistanceQuery, Distances, geom_pairs
+from .rays import SolverRays
 
 __all__ = ["Distances", "SolverQueries"]
 
 _LEAST = 1e-300  # m: above the numbers that processors may take for zero
 
 
-class SolverQueries:
+class SolverQueries(SolverRays):
     """The part of `RigidSolver` that answers them; their kernel is compiled, or loaded, when it is first needed."""
 
-    model: Model
-    num_envs: int
-    runtime: Runtime
-    device: torch.device
-    dtype: torch.dtype
-    _numbers: HostNumbers
     _driver: Driver
-    _overrides: Overrides
     _distances: DistanceQuery | None = None
 
     def distance(self, geom1: Any, geom2: Any, distmax: float = math.inf, envs_idx: Any = None) -> Distances:

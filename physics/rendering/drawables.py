@@ -2,8 +2,8 @@
 
 Drawn are the geoms that MuJoCo's viewer shows by default: groups 0 to 2 with some opacity. Colour is the geom's own, or
 its material's where the geom has none. A material with a flat 2D texture on a plane becomes a two-coloured checker;
-an untextured plane gets a faint one, so that motion over it can be seen. Meshes, height fields and signed-distance
-geoms are not drawn yet: they are named in `Drawables.left_out`.
+an untextured plane gets a faint one, so that motion over it can be seen. Meshes have more to show (`dress.py`). Height
+fields and signed-distance geoms are not drawn yet: they are named in `Drawables.left_out`.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,18 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from ..rays.shapes import (
+    KIND_BOX,
+    KIND_CAPSULE,
+    KIND_CYLINDER,
+    KIND_ELLIPSOID,
+    KIND_MESH,
+    KIND_PLANE,
+    KIND_SPHERE,
+    KINDS,
+    label,
+)
+from .dress import Dress, bulk, dress
 from .look import Look
 
 # columns of `Drawables.shape`, metres
@@ -28,16 +40,9 @@ REFLECTANCE = 6
 EMISSION = 7
 CELL = 8  # 2 columns: checker cell along x and y, metres; 0: plain
 SECOND = 10  # 3 columns: the checker's other colour
-PAINT_COLUMNS = 13
+REPEAT = 13  # 3 columns, of a mesh's texture: how often it is repeated along both coordinates, and its shift
+PAINT_COLUMNS = 16
 
-_TYPES = mujoco.mjtGeom
-KIND_PLANE = int(_TYPES.mjGEOM_PLANE)
-KIND_SPHERE = int(_TYPES.mjGEOM_SPHERE)
-KIND_CAPSULE = int(_TYPES.mjGEOM_CAPSULE)
-KIND_ELLIPSOID = int(_TYPES.mjGEOM_ELLIPSOID)
-KIND_CYLINDER = int(_TYPES.mjGEOM_CYLINDER)
-KIND_BOX = int(_TYPES.mjGEOM_BOX)
-DRAWN_KINDS = (KIND_PLANE, KIND_SPHERE, KIND_CAPSULE, KIND_ELLIPSOID, KIND_CYLINDER, KIND_BOX)
 _HIGHEST_VISIBLE_GROUP = 2
 _UNSET_RGBA = np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)  # MuJoCo's default: "use the material's colour"
 _LIGHT_GREY = 0.85
@@ -55,6 +60,7 @@ class Drawables:
     shape: np.ndarray  # (n, SHAPE_COLUMNS) float32, metres
     paint: np.ndarray  # (n, PAINT_COLUMNS) float32
     solids: np.ndarray  # (k,) int32: rows that are not planes
+    dress: Dress | None  # how the meshes look; None without any
     left_out: tuple[str, ...]  # visible geoms of a type that is not drawn yet, by name
 
 
@@ -62,10 +68,14 @@ def drawables(mj: mujoco.MjModel, look: Look) -> Drawables:
     """Collect the visible geoms of `mj`."""
     group = np.clip(mj.geom_group, 0, mujoco.mjNGROUP - 1)
     visible = [g for g in range(mj.ngeom) if group[g] <= _HIGHEST_VISIBLE_GROUP and _rgba(mj, g)[3] > 0]
-    rows = [g for g in visible if mj.geom_type[g] in DRAWN_KINDS]
+    rows = [g for g in visible if mj.geom_type[g] in KINDS]
+    dressed = dress(mj, rows)
     kind = [int(mj.geom_type[g]) for g in rows]
-    shape = [_shape(mj, g, look) for g in rows]
+    shape = [_shape(mj, g, look, dressed) for g in rows]
     paint = [_paint(mj, g, look) for g in rows]
+    if dressed:
+        for row, repeat in zip(paint, dressed.repeat, strict=True):
+            row[REPEAT : REPEAT + 3] = repeat
     geom = list(rows)
     if all(k == KIND_PLANE for k in kind):
         geom, kind = [*geom, -1], [*kind, -1]
@@ -76,13 +86,9 @@ def drawables(mj: mujoco.MjModel, look: Look) -> Drawables:
         shape=np.array(shape, dtype=np.float32),
         paint=np.array(paint, dtype=np.float32),
         solids=np.flatnonzero(np.array(kind) != KIND_PLANE).astype(np.int32),
-        left_out=tuple(_label(mj, g) for g in visible if g not in rows),
+        dress=dressed,
+        left_out=tuple(label(mj, g) for g in visible if g not in rows),
     )
-
-
-def _label(mj: mujoco.MjModel, g: int) -> str:
-    kind = _TYPES(mj.geom_type[g]).name.removeprefix("mjGEOM_").lower()
-    return f"{mj.geom(g).name or f'geom {g}'} ({kind})"
 
 
 def _rgba(mj: mujoco.MjModel, g: int) -> np.ndarray:
@@ -92,10 +98,14 @@ def _rgba(mj: mujoco.MjModel, g: int) -> np.ndarray:
     return mj.mat_rgba[material] if material >= 0 and np.array_equal(own, _UNSET_RGBA) else own
 
 
-def _shape(mj: mujoco.MjModel, g: int, look: Look) -> list[float]:
+def _shape(mj: mujoco.MjModel, g: int, look: Look, dressed: Dress | None) -> list[float]:
     size = mj.geom_size[g].copy()
     if mj.geom_type[g] == KIND_PLANE and look.endless_planes:
         size[:2] = 0
+    if dressed and mj.geom_type[g] == KIND_MESH:
+        mesh = int(mj.geom_dataid[g])
+        reach = dressed.trees.reach[dressed.trees.meshes.index(mesh)]
+        return [*size, 1.00001 * reach, *bulk(mj, mesh, float(size[2]))]  # not less than what rounding leaves of it
     return [*size, mj.geom_rbound[g], *_core(mj.geom_type[g], size)]
 
 

@@ -9,7 +9,7 @@ from taichi.lang import impl
 
 from ..drivers.gpu_launch import Argument, ColumnKernel
 from ..runtime import Runtime
-from .raycast import cast_rays, cull_tiles
+from .raycast import cast_rays, cast_rays_at_meshes, cull_tiles
 
 
 class RayKernel(ColumnKernel):
@@ -20,15 +20,13 @@ class RayKernel(ColumnKernel):
             super()._compile(arguments)
 
 
-def shared_ray_kernels(runtime: Runtime) -> tuple[RayKernel, RayKernel]:
-    """Kernels of `cull_tiles` and `cast_rays`; made once, then shared."""
-    if "rays" not in runtime.pool:
-        runtime.pool["rays"] = _kernel_of(cull_tiles), _kernel_of(cast_rays)
-    return runtime.pool["rays"]
+def shared_ray_kernels(runtime: Runtime, meshes: bool) -> tuple[RayKernel, RayKernel]:
+    """Kernels of `cull_tiles` and, for models with meshes or without, `cast_rays`; made once, then shared."""
+    return _shared(runtime, cull_tiles), _shared(runtime, cast_rays_at_meshes if meshes else cast_rays)
 
 
-def _kernel_of(decorated: Callable[..., Any]) -> RayKernel:
-    return RayKernel(lambda: decorated)
+def _shared(runtime: Runtime, decorated: Callable[..., Any]) -> RayKernel:
+    return runtime.pool.setdefault(("rays", decorated.__name__), RayKernel(lambda: decorated))
 
 
 @contextmanager

@@ -10,11 +10,15 @@ caller sees to it that literals are traced as float32 (`renderer.py`). Pictures 
 
 import taichi as ti
 
+from ..rays.intersect import MISS, unit
+from ..rays.shapes import KIND_PLANE
+from ..rays.traced import Traced
+from ..rays.traverse import Meshes
 from . import drawables as columns
 from . import look as rows
-from .intersect import MISS, unit, vec3
-from .scene import SURFACE_GAP, Scene, Traced
-from .shading import displayed, fading, fresnel, highlight, look_row, mix, sky, sky_light
+from .dress import Dressed
+from .scene import SURFACE_GAP, Scene
+from .shading import displayed, fading, fresnel, highlight, look_row, mix, sky, sky_light, vec3
 
 TILE = 8  # pixels along a tile's side
 LAYERS = 5  # a ray is taken to have reached the sky when it has passed through or bounced off four surfaces
@@ -24,8 +28,8 @@ _FAINTEST_MIRROR = 0.01  # reflections weaker than this are not followed
 _BRIGHTNESS = vec3(0.3, 0.5, 0.2)  # weights of red, green and blue
 
 F1, F2, F3, F4 = (ti.types.ndarray(dtype=ti.f32, ndim=n) for n in (1, 2, 3, 4))
-I1, I3 = (ti.types.ndarray(dtype=ti.i32, ndim=n) for n in (1, 3))
-U4 = ti.types.ndarray(dtype=ti.u8, ndim=4)
+I1, I2, I3 = (ti.types.ndarray(dtype=ti.i32, ndim=n) for n in (1, 2, 3))
+U2, U4 = (ti.types.ndarray(dtype=ti.u8, ndim=n) for n in (2, 4))
 
 
 class Lens(Traced):
@@ -98,11 +102,11 @@ def cull_tiles(shape: F2, pose: F3, camera: F2, frustum: F1, width: ti.i32, heig
 
 @ti.func
 def first_hit(scene: ti.template(), tiles: ti.template(), tile, mirrored, origin, direction, start):
-    """Nearest front beyond `start` (m): distance and row, (MISS, -1) if none.
+    """Nearest front beyond `start` (m): distance, row and triangle of a mesh, (MISS, -1, -1) if none.
 
     Rays from the camera look through their tile's list, mirrored ones through the solids.
     """
-    nearest, hit = ti.f32(MISS), -1
+    nearest, hit, hit_triangle = ti.f32(MISS), -1, -1
     count = tiles[scene.env, tile, 0]
     if mirrored:
         count = scene.solids.shape[0] if scene.may_hit(origin, direction) else 0
@@ -112,10 +116,10 @@ def first_hit(scene: ti.template(), tiles: ti.template(), tile, mirrored, origin
             row = scene.solids[k]
         else:
             row = tiles[scene.env, tile, k + 1]
-        t = scene.entry(row, origin, direction)
+        t, triangle = scene.entry(row, origin, direction, start)
         if t > start and t * _CLEARLY < nearest:
-            nearest, hit = t, row
-    return nearest, hit
+            nearest, hit, hit_triangle = t, row, triangle
+    return nearest, hit, hit_triangle
 
 
 @ti.func
@@ -135,16 +139,16 @@ def lighting(scene: ti.template(), look: ti.template(), row, point, normal, dire
 
 
 @ti.func
-def surface(scene: ti.template(), look: ti.template(), row, point, normal, direction, far, footprint, reach):
+def surface(scene: ti.template(), look: ti.template(), row, triangle, point, normal, direction, far, footprint, reach):
     """Colour of an opaque surface, the same with its mean albedo, and how much of a mirror it is.
 
-    `far` (m) is how far the ray has come, `footprint` (m) how wide the pixel is there.
+    `triangle` is that of a mesh, `far` (m) is how far the ray has come, `footprint` (m) how wide the pixel is there.
     """
     light, shine, open_sky = lighting(scene, look, row, point, normal, direction, reach)
-    albedo, mean_albedo = scene.albedo(row, point, direction, footprint)
+    albedo, mean_albedo = scene.albedo(row, point, triangle, direction, footprint)
     facing = -normal.dot(direction)
     veil, veiled, mirror = vec3(0.0, 0.0, 0.0), ti.f32(0.0), ti.f32(0.0)
-    if scene.kind[row] == columns.KIND_PLANE:
+    if scene.kind[row] == KIND_PLANE:
         veil, veiled = sky(look, direction), fading(far, look[rows.SETTINGS, 0])
         mirror = (1.0 - veiled) * scene.paint[row, columns.REFLECTANCE] * mix(0.2, 1.0, fresnel(facing))
     else:
@@ -168,7 +172,7 @@ def follow(scene: ti.template(), lens: ti.template(), look: ti.template(), tiles
     layers = ti.cast(limits[2], ti.i32)
     for layer in range(ti.max(layers, 1)):
         if weight > 0.0:
-            t, row = first_hit(scene, tiles, tile, mirrored, origin, direction, start)
+            t, row, triangle = first_hit(scene, tiles, tile, mirrored, origin, direction, start)
             if layer == 0:
                 depth, first_row = t * cosine, row
             if layers == 0:
@@ -178,11 +182,11 @@ def follow(scene: ti.template(), lens: ti.template(), look: ti.template(), tiles
                 colour, plain, weight = colour + behind, plain + behind, 0.0
             else:
                 point = origin + t * direction
-                normal = scene.normal(row, point)
+                normal = scene.normal(row, point, triangle)
                 far = travelled + t
                 footprint = lens.footprint(far * cosine)
                 body, plain_body, mirror = surface(
-                    scene, look, row, point, normal, direction, far, footprint, limits[1]
+                    scene, look, row, triangle, point, normal, direction, far, footprint, limits[1]
                 )
                 opaque = scene.paint[row, columns.ALPHA]
                 if mirrored or opaque < 1.0 or mirror < _FAINTEST_MIRROR:
@@ -217,6 +221,49 @@ def spot(ray, side):
     return (i + (j + 0.5) / n) / n, (j + (n - 0.5 - i) / n) / n
 
 
+@ti.func
+def cast_pixel(
+    scene: ti.template(),
+    lens: ti.template(),
+    look: ti.template(),
+    tiles: ti.template(),
+    y,
+    x,
+    limits,
+    side,
+    depth: ti.template(),
+    seen: ti.template(),
+    first_look: ti.template(),
+    image: ti.template(),
+):
+    """Follow the rays of a pixel of environment `scene.env`; see `cast_rays`."""
+    env = scene.env
+    tile = y // TILE * ((lens.width + TILE - 1) // TILE) + x // TILE
+    n_rays = 1
+    if side > 0:
+        n_rays = side * side if stands_out(first_look, env, y, x) else 0
+    mean, mean_plain = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
+    for ray in range(n_rays):
+        right, down = spot(ray, ti.max(side, 1))
+        at_x, at_y = ti.cast(x, ti.f32) + right, ti.cast(y, ti.f32) + down
+        far, row, colour, plain = follow(scene, lens, look, tiles, tile, at_x, at_y, limits)
+        mean += colour / ti.cast(n_rays, ti.f32)
+        mean_plain += plain
+        if side == 0:
+            depth[env, y, x] = far
+            seen[env, y, x] = row
+    if side > 0:
+        shown = displayed(look, mean)
+        for c in ti.static(range(3)):
+            value = shown[c] if n_rays > 0 else first_look[env, y, x, c]
+            image[env, y, x, c] = ti.cast(255.0 * value + 0.5, ti.u8)
+    elif limits[2] > 0.0:
+        shown = displayed(look, mean)
+        for c in ti.static(range(3)):
+            first_look[env, y, x, c] = shown[c]
+        first_look[env, y, x, 3] = displayed(look, mean_plain).dot(_BRIGHTNESS)
+
+
 @ti.kernel
 def cast_rays(
     kind: I1,
@@ -245,32 +292,45 @@ def cast_rays(
     side > 0: pixels that stand out in `first_look` take the mean of side * side rays; all go to `image`.
     """
     height, width = seen.shape[1], seen.shape[2]
-    across = (width + TILE - 1) // TILE
     limits = vec3(near, reach, ti.cast(layers, ti.f32))
     for env, y, x in ti.ndrange(seen.shape[0], height, width):
         scene = Scene(kind, shape, paint, solids, pose, bound, env)
         lens = Lens(frustum, camera, width, height, env)
-        tile = y // TILE * across + x // TILE
-        n_rays = 1
-        if side > 0:
-            n_rays = side * side if stands_out(first_look, env, y, x) else 0
-        mean, mean_plain = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
-        for ray in range(n_rays):
-            right, down = spot(ray, ti.max(side, 1))
-            at_x, at_y = ti.cast(x, ti.f32) + right, ti.cast(y, ti.f32) + down
-            far, row, colour, plain = follow(scene, lens, look, tiles, tile, at_x, at_y, limits)
-            mean += colour / ti.cast(n_rays, ti.f32)
-            mean_plain += plain
-            if side == 0:
-                depth[env, y, x] = far
-                seen[env, y, x] = row
-        if side > 0:
-            shown = displayed(look, mean)
-            for c in ti.static(range(3)):
-                value = shown[c] if n_rays > 0 else first_look[env, y, x, c]
-                image[env, y, x, c] = ti.cast(255.0 * value + 0.5, ti.u8)
-        elif layers > 0:
-            shown = displayed(look, mean)
-            for c in ti.static(range(3)):
-                first_look[env, y, x, c] = shown[c]
-            first_look[env, y, x, 3] = displayed(look, mean_plain).dot(_BRIGHTNESS)
+        cast_pixel(scene, lens, look, tiles, y, x, limits, side, depth, seen, first_look, image)
+
+
+@ti.kernel
+def cast_rays_at_meshes(
+    kind: I1,
+    shape: F2,
+    paint: F2,
+    solids: I1,
+    pose: F3,
+    bound: F2,
+    camera: F2,
+    frustum: F1,
+    look: F2,
+    tiles: I3,
+    near: ti.f32,
+    reach: ti.f32,
+    layers: ti.i32,
+    side: ti.i32,
+    depth: F3,
+    seen: I3,
+    first_look: F4,
+    image: U4,
+    trees: I2,
+    nodes: F2,
+    corners: F2,
+    skin: F2,
+    rows: I2,
+    texels: U2,
+):
+    """`cast_rays` for models with meshes, whose tables (`MeshTrees`, `Dress`) come last."""
+    height, width = seen.shape[1], seen.shape[2]
+    limits = vec3(near, reach, ti.cast(layers, ti.f32))
+    for env, y, x in ti.ndrange(seen.shape[0], height, width):
+        dressed = Dressed(Meshes(trees, nodes, corners, ti.f32), skin, rows, texels)
+        scene = Scene(kind, shape, paint, solids, pose, bound, env, dressed)
+        lens = Lens(frustum, camera, width, height, env)
+        cast_pixel(scene, lens, look, tiles, y, x, limits, side, depth, seen, first_look, image)

@@ -18,6 +18,7 @@ from .scene import OCCLUSION_REACH
 
 Tables = dict[str, torch.Tensor]
 _GEOM_POSES = ("geom_xpos", "geom_xmat")
+_MESH_TABLES = ("trees", "nodes", "corners", "skin", "rows", "texels")  # of the trees, then of the dress
 _PIXELS_AT_ONCE = 2**22  # working memory is bounded by drawing this many pixels in one go
 
 
@@ -32,12 +33,12 @@ class Images(NamedTuple):
 class BatchRenderer:
     """A ray caster for the visible geoms of a model, without OpenGL.
 
-    Drawn are planes, spheres, capsules, cylinders, ellipsoids and boxes of geom groups 0 to 2 that are not fully clear,
-    as in MuJoCo's viewer; visible geoms of other types are left out, with one warning that names them. Surfaces have
-    one side (a camera inside a geom looks out of it) and nothing nearer than MuJoCo's near plane (`vis.map.znear` times
-    `stat.extent`) is seen; there is no far plane. Solids throw shadows and are mirrored in shining planes; planes do
-    neither. Geoms are drawn where their environment has them, but in the model's sizes, also where environments have
-    sizes of their own (`RigidSolver.set_parameters`).
+    Drawn are planes, spheres, capsules, cylinders, ellipsoids, boxes and meshes of geom groups 0 to 2 that are not
+    fully clear, as in MuJoCo's viewer; visible geoms of other types are left out, with one warning that names them.
+    Surfaces have one side (a camera inside a geom looks out of it, and faces of meshes are seen from outside only), and
+    nothing nearer than MuJoCo's near plane (`vis.map.znear` times `stat.extent`) is seen; there is no far plane. Solids
+    throw shadows and are mirrored in shining planes; planes do neither. Geoms are drawn where their environment has
+    them, but in the model's sizes, also where environments have sizes of their own (`RigidSolver.set_parameters`).
 
     Args:
         model: a `Model`.
@@ -71,8 +72,7 @@ class BatchRenderer:
         self._drawn = drawables(mj, self.look)
         if self._drawn.left_out:
             warnings.warn(
-                f"not drawn yet, only planes, spheres, capsules, cylinders, ellipsoids and boxes are: "
-                f"{', '.join(self._drawn.left_out)}",
+                f"not drawn yet, height fields and signed distance functions: {', '.join(self._drawn.left_out)}",
                 stacklevel=2,
             )
         self._reach = OCCLUSION_REACH * float(self._drawn.shape[:, CORE + 1].max())
@@ -169,10 +169,11 @@ class BatchRenderer:
         lens = (camera, tables["frustum"])
         limits = self.near, self._reach, LAYERS if colour else 0
         if n:
-            cull, cast = shared_ray_kernels(runtime)
+            cull, cast = shared_ray_kernels(runtime, self._drawn.dress is not None)
+            meshes = [tables[name] for name in _MESH_TABLES] if self._drawn.dress else []
             cull((tables["shape"], pose, *lens, self.width, self.height, tiles))
             for side in (0, self.samples) if colour else (0,):
-                cast((*scene, *lens, tables["look"], tiles, *limits, side, depth, seen, first_look, image))
+                cast((*scene, *lens, tables["look"], tiles, *limits, side, depth, seen, first_look, image, *meshes))
         depth.masked_fill_(seen < 0, torch.inf)
         return Images(image, depth, tables["geom"][seen.long()])
 
@@ -181,6 +182,9 @@ class BatchRenderer:
         if device not in self._tables:
             drawn = self._drawn
             arrays = {name: getattr(drawn, name) for name in ("kind", "shape", "paint", "solids")}
+            if drawn.dress:
+                arrays |= {name: getattr(drawn.dress.trees, name) for name in _MESH_TABLES[:3]}
+                arrays |= {name: getattr(drawn.dress, name) for name in _MESH_TABLES[3:]}
             arrays["geom"] = np.append(drawn.geom, np.int32(-1))  # row -1, the sky, is geom -1
             arrays["frustum"] = np.array(self._view.frustum, dtype=np.float32)
             arrays["look"] = self.look.table(self.model.mj.stat.extent, self._view.typical_distance)

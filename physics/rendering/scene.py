@@ -5,53 +5,27 @@ index, so that kernels read ``scene.entry(row, origin, direction)``. Positions a
 the world's.
 """
 
-from typing import ClassVar
-
 import taichi as ti
 
+from ..rays.intersect import MISS, plane_entry, sphere_entry, unit
+from ..rays.shapes import KIND_MESH, KIND_PLANE, KIND_SPHERE, solid_normal, turned_entry
+from ..rays.traced import Traced
 from . import drawables as columns
-from .intersect import (
-    MISS,
-    box_entry,
-    box_normal,
-    capsule_entry,
-    cylinder_entry,
-    cylinder_normal,
-    ellipsoid_entry,
-    plane_entry,
-    sphere_entry,
-    tube_normal,
-    unit,
-    vec3,
-)
-from .shading import checker, mix
+from .shading import checker, mix, vec3
 
 mat3 = ti.types.matrix(3, 3, ti.f32)
 
 OCCLUSION_REACH = 5.0  # bodies dim the sky's light out to this many of their radii
 SURFACE_GAP = 1.0e-4  # m by which a ray that leaves a surface starts above it
 
-_PLANE = columns.KIND_PLANE
-_SPHERE = columns.KIND_SPHERE
-_CAPSULE = columns.KIND_CAPSULE
-_ELLIPSOID = columns.KIND_ELLIPSOID
-_CYLINDER = columns.KIND_CYLINDER
-_BOX = columns.KIND_BOX
-
-
-class Traced:
-    """Base of objects that kernels build while they are traced; the names are Taichi's markers for such classes."""
-
-    _data_oriented: ClassVar[bool] = True
-    _is_wrapped_kernel: ClassVar[bool] = True
-
 
 class Scene(Traced):
-    """The geoms of environment `env`."""
+    """The geoms of environment `env`; `dressed` are the meshes, of which no code is made where there are none."""
 
-    def __init__(self, kind, shape, paint, solids, pose, bound, env):
+    def __init__(self, kind, shape, paint, solids, pose, bound, env, dressed=None):
         self.kind, self.shape, self.paint, self.solids = kind, shape, paint, solids
         self.pose, self.bound, self.env = pose, bound, env
+        self.dressed, self.has_meshes = dressed, dressed is not None
 
     @ti.func
     def position(self, row):
@@ -79,11 +53,15 @@ class Scene(Traced):
         return vec3(self.paint[row, column], self.paint[row, column + 1], self.paint[row, column + 2])
 
     @ti.func
-    def entry(self, row, origin, direction):
-        """Distance along a ray to the front of a geom, MISS if it is not hit; may be negative, behind the origin."""
-        t = ti.f32(MISS)
+    def entry(self, row, origin, direction, start):
+        """Distance along a ray to the front of a geom, and the triangle of a mesh (else -1).
+
+        MISS if it is not hit. Of meshes it is the nearest front from `start` on; of others there is only one, which may
+        be nearer, or behind the origin.
+        """
+        t, triangle = ti.f32(MISS), -1
         away = self.position(row) - origin
-        if self.kind[row] == _PLANE:
+        if self.kind[row] == KIND_PLANE:
             turn = self.turn(row)
             t = plane_entry(turn @ -away, turn @ direction, self.size(row))
         else:
@@ -91,55 +69,32 @@ class Scene(Traced):
             nearest = slide * direction - away
             bound = self.shape[row, columns.BOUND]
             if nearest.dot(nearest) < bound * bound:
-                t = self.solid_entry(row, nearest, direction)
+                if self.kind[row] == KIND_SPHERE:
+                    t = sphere_entry(nearest, self.shape[row, 0])
+                else:
+                    turn = self.turn(row)
+                    t = turned_entry(self.kind[row], self.size(row), turn @ nearest, turn @ direction)
+                    if ti.static(self.has_meshes):
+                        if self.kind[row] == KIND_MESH:
+                            t, triangle = self.dressed.entry(row, turn @ nearest, turn @ direction, start - slide)
                 if t < MISS:
                     t += slide
-        return t
+        return t, triangle
 
     @ti.func
-    def solid_entry(self, row, nearest, direction):
-        """The same for a solid, counted from the ray's point nearest its centre."""
-        t = ti.f32(MISS)
-        size = self.size(row)
-        kind = self.kind[row]
-        if kind == _SPHERE:
-            t = sphere_entry(nearest, size.x)
-        else:
-            turn = self.turn(row)
-            o, d = turn @ nearest, turn @ direction
-            if kind == _CAPSULE:
-                t = capsule_entry(o, d, size.x, size.y)
-            elif kind == _BOX:
-                t = box_entry(o, d, size)
-            elif kind == _CYLINDER:
-                t = cylinder_entry(o, d, size.x, size.y)
-            elif kind == _ELLIPSOID:
-                t = ellipsoid_entry(o, d, size)
-        return t
-
-    @ti.func
-    def normal(self, row, point):
-        """Outward unit normal (world) of a geom at a point of its surface."""
+    def normal(self, row, point, triangle):
+        """Outward unit normal (world) of a geom at a point of its surface, or of its triangle."""
         turn = self.turn(row)
         local = turn @ (point - self.position(row))
-        size = self.size(row)
-        kind = self.kind[row]
-        outward = vec3(0.0, 0.0, 1.0)
-        if kind == _SPHERE:
-            outward = local
-        elif kind == _CAPSULE:
-            outward = tube_normal(local, size.y)
-        elif kind == _BOX:
-            outward = box_normal(local, size)
-        elif kind == _CYLINDER:
-            outward = cylinder_normal(local, size.x, size.y)
-        elif kind == _ELLIPSOID:
-            outward = local / (size * size)
+        outward = solid_normal(self.kind[row], self.size(row), local)
+        if ti.static(self.has_meshes):
+            if triangle >= 0:
+                outward = self.dressed.normal(triangle, local)
         return unit(turn.transpose() @ outward)
 
     @ti.func
-    def albedo(self, row, point, direction, footprint):
-        """Colour of a geom at a surface point, and its mean colour.
+    def albedo(self, row, point, triangle, direction, footprint):
+        """Colour of a geom at a point of its surface, or of its triangle, and its mean colour.
 
         A checker is averaged over the pixel's footprint (m across the ray).
         """
@@ -158,7 +113,17 @@ class Scene(Traced):
             second = self.colour(row, columns.SECOND)
             mean = mix(colour, second, 0.5)
             colour = mix(colour, second, share)
+        if ti.static(self.has_meshes):
+            if triangle >= 0:
+                local = self.turn(row) @ (point - self.position(row))
+                colour *= self.dressed.tint(row, triangle, local, self.repeat(row))
+                mean = colour
         return colour, mean
+
+    @ti.func
+    def repeat(self, row):
+        """How often a mesh's texture is repeated along its two coordinates, and how far it is shifted."""
+        return self.colour(row, columns.REPEAT)
 
     @ti.func
     def centre(self):
@@ -181,7 +146,7 @@ class Scene(Traced):
             for k in range(self.solids.shape[0]):
                 row = self.solids[k]
                 if light > 0.0:
-                    t = self.entry(row, point, sun)
+                    t, _ = self.entry(row, point, sun, SURFACE_GAP)
                     if SURFACE_GAP < t < MISS:
                         light *= 1.0 - self.paint[row, columns.ALPHA]
         return light

@@ -2,8 +2,10 @@
 
 import taichi as ti
 
+from ..rays.intersect import unit
 from . import look as rows
-from .intersect import unit, vec3
+
+vec3 = ti.types.vector(3, ti.f32)
 
 
 @ti.func

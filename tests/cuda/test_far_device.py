@@ -32,6 +32,9 @@ def life(solver):
     solver.forward([2])
     contacts = solver.contacts
     seen += [contacts.mask, contacts.force, contacts.geom, solver.get("xpos", torch.as_tensor([2, 2], device=on))]
+    fan = torch.as_tensor(rng.normal(0, 1, (NUM_ENVS, 30, 3)), dtype=torch.float32, device=on)
+    seen += [*solver.ray([0, 0, 4], fan - torch.as_tensor([0.0, 0.0, 2.0], device=on), normals=True)]
+    seen += [*solver.ray(np.ones(3), fan[0], normals=True, envs_idx=torch.as_tensor([4, 1], device=on))]
     solver.set_parameters("body_mass", 2 * solver.model.mj.body_mass, envs_idx=[0])
     solver.step()
     seen += [solver.qvel, solver.solver_niter, torch.as_tensor(solver.inspect(1)["qacc"])]
@@ -70,3 +73,16 @@ def test_a_step_waits_for_nothing(far):
         solver.step(2)
         assert solver.coordinates().shape[0] == solver.get("xpos").shape[0] == NUM_ENVS
     assert not waits
+
+
+@pytest.mark.long
+def test_rays_wait_for_nothing(far):
+    """Points and vectors that lie there stay there; what may be hit is brought there once."""
+    init_columns(device=NAME)
+    solver = RigidSolver(Model.from_mjspec(SCENES["humanoids-3"].build()), NUM_ENVS)
+    pnt, vec = torch.zeros((NUM_ENVS, 5, 3), device=far), torch.ones((5, 3), device=far)
+    for _ in range(3):
+        waits.clear()
+        hits = solver.ray(pnt, vec, flg_static=False, normals=True)
+        solver.step()
+    assert not waits and all(one.device.type == NAME for one in hits)

@@ -3,13 +3,18 @@
 from pathlib import Path
 
 import gymnasium
+import mujoco
 import numpy as np
 import pytest
 import torch
 
 import tumble
-from tumble.physics.rendering import BatchRenderer
+from tumble.physics.rays.query import RayCaster
+from tumble.physics.rendering import BatchRenderer, Camera
+from tumble.physics.runtime import ensure_runtime
 
+from ..physics.rendering.conftest import MujocoPoses
+from ..physics.rendering.test_meshes import SCENE
 from .emulation import Emulation, why_not
 
 pytestmark = [
@@ -71,6 +76,39 @@ def test_pictures_are_a_processors_but_for_rounding(tmp_path):
         assert sum(unlike) <= UNLIKE and (geoms != found_geoms).sum() <= UNLIKE
         assert error < DEPTH and same.any() and frames.std() > 10
     check_log(done.log)
+
+
+MESHES = PROGRAM.replace("import pictures", "import at_meshes").replace("pictures()", "at_meshes()")
+
+
+def at_meshes():
+    """Of a scene of meshes colour, depth and geoms; then distances, geoms and normals that rays find."""
+    source = MujocoPoses(mujoco.MjModel.from_xml_string(SCENE), 2).scatter(seed=2)
+    camera = Camera(distance=3.0, azimuth=100, elevation=-25, lookat=(0, 0, 0.5))
+    rays = RayCaster(ensure_runtime(), source.model.mj)
+    vec = torch.as_tensor(np.random.default_rng(0).normal(size=(2, 200, 3)), dtype=torch.float32)
+    pnt = torch.tensor([0.0, 0.2, 0.7]).expand(2, 200, 3)
+    poses = source.get("geom_xpos"), source.get("geom_xmat")
+    hits = rays.cast(rays.choose(None, True, -1), poses, (pnt, vec), None, normals=True)
+    return [*BatchRenderer(source.model, **SIZE, camera=camera).images(source), *hits]
+
+
+def test_meshes_are_a_processors_but_for_rounding(tmp_path):
+    """In pictures, and where rays of a solver meet them."""
+    tumble.init(precision="32", lanes=1)
+    expected = [one.double() for one in at_meshes()]
+    Emulation(tmp_path).run(MESHES, ROOT, tmp_path / "found.pt")
+    found = [one.double() for one in torch.load(tmp_path / "found.pt")]
+    (colour, depth, geoms, distance, met, normal), other = expected, found
+    assert (colour != other[0]).any(dim=-1).sum() <= UNLIKE and (geoms != other[2]).sum() <= UNLIKE
+    same = (geoms == other[2]) & (geoms >= 0)
+    assert ((other[1] - depth).abs() / depth)[same].max() < DEPTH and len(geoms.unique()) > 6
+    hit = (met == other[4]) & (met >= 0)
+    assert (met != other[4]).sum() <= UNLIKE and hit.sum() > 100
+    assert ((other[3] - distance).abs() / distance)[
+        hit
+    ].max() < 10 * DEPTH  # vectors are as short as a fifth of a metre
+    assert (other[5] - normal)[hit].abs().max() < 10 * DEPTH
 
 
 def check_log(log):

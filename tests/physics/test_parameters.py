@@ -170,6 +170,22 @@ def test_an_absurd_number_stops_its_own_environment_alone(model, numbers):
     assert torch.equal(sound.qpos[others], hurt.qpos[others])
 
 
+def test_rays_meet_geoms_of_their_own_sizes(solver, models):
+    """Of all environments, and of some of them, as in the models compiled for each."""
+    solver.reset()
+    rng, geom = np.random.default_rng(5), np.zeros(1, np.int32)
+    pnt, vec = np.array([0.3, -1.5, 1.5]), rng.normal([-0.3, 1.5, -1.2], 0.4, (40, 3))
+    whole, part = solver.ray(pnt, vec), solver.ray(pnt, vec, envs_idx=[7, 3])
+    assert torch.equal(part.distance, whole.distance[[7, 3]]) and torch.equal(part.geom, whole.geom[[7, 3]])
+    for env, mjm in enumerate(models):
+        data = mujoco.MjData(mjm)
+        mujoco.mj_forward(mjm, data)
+        found = [(mujoco.mj_ray(mjm, data, pnt, ray, None, True, -1, geom), int(geom[0])) for ray in vec]
+        assert whole.geom[env].tolist() == [g for _, g in found]
+        assert np.allclose(whole.distance[env], [distance for distance, _ in found], rtol=1e-11, atol=0)
+    assert len(whole.geom.unique()) > 4
+
+
 @pytest.mark.parametrize(
     ("name", "values", "rows", "error", "message"),
     [

@@ -97,14 +97,14 @@ def test_only_what_mujocos_viewer_shows(poses):
     assert mj.geom("shown group").id in seen and mj.geom("clear").id in seen
 
 
-def test_meshes_are_named_as_left_out(poses):
+def test_height_fields_are_named_as_left_out(poses):
     xml = """
     <mujoco>
-      <asset><mesh name="wedge" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>
-      <worldbody><geom name="rock" type="mesh" mesh="wedge"/><geom name="ball" size="0.1" pos="2 0 0"/></worldbody>
+      <asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 1" elevation="0 1 1 0"/></asset>
+      <worldbody><geom name="rock" type="hfield" hfield="hills"/><geom name="ball" size="0.1" pos="2 0 0"/></worldbody>
     </mujoco>"""
     source = poses(mujoco.MjModel.from_xml_string(xml))
-    with pytest.warns(UserWarning, match=r"not drawn yet.*rock \(mesh\)"):
+    with pytest.warns(UserWarning, match=r"not drawn yet.*rock \(hfield\)"):
         renderer = BatchRenderer(source.model, 32, 32)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -189,6 +189,16 @@ def test_orthographic_pictures_keep_sizes(poses):
         mask = images.segmentation[0] == geom
         assert mask.sum() == 100
         torch.testing.assert_close(images.depth[0][mask], torch.full((100,), depth), rtol=1e-6, atol=0)
+
+
+def test_a_cylinder_seen_along_its_axis_is_round(poses):
+    """All rays are parallel to it: as mj_ray has it, its side is never met."""
+    xml = "<mujoco><worldbody><geom type='cylinder' size='0.2 0.5'/></worldbody></mujoco>"
+    source = poses(mujoco.MjModel.from_xml_string(xml))
+    camera = Camera(distance=5, azimuth=90, elevation=-90, lookat=(0, 0, 0), fovy=1.6, orthographic=True)
+    seen = BatchRenderer(source.model, 80, 80, camera=camera).segmentation(source)[0] == 0
+    places = (torch.arange(80) - 39.5) * 0.02
+    assert torch.equal(seen, places[:, None] ** 2 + places[None] ** 2 < 0.2**2)
 
 
 def test_look_refuses_a_sun_without_direction(ants):

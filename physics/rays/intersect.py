@@ -1,23 +1,25 @@
-"""Where a ray enters a primitive: pure geometry, in the geom's own frame, float32.
+"""Where a ray enters a primitive: pure geometry, in the geom's own frame.
 
 Conventions of this file
 - A ray is ``origin + t * direction`` with a unit direction; lengths are metres.
 - The origin has been slid along the ray to its point nearest the geom's centre, so ``origin`` is perpendicular to
   ``direction`` and no longer than the bounding radius for any ray that can hit. Large distances therefore never
-  enter the quadratics, which is what keeps them exact in float32 (Haines et al., Ray Tracing Gems, chapter 7).
+  enter the quadratics, which is what keeps them exact in single precision (Haines et al., Ray Tracing Gems, chapter 7).
   ``t`` counts from that point and is negative in front of it.
-- Surfaces have one side: the distance is that of the *entry*. Whoever looks from inside a geom looks out of it.
+- Surfaces have one side: the distance is that of the *entry*. Whoever looks from inside a geom looks out of it. The
+  way out of a solid is the way in of the reversed ray: ``-entry(origin, -direction)``.
 - A miss is the distance ``MISS``.
+- Literals take the precision in force when a kernel is traced, and so must be that of its arguments.
 - Sizes are MuJoCo's: sphere (radius), capsule and cylinder (radius, half length along z), ellipsoid (radii), box
   (half extents).
 """
 
 import taichi as ti
 
-vec3 = ti.types.vector(3, ti.f32)
-
 MISS = 1.0e30
+_FAR = 1.0e15  # farther than anything is
 _TINY = 1.0e-12
+_PARALLEL = 1.0e-30  # square of the sine between a ray and the axis that it is parallel to
 
 
 @ti.func
@@ -27,9 +29,15 @@ def unit(vector):
 
 
 @ti.func
+def slope(direction):
+    """A component of a direction, or each of a vector's, that can be divided by."""
+    return ti.select(ti.abs(direction) > _TINY, direction, _TINY)
+
+
+@ti.func
 def sphere_entry(origin, radius):
     """Entry into a sphere; needs no direction because the origin is perpendicular to it."""
-    t = ti.f32(MISS)
+    t = MISS
     discriminant = radius * radius - origin.dot(origin)
     if discriminant > 0.0:
         t = -ti.sqrt(discriminant)
@@ -44,7 +52,7 @@ def ellipsoid_entry(origin, direction, radii):
     a = d.dot(d)
     middle = -o.dot(d) / a
     nearest = o + middle * d
-    t = ti.f32(MISS)
+    t = MISS
     discriminant = 1.0 - nearest.dot(nearest)
     if discriminant > 0.0:
         t = middle - ti.sqrt(discriminant / a)
@@ -54,14 +62,17 @@ def ellipsoid_entry(origin, direction, radii):
 @ti.func
 def tube_interval(origin, direction, radius):
     """Entry and exit of the infinite tube about z: (t_in, t_out), or (MISS, -MISS)."""
-    t_in, t_out = ti.f32(MISS), ti.f32(-MISS)
-    a = ti.max(direction.x * direction.x + direction.y * direction.y, _TINY)
-    cross = origin.x * direction.y - origin.y * direction.x
-    discriminant = radius * radius - cross * cross / a
-    if discriminant > 0.0:
-        middle = -(origin.x * direction.x + origin.y * direction.y) / a
-        half = ti.sqrt(discriminant / a)
-        t_in, t_out = middle - half, middle + half
+    t_in, t_out = MISS, -MISS
+    a = direction.x * direction.x + direction.y * direction.y
+    if a > _PARALLEL:
+        cross = origin.x * direction.y - origin.y * direction.x
+        discriminant = radius * radius - cross * cross / a
+        if discriminant > 0.0:
+            middle = -(origin.x * direction.x + origin.y * direction.y) / a
+            half = ti.sqrt(discriminant / a)
+            t_in, t_out = middle - half, middle + half
+    elif origin.x * origin.x + origin.y * origin.y < radius * radius:
+        t_in, t_out = -_FAR, _FAR
     return t_in, t_out
 
 
@@ -73,9 +84,9 @@ def capsule_entry(origin, direction, radius, half_length):
         z = origin.z + t * direction.z
         if ti.abs(z) > half_length:
             end = ti.select(z > 0.0, half_length, -half_length)
-            centre = vec3(0.0, 0.0, end)
+            centre = ti.Vector([0.0, 0.0, end])
             middle = direction.z * end
-            t = ti.f32(MISS)
+            t = MISS
             from_cap = sphere_entry(origin + middle * direction - centre, radius)
             if from_cap < MISS:
                 t = middle + from_cap
@@ -85,7 +96,7 @@ def capsule_entry(origin, direction, radius, half_length):
 @ti.func
 def cylinder_entry(origin, direction, radius, half_length):
     """Entry into a solid cylinder: the tube cut by the slab between its flat ends."""
-    t = ti.f32(MISS)
+    t = MISS
     tube_in, tube_out = tube_interval(origin, direction, radius)
     slab_in, slab_out = slab_interval(origin.z, direction.z, half_length)
     t_in = ti.max(tube_in, slab_in)
@@ -97,16 +108,15 @@ def cylinder_entry(origin, direction, radius, half_length):
 @ti.func
 def slab_interval(origin, direction, half):
     """Entry and exit of the slab |coordinate| <= half, one axis."""
-    slope = ti.select(ti.abs(direction) > _TINY, direction, _TINY)
-    a = (-half - origin) / slope
-    b = (half - origin) / slope
+    a = (-half - origin) / slope(direction)
+    b = (half - origin) / slope(direction)
     return ti.min(a, b), ti.max(a, b)
 
 
 @ti.func
 def box_entry(origin, direction, half):
     """Entry into a box: the three slabs' common interval."""
-    t = ti.f32(MISS)
+    t = MISS
     x_in, x_out = slab_interval(origin.x, direction.x, half.x)
     y_in, y_out = slab_interval(origin.y, direction.y, half.y)
     z_in, z_out = slab_interval(origin.z, direction.z, half.z)
@@ -122,8 +132,8 @@ def plane_entry(origin, direction, size):
 
     The one shape without a centre to slide to: the origin is any point.
     """
-    t = ti.f32(MISS)
-    if direction.z < -1.0e-9:
+    t = MISS
+    if direction.z < -1.0e-15:  # as MuJoCo has it
         reach = -origin.z / direction.z
         x = ti.abs(origin.x + reach * direction.x)
         y = ti.abs(origin.y + reach * direction.y)
@@ -136,16 +146,16 @@ def plane_entry(origin, direction, size):
 def tube_normal(point, half_length):
     """Outward direction (not normalised) of a capsule at a surface point: away from its axis segment."""
     z = point.z - ti.max(-half_length, ti.min(half_length, point.z))
-    return vec3(point.x, point.y, z)
+    return ti.Vector([point.x, point.y, z])
 
 
 @ti.func
 def cylinder_normal(point, radius, half_length):
     """Outward normal of a cylinder at a surface point: the flat end if it is the nearer surface, else radial."""
-    normal = vec3(point.x, point.y, 0.0)
+    normal = ti.Vector([point.x, point.y, 0.0])
     from_side = radius - ti.sqrt(point.x * point.x + point.y * point.y)
     if half_length - ti.abs(point.z) < from_side:
-        normal = vec3(0.0, 0.0, point.z)
+        normal = ti.Vector([0.0, 0.0, point.z])
     return normal
 
 
@@ -153,9 +163,9 @@ def cylinder_normal(point, radius, half_length):
 def box_normal(point, half):
     """Outward direction of a box at a surface point: the axis of the nearest face."""
     gap = half - abs(point)
-    normal = vec3(point.x, 0.0, 0.0)
+    normal = ti.Vector([point.x, 0.0, 0.0])
     if gap.y < gap.x and gap.y <= gap.z:
-        normal = vec3(0.0, point.y, 0.0)
+        normal = ti.Vector([0.0, point.y, 0.0])
     elif gap.z < gap.x:
-        normal = vec3(0.0, 0.0, point.z)
+        normal = ti.Vector([0.0, 0.0, point.z])
     return normal

@@ -1,0 +1,157 @@
+"""What rays of a solver's environments hit: the tables of a model, who is there to be hit, and the answers."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+import torch
+
+from ..drivers.gpu_launch import ColumnKernel
+from ..runtime import Runtime
+from .mesh_tree import mesh_trees
+from .ray_kernel import make_ray_kernel
+from .shapes import KIND_MESH, KINDS, label, reach
+
+
+class RayHits(NamedTuple):
+    """What rays hit, of n environments with k rays each.
+
+    Attributes:
+        distance: (n, k) in units of the ray's vector: the point is `pnt + distance * vec`; -1 where nothing was hit.
+        geom: (n, k) int32, geom ids; -1 where nothing was hit.
+        normal: (n, k, 3) unit vectors out of the surface, in the world frame, 0 where nothing was hit; None unless
+            asked for.
+    """
+
+    distance: torch.Tensor
+    geom: torch.Tensor
+    normal: torch.Tensor | None
+
+
+class RayCaster:
+    """Rays at the geoms of a model.
+
+    Args:
+        runtime: Taichi's settings.
+        mj: the model.
+    """
+
+    def __init__(self, runtime: Runtime, mj: mujoco.MjModel) -> None:
+        self._runtime, self._mj = runtime, mj
+        is_mesh = mj.geom_type == KIND_MESH
+        trees = mesh_trees(mj, mj.geom_dataid[is_mesh])
+        self._has_meshes = bool(is_mesh.any())
+        tree = np.zeros(mj.ngeom, np.int32)
+        tree[is_mesh] = [trees.meshes.index(mesh) for mesh in mj.geom_dataid[is_mesh]]
+        self._mesh_reach = trees.reach[tree]
+        arrays = mj.geom_type.astype(np.int32), tree, trees.trees, trees.nodes, trees.corners
+        self._tables = [torch.as_tensor(array, device=runtime.torch_device) for array in arrays]
+        self._sizes = self.sized(mj.geom_size[None])
+        self._chosen: dict[tuple, torch.Tensor] = {}
+        self._kernel = _shared_kernel(runtime, self._has_meshes)
+
+    def sized(self, sizes: np.ndarray) -> torch.Tensor:
+        """Sizes of geoms (n, ngeom, 3) and the radii of the spheres around them, (n, ngeom, 4) on the device."""
+        around = np.zeros(sizes.shape[:-1])
+        for kind in np.unique(self._mj.geom_type):
+            of_kind = self._mj.geom_type == kind
+            around[:, of_kind] = self._mesh_reach[of_kind] if kind == KIND_MESH else reach(kind, sizes[:, of_kind])
+        table = np.concatenate([sizes, 1.00001 * around[..., None]], axis=-1)
+        return torch.as_tensor(table, dtype=self._runtime.torch_dtype, device=self._runtime.torch_device).contiguous()
+
+    def choose(self, geomgroup: Sequence[int] | None, flg_static: bool, bodyexclude: int) -> torch.Tensor:
+        """Ids of the geoms that rays may hit, on the device; see `RigidSolver.ray`.
+
+        Raises:
+            ValueError: a geomgroup that is not six numbers, a body that does not exist.
+            NotImplementedError: a height field or signed distance function among them.
+        """
+        group = None if geomgroup is None else tuple(bool(flag) for flag in geomgroup)
+        key = group, bool(flg_static), int(bodyexclude)
+        if key not in self._chosen:
+            chosen = self._choose(*key)
+            self._chosen[key] = torch.as_tensor(chosen, dtype=torch.int32, device=self._runtime.torch_device)
+        return self._chosen[key]
+
+    def _choose(self, group: tuple[bool, ...] | None, flg_static: bool, bodyexclude: int) -> np.ndarray:
+        mj = self._mj
+        if group is not None and len(group) != mujoco.mjNGROUP:
+            raise ValueError(f"geomgroup must have {mujoco.mjNGROUP} flags, one a group, not {len(group)}")
+        if not -1 <= bodyexclude < mj.nbody:
+            raise ValueError(
+                f"bodyexclude: the model has {mj.nbody} bodies: {bodyexclude} must be -1 to {mj.nbody - 1}"
+            )
+        if not mj.ngeom:
+            return np.zeros(0, np.int32)
+        own, of_material = mj.geom_rgba[:, 3], np.append(mj.mat_rgba[:, 3], 0.0)[mj.geom_matid]
+        chosen = (np.where(mj.geom_matid >= 0, of_material, own) != 0) & (mj.geom_bodyid != bodyexclude)
+        if not flg_static:
+            chosen &= mj.body_weldid[mj.geom_bodyid] != 0
+        if group is not None:
+            chosen &= np.array(group)[np.clip(mj.geom_group, 0, mujoco.mjNGROUP - 1)]
+        unknown = np.flatnonzero(chosen & ~np.isin(mj.geom_type, KINDS))
+        if len(unknown):
+            raise NotImplementedError(
+                f"rays do not meet {label(mj, unknown[0])} yet, nor any height field or signed distance function; "
+                "leave its group out by geomgroup"
+            )
+        return np.flatnonzero(chosen)
+
+    def cast(
+        self,
+        chosen: torch.Tensor,
+        poses: tuple[torch.Tensor, torch.Tensor],
+        rays: tuple[torch.Tensor, torch.Tensor],
+        sizes: torch.Tensor | None,
+        normals: bool,
+    ) -> RayHits:
+        """What rays hit.
+
+        Args:
+            chosen: ids of geoms, as `choose` returns them.
+            poses: geom_xpos (n, ngeom, 3) and geom_xmat (n, ngeom, 9).
+            rays: points and vectors (n, k, 3).
+            sizes: of geoms, as `sized` returns them, (n, ngeom, 4); None: the model's.
+            normals: whether normals are wanted.
+        """
+        pnt, vec = (ray.contiguous() for ray in rays)
+        n, k = pnt.shape[:2]
+        distance = torch.full((n, k), -1.0, dtype=pnt.dtype, device=pnt.device)
+        geom = torch.full((n, k), -1, dtype=torch.int32, device=pnt.device)
+        normal = torch.zeros((n, k, 3) if normals else (1, 1, 3), dtype=pnt.dtype, device=pnt.device)
+        if n * k * len(chosen):
+            sizes = self._sizes if sizes is None else sizes
+            placed = [pose.contiguous() for pose in poses]
+            self._kernel((chosen, sizes, *placed, pnt, vec, *self._tables, int(normals), distance, geom, normal))
+        return RayHits(distance, geom, normal if normals else None)
+
+
+def as_rays(
+    pnt: Any, vec: Any, count: int, dtype: torch.dtype, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Points and vectors of rays as (count, k, 3), each from that shape, or (k, 3) or (3,) for all environments.
+
+    Raises:
+        ValueError: for another shape.
+    """
+    points, vectors = _rows("pnt", pnt, count, dtype, device), _rows("vec", vec, count, dtype, device)
+    if points.shape != vectors.shape and 1 not in (points.shape[1], vectors.shape[1]):
+        raise ValueError(f"pnt has {points.shape[1]} points and vec {vectors.shape[1]} vectors: give as many of both")
+    both = torch.broadcast_tensors(points, vectors)
+    return both[0], both[1]
+
+
+def _rows(name: str, value: Any, count: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    given = value if isinstance(value, torch.Tensor) else np.asarray(value)
+    rays = torch.as_tensor(given, dtype=dtype, device=device)
+    if not 1 <= rays.ndim <= 3 or rays.shape[-1] != 3 or (rays.ndim == 3 and len(rays) != count):
+        raise ValueError(f"{name}: expected shape ({count}, n, 3), or (n, 3) for all, got {tuple(rays.shape)}")
+    rays = rays[None] if rays.ndim == 1 else rays
+    return rays.expand(count, *rays.shape[-2:])
+
+
+def _shared_kernel(runtime: Runtime, meshes: bool) -> ColumnKernel:
+    """The kernel for models with meshes or without; made once, then shared."""
+    kernel = ColumnKernel(lambda: make_ray_kernel(runtime.dtype, meshes))
+    return runtime.pool.setdefault(("solver's rays", meshes), kernel)

@@ -1,0 +1,144 @@
+"""The kernel of `RigidSolver.ray`: one thread takes one ray of one environment.
+
+As MuJoCo's mj_ray has it: solids and meshes are met from inside too, planes from above only and within the rectangle
+that is drawn; of geoms equally near the one with the smaller id counts.
+"""
+
+from typing import Any
+
+import mujoco
+import taichi as ti
+
+from .intersect import MISS, plane_entry, unit
+from .shapes import KIND_MESH, KIND_PLANE, solid_entry, solid_normal
+from .traced import Traced
+from .traverse import Meshes
+
+_SHORTEST = mujoco.mjMINVAL  # m: what is shorter has no direction
+
+
+@ti.func
+def three(array: ti.template(), i, j):
+    """A vector in an array."""
+    return ti.Vector([array[i, j, c] for c in ti.static(range(3))])
+
+
+@ti.func
+def to_frame(array: ti.template(), i, j):
+    """The transpose of a rotation in an array: from the world to the frame."""
+    return ti.Matrix([[array[i, j, 3 * c + r] for c in ti.static(range(3))] for r in ti.static(range(3))])
+
+
+class Geoms(Traced):
+    """The geoms of environment `env`, as `RayCaster` lays them out; its sizes are in row `own`.
+
+    Rays begin at `start` and have a unit direction; `tree` and `meshes` are the model's, if it has any.
+    """
+
+    def __init__(self, kinds, sizes, position, rotation, tree, meshes, env, own, has_meshes):
+        self.kinds, self.sizes, self.position, self.rotation = kinds, sizes, position, rotation
+        self.tree, self.meshes, self.env, self.own, self.has_meshes = tree, meshes, env, own, has_meshes
+
+    @ti.func
+    def hit(self, g, start, direction, limit):
+        """Distance (m) to where a ray first goes in or comes out before `limit`, and the triangle if it is a mesh's.
+
+        (limit, -1) if it does neither.
+        """
+        t, triangle = limit, -1
+        away = three(self.position, self.env, g) - start
+        kind = self.kinds[g]
+        if kind == KIND_PLANE:
+            turn = to_frame(self.rotation, self.env, g)
+            t = plane_entry(turn @ -away, turn @ direction, three(self.sizes, self.own, g))
+        else:
+            slide = away.dot(direction)
+            nearest = slide * direction - away
+            bound = self.sizes[self.own, g, 3]
+            if nearest.dot(nearest) <= bound * bound and -bound <= slide <= limit + bound:
+                turn = to_frame(self.rotation, self.env, g)
+                o, d = turn @ nearest, turn @ direction
+                if ti.static(self.has_meshes):
+                    if kind == KIND_MESH:
+                        t, triangle = self.meshes.nearest(self.tree[g], o, d, -slide, limit - slide, True)
+                        t = ti.select(triangle >= 0, t, MISS)  # else rounding might make it nearer than the limit
+                if kind != KIND_MESH:
+                    t = self.hit_solid(kind, three(self.sizes, self.own, g), o, d, -slide)
+                t += slide
+        found = 0.0 <= t < limit
+        return ti.select(found, t, limit), ti.select(found, triangle, -1)
+
+    @ti.func
+    def hit_solid(self, kind, size, origin, direction, start):
+        """Where a ray first goes into a convex solid or comes out of it, from `start` on; MISS if never."""
+        t = size.x * 0.0 + MISS
+        for side in range(2):
+            if t >= MISS:
+                forward = ti.select(side == 0, direction, -direction)
+                met = solid_entry(kind, size, origin, forward)
+                if met < MISS:
+                    met = ti.select(side == 0, met, -met)
+                    if met >= start:
+                        t = met
+        return t
+
+    @ti.func
+    def normal(self, g, point, triangle):
+        """Unit vector out of the surface at a point (world), or of a triangle."""
+        turn = to_frame(self.rotation, self.env, g)
+        local = turn @ (point - three(self.position, self.env, g))
+        outward = solid_normal(self.kinds[g], three(self.sizes, self.own, g), local)
+        if ti.static(self.has_meshes):
+            if triangle >= 0:
+                outward = self.meshes.outward(triangle)
+        return unit(turn.transpose() @ outward)
+
+
+def make_ray_kernel(dtype: Any, has_meshes: bool) -> Any:
+    """The kernel for one precision, with or without the code for meshes."""
+    r2, r3 = (ti.types.ndarray(dtype, ndim) for ndim in (2, 3))
+    i1, i2 = (ti.types.ndarray(ti.i32, ndim) for ndim in (1, 2))
+    f2 = ti.types.ndarray(ti.f32, 2)
+
+    @ti.kernel
+    def solver_rays(
+        chosen: i1,
+        sizes: r3,
+        position: r3,
+        rotation: r3,
+        pnt: r3,
+        vec: r3,
+        kinds: i1,
+        tree: i1,
+        trees: i2,
+        nodes: f2,
+        corners: f2,
+        normals: ti.i32,
+        distance: r2,
+        geom: i2,
+        normal: r3,
+    ):
+        for env, ray in ti.ndrange(pnt.shape[0], pnt.shape[1]):
+            meshes = Meshes(trees, nodes, corners, dtype)
+            own = ti.min(env, sizes.shape[0] - 1)
+            geoms = Geoms(kinds, sizes, position, rotation, tree, meshes, env, own, has_meshes)
+            start, along = three(pnt, env, ray), three(vec, env, ray)
+            largest = ti.max(ti.abs(along.x), ti.abs(along.y), ti.abs(along.z))
+            scaled = along / ti.max(largest, ti.cast(_SHORTEST, dtype))
+            length = largest * scaled.norm()
+            best, found, found_triangle = ti.cast(MISS, dtype), -1, -1
+            if length >= ti.cast(_SHORTEST, dtype):
+                direction = unit(scaled)
+                for k in range(chosen.shape[0]):
+                    t, triangle = geoms.hit(chosen[k], start, direction, best)
+                    if t < best:
+                        best, found, found_triangle = t, chosen[k], triangle
+            if found >= 0:
+                distance[env, ray] = best / length
+                geom[env, ray] = found
+                if normals == 1:
+                    outward = geoms.normal(found, start + best / length * along, found_triangle)
+                    for c in ti.static(range(3)):
+                        normal[env, ray, c] = outward[c]
+
+    return solver_rays

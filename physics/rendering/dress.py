@@ -1,0 +1,173 @@
+"""How meshes look: their triangles, the normals and texture coordinates at the corners, and the textures.
+
+Normals are the model's, which MuJoCo makes smooth or flat as the file asks. A 2D texture lies as in MuJoCo's viewer: by
+the mesh's own texture coordinates, else projected along the mesh's z axis; texrepeat times, with its first row at 0.
+Materials with a cube texture have their plain colour.
+"""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import taichi as ti
+
+from ..rays.intersect import MISS
+from ..rays.mesh_tree import TRIANGLES, MeshTrees, mesh_trees
+from ..rays.traced import Traced
+from .shading import vec3
+
+# columns of `Dress.skin`
+NORMALS = 0  # 9 columns: unit vectors at the corners, in the mesh's frame
+COORDINATES = 9  # 6 columns: texture coordinates at the corners
+SKIN_COLUMNS = 15
+
+# columns of `Dress.rows`
+MESH, FIRST_TEXEL, WIDTH, HEIGHT = range(4)  # which tree; where its texture begins and its size, 0 without one
+
+
+@dataclass(frozen=True, eq=False)
+class Dress:
+    """The meshes among the drawn geoms.
+
+    Attributes:
+        trees: their triangles.
+        skin: (t, SKIN_COLUMNS) float32, for each of the triangles.
+        rows: (n, 4) int32, for each of the drawn geoms; 0 where it is no mesh.
+        repeat: (n, 3) float32: how often the texture is repeated along both coordinates, and its shift.
+        texels: (k, 3) uint8: colours of all textures, row by row.
+    """
+
+    trees: MeshTrees
+    skin: np.ndarray
+    rows: np.ndarray
+    repeat: np.ndarray
+    texels: np.ndarray
+
+
+def dress(mj: mujoco.MjModel, geoms: list[int]) -> Dress | None:
+    """Collect how the meshes among the geoms look; None if there is none."""
+    meshes = {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if _is_mesh(mj, g)}
+    if not meshes:
+        return None
+    trees = mesh_trees(mj, list(meshes.values()))
+    rows, repeat = np.zeros((len(geoms), 4), np.int32), np.zeros((len(geoms), 3), np.float32)
+    texels, placed, count = [np.zeros((1, 3), np.uint8)], {}, 1
+    for row, mesh in meshes.items():
+        rows[row, MESH] = trees.meshes.index(mesh)
+        texture = _texture(mj, geoms[row])
+        if texture < 0:
+            continue
+        if texture not in placed:
+            colours = _colours(mj, texture)
+            placed[texture], count = count, count + len(colours)
+            texels.append(colours)
+        rows[row, FIRST_TEXEL:] = placed[texture], mj.tex_width[texture], mj.tex_height[texture]
+        repeat[row] = _repeat(mj, geoms[row], mesh)
+    return Dress(trees, _skin(mj, trees), rows, repeat, np.concatenate(texels))
+
+
+def bulk(mj: mujoco.MjModel, mesh: int, half_length: float) -> tuple[float, float]:
+    """Half length and radius of a capsule about z that is as long as a mesh, and takes no more room than it."""
+    vertices = mj.mesh_vert[mj.mesh_vertadr[mesh] :][: mj.mesh_vertnum[mesh]].astype(np.float64)
+    a, b, c = vertices[mj.mesh_face[mj.mesh_faceadr[mesh] :][: mj.mesh_facenum[mesh]]].transpose(1, 0, 2)
+    volume = max(0.0, float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6)
+    radius = min(np.cbrt(3 * volume / (4 * np.pi)), np.sqrt(volume / (2 * np.pi * max(half_length, 1e-9))))
+    return max(0.0, half_length - radius), float(radius)
+
+
+def _is_mesh(mj: mujoco.MjModel, geom: int) -> bool:
+    return mj.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH
+
+
+def _texture(mj: mujoco.MjModel, geom: int) -> int:
+    """Id of the 2D texture of a geom's material, -1 if it has none."""
+    material = mj.geom_matid[geom]
+    texture = int(mj.mat_texid[material, mujoco.mjtTextureRole.mjTEXROLE_RGB]) if material >= 0 else -1
+    return texture if texture >= 0 and mj.tex_type[texture] == mujoco.mjtTexture.mjTEXTURE_2D else -1
+
+
+def _colours(mj: mujoco.MjModel, texture: int) -> np.ndarray:
+    """Colours of a texture (height * width, 3); a single channel is grey."""
+    channels, count = int(mj.tex_nchannel[texture]), int(mj.tex_height[texture]) * int(mj.tex_width[texture])
+    pixels = mj.tex_data[mj.tex_adr[texture] :][: count * channels].reshape(count, channels)
+    return pixels[:, :3] if channels >= 3 else pixels[:, [0, 0, 0]]
+
+
+def _repeat(mj: mujoco.MjModel, geom: int, mesh: int) -> tuple[float, float, float]:
+    """How often a mesh's texture is repeated along both coordinates, and its shift."""
+    material, size = mj.geom_matid[geom], np.maximum(mj.geom_size[geom, :2], mujoco.mjMINVAL)
+    repeat = mj.mat_texrepeat[material].astype(np.float64)
+    if mj.mesh_texcoordadr[mesh] >= 0:
+        repeat = np.where(repeat > 0, repeat, 1.0) * (size if mj.mat_texuniform[material] else 1.0)
+        return float(repeat[0]), float(repeat[1]), 0.0
+    repeat = repeat / (1.0 if mj.mat_texuniform[material] else size)
+    return float(repeat[0]), float(repeat[1]), -0.5
+
+
+def _skin(mj: mujoco.MjModel, trees: MeshTrees) -> np.ndarray:
+    """`Dress.skin`."""
+    skin = np.zeros((len(trees.faces), SKIN_COLUMNS), np.float32)
+    skin[:, COORDINATES::2] = 0.5 * trees.corners[:, 0::3]  # projected, unless the mesh has coordinates of its own
+    skin[:, COORDINATES + 1 :: 2] = -0.5 * trees.corners[:, 1::3]
+    mesh = np.repeat(trees.meshes, trees.trees[:, TRIANGLES])
+    normals = mj.mesh_facenormal[trees.faces] + mj.mesh_normaladr[mesh][:, None]
+    skin[:, :COORDINATES] = mj.mesh_normal[normals].reshape(-1, 9)
+    own = mj.mesh_texcoordadr[mesh] >= 0
+    if own.any():
+        corners = mj.mesh_facetexcoord[trees.faces[own]] + mj.mesh_texcoordadr[mesh[own]][:, None]
+        skin[own, COORDINATES:] = mj.mesh_texcoord[corners].reshape(-1, 6)
+    return skin
+
+
+class Dressed(Traced):
+    """Meshes in a kernel: where rays enter them, and how they look. Rays and points are in the geom's frame."""
+
+    def __init__(self, meshes, skin, rows, texels):
+        self.meshes, self.skin, self.rows, self.texels = meshes, skin, rows, texels
+
+    @ti.func
+    def entry(self, row, origin, direction, start):
+        """Distance to the nearest front from `start` on and its triangle; (MISS, -1) if there is none."""
+        return self.meshes.nearest(self.rows[row, MESH], origin, direction, start, ti.f32(MISS), False)
+
+    @ti.func
+    def normal(self, triangle, point):
+        """Outward direction, of any length, at a point of a triangle, between those of its corners."""
+        shares = self.meshes.shares(triangle, point)
+        blend = vec3(0.0, 0.0, 0.0)
+        for c in ti.static(range(3)):
+            for i in ti.static(range(3)):
+                blend[c] += shares[i] * self.skin[triangle, NORMALS + 3 * i + c]
+        if blend.dot(blend) < 1.0e-6:
+            blend = self.meshes.outward(triangle)
+        return blend
+
+    @ti.func
+    def tint(self, row, triangle, point, repeat):
+        """Colour of the texture at a point of a triangle, in linear light; white without a texture."""
+        colour = vec3(1.0, 1.0, 1.0)
+        if self.rows[row, HEIGHT] > 0:
+            shares = self.meshes.shares(triangle, point)
+            u, v = repeat.z, repeat.z
+            for i in ti.static(range(3)):
+                u += shares[i] * repeat.x * self.skin[triangle, COORDINATES + 2 * i]
+                v += shares[i] * repeat.y * self.skin[triangle, COORDINATES + 2 * i + 1]
+            shown = self.sample(row, u - ti.floor(u), v - ti.floor(v))
+            colour = shown * shown
+        return colour
+
+    @ti.func
+    def sample(self, row, u, v):
+        """Colour of a texture as displayed, between the texels around a place in [0, 1]^2; it goes on at its edges."""
+        width, height = self.rows[row, WIDTH], self.rows[row, HEIGHT]
+        x, y = u * ti.cast(width, ti.f32) - 0.5, v * ti.cast(height, ti.f32) - 0.5
+        left, top = ti.cast(ti.floor(x), ti.i32), ti.cast(ti.floor(y), ti.i32)
+        right, down = x - ti.floor(x), y - ti.floor(y)
+        colour = vec3(0.0, 0.0, 0.0)
+        for corner in range(4):
+            i, j = corner % 2, corner // 2
+            share = ti.select(i == 1, right, 1.0 - right) * ti.select(j == 1, down, 1.0 - down)
+            texel = (top + j + height) % height * width + (left + i + width) % width + self.rows[row, FIRST_TEXEL]
+            for c in ti.static(range(3)):
+                colour[c] += share * ti.cast(self.texels[texel, c], ti.f32) / 255.0
+        return colour
