@@ -13,8 +13,9 @@ from ..model.features import Features
 from ..model.pair_table import GROUPS, PAIR_TABLE
 from .box_box import box_box
 from .capsule_box import capsule_box
-from .contacts import append, clear_contacts, detection_distance, limit_contacts
+from .contacts import append, clear_contacts, limit_contacts
 from .convex import convex_convex
+from .pairs_by_hand import detection_distance
 from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_ellipsoid, plane_mesh
 from .poses import bounds_meet, cautious, root_of, seen_from_root
 from .primitives import (

@@ -4,7 +4,7 @@ import taichi as ti
 
 from ..math import Vec3
 from .contact_point import ContactPoint
-from .contacts import detection_distance
+from .pairs_by_hand import detection_distance
 from .poses import geom_axes
 from .primitives import MINIMUM, zero_vector
 from .work_list import list_pair, put_point

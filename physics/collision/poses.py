@@ -2,7 +2,7 @@
 
 import taichi as ti
 
-from .contacts import detection_distance
+from .pairs_by_hand import detection_distance
 
 
 @ti.func

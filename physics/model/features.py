@@ -28,6 +28,7 @@ class Features:
             contacts are so stiff, or axes of sliding joints so far from their bodies, that the rounding of a position
             is a force to be seen.
         cg: conjugate gradients instead of Newton's method.
+        pairs_by_hand: pairs of geoms have contact parameters of their own.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -37,6 +38,7 @@ class Features:
     convex: bool
     mixed_precision: bool
     cg: bool
+    pairs_by_hand: bool = False
     parameters: bool = False
 
     @staticmethod
@@ -46,7 +48,9 @@ class Features:
         convex = _has_pairs(model, "convex")
         solids = convex or _has_pairs(model, "solids")
         hulls = mixed or solids or _has_pairs(model, "hulls") or _has_powers(model)
-        return Features(hulls or _has_ball_joints(model), hulls, solids, convex, mixed, model.solver == CG)
+        return Features(
+            hulls or _has_ball_joints(model), hulls, solids, convex, mixed, model.solver == CG, model.sizes["nhand"] > 0
+        )
 
 
 def needs_mixed_precision(model: Model) -> bool:
@@ -72,7 +76,8 @@ def _has_pairs(model: Model, group: str) -> bool:
 
 def _has_powers(model: Model) -> bool:
     touching = model.values["geom_solimp"][model.values["geom_collides"] == 1, 4]
-    power = np.maximum(np.concatenate([touching, model.values["limit_solimp"][:, 4]]), 1.0)
+    own = model.values["pair_solimp"][:, 4]
+    power = np.maximum(np.concatenate([touching, own, model.values["limit_solimp"][:, 4]]), 1.0)
     return bool((~np.isin(power, (1.0, 2.0))).any()) or len(np.unique(np.maximum(touching, 1.0))) > 1
 
 

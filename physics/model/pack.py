@@ -11,7 +11,7 @@ from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, kernel_numbers, limit_sides
 from .pair_table import PAIR_TABLE, rows_of
-from .pairs import has_narrow_phase, possible_pairs
+from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
@@ -34,6 +34,7 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     values.update(_meshes(mjm))
     values.update(_geoms(mjm))
     values.update(_pairs(mjm))
+    values.update(_by_hand(mjm))
     values.update(_limits(mjm))
     values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "njnt", "ngeom", "ntree")}
@@ -41,6 +42,7 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
         one=1,
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
+        nhand=mjm.npair,
         nlimit=len(values["limit_jnt"]),
         nvert=len(values["vert_corneradr"]),
         ncorner=len(values["corner_next"]),
@@ -168,6 +170,19 @@ def _pairs(mjm: mujoco.MjModel) -> dict:
         "pair_start": np.searchsorted(row[order], np.arange(len(PAIR_TABLE) + 1)),
         "pair_geom1": pairs[order, 0],
         "pair_geom2": pairs[order, 1],
+    }
+
+
+def _by_hand(mjm: mujoco.MjModel) -> dict:
+    """Pairs with parameters of their own, by their first geom: two geoms tell a kernel whether they are one."""
+    own = pairs_by_hand(mjm)
+    order = np.argsort(own[:, 0], kind="stable")
+    return {
+        "hand_start": np.searchsorted(own[order, 0], np.arange(mjm.ngeom)),
+        "hand_count": np.bincount(own[:, 0], minlength=mjm.ngeom),
+        "hand_geom2": own[order, 1],
+        "hand_pair": order,
+        "pair_dim": mjm.pair_dim,
     }
 
 

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from .pairs import collides
+
 NEWTON, CG = "newton", "cg"
 SPARE_CONTACTS, CONTACTS_OF_ROUND, CONTACTS_OF_FACES = 32, 6, 24
 CROWD = 8
@@ -59,9 +61,8 @@ def default_max_contacts(mjm: mujoco.MjModel) -> int:
     Spheres lie in a pile with at most six contacts each (twelve neighbours, half of them counted), boxes with about as
     many faces that meet in four points. A robot's geoms have far fewer.
     """
-    collides = (mjm.geom_contype | mjm.geom_conaffinity) != 0
     moves = mjm.body_dofnum[mjm.body_weldid[mjm.geom_bodyid]] > 0
-    kinds = mjm.geom_type[collides & moves]
+    kinds = mjm.geom_type[collides(mjm) & moves]
     round_ones = np.isin(
         kinds, [int(getattr(mujoco.mjtGeom, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "ELLIPSOID")]
     )

@@ -12,6 +12,7 @@ import taichi as ti
 
 from ..model.model import Model
 from ..model.pair_table import PAIR_TABLE
+from ..model.pairs import collides
 from ..model.solver_choice import CG
 
 MOST_LANES = 16
@@ -53,7 +54,7 @@ def first_room(model: Model) -> Room:
     """A guess: a few contacts for every geom that moves, and some entries for dofs that they couple."""
     mj, most = model.mj, most_room(model)
     moves = mj.body_dofnum[mj.body_weldid[mj.geom_bodyid]] > 0
-    geoms = int(np.count_nonzero(moves & ((mj.geom_contype | mj.geom_conaffinity) != 0)))
+    geoms = int(np.count_nonzero(moves & collides(mj)))
     guess = SPARE_CONTACTS + CONTACTS_OF_GEOM * geoms, SPARE_ENTRIES + 2 * _uncoupled(model)
     return Room(*map(min, guess, most))
 

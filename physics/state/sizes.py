@@ -93,7 +93,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     deepest = int(values["dof_depth"].max(initial=0))
     dofs = contacts * min(sizes["nv"], 2 * deepest)
     cg = model.solver == CG
-    axes = int(values["geom_condim"][values["geom_collides"] == 1].max(initial=1))
+    axes = int(np.concatenate((values["geom_condim"][values["geom_collides"] == 1], values["pair_dim"])).max(initial=1))
     blocks = {
         "ncon": contacts,
         "most_ncon": most.contacts,

@@ -6,11 +6,20 @@ import pytest
 
 from tumble.physics.collision.narrow_phase import ROUTINES
 from tumble.physics.model.pair_table import NO_ROW, PAIR_TABLE, rows_of
-from tumble.physics.model.pairs import has_narrow_phase, pair_condim, possible_pairs
+from tumble.physics.model.pairs import (
+    has_narrow_phase,
+    idle_by_hand,
+    number_by_hand,
+    pair_condim,
+    pair_margin,
+    possible_pairs,
+)
 
 from ...models.random_models import random_model
 from ..parity.catalogue import load, names
 
+NO_DOFS = 3
+"""MuJoCo's reason to leave a contact out: no joint moves one of its geoms against the other."""
 ALL = [*names("purpose"), *names("packaged"), *(f"random {seed}" for seed in range(20))]
 
 
@@ -18,11 +27,11 @@ ALL = [*names("purpose"), *names("packaged"), *(f"random {seed}" for seed in ran
 def test_pairs_are_those_that_mujoco_lets_through(name):
     mjm = load(name)
     data = mujoco.MjData(mjm)
-    mjm.geom_margin[:] = 100
+    mjm.geom_margin[:] = mjm.pair_margin[:] = 100
     mjm.body_margin[:] = 200
     mujoco.mj_forward(mjm, data)
     pairs = possible_pairs(mjm)
-    seen = {(int(c.geom[0]), int(c.geom[1])): c.dim for c in data.contact}
+    seen = {(int(c.geom[0]), int(c.geom[1])): c.dim for c in data.contact if c.exclude != NO_DOFS}
     assert set(map(tuple, pairs.tolist())) == set(seen)
     condim = pair_condim(mjm, pairs)
     assert all(seen[tuple(pair)] == dim for pair, dim in zip(pairs.tolist(), condim, strict=True))
@@ -45,10 +54,43 @@ def test_pairs_under_flags_and_masks(seed, flags):
     seen = {(int(c.geom[0]), int(c.geom[1])) for c in data.contact}
     pairs = possible_pairs(mjm)
     assert has_narrow_phase(mjm, pairs).all()
-    # of two boxes apart no face need lie over one of the other's: then MuJoCo has no contact, whatever the margin
+    assert _certain(mjm, pairs) <= seen <= {tuple(p) for p in pairs.tolist()}
+
+
+def _certain(mjm, pairs):
+    """Pairs that touch when margins are huge.
+
+    Of two boxes apart no face need lie over one of the other's: then MuJoCo has no contact, whatever the margin.
+    """
     both_boxes = (mjm.geom_type[pairs] == int(mujoco.mjtGeom.mjGEOM_BOX)).all(axis=1)
-    certain = {tuple(p) for p in pairs[~both_boxes].tolist()}
-    assert certain <= seen <= {tuple(p) for p in pairs.tolist()}
+    return {tuple(p) for p in pairs[~both_boxes].tolist()}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pairs_by_hand_pass_all_filters_and_have_their_own_parameters(seed):
+    """Of one body, welded, excluded or filtered by masks: what MuJoCo makes rows of, once, with the pair's numbers."""
+    rng = np.random.default_rng(seed)
+    spec = mujoco.MjSpec.from_string(random_model(seed))
+    for k, geom in enumerate(spec.geoms):
+        geom.name = f"geom {k}"
+    everything = np.array([(i, j) for i in range(len(spec.geoms)) for j in range(i)])
+    for i, j in rng.permutation(everything)[: rng.integers(1, 30)]:
+        spec.add_pair(
+            geomname1=f"geom {i}", geomname2=f"geom {j}", condim=rng.choice([1, 3, 4, 6]), margin=rng.uniform(100, 200)
+        )
+    mjm = spec.compile()
+    mjm.geom_contype[:] = rng.integers(0, 4, mjm.ngeom)
+    mjm.body_contype[:] = mjm.body_conaffinity[:] = 3
+    mjm.geom_margin[:], mjm.body_margin[:] = 100, 200
+    data = mujoco.MjData(mjm)
+    mujoco.mj_forward(mjm, data)
+    found = [c for c in data.contact if c.exclude != NO_DOFS]
+    seen = {(int(c.geom[0]), int(c.geom[1])): (c.dim, c.includemargin) for c in found}
+    pairs = possible_pairs(mjm)
+    assert _certain(mjm, pairs) <= seen.keys() <= {tuple(p) for p in pairs.tolist()}
+    numbers = zip(pair_condim(mjm, pairs).tolist(), pair_margin(mjm, pairs).tolist(), strict=True)
+    assert all(seen.get(tuple(p), own) == own for p, own in zip(pairs.tolist(), numbers, strict=True))
+    assert (number_by_hand(mjm, pairs) >= 0).sum() + len(idle_by_hand(mjm)) == mjm.npair
 
 
 def test_the_pair_table_is_whole():
