@@ -8,6 +8,7 @@ import numpy as np
 
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, pack
+from .pairs import reference_overlaps
 from .sanity import ModelLoadError
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
 
@@ -17,7 +18,8 @@ class Model:
 
     Make one with `from_mjcf`, `from_mjspec` or `from_mjmodel`; options of the file (`timestep`, `integrator`,
     `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be overridden by keyword;
-    `solver="auto"` and `max_contacts` are Tumble's own.
+    `solver="auto"`, `max_contacts` and `ignore_reference_overlaps` are Tumble's own. With the last, pairs of geoms
+    that overlap at the reference pose (qpos0) make no contacts, and `notes` lists them.
 
     Attributes:
         mj: the compiled `mujoco.MjModel`; treat it as read-only.
@@ -39,9 +41,11 @@ class Model:
         self.notes += notes
         self.unused = [str(finding) for finding in support.unused]
         try:
-            self.sizes, self.values = pack(self.mj)
+            ignored = reference_overlaps(self.mj) if choices.ignore_reference_overlaps else None
+            self.sizes, self.values = pack(self.mj, ignored)
         except (MemoryError, RuntimeError, np.linalg.LinAlgError, *MUJOCO_ERRORS) as error:
             raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error
+        self.notes += _overlap_notes(self.mj, ignored)
         self.max_contacts = choices.max_contacts or default_max_contacts(self.mj)
         check_size(loaded.source.label, self.values)
 
@@ -93,3 +97,11 @@ class Model:
         """Take a compiled MjModel (copied); see `from_mjcf`."""
         choices, options = take_choices(options)
         return cls(load_mjmodel(mjm, **options), strict, choices)
+
+
+def _overlap_notes(mjm: mujoco.MjModel, pairs: np.ndarray | None) -> list[str]:
+    if pairs is None or not len(pairs):
+        return []
+    names = [[mujoco.mj_id2name(mjm, mujoco.mjtObj.mjOBJ_GEOM, int(g)) or f"#{g}" for g in pair] for pair in pairs]
+    listed = ", ".join(f"'{first}' and '{second}'" for first, second in names)
+    return [f"no contacts between geoms that overlap at the reference pose (ignore_reference_overlaps): {listed}"]

@@ -11,14 +11,18 @@ from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, kernel_numbers, limit_sides
 from .pair_table import PAIR_TABLE, rows_of
-from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs
+from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
 
 
-def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
+def pack(mjm: mujoco.MjModel, ignored: np.ndarray | None = None) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     """Sizes and all field values of a supported model.
+
+    Args:
+        mjm: the model.
+        ignored: pairs of geoms, (n, 2), that make no contacts.
 
     Returns:
         (sizes, values): the named sizes; for each field an array of `items x width` numbers.
@@ -32,8 +36,11 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     values["tree_is_body"] = values["body_is_single_free"][mjm.dof_bodyid[mjm.tree_dofadr]]
     values.update(_actuators(mjm))
     values.update(_meshes(mjm))
-    values.update(_geoms(mjm))
-    values.update(_pairs(mjm))
+    pairs = possible_pairs(mjm)
+    if ignored is not None:
+        pairs = without(mjm, pairs, ignored)
+    values.update(_geoms(mjm, pairs))
+    values.update(_pairs(mjm, pairs))
     values.update(_by_hand(mjm))
     values.update(_limits(mjm))
     values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
@@ -126,9 +133,9 @@ def _actuators(mjm: mujoco.MjModel) -> dict:
     }
 
 
-def _geoms(mjm: mujoco.MjModel) -> dict:
+def _geoms(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict:
     collides = np.zeros(mjm.ngeom, int)
-    collides[possible_pairs(mjm).reshape(-1)] = 1
+    collides[pairs.reshape(-1)] = 1
     return {f"geom_{n}": getattr(mjm, f"geom_{n}") for n in ("bodyid", "type", "condim", "priority")} | {
         "geom_collides": collides,
         "geom_rootid": mjm.body_rootid[mjm.geom_bodyid],
@@ -160,9 +167,8 @@ def _meshes(mjm: mujoco.MjModel) -> dict:
     }
 
 
-def _pairs(mjm: mujoco.MjModel) -> dict:
+def _pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict:
     """Pairs grouped by their row of the dispatch table."""
-    pairs = possible_pairs(mjm)
     pairs = pairs[has_narrow_phase(mjm, pairs)].reshape(-1, 2)
     row = rows_of(mjm.geom_type[pairs[:, 0]], mjm.geom_type[pairs[:, 1]])
     order = np.argsort(row, kind="stable")

@@ -13,6 +13,8 @@ from .pair_table import NO_ROW, rows_of
 _G = mujoco.mjtGeom
 _DISABLED = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT) | int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
 
+OVERLAP = 1e-6
+"""Metres: bodies that rest on each other may be as deep in each other by rounding."""
 _FLAT = (int(_G.mjGEOM_PLANE), int(_G.mjGEOM_HFIELD))  # flat against flat never collides in MuJoCo
 
 
@@ -55,6 +57,20 @@ def _filtered(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
 def _smaller_type_first(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     swap = mjm.geom_type[pairs[:, 0]] > mjm.geom_type[pairs[:, 1]]
     return np.where(swap[:, None], pairs[:, ::-1], pairs)
+
+
+def reference_overlaps(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return the pairs of geoms, (n, 2), that overlap at qpos0 by MuJoCo's contacts, but for those by hand."""
+    data = mujoco.MjData(mjm)
+    mujoco.mj_fwdPosition(mjm, data)
+    pairs = data.contact.geom[data.contact.dist < -OVERLAP].reshape(-1, 2)
+    return np.unique(pairs[number_by_hand(mjm, pairs) < 0], axis=0)
+
+
+def without(mjm: mujoco.MjModel, pairs: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return those rows of ``pairs`` that are not among ``others``."""
+    keys, dropped = (np.sort(p.reshape(-1, 2), axis=1).astype(np.int64) @ [mjm.ngeom, 1] for p in (pairs, others))
+    return pairs[~np.isin(keys, dropped)]
 
 
 def pairs_by_hand(mjm: mujoco.MjModel) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Options of Tumble's own: the solver, and room for contacts.
+"""Options of Tumble's own: the solver, room for contacts, and what overlaps from the start.
 
 A model is solved by Newton's method, or by conjugate gradients where its factor would be dear.
 
@@ -29,30 +29,35 @@ class Choices(NamedTuple):
     Attributes:
         solver: whether the user named a solver.
         max_contacts: most contacts of an environment; None: `default_max_contacts`.
+        ignore_reference_overlaps: pairs of geoms that overlap at the reference pose make no contacts.
     """
 
     solver: bool
     max_contacts: int | None
+    ignore_reference_overlaps: bool = False
 
 
 NO_CHOICES = Choices(False, None)
 
 
 def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, object]]:
-    """Tumble's own options, and those for MuJoCo: without `max_contacts`, and without the solver "auto".
+    """Tumble's own options, and those for MuJoCo: the fields of mjOption without the solver "auto".
 
     Raises:
-        ValueError: `max_contacts` is not a whole number above zero.
+        ValueError: `max_contacts` is not a whole number above zero, or `ignore_reference_overlaps` not True or False.
     """
     rest = dict(options)
     most = rest.pop("max_contacts", None)
     if most is not None and (not isinstance(most, (int, np.integer)) or isinstance(most, bool) or most < 1):
         raise ValueError(f"option max_contacts: {most!r} is not a whole number above zero")
+    ignored = rest.pop("ignore_reference_overlaps", False)
+    if not isinstance(ignored, (bool, np.bool_)):
+        raise ValueError(f"option ignore_reference_overlaps: {ignored!r} is not True or False")
     asked = rest.get("solver")
     if isinstance(asked, str) and asked.lower() == "auto":
         del rest["solver"]
         asked = None
-    return Choices(asked is not None, None if most is None else int(most)), rest
+    return Choices(asked is not None, None if most is None else int(most), bool(ignored)), rest
 
 
 def default_max_contacts(mjm: mujoco.MjModel) -> int:

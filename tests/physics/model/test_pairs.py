@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from tumble.physics import Model
 from tumble.physics.collision.narrow_phase import ROUTINES
 from tumble.physics.model.pair_table import NO_ROW, PAIR_TABLE, rows_of
 from tumble.physics.model.pairs import (
@@ -91,6 +92,37 @@ def test_pairs_by_hand_pass_all_filters_and_have_their_own_parameters(seed):
     numbers = zip(pair_condim(mjm, pairs).tolist(), pair_margin(mjm, pairs).tolist(), strict=True)
     assert all(seen.get(tuple(p), own) == own for p, own in zip(pairs.tolist(), numbers, strict=True))
     assert (number_by_hand(mjm, pairs) >= 0).sum() + len(idle_by_hand(mjm)) == mjm.npair
+
+
+OVERLAPPING = """<mujoco><worldbody>
+  <geom name="floor" type="plane" size="1 1 1"/>
+  <body name="thigh" pos="0 0 0.5"><freejoint/><geom name="thigh" size="0.1"/>
+    <body name="shank" pos="0.1 0 -0.1"><joint/><geom type="capsule" size="0.05 0.1"/>
+      <body name="foot" pos="0 0 -0.2"><joint/><geom name="foot" size="0.1" pos="-0.05 0 0.13"/></body>
+    </body>
+  </body>
+  <body name="ball" pos="0 0.18 0.5"><freejoint/><geom name="ball" size="0.1"/></body>
+  <body name="resting" pos="0.5 0 0.1"><freejoint/><geom name="resting" size="0.1"/></body>
+  <body name="wanted" pos="0.5 0.05 0.15"><freejoint/><geom name="wanted" size="0.1"/></body>
+</worldbody><contact><pair geom1="wanted" geom2="resting"/>{}</contact></mujoco>"""
+
+
+@pytest.mark.parametrize("option", [{}, {"ignore_reference_overlaps": True}])
+def test_overlaps_at_the_reference_are_ignored_where_asked(option):
+    """As if MuJoCo's model excluded their bodies; what rests at the reference, or is a pair by hand, stays."""
+    model = Model.from_mjcf(OVERLAPPING.format(""), **option)
+    excludes = '<exclude body1="thigh" body2="foot"/><exclude body1="thigh" body2="ball"/>' if option else ""
+    mjm = mujoco.MjModel.from_xml_string(OVERLAPPING.format(excludes))
+    mjm.geom_margin[:] = mjm.pair_margin[:] = 100
+    data = mujoco.MjData(mjm)
+    mujoco.mj_forward(mjm, data)
+    pairs = np.column_stack((model.values["pair_geom1"], model.values["pair_geom2"]))
+    assert sorted(map(tuple, pairs.tolist())) == sorted({(int(a), int(b)) for a, b in data.contact.geom})
+    assert [("'thigh' and 'foot'" in note, "'thigh' and 'ball'" in note) for note in model.notes] == [
+        (True, True)
+    ] * len(option)
+    with pytest.raises(ValueError, match="option ignore_reference_overlaps: 1 is not True or False"):
+        Model.from_mjcf(OVERLAPPING, ignore_reference_overlaps=1)
 
 
 def test_the_pair_table_is_whole():
