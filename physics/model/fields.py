@@ -62,6 +62,17 @@ INTEGERS: tuple[Field, ...] = (
     _id("hand_geom2", ("nhand",), "geom 2 of a pair by hand"),
     _id("hand_pair", ("nhand",), "its number among the model's, where its parameters are"),
     _id("pair_dim", ("nhand",), "contact dimension of a pair by hand"),
+    _id(
+        "sweep_geom", ("nsweep",), "geoms that a sweep covers, in ascending order; others know them by their place here"
+    ),
+    _id("sweep_weldid", ("nsweep",), "body that the geom's is welded to, as body_weldid"),
+    _F("sweep_contype", ("nsweep",), 1, "", "as geom_contype"),
+    _F("sweep_conaffinity", ("nsweep",), 1, "", "as geom_conaffinity"),
+    _F("sweep_skipadr", ("nsweep",), 1, "", "first of the geoms behind it that it cannot touch for another reason"),
+    _F("sweep_skipnum", ("nsweep",), 1, "", "how many there are"),
+    _id("skip_place", ("nskip",), "place of such a geom"),
+    _id("hand_place", ("nhandplace",), "places of both geoms of each pair by hand"),
+    _id("type_row", ("ntyperow",), "row of the dispatch table of two geom types, the smaller one first"),
     _id("limit_jnt", ("nlimit",), "joint"),
     _id("limit_qposadr", ("nlimit",), "first coordinate of the joint"),
     _id("limit_dofadr", ("nlimit",), "first dof of the joint"),

@@ -6,11 +6,13 @@ import os
 import mujoco
 import numpy as np
 
+from .broad_phase import SWEEP, choose_broad_phase, reference_order
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, load_mjcf, load_mjmodel, load_mjspec, one_line
-from .pack import check_size, pack
+from .pack import check_size, contact_pairs, pack, row_pairs
 from .pairs import reference_overlaps
 from .sanity import ModelLoadError
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
+from .solver_params import pair_stiffness
 
 
 class Model:
@@ -18,8 +20,8 @@ class Model:
 
     Make one with `from_mjcf`, `from_mjspec` or `from_mjmodel`; options of the file (`timestep`, `integrator`,
     `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be overridden by keyword;
-    `solver="auto"`, `max_contacts` and `ignore_reference_overlaps` are Tumble's own. With the last, pairs of geoms
-    that overlap at the reference pose (qpos0) make no contacts, and `notes` lists them.
+    `solver="auto"`, `max_contacts`, `broad_phase` and `ignore_reference_overlaps` are Tumble's own. With the last,
+    pairs of geoms that overlap at the reference pose (qpos0) make no contacts, and `notes` lists them.
 
     Attributes:
         mj: the compiled `mujoco.MjModel`; treat it as read-only.
@@ -28,6 +30,11 @@ class Model:
         solver: "newton" or "cg", conjugate gradients: what the option `solver` says, else what the file says if that is
             not Newton, which is MuJoCo's default too; else, or with the option "auto", the rule of `solver_choice`.
         max_contacts: most contacts that an environment can have at once: the option `max_contacts`, or a rule.
+        broad_phase: "pairs", a list of all pairs of geoms that can touch, or "sweep", which finds those that are near:
+            the option `broad_phase`, or the rule of `broad_phase.choose_broad_phase`. Results are the same.
+        row_pairs: pairs of geoms that can touch, for each row of the pair table.
+        stiffest: of the reference accelerations of all contacts that there can be, the stiffest (1/s^2).
+        sweep_order: places of geoms along the axis at which a sweep begins in the reference state.
         sizes: named sizes of the fields of `model.fields`.
         values: those fields, as numpy arrays.
     """
@@ -42,10 +49,14 @@ class Model:
         self.unused = [str(finding) for finding in support.unused]
         try:
             ignored = reference_overlaps(self.mj) if choices.ignore_reference_overlaps else None
-            self.sizes, self.values = pack(self.mj, ignored)
+            pairs = contact_pairs(self.mj, ignored)
+            self.broad_phase = choose_broad_phase(self.mj, pairs, choices.broad_phase)
+            self.row_pairs, self.stiffest = row_pairs(self.mj, pairs), pair_stiffness(self.mj, pairs).max(initial=0.0)
+            self.sizes, self.values = pack(self.mj, pairs, self.broad_phase == SWEEP)
         except (MemoryError, RuntimeError, np.linalg.LinAlgError, *MUJOCO_ERRORS) as error:
             raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error
         self.notes += _overlap_notes(self.mj, ignored)
+        self.sweep_order = reference_order(self.mj, self.values["sweep_geom"])
         self.max_contacts = choices.max_contacts or default_max_contacts(self.mj)
         check_size(loaded.source.label, self.values)
 

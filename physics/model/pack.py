@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from ..fields import SMALL_BITS, layout
+from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .hulls import Hulls
@@ -17,12 +18,13 @@ _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
 
 
-def pack(mjm: mujoco.MjModel, ignored: np.ndarray | None = None) -> tuple[dict[str, int], dict[str, np.ndarray]]:
+def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     """Sizes and all field values of a supported model.
 
     Args:
         mjm: the model.
-        ignored: pairs of geoms, (n, 2), that make no contacts.
+        pairs: pairs of geoms, (n, 2), that can touch (`contact_pairs`).
+        sweeps: list only those with planes; kernels find the others.
 
     Returns:
         (sizes, values): the named sizes; for each field an array of `items x width` numbers.
@@ -36,11 +38,11 @@ def pack(mjm: mujoco.MjModel, ignored: np.ndarray | None = None) -> tuple[dict[s
     values["tree_is_body"] = values["body_is_single_free"][mjm.dof_bodyid[mjm.tree_dofadr]]
     values.update(_actuators(mjm))
     values.update(_meshes(mjm))
-    pairs = possible_pairs(mjm)
-    if ignored is not None:
-        pairs = without(mjm, pairs, ignored)
+    swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
+    tables = sweep_tables(mjm, swept)
+    values.update(tables)
     values.update(_geoms(mjm, pairs))
-    values.update(_pairs(mjm, pairs))
+    values.update(_pairs(mjm, without(mjm, pairs, swept)))
     values.update(_by_hand(mjm))
     values.update(_limits(mjm))
     values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
@@ -50,6 +52,7 @@ def pack(mjm: mujoco.MjModel, ignored: np.ndarray | None = None) -> tuple[dict[s
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
         nhand=mjm.npair,
+        **sweep_sizes(tables),
         nlimit=len(values["limit_jnt"]),
         nvert=len(values["vert_corneradr"]),
         ncorner=len(values["corner_next"]),
@@ -60,6 +63,19 @@ def pack(mjm: mujoco.MjModel, ignored: np.ndarray | None = None) -> tuple[dict[s
         if values[field.name].size != field.length(sizes):
             raise AssertionError(f"{field.name}: {values[field.name].size} numbers for {field.length(sizes)}")
     return sizes, values
+
+
+def contact_pairs(mjm: mujoco.MjModel, ignored: np.ndarray | None = None) -> np.ndarray:
+    """Pairs of geoms (n, 2) that can touch and have a narrow phase, less those that are ignored."""
+    pairs = possible_pairs(mjm)
+    pairs = pairs[has_narrow_phase(mjm, pairs)].reshape(-1, 2)
+    return pairs if ignored is None else without(mjm, pairs, ignored)
+
+
+def row_pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
+    """How many of the pairs (n, 2) each row of the dispatch table serves."""
+    types = mjm.geom_type[pairs]
+    return np.bincount(rows_of(types[:, 0], types[:, 1]), minlength=len(PAIR_TABLE))
 
 
 def check_size(source: str, values: Mapping[str, np.ndarray]) -> None:
@@ -169,7 +185,6 @@ def _meshes(mjm: mujoco.MjModel) -> dict:
 
 def _pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict:
     """Pairs grouped by their row of the dispatch table."""
-    pairs = pairs[has_narrow_phase(mjm, pairs)].reshape(-1, 2)
     row = rows_of(mjm.geom_type[pairs[:, 0]], mjm.geom_type[pairs[:, 1]])
     order = np.argsort(row, kind="stable")
     return {

@@ -27,7 +27,7 @@ def possible_pairs(mjm: mujoco.MjModel) -> np.ndarray:
     """Return every pair of geoms that can touch in some pose: those that the filters let through, and those by hand.
 
     Returns:
-        int array (n, 2): geom ids, the smaller geom type first, ordered by body pair and then by geom ids.
+        int array (n, 2): geom ids, the smaller geom type first, ordered by the smaller geom id, then by the larger one.
     """
     if contacts_disabled(mjm) or mjm.ngeom < 2:
         return np.zeros((0, 2), dtype=np.int32)
@@ -36,8 +36,7 @@ def possible_pairs(mjm: mujoco.MjModel) -> np.ndarray:
         own = pairs_by_hand(mjm)[_pushes(mjm)]
         both = np.concatenate((np.column_stack((first, second)), np.sort(own, axis=1)))  # geom ids grow with bodies'
         first, second = np.unique(both, axis=0).T
-    body = mjm.geom_bodyid
-    order = np.lexsort((second, first, body[second], body[first]))
+    order = np.lexsort((second, first))
     return _smaller_type_first(mjm, np.column_stack((first, second))[order]).astype(np.int32)
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from .broad_phase import LIST, SWEEP
 from .pairs import collides
 
 NEWTON, CG = "newton", "cg"
@@ -29,12 +30,14 @@ class Choices(NamedTuple):
     Attributes:
         solver: whether the user named a solver.
         max_contacts: most contacts of an environment; None: `default_max_contacts`.
+        broad_phase: "pairs" or "sweep"; None: `broad_phase.choose_broad_phase`.
         ignore_reference_overlaps: pairs of geoms that overlap at the reference pose make no contacts.
     """
 
     solver: bool
     max_contacts: int | None
     ignore_reference_overlaps: bool = False
+    broad_phase: str | None = None
 
 
 NO_CHOICES = Choices(False, None)
@@ -44,7 +47,7 @@ def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, obje
     """Tumble's own options, and those for MuJoCo: the fields of mjOption without the solver "auto".
 
     Raises:
-        ValueError: `max_contacts` is not a whole number above zero, or `ignore_reference_overlaps` not True or False.
+        ValueError: `max_contacts` is not a whole number above zero, or another option not one of its values.
     """
     rest = dict(options)
     most = rest.pop("max_contacts", None)
@@ -53,11 +56,14 @@ def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, obje
     ignored = rest.pop("ignore_reference_overlaps", False)
     if not isinstance(ignored, (bool, np.bool_)):
         raise ValueError(f"option ignore_reference_overlaps: {ignored!r} is not True or False")
+    broad = rest.pop("broad_phase", None)
+    if broad not in (None, LIST, SWEEP):
+        raise ValueError(f"option broad_phase: {broad!r} is neither '{LIST}' nor '{SWEEP}'")
     asked = rest.get("solver")
     if isinstance(asked, str) and asked.lower() == "auto":
         del rest["solver"]
         asked = None
-    return Choices(asked is not None, None if most is None else int(most), bool(ignored)), rest
+    return Choices(asked is not None, None if most is None else int(most), bool(ignored), broad), rest
 
 
 def default_max_contacts(mjm: mujoco.MjModel) -> int:

@@ -31,6 +31,7 @@ SIZES = (
         "nsolve",
     ),
     *("ncgdof", "ncgbody", "nown", "nside", "nparameter", "nhullpair", "npoint", "npolygon", "most_ncon"),
+    *("nsweep", "nhandplace", "nword", "nlisted"),
     *(
         "nccdframe",
         "nccdpoint",
@@ -111,16 +112,34 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     matrices = {"nM": int(values["dof_depth"].sum()), "nH": room.entries}
     rests = {"nqrest": sizes["nq"] if needs_mixed_precision(model) else 0}
     own = {"nparameter": layout(PARAMETER_FIELDS, sizes)[1] if parameters else 0}
-    pairs = np.diff(values["pair_start"])
+    pairs, listed = model.row_pairs, np.diff(values["pair_start"])
     solids = bool(pairs @ [row.group == "solids" for row in PAIR_TABLE])
-    hulls = {"nhullpair": int(pairs @ [bool(row.group) for row in PAIR_TABLE]), "npoint": 8, "npolygon": 24 * solids}
-    return {**sizes, "six": 6, "cone": 11, **blocks, **matrices, **rests, **own, **hulls, **_polytope(model)}
+    near = int(listed @ [bool(row.group) for row in PAIR_TABLE]) + room.pairs
+    hulls = {"nhullpair": near, "npoint": 8, "npolygon": 24 * solids}
+    return {
+        **sizes,
+        "six": 6,
+        "cone": 11,
+        **blocks,
+        **matrices,
+        **rests,
+        **own,
+        **hulls,
+        **_sweep(sizes, room),
+        **_polytope(model),
+    }
+
+
+def _sweep(sizes: dict[str, int], room: Room) -> dict[str, int]:
+    """Sizes of what a sweep works with."""
+    count = sizes["nsweep"]
+    return {"nsweeprow": count, "nsweepword": count * sizes["nword"], "nlisted": room.pairs}
 
 
 def _polytope(model: Model) -> dict[str, int]:
     """Sizes of what GJK and EPA work with: a polytope of as many corners has twice as many faces, less four."""
     served = [row.served != "" for row in PAIR_TABLE]
-    has = bool(np.diff(model.values["pair_start"]) @ served)
+    has = bool(model.row_pairs @ served)
     corners = has * (4 + ccd_iterations(model) + 1)
     polygon = has * int(max(16, model.values["poly_vertnum"].max(initial=0)))  # 16: a cylinder's end (`manifold`)
     around = has * int(max(3, model.values["vert_cornernum"].max(initial=0)))  # 3: faces at a corner of a box
