@@ -75,6 +75,11 @@ BENCHMARKS = {
         "stages",
         {"models": COMPARED, "num_envs": 1024, "rounds": 5},
     ),
+    "broad_phase": Benchmark(
+        "how the time to find near geoms grows with their number, against MuJoCo's",
+        "broad_phase",
+        {"geoms": (10, 30, 100, 200, 300, 500, 1000, 2000), "num_envs": 32, "steps": 4, "rounds": 7},
+    ),
     "gpu": Benchmark(
         "a GPU: steps of physics, environments and training over batch sizes, starts, memory, MuJoCo Warp",
         "gpu",
@@ -94,6 +99,7 @@ EVERYWHERE = [name for name in BENCHMARKS if name != "gpu"]
 OPTIONS: dict[str, dict[str, Any]] = {
     "models": {"nargs": "+", "help": "models or tasks"},
     "num_envs": {"type": int, "help": "environments in a batch"},
+    "geoms": {"type": int, "nargs": "+", "help": "numbers of geoms"},
     "batches": {"type": int, "nargs": "+", "help": "numbers of environments"},
     "steps": {"type": int, "help": "steps of one timed stretch"},
     "rounds": {"type": int, "help": "timed rounds, of which medians are taken"},

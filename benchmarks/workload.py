@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from ..physics import Model, RigidSolver
+from ..physics.model.pairs import pair_condim, pair_margin
 
 SAMPLED = 10
 """At most so many of the steps are counted, evenly spread."""
@@ -57,11 +58,10 @@ def tumble_work(solver: RigidSolver, controls: torch.Tensor) -> Work:
 def tumble_rows(solver: RigidSolver) -> tuple[torch.Tensor, torch.Tensor]:
     """Contacts and constraint rows of the last evaluation, (num_envs,) each: rows of contacts and of hinge limits."""
     mj, found = solver.model.mj, solver.contacts
-    margin = torch.as_tensor(mj.geom_margin).float()
-    geoms = torch.as_tensor(mj.geom_condim).long()[found.geom], torch.as_tensor(mj.geom_priority)[found.geom]
-    condim = torch.where(geoms[1][..., 0] > geoms[1][..., 1], geoms[0][..., 0], geoms[0][..., 1])
-    condim = torch.where(geoms[1][..., 0] == geoms[1][..., 1], geoms[0].max(-1).values, condim)
-    active = found.mask & (found.dist < margin[found.geom].sum(-1))
+    pairs = found.geom.reshape(-1, 2).cpu().numpy()
+    condim = torch.as_tensor(pair_condim(mj, pairs)).reshape(found.mask.shape)
+    margin = torch.as_tensor(pair_margin(mj, pairs)).float().reshape(found.mask.shape)
+    active = found.mask & (found.dist < margin)
     rows = torch.where(condim == 1, 1, 2 * (condim - 1))
     return found.mask.sum(1), (rows * active).sum(1) + _limit_rows(solver)
 

@@ -9,7 +9,7 @@ import taichi as ti
 from ..math import Vec3
 from .box_axes import FIRST_EDGE, BoxPair, separating_axis
 from .contact_point import ContactPoint
-from .contacts import detection_distance
+from .pairs_by_hand import detection_distance
 from .poses import geom_axes, root_of, seen_from_root
 from .primitives import clip, zero_vector
 from .work_list import in_each_lane, put_point

@@ -64,12 +64,6 @@ def keep_deepest(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def detection_distance(model: ti.template(), g1: ti.i32, g2: ti.i32):
-    """Contacts of two geoms that are closer than this are detected."""
-    return model.geom_detect[g1] + model.geom_detect[g2]
-
-
-@ti.func
 def _make_room(model: ti.template(), work: ti.template()):
     """Keep the deepest contacts of a full list; or, where it may become longer, count, and give the last slot up."""
     if model.ncon == model.most_ncon:

@@ -12,7 +12,6 @@ from taichi.lang.impl import expr_init
 
 from ..math.lanes import LaneValue
 from .contact_point import ContactPoint
-from .contacts import detection_distance
 from .epa import (
     expand,
     keep_shallowest,
@@ -37,6 +36,7 @@ from .gjk import (
     start_search,
 )
 from .manifold import put_flat_contacts
+from .pairs_by_hand import detection_distance
 from .poses import root_of
 from .primitives import zero_vector
 from .support import core_radius, place_geoms, support

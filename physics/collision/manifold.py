@@ -11,8 +11,8 @@ Polygons are clockwise seen from outside. Rows of `ccd_polygon`: the face that c
 import taichi as ti
 
 from .contact_point import ContactPoint
-from .contacts import detection_distance
 from .flat_sides import ALONG, FACES, FACING, edge_along, feature, lay_out, list_faces
+from .pairs_by_hand import detection_distance
 from .poses import root_of
 from .primitives import zero_vector
 from .support import CAPSULE

@@ -13,8 +13,9 @@ from ..model.features import Features
 from ..model.pair_table import GROUPS, PAIR_TABLE
 from .box_box import box_box
 from .capsule_box import capsule_box
-from .contacts import append, clear_contacts, detection_distance, limit_contacts
+from .contacts import append, clear_contacts, limit_contacts
 from .convex import convex_convex
+from .pairs_by_hand import detection_distance
 from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_ellipsoid, plane_mesh
 from .poses import bounds_meet, cautious, root_of, seen_from_root
 from .primitives import (
@@ -27,6 +28,7 @@ from .primitives import (
     zero_vector,
 )
 from .sphere_hulls import sphere_box, sphere_cylinder
+from .sweep import end_of_pairs, first_pair, geoms_of, sweep
 from .work_list import append_points, clear_list, list_near
 
 
@@ -198,10 +200,13 @@ MID_PHASE = {"hulls": list_near_planes, "solids": list_near, "convex": list_near
 def narrow_phase(model: ti.template(), work: ti.template()):
     """Fill the contact list with every contact closer than margins and gaps."""
     clear_contacts(work)
+    if ti.static(model.has.sweep):
+        sweep(model, work)
     for row, pair in ti.static(enumerate(PAIR_TABLE)):
         if ti.static(pair.group == ""):
-            for p in range(model.pair_start[row], model.pair_start[row + 1]):
-                ROUTINES[pair.routine](model, work, model.pair_geom1[p], model.pair_geom2[p])
+            for p in range(first_pair(model, work, row), end_of_pairs(model, work, row)):
+                g1, g2 = geoms_of(model, work, p)
+                ROUTINES[pair.routine](model, work, g1, g2)
         elif ti.static(_begins(row, model.has)):
             _take_list(model, work, pair.group)
     limit_contacts(model, work)
@@ -219,11 +224,11 @@ def _take_list(model: ti.template(), work: ti.template(), group: ti.template()):
     """Pairs of a group: first those that are near are listed, then each is looked at and its points appended."""
     rows = ti.static(LISTED[group])
     clear_list(model, work)
-    ti.static(MID_PHASE[group])(model, work, model.pair_start[rows[0]], model.pair_start[rows[-1] + 1])
+    ti.static(MID_PHASE[group])(model, work, first_pair(model, work, rows[0]), end_of_pairs(model, work, rows[-1]))
     for k in range(work.tile_nnear[0]):
         p = work.near_pair[k]
-        g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+        g1, g2 = geoms_of(model, work, p)
         for routine, served in ti.static(SERVED[group]):
-            if p >= model.pair_start[served[0]] and p < model.pair_start[served[-1] + 1]:
+            if p >= first_pair(model, work, served[0]) and p < end_of_pairs(model, work, served[-1]):
                 ROUTINES[routine](model, work, g1, g2, work.near[k])
         append_points(model, work, g1, g2)

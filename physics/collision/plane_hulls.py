@@ -4,7 +4,7 @@ import taichi as ti
 
 from ..math import Vec3
 from .contact_point import ContactPoint
-from .contacts import detection_distance
+from .pairs_by_hand import detection_distance
 from .poses import geom_axes
 from .primitives import MINIMUM, zero_vector
 from .work_list import list_pair, put_point
@@ -17,7 +17,7 @@ MOST = 4  # contacts of a plane with a hull
 def list_near_planes(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
     """Mid phase of the pairs `first` to `end`: list those whose geom 2 reaches the plane with its bounding sphere."""
     for p in range(first, end):
-        g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+        g1, g2 = model.pair_geom1[p], model.pair_geom2[p]  # planes are never swept over
         height = (work.geom_xpos[g2] - work.geom_xpos[g1]).dot(work.geom_axis[g1])
         list_pair(work, p, work.precise_lanes.mask(height <= detection_distance(model, g1, g2) + model.geom_rbound[g2]))
 

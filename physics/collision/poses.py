@@ -6,7 +6,7 @@ import taichi as ti
 
 from ..math import Mat3, Vec3
 from ..math.lanes import let, traced
-from .contacts import detection_distance
+from .pairs_by_hand import detection_distance
 
 CAUTION = 1.0 + 1e-6
 """Times a distance that is compared: more than single precision rounds."""

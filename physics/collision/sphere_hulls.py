@@ -7,7 +7,7 @@ import taichi as ti
 
 from ..math import Vec3
 from .contact_point import ContactPoint
-from .contacts import detection_distance
+from .pairs_by_hand import detection_distance
 from .poses import geom_axes, root_of, seen_from_root
 from .primitives import MINIMUM, clip, zero_vector
 from .work_list import put_point

@@ -13,6 +13,7 @@ from ..math import Vec3
 from .contact_point import ContactPoint
 from .contacts import append
 from .poses import bounds_meet, boxes_meet, seen_from_root
+from .sweep import geoms_of
 
 
 @ti.func
@@ -37,7 +38,7 @@ def list_pair(work: ti.template(), p: ti.i32, near: ti.template()):
 def list_near(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
     """Mid phase of the pairs `first` to `end`: list those whose bounding spheres and boxes are within reach."""
     for p in range(first, end):
-        g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+        g1, g2 = geoms_of(model, work, p)
         apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
         near = bounds_meet(model, work, g1, g2, apart)
         if work.precise_lanes.any(near):

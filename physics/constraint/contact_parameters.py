@@ -1,4 +1,7 @@
-"""Parameters of a contact from those of its two geoms (MuJoCo documentation, Modeling: Contact parameters)."""
+"""Parameters of a contact: those of its pair, or mixed from its two geoms'.
+
+MuJoCo documentation, Modeling: Contact parameters. `pair` is what `pair_by_hand` says: -1 where geoms are mixed.
+"""
 
 import taichi as ti
 
@@ -9,7 +12,7 @@ DEFAULT_SOLREF = (0.02, 1.0)
 
 
 @ti.func
-def contact_dimension(model: ti.template(), g1: ti.i32, g2: ti.i32):
+def contact_dimension(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32):
     """That of the geom of higher priority, or the larger of both."""
     first, second = model.geom_condim[g1], model.geom_condim[g2]
     priority = model.geom_priority[g1] - model.geom_priority[g2]
@@ -18,7 +21,20 @@ def contact_dimension(model: ti.template(), g1: ti.i32, g2: ti.i32):
         dim = first
     elif priority < 0:
         dim = second
+    if ti.static(model.has.pairs_by_hand):
+        if pair >= 0:
+            dim = model.pair_dim[pair]
     return dim
+
+
+@ti.func
+def contact_margin(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32):
+    """Contacts that are closer than this are constraints."""
+    margin = model.geom_margin[g1] + model.geom_margin[g2]
+    if ti.static(model.has.pairs_by_hand):
+        if pair >= 0:
+            margin = model.pair_margin[pair]
+    return margin
 
 
 @ti.func
@@ -38,8 +54,11 @@ def share_of_first(model: ti.template(), g1: ti.i32, g2: ti.i32):
 
 
 @ti.func
-def friction(model: ti.template(), g1: ti.i32, g2: ti.i32, c: ti.template()):
-    """Coefficient c, 0 sliding, 1 spinning, 2 rolling: of the geom of higher priority, or the larger of both."""
+def friction(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, c: ti.template()):
+    """Coefficient c, 0 sliding, 1 spinning, 2 rolling: of the geom of higher priority, or the larger of both.
+
+    Pairs by hand have two that slide and two that roll; this is the first of them.
+    """
     first, second = model.geom_friction.at(g1, c), model.geom_friction.at(g2, c)
     priority = model.geom_priority[g1] - model.geom_priority[g2]
     mu = ti.max(first, second)
@@ -47,11 +66,24 @@ def friction(model: ti.template(), g1: ti.i32, g2: ti.i32, c: ti.template()):
         mu = first
     elif priority < 0:
         mu = second
+    if ti.static(model.has.pairs_by_hand):
+        if pair >= 0:
+            mu = model.pair_friction.at(pair, (0, 2, 3)[c])
     return ti.max(mu, LEAST_FRICTION)
 
 
 @ti.func
-def solref(model: ti.template(), g1: ti.i32, g2: ti.i32, share: ti.template()):
+def put_other_friction(model: ti.template(), work: ti.template(), pair: ti.i32, block: ti.i32):
+    """The second sliding and the second rolling coefficient of a pair by hand."""
+    if ti.static(model.has.pairs_by_hand):
+        if pair >= 0:
+            for axis in ti.static((1, 4)):
+                mu = work.real(ti.max(model.pair_friction.at(pair, axis), LEAST_FRICTION))
+                work.block_friction.at(block, axis)._assign(mu)
+
+
+@ti.func
+def solref(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, share: ti.template()):
     """Time constant and damping ratio, or -stiffness and -damping, as `reference` takes them."""
     first0, first1 = model.geom_solref.at(g1, 0), model.geom_solref.at(g1, 1)
     second0, second1 = model.geom_solref.at(g2, 0), model.geom_solref.at(g2, 1)
@@ -61,13 +93,19 @@ def solref(model: ti.template(), g1: ti.i32, g2: ti.i32, share: ti.template()):
         standard = (first0 > 0.0) & (second0 > 0.0)
         mixed0 = ti.select(standard, mixed0, ti.min(first0, second0))
         mixed1 = ti.select(standard, mixed1, ti.min(first1, second1))
+    if ti.static(model.has.pairs_by_hand):
+        if pair >= 0:
+            mixed0, mixed1 = model.pair_solref.at(pair, 0), model.pair_solref.at(pair, 1)
     return mixed0, mixed1
 
 
 @ti.func
-def solimp(model: ti.template(), g1: ti.i32, g2: ti.i32, share: ti.template(), c: ti.template()):
+def solimp(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, share: ti.template(), c: ti.template()):
     """Impedance parameter c: dmin, dmax, width, midpoint, power, within the ranges that MuJoCo enforces."""
     value = share * model.geom_solimp.at(g1, c) + (1.0 - share) * model.geom_solimp.at(g2, c)
+    if ti.static(model.has.pairs_by_hand):
+        if pair >= 0:
+            value = model.pair_solimp.at(pair, c)
     if ti.static(c == 2):
         value = ti.max(value, 0.0)
     elif ti.static(c == 4):

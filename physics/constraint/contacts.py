@@ -3,8 +3,18 @@
 import taichi as ti
 
 from ..collision.contacts import complete_frame
+from ..collision.pairs_by_hand import pair_by_hand
 from .bodies import contact_velocity
-from .contact_parameters import contact_dimension, friction, reference, share_of_first, solimp, solref
+from .contact_parameters import (
+    contact_dimension,
+    contact_margin,
+    friction,
+    put_other_friction,
+    reference,
+    share_of_first,
+    solimp,
+    solref,
+)
 from .impedance import MINIMUM, impedance, regularizer
 
 
@@ -14,7 +24,9 @@ def contact_blocks(model: ti.template(), work: ti.template()):
     first = work.tile_nlim[0]
     for k in range(work.tile_ncon[0]):
         block = first + k
-        dim = contact_dimension(model, work.con_geom1[k], work.con_geom2[k])
+        g1, g2 = work.con_geom1[k], work.con_geom2[k]
+        pair = pair_by_hand(model, g1, g2)
+        dim = contact_dimension(model, pair, g1, g2)
         work.block_dim.put(block, dim)
         frame = complete_frame(work, k)
         if ti.static(model.has.cg):
@@ -22,19 +34,21 @@ def contact_blocks(model: ti.template(), work: ti.template()):
             work.block_dofnum.put(block, 0)
         else:
             _jacobian(model, work, k, block, dim, frame)
-        _parameters(model, work, k, block, dim)
+        _parameters(model, work, k, pair, block, dim)
 
 
 @ti.func
-def _parameters(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32, dim: ti.i32):
+def _parameters(model: ti.template(), work: ti.template(), k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32):
     """block_D, block_friction, and block_aref, which holds the velocity J qvel until now."""
     g1, g2 = work.con_geom1[k], work.con_geom2[k]
     share = share_of_first(model, g1, g2)
-    dmin, dmax = solimp(model, g1, g2, share, 0), solimp(model, g1, g2, share, 1)
-    width, midpoint = solimp(model, g1, g2, share, 2), solimp(model, g1, g2, share, 3)
-    depth = work.con_dist[k] - (model.geom_margin[g1] + model.geom_margin[g2])
-    imp = impedance(model, work.lanes, dmin, dmax, width, midpoint, solimp(model, g1, g2, share, 4), depth)
-    slide, spin, roll = friction(model, g1, g2, 0), friction(model, g1, g2, 1), friction(model, g1, g2, 2)
+    dmin, dmax = solimp(model, pair, g1, g2, share, 0), solimp(model, pair, g1, g2, share, 1)
+    width, midpoint = solimp(model, pair, g1, g2, share, 2), solimp(model, pair, g1, g2, share, 3)
+    power = solimp(model, pair, g1, g2, share, 4)
+    depth = work.con_dist[k] - contact_margin(model, pair, g1, g2)
+    imp = impedance(model, work.lanes, dmin, dmax, width, midpoint, power, depth)
+    slide, spin = friction(model, pair, g1, g2, 0), friction(model, pair, g1, g2, 1)
+    roll = friction(model, pair, g1, g2, 2)
     diagonal = model.body_invweight0[model.geom_bodyid[g1]] + model.body_invweight0[model.geom_bodyid[g2]]
     pyramid = slide * 0.0 + 1.0
     if dim > 1:
@@ -45,7 +59,8 @@ def _parameters(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.
     work.block_D[block] = ti.select(active > 0.5, stiffness, work.real(0.0))
     mu, torsion, rolling = work.real(slide), work.real(spin), work.real(roll)
     work.block_friction.put_numbers(block, 0, [mu, mu, torsion, rolling, rolling])
-    first, second = solref(model, g1, g2, share)
+    put_other_friction(model, work, pair, block)
+    first, second = solref(model, pair, g1, g2, share)
     spring, damping = reference(model, first, second, dmax)
     work.block_aref.at(block, 0)._assign(-(work.block_aref.at(block, 0) * damping + imp * depth * spring))
     for c in range(1, dim):

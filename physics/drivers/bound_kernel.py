@@ -70,6 +70,7 @@ class Kernel:
 
 
 _LEFT, _CONTACTS, _ENTRIES = (int(s) for s in (Setting.LEFT, Setting.NEED_CONTACTS, Setting.NEED_ENTRIES))
+_PAIRS = int(Setting.NEED_PAIRS)
 
 
 class BoundKernel:
@@ -108,8 +109,8 @@ class BoundKernel:
             in_taichis_thread(self._launch_first)
         left, told = self._told[_LEFT], self._told
         if left:
-            needed = Room(told[_CONTACTS], told[_ENTRIES])
-            told[_LEFT] = told[_CONTACTS] = told[_ENTRIES] = 0
+            needed = Room(told[_CONTACTS], told[_ENTRIES], told[_PAIRS])
+            told[_LEFT] = told[_CONTACTS] = told[_ENTRIES] = told[_PAIRS] = 0
             self._room.grow(needed, left)
         return not left
 

@@ -92,6 +92,7 @@ class CpuDriver(Driver):
         fresh = np.zeros(self._numbers.shape[1], self._numbers.dtype)
         fresh[self._place("qpos")] = fresh[self._place("eval_qpos")] = model.mj.qpos0
         fresh[self._place("eval_qacc")] = NOT_INTEGRATED
+        fresh[self._place("sweep_order")] = model.sweep_order
         return fresh
 
     def _rest_spare_lanes(self) -> None:

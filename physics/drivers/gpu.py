@@ -102,6 +102,9 @@ class GpuDriver(Driver):
         for name in ("qpos", "eval_qpos"):
             fresh[self._place(name), 0] = torch.as_tensor(model.mj.qpos0, dtype=self._dtype, device=self._device)
         fresh[self._place("eval_qacc")] = NOT_INTEGRATED
+        fresh[self._place("sweep_order"), 0] = torch.as_tensor(
+            model.sweep_order, dtype=self._dtype, device=self._device
+        )
         return fresh
 
     # numbers of the model

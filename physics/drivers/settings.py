@@ -59,6 +59,8 @@ class Setting(_FromZero):
     """Contact slots that one of them needs, the most; 0: there were enough."""
     NEED_ENTRIES = auto()
     """Entries of the Hessian, likewise."""
+    NEED_PAIRS = auto()
+    """Pairs of geoms that a sweep finds near, likewise."""
 
 
 CALL_LENGTH = 64

@@ -110,6 +110,7 @@ def _note_left(work: ti.template(), tile: ti.template()):
         ti.atomic_add(tile.call[Setting.LEFT], 1)
         ti.atomic_max(tile.call[Setting.NEED_CONTACTS], work.need_ncon[0])
         ti.atomic_max(tile.call[Setting.NEED_ENTRIES], work.need_nH[0])
+        ti.atomic_max(tile.call[Setting.NEED_PAIRS], work.need_nlisted[0])
 
 
 @ti.func

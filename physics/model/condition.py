@@ -30,16 +30,23 @@ def condition(mjm: mujoco.MjModel, data: mujoco.MjData) -> float:
     mujoco.mj_kinematics(mjm, data)
     mujoco.mj_comPos(mjm, data)
     mujoco.mj_makeM(mjm, data)
-    mass = np.zeros((mjm.nv, mjm.nv))
-    mujoco.mj_fullM(mjm, data, mass)
     worst = 1.0
-    for tree in range(mjm.ntree):
-        dofs = np.flatnonzero(mjm.dof_treeid == tree)
-        block = mass[np.ix_(dofs, dofs)]
+    for first, count in zip(mjm.tree_dofadr.tolist(), mjm.tree_dofnum.tolist(), strict=True):
+        block = _mass_of_tree(mjm, data, first, count)
         scale = 1.0 / np.sqrt(np.diag(block))
         values = np.linalg.eigvalsh(block * scale[:, None] * scale)
         worst = max(worst, float(values[-1] / values[0])) if values[0] > 0 else WORST
     return min(worst, WORST)
+
+
+def _mass_of_tree(mjm: mujoco.MjModel, data: mujoco.MjData, first: int, count: int) -> np.ndarray:
+    """M of the dofs of a tree (count, count): of many trees the whole matrix would be too large."""
+    block = np.zeros((count, count))
+    for i in range(count):
+        row = mjm.M_rowadr[first + i] + np.arange(mjm.M_rownnz[first + i])
+        columns = mjm.M_colind[row] - first
+        block[i, columns] = block[columns, i] = data.M[row]
+    return block
 
 
 def _random_pose(mjm: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray:

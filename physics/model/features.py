@@ -7,7 +7,6 @@ import numpy as np
 from .model import Model
 from .pair_table import PAIR_TABLE
 from .solver_choice import CG
-from .solver_params import pair_stiffness
 
 _FREE, _BALL, _SLIDE = 0, 1, 2
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3
@@ -28,6 +27,8 @@ class Features:
             contacts are so stiff, or axes of sliding joints so far from their bodies, that the rounding of a position
             is a force to be seen.
         cg: conjugate gradients instead of Newton's method.
+        pairs_by_hand: pairs of geoms have contact parameters of their own.
+        sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -37,6 +38,8 @@ class Features:
     convex: bool
     mixed_precision: bool
     cg: bool
+    pairs_by_hand: bool = False
+    sweep: bool = False
     parameters: bool = False
 
     @staticmethod
@@ -46,7 +49,16 @@ class Features:
         convex = _has_pairs(model, "convex")
         solids = convex or _has_pairs(model, "solids")
         hulls = mixed or solids or _has_pairs(model, "hulls") or _has_powers(model)
-        return Features(hulls or _has_ball_joints(model), hulls, solids, convex, mixed, model.solver == CG)
+        return Features(
+            ball_joints=hulls or _has_ball_joints(model),
+            hulls=hulls,
+            solids=solids,
+            convex=convex,
+            mixed_precision=mixed,
+            cg=model.solver == CG,
+            pairs_by_hand=model.sizes["nhand"] > 0,
+            sweep=model.sizes["nsweep"] > 0,
+        )
 
 
 def needs_mixed_precision(model: Model) -> bool:
@@ -66,20 +78,19 @@ def _has_ball_joints(model: Model) -> bool:
 
 
 def _has_pairs(model: Model, group: str) -> bool:
-    starts = model.values["pair_start"]
-    return any(starts[i + 1] > starts[i] for i, row in enumerate(PAIR_TABLE) if row.group == group)
+    return any(count and row.group == group for count, row in zip(model.row_pairs, PAIR_TABLE, strict=True))
 
 
 def _has_powers(model: Model) -> bool:
     touching = model.values["geom_solimp"][model.values["geom_collides"] == 1, 4]
-    power = np.maximum(np.concatenate([touching, model.values["limit_solimp"][:, 4]]), 1.0)
+    own = model.values["pair_solimp"][:, 4]
+    power = np.maximum(np.concatenate([touching, own, model.values["limit_solimp"][:, 4]]), 1.0)
     return bool((~np.isin(power, (1.0, 2.0))).any()) or len(np.unique(np.maximum(touching, 1.0))) > 1
 
 
 def _stiff(model: Model) -> bool:
     """Whether a contact answers an error of 1e-7 m, the rounding of a metre, with more than 5e-4 m/s^2."""
-    pairs = np.column_stack((model.values["pair_geom1"], model.values["pair_geom2"]))
-    return bool((pair_stiffness(model.mj, pairs) > STIFF).any())
+    return bool(model.stiffest > STIFF)
 
 
 def _slides_far(model: Model) -> bool:

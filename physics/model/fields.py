@@ -1,8 +1,8 @@
 """Every number of a model that the kernels read, declared once.
 
-Sizes: nq, nv, nu, nbody, njnt, ngeom as in MuJoCo; npair: pairs of geoms that can touch; nlimit: one-sided joint
-limits; nvert: mesh vertices; ncorner: vertices of all their faces; ntree: kinematic trees
-that move.
+Sizes: nq, nv, nu, nbody, njnt, ngeom as in MuJoCo; npair: pairs of geoms that can touch; nhand: those that
+the model gives by hand; nlimit: one-sided joint limits; nvert: mesh vertices; ncorner: vertices of all their faces;
+ntree: kinematic trees that move.
 """
 
 from ..fields import Field
@@ -59,6 +59,22 @@ INTEGERS: tuple[Field, ...] = (
     _F("pair_start", ("npairtype1",), 1, "", "first pair of every row of the dispatch table"),
     _id("pair_geom1", ("npair",), "geom of the smaller type"),
     _id("pair_geom2", ("npair",), "geom of the larger type"),
+    _F("hand_start", ("ngeom",), 1, "", "first of the pairs by hand in which the geom is geom 1"),
+    _id("hand_count", ("ngeom",), "how many there are"),
+    _id("hand_geom2", ("nhand",), "geom 2 of a pair by hand"),
+    _id("hand_pair", ("nhand",), "its number among the model's, where its parameters are"),
+    _id("pair_dim", ("nhand",), "contact dimension of a pair by hand"),
+    _id(
+        "sweep_geom", ("nsweep",), "geoms that a sweep covers, in ascending order; others know them by their place here"
+    ),
+    _id("sweep_weldid", ("nsweep",), "body that the geom's is welded to, as body_weldid"),
+    _F("sweep_contype", ("nsweep",), 1, "", "as geom_contype"),
+    _F("sweep_conaffinity", ("nsweep",), 1, "", "as geom_conaffinity"),
+    _F("sweep_skipadr", ("nsweep",), 1, "", "first of the geoms behind it that it cannot touch for another reason"),
+    _F("sweep_skipnum", ("nsweep",), 1, "", "how many there are"),
+    _id("skip_place", ("nskip",), "place of such a geom"),
+    _id("hand_place", ("nhandplace",), "places of both geoms of each pair by hand"),
+    _id("type_row", ("ntyperow",), "row of the dispatch table of two geom types, the smaller one first"),
     _id("limit_jnt", ("nlimit",), "joint"),
     _id("limit_qposadr", ("nlimit",), "first coordinate of the joint"),
     _id("limit_dofadr", ("nlimit",), "first dof of the joint"),
@@ -107,6 +123,11 @@ REALS: tuple[Field, ...] = (
     _F("geom_solmix", ("ngeom",), 1, "", "weight of its solver parameters"),
     _F("geom_solref", ("ngeom",), 2, "", "time constant (s) and damping ratio, or -stiffness and -damping"),
     _F("geom_solimp", ("ngeom",), 5, "", "impedance: dmin, dmax, width (m), midpoint, power"),
+    _F("pair_friction", ("nhand",), 5, "", "of a pair by hand: two sliding, one spinning, two rolling coefficients"),
+    _F("pair_margin", ("nhand",), 1, "m", "of a pair by hand, as geom_margin of both geoms"),
+    _F("pair_detect", ("nhand",), 1, "m", "of a pair by hand, as geom_detect of both geoms"),
+    _F("pair_solref", ("nhand",), 2, "", "of a pair by hand, as geom_solref"),
+    _F("pair_solimp", ("nhand",), 5, "", "of a pair by hand, as geom_solimp"),
     _F("limit_value", ("nlimit",), 1, "m or rad", "the limit"),
     _F("limit_margin", ("nlimit",), 1, "m or rad", "rows appear within this distance"),
     _F("limit_solimp", ("nlimit",), 5, "", "impedance, as geom_solimp"),

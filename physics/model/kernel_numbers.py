@@ -176,6 +176,7 @@ _SAME = (
     *("qpos0", "qpos_spring", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia"),
     *("condition", "body_subtreemass", "dof_armature", "geom_pos", "geom_quat", "geom_size", "geom_rbound"),
     *("geom_margin", "geom_friction", "geom_solmix", "geom_solref", "geom_solimp"),
+    *("pair_friction", "pair_margin", "pair_solref", "pair_solimp"),
 )
 
 RULES: dict[str, Rule] = {
@@ -186,6 +187,7 @@ RULES: dict[str, Rule] = {
     "body_invweight0": (("body_invweight0",), lambda mjm, weight: weight[..., 0]),
     "geom_half": (("geom_size",), _half_sides),
     "geom_detect": (("geom_margin", "geom_gap"), lambda mjm, margin, gap: margin + gap),
+    "pair_detect": (("pair_margin", "pair_gap"), lambda mjm, margin, gap: margin + gap),
     "jnt_stiffness": (("jnt_stiffness",), _stiffness),
     "dof_damping": (("dof_damping",), _damping),
     "actuator_gear": (("actuator_gear",), lambda mjm, gear: gear.reshape(len(gear), -1, 6)[:, : mjm.nu]),

@@ -9,10 +9,13 @@ import numpy as np
 
 from ..geometry.decomposition import Decompose, Hulls, MeshOptions
 from ..geometry.store import GeometryStore
+from .broad_phase import SWEEP, choose_broad_phase, reference_order
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, load_mjcf, load_mjmodel, load_mjspec, one_line
-from .pack import check_size, pack
+from .pack import check_size, contact_pairs, pack, row_pairs
+from .pairs import reference_overlaps
 from .sanity import ModelLoadError
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
+from .solver_params import pair_stiffness
 
 
 class Model:
@@ -20,7 +23,8 @@ class Model:
 
     Make one with `from_mjcf`, `from_mjspec` or `from_mjmodel`; options of the file (`timestep`, `integrator`,
     `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be overridden by keyword;
-    `solver="auto"` and `max_contacts` are Tumble's own.
+    `solver="auto"`, `max_contacts`, `broad_phase` and `ignore_reference_overlaps` are Tumble's own. With the last,
+    pairs of geoms that overlap at the reference pose (qpos0) make no contacts, and `notes` lists them.
 
     Attributes:
         mj: the compiled `mujoco.MjModel`; treat it as read-only.
@@ -29,6 +33,11 @@ class Model:
         solver: "newton" or "cg", conjugate gradients: what the option `solver` says, else what the file says if that is
             not Newton, which is MuJoCo's default too; else, or with the option "auto", the rule of `solver_choice`.
         max_contacts: most contacts that an environment can have at once: the option `max_contacts`, or a rule.
+        broad_phase: "pairs", a list of all pairs of geoms that can touch, or "sweep", which finds those that are near:
+            the option `broad_phase`, or the rule of `broad_phase.choose_broad_phase`. Results are the same.
+        row_pairs: pairs of geoms that can touch, for each row of the pair table.
+        stiffest: of the reference accelerations of all contacts that there can be, the stiffest (1/s^2).
+        sweep_order: places of geoms along the axis at which a sweep begins in the reference state.
         sizes: named sizes of the fields of `model.fields`.
         values: those fields, as numpy arrays.
     """
@@ -42,9 +51,15 @@ class Model:
         self.notes += notes
         self.unused = [str(finding) for finding in support.unused]
         try:
-            self.sizes, self.values = pack(self.mj)
+            ignored = reference_overlaps(self.mj) if choices.ignore_reference_overlaps else None
+            pairs = contact_pairs(self.mj, ignored)
+            self.broad_phase = choose_broad_phase(self.mj, pairs, choices.broad_phase)
+            self.row_pairs, self.stiffest = row_pairs(self.mj, pairs), pair_stiffness(self.mj, pairs).max(initial=0.0)
+            self.sizes, self.values = pack(self.mj, pairs, self.broad_phase == SWEEP)
         except (MemoryError, RuntimeError, np.linalg.LinAlgError, *MUJOCO_ERRORS) as error:
             raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error
+        self.notes += _overlap_notes(self.mj, ignored)
+        self.sweep_order = reference_order(self.mj, self.values["sweep_geom"])
         self.max_contacts = choices.max_contacts or default_max_contacts(self.mj)
         check_size(loaded.source.label, self.values)
 
@@ -123,3 +138,11 @@ class Model:
         """Take a compiled MjModel (copied); see `from_mjcf`."""
         choices, options = take_choices(options)
         return cls(load_mjmodel(mjm, **options), strict, choices)
+
+
+def _overlap_notes(mjm: mujoco.MjModel, pairs: np.ndarray | None) -> list[str]:
+    if pairs is None or not len(pairs):
+        return []
+    names = [[mujoco.mj_id2name(mjm, mujoco.mjtObj.mjOBJ_GEOM, int(g)) or f"#{g}" for g in pair] for pair in pairs]
+    listed = ", ".join(f"'{first}' and '{second}'" for first, second in names)
+    return [f"no contacts between geoms that overlap at the reference pose (ignore_reference_overlaps): {listed}"]

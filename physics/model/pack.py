@@ -6,19 +6,25 @@ import mujoco
 import numpy as np
 
 from ..fields import SMALL_BITS, layout
+from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, kernel_numbers, limit_sides
 from .pair_table import PAIR_TABLE, rows_of
-from .pairs import has_narrow_phase, possible_pairs
+from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
 
 
-def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
+def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     """Sizes and all field values of a supported model.
+
+    Args:
+        mjm: the model.
+        pairs: pairs of geoms, (n, 2), that can touch (`contact_pairs`).
+        sweeps: list only those with planes; kernels find the others.
 
     Returns:
         (sizes, values): the named sizes; for each field an array of `items x width` numbers.
@@ -32,8 +38,12 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     values["tree_is_body"] = values["body_is_single_free"][mjm.dof_bodyid[mjm.tree_dofadr]]
     values.update(_actuators(mjm))
     values.update(_meshes(mjm))
-    values.update(_geoms(mjm))
-    values.update(_pairs(mjm))
+    swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
+    tables = sweep_tables(mjm, swept)
+    values.update(tables)
+    values.update(_geoms(mjm, pairs))
+    values.update(_pairs(mjm, without(mjm, pairs, swept)))
+    values.update(_by_hand(mjm))
     values.update(_limits(mjm))
     values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "njnt", "ngeom", "ntree")}
@@ -41,6 +51,8 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
         one=1,
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
+        nhand=mjm.npair,
+        **sweep_sizes(tables),
         nlimit=len(values["limit_jnt"]),
         nvert=len(values["vert_corneradr"]),
         ncorner=len(values["corner_next"]),
@@ -52,6 +64,19 @@ def pack(mjm: mujoco.MjModel) -> tuple[dict[str, int], dict[str, np.ndarray]]:
         if values[field.name].size != field.length(sizes):
             raise AssertionError(f"{field.name}: {values[field.name].size} numbers for {field.length(sizes)}")
     return sizes, values
+
+
+def contact_pairs(mjm: mujoco.MjModel, ignored: np.ndarray | None = None) -> np.ndarray:
+    """Pairs of geoms (n, 2) that can touch and have a narrow phase, less those that are ignored."""
+    pairs = possible_pairs(mjm)
+    pairs = pairs[has_narrow_phase(mjm, pairs)].reshape(-1, 2)
+    return pairs if ignored is None else without(mjm, pairs, ignored)
+
+
+def row_pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
+    """How many of the pairs (n, 2) each row of the dispatch table serves."""
+    types = mjm.geom_type[pairs]
+    return np.bincount(rows_of(types[:, 0], types[:, 1]), minlength=len(PAIR_TABLE))
 
 
 def check_size(source: str, values: Mapping[str, np.ndarray]) -> None:
@@ -125,9 +150,9 @@ def _actuators(mjm: mujoco.MjModel) -> dict:
     }
 
 
-def _geoms(mjm: mujoco.MjModel) -> dict:
+def _geoms(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict:
     collides = np.zeros(mjm.ngeom, int)
-    collides[possible_pairs(mjm).reshape(-1)] = 1
+    collides[pairs.reshape(-1)] = 1
     return {f"geom_{n}": getattr(mjm, f"geom_{n}") for n in ("bodyid", "type", "condim", "priority")} | {
         "geom_collides": collides,
         "geom_rootid": mjm.body_rootid[mjm.geom_bodyid],
@@ -161,16 +186,27 @@ def _meshes(mjm: mujoco.MjModel) -> dict:
     }
 
 
-def _pairs(mjm: mujoco.MjModel) -> dict:
+def _pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict:
     """Pairs grouped by their row of the dispatch table."""
-    pairs = possible_pairs(mjm)
-    pairs = pairs[has_narrow_phase(mjm, pairs)].reshape(-1, 2)
     row = rows_of(mjm.geom_type[pairs[:, 0]], mjm.geom_type[pairs[:, 1]])
     order = np.argsort(row, kind="stable")
     return {
         "pair_start": np.searchsorted(row[order], np.arange(len(PAIR_TABLE) + 1)),
         "pair_geom1": pairs[order, 0],
         "pair_geom2": pairs[order, 1],
+    }
+
+
+def _by_hand(mjm: mujoco.MjModel) -> dict:
+    """Pairs with parameters of their own, by their first geom: two geoms tell a kernel whether they are one."""
+    own = pairs_by_hand(mjm)
+    order = np.argsort(own[:, 0], kind="stable")
+    return {
+        "hand_start": np.searchsorted(own[order, 0], np.arange(mjm.ngeom)),
+        "hand_count": np.bincount(own[:, 0], minlength=mjm.ngeom),
+        "hand_geom2": own[order, 1],
+        "hand_pair": order,
+        "pair_dim": mjm.pair_dim,
     }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from mujoco import MjModel
 
 from .mujoco_fields import ENABLE_FLAGS, Flag
-from .pairs import pair_condim, possible_pairs
+from .pairs import pair_condim, possible_pairs, repeated_by_hand
 
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
@@ -273,7 +273,8 @@ def _equality_types() -> list[Rule]:
 
 OTHER = [
     *_equality_types(),
-    Rule("contact pair given by hand", "pair", "pair", lambda m: np.arange(m.npair), None, _CONTACT),
+    Rule("second pair of the same geoms", "pair", "pair", repeated_by_hand, None, _CONTACT),
+    Rule("adhesive contact", "pair", "adhesion", lambda m: _rows(m.pair_adhesion), _sets(adhesion=0.0), _CONTACT),
     Rule("deformable body", "flex", "flex", lambda m: np.arange(m.nflex), None),
 ]
 

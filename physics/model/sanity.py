@@ -7,12 +7,11 @@ each such number is named with its element and its place before anything is comp
 import mujoco
 import numpy as np
 
-from ..fields import SMALL_BITS
 from .pairs import contacts_disabled
 from .places import Places
 
-MOST_PAIRS = (1 << (SMALL_BITS + 3)) - 1
-"""Pairs of geoms that can touch, beyond which a model is refused: each costs time in every step."""
+MOST_PAIRS = (1 << 22) - 1
+"""Pairs of geoms that can touch, beyond which a model is refused: they are all listed once while it is loaded."""
 MOST_GEOMS = 20_000
 """Geoms that can collide: more would need tables of more than half a gigabyte to find their pairs."""
 _FINITE = {

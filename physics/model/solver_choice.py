@@ -1,4 +1,4 @@
-"""Options of Tumble's own: the solver, and room for contacts.
+"""Options of Tumble's own: the solver, room for contacts, and what overlaps from the start.
 
 A model is solved by Newton's method, or by conjugate gradients where its factor would be dear.
 
@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
+
+from .broad_phase import LIST, SWEEP
+from .pairs import collides
 
 NEWTON, CG = "newton", "cg"
 SPARE_CONTACTS, CONTACTS_OF_ROUND, CONTACTS_OF_FACES = 32, 6, 24
@@ -27,30 +30,40 @@ class Choices(NamedTuple):
     Attributes:
         solver: whether the user named a solver.
         max_contacts: most contacts of an environment; None: `default_max_contacts`.
+        broad_phase: "pairs" or "sweep"; None: `broad_phase.choose_broad_phase`.
+        ignore_reference_overlaps: pairs of geoms that overlap at the reference pose make no contacts.
     """
 
     solver: bool
     max_contacts: int | None
+    ignore_reference_overlaps: bool = False
+    broad_phase: str | None = None
 
 
 NO_CHOICES = Choices(False, None)
 
 
 def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, object]]:
-    """Tumble's own options, and those for MuJoCo: without `max_contacts`, and without the solver "auto".
+    """Tumble's own options, and those for MuJoCo: the fields of mjOption without the solver "auto".
 
     Raises:
-        ValueError: `max_contacts` is not a whole number above zero.
+        ValueError: `max_contacts` is not a whole number above zero, or another option not one of its values.
     """
     rest = dict(options)
     most = rest.pop("max_contacts", None)
     if most is not None and (not isinstance(most, (int, np.integer)) or isinstance(most, bool) or most < 1):
         raise ValueError(f"option max_contacts: {most!r} is not a whole number above zero")
+    ignored = rest.pop("ignore_reference_overlaps", False)
+    if not isinstance(ignored, (bool, np.bool_)):
+        raise ValueError(f"option ignore_reference_overlaps: {ignored!r} is not True or False")
+    broad = rest.pop("broad_phase", None)
+    if broad not in (None, LIST, SWEEP):
+        raise ValueError(f"option broad_phase: {broad!r} is neither '{LIST}' nor '{SWEEP}'")
     asked = rest.get("solver")
     if isinstance(asked, str) and asked.lower() == "auto":
         del rest["solver"]
         asked = None
-    return Choices(asked is not None, None if most is None else int(most)), rest
+    return Choices(asked is not None, None if most is None else int(most), bool(ignored), broad), rest
 
 
 def default_max_contacts(mjm: mujoco.MjModel) -> int:
@@ -59,9 +72,8 @@ def default_max_contacts(mjm: mujoco.MjModel) -> int:
     Spheres lie in a pile with at most six contacts each (twelve neighbours, half of them counted), boxes with about as
     many faces that meet in four points. A robot's geoms have far fewer.
     """
-    collides = (mjm.geom_contype | mjm.geom_conaffinity) != 0
     moves = mjm.body_dofnum[mjm.body_weldid[mjm.geom_bodyid]] > 0
-    kinds = mjm.geom_type[collides & moves]
+    kinds = mjm.geom_type[collides(mjm) & moves]
     round_ones = np.isin(
         kinds, [int(getattr(mujoco.mjtGeom, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "ELLIPSOID")]
     )

@@ -3,6 +3,8 @@
 import mujoco
 import numpy as np
 
+from .pairs import number_by_hand
+
 MINVAL = 1e-15  # mjMINVAL
 MINIMP, MAXIMP, MINMU = 1e-4, 0.9999, 1e-5  # mjMINIMP, mjMAXIMP, mjMINMU
 DEFAULT_SOLREF = np.array([0.02, 1.0])
@@ -46,5 +48,9 @@ def pair_stiffness(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     ref1, ref2 = mjm.geom_solref[first], mjm.geom_solref[second]
     standard = (ref1[:, :1] > 0) & (ref2[:, :1] > 0) | (priority != 0)[:, None]
     solref = np.where(standard, mix * ref1 + (1 - mix) * ref2, np.minimum(ref1, ref2))
-    dmax = np.clip(mix[:, 0] * mjm.geom_solimp[first, 1] + (1 - mix[:, 0]) * mjm.geom_solimp[second, 1], MINIMP, MAXIMP)
-    return reference_params(mjm, solref, dmax)[0]
+    dmax = mix[:, 0] * mjm.geom_solimp[first, 1] + (1 - mix[:, 0]) * mjm.geom_solimp[second, 1]
+    if mjm.npair:
+        number = number_by_hand(mjm, pairs)
+        solref = np.where(number[:, None] < 0, solref, mjm.pair_solref[number])
+        dmax = np.where(number < 0, dmax, mjm.pair_solimp[number, 1])
+    return reference_params(mjm, solref, np.clip(dmax, MINIMP, MAXIMP))[0]

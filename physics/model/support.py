@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
-from .pairs import contacts_disabled, has_narrow_phase, possible_pairs, type_name
+from .pairs import contacts_disabled, has_narrow_phase, idle_by_hand, possible_pairs, type_name
 from .places import Places, Source
 from .rules import RULES, Rule
 
@@ -213,6 +213,7 @@ def _unused_elements(mjm: mujoco.MjModel, look_up: _LookUp, refused_tendons: set
         Finding("height field", "hfield", look_up.name("hfield", i), look_up.place("hfield", i), i)
         for i in range(mjm.nhfield)
     ]
+    unused += [look_up.finding("pair", int(i), "its geoms move together, or not at all") for i in idle_by_hand(mjm)]
     unused += _idle_geoms(mjm, look_up) + _idle_flags(mjm, look_up)
     return unused
 

@@ -5,12 +5,8 @@ from typing import Any
 
 import torch
 
-from ..batch_numbers import HostNumbers
 from ..drivers.interface import Driver
-from ..model.model import Model
-from ..overrides import Overrides
 from ..parameters import on_host
-from ..runtime import Runtime
 from .distances import OWN, SOURCES, DistanceQuery, Distances, geom_pairs
 from .rays import SolverRays
 

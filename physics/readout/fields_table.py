@@ -11,6 +11,7 @@ from ..model.parameters import PARAMETERS as ALL_PARAMETERS
 from ..model.parameters import constants_of
 from ..state.fields import (
     BLOCKS,
+    BROAD_PHASE,
     CONTACTS,
     DYNAMICS,
     EVALUATION,
@@ -25,6 +26,8 @@ from ..state.fields import (
     RESTS,
     SOLVER,
     STATE,
+    SWEEP,
+    SWEEP_INDICES,
     WORK_LIST,
 )
 from .derived import DERIVED
@@ -37,6 +40,7 @@ _SECTIONS = (
     ("Memory: INPUTS", INPUTS),
     ("Memory: KEPT, the last evaluation", EVALUATION),
     ("Memory: KEPT, beyond single precision", REMAINDERS),
+    ("Memory: KEPT, the broad phase", BROAD_PHASE),
     ("Quantities: kinematics", KINEMATICS),
     ("Quantities: dynamics", DYNAMICS),
     ("Quantities: contacts", CONTACTS),
@@ -46,9 +50,11 @@ _SECTIONS = (
     ("Scratch: beyond single precision", RESTS),
     ("Scratch: points of a pair of hulls", POINTS),
     ("Scratch: hulls", HULLS),
+    ("Scratch: sweep", SWEEP),
     ("Scratch: numbers of environments' own", PARAMETERS),
     ("Indices of a tile", INDICES),
     ("Work list of a tile", WORK_LIST),
+    ("Sweep of a tile", SWEEP_INDICES),
 )
 
 

@@ -7,7 +7,8 @@ Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; n
 the Jacobians of all blocks; nM and nH: entries of the mass matrix and of the Hessian; nqrest: nq where kernels have
 mixed precision (`Features.mixed_precision`), else 0; nsolve: ntree, 1 where conjugate gradients solve; ncgdof, ncgbody,
 nown and nside: nv, nbody, contacts and twice as many where conjugate gradients solve, else 0.
-ncon, nH and what is made of them say how much room there is at present (`room`).
+nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
+ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
 """
 
@@ -44,7 +45,17 @@ REMAINDERS: tuple[Field, ...] = (
 these fields keep the rounding error for the next one. Forces are evaluated at qpos and qvel alone, but in mixed
 precision the later stages of a Runge-Kutta step are evaluated at qpos + eval_rest."""
 
-MEMORY: dict[str, tuple[Field, ...]] = {"STATE": STATE, "INPUTS": INPUTS, "KEPT": (*EVALUATION, *REMAINDERS)}
+BROAD_PHASE: tuple[Field, ...] = (
+    _F("sweep_order", ("nsweep",), 1, "", "places of the geoms that a sweep covers, as they follow along its axis"),
+    _F("sweep_axis", ("nsweepone",), 1, "", "axis of the world along which they are swept over"),
+)
+"""Where a sweep begins in the next step. Results do not depend on it."""
+
+MEMORY: dict[str, tuple[Field, ...]] = {
+    "STATE": STATE,
+    "INPUTS": INPUTS,
+    "KEPT": (*EVALUATION, *REMAINDERS, *BROAD_PHASE),
+}
 """The groups of an environment's memory, which are the first rows of the scratch as well. A fourth, PARAMETERS, has the
 numbers of the model that it has of its own; it lies apart, as few environments have any."""
 
@@ -136,6 +147,29 @@ CONVEX: tuple[Field, ...] = (
 )
 """What GJK and EPA work with (`collision.convex`): in double precision always, as a contact's normal follows from small
 differences."""
+
+SWEEP: tuple[Field, ...] = (
+    _F(
+        "sweep_radius",
+        ("nsweep",),
+        1,
+        "m",
+        "radius around a geom within which its contacts are, and what rounding needs",
+    ),
+    _F("sweep_spread", ("nsweepone",), 3, "m^2", "variance of the geoms' positions along each axis"),
+    _F(
+        "sweep_low",
+        ("nsweeprow",),
+        1,
+        "m",
+        "of the environment in hand: where geoms begin along its axis, in ascending order",
+    ),
+    _F("sweep_x", ("nsweeprow",), 1, "m", "where they are, in the same order"),
+    _F("sweep_y", ("nsweeprow",), 1, "m", "likewise"),
+    _F("sweep_z", ("nsweeprow",), 1, "m", "likewise"),
+    _F("sweep_reach", ("nsweeprow",), 1, "m", "their radii in that order"),
+)
+"""What a sweep works with (`collision.sweep`)."""
 
 BLOCKS: tuple[Field, ...] = (
     _F("block_D", ("nblock",), 1, "kg or kg m^2", "stiffness of all its rows, 0 where it is not active"),
@@ -251,6 +285,7 @@ QUANTITIES: tuple[Field, ...] = (
     *COORDINATES,
     *EVALUATION,
     *REMAINDERS,
+    *BROAD_PHASE,
     *KINEMATICS,
     *DYNAMICS,
     *CONTACTS,
@@ -259,12 +294,14 @@ QUANTITIES: tuple[Field, ...] = (
     *SOLVER,
     *INTEGRATION,
 )
-ROOM = frozenset(("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nH"))
+ROOM = frozenset(("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nH", "nlisted", "nhullpair"))
 """Sizes that grow on demand."""
 ROOMY = frozenset(f.name for f in QUANTITIES if not ROOM.isdisjoint(f.dims))
 """Quantities of such a size."""
 SCRATCH: tuple[Field, ...] = tuple(  # stable: the memory's groups stay first
-    sorted((*QUANTITIES, *RESTS, *POINTS, *HULLS, *CONVEX, *PARAMETERS), key=lambda f: f.name in ROOMY)
+    sorted(
+        (*QUANTITIES, *RESTS, *POINTS, *HULLS, *CONVEX, *SWEEP, *PARAMETERS), key=lambda f: not ROOM.isdisjoint(f.dims)
+    )
 )
 """All lane numbers of a worker; nobody can ask for those that are no quantities, and the rests have values in mixed
 precision alone. Those of a size that grows are the last, so that the others stay where they are."""
@@ -307,6 +344,7 @@ INDICES: tuple[Field, ...] = (
     _F("body_sidenum", ("ncgbody",), 1, "", "its entries, as many as the lane with the most needs"),
     _F("need_ncon", ("one",), 1, "", "contact slots that the tile needs, 0 where it found room"),
     _F("need_nH", ("one",), 1, "", "entries of the Hessian that the tile needs, 0 where it found room"),
+    _F("need_nlisted", ("one",), 1, "", "pairs near each other that the tile needs room for, 0 where it found it"),
     _F("tile_nboth", ("one",), 1, "", "own contacts of two moving bodies, as many as the lane with most has"),
     _F("tile_nown", ("one",), 1, "", "entry behind the last own contact of any lane"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
@@ -328,5 +366,13 @@ CONVEX_INDICES: tuple[Field, ...] = (
     _F("ccd_edge", ("nccdedge",), 1, "", "both corners of an edge of the faces that a new corner sees"),
 )
 """Of the lane in hand, with `CONVEX`."""
-SCRATCH_INDICES: tuple[Field, ...] = (*INDICES, *WORK_LIST, *CONVEX_INDICES)
+SWEEP_INDICES: tuple[Field, ...] = (
+    _F("sweep_place", ("nsweeprow",), 1, "", "places of the geoms in the order of sweep_low"),
+    _F("sweep_bits", ("nsweepword",), 1, "", "a bit for each pair of geoms: near in some lane"),
+    _F("listed_start", ("npairtype1",), 1, "", "first of the pairs found near for every row of the dispatch table"),
+    _F("listed_geom1", ("nlisted",), 1, "", "as pair_geom1", small=True),
+    _F("listed_geom2", ("nlisted",), 1, "", "as pair_geom2", small=True),
+)
+"""Pairs that a sweep finds."""
+SCRATCH_INDICES: tuple[Field, ...] = (*INDICES, *WORK_LIST, *CONVEX_INDICES, *SWEEP_INDICES)
 """All integers of a worker; nobody can ask for the work list and the polytope."""

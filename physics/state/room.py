@@ -12,6 +12,7 @@ import taichi as ti
 
 from ..model.model import Model
 from ..model.pair_table import PAIR_TABLE
+from ..model.pairs import collides
 from ..model.solver_choice import CG
 
 MOST_LANES = 16
@@ -20,6 +21,8 @@ SPARE_CONTACTS, CONTACTS_OF_GEOM = 32, 4
 """Contact slots to begin with: these, and so many for every geom that moves and collides."""
 SPARE_ENTRIES = 256
 """Entries of the Hessian to begin with: these, and twice those of the mass matrix."""
+NEAR_OF_GEOM = 16
+"""Pairs that a sweep finds near, to begin with, for every geom."""
 GROWTH = 1.5
 """Least factor by which room grows, so that it seldom does."""
 
@@ -30,10 +33,12 @@ class Room(NamedTuple):
     Attributes:
         contacts: contact slots of a tile, ncon.
         entries: entries of the Hessian, nH.
+        pairs: pairs of geoms that a sweep finds near, nlisted.
     """
 
     contacts: int
     entries: int
+    pairs: int = 0
 
     def for_more(self, needed: "Room", most: "Room") -> "Room":
         """Room for what is needed, larger by a factor where this is not, but never more than `most`."""
@@ -43,19 +48,20 @@ class Room(NamedTuple):
 
 def most_room(model: Model, lanes: int = MOST_LANES) -> Room:
     """What no state exceeds: all contacts that a tile may keep and one more, and all entries of a matrix."""
-    bound = int(np.diff(model.values["pair_start"]) @ [row.contacts for row in PAIR_TABLE])
+    bound = int(model.row_pairs @ [row.contacts for row in PAIR_TABLE])
     nv = model.sizes["nv"]
     entries = _uncoupled(model) if model.solver == CG else nv * (nv + 1) // 2
-    return Room(min(bound, lanes * min(bound, model.max_contacts) + 1), entries)
+    swept = int(model.row_pairs.sum()) - model.sizes["npair"]
+    return Room(min(bound, lanes * min(bound, model.max_contacts) + 1), entries, swept)
 
 
 def first_room(model: Model) -> Room:
     """A guess: a few contacts for every geom that moves, and some entries for dofs that they couple."""
     mj, most = model.mj, most_room(model)
     moves = mj.body_dofnum[mj.body_weldid[mj.geom_bodyid]] > 0
-    geoms = int(np.count_nonzero(moves & ((mj.geom_contype | mj.geom_conaffinity) != 0)))
+    geoms = int(np.count_nonzero(moves & collides(mj)))
     guess = SPARE_CONTACTS + CONTACTS_OF_GEOM * geoms, SPARE_ENTRIES + 2 * _uncoupled(model)
-    return Room(*map(min, guess, most))
+    return Room(*map(min, (*guess, NEAR_OF_GEOM * model.sizes["nsweep"]), most))
 
 
 def _uncoupled(model: Model) -> int:
@@ -68,9 +74,10 @@ def clear_needs(work: ti.template()):
     """The tile has found room so far."""
     work.need_ncon[0] = 0
     work.need_nH[0] = 0
+    work.need_nlisted[0] = 0
 
 
 @ti.func
 def fits(work: ti.template()):
     """Whether the tile has found room for everything; where not, what is computed for it means nothing."""
-    return work.need_ncon[0] + work.need_nH[0] == 0
+    return work.need_ncon[0] + work.need_nH[0] + work.need_nlisted[0] == 0

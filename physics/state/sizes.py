@@ -31,6 +31,7 @@ SIZES = (
         "nsolve",
     ),
     *("ncgdof", "ncgbody", "nown", "nside", "nparameter", "nhullpair", "npoint", "npolygon", "most_ncon"),
+    *("nsweep", "nhandplace", "nword", "nlisted"),
     *(
         "nccdframe",
         "nccdpoint",
@@ -94,7 +95,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     deepest = int(values["dof_depth"].max(initial=0))
     dofs = contacts * min(sizes["nv"], 2 * deepest)
     cg = model.solver == CG
-    axes = int(values["geom_condim"][values["geom_collides"] == 1].max(initial=1))
+    axes = int(np.concatenate((values["geom_condim"][values["geom_collides"] == 1], values["pair_dim"])).max(initial=1))
     blocks = {
         "ncon": contacts,
         "most_ncon": most.contacts,
@@ -112,9 +113,10 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     matrices = {"nM": int(values["dof_depth"].sum()), "nH": room.entries}
     rests = {"nqrest": sizes["nq"] if needs_mixed_precision(model) else 0}
     own = {"nparameter": layout(PARAMETER_FIELDS, sizes)[1] if parameters else 0}
-    pairs = np.diff(values["pair_start"])
+    pairs, listed = model.row_pairs, np.diff(values["pair_start"])
     solids = bool(pairs @ [row.group == "solids" for row in PAIR_TABLE])
-    hulls = {"nhullpair": int(pairs @ [bool(row.group) for row in PAIR_TABLE]), "npoint": 8, "npolygon": 24 * solids}
+    near = int(listed @ [bool(row.group) for row in PAIR_TABLE]) + room.pairs
+    hulls = {"nhullpair": near, "npoint": 8, "npolygon": 24 * solids}
     return {
         **sizes,
         "six": 6,
@@ -124,12 +126,19 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         **rests,
         **own,
         **hulls,
+        **_sweep(sizes, room),
         **polytope_sizes(model, _has_convex_pairs(model)),
     }
 
 
+def _sweep(sizes: dict[str, int], room: Room) -> dict[str, int]:
+    """Sizes of what a sweep works with."""
+    count = sizes["nsweep"]
+    return {"nsweeprow": count, "nsweepword": count * sizes["nword"], "nlisted": room.pairs}
+
+
 def _has_convex_pairs(model: Model) -> bool:
-    return bool(np.diff(model.values["pair_start"]) @ [row.served != "" for row in PAIR_TABLE])
+    return bool(model.row_pairs @ [row.served != "" for row in PAIR_TABLE])
 
 
 def polytope_sizes(model: Model, has: bool) -> dict[str, int]:

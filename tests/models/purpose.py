@@ -69,6 +69,10 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("filters", ("contact plane-sphere", "contact plane-capsule", "contact sphere-sphere")),
     Purpose("margin_and_gap", ("contact within the gap", "contact plane-sphere", "contact plane-box")),
     Purpose("mixing", ("condim 6", "condim 4", "condim 3")),
+    Purpose(
+        "pairs_by_hand",
+        (*(f"condim {n}" for n in (1, 3, 4, 6)), "contact sphere-capsule", "contact capsule-capsule"),
+    ),
     Purpose("impedance", ("contact plane-sphere", "limit hinge")),
     Purpose("limits_hinge_slide", ("limit hinge", "limit slide")),
     Purpose("limits_ball", ("limit ball",)),

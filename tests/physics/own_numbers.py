@@ -32,8 +32,9 @@ XML = """<mujoco>
     <freejoint/>
     <geom type="box" size="0.1 0.12 0.09" contype="0" conaffinity="2" condim="1"/>
   </body>
-  <body name="ball" pos="0 0 0.6"><freejoint/><geom type="sphere" size="0.1" condim="6"/></body>
+  <body name="ball" pos="0 0 0.6"><freejoint/><geom name="ball" type="sphere" size="0.1" condim="6"/></body>
 </worldbody>
+<contact><pair geom1="ball" geom2="floor" condim="6" friction="1 0.6 0.01 0.002 0.001"/></contact>
 <actuator>
   <motor joint="hip" gear="5" ctrlrange="-1 1" ctrllimited="true" forcerange="-3 4" forcelimited="true"/>
   <position joint="hip" kp="8" kv="0.3"/>
@@ -96,7 +97,13 @@ def _contacts(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> dict
     solimp[..., 2] = rng.choice([0.0, 0.001, 0.01], shape)
     solimp[..., 4] = rng.choice([1.0, 2.0, 3.0], shape)
     stiffness, damping = 50.0 / solref[..., 0], 60.0 * solref[..., 1]
+    own = (count, mjm.npair)
     return {
+        "pair_friction": mjm.pair_friction * np.exp(rng.uniform(-0.5, 0.5, (*own, 5))),
+        "pair_solref": np.stack((rng.uniform(0.01, 0.04, own), rng.uniform(0.5, 1.5, own)), -1),
+        "pair_solimp": solimp[:, : mjm.npair],
+        "pair_margin": rng.uniform(0, 0.02, own),
+        "pair_gap": rng.uniform(0, 0.01, own),
         "geom_friction": mjm.geom_friction * np.exp(rng.uniform(-0.5, 0.5, (*shape, 3))),
         "geom_solref": np.where(direct[..., None], -np.stack((stiffness, damping), -1), solref),
         "geom_solimp": solimp,
@@ -138,6 +145,10 @@ def compiled(xml: str, numbers: dict[str, np.ndarray], env: int) -> mujoco.MjMod
         for field in ("size", "pos", "quat", "friction", "solref", "solimp", "margin", "gap", "solmix"):
             if f"geom_{field}" in own:
                 setattr(geom, field, own[f"geom_{field}"][g])
+    for p, pair in enumerate(spec.pairs):
+        for field in ("friction", "solref", "solimp", "margin", "gap"):
+            if f"pair_{field}" in own:
+                setattr(pair, field, own[f"pair_{field}"][p])
     for j, joint in enumerate(spec.joints):
         _edit_joint(joint, plain, own, j)
     for u, actuator in enumerate(spec.actuators):

@@ -213,10 +213,16 @@ CASES = [
         _arm(tail=_TENDON + '<equality>\n@@<tendon name="tie" tendon1="string"/></equality>'),
     ),
     _tail(
-        "contact pair given by hand",
+        "second pair of the same geoms",
         "pair",
         "touch",
-        '<contact>\n@@<pair name="touch" geom1="palm" geom2="floor"/></contact>',
+        '<contact>\n<pair geom1="floor" geom2="palm"/>\n@@<pair name="touch" geom1="palm" geom2="floor"/></contact>',
+    ),
+    _tail(
+        "adhesive contact",
+        "pair",
+        "touch",
+        '<contact>\n@@<pair name="touch" geom1="palm" geom2="floor" adhesion="1"/></contact>',
     ),
     Case(
         "deformable body",

@@ -114,7 +114,7 @@ def contacts_of(data: mujoco.MjData) -> list[Contact]:
 def rows_of(mjm: mujoco.MjModel, data: mujoco.MjData) -> dict[str, np.ndarray]:
     """Return the constraint rows of ``data``: efc_type, efc_J (nefc, nv), efc_D, efc_aref, efc_force."""
     rows = {name: np.array(getattr(data, name)) for name in ("efc_type", "efc_id", "efc_D", "efc_aref", "efc_force")}
-    rows["efc_J"] = np.array(data.efc_J).reshape(data.nefc, mjm.nv)
+    rows["efc_J"] = np.array(data.efc_J).reshape(-1, mjm.nv)[: data.nefc]  # there is room for contacts without dofs
     rows["efc_pos"] = np.array(data.efc_pos) - np.array(data.efc_margin)
     return rows
 

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import torch
 
-from tumble.physics.model.pairs import pair_condim
+from tumble.physics.model.pairs import pair_condim, pair_margin
 
 from . import reference
 from .reference import Contact, States
@@ -88,7 +88,7 @@ class Tumble:
         first = found["contact_efc_address"].astype(int)
         condim = pair_condim(self.mjm, geoms)
         count = np.where(first < 0, 0, np.where(condim == 1, 1, 2 * (condim - 1)))
-        margin = self.mjm.geom_margin[geoms].sum(axis=1)
+        margin = pair_margin(self.mjm, geoms)
         return [
             Contact(
                 (int(pair[0]), int(pair[1])),
