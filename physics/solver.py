@@ -12,6 +12,7 @@ from .drivers.cpu import CpuDriver
 from .drivers.gpu import GpuDriver
 from .drivers.interface import STATE, ClosedSolverError, Driver, View
 from .drivers.settings import CONTACTS_FULL, NON_FINITE, Count
+from .inputs import SolverInputs
 from .model.model import Model
 from .overrides import Overrides
 from .parameters import on_host
@@ -31,7 +32,7 @@ from .state.snapshot import LARGEST
 __all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
 
 
-class RigidSolver(SolverShapes, SolverQueries):
+class RigidSolver(SolverInputs, SolverShapes, SolverQueries):
     """Steps `num_envs` copies of one model at once.
 
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the
@@ -89,15 +90,6 @@ class RigidSolver(SolverShapes, SolverQueries):
     def qacc_warmstart(self) -> torch.Tensor:
         """Acceleration at which the constraint solver starts (num_envs, nv)."""
         return self._driver.read("qacc_warmstart")
-
-    @property
-    def ctrl(self) -> torch.Tensor:
-        """Controls (num_envs, nu)."""
-        return self._driver.read("ctrl")
-
-    @ctrl.setter
-    def ctrl(self, value: Any) -> None:
-        self._driver.write("ctrl", self._rows_of("ctrl", value, self.num_envs, self._nu), None)
 
     @property
     def time(self) -> torch.Tensor:
@@ -168,7 +160,7 @@ class RigidSolver(SolverShapes, SolverQueries):
     ) -> None:
         """Put environments into the model's reference state, or the given one: everything else begins anew.
 
-        Control, time, warm start and faults are cleared, and the derived quantities belong to the new state. Model
+        Inputs, time, warm start and faults are cleared, and the derived quantities belong to the new state. Model
         numbers of environments' own stay (`set_parameters`), but for those that the reset brings.
 
         Args:
@@ -264,7 +256,7 @@ class RigidSolver(SolverShapes, SolverQueries):
         """
         index = self._numbers.environments(envs_idx, self.num_envs)
         if name in STATE:
-            return self._driver.read(name, index)
+            return derive(self.model, name, {name: self._driver.read(name, index)})
         fields = self._driver.evaluate(sources_of((name,)), index)
         return derive(self.model, name, fields | self._shown(index))
 

@@ -10,6 +10,7 @@ from .constraint.acceleration import acceleration
 from .constraint.contacts import contact_blocks
 from .constraint.limits import limit_blocks
 from .dynamics.actuation import actuation
+from .dynamics.body_forces import applied_force, gravity_compensation
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
 from .dynamics.passive import passive_force
@@ -30,8 +31,10 @@ PIPELINE = (
     body_velocities,
     limit_blocks,
     contact_blocks,
+    gravity_compensation,
     actuation,
     passive_force,
+    applied_force,
     start_acceleration,
     acceleration,
 )

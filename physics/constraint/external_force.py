@@ -1,17 +1,23 @@
-"""Contact forces gathered on bodies: MuJoCo's cfrc_ext without applied forces (mj_rnePostConstraint)."""
+"""Forces on bodies from outside: MuJoCo's cfrc_ext (mj_rnePostConstraint)."""
 
 import taichi as ti
 
+from ..dynamics.body_forces import applied_to
 from ..math import Mat3, Motion, Vec3
 
 
 @ti.func
 def external_force(model: ti.template(), work: ti.template()):
-    """cfrc_ext: torque and force of all contacts on each body, about the tree's centre of mass."""
+    """cfrc_ext: torque and force of the user and of all contacts on each body, about the tree's centre of mass."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     for b in range(model.nbody):
         work.cfrc_ext.put(b, Motion(none, none))
+    if work.applied[0] == 1:
+        for b in range(1, model.nbody):
+            force, torque = applied_to(work, b)
+            arm = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]
+            work.cfrc_ext.put(b, Motion(torque + arm.cross(force), force))
     for k in range(work.tile_ncon[0]):
         block = work.tile_nlim[0] + k
         dim = work.block_dim[block]

@@ -13,13 +13,14 @@ from ..memory import require_memory
 from ..model.features import Features
 from ..model.model import Model
 from ..runtime import Runtime
-from ..state.fields import COORDINATES, EVALUATION, INDICES, NOT_INTEGRATED, ROOMY
+from ..state.fields import COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, INDICES, NOT_INTEGRATED, ROOMY
+from ..state.reference import reference_memory
 from ..state.sizes import flat_reals, memory_groups
 from ..state.snapshot import LARGEST
 from .bound_kernel import BoundKernel
 from .evaluations import Block, Evaluations
 from .growing import GrowingRoom
-from .interface import STATE, Driver, Evaluation, Index, View, require_same
+from .interface import APPLIED, STATE, Driver, Evaluation, Index, View, require_same
 from .kernel import shared_kernel
 from .outputs import Batch, Outputs, side_by_side
 from .own_numbers import OwnNumbers
@@ -50,6 +51,7 @@ class CpuDriver(Driver):
         self._evaluations = Evaluations(self._evaluate)
         self._room = GrowingRoom(model, width, runtime, self._evaluations.forget)
         self._groups = memory_groups(self.sizes)
+        self._applied = False
         require_memory(num_envs, self._bytes_per_env())
         self._tiles = tiles = Tiles(num_envs, width)
         memory = tiles.zeros(self._rows, self._dtype)
@@ -90,9 +92,8 @@ class CpuDriver(Driver):
     def _reference_rows(self, model: Model) -> np.ndarray:
         """The memory (numbers,) of an environment in the model's reference state."""
         fresh = np.zeros(self._numbers.shape[1], self._numbers.dtype)
-        fresh[self._place("qpos")] = fresh[self._place("eval_qpos")] = model.mj.qpos0
-        fresh[self._place("eval_qacc")] = NOT_INTEGRATED
-        fresh[self._place("sweep_order")] = model.sweep_order
+        for name, numbers in reference_memory(model).items():
+            fresh[self._place(name)] = numbers
         return fresh
 
     def _rest_spare_lanes(self) -> None:
@@ -144,7 +145,10 @@ class CpuDriver(Driver):
         memory, chosen = self._batch.memory, self._tiles.mask(index)
         for group in (self._groups["STATE"], self._groups["INPUTS"]):
             chosen = chosen & (memory[:, group].abs() <= LARGEST).all(dim=1, keepdim=True)
-        for field, evaluated in zip(COORDINATES, EVALUATION, strict=False):
+        for field, evaluated in (
+            *zip(COORDINATES, EVALUATION, strict=False),
+            *zip(FORCES, EVALUATED_FORCES, strict=True),
+        ):
             present, last = memory[:, self._place(field.name)], memory[:, self._place(evaluated.name)]
             last.copy_(torch.where(chosen, present, last))
         memory[:, self._place("eval_qacc")].masked_fill_(chosen, NOT_INTEGRATED)
@@ -177,7 +181,15 @@ class CpuDriver(Driver):
 
     def write(self, name: str, rows: np.ndarray, index: Index) -> None:
         """Set a part of the state."""
+        if name in APPLIED:
+            self._apply_forces()
         self._tiles.write(self._numbers, self._room.offsets[name], rows, self._room.widths[name], index)
+
+    def _apply_forces(self) -> None:
+        """From now on there may be applied forces."""
+        self._applied = True
+        for bound in (self._step, *self._outputs.bound()):
+            bound.call[Setting.APPLIED] = 1
 
     def reset(self, index: Index, coordinates: np.ndarray | None) -> None:
         """Let everything begin anew, from qpos and qvel side by side, or in the reference state."""
@@ -216,6 +228,8 @@ class CpuDriver(Driver):
             require_same(name, state[name], (self.num_envs, mine.shape[1]), mine.dtype)
             self._tiles.write(mine.numpy(), 0, state[name].cpu().numpy(), mine.shape[1], None)
         self._rest_spare_lanes()
+        if self._batch.memory[:, self._groups["FORCES"]].any():
+            self._apply_forces()
         self._changed(None)
 
     def close(self) -> None:
@@ -319,5 +333,5 @@ class CpuDriver(Driver):
         ask_for(call, names)
         for name, group in self._groups.items():
             call[Setting[name]] = group.stop - group.start
-        call[Setting.PARAMETERS] = self._own.count
+        call[Setting.PARAMETERS], call[Setting.APPLIED] = self._own.count, int(self._applied)
         return call

@@ -15,13 +15,14 @@ from ..memory import require_memory
 from ..model.features import Features
 from ..model.model import Model
 from ..runtime import Runtime
-from ..state.fields import COORDINATES, EVALUATION, INDICES, NOT_INTEGRATED, ROOMY, SCRATCH
+from ..state.fields import COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, INDICES, NOT_INTEGRATED, ROOMY, SCRATCH
+from ..state.reference import reference_memory
 from ..state.room import most_room
 from ..state.sizes import all_sizes, flat_integers, flat_reals, memory_groups, scratch_rows
 from ..state.snapshot import LARGEST
 from .columns import Columns
 from .gpu_launch import shared_column_kernel
-from .interface import STATE, Driver, Evaluation, Index, View, require_same
+from .interface import APPLIED, STATE, Driver, Evaluation, Index, View, require_same
 from .outputs import side_by_side
 from .own_numbers import OwnNumbers
 from .settings import CALL_LENGTH, Count, Setting, ask_for
@@ -51,6 +52,7 @@ class GpuDriver(Driver):
         self._batch = Columns(num_envs, self._device)
         self._lay_out(parameters=False)
         self._groups = memory_groups(self.sizes)
+        self._applied = False
         self._memory = self._batch.zeros(max(group.stop for group in self._groups.values()), self._dtype)
         self._counters = self._batch.zeros(len(Count), torch.int32)
         self._own = OwnNumbers(self._batch, self._dtype)
@@ -99,12 +101,8 @@ class GpuDriver(Driver):
     def _reference_column(self, model: Model) -> torch.Tensor:
         """The memory (numbers, 1) of an environment in the model's reference state."""
         fresh = torch.zeros((len(self._memory), 1), dtype=self._dtype, device=self._device)
-        for name in ("qpos", "eval_qpos"):
-            fresh[self._place(name), 0] = torch.as_tensor(model.mj.qpos0, dtype=self._dtype, device=self._device)
-        fresh[self._place("eval_qacc")] = NOT_INTEGRATED
-        fresh[self._place("sweep_order"), 0] = torch.as_tensor(
-            model.sweep_order, dtype=self._dtype, device=self._device
-        )
+        for name, numbers in reference_memory(model).items():
+            fresh[self._place(name), 0] = torch.as_tensor(numbers, dtype=self._dtype, device=self._device)
         return fresh
 
     # numbers of the model
@@ -148,7 +146,10 @@ class GpuDriver(Driver):
         memory, chosen = self._memory, self._batch.mask(index)
         for group in (self._groups["STATE"], self._groups["INPUTS"]):
             chosen = chosen & (memory[group].abs() <= LARGEST).all(dim=0)
-        for field, evaluated in zip(COORDINATES, EVALUATION, strict=False):
+        for field, evaluated in (
+            *zip(COORDINATES, EVALUATION, strict=False),
+            *zip(FORCES, EVALUATED_FORCES, strict=True),
+        ):
             present, last = memory[self._place(field.name)], memory[self._place(evaluated.name)]
             last.copy_(torch.where(chosen, present, last))
         memory[self._place("eval_qacc")].masked_fill_(chosen, NOT_INTEGRATED)
@@ -192,7 +193,15 @@ class GpuDriver(Driver):
 
     def write(self, name: str, rows: np.ndarray | torch.Tensor, index: Index) -> None:
         """Set a part of the state."""
+        if name in APPLIED and not self._applied:
+            self._apply_forces()
         self._batch.write(self._memory, self._offsets[name], rows, self._widths[name], index)
+
+    def _apply_forces(self) -> None:
+        """From now on there may be applied forces."""
+        self._applied, self._again = True, None
+        self._replays.clear()
+        self._step_call[Setting.APPLIED] = 1
 
     def reset(self, index: Index, coordinates: np.ndarray | torch.Tensor | None) -> None:
         """Let everything begin anew, from qpos and qvel side by side, or in the reference state."""
@@ -228,6 +237,8 @@ class GpuDriver(Driver):
         for name, mine in (("memory", self._memory), ("counters", self._counters)):
             require_same(name, state[name], (self.num_envs, len(mine)), mine.dtype)
             self._batch.write(mine, 0, state[name], len(mine), None)
+        if not self._applied and self._memory[self._groups["FORCES"]].any():
+            self._apply_forces()
         self._changed(None)
 
     def close(self) -> None:
@@ -307,7 +318,7 @@ class GpuDriver(Driver):
         call = torch.zeros(CALL_LENGTH, dtype=torch.int32)
         call[Setting.REPLAY] = int(replay)
         call[Setting.ROWS] = max((place.stop for place in places.values()), default=0)
-        call[Setting.PARAMETERS] = self._own.count
+        call[Setting.PARAMETERS], call[Setting.APPLIED] = self._own.count, int(self._applied)
         for name, group in self._groups.items():
             call[Setting[name]] = group.stop - group.start
         ask_for(call, places)

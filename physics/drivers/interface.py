@@ -11,12 +11,14 @@ import numpy as np
 import torch
 
 from ..model.features import Features
-from ..state.fields import MEMORY
+from ..state.fields import FORCES, MEMORY
 from .settings import Count
 
 Index = np.ndarray | None
 STATE = frozenset(field.name for group in MEMORY.values() for field in group)
 """Fields that are kept in memory between launches."""
+APPLIED = frozenset(field.name for field in FORCES)
+"""Those of them that no launch reads before one is written."""
 
 
 class ClosedSolverError(RuntimeError):

@@ -35,10 +35,16 @@ class Setting(_FromZero):
     """Rows of the memory's group STATE."""
     INPUTS = auto()
     """Rows of INPUTS."""
+    FORCES = auto()
+    """Rows of FORCES."""
     KEPT = auto()
     """Rows of KEPT."""
+    KEPT_FORCES = auto()
+    """Rows of KEPT_FORCES."""
     PARAMETERS = auto()
     """Rows of PARAMETERS."""
+    APPLIED = auto()
+    """1: there may be applied forces; 0: FORCES and KEPT_FORCES are left alone."""
     EXTERNAL = auto()
     """1: compute cfrc_ext."""
     CENTERS = auto()

@@ -28,6 +28,12 @@ def store_row(work: ti.template(), tile: ti.template(), row: ti.i32):
 
 
 @ti.func
+def first_kept(tile: ti.template()):
+    """First row of the memory's group KEPT."""
+    return tile.call[Setting.STATE] + tile.call[Setting.INPUTS] + tile.call[Setting.FORCES]
+
+
+@ti.func
 def begin(work: ti.template(), tile: ti.template()):
     """Bring a tile into the scratch."""
     lanes = work.lanes
@@ -38,12 +44,18 @@ def begin(work: ti.template(), tile: ti.template()):
         lanes.put(full, lane, tile.counter(Count.NEEDED, lane))
     work.fault[0] = fault
     work.contacts_full[0] = full
-    coords, kept = tile.call[Setting.STATE] + tile.call[Setting.INPUTS], tile.call[Setting.KEPT]
-    load_rows(work, tile, coords, kept, coords)
+    coords, first = tile.call[Setting.STATE] + tile.call[Setting.INPUTS], first_kept(tile)
+    load_rows(work, tile, first, tile.call[Setting.KEPT], first)
     if tile.call[Setting.REPLAY] == 1:  # where the last evaluation was: KEPT begins with it
-        load_rows(work, tile, coords, coords, 0)
+        load_rows(work, tile, first, coords, 0)
     else:
         load_rows(work, tile, 0, coords, 0)
+    work.applied[0] = tile.call[Setting.APPLIED]
+    if work.applied[0] == 1:
+        forces = coords
+        if tile.call[Setting.REPLAY] == 1:
+            forces = first + tile.call[Setting.KEPT]
+        load_rows(work, tile, forces, tile.call[Setting.FORCES], coords)
 
 
 @ti.func
@@ -65,16 +77,20 @@ def _take_parameters(model: ti.template(), work: ti.template(), tile: ti.templat
 
 @ti.func
 def end(work: ti.template(), tile: ti.template(), periods: ti.template()):
-    """Bring STATE and KEPT of a tile back to the memory; INPUTS stay as the user wrote them.
+    """Bring STATE and KEPT of a tile back to the memory; INPUTS and FORCES stay as the user wrote them.
 
     `periods` is how many of them each lane ended without a fault.
     """
     lanes = work.lanes
-    coords = tile.call[Setting.STATE] + tile.call[Setting.INPUTS]
+    first = first_kept(tile)
     for r in range(tile.call[Setting.STATE]):
         store_row(work, tile, r)
-    for r in range(coords, coords + tile.call[Setting.KEPT]):
+    for r in range(first, first + tile.call[Setting.KEPT]):
         store_row(work, tile, r)
+    if work.applied[0] == 1:
+        forces, behind = first - tile.call[Setting.FORCES], first + tile.call[Setting.KEPT]
+        for r in range(tile.call[Setting.FORCES]):
+            tile.memory(behind + r)._assign(work.row(forces + r))
     fault = work.real(0.0) + work.fault[0]
     niter = work.real(0.0) + work.solver_niter[0]
     full = work.real(0.0) + work.contacts_full[0]

@@ -5,6 +5,7 @@ import taichi as ti
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3
 from ..math.quaternion import rotation_vector
+from .body_forces import limit_joint_forces
 
 
 @ti.func
@@ -25,6 +26,7 @@ def actuation(model: ti.template(), work: ti.template()):
         else:
             if ti.static(model.has.ball_joints):
                 _wrench(model, work, u)
+    limit_joint_forces(model, work)
 
 
 @ti.func

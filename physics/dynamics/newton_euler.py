@@ -45,14 +45,14 @@ def inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.templat
         inertia = lanes.cast(work.own_inertia.symmetric(b))
         twist = inertia.times(acceleration.rot) + omega.cross(inertia.times(omega))
         work.cfrc.put(b, Motion(twist, acceleration.lin * model.body_mass[b]))
-    _gather(model, work)
+    gather(model, work)
     for i in range(model.nv):
         rotor = lanes.cast(qacc[i]) * model.dof_armature[i]
-        work.qfrc_inverse.put(i, rotor + _along(model, work, i))
+        work.qfrc_inverse.put(i, rotor + along(model, work, i))
 
 
 @ti.func
-def _gather(model: ti.template(), work: ti.template()):
+def gather(model: ti.template(), work: ti.template()):
     """Add to every body's cfrc that of all below it."""
     for k in range(1, model.nbody):
         b = model.nbody - k
@@ -62,7 +62,7 @@ def _gather(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def _along(model: ti.template(), work: ti.template(), i: ti.i32):
+def along(model: ti.template(), work: ti.template(), i: ti.i32):
     """Component along dof i of cfrc, the force on its body and all below it (N or N m)."""
     b = model.dof_bodyid[i]
     share = work.precise_lanes.real(0.0)

@@ -14,10 +14,12 @@ mixed precision, where forces are exact, corrections that shrink slowly are wort
 
 @ti.func
 def force_residual(model: ti.template(), work: ti.template(), qacc: ti.template()):
-    """Set qfrc_unbalanced = qfrc_passive + qfrc_actuator - qfrc_inverse, at the accelerations `qacc`."""
+    """Set qfrc_unbalanced, all forces but the constraints' less qfrc_inverse, at the accelerations `qacc`."""
     inverse_dynamics(model, work, qacc)
     for i in range(model.nv):
         force = (work.qfrc_passive[i] - work.qfrc_inverse[i]) + work.qfrc_actuator[i]
+        if work.applied[0] == 1:
+            force += work.qfrc_external[i]
         work.qfrc_unbalanced[i] = work.lanes.cast(force)
 
 
@@ -31,7 +33,7 @@ def start_acceleration(model: ti.template(), work: ti.template()):
 
 @ti.func
 def smooth_acceleration(model: ti.template(), work: ti.template()):
-    """qfrc_bias, qfrc_smooth = passive - bias + actuator and qacc_smooth: outputs alone need them.
+    """qfrc_bias, qfrc_smooth = passive - bias + actuator + applied and qacc_smooth: outputs alone need them.
 
     The first round starts at qacc_smooth = 0, where qfrc_inverse is qfrc_bias. The others correct the rounding of the
     solution (iterative refinement: Higham 2002, chapter 12), as long as corrections are large.

@@ -26,6 +26,8 @@ def forward_kinematics(model: ti.template(), work: ti.template()):
     for b in range(1, model.nbody):
         if model.body_is_free[b] == 1:
             _floating_body(model, work, b)
+        elif model.body_mocapid[b] >= 0:
+            _mocap_body(model, work, b)
         else:
             _jointed_body(model, work, b)
         quat = work.xquat[b].normalized()
@@ -47,6 +49,17 @@ def _floating_body(model: ti.template(), work: ti.template(), b: ti.i32):
     work.root_offset.put(b, origin)
     work.anchor_offset.put(j, work.lanes.cast(origin))
     work.xaxis.put(j, Vec3(work.real(0.0), work.real(0.0), work.real(1.0)))
+
+
+@ti.func
+def _mocap_body(model: ti.template(), work: ti.template(), b: ti.i32):
+    """A body of the world that stands where the user puts it; a quaternion without length turns nothing."""
+    lanes, k = work.precise_lanes, model.body_mocapid[b]
+    zero = lanes.real(0.0)
+    quat = work.mocap_quat[k]
+    work.xpos.put(b, lanes.cast(work.mocap_pos[k]))
+    work.xquat.put(b, lanes.cast(quat))
+    work.root_offset.put(b, Vec3(zero, zero, zero))
 
 
 @ti.func

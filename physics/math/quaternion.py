@@ -39,6 +39,10 @@ class Quat(LaneValue):
         """The inverse rotation."""
         return Quat(self.w, -self.x, -self.y, -self.z)
 
+    def select(self, condition: Any, other: "Quat") -> "Quat":
+        """`self` in the lanes where the comparison holds, `other` elsewhere."""
+        return Quat(*(ti.select(condition, mine, its) for mine, its in zip(self.parts(), other.parts(), strict=True)))
+
     def rotate(self, v: Vec3) -> Vec3:
         """The vector `v` turned."""
         u = self.vector

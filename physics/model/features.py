@@ -29,6 +29,8 @@ class Features:
         cg: conjugate gradients instead of Newton's method.
         pairs_by_hand: pairs of geoms have contact parameters of their own.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
+        gravcomp: forces on bodies against their weight.
+        joint_forces: ranges of what all actuators together do to a joint.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -40,6 +42,8 @@ class Features:
     cg: bool
     pairs_by_hand: bool = False
     sweep: bool = False
+    gravcomp: bool = False
+    joint_forces: bool = False
     parameters: bool = False
 
     @staticmethod
@@ -58,12 +62,19 @@ class Features:
             cg=model.solver == CG,
             pairs_by_hand=model.sizes["nhand"] > 0,
             sweep=model.sizes["nsweep"] > 0,
+            gravcomp=has_gravity_compensation(model),
+            joint_forces=bool(model.mj.jnt_actfrclimited.any()),
         )
 
 
 def needs_mixed_precision(model: Model) -> bool:
     """Whether single precision needs the feature `mixed_precision`."""
     return _stiff(model) or _slides_far(model)
+
+
+def has_gravity_compensation(model: Model) -> bool:
+    """Whether some body has a force against its weight."""
+    return bool(model.mj.body_gravcomp.any())
 
 
 def _has_ball_joints(model: Model) -> bool:

@@ -77,6 +77,12 @@ def _gravity(mjm: mujoco.MjModel, gravity: np.ndarray) -> np.ndarray:
     return gravity * (0.0 if disabled(mjm, _D.mjDSBL_GRAVITY) else 1.0)
 
 
+def _gravity_compensation(mjm: mujoco.MjModel, share: np.ndarray) -> np.ndarray:
+    """As MuJoCo has it: without springs and dampers there are no passive forces, this one among them."""
+    passive = not (disabled(mjm, _D.mjDSBL_SPRING) and disabled(mjm, _D.mjDSBL_DAMPER))
+    return share * float(passive)
+
+
 def _stiffness(mjm: mujoco.MjModel, stiffness: np.ndarray) -> np.ndarray:
     return _first(stiffness) * (0.0 if disabled(mjm, _D.mjDSBL_SPRING) else 1.0)
 
@@ -127,6 +133,10 @@ def _ctrlrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
 
 def _forcerange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     return _limited(np.asarray(mjm.actuator_forcelimited[: mjm.nu], bool), ranges)
+
+
+def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
+    return _limited(np.asarray(mjm.jnt_actfrclimited, bool), ranges)
 
 
 def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm: np.ndarray) -> np.ndarray:
@@ -188,6 +198,7 @@ RULES: dict[str, Rule] = {
     "geom_half": (("geom_size",), _half_sides),
     "geom_detect": (("geom_margin", "geom_gap"), lambda mjm, margin, gap: margin + gap),
     "pair_detect": (("pair_margin", "pair_gap"), lambda mjm, margin, gap: margin + gap),
+    "body_gravcomp": (("body_gravcomp",), _gravity_compensation),
     "jnt_stiffness": (("jnt_stiffness",), _stiffness),
     "dof_damping": (("dof_damping",), _damping),
     "actuator_gear": (("actuator_gear",), lambda mjm, gear: gear.reshape(len(gear), -1, 6)[:, : mjm.nu]),
@@ -195,6 +206,7 @@ RULES: dict[str, Rule] = {
     "actuator_bias": (("actuator_biasprm",), _bias),
     "actuator_ctrlrange": (("actuator_ctrlrange",), _ctrlrange),
     "actuator_forcerange": (("actuator_forcerange",), _forcerange),
+    "jnt_actfrcrange": (("jnt_actfrcrange",), _actfrcrange),
     "actuator_period": (("actuator_gear", "actuator_gainprm", "actuator_biasprm"), _period),
     "limit_value": (("jnt_range",), _limit_value),
     "limit_margin": (("jnt_margin",), lambda mjm, margin: margin[:, limit_sides(mjm)[0]]),

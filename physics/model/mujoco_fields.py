@@ -25,8 +25,8 @@ def _rows(role: str, names: str) -> dict[str, str]:
 
 MODEL: dict[str, str] = {
     # sizes and flags
-    **_rows(READ, "nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
-    **_rows(JUDGED, "nactuator nout na nflex npair neq ntendon nmocap nplastic nhistory flg_gravcomp ngravcomp"),
+    **_rows(READ, "nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
+    **_rows(JUDGED, "nactuator nout na nflex npair neq ntendon nplastic nhistory"),
     **_rows(JUDGED, "flg_surfacevel flg_adhesion"),
     **_rows(
         DERIVED, "nbvh nbvhstatic nbvhdynamic noct ntree nM nB nC nD nexclude nJten nwrap nJmom nemax njmax nconmax"
@@ -42,7 +42,8 @@ MODEL: dict[str, str] = {
     **_rows(READ, "qpos0 qpos_spring body_parentid body_rootid body_weldid body_jntnum body_jntadr body_dofnum"),
     **_rows(READ, "body_dofadr body_pos body_quat body_ipos body_iquat body_mass body_subtreemass body_inertia"),
     **_rows(READ, "body_invweight0 body_treeid body_geomnum body_geomadr"),
-    **_rows(JUDGED, "body_mocapid body_gravcomp body_plugin"),
+    **_rows(READ, "body_mocapid body_gravcomp"),
+    **_rows(JUDGED, "body_plugin"),
     **_rows(DERIVED, "body_simple body_sameframe body_margin body_contype body_conaffinity body_bvhadr body_bvhnum"),
     **_rows(DATA, "body_user"),
     **_rows(DERIVED, "bvh_* oct_* tree_bodyadr tree_bodynum tree_dofadr tree_dofnum"),
@@ -50,11 +51,11 @@ MODEL: dict[str, str] = {
     # joints and degrees of freedom
     **_rows(READ, "jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_limited jnt_solref jnt_solimp jnt_pos jnt_axis"),
     **_rows(READ, "jnt_stiffness jnt_range jnt_margin dof_bodyid dof_jntid dof_parentid dof_treeid dof_armature"),
-    **_rows(READ, "dof_damping dof_invweight0 dof_M0"),
-    **_rows(JUDGED, "jnt_plasticadr jnt_actfrclimited jnt_actgravcomp jnt_stiffnesspoly jnt_springyield"),
+    **_rows(READ, "dof_damping dof_invweight0 dof_M0 jnt_actfrclimited jnt_actfrcrange jnt_actgravcomp"),
+    **_rows(JUDGED, "jnt_plasticadr jnt_stiffnesspoly jnt_springyield"),
     **_rows(JUDGED, "dof_frictionloss dof_dampingpoly"),
-    **_rows(IDLE, "jnt_actuatorid jnt_actfrcrange dof_solref dof_solimp dof_length"),
-    **_rows(DERIVED, "dof_Madr dof_simplenum"),
+    **_rows(IDLE, "jnt_actuatorid dof_solref dof_solimp dof_length"),
+    **_rows(DERIVED, "flg_gravcomp ngravcomp dof_Madr dof_simplenum"),
     **_rows(DATA, "jnt_group jnt_user"),
     # geoms, sites, cameras
     **_rows(READ, "geom_type geom_contype geom_conaffinity geom_condim geom_bodyid geom_dataid geom_matid"),

@@ -46,7 +46,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_by_hand(mjm))
     values.update(_limits(mjm))
     values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
-    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "njnt", "ngeom", "ntree")}
+    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
     sizes.update(
         one=1,
         npairtype1=len(PAIR_TABLE) + 1,
@@ -113,7 +113,7 @@ def _bodies(mjm: mujoco.MjModel) -> dict:
             floats[b] = 1
             tree = mjm.dof_treeid[mjm.body_dofadr[b]]
             alone[b] = mjm.tree_dofnum[tree] == 6
-    out = {n: getattr(mjm, n) for n in ("body_parentid", "body_rootid", "body_jntnum", "body_dofnum")}
+    out = {n: getattr(mjm, n) for n in ("body_parentid", "body_rootid", "body_jntnum", "body_dofnum", "body_mocapid")}
     out["body_jntadr"] = np.maximum(mjm.body_jntadr, 0)
     out["body_dofadr"] = np.maximum(mjm.body_dofadr, 0)
     last = np.full(mjm.nbody, -1)
@@ -133,6 +133,7 @@ def _joints(mjm: mujoco.MjModel) -> dict:
     kinds = mjm.jnt_type[mjm.dof_jntid]
     nth = np.arange(mjm.nv) - mjm.jnt_dofadr[mjm.dof_jntid]
     return out | {
+        "jnt_actgravcomp": mjm.jnt_actgravcomp * (2 if disabled(mjm, _D.mjDSBL_ACTUATION) else 1),
         "jnt_at_origin": (mjm.jnt_pos == 0).all(1).astype(int),
         "dof_is_rotation": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
         "dof_depth": depth,

@@ -21,7 +21,7 @@ _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
 _LIMIT = int(_D.mjDSBL_LIMIT) | int(_D.mjDSBL_CONSTRAINT)
 _FRICTIONLOSS = int(_D.mjDSBL_FRICTIONLOSS) | int(_D.mjDSBL_CONSTRAINT)
 _EQUALITY = int(_D.mjDSBL_EQUALITY) | int(_D.mjDSBL_CONSTRAINT)
-_SPRING, _DAMPER, _GRAVITY = int(_D.mjDSBL_SPRING), int(_D.mjDSBL_DAMPER), int(_D.mjDSBL_GRAVITY)
+_SPRING, _DAMPER = int(_D.mjDSBL_SPRING), int(_D.mjDSBL_DAMPER)
 _MASSLESS = 1e-15  # mjMINVAL: MuJoCo's fluid model skips lighter bodies
 
 
@@ -130,8 +130,6 @@ def _grouped_off(m: MjModel) -> np.ndarray:
 
 
 BODY = [
-    Rule("gravity compensation", "body", "gravcomp", lambda m: _rows(m.body_gravcomp), _sets(gravcomp=0.0), _GRAVITY),
-    Rule("mocap body", "body", "mocap", lambda m: _ids(m.body_mocapid >= 0), _sets(mocap=False)),
     Rule("plugin with passive forces", "body", "plugin", lambda m: _ids(m.body_plugin >= 0), lambda e: _no_plugin(e)),
 ]
 
@@ -167,22 +165,6 @@ JOINT = [
         lambda m: _ids((m.jnt_plasticadr >= 0) | (m.jnt_springyield > 0)),
         _sets(springyield=0.0),
         _SPRING,
-    ),
-    Rule(
-        "limit on the actuator force",
-        "joint",
-        "actuatorfrcrange",
-        lambda m: _ids(m.jnt_actfrclimited != 0),
-        _sets(actfrclimited=0),
-        int(_D.mjDSBL_ACTUATION),
-    ),
-    Rule(
-        "gravity compensation by actuators",
-        "joint",
-        "actuatorgravcomp",
-        lambda m: _ids((m.jnt_actgravcomp != 0) & bool(m.flg_gravcomp)),
-        _sets(actgravcomp=False),
-        _GRAVITY,
     ),
 ]
 

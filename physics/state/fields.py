@@ -7,6 +7,7 @@ Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; n
 the Jacobians of all blocks; nM and nH: entries of the mass matrix and of the Hessian; nqrest: nq where kernels have
 mixed precision (`Features.mixed_precision`), else 0; nsolve: ntree, 1 where conjugate gradients solve; ncgdof, ncgbody,
 nown and nside: nv, nbody, contacts and twice as many where conjugate gradients solve, else 0.
+nmocap: mocap bodies; ngravcomp: nv where bodies have gravity compensation, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
@@ -22,16 +23,27 @@ STATE: tuple[Field, ...] = (
     _F("qacc_warmstart", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration at which the solver may start"),
 )
 """Quantities that a step moves."""
-INPUTS: tuple[Field, ...] = (_F("ctrl", ("nu",), 1, "", "controls"),)
+INPUTS: tuple[Field, ...] = (
+    _F("ctrl", ("nu",), 1, "", "controls"),
+    _F("mocap_pos", ("nmocap",), 3, "m", "position of a mocap body"),
+    _F("mocap_quat", ("nmocap",), 4, "", "orientation of a mocap body"),
+)
 """Quantities that users write and a step reads."""
 COORDINATES: tuple[Field, ...] = (*STATE, *INPUTS)
 """Quantities from which an evaluation starts."""
+FORCES: tuple[Field, ...] = (
+    _F("qfrc_applied", ("nv",), 1, "N or N m", "forces on the dofs that the user applies"),
+    _F("xfrc_applied", ("nbody",), 6, "N, N m", "force at a body's centre of mass and torque that the user applies"),
+)
+"""Inputs that most batches never have: as long as none is written, no step reads them."""
 
 EVALUATION: tuple[Field, ...] = (
     _F("eval_qpos", ("nq",), 1, "m or rad", "coordinates of the last evaluation"),
     _F("eval_qvel", ("nv",), 1, "m/s or rad/s", "velocities of the last evaluation"),
     _F("eval_warm", ("nv",), 1, "m/s^2 or rad/s^2", "qacc_warmstart of the last evaluation"),
     _F("eval_ctrl", ("nu",), 1, "", "controls of the last evaluation"),
+    _F("eval_mocap_pos", ("nmocap",), 3, "m", "mocap_pos of the last evaluation"),
+    _F("eval_mocap_quat", ("nmocap",), 4, "", "mocap_quat of the last evaluation"),
     _F("eval_qacc", ("nv",), 1, "m/s^2 or rad/s^2", "Runge-Kutta's mean acceleration; NOT_INTEGRATED without a step"),
 )
 """Coordinates of the last evaluation, in the order of COORDINATES, and the acceleration integrated there."""
@@ -51,12 +63,19 @@ BROAD_PHASE: tuple[Field, ...] = (
 )
 """Where a sweep begins in the next step. Results do not depend on it."""
 
+EVALUATED_FORCES: tuple[Field, ...] = (
+    _F("eval_qfrc_applied", ("nv",), 1, "N or N m", "qfrc_applied of the last evaluation"),
+    _F("eval_xfrc_applied", ("nbody",), 6, "N, N m", "xfrc_applied of the last evaluation"),
+)
+
 MEMORY: dict[str, tuple[Field, ...]] = {
     "STATE": STATE,
     "INPUTS": INPUTS,
+    "FORCES": FORCES,
     "KEPT": (*EVALUATION, *REMAINDERS, *BROAD_PHASE),
+    "KEPT_FORCES": EVALUATED_FORCES,
 }
-"""The groups of an environment's memory, which are the first rows of the scratch as well. A fourth, PARAMETERS, has the
+"""The groups of an environment's memory, which are the first rows of the scratch as well. Another, PARAMETERS, has the
 numbers of the model that it has of its own; it lies apart, as few environments have any."""
 
 NOT_INTEGRATED = 1e30
@@ -91,11 +110,13 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_inverse", ("nv",), 1, "N or N m", "inverse dynamics: joint forces for the acceleration in hand"),
     _F("qfrc_unbalanced", ("nv",), 1, "N or N m", "qfrc_passive + qfrc_actuator - qfrc_inverse"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
-    _F("qfrc_passive", ("nv",), 1, "N or N m", "springs and dampers"),
+    _F("qfrc_gravcomp", ("ngravcomp",), 1, "N or N m", "gravity compensation"),
+    _F("qfrc_passive", ("nv",), 1, "N or N m", "springs, dampers and passive gravity compensation"),
     _F("actuator_force", ("nu",), 1, "N or N m", "scalar force of the actuator"),
     _F("actuator_slope", ("nu",), 1, "N s/m", "derivative of that force by the actuator's velocity"),
     _F("moment", ("nu", "six"), 1, "", "derivative of the length by the dofs of a ball or free joint"),
     _F("qfrc_actuator", ("nv",), 1, "N or N m", "actuator forces on the dofs"),
+    _F("qfrc_external", ("nv",), 1, "N or N m", "qfrc_applied, and what xfrc_applied does to the dofs"),
     _F("qfrc_smooth", ("nv",), 1, "N or N m", "all forces but the constraints'"),
     _F("qacc_smooth", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration without constraints"),
 )
@@ -283,9 +304,11 @@ PARAMETERS: tuple[Field, ...] = (
 
 QUANTITIES: tuple[Field, ...] = (
     *COORDINATES,
+    *FORCES,
     *EVALUATION,
     *REMAINDERS,
     *BROAD_PHASE,
+    *EVALUATED_FORCES,
     *KINEMATICS,
     *DYNAMICS,
     *CONTACTS,
@@ -342,6 +365,7 @@ INDICES: tuple[Field, ...] = (
     _F("block_column", ("nv",), 1, "", "of the block in hand: entries of the Hessian's row of each dof", small=True),
     _F("body_sideadr", ("ncgbody",), 1, "", "first entry of the body's list of contacts"),
     _F("body_sidenum", ("ncgbody",), 1, "", "its entries, as many as the lane with the most needs"),
+    _F("applied", ("one",), 1, "", "1: some environment of the batch may have applied forces"),
     _F("need_ncon", ("one",), 1, "", "contact slots that the tile needs, 0 where it found room"),
     _F("need_nH", ("one",), 1, "", "entries of the Hessian that the tile needs, 0 where it found room"),
     _F("need_nlisted", ("one",), 1, "", "pairs near each other that the tile needs room for, 0 where it found it"),

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 from ..fields import layout
-from ..model.features import needs_mixed_precision
+from ..model.features import has_gravity_compensation, needs_mixed_precision
 from ..model.fields import INTEGERS, OPTIONS, REALS
 from ..model.kernel_numbers import RULES, disabled
 from ..model.model import Model
@@ -15,7 +15,22 @@ from .fields import MEMORY, SCRATCH, SCRATCH_INDICES
 from .room import MOST_LANES, Room, most_room
 
 SIZES = (
-    *("one", "six", "cone", "nq", "nv", "nu", "nbody", "njnt", "ngeom", "npairtype1", "npair", "nlimit", "nvert"),
+    *(
+        "one",
+        "six",
+        "cone",
+        "nq",
+        "nv",
+        "nu",
+        "nbody",
+        "nmocap",
+        "njnt",
+        "ngeom",
+        "npairtype1",
+        "npair",
+        "nlimit",
+        "nvert",
+    ),
     *(
         "ncorner",
         "max_contacts",
@@ -111,7 +126,10 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         "nside": 2 * contacts if cg else 0,
     }
     matrices = {"nM": int(values["dof_depth"].sum()), "nH": room.entries}
-    rests = {"nqrest": sizes["nq"] if needs_mixed_precision(model) else 0}
+    rests = {
+        "nqrest": sizes["nq"] if needs_mixed_precision(model) else 0,
+        "ngravcomp": sizes["nv"] if has_gravity_compensation(model) else 0,
+    }
     own = {"nparameter": layout(PARAMETER_FIELDS, sizes)[1] if parameters else 0}
     pairs, listed = model.row_pairs, np.diff(values["pair_start"])
     solids = bool(pairs @ [row.group == "solids" for row in PAIR_TABLE])

@@ -21,7 +21,7 @@ def keep_start(model: ti.template(), work: ti.template()):
 
 @ti.func
 def keep_evaluation(model: ti.template(), work: ti.template()):
-    """Set eval_qpos, eval_qvel, eval_warm and eval_ctrl, where the derived quantities are about to be computed."""
+    """Set the eval_ fields of state and inputs, where the derived quantities are about to be computed."""
     for i in range(model.nq):
         work.eval_qpos[i] = work.qpos[i]
     for i in range(model.nv):
@@ -29,6 +29,9 @@ def keep_evaluation(model: ti.template(), work: ti.template()):
         work.eval_warm[i] = work.qacc_warmstart[i]
     for i in range(model.nu):
         work.eval_ctrl[i] = work.ctrl[i]
+    for i in range(model.nmocap):
+        work.eval_mocap_pos.put(i, work.mocap_pos[i])
+        work.eval_mocap_quat.put(i, work.mocap_quat[i])
 
 
 @ti.func
@@ -69,7 +72,7 @@ def _evaluated_at_start(model: ti.template(), work: ti.template()):
 
 @ti.func
 def reject_nonfinite(model: ti.template(), work: ti.template()):
-    """Replace qpos and qvel that are not finite, or beyond LARGEST, by the last evaluated ones; stop those lanes."""
+    """Replace what is not finite, or beyond LARGEST, by what was evaluated last, controls by 0; stop those lanes."""
     sound = 1.0 - work.fault[0]
     for i in range(model.nq):
         sound = ti.select(ti.abs(work.qpos[i]) <= LARGEST, sound, work.real(0.0))
@@ -82,9 +85,24 @@ def reject_nonfinite(model: ti.template(), work: ti.template()):
         work.qpos[i] = ti.select(sound > 0.5, work.qpos[i], work.eval_qpos[i])
     for i in range(model.nv):
         work.qvel[i] = ti.select(sound > 0.5, work.qvel[i], work.eval_qvel[i])
-    work.fault[0] = ti.max(1.0 - sound, broken)
+    work.fault[0] = ti.max(ti.max(1.0 - sound, broken), _reject_mocap(model, work))
     for i in range(model.nu):
         work.ctrl[i] = ti.select(work.fault[0] > 0.5, work.real(0.0), work.ctrl[i])
+
+
+@ti.func
+def _reject_mocap(model: ti.template(), work: ti.template()):
+    """Put mocap bodies that are nowhere back to where they were; returns a mask of lanes with such bodies."""
+    broken = work.real(0.0)
+    for i in range(model.nmocap):
+        for c in ti.static(range(3)):
+            broken = ti.select(ti.abs(work.mocap_pos.at(i, c)) <= LARGEST, broken, work.real(1.0))
+        for c in ti.static(range(4)):
+            broken = ti.select(ti.abs(work.mocap_quat.at(i, c)) <= LARGEST, broken, work.real(1.0))
+    for i in range(model.nmocap):
+        work.mocap_pos.put(i, work.eval_mocap_pos[i].select(broken > 0.5, work.mocap_pos[i]))
+        work.mocap_quat.put(i, work.eval_mocap_quat[i].select(broken > 0.5, work.mocap_quat[i]))
+    return broken
 
 
 @ti.func

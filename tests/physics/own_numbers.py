@@ -15,14 +15,14 @@ XML = """<mujoco>
     <camera name="rides" mode="track" pos="0 -2 0.5"/>
     <body name="hip" pos="0.3 0 0" quat="0.95 0.1 0.2 0">
       <joint name="hip" axis="0 1 0" pos="-0.05 0 0" range="-0.4 0.3" limited="true" stiffness="3" damping="0.4"
-       armature="0.02" springref="0.2" ref="0.1"/>
+       armature="0.02" springref="0.2" ref="0.1" actuatorfrcrange="-4 5"/>
       <geom type="capsule" size="0.06 0.1" pos="0.1 0 0" quat="0.7 0 0.7 0.1"/>
       <body name="foot" pos="0.3 0 -0.05">
         <joint name="ankle" type="ball" range="0 0.5" limited="true" stiffness="1.5" damping="0.1" armature="0.01"/>
         <geom type="sphere" size="0.08" pos="0.03 0.02 -0.05" condim="4"/>
       </body>
     </body>
-    <body name="rod" pos="-0.2 0.1 0">
+    <body name="rod" pos="-0.2 0.1 0" gravcomp="0.5">
       <joint name="slide" type="slide" axis="0 0.2 1" range="-0.1 0.1" limited="true" damping="1" margin="0.01"/>
       <geom type="cylinder" size="0.05 0.12" contype="0" conaffinity="2"/>
     </body>
@@ -62,7 +62,8 @@ def random_numbers(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) ->
         return quat / np.linalg.norm(quat, axis=-1, keepdims=True)
 
     numbers = {n: scaled(n) for n in ("body_mass", "jnt_stiffness", "actuator_gear", "actuator_ctrlrange")}
-    numbers |= {n: scaled(n) for n in ("geom_size", "jnt_range", "actuator_forcerange")}
+    numbers |= {n: scaled(n) for n in ("geom_size", "jnt_range", "actuator_forcerange", "jnt_actfrcrange")}
+    numbers["body_gravcomp"] = scaled("body_gravcomp")
     numbers["gravity"] = mjm.opt.gravity * rng.uniform(0.5, 1.5, (count, 1))
     numbers["body_inertia"] = mjm.body_inertia * np.exp(rng.uniform(-0.3, 0.3, (count, mjm.nbody, 1)))
     numbers |= {"body_ipos": moved("body_ipos", 0.02), "body_iquat": turned("body_iquat")}

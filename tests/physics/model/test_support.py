@@ -76,8 +76,8 @@ def test_everything_is_listed_at_once():
   <option cone="elliptic" integrator="implicit"/><asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>
   <worldbody>
     <geom name="floor" type="hfield" hfield="h"/>
-    <body name="a" gravcomp="1">
-      <joint name="j" frictionloss="1" actuatorfrcrange="-1 1"/>
+    <body name="a">
+      <joint name="j" stiffness="1 2" damping="1 2"/>
       <geom name="one" size=".1"/>
       <geom type="box" size=".1 .1 .1" pos="0 0 .5"/>
     </body>
@@ -91,10 +91,8 @@ def test_everything_is_listed_at_once():
         "option:",
         "'integrator' (XML string, line 2): integrator 'implicit'",
         "'cone' (XML string, line 2): elliptic friction cone",
-        "body:",
-        "'a' (XML string, line 5): gravity compensation",
         "joint:",
-        "'j' (XML string, line 6): friction loss; limit on the actuator force",
+        "'j' (XML string, line 6): polynomial stiffness; polynomial damping",
         "contact:",
         "'floor' and 'one' (XML string, line 4; XML string, line 7): contact of hfield with sphere",
         "'floor' and '#2' (XML string, line 4; XML string, line 8): contact of hfield with box",

@@ -59,10 +59,6 @@ def _joint(feature: str, attributes: str, **more: str) -> Case:
     return Case(feature, "joint", "hinge", model)
 
 
-def _body(feature: str, attributes: str) -> Case:
-    return Case(feature, "body", "arm", _arm(body=attributes).replace('<body name="arm"', '@@<body name="arm"'))
-
-
 def _geom(feature: str, attributes: str) -> Case:
     return Case(feature, "geom", "link", _arm(geom=attributes).replace('<geom name="link"', '@@<geom name="link"'))
 
@@ -119,14 +115,6 @@ CASES = [
     _option("flag diagexact='enable'", "diagexact", '<option><flag diagexact="enable"/></option>'),
     _option("flag ipc='enable'", "ipc", '<option integrator="discrete"><flag ipc="enable"/></option>'),
     _option("flag speculative='enable'", "speculative", '<option><flag speculative="enable"/></option>'),
-    _body("gravity compensation", 'gravcomp="1"'),
-    Case(
-        "mocap body",
-        "body",
-        "ghost",
-        '<mujoco><worldbody>\n@@<body name="ghost" mocap="true"><geom size=".1"/></body>\n'
-        '<body pos="0 0 1"><freejoint/><geom size=".1"/></body></worldbody></mujoco>',
-    ),
     Case(
         "plugin",
         "geom",
@@ -141,8 +129,6 @@ CASES = [
     _joint("polynomial stiffness", 'stiffness="1 2 3"'),
     _joint("polynomial damping", 'damping="1 2"'),
     _joint("plastic spring", 'stiffness="5" springyield="0.2"'),
-    _joint("limit on the actuator force", 'actuatorfrcrange="-1 1"'),
-    _joint("gravity compensation by actuators", 'actuatorgravcomp="true"', body='gravcomp="1"'),
     _geom("surface velocity", 'surfacevel="1 0 0 0 0 0"'),
     _geom("adhesive contact", 'adhesion="2"'),
     _actuator(

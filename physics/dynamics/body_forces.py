@@ -1,0 +1,68 @@
+"""Forces on bodies that are no joint's: those that the user applies, and gravity compensation.
+
+A force acts at a body's centre of mass; what it does to the dofs is gathered as in inverse dynamics (`newton_euler`).
+"""
+
+import taichi as ti
+
+from ..kinematics.forward import BALL
+from ..math import Motion, Vec3
+from .newton_euler import along, gather
+
+
+@ti.func
+def applied_force(model: ti.template(), work: ti.template()):
+    """qfrc_external, where the user has written qfrc_applied or xfrc_applied."""
+    if work.applied[0] == 1:
+        lanes = work.precise_lanes
+        for b in range(1, model.nbody):
+            force, torque = applied_to(work, b)
+            work.cfrc.put(b, Motion(lanes.cast(torque), lanes.cast(force)))
+        gather(model, work)
+        for i in range(model.nv):
+            work.qfrc_external[i] = work.qfrc_applied[i] + work.lanes.cast(along(model, work, i))
+
+
+@ti.func
+def applied_to(work: ti.template(), b: ti.i32):
+    """Force (N) and torque (N m) of xfrc_applied on body b: MuJoCo has the force first, `Motion` the torque."""
+    wrench = work.xfrc_applied[b]
+    return wrench.rot, wrench.lin
+
+
+@ti.func
+def gravity_compensation(model: ti.template(), work: ti.template()):
+    """qfrc_gravcomp: each body is lifted by a share of its weight."""
+    if ti.static(model.has.gravcomp):
+        lanes = work.precise_lanes
+        zero, gravity = work.real(0.0), model.gravity[0]
+        for b in range(1, model.nbody):
+            lift = zero + model.body_gravcomp[b] * model.body_mass[b]
+            force = Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z) * lift
+            work.cfrc.put(b, Motion(lanes.cast(Vec3(zero, zero, zero)), lanes.cast(force)))
+        gather(model, work)
+        for i in range(model.nv):
+            work.qfrc_gravcomp[i] = work.lanes.cast(along(model, work, i))
+
+
+@ti.func
+def limit_joint_forces(model: ti.template(), work: ti.template()):
+    """Let gravity compensation by actuators count as their force, and keep every joint's within its range.
+
+    At an end of the range more velocity changes nothing, whatever the slope of an actuator.
+    """
+    if ti.static(model.has.gravcomp):
+        for i in range(model.nv):
+            if model.jnt_actgravcomp[model.dof_jntid[i]] == 1:
+                work.qfrc_actuator[i] = work.qfrc_actuator[i] + work.qfrc_gravcomp[i]
+    if ti.static(model.has.joint_forces):
+        for u in range(model.nu):
+            if model.actuator_type[u] > BALL:
+                i = model.actuator_dofadr[u]
+                j, force = model.dof_jntid[i], work.qfrc_actuator[i]
+                free = (force > model.jnt_actfrcrange.at(j, 0)) & (force < model.jnt_actfrcrange.at(j, 1))
+                work.actuator_slope[u] = ti.select(free, work.actuator_slope[u], work.real(0.0))
+        for j in range(model.njnt):
+            if model.jnt_type[j] > BALL:
+                i, low, high = model.jnt_dofadr[j], model.jnt_actfrcrange.at(j, 0), model.jnt_actfrcrange.at(j, 1)
+                work.qfrc_actuator[i] = ti.min(ti.max(work.qfrc_actuator[i], low), high)

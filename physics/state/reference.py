@@ -1,0 +1,19 @@
+"""The memory of an environment in its model's reference state."""
+
+import numpy as np
+
+from ..model.model import Model
+from .fields import NOT_INTEGRATED
+
+
+def reference_memory(model: Model) -> dict[str, np.ndarray]:
+    """Numbers of the fields of `state.fields.MEMORY` that are not zero there."""
+    mj = model.mj
+    mocap = np.argsort(mj.body_mocapid)[mj.nbody - mj.nmocap :]
+    coordinates = {"qpos": mj.qpos0, "mocap_pos": mj.body_pos[mocap], "mocap_quat": mj.body_quat[mocap]}
+    return {
+        **{name: np.ravel(numbers) for name, numbers in coordinates.items()},
+        **{f"eval_{name}": np.ravel(numbers) for name, numbers in coordinates.items()},
+        "eval_qacc": np.full(mj.nv, NOT_INTEGRATED),
+        "sweep_order": np.ravel(model.sweep_order),
+    }
