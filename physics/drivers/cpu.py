@@ -13,7 +13,8 @@ from ..memory import require_memory
 from ..model.features import Features
 from ..model.model import Model
 from ..runtime import Runtime
-from ..state.fields import COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, INDICES, NOT_INTEGRATED, ROOMY
+from ..state.fields import INDICES, ROOMY
+from ..state.memory import COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, NOT_INTEGRATED
 from ..state.reference import reference_memory
 from ..state.sizes import flat_reals, memory_groups
 from ..state.snapshot import LARGEST

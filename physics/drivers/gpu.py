@@ -15,7 +15,8 @@ from ..memory import require_memory
 from ..model.features import Features
 from ..model.model import Model
 from ..runtime import Runtime
-from ..state.fields import COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, INDICES, NOT_INTEGRATED, ROOMY, SCRATCH
+from ..state.fields import INDICES, ROOMY, SCRATCH
+from ..state.memory import COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, NOT_INTEGRATED
 from ..state.reference import reference_memory
 from ..state.room import most_room
 from ..state.sizes import all_sizes, flat_integers, flat_reals, memory_groups, scratch_rows

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from ..model.features import Features
-from ..state.fields import FORCES, MEMORY
+from ..state.memory import FORCES, MEMORY
 from .settings import Count
 
 Index = np.ndarray | None

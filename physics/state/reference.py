@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..model.model import Model
-from .fields import NOT_INTEGRATED
+from .memory import NOT_INTEGRATED
 
 
 def reference_memory(model: Model) -> dict[str, np.ndarray]:

@@ -11,7 +11,8 @@ from ..model.model import Model
 from ..model.pack import flatten
 from ..model.pair_table import PAIR_TABLE
 from ..model.solver_choice import CG
-from .fields import MEMORY, SCRATCH, SCRATCH_INDICES
+from .fields import SCRATCH, SCRATCH_INDICES
+from .memory import MEMORY
 from .room import MOST_LANES, Room, most_room
 
 SIZES = (

@@ -2,7 +2,7 @@
 
 import taichi as ti
 
-from .fields import NOT_INTEGRATED
+from .memory import NOT_INTEGRATED
 from .sizes import RK4
 
 LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as diverged (MuJoCo's mjMAXVAL)

@@ -1,0 +1,72 @@
+"""What is kept of every environment between launches: groups of fields, the first rows of the scratch as well.
+
+Sizes are those of `fields`.
+"""
+
+from ..fields import Field
+
+_F = Field
+
+STATE: tuple[Field, ...] = (
+    _F("qpos", ("nq",), 1, "m or rad", "generalised coordinates"),
+    _F("qvel", ("nv",), 1, "m/s or rad/s", "generalised velocities"),
+    _F("qacc_warmstart", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration at which the solver may start"),
+)
+"""Quantities that a step moves."""
+INPUTS: tuple[Field, ...] = (
+    _F("ctrl", ("nu",), 1, "", "controls"),
+    _F("mocap_pos", ("nmocap",), 3, "m", "position of a mocap body"),
+    _F("mocap_quat", ("nmocap",), 4, "", "orientation of a mocap body"),
+)
+"""Quantities that users write and a step reads."""
+COORDINATES: tuple[Field, ...] = (*STATE, *INPUTS)
+"""Quantities from which an evaluation starts."""
+FORCES: tuple[Field, ...] = (
+    _F("qfrc_applied", ("nv",), 1, "N or N m", "forces on the dofs that the user applies"),
+    _F("xfrc_applied", ("nbody",), 6, "N, N m", "force at a body's centre of mass and torque that the user applies"),
+)
+"""Inputs that most batches never have: as long as none is written, no step reads them."""
+
+EVALUATION: tuple[Field, ...] = (
+    _F("eval_qpos", ("nq",), 1, "m or rad", "coordinates of the last evaluation"),
+    _F("eval_qvel", ("nv",), 1, "m/s or rad/s", "velocities of the last evaluation"),
+    _F("eval_warm", ("nv",), 1, "m/s^2 or rad/s^2", "qacc_warmstart of the last evaluation"),
+    _F("eval_ctrl", ("nu",), 1, "", "controls of the last evaluation"),
+    _F("eval_mocap_pos", ("nmocap",), 3, "m", "mocap_pos of the last evaluation"),
+    _F("eval_mocap_quat", ("nmocap",), 4, "", "mocap_quat of the last evaluation"),
+    _F("eval_qacc", ("nv",), 1, "m/s^2 or rad/s^2", "Runge-Kutta's mean acceleration; NOT_INTEGRATED without a step"),
+)
+"""Coordinates of the last evaluation, in the order of COORDINATES, and the acceleration integrated there."""
+
+REMAINDERS: tuple[Field, ...] = (
+    _F("qpos_rest", ("nq",), 1, "m or rad", "what rounding took off qpos; 0 in double precision"),
+    _F("qvel_rest", ("nv",), 1, "m/s or rad/s", "what rounding took off qvel; 0 in double precision"),
+    _F("eval_rest", ("nqrest",), 1, "m or rad", "what rounding took off the coordinates of a later Runge-Kutta stage"),
+)
+"""In single precision the state is the sum of two numbers: a step adds less than qpos can show (Kahan 1965), and
+these fields keep the rounding error for the next one. Forces are evaluated at qpos and qvel alone, but in mixed
+precision the later stages of a Runge-Kutta step are evaluated at qpos + eval_rest."""
+
+BROAD_PHASE: tuple[Field, ...] = (
+    _F("sweep_order", ("nsweep",), 1, "", "places of the geoms that a sweep covers, as they follow along its axis"),
+    _F("sweep_axis", ("nsweepone",), 1, "", "axis of the world along which they are swept over"),
+)
+"""Where a sweep begins in the next step. Results do not depend on it."""
+
+EVALUATED_FORCES: tuple[Field, ...] = (
+    _F("eval_qfrc_applied", ("nv",), 1, "N or N m", "qfrc_applied of the last evaluation"),
+    _F("eval_xfrc_applied", ("nbody",), 6, "N, N m", "xfrc_applied of the last evaluation"),
+)
+
+MEMORY: dict[str, tuple[Field, ...]] = {
+    "STATE": STATE,
+    "INPUTS": INPUTS,
+    "FORCES": FORCES,
+    "KEPT": (*EVALUATION, *REMAINDERS, *BROAD_PHASE),
+    "KEPT_FORCES": EVALUATED_FORCES,
+}
+"""The groups of an environment's memory, which are the first rows of the scratch as well. Another, PARAMETERS, has the
+numbers of the model that it has of its own; it lies apart, as few environments have any."""
+
+NOT_INTEGRATED = 1e30
+"""Entry of eval_qacc after an evaluation that no step followed."""
