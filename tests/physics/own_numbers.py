@@ -140,6 +140,7 @@ def compiled(xml: str, numbers: dict[str, np.ndarray], env: int) -> mujoco.MjMod
         body.simple, body.explicitinertial = 0, 1
         for field, name in (("mass", "body_mass"), ("inertia", "body_inertia"), ("ipos", "body_ipos")):
             setattr(body, field, own.get(name, getattr(plain, name))[b])
+        body.gravcomp = own.get("body_gravcomp", plain.body_gravcomp)[b]
         body.iquat = own.get("body_iquat", plain.body_iquat)[b]
         body.pos, body.quat = own.get("body_pos", plain.body_pos)[b], own.get("body_quat", plain.body_quat)[b]
     for g, geom in enumerate(spec.geoms):
@@ -165,6 +166,7 @@ def _edit_joint(joint: mujoco.MjsJoint, plain: mujoco.MjModel, own: dict[str, np
     for field, name, i in (
         *(("stiffness", "jnt_stiffness", j), ("range", "jnt_range", j), ("margin", "jnt_margin", j)),
         *(("solref_limit", "jnt_solref", j), ("solimp_limit", "jnt_solimp", j)),
+        ("actfrcrange", "jnt_actfrcrange", j),
         *(("damping", "dof_damping", dof), ("armature", "dof_armature", dof)),
     ):
         if name in own:
