@@ -28,11 +28,12 @@ from .shapes import SolverShapes
 from .state.fields import QUANTITIES
 from .state.sizes import solver_notes
 from .state.snapshot import LARGEST
+from .states import SolverStates
 
 __all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
 
 
-class RigidSolver(SolverInputs, SolverShapes, SolverQueries):
+class RigidSolver(SolverInputs, SolverStates, SolverShapes, SolverQueries):
     """Steps `num_envs` copies of one model at once.
 
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the

@@ -43,6 +43,7 @@ RANKS = {
     "physics.queries": 13,
     "physics.shapes": 13,
     "physics.inputs": 12,
+    "physics.states": 12,
     "physics.solver": 15,
     "physics.rendering": 13,  # reads model and state; beside the solver, not above or below it
     "physics": 16,  # the door: what users import

@@ -209,6 +209,10 @@ class CpuDriver(Driver):
         """One of the integers of every environment, (num_envs,) int32."""
         return self._tiles.columns(self._integers, slice(row, row + 1))[:, 0]
 
+    def write_count(self, row: Count, numbers: np.ndarray, index: Index) -> None:
+        """Set one of the integers of environments, (k, 1) or (1,)."""
+        self._tiles.write(self._integers, row, numbers.astype(np.int32), 1, index)
+
     def any_fault(self) -> bool:
         """Whether any environment has a fault: quicker than all their faults."""
         return bool(np.count_nonzero(self._integers[:, Count.FAULT])) and bool(self.count(Count.FAULT).any())

@@ -221,6 +221,10 @@ class GpuDriver(Driver):
         """One of the integers of every environment, (num_envs,) int32."""
         return self._counters[row].clone()
 
+    def write_count(self, row: Count, numbers: np.ndarray, index: Index) -> None:
+        """Set one of the integers of environments, (k, 1) or (1,)."""
+        self._batch.write(self._counters, row, torch.as_tensor(numbers, device=self._device).int(), 1, index)
+
     def any_fault(self) -> bool:
         """Whether any environment has a fault; it waits for the device."""
         return bool(self._counters[Count.FAULT].any())

@@ -125,6 +125,10 @@ class Driver(Protocol):
         """One of the integers of every environment, (num_envs,) int32."""
         ...
 
+    def write_count(self, row: Count, numbers: np.ndarray, index: Index) -> None:
+        """Set one of the integers of environments, (k, 1) or (1,)."""
+        ...
+
     def any_fault(self) -> bool:
         """Whether any environment has a fault: quicker than all their faults."""
         ...

@@ -41,7 +41,6 @@ KINDS: dict[str, tuple[str, int, str]] = {
 _REPORTING_ONLY = {
     "sensor": "sensors are not computed",
     "texture": "textures are not drawn",
-    "keyframe": "keyframes are not loaded",
     "numeric": "custom data",
     "text": "custom data",
     "tuple": "custom data",

@@ -139,7 +139,7 @@ def test_what_cannot_change_the_motion_is_unused_instead_of_refused():
     assert support.unsupported == []
     named = {(f.kind, f.name) for f in support.unused}
     assert named == {
-        ("sensor", "angle"), ("texture", "sky"), ("keyframe", "home"), ("numeric", "n"), ("text", "t"),
+        ("sensor", "angle"), ("texture", "sky"), ("numeric", "n"), ("text", "t"),
         ("light", "lamp"), ("tendon", "string"), ("equality", "asleep"), ("geom", "lonely"), ("option", "energy"),
     }  # fmt: skip
 

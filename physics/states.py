@@ -1,0 +1,206 @@
+"""Whole states of environments: keyframes, MuJoCo's state vectors, and a file that goes on to the last bit."""
+
+import hashlib
+import os
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import torch
+
+from .batch_numbers import HostNumbers
+from .drivers.interface import Driver
+from .drivers.settings import Count
+from .model.model import Model
+
+_BITS = {
+    name: int(getattr(mujoco.mjtState, f"mjSTATE_{name.upper()}"))
+    for name in (
+        *("time", "qpos", "qvel", "act", "history", "warmstart", "ctrl", "qfrc_applied", "xfrc_applied"),
+        *("eq_active", "mocap_pos", "mocap_quat", "userdata", "plugin", "plastic"),
+    )
+}
+_KEPT = {name: name for name in ("qpos", "qvel", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")}
+_KEPT["warmstart"] = "qacc_warmstart"
+"""Parts of a state vector that lie in memory, under these names."""
+_ROUNDED = ("qpos", "qvel")
+"""Those whose rounding is kept in a field of its own."""
+
+
+class SolverStates:
+    """The part of `RigidSolver` that takes and gives whole states."""
+
+    model: Model
+    num_envs: int
+    edits: int
+    _numbers: HostNumbers
+    _driver: Driver
+
+    def reset(self, envs_idx: Any = None, qpos: Any = None, qvel: Any = None) -> None:
+        """What `RigidSolver` does."""
+        raise NotImplementedError
+
+    def forward(self, envs_idx: Any = None) -> None:
+        """What `RigidSolver` does."""
+        raise NotImplementedError
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """What `RigidSolver` does."""
+        raise NotImplementedError
+
+    def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
+        """What `RigidSolver` does."""
+        raise NotImplementedError
+
+    def reset_to_keyframe(self, key: int | str, envs_idx: Any = None) -> None:
+        """Reset environments, then put them into a keyframe of the model, as MuJoCo's `mj_resetDataKeyframe` does.
+
+        Time, coordinates, controls and mocap bodies are the keyframe's; the time is rounded to whole steps.
+
+        Args:
+            key: name or number.
+            envs_idx: indices of environments; None for all.
+
+        Raises:
+            KeyError: for an unknown name, with those there are.
+            IndexError: for a keyframe or environment that does not exist.
+        """
+        mj, number = self.model.mj, self._key(key)
+        self.reset(envs_idx, mj.key_qpos[number], mj.key_qvel[number])
+        parts = {"ctrl": mj.key_ctrl, "mocap_pos": mj.key_mpos, "mocap_quat": mj.key_mquat}
+        values = [np.ravel(parts[name][number]) for name in parts]
+        spec = sum(_BITS[name] for name in (*parts, "time"))
+        self.set_mj_state(np.concatenate([mj.key_time[number : number + 1], *values]), spec, envs_idx)
+        self.forward(envs_idx)
+
+    def _key(self, key: int | str) -> int:
+        mj = self.model.mj
+        if isinstance(key, str):
+            number = mujoco.mj_name2id(mj, mujoco.mjtObj.mjOBJ_KEY, key)
+            if number < 0:
+                names = ", ".join(mj.key(i).name or f"#{i}" for i in range(mj.nkey)) or "none"
+                raise KeyError(f"no keyframe is named {key!r}; there are: {names}")
+            return number
+        if not 0 <= key < mj.nkey:
+            raise IndexError(f"keyframe {key} does not exist: the model has {mj.nkey}")
+        return key
+
+    def mj_state(self, spec: int = int(mujoco.mjtState.mjSTATE_INTEGRATION), envs_idx: Any = None) -> torch.Tensor:
+        """States as MuJoCo's `mj_getState` gives them, (n, `mujoco.mj_stateSize(model.mj, spec)`), float64.
+
+        In single precision a state is more than these numbers show (`docs/fields.md`, qpos_rest); `state_dict` and
+        `save` have all of it.
+
+        Args:
+            spec: sum of elements of `mujoco.mjtState`.
+            envs_idx: indices of environments; None for all.
+
+        Raises:
+            ValueError: for a spec with a part that Tumble does not have, user data.
+            IndexError: for an environment that does not exist.
+        """
+        index = self._numbers.environments(envs_idx, self.num_envs)
+        count = self.num_envs if index is None else len(index)
+        columns = [torch.zeros((count, 0), dtype=torch.float64)]
+        for name, size in self._state_parts(spec):
+            if name in _KEPT:
+                columns.append(self._driver.read(_KEPT[name], index).cpu().double())
+            elif name == "time":
+                steps = self._driver.count(Count.STEPS).cpu()
+                steps = steps if index is None else steps[torch.as_tensor(index).cpu()]
+                columns.append(steps[:, None].double() * float(self.model.mj.opt.timestep))
+            elif size:  # equalities: none is active
+                columns.append(torch.zeros((count, size), dtype=torch.float64))
+        return torch.cat(columns, 1)
+
+    def set_mj_state(
+        self, values: Any, spec: int = int(mujoco.mjtState.mjSTATE_INTEGRATION), envs_idx: Any = None
+    ) -> None:
+        """Write states as MuJoCo's `mj_setState` does; `forward` then brings the derived quantities to them.
+
+        Args:
+            values: (n, size) as `mj_state` gives them, or (size,) for everyone; times are rounded to whole steps.
+            spec: sum of elements of `mujoco.mjtState`.
+            envs_idx: indices of n environments; None for all.
+
+        Raises:
+            ValueError: for a wrong shape, and for a spec with a part that Tumble does not have, user data.
+            IndexError: for an environment that does not exist.
+        """
+        index = self._numbers.environments(envs_idx, self.num_envs)
+        count = self.num_envs if index is None else len(index)
+        parts = self._state_parts(spec)
+        width = sum(size for _, size in parts)
+        rows = np.asarray(values.detach().cpu() if isinstance(values, torch.Tensor) else values, np.float64)
+        if rows.shape not in ((count, width), (width,)):
+            raise ValueError(f"state of spec {spec}: expected shape ({count}, {width}), got {rows.shape}")
+        first = 0
+        for name, size in parts:
+            part = rows[..., first : first + size]
+            first += size
+            if name in _KEPT:
+                self._driver.write(_KEPT[name], self._numbers.numbers(part), index)
+                if name in _ROUNDED:
+                    self._driver.write(f"{name}_rest", self._numbers.numbers(0.0), index)
+            elif name == "time":
+                self._driver.write_count(Count.STEPS, np.rint(part / float(self.model.mj.opt.timestep)), index)
+            elif part.any():
+                raise ValueError(f"state of spec {spec}: {name} is not 0, and Tumble has none")
+        if any(name in _ROUNDED for name, _ in parts):
+            self._driver.clear_faults(index)
+        self.edits += 1
+
+    def _state_parts(self, spec: int) -> Sequence[tuple[str, int]]:
+        """Names and numbers of the parts of a state vector, in MuJoCo's order."""
+        mj = self.model.mj
+        chosen = [(name, mujoco.mj_stateSize(mj, bit)) for name, bit in _BITS.items() if int(spec) & bit]
+        if int(spec) <= 0 or int(spec) >= 1 << int(mujoco.mjtState.mjNSTATE):
+            raise ValueError(f"spec {spec} is no sum of elements of mujoco.mjtState")
+        for name, size in chosen:
+            if size and name in ("userdata",):
+                raise ValueError(f"spec {spec} asks for {name}, of which Tumble keeps none: leave mjSTATE_USERDATA out")
+        return chosen
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write everything that the future depends on into a file: `load` goes on to the last bit, in any process.
+
+        A file that exists is replaced at once, when the new one is whole.
+        """
+        path = Path(path)
+        content = {"model": self._model_digest(), "state": self.state_dict()}
+        unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
+        try:
+            torch.save(content, unfinished)
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def load(self, path: str | os.PathLike) -> None:
+        """Go on where `save` left off.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ValueError: it is no such file, or of another model, precision or number of environments.
+        """
+        try:
+            content = torch.load(path, weights_only=True, map_location="cpu")
+            digest, state = content["model"], content["state"]
+        except (RuntimeError, EOFError, KeyError, TypeError, pickle.UnpicklingError) as error:
+            raise ValueError(f"{path}: not a file that RigidSolver.save wrote, or a damaged one") from error
+        if digest != self._model_digest():
+            raise ValueError(f"{path}: saved from another model; load it into a solver of the model it was saved from")
+        try:
+            self.load_state_dict(state)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+
+    def _model_digest(self) -> str:
+        """Of all numbers of the model that kernels read."""
+        digest = hashlib.sha256()
+        for name in sorted(self.model.values):
+            digest.update(name.encode())
+            digest.update(np.ascontiguousarray(self.model.values[name], np.float64).tobytes())
+        return digest.hexdigest()
