@@ -13,7 +13,7 @@ def external_force(model: ti.template(), work: ti.template()):
     for b in range(model.nbody):
         work.cfrc_ext.put(b, Motion(none, none))
     for k in range(work.tile_ncon[0]):
-        block = work.tile_nlim[0] + k
+        block = work.tile_conadr[0] + k
         dim = work.block_dim[block]
         frame = Mat3(_row(work, k, 0), _row(work, k, 3), _row(work, k, 6))
         force = frame.x * work.block_force.at(block, 0)

@@ -26,7 +26,7 @@ def precondition(model: ti.template(), work: ti.template()):
         for c in ti.static(range(len(LOWER))):
             work.cg_stiffness.at(b, c)._assign(work.real(0.0))
     for k in range(work.tile_ncon[0]):
-        _add_contact(model, work, k, work.tile_nlim[0] + k)
+        _add_contact(model, work, k, work.tile_conadr[0] + k)
     for k in range(1, model.nbody):
         b = model.nbody - k
         parent = model.body_parentid[b]
@@ -39,7 +39,7 @@ def precondition(model: ti.template(), work: ti.template()):
         start = work.M_pattern.start(i)
         for p in range(work.M_pattern.count[i]):
             work.H_L[start + p] = work.M[start + p] + work.cdof[work.M_pattern.column(start, p)].dot(force)
-    for k in range(work.tile_nlim[0]):
+    for k in range(work.tile_conadr[0]):
         first, address = work.block_dofadr[k], work.block_jacadr[k]
         for e in range(work.block_dofnum[k]):
             slope = work.block_J[address + e]

@@ -29,6 +29,7 @@ class Features:
         cg: conjugate gradients instead of Newton's method.
         pairs_by_hand: pairs of geoms have contact parameters of their own.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
+        friction_loss: dofs have friction loss.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -40,6 +41,7 @@ class Features:
     cg: bool
     pairs_by_hand: bool = False
     sweep: bool = False
+    friction_loss: bool = False
     parameters: bool = False
 
     @staticmethod
@@ -58,6 +60,7 @@ class Features:
             cg=model.solver == CG,
             pairs_by_hand=model.sizes["nhand"] > 0,
             sweep=model.sizes["nsweep"] > 0,
+            friction_loss=model.sizes["nfriction"] > 0,
         )
 
 

@@ -83,11 +83,11 @@ def test_whatever_mujoco_raises_is_typed(error, monkeypatch, tmp_path):
 
 
 def test_what_was_dropped_is_noted():
-    xml = BODY.replace('name="j"', 'name="j" frictionloss="1"').replace('name="b"', 'name="b" gravcomp="1"')
+    xml = BODY.replace('name="j"', 'name="j" damping="1 1"').replace('name="b"', 'name="b" gravcomp="1"')
     with pytest.warns(UserWarning, match="dropped"):
         model = Model.from_mjcf(xml, strict=False)
     noted = [note for note in model.notes if note.startswith("dropped: ")]
-    assert [n.split("'")[1] for n in noted] == ["b", "j"] and "line 4" in noted[1] and "friction loss" in noted[1]
+    assert [n.split("'")[1] for n in noted] == ["b", "j"] and "line 4" in noted[1] and "polynomial damping" in noted[1]
 
 
 def crowd(count, geom="", outer=""):
