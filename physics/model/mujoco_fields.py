@@ -125,7 +125,7 @@ def _flags(meaning: Flag, names: str) -> dict[str, Flag]:
     return dict.fromkeys(names.split(), meaning)
 
 
-# Names as in MJCF's <flag>; with equality or frictionloss disabled, equalities and tendons with friction are unused, not refused.
+# Names as in MJCF's <flag>; without equality or frictionloss, elements of that kind are unused instead of refused.
 DISABLE_FLAGS: dict[str, Flag] = {
     **_flags(Flag.HONOURED, "constraint limit contact spring damper gravity clampctrl warmstart filterparent"),
     **_flags(Flag.HONOURED, "actuation refsafe eulerdamp equality frictionloss multiccd"),
