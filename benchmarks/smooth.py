@@ -87,7 +87,7 @@ def make_kernel(parts: Parts) -> Any:
                     work.qfrc_passive[i] = work.real(0.0)
                     work.qfrc_actuator[i] = work.real(0.0)
                 work.tile_ncon[0] = 0
-                work.tile_nlim.put(0, 0)
+                work.tile_conadr.put(0, 0)
                 start_acceleration(model, work)
                 acceleration(model, work)
                 for i in range(model.nv):

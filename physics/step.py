@@ -8,6 +8,7 @@ import taichi as ti
 from .collision.narrow_phase import narrow_phase
 from .constraint.acceleration import acceleration
 from .constraint.contacts import contact_blocks
+from .constraint.friction_loss import friction_blocks
 from .constraint.limits import limit_blocks
 from .dynamics.actuation import actuation
 from .dynamics.body_forces import applied_force, gravity_compensation
@@ -29,6 +30,7 @@ PIPELINE = (
     mass_matrix,
     narrow_phase,
     body_velocities,
+    friction_blocks,
     limit_blocks,
     contact_blocks,
     gravity_compensation,

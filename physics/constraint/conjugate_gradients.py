@@ -29,7 +29,7 @@ FINITE, TINY = 1e38, 1e-30
 def acceleration_by_gradients(model: ti.template(), work: ti.template()):
     """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""
     lanes = work.lanes
-    list_blocks(model, work, work.tile_nlim[0])
+    list_blocks(model, work, work.tile_conadr[0])
     set_scale(model, work, 0, 1)
     precondition(model, work)
     pack_contacts(model, work)
@@ -69,7 +69,7 @@ def _begin(model: ti.template(), work: ti.template()):
     for i in range(model.nv):
         work.search[i] = work.qacc[i]
         work.gradient[i] = work.real(0.0)
-    for k in range(work.tile_nlim[0]):
+    for k in range(work.tile_conadr[0]):
         work.block_jar.at(k, 0)._assign(-work.block_aref.at(k, 0))
 
 
@@ -78,7 +78,7 @@ def _rows_along(model: ti.template(), work: ti.template()):
     """Set the Jv of limits and contacts along `search`; the second derivative of their cost along it."""
     curve = work.real(0.0)
     multiply_blocks(work, 0, 1, work.search)
-    for k in range(work.tile_nlim[0]):
+    for k in range(work.tile_conadr[0]):
         curve += block_curve(work, work.blocks, k, work.block_dim[k])
     body_motions(model, work, work.search)
     for j in range(work.tile_nboth[0]):

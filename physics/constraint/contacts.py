@@ -21,7 +21,7 @@ from .impedance import MINIMUM, impedance, regularizer
 @ti.func
 def contact_blocks(model: ti.template(), work: ti.template()):
     """A block for every contact slot, after those of the limits."""
-    first = work.tile_nlim[0]
+    first = work.tile_conadr[0]
     for k in range(work.tile_ncon[0]):
         block = first + k
         g1, g2 = work.con_geom1[k], work.con_geom2[k]

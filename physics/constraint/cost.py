@@ -1,9 +1,10 @@
 """The cost of a block, and its derivatives: one function each for force, weight and the line search.
 
-A block of one axis pushes where x = J qacc - aref is negative: it costs D x^2 / 2 there. A pyramid of d axes has the
-rows x_0 + mu_i x_i and x_0 - mu_i x_i, i = 1 to d - 1, each of which costs as much (MuJoCo documentation,
-Computation: Friction cones). `rows` says where the numbers of a block are (`state.views.Rows`), `dim` how many axes
-it has.
+A block of one axis pushes where x = J qacc - aref is negative: it costs D x^2 / 2 there. That of a friction loss f
+costs as much up to |x| = f / D, its reach, and from there on its slope stays f, the size of its force (Huber 1964). A
+pyramid of d axes has the rows x_0 + mu_i x_i and x_0 - mu_i x_i, i = 1 to d - 1, each of which costs as much as one
+axis that pushes (MuJoCo documentation, Computation: Friction cones). `rows` says where the numbers of a block are
+(`state.views.Rows`), `dim` how many axes it has.
 """
 
 import taichi as ti
@@ -15,7 +16,7 @@ def block_force(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32
     x = rows.jar.at(k, 0)
     normal = work.real(0.0)
     if dim == 1:
-        normal = ti.min(x, 0.0) * -rows.stiffness(k, 1)
+        normal = _quadratic_part(work, rows, k, x) * -rows.stiffness(k, 1)
     for c in range(1, dim):
         mu = rows.friction.at(k, c - 1)
         y = rows.jar.at(k, c) * mu
@@ -27,11 +28,23 @@ def block_force(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32
 
 
 @ti.func
+def _quadratic_part(work: ti.template(), rows: ti.template(), k: ti.i32, x: ti.template()):
+    """The nearest to x at which the cost of the one row of block k is quadratic: its force is -D times that."""
+    part = ti.min(x, 0.0)
+    if ti.static(rows.friction_loss):
+        if k < work.nfriction:
+            reach = work.block_reach[k]
+            part = ti.max(ti.min(x, reach), -reach)
+    return part
+
+
+@ti.func
 def block_weight(work: ti.template(), k: ti.i32):
     """Bring block_weight up to date, its changes in weight_change; a mask of the lanes in which it changed.
 
     The second derivative of a pyramid's cost is an arrow: entry 0 is (normal, normal), and of axis i entry 2 i - 1 is
-    (normal, axis i) and entry 2 i is (axis i, axis i).
+    (normal, axis i) and entry 2 i is (axis i, axis i). Entry 1 of a friction loss is which of its ends it is beyond, as
+    from one to the other the second derivative does not change, but the force does.
     """
     dim = work.block_dim[k]
     stiffness = work.block_D[k]
@@ -39,6 +52,11 @@ def block_weight(work: ti.template(), k: ti.i32):
     x = work.block_jar.at(k, 0)
     normal = ti.select(x < 0.0, stiffness, zero)
     changed = zero
+    if ti.static(work.blocks.friction_loss):
+        if k < work.nfriction:
+            side = _spent(work, k, x)
+            normal = ti.select(side == 0.0, stiffness, zero)
+            changed = _set_weight(work, k, 1, side)
     if dim > 1:
         normal = zero
         for c in range(1, dim):
@@ -79,6 +97,9 @@ def block_along(
     elif dim == 1:
         stiffness = rows.stiffness(k, 1)
         cost, slope, curve = _row_along(work, x, v, step, with_cost)
+        if ti.static(rows.friction_loss):
+            if k < work.nfriction:
+                cost, slope, curve = _loss_along(work, k, x, v, step, with_cost)
         cost, slope, curve = cost * stiffness, slope * stiffness, curve * stiffness
     else:
         for c in range(1, dim):
@@ -117,6 +138,37 @@ def _row_along(work: ti.template(), x: ti.template(), v: ti.template(), step: ti
         here = ti.min(x, 0.0)
         cost = (there - here) * (there + here)
     return cost, v * there, ti.select(there < 0.0, v * v, work.real(0.0))
+
+
+@ti.func
+def _loss_along(
+    work: ti.template(), k: ti.i32, x: ti.template(), v: ti.template(), step: ti.template(), with_cost: ti.template()
+):
+    """`block_along` for a friction loss of stiffness 1.
+
+    Twice the cost at x is y (2 x - y), y being its quadratic part; the change is written so that nothing cancels.
+    """
+    place = x + step * v
+    there = _quadratic_part(work, work.blocks, k, place)
+    cost = work.real(0.0)
+    if ti.static(with_cost):
+        here = _quadratic_part(work, work.blocks, k, x)
+        cost = 2.0 * there * (step * v) + (there - here) * ((x - here) + (x - there))
+    return cost, v * there, ti.select(there == place, v * v, work.real(0.0))
+
+
+@ti.func
+def _spent(work: ti.template(), k: ti.i32, x: ti.template()):
+    """-1 or 1 in lanes in which friction loss k is beyond its reach at x, else 0."""
+    above = work.lanes.mask(x > work.block_reach[k])
+    return above - work.lanes.mask(x < -work.block_reach[k])
+
+
+@ti.func
+def spent_slope(work: ti.template(), k: ti.i32, step: ti.template()):
+    """The slope along Jv of friction loss k at `step`, where it is spent; else 0."""
+    side = _spent(work, k, work.block_jar.at(k, 0) + step * work.block_Jv.at(k, 0))
+    return side * work.block_Jv.at(k, 0) * (work.block_D[k] * work.block_reach[k])
 
 
 @ti.func

@@ -19,7 +19,7 @@ def external_force(model: ti.template(), work: ti.template()):
             arm = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]
             work.cfrc_ext.put(b, Motion(torque + arm.cross(force), force))
     for k in range(work.tile_ncon[0]):
-        block = work.tile_nlim[0] + k
+        block = work.tile_conadr[0] + k
         dim = work.block_dim[block]
         frame = Mat3(_row(work, k, 0), _row(work, k, 3), _row(work, k, 6))
         force = frame.x * work.block_force.at(block, 0)

@@ -43,7 +43,7 @@ def _lay_out_parents(model: ti.template(), work: ti.template()):
     if work.H_ncouple[0] > 0:
         for k in range(work.tile_ncon[0]):
             if _coupling(model, work, k) >= 0:
-                block = work.tile_nlim[0] + k
+                block = work.tile_conadr[0] + k
                 first = work.block_dofadr[block]
                 for e in range(first + 1, first + work.block_dofnum[block]):
                     _join(work.H_parent, work.block_dof[e - 1], work.block_dof[e])

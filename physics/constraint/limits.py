@@ -5,14 +5,12 @@ import taichi as ti
 from ..math import Quat
 from ..math.quaternion import rotation_vector
 from .impedance import MINIMUM, impedance, regularizer
+from .rows import append_row
 
 
 @ti.func
 def limit_blocks(model: ti.template(), work: ti.template()):
     """A block for every limit that is within its margin in some lane."""
-    work.tile_nlim.put(0, 0)
-    work.tile_ndof[0] = 0
-    work.tile_njac[0] = 0
     for row in range(model.nlimit):
         if model.limit_side[row] == 0:
             if ti.static(model.has.ball_joints):
@@ -51,17 +49,9 @@ def _near(model: ti.template(), work: ti.template(), row: ti.i32, dist: ti.templ
 @ti.func
 def _append(model: ti.template(), work: ti.template(), row: ti.i32, dofs: ti.i32):
     """A block for the limit on so many dofs, in descending order; its number."""
-    k, dof, jac = work.tile_nlim[0], work.tile_ndof[0], work.tile_njac[0]
-    work.tile_nlim.put(0, k + 1)
-    work.lim_row.put(k, row)
-    work.block_dim.put(k, 1)
-    work.block_dofnum.put(k, dofs)
-    work.block_dofadr[k] = dof
-    work.block_jacadr[k] = jac
+    k = append_row(work, dofs)
     for c in range(dofs):
-        work.block_dof.put(dof + c, model.limit_dofadr[row] + (dofs - 1 - c))
-    work.tile_ndof[0] = dof + dofs
-    work.tile_njac[0] = jac + dofs
+        work.block_dof.put(work.block_dofadr[k] + c, model.limit_dofadr[row] + (dofs - 1 - c))
     return k
 
 

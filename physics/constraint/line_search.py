@@ -6,10 +6,11 @@ see the same active rows. Every island has a step of its own.
 
 import taichi as ti
 
-from .cost import block_along
+from .cost import block_along, spent_slope
 from .islands import island_sum
 
 UNBOUNDED = 1e30
+NONE = -1e30
 
 
 @ti.func
@@ -23,7 +24,7 @@ def search(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32
         t = work.group_tree[s]
         work.tree_low[t] = work.real(0.0)
         work.tree_high[t] = work.real(UNBOUNDED)
-        work.tree_curve[t] = work.real(-1.0)
+        work.tree_curve[t] = work.real(NONE)
         work.tree_change[t] = work.real(0.0)
     trial = 0
     while trial >= 0:
@@ -31,7 +32,7 @@ def search(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32
             _evaluate(model, work, work.group_tree[s], with_cost)
         moving = work.real(0.0)
         for s in range(first, end):
-            moving = ti.max(moving, 1.0 - _next_trial(work, first, end, work.group_tree[s], with_cost))
+            moving = ti.max(moving, 1.0 - _next_trial(model, work, first, end, work.group_tree[s], with_cost))
         trial += 1
         if trial > model.ls_iterations or not work.lanes.any(moving):
             trial = -1
@@ -39,7 +40,7 @@ def search(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32
 
 @ti.func
 def _evaluate(model: ti.template(), work: ti.template(), t: ti.i32, with_cost: ti.template()):
-    """tree_part of tree t: twice the change of its blocks' cost from step 0, and the cost's first two derivatives."""
+    """tree_part of tree t: first two derivatives of its blocks' cost, twice its change from step 0, spent losses."""
     cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
     step = work.real(0.0) + work.tree_step[t]
     for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
@@ -57,20 +58,32 @@ def _evaluate(model: ti.template(), work: ti.template(), t: ti.i32, with_cost: t
     work.tree_part.at(t, 0)._assign(slope)
     work.tree_part.at(t, 1)._assign(curve)
     work.tree_part.at(t, 2)._assign(cost)
+    if ti.static(model.has.friction_loss):
+        spent = work.real(0.0)
+        for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
+            k = work.tree_block[b]
+            if k < work.nfriction:
+                spent += spent_slope(work, k, step)
+        work.tree_part.at(t, 3)._assign(spent)
 
 
 @ti.func
-def _next_trial(work: ti.template(), first: ti.i32, end: ti.i32, t: ti.i32, with_cost: ti.template()):
+def _next_trial(
+    model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, t: ti.i32, with_cost: ti.template()
+):
     """Judge the step of tree t, and set the next one to try where it is not good enough; the mask of the others."""
     lanes = work.lanes
     step, settled, previous = work.real(0.0) + work.tree_step[t], work.tree_settled[t], work.tree_curve[t]
     slope, curve = island_sum(work, first, end, t, 0), island_sum(work, first, end, t, 1)
+    active = work.real(0.0) + curve
+    if ti.static(model.has.friction_loss):  # from one end of its reach to the other a loss leaves the curve as it is
+        active += island_sum(work, first, end, t, 3)
     linear, quadratic = work.tree_linear[t], work.tree_quadratic[t]
     if ti.static(with_cost):
         change = step * (linear + 0.5 * step * quadratic) + island_sum(work, first, end, t, 2) * 0.5
         work.tree_change[t] = ti.select(settled > 0.5, work.tree_change[t], change)
     derivative = linear + step * quadratic + slope
-    good = ti.max(settled, lanes.mask((curve == previous) | (ti.abs(derivative) <= work.tree_enough[t])))
+    good = ti.max(settled, lanes.mask((active == previous) | (ti.abs(derivative) <= work.tree_enough[t])))
     low = ti.select(derivative < 0.0, step, work.tree_low[t])
     high = ti.select(derivative < 0.0, work.tree_high[t], step)
     newton = step - derivative / (quadratic + curve)
@@ -78,7 +91,7 @@ def _next_trial(work: ti.template(), first: ti.i32, end: ti.i32, t: ti.i32, with
     middle = 0.5 * (low + ti.min(high, 2.0 * low + 1.0))
     work.tree_low[t] = low
     work.tree_high[t] = high
-    work.tree_curve[t] = ti.select(inside, curve, work.real(-1.0))
+    work.tree_curve[t] = ti.select(inside, active, work.real(NONE))
     work.tree_step[t] = ti.select(good > 0.5, step, ti.select(inside, newton, middle))
     work.tree_settled[t] = good
     return good

@@ -25,7 +25,7 @@ def pack_contacts(model: ti.template(), work: ti.template()):
             j = first
             for k in range(work.tile_ncon[0]):
                 if _kind(model, work, k) == kind:
-                    if work.block_D.of_lane(lanes, lane, work.tile_nlim[0] + k) > 0.0:
+                    if work.block_D.of_lane(lanes, lane, work.tile_conadr[0] + k) > 0.0:
                         _pack(model, work, lane, k, j)
                         j += 1
             work.own_behind.of_lane(lanes, lane, 0, kind)._assign(ti.cast(j, lanes.dtype))
@@ -55,7 +55,7 @@ def _behind(work: ti.template(), lane: ti.i32, kind: ti.i32):
 @ti.func
 def _pack(model: ti.template(), work: ti.template(), lane: ti.i32, k: ti.i32, j: ti.i32):
     """Contact slot k is the lane's j-th."""
-    lanes, block = work.lanes, work.tile_nlim[0] + k
+    lanes, block = work.lanes, work.tile_conadr[0] + k
     dim = work.block_dim[block]
     work.own_slot.of_lane(lanes, lane, j)._assign(ti.cast(k, lanes.dtype))
     work.own_frame.copy_lane(lanes, lane, j, work.con_frame, k, 9)
@@ -140,7 +140,7 @@ def _list_sides(model: ti.template(), work: ti.template(), empty: ti.i32):
 @ti.func
 def unpack_contacts(model: ti.template(), work: ti.template()):
     """Bring forces and accelerations of the contacts back to the blocks of their slots."""
-    lanes, first = work.lanes, work.tile_nlim[0]
+    lanes, first = work.lanes, work.tile_conadr[0]
     for k in range(work.tile_ncon[0]):
         for c in range(work.block_dim[first + k]):
             work.block_force.at(first + k, c)._assign(work.real(0.0))

@@ -1,6 +1,7 @@
 """The matrix by which conjugate gradients are scaled: M, and of J' D J what keeps the pattern of M.
 
-Every pyramid's edge counts with half its stiffness, as if it pushed half of the time. A contact then adds a symmetric
+Every pyramid's edge counts with half its stiffness, as if it pushed half of the time, and a friction loss counts if it
+holds where the solution starts. A contact then adds a symmetric
 6 x 6 matrix to each of its bodies, as a mass would (both together are exact where one of them does not move, and leave
 out what the contact couples otherwise), and composite bodies carry it into the rows of M as the composite-rigid-body
 algorithm carries inertia (Featherstone 2008, section 6.2). It is made once for a solution.
@@ -26,7 +27,7 @@ def precondition(model: ti.template(), work: ti.template()):
         for c in ti.static(range(len(LOWER))):
             work.cg_stiffness.at(b, c)._assign(work.real(0.0))
     for k in range(work.tile_ncon[0]):
-        _add_contact(model, work, k, work.tile_nlim[0] + k)
+        _add_contact(model, work, k, work.tile_conadr[0] + k)
     for k in range(1, model.nbody):
         b = model.nbody - k
         parent = model.body_parentid[b]
@@ -39,13 +40,24 @@ def precondition(model: ti.template(), work: ti.template()):
         start = work.M_pattern.start(i)
         for p in range(work.M_pattern.count[i]):
             work.H_L[start + p] = work.M[start + p] + work.cdof[work.M_pattern.column(start, p)].dot(force)
-    for k in range(work.tile_nlim[0]):
+    for k in range(work.tile_conadr[0]):
         first, address = work.block_dofadr[k], work.block_jacadr[k]
         for e in range(work.block_dofnum[k]):
             slope = work.block_J[address + e]
             entry = work.M_pattern.start(work.block_dof[first + e])
-            work.H_L[entry] = work.H_L[entry] + slope * slope * (work.block_D[k] * PUSHING)
+            work.H_L[entry] = work.H_L[entry] + slope * slope * _stiffness_of(work, k)
     factor(0, model.nv, work.M_pattern, work.H_L, work.H_inv)
+
+
+@ti.func
+def _stiffness_of(work: ti.template(), k: ti.i32):
+    """What row k counts with. A friction loss slides or holds for many steps, so it is known (a third of the steps)."""
+    stiffness = work.block_D[k] * PUSHING
+    if ti.static(work.blocks.friction_loss):
+        if k < work.nfriction:
+            x = work.qacc[work.block_dof[work.block_dofadr[k]]] - work.block_aref.at(k, 0)
+            stiffness = ti.select(ti.abs(x) <= work.block_reach[k], work.block_D[k], work.real(0.0))
+    return stiffness
 
 
 @ti.func

@@ -1,4 +1,4 @@
-"""Products with the Jacobian of the blocks: J v and J' force."""
+"""The list of blocks, and products with their Jacobian: J v and J' force."""
 
 import taichi as ti
 
@@ -8,7 +8,29 @@ from ..fields import ROW_BITS, SMALL_BITS, below
 @ti.func
 def count_blocks(work: ti.template()):
     """Blocks in use in the tile."""
-    return work.tile_nlim[0] + work.tile_ncon[0]
+    return work.tile_conadr[0] + work.tile_ncon[0]
+
+
+@ti.func
+def clear_blocks(work: ti.template()):
+    """Begin the list of blocks."""
+    work.tile_conadr.put(0, 0)
+    work.tile_ndof[0] = 0
+    work.tile_njac[0] = 0
+
+
+@ti.func
+def append_row(work: ti.template(), dofs: ti.i32):
+    """A block of one row on so many dofs, before those of the contacts; its number."""
+    k, dof, jac = work.tile_conadr[0], work.tile_ndof[0], work.tile_njac[0]
+    work.tile_conadr.put(0, k + 1)
+    work.block_dim.put(k, 1)
+    work.block_dofnum.put(k, dofs)
+    work.block_dofadr[k] = dof
+    work.block_jacadr[k] = jac
+    work.tile_ndof[0] = dof + dofs
+    work.tile_njac[0] = jac + dofs
+    return k
 
 
 @ti.func

@@ -31,6 +31,7 @@ class Features:
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         gravcomp: forces on bodies against their weight.
         joint_forces: ranges of what all actuators together do to a joint.
+        friction_loss: dofs have friction loss.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -44,6 +45,7 @@ class Features:
     sweep: bool = False
     gravcomp: bool = False
     joint_forces: bool = False
+    friction_loss: bool = False
     parameters: bool = False
 
     @staticmethod
@@ -64,6 +66,7 @@ class Features:
             sweep=model.sizes["nsweep"] > 0,
             gravcomp=has_gravity_compensation(model),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
+            friction_loss=model.sizes["nfriction"] > 0,
         )
 
 

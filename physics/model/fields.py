@@ -1,8 +1,8 @@
 """Every number of a model that the kernels read, declared once.
 
 Sizes: nq, nv, nu, nbody, njnt, ngeom as in MuJoCo; npair: pairs of geoms that can touch; nhand: those that
-the model gives by hand; nlimit: one-sided joint limits; nvert: mesh vertices; ncorner: vertices of all their faces;
-ntree: kinematic trees that move.
+the model gives by hand; nlimit: one-sided joint limits; nfriction: dofs with friction loss; nvert: mesh vertices;
+ncorner: vertices of all their faces; ntree: kinematic trees that move.
 """
 
 from ..fields import Field
@@ -85,6 +85,7 @@ INTEGERS: tuple[Field, ...] = (
     _id("limit_qposadr", ("nlimit",), "first coordinate of the joint"),
     _id("limit_dofadr", ("nlimit",), "first dof of the joint"),
     _F("limit_side", ("nlimit",), 1, "", "-1 lower, 1 upper, 0 ball joint"),
+    _id("friction_dofadr", ("nfriction",), "dof that has friction loss"),
     _F("vert_corneradr", ("nvert",), 1, "", "first of the faces around the vertex"),
     _F("vert_cornernum", ("nvert",), 1, "", "number of faces around the vertex"),
     _F("corner_poly", ("ncorner",), 1, "", "the face: its number among those of all meshes"),
@@ -142,6 +143,9 @@ REALS: tuple[Field, ...] = (
     _F("limit_stiffness", ("nlimit",), 1, "1/s^2", "K of the reference acceleration"),
     _F("limit_damping", ("nlimit",), 1, "1/s", "B of the reference acceleration"),
     _F("limit_diagonal", ("nlimit",), 1, "1/kg or 1/(kg m^2)", "approximate A: the dof's invweight0"),
+    _F("friction_loss", ("nfriction",), 1, "N or N m", "largest force of the friction, dof_frictionloss"),
+    _F("friction_D", ("nfriction",), 1, "kg or kg m^2", "stiffness of its row, as block_D"),
+    _F("friction_damping", ("nfriction",), 1, "1/s", "B of its reference acceleration -B v"),
     _F("vert_pos", ("nvert",), 3, "m", "mesh vertex in the geom frame"),
     _F("corner_normal", ("ncorner",), 3, "", "outward normal of the face in the geom frame"),
 )

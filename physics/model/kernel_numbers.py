@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from .fields import PRECISE
-from .solver_params import impedance_params, reference_params
+from .solver_params import MINVAL, impedance_params, reference_params
 
 Numbers = Mapping[str, np.ndarray]
 """MuJoCo's numbers by name, (environments, *shape) each."""
@@ -71,6 +71,13 @@ def limit_sides(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
                 rows += [(j, -1), (j, 1)]
     joint, side = np.array(rows, int).reshape(-1, 2).T
     return joint, side
+
+
+def friction_dofs(mjm: mujoco.MjModel) -> np.ndarray:
+    """Dofs with friction loss, ascending."""
+    if disabled(mjm, _D.mjDSBL_FRICTIONLOSS, _D.mjDSBL_CONSTRAINT):
+        return np.zeros(0, int)
+    return np.flatnonzero(mjm.dof_frictionloss > 0)
 
 
 def _gravity(mjm: mujoco.MjModel, gravity: np.ndarray) -> np.ndarray:
@@ -170,6 +177,19 @@ def _limit_damping(mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray) 
     return reference_params(mjm, solref[:, limit_sides(mjm)[0]], _limit_solimp(mjm, solimp)[..., 1])[1]
 
 
+def _friction_stiffness(mjm: mujoco.MjModel, solimp: np.ndarray, invweight: np.ndarray) -> np.ndarray:
+    """D of a row at position 0, where the impedance begins (mj_makeImpedance)."""
+    dofs = friction_dofs(mjm)
+    dmin, dmax, width = np.moveaxis(impedance_params(solimp[:, dofs]), -1, 0)[:3]
+    impedance = np.where(width > MINVAL, dmin, 0.5 * (dmin + dmax))
+    return 1.0 / np.maximum(MINVAL, (1.0 - impedance) / impedance * invweight[:, dofs])
+
+
+def _friction_damping(mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray) -> np.ndarray:
+    dofs = friction_dofs(mjm)
+    return reference_params(mjm, solref[:, dofs], impedance_params(solimp[:, dofs])[..., 1])[1]
+
+
 def _half_sides(mjm: mujoco.MjModel, sizes: np.ndarray) -> np.ndarray:
     """Of the box that holds a geom and has its origin in the middle; a mesh's own box may be smaller."""
     kinds, half = mjm.geom_type, sizes.copy()
@@ -213,6 +233,9 @@ RULES: dict[str, Rule] = {
     "limit_solimp": (("jnt_solimp",), _limit_solimp),
     "limit_stiffness": (("jnt_solref", "jnt_solimp"), _limit_stiffness),
     "limit_damping": (("jnt_solref", "jnt_solimp"), _limit_damping),
+    "friction_loss": (("dof_frictionloss",), lambda mjm, loss: loss[:, friction_dofs(mjm)]),
+    "friction_D": (("dof_solimp", "dof_invweight0"), _friction_stiffness),
+    "friction_damping": (("dof_solref", "dof_solimp"), _friction_damping),
     "limit_diagonal": (("dof_invweight0",), lambda mjm, w: w[:, mjm.jnt_dofadr[limit_sides(mjm)[0]]]),
 }
 """How fields of `model.fields` follow from MuJoCo's numbers: those that an environment may have of its own."""

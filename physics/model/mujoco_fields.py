@@ -52,9 +52,9 @@ MODEL: dict[str, str] = {
     **_rows(READ, "jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_limited jnt_solref jnt_solimp jnt_pos jnt_axis"),
     **_rows(READ, "jnt_stiffness jnt_range jnt_margin dof_bodyid dof_jntid dof_parentid dof_treeid dof_armature"),
     **_rows(READ, "dof_damping dof_invweight0 dof_M0 jnt_actfrclimited jnt_actfrcrange jnt_actgravcomp"),
-    **_rows(JUDGED, "jnt_plasticadr jnt_stiffnesspoly jnt_springyield"),
-    **_rows(JUDGED, "dof_frictionloss dof_dampingpoly"),
-    **_rows(IDLE, "jnt_actuatorid dof_solref dof_solimp dof_length"),
+    **_rows(READ, "dof_frictionloss dof_solref dof_solimp"),
+    **_rows(JUDGED, "jnt_plasticadr jnt_stiffnesspoly jnt_springyield dof_dampingpoly"),
+    **_rows(IDLE, "jnt_actuatorid dof_length"),
     **_rows(DERIVED, "flg_gravcomp ngravcomp dof_Madr dof_simplenum"),
     **_rows(DATA, "jnt_group jnt_user"),
     # geoms, sites, cameras
@@ -126,7 +126,7 @@ def _flags(meaning: Flag, names: str) -> dict[str, Flag]:
     return dict.fromkeys(names.split(), meaning)
 
 
-# Names as in MJCF's <flag>; disabling equality or frictionloss makes the elements of that kind unused, not refused.
+# Names as in MJCF's <flag>; without equality or frictionloss, elements of that kind are unused instead of refused.
 DISABLE_FLAGS: dict[str, Flag] = {
     **_flags(Flag.HONOURED, "constraint limit contact spring damper gravity clampctrl warmstart filterparent"),
     **_flags(Flag.HONOURED, "actuation refsafe eulerdamp equality frictionloss multiccd"),

@@ -10,7 +10,7 @@ from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .hulls import Hulls
-from .kernel_numbers import RULES, disabled, kernel_numbers, limit_sides
+from .kernel_numbers import RULES, disabled, friction_dofs, kernel_numbers, limit_sides
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
 
@@ -45,6 +45,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_pairs(mjm, without(mjm, pairs, swept)))
     values.update(_by_hand(mjm))
     values.update(_limits(mjm))
+    values["friction_dofadr"] = friction_dofs(mjm)
     values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
     sizes.update(
@@ -54,6 +55,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
         nhand=mjm.npair,
         **sweep_sizes(tables),
         nlimit=len(values["limit_jnt"]),
+        nfriction=len(values["friction_dofadr"]),
         nvert=len(values["vert_corneradr"]),
         ncorner=len(values["corner_next"]),
         npoly=len(values["poly_vertnum"]),

@@ -20,6 +20,7 @@ class Parameter:
         derives: constants that follow from it (`constants.py`).
         positive: its numbers are not negative.
         lasting: those above zero in the model stay so: without mass or size a body is another kind of thing.
+        found: numbers above zero are for items that have them in the model: others have no constraint.
         ordered: its rows are ranges, lower bound first.
         turns: its rows are quaternions, w first; they are brought to unit length, as MuJoCo's compiler does.
     """
@@ -28,6 +29,7 @@ class Parameter:
     derives: tuple[str, ...] = ()
     positive: bool = False
     lasting: bool = False
+    found: bool = False
     ordered: bool = False
     turns: bool = False
 
@@ -56,6 +58,9 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("jnt_actfrcrange", ordered=True),
         Parameter("dof_armature", derives=_INERTIAL, positive=True),
         Parameter("dof_damping"),
+        Parameter("dof_frictionloss", positive=True, found=True),
+        Parameter("dof_solref"),
+        Parameter("dof_solimp"),
         Parameter("geom_pos"),
         Parameter("geom_quat", turns=True),
         Parameter("geom_size", derives=("geom_rbound",), positive=True, lasting=True),
@@ -124,6 +129,8 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         _refuse(name, numbers, numbers < 0, index, "it must not be negative")
     if wanted.lasting:
         _refuse(name, numbers, (numbers <= 0) & (own > 0), index, "it must stay above 0, as in the model")
+    if wanted.found:
+        _refuse(name, numbers, (numbers > 0) & (own <= 0), index, "the model has none there; give it some in the file")
     if wanted.ordered and numbers.size:
         crossed = (numbers[..., 0] > numbers[..., 1])[..., None] & np.array([True, False])
         _refuse(name, numbers, crossed, index, "a lower bound must not be above its upper one")

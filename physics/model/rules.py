@@ -135,14 +135,6 @@ BODY = [
 
 JOINT = [
     Rule(
-        "friction loss",
-        "joint",
-        "frictionloss",
-        lambda m: _joints_of(m, m.dof_frictionloss > 0),
-        _sets(frictionloss=0.0),
-        _FRICTIONLOSS,
-    ),
-    Rule(
         "polynomial stiffness",
         "joint",
         "stiffness",

@@ -44,7 +44,7 @@ def batched_contacts(
     n = int(used.max()) if len(used) else 0
     slot = torch.arange(n, device=dump.device)
     in_use = (slot < used[:, None])[:, :, None]
-    block = torch.where(in_use[:, :, 0], dump[:, offsets["tile_nlim"], None].long() + slot, 0)
+    block = torch.where(in_use[:, :, 0], dump[:, offsets["tile_conadr"], None].long() + slot, 0)
 
     def of_lanes(per_tile: torch.Tensor) -> torch.Tensor:
         return per_tile.repeat_interleave(width, 0)[:num_envs]

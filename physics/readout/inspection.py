@@ -16,9 +16,13 @@ _BY_NAME = (
     *("qfrc_constraint", "cfrc_ext"),
 )
 _FROM_OTHERS = ("crb", "xmat", "geom_xpos", "geom_xmat", "site_xpos", "site_xmat", "cam_xpos", "cam_xmat", "qM")
-_LIMIT, _FRICTIONLESS, _PYRAMIDAL = (
+_FRICTION, _LIMIT, _FRICTIONLESS, _PYRAMIDAL = (
     int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}"))
-    for n in ("LIMIT_JOINT", "CONTACT_FRICTIONLESS", "CONTACT_PYRAMIDAL")
+    for n in ("FRICTION_DOF", "LIMIT_JOINT", "CONTACT_FRICTIONLESS", "CONTACT_PYRAMIDAL")
+)
+_SATISFIED, _QUADRATIC, _LINEAR_BELOW, _LINEAR_ABOVE = (
+    int(getattr(mujoco.mjtConstraintState, f"mjCNSTRSTATE_{n}"))
+    for n in ("SATISFIED", "QUADRATIC", "LINEARNEG", "LINEARPOS")
 )
 
 
@@ -38,7 +42,7 @@ def inspect_numbers(
     out["eval_qpos"], out["eval_qvel"] = numbers["eval_qpos"][0].numpy(), numbers["eval_qvel"][0].numpy()
     out["solver_niter"] = numbers["solver_niter"][0].numpy()
     rows = _Rows(model, numbers, dump.numpy(), sizes)
-    rows.add_limits()
+    rows.add_of_joints()
     rows.add_contacts()
     return {**out, **rows.arrays()}
 
@@ -55,17 +59,29 @@ class _Rows:
         self._rows: list[tuple] = []
         self._contacts: list[tuple] = []
 
-    def add_limits(self) -> None:
-        for k in range(self._integer("tile_nlim")):
+    def add_of_joints(self) -> None:
+        """Friction losses, then limits."""
+        for k in range(self._integer("tile_conadr")):
             if self._field["block_D"][k, 0] > 0:
-                self._add_block(k, _LIMIT)
+                if k < self._model.sizes["nfriction"]:
+                    self._add_friction_loss(k)
+                else:
+                    self._add_block(k, _LIMIT)
+
+    def _add_friction_loss(self, k: int) -> None:
+        f, jacobian = self._field, np.zeros(self._model.mj.nv, self._field["block_J"].dtype)
+        jacobian[self._model.values["friction_dofadr"][k]] = 1.0
+        stiffness, x, reach = f["block_D"][k, 0], f["block_jar"][k, 0], f["block_reach"][k, 0]
+        state = _LINEAR_BELOW if x < -reach else _LINEAR_ABOVE if x > reach else _QUADRATIC
+        force = -stiffness * np.clip(x, -reach, reach)
+        self._rows.append((_FRICTION, jacobian, stiffness, f["block_aref"][k, 0], force, state, stiffness * reach))
 
     def add_contacts(self) -> None:
-        f, limits = self._field, self._integer("tile_nlim")
+        f, first = self._field, self._integer("tile_conadr")
         for k in range(self._integer("tile_ncon")):
             if f["con_present"][k, 0] < 0.5:
                 continue
-            block = limits + k
+            block = first + k
             geoms = self._integer("con_geom1", k), self._integer("con_geom2", k)
             address = len(self._rows) if f["block_D"][block, 0] > 0 else -1
             friction = f["block_friction"][block]
@@ -81,18 +97,22 @@ class _Rows:
         f, dim, count = self._field, self._integer("block_dim", k), self._integer("block_dofnum", k)
         first, start = self._integer("block_dofadr", k), self._integer("block_jacadr", k)
         if self._model.solver == CG and kind != _LIMIT:
-            basis = self._contact_basis(k - self._integer("tile_nlim"), dim)
+            basis = self._contact_basis(k - self._integer("tile_conadr"), dim)
         else:
             dofs = self._dump[self._offset["block_dof"] :][first : first + count]
             basis = np.zeros((dim, self._model.mj.nv), f["block_J"].dtype)
             basis[:, dofs] = f["block_J"][start : start + dim * count, 0].reshape(count, dim).T
         stiffness, x, aref = f["block_D"][k, 0], f["block_jar"][k], f["block_aref"][k]
         if dim == 1:
-            self._rows.append((kind, basis[0], stiffness, aref[0], -stiffness * min(x[0], 0.0)))
+            self._add_row(kind, basis[0], stiffness, aref[0], x[0])
         for c in range(1, dim):
             for mu in (f["block_friction"][k, c - 1], -f["block_friction"][k, c - 1]):
-                force = -stiffness * min(x[0] + mu * x[c], 0.0)
-                self._rows.append((kind, basis[0] + mu * basis[c], stiffness, aref[0] + mu * aref[c], force))
+                self._add_row(kind, basis[0] + mu * basis[c], stiffness, aref[0] + mu * aref[c], x[0] + mu * x[c])
+
+    def _add_row(self, kind: int, jacobian: np.ndarray, stiffness: float, aref: float, x: float) -> None:
+        """A row that pushes where x, its J qacc - aref, is negative."""
+        state = _QUADRATIC if x < 0 else _SATISFIED
+        self._rows.append((kind, jacobian, stiffness, aref, -stiffness * min(x, 0.0), state, 0.0))
 
     def _contact_basis(self, k: int, dim: int) -> np.ndarray:
         """Jacobian of the space of contact k (dim, nv), which conjugate gradients do without."""
@@ -110,7 +130,7 @@ class _Rows:
 
     def arrays(self) -> dict[str, np.ndarray]:
         nv = self._model.mj.nv
-        kind, jacobian, stiffness, aref, force = zip(*self._rows, strict=True) if self._rows else ([],) * 5
+        kind, jacobian, stiffness, aref, force, state, loss = zip(*self._rows, strict=True) if self._rows else ([],) * 7
         geom, pos, frame, dist, friction, address = zip(*self._contacts, strict=True) if self._contacts else ([],) * 6
         return {
             "efc_type": np.array(kind, int),
@@ -118,6 +138,8 @@ class _Rows:
             "efc_D": np.array(stiffness),
             "efc_aref": np.array(aref),
             "efc_force": np.array(force),
+            "efc_state": np.array(state, int),
+            "efc_frictionloss": np.array(loss),
             "contact_geom": np.array(geom, int).reshape(-1, 2),
             "contact_pos": np.array(pos).reshape(-1, 3),
             "contact_frame": np.array(frame).reshape(-1, 9),

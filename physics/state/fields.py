@@ -138,10 +138,11 @@ BLOCKS: tuple[Field, ...] = (
     _F("block_weight", ("nblock",), 11, "kg", "second derivative of its cost: normal, cross and friction entries"),
     _F("block_force", ("nblock",), 6, "N, N m", "force in contact space: normal, two sliding, spinning, two rolling"),
     _F("block_J", ("njac",), 1, "", "Jacobians, one after the other: for each dof of a block a number for each axis"),
+    _F("block_reach", ("nfriction",), 1, "m/s^2 or rad/s^2", "size of block_jar at which a friction loss is spent"),
 )
-"""Constraints that push: joint limits, one axis each, then contacts, block `tile_nlim + k` being contact k with as many
-axes as its dimension says. A block is kept in its own space: its pyramid's rows are axis 0 +- friction times another
-axis."""
+"""Constraints: friction losses of dofs and joint limits, one axis each, then contacts, block `tile_conadr + k` being
+contact k with as many axes as its dimension says. A block is kept in its own space: its pyramid's rows are axis 0 +-
+friction times another axis."""
 
 TREES: tuple[Field, ...] = (
     _F("tree_island", ("nsolve",), 1, "", "least tree of the lane's island that the tree belongs to"),
@@ -160,7 +161,13 @@ TREES: tuple[Field, ...] = (
     _F("tree_enough", ("nsolve",), 1, "J/s^2", "derivative of the cost that counts as zero"),
     _F("tree_low", ("nsolve",), 1, "", "step up to which the cost falls"),
     _F("tree_high", ("nsolve",), 1, "", "step from which it rises"),
-    _F("tree_curve", ("nsolve",), 1, "J/s^2", "second derivative of the blocks' cost at the trial before; -1: none"),
+    _F(
+        "tree_curve",
+        ("nsolve",),
+        1,
+        "J/s^2",
+        "second derivative of the blocks' cost at the trial before, and its spent losses; -1e30: none",
+    ),
     _F("tree_settled", ("nsolve",), 1, "", "mask: the step stays"),
 )
 """What a solver knows of each tree; trees of one island have the same numbers in all but `tree_part`. Conjugate
@@ -293,7 +300,6 @@ INDICES: tuple[Field, ...] = (
     _F("tree_block", ("nblock",), 1, "", "blocks by their tree, in the order of group_tree"),
     _F("con_geom1", ("ncon",), 1, "", "first geom of the contact slot", small=True),
     _F("con_geom2", ("ncon",), 1, "", "its second geom", small=True),
-    _F("lim_row", ("nlimit",), 1, "", "joint limit of the block", small=True),
     _F("block_dim", ("nblock",), 1, "", "axes of the block", small=True),
     _F("block_dofnum", ("nblock",), 1, "", "dofs that it acts on", small=True),
     _F("block_dofadr", ("nblock",), 1, "", "where they are listed"),
@@ -309,7 +315,7 @@ INDICES: tuple[Field, ...] = (
     _F("tile_nboth", ("one",), 1, "", "own contacts of two moving bodies, as many as the lane with most has"),
     _F("tile_nown", ("one",), 1, "", "entry behind the last own contact of any lane"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
-    _F("tile_nlim", ("one",), 1, "", "joint limits in use in this tile", small=True),
+    _F("tile_conadr", ("one",), 1, "", "first block of the contacts: those before are of joints", small=True),
     _F("tile_ndof", ("one",), 1, "", "entries of block_dof in use in this tile"),
     _F("tile_njac", ("one",), 1, "", "entries of block_J in use in this tile"),
 )

@@ -15,52 +15,13 @@ from .fields import SCRATCH, SCRATCH_INDICES
 from .memory import MEMORY
 from .room import MOST_LANES, Room, most_room
 
-SIZES = (
-    *(
-        "one",
-        "six",
-        "cone",
-        "nq",
-        "nv",
-        "nu",
-        "nbody",
-        "nmocap",
-        "njnt",
-        "ngeom",
-        "npairtype1",
-        "npair",
-        "nlimit",
-        "nvert",
-    ),
-    *(
-        "ncorner",
-        "max_contacts",
-        "ncon",
-        "naxis",
-        "nblock",
-        "nblockdof",
-        "njac",
-        "nM",
-        "nH",
-        "nqrest",
-        "ntree",
-        "nsolve",
-    ),
-    *("ncgdof", "ncgbody", "nown", "nside", "nparameter", "nhullpair", "npoint", "npolygon", "most_ncon"),
-    *("nsweep", "nhandplace", "nword", "nlisted"),
-    *(
-        "nccdframe",
-        "nccdpoint",
-        "nccdface",
-        "nccdedge",
-        "nccdcorner",
-        "nccdpolygon",
-        "nccdflat",
-        "nccdlist",
-        "npoly",
-        "npolyvert",
-        "ngrid",
-    ),
+SIZES = tuple(
+    """
+    one six cone nq nv nu nbody nmocap njnt ngeom npairtype1 npair nlimit nvert nfriction ncorner max_contacts
+    ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
+    npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
+    nccdpolygon nccdflat nccdlist npoly npolyvert ngrid
+    """.split()
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart")
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
@@ -107,7 +68,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     """
     sizes, values, contacts = model.sizes, model.values, room.contacts
     most = most_room(model, lanes)
-    limit_dofs = int(np.where(values["limit_side"] == 0, 3, 1).sum())
+    joint_dofs = sizes["nfriction"] + int(np.where(values["limit_side"] == 0, 3, 1).sum())
     deepest = int(values["dof_depth"].max(initial=0))
     dofs = contacts * min(sizes["nv"], 2 * deepest)
     cg = model.solver == CG
@@ -115,9 +76,9 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     blocks = {
         "ncon": contacts,
         "most_ncon": most.contacts,
-        "nblock": sizes["nlimit"] + contacts,
-        "nblockdof": limit_dofs + (0 if cg else dofs),
-        "njac": limit_dofs + (0 if cg else dofs * axes),
+        "nblock": sizes["nfriction"] + sizes["nlimit"] + contacts,
+        "nblockdof": joint_dofs + (0 if cg else dofs),
+        "njac": joint_dofs + (0 if cg else dofs * axes),
         "nsolve": 1 if cg else sizes["ntree"],
         "ncgdof": sizes["nv"] if cg else 0,
         "ncgbody": sizes["nbody"] if cg else 0,

@@ -111,15 +111,23 @@ class Rows:
         Jv: J times the search direction.
         friction: coefficients of the axes after the first.
         force: in the space of the block.
+        friction_loss: whether the first of them, `Workspace.nfriction`, are friction losses.
     """
 
     _data_oriented = True
     _is_wrapped_kernel = True
 
     def __init__(
-        self, jar: FieldView, Jv: FieldView, friction: FieldView, force: FieldView, stiffness: FieldView
+        self,
+        jar: FieldView,
+        Jv: FieldView,
+        friction: FieldView,
+        force: FieldView,
+        stiffness: FieldView,
+        friction_loss: bool = False,
     ) -> None:
         self.jar, self.Jv, self.friction, self.force, self._stiffness = jar, Jv, friction, force, stiffness
+        self.friction_loss = friction_loss
 
     @traced
     def stiffness(self, k: Any, axis: Any) -> Any:
@@ -145,6 +153,7 @@ class Workspace(_View):
 
     Attributes:
         ccd_lanes: those of GJK and EPA, double where `lanes` are not.
+        nfriction: friction losses, which are the first blocks; in kernels that have any.
         stage_qpos: the coordinates at which positions are evaluated: qpos, and in mixed precision qpos + eval_rest.
     """
 
@@ -155,7 +164,11 @@ class Workspace(_View):
         self._fill(ints, "indices", self._integer, self._first_index)
         names = ("rownnz", "rowadr", "colind", "order")
         self.M_pattern, self.H_pattern = (Pattern(*(getattr(self, f"{kind}_{n}") for n in names)) for kind in "MH")
-        self.blocks = Rows(self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D)
+        self.blocks = Rows(
+            *(self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D), has.friction_loss
+        )
+        if has.friction_loss:
+            self.nfriction = expr_init(subscript(None, ints, HEADER.index("nfriction")))
         self.own = Rows(self.own_jar, self.own_Jv, self.own_friction, self.own_force, self.own_D)
         self.precise_lanes, self.stage_qpos = lanes, self.qpos
         if has.mixed_precision:

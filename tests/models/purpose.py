@@ -81,6 +81,16 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("limits_hinge_slide", ("limit hinge", "limit slide")),
     Purpose("limits_ball", ("limit ball",)),
     Purpose(
+        "frictionloss", ("friction loss, holding", "friction loss, overcome", "limit hinge", "contact plane-sphere")
+    ),
+    Purpose(
+        "frictionloss, frictionloss off",
+        ("limit hinge",),
+        "frictionloss",
+        {"disableflags": ["frictionloss"]},
+        ("qacc",),
+    ),
+    Purpose(
         "everything",
         ("contact plane-sphere", "contact plane-capsule", "limit hinge", "limit ball", "spring", "damper"),
     ),

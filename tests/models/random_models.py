@@ -29,6 +29,7 @@ class _Builder:
     def __init__(self, seed: int):
         self.rng = np.random.default_rng([seed, 20231])
         self.seed = seed
+        self.later = np.random.default_rng([seed, 20261])  # what joined since: the rest stays as it was
         self.bodies = self.dofs = self.geoms = 0
         self.joints: list[tuple[str, str]] = []
         self.body_names: list[str] = []
@@ -139,6 +140,7 @@ class _Builder:
             joint.set("damping", _text(self.log_uniform(0.01, 1)))
         if self.chance(0.1 if kind == "free" else 0.5):
             joint.set("armature", _text(self.log_uniform(0.002, 0.1)))
+        self._friction_loss(joint, kind)
         if kind in ("hinge", "slide") and self.chance(0.2):
             joint.set("ref", _text(self.uniform(-0.4, 0.4)))
         if kind != "free" and self.chance(0.45):
@@ -147,6 +149,15 @@ class _Builder:
             self._solver_parameters(joint, "solreflimit", "solimplimit", stiff=4000)
             if self.chance(0.3):
                 joint.set("margin", _text(self.uniform(0, 0.1)))
+
+    def _friction_loss(self, joint: ET.Element, kind: str) -> None:
+        rng = self.later
+        if rng.random() < (0.05 if kind == "free" else 0.2):
+            joint.set("frictionloss", _text(10 ** rng.uniform(-2, 0.7)))
+            if rng.random() < 0.4:
+                joint.set("solreffriction", _text((rng.uniform(0.005, 0.1), rng.uniform(0.5, 2))))
+            if rng.random() < 0.4:
+                joint.set("solimpfriction", _text((rng.uniform(0.3, 0.95), 0.95, *rng.choice([0.0, 0.01], 1))))
 
     def _inertial(self, body: ET.Element) -> None:
         small = self.uniform(0.005, 0.03)

@@ -15,10 +15,11 @@ XML = """<mujoco>
     <camera name="rides" mode="track" pos="0 -2 0.5"/>
     <body name="hip" pos="0.3 0 0" quat="0.95 0.1 0.2 0">
       <joint name="hip" axis="0 1 0" pos="-0.05 0 0" range="-0.4 0.3" limited="true" stiffness="3" damping="0.4"
-       armature="0.02" springref="0.2" ref="0.1" actuatorfrcrange="-4 5"/>
+       armature="0.02" springref="0.2" ref="0.1" actuatorfrcrange="-4 5" frictionloss="0.4"/>
       <geom type="capsule" size="0.06 0.1" pos="0.1 0 0" quat="0.7 0 0.7 0.1"/>
       <body name="foot" pos="0.3 0 -0.05">
-        <joint name="ankle" type="ball" range="0 0.5" limited="true" stiffness="1.5" damping="0.1" armature="0.01"/>
+        <joint name="ankle" type="ball" range="0 0.5" limited="true" stiffness="1.5" damping="0.1" armature="0.01"
+         frictionloss="0.05"/>
         <geom type="sphere" size="0.08" pos="0.03 0.02 -0.05" condim="4"/>
       </body>
     </body>
@@ -85,7 +86,7 @@ def random_numbers(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) ->
     numbers["jnt_solimp"][..., 4] = rng.choice([1.0, 2.0, 3.0], (count, mjm.njnt))
     numbers["jnt_solimp"][..., 2] = rng.choice([0.0, 0.001, 0.01], (count, mjm.njnt))
     numbers["jnt_margin"] = np.tile(mjm.jnt_margin, (count, 1)) + rng.uniform(0, 0.05, (count, mjm.njnt))
-    return numbers | _contacts(mjm, count, rng) | _coordinates(mjm, numbers, rng)
+    return numbers | _contacts(mjm, count, rng) | _coordinates(mjm, numbers, rng) | _friction_losses(mjm, count, rng)
 
 
 def _contacts(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -111,6 +112,24 @@ def _contacts(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> dict
         "geom_solmix": rng.choice([0.0, 0.5, 1.0, 2.0], shape),
         "geom_margin": rng.uniform(0, 0.02, shape),
         "geom_gap": rng.uniform(0, 0.01, shape),
+    }
+
+
+def _friction_losses(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Of joints, all their dofs alike; none at all in some environments."""
+
+    def of_dofs(values: np.ndarray) -> np.ndarray:
+        return values[:, mjm.dof_jntid]
+
+    shape = (count, mjm.njnt)
+    solimp = np.tile(mjm.jnt_solimp, (count, 1, 1))
+    solimp[..., :2] = np.sort(rng.uniform(0.4, 0.95, (*shape, 2)), axis=-1)
+    solimp[..., 2] = rng.choice([0.0, 0.001], shape)
+    share = np.exp(rng.uniform(-0.5, 0.5, shape)) * (rng.random(shape) < 0.8)
+    return {
+        "dof_frictionloss": mjm.dof_frictionloss * of_dofs(share),
+        "dof_solref": of_dofs(np.stack((rng.uniform(0.01, 0.05, shape), rng.uniform(0.5, 1.5, shape)), -1)),
+        "dof_solimp": of_dofs(solimp),
     }
 
 
@@ -168,6 +187,8 @@ def _edit_joint(joint: mujoco.MjsJoint, plain: mujoco.MjModel, own: dict[str, np
         *(("solref_limit", "jnt_solref", j), ("solimp_limit", "jnt_solimp", j)),
         ("actfrcrange", "jnt_actfrcrange", j),
         *(("damping", "dof_damping", dof), ("armature", "dof_armature", dof)),
+        *(("frictionloss", "dof_frictionloss", dof), ("solref_friction", "dof_solref", dof)),
+        ("solimp_friction", "dof_solimp", dof),
     ):
         if name in own:
             old = np.array(getattr(joint, field))

@@ -88,6 +88,7 @@ def test_fields_equal_those_of_compiled_models(solver, models):
     seen = ("contact plane-sphere", "contact plane-capsule", "contact plane-cylinder", "contact plane-box")
     assert all(report.seen[f"condim {dim}"] for dim in (1, 3, 4, 6))
     assert all(report.seen[name] for name in (*seen, "limit ball", "limit hinge", "limit slide", "spring", "damper"))
+    assert all(report.seen[f"friction loss, {what}"] for what in ("holding", "overcome"))
 
 
 def test_a_rollout_equals_those_of_compiled_models(solver, models):
@@ -197,6 +198,7 @@ def test_rays_meet_geoms_of_their_own_sizes(solver, models):
         ("gravity", np.nan, [5, 6], ValueError, r"gravity\[0\] of environment 5 is nan: it must be finite"),
         ("jnt_range", [1.0, -1.0], None, ValueError, "a lower bound must not be above"),
         ("body_quat", 0.0, None, ValueError, "a quaternion must have a length"),
+        ("dof_frictionloss", 1.0, [4], ValueError, r"dof_frictionloss\[0\] of environment 4 is 1: the model has none"),
         ("body_mass", "heavy", None, ValueError, "not an array of numbers"),
         ("body_mass", 1.0, [20], IndexError, "no environment 20"),
     ],

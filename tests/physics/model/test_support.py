@@ -105,7 +105,7 @@ def test_an_element_of_an_included_file_is_placed_there(tmp_path):
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "arm.xml").write_text(
         '<mujoco>\n<option>\n<flag override="enable"/></option>\n<worldbody><body>\n'
-        '<joint name="j" frictionloss="1"/><geom size=".1"/></body></worldbody></mujoco>'
+        '<joint name="j" damping="1 1"/><geom size=".1"/></body></worldbody></mujoco>'
     )
     main = tmp_path / "main.xml"
     main.write_text('<mujoco>\n<include file="parts/arm.xml"/>\n</mujoco>')
@@ -159,8 +159,8 @@ def test_pairs_that_can_never_collide_do_not_refuse_a_model():
 
 def test_a_disabled_feature_is_unused():
     xml = """<mujoco><option{}><flag {}/></option><worldbody><geom type="plane" size="1 1 1"/>
-      <body><joint frictionloss="1" stiffness="1 2" damping="1 2"/><geom type="ellipsoid" size=".1 .1 .1"/></body>
-    </worldbody></mujoco>"""
+      <body><joint name="j" stiffness="1 2" damping="1 2"/><geom type="ellipsoid" size=".1 .1 .1"/></body>
+    </worldbody><tendon><fixed frictionloss="1"><joint joint="j" coef="1"/></fixed></tendon></mujoco>"""
     assert len(load_mjcf(xml.format("", "")).mjm.opt.gravity) == 3
     flags = 'contact="disable" frictionloss="disable" spring="disable" damper="disable"'
     _, support = check_supported(load_mjcf(xml.format(' cone="elliptic" noslip_iterations="2"', flags)))
@@ -168,18 +168,18 @@ def test_a_disabled_feature_is_unused():
 
 
 def test_dropping_leaves_the_rest_of_the_model_as_it_was():
-    xml = """<mujoco><worldbody><body><joint name="j" frictionloss="3" damping="2 1"/><geom size=".1"/></body>
+    xml = """<mujoco><worldbody><body><joint name="j" stiffness="3 2" damping="2 1"/><geom size=".1"/></body>
       </worldbody><actuator><motor name="m" joint="j" gear="7"/><muscle name="x" joint="j" lengthrange="0 1"/>
       </actuator></mujoco>"""
-    with pytest.warns(UserWarning, match="friction loss"):
+    with pytest.warns(UserWarning, match="polynomial damping"):
         loaded, _ = check_supported(load_mjcf(xml), strict=False)
     assert loaded.mjm.nu == 1 and loaded.mjm.actuator_gear[0, 0] == 7
-    assert loaded.mjm.dof_frictionloss[0] == 0
+    assert loaded.mjm.jnt_stiffness[0] == 3 and not loaded.mjm.jnt_stiffnesspoly.any()
     assert loaded.mjm.dof_damping[0] == 2 and not loaded.mjm.dof_dampingpoly.any()
 
 
 def test_a_compiled_model_cannot_be_stripped():
-    mjm = mujoco.MjModel.from_xml_string(next(c for c in CASES if c.feature == "friction loss").mjcf)
+    mjm = mujoco.MjModel.from_xml_string(next(c for c in CASES if c.feature == "polynomial damping").mjcf)
     with pytest.raises(ValueError, match="strict=False needs"):
         check_supported(load_mjmodel(mjm), strict=False)
 

@@ -125,7 +125,6 @@ CASES = [
     @@<geom name="ring" type="sdf" mesh="torus"><plugin instance="torus"/></geom>
   </body></worldbody></mujoco>""",
     ),
-    _joint("friction loss", 'frictionloss="0.1"'),
     _joint("polynomial stiffness", 'stiffness="1 2 3"'),
     _joint("polynomial damping", 'damping="1 2"'),
     _joint("plastic spring", 'stiffness="5" springyield="0.2"'),

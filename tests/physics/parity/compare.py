@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from .reference import FREE_OF_CONTACT, LIMIT, STAGES, Contact
+from .reference import FREE_OF_CONTACT, FRICTION, LIMIT, STAGES, Contact
 
 
 @dataclass(frozen=True)
@@ -180,6 +180,13 @@ def limit_rows(rows: dict[str, np.ndarray]) -> dict[tuple[int, int], int]:
     return found
 
 
+def friction_rows(rows: dict[str, np.ndarray]) -> dict[int, int]:
+    """Return the rows of friction losses of a state: dof -> row."""
+    return {
+        int(np.flatnonzero(rows["efc_J"][row])[0]): int(row) for row in np.flatnonzero(rows["efc_type"] == FRICTION)
+    }
+
+
 def limit_distance(mjm: mujoco.MjModel, qpos: np.ndarray, dof: int, sign: int) -> float:
     """Return the distance of a joint from the margin of its limit, named as by `limit_rows`; negative within."""
     joint = mjm.dof_jntid[dof]
@@ -207,9 +214,9 @@ def compare_rows(
         ours: rows of Tumble's.
         theirs: MuJoCo's.
         matched: slices of rows (ours, MuJoCo's) of matched contacts and limits.
-        typical: median scale of efc_J, efc_aref and efc_force over all states.
+        typical: median scale of efc_J, efc_aref, efc_force and efc_frictionloss over all states.
     """
-    for name in ("efc_J", "efc_aref", "efc_force"):
+    for name in ("efc_J", "efc_aref", "efc_force", "efc_frictionloss"):
         scale = max(np.abs(theirs[name]).max(initial=0.0), typical[name]) + 1e-300
         for a, b in matched:
             x, y = ours[name][a], theirs[name][b]

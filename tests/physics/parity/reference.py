@@ -16,7 +16,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "actuation": ("actuator_force", "qfrc_actuator"),
     "smooth": ("qacc_smooth",),
     "contacts": ("contact_set", "contact_dist", "contact_pos", "contact_frame", "contact_friction"),
-    "rows": ("efc_J", "efc_D", "efc_aref"),
+    "rows": ("efc_J", "efc_D", "efc_aref", "efc_frictionloss"),
     "solution": ("qacc", "efc_force", "qfrc_constraint", "cfrc_ext"),
 }
 FREE_OF_CONTACT = ("kinematics", "frames", "inertia", "velocity", "passive", "actuation", "smooth", "contacts")
@@ -30,10 +30,15 @@ BATCHED = (*_SMOOTH, "qacc", "qfrc_constraint", "cfrc_ext")
 AFTER_STEP = ("xpos", "xipos", "geom_xpos", "cvel", "cinert", "qfrc_actuator", "subtree_com", "qacc", "cfrc_ext")
 """Fields that must be those of the last evaluation after a step; the v5 tasks read most of them."""
 
-LIMIT, FRICTIONLESS, PYRAMIDAL = (
+FRICTION, LIMIT, FRICTIONLESS, PYRAMIDAL = (
     int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}"))
-    for n in ("LIMIT_JOINT", "CONTACT_FRICTIONLESS", "CONTACT_PYRAMIDAL")
+    for n in ("FRICTION_DOF", "LIMIT_JOINT", "CONTACT_FRICTIONLESS", "CONTACT_PYRAMIDAL")
 )
+
+
+def touches(efc_type: np.ndarray) -> bool:
+    """Return whether there are rows of limits or contacts, which come after those that are always there."""
+    return bool(np.any(efc_type >= LIMIT))
 
 
 @dataclass
@@ -112,8 +117,9 @@ def contacts_of(data: mujoco.MjData) -> list[Contact]:
 
 
 def rows_of(mjm: mujoco.MjModel, data: mujoco.MjData) -> dict[str, np.ndarray]:
-    """Return the constraint rows of ``data``: efc_type, efc_J (nefc, nv), efc_D, efc_aref, efc_force."""
-    rows = {name: np.array(getattr(data, name)) for name in ("efc_type", "efc_id", "efc_D", "efc_aref", "efc_force")}
+    """Return the constraint rows of ``data``, efc_J (nefc, nv) dense."""
+    names = ("type", "id", "D", "aref", "force", "state", "frictionloss")
+    rows = {f"efc_{name}": np.array(getattr(data, f"efc_{name}")) for name in names}
     rows["efc_J"] = np.array(data.efc_J).reshape(-1, mjm.nv)[: data.nefc]  # there is room for contacts without dofs
     rows["efc_pos"] = np.array(data.efc_pos) - np.array(data.efc_margin)
     return rows

@@ -15,13 +15,26 @@ from .compare import (
     Tally,
     compare_contacts,
     compare_rows,
+    friction_rows,
     limit_distance,
     limit_rows,
     relative_errors,
     scales,
     tolerance_of,
 )
-from .reference import AFTER_STEP, BATCHED, INSPECTED, LIMIT, Reference, States, evaluate, reference_model, step
+from .reference import (
+    AFTER_STEP,
+    BATCHED,
+    FRICTION,
+    INSPECTED,
+    LIMIT,
+    Reference,
+    States,
+    evaluate,
+    reference_model,
+    step,
+    touches,
+)
 from .states import sample
 from .subjects import Subject
 
@@ -209,7 +222,7 @@ def _compare_inspected(
     """Compare what `inspect` gives; return in which states both sides have the same constraints."""
     margin = TOLERANCES[report.precision].margin
     lengths = Lengths(_length(mjm, theirs), max(1.0, float(np.max(mjm.geom_friction, initial=0.0))))
-    typical = {n: _typical([r[n] for r in theirs.rows]) for n in ("efc_J", "efc_aref", "efc_force")}
+    typical = {n: _typical([r[n] for r in theirs.rows]) for n in ("efc_J", "efc_aref", "efc_force", "efc_frictionloss")}
     scale = {n: scales(theirs.fields[n]) for n in INSPECTED}
     agree = np.ones(report.states, dtype=bool)
     near = total = 0
@@ -226,6 +239,9 @@ def _compare_inspected(
         n_far, n_near = n_far + gap.count(False), n_near + gap.count(True)
         mine, yours = limit_rows(ours["rows"]), limit_rows(theirs.rows[i])
         matched += [(slice(mine[k], mine[k] + 1), slice(yours[k], yours[k] + 1)) for k in mine.keys() & yours.keys()]
+        held, holds = friction_rows(ours["rows"]), friction_rows(theirs.rows[i])
+        matched += [(slice(held[k], held[k] + 1), slice(holds[k], holds[k] + 1)) for k in held.keys() & holds.keys()]
+        n_far += len(held.keys() ^ holds.keys())
         lonely = [abs(limit_distance(mjm, states.qpos[i], *key)) <= margin for key in yours.keys() ^ mine.keys()]
         n_far, n_near = n_far + lonely.count(False), n_near + lonely.count(True)
         agree[i] = not n_far and not n_near
@@ -254,7 +270,7 @@ def _typical(arrays: list[np.ndarray]) -> float:
 def _note_what_occurred(report: Report, mjm: mujoco.MjModel, theirs: Reference) -> None:
     seen = report.seen
     for contacts, rows in zip(theirs.contacts, theirs.rows, strict=True):
-        report.active += len(rows["efc_type"]) > 0
+        report.active += touches(rows["efc_type"])
         for c in contacts:
             count = c.rows.stop - c.rows.start
             if count:
@@ -262,6 +278,10 @@ def _note_what_occurred(report: Report, mjm: mujoco.MjModel, theirs: Reference) 
                 seen[f"condim {1 if count == 1 else count // 2 + 1}"] += 1
             else:
                 seen["contact within the gap"] += 1
+        friction = rows["efc_state"][(rows["efc_type"] == FRICTION) & (rows["efc_force"] != 0)]
+        held = int(np.sum(friction == int(mujoco.mjtConstraintState.mjCNSTRSTATE_QUADRATIC)))
+        seen["friction loss, holding"] += held
+        seen["friction loss, overcome"] += len(friction) - held
         limits = np.flatnonzero(rows["efc_type"] == LIMIT)
         for joint in rows["efc_id"][limits]:
             seen["limit " + mujoco.mjtJoint(int(mjm.jnt_type[joint])).name.removeprefix("mjJNT_").lower()] += 1

@@ -5,7 +5,7 @@ import copy
 import mujoco
 import numpy as np
 
-from .reference import States
+from .reference import States, touches
 
 _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 _FASTEST = 100.0  # rad/s or m/s: faster states come from an episode that has blown up
@@ -33,7 +33,7 @@ def sample(mjm: mujoco.MjModel, count: int, seed: int = 0) -> States:
         drawn = _episode(mjm, data, rng) if rounds % 2 else _around_reference(mjm, data, rng)
         for state in drawn:
             if _sane(mjm, data, state):
-                constrained = data.nefc > 0
+                constrained = touches(data.efc_type)
                 mujoco.mj_step(probe, data)
                 if np.all(np.isfinite(data.qvel)) and np.abs(data.qvel).max(initial=0) <= 3 * _FASTEST:
                     (active if constrained else idle).append(state)

@@ -14,6 +14,8 @@ from tumble.physics.model.pairs import pair_condim, pair_margin
 from . import reference
 from .reference import Contact, States
 
+_ROWS = ("efc_type", "efc_D", "efc_aref", "efc_force", "efc_state", "efc_frictionloss")
+
 
 class Subject(Protocol):
     """What `run.run_parity` compares with MuJoCo."""
@@ -78,7 +80,7 @@ class Tumble:
     def inspect(self, i: int) -> dict[str, Any]:
         """Return one environment."""
         found = {k: np.asarray(v, dtype=np.float64) for k, v in self.solver.inspect(i).items()}
-        rows = {k: found[k] for k in ("efc_type", "efc_D", "efc_aref", "efc_force")}
+        rows = {k: found[k] for k in _ROWS}
         rows["efc_J"] = found["efc_J"].reshape(len(found["efc_type"]), self.mjm.nv)
         return {"cdof": found["cdof"], "qM": found["qM"], "rows": rows, "contacts": self._contacts(found)}
 
