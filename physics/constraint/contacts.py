@@ -51,15 +51,21 @@ def _parameters(model: ti.template(), work: ti.template(), k: ti.i32, pair: ti.i
     roll = friction(model, pair, g1, g2, 2)
     diagonal = model.body_invweight0[model.geom_bodyid[g1]] + model.body_invweight0[model.geom_bodyid[g2]]
     pyramid = slide * 0.0 + 1.0
-    if dim > 1:
-        diagonal = diagonal * (1.0 + slide * slide)
-        pyramid = 2.0 * slide * slide / ti.max(model.impratio[0], MINIMUM)
+    if ti.static(not model.has.elliptic):
+        if dim > 1:
+            diagonal = diagonal * (1.0 + slide * slide)
+            pyramid = 2.0 * slide * slide / ti.max(model.impratio[0], MINIMUM)
     active = work.con_present[k] * work.lanes.mask(depth < 0.0)
     stiffness = 1.0 / (regularizer(imp, diagonal) * pyramid)
     work.block_D[block] = ti.select(active > 0.5, stiffness, work.real(0.0))
     mu, torsion, rolling = work.real(slide), work.real(spin), work.real(roll)
     work.block_friction.put_numbers(block, 0, [mu, mu, torsion, rolling, rolling])
     put_other_friction(model, work, pair, block)
+    if ti.static(model.has.elliptic):
+        mu = work.real(1.0)
+        if dim > 1:
+            mu = work.block_friction.at(block, 0) / ti.sqrt(ti.max(model.impratio[0], MINIMUM))
+        work.cone_mu[block] = mu
     first, second = solref(model, pair, g1, g2, share)
     spring, damping = reference(model, first, second, dmax)
     work.block_aref.at(block, 0)._assign(-(work.block_aref.at(block, 0) * damping + imp * depth * spring))

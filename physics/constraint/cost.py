@@ -9,10 +9,33 @@ axis that pushes (MuJoCo documentation, Computation: Friction cones). `rows` say
 
 import taichi as ti
 
+from .cone import cone_along, cone_force, cone_weight, set_weight
+
 
 @ti.func
 def block_force(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
     """Set the force of block k, minus the derivative of its cost by its jar."""
+    if ti.static(rows.elliptic):
+        if is_cone(work, rows, k):
+            cone_force(work, rows, k, dim)
+        else:
+            _force_of_rows(work, rows, k, dim)
+    else:
+        _force_of_rows(work, rows, k, dim)
+
+
+@ti.func
+def is_cone(work: ti.template(), rows: ti.template(), k: ti.i32):
+    """Whether block k is a contact, in kernels with elliptic cones."""
+    first = 0
+    if ti.static(not rows.contacts_alone):
+        first = work.tile_conadr[0]
+    return k >= first
+
+
+@ti.func
+def _force_of_rows(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
+    """`block_force` for one axis or a pyramid."""
     x = rows.jar.at(k, 0)
     normal = work.real(0.0)
     if dim == 1:
@@ -40,7 +63,26 @@ def _quadratic_part(work: ti.template(), rows: ti.template(), k: ti.i32, x: ti.t
 
 @ti.func
 def block_weight(work: ti.template(), k: ti.i32):
-    """Bring block_weight up to date, its changes in weight_change; a mask of the lanes in which it changed.
+    """Bring block_weight up to date, its changes in weight_change; masks of the lanes in which it changed.
+
+    The second mask is that of lanes in which other rows push than before: a cone's weight changes as it slides.
+    """
+    changed, moved = work.real(0.0), work.real(0.0)
+    if ti.static(work.blocks.elliptic):
+        if is_cone(work, work.blocks, k):
+            changed, moved = cone_weight(work, k)
+        else:
+            changed = _weight_of_rows(work, k)
+            moved = changed
+    else:
+        changed = _weight_of_rows(work, k)
+        moved = changed
+    return changed, moved
+
+
+@ti.func
+def _weight_of_rows(work: ti.template(), k: ti.i32):
+    """`block_weight` for one axis or a pyramid.
 
     The second derivative of a pyramid's cost is an arrow: entry 0 is (normal, normal), and of axis i entry 2 i - 1 is
     (normal, axis i) and entry 2 i is (axis i, axis i). Entry 1 of a friction loss is which of its ends it is beyond, as
@@ -56,7 +98,7 @@ def block_weight(work: ti.template(), k: ti.i32):
         if k < work.nfriction:
             side = _spent(work, k, x)
             normal = ti.select(side == 0.0, stiffness, zero)
-            changed = _set_weight(work, k, 1, side)
+            changed = set_weight(work, k, 1, side)
     if dim > 1:
         normal = zero
         for c in range(1, dim):
@@ -65,17 +107,9 @@ def block_weight(work: ti.template(), k: ti.i32):
             up = ti.select(x + y < 0.0, stiffness, zero)
             down = ti.select(x - y < 0.0, stiffness, zero)
             normal += up + down
-            changed = ti.max(changed, _set_weight(work, k, 2 * c - 1, (up - down) * mu))
-            changed = ti.max(changed, _set_weight(work, k, 2 * c, (up + down) * (mu * mu)))
-    return ti.max(changed, _set_weight(work, k, 0, normal))
-
-
-@ti.func
-def _set_weight(work: ti.template(), k: ti.i32, c: ti.i32, value: ti.template()):
-    change = value - work.block_weight.at(k, c)
-    work.block_weight.at(k, c)._assign(value)
-    work.weight_change[c] = change
-    return work.lanes.mask(change != 0.0)
+            changed = ti.max(changed, set_weight(work, k, 2 * c - 1, (up - down) * mu))
+            changed = ti.max(changed, set_weight(work, k, 2 * c, (up + down) * (mu * mu)))
+    return ti.max(changed, set_weight(work, k, 0, normal))
 
 
 @ti.func
@@ -86,6 +120,22 @@ def block_along(
 
     The change is 0 if not `with_cost`.
     """
+    cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
+    if ti.static(rows.elliptic):
+        if is_cone(work, rows, k):
+            cost, slope, curve = cone_along(work, rows, k, dim, step, with_cost)
+        else:
+            cost, slope, curve = _rows_along(work, rows, k, dim, step, with_cost)
+    else:
+        cost, slope, curve = _rows_along(work, rows, k, dim, step, with_cost)
+    return cost, slope, curve
+
+
+@ti.func
+def _rows_along(
+    work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template(), with_cost: ti.template()
+):
+    """`block_along` for one axis or a pyramid."""
     x, v = rows.jar.at(k, 0), rows.Jv.at(k, 0)
     cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
     if dim == 3:

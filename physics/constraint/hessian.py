@@ -7,7 +7,8 @@ import taichi as ti
 
 from ..dynamics.tree_matrix import factor, solve_from_root, solve_to_root
 from ..fields import ROW_BITS, SMALL_BITS, below
-from .cost import block_weight
+from .cone import cross
+from .cost import block_weight, is_cone
 from .islands import dofs_of
 
 
@@ -25,6 +26,11 @@ def start_hessian(model: ti.template(), work: ti.template(), first: ti.i32, end:
             if ti.static(work.blocks.friction_loss):
                 if k < work.nfriction:
                     work.block_weight.at(k, 1)._assign(work.real(0.0))
+            if ti.static(work.blocks.elliptic):
+                if is_cone(work, work.blocks, k):
+                    work.cone_zone[k] = work.real(0.0)
+                    for c in range(10):
+                        work.cone_weight.at(k, c)._assign(work.real(0.0))
 
 
 @ti.func
@@ -46,22 +52,23 @@ def _copy_mass(work: ti.template(), first: ti.i32, end: ti.i32):
 
 @ti.func
 def update_hessian(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, fresh: ti.i32):
-    """Count in the rows whose activity changed in some lane since the last update, and factor if there are any.
+    """Count in the blocks whose weight changed in some lane since the last update, and factor if there are any.
 
-    Column 2 of tree_part becomes the mask of the lanes in which a row of the tree changed. `fresh` = 1 factors in any
-    case.
+    Column 2 of tree_part becomes the mask of the lanes in which other rows of the tree push than before. `fresh` = 1
+    factors in any case.
     """
     changed = work.real(0.0)
     for s in range(first, end):
         t = work.group_tree[s]
-        of_tree = work.real(0.0)
+        of_tree, other = work.real(0.0), work.real(0.0)
         for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
             k = work.tree_block[b]
-            here = block_weight(work, k)
+            here, moved = block_weight(work, k)
             if work.lanes.any(here):
                 _add_block(work, k)
             of_tree = ti.max(of_tree, here)
-        work.tree_part.at(t, 2)._assign(of_tree)
+            other = ti.max(other, moved)
+        work.tree_part.at(t, 2)._assign(other)
         changed = ti.max(changed, of_tree)
     if fresh == 1 or work.lanes.any(changed):
         for s in range(first, end):
@@ -98,7 +105,9 @@ def _add_block(work: ti.template(), k: ti.i32):
         work.H[entry] = work.H[entry] + work.weight_change[0] * slope * slope
     else:
         side_by_side = _find_columns(work, k)
-        if dim == 3:
+        if ti.static(work.blocks.elliptic):
+            _add_cone_or_row(work, k, dim, side_by_side)
+        elif dim == 3:
             _add_three(work, k, side_by_side)
         elif dim == 1:
             _add_one(work, k, side_by_side)
@@ -203,3 +212,39 @@ def _add_any(work: ti.template(), k: ti.i32, dim: ti.i32):
                 total += side * work.block_J[b + c]
             entry = _entry(work, end, f)
             work.H[entry] = work.H[entry] + total
+
+
+@ti.func
+def _add_cone_or_row(work: ti.template(), k: ti.i32, dim: ti.i32, side_by_side: ti.i32):
+    """In kernels with elliptic cones, whose weight is a full matrix."""
+    if dim == 1:
+        _add_one(work, k, side_by_side)
+    else:
+        first, count, address = work.block_dofadr[k], work.block_dofnum[k], work.block_jacadr[k]
+        for e in range(count):
+            end = work.H_pattern.end(work.block_dof[first + e])
+            for c in range(dim):
+                scaled = work.real(0.0)
+                for d in range(dim):
+                    scaled += _cone_change(work, c, d) * work.block_J[address + dim * e + d]
+                work.cone_row[c] = scaled
+            for f in range(e, count):
+                total = work.real(0.0)
+                for c in range(dim):
+                    total += work.cone_row[c] * work.block_J[address + dim * f + c]
+                entry = _entry(work, end, f)
+                work.H[entry] = work.H[entry] + total
+
+
+@ti.func
+def _cone_change(work: ti.template(), c: ti.i32, d: ti.i32):
+    """Change of the weight of axes c and d of the block in hand."""
+    low, high = ti.min(c, d), ti.max(c, d)
+    change = work.real(0.0)
+    if low == high:
+        change = work.weight_change[2 * high]
+    elif low == 0:
+        change = work.weight_change[2 * high - 1]
+    else:
+        change = work.cross_change[cross(high, low)]
+    return change

@@ -66,10 +66,12 @@ def _pack(model: ti.template(), work: ti.template(), lane: ti.i32, k: ti.i32, j:
     for c in range(1, ti.max(model.naxis, 2)):
         there = ti.cast(c < dim, lanes.dtype)
         if dim == 1 and c == 1:  # no friction: one row, or, among pyramids, two with half of the stiffness
-            there = 0.5 if model.naxis > 1 else 1.0
+            there = 0.5 if model.naxis > 1 and ti.static(not model.has.elliptic) else 1.0
         mu = work.block_friction.of_lane(lanes, lane, block, c - 1)
         work.own_D.of_lane(lanes, lane, j, c - 1)._assign(stiffness * there)
         work.own_friction.of_lane(lanes, lane, j, c - 1)._assign(ti.select(c < dim, mu, mu * 0.0))
+    if ti.static(model.has.elliptic):
+        work.own_mu.copy_lane(lanes, lane, j, work.cone_mu, block, 1)
     for side in range(2):
         b = model.geom_bodyid[work.con_geom1[k] if side == 0 else work.con_geom2[k]]
         root = model.body_rootid[b]

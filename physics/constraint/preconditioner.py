@@ -1,10 +1,10 @@
 """The matrix by which conjugate gradients are scaled: M, and of J' D J what keeps the pattern of M.
 
-Every pyramid's edge counts with half its stiffness, as if it pushed half of the time, and a friction loss counts if it
-holds where the solution starts. A contact then adds a symmetric
-6 x 6 matrix to each of its bodies, as a mass would (both together are exact where one of them does not move, and leave
-out what the contact couples otherwise), and composite bodies carry it into the rows of M as the composite-rigid-body
-algorithm carries inertia (Featherstone 2008, section 6.2). It is made once for a solution.
+Every edge of a pyramid, and every elliptic cone, counts with half its stiffness, as if it pushed half of the time, and
+a friction loss counts if it holds where the solution starts. A contact then adds a symmetric 6 x 6 matrix
+to each of its bodies, as a mass would (both together are exact where one of them does not move, and leave out what the
+contact couples otherwise), and composite bodies carry it into the rows of M as the composite-rigid-body algorithm
+carries inertia (Featherstone 2008, section 6.2). It is made once for a solution.
 """
 
 import taichi as ti
@@ -64,7 +64,6 @@ def _stiffness_of(work: ti.template(), k: ti.i32):
 def _add_contact(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32):
     """Add a contact's stiffness to both bodies: diagonal in its own space, as both edges of an axis weigh the same."""
     dim = work.block_dim[block]
-    stiffness = work.block_D[block] * PUSHING
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     for side in range(2):
@@ -74,16 +73,28 @@ def _add_contact(model: ti.template(), work: ti.template(), k: ti.i32, block: ti
             for c in range(dim):
                 at = 3 * (c % 3)
                 axis = Vec3(work.con_frame.at(k, at), work.con_frame.at(k, at + 1), work.con_frame.at(k, at + 2))
-                weight = stiffness
-                if dim > 1:
-                    weight = stiffness * (2.0 * (dim - 1))
-                if c > 0:
-                    mu = work.block_friction.at(block, c - 1)
-                    weight = stiffness * (2.0 * mu * mu)
+                weight = _weight_of_axis(model, work, block, dim, c) * PUSHING
                 if c < 3:
                     _add_square(work, b, Motion(arm.cross(axis), axis), weight)
                 else:
                     _add_square(work, b, Motion(axis, none), weight)
+
+
+@ti.func
+def _weight_of_axis(model: ti.template(), work: ti.template(), block: ti.i32, dim: ti.i32, c: ti.i32):
+    """Stiffness of a contact that holds along axis c."""
+    weight = work.real(0.0) + work.block_D[block]
+    if ti.static(model.has.elliptic):
+        if c > 0:
+            share = work.block_friction.at(block, c - 1) / work.cone_mu[block]
+            weight *= share * share
+    else:
+        if c > 0:
+            mu = work.block_friction.at(block, c - 1)
+            weight *= 2.0 * mu * mu
+        elif dim > 1:
+            weight *= 2.0 * (dim - 1)
+    return weight
 
 
 @traced

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import mujoco
 import numpy as np
 
 from .model import Model
@@ -32,6 +33,7 @@ class Features:
         gravcomp: forces on bodies against their weight.
         joint_forces: ranges of what all actuators together do to a joint.
         friction_loss: dofs have friction loss.
+        elliptic: contacts have elliptic friction cones.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -46,6 +48,7 @@ class Features:
     gravcomp: bool = False
     joint_forces: bool = False
     friction_loss: bool = False
+    elliptic: bool = False
     parameters: bool = False
 
     @staticmethod
@@ -66,6 +69,7 @@ class Features:
             sweep=model.sizes["nsweep"] > 0,
             gravcomp=has_gravity_compensation(model),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
+            elliptic=has_elliptic_cones(model),
             friction_loss=model.sizes["nfriction"] > 0,
         )
 
@@ -73,6 +77,11 @@ class Features:
 def needs_mixed_precision(model: Model) -> bool:
     """Whether single precision needs the feature `mixed_precision`."""
     return _stiff(model) or _slides_far(model)
+
+
+def has_elliptic_cones(model: Model) -> bool:
+    """Whether contacts with friction have elliptic cones."""
+    return int(model.mj.opt.cone) == int(mujoco.mjtCone.mjCONE_ELLIPTIC) and model.rubs
 
 
 def has_gravity_compensation(model: Model) -> bool:

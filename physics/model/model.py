@@ -12,7 +12,7 @@ from ..geometry.store import GeometryStore
 from .broad_phase import SWEEP, choose_broad_phase, reference_order
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, contact_pairs, pack, row_pairs
-from .pairs import reference_overlaps
+from .pairs import pair_condim, reference_overlaps
 from .sanity import ModelLoadError
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
 from .solver_params import pair_stiffness
@@ -36,6 +36,7 @@ class Model:
         broad_phase: "pairs", a list of all pairs of geoms that can touch, or "sweep", which finds those that are near:
             the option `broad_phase`, or the rule of `broad_phase.choose_broad_phase`. Results are the same.
         row_pairs: pairs of geoms that can touch, for each row of the pair table.
+        rubs: whether contacts with friction are possible.
         stiffest: of the reference accelerations of all contacts that there can be, the stiffest (1/s^2).
         sweep_order: places of geoms along the axis at which a sweep begins in the reference state.
         sizes: named sizes of the fields of `model.fields`.
@@ -54,6 +55,7 @@ class Model:
             ignored = reference_overlaps(self.mj) if choices.ignore_reference_overlaps else None
             pairs = contact_pairs(self.mj, ignored)
             self.broad_phase = choose_broad_phase(self.mj, pairs, choices.broad_phase)
+            self.rubs = bool((pair_condim(self.mj, pairs) > 1).any())
             self.row_pairs, self.stiffest = row_pairs(self.mj, pairs), pair_stiffness(self.mj, pairs).max(initial=0.0)
             self.sizes, self.values = pack(self.mj, pairs, self.broad_phase == SWEEP)
         except (MemoryError, RuntimeError, np.linalg.LinAlgError, *MUJOCO_ERRORS) as error:

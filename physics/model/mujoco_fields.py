@@ -79,9 +79,9 @@ MODEL: dict[str, str] = {
     # contacts by hand, equalities, tendons
     **_rows(READ, "exclude_signature pair_dim pair_geom1 pair_geom2 pair_solref pair_solimp pair_margin pair_gap"),
     **_rows(READ, "pair_friction"),
-    **_rows(JUDGED, "pair_adhesion eq_type eq_active0"),
+    **_rows(JUDGED, "pair_solreffriction pair_adhesion eq_type eq_active0"),
     **_rows(DERIVED, "pair_signature"),
-    **_rows(IDLE, "pair_solreffriction eq_obj1id eq_obj2id eq_objtype eq_solref eq_solimp eq_data"),
+    **_rows(IDLE, "eq_obj1id eq_obj2id eq_objtype eq_solref eq_solimp eq_data"),
     **_rows(JUDGED, "tendon_limited tendon_stiffness tendon_stiffnesspoly tendon_damping tendon_dampingpoly"),
     **_rows(JUDGED, "tendon_armature tendon_frictionloss"),
     **_rows(IDLE, "tendon_type tendon_adr tendon_num tendon_actuatorid tendon_plasticadr tendon_treenum tendon_treeid"),
@@ -107,7 +107,8 @@ MODEL: dict[str, str] = {
 
 OPTION: dict[str, str] = {
     **_rows(READ, "timestep impratio tolerance ls_tolerance gravity solver iterations ls_iterations disableflags"),
-    **_rows(JUDGED, "integrator cone noslip_iterations density viscosity enableflags disableactuator"),
+    **_rows(READ, "cone"),
+    **_rows(JUDGED, "integrator noslip_iterations density viscosity enableflags disableactuator"),
     **_rows(IDLE, "noslip_tolerance sleep_tolerance wind o_margin o_solref o_solimp o_friction sdf_*"),
     **_rows(READ, "ccd_tolerance ccd_iterations"),
     **_rows(DATA, "magnetic jacobian"),

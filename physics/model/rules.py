@@ -245,9 +245,18 @@ def _equality_types() -> list[Rule]:
     return [Rule(f"equality constraint '{n}'", "equality", n, where(v), None, _EQUALITY) for n, v in members]
 
 
+def _own_reference(m: MjModel) -> np.ndarray:
+    """Return the pairs with one: it counts with elliptic cones alone."""
+    elliptic = int(m.opt.cone) == int(mujoco.mjtCone.mjCONE_ELLIPTIC)
+    return _rows(m.pair_solreffriction) if elliptic else _ids(np.zeros(0))
+
+
 OTHER = [
     *_equality_types(),
     Rule("second pair of the same geoms", "pair", "pair", repeated_by_hand, None, _CONTACT),
+    Rule(
+        "reference of its own for friction", "pair", "solreffriction", _own_reference, _sets(solreffriction=np.zeros(2))
+    ),
     Rule("adhesive contact", "pair", "adhesion", lambda m: _rows(m.pair_adhesion), _sets(adhesion=0.0), _CONTACT),
     Rule("deformable body", "flex", "flex", lambda m: np.arange(m.nflex), None),
 ]
@@ -268,14 +277,9 @@ def _enable_flag(name: str) -> Rule:
     return Rule(f"flag {name}='enable'", "option", name, lambda m: _on(int(m.opt.enableflags) & bit), drop)
 
 
-def _elliptic(m: MjModel) -> np.ndarray:
-    return _on(m.opt.cone == int(mujoco.mjtCone.mjCONE_ELLIPTIC) and _slides(m))
-
-
 OPTION = [
     _integrator("implicit"),
     _integrator("discrete"),
-    Rule("elliptic friction cone", "option", "cone", _elliptic, _sets(cone=int(mujoco.mjtCone.mjCONE_PYRAMIDAL))),
     Rule(
         "noslip iterations",
         "option",

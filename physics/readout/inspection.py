@@ -5,6 +5,7 @@ import numpy as np
 import torch
 
 from ..fields import layout
+from ..model.features import has_elliptic_cones
 from ..model.model import Model
 from ..model.solver_choice import CG
 from ..state.fields import INDICES, QUANTITIES
@@ -16,13 +17,13 @@ _BY_NAME = (
     *("qfrc_constraint", "cfrc_ext"),
 )
 _FROM_OTHERS = ("crb", "xmat", "geom_xpos", "geom_xmat", "site_xpos", "site_xmat", "cam_xpos", "cam_xmat", "qM")
-_FRICTION, _LIMIT, _FRICTIONLESS, _PYRAMIDAL = (
+_FRICTION, _LIMIT, _FRICTIONLESS, _PYRAMIDAL, _ELLIPTIC = (
     int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}"))
-    for n in ("FRICTION_DOF", "LIMIT_JOINT", "CONTACT_FRICTIONLESS", "CONTACT_PYRAMIDAL")
+    for n in ("FRICTION_DOF", "LIMIT_JOINT", "CONTACT_FRICTIONLESS", "CONTACT_PYRAMIDAL", "CONTACT_ELLIPTIC")
 )
-_SATISFIED, _QUADRATIC, _LINEAR_BELOW, _LINEAR_ABOVE = (
+_SATISFIED, _QUADRATIC, _LINEAR_BELOW, _LINEAR_ABOVE, _CONE = (
     int(getattr(mujoco.mjtConstraintState, f"mjCNSTRSTATE_{n}"))
-    for n in ("SATISFIED", "QUADRATIC", "LINEARNEG", "LINEARPOS")
+    for n in ("SATISFIED", "QUADRATIC", "LINEARNEG", "LINEARPOS", "CONE")
 )
 
 
@@ -53,7 +54,7 @@ class _Rows:
     def __init__(self, model: Model, numbers: dict, dump: np.ndarray, sizes: dict[str, int]) -> None:
         self._model, self._dump = model, dump
         widths = {f.name: f.width for f in QUANTITIES}
-        chosen = [n for n in numbers if n.startswith(("con_", "block_", "cdof", "subtree_com"))]
+        chosen = [n for n in numbers if n.startswith(("con_", "cone_", "block_", "cdof", "subtree_com"))]
         self._field = {n: numbers[n][0].numpy().reshape(-1, widths[n]) for n in chosen}
         self._offset = layout(INDICES, sizes)[0]
         self._rows: list[tuple] = []
@@ -87,7 +88,8 @@ class _Rows:
             friction = f["block_friction"][block]
             self._contacts.append((geoms, f["con_pos"][k], f["con_frame"][k], f["con_dist"][k, 0], friction, address))
             if address >= 0:
-                self._add_block(block, _FRICTIONLESS if self._integer("block_dim", block) == 1 else _PYRAMIDAL)
+                several = _ELLIPTIC if has_elliptic_cones(self._model) else _PYRAMIDAL
+                self._add_block(block, _FRICTIONLESS if self._integer("block_dim", block) == 1 else several)
 
     def _integer(self, name: str, k: int = 0) -> int:
         return int(self._dump[self._offset[name] + k])
@@ -105,9 +107,21 @@ class _Rows:
         stiffness, x, aref = f["block_D"][k, 0], f["block_jar"][k], f["block_aref"][k]
         if dim == 1:
             self._add_row(kind, basis[0], stiffness, aref[0], x[0])
-        for c in range(1, dim):
+        elif kind == _ELLIPTIC:
+            self._add_cone(k, basis, aref)
+        for c in range(1, dim if kind == _PYRAMIDAL else 0):
             for mu in (f["block_friction"][k, c - 1], -f["block_friction"][k, c - 1]):
                 self._add_row(kind, basis[0] + mu * basis[c], stiffness, aref[0] + mu * aref[c], x[0] + mu * x[c])
+
+    def _add_cone(self, k: int, basis: np.ndarray, aref: np.ndarray) -> None:
+        """A row for each axis of block k, all in one state."""
+        f, dim = self._field, len(basis)
+        mu, friction, x = f["cone_mu"][k, 0], f["block_friction"][k, : dim - 1], f["block_jar"][k, :dim]
+        stiffness = f["block_D"][k, 0] * np.concatenate(([1.0], (friction / mu) ** 2))
+        normal, radius = mu * x[0], float(np.linalg.norm(friction * x[1:]))
+        state = _SATISFIED if normal >= mu * radius else _QUADRATIC if mu * normal + radius <= 0 else _CONE
+        for c in range(dim):
+            self._rows.append((_ELLIPTIC, basis[c], stiffness[c], aref[c], f["block_force"][k, c], state, 0.0))
 
     def _add_row(self, kind: int, jacobian: np.ndarray, stiffness: float, aref: float, x: float) -> None:
         """A row that pushes where x, its J qacc - aref, is negative."""

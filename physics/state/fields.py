@@ -136,6 +136,9 @@ BLOCKS: tuple[Field, ...] = (
     _F("block_jar", ("nblock",), 6, "m/s^2 or rad/s^2", "J qacc - aref"),
     _F("block_Jv", ("nblock",), 6, "m/s^2 or rad/s^2", "J times the search direction"),
     _F("block_weight", ("nblock",), 11, "kg", "second derivative of its cost: normal, cross and friction entries"),
+    _F("cone_mu", ("nconeblock",), 1, "", "friction of the round cone that an elliptic one is scaled to"),
+    _F("cone_zone", ("nconeblock",), 1, "", "zone that block_weight is for: 0 free, 1 holds, 2 slides"),
+    _F("cone_weight", ("nconeblock",), 10, "kg", "entries of block_weight of two different axes of friction"),
     _F("block_force", ("nblock",), 6, "N, N m", "force in contact space: normal, two sliding, spinning, two rolling"),
     _F("block_J", ("njac",), 1, "", "Jacobians, one after the other: for each dof of a block a number for each axis"),
     _F("block_reach", ("nfriction",), 1, "m/s^2 or rad/s^2", "size of block_jar at which a friction loss is spent"),
@@ -182,7 +185,9 @@ SOLVER: tuple[Field, ...] = (
     _F("H_L", ("nH",), 1, "", "unit factor of the Hessian"),
     _F("H", ("nH",), 1, "kg or kg m^2", "Hessian M + J^T D J, by rows as M, those of its own tree"),
     _F("H_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
-    _F("weight_change", ("cone",), 1, "kg", "change of the con_weight in hand"),
+    _F("weight_change", ("cone",), 1, "kg", "change of the block_weight in hand"),
+    _F("cone_row", ("six",), 1, "", "row of the Jacobian times the change of a cone's weight"),
+    _F("cross_change", ("cone",), 1, "kg", "change of the cone_weight in hand"),
     _F("own_behind", ("one",), 2, "", "entries behind the lane's contacts of two moving bodies, and behind its last"),
     _F("own_slot", ("nown",), 1, "", "contact slot of the lane's own k-th contact"),
     _F("own_body", ("nown",), 2, "", "both bodies, 0 where one does not move"),
@@ -190,6 +195,7 @@ SOLVER: tuple[Field, ...] = (
     _F("own_frame", ("nown",), 9, "", "as con_frame"),
     _F("own_D", ("nown",), 5, "kg", "stiffness of the rows of each axis after the first"),
     _F("own_friction", ("nown",), 5, "", "as block_friction"),
+    _F("own_mu", ("nowncone",), 1, "", "as cone_mu"),
     _F("own_jar", ("nown",), 6, "m/s^2 or rad/s^2", "as block_jar"),
     _F("own_Jv", ("nown",), 6, "m/s^2 or rad/s^2", "as block_Jv"),
     _F("own_force", ("nown",), 6, "N, N m", "as block_force"),
@@ -261,7 +267,9 @@ QUANTITIES: tuple[Field, ...] = (
     *SOLVER,
     *INTEGRATION,
 )
-ROOM = frozenset(("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nH", "nlisted", "nhullpair"))
+ROOM = frozenset(
+    ("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nconeblock", "nowncone", "nH", "nlisted", "nhullpair")
+)
 """Sizes that grow on demand."""
 ROOMY = frozenset(f.name for f in QUANTITIES if not ROOM.isdisjoint(f.dims))
 """Quantities of such a size."""

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 from ..fields import layout
-from ..model.features import has_gravity_compensation, needs_mixed_precision
+from ..model.features import has_elliptic_cones, has_gravity_compensation, needs_mixed_precision
 from ..model.fields import INTEGERS, OPTIONS, REALS
 from ..model.kernel_numbers import RULES, disabled
 from ..model.model import Model
@@ -86,6 +86,8 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         "max_contacts": min(most.contacts, model.max_contacts),
         "nown": contacts + 1 if cg else 0,
         "nside": 2 * contacts if cg else 0,
+        "nconeblock": has_elliptic_cones(model) * (sizes["nlimit"] + contacts),
+        "nowncone": has_elliptic_cones(model) * (contacts + 1 if cg else 0),
     }
     matrices = {"nM": int(values["dof_depth"].sum()), "nH": room.entries}
     rests = {

@@ -112,6 +112,9 @@ class Rows:
         friction: coefficients of the axes after the first.
         force: in the space of the block.
         friction_loss: whether the first of them, `Workspace.nfriction`, are friction losses.
+        elliptic: whether contacts have elliptic cones.
+        mu: friction of a round cone, with `elliptic`.
+        contacts_alone: whether all blocks are contacts.
     """
 
     _data_oriented = True
@@ -125,9 +128,12 @@ class Rows:
         force: FieldView,
         stiffness: FieldView,
         friction_loss: bool = False,
+        mu: FieldView | None = None,
+        contacts_alone: bool = False,
     ) -> None:
         self.jar, self.Jv, self.friction, self.force, self._stiffness = jar, Jv, friction, force, stiffness
-        self.friction_loss = friction_loss
+        self.friction_loss, self.mu, self.contacts_alone = friction_loss, mu, contacts_alone
+        self.elliptic = mu is not None
 
     @traced
     def stiffness(self, k: Any, axis: Any) -> Any:
@@ -165,11 +171,17 @@ class Workspace(_View):
         names = ("rownnz", "rowadr", "colind", "order")
         self.M_pattern, self.H_pattern = (Pattern(*(getattr(self, f"{kind}_{n}") for n in names)) for kind in "MH")
         self.blocks = Rows(
-            *(self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D), has.friction_loss
+            *(self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D),
+            friction_loss=has.friction_loss,
+            mu=self.cone_mu if has.elliptic else None,
         )
         if has.friction_loss:
             self.nfriction = expr_init(subscript(None, ints, HEADER.index("nfriction")))
-        self.own = Rows(self.own_jar, self.own_Jv, self.own_friction, self.own_force, self.own_D)
+        self.own = Rows(
+            *(self.own_jar, self.own_Jv, self.own_friction, self.own_force, self.own_D),
+            mu=self.own_mu if has.elliptic else None,
+            contacts_alone=True,
+        )
         self.precise_lanes, self.stage_qpos = lanes, self.qpos
         if has.mixed_precision:
             self._add_rests(fields.PRECISE)

@@ -70,6 +70,13 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("condim_3", ("condim 3",)),
     Purpose("condim_4", ("condim 4",)),
     Purpose("condim_6", ("condim 6",)),
+    *(
+        Purpose(f"condim_{n}, elliptic", (f"condim {n}", "sliding in a cone"), f"condim_{n}", {"cone": "elliptic"})
+        for n in (3, 4, 6)
+    ),
+    Purpose("mixing, elliptic", ("condim 6", "condim 4", "condim 3"), "mixing", {"cone": "elliptic", "impratio": 5.0}),
+    Purpose("pairs_by_hand, elliptic", ("condim 6", "condim 1"), "pairs_by_hand", {"cone": "elliptic"}),
+    Purpose("everything, elliptic", ("sliding in a cone",), "everything", {"cone": "elliptic", "impratio": 3.0}),
     Purpose("filters", ("contact plane-sphere", "contact plane-capsule", "contact sphere-sphere")),
     Purpose("margin_and_gap", ("contact within the gap", "contact plane-sphere", "contact plane-box")),
     Purpose("mixing", ("condim 6", "condim 4", "condim 3")),

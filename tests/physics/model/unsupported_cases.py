@@ -106,7 +106,6 @@ CONTACTS = [
 CASES = [
     _option("integrator 'implicit'", "integrator", '<option integrator="implicit"/>'),
     _option("integrator 'discrete'", "integrator", '<option integrator="discrete"/>'),
-    _option("elliptic friction cone", "cone", '<option cone="elliptic"/>'),
     _option("noslip iterations", "noslip_iterations", '<option noslip_iterations="3"/>'),
     _option("density of a fluid", "density", '<option density="1.2"/>'),
     _option("viscosity of a fluid", "viscosity", '<option viscosity="0.1"/>'),
@@ -196,6 +195,13 @@ CASES = [
         "equality",
         "tie",
         _arm(tail=_TENDON + '<equality>\n@@<tendon name="tie" tendon1="string"/></equality>'),
+    ),
+    _tail(
+        "reference of its own for friction",
+        "pair",
+        "touch",
+        '<option cone="elliptic"/><contact>\n'
+        '@@<pair name="touch" geom1="palm" geom2="floor" solreffriction="0.1 1"/></contact>',
     ),
     _tail(
         "second pair of the same geoms",

@@ -30,9 +30,9 @@ BATCHED = (*_SMOOTH, "qacc", "qfrc_constraint", "cfrc_ext")
 AFTER_STEP = ("xpos", "xipos", "geom_xpos", "cvel", "cinert", "qfrc_actuator", "subtree_com", "qacc", "cfrc_ext")
 """Fields that must be those of the last evaluation after a step; the v5 tasks read most of them."""
 
-FRICTION, LIMIT, FRICTIONLESS, PYRAMIDAL = (
+FRICTION, LIMIT, FRICTIONLESS, PYRAMIDAL, ELLIPTIC = (
     int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}"))
-    for n in ("FRICTION_DOF", "LIMIT_JOINT", "CONTACT_FRICTIONLESS", "CONTACT_PYRAMIDAL")
+    for n in ("FRICTION_DOF", "LIMIT_JOINT", "CONTACT_FRICTIONLESS", "CONTACT_PYRAMIDAL", "CONTACT_ELLIPTIC")
 )
 
 
@@ -102,12 +102,22 @@ def fields_of(mjm: mujoco.MjModel, data: mujoco.MjData, names: tuple[str, ...]) 
     return out
 
 
-def contacts_of(data: mujoco.MjData) -> list[Contact]:
+def is_elliptic(mjm: mujoco.MjModel) -> bool:
+    """Return whether contacts have elliptic friction cones."""
+    return int(mjm.opt.cone) == int(mujoco.mjtCone.mjCONE_ELLIPTIC)
+
+
+def rows_of_contact(elliptic: bool, dim: int) -> int:
+    """Return how many rows a contact of that dimension has."""
+    return dim if elliptic or dim == 1 else 2 * (dim - 1)
+
+
+def contacts_of(data: mujoco.MjData, elliptic: bool) -> list[Contact]:
     """Return the contacts of ``data``, those within the gap (no rows) included."""
     contacts = []
     for k in range(data.ncon):
         c = data.contact[k]
-        count = 1 if c.dim == 1 else 2 * (c.dim - 1)
+        count = rows_of_contact(elliptic, c.dim)
         rows = slice(c.efc_address, c.efc_address + count) if c.efc_address >= 0 else slice(0, 0)
         geoms = (int(c.geom[0]), int(c.geom[1]))
         contacts.append(
@@ -154,7 +164,7 @@ def evaluate(mjm: mujoco.MjModel, states: States) -> Reference:
         mujoco.mj_forward(mjm, data)
         mujoco.mj_rnePostConstraint(mjm, data)
         collected.append(fields_of(mjm, data, BATCHED + INSPECTED))
-        contacts.append(contacts_of(data))
+        contacts.append(contacts_of(data, is_elliptic(mjm)))
         rows.append(rows_of(mjm, data))
         spring.append(np.array(data.qfrc_spring))
         damper.append(np.array(data.qfrc_damper))

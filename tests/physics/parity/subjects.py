@@ -89,7 +89,8 @@ class Tumble:
         geoms = found["contact_geom"].astype(int).reshape(-1, 2)
         first = found["contact_efc_address"].astype(int)
         condim = pair_condim(self.mjm, geoms)
-        count = np.where(first < 0, 0, np.where(condim == 1, 1, 2 * (condim - 1)))
+        elliptic = reference.is_elliptic(self.mjm)
+        count = [reference.rows_of_contact(elliptic, dim) * (at >= 0) for dim, at in zip(condim, first, strict=True)]
         margin = pair_margin(self.mjm, geoms)
         return [
             Contact(

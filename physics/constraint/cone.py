@@ -1,0 +1,159 @@
+"""The cost of a contact with an elliptic friction cone, and its derivatives: what `cost` has for rows.
+
+In the scaled space N = mu x_0, U_i = friction_i x_i, with mu = friction_1 / sqrt(impratio) and T = |U|, the cone is
+round (MuJoCo documentation, Computation: Elliptic cones). With s = D / mu^2 a contact costs nothing where N >= mu T (it
+is free), s (N^2 + T^2) / 2 where mu N + T <= 0 (it holds), and s (N - mu T)^2 / (1 + mu^2) / 2 in between, where it
+slides. A contact without friction has mu = 1 and T = 0. Empty entries have D = 0.
+"""
+
+import taichi as ti
+
+TINY = 1e-30
+FREE, HOLDS, SLIDES = 0.0, 1.0, 2.0
+"""Zones of a contact."""
+
+
+@ti.func
+def cone_force(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
+    """Set the force of contact k, minus the derivative of its cost by its jar."""
+    mu = rows.mu[k]
+    normal, radius = mu * rows.jar.at(k, 0), _radius(work, rows, k, dim, work.real(0.0))
+    zone = _zone(work, mu, normal, radius)
+    excess = (normal - mu * radius) / (1.0 + mu * mu)
+    stiffness = _stiffness(work, rows, k, mu)
+    along = ti.select(zone == HOLDS, normal, excess) * -stiffness
+    across = ti.select(zone == HOLDS, -stiffness, stiffness * excess * mu / ti.max(radius, TINY))
+    along = ti.select(zone == FREE, work.real(0.0), along)
+    across = ti.select(zone == FREE, work.real(0.0), across)
+    rows.force.at(k, 0)._assign(along * mu)
+    for c in range(1, dim):
+        friction = rows.friction.at(k, c - 1)
+        rows.force.at(k, c)._assign(across * (rows.jar.at(k, c) * friction * friction))
+
+
+@ti.func
+def cone_weight(work: ti.template(), k: ti.i32):
+    """Bring block_weight and cone_weight up to date; masks of the lanes in which they changed, and the zone did.
+
+    `block_weight` has the entries of the second derivative with the normal and on the diagonal, as a pyramid's;
+    `cone_weight` those of two different axes across it, row by row below the diagonal.
+    """
+    rows, dim = work.blocks, work.block_dim[k]
+    mu = rows.mu[k]
+    normal, radius = mu * rows.jar.at(k, 0), _radius(work, rows, k, dim, work.real(0.0))
+    stiffness, zero = _stiffness(work, rows, k, mu), work.real(0.0)
+    zone = ti.select(stiffness > 0.0, _zone(work, mu, normal, radius), work.real(FREE))
+    soft = stiffness / (1.0 + mu * mu)
+    inverse = 1.0 / ti.max(radius, TINY)
+    turn = soft * (mu * radius - normal) * mu * inverse  # of the direction of sliding
+    nn = ti.select(zone == SLIDES, soft, ti.select(zone == HOLDS, stiffness, zero))
+    nu = ti.select(zone == SLIDES, -soft * mu * inverse, zero)
+    uu = ti.select(zone == SLIDES, (soft * mu * mu - turn) * (inverse * inverse), zero)
+    own = ti.select(zone == SLIDES, turn, ti.select(zone == HOLDS, stiffness, zero))
+    changed = set_weight(work, k, 0, nn * (mu * mu))
+    for c in range(1, dim):
+        f = rows.friction.at(k, c - 1)
+        u = rows.jar.at(k, c) * f
+        changed = ti.max(changed, set_weight(work, k, 2 * c - 1, nu * u * (mu * f)))
+        changed = ti.max(changed, set_weight(work, k, 2 * c, (uu * u * u + own) * (f * f)))
+        for d in range(1, c):
+            g = rows.friction.at(k, d - 1)
+            changed = ti.max(changed, _set_cross(work, k, cross(c, d), uu * u * rows.jar.at(k, d) * (f * g * g)))
+    moved = work.lanes.mask(zone != work.cone_zone[k])
+    work.cone_zone[k] = zone
+    return changed, moved
+
+
+@ti.func
+def cross(c: ti.i32, d: ti.i32):
+    """Entry of `cone_weight` for the axes c > d > 0."""
+    return (c - 1) * (c - 2) // 2 + d - 1
+
+
+@ti.func
+def set_weight(work: ti.template(), k: ti.i32, c: ti.i32, value: ti.template()):
+    """Entry c of block_weight, its change in weight_change; the mask of the lanes in which there is one."""
+    change = value - work.block_weight.at(k, c)
+    work.block_weight.at(k, c)._assign(value)
+    work.weight_change[c] = change
+    return work.lanes.mask(change != 0.0)
+
+
+@ti.func
+def _set_cross(work: ti.template(), k: ti.i32, c: ti.i32, value: ti.template()):
+    change = value - work.cone_weight.at(k, c)
+    work.cone_weight.at(k, c)._assign(value)
+    work.cross_change[c] = change
+    return work.lanes.mask(change != 0.0)
+
+
+@ti.func
+def cone_along(
+    work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template(), with_cost: ti.template()
+):
+    """Twice the change of the cost from step 0 to `step` along Jv, and its first and second derivative there."""
+    mu = rows.mu[k]
+    before, speed = mu * rows.jar.at(k, 0), mu * rows.Jv.at(k, 0)
+    normal = before + step * speed
+    radius = _radius(work, rows, k, dim, step)
+    across, square = work.real(0.0), work.real(0.0)
+    for c in range(1, dim):
+        f = rows.friction.at(k, c - 1)
+        v = rows.Jv.at(k, c) * f
+        across += (rows.jar.at(k, c) * f + step * v) * v
+        square += v * v
+    zone = _zone(work, mu, normal, radius)
+    stiffness, zero = _stiffness(work, rows, k, mu), work.real(0.0)
+    soft = stiffness / (1.0 + mu * mu)
+    inverse = 1.0 / ti.max(radius, TINY)
+    sinking = speed - mu * (across * inverse)
+    excess = normal - mu * radius
+    bend = (square - (across * inverse) * (across * inverse)) * inverse
+    slope = ti.select(zone == HOLDS, stiffness * (normal * speed + across), soft * excess * sinking)
+    curve = ti.select(
+        zone == HOLDS, stiffness * (speed * speed + square), soft * (sinking * sinking - excess * mu * bend)
+    )
+    cost = zero
+    if ti.static(with_cost):
+        here = _radius(work, rows, k, dim, zero)
+        cost = _cost(work, zone, stiffness, mu, normal, radius)
+        cost -= _cost(work, _zone(work, mu, before, here), stiffness, mu, before, here)
+    return cost, ti.select(zone == FREE, zero, slope), ti.select(zone == FREE, zero, curve)
+
+
+@ti.func
+def _cost(
+    work: ti.template(),
+    zone: ti.template(),
+    stiffness: ti.template(),
+    mu: ti.template(),
+    normal: ti.template(),
+    radius: ti.template(),
+):
+    """Twice the cost."""
+    excess = normal - mu * radius
+    sliding = stiffness / (1.0 + mu * mu) * excess * excess
+    cost = ti.select(zone == HOLDS, stiffness * (normal * normal + radius * radius), sliding)
+    return ti.select(zone == FREE, work.real(0.0), cost)
+
+
+@ti.func
+def _radius(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template()):
+    """T at `step` along Jv."""
+    square = work.real(0.0)
+    for c in range(1, dim):
+        u = (rows.jar.at(k, c) + step * rows.Jv.at(k, c)) * rows.friction.at(k, c - 1)
+        square += u * u
+    return ti.sqrt(square)
+
+
+@ti.func
+def _zone(work: ti.template(), mu: ti.template(), normal: ti.template(), radius: ti.template()):
+    zone = ti.select(mu * normal + radius <= 0.0, work.real(HOLDS), work.real(SLIDES))
+    return ti.select(normal >= mu * radius, work.real(FREE), zone)
+
+
+@ti.func
+def _stiffness(work: ti.template(), rows: ti.template(), k: ti.i32, mu: ti.template()):
+    """The number s of contact k."""
+    return rows.stiffness(k, 1) / ti.max(mu * mu, TINY)
