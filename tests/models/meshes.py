@@ -1,6 +1,9 @@
 """Closed meshes made of numbers: vertices (n, 3) and faces (t, 3), counterclockwise from outside."""
 
+import itertools
+
 import numpy as np
+import trimesh
 
 Mesh = tuple[np.ndarray, np.ndarray]
 
@@ -55,6 +58,22 @@ def box_with_hole(outer: float, inner: float, height: float) -> Mesh:
         )
         faces += [corners for a, b, c, d in sides for corners in ((a, b, c), (a, c, d))]
     return np.concatenate(rings), np.array(faces)
+
+
+def mug(radius: float = 0.03, height: float = 0.07, wall: float = 0.005) -> Mesh:
+    """A cup of 16 sides that is open above, its bottom at z = 0, with a handle of short rods at y > 0; metres.
+
+    Two of its sides look along x, so that fingers can take it there.
+    """
+    profile = [(0, 0), (radius, 0), (radius, height), (radius - wall, height), (radius - wall, wall), (0, wall)]
+    cup = trimesh.creation.revolve(np.array(profile), sections=16)
+    cup.apply_transform(trimesh.transformations.rotation_matrix(np.pi / 16, (0, 0, 1)))
+    turn = np.linspace(-np.pi / 2, np.pi / 2, 6)
+    across, up = 0.3 * height * np.cos(turn), 0.3 * height * np.sin(turn)
+    bow = np.column_stack([np.zeros(6), radius - wall / 2 + across, height / 2 + up])
+    rods = [trimesh.creation.cylinder(0.8 * wall, segment=ends, sections=8) for ends in itertools.pairwise(bow)]
+    whole = trimesh.util.concatenate([cup, *rods])
+    return np.asarray(whole.vertices), np.asarray(whole.faces)
 
 
 def attributes(mesh: Mesh) -> str:
