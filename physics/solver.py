@@ -7,14 +7,14 @@ import numpy as np
 import torch
 
 from .arguments import as_count
-from .batch_numbers import numbers_for
+from .batch_numbers import numbers_for, on_host
 from .drivers.cpu import CpuDriver
 from .drivers.gpu import GpuDriver
 from .drivers.interface import STATE, ClosedSolverError, Driver, View
 from .drivers.settings import CONTACTS_FULL, NON_FINITE, Count
 from .model.model import Model
 from .overrides import Overrides
-from .parameters import on_host
+from .parameters import SolverParameters
 from .queries import SolverQueries
 from .readout.contacts import SOURCES as CONTACT_SOURCES
 from .readout.contacts import Contacts, batched_contacts
@@ -23,7 +23,6 @@ from .readout.inspection import inspect_numbers
 from .readout.returned import Trajectory
 from .retired import retire
 from .runtime import Runtime, ensure_runtime, lane_width
-from .shapes import SolverShapes
 from .state.fields import QUANTITIES
 from .state.sizes import solver_notes
 from .state.snapshot import LARGEST
@@ -31,7 +30,7 @@ from .state.snapshot import LARGEST
 __all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
 
 
-class RigidSolver(SolverShapes, SolverQueries):
+class RigidSolver(SolverParameters, SolverQueries):
     """Steps `num_envs` copies of one model at once.
 
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the
