@@ -110,6 +110,11 @@ class DeviceNumbers(HostNumbers):
         return None if index is None else torch.as_tensor(index, device=self._device)
 
 
+def on_host(index: Any) -> np.ndarray | None:
+    """Environment indices as numpy's; None for all."""
+    return index.cpu().numpy() if isinstance(index, torch.Tensor) else index
+
+
 def numbers_for(device: torch.device, dtype: torch.dtype, columns: bool) -> HostNumbers:
     """How a driver takes its numbers: in columns, on its device."""
     return DeviceNumbers(dtype, device) if columns else HostNumbers(dtype)

@@ -5,18 +5,11 @@ from typing import Any
 
 import torch
 
-from .batch_numbers import HostNumbers
-from .drivers.interface import Driver
-from .model.model import Model
+from .solver_part import SolverPart
 
 
-class SolverInputs:
+class SolverInputs(SolverPart):
     """The part of `RigidSolver` that takes them. They hold until they are written anew, or until a reset."""
-
-    model: Model
-    num_envs: int
-    _numbers: HostNumbers
-    _driver: Driver
 
     @property
     def ctrl(self) -> torch.Tensor:

@@ -3,29 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import torch
 
-from .batch_numbers import HostNumbers
-from .drivers.interface import Driver
-from .overrides import Overrides
-from .runtime import Runtime
+from .batch_numbers import on_host
+from .solver_part import SolverPart
 
 _SHOWN = ("body_iquat", "body_subtreemass", "geom_pos", "geom_quat", "cam_pos0", "cam_poscom0", "cam_mat0")
 """Fields of the model that `readout.derived` reads."""
 _SAVED = "parameters."
 
 
-class SolverParameters:
+class SolverParameters(SolverPart):
     """The part of `RigidSolver` that gives environments numbers of their own."""
-
-    num_envs: int
-    runtime: Runtime
-    device: torch.device
-    dtype: torch.dtype
-    _numbers: HostNumbers
-    _driver: Driver
-    _overrides: Overrides
 
     def set_parameters(self, name: str, values: Any, envs_idx: Any = None) -> None:
         """Give environments model numbers of their own, by MuJoCo's name, in its shape, units and frames.
@@ -89,8 +78,3 @@ class SolverParameters:
         names = [name for name in _SHOWN if name in self._overrides] if self._overrides else []
         found = {name: torch.from_numpy(self._overrides.get(name, on_host(index))) for name in names}
         return {name: numbers.to(self.device, self.dtype) for name, numbers in found.items()}
-
-
-def on_host(index: Any) -> np.ndarray | None:
-    """Environment indices as numpy's."""
-    return index.cpu().numpy() if isinstance(index, torch.Tensor) else index

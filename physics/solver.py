@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from .arguments import as_count
-from .batch_numbers import numbers_for
+from .batch_numbers import numbers_for, on_host
 from .drivers.cpu import CpuDriver
 from .drivers.gpu import GpuDriver
 from .drivers.interface import STATE, ClosedSolverError, Driver, View
@@ -15,7 +15,7 @@ from .drivers.settings import CONTACTS_FULL, NON_FINITE, Count
 from .inputs import SolverInputs
 from .model.model import Model
 from .overrides import Overrides
-from .parameters import on_host
+from .parameters import SolverParameters
 from .queries import SolverQueries
 from .readout.contacts import SOURCES as CONTACT_SOURCES
 from .readout.contacts import Contacts, batched_contacts
@@ -24,7 +24,6 @@ from .readout.inspection import inspect_numbers
 from .readout.returned import Trajectory
 from .retired import retire
 from .runtime import Runtime, ensure_runtime, lane_width
-from .shapes import SolverShapes
 from .state.fields import QUANTITIES
 from .state.sizes import solver_notes
 from .state.snapshot import LARGEST
@@ -33,7 +32,7 @@ from .states import SolverStates
 __all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
 
 
-class RigidSolver(SolverInputs, SolverStates, SolverShapes, SolverQueries):
+class RigidSolver(SolverInputs, SolverStates, SolverParameters, SolverQueries):
     """Steps `num_envs` copies of one model at once.
 
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the

@@ -11,10 +11,8 @@ import mujoco
 import numpy as np
 import torch
 
-from .batch_numbers import HostNumbers
-from .drivers.interface import Driver
 from .drivers.settings import Count
-from .model.model import Model
+from .solver_part import SolverPart
 
 _BITS = {
     name: int(getattr(mujoco.mjtState, f"mjSTATE_{name.upper()}"))
@@ -30,14 +28,10 @@ _ROUNDED = ("qpos", "qvel")
 """Those whose rounding is kept in a field of its own."""
 
 
-class SolverStates:
+class SolverStates(SolverPart):
     """The part of `RigidSolver` that takes and gives whole states."""
 
-    model: Model
-    num_envs: int
     edits: int
-    _numbers: HostNumbers
-    _driver: Driver
 
     def reset(self, envs_idx: Any = None, qpos: Any = None, qvel: Any = None) -> None:
         """What `RigidSolver` does."""

@@ -38,12 +38,12 @@ RANKS = {
     "physics.drivers": 11,
     "physics.readout": 11,
     "physics.overrides": 11,
-    "physics.parameters": 12,
+    "physics.solver_part": 12,
+    "physics.parameters": 13,
     "physics.rays": 12,
     "physics.queries": 13,
-    "physics.shapes": 13,
-    "physics.inputs": 12,
-    "physics.states": 12,
+    "physics.inputs": 13,
+    "physics.states": 13,
     "physics.solver": 15,
     "physics.rendering": 13,  # reads model and state; beside the solver, not above or below it
     "physics": 16,  # the door: what users import

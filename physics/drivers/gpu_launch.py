@@ -1,6 +1,7 @@
 """Launches, through Taichi, of kernels whose arrays are torch tensors: the GPU driver's, and those that draw."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import taichi as ti
@@ -20,10 +21,11 @@ class ColumnKernel:
 
     Args:
         make: returns the decorated function; called in Taichi's thread.
+        literals: the type of the numbers that are written in the kernel; by default the solver's precision.
     """
 
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self._make = make
+    def __init__(self, make: Callable[[], Any], literals: Any = None) -> None:
+        self._make, self._literals = make, literals
         self._traced: Any = None
         self._code: Any = None
 
@@ -40,7 +42,8 @@ class ColumnKernel:
         self._launch(arguments)
 
     def _compile(self, arguments: Sequence[Argument]) -> None:
-        _, self._traced, self._code = compiled(self._make, arguments)
+        with _literals_of(self._literals):
+            _, self._traced, self._code = compiled(self._make, arguments)
 
     def _launch(self, arguments: Sequence[Argument]) -> None:
         """A context serves one launch: on a GPU Taichi leaves in it where its copy of the arguments was."""
@@ -54,6 +57,18 @@ class ColumnKernel:
             else:
                 context.set_arg_float((i,), argument)
         ti.lang.impl.get_runtime().prog.launch_kernel(self._code, context)
+
+
+@contextmanager
+def _literals_of(dtype: Any) -> Iterator[None]:
+    """Trace the numbers written in kernels as `dtype`: Taichi gives them the runtime's default type at that time."""
+    runtime = ti.lang.impl.get_runtime()
+    before = runtime.default_fp
+    runtime.default_fp = before if dtype is None else dtype
+    try:
+        yield
+    finally:
+        runtime.default_fp = before
 
 
 def shared_column_kernel(runtime: Runtime, features: Features) -> ColumnKernel:

@@ -1,9 +1,11 @@
-"""Convex hulls as contacts see them: MuJoCo's polygons as triangles, their edges, and who is whose neighbour."""
+"""Convex hulls as contacts see them: MuJoCo's polygons, the same as triangles, their edges and normals."""
 
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+
+from .compiled_mesh import points_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,32 +29,39 @@ class Hull:
     edge_face: np.ndarray
 
 
+def hull_polygons(mjm: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Vertices that the hull of a compiled mesh has (n, 3), and its polygons, each by its corners, in MuJoCo's order.
+
+    Polygon k has the normal `mjm.mesh_polynormal[mjm.mesh_polyadr[mesh] + k]`. Where nothing can touch the mesh, MuJoCo
+    has made no hull: all vertices, and no polygon.
+    """
+    first, count = mjm.mesh_polyadr[mesh], mjm.mesh_polynum[mesh]
+    points = points_of(mjm, mesh).astype(float)
+    ranges = zip(mjm.mesh_polyvertadr[first : first + count], mjm.mesh_polyvertnum[first : first + count], strict=True)
+    polygons = [mjm.mesh_polyvert[adr : adr + number] for adr, number in ranges]
+    if not polygons:
+        return points, []
+    used = np.unique(np.concatenate(polygons))
+    number_of = np.zeros(len(points), int)
+    number_of[used] = np.arange(len(used))
+    return points[used], [number_of[polygon] for polygon in polygons]
+
+
 def hull_of(mjm: mujoco.MjModel, mesh: int) -> Hull | None:
     """The hull of a compiled mesh; None where MuJoCo has made none, because nothing can touch the mesh."""
-    polygons = range(mjm.mesh_polyadr[mesh], mjm.mesh_polyadr[mesh] + mjm.mesh_polynum[mesh])
+    vert, polygons = hull_polygons(mjm, mesh)
     if not polygons:
         return None
-    first = mjm.mesh_vertadr[mesh]
-    points = np.asarray(mjm.mesh_vert[first : first + mjm.mesh_vertnum[mesh]], float)
-    rings, normals = [], []
-    for p in polygons:
-        start = mjm.mesh_polyvertadr[p]
-        rings.append(np.asarray(mjm.mesh_polyvert[start : start + mjm.mesh_polyvertnum[p]], int))
-        normals.append(mjm.mesh_polynormal[p])
-    used = np.unique(np.concatenate(rings))
-    number = np.full(len(points), -1)
-    number[used] = np.arange(len(used))
     faces: list[tuple[int, int, int]] = []
     face_normals, sides = [], []
-    for ring, normal in zip(rings, normals, strict=True):
-        ring = number[ring]
+    for p, ring in enumerate(polygons, mjm.mesh_polyadr[mesh]):
         inside = range(1, len(ring) - 1)
         for k, (a, b) in enumerate(zip(ring, np.roll(ring, -1), strict=True)):
             triangle = len(faces) + min(max(k - 1, 0), len(inside) - 1)
             sides.append((min(a, b), max(a, b), triangle))
         faces += [(ring[0], ring[k], ring[k + 1]) for k in inside]
-        face_normals += [normal] * len(inside)
-    vert, face = points[used], np.array(faces, np.int32)
+        face_normals += [mjm.mesh_polynormal[p]] * len(inside)
+    face = np.array(faces, np.int32)
     edge, edge_face = _edges(np.array(sides))
     return Hull(vert, vertex_normals(vert, face), face, np.array(face_normals, float), edge, edge_face)
 
@@ -78,9 +87,3 @@ def vertex_normals(vert: np.ndarray, face: np.ndarray) -> np.ndarray:
         np.add.at(total, face[:, k], area)
     length = np.linalg.norm(total, axis=1, keepdims=True)
     return np.divide(total, length, out=np.zeros_like(total), where=length > 0)
-
-
-def volume_of(vert: np.ndarray, face: np.ndarray) -> float:
-    """Volume that triangles enclose, m3, negative if they look inwards."""
-    a, b, c = np.moveaxis(vert[face], 1, 0)
-    return float((a * np.cross(b, c)).sum() / 6.0)

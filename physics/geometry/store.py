@@ -10,8 +10,10 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
-from .hull import Hull, hull_of, volume_of
-from .visual import VisualGeometry, surface_of, visual_geometry
+from .compiled_mesh import points_of, surface_of, volume_of
+from .hull import Hull, hull_of
+from .names import type_name
+from .visual import VisualGeometry, visual_geometry
 
 WIDTH = 7
 """Numbers of a geom in `GeometryStore.data`."""
@@ -82,7 +84,7 @@ class GeometryStore:
         Raises:
             KeyError: for a type that no geom has.
         """
-        by_name = {_TYPES(t).name.removeprefix("mjGEOM_").lower(): t for t in DATA}
+        by_name = {type_name(t): t for t in DATA}
         found = by_name.get(kind) if isinstance(kind, str) else int(kind)
         if found not in DATA:
             raise KeyError(f"no geom is of type {kind!r}; there are {', '.join(by_name)}")
@@ -101,7 +103,8 @@ class GeometryStore:
             mesh = int(self._mjm.geom_dataid[g])
             if mesh not in meshes:
                 hull = slice(self.vert_start[g], self.vert_end[g])
-                meshes[mesh] = self.vert[hull] if hull.stop > hull.start else _all_points(self._mjm, mesh)
+                meshes[mesh] = self.vert[hull] if hull.stop > hull.start else points_of(self._mjm, mesh).astype(float)
+                meshes[mesh].flags.writeable = False
             found[int(g)] = meshes[mesh]
         return found
 
@@ -172,7 +175,7 @@ def _data(mjm: mujoco.MjModel, hulls: dict[int, Hull | None]) -> np.ndarray:
             hull = hulls.get(mesh)
             points, face = (hull.vert, hull.face) if hull is not None else surface_of(mjm, mesh)[::3]
             lower, upper = points.min(axis=0), points.max(axis=0)
-            data[g] = [*(lower + upper) / 2, *(upper - lower) / 2, volume_of(points, face)]
+            data[g] = [*(lower + upper) / 2, *(upper - lower) / 2, volume_of(points[face])]
         elif kind == int(_TYPES.mjGEOM_HFIELD):
             data[g, :4] = mjm.hfield_size[mesh]
         else:
@@ -200,10 +203,3 @@ def _rest(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
     data = mujoco.MjData(mjm)
     mujoco.mj_kinematics(mjm, data)
     return data.geom_xpos.copy(), data.geom_xmat.reshape(-1, 3, 3).copy()
-
-
-def _all_points(mjm: mujoco.MjModel, mesh: int) -> np.ndarray:
-    first = int(mjm.mesh_vertadr[mesh])
-    points = mjm.mesh_vert[first : first + int(mjm.mesh_vertnum[mesh])].astype(float)
-    points.flags.writeable = False
-    return points

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from .compiled_mesh import surface_of
+
 HIGHEST_VISIBLE_GROUP = 2
 """MuJoCo's viewer shows groups 0 to 2 by default."""
 _MESH_TYPES = (int(mujoco.mjtGeom.mjGEOM_MESH), int(mujoco.mjtGeom.mjGEOM_SDF))
+_COLOUR = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
 _UNSET_RGBA = np.array([0.5, 0.5, 0.5, 1.0], np.float32)  # MuJoCo's default: "use the material's colour"
 
 
@@ -46,10 +49,34 @@ def colour_of(mjm: mujoco.MjModel, geom: int) -> np.ndarray:
     return mjm.mat_rgba[material] if material >= 0 and np.array_equal(own, _UNSET_RGBA) else own
 
 
+def drawn_geoms(mjm: mujoco.MjModel) -> list[int]:
+    """Geoms that MuJoCo's viewer shows by default: groups 0 to 2 with some opacity."""
+    groups = np.clip(mjm.geom_group, 0, mujoco.mjNGROUP - 1)
+    return [g for g in range(mjm.ngeom) if groups[g] <= HIGHEST_VISIBLE_GROUP and colour_of(mjm, g)[3] > 0]
+
+
+def texture_of(mjm: mujoco.MjModel, geom: int) -> int:
+    """Id of the texture that colours a geom, by its material; -1 for none."""
+    material = mjm.geom_matid[geom]
+    return int(mjm.mat_texid[material, _COLOUR]) if material >= 0 else -1
+
+
+def flat_texture_of(mjm: mujoco.MjModel, geom: int) -> int:
+    """Id of a geom's texture if it is an image, -1 for none and for those of cubes and skies."""
+    texture = texture_of(mjm, geom)
+    return texture if texture >= 0 and mjm.tex_type[texture] == mujoco.mjtTexture.mjTEXTURE_2D else -1
+
+
+def pixels_of(mjm: mujoco.MjModel, texture: int) -> np.ndarray:
+    """Colours of a texture (height, width, 3), bytes, from its first row on; a single channel is grey."""
+    shape = int(mjm.tex_height[texture]), int(mjm.tex_width[texture]), int(mjm.tex_nchannel[texture])
+    pixels = mjm.tex_data[mjm.tex_adr[texture] :][: np.prod(shape)].reshape(shape)
+    return pixels[..., :3] if shape[2] >= 3 else pixels[..., [0, 0, 0]]
+
+
 def visual_geometry(mjm: mujoco.MjModel) -> VisualGeometry:
     """Collect what is drawn of a compiled model."""
-    groups = np.clip(mjm.geom_group, 0, mujoco.mjNGROUP - 1)
-    geoms = [g for g in range(mjm.ngeom) if groups[g] <= HIGHEST_VISIBLE_GROUP and colour_of(mjm, g)[3] > 0]
+    geoms = drawn_geoms(mjm)
     surfaces: dict[int, tuple[int, int, int, int]] = {}
     verts, normals, uvs, faces = [np.zeros((0, 3))], [np.zeros((0, 3))], [np.zeros((0, 2))], [np.zeros((0, 3), int)]
     ranges = np.zeros((len(geoms), 4), np.int64)
@@ -65,8 +92,6 @@ def visual_geometry(mjm: mujoco.MjModel) -> VisualGeometry:
                 all_of_them.append(own)
             sizes = [sizes[0] + len(vert), sizes[1] + len(face)]
         ranges[row] = surfaces[mesh]
-    material = np.array([int(mjm.geom_matid[g]) for g in geoms], np.int64)
-    role = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
     return VisualGeometry(
         geom=np.array(geoms, np.int64),
         vert_start=ranges[:, 0],
@@ -74,26 +99,10 @@ def visual_geometry(mjm: mujoco.MjModel) -> VisualGeometry:
         face_start=ranges[:, 2],
         face_end=ranges[:, 3],
         rgba=np.array([colour_of(mjm, g) for g in geoms], float).reshape(-1, 4),
-        material=material,
-        texture=np.array([int(mjm.mat_texid[m, role]) if m >= 0 else -1 for m in material], np.int64),
+        material=mjm.geom_matid[geoms].astype(np.int64),
+        texture=np.array([texture_of(mjm, g) for g in geoms], np.int64),
         vert=np.concatenate(verts),
         normal=np.concatenate(normals),
         uv=np.concatenate(uvs),
         face=np.concatenate(faces),
     )
-
-
-def surface_of(mjm: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Vertices, normals, uvs and faces of a compiled mesh, a vertex for each combination that a corner has."""
-    first, count = int(mjm.mesh_faceadr[mesh]), int(mjm.mesh_facenum[mesh])
-    rows = slice(first, first + count)
-    corners = [mjm.mesh_face[rows], mjm.mesh_facenormal[rows]]
-    with_uv = mjm.mesh_texcoordadr[mesh] >= 0
-    corners.append(mjm.mesh_facetexcoord[rows] if with_uv else np.zeros((count, 3), int))
-    kinds, number = np.unique(np.stack(corners, axis=2).reshape(-1, 3), axis=0, return_inverse=True)
-    vert = mjm.mesh_vert[mjm.mesh_vertadr[mesh] + kinds[:, 0]].astype(float)
-    normal = mjm.mesh_normal[mjm.mesh_normaladr[mesh] + kinds[:, 1]].astype(float)
-    uv = np.full((len(kinds), 2), np.nan)
-    if with_uv:
-        uv = mjm.mesh_texcoord[mjm.mesh_texcoordadr[mesh] + kinds[:, 2]].astype(float)
-    return vert, normal, uv, number.reshape(-1, 3)

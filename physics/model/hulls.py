@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
+from ..geometry.hull import hull_polygons
+
 GRID = 8
 """Cells along an edge of the cube of directions."""
 FEW = 32
@@ -36,9 +38,10 @@ class Hulls:
     def add(self, mjm: mujoco.MjModel, mesh: int) -> tuple[int, int, int]:
         """Append the hull of a mesh; its first vertex, their number, and its first cell of `grid` or -1."""
         first = len(self.corner_start)
-        points, hull = _hull(mjm, mesh)
+        points, polygons = hull_polygons(mjm, mesh)
         corners: list[list[tuple[tuple[int, ...], np.ndarray, int, int]]] = [[] for _ in points]
-        for p, face in enumerate(hull, mjm.mesh_polyadr[mesh]):
+        for p, polygon in enumerate(polygons, mjm.mesh_polyadr[mesh]):
+            face = polygon.tolist()
             kept = largest_quadrilateral(points[face])
             for i, v in enumerate(face):
                 after = [face[k] for k in sorted((k for k in kept if k != i), key=lambda k: (k - i) % len(face))][:3]
@@ -54,25 +57,13 @@ class Hulls:
                 self.normals.append(normal)
                 self.corner_face.append(number_of_face)
                 self.before.append(before)
-        return first, len(points), self._add_grid(points) if hull else -1
+        return first, len(points), self._add_grid(points) if polygons else -1
 
     def _add_grid(self, points: np.ndarray) -> int:
         if len(points) <= FEW:
             return -1
         self.grid.extend(int(v) for v in (grid_directions() @ points.T).argmax(axis=1))
         return len(self.grid) - 6 * GRID**2
-
-
-def _hull(mjm: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, list[list[int]]]:
-    """Vertices of a mesh that its hull has (n, 3), and the hull's faces by their numbers."""
-    start, first, count = mjm.mesh_vertadr[mesh], mjm.mesh_polyadr[mesh], mjm.mesh_polynum[mesh]
-    points = np.asarray(mjm.mesh_vert[start : start + mjm.mesh_vertnum[mesh]], float)
-    ranges = zip(mjm.mesh_polyvertadr[first : first + count], mjm.mesh_polyvertnum[first : first + count], strict=True)
-    faces = [mjm.mesh_polyvert[adr : adr + number] for adr, number in ranges]
-    used = np.unique(np.concatenate(faces)) if faces else np.arange(len(points))
-    number_of = np.zeros(len(points), int)
-    number_of[used] = np.arange(len(used))
-    return points[used], [[int(v) for v in number_of[face]] for face in faces]
 
 
 def grid_directions() -> np.ndarray:

@@ -151,8 +151,3 @@ def _own_or(mjm: mujoco.MjModel, own: np.ndarray, pairs: np.ndarray, mixed: np.n
     """What each pair has by hand, or what is mixed from its geoms."""
     number = number_by_hand(mjm, pairs)
     return np.where(number < 0, mixed, own[number]) if mjm.npair else mixed
-
-
-def type_name(geom_type: int) -> str:
-    """Return MJCF's name of a geom type."""
-    return mujoco.mjtGeom(int(geom_type)).name.removeprefix("mjGEOM_").lower()

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
+from ..geometry.names import type_name
 from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
-from .pairs import contacts_disabled, has_narrow_phase, idle_by_hand, possible_pairs, type_name
+from .pairs import contacts_disabled, has_narrow_phase, idle_by_hand, possible_pairs
 from .places import Places, Source
 from .rules import RULES, Rule
 

@@ -1,24 +1,23 @@
-"""Questions about geoms that no step asks: how far apart they are, whether they overlap, what rays meet."""
+"""Questions about geoms that no step asks: where they are, how far apart, whether they overlap, what rays meet."""
 
 import math
 from typing import Any
 
 import torch
 
-from ..drivers.interface import Driver
-from ..parameters import on_host
+from ..batch_numbers import on_host
 from .distances import OWN, SOURCES, DistanceQuery, Distances, geom_pairs
 from .rays import SolverRays
+from .shapes import SolverShapes
 
 __all__ = ["Distances", "SolverQueries"]
 
 _LEAST = 1e-300  # m: above the numbers that processors may take for zero
 
 
-class SolverQueries(SolverRays):
+class SolverQueries(SolverShapes, SolverRays):
     """The part of `RigidSolver` that answers them; their kernel is compiled, or loaded, when it is first needed."""
 
-    _driver: Driver
     _distances: DistanceQuery | None = None
 
     def distance(self, geom1: Any, geom2: Any, distmax: float = math.inf, envs_idx: Any = None) -> Distances:

@@ -1,16 +1,14 @@
 """Signed distances of geoms, for people: names and numbers in, tensors out."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 import taichi as ti
 import torch
-from taichi.lang import impl
 
 from ..drivers.gpu_launch import Argument, ColumnKernel
+from ..geometry.names import geom_ids, label
 from ..model.model import Model
 from ..readout.derived import matrix, multiply, rotate
 from ..runtime import Runtime
@@ -40,26 +38,6 @@ class Distances(NamedTuple):
     fromto: torch.Tensor
 
 
-class DoubleKernel(ColumnKernel):
-    """A kernel whose literals are float64, also where the solver runs in float32."""
-
-    def _compile(self, arguments: Sequence[Argument]) -> None:
-        with _float64_literals():
-            super()._compile(arguments)
-
-
-@contextmanager
-def _float64_literals() -> Iterator[None]:
-    """Trace the numbers written in kernels as float64; Taichi gives them the runtime's default type at that time."""
-    runtime = impl.get_runtime()
-    before = runtime.default_fp
-    runtime.default_fp = ti.f64
-    try:
-        yield
-    finally:
-        runtime.default_fp = before
-
-
 def geom_pairs(model: Model, geom1: Any, geom2: Any) -> np.ndarray:
     """Numbers (npairs, 2) of geoms that are given by number or name, one or many on each side.
 
@@ -68,31 +46,20 @@ def geom_pairs(model: Model, geom1: Any, geom2: Any) -> np.ndarray:
         IndexError: for a number of no geom.
         ValueError: for lists of different lengths, and for a geom type whose distance is unknown.
     """
-    sides = [_geoms(model.mj, side) for side in (geom1, geom2)]
+    sides = [_served(model.mj, side) for side in (geom1, geom2)]
     counts = {len(side) for side in sides}
     if len(counts - {1}) > 1:
         raise ValueError(f"{len(sides[0])} geoms 1 and {len(sides[1])} geoms 2: pairs need as many, or one of them")
     return np.stack(np.broadcast_arrays(*sides), axis=1)
 
 
-def _geoms(mj: mujoco.MjModel, given: Any) -> np.ndarray:
-    single = isinstance(given, (str, int, np.integer)) or (
-        isinstance(given, (np.ndarray, torch.Tensor)) and not given.ndim
-    )
-    return np.array([_geom(mj, geom) for geom in ([given] if single else given)], np.int64).reshape(-1)
-
-
-def _geom(mj: mujoco.MjModel, geom: Any) -> int:
-    """One geom's number."""
-    number = mj.geom(geom).id if isinstance(geom, str) else int(geom)
-    if not 0 <= number < mj.ngeom:
-        raise IndexError(f"geom {number}: the model has geoms 0 to {mj.ngeom - 1}")
-    if (kind := mj.geom_type[number]) in _UNSERVED:
-        name = mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower()
-        raise ValueError(
-            f"geom {number} ({mj.geom(number).name!r}) is a {name}: distances are of planes and convex shapes"
-        )
-    return number
+def _served(mj: mujoco.MjModel, given: Any) -> np.ndarray:
+    """Numbers of geoms whose distance can be measured."""
+    geoms = np.array(geom_ids(mj, given), np.int64)
+    unserved = geoms[np.isin(mj.geom_type[geoms], _UNSERVED)]
+    if len(unserved):
+        raise ValueError(f"{label(mj, unserved[0])} has no distance: distances are of planes and convex shapes")
+    return geoms
 
 
 class DistanceQuery:
@@ -187,8 +154,6 @@ class DistanceQuery:
         return [self._begins, *self._scratch[1:], workers, *steps]
 
 
-def shared_query_kernel(runtime: Runtime) -> DoubleKernel:
-    """The kernel of `measure`; made once, then shared, and compiled when it is first launched."""
-    if "distances" not in runtime.pool:
-        runtime.pool["distances"] = DoubleKernel(lambda: measure)
-    return runtime.pool["distances"]
+def shared_query_kernel(runtime: Runtime) -> ColumnKernel:
+    """The kernel of `measure`, in double precision; made once, then shared, and compiled when it is first launched."""
+    return runtime.pool.setdefault("distances", ColumnKernel(lambda: measure, literals=ti.f64))

@@ -3,31 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-
-from ..batch_numbers import HostNumbers, Known
-from ..model.model import Model
-from ..overrides import Overrides
-from ..parameters import on_host
+from ..batch_numbers import Known, on_host
 from ..rays.query import RayCaster, RayHits, as_rays
-from ..runtime import Runtime
+from ..solver_part import SolverPart
 
 
-class SolverRays:
+class SolverRays(SolverPart):
     """Rays among the geoms of all environments at once, at the poses of the last evaluation."""
 
-    model: Model
-    num_envs: int
-    device: torch.device
-    dtype: torch.dtype
-    runtime: Runtime
-    _numbers: HostNumbers
-    _overrides: Overrides
     _rays: RayCaster | None = None
-
-    def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
-        """Quantities by MuJoCo's names."""
-        raise NotImplementedError
 
     def ray(
         self,

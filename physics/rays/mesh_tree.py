@@ -12,6 +12,8 @@ from weakref import WeakKeyDictionary
 import mujoco
 import numpy as np
 
+from ..geometry.compiled_mesh import triangles_of
+
 MOST_IN_LEAF = 4
 ROUNDING = 2e-6
 """Share of a mesh's size by which its boxes are larger than what they hold: more than single precision rounds off where
@@ -59,7 +61,7 @@ def _built(mj: mujoco.MjModel, meshes: tuple[int, ...]) -> MeshTrees:
     trees, nodes, corners, faces, reach = [], [np.zeros((0, 6))], [np.zeros((0, 9))], [np.zeros(0, int)], []
     first_node = first_triangle = 0
     for mesh in meshes:
-        triangles = _triangles(mj, mesh)
+        triangles = triangles_of(mj, mesh)
         order, boxes = box_tree(triangles)
         depth = (len(boxes) + 1).bit_length() - 2
         trees.append([first_node, depth, first_triangle, len(triangles)])
@@ -83,12 +85,6 @@ def _built(mj: mujoco.MjModel, meshes: tuple[int, ...]) -> MeshTrees:
 
 def _nothing() -> tuple[np.ndarray, np.ndarray]:
     return np.zeros((1, 6), np.float32), np.zeros((1, 9), np.float32)
-
-
-def _triangles(mj: mujoco.MjModel, mesh: int) -> np.ndarray:
-    """Corners of a mesh's faces (t, 3, 3) in its frame, which is the geom's."""
-    vertices = mj.mesh_vert[mj.mesh_vertadr[mesh] :][: mj.mesh_vertnum[mesh]]
-    return vertices[mj.mesh_face[mj.mesh_faceadr[mesh] :][: mj.mesh_facenum[mesh]]]
 
 
 def box_tree(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

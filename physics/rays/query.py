@@ -8,10 +8,11 @@ import numpy as np
 import torch
 
 from ..drivers.gpu_launch import ColumnKernel
+from ..geometry.names import label
 from ..runtime import Runtime
 from .mesh_tree import mesh_trees
 from .ray_kernel import make_ray_kernel
-from .shapes import KIND_MESH, KINDS, label, reach
+from .shapes import KIND_MESH, KINDS, reach
 
 
 class RayHits(NamedTuple):

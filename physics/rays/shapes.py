@@ -28,12 +28,6 @@ KINDS = (KIND_PLANE, KIND_SPHERE, KIND_CAPSULE, KIND_ELLIPSOID, KIND_CYLINDER, K
 """What rays meet: all but height fields and signed distance functions."""
 
 
-def label(mj: mujoco.MjModel, geom: int) -> str:
-    """A geom's name, or number, and its type: for messages."""
-    kind = _TYPES(mj.geom_type[geom]).name.removeprefix("mjGEOM_").lower()
-    return f"{mj.geom(geom).name or f'geom {geom}'} ({kind})"
-
-
 def reach(kind: int, size: np.ndarray) -> np.ndarray:
     """Radius (m) of the sphere around geoms of one type, but for meshes, from their sizes (..., 3); 0 for planes."""
     if kind == KIND_PLANE:

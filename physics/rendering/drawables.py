@@ -1,9 +1,9 @@
 """The visible geoms of a model, as tables for the kernel.
 
-Drawn are the geoms that MuJoCo's viewer shows by default: groups 0 to 2 with some opacity. Colour is the geom's own, or
-its material's where the geom has none. A material with a flat 2D texture on a plane becomes a two-coloured checker;
-an untextured plane gets a faint one, so that motion over it can be seen. Meshes have more to show (`dress.py`). Height
-fields and signed-distance geoms are not drawn yet: they are named in `Drawables.left_out`.
+`geometry/visual.py` says which geoms are drawn, and in what colour. A material with a flat 2D texture on a plane
+becomes a two-coloured checker; an untextured plane gets a faint one, so that motion over it can be seen. Meshes have
+more to show (`dress.py`). Height fields and signed-distance geoms are not drawn yet: they are named in
+`Drawables.left_out`.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from ..geometry.names import label
+from ..geometry.visual import colour_of, drawn_geoms, flat_texture_of, pixels_of
 from ..rays.shapes import (
     KIND_BOX,
     KIND_CAPSULE,
@@ -20,7 +22,6 @@ from ..rays.shapes import (
     KIND_PLANE,
     KIND_SPHERE,
     KINDS,
-    label,
 )
 from .dress import Dress, bulk, dress
 from .look import Look
@@ -43,8 +44,6 @@ SECOND = 10  # 3 columns: the checker's other colour
 REPEAT = 13  # 3 columns, of a mesh's texture: how often it is repeated along both coordinates, and its shift
 PAINT_COLUMNS = 16
 
-_HIGHEST_VISIBLE_GROUP = 2
-_UNSET_RGBA = np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)  # MuJoCo's default: "use the material's colour"
 _LIGHT_GREY = 0.85
 
 
@@ -66,8 +65,7 @@ class Drawables:
 
 def drawables(mj: mujoco.MjModel, look: Look) -> Drawables:
     """Collect the visible geoms of `mj`."""
-    group = np.clip(mj.geom_group, 0, mujoco.mjNGROUP - 1)
-    visible = [g for g in range(mj.ngeom) if group[g] <= _HIGHEST_VISIBLE_GROUP and _rgba(mj, g)[3] > 0]
+    visible = drawn_geoms(mj)
     rows = [g for g in visible if mj.geom_type[g] in KINDS]
     dressed = dress(mj, rows)
     kind = [int(mj.geom_type[g]) for g in rows]
@@ -89,13 +87,6 @@ def drawables(mj: mujoco.MjModel, look: Look) -> Drawables:
         dress=dressed,
         left_out=tuple(label(mj, g) for g in visible if g not in rows),
     )
-
-
-def _rgba(mj: mujoco.MjModel, g: int) -> np.ndarray:
-    """Colour and opacity as MuJoCo's visualiser picks them: the geom's unless it is unset and a material has one."""
-    material = mj.geom_matid[g]
-    own = mj.geom_rgba[g]
-    return mj.mat_rgba[material] if material >= 0 and np.array_equal(own, _UNSET_RGBA) else own
 
 
 def _shape(mj: mujoco.MjModel, g: int, look: Look, dressed: Dress | None) -> list[float]:
@@ -121,7 +112,7 @@ def _core(kind: int, size: np.ndarray) -> tuple[float, float]:
 
 def _paint(mj: mujoco.MjModel, g: int, look: Look) -> np.ndarray:
     material = mj.geom_matid[g]
-    rgba = _rgba(mj, g)
+    rgba = colour_of(mj, g)
     row = np.zeros(PAINT_COLUMNS)
     row[ALPHA] = rgba[3]
     row[SPECULAR] = mj.mat_specular[material] if material >= 0 else 0.5
@@ -144,9 +135,8 @@ def _checker(mj: mujoco.MjModel, g: int, look: Look) -> tuple[np.ndarray, np.nda
     MuJoCo lays a 2D texture so that its centre falls on the plane's: texrepeat times over a finite plane, or texrepeat
     times per two metres if it is uniform or endless. A checker texture has two cells a side.
     """
-    material = mj.geom_matid[g]
-    texture = mj.mat_texid[material, mujoco.mjtTextureRole.mjTEXROLE_RGB] if material >= 0 else -1
-    if texture < 0 or mj.tex_type[texture] != mujoco.mjtTexture.mjTEXTURE_2D:
+    material, texture = mj.geom_matid[g], flat_texture_of(mj, g)
+    if texture < 0:
         return np.full(3, look.plain_floor[0]), np.full(3, look.plain_floor[1]), np.full(2, look.cell(mj.stat.extent))
     repeat = np.maximum(mj.mat_texrepeat[material], 1e-6)
     size = mj.geom_size[g, :2]
@@ -160,10 +150,9 @@ def _checker(mj: mujoco.MjModel, g: int, look: Look) -> tuple[np.ndarray, np.nda
 
 def _texture_tints(mj: mujoco.MjModel, texture: int) -> tuple[np.ndarray, np.ndarray]:
     """Median colours in [0, 1] of the quadrants at (+x, +y) and (-x, +y) of the plane: one of each of a checker."""
-    height, width, channels = mj.tex_height[texture], mj.tex_width[texture], mj.tex_nchannel[texture]
-    start = mj.tex_adr[texture]
-    pixels = mj.tex_data[start : start + height * width * channels].reshape(height, width, channels)
+    pixels = pixels_of(mj, texture)
+    height, width = pixels.shape[:2]
     upper = pixels[: (height + 1) // 2]
     halves = upper[:, width // 2 :], upper[:, : (width + 1) // 2]
-    tints = [np.resize(np.median(half.reshape(-1, channels), axis=0)[:3], 3) / 255 for half in halves]
+    tints = [np.median(half.reshape(-1, 3), axis=0) / 255 for half in halves]
     return tints[0], tints[1]

@@ -11,8 +11,11 @@ import mujoco
 import numpy as np
 import taichi as ti
 
+from ..geometry.compiled_mesh import triangles_of, volume_of
+from ..geometry.visual import flat_texture_of, pixels_of
 from ..rays.intersect import MISS
 from ..rays.mesh_tree import TRIANGLES, MeshTrees, mesh_trees
+from ..rays.shapes import KIND_MESH
 from ..rays.traced import Traced
 from .shading import vec3
 
@@ -46,7 +49,7 @@ class Dress:
 
 def dress(mj: mujoco.MjModel, geoms: list[int]) -> Dress | None:
     """Collect how the meshes among the geoms look; None if there is none."""
-    meshes = {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if _is_mesh(mj, g)}
+    meshes = {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if mj.geom_type[g] == KIND_MESH}
     if not meshes:
         return None
     trees = mesh_trees(mj, list(meshes.values()))
@@ -54,11 +57,11 @@ def dress(mj: mujoco.MjModel, geoms: list[int]) -> Dress | None:
     texels, placed, count = [np.zeros((1, 3), np.uint8)], {}, 1
     for row, mesh in meshes.items():
         rows[row, MESH] = trees.meshes.index(mesh)
-        texture = _texture(mj, geoms[row])
+        texture = flat_texture_of(mj, geoms[row])
         if texture < 0:
             continue
         if texture not in placed:
-            colours = _colours(mj, texture)
+            colours = pixels_of(mj, texture).reshape(-1, 3)
             placed[texture], count = count, count + len(colours)
             texels.append(colours)
         rows[row, FIRST_TEXEL:] = placed[texture], mj.tex_width[texture], mj.tex_height[texture]
@@ -68,29 +71,9 @@ def dress(mj: mujoco.MjModel, geoms: list[int]) -> Dress | None:
 
 def bulk(mj: mujoco.MjModel, mesh: int, half_length: float) -> tuple[float, float]:
     """Half length and radius of a capsule about z that is as long as a mesh, and takes no more room than it."""
-    vertices = mj.mesh_vert[mj.mesh_vertadr[mesh] :][: mj.mesh_vertnum[mesh]].astype(np.float64)
-    a, b, c = vertices[mj.mesh_face[mj.mesh_faceadr[mesh] :][: mj.mesh_facenum[mesh]]].transpose(1, 0, 2)
-    volume = max(0.0, float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6)
+    volume = max(0.0, volume_of(triangles_of(mj, mesh)))
     radius = min(np.cbrt(3 * volume / (4 * np.pi)), np.sqrt(volume / (2 * np.pi * max(half_length, 1e-9))))
     return max(0.0, half_length - radius), float(radius)
-
-
-def _is_mesh(mj: mujoco.MjModel, geom: int) -> bool:
-    return mj.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH
-
-
-def _texture(mj: mujoco.MjModel, geom: int) -> int:
-    """Id of the 2D texture of a geom's material, -1 if it has none."""
-    material = mj.geom_matid[geom]
-    texture = int(mj.mat_texid[material, mujoco.mjtTextureRole.mjTEXROLE_RGB]) if material >= 0 else -1
-    return texture if texture >= 0 and mj.tex_type[texture] == mujoco.mjtTexture.mjTEXTURE_2D else -1
-
-
-def _colours(mj: mujoco.MjModel, texture: int) -> np.ndarray:
-    """Colours of a texture (height * width, 3); a single channel is grey."""
-    channels, count = int(mj.tex_nchannel[texture]), int(mj.tex_height[texture]) * int(mj.tex_width[texture])
-    pixels = mj.tex_data[mj.tex_adr[texture] :][: count * channels].reshape(count, channels)
-    return pixels[:, :3] if channels >= 3 else pixels[:, [0, 0, 0]]
 
 
 def _repeat(mj: mujoco.MjModel, geom: int, mesh: int) -> tuple[float, float, float]:

@@ -1,31 +1,24 @@
 """Where the geoms of environments are: bounds and vertices in the world, as a solver's users ask for them."""
 
-import difflib
-from collections.abc import Sequence
 from typing import Any
 
 import mujoco
 import numpy as np
 import torch
 
-from .geometry.store import MESH_TYPES
-from .model.model import Model
-from .parameters import SolverParameters
-from .readout.bounds import corners_of_boxes, world_bounds, world_vertices
+from ..batch_numbers import on_host
+from ..geometry.names import geom_ids, label
+from ..geometry.store import MESH_TYPES
+from ..readout.bounds import corners_of_boxes, world_bounds, world_vertices
+from ..solver_part import SolverPart
 
 _MOVE = ("body_pos", "body_quat", "geom_pos", "geom_quat")
 """Numbers of the model that, where environments have their own, move what otherwise stands still."""
 _BOX = int(mujoco.mjtGeom.mjGEOM_BOX)
 
 
-class SolverShapes(SolverParameters):
+class SolverShapes(SolverPart):
     """The part of `RigidSolver` that says where geoms are."""
-
-    model: Model
-
-    def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
-        """Quantities by name: what `RigidSolver` does."""
-        raise NotImplementedError
 
     def geom_aabb(self, geoms: Any = None, envs_idx: Any = None) -> torch.Tensor:
         """Bounds of geoms in the world, as tight as their types allow (n, k, 2, 3), m; see `get` for when.
@@ -39,10 +32,10 @@ class SolverShapes(SolverParameters):
             envs_idx: indices of environments; None for all.
 
         Raises:
-            KeyError: for a geom that the model does not have, with the nearest names.
-            IndexError: for an environment that does not exist.
+            KeyError: for an unknown name, with the nearest ones.
+            IndexError: for a geom or environment that does not exist.
         """
-        ids = range(self.model.mj.ngeom) if geoms is None else self._geom_ids(geoms)
+        ids = range(self.model.mj.ngeom) if geoms is None else geom_ids(self.model.mj, geoms)
         pos, mat = self._poses(envs_idx)
         rows = torch.as_tensor(list(ids), dtype=torch.int64, device=pos.device)
         size = self._sizes(envs_idx)[:, rows]
@@ -60,11 +53,11 @@ class SolverShapes(SolverParameters):
             visual: of a mesh, what is drawn of it (`model.geometry.vgeoms`).
 
         Raises:
-            KeyError: for a geom that the model does not have, with the nearest names.
+            KeyError: for an unknown name, with the nearest ones.
+            IndexError: for a geom or environment that does not exist.
             ValueError: for a geom without vertices: a round one, a plane; with `visual` one that is not drawn.
-            IndexError: for an environment that does not exist.
         """
-        (g,) = self._geom_ids(geom)
+        (g,) = geom_ids(self.model.mj, geom)
         store = self.model.geometry
         count = self.num_envs if envs_idx is None else len(self._numbers.environments(envs_idx, self.num_envs))
         still = bool(store.static[g]) and not any(name in self._overrides for name in _MOVE)
@@ -80,17 +73,16 @@ class SolverShapes(SolverParameters):
         return world_vertices(points, pos[:, g], mat[:, g])
 
     def _points(self, g: int, visual: bool) -> np.ndarray:
-        store, name = self.model.geometry, self.model.mj.geom(g).name or f"#{g}"
+        store, named = self.model.geometry, label(self.model.mj, g)
         if visual:
             vgeoms = store.vgeoms
             row = np.flatnonzero(vgeoms.geom == g)
             first, end = (int(ends[row].sum()) for ends in (vgeoms.vert_start, vgeoms.vert_end))
             if first == end:
-                raise ValueError(f"geom '{name}' is not drawn as a mesh: it has no visual vertices")
+                raise ValueError(f"{named} is not drawn as a mesh: it has no visual vertices")
             return vgeoms.vert[first:end]
         if int(store.type[g]) not in MESH_TYPES:
-            kind = mujoco.mjtGeom(int(store.type[g])).name.removeprefix("mjGEOM_").lower()
-            raise ValueError(f"geom '{name}' is a {kind}: it has no vertices (meshes and boxes have)")
+            raise ValueError(f"{named} has no vertices: meshes and boxes have")
         return store.outline[g]
 
     def _poses(self, envs_idx: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -100,25 +92,9 @@ class SolverShapes(SolverParameters):
     def _sizes(self, envs_idx: Any) -> torch.Tensor:
         """geom_size (n, ngeom, 3) where environments have their own, else (1, ngeom, 3)."""
         if "geom_size" in self._overrides:
-            return self.get_parameters("geom_size", envs_idx).to(device=self.device, dtype=self.dtype)
+            index = self._numbers.environments(envs_idx, self.num_envs)
+            return self._tensor(self._overrides.get("geom_size", on_host(index)))
         return self._tensor(self.model.mj.geom_size)[None]
 
     def _tensor(self, values: np.ndarray) -> torch.Tensor:
         return torch.tensor(np.asarray(values), dtype=self.dtype, device=self.device)
-
-    def _geom_ids(self, geoms: Any) -> list[int]:
-        single = isinstance(geoms, str) or np.ndim(geoms) == 0
-        return [self._geom_id(geom) for geom in ([geoms] if single else geoms)]
-
-    def _geom_id(self, geom: Any) -> int:
-        mjm = self.model.mj
-        if isinstance(geom, str):
-            found = mujoco.mj_name2id(mjm, mujoco.mjtObj.mjOBJ_GEOM, geom)
-            if found < 0:
-                near = difflib.get_close_matches(geom, [mjm.geom(g).name for g in range(mjm.ngeom)], 3)
-                hint = f"; did you mean {' or '.join(near)}?" if near else ""
-                raise KeyError(f"no geom is named {geom!r}{hint}")
-            return int(found)
-        if not 0 <= int(geom) < mjm.ngeom:
-            raise KeyError(f"no geom has the id {geom}; there are {mjm.ngeom}")
-        return int(geom)

@@ -1,0 +1,29 @@
+"""What the parts of `RigidSolver` (`inputs.py`, `states.py`, `parameters.py`, `queries/`) read of it and of each other."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .batch_numbers import HostNumbers
+from .drivers.interface import Driver
+from .model.model import Model
+from .overrides import Overrides
+from .runtime import Runtime
+
+
+class SolverPart:
+    """Base of the parts of `RigidSolver`, which sets these attributes."""
+
+    model: Model
+    num_envs: int
+    runtime: Runtime
+    device: torch.device
+    dtype: torch.dtype
+    _numbers: HostNumbers
+    _driver: Driver
+    _overrides: Overrides
+
+    def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
+        """Quantities by MuJoCo's names."""
+        raise NotImplementedError
