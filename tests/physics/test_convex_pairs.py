@@ -81,6 +81,8 @@ def support(mjm: mujoco.MjModel, data: mujoco.MjData, g: int, direction: np.ndar
         point = size * size * local / np.linalg.norm(size * local)
     elif kind == "BOX":
         point = size * np.sign(local)
+    elif kind == "PLANE":  # along its normal
+        point = np.zeros(3)
     else:
         point = size[0] * local + np.array([0, 0, size[1] * np.sign(local[2])])
     return data.geom_xpos[g] + axes @ point
@@ -97,39 +99,51 @@ def geoms(mjm: mujoco.MjModel, k: int) -> np.ndarray:
     return np.array(sorted(pair, key=lambda g: mjm.geom_type[g]))
 
 
-def poses(mjm: mujoco.MjModel) -> np.ndarray:
-    """Any orientation, or with sides parallel up to 0.1 rad; from deep inside to the end of reach, often just there."""
+def poses(mjm: mujoco.MjModel, pairs: list[tuple[str, str]] = PAIRS, count: int = POSES, far: float = 0) -> np.ndarray:
+    """Any orientation, or with sides parallel up to 0.1 rad; from deep inside to the end of reach, often just there.
+
+    A share `far` of them is farther apart, and as many others are turned by 45 degrees, edge to edge.
+    """
     rng = np.random.default_rng(0)
-    qpos, data = np.tile(mjm.qpos0, (POSES, 1)), mujoco.MjData(mjm)
+    qpos, data = np.tile(mjm.qpos0, (count, 1)), mujoco.MjData(mjm)
     mujoco.mj_kinematics(mjm, data)
-    for k in range(len(PAIRS)):
-        turn = rng.standard_normal((POSES, 4))
-        flat = rng.random(POSES) < 0.6
-        quarter = np.array([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]])[rng.integers(4, size=POSES)]
-        tilt = np.array([0, 0, 1e-3, 1e-2, 3e-2, 0.1])[rng.integers(6, size=POSES)]
+    for k, (first, _) in enumerate(pairs):
+        fixed, moving = mjm.geom(f"fixed{k}").id, mjm.geom(f"moving{k}").id
+        turn = rng.standard_normal((count, 4))
+        flat = rng.random(count) < 0.6
+        quarter = np.array([[1.0, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]])[rng.integers(4, size=count)]
+        tilt = np.array([0, 0, 1e-3, 1e-2, 3e-2, 0.1])[rng.integers(6, size=count)]
+        way = rng.standard_normal((count, 3))
+        along = rng.random(count) < 0.5
+        way[along] = (np.eye(3)[rng.integers(3, size=count)] * rng.choice([-1, 1], (count, 1)))[along]
+        gap = np.where(rng.random(count) < 0.7, rng.uniform(-0.01, REACH, count), rng.uniform(-0.1, 0, count))
+        if far:
+            kind = rng.random(count)
+            gap[kind < far] = rng.uniform(REACH, 0.3, count)[kind < far]
+            edges = kind > 1 - far
+            flat |= edges
+            quarter[edges, 1:] *= np.tan(np.pi / 8)
+            way[edges] = rng.choice([-1, 1], (count, 3))[edges] * (rng.random((count, 3)) < 2 / 3)[edges] + 1e-9
         turn[flat] = (quarter + tilt[:, None] * turn)[flat]
         turn /= np.linalg.norm(turn, axis=1)[:, None]
-        way = rng.standard_normal((POSES, 3))
-        along = rng.random(POSES) < 0.5
-        way[along] = (np.eye(3)[rng.integers(3, size=POSES)] * rng.choice([-1, 1], (POSES, 1)))[along]
+        if first == "plane":
+            way[:] = data.geom_xmat[fixed].reshape(3, 3)[:, 2]
         way /= np.linalg.norm(way, axis=1)[:, None]
-        gap = np.where(rng.random(POSES) < 0.7, rng.uniform(-0.01, REACH, POSES), rng.uniform(-0.1, 0, POSES))
-        fixed, moving = mjm.geom(f"fixed{k}").id, mjm.geom(f"moving{k}").id
-        for env in range(POSES):
+        for env in range(count):
             qpos[env, 7 * k + 3 : 7 * k + 7] = turn[env]
             mujoco.mju_quat2Mat(data.geom_xmat[moving], turn[env])
-            far = gap_along(mjm, data, np.array([fixed, moving]), way[env])
+            apart = gap_along(mjm, data, np.array([fixed, moving]), way[env])
             aside = np.cross(way[env], rng.standard_normal(3)) * 0.03
-            qpos[env, 7 * k : 7 * k + 3] += way[env] * (gap[env] - far) + aside
+            qpos[env, 7 * k : 7 * k + 3] += way[env] * (gap[env] - apart) + aside
     return qpos
 
 
 def listed(mjm: mujoco.MjModel, pairs: np.ndarray, dist: np.ndarray, pos: np.ndarray, frame: np.ndarray) -> dict:
-    """For each pair its contacts: distance, place, normal; (n, 7). Geoms that move come behind those of the world."""
+    """For each pair its contacts: distance, place, normal; (n, 7). Geoms that move come behind as many of the world."""
     found: dict[int, list] = {}
     rows = zip(np.reshape(pairs, (-1, 2)), np.reshape(dist, -1), np.reshape(pos, (-1, 3)), strict=True)
     for (pair, far, place), normal in zip(rows, np.reshape(frame, (-1, 9))[:, :3], strict=True):
-        found.setdefault(int(pair.max()) - len(PAIRS), []).append([far, *place, *normal])
+        found.setdefault(int(pair.max()) - mjm.ngeom // 2, []).append([far, *place, *normal])
     return {k: np.array(contacts) for k, contacts in found.items()}
 
 
@@ -152,15 +166,15 @@ def theirs(mjm: mujoco.MjModel, qpos: np.ndarray) -> list[dict]:
     return found
 
 
-def same(mine: np.ndarray | None, yours: np.ndarray | None) -> bool:
-    """Whether two sets of contacts are one: distances and places to 1e-5, normals to 0.06 degrees."""
+def same(mine: np.ndarray | None, yours: np.ndarray | None, length: float = 1e-5, turn: float = 1e-3) -> bool:
+    """Whether two sets of contacts are one: distances and places to `length` (m), normals to `turn` (0.06 degrees)."""
     if mine is None or yours is None or len(mine) != len(yours):
         return mine is None and yours is None
     left = list(yours)
     for contact in mine:
         best = min(range(len(left)), key=lambda i: np.abs(left[i] - contact).max())
         error = np.abs(left.pop(best) - contact)
-        if error[:4].max() > 1e-5 or error[4:].max() > 1e-3:
+        if error[:4].max() > length or error[4:].max() > turn:
             return False
     return True
 

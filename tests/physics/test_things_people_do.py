@@ -30,12 +30,12 @@ SHAPES = {
     "stone": 'type="mesh" mesh="stone"',
 }
 GROUNDS = {
-    "plane": '<geom type="plane" size="5 5 1" {0}/>',
-    "slope": '<geom type="plane" size="5 5 1" euler="5 0 0" {0}/>',
+    "plane": '<geom type="plane" size=".45 .45 .1" {0}/>',
+    "slope": '<geom type="plane" size=".45 .45 .1" euler="5 0 0" {0}/>',
     "table": '<geom type="box" size=".4 .4 .1" pos="0 0 -.1" {0}/>',
-    "cube": '<geom type="plane" size="5 5 1" {0}/><body name="under {1}" pos="0 0 .1"><freejoint/>'
+    "cube": '<geom type="plane" size=".45 .45 .1" {0}/><body name="under {1}" pos="0 0 .1"><freejoint/>'
     '<geom type="box" size=".1 .1 .1" mass="2" {0}/></body>',
-    "can": '<geom type="plane" size="5 5 1" {0}/><body name="under {1}" pos="0 0 .1"><freejoint/>'
+    "can": '<geom type="plane" size=".45 .45 .1" {0}/><body name="under {1}" pos="0 0 .1"><freejoint/>'
     '<geom type="cylinder" size=".12 .1" mass="2" {0}/></body>',
 }
 ROLLS = {("pill", "slope"), ("egg", "slope"), ("stone", "slope")}  # which need not stay

@@ -93,6 +93,8 @@ def table(rows: dict[str, list[dict]]) -> str:
         f"`rollout`: {STEPS} steps without re-sync, in units of the spread of MuJoCo's own twins that start one "
         f"rounding apart (at most {WITHIN:.0f}). Bold: beyond the tolerance.",
         "",
+        "What is proven of every pair of shapes is in [pairs.md](pairs.md).",
+        "",
         "| " + " | ".join(head) + " |",
         "|" + "---|" * len(head),
     ]
