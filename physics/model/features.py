@@ -6,7 +6,7 @@ import numpy as np
 
 from .model import Model
 from .pair_table import PAIR_TABLE
-from .solver_choice import CG
+from .solver_choice import CG, MPR, TILTS
 
 _FREE, _BALL, _SLIDE = 0, 1, 2
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3
@@ -29,6 +29,8 @@ class Features:
         cg: conjugate gradients instead of Newton's method.
         pairs_by_hand: pairs of geoms have contact parameters of their own.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
+        mpr: convex shapes by Minkowski portal refinement first.
+        tilts: more contacts of convex shapes by small turns.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -40,6 +42,8 @@ class Features:
     cg: bool
     pairs_by_hand: bool = False
     sweep: bool = False
+    mpr: bool = False
+    tilts: bool = False
     parameters: bool = False
 
     @staticmethod
@@ -58,6 +62,8 @@ class Features:
             cg=model.solver == CG,
             pairs_by_hand=model.sizes["nhand"] > 0,
             sweep=model.sizes["nsweep"] > 0,
+            mpr=convex and model.convex == MPR,
+            tilts=convex and model.manifold == TILTS,
         )
 
 
