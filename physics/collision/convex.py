@@ -36,10 +36,12 @@ from .gjk import (
     start_search,
 )
 from .manifold import put_flat_contacts
+from .mpr import seek_portal
 from .pairs_by_hand import detection_distance
 from .poses import root_of
 from .primitives import zero_vector
-from .support import core_radius, place_geoms, support
+from .support import SPHERE, core_radius, place_geoms, support
+from .tilts import begin_turns, put_tilted, turn_geom, untilted
 from .work_list import in_each_lane, put_point
 
 NEAR = 1e-9
@@ -74,8 +76,11 @@ class Limits(LaneValue):
 
 @ti.func
 def convex_convex(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
-    """One contact, or up to four of flat sides."""
-    in_each_lane(_contacts, model, work, g1, g2, near)
+    """One contact, or up to four of flat sides, or up to five by tilts."""
+    if ti.static(model.has.tilts):
+        in_each_lane(_tilted_contacts, model, work, g1, g2, near)
+    else:
+        in_each_lane(_contacts, model, work, g1, g2, near)
 
 
 @ti.func
@@ -83,9 +88,48 @@ def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
     """In one lane, whose views are `model` and `one`."""
     place_geoms(model, one, g1, g2)
     limits = search_limits(model, one, g1, g2, detection_distance(model, g1, g2))
-    search = seek(model, one, g1, g2, limits, FOUND)
+    search = _search(model, one, g1, g2, limits)
     if search.phase == FOUND:
         _put_contact(model, one, g1, g2, search, limits)
+
+
+@ti.func
+def _tilted_contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
+    """As `_contacts`, in a loop around the only search: as the geoms are, and with geom 2 in every turn."""
+    place_geoms(model, one, g1, g2)
+    limits = search_limits(model, one, g1, g2, detection_distance(model, g1, g2))
+    tilt = untilted(one)
+    while tilt.turn <= tilt.turns:
+        turn_geom(one, tilt)
+        search = _search(model, one, g1, g2, limits)
+        if search.phase == FOUND:
+            face, between, on1 = touching_face(one, search, limits.seen)
+            normal = one.ccd_normal[face]
+            if tilt.turn > 0:
+                put_tilted(model, one, g1, g2, tilt, on1, between, normal)
+            else:
+                middle = _middle(model, one, g1, g2, on1, between, normal)
+                if _put_first(model, one, g1, g2, search, face, middle) == 1 and model.geom_type[g1] != SPHERE:
+                    begin_turns(one, tilt, middle, normal)
+        tilt.turn += 1
+
+
+@ti.func
+def _search(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, limits: ti.template()):
+    """By the method that the model asks for."""
+    if ti.static(model.has.mpr):
+        return _by_portal(model, one, g1, g2, limits)
+    else:
+        return seek(model, one, g1, g2, limits, FOUND)
+
+
+@ti.func
+def _by_portal(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, limits: ti.template()):
+    """By MPR, and by GJK and EPA where that has no answer."""
+    search = seek_portal(model, one, g1, g2, limits)
+    if search.phase == DISTANCE:
+        search = seek(model, one, g1, g2, limits, FOUND)
+    return search
 
 
 @ti.func
@@ -190,12 +234,40 @@ def _put_contact(
     model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, search: ti.template(), limits: ti.template()
 ):
     """The contact at the polytope's face that is nearest to the origin, or those of flat sides there."""
-    lanes = one.ccd_lanes
     face, between, on1 = touching_face(one, search, limits.seen)
-    normal = one.ccd_normal[face]
+    middle = _middle(model, one, g1, g2, on1, between, one.ccd_normal[face])
+    _put_first(model, one, g1, g2, search, face, middle)
+
+
+@ti.func
+def _middle(
+    model: ti.template(),
+    one: ti.template(),
+    g1: ti.i32,
+    g2: ti.i32,
+    on1: ti.template(),
+    between: ti.template(),
+    normal: ti.template(),
+):
+    """Between the nearest points, seen from geom 1's centre; `on1` is that of its core, `between` the way from 2's."""
     radius1, radius2 = core_radius(model, one, g1), core_radius(model, one, g2)
-    dist = -one.ccd_height[search.chosen] - radius1 - radius2
-    middle = on1 - between * 0.5 + normal * (0.5 * (radius1 - radius2))
+    return on1 - between * 0.5 + normal * (0.5 * (radius1 - radius2))
+
+
+@ti.func
+def _put_first(
+    model: ti.template(),
+    one: ti.template(),
+    g1: ti.i32,
+    g2: ti.i32,
+    search: ti.template(),
+    face: ti.i32,
+    middle: ti.template(),
+):
+    """The contact there, or those of flat sides. Returns 1 where it is alone."""
+    lanes, alone = one.ccd_lanes, 0
+    normal = one.ccd_normal[face]
+    dist = -one.ccd_height[search.chosen] - core_radius(model, one, g1) - core_radius(model, one, g2)
     pos = root_of(model, one, g1) + one.geom_offset[g1] + one.precise_lanes.cast(middle)
     contact = ContactPoint(dist, pos, normal, zero_vector(lanes))
     if dist < detection_distance(model, g1, g2):
@@ -204,3 +276,5 @@ def _put_contact(
             found = put_flat_contacts(model, one, g1, g2, one.ccd_corners[face], normal)
         if found == 0:
             put_point(one, 0, contact, lanes.real(1.0))
+            alone = 1
+    return alone

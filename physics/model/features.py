@@ -7,7 +7,7 @@ import numpy as np
 
 from .model import Model
 from .pair_table import PAIR_TABLE
-from .solver_choice import CG
+from .solver_choice import CG, MPR, TILTS
 
 _FREE, _BALL, _SLIDE = 0, 1, 2
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3
@@ -34,6 +34,8 @@ class Features:
         joint_forces: ranges of what all actuators together do to a joint.
         friction_loss: dofs have friction loss.
         elliptic: contacts have elliptic friction cones.
+        mpr: convex shapes by Minkowski portal refinement first.
+        tilts: more contacts of convex shapes by small turns.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -49,6 +51,8 @@ class Features:
     joint_forces: bool = False
     friction_loss: bool = False
     elliptic: bool = False
+    mpr: bool = False
+    tilts: bool = False
     parameters: bool = False
 
     @staticmethod
@@ -71,6 +75,8 @@ class Features:
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
             elliptic=has_elliptic_cones(model),
             friction_loss=model.sizes["nfriction"] > 0,
+            mpr=convex and model.convex == MPR,
+            tilts=convex and model.manifold == TILTS,
         )
 
 

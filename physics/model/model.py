@@ -23,8 +23,8 @@ class Model:
 
     Make one with `from_mjcf`, `from_mjspec` or `from_mjmodel`; options of the file (`timestep`, `integrator`,
     `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be overridden by keyword;
-    `solver="auto"`, `max_contacts`, `broad_phase` and `ignore_reference_overlaps` are Tumble's own. With the last,
-    pairs of geoms that overlap at the reference pose (qpos0) make no contacts, and `notes` lists them.
+    `solver="auto"`, `max_contacts`, `broad_phase`, `convex`, `manifold` and `ignore_reference_overlaps` are Tumble's
+    own. With the last, pairs of geoms that overlap at the reference pose (qpos0) make no contacts; `notes` lists them.
 
     Attributes:
         mj: the compiled `mujoco.MjModel`; treat it as read-only.
@@ -35,6 +35,8 @@ class Model:
         max_contacts: most contacts that an environment can have at once: the option `max_contacts`, or a rule.
         broad_phase: "pairs", a list of all pairs of geoms that can touch, or "sweep", which finds those that are near:
             the option `broad_phase`, or the rule of `broad_phase.choose_broad_phase`. Results are the same.
+        convex: "gjk", or "mpr": the option `convex`.
+        manifold: "mujoco", or "tilts": the option `manifold`.
         row_pairs: pairs of geoms that can touch, for each row of the pair table.
         rubs: whether contacts with friction are possible.
         stiffest: of the reference accelerations of all contacts that there can be, the stiffest (1/s^2).
@@ -48,6 +50,7 @@ class Model:
         loaded, support = check_supported(loaded, strict)
         self.mj, self._spec = loaded.mjm, loaded.spec
         self.notes = [*loaded.notes, *support.notes]
+        self.convex, self.manifold = choices.convex, choices.manifold
         self.solver, notes = choose_solver(self.mj, choices.solver)
         self.notes += notes
         self.unused = [str(finding) for finding in support.unused]
@@ -110,7 +113,10 @@ class Model:
             decompose: meshes or geoms that touch as convex pieces instead of as their hull, by name: a list, or a
                 mapping to options of `coacd.run_coacd` such as {"mug": {"threshold": 0.1}}; True for all that touch.
             maxhullvert: most vertices of the hull of every mesh, or of meshes by name, as MJCF's attribute of a mesh.
-            options: overrides of mjOption's fields.
+            options: overrides of mjOption's fields, and Tumble's own. convex="mpr": convex shapes that no closed form
+                serves are sought by Minkowski portal refinement, and by GJK and EPA only where that is not exact;
+                "gjk" (default): always by these. manifold="tilts": where such shapes have one contact, they get up to
+                four more by turns of `collision.tilts.ANGLE`; "mujoco" (default): those that MuJoCo has.
 
         Raises:
             ModelLoadError: the file or one of a mesh is missing or broken, MuJoCo cannot compile it, or it has numbers

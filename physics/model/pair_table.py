@@ -8,6 +8,9 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+TILTED = 5
+"""Most contacts of a pair of convex shapes by tilts."""
+
 
 class PairType(NamedTuple):
     """A row.
@@ -30,6 +33,10 @@ class PairType(NamedTuple):
     def routine(self) -> str:
         """Name of the function that finds its contacts."""
         return self.served or f"{self.type1}_{self.type2}".lower()
+
+    def most_contacts(self, tilts: bool) -> int:
+        """How many contacts a pair can have, with those that `collision.tilts` finds or without."""
+        return max(self.contacts, TILTED) if tilts and self.served and self.type1 != "SPHERE" else self.contacts
 
     @property
     def types(self) -> tuple[int, int]:

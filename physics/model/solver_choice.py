@@ -17,6 +17,10 @@ from .broad_phase import LIST, SWEEP
 from .pairs import collides
 
 NEWTON, CG = "newton", "cg"
+GJK, MPR = "gjk", "mpr"
+"""Values of the option `convex`."""
+MUJOCO, TILTS = "mujoco", "tilts"
+"""Values of the option `manifold`."""
 SPARE_CONTACTS, CONTACTS_OF_ROUND, CONTACTS_OF_FACES = 32, 6, 24
 CROWD = 8
 """Trees that may touch one another from which on they are a crowd (measured: `tumble bench scenes`)."""
@@ -32,12 +36,16 @@ class Choices(NamedTuple):
         max_contacts: most contacts of an environment; None: `default_max_contacts`.
         broad_phase: "pairs" or "sweep"; None: `broad_phase.choose_broad_phase`.
         ignore_reference_overlaps: pairs of geoms that overlap at the reference pose make no contacts.
+        convex: "gjk" or "mpr": how convex shapes that no closed form serves are found to overlap, and how deep.
+        manifold: "mujoco" or "tilts": whether they have more contacts where no flat sides meet.
     """
 
     solver: bool
     max_contacts: int | None
     ignore_reference_overlaps: bool = False
     broad_phase: str | None = None
+    convex: str = GJK
+    manifold: str = MUJOCO
 
 
 NO_CHOICES = Choices(False, None)
@@ -56,14 +64,25 @@ def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, obje
     ignored = rest.pop("ignore_reference_overlaps", False)
     if not isinstance(ignored, (bool, np.bool_)):
         raise ValueError(f"option ignore_reference_overlaps: {ignored!r} is not True or False")
-    broad = rest.pop("broad_phase", None)
-    if broad not in (None, LIST, SWEEP):
-        raise ValueError(f"option broad_phase: {broad!r} is neither '{LIST}' nor '{SWEEP}'")
+    broad = _take_name(rest, "broad_phase", None, (LIST, SWEEP))
+    convex, manifold = (
+        _take_name(rest, "convex", GJK, (GJK, MPR)),
+        _take_name(rest, "manifold", MUJOCO, (MUJOCO, TILTS)),
+    )
     asked = rest.get("solver")
     if isinstance(asked, str) and asked.lower() == "auto":
         del rest["solver"]
         asked = None
-    return Choices(asked is not None, None if most is None else int(most), bool(ignored), broad), rest
+    room = None if most is None else int(most)
+    return Choices(asked is not None, room, bool(ignored), broad, str(convex), str(manifold)), rest
+
+
+def _take_name(rest: dict[str, object], option: str, default: str | None, names: tuple[str, str]) -> str | None:
+    """An option that is one of two names."""
+    name = rest.pop(option, default)
+    if name != default and name not in names:
+        raise ValueError(f"option {option}: {name!r} is neither '{names[0]}' nor '{names[1]}'")
+    return None if name is None else str(name)
 
 
 def default_max_contacts(mjm: mujoco.MjModel) -> int:

@@ -13,7 +13,7 @@ import taichi as ti
 from ..model.model import Model
 from ..model.pair_table import PAIR_TABLE
 from ..model.pairs import collides
-from ..model.solver_choice import CG
+from ..model.solver_choice import CG, TILTS
 
 MOST_LANES = 16
 """Environments in the widest tile."""
@@ -48,7 +48,7 @@ class Room(NamedTuple):
 
 def most_room(model: Model, lanes: int = MOST_LANES) -> Room:
     """What no state exceeds: all contacts that a tile may keep and one more, and all entries of a matrix."""
-    bound = int(model.row_pairs @ [row.contacts for row in PAIR_TABLE])
+    bound = int(model.row_pairs @ [row.most_contacts(model.manifold == TILTS) for row in PAIR_TABLE])
     nv = model.sizes["nv"]
     entries = _uncoupled(model) if model.solver == CG else nv * (nv + 1) // 2
     swept = int(model.row_pairs.sum()) - model.sizes["npair"]

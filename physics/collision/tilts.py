@@ -1,0 +1,138 @@
+"""More contacts of two convex shapes that have one: geom 2 is turned a little about it, four times, and sought anew.
+
+Where a face, an edge or a flat curve of one shape lies along the other, a small turn about the contact brings another
+end of it nearest. The nearest points of both shapes are turned back to where they belong, so each of them is on its own
+surface; they face each other along the first contact's normal but for the square of the angle. That normal is the
+normal of all.
+
+Corners of flat sides that meet are found without turns, exactly (`collision.manifold`); there is no turn then, nor of
+spheres, which are round about their contact.
+"""
+
+from math import cos, pi, sin
+from typing import Any
+
+import taichi as ti
+from taichi.lang.impl import expr_init
+
+from ..math import Vec3
+from ..math.lanes import LaneValue, let, traced
+from .contact_point import ContactPoint
+from .flat_sides import FACING
+from .pairs_by_hand import detection_distance
+from .poses import root_of
+from .primitives import zero_vector
+from .support import core_radius
+from .work_list import put_point
+
+ANGLE = 1e-2
+"""Radians of a turn; Genesis' choice where it does not follow MuJoCo, which turned by 1e-3 before it clipped faces."""
+TURNS = 4
+FIRST_AXIS = pi / 8
+"""Radians between the first tangent and the axis of the first turn; the others follow at right angles. So the corner
+that a turn lowers is one alone, in a rectangle that lies along the tangents as in one at half a right angle to them."""
+SAME = 5e-3
+"""Of the smaller bounding radius: contacts that are nearer to each other are one. Half a turn of a shape that is as
+curved as its size says."""
+
+
+class Tilt(LaneValue):
+    """The contact that a pair is turned about, and what was found.
+
+    Attributes:
+        center: where it is, seen from geom 1's centre.
+        normal: from geom 1 to geom 2.
+        turn: 0: geom 2 is as it is; else which turn it has.
+        turns: the last one.
+        count: contacts.
+    """
+
+    def __init__(self, center: Vec3, normal: Vec3, turn: Any, turns: Any, count: Any) -> None:
+        self.center, self.normal = center.copy(), normal.copy()
+        self.turn, self.turns, self.count = expr_init(turn), expr_init(turns), expr_init(count)
+
+    def parts(self) -> tuple:
+        """The components."""
+        return self.center, self.normal, self.turn, self.turns, self.count
+
+
+@ti.func
+def untilted(one: ti.template()):
+    """Before the first search."""
+    zero = zero_vector(one.ccd_lanes)
+    return Tilt(zero, zero, 0, 0, 0)
+
+
+@traced
+def _turned(lanes: Any, x: Vec3, axis: Vec3) -> Vec3:
+    """A vector turned by ANGLE about a unit axis (Rodrigues)."""
+    along = let(axis.dot(x) * lanes.constant(1.0 - cos(ANGLE)))
+    return x * lanes.constant(cos(ANGLE)) + axis.cross(x) * lanes.constant(sin(ANGLE)) + axis * along
+
+
+@ti.func
+def _axis(one: ti.template(), normal: ti.template(), turn: ti.i32):
+    """The axis of turn 1 to 4, across the normal."""
+    lanes = one.ccd_lanes
+    upright = ti.abs(normal.y) < 0.5
+    zero, unit = lanes.real(0.0), lanes.real(1.0)
+    hint = Vec3(zero, ti.select(upright, unit, zero), ti.select(upright, zero, unit))
+    tangent = hint - normal * normal.dot(hint)
+    tangent = tangent * (1.0 / tangent.norm())
+    x, y = lanes.constant(cos(FIRST_AXIS)), lanes.constant(sin(FIRST_AXIS))
+    first = tangent * x + normal.cross(tangent) * y
+    if turn == 2 or turn == 4:
+        first = normal.cross(first)
+    return first * ti.select(turn > 2, -unit, unit)
+
+
+@ti.func
+def turn_geom(one: ti.template(), tilt: ti.template()):
+    """Bring geom 2 in `ccd_frame` from the turn before to this one."""
+    lanes, center = one.ccd_lanes, tilt.center
+    for step in range(2):
+        if tilt.turn + step > 1:
+            back = step == 0
+            axis = _axis(one, tilt.normal, ti.select(back, tilt.turn - 1, tilt.turn))
+            axis = axis * ti.select(back, lanes.real(-1.0), lanes.real(1.0))
+            one.ccd_frame.put(4, center + _turned(lanes, one.ccd_frame[4] - center, axis))
+            for k in range(3):
+                one.ccd_frame.put(5 + k, _turned(lanes, one.ccd_frame[5 + k], axis))
+
+
+@ti.func
+def begin_turns(one: ti.template(), tilt: ti.template(), center: ti.template(), normal: ti.template()):
+    """The pair has a contact there."""
+    tilt.center, tilt.normal = center, normal
+    tilt.turns, tilt.count = TURNS, 1
+    one.ccd_polygon.put(0, center)
+
+
+@ti.func
+def put_tilted(
+    model: ti.template(),
+    one: ti.template(),
+    g1: ti.i32,
+    g2: ti.i32,
+    tilt: ti.template(),
+    on1: ti.template(),
+    between: ti.template(),
+    normal: ti.template(),
+):
+    """Another contact, if it is one; `on1` and `between` are of the cores of the turned pair, `normal` is its own."""
+    lanes = one.ccd_lanes
+    point1 = on1 + normal * core_radius(model, one, g1)
+    turned = on1 - between - normal * core_radius(model, one, g2) - tilt.center
+    point2 = tilt.center + _turned(lanes, turned, _axis(one, tilt.normal, tilt.turn) * -1.0)
+    apart = point2 - point1
+    dist, middle = apart.dot(tilt.normal), (point1 + point2) * 0.5
+    same = SAME * ti.min(model.geom_rbound[g1], model.geom_rbound[g2])
+    new = normal.dot(tilt.normal) > FACING and dist < detection_distance(model, g1, g2)
+    for k in range(tilt.count):
+        if (middle - one.ccd_polygon[k]).norm() < same:
+            new = False
+    if new:
+        one.ccd_polygon.put(tilt.count, middle)
+        pos = root_of(model, one, g1) + one.geom_offset[g1] + one.precise_lanes.cast(middle)
+        put_point(one, tilt.count, ContactPoint(dist, pos, tilt.normal, zero_vector(lanes)), lanes.real(1.0))
+        tilt.count += 1
