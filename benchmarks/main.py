@@ -22,7 +22,8 @@ QUIET = 0.05
 """Share of the cores' time that others may use while speeds are measured."""
 COMPARED = ("Ant", "HalfCheetah", "Humanoid", "Hopper")
 SCENES = (
-    *("boxes-30", "spheres-27", "spheres-64", "capsules-27", "bin-boxes-27", "bin-boxes-64", "pyramid-55"),
+    *("boxes-30", "spheres-27", "spheres-64", "capsules-27", "bin-boxes-27", "bin-boxes-64", "bin-hulls-27"),
+    *("arm-hulls", "quadruped-boxes", "pyramid-55"),
     *("humanoids-3", "humanoids-10", "chain-100"),
 )
 

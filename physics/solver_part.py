@@ -1,4 +1,4 @@
-"""What the parts of `RigidSolver` (`inputs.py`, `states.py`, `parameters.py`, `queries/`) read of it and of each other."""
+"""What the parts of `RigidSolver` (`inputs`, `states`, `parameters`, `queries`) read of it and of each other."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -190,16 +190,18 @@ def take_shallowest(model: ti.template(), one: ti.template(), search: ti.templat
 
 @ti.func
 def touching_face(one: ti.template(), search: ti.template(), slack: ti.template()):
-    """Of the faces as near to the origin as the chosen one, that which the origin is over; else the nearest.
+    """The face that comes nearest to the origin, by its triangle and not its plane.
 
-    Where flat sides meet, several faces lie in one plane. Returns the face, its point that is nearest to the origin and
-    the point of geom 1 there.
+    Where flat sides meet, several faces lie in one plane, and the origin is over one of them; by the rounding of their
+    normals another may have the lowest plane. Returns the face, its point that is nearest to the origin and the point
+    of geom 1 there.
     """
     lanes = one.ccd_lanes
-    limit, best = one.ccd_height[search.chosen] + slack, lanes.real(FAR)
-    found, near, on1 = search.chosen, zero_vector(lanes), zero_vector(lanes)
-    for f in range(search.faces):
-        if one.ccd_height[f] <= limit:
+    best, found = lanes.real(FAR), search.chosen
+    near, on1 = zero_vector(lanes), zero_vector(lanes)
+    for turn in range(search.faces + 1):
+        f = ti.select(turn == 0, search.chosen, turn - 1)  # which says how near the others have to be
+        if one.ccd_height[f] <= ti.sqrt(best) + slack:
             corners = one.ccd_corners[f]
             i, j = corners & (MOST_CORNERS - 1), (corners >> CORNER_BITS) & (MOST_CORNERS - 1)
             k = corners >> (2 * CORNER_BITS)

@@ -91,7 +91,8 @@ def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
     """Weights of the point of a triangle nearest to the origin, and the point; without branches.
 
     Triangles without area, but for rounding, count as segments or points; `b` and `c` may be one corner. Areas are
-    taken along the normal, which is exact for narrow triangles too.
+    taken along the normal, and from the origin's foot on their plane: from the origin itself, the rounding of a narrow
+    triangle's normal would show in the weights.
     """
     zero, one = lanes.real(0.0), lanes.real(1.0)
     ab, ac = b - a, c - a
@@ -103,8 +104,10 @@ def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
     normal, _, foot = _normal(lanes, a, b, c)
     flat = let(normal.dot(normal) < NOISE**2 * spread)
     normal = Vec3(zero, zero, zero).select(flat, normal)
-    va, vb, vc = let(normal.dot(b.cross(c))), let(normal.dot(c.cross(a))), let(normal.dot(a.cross(b)))
     square = let(ti.max(normal.dot(normal), least))
+    below = Vec3(zero, zero, zero) + normal * let(normal.dot(foot) / square)
+    a0, b0, c0 = a - below, b - below, c - below
+    va, vb, vc = let(normal.dot(b0.cross(c0))), let(normal.dot(c0.cross(a0))), let(normal.dot(a0.cross(b0)))
     wb, wc = let(vb / square), let(vc / square)
     e1, e2 = let(d4 - d3), let(d5 - d6)
     t = let(e1 / ti.max(e1 + e2, least))
@@ -122,8 +125,8 @@ def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
         here = let(condition)
         wb, wc = let(ti.select(here, x, wb)), let(ti.select(here, y, wc))
     wa = let(1.0 - wb - wc)
-    inside = let((wa > 0.0) & (wb > 0.0) & (wc > 0.0))
-    point = (normal * (normal.dot(foot) / square)).select(inside, a * wa + b * wb + c * wc)
+    inside = let((va > 0.0) & (vb > 0.0) & (vc > 0.0))  # on an edge a weight may be 0 but for rounding
+    point = below.select(inside, a * wa + b * wb + c * wc)
     return wa, wb, wc, point
 
 

@@ -2,8 +2,8 @@
 
 Where a face, an edge or a flat curve of one shape lies along the other, a small turn about the contact brings another
 end of it nearest. The nearest points of both shapes are turned back to where they belong, so each of them is on its own
-surface; they face each other along the first contact's normal but for the square of the angle. That normal is the
-normal of all.
+surface; they face each other along the first contact's normal but for the angle. That normal is the normal of all. A
+turn that brings another face nearest, whose normal is another by more than two turns, adds nothing.
 
 Corners of flat sides that meet are found without turns, exactly (`collision.manifold`); there is no turn then, nor of
 spheres, which are round about their contact.
@@ -18,7 +18,6 @@ from taichi.lang.impl import expr_init
 from ..math import Vec3
 from ..math.lanes import LaneValue, let, traced
 from .contact_point import ContactPoint
-from .flat_sides import FACING
 from .pairs_by_hand import detection_distance
 from .poses import root_of
 from .primitives import zero_vector
@@ -127,7 +126,12 @@ def put_tilted(
     apart = point2 - point1
     dist, middle = apart.dot(tilt.normal), (point1 + point2) * 0.5
     same = SAME * ti.min(model.geom_rbound[g1], model.geom_rbound[g2])
-    new = normal.dot(tilt.normal) > FACING and dist < detection_distance(model, g1, g2)
+    aside = between - normal * between.dot(normal)  # of a face that the origin's foot is not in: a broken polytope's
+    new = (
+        aside.norm() < same
+        and normal.dot(tilt.normal) > lanes.constant(cos(2.0 * ANGLE))
+        and dist < detection_distance(model, g1, g2)
+    )
     for k in range(tilt.count):
         if (middle - one.ccd_polygon[k]).norm() < same:
             new = False
