@@ -76,7 +76,6 @@ MODELS: tuple[Purpose, ...] = (
     ),
     Purpose("mixing, elliptic", ("condim 6", "condim 4", "condim 3"), "mixing", {"cone": "elliptic", "impratio": 5.0}),
     Purpose("pairs_by_hand, elliptic", ("condim 6", "condim 1"), "pairs_by_hand", {"cone": "elliptic"}),
-    Purpose("everything, elliptic", ("sliding in a cone",), "everything", {"cone": "elliptic", "impratio": 3.0}),
     Purpose("filters", ("contact plane-sphere", "contact plane-capsule", "contact sphere-sphere")),
     Purpose("margin_and_gap", ("contact within the gap", "contact plane-sphere", "contact plane-box")),
     Purpose("mixing", ("condim 6", "condim 4", "condim 3")),
