@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
-from tumble.physics.model.pairs import type_name
+from tumble.physics.geometry.names import type_name
 
 from .compare import (
     TOLERANCES,
