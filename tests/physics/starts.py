@@ -6,13 +6,8 @@ from tumble.physics.runtime import default_threads, ensure_runtime
 from ..warm_up import WIDTH
 
 
-def run_with(precision: str) -> None:
-    """Have Taichi run with this precision and the settings that tests have by default; start it only if it does not."""
-    runtime = ensure_runtime()
-    if (runtime.precision, runtime.lanes, runtime.threads, runtime.columns) != (
-        precision,
-        WIDTH,
-        default_threads(),
-        False,
-    ):
-        tumble.init(precision=precision)
+def run_with(precision: str, lanes: int = WIDTH) -> None:
+    """Have Taichi run with this precision and width, and one thread for each core; start it only where it does not."""
+    wanted, runtime = (precision, lanes, default_threads(), False), ensure_runtime()
+    if (runtime.precision, runtime.lanes, runtime.threads, runtime.columns) != wanted:
+        tumble.init(precision=precision, lanes=lanes)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.benchmarks.scenes import pyramid
 from tumble.physics import Model, RigidSolver
 
 from ..models.purpose import FOLDER
+from .starts import run_with
 
 MORE = 1e-3
 """Metres that a body may drift beyond what MuJoCo's drifts: pyramidal contacts creep, MuJoCo's too."""
@@ -118,12 +118,12 @@ def stays(found: Run, bodies: list[int]) -> None:
 
 @pytest.fixture(autouse=True)
 def single():
-    tumble.init(precision="32")
+    run_with("32")
 
 
 @pytest.fixture(scope="module", params=LENGTHS)
 def at_rest(request) -> tuple[Model, Run]:
-    tumble.init(precision="32")
+    run_with("32")
     model = Model.from_mjcf(side_by_side())
     return model, run(model, request.param)
 
@@ -142,7 +142,7 @@ def test_energy_does_not_grow(at_rest):
 @pytest.fixture(scope="module", params=LENGTHS)
 def built(request) -> Run:
     """A stack of ten plates, and a hole between four boxes with a peg above it, a little turned and off the middle."""
-    tumble.init(precision="32")
+    run_with("32")
     plates = "".join(
         f'<body pos="{1 + 0.003 * (i % 3)} 0 {0.0105 + 0.0205 * i}"><freejoint/>'
         '<geom type="box" size=".1 .1 .01" mass=".3"/></body>'
