@@ -1,12 +1,24 @@
-"""The order of the tests: those that take minutes begin first, so that no worker is left alone with one at the end.
+"""The order of the tests, and how wide their solvers are.
 
-`--dist worksteal` gives each worker one stretch of the list, and takes from the end of the longest one for those who
-are done: so half of the long tests stand at the front and half in the middle, where the second of two workers begins.
+Tests that take minutes begin first, so that no worker is left alone with one at the end. `--dist worksteal` gives each
+worker one stretch of the list, and takes from the end of the longest one for those who are done: so half of the long
+tests stand at the front and half in the middle, where the second of two workers begins.
+
+Solvers have four lanes unless a test asks for others: a full register takes twice as long to compile, and an
+environment has the same bits at every width, as `physics/test_widths.py` and the tests that it names prove. Processes
+that tests start, such as the README's programs, have the width of their users.
 """
 
 import pytest
 
-from .warm_up import warm_up
+from .warm_up import WIDTH, warm_up
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give solvers their width, in this process."""
+    from tumble.physics import runtime
+
+    runtime.default_lanes = lambda precision: WIDTH
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,6 +2,10 @@
 
 Newton's method on the derivative inside a shrinking bracket; it ends exactly as soon as two evaluations in a row
 see the same active rows. Every island has a step of its own.
+
+Along elliptic cones the derivative is curved between its kinks, and Newton's method may go to and fro across one for
+ever. There the bracket is halved whenever a move is not half as far as the one before (after Press et al., Numerical
+Recipes, 9.4).
 """
 
 import taichi as ti
@@ -26,6 +30,8 @@ def search(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32
         work.tree_high[t] = work.real(UNBOUNDED)
         work.tree_curve[t] = work.real(NONE)
         work.tree_change[t] = work.real(0.0)
+        if ti.static(model.has.elliptic):
+            work.tree_move[t] = work.real(UNBOUNDED)
     trial = 0
     while trial >= 0:
         for s in range(first, end):
@@ -89,6 +95,9 @@ def _next_trial(
     newton = step - derivative / (quadratic + curve)
     inside = (newton > low) & (newton < high)
     middle = 0.5 * (low + ti.min(high, 2.0 * low + 1.0))
+    if ti.static(model.has.elliptic):
+        inside &= 2.0 * ti.abs(newton - step) < work.tree_move[t]
+        work.tree_move[t] = ti.abs(ti.select(inside, newton, middle) - step)
     work.tree_low[t] = low
     work.tree_high[t] = high
     work.tree_curve[t] = ti.select(inside, active, work.real(NONE))

@@ -164,6 +164,7 @@ TREES: tuple[Field, ...] = (
     _F("tree_enough", ("nsolve",), 1, "J/s^2", "derivative of the cost that counts as zero"),
     _F("tree_low", ("nsolve",), 1, "", "step up to which the cost falls"),
     _F("tree_high", ("nsolve",), 1, "", "step from which it rises"),
+    _F("tree_move", ("nsolve",), 1, "", "from the trial before to this one, along elliptic cones"),
     _F(
         "tree_curve",
         ("nsolve",),

@@ -100,6 +100,7 @@ MODELS: tuple[Purpose, ...] = (
         "everything",
         ("contact plane-sphere", "contact plane-capsule", "limit hinge", "limit ball", "spring", "damper"),
     ),
+    Purpose("everything, elliptic", ("sliding in a cone",), "everything", {"cone": "elliptic", "impratio": 3.0}),
     _flag("constraint", "qacc"),
     _flag("contact", "qacc", shows=("limit hinge",)),
     _flag("limit", "qacc", shows=("contact plane-sphere",)),

@@ -1,13 +1,18 @@
 """Crowds: bodies that touch each other, several robots in one file, a long chain; both solvers against MuJoCo."""
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.benchmarks.scenes import BOX, CAPSULE, SCENES, SPHERE, pile, shake
 from tumble.physics import Model, RigidSolver
+from tumble.physics.model.features import Features
+
+from ..warm_up import WIDTH
+from .starts import run_with
 
 CONVERGED = {"tolerance": 1e-14, "iterations": 300, "ls_iterations": 50}
 ROUNDING = 1e-9
@@ -21,7 +26,7 @@ DEFAULT_ERROR = 2e-5
 def settled(scene, num_envs, steps, **options):
     """A scene some time after a shaken start."""
     model = Model.from_mjspec(SCENES[scene].build(), **options)
-    solver = RigidSolver(model, num_envs, lanes=4)
+    solver = RigidSolver(model, num_envs)
     shake(solver)
     solver.step(steps)
     solver.forward()
@@ -65,10 +70,23 @@ CASES = [
 ]
 
 
+@pytest.fixture
+def one_kernel_for_cg(monkeypatch):
+    """Conjugate gradients with all code that any of the scenes needs: one kernel to compile instead of four."""
+    of = Features.of
+
+    def wide(model, single):
+        has = of(model, single)
+        return replace(has, ball_joints=True, hulls=True, solids=True) if has.cg else has
+
+    monkeypatch.setattr(Features, "of", staticmethod(wide))
+
+
+@pytest.mark.usefixtures("one_kernel_for_cg")
 @pytest.mark.parametrize(("scene", "which"), CASES)
 def test_crowds_are_mujocos(scene, which):
     """Contacts, accelerations and forces; contacts in another order than MuJoCo's, which sweeps along an axis."""
-    tumble.init(precision="64")
+    run_with("64")
     solver = settled(scene, 8, 120, solver=which, **CONVERGED)
     assert solver.model.solver == which and not solver.any_fault
     for env in (0, 5):
@@ -92,7 +110,7 @@ def test_crowds_are_mujocos(scene, which):
 
 def test_default_tolerance_is_near_enough():
     """The rule may choose conjugate gradients only where they leave little."""
-    tumble.init(precision="64")
+    run_with("64")
     solver = settled("spheres-27", 32, 120, solver="auto", tolerance=1e-6)
     assert solver.model.solver == "cg"
     errors = []
@@ -102,14 +120,17 @@ def test_default_tolerance_is_near_enough():
     assert np.median(errors) < DEFAULT_ERROR
 
 
-def history(model, num_envs, rows=None, steps=60):
-    """Coordinates after some steps of `num_envs` of 40 starts (or those of `rows`), each its own."""
+def history(model, num_envs, rows=None, lanes=None, steps=60):
+    """Coordinates after some steps of `num_envs` of 40 starts (or those of `rows`), each its own.
+
+    By default one environment alone has one lane.
+    """
     rng = np.random.default_rng(1)
     qpos = np.tile(model.mj.qpos0, (40, 1))
     qpos += 0.02 * rng.standard_normal(qpos.shape)
     qvel = rng.standard_normal((40, model.mj.nv))
     chosen = list(range(num_envs)) if rows is None else rows
-    solver = RigidSolver(model, len(chosen))
+    solver = RigidSolver(model, len(chosen), lanes=lanes)
     solver.set_state(qpos[chosen], qvel[chosen])
     solver.step(steps)
     assert not solver.any_fault
@@ -120,9 +141,10 @@ def history(model, num_envs, rows=None, steps=60):
 @pytest.mark.parametrize("shape", [SPHERE, CAPSULE, BOX])
 def test_neighbours_do_not_matter_in_a_crowd(which, shape):
     """Bitwise: alone, among few, among many, and in another order."""
-    tumble.init(precision="32")
+    run_with("32")
     model = Model.from_mjspec(pile(shape, [0.08, 0.05, 0.06], 12), solver=which)
-    alone = torch.cat([history(model, 1, [i]) for i in (0, 5, 30)])
+    lanes = WIDTH if (shape, which) == (BOX, "cg") else None  # its two halves have been alone at one lane
+    alone = torch.cat([history(model, 1, [i], lanes) for i in (0, 5, 30)])
     small, large = history(model, 7), history(model, 40)
     turned = history(model, 40, list(reversed(range(40))))
     assert torch.equal(alone[:2], small[[0, 5]])
@@ -132,7 +154,7 @@ def test_neighbours_do_not_matter_in_a_crowd(which, shape):
 
 
 def test_a_bad_number_stays_in_its_environment_in_a_crowd():
-    tumble.init(precision="32")
+    run_with("32")
     model = Model.from_mjspec(pile(SPHERE, [0.08, 0, 0], 12), solver="cg")
     solver, same = RigidSolver(model, 20), RigidSolver(model, 20)
     for one in (solver, same):
@@ -151,7 +173,7 @@ def test_a_bad_number_stays_in_its_environment_in_a_crowd():
 
 def test_who_rests_has_nothing_to_solve():
     """Without any force the gradient is exactly zero, while neighbours need many iterations."""
-    tumble.init(precision="32")
+    run_with("32")
     model = Model.from_mjspec(pile(SPHERE, [0.08, 0, 0], 12), solver="cg", gravity=[0, 0, 0])
     solver = RigidSolver(model, 20)
     shake(solver)

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.benchmarks.scenes import SPHERE, pile, robots
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.solver_choice import default_max_contacts
 from tumble.physics.solver import CONTACTS_FULL
+
+from .starts import run_with
 
 ROOM = 6
 
@@ -38,7 +39,7 @@ def crowded(num_envs, solver, room=ROOM):
 @pytest.mark.parametrize("solver", ["newton", "cg"])
 @pytest.mark.parametrize("num_envs", [1, 7, 40])
 def test_the_deepest_stay(solver, num_envs):
-    tumble.init(precision="32")
+    run_with("32")
     full, roomy = crowded(num_envs, solver), crowded(num_envs, solver, 200)
     for one in (full, roomy):
         one.step()
@@ -57,7 +58,7 @@ def test_the_deepest_stay(solver, num_envs):
 
 def test_a_full_list_of_the_tile_makes_room():
     """More pairs touch in a tile than all lanes together may keep: what stays is what a longer list would keep."""
-    tumble.init(precision="32")
+    run_with("32")
     rng = np.random.default_rng(1)
     model = {
         room: Model.from_mjspec(pile(SPHERE, [0.08, 0, 0], 12), solver="cg", max_contacts=room) for room in (2, 200)
@@ -78,7 +79,7 @@ def test_a_full_list_of_the_tile_makes_room():
 
 
 def test_it_goes_on_and_a_reset_forgets():
-    tumble.init(precision="32")
+    run_with("32")
     full = crowded(13, "cg")
     full.step(30)
     assert int(full.faults[12]) == CONTACTS_FULL
@@ -92,7 +93,7 @@ def test_it_goes_on_and_a_reset_forgets():
 
 def test_neighbours_do_not_decide_what_stays():
     """Bitwise, while lists are full in some environments and not in others."""
-    tumble.init(precision="32")
+    run_with("32")
     together = crowded(40, "cg")
     together.step(20)
     alone = crowded(13, "cg")

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.features import Features
+
+from .starts import run_with
 
 ROUNDINGS = 1e-7
 """Metres: a few roundings of the sizes of these bodies."""
@@ -37,7 +38,7 @@ CYLINDER = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
 
 @pytest.fixture(scope="module", autouse=True)
 def single_precision():
-    tumble.init(precision="32")
+    run_with("32")
 
 
 @pytest.mark.parametrize("x", [0.0, 1000.0])

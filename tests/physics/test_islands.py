@@ -4,10 +4,10 @@ import mujoco
 import numpy as np
 import torch
 
-import tumble
 from tumble.benchmarks.scenes import CAPSULE, SCENES, pile, shake
 from tumble.physics import Model, RigidSolver
 
+from .starts import run_with
 from .test_clutter import history
 
 
@@ -27,7 +27,7 @@ def partition(labels):
 
 def test_labels_are_mujocos():
     """Trees on which nothing acts are islands of their own here; MuJoCo gives them none."""
-    tumble.init(precision="64")
+    run_with("64")
     solver = falling(16, 60)
     labels = solver.get("tree_island").numpy()
     sizes = set()
@@ -44,7 +44,7 @@ def test_labels_are_mujocos():
 
 def test_an_island_far_away_changes_nothing():
     """Bitwise: the same bodies, while others in the same environment are elsewhere, and heavily loaded."""
-    tumble.init(precision="32")
+    run_with("32")
     solver = falling(16, 60)
     near = solver.model.mj.jnt_qposadr[:6]
     qpos, qvel = solver.qpos.clone(), solver.qvel.clone()
@@ -61,7 +61,7 @@ def test_an_island_far_away_changes_nothing():
 
 def test_neighbours_do_not_matter_to_robots_that_meet():
     """Bitwise: alone and in a tile in which other robots touch."""
-    tumble.init(precision="32")
+    run_with("32")
     model = Model.from_mjspec(SCENES["humanoids-3"].build(), solver="newton")
     together = history(model, 40, steps=100)
     assert torch.equal(together[[0, 5, 30]], torch.cat([history(model, 1, [i], steps=100) for i in (0, 5, 30)]))

@@ -8,8 +8,9 @@ import mujoco
 import numpy as np
 import pytest
 
-import tumble
 from tumble.physics import Model, RigidSolver
+
+from .starts import run_with
 
 SWITCH = 1e-4
 """Angle (rad) below which MuJoCo 4.0 finds two contacts: the sine's square against 1e-8."""
@@ -52,7 +53,7 @@ def wrench(places: np.ndarray, frames: np.ndarray, depths: np.ndarray) -> np.nda
 @pytest.fixture(scope="module", params=["64", "32"])
 def precision(request) -> str:
     """Taichi is started once for each."""
-    tumble.init(precision=request.param)
+    run_with(request.param)
     return request.param
 
 

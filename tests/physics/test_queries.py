@@ -13,6 +13,8 @@ import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.runtime import init_columns
 
+from .starts import run_with
+
 BALL = np.random.default_rng(7).normal(size=(24, 3))
 BALL *= 0.15 / np.linalg.norm(BALL, axis=1)[:, None]
 SHAPES = (
@@ -62,12 +64,22 @@ def qpos(mjm) -> np.ndarray:
     return q
 
 
+@pytest.fixture(autouse=True, scope="module")
+def single_precision_afterwards():
+    yield
+    run_with("32")
+
+
 @pytest.fixture
 def precise():
-    """Double precision for one test."""
-    tumble.init(precision="64")
-    yield
-    tumble.init(precision="32")
+    """Double precision; the tests that ask for it stand together, so that kernels are loaded once."""
+    run_with("64")
+
+
+@pytest.fixture
+def single():
+    """Single precision."""
+    run_with("32")
 
 
 def all_pairs(mjm: mujoco.MjModel) -> np.ndarray:
@@ -157,20 +169,6 @@ def test_both_ways_round(mjm, qpos, precise):
     assert float(off.median()) < EXACT
 
 
-def test_both_drivers_and_both_precisions(mjm, qpos):
-    """The GPU's driver has the bits of the CPU's; single precision differs by the rounding of poses."""
-    pairs, found = all_pairs(mjm), {}
-    for precision, start in itertools.product(("64", "32"), (tumble.init, init_columns)):
-        start(precision=precision)
-        found[precision, start] = [part.double() for part in solver_at(mjm, qpos).distance(*pairs.T)]
-    tumble.init(precision="32")
-    for precision in ("64", "32"):
-        for ours, columns in zip(found[precision, tumble.init], found[precision, init_columns], strict=True):
-            assert torch.equal(ours, columns)
-    rounded, exact = found["32", tumble.init][0], found["64", tumble.init][0]
-    assert torch.allclose(rounded, exact, rtol=0, atol=ROUNDED)
-
-
 def test_farthest(mjm, qpos, precise):
     """What is `distmax` apart or farther is told as that, with points of zero, as MuJoCo does; negative ones too."""
     pairs, solver = all_pairs(mjm), solver_at(mjm, qpos)
@@ -228,22 +226,6 @@ def test_closed_forms(precise):
     np.testing.assert_allclose(between, found.dist[0].abs(), atol=EXACT)
 
 
-def test_far_from_the_origin():
-    """Single precision keeps the digits of distances inside a tree, wherever that is."""
-    links = (
-        '<geom name="a" size="0.1"/><body pos="0.5 0 0"><joint/><geom name="b" type="box" size="0.1 0.1 0.1"/></body>'
-    )
-    bodies = f'<body><freejoint/>{links}</body><geom name="c" size="1"/>'
-    xml = f'<mujoco><default><geom contype="0"/></default><worldbody>{bodies}</worldbody></mujoco>'
-    solver = RigidSolver(Model.from_mjcf(xml), 2)
-    qpos = solver.qpos
-    qpos[1, :3] = torch.tensor([3e4, -2e4, 1e4])
-    solver.set_state(qpos=qpos)
-    solver.forward()
-    np.testing.assert_allclose(solver.distance("a", "b").dist, 0.3, atol=ROUNDED)
-    assert float(solver.distance("a", "c").dist[1, 0]) == pytest.approx(math.sqrt(14) * 1e4 - 1.1, rel=1e-6)
-
-
 def test_sizes_of_environments_own(precise):
     """Sizes and frames that an environment has of its own are measured there."""
     solver = RigidSolver(Model.from_mjcf(BALLS), 3)
@@ -275,7 +257,23 @@ def test_one_environment_is_not_finite(mjm, qpos, precise):
     assert poor.dist[4][moving].isnan().all() and torch.equal(poor.dist[others], before.dist[others])
 
 
-def test_whom_it_asks(mjm, qpos):
+def test_far_from_the_origin(single):
+    """Single precision keeps the digits of distances inside a tree, wherever that is."""
+    links = (
+        '<geom name="a" size="0.1"/><body pos="0.5 0 0"><joint/><geom name="b" type="box" size="0.1 0.1 0.1"/></body>'
+    )
+    bodies = f'<body><freejoint/>{links}</body><geom name="c" size="1"/>'
+    xml = f'<mujoco><default><geom contype="0"/></default><worldbody>{bodies}</worldbody></mujoco>'
+    solver = RigidSolver(Model.from_mjcf(xml), 2)
+    qpos = solver.qpos
+    qpos[1, :3] = torch.tensor([3e4, -2e4, 1e4])
+    solver.set_state(qpos=qpos)
+    solver.forward()
+    np.testing.assert_allclose(solver.distance("a", "b").dist, 0.3, atol=ROUNDED)
+    assert float(solver.distance("a", "c").dist[1, 0]) == pytest.approx(math.sqrt(14) * 1e4 - 1.1, rel=1e-6)
+
+
+def test_whom_it_asks(mjm, qpos, single):
     """Names and numbers, one against many, some environments; wrong ones are named."""
     solver = solver_at(mjm, qpos)
     ids = [mjm.geom(name).id for name in ("sphere", "box")]
@@ -305,3 +303,15 @@ def test_nothing_is_compiled_unasked(mjm, qpos):
     assert "distances" not in solver.runtime.pool
     solver.overlap(0, 1)
     assert "distances" in solver.runtime.pool
+
+
+def test_both_drivers_and_both_precisions(mjm, qpos, single):
+    """The GPU's driver has the bits of the CPU's; single precision differs by the rounding of poses."""
+    pairs, found = all_pairs(mjm), []
+    for start in (lambda: run_with("64"), lambda: run_with("32"), init_columns):
+        start()
+        found.append([part.double() for part in solver_at(mjm, qpos).distance(*pairs.T)])
+    run_with("32")
+    exact, rounded, columns = found
+    assert all(map(torch.equal, rounded, columns))
+    assert torch.allclose(rounded[0], exact[0], rtol=0, atol=ROUNDED)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers.bound_kernel import BoundKernel
 from tumble.physics.drivers.settings import Setting
 from tumble.physics.rendering import BatchRenderer
 
 from ..test_architecture import ROOT
+from .starts import run_with
 
 NUM_ENVS = 100
 NAMES = ("xpos", "qM", "qfrc_bias", "cinert", "xipos", "cfrc_ext", "geom_xpos", "qacc")
@@ -31,7 +31,7 @@ def launches(monkeypatch):
 
 @pytest.fixture
 def solver():
-    tumble.init(precision="32", lanes=16)
+    run_with("32", lanes=16)
     return moved(RigidSolver(Model.from_mjcf(str(ROOT / "assets" / "ant.xml")), NUM_ENVS))
 
 
@@ -130,7 +130,7 @@ def test_a_picture_of_one_environment_evaluates_one(solver, launches):
 
 def test_only_the_outputs_asked_for_are_refreshed(launches):
     """After a reset: of one environment, then of all that are left."""
-    tumble.init(precision="32", lanes=16)
+    run_with("32", lanes=16)
     solver = moved(RigidSolver(Model.from_mjcf(str(ROOT / "assets" / "ant.xml")), NUM_ENVS, outputs=("cvel",)))
     solver.reset(qvel=np.random.default_rng(1).normal(size=(NUM_ENVS, 14)))
     launches.clear()

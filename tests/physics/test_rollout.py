@@ -6,10 +6,10 @@ import pytest
 import torch
 from mujoco.rollout import rollout as mujoco_rollout
 
-import tumble
 from tumble.physics import Model, RigidSolver
 
 from ..test_architecture import ROOT
+from .starts import run_with
 
 NSTEP = 25
 DRIFT = 1e-9
@@ -39,7 +39,7 @@ def one_by_one(solver, controls):
 @pytest.mark.parametrize(("name", "num_envs"), [("hopper", 37), ("ant", 9), ("half_cheetah", 1)])
 def test_the_bits_of_single_steps(precision, name, num_envs):
     """States on the way and everything afterwards: outputs, controls, time, iterations, what is kept for later."""
-    tumble.init(precision=precision)
+    run_with(precision)
     solver, controls = swarm(name, num_envs)
     start = solver.state_dict()
     track = solver.rollout(controls)
@@ -57,7 +57,7 @@ def test_the_bits_of_single_steps(precision, name, num_envs):
 @pytest.mark.parametrize("name", ["half_cheetah", "ant"])
 def test_it_ends_where_mujoco_does(name):
     """The same states and controls in `mujoco.rollout`."""
-    tumble.init(precision="64")
+    run_with("64")
     solver, controls = swarm(name, 5, tolerance=1e-12, iterations=100)
     mj = solver.model.mj
     states = np.zeros((5, mujoco.mj_stateSize(mj, mujoco.mjtState.mjSTATE_FULLPHYSICS)))
@@ -73,7 +73,7 @@ def test_it_ends_where_mujoco_does(name):
 
 def test_a_bad_control_stops_its_environment_alone():
     """From that step on it stands still, with its fault and its time; the others' bits are those without it."""
-    tumble.init(precision="32")
+    run_with("32")
     solver, controls = swarm("hopper", 20)
     start = solver.state_dict()
     clean = solver.rollout(controls)
@@ -92,7 +92,7 @@ def test_a_bad_control_stops_its_environment_alone():
 
 def test_a_model_without_actuators():
     """There is nothing to control, and still a number of steps."""
-    tumble.init(precision="32")
+    run_with("32")
     xml = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
     solver = RigidSolver(Model.from_mjcf(xml), 3)
     track = solver.rollout(np.zeros((3, 4, 0)))
@@ -103,7 +103,7 @@ def test_a_model_without_actuators():
 @pytest.mark.parametrize("shape", [(20, 3), (19, 5, 3), (20, 5, 2), (20, 0, 3), (5, 20, 3)])
 def test_wrong_shapes_are_named(shape):
     """Nothing has moved."""
-    tumble.init(precision="32")
+    run_with("32")
     solver, _ = swarm("hopper", 20)
     before = solver.qpos
     with pytest.raises(ValueError, match=r"controls: expected shape \(20, nstep, 3\)"):
@@ -113,7 +113,7 @@ def test_wrong_shapes_are_named(shape):
 
 def test_a_closed_solver_says_so():
     """Instead of running on memory that is gone."""
-    tumble.init(precision="32")
+    run_with("32")
     solver, controls = swarm("hopper", 20)
     solver.close()
     with pytest.raises(RuntimeError, match="this solver was closed"):

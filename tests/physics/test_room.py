@@ -154,7 +154,7 @@ def test_no_more_room_to_be_had(monkeypatch):
     solver = spheres(NUM_ENVS)
     before = solver.state_dict()
     monkeypatch.setattr(scratch, "MOST_ROWS", sum(solver._driver._room.rows) // 2)
-    with pytest.raises(ValueError, match=r"room for \d+ contacts .* option max_contacts .*; 3 groups of 16 env"):
+    with pytest.raises(ValueError, match=r"room for \d+ contacts .* option max_contacts .*; 10 groups of 4 env"):
         solver.step()
     assert all(torch.equal(value, before[name]) for name, value in solver.state_dict().items())
     monkeypatch.undo()

@@ -66,7 +66,7 @@ def both(request):
         solvers = []
         for which in ("pairs", "sweep"):
             model = Model.from_mjspec(crowd(request.param), solver="cg", broad_phase=which, **CONVERGED)
-            solvers.append(RigidSolver(model, NUM_ENVS, lanes=4))
+            solvers.append(RigidSolver(model, NUM_ENVS))
             shake(solvers[-1])
             solvers[-1].step(60)
     return solvers
@@ -112,7 +112,7 @@ def test_all_pairs_are_found_where_everything_is_near(both):
     for same_kernel in both:
         which = same_kernel.model.broad_phase
         model = Model.from_mjspec(crowd(ROUND, margin=20.0), solver="cg", broad_phase=which, max_contacts=5000)
-        solver = RigidSolver(model, 4, lanes=4)
+        solver = RigidSolver(model, 4)
         solver.forward()
         found.append(solver.contacts)
     listed, swept = found

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.benchmarks.scenes import pyramid
 from tumble.physics import Model, RigidSolver
 
 from ..models.meshes import mug
 from ..models.purpose import FOLDER
+from .starts import run_with
 
 MORE = 1e-3
 """Metres that a body may drift beyond what MuJoCo's drifts: pyramidal contacts creep, MuJoCo's too."""
@@ -120,12 +120,12 @@ def stays(found: Run, bodies: list[int]) -> None:
 
 @pytest.fixture(autouse=True)
 def single():
-    tumble.init(precision="32")
+    run_with("32")
 
 
 @pytest.fixture(scope="module", params=LENGTHS)
 def at_rest(request) -> tuple[Model, Run]:
-    tumble.init(precision="32")
+    run_with("32")
     model = Model.from_mjcf(side_by_side())
     return model, run(model, request.param)
 
