@@ -1,9 +1,13 @@
-"""More contacts of two convex shapes that have one: geom 2 is turned a little about it, four times, and sought anew.
+"""More contacts of two convex shapes that have one: geom 2 is turned a little about it, and sought anew.
 
 Where a face, an edge or a flat curve of one shape lies along the other, a small turn about the contact brings another
 end of it nearest. The nearest points of both shapes are turned back to where they belong, so each of them is on its own
 surface; they face each other along the first contact's normal but for the angle. That normal is the normal of all. A
 turn that brings another face nearest, whose normal is another by more than two turns, adds nothing.
+
+The first turn only probes which way contacts go; where they go nowhere, its opposite does. The four turns that count
+follow: that way, the opposite, and both ways across. Turned otherwise, or in another order, a cylinder has contacts
+beside the line that it lies on, and rolls.
 
 Corners of flat sides that meet are found without turns, exactly (`collision.manifold`); there is no turn then, nor of
 spheres, which are round about their contact.
@@ -26,13 +30,14 @@ from .work_list import put_point
 
 ANGLE = 1e-2
 """Radians of a turn; Genesis' choice where it does not follow MuJoCo, which turned by 1e-3 before it clipped faces."""
-TURNS = 4
+PROBES, TURNS = 2, 6
+"""Numbers of the last turn that probes, and of the last."""
 FIRST_AXIS = pi / 8
-"""Radians between the first tangent and the axis of the first turn; the others follow at right angles. So the corner
-that a turn lowers is one alone, in a rectangle that lies along the tangents as in one at half a right angle to them."""
-SAME = 5e-3
-"""Of the smaller bounding radius: contacts that are nearer to each other are one. Half a turn of a shape that is as
-curved as its size says."""
+"""Radians between the first tangent and the first probe's axis: the corner that it lowers is one alone, in a rectangle
+that lies along the tangents as in one at half a right angle to them."""
+SAME = 1e-2
+"""Of the smaller bounding radius: contacts that are nearer to each other are one. A turn moves the contact of what is
+as curved as a ball of that radius no farther."""
 
 
 class Tilt(LaneValue):
@@ -41,25 +46,27 @@ class Tilt(LaneValue):
     Attributes:
         center: where it is, seen from geom 1's centre.
         normal: from geom 1 to geom 2.
+        axis: that of the turn, across the normal.
+        along: that of the first turn after the probes.
         turn: 0: geom 2 is as it is; else which turn it has.
         turns: the last one.
         count: contacts.
     """
 
-    def __init__(self, center: Vec3, normal: Vec3, turn: Any, turns: Any, count: Any) -> None:
-        self.center, self.normal = center.copy(), normal.copy()
+    def __init__(self, center: Vec3, normal: Vec3, axis: Vec3, along: Vec3, turn: Any, turns: Any, count: Any) -> None:
+        self.center, self.normal, self.axis, self.along = center.copy(), normal.copy(), axis.copy(), along.copy()
         self.turn, self.turns, self.count = expr_init(turn), expr_init(turns), expr_init(count)
 
     def parts(self) -> tuple:
         """The components."""
-        return self.center, self.normal, self.turn, self.turns, self.count
+        return self.center, self.normal, self.axis, self.along, self.turn, self.turns, self.count
 
 
 @ti.func
 def untilted(one: ti.template()):
     """Before the first search."""
     zero = zero_vector(one.ccd_lanes)
-    return Tilt(zero, zero, 0, 0, 0)
+    return Tilt(zero, zero, zero, zero, 0, 0, 0)
 
 
 @traced
@@ -70,39 +77,44 @@ def _turned(lanes: Any, x: Vec3, axis: Vec3) -> Vec3:
 
 
 @ti.func
-def _axis(one: ti.template(), normal: ti.template(), turn: ti.i32):
-    """The axis of turn 1 to 4, across the normal."""
+def _probe_axis(one: ti.template(), normal: ti.template()):
     lanes = one.ccd_lanes
     upright = ti.abs(normal.y) < 0.5
     zero, unit = lanes.real(0.0), lanes.real(1.0)
     hint = Vec3(zero, ti.select(upright, unit, zero), ti.select(upright, zero, unit))
     tangent = hint - normal * normal.dot(hint)
     tangent = tangent * (1.0 / tangent.norm())
-    x, y = lanes.constant(cos(FIRST_AXIS)), lanes.constant(sin(FIRST_AXIS))
-    first = tangent * x + normal.cross(tangent) * y
-    if turn == 2 or turn == 4:
-        first = normal.cross(first)
-    return first * ti.select(turn > 2, -unit, unit)
+    return tangent * lanes.constant(cos(FIRST_AXIS)) + normal.cross(tangent) * lanes.constant(sin(FIRST_AXIS))
 
 
 @ti.func
 def turn_geom(one: ti.template(), tilt: ti.template()):
     """Bring geom 2 in `ccd_frame` from the turn before to this one."""
-    lanes, center = one.ccd_lanes, tilt.center
-    for step in range(2):
-        if tilt.turn + step > 1:
-            back = step == 0
-            axis = _axis(one, tilt.normal, ti.select(back, tilt.turn - 1, tilt.turn))
-            axis = axis * ti.select(back, lanes.real(-1.0), lanes.real(1.0))
-            one.ccd_frame.put(4, center + _turned(lanes, one.ccd_frame[4] - center, axis))
-            for k in range(3):
-                one.ccd_frame.put(5 + k, _turned(lanes, one.ccd_frame[5 + k], axis))
+    if tilt.turn > 1:
+        _turn_frame(one, tilt.center, tilt.axis * -1.0)
+    if tilt.turn == PROBES + 1:
+        tilt.axis = tilt.along
+    elif tilt.turn == PROBES + 3:
+        tilt.axis = tilt.normal.cross(tilt.axis)
+    elif tilt.turn > 1:
+        tilt.axis = tilt.axis * -1.0
+    if tilt.turn > 0:
+        _turn_frame(one, tilt.center, tilt.axis)
+
+
+@ti.func
+def _turn_frame(one: ti.template(), center: ti.template(), axis: ti.template()):
+    one.ccd_frame.put(4, center + _turned(one.ccd_lanes, one.ccd_frame[4] - center, axis))
+    for k in range(3):
+        one.ccd_frame.put(5 + k, _turned(one.ccd_lanes, one.ccd_frame[5 + k], axis))
 
 
 @ti.func
 def begin_turns(one: ti.template(), tilt: ti.template(), center: ti.template(), normal: ti.template()):
     """The pair has a contact there."""
     tilt.center, tilt.normal = center, normal
+    tilt.axis = _probe_axis(one, normal)
+    tilt.along = tilt.axis
     tilt.turns, tilt.count = TURNS, 1
     one.ccd_polygon.put(0, center)
 
@@ -122,7 +134,7 @@ def put_tilted(
     lanes = one.ccd_lanes
     point1 = on1 + normal * core_radius(model, one, g1)
     turned = on1 - between - normal * core_radius(model, one, g2) - tilt.center
-    point2 = tilt.center + _turned(lanes, turned, _axis(one, tilt.normal, tilt.turn) * -1.0)
+    point2 = tilt.center + _turned(lanes, turned, tilt.axis * -1.0)
     apart = point2 - point1
     dist, middle = apart.dot(tilt.normal), (point1 + point2) * 0.5
     same = SAME * ti.min(model.geom_rbound[g1], model.geom_rbound[g2])
@@ -132,6 +144,12 @@ def put_tilted(
         and normal.dot(tilt.normal) > lanes.constant(cos(2.0 * ANGLE))
         and dist < detection_distance(model, g1, g2)
     )
+    if tilt.turn <= PROBES:
+        way = tilt.normal.cross(middle - tilt.center)
+        if new and way.norm() > same:
+            tilt.along = way * (1.0 / way.norm())
+            tilt.turn = PROBES
+        new = False
     for k in range(tilt.count):
         if (middle - one.ccd_polygon[k]).norm() < same:
             new = False

@@ -158,7 +158,7 @@ def plates_and_peg() -> str:
 
 @pytest.fixture(scope="module", params=LENGTHS)
 def built(request) -> Run:
-    tumble.init(precision="32")
+    run_with("32")
     return run(Model.from_mjcf(plates_and_peg()), request.param)
 
 
