@@ -104,7 +104,7 @@ def _tilted_contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: t
         search = _search(model, one, g1, g2, limits)
         if search.phase == FOUND:
             face, between, on1 = touching_face(one, search, limits.seen)
-            normal = one.ccd_normal[face]
+            normal = one.ccd_normal[search.chosen]
             if tilt.turn > 0:
                 put_tilted(model, one, g1, g2, tilt, on1, between, normal)
             else:
@@ -235,7 +235,7 @@ def _put_contact(
 ):
     """The contact at the polytope's face that is nearest to the origin, or those of flat sides there."""
     face, between, on1 = touching_face(one, search, limits.seen)
-    middle = _middle(model, one, g1, g2, on1, between, one.ccd_normal[face])
+    middle = _middle(model, one, g1, g2, on1, between, one.ccd_normal[search.chosen])
     _put_first(model, one, g1, g2, search, face, middle)
 
 
@@ -266,7 +266,7 @@ def _put_first(
 ):
     """The contact there, or those of flat sides. Returns 1 where it is alone."""
     lanes, alone = one.ccd_lanes, 0
-    normal = one.ccd_normal[face]
+    normal = one.ccd_normal[search.chosen]
     dist = -one.ccd_height[search.chosen] - core_radius(model, one, g1) - core_radius(model, one, g2)
     pos = root_of(model, one, g1) + one.geom_offset[g1] + one.precise_lanes.cast(middle)
     contact = ContactPoint(dist, pos, normal, zero_vector(lanes))

@@ -193,8 +193,9 @@ def touching_face(one: ti.template(), search: ti.template(), slack: ti.template(
     """The face that comes nearest to the origin, by its triangle and not its plane.
 
     Where flat sides meet, several faces lie in one plane, and the origin is over one of them; by the rounding of their
-    normals another may have the lowest plane. Returns the face, its point that is nearest to the origin and the point
-    of geom 1 there.
+    normals another may have the lowest plane. Only that one's normal, `search.chosen`'s, is proven to part the shapes
+    by its height: where they just touch at an edge, the other face there is as near. Returns the face, its point that
+    is nearest to the origin and the point of geom 1 there.
     """
     lanes = one.ccd_lanes
     best, found = lanes.real(FAR), search.chosen

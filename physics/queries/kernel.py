@@ -78,8 +78,8 @@ def _convex_distance(
         one.ccd_height.put(0, lanes.real(0.0))
         search.phase = FOUND
     if search.phase == FOUND:
-        face, _between, on1 = touching_face(one, search, limits.seen)
-        normal = one.ccd_normal[face]
+        _face, _between, on1 = touching_face(one, search, limits.seen)
+        normal = one.ccd_normal[search.chosen]
         dist = -one.ccd_height[search.chosen] - radius1 - radius2
         near1 = on1 + normal * radius1
     elif search.phase != NOTHING:
