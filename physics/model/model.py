@@ -13,6 +13,7 @@ from .broad_phase import SWEEP, choose_broad_phase, reference_order
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, contact_pairs, pack, row_pairs
 from .pairs import pair_condim, reference_overlaps
+from .same_frames import share_frames
 from .sanity import ModelLoadError
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
 from .solver_params import pair_stiffness
@@ -48,6 +49,7 @@ class Model:
     def __init__(self, loaded: Loaded, strict: bool = True, choices: Choices = NO_CHOICES) -> None:
         """Use the `from_...` constructors instead."""
         loaded, support = check_supported(loaded, strict)
+        share_frames(loaded.mjm)
         self.mj, self._spec = loaded.mjm, loaded.spec
         self.notes = [*loaded.notes, *support.notes]
         self.convex, self.manifold = choices.convex, choices.manifold

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from .reference import States, reference_model
-from .run import SETTINGS
+from .reference import States, is_elliptic, reference_model
+from .run import CONES, SETTINGS
 from .states import random_ctrl, sample
 from .subjects import Subject
 
@@ -50,7 +50,7 @@ def rollout(
         precision: of the subject.
         seed: of starts, controls and twins.
     """
-    mjm = reference_model(mjm, **SOLVER)
+    mjm = reference_model(mjm, **SOLVER | ({"tolerance": CONES} if is_elliptic(mjm) else {}))
     rng = np.random.default_rng(seed)
     starts = sample(mjm, STARTS, seed)
     if precision == "32":

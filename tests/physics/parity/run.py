@@ -44,6 +44,8 @@ from .subjects import Subject
 INTEGRATORS = ("Euler", "implicitfast", "RK4")
 SETTINGS = {"tolerance": 1e-12, "iterations": 100, "ls_iterations": 50}
 """On both sides; in float32 Tumble takes a tolerance below 1e-6 as 1e-6."""
+CONES = 1e-24
+"""Tolerance with elliptic cones."""
 _CONE = int(mujoco.mjtConstraintState.mjCNSTRSTATE_CONE)
 _CONSTRAINED = ("qacc", "qfrc_constraint", "cfrc_ext")
 
@@ -135,7 +137,7 @@ def settings_of(mjm: mujoco.MjModel) -> dict[str, object]:
     The cost of an elliptic cone is not made of quadratic pieces: its minimum is found as exactly as the square root of
     the tolerance, not to the last digit, on both sides.
     """
-    return SETTINGS | ({"tolerance": 1e-18} if is_elliptic(mjm) else {})
+    return SETTINGS | ({"tolerance": CONES} if is_elliptic(mjm) else {})
 
 
 def _number_of(integrator: str) -> int:
@@ -213,14 +215,14 @@ def _excuse(
         return
     unstable = np.zeros(len(beyond), dtype=bool)
     for seed in range(3):
-        twins = _perturbed(states[beyond], limits.epsilon, seed)
+        twins = perturbed(states[beyond], limits.epsilon, seed)
         field_name = title.rsplit(":", 1)[-1]
         unstable |= relative_errors(field_name, again(twins), reference[beyond], scale[beyond]) > 0.1 * tolerance
     report.tally.errors[title][beyond[unstable]] = np.nan
     report.tally.excused[title] = int(unstable.sum())
 
 
-def _perturbed(states: States, epsilon: float, seed: int) -> States:
+def perturbed(states: States, epsilon: float, seed: int) -> States:
     """Return ``states`` with every number of qpos and qvel moved by the relative ``epsilon``."""
     rng = np.random.default_rng(seed)
 
