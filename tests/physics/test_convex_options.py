@@ -211,14 +211,41 @@ def test_an_unknown_way_is_refused(option, value):
         Model.from_mjcf("<mujoco/>", **{option: value})
 
 
-def test_single_precision_finds_them_too_and_neighbours_change_no_bit(scene):
+def test_portals_in_single_precision(scene):
+    run_with("32")
+    judge_portals(scene, contacts(*scene), contacts(*scene, **BOTH), "32")
+
+
+@pytest.mark.parametrize("options", [{}, BOTH], ids=["gjk", "mpr and tilts"])
+def test_neighbours_change_no_bit(options, scene):
+    """Another order of environments, and one that is not finite."""
     run_with("32")
     mjm, qpos = scene
-    judge_portals(scene, contacts(mjm, qpos), contacts(mjm, qpos, **BOTH), "32")
     order, ends = np.random.default_rng(0).permutation(POSES), []
-    for chosen in (np.arange(POSES), order):
-        solver = RigidSolver(Model.from_mjmodel(mjm, **BOTH), POSES)
-        solver.set_state(qpos=torch.as_tensor(qpos[chosen], dtype=solver.dtype))
+    broken = qpos.copy()
+    broken[7] = np.nan
+    for start in (qpos, qpos[order], broken):
+        solver = RigidSolver(Model.from_mjmodel(mjm, **options), POSES)
+        solver.set_state(qpos=torch.as_tensor(start, dtype=solver.dtype))
         solver.step(3)
-        ends.append(solver.qpos)
+        ends.append(torch.cat((solver.qpos, solver.qvel), 1))
     assert torch.equal(ends[0][order], ends[1])
+    others = np.arange(POSES) != 7
+    assert torch.equal(ends[0][others], ends[2][others])
+    assert solver.faults.nonzero().ravel().tolist() == [7]
+
+
+def test_the_deepest_stay_where_there_is_no_room(scene):
+    run_with("32")
+    mjm, qpos, room = *scene, 12
+    solvers = [RigidSolver(Model.from_mjmodel(mjm, max_contacts=most), POSES) for most in (None, room)]
+    for solver in solvers:
+        solver.set_state(qpos=torch.as_tensor(qpos, dtype=solver.dtype))
+        solver.step()
+    every, some = (solver.contacts for solver in solvers)
+    full = every.mask.sum(1) > room
+    assert full.sum() > POSES // 4
+    assert torch.equal(solvers[1].faults != 0, full) and not solvers[0].any_fault
+    for env in full.nonzero().ravel().tolist():
+        deepest = every.dist[env][every.mask[env]].sort().values[:room]
+        assert torch.equal(some.dist[env][some.mask[env]].sort().values, deepest), env
