@@ -87,8 +87,8 @@ def table(rows: dict[str, list[dict]]) -> str:
         "Largest relative error against MuJoCo in one evaluation and after one step, states set equal on both sides. "
         "Left float64, right float32. `constrained`: states with active contacts or limits. "
         f"Settings on both sides: {', '.join(f'{k} {v}' for k, v in SETTINGS.items())} "
-        "(in float32 Tumble takes a tolerance below 1e-6 as 1e-6). The random models are summed up in one row. "
-        f"Where a contact or limit next to its margin is on one side only{_share_apart(rows)}, nothing that "
+        "(with elliptic cones tolerance 1e-24; in float32 Tumble takes one below 1e-6 as 1e-6). The random models are summed "
+        f"up in one row. Where a contact or limit next to its margin is on one side only{_share_apart(rows)}, nothing that "
         "constraints decide is compared. "
         f"`rollout`: {STEPS} steps without re-sync, in units of the spread of MuJoCo's own twins that start one "
         f"rounding apart (at most {WITHIN:.0f}). Bold: beyond the tolerance.",

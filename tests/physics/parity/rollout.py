@@ -14,15 +14,12 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from .reference import States, is_elliptic, reference_model
-from .run import CONES, SETTINGS
+from .reference import States, reference_model
+from .run import settings_of
 from .states import random_ctrl, sample
 from .subjects import Subject
 
 TWINS, STEPS, EVERY, STARTS, WITHIN = 8, 500, 50, 50, 10.0
-SOLVER = SETTINGS | {"tolerance": 1e-15}
-"""Tighter than for single steps: in float64 a solver that stops at 1e-12 leaves more than the twins' rounding, and two
-runs of MuJoCo, one with and one without a warm start, differ by a hundred times the spread of its twins."""
 EPSILON = {"32": 1.2e-7, "64": 2.3e-16}
 
 
@@ -50,7 +47,7 @@ def rollout(
         precision: of the subject.
         seed: of starts, controls and twins.
     """
-    mjm = reference_model(mjm, **SOLVER | ({"tolerance": CONES} if is_elliptic(mjm) else {}))
+    mjm = reference_model(mjm, **settings_of(mjm))
     rng = np.random.default_rng(seed)
     starts = sample(mjm, STARTS, seed)
     if precision == "32":
