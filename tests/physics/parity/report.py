@@ -87,9 +87,9 @@ def table(rows: dict[str, list[dict]]) -> str:
         "Largest relative error against MuJoCo in one evaluation and after one step, states set equal on both sides. "
         "Left float64, right float32. `constrained`: states with active contacts or limits. "
         f"Settings on both sides: {', '.join(f'{k} {v}' for k, v in SETTINGS.items())} "
-        "(with elliptic cones tolerance 1e-24; in float32 Tumble takes one below 1e-6 as 1e-6). The random models are summed "
-        f"up in one row. Where a contact or limit next to its margin is on one side only{_share_apart(rows)}, nothing that "
-        "constraints decide is compared. "
+        "(with elliptic cones tolerance 1e-24; in float32 Tumble takes one below 1e-6 as 1e-6). The random models are "
+        f"summed up in one row. Where a contact or limit next to its margin is on one side only{_share_apart(rows)}, "
+        "nothing that constraints decide is compared. "
         f"`rollout`: {STEPS} steps without re-sync, in units of the spread of MuJoCo's own twins that start one "
         f"rounding apart (at most {WITHIN:.0f}). Bold: beyond the tolerance.",
         "",
@@ -143,7 +143,7 @@ def _run_one_precision(arguments: argparse.Namespace) -> list[dict]:
 
     torch.set_num_threads(1)  # thousands of small operations: waking threads costs more than they save
     if arguments.subject == "tumble":
-        tumble.init(device="cpu", precision=arguments.precision)
+        tumble.init(device="cpu", precision=arguments.precision, lanes=arguments.lanes)
     rows = []
     for _, name in everything(arguments.random):
         if not re.search(arguments.only, name):
@@ -172,6 +172,7 @@ def main() -> int:
     parser.add_argument("--states", type=int, default=1000)
     parser.add_argument("--precision", choices=("32", "64"), help="default: both, each in its own process")
     parser.add_argument("--only", default="", help="regular expression on the models' names")
+    parser.add_argument("--lanes", type=int, help="as of tumble.init; few compile sooner")
     parser.add_argument("--random", type=int, default=200, help="number of random models")
     parser.add_argument("--subject", choices=("tumble", "mujoco"), default="tumble")
     parser.add_argument("--rollouts", action="store_true", help="also roll every model out without re-sync")
@@ -198,6 +199,7 @@ def _in_a_process(arguments: argparse.Namespace, precision: str) -> list[dict]:
         command = [sys.executable, "-m", __spec__.name, "--precision", precision, "--json", str(out)]
         for option in ("states", "only", "random", "subject"):
             command += [f"--{option}", str(getattr(arguments, option))]
+        command += ["--lanes", str(arguments.lanes)] if arguments.lanes else []
         command += ["--rollouts"] if arguments.rollouts else []
         subprocess.run(command, check=False)
         return json.loads(out.read_text())[precision]

@@ -44,7 +44,7 @@ from .subjects import Subject
 INTEGRATORS = ("Euler", "implicitfast", "RK4")
 SETTINGS = {"tolerance": 1e-15, "iterations": 100, "ls_iterations": 50}
 """On both sides; in float32 Tumble takes a tolerance below 1e-6 as 1e-6. With 1e-12 MuJoCo may end 1e-6 from its own
-solution with 1e-18, and two of its runs, one with and one without a warm start, differ by a hundred times the rounding."""
+solution with 1e-18, and its runs with and without a warm start differ by a hundred times the rounding."""
 CONES = 1e-24
 """Tolerance with elliptic cones."""
 _CONE = int(mujoco.mjtConstraintState.mjCNSTRSTATE_CONE)
