@@ -42,6 +42,7 @@ from .poses import root_of
 from .primitives import zero_vector
 from .support import SPHERE, core_radius, place_geoms, support
 from .tilts import begin_turns, put_tilted, turn_geom, untilted
+from .warm_start import keep_axis, last_axis
 from .work_list import in_each_lane, put_point
 
 NEAR = 1e-9
@@ -91,6 +92,8 @@ def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
     search = _search(model, one, g1, g2, limits)
     if search.phase == FOUND:
         _put_contact(model, one, g1, g2, search, limits)
+    if ti.static(model.has.warm):
+        keep_axis(one, search)
 
 
 @ti.func
@@ -119,6 +122,8 @@ def _search(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, li
     """By the method that the model asks for."""
     if ti.static(model.has.mpr):
         return _by_portal(model, one, g1, g2, limits)
+    elif ti.static(model.has.warm):
+        return _seek_warm(model, one, g1, g2, limits)
     else:
         return seek(model, one, g1, g2, limits, FOUND)
 
@@ -133,9 +138,39 @@ def _by_portal(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32,
 
 
 @ti.func
+def _seek_warm(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, limits: ti.template()):
+    """As `seek`, but first across the axis that parted the shapes when they were last looked at.
+
+    It proves that they are apart, or says nothing: contacts are those of a search from the start.
+    """
+    search = start_search(one.ccd_lanes, one.ccd_frame[0] - one.ccd_frame[4])
+    axis, toward = last_axis(one), search.near.copy()
+    if axis.dot(axis) > 0.0:
+        search.near, search.warm = axis, 1
+    _go_on(model, one, g1, g2, limits, FOUND, search, toward)
+    return search
+
+
+@ti.func
 def seek(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, limits: ti.template(), last: ti.i32):
     """Search the gap or depth of geoms that stand in `ccd_frame`, up to the phase `last`."""
     search = start_search(one.ccd_lanes, one.ccd_frame[0] - one.ccd_frame[4])
+    _go_on(model, one, g1, g2, limits, last, search, search.near.copy())
+    return search
+
+
+@ti.func
+def _go_on(
+    model: ti.template(),
+    one: ti.template(),
+    g1: ti.i32,
+    g2: ti.i32,
+    limits: ti.template(),
+    last: ti.i32,
+    search: ti.template(),
+    toward: ti.template(),
+):
+    """`toward` is where a search begins whose axis proves nothing."""
     while search.phase < last:
         direction = search.near * (-1.0 / search.near.norm())
         if search.phase == DEPTH:
@@ -149,14 +184,16 @@ def seek(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, limit
         search.trips += 1
         if search.phase == DISTANCE:
             put_corner(one, 3, point, on1, mark1, mark2)
-            _approach(model, one, search, limits, point)
+            if search.warm == 1 and not _apart(search, limits, point):
+                search.near, search.warm, search.trips = toward, 0, 0
+            else:
+                _approach(model, one, search, limits, point)
         elif search.phase == FILL:
             put_corner(one, search.kept, point, on1, mark1, mark2)
             _fill(one, search, limits, direction.dot(point - one.ccd_point[0]))
         else:
             put_corner(one, search.points, point, on1, mark1, mark2)
             _grow(model, one, search, limits, direction.dot(point))
-    return search
 
 
 @ti.func
@@ -170,13 +207,20 @@ def search_limits(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i
 
 
 @ti.func
+def _apart(search: ti.template(), limits: ti.template(), point: ti.template()):
+    """Whether the plane through a new corner across `near` proves that the cores are as far apart as `reach`."""
+    bound = search.near.dot(point)
+    return bound > 0.0 and bound * bound >= limits.reach * limits.reach * search.near.dot(search.near)
+
+
+@ti.func
 def _approach(
     model: ti.template(), one: ti.template(), search: ti.template(), limits: ti.template(), point: ti.template()
 ):
     """A step of GJK with the new corner in place 3."""
     bound, before = search.near.dot(point), search.square
     exact = ti.max(0.5 * model.ccd_tolerance[0] ** 2, before * CLOSE)
-    if bound > 0.0 and bound * bound >= limits.reach * limits.reach * search.near.dot(search.near):
+    if _apart(search, limits, point):
         search.phase = NOTHING
     else:
         ended = search.kept > 0 and (before - bound <= exact or is_corner(one, search.kept, point, limits.seen) == 1)

@@ -41,16 +41,19 @@ class Search(LaneValue):
         points: corners of the polytope.
         faces: its faces.
         chosen: its face that is nearest to the origin.
+        warm: 1: `near` is the axis that parted the shapes before.
         depth: least that the shapes were found to reach across a direction, so that they are no deeper.
     """
 
     def __init__(self, near: Vec3, square: Any, depth: Any, *counts: Any) -> None:
         self.near, self.square, self.depth = near.copy(), expr_init(square), expr_init(depth)
-        self.phase, self.trips, self.kept, self.turned, self.points, self.faces, self.chosen = map(expr_init, counts)
+        self.phase, self.trips, self.kept, self.turned, self.points, self.faces, self.chosen, self.warm = map(
+            expr_init, counts
+        )
 
     def parts(self) -> tuple:
         """The components."""
-        counts = self.phase, self.trips, self.kept, self.turned, self.points, self.faces, self.chosen
+        counts = self.phase, self.trips, self.kept, self.turned, self.points, self.faces, self.chosen, self.warm
         return self.near, self.square, self.depth, *counts
 
 
@@ -59,7 +62,7 @@ def start_search(lanes: Any, toward: Vec3) -> Search:
     """From the point `toward`, which the difference of the shapes has inside."""
     square = let(toward.dot(toward))
     near = toward.select(square > lanes.constant(NO_AREA), Vec3(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0)))
-    return Search(near, lanes.real(1e30), lanes.real(1e30), *[0] * 7)
+    return Search(near, lanes.real(1e30), lanes.real(1e30), *[0] * 8)
 
 
 @traced

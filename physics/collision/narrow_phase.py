@@ -228,6 +228,7 @@ def _take_list(model: ti.template(), work: ti.template(), group: ti.template()):
     for k in range(work.tile_nnear[0]):
         p = work.near_pair[k]
         g1, g2 = geoms_of(model, work, p)
+        work.tile_pair[0] = p - first_pair(model, work, rows[0])
         for routine, served in ti.static(SERVED[group]):
             if p >= first_pair(model, work, served[0]) and p < end_of_pairs(model, work, served[-1]):
                 ROUTINES[routine](model, work, g1, g2, work.near[k])

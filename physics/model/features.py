@@ -36,6 +36,7 @@ class Features:
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
+        warm: convex pairs remember the axis across which they were apart.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -53,6 +54,7 @@ class Features:
     elliptic: bool = False
     mpr: bool = False
     tilts: bool = False
+    warm: bool = False
     parameters: bool = False
 
     @staticmethod
@@ -77,6 +79,7 @@ class Features:
             friction_loss=model.sizes["nfriction"] > 0,
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
+            warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
         )
 
 

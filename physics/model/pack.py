@@ -17,6 +17,10 @@ from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
 
+MOST_WARM = 4000
+"""Pairs of convex shapes up to which each remembers an axis: with more, to carry them costs what they save."""
+_CONVEX = [row for row, pair in enumerate(PAIR_TABLE) if pair.group == "convex"]
+
 
 def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     """Sizes and all field values of a supported model.
@@ -53,6 +57,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
         nhand=mjm.npair,
+        nwarm=_warm_pairs(values["pair_start"]) if not sweeps else 0,
         **sweep_sizes(tables),
         nlimit=len(values["limit_jnt"]),
         nfriction=len(values["friction_dofadr"]),
@@ -221,3 +226,10 @@ def _limits(mjm: mujoco.MjModel) -> dict:
         "limit_dofadr": mjm.jnt_dofadr[joint],
         "limit_side": side,
     }
+
+
+def _warm_pairs(pair_start: np.ndarray) -> int:
+    """Pairs that remember the axis across which they were apart."""
+    starts = np.asarray(pair_start).ravel()
+    count = int(starts[_CONVEX[-1] + 1] - starts[_CONVEX[0]])
+    return count if count <= MOST_WARM else 0

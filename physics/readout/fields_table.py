@@ -25,7 +25,7 @@ from ..state.fields import (
     SWEEP_INDICES,
     WORK_LIST,
 )
-from ..state.memory import BROAD_PHASE, EVALUATED_FORCES, EVALUATION, FORCES, INPUTS, REMAINDERS, STATE
+from ..state.memory import BROAD_PHASE, EVALUATED_FORCES, EVALUATION, FORCES, INPUTS, NARROW_PHASE, REMAINDERS, STATE
 from .derived import DERIVED
 
 _SECTIONS = (
@@ -38,6 +38,7 @@ _SECTIONS = (
     ("Memory: KEPT, the last evaluation", EVALUATION),
     ("Memory: KEPT, beyond single precision", REMAINDERS),
     ("Memory: KEPT, the broad phase", BROAD_PHASE),
+    ("Memory: KEPT, the narrow phase", NARROW_PHASE),
     ("Memory: KEPT_FORCES", EVALUATED_FORCES),
     ("Quantities: kinematics", KINEMATICS),
     ("Quantities: dynamics", DYNAMICS),

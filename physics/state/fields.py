@@ -14,7 +14,7 @@ A contact slot belongs to one pair of geoms in every lane; lanes without that co
 """
 
 from ..fields import Field
-from .memory import BROAD_PHASE, COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, REMAINDERS
+from .memory import BROAD_PHASE, COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, NARROW_PHASE, REMAINDERS
 
 _F = Field
 
@@ -259,6 +259,7 @@ QUANTITIES: tuple[Field, ...] = (
     *EVALUATION,
     *REMAINDERS,
     *BROAD_PHASE,
+    *NARROW_PHASE,
     *EVALUATED_FORCES,
     *KINEMATICS,
     *DYNAMICS,
@@ -331,6 +332,7 @@ INDICES: tuple[Field, ...] = (
 WORK_LIST: tuple[Field, ...] = (
     _F("near_pair", ("nhullpair",), 1, "", "pair of hulls that the mid phase found near in some lane"),
     _F("tile_nnear", ("one",), 1, "", "entries in use"),
+    _F("tile_pair", ("one",), 1, "", "pair in hand, counted from the first of its group"),
 )
 """With `near`, what routines of hulls have to look at."""
 CONVEX_INDICES: tuple[Field, ...] = (

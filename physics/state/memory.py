@@ -53,6 +53,11 @@ BROAD_PHASE: tuple[Field, ...] = (
 )
 """Where a sweep begins in the next step. Results do not depend on it."""
 
+NARROW_PHASE: tuple[Field, ...] = (
+    _F("pair_axis", ("nwarm",), 1, "", "axis across which a convex pair was last apart (`warm_start`); 0: it was not"),
+)
+"""Where the search for a contact of two convex shapes begins in the next step. Results do not depend on it."""
+
 EVALUATED_FORCES: tuple[Field, ...] = (
     _F("eval_qfrc_applied", ("nv",), 1, "N or N m", "qfrc_applied of the last evaluation"),
     _F("eval_xfrc_applied", ("nbody",), 6, "N, N m", "xfrc_applied of the last evaluation"),
@@ -62,7 +67,7 @@ MEMORY: dict[str, tuple[Field, ...]] = {
     "STATE": STATE,
     "INPUTS": INPUTS,
     "FORCES": FORCES,
-    "KEPT": (*EVALUATION, *REMAINDERS, *BROAD_PHASE),
+    "KEPT": (*EVALUATION, *REMAINDERS, *BROAD_PHASE, *NARROW_PHASE),
     "KEPT_FORCES": EVALUATED_FORCES,
 }
 """The groups of an environment's memory, which are the first rows of the scratch as well. Another, PARAMETERS, has the

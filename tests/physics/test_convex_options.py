@@ -235,6 +235,27 @@ def test_neighbours_change_no_bit(options, scene):
     assert solver.faults.nonzero().ravel().tolist() == [7]
 
 
+def test_the_axis_that_parted_a_pair_changes_no_bit(scene):
+    """Shapes fly past each other; what each pair remembers is forgotten before every step of one of two solvers."""
+    run_with("32")
+    mjm, qpos = scene
+    qvel = np.random.default_rng(2).standard_normal((POSES, mjm.nv))
+    solvers = [RigidSolver(Model.from_mjmodel(mjm), POSES) for _ in range(2)]
+    for solver in solvers:
+        solver.set_state(qpos=torch.as_tensor(qpos, dtype=solver.dtype), qvel=torch.as_tensor(qvel, dtype=solver.dtype))
+    remembered = forgotten = 0
+    before = solvers[0].get("pair_axis") != 0
+    for _ in range(12):
+        for solver in solvers:
+            solver.step()
+        kept = solvers[0].get("pair_axis") != 0
+        remembered, forgotten = remembered + int(kept.sum()), forgotten + int((before & ~kept).sum())
+        before = kept
+        solvers[1]._driver.write("pair_axis", np.zeros((POSES, kept[0].numel())), np.arange(POSES))
+        assert torch.equal(solvers[0].qpos, solvers[1].qpos) and torch.equal(solvers[0].qvel, solvers[1].qvel)
+    assert remembered > 12 * POSES and forgotten > 0
+
+
 def test_the_deepest_stay_where_there_is_no_room(scene):
     run_with("32")
     mjm, qpos, room = *scene, 12
