@@ -1,4 +1,4 @@
-"""What users give the solver from step to step: controls, poses of mocap bodies, applied forces."""
+"""What users give the solver from step to step: controls, mocap bodies, equalities that hold, applied forces."""
 
 from functools import cached_property
 from typing import Any
@@ -39,6 +39,15 @@ class SolverInputs(SolverPart):
         self._driver.write("mocap_quat", self._rows_of_input("mocap_quat", value, self.num_envs), None)
 
     @property
+    def eq_active(self) -> torch.Tensor:
+        """Whether each equality of the model holds (num_envs, neq), bool; a file's `active` is where it begins."""
+        return self._driver.read("eq_active") > 0.5
+
+    @eq_active.setter
+    def eq_active(self, value: Any) -> None:
+        self._driver.write("eq_active", self._rows_of_input("eq_active", value, self.num_envs), None)
+
+    @property
     def qfrc_applied(self) -> torch.Tensor:
         """Forces on the dofs (num_envs, nv), N or N m."""
         return self._driver.read("qfrc_applied")
@@ -63,8 +72,8 @@ class SolverInputs(SolverPart):
 
         Args:
             envs_idx: indices of n environments; None for all.
-            inputs: `ctrl` (n, nu), `mocap_pos` (n, nmocap, 3), `mocap_quat` (n, nmocap, 4), `qfrc_applied` (n, nv),
-                `xfrc_applied` (n, nbody, 6).
+            inputs: `ctrl` (n, nu), `mocap_pos` (n, nmocap, 3), `mocap_quat` (n, nmocap, 4), `eq_active` (n, neq),
+                `qfrc_applied` (n, nv), `xfrc_applied` (n, nbody, 6).
 
         Raises:
             ValueError: for a wrong shape, naming what was expected.
@@ -99,5 +108,5 @@ class SolverInputs(SolverPart):
         """Of one environment."""
         mj = self.model.mj
         mocap, bodies = int(mj.nmocap), int(mj.nbody)
-        single = {"ctrl": (int(mj.nu),), "qfrc_applied": (int(mj.nv),)}
+        single = {"ctrl": (int(mj.nu),), "eq_active": (int(mj.neq),), "qfrc_applied": (int(mj.nv),)}
         return {**single, "mocap_pos": (mocap, 3), "mocap_quat": (mocap, 4), "xfrc_applied": (bodies, 6)}

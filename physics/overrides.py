@@ -75,7 +75,7 @@ class Overrides:
         """The features of the kernel that the model and these numbers need."""
         has = Features.of(self._model, self._single)
         turning = "jnt_stiffness" in self and bool(np.isin(self._model.values["jnt_type"], _TURNING).any())
-        hulls = has.hulls or any(name in self for name in ("jnt_solimp", "geom_solimp", "pair_solimp"))
+        hulls = has.hulls or any(name in self for name in ("jnt_solimp", "geom_solimp", "pair_solimp", "eq_solimp"))
         return replace(has, ball_joints=has.ball_joints or hulls or turning, hulls=hulls, parameters=True)
 
     def state_dict(self) -> dict[str, torch.Tensor]:

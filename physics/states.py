@@ -22,7 +22,7 @@ _BITS = {
     )
 }
 _KEPT = {name: name for name in ("qpos", "qvel", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")}
-_KEPT["warmstart"] = "qacc_warmstart"
+_KEPT |= {"warmstart": "qacc_warmstart", "eq_active": "eq_active"}
 """Parts of a state vector that lie in memory, under these names."""
 _ROUNDED = ("qpos", "qvel")
 """Those whose rounding is kept in a field of its own."""
@@ -106,7 +106,7 @@ class SolverStates(SolverPart):
                 steps = self._driver.count(Count.STEPS).cpu()
                 steps = steps if index is None else steps[torch.as_tensor(index).cpu()]
                 columns.append(steps[:, None].double() * float(self.model.mj.opt.timestep))
-            elif size:  # equalities: none is active
+            elif size:
                 columns.append(torch.zeros((count, size), dtype=torch.float64))
         return torch.cat(columns, 1)
 

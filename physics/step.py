@@ -8,6 +8,7 @@ import taichi as ti
 from .collision.narrow_phase import narrow_phase
 from .constraint.acceleration import acceleration
 from .constraint.contacts import contact_blocks
+from .constraint.equality import equality_blocks
 from .constraint.friction_loss import friction_blocks
 from .constraint.limits import limit_blocks
 from .dynamics.actuation import actuation
@@ -30,6 +31,7 @@ PIPELINE = (
     mass_matrix,
     narrow_phase,
     body_velocities,
+    equality_blocks,
     friction_blocks,
     limit_blocks,
     contact_blocks,

@@ -1,7 +1,8 @@
 """The cost of a block, and its derivatives: one function each for force, weight and the line search.
 
 A block of one axis pushes where x = J qacc - aref is negative: it costs D x^2 / 2 there. That of a friction loss f
-costs as much up to |x| = f / D, its reach, and from there on its slope stays f, the size of its force (Huber 1964). A
+costs as much up to |x| = f / D, its reach, and from there on its slope stays f, the size of its force (Huber 1964). An
+equality is a friction loss whose reach is endless: it pulls and pushes as hard as it takes. A
 pyramid of d axes has the rows x_0 + mu_i x_i and x_0 - mu_i x_i, i = 1 to d - 1, each of which costs as much as one
 axis that pushes (MuJoCo documentation, Computation: Friction cones). `rows` says where the numbers of a block are
 (`state.views.Rows`), `dim` how many axes it has.
@@ -54,8 +55,8 @@ def _force_of_rows(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.
 def _quadratic_part(work: ti.template(), rows: ti.template(), k: ti.i32, x: ti.template()):
     """The nearest to x at which the cost of the one row of block k is quadratic: its force is -D times that."""
     part = ti.min(x, 0.0)
-    if ti.static(rows.friction_loss):
-        if k < work.nfriction:
+    if ti.static(rows.two_sided):
+        if k < work.ntwosided:
             reach = work.block_reach[k]
             part = ti.max(ti.min(x, reach), -reach)
     return part
@@ -94,8 +95,8 @@ def _weight_of_rows(work: ti.template(), k: ti.i32):
     x = work.block_jar.at(k, 0)
     normal = ti.select(x < 0.0, stiffness, zero)
     changed = zero
-    if ti.static(work.blocks.friction_loss):
-        if k < work.nfriction:
+    if ti.static(work.blocks.two_sided):
+        if k < work.ntwosided:
             side = _spent(work, k, x)
             normal = ti.select(side == 0.0, stiffness, zero)
             changed = set_weight(work, k, 1, side)
@@ -147,8 +148,8 @@ def _rows_along(
     elif dim == 1:
         stiffness = rows.stiffness(k, 1)
         cost, slope, curve = _row_along(work, x, v, step, with_cost)
-        if ti.static(rows.friction_loss):
-            if k < work.nfriction:
+        if ti.static(rows.two_sided):
+            if k < work.ntwosided:
                 cost, slope, curve = _loss_along(work, k, x, v, step, with_cost)
         cost, slope, curve = cost * stiffness, slope * stiffness, curve * stiffness
     else:

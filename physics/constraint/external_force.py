@@ -4,11 +4,15 @@ import taichi as ti
 
 from ..dynamics.body_forces import applied_to
 from ..math import Mat3, Motion, Vec3
+from .equality import weld_torque
 
 
 @ti.func
 def external_force(model: ti.template(), work: ti.template()):
-    """cfrc_ext: torque and force of the user and of all contacts on each body, about the tree's centre of mass."""
+    """cfrc_ext: torque and force of the user, of all contacts, and of connect and weld, on each body.
+
+    They are about the tree's centre of mass.
+    """
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     for b in range(model.nbody):
@@ -36,6 +40,36 @@ def external_force(model: ti.template(), work: ti.template()):
                 arm = work.con_pos[k] - work.subtree_com[model.body_rootid[b]]
                 wrench = Motion(torque + arm.cross(force), force) * (2.0 * side - 1.0)
                 work.cfrc_ext.put(b, work.cfrc_ext[b] + wrench)
+    if ti.static(model.has.equality):
+        _add_equalities(model, work)
+
+
+@ti.func
+def _add_equalities(model: ti.template(), work: ti.template()):
+    """Forces of connect and weld."""
+    zero = work.real(0.0)
+    k = 0
+    for e in range(model.neq):
+        if model.eq_rows[e] > 1:
+            torque, force = Vec3(zero, zero, zero), _forces(work, k)
+            if model.eq_rows[e] == 6:
+                torque = weld_torque(model, work, e, _forces(work, k + 3))
+            for side in ti.static(range(2)):
+                b = model.eq_body1[e] if ti.static(side == 0) else model.eq_body2[e]
+                if b > 0:
+                    at, anchor = ti.static(3 * side), model.eq_anchor
+                    point = Vec3(zero + anchor.at(e, at), zero + anchor.at(e, at + 1), zero + anchor.at(e, at + 2))
+                    arm = work.lanes.cast(work.root_offset[b]) + work.xquat.rounded[b].rotate(point)
+                    arm = arm - work.com_offset[model.body_rootid[b]]
+                    wrench = Motion(torque + arm.cross(force), force) * ti.static(1.0 - 2.0 * side)
+                    work.cfrc_ext.put(b, work.cfrc_ext[b] + wrench)
+        k += model.eq_rows[e]
+
+
+@ti.func
+def _forces(work: ti.template(), k: ti.i32):
+    """Forces of three rows in turn."""
+    return Vec3(work.block_force.at(k, 0), work.block_force.at(k + 1, 0), work.block_force.at(k + 2, 0))
 
 
 @ti.func

@@ -6,13 +6,12 @@ return to; so stiffness and damping are the same in all states, and numbers of t
 
 import taichi as ti
 
-from .rows import append_row, clear_blocks
+from .rows import append_row
 
 
 @ti.func
 def friction_blocks(model: ti.template(), work: ti.template()):
-    """Begin the list of blocks: block k is the k-th dof that has friction loss."""
-    clear_blocks(work)
+    """A block for every dof that has friction loss, behind those of equalities."""
     if ti.static(model.has.friction_loss):
         for row in range(model.nfriction):
             k = append_row(work, 1)

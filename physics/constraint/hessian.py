@@ -23,8 +23,8 @@ def start_hessian(model: ti.template(), work: ti.template(), first: ti.i32, end:
             k = work.tree_block[b]
             for c in range(2 * work.block_dim[k] - 1):
                 work.block_weight.at(k, c)._assign(work.real(0.0))
-            if ti.static(work.blocks.friction_loss):
-                if k < work.nfriction:
+            if ti.static(work.blocks.two_sided):
+                if k < work.ntwosided:
                     work.block_weight.at(k, 1)._assign(work.real(0.0))
             if ti.static(work.blocks.elliptic):
                 if is_cone(work, work.blocks, k):

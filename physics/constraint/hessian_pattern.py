@@ -3,7 +3,8 @@
 A contact between two branches couples every dof of one with every dof of the other. Where both branches become a
 single path to the root, in the order of their dofs, all of these entries are between a dof and its ancestors, and so
 is what elimination fills in (elimination trees: Davis 2006, section 4.1). Trees whose dofs have one root then make a
-group; the Hessian couples no dofs of different groups.
+group; the Hessian couples no dofs of different groups. What equalities couple is the same in every state, and its tree
+a field of the model, dof_coupledid.
 """
 
 import taichi as ti
@@ -13,7 +14,7 @@ from ..dynamics.tree_matrix import count_entries, lay_out
 
 @ti.func
 def lay_out_dofs(model: ti.template(), work: ti.template()):
-    """The pattern of M, and of a Hessian without couplings, in which every tree is a group."""
+    """The pattern of M, and of a Hessian without contacts."""
     lay_out(model.nv, model.dof_parentid, work.M_pattern, work.depth_place)
     work.H_ncouple[0] = 0
     _lay_out_parents(model, work)
@@ -38,8 +39,7 @@ def lay_out_hessian(model: ti.template(), work: ti.template()):
 @ti.func
 def _lay_out_parents(model: ti.template(), work: ti.template()):
     """H_parent, H_pattern and the groups for H_ncouple couplings of the contacts in hand."""
-    for i in range(model.nv):
-        work.H_parent[i] = model.dof_parentid[i]
+    _take_parents(model, work)
     if work.H_ncouple[0] > 0:
         for k in range(work.tile_ncon[0]):
             if _coupling(model, work, k) >= 0:
@@ -60,8 +60,17 @@ def _let_go(model: ti.template(), work: ti.template()):
     """A tile without room for its Hessian goes on without contacts, in bounds, until `fits` is asked."""
     work.tile_ncon[0] = 0
     work.H_ncouple[0] = 0
+    _take_parents(model, work)
+
+
+@ti.func
+def _take_parents(model: ti.template(), work: ti.template()):
+    """H_parent without contacts; conjugate gradients have no Hessian, and trees remain groups."""
     for i in range(model.nv):
-        work.H_parent[i] = model.dof_parentid[i]
+        if ti.static(model.has.cg):
+            work.H_parent[i] = model.dof_parentid[i]
+        else:
+            work.H_parent[i] = model.dof_coupledid[i]
 
 
 @ti.func

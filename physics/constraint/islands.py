@@ -46,28 +46,39 @@ def list_blocks(model: ti.template(), work: ti.template(), count: ti.i32):
 
 @ti.func
 def label_islands(model: ti.template(), work: ti.template()):
-    """Set tree_island; a block couples the trees of its first and of its last dof in lanes where it may push."""
-    lanes = work.lanes
+    """Set tree_island; a block couples the trees of all its dofs in lanes where it may push."""
     for t in range(model.ntree):
         work.tree_island[t] = work.real(t)
     blocks = 0
     if work.tile_ngroup[0] < model.ntree:
         blocks = count_blocks(work)
     for k in range(blocks):
-        high = work.block_tree[k]
-        low = model.dof_treeid[work.block_dof[work.block_dofadr[k] + work.block_dofnum[k] - 1]]
-        if low != high:
-            label1, label2 = work.tree_island[low], work.tree_island[high]
-            joins = lanes.mask(work.block_D[k] > 0.0) * lanes.mask(label1 != label2)
-            if lanes.any(joins):
-                least = ti.min(label1, label2)
-                group = work.tree_group[low]
-                first = work.group_treeadr[group]
-                for s in range(first, first + work.group_treenum[group]):
-                    t = work.group_tree[s]
-                    label = work.tree_island[t]
-                    same = lanes.mask(label == label1) + lanes.mask(label == label2)
-                    work.tree_island[t] = ti.select(joins * same > 0.5, least, label)
+        first, last = work.block_dofadr[k], work.block_dofadr[k] + work.block_dofnum[k] - 1
+        low = model.dof_treeid[work.block_dof[last]]
+        if work.block_tree[k] != low:
+            if ti.static(model.has.equality):
+                for at in range(first, last):
+                    one, other = work.block_dof[at], work.block_dof[at + 1]
+                    _join_islands(work, k, model.dof_treeid[one], model.dof_treeid[other])
+            else:
+                _join_islands(work, k, work.block_tree[k], low)
+
+
+@ti.func
+def _join_islands(work: ti.template(), k: ti.i32, high: ti.i32, low: ti.i32):
+    """Make one island of those of two trees in lanes where block k may push."""
+    lanes = work.lanes
+    label1, label2 = work.tree_island[low], work.tree_island[high]
+    joins = lanes.mask(work.block_D[k] > 0.0) * lanes.mask(label1 != label2)
+    if lanes.any(joins):
+        least = ti.min(label1, label2)
+        group = work.tree_group[low]
+        first = work.group_treeadr[group]
+        for s in range(first, first + work.group_treenum[group]):
+            t = work.group_tree[s]
+            label = work.tree_island[t]
+            same = lanes.mask(label == label1) + lanes.mask(label == label2)
+            work.tree_island[t] = ti.select(joins * same > 0.5, least, label)
 
 
 @ti.func

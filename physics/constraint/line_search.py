@@ -64,11 +64,11 @@ def _evaluate(model: ti.template(), work: ti.template(), t: ti.i32, with_cost: t
     work.tree_part.at(t, 0)._assign(slope)
     work.tree_part.at(t, 1)._assign(curve)
     work.tree_part.at(t, 2)._assign(cost)
-    if ti.static(model.has.friction_loss):
+    if ti.static(work.blocks.two_sided):
         spent = work.real(0.0)
         for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
             k = work.tree_block[b]
-            if k < work.nfriction:
+            if k < work.ntwosided:
                 spent += spent_slope(work, k, step)
         work.tree_part.at(t, 3)._assign(spent)
 
@@ -82,7 +82,7 @@ def _next_trial(
     step, settled, previous = work.real(0.0) + work.tree_step[t], work.tree_settled[t], work.tree_curve[t]
     slope, curve = island_sum(work, first, end, t, 0), island_sum(work, first, end, t, 1)
     active = work.real(0.0) + curve
-    if ti.static(model.has.friction_loss):  # from one end of its reach to the other a loss leaves the curve as it is
+    if ti.static(work.blocks.two_sided):  # from one end of its reach to the other a loss leaves the curve as it is
         active += island_sum(work, first, end, t, 3)
     linear, quadratic = work.tree_linear[t], work.tree_quadratic[t]
     if ti.static(with_cost):

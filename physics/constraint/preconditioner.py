@@ -41,21 +41,40 @@ def precondition(model: ti.template(), work: ti.template()):
         for p in range(work.M_pattern.count[i]):
             work.H_L[start + p] = work.M[start + p] + work.cdof[work.M_pattern.column(start, p)].dot(force)
     for k in range(work.tile_conadr[0]):
-        first, address = work.block_dofadr[k], work.block_jacadr[k]
-        for e in range(work.block_dofnum[k]):
-            slope = work.block_J[address + e]
-            entry = work.M_pattern.start(work.block_dof[first + e])
-            work.H_L[entry] = work.H_L[entry] + slope * slope * _stiffness_of(work, k)
+        _add_row(work, k)
     factor(0, model.nv, work.M_pattern, work.H_L, work.H_inv)
 
 
 @ti.func
+def _add_row(work: ti.template(), k: ti.i32):
+    """Add the stiffness of a row that is no contact's; of one that holds, between dofs and their ancestors as well."""
+    first, address, stiffness = work.block_dofadr[k], work.block_jacadr[k], _stiffness_of(work, k)
+    for e in range(work.block_dofnum[k]):
+        i, scaled = work.block_dof[first + e], stiffness * work.block_J[address + e]
+        entry = work.M_pattern.start(i)
+        work.H_L[entry] = work.H_L[entry] + scaled * work.block_J[address + e]
+        if ti.static(work.blocks.two_sided):
+            if k < work.ntwosided:
+                for f in range(e + 1, work.block_dofnum[k]):
+                    j = work.block_dof[first + f]
+                    if work.M_pattern.count[j] < work.M_pattern.count[i]:
+                        at = work.M_pattern.count[i] - work.M_pattern.count[j]
+                        if work.M_pattern.column(entry, at) == j:
+                            work.H_L[entry + at] = work.H_L[entry + at] + scaled * work.block_J[address + f]
+
+
+@ti.func
 def _stiffness_of(work: ti.template(), k: ti.i32):
-    """What row k counts with. A friction loss slides or holds for many steps, so it is known (a third of the steps)."""
+    """What row k counts with: equalities hold.
+
+    A friction loss slides or holds for many steps, so it is known (a third of the steps).
+    """
     stiffness = work.block_D[k] * PUSHING
-    if ti.static(work.blocks.friction_loss):
-        if k < work.nfriction:
-            x = work.qacc[work.block_dof[work.block_dofadr[k]]] - work.block_aref.at(k, 0)
+    if ti.static(work.blocks.two_sided):
+        if k < work.ntwosided:
+            x = work.real(0.0) - work.block_aref.at(k, 0)
+            for e in range(work.block_dofnum[k]):
+                x += work.block_J[work.block_jacadr[k] + e] * work.qacc[work.block_dof[work.block_dofadr[k] + e]]
             stiffness = ti.select(ti.abs(x) <= work.block_reach[k], work.block_D[k], work.real(0.0))
     return stiffness
 

@@ -52,6 +52,18 @@ def inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.templat
 
 
 @ti.func
+def velocity_accelerations(model: ti.template(), work: ti.template()):
+    """Set body_acc to what velocities alone make: without accelerations of the joints and gravity. Sets dqacc to 0."""
+    zero = work.precise_lanes.real(0.0)
+    none = Vec3(zero, zero, zero)
+    for i in range(model.nv):
+        work.dqacc[i] = work.real(0.0)
+    work.body_acc.put(0, Motion(none, none))
+    for b in range(1, model.nbody):
+        _accelerate(model, work, b, work.dqacc)
+
+
+@ti.func
 def gather(model: ti.template(), work: ti.template()):
     """Add to every body's cfrc that of all below it."""
     for k in range(1, model.nbody):
@@ -104,7 +116,7 @@ def _accelerate(model: ti.template(), work: ti.template(), b: ti.i32, qacc: ti.t
             linear += axis * qacc[dof] + omega.cross(axis * work.qvel[dof]) * 2.0
         else:
             anchor = lanes.cast(work.anchor_offset[j])
-            linear += _carried(alpha, omega, anchor - point)
+            linear += carried(alpha, omega, anchor - point)
             point = anchor
             if kind == FREE:
                 linear += Vec3(qacc[dof], qacc[dof + 1], qacc[dof + 2])
@@ -119,10 +131,10 @@ def _accelerate(model: ti.template(), work: ti.template(), b: ti.i32, qacc: ti.t
                     push += other * qacc[k]
             alpha += push + omega.cross(spin)
             omega += spin
-    work.body_acc.put(b, Motion(alpha, linear + _carried(alpha, omega, _offset(work, b) - point)))
+    work.body_acc.put(b, Motion(alpha, linear + carried(alpha, omega, _offset(work, b) - point)))
 
 
 @ti.func
-def _carried(alpha: ti.template(), omega: ti.template(), arm: ti.template()):
+def carried(alpha: ti.template(), omega: ti.template(), arm: ti.template()):
     """Acceleration of a point relative to another one of the same body, from which it is `arm` (m) away."""
     return alpha.cross(arm) + omega.cross(omega.cross(arm))

@@ -33,6 +33,7 @@ class Features:
         gravcomp: forces on bodies against their weight.
         joint_forces: ranges of what all actuators together do to a joint.
         friction_loss: dofs have friction loss.
+        equality: bodies or joints are held together.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -51,6 +52,7 @@ class Features:
     gravcomp: bool = False
     joint_forces: bool = False
     friction_loss: bool = False
+    equality: bool = False
     elliptic: bool = False
     mpr: bool = False
     tilts: bool = False
@@ -77,6 +79,7 @@ class Features:
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
             elliptic=has_elliptic_cones(model),
             friction_loss=model.sizes["nfriction"] > 0,
+            equality=model.sizes["nequality"] > 0,
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
@@ -115,8 +118,8 @@ def _has_pairs(model: Model, group: str) -> bool:
 
 def _has_powers(model: Model) -> bool:
     touching = model.values["geom_solimp"][model.values["geom_collides"] == 1, 4]
-    own = model.values["pair_solimp"][:, 4]
-    power = np.maximum(np.concatenate([touching, own, model.values["limit_solimp"][:, 4]]), 1.0)
+    own, held = model.values["pair_solimp"][:, 4], model.values["eq_solimp"][model.values["eq_rows"] > 0, 4]
+    power = np.maximum(np.concatenate([touching, own, held, model.values["limit_solimp"][:, 4]]), 1.0)
     return bool((~np.isin(power, (1.0, 2.0))).any()) or len(np.unique(np.maximum(touching, 1.0))) > 1
 
 

@@ -1,8 +1,8 @@
 """Every number of a model that the kernels read, declared once.
 
 Sizes: nq, nv, nu, nbody, njnt, ngeom as in MuJoCo; npair: pairs of geoms that can touch; nhand: those that
-the model gives by hand; nlimit: one-sided joint limits; nfriction: dofs with friction loss; nvert: mesh vertices;
-ncorner: vertices of all their faces; ntree: kinematic trees that move.
+the model gives by hand; nlimit: one-sided joint limits; nfriction: dofs with friction loss; neq: equalities; neqdof:
+dofs of all of them; nvert: mesh vertices; ncorner: vertices of all their faces; ntree: kinematic trees that move.
 """
 
 from ..fields import Field
@@ -86,6 +86,16 @@ INTEGERS: tuple[Field, ...] = (
     _id("limit_dofadr", ("nlimit",), "first dof of the joint"),
     _F("limit_side", ("nlimit",), 1, "", "-1 lower, 1 upper, 0 ball joint"),
     _id("friction_dofadr", ("nfriction",), "dof that has friction loss"),
+    _id("eq_rows", ("neq",), "rows of an equality: 1 joints, 3 connect, 6 weld; 0: it couples nothing that moves"),
+    _id("eq_body1", ("neq",), "first body of connect and weld"),
+    _id("eq_body2", ("neq",), "second body"),
+    _id("eq_qpos1", ("neq",), "coordinate of the first joint"),
+    _F("eq_qpos2", ("neq",), 1, "", "coordinate of the second joint; -1: there is none"),
+    _F("eq_dofadr", ("neq",), 1, "", "first of its dofs in eq_dof"),
+    _id("eq_dofnum", ("neq",), "how many there are"),
+    _id("eq_dof", ("neqdof",), "dofs that equalities act on, in descending order in each"),
+    _id("eq_side", ("neqdof",), "bodies that the dof moves: 1 the first, 2 the second, 3 both"),
+    _F("dof_coupledid", ("nv",), 1, "", "as dof_parentid, with the branches made one that equalities couple"),
     _F("vert_corneradr", ("nvert",), 1, "", "first of the faces around the vertex"),
     _F("vert_cornernum", ("nvert",), 1, "", "number of faces around the vertex"),
     _F("corner_poly", ("ncorner",), 1, "", "the face: its number among those of all meshes"),
@@ -146,6 +156,14 @@ REALS: tuple[Field, ...] = (
     _F("friction_loss", ("nfriction",), 1, "N or N m", "largest force of the friction, dof_frictionloss"),
     _F("friction_D", ("nfriction",), 1, "kg or kg m^2", "stiffness of its row, as block_D"),
     _F("friction_damping", ("nfriction",), 1, "1/s", "B of its reference acceleration -B v"),
+    _F("eq_polycoef", ("neq",), 5, "", "of joints: coefficients of the polynomial"),
+    _F("eq_anchor", ("neq",), 6, "m", "points that are held together, in the frames of both bodies"),
+    _F("eq_orientation", ("neq",), 8, "", "frames that a weld holds alike, in the frames of both bodies"),
+    _F("eq_torquescale", ("neq",), 1, "m", "what a turn of a weld counts as"),
+    _F("eq_diagonal", ("neq",), 2, "1/kg or 1/(kg m^2)", "approximate A of rows that slide, and of those that turn"),
+    _F("eq_solimp", ("neq",), 5, "", "impedance, as geom_solimp"),
+    _F("eq_stiffness", ("neq",), 1, "1/s^2", "K of the reference acceleration"),
+    _F("eq_damping", ("neq",), 1, "1/s", "B of the reference acceleration"),
     _F("vert_pos", ("nvert",), 3, "m", "mesh vertex in the geom frame"),
     _F("corner_normal", ("ncorner",), 3, "", "outward normal of the face in the geom frame"),
 )

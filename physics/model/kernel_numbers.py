@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 import mujoco
 import numpy as np
 
+from .equalities import EQUALITY_RULES
 from .fields import PRECISE
 from .solver_params import MINVAL, impedance_params, reference_params
 
@@ -236,6 +237,7 @@ RULES: dict[str, Rule] = {
     "friction_loss": (("dof_frictionloss",), lambda mjm, loss: loss[:, friction_dofs(mjm)]),
     "friction_D": (("dof_solimp", "dof_invweight0"), _friction_stiffness),
     "friction_damping": (("dof_solref", "dof_solimp"), _friction_damping),
+    **EQUALITY_RULES,
     "limit_diagonal": (("dof_invweight0",), lambda mjm, w: w[:, mjm.jnt_dofadr[limit_sides(mjm)[0]]]),
 }
 """How fields of `model.fields` follow from MuJoCo's numbers: those that an environment may have of its own."""

@@ -26,7 +26,7 @@ def _rows(role: str, names: str) -> dict[str, str]:
 MODEL: dict[str, str] = {
     # sizes and flags
     **_rows(READ, "nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
-    **_rows(JUDGED, "nactuator nout na nflex npair neq ntendon nplastic nhistory"),
+    **_rows(JUDGED, "nactuator nout na nflex npair ntendon nplastic nhistory"),
     **_rows(JUDGED, "flg_surfacevel flg_adhesion"),
     **_rows(
         DERIVED, "nbvh nbvhstatic nbvhdynamic noct ntree nM nB nC nD nexclude nJten nwrap nJmom nemax njmax nconmax"
@@ -79,9 +79,9 @@ MODEL: dict[str, str] = {
     # contacts by hand, equalities, tendons
     **_rows(READ, "exclude_signature pair_dim pair_geom1 pair_geom2 pair_solref pair_solimp pair_margin pair_gap"),
     **_rows(READ, "pair_friction"),
-    **_rows(JUDGED, "pair_solreffriction pair_adhesion eq_type eq_active0"),
+    **_rows(JUDGED, "pair_solreffriction pair_adhesion eq_type"),
+    **_rows(READ, "neq eq_active0 eq_obj1id eq_obj2id eq_objtype eq_solref eq_solimp eq_data"),
     **_rows(DERIVED, "pair_signature"),
-    **_rows(IDLE, "eq_obj1id eq_obj2id eq_objtype eq_solref eq_solimp eq_data"),
     **_rows(JUDGED, "tendon_limited tendon_stiffness tendon_stiffnesspoly tendon_damping tendon_dampingpoly"),
     **_rows(JUDGED, "tendon_armature tendon_frictionloss"),
     **_rows(IDLE, "tendon_type tendon_adr tendon_num tendon_actuatorid tendon_plasticadr tendon_treenum tendon_treeid"),

@@ -8,6 +8,7 @@ import numpy as np
 from ..fields import SMALL_BITS, layout
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
+from .equalities import coupled_parents, equality_values
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, friction_dofs, kernel_numbers, limit_sides
@@ -50,6 +51,8 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_by_hand(mjm))
     values.update(_limits(mjm))
     values["friction_dofadr"] = friction_dofs(mjm)
+    values.update(equality_values(mjm))
+    values["dof_coupledid"] = coupled_parents(mjm)
     values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
     sizes.update(
@@ -61,6 +64,10 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
         **sweep_sizes(tables),
         nlimit=len(values["limit_jnt"]),
         nfriction=len(values["friction_dofadr"]),
+        neq=mjm.neq,
+        neqdof=len(values["eq_dof"]),
+        nequality=int(values["eq_rows"].sum()),
+        ntwosided=int(values["eq_rows"].sum()) + len(values["friction_dofadr"]),
         nvert=len(values["vert_corneradr"]),
         ncorner=len(values["corner_next"]),
         npoly=len(values["poly_vertnum"]),

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 from mujoco import MjModel
 
+from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import pair_condim, possible_pairs, repeated_by_hand
 
@@ -241,7 +242,7 @@ def _equality_types() -> list[Rule]:
     def where(value: int) -> Callable[[MjModel], np.ndarray]:
         return lambda m: _ids((m.eq_type == value) & (m.eq_active0 != 0))
 
-    members = _enum("mjEQ_", mujoco.mjtEq, set())
+    members = _enum("mjEQ_", mujoco.mjtEq, set(EQUALITY_ROWS))
     return [Rule(f"equality constraint '{n}'", "equality", n, where(v), None, _EQUALITY) for n, v in members]
 
 

@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from ..geometry.names import type_name
+from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
 from .pairs import contacts_disabled, has_narrow_phase, idle_by_hand, possible_pairs
 from .places import Places, Source
@@ -207,8 +208,8 @@ def _unused_elements(mjm: mujoco.MjModel, look_up: _LookUp, refused_tendons: set
         unused += [look_up.finding(kind, i, why) for i in range(getattr(mjm, KINDS[kind][2]))]
     tendons = set(range(mjm.ntendon)) - refused_tendons
     unused += [look_up.finding("tendon", i, "tendon without stiffness, damping or limits") for i in sorted(tendons)]
-    inactive = np.flatnonzero(mjm.eq_active0 == 0)
-    unused += [look_up.finding("equality", int(i), "inactive equality constraint") for i in inactive]
+    idle = np.flatnonzero(~np.isin(mjm.eq_type, list(EQUALITY_ROWS)) & (mjm.eq_active0 == 0))
+    unused += [look_up.finding("equality", int(i), "inactive equality constraint") for i in idle]
     unused += [
         Finding("height field", "hfield", look_up.name("hfield", i), look_up.place("hfield", i), i)
         for i in range(mjm.nhfield)

@@ -17,10 +17,14 @@ _BY_NAME = (
     *("qfrc_constraint", "cfrc_ext"),
 )
 _FROM_OTHERS = ("crb", "xmat", "geom_xpos", "geom_xmat", "site_xpos", "site_xmat", "cam_xpos", "cam_xmat", "qM")
-_FRICTION, _LIMIT, _FRICTIONLESS, _PYRAMIDAL, _ELLIPTIC = (
-    int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}"))
-    for n in ("FRICTION_DOF", "LIMIT_JOINT", "CONTACT_FRICTIONLESS", "CONTACT_PYRAMIDAL", "CONTACT_ELLIPTIC")
+_EQUALITY, _FRICTION, _LIMIT = (
+    int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}")) for n in ("EQUALITY", "FRICTION_DOF", "LIMIT_JOINT")
 )
+_FRICTIONLESS, _PYRAMIDAL, _ELLIPTIC = (
+    int(getattr(mujoco.mjtConstraint, f"mjCNSTR_CONTACT_{n}")) for n in ("FRICTIONLESS", "PYRAMIDAL", "ELLIPTIC")
+)
+_OF_JOINTS = (_EQUALITY, _FRICTION, _LIMIT)
+"""Rows that stand before the contacts', as blocks of one axis."""
 _SATISFIED, _QUADRATIC, _LINEAR_BELOW, _LINEAR_ABOVE, _CONE = (
     int(getattr(mujoco.mjtConstraintState, f"mjCNSTRSTATE_{n}"))
     for n in ("SATISFIED", "QUADRATIC", "LINEARNEG", "LINEARPOS", "CONE")
@@ -61,21 +65,31 @@ class _Rows:
         self._contacts: list[tuple] = []
 
     def add_of_joints(self) -> None:
-        """Friction losses, then limits."""
+        """Equalities, friction losses, then limits."""
+        sizes = self._model.sizes
         for k in range(self._integer("tile_conadr")):
             if self._field["block_D"][k, 0] > 0:
-                if k < self._model.sizes["nfriction"]:
-                    self._add_friction_loss(k)
+                if k < sizes["ntwosided"]:
+                    self._add_two_sided(k, _EQUALITY if k < sizes["nequality"] else _FRICTION)
                 else:
                     self._add_block(k, _LIMIT)
 
-    def _add_friction_loss(self, k: int) -> None:
-        f, jacobian = self._field, np.zeros(self._model.mj.nv, self._field["block_J"].dtype)
-        jacobian[self._model.values["friction_dofadr"][k]] = 1.0
+    def _add_two_sided(self, k: int, kind: int) -> None:
+        f, jacobian = self._field, self._jacobian(k, 1)[0]
         stiffness, x, reach = f["block_D"][k, 0], f["block_jar"][k, 0], f["block_reach"][k, 0]
         state = _LINEAR_BELOW if x < -reach else _LINEAR_ABOVE if x > reach else _QUADRATIC
         force = -stiffness * np.clip(x, -reach, reach)
-        self._rows.append((_FRICTION, jacobian, stiffness, f["block_aref"][k, 0], force, state, stiffness * reach))
+        loss = stiffness * reach if kind == _FRICTION else 0.0
+        self._rows.append((kind, jacobian, stiffness, f["block_aref"][k, 0], force, state, loss))
+
+    def _jacobian(self, k: int, dim: int) -> np.ndarray:
+        """Jacobian of block k (dim, nv)."""
+        f, count = self._field, self._integer("block_dofnum", k)
+        first, start = self._integer("block_dofadr", k), self._integer("block_jacadr", k)
+        basis = np.zeros((dim, self._model.mj.nv), f["block_J"].dtype)
+        dofs = self._dump[self._offset["block_dof"] :][first : first + count]
+        basis[:, dofs] = f["block_J"][start : start + dim * count, 0].reshape(count, dim).T
+        return basis
 
     def add_contacts(self) -> None:
         f, first = self._field, self._integer("tile_conadr")
@@ -96,14 +110,11 @@ class _Rows:
 
     def _add_block(self, k: int, kind: int) -> None:
         """All rows of block k: its only axis, or a pyramid's."""
-        f, dim, count = self._field, self._integer("block_dim", k), self._integer("block_dofnum", k)
-        first, start = self._integer("block_dofadr", k), self._integer("block_jacadr", k)
-        if self._model.solver == CG and kind != _LIMIT:
+        f, dim = self._field, self._integer("block_dim", k)
+        if self._model.solver == CG and kind not in _OF_JOINTS:
             basis = self._contact_basis(k - self._integer("tile_conadr"), dim)
         else:
-            dofs = self._dump[self._offset["block_dof"] :][first : first + count]
-            basis = np.zeros((dim, self._model.mj.nv), f["block_J"].dtype)
-            basis[:, dofs] = f["block_J"][start : start + dim * count, 0].reshape(count, dim).T
+            basis = self._jacobian(k, dim)
         stiffness, x, aref = f["block_D"][k, 0], f["block_jar"][k], f["block_aref"][k]
         if dim == 1:
             self._add_row(kind, basis[0], stiffness, aref[0], x[0])

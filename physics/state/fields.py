@@ -3,10 +3,11 @@
 All of them are lane numbers in the scratch of a worker: one tile of environments at a time passes through it, so
 the working set stays in the cache however large the batch is. `INDICES` are plain integers, one for all lanes.
 
-Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; nblockdof and njac: dofs and numbers in
-the Jacobians of all blocks; nM and nH: entries of the mass matrix and of the Hessian; nqrest: nq where kernels have
-mixed precision (`Features.mixed_precision`), else 0; nsolve: ntree, 1 where conjugate gradients solve; ncgdof, ncgbody,
-nown and nside: nv, nbody, contacts and twice as many where conjugate gradients solve, else 0.
+Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; ntwosided: rows of equalities and
+friction losses; nblockdof and njac: dofs and numbers in the Jacobians of all blocks; nM and nH: entries of the mass
+matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Features.mixed_precision`), else 0; nsolve:
+ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
+conjugate gradients solve, else 0.
 nmocap: mocap bodies; ngravcomp: nv where bodies have gravity compensation, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
@@ -141,11 +142,11 @@ BLOCKS: tuple[Field, ...] = (
     _F("cone_weight", ("nconeblock",), 10, "kg", "entries of block_weight of two different axes of friction"),
     _F("block_force", ("nblock",), 6, "N, N m", "force in contact space: normal, two sliding, spinning, two rolling"),
     _F("block_J", ("njac",), 1, "", "Jacobians, one after the other: for each dof of a block a number for each axis"),
-    _F("block_reach", ("nfriction",), 1, "m/s^2 or rad/s^2", "size of block_jar at which a friction loss is spent"),
+    _F("block_reach", ("ntwosided",), 1, "m/s^2 or rad/s^2", "size of block_jar at which a friction loss is spent"),
 )
-"""Constraints: friction losses of dofs and joint limits, one axis each, then contacts, block `tile_conadr + k` being
-contact k with as many axes as its dimension says. A block is kept in its own space: its pyramid's rows are axis 0 +-
-friction times another axis."""
+"""Constraints: equalities, friction losses and joint limits, one axis each, then contacts, block `tile_conadr + k`
+being contact k with as many axes as its dimension says. A block is kept in its own space: its pyramid's rows are axis
+0 +- friction times another axis."""
 
 TREES: tuple[Field, ...] = (
     _F("tree_island", ("nsolve",), 1, "", "least tree of the lane's island that the tree belongs to"),

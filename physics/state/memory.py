@@ -17,6 +17,7 @@ INPUTS: tuple[Field, ...] = (
     _F("ctrl", ("nu",), 1, "", "controls"),
     _F("mocap_pos", ("nmocap",), 3, "m", "position of a mocap body"),
     _F("mocap_quat", ("nmocap",), 4, "", "orientation of a mocap body"),
+    _F("eq_active", ("neq",), 1, "", "above 0.5: the equality holds"),
 )
 """Quantities that users write and a step reads."""
 COORDINATES: tuple[Field, ...] = (*STATE, *INPUTS)
@@ -34,6 +35,7 @@ EVALUATION: tuple[Field, ...] = (
     _F("eval_ctrl", ("nu",), 1, "", "controls of the last evaluation"),
     _F("eval_mocap_pos", ("nmocap",), 3, "m", "mocap_pos of the last evaluation"),
     _F("eval_mocap_quat", ("nmocap",), 4, "", "mocap_quat of the last evaluation"),
+    _F("eval_eq_active", ("neq",), 1, "", "eq_active of the last evaluation"),
     _F("eval_qacc", ("nv",), 1, "m/s^2 or rad/s^2", "Runge-Kutta's mean acceleration; NOT_INTEGRATED without a step"),
 )
 """Coordinates of the last evaluation, in the order of COORDINATES, and the acceleration integrated there."""

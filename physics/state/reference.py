@@ -11,6 +11,7 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
     mj = model.mj
     mocap = np.argsort(mj.body_mocapid)[mj.nbody - mj.nmocap :]
     coordinates = {"qpos": mj.qpos0, "mocap_pos": mj.body_pos[mocap], "mocap_quat": mj.body_quat[mocap]}
+    coordinates["eq_active"] = np.array(mj.eq_active0, np.float64)
     return {
         **{name: np.ravel(numbers) for name, numbers in coordinates.items()},
         **{f"eval_{name}": np.ravel(numbers) for name, numbers in coordinates.items()},

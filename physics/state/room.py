@@ -65,8 +65,12 @@ def first_room(model: Model) -> Room:
 
 
 def _uncoupled(model: Model) -> int:
-    """Entries of a matrix that couples dofs with their ancestors alone."""
-    return int(model.values["dof_depth"].sum())
+    """Entries of a Hessian when nothing touches."""
+    depth = np.ones(model.sizes["nv"], int)
+    for dof, parent in enumerate(np.ravel(model.values["dof_coupledid"])):
+        if parent >= 0:
+            depth[dof] += depth[parent]
+    return int(depth.sum())
 
 
 @ti.func

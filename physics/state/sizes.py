@@ -17,7 +17,8 @@ from .room import MOST_LANES, Room, most_room
 
 SIZES = tuple(
     """
-    one six cone nq nv nu nbody nmocap njnt ngeom npairtype1 npair nlimit nvert nfriction ncorner max_contacts
+    one six cone nq nv nu nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner max_contacts
+    neq nequality nfriction ntwosided
     ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
     nccdpolygon nccdflat nccdlist npoly npolyvert ngrid
@@ -68,7 +69,9 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     """
     sizes, values, contacts = model.sizes, model.values, room.contacts
     most = most_room(model, lanes)
-    joint_dofs = sizes["nfriction"] + int(np.where(values["limit_side"] == 0, 3, 1).sum())
+    joint_dofs = int(values["eq_rows"] @ values["eq_dofnum"]) + sizes["nfriction"]
+    joint_dofs += int(np.where(values["limit_side"] == 0, 3, 1).sum())
+    rows = sizes["ntwosided"] + sizes["nlimit"]
     deepest = int(values["dof_depth"].max(initial=0))
     dofs = contacts * min(sizes["nv"], 2 * deepest)
     cg = model.solver == CG
@@ -76,7 +79,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     blocks = {
         "ncon": contacts,
         "most_ncon": most.contacts,
-        "nblock": sizes["nfriction"] + sizes["nlimit"] + contacts,
+        "nblock": rows + contacts,
         "nblockdof": joint_dofs + (0 if cg else dofs),
         "njac": joint_dofs + (0 if cg else dofs * axes),
         "nsolve": 1 if cg else sizes["ntree"],
@@ -86,7 +89,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         "max_contacts": min(most.contacts, model.max_contacts),
         "nown": contacts + 1 if cg else 0,
         "nside": 2 * contacts if cg else 0,
-        "nconeblock": has_elliptic_cones(model) * (sizes["nlimit"] + contacts),
+        "nconeblock": has_elliptic_cones(model) * (rows + contacts),
         "nowncone": has_elliptic_cones(model) * (contacts + 1 if cg else 0),
     }
     matrices = {"nM": int(values["dof_depth"].sum()), "nH": room.entries}

@@ -32,6 +32,8 @@ def keep_evaluation(model: ti.template(), work: ti.template()):
     for i in range(model.nmocap):
         work.eval_mocap_pos.put(i, work.mocap_pos[i])
         work.eval_mocap_quat.put(i, work.mocap_quat[i])
+    for i in range(model.neq):
+        work.eval_eq_active[i] = work.eq_active[i]
 
 
 @ti.func

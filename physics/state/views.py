@@ -111,7 +111,7 @@ class Rows:
         Jv: J times the search direction.
         friction: coefficients of the axes after the first.
         force: in the space of the block.
-        friction_loss: whether the first of them, `Workspace.nfriction`, are friction losses.
+        two_sided: whether the first of them, `Workspace.ntwosided`, hold both ways: equalities and friction losses.
         elliptic: whether contacts have elliptic cones.
         mu: friction of a round cone, with `elliptic`.
         contacts_alone: whether all blocks are contacts.
@@ -127,12 +127,12 @@ class Rows:
         friction: FieldView,
         force: FieldView,
         stiffness: FieldView,
-        friction_loss: bool = False,
+        two_sided: bool = False,
         mu: FieldView | None = None,
         contacts_alone: bool = False,
     ) -> None:
         self.jar, self.Jv, self.friction, self.force, self._stiffness = jar, Jv, friction, force, stiffness
-        self.friction_loss, self.mu, self.contacts_alone = friction_loss, mu, contacts_alone
+        self.two_sided, self.mu, self.contacts_alone = two_sided, mu, contacts_alone
         self.elliptic = mu is not None
 
     @traced
@@ -159,7 +159,7 @@ class Workspace(_View):
 
     Attributes:
         ccd_lanes: those of GJK and EPA, double where `lanes` are not.
-        nfriction: friction losses, which are the first blocks; in kernels that have any.
+        ntwosided: equalities and friction losses, which are the first blocks; in kernels that have any.
         stage_qpos: the coordinates at which positions are evaluated: qpos, and in mixed precision qpos + eval_rest.
     """
 
@@ -172,11 +172,11 @@ class Workspace(_View):
         self.M_pattern, self.H_pattern = (Pattern(*(getattr(self, f"{kind}_{n}") for n in names)) for kind in "MH")
         self.blocks = Rows(
             *(self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D),
-            friction_loss=has.friction_loss,
+            two_sided=has.friction_loss or has.equality,
             mu=self.cone_mu if has.elliptic else None,
         )
-        if has.friction_loss:
-            self.nfriction = expr_init(subscript(None, ints, HEADER.index("nfriction")))
+        if self.blocks.two_sided:
+            self.ntwosided = expr_init(subscript(None, ints, HEADER.index("ntwosided")))
         self.own = Rows(
             *(self.own_jar, self.own_Jv, self.own_friction, self.own_force, self.own_D),
             mu=self.own_mu if has.elliptic else None,

@@ -86,6 +86,8 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("impedance", ("contact plane-sphere", "limit hinge")),
     Purpose("limits_hinge_slide", ("limit hinge", "limit slide")),
     Purpose("limits_ball", ("limit ball",)),
+    Purpose("equalities", ("equality connect", "equality weld", "equality joint")),
+    Purpose("equalities, equality off", (), "equalities", {"disableflags": ["equality"]}, ("qacc",)),
     Purpose(
         "frictionloss", ("friction loss, holding", "friction loss, overcome", "limit hinge", "contact plane-sphere")
     ),

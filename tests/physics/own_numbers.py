@@ -36,6 +36,10 @@ XML = """<mujoco>
   <body name="ball" pos="0 0 0.6"><freejoint/><geom name="ball" type="sphere" size="0.1" condim="6"/></body>
 </worldbody>
 <contact><pair geom1="ball" geom2="floor" condim="6" friction="1 0.6 0.01 0.002 0.001"/></contact>
+<equality>
+  <joint joint1="hip" joint2="slide" polycoef="0.05 0.4 0.1" solref="0.2 1"/>
+  <weld body1="crate" body2="ball" relpose="0 0 0.4 1 0.1 0 0" solref="0.3 1" torquescale="0.5"/>
+</equality>
 <actuator>
   <motor joint="hip" gear="5" ctrlrange="-1 1" ctrllimited="true" forcerange="-3 4" forcelimited="true"/>
   <position joint="hip" kp="8" kv="0.3"/>
@@ -86,7 +90,8 @@ def random_numbers(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) ->
     numbers["jnt_solimp"][..., 4] = rng.choice([1.0, 2.0, 3.0], (count, mjm.njnt))
     numbers["jnt_solimp"][..., 2] = rng.choice([0.0, 0.001, 0.01], (count, mjm.njnt))
     numbers["jnt_margin"] = np.tile(mjm.jnt_margin, (count, 1)) + rng.uniform(0, 0.05, (count, mjm.njnt))
-    return numbers | _contacts(mjm, count, rng) | _coordinates(mjm, numbers, rng) | _friction_losses(mjm, count, rng)
+    numbers |= _contacts(mjm, count, rng) | _coordinates(mjm, numbers, rng) | _friction_losses(mjm, count, rng)
+    return numbers | _equalities(mjm, count, rng)
 
 
 def _contacts(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -133,6 +138,20 @@ def _friction_losses(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) 
     }
 
 
+def _equalities(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Polynomials of joints; anchors, relative poses and torquescale of welds."""
+    data = np.tile(mjm.eq_data, (count, 1, 1))
+    data[..., :11] += rng.normal(0, 0.03, (count, mjm.neq, 11)) * (data[..., :11] != 0)
+    weld = mjm.eq_type == int(mujoco.mjtEq.mjEQ_WELD)
+    data[:, weld, 6:10] /= np.linalg.norm(data[:, weld, 6:10], axis=-1, keepdims=True)
+    shape = (count, mjm.neq)
+    solimp = np.tile(mjm.eq_solimp, (count, 1, 1))
+    solimp[..., 2] = rng.choice([0.0, 0.001, 0.1], shape)
+    solimp[..., 4] = rng.choice([1.0, 2.0, 3.0], shape)
+    solref = np.stack((rng.uniform(0.1, 0.4, shape), rng.uniform(0.5, 1.5, shape)), -1)
+    return {"eq_data": data, "eq_solref": solref, "eq_solimp": solimp}
+
+
 def _coordinates(mjm: mujoco.MjModel, numbers: dict[str, np.ndarray], rng: np.random.Generator) -> dict:
     """qpos0 and qpos_spring: a free body begins where its frame is, and its spring rests there."""
     count = len(numbers["body_pos"])
@@ -170,6 +189,11 @@ def compiled(xml: str, numbers: dict[str, np.ndarray], env: int) -> mujoco.MjMod
         for field in ("friction", "solref", "solimp", "margin", "gap"):
             if f"pair_{field}" in own:
                 setattr(pair, field, own[f"pair_{field}"][p])
+    for e, equality in enumerate(spec.equalities):
+        for field in ("data", "solref", "solimp"):
+            if f"eq_{field}" in own:
+                old = np.array(getattr(equality, field))
+                setattr(equality, field, own[f"eq_{field}"][e][: len(old)])
     for j, joint in enumerate(spec.joints):
         _edit_joint(joint, plain, own, j)
     for u, actuator in enumerate(spec.actuators):

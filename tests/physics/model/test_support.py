@@ -127,7 +127,7 @@ QUIET = """<mujoco>
     <geom name="lonely" type="ellipsoid" size="1 1 1" contype="4" conaffinity="4"/>
   </worldbody>
   <tendon><fixed name="string"><joint joint="j" coef="1"/></fixed></tendon>
-  <equality><joint name="asleep" joint1="j" joint2="k" active="false"/></equality>
+  <equality><tendon name="asleep" tendon1="string" active="false"/></equality>
   <sensor><jointpos name="angle" joint="j"/></sensor>
   <keyframe><key name="home" qpos="0 0"/></keyframe>
   <custom><numeric name="n" data="1"/><text name="t" data="x"/></custom>

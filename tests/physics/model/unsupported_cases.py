@@ -187,9 +187,6 @@ CASES = [
     _tendon("limits", 'range="-1 1"'),
     _tendon("friction loss", 'frictionloss="1"'),
     _tendon("armature", 'armature="1"'),
-    _equality("equality constraint 'connect'", '<connect name="tie" body1="hand" body2="ball" anchor="0 0 0"/>'),
-    _equality("equality constraint 'weld'", _WELD),
-    _equality("equality constraint 'joint'", '<joint name="tie" joint1="hinge" joint2="wrist"/>'),
     Case(
         "equality constraint 'tendon'",
         "equality",

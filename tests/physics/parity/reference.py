@@ -30,9 +30,12 @@ BATCHED = (*_SMOOTH, "qacc", "qfrc_constraint", "cfrc_ext")
 AFTER_STEP = ("xpos", "xipos", "geom_xpos", "cvel", "cinert", "qfrc_actuator", "subtree_com", "qacc", "cfrc_ext")
 """Fields that must be those of the last evaluation after a step; the v5 tasks read most of them."""
 
-FRICTION, LIMIT, FRICTIONLESS, PYRAMIDAL, ELLIPTIC = (
+EQUALITY, FRICTION, LIMIT, FRICTIONLESS, PYRAMIDAL, ELLIPTIC = (
     int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}"))
-    for n in ("FRICTION_DOF", "LIMIT_JOINT", "CONTACT_FRICTIONLESS", "CONTACT_PYRAMIDAL", "CONTACT_ELLIPTIC")
+    for n in (
+        *("EQUALITY", "FRICTION_DOF", "LIMIT_JOINT"),
+        *("CONTACT_FRICTIONLESS", "CONTACT_PYRAMIDAL", "CONTACT_ELLIPTIC"),
+    )
 )
 
 

@@ -15,6 +15,7 @@ from .compare import (
     Tally,
     compare_contacts,
     compare_rows,
+    equality_rows,
     friction_rows,
     limit_distance,
     limit_rows,
@@ -26,6 +27,7 @@ from .reference import (
     AFTER_STEP,
     BATCHED,
     ELLIPTIC,
+    EQUALITY,
     FRICTION,
     INSPECTED,
     LIMIT,
@@ -259,6 +261,9 @@ def _compare_inspected(
         held, holds = friction_rows(ours["rows"]), friction_rows(theirs.rows[i])
         matched += [(slice(held[k], held[k] + 1), slice(holds[k], holds[k] + 1)) for k in held.keys() & holds.keys()]
         n_far += len(held.keys() ^ holds.keys())
+        tied, ties = equality_rows(ours["rows"]), equality_rows(theirs.rows[i])
+        matched += [(slice(a, a + 1), slice(b, b + 1)) for a, b in zip(tied, ties, strict=False)]
+        n_far += abs(len(tied) - len(ties))
         lonely = [abs(limit_distance(mjm, states.qpos[i], *key)) <= margin for key in yours.keys() ^ mine.keys()]
         n_far, n_near = n_far + lonely.count(False), n_near + lonely.count(True)
         agree[i] = not n_far and not n_near
@@ -300,6 +305,8 @@ def _note_what_occurred(report: Report, mjm: mujoco.MjModel, theirs: Reference) 
         held = int(np.sum(friction == int(mujoco.mjtConstraintState.mjCNSTRSTATE_QUADRATIC)))
         seen["friction loss, holding"] += held
         seen["friction loss, overcome"] += len(friction) - held
+        for equality in rows["efc_id"][(rows["efc_type"] == EQUALITY) & (rows["efc_force"] != 0)]:
+            seen["equality " + mujoco.mjtEq(int(mjm.eq_type[equality])).name.removeprefix("mjEQ_").lower()] += 1
         slides = (rows["efc_type"] == ELLIPTIC) & (rows["efc_state"] == _CONE)
         seen["sliding in a cone"] += int(np.sum(slides))
         limits = np.flatnonzero(rows["efc_type"] == LIMIT)
