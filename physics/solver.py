@@ -142,11 +142,12 @@ class RigidSolver(SolverInputs, SolverStates, SolverParameters, SolverQueries):
         """
         index = self._numbers.environments(envs_idx, self.num_envs)
         count = self.num_envs if index is None else len(index)
-        zero = self._numbers.numbers(0.0)
+        zero, before = self._numbers.numbers(0.0), self._coordinates_before(index)
         for name, value, width in (("qpos", qpos, self._nq), ("qvel", qvel, self._nv)):
             if value is not None:
                 self._driver.write(name, self._rows_of(name, value, count, width), index)
                 self._driver.write(f"{name}_rest", zero, index)
+        self._wake_moved(before, index)
         self._driver.write("qacc_warmstart", zero, index)
         self._driver.clear_faults(index)
         self.edits += 1
@@ -182,6 +183,9 @@ class RigidSolver(SolverInputs, SolverStates, SolverParameters, SolverQueries):
         if qpos is None and "qpos0" in self._overrides:
             start = self._start(count, self._overrides.get("qpos0", on_host(index)), qvel)
         self._driver.reset(index, start)
+        if start is not None:
+            reference = torch.as_tensor(self.model.mj.qpos0, dtype=self.dtype, device=self.device)
+            self._wake_moved(reference if self._sleeps else None, index)
         self.edits += 1
 
     def state_dict(self) -> dict[str, torch.Tensor]:
@@ -293,7 +297,8 @@ class RigidSolver(SolverInputs, SolverStates, SolverParameters, SolverQueries):
     def contacts(self) -> Contacts:
         """Contacts of all environments; see `Contacts`."""
         fields, indices = self._driver.evaluate_together(CONTACT_SOURCES, None)
-        return batched_contacts(self.num_envs, fields, indices, self._driver.sizes)
+        found = batched_contacts(self.num_envs, fields, indices, self._driver.sizes)
+        return self._with_contacts_asleep(found)
 
     def inspect(self, env: int) -> dict[str, np.ndarray]:
         """All quantities of one environment at its last evaluation, dense, in MuJoCo's names and order.

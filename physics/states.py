@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from .drivers.settings import Count
-from .solver_part import SolverPart
+from .sleep import SolverSleep
 
 _BITS = {
     name: int(getattr(mujoco.mjtState, f"mjSTATE_{name.upper()}"))
@@ -28,10 +28,8 @@ _ROUNDED = ("qpos", "qvel")
 """Those whose rounding is kept in a field of its own."""
 
 
-class SolverStates(SolverPart):
+class SolverStates(SolverSleep):
     """The part of `RigidSolver` that takes and gives whole states."""
-
-    edits: int
 
     def reset(self, envs_idx: Any = None, qpos: Any = None, qvel: Any = None) -> None:
         """What `RigidSolver` does."""
@@ -131,7 +129,7 @@ class SolverStates(SolverPart):
         rows = np.asarray(values.detach().cpu() if isinstance(values, torch.Tensor) else values, np.float64)
         if rows.shape not in ((count, width), (width,)):
             raise ValueError(f"state of spec {spec}: expected shape ({count}, {width}), got {rows.shape}")
-        first = 0
+        first, before = 0, self._coordinates_before(index)
         for name, size in parts:
             part = rows[..., first : first + size]
             first += size
@@ -143,6 +141,7 @@ class SolverStates(SolverPart):
                 self._driver.write_count(Count.STEPS, np.rint(part / float(self.model.mj.opt.timestep)), index)
             elif part.any():
                 raise ValueError(f"state of spec {spec}: {name} is not 0, and Tumble has none")
+        self._wake_moved(before, index)
         if any(name in _ROUNDED for name, _ in parts):
             self._driver.clear_faults(index)
         self.edits += 1

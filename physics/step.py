@@ -5,12 +5,12 @@ MuJoCo's pipeline in textbook order (MuJoCo documentation, Computation: Simulati
 
 import taichi as ti
 
-from .collision.narrow_phase import narrow_phase
 from .constraint.acceleration import acceleration
 from .constraint.contacts import contact_blocks
 from .constraint.equality import equality_blocks
 from .constraint.friction_loss import friction_blocks
 from .constraint.limits import limit_blocks
+from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_blocks, wake_disturbed, wake_tied
 from .dynamics.actuation import actuation
 from .dynamics.body_forces import applied_force, gravity_compensation
 from .dynamics.mass_matrix import mass_matrix
@@ -29,11 +29,13 @@ PIPELINE = (
     geom_frames,
     center_of_mass,
     mass_matrix,
-    narrow_phase,
+    collide,
+    wake_tied,
     body_velocities,
     equality_blocks,
     friction_blocks,
     limit_blocks,
+    rest_blocks,
     contact_blocks,
     gravity_compensation,
     actuation,
@@ -70,6 +72,10 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti
             keep_start(model, work)
         if evaluation == evaluations - 1:
             keep_evaluation(model, work)
+        if ti.static(model.has.sleeping):
+            wake_disturbed(model, work)
+            if all_asleep(model, work) and (evaluation < evaluations - 1 or work.handed_out[0] == 0):
+                continue
         forward(model, work)
         if smooth == 1 and evaluation == evaluations - 1:
             smooth_acceleration(model, work)
@@ -82,6 +88,10 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti
                 fraction = runge_kutta_stage(model, work, stage, dt)
             else:
                 implicit_acceleration(model, work, dt)
+            if ti.static(model.has.sleeping):
+                if stage == stages - 1:
+                    fall_asleep(model, work)
+                rest(model, work)
             advance(model, work, dt * fraction, ti.cast(stage == stages - 1, ti.i32))
             if stage == stages - 1:
                 hold_faulty(model, work)

@@ -8,6 +8,7 @@ environment's own sequence of contacts, and with it every result, does not depen
 import taichi as ti
 
 from ..math import Mat3, Vec3
+from .asleep import pair_awake
 
 MINIMUM = 1e-15
 ALIGNED = {False: 1e-6, True: 1e-15}  # below this sine a tangent hint counts as parallel to the normal
@@ -78,12 +79,14 @@ def append(
     model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, contact: ti.template(), present: ti.template()
 ):
     """Add a contact of two geoms in the lanes of the mask `present`, if there are any."""
-    if work.lanes.any(present):
+    here = work.lanes.cast(present)
+    if ti.static(model.has.sleeping):
+        here = here * pair_awake(model, work, g1, g2)
+    if work.lanes.any(here):
         if work.tile_ncon[0] == model.ncon:
             _make_room(model, work)
         k = work.tile_ncon[0]
         work.tile_ncon[0] = k + 1
-        here = work.lanes.cast(present)
         work.con_count[0] = work.con_count[0] + here
         work.con_needed[0] = work.con_needed[0] + here
         work.con_geom1.put(k, g1)

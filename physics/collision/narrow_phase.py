@@ -11,6 +11,7 @@ from ..kinematics.precise import double_lanes, precise_geom
 from ..math.lanes import traced
 from ..model.features import Features
 from ..model.pair_table import GROUPS, PAIR_TABLE
+from .asleep import pair_awake
 from .box_box import box_box
 from .capsule_box import capsule_box
 from .contacts import append, clear_contacts, limit_contacts
@@ -206,7 +207,11 @@ def narrow_phase(model: ti.template(), work: ti.template()):
         if ti.static(pair.group == ""):
             for p in range(first_pair(model, work, row), end_of_pairs(model, work, row)):
                 g1, g2 = geoms_of(model, work, p)
-                ROUTINES[pair.routine](model, work, g1, g2)
+                if ti.static(model.has.sleeping):
+                    if work.lanes.any(pair_awake(model, work, g1, g2)):
+                        ROUTINES[pair.routine](model, work, g1, g2)
+                else:
+                    ROUTINES[pair.routine](model, work, g1, g2)
         elif ti.static(_begins(row, model.has)):
             _take_list(model, work, pair.group)
     limit_contacts(model, work)

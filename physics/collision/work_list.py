@@ -10,6 +10,7 @@ neighbours have.
 import taichi as ti
 
 from ..math import Vec3
+from .asleep import pair_awake
 from .contact_point import ContactPoint
 from .contacts import append
 from .poses import bounds_meet, boxes_meet, seen_from_root
@@ -41,6 +42,8 @@ def list_near(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.
         g1, g2 = geoms_of(model, work, p)
         apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
         near = bounds_meet(model, work, g1, g2, apart)
+        if ti.static(model.has.sleeping):
+            near = near * work.precise_lanes.cast(pair_awake(model, work, g1, g2))
         if work.precise_lanes.any(near):
             list_pair(work, p, near * boxes_meet(model, work, g1, g2, apart))
 

@@ -265,6 +265,11 @@ class CpuDriver(Driver):
         """Fields, and the integers that go with them."""
         return self._evaluations.together(names, index)
 
+    def evaluate_awake(self, names: Sequence[str]) -> Evaluation:
+        """Fields and integers as if nothing slept."""
+        block = self._evaluate(names, None, True, awake=True)
+        return Evaluation({name: block.values[:, block.places[name]] for name in names}, block.indices)
+
     def refresh(self, index: Index) -> None:
         """Bring the outputs of environments to their last evaluation."""
         if not self._outputs.current:
@@ -283,7 +288,7 @@ class CpuDriver(Driver):
 
     # launches
 
-    def _evaluate(self, names: Sequence[str], index: Index, with_indices: bool) -> Block:
+    def _evaluate(self, names: Sequence[str], index: Index, with_indices: bool, awake: bool = False) -> Block:
         """Evaluate environments alone, where the last evaluation was."""
         inside = np.arange(self.num_envs) if index is None else np.unique(index)
         batch = self._batch if index is None else self._batch.gather(inside, self._tiles)
@@ -295,6 +300,7 @@ class CpuDriver(Driver):
             dump = torch.zeros((tiles, max(1, integers)), dtype=torch.int32)
             rows = [self._room.offsets[name] + row for name in names for row in range(self._room.widths[name])]
             call = self._call(tiles, count, integers, names, replay=True)
+            call[Setting.AWAKE] = int(awake)
             bound = self._kernel_on(batch, call, torch.tensor(rows or [0], dtype=torch.int32), values, dump)
             fits = not tiles or bound.attempt()
         at = np.full(self.num_envs, -1)

@@ -293,9 +293,19 @@ class GpuDriver(Driver):
             self._evaluation = kept = self._evaluate_batch(tuple(wanted), whole, integers)
         return Evaluation({name: kept.fields[name].clone() for name in names}, kept.indices)
 
-    def _evaluate_batch(self, names: Sequence[str], batch: list[torch.Tensor], integers: int) -> Evaluation:
+    def evaluate_awake(self, names: Sequence[str]) -> Evaluation:
+        """Fields and integers as if nothing slept."""
+        whole = [self._memory, self._counters, self._own.memory]
+        return self._evaluate_batch(names, whole, layout(INDICES, self.sizes)[1], awake=True)
+
+    def _evaluate_batch(
+        self, names: Sequence[str], batch: list[torch.Tensor], integers: int, awake: bool = False
+    ) -> Evaluation:
         """Fields and integers of environments, whose memory, counters and own numbers `batch` is."""
         places, rows, call = self._replay(tuple(names), integers)
+        if awake:
+            call = call.clone()
+            call[Setting.AWAKE] = 1
         count = batch[0].shape[1]
         values = torch.zeros((max(1, len(rows)), count), dtype=self._dtype, device=self._device)
         dump = torch.zeros((integers, count), dtype=torch.int32, device=self._device)

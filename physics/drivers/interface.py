@@ -90,6 +90,10 @@ class Driver(Protocol):
         """Fields of environments with the integers that go with them."""
         ...
 
+    def evaluate_awake(self, names: Sequence[str]) -> Evaluation:
+        """Fields of all environments with their integers, as they would be if nothing slept."""
+        ...
+
     def read(self, name: str, index: Index = None) -> torch.Tensor:
         """A part of the state, (k, numbers)."""
         ...

@@ -8,6 +8,7 @@ import taichi as ti
 
 from ..constraint.external_force import external_force
 from ..kinematics.center_of_mass import body_inertias, mass_centers
+from ..model.sleeping import AWAKE
 from ..state.room import clear_needs, fits
 from ..state.snapshot import reject_nonfinite
 from ..step import step
@@ -34,7 +35,7 @@ def first_kept(tile: ti.template()):
 
 
 @ti.func
-def begin(work: ti.template(), tile: ti.template()):
+def begin(model: ti.template(), work: ti.template(), tile: ti.template()):
     """Bring a tile into the scratch."""
     lanes = work.lanes
     clear_needs(work)
@@ -50,6 +51,11 @@ def begin(work: ti.template(), tile: ti.template()):
         load_rows(work, tile, first, coords, 0)
     else:
         load_rows(work, tile, 0, coords, 0)
+    if tile.call[Setting.AWAKE] == 1:
+        for t in range(model.nsleep):
+            work.tree_asleep[t] = work.real(AWAKE)
+    work.handed_out[0] = ti.max(tile.call[Setting.ROWS], tile.call[Setting.INDICES])
+    work.solver_niter[0] = work.real(0.0)
     work.applied[0] = tile.call[Setting.APPLIED]
     if work.applied[0] == 1:
         forces = coords
@@ -163,7 +169,7 @@ def _hand_out(work: ti.template(), tile: ti.template()):
 @ti.func
 def take_turn(model: ti.template(), work: ti.template(), tile: ti.template()):
     """Everything that a launch does with one tile."""
-    begin(work, tile)
+    begin(model, work, tile)
     _take_parameters(model, work, tile)
     ended = work.real(0.0)
     for period in range(ti.max(tile.call[Setting.PERIODS], 1)):

@@ -20,6 +20,9 @@ def force_residual(model: ti.template(), work: ti.template(), qacc: ti.template(
         force = (work.qfrc_passive[i] - work.qfrc_inverse[i]) + work.qfrc_actuator[i]
         if work.applied[0] == 1:
             force += work.qfrc_external[i]
+        if ti.static(model.has.sleeping):
+            sleeps = work.tree_asleep[model.dof_treeid[i]] >= 0.0
+            force = ti.select(sleeps, work.precise_lanes.real(0.0), force)
         work.qfrc_unbalanced[i] = work.lanes.cast(force)
 
 
@@ -28,6 +31,9 @@ def start_acceleration(model: ti.template(), work: ti.template()):
     """Set qacc to the warm start, and qfrc_unbalanced: the solver's unknown is small, and its rounding smaller."""
     for i in range(model.nv):
         work.qacc[i] = work.qacc_warmstart[i] if model.warmstart == 1 else work.real(0.0)
+        if ti.static(model.has.sleeping):
+            sleeps = work.tree_asleep[model.dof_treeid[i]] >= 0.0
+            work.qacc[i] = ti.select(sleeps, work.real(0.0), work.qacc[i])
     force_residual(model, work, work.qacc)
 
 

@@ -34,6 +34,7 @@ class Features:
         joint_forces: ranges of what all actuators together do to a joint.
         friction_loss: dofs have friction loss.
         equality: bodies or joints are held together.
+        sleeping: islands at rest are put to sleep.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -53,6 +54,7 @@ class Features:
     joint_forces: bool = False
     friction_loss: bool = False
     equality: bool = False
+    sleeping: bool = False
     elliptic: bool = False
     mpr: bool = False
     tilts: bool = False
@@ -80,6 +82,7 @@ class Features:
             elliptic=has_elliptic_cones(model),
             friction_loss=model.sizes["nfriction"] > 0,
             equality=model.sizes["nequality"] > 0,
+            sleeping=model.sizes["nsleep"] > 0,
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,

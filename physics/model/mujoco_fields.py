@@ -47,14 +47,14 @@ MODEL: dict[str, str] = {
     **_rows(DERIVED, "body_simple body_sameframe body_margin body_contype body_conaffinity body_bvhadr body_bvhnum"),
     **_rows(DATA, "body_user"),
     **_rows(DERIVED, "bvh_* oct_* tree_bodyadr tree_bodynum tree_dofadr tree_dofnum"),
-    **_rows(IDLE, "tree_sleep_policy"),
+    **_rows(READ, "tree_sleep_policy dof_length"),
     # joints and degrees of freedom
     **_rows(READ, "jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_limited jnt_solref jnt_solimp jnt_pos jnt_axis"),
     **_rows(READ, "jnt_stiffness jnt_range jnt_margin dof_bodyid dof_jntid dof_parentid dof_treeid dof_armature"),
     **_rows(READ, "dof_damping dof_invweight0 dof_M0 jnt_actfrclimited jnt_actfrcrange jnt_actgravcomp"),
     **_rows(READ, "dof_frictionloss dof_solref dof_solimp"),
     **_rows(JUDGED, "jnt_plasticadr jnt_stiffnesspoly jnt_springyield dof_dampingpoly"),
-    **_rows(IDLE, "jnt_actuatorid dof_length"),
+    **_rows(IDLE, "jnt_actuatorid"),
     **_rows(DERIVED, "flg_gravcomp ngravcomp dof_Madr dof_simplenum"),
     **_rows(DATA, "jnt_group jnt_user"),
     # geoms, sites, cameras
@@ -107,9 +107,9 @@ MODEL: dict[str, str] = {
 
 OPTION: dict[str, str] = {
     **_rows(READ, "timestep impratio tolerance ls_tolerance gravity solver iterations ls_iterations disableflags"),
-    **_rows(READ, "cone"),
+    **_rows(READ, "cone sleep_tolerance"),
     **_rows(JUDGED, "integrator noslip_iterations density viscosity enableflags disableactuator"),
-    **_rows(IDLE, "noslip_tolerance sleep_tolerance wind o_margin o_solref o_solimp o_friction sdf_*"),
+    **_rows(IDLE, "noslip_tolerance wind o_margin o_solref o_solimp o_friction sdf_*"),
     **_rows(READ, "ccd_tolerance ccd_iterations"),
     **_rows(DATA, "magnetic jacobian"),
 }
@@ -135,7 +135,8 @@ DISABLE_FLAGS: dict[str, Flag] = {
 }
 ENABLE_FLAGS: dict[str, Flag] = {
     **_flags(Flag.WITHOUT_EFFECT, "energy fwdinv invdiscrete"),
-    **_flags(Flag.REFUSED, "override sleep diagexact ipc speculative"),
+    **_flags(Flag.HONOURED, "sleep"),
+    **_flags(Flag.REFUSED, "override diagexact ipc speculative"),
 }
 
 

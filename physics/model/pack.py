@@ -14,6 +14,7 @@ from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, friction_dofs, kernel_numbers, limit_sides
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
+from .sleeping import sleep_values, sleeps
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
@@ -52,6 +53,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_limits(mjm))
     values["friction_dofadr"] = friction_dofs(mjm)
     values.update(equality_values(mjm))
+    values.update(sleep_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
     values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
@@ -64,6 +66,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
         **sweep_sizes(tables),
         nlimit=len(values["limit_jnt"]),
         nfriction=len(values["friction_dofadr"]),
+        nsleep=mjm.ntree if sleeps(mjm) else 0,
         neq=mjm.neq,
         neqdof=len(values["eq_dof"]),
         nequality=int(values["eq_rows"].sum()),

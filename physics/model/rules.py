@@ -16,6 +16,7 @@ from mujoco import MjModel
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import pair_condim, possible_pairs, repeated_by_hand
+from .sleeping import sleeps
 
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
@@ -278,6 +279,14 @@ def _enable_flag(name: str) -> Rule:
     return Rule(f"flag {name}='enable'", "option", name, lambda m: _on(int(m.opt.enableflags) & bit), drop)
 
 
+def _islands_off(m: MjModel) -> bool:
+    return bool(int(m.opt.disableflags) & int(_D.mjDSBL_ISLAND))
+
+
+def _join_islands(option: object) -> None:
+    option.disableflags = int(option.disableflags) & ~int(_D.mjDSBL_ISLAND)  # type: ignore[attr-defined]
+
+
 OPTION = [
     _integrator("implicit"),
     _integrator("discrete"),
@@ -298,6 +307,7 @@ OPTION = [
         lambda m: _on(m.opt.viscosity > 0 and _in_fluid(m)),
         _sets(viscosity=0.0),
     ),
+    Rule("sleep without islands", "option", "island", lambda m: _on(sleeps(m) and _islands_off(m)), _join_islands),
     *(_enable_flag(name) for name, flag in ENABLE_FLAGS.items() if flag is Flag.REFUSED),
 ]
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from .broad_phase import LIST, SWEEP
 from .pairs import collides
+from .sleeping import sleeps
 
 NEWTON, CG = "newton", "cg"
 GJK, MPR = "gjk", "mpr"
@@ -107,6 +108,9 @@ def choose_solver(mjm: mujoco.MjModel, chosen: bool) -> tuple[str, list[str]]:
         chosen: whether the user chose mjm.opt.solver; else the file did, perhaps by leaving the default.
     """
     asked = mujoco.mjtSolver(int(mjm.opt.solver))
+    if sleeps(mjm):
+        newton = asked == mujoco.mjtSolver.mjSOL_NEWTON
+        return NEWTON, [] if newton else [f"solver {asked.name[6:]}: Tumble uses Newton where islands may sleep"]
     if asked == mujoco.mjtSolver.mjSOL_CG and mjm.nv:
         return CG, []
     if asked == mujoco.mjtSolver.mjSOL_PGS:

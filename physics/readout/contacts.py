@@ -22,7 +22,9 @@ class Contacts:
         dist: (num_envs, n) m, negative when penetrating.
         friction: (num_envs, n, 5): two sliding, one spinning, two rolling coefficients.
         force: (num_envs, n, 6) N and N m, in the contact frame: normal, two tangential; spin, two rolls.
-        mask: (num_envs, n) bool; the other entries are zero and mean nothing.
+        mask: (num_envs, n) bool; entries without it are zero and mean nothing, but for those that are asleep.
+        asleep: (num_envs, n) bool, contacts among what sleeps: no constraints, and `force` is what would hold it if it
+            were awake.
     """
 
     geom: torch.Tensor
@@ -32,6 +34,33 @@ class Contacts:
     friction: torch.Tensor
     force: torch.Tensor
     mask: torch.Tensor
+    asleep: torch.Tensor
+
+
+def with_asleep(contacts: Contacts, awake: Contacts, tree_asleep: torch.Tensor, geom_trees: torch.Tensor) -> Contacts:
+    """Contacts, and behind them those among what sleeps.
+
+    Args:
+        contacts: of what is awake.
+        awake: all contacts as if nothing slept.
+        tree_asleep: (num_envs, ntree) bool.
+        geom_trees: tree of every geom (ngeom,), below 0 where it has none.
+    """
+    trees = geom_trees[awake.geom]
+    rows = torch.arange(len(tree_asleep), device=trees.device)[:, None, None]
+    still = (trees < 0) | tree_asleep[rows, trees.clamp(min=0)]
+    asleep = awake.mask & still.all(dim=2)
+    kept = {}
+    for name in ("geom", "pos", "frame", "dist", "friction", "force"):
+        value = getattr(awake, name)
+        shown = asleep.reshape(*asleep.shape, *[1] * (value.dim() - 2))
+        kept[name] = torch.cat((getattr(contacts, name), torch.where(shown, value, torch.zeros_like(value))), 1)
+    nobody = torch.zeros_like(asleep)
+    return Contacts(
+        **kept,
+        mask=torch.cat((contacts.mask, nobody), 1),
+        asleep=torch.cat((torch.zeros_like(contacts.mask), asleep), 1),
+    )
 
 
 def batched_contacts(
@@ -79,4 +108,5 @@ def batched_contacts(
             torch.where(torch.arange(6, device=dump.device) < dims[..., None], of_block("block_force", 6), 0.0)
         ),
         mask=mask,
+        asleep=torch.zeros_like(mask),
     )

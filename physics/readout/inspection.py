@@ -14,7 +14,7 @@ from .derived import derive
 _BY_NAME = (
     *("qpos", "qvel", "ctrl", "xpos", "xquat", "xipos", "subtree_com", "cinert", "cdof", "cvel"),
     *("qfrc_bias", "qfrc_passive", "actuator_force", "qfrc_actuator", "qfrc_smooth", "qacc_smooth", "qacc"),
-    *("qfrc_constraint", "cfrc_ext"),
+    *("qfrc_constraint", "cfrc_ext", "tree_asleep"),
 )
 _FROM_OTHERS = ("crb", "xmat", "geom_xpos", "geom_xmat", "site_xpos", "site_xmat", "cam_xpos", "cam_xmat", "qM")
 _EQUALITY, _FRICTION, _LIMIT = (

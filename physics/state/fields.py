@@ -173,6 +173,7 @@ TREES: tuple[Field, ...] = (
         "J/s^2",
         "second derivative of the blocks' cost at the trial before, and its spent losses; -1e30: none",
     ),
+    _F("tree_was", ("nsleep",), 1, "", "tree_asleep before others woke it; mask: falls asleep now"),
     _F("tree_settled", ("nsolve",), 1, "", "mask: the step stays"),
 )
 """What a solver knows of each tree; trees of one island have the same numbers in all but `tree_part`. Conjugate
@@ -319,6 +320,7 @@ INDICES: tuple[Field, ...] = (
     _F("block_column", ("nv",), 1, "", "of the block in hand: entries of the Hessian's row of each dof", small=True),
     _F("body_sideadr", ("ncgbody",), 1, "", "first entry of the body's list of contacts"),
     _F("body_sidenum", ("ncgbody",), 1, "", "its entries, as many as the lane with the most needs"),
+    _F("handed_out", ("one",), 1, "", "1: somebody reads the last evaluation"),
     _F("applied", ("one",), 1, "", "1: some environment of the batch may have applied forces"),
     _F("need_ncon", ("one",), 1, "", "contact slots that the tile needs, 0 where it found room"),
     _F("need_nH", ("one",), 1, "", "entries of the Hessian that the tile needs, 0 where it found room"),

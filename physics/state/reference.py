@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..model.model import Model
+from ..model.sleeping import islands_asleep
 from .memory import NOT_INTEGRATED
 
 
@@ -11,6 +12,8 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
     mj = model.mj
     mocap = np.argsort(mj.body_mocapid)[mj.nbody - mj.nmocap :]
     coordinates = {"qpos": mj.qpos0, "mocap_pos": mj.body_pos[mocap], "mocap_quat": mj.body_quat[mocap]}
+    if model.sizes["nsleep"]:
+        coordinates["tree_asleep"] = islands_asleep(mj).astype(np.float64)
     coordinates["eq_active"] = np.array(mj.eq_active0, np.float64)
     return {
         **{name: np.ravel(numbers) for name, numbers in coordinates.items()},

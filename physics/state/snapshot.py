@@ -27,6 +27,8 @@ def keep_evaluation(model: ti.template(), work: ti.template()):
     for i in range(model.nv):
         work.eval_qvel[i] = work.qvel[i]
         work.eval_warm[i] = work.qacc_warmstart[i]
+    for t in range(model.nsleep):
+        work.eval_tree_asleep[t] = work.tree_asleep[t]
     for i in range(model.nu):
         work.eval_ctrl[i] = work.ctrl[i]
     for i in range(model.nmocap):

@@ -110,7 +110,7 @@ CASES = [
     _option("density of a fluid", "density", '<option density="1.2"/>'),
     _option("viscosity of a fluid", "viscosity", '<option viscosity="0.1"/>'),
     _option("flag override='enable'", "override", '<option><flag override="enable"/></option>'),
-    _option("flag sleep='enable'", "sleep", '<option><flag sleep="enable"/></option>'),
+    _option("sleep without islands", "island", '<option><flag sleep="enable" island="disable"/></option>'),
     _option("flag diagexact='enable'", "diagexact", '<option><flag diagexact="enable"/></option>'),
     _option("flag ipc='enable'", "ipc", '<option integrator="discrete"><flag ipc="enable"/></option>'),
     _option("flag speculative='enable'", "speculative", '<option><flag speculative="enable"/></option>'),

@@ -1,0 +1,173 @@
+"""Sleeping islands: trees at rest that stay as they are until something disturbs them.
+
+MuJoCo documentation, Simulation: Sleeping. `tree_asleep` of a tree that is awake is AWAKE where it moves and counts up
+to -1 while it rests; islands all of whose trees have arrived there go to sleep at the end of a step. Of a tree asleep
+it is the least tree of its island (MuJoCo lists a cycle): an island wakes as one. Trees asleep have no velocity, no
+acceleration and no constraints, and no contacts with each other or with what stands still.
+"""
+
+import taichi as ti
+
+from ..collision.narrow_phase import narrow_phase
+from ..model.sleeping import AWAKE, MOCAP
+
+
+@ti.func
+def all_asleep(model: ti.template(), work: ti.template()):
+    """Whether nothing can happen in any lane: all trees are asleep, and there are no mocap bodies."""
+    awake = work.real(0.0)
+    for t in range(model.nsleep):
+        awake = ti.max(awake, work.lanes.mask(work.tree_asleep[t] < 0.0))
+    return model.nmocap == 0 and not work.lanes.any(awake)
+
+
+@ti.func
+def _wake(model: ti.template(), work: ti.template(), t: ti.i32, count: ti.template(), where: ti.template()):
+    """Wake the island of tree t in the lanes of a mask: tree_asleep = `count`. Of a tree awake it is the lesser one."""
+    lanes, label = work.lanes, work.tree_asleep[t]
+    sleeps = where * lanes.mask(label >= 0.0)
+    work.tree_asleep[t] = ti.select((where > 0.5) & (label < 0.0), ti.min(count, label), label)
+    if lanes.any(sleeps):
+        for s in range(model.nsleep):
+            same = sleeps * lanes.mask(work.tree_asleep[s] == label)
+            work.tree_asleep[s] = ti.select(same > 0.5, count, work.tree_asleep[s])
+
+
+@ti.func
+def wake_disturbed(model: ti.template(), work: ti.template()):
+    """Wake the islands to whose trees the user gave a velocity or a force."""
+    lanes = work.lanes
+    for t in range(model.nsleep):
+        if lanes.any(lanes.mask(work.tree_asleep[t] >= 0.0)):
+            moved = work.real(0.0)
+            for i in range(model.tree_dofadr[t], model.tree_dofadr[t] + model.tree_dofnum[t]):
+                moved = ti.max(moved, lanes.mask(work.qvel[i] != 0.0))
+            moved = ti.max(moved, _pushed(model, work, t))
+            _wake(model, work, t, work.real(AWAKE), moved * lanes.mask(work.tree_asleep[t] >= 0.0))
+
+
+@ti.func
+def _pushed(model: ti.template(), work: ti.template(), t: ti.i32):
+    """Mask of lanes in which the user applies a force to a tree."""
+    pushed = work.real(0.0)
+    if work.applied[0] == 1:
+        for i in range(model.tree_dofadr[t], model.tree_dofadr[t] + model.tree_dofnum[t]):
+            pushed = ti.max(pushed, work.lanes.mask(work.qfrc_applied[i] != 0.0))
+        for b in range(model.nbody):
+            if model.body_treeid[b] == t:
+                for c in ti.static(range(6)):
+                    pushed = ti.max(pushed, work.lanes.mask(work.xfrc_applied.at(b, c) != 0.0))
+    return pushed
+
+
+@ti.func
+def collide(model: ti.template(), work: ti.template()):
+    """The contacts of what is awake; where they wake somebody, once more with his."""
+    if ti.static(model.has.sleeping):
+        woke = True
+        while woke:
+            narrow_phase(model, work)
+            woke = _wake_touched(model, work)
+    else:
+        narrow_phase(model, work)
+
+
+@ti.func
+def _wake_touched(model: ti.template(), work: ti.template()):
+    """Wake islands that trees awake touch, to count with these, and those that mocap bodies touch; whether any."""
+    lanes, woke = work.lanes, work.real(0.0)
+    for t in range(model.nsleep):
+        work.tree_was[t] = work.tree_asleep[t]
+    for k in range(work.tile_ncon[0]):
+        for side in range(2):
+            tree1 = model.body_treeid[model.geom_bodyid[work.con_geom1[k]]]
+            tree2 = model.body_treeid[model.geom_bodyid[work.con_geom2[k]]]
+            sleeper, waker = tree1, tree2
+            if side == 1:
+                sleeper, waker = tree2, tree1
+            if sleeper >= 0 and (waker >= 0 or waker == MOCAP):
+                count, where = work.real(AWAKE), work.con_present[k] * lanes.mask(work.tree_was[sleeper] >= 0.0)
+                if waker >= 0:
+                    count = work.real(0.0) + work.tree_was[waker]
+                    where = where * lanes.mask(count < 0.0)
+                if lanes.any(where):
+                    _wake(model, work, sleeper, count, where)
+                    woke = ti.max(woke, where)
+    return lanes.any(woke)
+
+
+@ti.func
+def wake_tied(model: ti.template(), work: ti.template()):
+    """Wake islands that an equality ties to a tree or mocap body awake, or to another island."""
+    if ti.static(model.has.sleeping and model.has.equality):
+        lanes = work.lanes
+        for e in range(model.neq):
+            t1, t2 = model.eq_tree1[e], model.eq_tree2[e]
+            if model.eq_rows[e] > 0 and t1 != t2 and ti.max(t1, t2) >= 0:
+                for side in range(2):
+                    sleeper, waker = t1, t2
+                    if side == 1:
+                        sleeper, waker = t2, t1
+                    if sleeper >= 0:
+                        label = work.real(0.0) + work.tree_asleep[sleeper]
+                        where = lanes.mask(work.eq_active[e] > 0.5) * lanes.mask(label >= 0.0)
+                        if waker >= 0:
+                            where = where * lanes.mask(work.tree_asleep[waker] != label)
+                        elif waker != MOCAP:
+                            where = work.real(0.0)
+                        if lanes.any(where):
+                            _wake(model, work, sleeper, work.real(AWAKE), where)
+
+
+@ti.func
+def rest_blocks(model: ti.template(), work: ti.template()):
+    """Equalities, friction losses and limits of trees asleep are not active."""
+    if ti.static(model.has.sleeping):
+        for k in range(work.tile_conadr[0]):
+            t = model.dof_treeid[work.block_dof[work.block_dofadr[k]]]
+            work.block_D[k] = ti.select(work.tree_asleep[t] >= 0.0, work.real(0.0), work.block_D[k])
+
+
+@ti.func
+def fall_asleep(model: ti.template(), work: ti.template()):
+    """At the end of a step: count the steps that trees have rested, and put islands to sleep that all have enough."""
+    lanes, zero = work.lanes, work.real(0.0)
+    for t in range(model.nsleep):
+        count = work.tree_asleep[t]
+        rests = zero
+        if model.tree_can_sleep[t] == 1:
+            rests = 1.0 - _pushed(model, work, t)
+            for i in range(model.tree_dofadr[t], model.tree_dofadr[t] + model.tree_dofnum[t]):
+                slow = ti.abs(work.start_qvel[i]) * model.dof_length[i] < model.sleep_tolerance[0]
+                rests = rests * lanes.mask(slow)
+        counted = ti.select(rests > 0.5, ti.min(count + 1.0, -1.0), work.real(AWAKE))
+        work.tree_asleep[t] = ti.select(count < 0.0, counted, count)
+    for g in range(work.tile_ngroup[0]):
+        first = work.group_treeadr[g]
+        end = first + work.group_treenum[g]
+        for a in range(first, end):
+            t = work.group_tree[a]
+            ready = lanes.mask(work.tree_asleep[t] == -1.0)
+            for b in range(first, end):
+                s = work.group_tree[b]
+                other = (work.tree_island[s] == work.tree_island[t]) & (work.tree_asleep[s] < -1.0)
+                ready = ti.select(other, zero, ready)
+            work.tree_was[t] = ready
+    for t in range(model.nsleep):
+        work.tree_asleep[t] = ti.select(work.tree_was[t] > 0.5, work.tree_island[t], work.tree_asleep[t])
+        if lanes.any(work.tree_was[t]):
+            for i in range(model.tree_dofadr[t], model.tree_dofadr[t] + model.tree_dofnum[t]):
+                work.eval_qvel[i] = ti.select(work.tree_was[t] > 0.5, zero, work.eval_qvel[i])
+
+
+@ti.func
+def rest(model: ti.template(), work: ti.template()):
+    """Trees asleep neither move nor accelerate."""
+    zero = work.real(0.0)
+    for i in range(model.nv):
+        sleeps = work.tree_asleep[model.dof_treeid[i]] >= 0.0
+        work.qacc[i] = ti.select(sleeps, zero, work.qacc[i])
+        work.drive_qacc[i] = ti.select(sleeps, zero, work.drive_qacc[i])
+        work.drive_qvel[i] = ti.select(sleeps, zero, work.drive_qvel[i])
+        work.start_qvel[i] = ti.select(sleeps, zero, work.start_qvel[i])
+        work.qvel_rest[i] = ti.select(sleeps, zero, work.qvel_rest[i])
