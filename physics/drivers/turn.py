@@ -11,7 +11,7 @@ from ..kinematics.center_of_mass import body_inertias, mass_centers
 from ..state.room import clear_needs, fits
 from ..state.snapshot import reject_nonfinite
 from ..step import step
-from .settings import CONTACTS_FULL, NON_FINITE, Count, Setting
+from .settings import APPLIED_FORCES, CONTACTS_FULL, DOF_CONTROLS, NON_FINITE, Count, Setting
 
 
 @ti.func
@@ -50,8 +50,9 @@ def begin(work: ti.template(), tile: ti.template()):
         load_rows(work, tile, first, coords, 0)
     else:
         load_rows(work, tile, 0, coords, 0)
-    work.applied[0] = tile.call[Setting.APPLIED]
-    if work.applied[0] == 1:
+    work.applied[0] = tile.call[Setting.APPLIED] & APPLIED_FORCES
+    work.controlled[0] = tile.call[Setting.APPLIED] // DOF_CONTROLS
+    if tile.call[Setting.APPLIED] > 0:
         forces = coords
         if tile.call[Setting.REPLAY] == 1:
             forces = first + tile.call[Setting.KEPT]
@@ -87,7 +88,7 @@ def end(work: ti.template(), tile: ti.template(), periods: ti.template()):
         store_row(work, tile, r)
     for r in range(first, first + tile.call[Setting.KEPT]):
         store_row(work, tile, r)
-    if work.applied[0] == 1:
+    if tile.call[Setting.APPLIED] > 0:
         forces, behind = first - tile.call[Setting.FORCES], first + tile.call[Setting.KEPT]
         for r in range(tile.call[Setting.FORCES]):
             tile.memory(behind + r)._assign(work.row(forces + r))

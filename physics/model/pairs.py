@@ -8,7 +8,7 @@ and have parameters of their own instead of those of their geoms.
 import mujoco
 import numpy as np
 
-from .pair_table import NO_ROW, rows_of
+from .pair_table import NO_ROW, PAIR_TABLE, rows_of
 
 _G = mujoco.mjtGeom
 _DISABLED = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT) | int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
@@ -91,6 +91,19 @@ def repeated_by_hand(mjm: mujoco.MjModel) -> np.ndarray:
     """Return the numbers of those ``<pair>``s whose geoms an earlier one has too: MuJoCo makes contacts of both."""
     _, first = np.unique(np.sort(pairs_by_hand(mjm), axis=1), axis=0, return_index=True)
     return np.setdiff1d(np.arange(mjm.npair), first)
+
+
+def repeated_with_another_reach(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return those of them with another sum of margin and gap than the first, and geoms with corners.
+
+    Where such geoms touch may depend on how far contacts are sought, and they are sought once for all pairs.
+    """
+    own, again = pairs_by_hand(mjm), repeated_by_hand(mjm)
+    reach = mjm.pair_margin + mjm.pair_gap
+    first = number_by_hand(mjm, own[again])
+    types = mjm.geom_type[own[again]].reshape(-1, 2)
+    cornered = np.array([row == NO_ROW or bool(PAIR_TABLE[row].group) for row in rows_of(types[:, 0], types[:, 1])])
+    return again[(reach[again] != reach[first]) & cornered.astype(bool)]
 
 
 def idle_by_hand(mjm: mujoco.MjModel) -> np.ndarray:

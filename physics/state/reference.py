@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..model.kernel_numbers import UNLIMITED
 from ..model.model import Model
 from .memory import NOT_INTEGRATED
 
@@ -12,7 +13,10 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
     mocap = np.argsort(mj.body_mocapid)[mj.nbody - mj.nmocap :]
     coordinates = {"qpos": mj.qpos0, "mocap_pos": mj.body_pos[mocap], "mocap_quat": mj.body_quat[mocap]}
     coordinates["eq_active"] = np.array(mj.eq_active0, np.float64)
+    unlimited = np.tile([-UNLIMITED, UNLIMITED], mj.nv)
     return {
+        "dof_force_range": unlimited,
+        "eval_dof_force_range": unlimited,
         **{name: np.ravel(numbers) for name, numbers in coordinates.items()},
         **{f"eval_{name}": np.ravel(numbers) for name, numbers in coordinates.items()},
         "eval_qacc": np.full(mj.nv, NOT_INTEGRATED),
