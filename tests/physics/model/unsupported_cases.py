@@ -191,12 +191,14 @@ CASES = [
         "tie",
         _arm(tail=_TENDON + '<equality>\n@@<tendon name="tie" tendon1="string"/></equality>'),
     ),
-    _tail(
+    Case(
         "second pair of the same geoms with another reach",
         "pair",
         "touch",
-        '<contact>\n<pair geom1="floor" geom2="palm"/>\n'
-        '@@<pair name="touch" geom1="palm" geom2="floor" margin="0.1"/></contact>',
+        """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
+  <body pos="0 0 1"><freejoint/><geom name="box" type="box" size=".1 .1 .1"/></body></worldbody>
+  <contact><pair geom1="floor" geom2="box"/>
+  @@<pair name="touch" geom1="box" geom2="floor" margin="0.1"/></contact></mujoco>""",
     ),
     Case(
         "deformable body",
