@@ -5,6 +5,7 @@ All of them end in `advance`: velocities by an acceleration, then positions by a
 
 import taichi as ti
 
+from .dynamics.dof_control import has_controls
 from .dynamics.free_body import free_body_acceleration
 from .dynamics.tree_matrix import factor, solve
 from .kinematics.forward import BALL, FREE
@@ -106,6 +107,11 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
             work.drive_qacc[i] = -(damping * work.qacc[i])
         if full:
             _subtract_actuators(model, work, dt)
+            if has_controls(model, work):
+                for i in range(model.nv):
+                    diagonal, slope = work.M_pattern.start(i), work.dof_slope[i] * dt
+                    work.L[diagonal] = work.L[diagonal] - slope
+                    work.drive_qacc[i] = work.drive_qacc[i] + slope * work.qacc[i]
         factor(0, model.nv, work.M_pattern, work.L, work.D_inv)
         solve(model.nv, work.M_pattern, work.L, work.D_inv, work.drive_qacc)
         for i in range(model.nv):

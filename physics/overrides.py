@@ -76,6 +76,9 @@ class Overrides:
         has = Features.of(self._model, self._single)
         turning = "jnt_stiffness" in self and bool(np.isin(self._model.values["jnt_type"], _TURNING).any())
         hulls = has.hulls or any(name in self for name in ("jnt_solimp", "geom_solimp", "pair_solimp", "eq_solimp"))
+        surfaces = has.surface_velocity or "geom_surfacevel" in self
+        across = has.friction_reference or (has.elliptic and "pair_solreffriction" in self)
+        has = replace(has, surface_velocity=surfaces, friction_reference=across)
         return replace(has, ball_joints=has.ball_joints or hulls or turning, hulls=hulls, parameters=True)
 
     def state_dict(self) -> dict[str, torch.Tensor]:

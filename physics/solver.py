@@ -8,6 +8,7 @@ import torch
 
 from .arguments import as_count
 from .batch_numbers import numbers_for, on_host
+from .dof_control import SolverDofControl
 from .drivers.cpu import CpuDriver
 from .drivers.gpu import GpuDriver
 from .drivers.interface import STATE, ClosedSolverError, Driver, View
@@ -32,7 +33,7 @@ from .states import SolverStates
 __all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
 
 
-class RigidSolver(SolverInputs, SolverStates, SolverParameters, SolverQueries):
+class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters, SolverQueries):
     """Steps `num_envs` copies of one model at once.
 
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the
@@ -162,7 +163,7 @@ class RigidSolver(SolverInputs, SolverStates, SolverParameters, SolverQueries):
         """Put environments into the model's reference state, or the given one: everything else begins anew.
 
         Inputs, time, warm start and faults are cleared, and the derived quantities belong to the new state. Model
-        numbers of environments' own stay (`set_parameters`), but for those that the reset brings.
+        numbers of environments' own (`set_parameters`) stay, but for those that the reset brings; so do gains of dofs.
 
         Args:
             envs_idx: indices of environments; None for all.
@@ -182,10 +183,12 @@ class RigidSolver(SolverInputs, SolverStates, SolverParameters, SolverQueries):
             self._differ(parameters, index)
         if qpos is None and "qpos0" in self._overrides:
             start = self._start(count, self._overrides.get("qpos0", on_host(index)), qvel)
+        gains = self._keep_gains(index)
         self._driver.reset(index, start)
         if start is not None:
             reference = torch.as_tensor(self.model.mj.qpos0, dtype=self.dtype, device=self.device)
             self._wake_moved(reference if self._sleeps else None, index)
+        self._return_gains(gains, index)
         self.edits += 1
 
     def state_dict(self) -> dict[str, torch.Tensor]:
@@ -199,6 +202,7 @@ class RigidSolver(SolverInputs, SolverStates, SolverParameters, SolverQueries):
             ValueError: the state is of another model, precision or number of environments.
         """
         self._driver.load_state_dict(state)
+        self._has_gains = True
         self._load_parameters(state)
         self.edits += 1
 

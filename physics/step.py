@@ -12,6 +12,7 @@ from .constraint.friction_loss import friction_blocks
 from .constraint.limits import limit_blocks
 from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_blocks, wake_disturbed, wake_tied
 from .dynamics.actuation import actuation
+from .dynamics.adhesion import adhesive_force
 from .dynamics.body_forces import applied_force, gravity_compensation
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
@@ -40,6 +41,7 @@ PIPELINE = (
     gravity_compensation,
     actuation,
     passive_force,
+    adhesive_force,
     applied_force,
     start_acceleration,
     acceleration,

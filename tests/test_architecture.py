@@ -43,6 +43,7 @@ RANKS = {
     "physics.rays": 12,
     "physics.queries": 13,
     "physics.inputs": 13,
+    "physics.dof_control": 13,
     "physics.states": 13,
     "physics.solver": 15,
     "physics.rendering": 13,  # reads model and state; beside the solver, not above or below it

@@ -9,6 +9,7 @@ import taichi as ti
 
 from ..math import Mat3, Vec3
 from .asleep import pair_awake
+from .pairs_by_hand import contact_adhesion, contact_margin
 
 MINIMUM = 1e-15
 ALIGNED = {False: 1e-6, True: 1e-15}  # below this sine a tangent hint counts as parallel to the normal
@@ -55,6 +56,9 @@ def keep_deepest(model: ti.template(), work: ti.template()):
             if used < k:
                 work.con_geom1.put(used, work.con_geom1[k])
                 work.con_geom2.put(used, work.con_geom2[k])
+                if ti.static(model.has.repeated_pairs or model.has.adhesion):
+                    work.con_pair[used] = work.con_pair[k]
+                    work.con_tether[used] = work.con_tether[k]
                 work.con_dist[used] = work.con_dist[k]
                 work.con_present[used] = work.con_present[k]
                 work.con_pos.put(used, work.con_pos[k])
@@ -78,25 +82,73 @@ def _make_room(model: ti.template(), work: ti.template()):
 def append(
     model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, contact: ti.template(), present: ti.template()
 ):
-    """Add a contact of two geoms in the lanes of the mask `present`, if there are any."""
+    """Add a contact of two geoms in the lanes of the mask `present`, if there are any.
+
+    Of two geoms with several pairs by hand it is one for each of these.
+    """
     here = work.lanes.cast(present)
     if ti.static(model.has.sleeping):
         here = here * pair_awake(model, work, g1, g2)
     if work.lanes.any(here):
-        if work.tile_ncon[0] == model.ncon:
-            _make_room(model, work)
-        k = work.tile_ncon[0]
-        work.tile_ncon[0] = k + 1
-        work.con_count[0] = work.con_count[0] + here
-        work.con_needed[0] = work.con_needed[0] + here
-        work.con_geom1.put(k, g1)
-        work.con_geom2.put(k, g2)
         found = work.lanes.cast(contact)
-        work.con_dist[k] = found.dist
-        work.con_present[k] = here
-        work.con_pos.put(k, found.pos)
-        work.con_frame.put_numbers(k, 0, found.normal.numbers())
-        work.con_frame.put_numbers(k, 3, found.tangent.numbers())
+        if ti.static(model.has.repeated_pairs or model.has.adhesion):
+            _append_each(model, work, g1, g2, found, here)
+        else:
+            _append(model, work, g1, g2, found, here)
+
+
+@ti.func
+def _append(
+    model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, found: ti.template(), here: ti.template()
+):
+    """A contact in the next slot."""
+    if work.tile_ncon[0] == model.ncon:
+        _make_room(model, work)
+    k = work.tile_ncon[0]
+    work.tile_ncon[0] = k + 1
+    work.con_count[0] = work.con_count[0] + here
+    work.con_needed[0] = work.con_needed[0] + here
+    work.con_geom1.put(k, g1)
+    work.con_geom2.put(k, g2)
+    work.con_dist[k] = found.dist
+    work.con_present[k] = here
+    work.con_pos.put(k, found.pos)
+    work.con_frame.put_numbers(k, 0, found.normal.numbers())
+    work.con_frame.put_numbers(k, 3, found.tangent.numbers())
+
+
+@ti.func
+def _append_each(
+    model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, found: ti.template(), here: ti.template()
+):
+    """A slot for each pair by hand of the geoms, or one if there is none.
+
+    Where a contact is adhesive and beyond its margin, it has no friction: such lanes have a slot apart, a tether.
+    """
+    behind = model.hand_start[g1] + model.hand_count[g1]
+    mixed = 1
+    for h in range(model.hand_start[g1], behind + 1):
+        pair, wanted = -1, mixed
+        if h < behind:
+            wanted = 0
+            if model.hand_geom2[h] == g2:
+                pair, wanted, mixed = model.hand_pair[h], 1, 0
+        if wanted == 1:
+            mine = work.real(0.0) + here
+            if ti.static(model.has.repeated_pairs):
+                if pair >= 0:
+                    mine = mine * work.lanes.mask(found.dist <= model.pair_detect[pair])
+            beyond = work.real(0.0)
+            if ti.static(model.has.adhesion):
+                pull = work.real(0.0) + contact_adhesion(model, pair, g1, g2)
+                away = found.dist >= contact_margin(model, pair, g1, g2)
+                beyond = work.lanes.mask(away) * work.lanes.mask(pull != 0.0)
+            for tether in range(2):
+                lanes = mine * ti.select(tether == 1, beyond, 1.0 - beyond)
+                if work.lanes.any(lanes):
+                    _append(model, work, g1, g2, found, lanes)
+                    work.con_pair[work.tile_ncon[0] - 1] = pair
+                    work.con_tether[work.tile_ncon[0] - 1] = tether
 
 
 @ti.func

@@ -19,11 +19,57 @@ def pair_by_hand(model: ti.template(), g1: ti.i32, g2: ti.i32):
 
 
 @ti.func
+def pair_of_contact(model: ti.template(), work: ti.template(), k: ti.i32):
+    """Number of the pair by hand that contact slot k belongs to; -1: its parameters are mixed."""
+    pair = -1
+    if ti.static(model.has.repeated_pairs):
+        pair = work.con_pair[k]
+    else:
+        pair = pair_by_hand(model, work.con_geom1[k], work.con_geom2[k])
+    return pair
+
+
+@ti.func
 def detection_distance(model: ti.template(), g1: ti.i32, g2: ti.i32):
-    """Contacts of two geoms that are closer than this are detected."""
+    """Contacts of two geoms that are closer than this are detected: by that of their pairs that sees farthest."""
     reach = model.geom_detect[g1] + model.geom_detect[g2]
-    if ti.static(model.has.pairs_by_hand):
+    if ti.static(model.has.repeated_pairs):
+        found = 0
+        for k in range(model.hand_start[g1], model.hand_start[g1] + model.hand_count[g1]):
+            if model.hand_geom2[k] == g2:
+                mine = model.pair_detect[model.hand_pair[k]]
+                if found == 1:
+                    mine = ti.max(mine, reach)
+                reach = mine
+                found = 1
+    elif ti.static(model.has.pairs_by_hand):
         pair = pair_by_hand(model, g1, g2)
         if pair >= 0:
             reach = model.pair_detect[pair]
     return reach
+
+
+@ti.func
+def contact_margin(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32):
+    """Contacts that are closer than this are constraints. `pair` is what `pair_of_contact` says."""
+    margin = model.geom_margin[g1] + model.geom_margin[g2]
+    if ti.static(model.has.pairs_by_hand):
+        if pair >= 0:
+            margin = model.pair_margin[pair]
+    return margin
+
+
+@ti.func
+def contact_adhesion(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32):
+    """What a contact can pull with (N): that of its pair, of the geom of higher priority, or both geoms' together."""
+    first, second = model.geom_adhesion[g1], model.geom_adhesion[g2]
+    priority = model.geom_priority[g1] - model.geom_priority[g2]
+    pull = first + second
+    if priority > 0:
+        pull = first
+    elif priority < 0:
+        pull = second
+    if ti.static(model.has.pairs_by_hand):
+        if pair >= 0:
+            pull = model.pair_adhesion[pair]
+    return pull

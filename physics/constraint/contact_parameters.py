@@ -1,6 +1,6 @@
 """Parameters of a contact: those of its pair, or mixed from its two geoms'.
 
-MuJoCo documentation, Modeling: Contact parameters. `pair` is what `pair_by_hand` says: -1 where geoms are mixed.
+MuJoCo documentation, Modeling: Contact parameters. `pair` is what `pair_of_contact` says: -1 where geoms are mixed.
 """
 
 import taichi as ti
@@ -25,16 +25,6 @@ def contact_dimension(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32
         if pair >= 0:
             dim = model.pair_dim[pair]
     return dim
-
-
-@ti.func
-def contact_margin(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32):
-    """Contacts that are closer than this are constraints."""
-    margin = model.geom_margin[g1] + model.geom_margin[g2]
-    if ti.static(model.has.pairs_by_hand):
-        if pair >= 0:
-            margin = model.pair_margin[pair]
-    return margin
 
 
 @ti.func
@@ -97,6 +87,20 @@ def solref(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, share: ti
         if pair >= 0:
             mixed0, mixed1 = model.pair_solref.at(pair, 0), model.pair_solref.at(pair, 1)
     return mixed0, mixed1
+
+
+@ti.func
+def friction_damping(model: ti.template(), pair: ti.i32, damping: ti.template(), dmax: ti.template()):
+    """Damping of the axes across an elliptic cone: by a reference of their own where a pair by hand has one."""
+    across = damping
+    if ti.static(model.has.friction_reference):
+        if pair >= 0:
+            first, second = model.pair_solreffriction.at(pair, 0), model.pair_solreffriction.at(pair, 1)
+            own = reference(model, first, second, dmax)[1]
+            unclear = (first > 0.0) ^ (second > 0.0)  # MuJoCo takes that of the normal then, as without one
+            none = ((first == 0.0) & (second == 0.0)) | unclear
+            across = ti.select(none, damping, own)
+    return across
 
 
 @ti.func

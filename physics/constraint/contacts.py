@@ -3,12 +3,12 @@
 import taichi as ti
 
 from ..collision.contacts import complete_frame
-from ..collision.pairs_by_hand import pair_by_hand
+from ..collision.pairs_by_hand import contact_adhesion, contact_margin, pair_of_contact
 from .bodies import contact_velocity
 from .contact_parameters import (
     contact_dimension,
-    contact_margin,
     friction,
+    friction_damping,
     put_other_friction,
     reference,
     share_of_first,
@@ -16,6 +16,7 @@ from .contact_parameters import (
     solref,
 )
 from .impedance import MINIMUM, impedance, regularizer
+from .surface_velocity import add_surface_velocity
 
 
 @ti.func
@@ -25,8 +26,11 @@ def contact_blocks(model: ti.template(), work: ti.template()):
     for k in range(work.tile_ncon[0]):
         block = first + k
         g1, g2 = work.con_geom1[k], work.con_geom2[k]
-        pair = pair_by_hand(model, g1, g2)
+        pair = pair_of_contact(model, work, k)
         dim = contact_dimension(model, pair, g1, g2)
+        if ti.static(model.has.adhesion):
+            if work.con_tether[k] == 1:
+                dim = 1
         work.block_dim.put(block, dim)
         frame = complete_frame(work, k)
         if ti.static(model.has.cg):
@@ -34,6 +38,8 @@ def contact_blocks(model: ti.template(), work: ti.template()):
             work.block_dofnum.put(block, 0)
         else:
             _jacobian(model, work, k, block, dim, frame)
+        if ti.static(model.has.surface_velocity):
+            add_surface_velocity(model, work, k, block, dim, frame)
         _parameters(model, work, k, pair, block, dim)
 
 
@@ -56,6 +62,9 @@ def _parameters(model: ti.template(), work: ti.template(), k: ti.i32, pair: ti.i
             diagonal = diagonal * (1.0 + slide * slide)
             pyramid = 2.0 * slide * slide / ti.max(model.impratio[0], MINIMUM)
     active = work.con_present[k] * work.lanes.mask(depth < 0.0)
+    if ti.static(model.has.adhesion):
+        work.con_pull[k] = work.con_present[k] * contact_adhesion(model, pair, g1, g2)
+        active = ti.max(active, work.lanes.mask(work.con_pull[k] != 0.0))
     stiffness = 1.0 / (regularizer(imp, diagonal) * pyramid)
     work.block_D[block] = ti.select(active > 0.5, stiffness, work.real(0.0))
     mu, torsion, rolling = work.real(slide), work.real(spin), work.real(roll)
@@ -69,8 +78,13 @@ def _parameters(model: ti.template(), work: ti.template(), k: ti.i32, pair: ti.i
     first, second = solref(model, pair, g1, g2, share)
     spring, damping = reference(model, first, second, dmax)
     work.block_aref.at(block, 0)._assign(-(work.block_aref.at(block, 0) * damping + imp * depth * spring))
+    across = friction_damping(model, pair, damping, dmax)
     for c in range(1, dim):
-        work.block_aref.at(block, c)._assign(-(work.block_aref.at(block, c) * damping))
+        work.block_aref.at(block, c)._assign(-(work.block_aref.at(block, c) * across))
+    if ti.static(model.has.adhesion):
+        rows = 1 if ti.static(model.has.elliptic) else ti.max(2 * (dim - 1), 1)
+        shift = work.con_pull[k] / (stiffness * rows)  # so that what presses is what it would be without the pull
+        work.block_aref.at(block, 0)._assign(work.block_aref.at(block, 0) + shift)
 
 
 @ti.func

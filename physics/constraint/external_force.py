@@ -26,7 +26,10 @@ def external_force(model: ti.template(), work: ti.template()):
         block = work.tile_conadr[0] + k
         dim = work.block_dim[block]
         frame = Mat3(_row(work, k, 0), _row(work, k, 3), _row(work, k, 6))
-        force = frame.x * work.block_force.at(block, 0)
+        normal = work.block_force.at(block, 0)
+        if ti.static(model.has.adhesion):
+            normal = normal - work.con_pull[k]
+        force = frame.x * normal
         torque = none.copy()
         if dim > 1:
             force = force + (frame.y * work.block_force.at(block, 1) + frame.z * work.block_force.at(block, 2))

@@ -9,6 +9,7 @@ acceleration and no constraints, and no contacts with each other or with what st
 import taichi as ti
 
 from ..collision.narrow_phase import narrow_phase
+from ..dynamics.dof_control import has_controls
 from ..model.sleeping import AWAKE, MOCAP
 
 
@@ -48,8 +49,11 @@ def wake_disturbed(model: ti.template(), work: ti.template()):
 
 @ti.func
 def _pushed(model: ti.template(), work: ti.template(), t: ti.i32):
-    """Mask of lanes in which the user applies a force to a tree."""
+    """Mask of lanes in which the user applies a force to a tree, or controls dofs of it."""
     pushed = work.real(0.0)
+    if has_controls(model, work):
+        for i in range(model.tree_dofadr[t], model.tree_dofadr[t] + model.tree_dofnum[t]):
+            pushed = ti.max(pushed, work.lanes.mask(work.dof_mode[i] > 0.5))
     if work.applied[0] == 1:
         for i in range(model.tree_dofadr[t], model.tree_dofadr[t] + model.tree_dofnum[t]):
             pushed = ti.max(pushed, work.lanes.mask(work.qfrc_applied[i] != 0.0))

@@ -52,7 +52,7 @@ class CpuDriver(Driver):
         self._evaluations = Evaluations(self._evaluate)
         self._room = GrowingRoom(model, width, runtime, self._evaluations.forget)
         self._groups = memory_groups(self.sizes)
-        self._applied = False
+        self._applied = 0
         require_memory(num_envs, self._bytes_per_env())
         self._tiles = tiles = Tiles(num_envs, width)
         memory = tiles.zeros(self._rows, self._dtype)
@@ -182,15 +182,15 @@ class CpuDriver(Driver):
 
     def write(self, name: str, rows: np.ndarray, index: Index) -> None:
         """Set a part of the state."""
-        if name in APPLIED:
-            self._apply_forces()
+        if APPLIED.get(name, 0) & ~self._applied:
+            self._apply_forces(APPLIED[name])
         self._tiles.write(self._numbers, self._room.offsets[name], rows, self._room.widths[name], index)
 
-    def _apply_forces(self) -> None:
-        """From now on there may be applied forces."""
-        self._applied = True
+    def _apply_forces(self, which: int) -> None:
+        """From now on there may be applied forces, or controls of dofs."""
+        self._applied |= which
         for bound in (self._step, *self._outputs.bound()):
-            bound.call[Setting.APPLIED] = 1
+            bound.call[Setting.APPLIED] = self._applied
 
     def reset(self, index: Index, coordinates: np.ndarray | None) -> None:
         """Let everything begin anew, from qpos and qvel side by side, or in the reference state."""
@@ -233,8 +233,9 @@ class CpuDriver(Driver):
             require_same(name, state[name], (self.num_envs, mine.shape[1]), mine.dtype)
             self._tiles.write(mine.numpy(), 0, state[name].cpu().numpy(), mine.shape[1], None)
         self._rest_spare_lanes()
-        if self._batch.memory[:, self._groups["FORCES"]].any():
-            self._apply_forces()
+        for name, which in APPLIED.items():
+            if self._batch.memory[:, self._place(name)].any():
+                self._apply_forces(which)
         self._changed(None)
 
     def close(self) -> None:
@@ -344,5 +345,5 @@ class CpuDriver(Driver):
         ask_for(call, names)
         for name, group in self._groups.items():
             call[Setting[name]] = group.stop - group.start
-        call[Setting.PARAMETERS], call[Setting.APPLIED] = self._own.count, int(self._applied)
+        call[Setting.PARAMETERS], call[Setting.APPLIED] = self._own.count, self._applied
         return call

@@ -53,7 +53,7 @@ class GpuDriver(Driver):
         self._batch = Columns(num_envs, self._device)
         self._lay_out(parameters=False)
         self._groups = memory_groups(self.sizes)
-        self._applied = False
+        self._applied = 0
         self._memory = self._batch.zeros(max(group.stop for group in self._groups.values()), self._dtype)
         self._counters = self._batch.zeros(len(Count), torch.int32)
         self._own = OwnNumbers(self._batch, self._dtype)
@@ -194,15 +194,15 @@ class GpuDriver(Driver):
 
     def write(self, name: str, rows: np.ndarray | torch.Tensor, index: Index) -> None:
         """Set a part of the state."""
-        if name in APPLIED and not self._applied:
-            self._apply_forces()
+        if APPLIED.get(name, 0) & ~self._applied:
+            self._apply_forces(APPLIED[name])
         self._batch.write(self._memory, self._offsets[name], rows, self._widths[name], index)
 
-    def _apply_forces(self) -> None:
-        """From now on there may be applied forces."""
-        self._applied, self._again = True, None
+    def _apply_forces(self, which: int) -> None:
+        """From now on there may be applied forces, or controls of dofs."""
+        self._applied, self._again = self._applied | which, None
         self._replays.clear()
-        self._step_call[Setting.APPLIED] = 1
+        self._step_call[Setting.APPLIED] = self._applied
 
     def reset(self, index: Index, coordinates: np.ndarray | torch.Tensor | None) -> None:
         """Let everything begin anew, from qpos and qvel side by side, or in the reference state."""
@@ -242,8 +242,9 @@ class GpuDriver(Driver):
         for name, mine in (("memory", self._memory), ("counters", self._counters)):
             require_same(name, state[name], (self.num_envs, len(mine)), mine.dtype)
             self._batch.write(mine, 0, state[name], len(mine), None)
-        if not self._applied and self._memory[self._groups["FORCES"]].any():
-            self._apply_forces()
+        for name, which in APPLIED.items():
+            if which & ~self._applied and self._memory[self._place(name)].any():
+                self._apply_forces(which)
         self._changed(None)
 
     def close(self) -> None:
@@ -333,7 +334,7 @@ class GpuDriver(Driver):
         call = torch.zeros(CALL_LENGTH, dtype=torch.int32)
         call[Setting.REPLAY] = int(replay)
         call[Setting.ROWS] = max((place.stop for place in places.values()), default=0)
-        call[Setting.PARAMETERS], call[Setting.APPLIED] = self._own.count, int(self._applied)
+        call[Setting.PARAMETERS], call[Setting.APPLIED] = self._own.count, self._applied
         for name, group in self._groups.items():
             call[Setting[name]] = group.stop - group.start
         ask_for(call, places)

@@ -11,14 +11,16 @@ import numpy as np
 import torch
 
 from ..model.features import Features
-from ..state.memory import FORCES, MEMORY
-from .settings import Count
+from ..state.memory import APPLIED as FORCES_APPLIED
+from ..state.memory import MEMORY
+from .settings import APPLIED_FORCES, DOF_CONTROLS, Count
 
 Index = np.ndarray | None
 STATE = frozenset(field.name for group in MEMORY.values() for field in group)
 """Fields that are kept in memory between launches."""
-APPLIED = frozenset(field.name for field in FORCES)
-"""Those of them that no launch reads before one is written."""
+APPLIED = {field.name: APPLIED_FORCES for field in FORCES_APPLIED} | {"dof_mode": DOF_CONTROLS}
+"""Those of them that no launch reads before one is written, and the part of `Setting.APPLIED` that each is. Other
+numbers of controls do nothing before a mode is written."""
 
 
 class ClosedSolverError(RuntimeError):

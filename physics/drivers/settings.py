@@ -46,7 +46,7 @@ class Setting(_FromZero):
     PARAMETERS = auto()
     """Rows of PARAMETERS."""
     APPLIED = auto()
-    """1: there may be applied forces; 0: FORCES and KEPT_FORCES are left alone."""
+    """Sum of `APPLIED_FORCES` and `DOF_CONTROLS` that there may be; 0: FORCES and KEPT_FORCES are left alone."""
     EXTERNAL = auto()
     """1: compute cfrc_ext."""
     CENTERS = auto()
@@ -72,6 +72,7 @@ class Setting(_FromZero):
 
 
 CALL_LENGTH = 64
+APPLIED_FORCES, DOF_CONTROLS = 1, 2
 
 
 def ask_for(call: torch.Tensor, names: Collection[str]) -> None:

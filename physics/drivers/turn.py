@@ -12,7 +12,7 @@ from ..model.sleeping import AWAKE
 from ..state.room import clear_needs, fits
 from ..state.snapshot import reject_nonfinite
 from ..step import step
-from .settings import CONTACTS_FULL, NON_FINITE, Count, Setting
+from .settings import APPLIED_FORCES, CONTACTS_FULL, DOF_CONTROLS, NON_FINITE, Count, Setting
 
 
 @ti.func
@@ -56,8 +56,9 @@ def begin(model: ti.template(), work: ti.template(), tile: ti.template()):
             work.tree_asleep[t] = work.real(AWAKE)
     work.handed_out[0] = ti.max(tile.call[Setting.ROWS], tile.call[Setting.INDICES])
     work.solver_niter[0] = work.real(0.0)
-    work.applied[0] = tile.call[Setting.APPLIED]
-    if work.applied[0] == 1:
+    work.applied[0] = tile.call[Setting.APPLIED] & APPLIED_FORCES
+    work.controlled[0] = tile.call[Setting.APPLIED] // DOF_CONTROLS
+    if tile.call[Setting.APPLIED] > 0:
         forces = coords
         if tile.call[Setting.REPLAY] == 1:
             forces = first + tile.call[Setting.KEPT]
@@ -93,7 +94,7 @@ def end(work: ti.template(), tile: ti.template(), periods: ti.template()):
         store_row(work, tile, r)
     for r in range(first, first + tile.call[Setting.KEPT]):
         store_row(work, tile, r)
-    if work.applied[0] == 1:
+    if tile.call[Setting.APPLIED] > 0:
         forces, behind = first - tile.call[Setting.FORCES], first + tile.call[Setting.KEPT]
         for r in range(tile.call[Setting.FORCES]):
             tile.memory(behind + r)._assign(work.row(forces + r))

@@ -6,11 +6,12 @@ from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3
 from ..math.quaternion import rotation_vector
 from .body_forces import limit_joint_forces
+from .dof_control import dof_control
 
 
 @ti.func
 def actuation(model: ti.template(), work: ti.template()):
-    """actuator_force, actuator_slope and qfrc_actuator."""
+    """actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
     for i in range(model.nv):
         work.qfrc_actuator[i] = work.real(0.0)
     for u in range(model.nu):
@@ -26,6 +27,7 @@ def actuation(model: ti.template(), work: ti.template()):
         else:
             if ti.static(model.has.ball_joints):
                 _wrench(model, work, u)
+    dof_control(model, work)
     limit_joint_forces(model, work)
 
 

@@ -7,6 +7,7 @@ import taichi as ti
 
 from ..kinematics.forward import BALL
 from ..math import Motion, Vec3
+from .dof_control import has_controls
 from .newton_euler import along, gather
 
 
@@ -65,4 +66,7 @@ def limit_joint_forces(model: ti.template(), work: ti.template()):
         for j in range(model.njnt):
             if model.jnt_type[j] > BALL:
                 i, low, high = model.jnt_dofadr[j], model.jnt_actfrcrange.at(j, 0), model.jnt_actfrcrange.at(j, 1)
+                if has_controls(model, work):
+                    free = (work.qfrc_actuator[i] > low) & (work.qfrc_actuator[i] < high)
+                    work.dof_slope[i] = ti.select(free, work.dof_slope[i], work.real(0.0))
                 work.qfrc_actuator[i] = ti.min(ti.max(work.qfrc_actuator[i], low), high)

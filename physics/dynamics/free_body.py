@@ -8,6 +8,7 @@ the world frame, the bias force is m (w x (w x s)) and m s x (w x (w x s)) + w x
 import taichi as ti
 
 from ..math import Vec3
+from .dof_control import has_controls
 
 
 @ti.func
@@ -56,9 +57,12 @@ def _add_column(work: ti.template(), r: ti.template(), c: ti.template(), v: ti.t
 
 @ti.func
 def _subtract_force_slopes(model: ti.template(), work: ti.template(), dof: ti.i32, dt: ti.template()):
-    """Damping on the diagonal, and the actuators of the free joint."""
+    """Damping and controls on the diagonal, and the actuators of the free joint."""
     for r in range(6):
         work.block[r, r] = work.block[r, r] + dt * model.dof_damping[dof + r]
+    if has_controls(model, work):
+        for r in range(6):
+            work.block[r, r] = work.block[r, r] - dt * work.dof_slope[dof + r]
     for u in range(model.nu):
         if model.actuator_dofadr[u] == dof:
             for r in range(6):

@@ -7,6 +7,7 @@ import numpy as np
 
 from .model import Model
 from .pair_table import PAIR_TABLE
+from .pairs import repeated_by_hand
 from .solver_choice import CG, MPR, TILTS
 
 _FREE, _BALL, _SLIDE = 0, 1, 2
@@ -29,6 +30,10 @@ class Features:
             is a force to be seen.
         cg: conjugate gradients instead of Newton's method.
         pairs_by_hand: pairs of geoms have contact parameters of their own.
+        repeated_pairs: two geoms are several pairs by hand.
+        friction_reference: such pairs have references of their own for the axes across an elliptic cone.
+        surface_velocity: the surface of a geom moves along it.
+        adhesion: contacts can pull.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         gravcomp: forces on bodies against their weight.
         joint_forces: ranges of what all actuators together do to a joint.
@@ -60,6 +65,10 @@ class Features:
     tilts: bool = False
     warm: bool = False
     parameters: bool = False
+    repeated_pairs: bool = False
+    friction_reference: bool = False
+    surface_velocity: bool = False
+    adhesion: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -76,6 +85,10 @@ class Features:
             mixed_precision=mixed,
             cg=model.solver == CG,
             pairs_by_hand=model.sizes["nhand"] > 0,
+            repeated_pairs=has_repeated_pairs(model),
+            friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
+            surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
+            adhesion=has_adhesion(model),
             sweep=model.sizes["nsweep"] > 0,
             gravcomp=has_gravity_compensation(model),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
@@ -97,6 +110,18 @@ def needs_mixed_precision(model: Model) -> bool:
 def has_elliptic_cones(model: Model) -> bool:
     """Whether contacts with friction have elliptic cones."""
     return int(model.mj.opt.cone) == int(mujoco.mjtCone.mjCONE_ELLIPTIC) and model.rubs
+
+
+def has_repeated_pairs(model: Model) -> bool:
+    """Whether two geoms are several pairs by hand."""
+    return len(repeated_by_hand(model.mj)) > 0 and bool(model.row_pairs.any())
+
+
+def has_adhesion(model: Model) -> bool:
+    """Whether contacts can pull."""
+    values = model.values
+    geoms = values["geom_adhesion"][values["geom_collides"] == 1]
+    return bool(geoms.any() or (values["pair_adhesion"].any() and model.row_pairs.any()))
 
 
 def has_gravity_compensation(model: Model) -> bool:

@@ -86,9 +86,12 @@ def _gravity(mjm: mujoco.MjModel, gravity: np.ndarray) -> np.ndarray:
 
 
 def _gravity_compensation(mjm: mujoco.MjModel, share: np.ndarray) -> np.ndarray:
-    """As MuJoCo has it: without springs and dampers there are no passive forces, this one among them."""
-    passive = not (disabled(mjm, _D.mjDSBL_SPRING) and disabled(mjm, _D.mjDSBL_DAMPER))
-    return share * float(passive)
+    return share * float(has_passive_forces(mjm))
+
+
+def has_passive_forces(mjm: mujoco.MjModel) -> bool:
+    """As MuJoCo has it: without springs and dampers there are none, those of other things neither."""
+    return not (disabled(mjm, _D.mjDSBL_SPRING) and disabled(mjm, _D.mjDSBL_DAMPER))
 
 
 def _stiffness(mjm: mujoco.MjModel, stiffness: np.ndarray) -> np.ndarray:
@@ -207,7 +210,8 @@ _SAME = (
     *("qpos0", "qpos_spring", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia"),
     *("condition", "body_subtreemass", "dof_armature", "geom_pos", "geom_quat", "geom_size", "geom_rbound"),
     *("geom_margin", "geom_friction", "geom_solmix", "geom_solref", "geom_solimp"),
-    *("pair_friction", "pair_margin", "pair_solref", "pair_solimp"),
+    *("pair_friction", "pair_margin", "pair_solref", "pair_solimp", "pair_solreffriction", "pair_adhesion"),
+    *("geom_surfacevel", "geom_adhesion"),
 )
 
 RULES: dict[str, Rule] = {

@@ -27,7 +27,7 @@ MODEL: dict[str, str] = {
     # sizes and flags
     **_rows(READ, "nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
     **_rows(JUDGED, "nactuator nout na nflex npair ntendon nplastic nhistory"),
-    **_rows(JUDGED, "flg_surfacevel flg_adhesion"),
+    **_rows(DERIVED, "flg_surfacevel flg_adhesion"),
     **_rows(
         DERIVED, "nbvh nbvhstatic nbvhdynamic noct ntree nM nB nC nD nexclude nJten nwrap nJmom nemax njmax nconmax"
     ),
@@ -61,7 +61,8 @@ MODEL: dict[str, str] = {
     **_rows(READ, "geom_type geom_contype geom_conaffinity geom_condim geom_bodyid geom_dataid geom_matid"),
     **_rows(READ, "geom_priority geom_solmix geom_solref geom_solimp geom_size geom_rbound geom_pos geom_quat"),
     **_rows(READ, "geom_friction geom_margin geom_gap geom_group geom_rgba geom_aabb"),
-    **_rows(JUDGED, "geom_plugin geom_surfacevel geom_adhesion"),
+    **_rows(READ, "geom_surfacevel geom_adhesion"),
+    **_rows(JUDGED, "geom_plugin"),
     **_rows(IDLE, "geom_fluid"),
     **_rows(DERIVED, "geom_sameframe site_sameframe"),
     **_rows(PICTURE, "geom_castshadow site_type site_dataid site_matid site_size site_group site_rgba"),
@@ -78,8 +79,8 @@ MODEL: dict[str, str] = {
     **_rows(IDLE, "hfield_* flex_* flexedge_* efm0_* efmC_perm"),
     # contacts by hand, equalities, tendons
     **_rows(READ, "exclude_signature pair_dim pair_geom1 pair_geom2 pair_solref pair_solimp pair_margin pair_gap"),
-    **_rows(READ, "pair_friction"),
-    **_rows(JUDGED, "pair_solreffriction pair_adhesion eq_type"),
+    **_rows(READ, "pair_friction pair_solreffriction pair_adhesion"),
+    **_rows(JUDGED, "eq_type"),
     **_rows(READ, "neq eq_active0 eq_obj1id eq_obj2id eq_objtype eq_solref eq_solimp eq_data"),
     **_rows(DERIVED, "pair_signature"),
     **_rows(JUDGED, "tendon_limited tendon_stiffness tendon_stiffnesspoly tendon_damping tendon_dampingpoly"),

@@ -8,7 +8,7 @@ and have parameters of their own instead of those of their geoms.
 import mujoco
 import numpy as np
 
-from .pair_table import NO_ROW, rows_of
+from .pair_table import NO_ROW, PAIR_TABLE, rows_of
 
 _G = mujoco.mjtGeom
 _DISABLED = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT) | int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
@@ -87,10 +87,34 @@ def number_by_hand(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     return np.where(own[order[place]] == key, order[place], -1)
 
 
+def largest_by_hand(mjm: mujoco.MjModel, own: np.ndarray, pairs: np.ndarray, mixed: np.ndarray) -> np.ndarray:
+    """Return for each row of ``pairs`` the largest number that its ``<pair>``s have in ``own``, or ``mixed`` (n,)."""
+    found, number = np.array(mixed), number_by_hand(mjm, pairs)
+    row = np.full(mjm.npair, -1)
+    row[number[number >= 0]] = np.flatnonzero(number >= 0)
+    row = row[number_by_hand(mjm, pairs_by_hand(mjm))] if mjm.npair else row
+    found[row[row >= 0]] = own[number_by_hand(mjm, pairs[row[row >= 0]])]
+    np.maximum.at(found, row[row >= 0], own[row >= 0])
+    return found
+
+
 def repeated_by_hand(mjm: mujoco.MjModel) -> np.ndarray:
     """Return the numbers of those ``<pair>``s whose geoms an earlier one has too: MuJoCo makes contacts of both."""
     _, first = np.unique(np.sort(pairs_by_hand(mjm), axis=1), axis=0, return_index=True)
     return np.setdiff1d(np.arange(mjm.npair), first)
+
+
+def repeated_with_another_reach(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return those of them with another sum of margin and gap than the first, and geoms with corners.
+
+    Where such geoms touch may depend on how far contacts are sought, and they are sought once for all pairs.
+    """
+    own, again = pairs_by_hand(mjm), repeated_by_hand(mjm)
+    reach = mjm.pair_margin + mjm.pair_gap
+    first = number_by_hand(mjm, own[again])
+    types = mjm.geom_type[own[again]].reshape(-1, 2)
+    cornered = np.array([row == NO_ROW or bool(PAIR_TABLE[row].group) for row in rows_of(types[:, 0], types[:, 1])])
+    return again[(reach[again] != reach[first]) & cornered.astype(bool)]
 
 
 def idle_by_hand(mjm: mujoco.MjModel) -> np.ndarray:
@@ -134,20 +158,19 @@ def has_narrow_phase(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
 
 
 def pair_condim(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
-    """Return the contact dimension of each pair: its own, that of the geom of higher priority, or the larger one."""
+    """Return the contact dimension of each pair: its own, that of the geom of higher priority, or the larger one.
+
+    Of geoms that are several pairs by hand it is the largest.
+    """
     condim, priority = mjm.geom_condim[pairs], mjm.geom_priority[pairs]
     largest = condim.max(axis=1, initial=1)
     chosen = np.where(priority[:, 0] > priority[:, 1], condim[:, 0], condim[:, 1])
     mixed = np.where(priority[:, 0] == priority[:, 1], largest, chosen)
-    return _own_or(mjm, mjm.pair_dim, pairs, mixed)
+    return largest_by_hand(mjm, mjm.pair_dim, pairs, mixed)
 
 
 def pair_margin(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     """Return the margin of each pair (m): contacts that are nearer are constraints."""
-    return _own_or(mjm, mjm.pair_margin, pairs, mjm.geom_margin[pairs].sum(axis=1))
-
-
-def _own_or(mjm: mujoco.MjModel, own: np.ndarray, pairs: np.ndarray, mixed: np.ndarray) -> np.ndarray:
-    """What each pair has by hand, or what is mixed from its geoms."""
     number = number_by_hand(mjm, pairs)
-    return np.where(number < 0, mixed, own[number]) if mjm.npair else mixed
+    mixed = mjm.geom_margin[pairs].sum(axis=1)
+    return np.where(number < 0, mixed, mjm.pair_margin[number]) if mjm.npair else mixed

@@ -15,7 +15,7 @@ from mujoco import MjModel
 
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
-from .pairs import pair_condim, possible_pairs, repeated_by_hand
+from .pairs import pair_condim, possible_pairs, repeated_with_another_reach
 from .sleeping import sleeps
 
 _D = mujoco.mjtDisableBit
@@ -164,22 +164,6 @@ JOINT = [
 
 GEOM = [
     Rule(
-        "surface velocity",
-        "geom",
-        "surfacevel",
-        lambda m: _only_touching(m, _rows(m.geom_surfacevel)),
-        _sets(surfacevel=np.zeros(6)),
-        _CONTACT,
-    ),
-    Rule(
-        "adhesive contact",
-        "geom",
-        "adhesion",
-        lambda m: _only_touching(m, _rows(m.geom_adhesion)),
-        _sets(adhesion=0.0),
-        _CONTACT,
-    ),
-    Rule(
         "plugin",
         "geom",
         "plugin",
@@ -247,19 +231,16 @@ def _equality_types() -> list[Rule]:
     return [Rule(f"equality constraint '{n}'", "equality", n, where(v), None, _EQUALITY) for n, v in members]
 
 
-def _own_reference(m: MjModel) -> np.ndarray:
-    """Return the pairs with one: it counts with elliptic cones alone."""
-    elliptic = int(m.opt.cone) == int(mujoco.mjtCone.mjCONE_ELLIPTIC)
-    return _rows(m.pair_solreffriction) if elliptic else _ids(np.zeros(0))
-
-
 OTHER = [
     *_equality_types(),
-    Rule("second pair of the same geoms", "pair", "pair", repeated_by_hand, None, _CONTACT),
     Rule(
-        "reference of its own for friction", "pair", "solreffriction", _own_reference, _sets(solreffriction=np.zeros(2))
+        "second pair of the same geoms with another reach",
+        "pair",
+        "pair",
+        repeated_with_another_reach,
+        None,
+        _CONTACT,
     ),
-    Rule("adhesive contact", "pair", "adhesion", lambda m: _rows(m.pair_adhesion), _sets(adhesion=0.0), _CONTACT),
     Rule("deformable body", "flex", "flex", lambda m: np.arange(m.nflex), None),
 ]
 

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from .pairs import number_by_hand
+from .pairs import largest_by_hand
 
 MINVAL = 1e-15  # mjMINVAL
 MINIMP, MAXIMP, MINMU = 1e-4, 0.9999, 1e-5  # mjMINIMP, mjMAXIMP, mjMINMU
@@ -49,8 +49,6 @@ def pair_stiffness(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     standard = (ref1[:, :1] > 0) & (ref2[:, :1] > 0) | (priority != 0)[:, None]
     solref = np.where(standard, mix * ref1 + (1 - mix) * ref2, np.minimum(ref1, ref2))
     dmax = mix[:, 0] * mjm.geom_solimp[first, 1] + (1 - mix[:, 0]) * mjm.geom_solimp[second, 1]
-    if mjm.npair:
-        number = number_by_hand(mjm, pairs)
-        solref = np.where(number[:, None] < 0, solref, mjm.pair_solref[number])
-        dmax = np.where(number < 0, dmax, mjm.pair_solimp[number, 1])
-    return reference_params(mjm, solref, np.clip(dmax, MINIMP, MAXIMP))[0]
+    mixed = reference_params(mjm, solref, np.clip(dmax, MINIMP, MAXIMP))[0]
+    own = reference_params(mjm, mjm.pair_solref, np.clip(mjm.pair_solimp[:, 1], MINIMP, MAXIMP))[0]
+    return largest_by_hand(mjm, own, pairs, mixed)

@@ -144,7 +144,18 @@ def check_support(
     unsupported += _pairs_without_narrow_phase(mjm, look_up)
     unsupported += _unknown_fields(mjm, look_up)
     unused += _unused_elements(mjm, look_up, {f.index for f in unsupported if f.kind == "tendon"})
-    return Support(source.label, unsupported, unused, [])
+    return Support(source.label, unsupported, unused, _notes(mjm))
+
+
+def _notes(mjm: mujoco.MjModel) -> list[str]:
+    """Return in words which options of the file choose a way to go that Tumble has no use for."""
+    usual = mujoco.MjSpec().option
+    asked = [n for n in ("sdf_iterations", "sdf_initpoints") if getattr(mjm.opt, n) != getattr(usual, n)]
+    if not asked:
+        return []
+    return [
+        f"{' and '.join(asked)}: without effect, as they seek contacts of geoms of type sdf, of which there are none"
+    ]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import torch
 from ..fields import layout
 from ..state.fields import INDICES
 
-SOURCES = ("con_dist", "con_pos", "con_frame", "con_present", "block_force", "block_friction")
+SOURCES = ("con_dist", "con_pos", "con_frame", "con_present", "con_pull", "block_force", "block_friction")
 """Fields that contacts are made of."""
 
 
@@ -21,7 +21,8 @@ class Contacts:
         frame: (num_envs, n, 3, 3), rows: normal from geom 1 to geom 2, two tangents.
         dist: (num_envs, n) m, negative when penetrating.
         friction: (num_envs, n, 5): two sliding, one spinning, two rolling coefficients.
-        force: (num_envs, n, 6) N and N m, in the contact frame: normal, two tangential; spin, two rolls.
+        force: (num_envs, n, 6) N and N m, in the contact frame: normal, two tangential; spin, two rolls. Of an
+            adhesive contact the normal one is what is left of the pressure when its pull is taken off.
         mask: (num_envs, n) bool; entries without it are zero and mean nothing, but for those that are asleep.
         asleep: (num_envs, n) bool, contacts among what sleeps: no constraints, and `force` is what would hold it if it
             were awake.
@@ -98,15 +99,16 @@ def batched_contacts(
         return torch.where(mask.reshape(*mask.shape, *[1] * (value.dim() - 2)), value, torch.zeros_like(value))
 
     geom = of_lanes(torch.stack((integers("con_geom1"), integers("con_geom2")), -1))
+    force = torch.where(torch.arange(6, device=dump.device) < dims[..., None], of_block("block_force", 6), 0.0)
+    if fields["con_pull"].shape[1]:
+        force[..., 0] -= field("con_pull", 1)[..., 0]
     return Contacts(
         geom=masked(geom),
         pos=masked(field("con_pos", 3)),
         frame=masked(field("con_frame", 9)).reshape(num_envs, n, 3, 3),
         dist=masked(field("con_dist", 1)[..., 0]),
         friction=masked(of_block("block_friction", 5)),
-        force=masked(
-            torch.where(torch.arange(6, device=dump.device) < dims[..., None], of_block("block_force", 6), 0.0)
-        ),
+        force=masked(force),
         mask=mask,
         asleep=torch.zeros_like(mask),
     )

@@ -100,10 +100,12 @@ class _Rows:
             geoms = self._integer("con_geom1", k), self._integer("con_geom2", k)
             address = len(self._rows) if f["block_D"][block, 0] > 0 else -1
             friction = f["block_friction"][block]
-            self._contacts.append((geoms, f["con_pos"][k], f["con_frame"][k], f["con_dist"][k, 0], friction, address))
+            dim = self._integer("block_dim", block)
+            place = f["con_pos"][k], f["con_frame"][k], f["con_dist"][k, 0]
+            self._contacts.append((geoms, *place, friction, dim, address))
             if address >= 0:
                 several = _ELLIPTIC if has_elliptic_cones(self._model) else _PYRAMIDAL
-                self._add_block(block, _FRICTIONLESS if self._integer("block_dim", block) == 1 else several)
+                self._add_block(block, _FRICTIONLESS if dim == 1 else several)
 
     def _integer(self, name: str, k: int = 0) -> int:
         return int(self._dump[self._offset[name] + k])
@@ -156,7 +158,9 @@ class _Rows:
     def arrays(self) -> dict[str, np.ndarray]:
         nv = self._model.mj.nv
         kind, jacobian, stiffness, aref, force, state, loss = zip(*self._rows, strict=True) if self._rows else ([],) * 7
-        geom, pos, frame, dist, friction, address = zip(*self._contacts, strict=True) if self._contacts else ([],) * 6
+        geom, pos, frame, dist, friction, dim, address = (
+            zip(*self._contacts, strict=True) if self._contacts else ([],) * 7
+        )
         return {
             "efc_type": np.array(kind, int),
             "efc_J": np.array(jacobian).reshape(-1, nv),
@@ -170,5 +174,6 @@ class _Rows:
             "contact_frame": np.array(frame).reshape(-1, 9),
             "contact_dist": np.array(dist),
             "contact_friction": np.array(friction).reshape(-1, 5),
+            "contact_dim": np.array(dim, int),
             "contact_efc_address": np.array(address, int),
         }

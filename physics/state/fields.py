@@ -8,6 +8,7 @@ friction losses; nblockdof and njac: dofs and numbers in the Jacobians of all bl
 matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Features.mixed_precision`), else 0; nsolve:
 ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
 conjugate gradients solve, else 0.
+nfurther: contacts where two geoms may have several at one place, npull: where contacts are adhesive, else 0;
 nmocap: mocap bodies; ngravcomp: nv where bodies have gravity compensation, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
@@ -53,7 +54,8 @@ DYNAMICS: tuple[Field, ...] = (
     _F("actuator_force", ("nu",), 1, "N or N m", "scalar force of the actuator"),
     _F("actuator_slope", ("nu",), 1, "N s/m", "derivative of that force by the actuator's velocity"),
     _F("moment", ("nu", "six"), 1, "", "derivative of the length by the dofs of a ball or free joint"),
-    _F("qfrc_actuator", ("nv",), 1, "N or N m", "actuator forces on the dofs"),
+    _F("qfrc_actuator", ("nv",), 1, "N or N m", "forces of actuators and of controls on the dofs"),
+    _F("dof_slope", ("nv",), 1, "N s/m or N m s/rad", "derivative of a control's force by the dof's velocity"),
     _F("qfrc_external", ("nv",), 1, "N or N m", "qfrc_applied, and what xfrc_applied does to the dofs"),
     _F("qfrc_smooth", ("nv",), 1, "N or N m", "all forces but the constraints'"),
     _F("qacc_smooth", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration without constraints"),
@@ -64,6 +66,7 @@ CONTACTS: tuple[Field, ...] = (
     _F("con_pos", ("ncon",), 3, "m", "midpoint between the surfaces"),
     _F("con_frame", ("ncon",), 9, "", "rows: normal from geom 1 to geom 2, two tangents"),
     _F("con_present", ("ncon",), 1, "", "mask: detected in this lane"),
+    _F("con_pull", ("npull",), 1, "N", "what an adhesive contact pulls with, 0 where it is none"),
     _F("con_count", ("one",), 1, "", "contacts of the lane that are in the list"),
     _F("con_needed", ("one",), 1, "", "contacts that were detected in the lane"),
 )
@@ -272,7 +275,10 @@ QUANTITIES: tuple[Field, ...] = (
     *INTEGRATION,
 )
 ROOM = frozenset(
-    ("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nconeblock", "nowncone", "nH", "nlisted", "nhullpair")
+    (
+        *("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nconeblock", "nowncone", "nH", "nlisted"),
+        *("nhullpair", "npull", "nfurther"),
+    )
 )
 """Sizes that grow on demand."""
 ROOMY = frozenset(f.name for f in QUANTITIES if not ROOM.isdisjoint(f.dims))
@@ -312,6 +318,8 @@ INDICES: tuple[Field, ...] = (
     _F("tree_block", ("nblock",), 1, "", "blocks by their tree, in the order of group_tree"),
     _F("con_geom1", ("ncon",), 1, "", "first geom of the contact slot", small=True),
     _F("con_geom2", ("ncon",), 1, "", "its second geom", small=True),
+    _F("con_pair", ("nfurther",), 1, "", "its pair by hand; -1: none"),
+    _F("con_tether", ("nfurther",), 1, "", "1: it is adhesive, and beyond its margin: it has a normal alone"),
     _F("block_dim", ("nblock",), 1, "", "axes of the block", small=True),
     _F("block_dofnum", ("nblock",), 1, "", "dofs that it acts on", small=True),
     _F("block_dofadr", ("nblock",), 1, "", "where they are listed"),
@@ -322,6 +330,7 @@ INDICES: tuple[Field, ...] = (
     _F("body_sidenum", ("ncgbody",), 1, "", "its entries, as many as the lane with the most needs"),
     _F("handed_out", ("one",), 1, "", "1: somebody reads the last evaluation"),
     _F("applied", ("one",), 1, "", "1: some environment of the batch may have applied forces"),
+    _F("controlled", ("one",), 1, "", "1: some environment of the batch may have controls of dofs"),
     _F("need_ncon", ("one",), 1, "", "contact slots that the tile needs, 0 where it found room"),
     _F("need_nH", ("one",), 1, "", "entries of the Hessian that the tile needs, 0 where it found room"),
     _F("need_nlisted", ("one",), 1, "", "pairs near each other that the tile needs room for, 0 where it found it"),

@@ -29,10 +29,18 @@ INPUTS: tuple[Field, ...] = (
 """Quantities that users write and a step reads."""
 COORDINATES: tuple[Field, ...] = (*STATE, *INPUTS)
 """Quantities from which an evaluation starts."""
-FORCES: tuple[Field, ...] = (
+APPLIED: tuple[Field, ...] = (
     _F("qfrc_applied", ("nv",), 1, "N or N m", "forces on the dofs that the user applies"),
     _F("xfrc_applied", ("nbody",), 6, "N, N m", "force at a body's centre of mass and torque that the user applies"),
 )
+CONTROLS: tuple[Field, ...] = (
+    _F("dof_mode", ("nv",), 1, "", "control of a dof without an actuator: 0 none, 1 force, 2 velocity, 3 position"),
+    _F("dof_target", ("nv",), 1, "N, N m, m/s, rad/s, m or rad", "the force, velocity or position that is wanted"),
+    _F("dof_kp", ("nv",), 1, "N/m or N m/rad", "gain of the position"),
+    _F("dof_kv", ("nv",), 1, "N s/m or N m s/rad", "gain of the velocity"),
+    _F("dof_force_range", ("nv",), 2, "N or N m", "what the control's force is kept within"),
+)
+FORCES: tuple[Field, ...] = (*APPLIED, *CONTROLS)
 """Inputs that most batches never have: as long as none is written, no step reads them."""
 
 EVALUATION: tuple[Field, ...] = (
@@ -71,6 +79,7 @@ NARROW_PHASE: tuple[Field, ...] = (
 EVALUATED_FORCES: tuple[Field, ...] = (
     _F("eval_qfrc_applied", ("nv",), 1, "N or N m", "qfrc_applied of the last evaluation"),
     _F("eval_xfrc_applied", ("nbody",), 6, "N, N m", "xfrc_applied of the last evaluation"),
+    *(_F(f"eval_{f.name}", f.dims, f.width, f.unit, f"{f.name} of the last evaluation") for f in CONTROLS),
 )
 
 MEMORY: dict[str, tuple[Field, ...]] = {

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..model.kernel_numbers import UNLIMITED
 from ..model.model import Model
 from ..model.sleeping import islands_asleep
 from .memory import NOT_INTEGRATED
@@ -15,7 +16,10 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
     if model.sizes["nsleep"]:
         coordinates["tree_asleep"] = islands_asleep(mj).astype(np.float64)
     coordinates["eq_active"] = np.array(mj.eq_active0, np.float64)
+    unlimited = np.tile([-UNLIMITED, UNLIMITED], mj.nv)
     return {
+        "dof_force_range": unlimited,
+        "eval_dof_force_range": unlimited,
         **{name: np.ravel(numbers) for name, numbers in coordinates.items()},
         **{f"eval_{name}": np.ravel(numbers) for name, numbers in coordinates.items()},
         "eval_qacc": np.full(mj.nv, NOT_INTEGRATED),

@@ -4,9 +4,15 @@ import mujoco
 import numpy as np
 
 from ..fields import layout
-from ..model.features import has_elliptic_cones, has_gravity_compensation, needs_mixed_precision
+from ..model.features import (
+    has_adhesion,
+    has_elliptic_cones,
+    has_gravity_compensation,
+    has_repeated_pairs,
+    needs_mixed_precision,
+)
 from ..model.fields import INTEGERS, OPTIONS, REALS
-from ..model.kernel_numbers import RULES, disabled
+from ..model.kernel_numbers import RULES, disabled, has_passive_forces
 from ..model.model import Model
 from ..model.pack import flatten
 from ..model.pair_table import PAIR_TABLE
@@ -24,7 +30,10 @@ SIZES = tuple(
     nccdpolygon nccdflat nccdlist npoly npolyvert ngrid
     """.split()
 )
-FLAGS = ("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart")
+FLAGS = (
+    *("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart"),
+    *("pulls", "actuates"),
+)
 EULER, IMPLICITFAST, RK4 = 0, 1, 2
 """Values of the flag `integrator`."""
 
@@ -87,6 +96,8 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         "ncgbody": sizes["nbody"] if cg else 0,
         "naxis": axes,
         "max_contacts": min(most.contacts, model.max_contacts),
+        "nfurther": (has_repeated_pairs(model) or has_adhesion(model)) * contacts,
+        "npull": has_adhesion(model) * contacts,
         "nown": contacts + 1 if cg else 0,
         "nside": 2 * contacts if cg else 0,
         "nconeblock": has_elliptic_cones(model) * (rows + contacts),
@@ -157,6 +168,8 @@ def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
         "multiccd": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_MULTICCD)),
         "euler_damping": int(damped and not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP)),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
+        "pulls": int(has_passive_forces(model.mj)),
+        "actuates": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_ACTUATION)),
     }
     numbers = [sizes[n] for n in SIZES] + [flags[n] for n in FLAGS] + list(scratch_rows(sizes))
     for group, fields in GROUPS.items():

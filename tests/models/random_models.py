@@ -13,9 +13,13 @@ import numpy as np
 MAX_BODIES, MAX_DOFS, MAX_GEOMS = 14, 24, 16
 
 
+FURTHER = 1_000_000
+"""Models from this number on have what joined later: elliptic cones, equalities, moving and adhesive surfaces."""
+
+
 def random_model(seed: int) -> str:
     """Return the MJCF of the random model number ``seed``."""
-    return _Builder(seed).build()
+    return _Builder(seed).build() if seed < FURTHER else _Further(seed).build()
 
 
 def _text(values: object) -> str:
@@ -62,6 +66,7 @@ class _Builder:
             a, b = self.rng.choice(len(self.body_names), 2, replace=False)
             ET.SubElement(contact, "exclude", body1=self.body_names[a], body2=self.body_names[b])
         self._separate(root, contact)
+        self._further(root)
         ET.indent(root)
         return ET.tostring(root, encoding="unicode")
 
@@ -241,6 +246,9 @@ class _Builder:
             if self.chance(0.3):
                 drive.set("forcerange", _text((-self.uniform(0.3, 3), self.uniform(0.3, 3))))
 
+    def _further(self, root: ET.Element) -> None:
+        """Add nothing."""
+
     def _separate(self, root: ET.Element, contact: ET.Element) -> None:
         """Exclude bodies from each other, and from the world, where geoms are deep inside each other at first."""
         mjm = mujoco.MjModel.from_xml_string(ET.tostring(root, encoding="unicode"))
@@ -267,3 +275,37 @@ class _Builder:
         points = self.rng.standard_normal((9, 3))
         points /= np.linalg.norm(points, axis=1, keepdims=True)
         return _text((points * self.rng.uniform(0.06, 0.12, 3)).reshape(-1))
+
+
+class _Further(_Builder):
+    """Draws a model with more of MuJoCo in it, by a generator of its own."""
+
+    def _further(self, root: ET.Element) -> None:
+        rng = np.random.default_rng([self.seed, 20271])
+        if rng.random() < 0.7:
+            root.find("option").set("cone", "elliptic")  # type: ignore[union-attr]
+        for k, geom in enumerate(root.iter("geom")):  # the first has both, so that few kernels serve all these models
+            if rng.random() < 0.15 or k == 0:
+                geom.set("adhesion", _text(rng.uniform(0.1, 3)))
+            if rng.random() < 0.15 or k == 0:
+                geom.set("surfacevel", _text(rng.uniform(-1, 1, 6) * (rng.random(6) < 0.7)))
+        equality = ET.SubElement(root, "equality")
+        single = [name for name, kind in self.joints if kind in ("hinge", "slide")]
+        for _ in range(int(rng.integers(1, 4))):
+            kind, names = str(rng.choice(["connect", "weld", "joint"])), single if len(single) > 1 else []
+            tie = ET.Element(kind, solref=_text((rng.uniform(0.01, 0.1), rng.uniform(0.6, 1.5))))
+            if kind == "joint" and names:
+                first, second = rng.choice(len(names), 2, replace=False)
+                tie.set("joint1", names[first])
+                if rng.random() < 0.7:
+                    tie.set("joint2", names[second])
+                tie.set("polycoef", _text((*rng.uniform(-0.1, 0.1, 1), *rng.uniform(-1, 1, 2), 0, 0)))
+            elif kind != "joint" and len(self.body_names) > 1:
+                first, second = rng.choice(len(self.body_names), 2, replace=False)
+                tie.set("body1", self.body_names[first])
+                if rng.random() < 0.7:
+                    tie.set("body2", self.body_names[second])
+                tie.set("anchor", _text(rng.uniform(-0.2, 0.2, 3)))
+            else:
+                continue
+            equality.append(tie)

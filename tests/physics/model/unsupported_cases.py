@@ -127,8 +127,6 @@ CASES = [
     _joint("polynomial stiffness", 'stiffness="1 2 3"'),
     _joint("polynomial damping", 'damping="1 2"'),
     _joint("plastic spring", 'stiffness="5" springyield="0.2"'),
-    _geom("surface velocity", 'surfacevel="1 0 0 0 0 0"'),
-    _geom("adhesive contact", 'adhesion="2"'),
     _actuator(
         "transmission 'slidercrank'",
         '<general name="drive" cranksite="tip" slidersite="nail" cranklength="1"/>',
@@ -193,24 +191,14 @@ CASES = [
         "tie",
         _arm(tail=_TENDON + '<equality>\n@@<tendon name="tie" tendon1="string"/></equality>'),
     ),
-    _tail(
-        "reference of its own for friction",
+    Case(
+        "second pair of the same geoms with another reach",
         "pair",
         "touch",
-        '<option cone="elliptic"/><contact>\n'
-        '@@<pair name="touch" geom1="palm" geom2="floor" solreffriction="0.1 1"/></contact>',
-    ),
-    _tail(
-        "second pair of the same geoms",
-        "pair",
-        "touch",
-        '<contact>\n<pair geom1="floor" geom2="palm"/>\n@@<pair name="touch" geom1="palm" geom2="floor"/></contact>',
-    ),
-    _tail(
-        "adhesive contact",
-        "pair",
-        "touch",
-        '<contact>\n@@<pair name="touch" geom1="palm" geom2="floor" adhesion="1"/></contact>',
+        """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
+  <body pos="0 0 1"><freejoint/><geom name="box" type="box" size=".1 .1 .1"/></body></worldbody>
+  <contact><pair geom1="floor" geom2="box"/>
+  @@<pair name="touch" geom1="box" geom2="floor" margin="0.1"/></contact></mujoco>""",
     ),
     Case(
         "deformable body",

@@ -9,7 +9,7 @@ from tumble.physics.model.loading import check_supported, load_mjcf
 
 from ...models.packaged import packaged_models
 from ...models.purpose import MODELS
-from ...models.random_models import random_model
+from ...models.random_models import FURTHER, random_model
 
 GROUPS = ("packaged", "purpose", "random")
 
@@ -20,7 +20,7 @@ def names(group: str, random_count: int = 200) -> list[str]:
         return [name for name, path in packaged_models().items() if path is not None]
     if group == "purpose":
         return [purpose.name for purpose in MODELS]
-    return [f"random {seed}" for seed in range(random_count)]
+    return [f"random {seed}" for seed in (*range(random_count), *range(FURTHER, FURTHER + random_count // 100 * 30))]
 
 
 def load(name: str, **options: object) -> mujoco.MjModel:

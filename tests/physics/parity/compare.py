@@ -132,9 +132,20 @@ def match_contacts(ours: Sequence[Contact], theirs: Sequence[Contact]) -> list[t
         a = [i for i, c in enumerate(ours) if c.geom == geoms]
         b = [i for i, c in enumerate(theirs) if c.geom == geoms]
         cost = np.array([[np.linalg.norm(ours[i].pos - theirs[j].pos) for j in b] for i in a])
+        # several pairs of the same geoms have contacts at one place: those of a kind belong together
+        cost += 1e-6 * np.array([[_unlike(ours[i], theirs[j]) for j in b] for i in a])
         cost = np.where(np.isfinite(cost), cost, 1e30)
         pairs += [(a[i], b[j]) for i, j in zip(*linear_sum_assignment(cost), strict=True)]
     return pairs
+
+
+def _unlike(one: Contact, other: Contact) -> float:
+    """Return how much the kinds of two contacts differ: their friction and numbers of rows."""
+    return float(abs(one.friction - other.friction).sum()) + (_count(one) != _count(other))
+
+
+def _count(contact: Contact) -> int:
+    return contact.rows.stop - contact.rows.start
 
 
 @dataclass

@@ -70,6 +70,9 @@ class Contact:
     friction: np.ndarray
     margin: float
     rows: slice
+    adhesion: float = 0.0
+    own_reference: bool = False
+    """Whether friction has a reference of its own."""
 
 
 def reference_model(mjm: mujoco.MjModel, **options: object) -> mujoco.MjModel:
@@ -123,9 +126,9 @@ def contacts_of(data: mujoco.MjData, elliptic: bool) -> list[Contact]:
         count = rows_of_contact(elliptic, c.dim)
         rows = slice(c.efc_address, c.efc_address + count) if c.efc_address >= 0 else slice(0, 0)
         geoms = (int(c.geom[0]), int(c.geom[1]))
-        contacts.append(
-            Contact(geoms, np.array(c.pos), np.array(c.frame), c.dist, np.array(c.friction), c.includemargin, rows)
-        )
+        place = np.array(c.pos), np.array(c.frame), c.dist
+        kind = c.adhesion, bool(np.any(c.solreffriction))
+        contacts.append(Contact(geoms, *place, np.array(c.friction), c.includemargin, rows, *kind))
     return contacts
 
 
@@ -134,6 +137,7 @@ def rows_of(mjm: mujoco.MjModel, data: mujoco.MjData) -> dict[str, np.ndarray]:
     names = ("type", "id", "D", "aref", "force", "state", "frictionloss")
     rows = {f"efc_{name}": np.array(getattr(data, f"efc_{name}")) for name in names}
     rows["efc_J"] = np.array(data.efc_J).reshape(-1, mjm.nv)[: data.nefc]  # there is room for contacts without dofs
+    rows["moved"] = np.array(data.efc_vel) - rows["efc_J"] @ data.qvel  # by surfaces
     rows["efc_pos"] = np.array(data.efc_pos) - np.array(data.efc_margin)
     return rows
 

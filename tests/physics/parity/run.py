@@ -293,7 +293,12 @@ def _note_what_occurred(report: Report, mjm: mujoco.MjModel, theirs: Reference) 
     seen = report.seen
     for contacts, rows in zip(theirs.contacts, theirs.rows, strict=True):
         report.active += touches(rows["efc_type"])
+        seen["several contacts at one place"] += len({(c.geom, tuple(c.pos)) for c in contacts}) < len(contacts)
+        seen["moving surface"] += bool(np.any(np.abs(rows["moved"]) > 1e-3))
         for c in contacts:
+            seen["adhesive contact"] += c.adhesion != 0
+            seen["tether"] += c.adhesion != 0 and c.dist >= c.margin
+            seen["friction with a reference of its own"] += c.own_reference
             count = c.rows.stop - c.rows.start
             if count:
                 seen["contact " + "-".join(type_name(t) for t in mjm.geom_type[list(c.geom)])] += 1

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import torch
 
-from tumble.physics.model.pairs import pair_condim, pair_margin
+from tumble.physics.model.pairs import pair_margin
 
 from . import reference
 from .reference import Contact, States
@@ -88,7 +88,7 @@ class Tumble:
         """Return the contacts with their rows."""
         geoms = found["contact_geom"].astype(int).reshape(-1, 2)
         first = found["contact_efc_address"].astype(int)
-        condim = pair_condim(self.mjm, geoms)
+        condim = found["contact_dim"].astype(int)
         elliptic = reference.is_elliptic(self.mjm)
         count = [reference.rows_of_contact(elliptic, dim) * (at >= 0) for dim, at in zip(condim, first, strict=True)]
         margin = pair_margin(self.mjm, geoms)
