@@ -46,7 +46,9 @@ def _pull_tendons(model: ti.template(), work: ti.template()):
     for u in range(model.nu):
         t = model.actuator_tendon[u]
         if t >= 0:
-            work.actuator_force[u] = work.actuator_force[u] * share_of_force(model, work, t)
+            share = share_of_force(model, work, t)
+            work.actuator_force[u] = work.actuator_force[u] * share
+            work.actuator_slope[u] = ti.select(share == 1.0, work.actuator_slope[u], work.real(0.0))
             _limit_force(model, work, u)
             pull(model, work, t, work.actuator_force[u] * model.actuator_gear.at(u, 0), work.qfrc_actuator)
 

@@ -91,6 +91,13 @@ MODELS: tuple[Purpose, ...] = (
         "tendons",
         ("friction loss tendon", "limit tendon", "equality tendon", "spring", "damper", "qfrc_actuator"),
     ),
+    Purpose(
+        "tendon_paths",
+        (
+            *("friction loss tendon", "limit tendon", "equality tendon", "spring", "damper", "qfrc_actuator"),
+            *("tendon around a geom", "tendon inside a geom"),
+        ),
+    ),
     Purpose("equalities, equality off", (), "equalities", {"disableflags": ["equality"]}, ("qacc",)),
     Purpose(
         "frictionloss", ("friction loss, holding", "friction loss, overcome", "limit hinge", "contact plane-sphere")

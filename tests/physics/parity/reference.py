@@ -157,6 +157,8 @@ class Reference:
     rows: list[dict[str, np.ndarray]]
     qfrc_spring: np.ndarray
     qfrc_damper: np.ndarray
+    wrapped: np.ndarray
+    """How many links of tendons go around a geom, and how many touch one from within, (n, 2)."""
 
 
 @dataclass
@@ -171,7 +173,7 @@ class Stepped:
 def evaluate(mjm: mujoco.MjModel, states: States) -> Reference:
     """Return MuJoCo's values in every state, after ``mj_forward`` and ``mj_rnePostConstraint``."""
     data = mujoco.MjData(mjm)
-    collected, contacts, rows, spring, damper = [], [], [], [], []
+    collected, contacts, rows, spring, damper, wrapped = [], [], [], [], [], []
     for i in range(len(states)):
         put(mjm, data, states, i)
         mujoco.mj_forward(mjm, data)
@@ -181,7 +183,17 @@ def evaluate(mjm: mujoco.MjModel, states: States) -> Reference:
         rows.append(rows_of(mjm, data))
         spring.append(np.array(data.qfrc_spring))
         damper.append(np.array(data.qfrc_damper))
-    return Reference(_stack(collected), contacts, rows, np.array(spring), np.array(damper))
+        wrapped.append(_wraps(data))
+    return Reference(_stack(collected), contacts, rows, np.array(spring), np.array(damper), np.array(wrapped))
+
+
+def _wraps(data: mujoco.MjData) -> tuple[int, int]:
+    """Return how many links of tendons go around a geom, and how many touch one from within."""
+    count = int(data.ten_wrapnum.sum())
+    on = np.flatnonzero(data.wrap_obj.ravel()[:count] >= 0)
+    points = data.wrap_xpos.reshape(-1, 3)
+    within = int(np.sum(np.all(points[on[::2]] == points[on[1::2]], axis=1)))
+    return len(on) // 2 - within, within
 
 
 def step(mjm: mujoco.MjModel, states: States) -> Stepped:

@@ -325,4 +325,5 @@ def _note_what_occurred(report: Report, mjm: mujoco.MjModel, theirs: Reference) 
     for name in ("qfrc_passive", "qfrc_actuator", "actuator_force", "qfrc_bias", "qfrc_constraint", "cfrc_ext"):
         seen[name] = int(np.any(theirs.fields[name] != 0, axis=tuple(range(1, theirs.fields[name].ndim))).sum())
     seen["spring"] = int(np.any(theirs.qfrc_spring != 0, axis=1).sum())
+    seen["tendon around a geom"], seen["tendon inside a geom"] = (int(n) for n in (theirs.wrapped > 0).sum(axis=0))
     seen["damper"] = int(np.any(theirs.qfrc_damper != 0, axis=1).sum())
