@@ -36,7 +36,7 @@ def _polynomial(model: ti.template(), work: ti.template(), e: ti.i32):
     error, x, second = zero, zero, 0
     if ti.static(model.has.tendons):
         if model.eq_tendon1[e] >= 0:
-            error, x, second = _tendon_lengths(model, work, e)
+            error, x, second = tendon_lengths(model, work, e)
         else:
             error, x, second = _coordinates(model, work, e)
     else:
@@ -47,7 +47,7 @@ def _polynomial(model: ti.template(), work: ti.template(), e: ti.i32):
         a, b = model.eq_polycoef.at(e, 1), model.eq_polycoef.at(e, 2)
         c, d = model.eq_polycoef.at(e, 3), model.eq_polycoef.at(e, 4)
         error -= x * (a + x * (b + x * (c + x * d)))
-        slope = zero + (a + x * (2.0 * b + x * (3.0 * c + x * (4.0 * d))))
+        slope = polynomial_slope(model, work, e, x)
     k = _append(model, work, e)
     first = work.block_jacadr[k]
     seen1, seen2 = 0, 0
@@ -78,6 +78,14 @@ def _polynomial(model: ti.template(), work: ti.template(), e: ti.i32):
 
 
 @ti.func
+def polynomial_slope(model: ti.template(), work: ti.template(), e: ti.i32, x: ti.template()):
+    """Derivative of the polynomial at x."""
+    a, b = model.eq_polycoef.at(e, 1), model.eq_polycoef.at(e, 2)
+    c, d = model.eq_polycoef.at(e, 3), model.eq_polycoef.at(e, 4)
+    return work.real(0.0) + (a + x * (2.0 * b + x * (3.0 * c + x * (4.0 * d))))
+
+
+@ti.func
 def _coordinates(model: ti.template(), work: ti.template(), e: ti.i32):
     """Both joints' coordinates less their references, and whether there is a second one."""
     q1, q2 = model.eq_qpos1[e], model.eq_qpos2[e]
@@ -88,7 +96,7 @@ def _coordinates(model: ti.template(), work: ti.template(), e: ti.i32):
 
 
 @ti.func
-def _tendon_lengths(model: ti.template(), work: ti.template(), e: ti.i32):
+def tendon_lengths(model: ti.template(), work: ti.template(), e: ti.i32):
     """Both tendons' lengths less those at qpos0, and whether there is a second one."""
     t1, t2 = model.eq_tendon1[e], model.eq_tendon2[e]
     other, second = work.real(0.0), 0

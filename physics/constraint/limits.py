@@ -29,8 +29,11 @@ def _tendon_limit(model: ti.template(), work: ti.template(), row: ti.i32):
     """A tendon must stay shorter, or longer."""
     t, side = model.limit_tendon[row], ti.cast(model.limit_side[row], work.lanes.dtype)
     dist = (model.limit_value[row] - work.ten_length[t]) * side
+    work.limit_block[row] = -1
     if _near(model, work, row, dist):
-        _finish(model, work, append_tendon(model, work, t, -side), row, dist)
+        k = append_tendon(model, work, t, -side)
+        work.limit_block[row] = k
+        _finish(model, work, k, row, dist)
 
 
 @ti.func

@@ -14,6 +14,7 @@ def tendon_springs(model: ti.template(), work: ti.template()):
     A spring is at rest between two lengths. Its stiffness is a polynomial of the stretch, the damping one of the speed.
     """
     for t in range(model.ntendon):
+        work.ten_passive[t] = work.real(0.0)
         if model.some(work.lanes, _acts(model, t)):
             length = work.ten_length[t]
             x = ti.max(length - model.tendon_lengthspring.at(t, 1), 0.0)
@@ -24,6 +25,7 @@ def tendon_springs(model: ti.template(), work: ti.template()):
             size = ti.abs(speed)
             damping = model.tendon_damping.at(t, 1) + size * model.tendon_damping.at(t, 2)
             force += speed * (size * damping + model.tendon_damping.at(t, 0))
+            work.ten_passive[t] = -force
             pull(model, work, t, -force, work.qfrc_passive)
 
 

@@ -53,6 +53,10 @@ def _add_link(model: ti.template(), work: ti.template(), t: ti.i32, link: ti.i32
     total = ti.select(arc >= 0.0, far + near + arc, far)
     work.ten_length[t] = work.ten_length[t] + total * model.link_share[link]
     dir1, dir2 = direction(work, out, far), direction(work, back, near)
+    work.link_out.put(link, dir1)
+    work.link_back.put(link, dir2)
+    work.link_meets.put(link, meets)
+    work.link_leaves.put(link, leaves)
     for e in range(model.tendon_dofnum[t]):
         moves = model.link_moves[model.link_movesadr[link] + e]
         if moves != 0 and moves != _all(model, link):

@@ -1,9 +1,10 @@
 """The shortest way from one point to another around a sphere or a cylinder, or through it, in one lane.
 
 In the plane of the way the geom is a circle (MuJoCo documentation, Computation: Tendons). Around it the way touches it
-along two tangents; which of the two pairs, a site beside it says, or the shorter one is taken. With the site inside,
-the way must touch the circle from within at one point, where it is shortest: Newton's method finds it, in steps that
-are MuJoCo's, as it stops before the last digit. All is in double precision, since tangents are differences of squares.
+along two tangents; a site beside it may say past which side. With the site inside, the way must touch the circle from
+within at one point, where it is shortest: Newton's method finds it to the last digit, where MuJoCo stops at 1e-6, so
+that its moment arms are off by up to 1e-7 of themselves, but no length. All is in double precision, since tangents are
+differences of squares.
 """
 
 import taichi as ti
@@ -15,10 +16,9 @@ LEAST = 1e-15
 """MuJoCo's mjMINVAL."""
 CYLINDER = 2
 """`link_shape` of a cylinder along z."""
-CROSSED = -10000.0
-"""Worth of a way that crosses itself."""
-STEPS, CLOSE, NEAR_ONE = 20, 1e-6, 1e-7
-"""Newton's method: steps at most, size of the function that counts as zero, and how far below 1 it starts."""
+STEPS, CLOSE, LAST, NEAR_ONE = 20, 1e-6, 2, 1e-7
+"""Newton's method: steps at most; size of the function that counts as zero, and steps from there on, each of which
+doubles the digits; how far below 1 it starts."""
 
 
 @ti.func
@@ -44,7 +44,7 @@ def wrap(model: ti.template(), work: ti.template(), link: ti.i32):
         if sided == 1 and s.norm() < radius:
             touch, arc = _inside(lanes, a, b, radius)
         else:
-            touch, arc = _around(lanes, a, b, side * (1.0 / ti.max(side.norm(), LEAST)), sided, radius)
+            touch, arc = _around(lanes, a, b, side, sided, radius)
     on1, on2 = u * touch.w + v * touch.x, u * touch.y + v * touch.z
     if model.link_shape[link] == CYLINDER and arc >= 0.0:
         way1, way2 = Vec3(p.x - on1.x, p.y - on1.y, zero).norm(), Vec3(q.x - on2.x, q.y - on2.y, zero).norm()
@@ -77,38 +77,40 @@ def _across(lanes: ti.template(), u: ti.template(), p: ti.template(), q: ti.temp
 def _around(
     lanes: ti.template(), a: ti.template(), b: ti.template(), side: ti.template(), sided: ti.i32, radius: ti.template()
 ):
-    """Where the way from a to b meets and leaves the circle, (x, y) of both, and its length on it; -1: straight."""
+    """Where the way from a to b meets and leaves the circle, (x, y) of both, and its length on it; -1: straight.
+
+    The way goes past the side of the centre where the angle between a and b is less than half a turn, if the circle is
+    in its way at all. Where the site is between the points opposite to a and b it goes past the other side, always.
+    """
     zero = lanes.real(0.0)
     touch, arc = Quat(zero, zero, zero, zero), lanes.real(-1.0)
     square_a, square_b, square = a.dot(a), b.dot(b), radius * radius
     gap = b - a
     length = gap.dot(gap)
     if square_a >= square and square_b >= square and radius >= LEAST and length >= LEAST:
+        wide = _turn(a, b)
+        turn, forced = lanes.real(-1.0), 0
+        if wide < 0.0:
+            turn = lanes.real(1.0)
+        if sided == 1 and _turn(side, b) * wide < 0.0 and _turn(a, side) * wide < 0.0:
+            turn, forced = -turn, 1
         nearest = a + gap * ti.min(ti.max(-gap.dot(a) / length, 0.0), 1.0)
-        if not (nearest.dot(nearest) > square and (sided == 0 or side.dot(nearest) >= 0.0)):
-            root_a, root_b = ti.sqrt(square_a - square), ti.sqrt(square_b - square)
-            best, sense = lanes.real(-1e30), lanes.real(0.0)
-            for k in range(2):
-                turn = lanes.real(1.0) - 2.0 * k
-                on_a = _tangent(lanes, a, square_a, root_a, radius, turn)
-                on_b = _tangent(lanes, b, square_b, root_b, radius, -turn)
-                worth = -(on_a - on_b).dot(on_a - on_b)
-                if sided == 1:
-                    middle = on_a + on_b
-                    worth = middle.dot(side) / ti.max(middle.norm(), LEAST)
-                if _cross(a, on_a, b, on_b):
-                    worth = lanes.real(CROSSED)
-                if k == 0 or worth >= best:
-                    best, sense = worth, turn
-                    touch = Quat(on_a.x, on_a.y, on_b.x, on_b.y)
-            on_a, on_b = Vec3(touch.w, touch.x, zero), Vec3(touch.y, touch.z, zero)
-            if not _cross(a, on_a, b, on_b):
-                turned = on_a.x * on_b.y - on_a.y * on_b.x
+        if forced == 1 or nearest.dot(nearest) <= square:
+            on_a = _tangent(lanes, a, square_a, ti.sqrt(square_a - square), radius, turn)
+            on_b = _tangent(lanes, b, square_b, ti.sqrt(square_b - square), radius, -turn)
+            if forced == 1 or not _cross(a, on_a, b, on_b):
+                turned = _turn(on_a, on_b)
                 angle = atan2(lanes, ti.abs(turned), on_a.dot(on_b))
-                if turned * sense > 0.0:
+                if turned * turn > 0.0:
                     angle = lanes.constant(6.283185307179586) - angle
-                arc = radius * angle
+                touch, arc = Quat(on_a.x, on_a.y, on_b.x, on_b.y), radius * angle
     return touch, arc
+
+
+@ti.func
+def _turn(v: ti.template(), w: ti.template()):
+    """Product of the lengths of two vectors of the plane and the sine of the angle from v to w."""
+    return v.x * w.y - v.y * w.x
 
 
 @ti.func
@@ -190,22 +192,20 @@ def _newton(lanes: ti.template(), near_a: ti.template(), near_b: ti.template(), 
     z = lanes.real(1.0) - lanes.constant(NEAR_ONE)
     close = lanes.real(lanes.constant(CLOSE))
     value = lanes.real(0.0)
-    found, done, k = 0, 0, 0
+    found, done, k, late = 0, 0, 0, 0
     while done == 0:
         value = _arcsine(lanes, near_a * z) + _arcsine(lanes, near_b * z) - 2.0 * _arcsine(lanes, z) + angle
-        if value > close or (k == 0 and value > 0.0):
-            done = 1
-        elif ti.abs(value) <= close:
-            found, done = ti.cast(k < STEPS, ti.i32), 1
-        elif k >= STEPS:
+        slope = _slope(near_a, z) + _slope(near_b, z) - 2.0 * _slope(lanes.real(1.0), z)
+        if late == 0 and ti.abs(value) <= close and (k > 0 or value <= 0.0):
+            late = 1
+        if late >= 1:
+            z = ti.min(z - value / slope, 1.0)
+            found, done = 1, ti.cast(late > LAST, ti.i32)
+            late += 1
+        elif value > 0.0 or k >= STEPS or slope > -LEAST:
             done = 1
         else:
-            slope = _slope(near_a, z) + _slope(near_b, z) - 2.0 * _slope(lanes.real(1.0), z)
-            step = value / slope
-            if slope > -LEAST or step < 0.0:
-                done = 1
-            else:
-                z -= step
+            z -= value / slope
         k += 1
     return z, found
 

@@ -44,6 +44,12 @@ TENDONS: tuple[Field, ...] = (
     _F("ten_J", ("ntendondof",), 1, "m, m/rad", "derivatives of the lengths by the dofs of tendon_dof"),
     _F("ten_bias", ("ntendon",), 1, "m/s^2", "dJ/dt qvel of a tendon with armature"),
     _F("ten_actfrc", ("ntendon",), 1, "N", "force of all its actuators"),
+    _F("ten_passive", ("ntendon",), 1, "N", "force of its spring and damper"),
+    _F("ten_force", ("ntendon",), 1, "N", "force along the tendon, what lengthens it being positive"),
+    _F("link_out", ("nlink",), 3, "", "direction in which a link begins"),
+    _F("link_back", ("nlink",), 3, "", "direction in which it ends"),
+    _F("link_meets", ("nlink",), 3, "m", "where it meets its geom, from the root of the geom's tree"),
+    _F("link_leaves", ("nlink",), 3, "m", "where it leaves it"),
 )
 WRAPPING: tuple[Field, ...] = (
     _F("wrap_from", ("one",), 3, "m", "of the link in hand, in the frame of its geom: where it begins"),
@@ -346,6 +352,7 @@ INDICES: tuple[Field, ...] = (
     _F("tile_nown", ("one",), 1, "", "entry behind the last own contact of any lane"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
     _F("tile_conadr", ("one",), 1, "", "first block of the contacts: those before are of joints", small=True),
+    _F("limit_block", ("nlimit",), 1, "", "block of the limit of a tendon; -1: it is far in all lanes"),
     _F("tile_tenadr", ("one",), 1, "", "first block of the limits of tendons", small=True),
     _F("tile_ndof", ("one",), 1, "", "entries of block_dof in use in this tile"),
     _F("tile_njac", ("one",), 1, "", "entries of block_J in use in this tile"),
