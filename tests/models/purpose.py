@@ -95,7 +95,7 @@ MODELS: tuple[Purpose, ...] = (
         "tendon_paths",
         (
             *("friction loss tendon", "limit tendon", "equality tendon", "spring", "damper", "qfrc_actuator"),
-            *("tendon around a geom", "tendon inside a geom"),
+            "tendon around a geom",
         ),
     ),
     Purpose("equalities, equality off", (), "equalities", {"disableflags": ["equality"]}, ("qacc",)),
