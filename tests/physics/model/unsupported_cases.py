@@ -88,7 +88,6 @@ def _option(feature: str, attribute: str, element: str) -> Case:
     return Case(feature, "option", attribute, _arm(option=f"@@{element}"))
 
 
-_TENDON = '<tendon><fixed name="string"><joint joint="hinge" coef="1"/></fixed></tendon>'
 _WELD = '<weld name="tie" body1="hand" body2="ball"/>'
 
 CONTACTS = [
@@ -134,12 +133,6 @@ CASES = [
         '<general name="drive" cranksite="tip" slidersite="nail" cranklength="1"/>',
     ),
     Case(
-        "transmission 'tendon'",
-        "actuator",
-        "drive",
-        _arm(tail=_TENDON + '<actuator>\n@@<motor name="drive" tendon="string"/></actuator>'),
-    ),
-    Case(
         "plugin",
         "actuator",
         "drive",
@@ -182,17 +175,7 @@ CASES = [
         '<motor name="drive" joint="hinge" group="3"/>',
         option='<option actuatorgroupdisable="3"/>',
     ),
-    _tendon("stiffness", 'stiffness="1"'),
-    _tendon("damping", 'damping="1"'),
-    _tendon("limits", 'range="-1 1"'),
-    _tendon("friction loss", 'frictionloss="1"'),
-    _tendon("armature", 'armature="1"'),
-    Case(
-        "equality constraint 'tendon'",
-        "equality",
-        "tie",
-        _arm(tail=_TENDON + '<equality>\n@@<tendon name="tie" tendon1="string"/></equality>'),
-    ),
+    _tendon("plastic spring", 'stiffness="1" springyield="0.2"'),
     _tail(
         "reference of its own for friction",
         "pair",
