@@ -14,7 +14,7 @@ from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, friction_dofs, kernel_numbers, limit_sides
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
-from .tendons import TRANSMISSION, friction_tendons, tendon_limits, tendon_values
+from .tendons import TRANSMISSION, friction_tendons, tendon_limits, tendon_sizes, tendon_values
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
@@ -67,10 +67,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
         nwarm=_warm_pairs(values["pair_start"]) if not sweeps else 0,
         **sweep_sizes(tables),
         nlimit=len(values["limit_jnt"]),
-        ntendon=len(values["tendon_dofnum"]),
-        ntendondof=len(values["tendon_dof"]),
-        nlink=len(values["link_shape"]),
-        nlinkdof=len(values["link_moves"]),
+        **tendon_sizes(values),
         nfriction=len(values["friction_dofadr"]),
         neq=mjm.neq,
         neqdof=len(values["eq_dof"]),

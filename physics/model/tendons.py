@@ -113,6 +113,12 @@ def tendon_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
     }
 
 
+def tendon_sizes(values: dict[str, np.ndarray]) -> dict[str, int]:
+    """Tendons, dofs of all, links of their paths, and dofs of these."""
+    of = {"ntendon": "tendon_dofnum", "ntendondof": "tendon_dof", "nlink": "link_shape", "nlinkdof": "link_moves"}
+    return {size: len(values[name]) for size, name in of.items()}
+
+
 def measured(mjm: mujoco.MjModel, positions: bool) -> np.ndarray:
     """Coefficients of fixed tendons by the coordinates (ntendon, nq), or by the dofs (ntendon, nv)."""
     found = np.zeros((mjm.ntendon, mjm.nq if positions else mjm.nv))
