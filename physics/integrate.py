@@ -7,6 +7,7 @@ import taichi as ti
 
 from .dynamics.dof_control import has_controls
 from .dynamics.free_body import free_body_acceleration
+from .dynamics.tendon_forces import damping_slope, entry_of
 from .dynamics.tree_matrix import factor, solve
 from .kinematics.forward import BALL, FREE
 from .math import Quat, Vec3
@@ -93,7 +94,8 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
     """Set drive_qacc and drive_qvel, with which Euler or implicitfast advances.
 
     Forces linear in the velocity are taken at the end of the step: M - dt d(force)/d(velocity) replaces M. Euler does
-    so for joint damping alone, implicitfast for actuators too, and for the gyroscopic terms of single free bodies.
+    so for joint damping alone, implicitfast for dampers of tendons and actuators too, and for the gyroscopic terms of
+    single free bodies.
     The unknown is drive_qacc - qacc, so that drive_qacc keeps the digits that qacc has.
     """
     full = model.integrator == IMPLICITFAST
@@ -112,6 +114,9 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
                     diagonal, slope = work.M_pattern.start(i), work.dof_slope[i] * dt
                     work.L[diagonal] = work.L[diagonal] - slope
                     work.drive_qacc[i] = work.drive_qacc[i] + slope * work.qacc[i]
+            if ti.static(model.has.tendons):
+                for t in range(model.ntendon):
+                    _subtract_tendon(model, work, t, damping_slope(model, work, t) * -dt)
         factor(0, model.nv, work.M_pattern, work.L, work.D_inv)
         solve(model.nv, work.M_pattern, work.L, work.D_inv, work.drive_qacc)
         for i in range(model.nv):
@@ -136,13 +141,30 @@ def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.templa
             slope = work.actuator_slope[u] * dt
             if model.actuator_type[u] > BALL:
                 gear = model.actuator_gear.at(u, 0)
-                _add_slope(work, dof, dof, slope * (gear * gear))
+                if ti.static(model.has.tendons):
+                    if model.actuator_tendon[u] >= 0:
+                        _subtract_tendon(model, work, model.actuator_tendon[u], slope * (gear * gear))
+                    else:
+                        _add_slope(work, dof, dof, slope * (gear * gear))
+                else:
+                    _add_slope(work, dof, dof, slope * (gear * gear))
             else:
                 if ti.static(model.has.ball_joints):
                     count = 6 if model.actuator_type[u] == FREE else 3
                     for a in range(count):
                         for b in range(a + 1):
                             _add_slope(work, dof + a, dof + b, slope * (work.moment[u, a] * work.moment[u, b]))
+
+
+@ti.func
+def _subtract_tendon(model: ti.template(), work: ti.template(), t: ti.i32, slope: ti.template()):
+    """L -= J' slope J of a tendon, as far as L has entries, as MuJoCo does."""
+    first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
+    for e in range(first, end):
+        for f in range(e, end):
+            i, j = model.tendon_dof[e], model.tendon_dof[f]
+            if entry_of(work, i, j) >= 0:
+                _add_slope(work, i, j, slope * (work.ten_J[e] * work.ten_J[f]))
 
 
 @ti.func

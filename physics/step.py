@@ -18,9 +18,11 @@ from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
 from .dynamics.passive import passive_force
 from .dynamics.smooth import smooth_acceleration, start_acceleration
+from .dynamics.tendon_forces import tendon_rates
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
+from .kinematics.tendons import tendon_lengths
 from .state.room import fits
 from .state.sizes import RK4
 from .state.snapshot import hold_faulty, keep_evaluation, keep_start, report_mean_acceleration
@@ -29,10 +31,12 @@ PIPELINE = (
     forward_kinematics,
     geom_frames,
     center_of_mass,
+    tendon_lengths,
     mass_matrix,
     collide,
     wake_tied,
     body_velocities,
+    tendon_rates,
     equality_blocks,
     friction_blocks,
     limit_blocks,

@@ -1,4 +1,4 @@
-"""Equality constraints: connect, weld, and polynomials of joints, a block for each of their rows.
+"""Equality constraints: connect, weld, and polynomials of joints and tendons, a block for each of their rows.
 
 MuJoCo documentation, Computation: Equality. A row holds both ways (`cost`). All rows of a connect or a weld have the
 impedance of the length of their position errors, and their reference acceleration takes off what velocities alone do to
@@ -31,29 +31,78 @@ def equality_blocks(model: ti.template(), work: ti.template()):
 
 @ti.func
 def _polynomial(model: ti.template(), work: ti.template(), e: ti.i32):
-    """q1 less its reference is a polynomial of fourth degree in q2 less its own; a constant without a second joint."""
-    q1, q2 = model.eq_qpos1[e], model.eq_qpos2[e]
+    """q1 less its reference is a polynomial of fourth degree in q2 less its own; a constant without a second one."""
     zero = work.real(0.0)
-    error = work.qpos[q1] - model.qpos0[q1] - model.eq_polycoef.at(e, 0)
+    error, x, second = zero, zero, 0
+    if ti.static(model.has.tendons):
+        if model.eq_tendon1[e] >= 0:
+            error, x, second = tendon_lengths(model, work, e)
+        else:
+            error, x, second = _coordinates(model, work, e)
+    else:
+        error, x, second = _coordinates(model, work, e)
+    error -= model.eq_polycoef.at(e, 0)
     slope = zero
-    if q2 >= 0:
-        x = work.qpos[q2] - model.qpos0[q2]
+    if second == 1:
         a, b = model.eq_polycoef.at(e, 1), model.eq_polycoef.at(e, 2)
         c, d = model.eq_polycoef.at(e, 3), model.eq_polycoef.at(e, 4)
         error -= x * (a + x * (b + x * (c + x * d)))
-        slope = zero + (a + x * (2.0 * b + x * (3.0 * c + x * (4.0 * d))))
+        slope = polynomial_slope(model, work, e, x)
     k = _append(model, work, e)
     first = work.block_jacadr[k]
+    seen1, seen2 = 0, 0
     for at in range(model.eq_dofnum[e]):
         held = model.eq_side[model.eq_dofadr[e] + at]
         entry = zero
-        if held != 2:
-            entry += 1.0
-        if held != 1:
-            entry -= slope
+        if ti.static(model.has.tendons):
+            gain1, gain2 = work.real(1.0), work.real(1.0)
+            if model.eq_tendon1[e] >= 0:
+                if held != 2:
+                    gain1 = work.ten_J[model.tendon_dofadr[model.eq_tendon1[e]] + seen1]
+                    seen1 += 1
+                if held != 1:
+                    gain2 = work.ten_J[model.tendon_dofadr[model.eq_tendon2[e]] + seen2]
+                    seen2 += 1
+            if held != 2:
+                entry += gain1
+            if held != 1:
+                entry -= slope * gain2
+        else:
+            if held != 2:
+                entry += 1.0
+            if held != 1:
+                entry -= slope
         work.block_J[first + at] = entry
     imp = _impedance(model, work, e, ti.abs(error))
     _finish(model, work, e, k, imp, 0, error, zero)
+
+
+@ti.func
+def polynomial_slope(model: ti.template(), work: ti.template(), e: ti.i32, x: ti.template()):
+    """Derivative of the polynomial at x."""
+    a, b = model.eq_polycoef.at(e, 1), model.eq_polycoef.at(e, 2)
+    c, d = model.eq_polycoef.at(e, 3), model.eq_polycoef.at(e, 4)
+    return work.real(0.0) + (a + x * (2.0 * b + x * (3.0 * c + x * (4.0 * d))))
+
+
+@ti.func
+def _coordinates(model: ti.template(), work: ti.template(), e: ti.i32):
+    """Both joints' coordinates less their references, and whether there is a second one."""
+    q1, q2 = model.eq_qpos1[e], model.eq_qpos2[e]
+    other, second = work.real(0.0), 0
+    if q2 >= 0:
+        other, second = work.qpos[q2] - model.qpos0[q2], 1
+    return work.qpos[q1] - model.qpos0[q1], other, second
+
+
+@ti.func
+def tendon_lengths(model: ti.template(), work: ti.template(), e: ti.i32):
+    """Both tendons' lengths less those at qpos0, and whether there is a second one."""
+    t1, t2 = model.eq_tendon1[e], model.eq_tendon2[e]
+    other, second = work.real(0.0), 0
+    if t2 >= 0:
+        other, second = work.ten_length[t2] - model.tendon_length0[t2], 1
+    return work.ten_length[t1] - model.tendon_length0[t1], other, second
 
 
 @ti.func

@@ -5,11 +5,12 @@ import taichi as ti
 from ..dynamics.body_forces import applied_to
 from ..math import Mat3, Motion, Vec3
 from .equality import weld_torque
+from .tendon_tension import add_tensions
 
 
 @ti.func
 def external_force(model: ti.template(), work: ti.template()):
-    """cfrc_ext: torque and force of the user, of all contacts, and of connect and weld, on each body.
+    """cfrc_ext: torque and force of the user, of all contacts, of connect and weld, and of tendons with paths.
 
     They are about the tree's centre of mass.
     """
@@ -45,6 +46,8 @@ def external_force(model: ti.template(), work: ti.template()):
                 work.cfrc_ext.put(b, work.cfrc_ext[b] + wrench)
     if ti.static(model.has.equality):
         _add_equalities(model, work)
+    if ti.static(model.has.spatial_tendons):
+        add_tensions(model, work)
 
 
 @ti.func

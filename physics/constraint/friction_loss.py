@@ -1,4 +1,4 @@
-"""Friction loss of dofs as constraints: a block of one row for each, which holds the dof with a force up to the loss.
+"""Friction loss of dofs and tendons: a block of one row for each, which holds it with a force up to the loss.
 
 MuJoCo documentation, Computation: Friction loss. The reference acceleration only damps, as there is no position to
 return to; so stiffness and damping are the same in all states, and numbers of the model.
@@ -6,19 +6,35 @@ return to; so stiffness and damping are the same in all states, and numbers of t
 
 import taichi as ti
 
-from .rows import append_row
+from .rows import append_row, append_tendon
 
 
 @ti.func
 def friction_blocks(model: ti.template(), work: ti.template()):
-    """A block for every dof that has friction loss, behind those of equalities."""
+    """A block for every dof and tendon that has friction loss, behind those of equalities."""
     if ti.static(model.has.friction_loss):
         for row in range(model.nfriction):
-            k = append_row(work, 1)
-            dof = model.friction_dofadr[row]
-            work.block_dof.put(work.block_dofadr[k], dof)
-            work.block_J[work.block_jacadr[k]] = work.real(1.0)
+            k, speed = work.tile_conadr[0], work.real(0.0)
+            if ti.static(model.has.tendons):
+                t = model.friction_tendon[row]
+                if t >= 0:
+                    append_tendon(model, work, t, 1.0)
+                    speed = work.ten_velocity[t]
+                else:
+                    speed = _append_dof(model, work, row)
+            else:
+                speed = _append_dof(model, work, row)
             loss, stiffness = work.real(model.friction_loss[row]), work.real(model.friction_D[row])
             work.block_D[k] = ti.select(loss > 0.0, stiffness, work.real(0.0))  # some environments may have none
             work.block_reach[k] = loss / stiffness
-            work.block_aref.at(k, 0)._assign(-(work.qvel[dof] * model.friction_damping[row]))
+            work.block_aref.at(k, 0)._assign(-(speed * model.friction_damping[row]))
+
+
+@ti.func
+def _append_dof(model: ti.template(), work: ti.template(), row: ti.i32):
+    """A block for one dof; its velocity."""
+    k = append_row(work, 1)
+    dof = model.friction_dofadr[row]
+    work.block_dof.put(work.block_dofadr[k], dof)
+    work.block_J[work.block_jacadr[k]] = work.real(1.0)
+    return work.qvel[dof]

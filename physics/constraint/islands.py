@@ -56,7 +56,7 @@ def label_islands(model: ti.template(), work: ti.template()):
         first, last = work.block_dofadr[k], work.block_dofadr[k] + work.block_dofnum[k] - 1
         low = model.dof_treeid[work.block_dof[last]]
         if work.block_tree[k] != low:
-            if ti.static(model.has.equality):
+            if ti.static(model.has.equality or model.has.tendons):
                 for at in range(first, last):
                     one, other = work.block_dof[at], work.block_dof[at + 1]
                     _join_islands(work, k, model.dof_treeid[one], model.dof_treeid[other])

@@ -1,27 +1,54 @@
-"""Joint limits as constraints: one block for each side of a hinge or slide, one for the cone of a ball joint."""
+"""Limits as constraints: one block for each side of a hinge, slide or tendon, one for the cone of a ball joint."""
 
 import taichi as ti
 
 from ..math import Quat
 from ..math.quaternion import rotation_vector
 from .impedance import MINIMUM, impedance, regularizer
-from .rows import append_row
+from .rows import append_row, append_tendon
 
 
 @ti.func
 def limit_blocks(model: ti.template(), work: ti.template()):
-    """A block for every limit that is within its margin in some lane."""
+    """A block for every limit that is within its margin in some lane, those of tendons last."""
+    if ti.static(model.has.tendons):
+        work.tile_tenadr.put(0, work.tile_conadr[0])
     for row in range(model.nlimit):
-        if model.limit_side[row] == 0:
-            if ti.static(model.has.ball_joints):
-                _ball_limit(model, work, row)
+        if ti.static(model.has.tendons):
+            if model.limit_tendon[row] >= 0:
+                _tendon_limit(model, work, row)
+            else:
+                _joint_limit(model, work, row)
+                work.tile_tenadr.put(0, work.tile_conadr[0])
         else:
-            side = ti.cast(model.limit_side[row], work.lanes.dtype)
-            dist = (model.limit_value[row] - work.qpos[model.limit_qposadr[row]]) * side
-            if _near(model, work, row, dist):
-                k = _append(model, work, row, 1)
-                work.block_J[work.block_jacadr[k]] = work.real(-side)
-                _finish(model, work, k, row, dist)
+            _joint_limit(model, work, row)
+
+
+@ti.func
+def _tendon_limit(model: ti.template(), work: ti.template(), row: ti.i32):
+    """A tendon must stay shorter, or longer."""
+    t, side = model.limit_tendon[row], ti.cast(model.limit_side[row], work.lanes.dtype)
+    dist = (model.limit_value[row] - work.ten_length[t]) * side
+    work.limit_block[row] = -1
+    if _near(model, work, row, dist):
+        k = append_tendon(model, work, t, -side)
+        work.limit_block[row] = k
+        _finish(model, work, k, row, dist)
+
+
+@ti.func
+def _joint_limit(model: ti.template(), work: ti.template(), row: ti.i32):
+    """One side of a joint, or the cone of a ball joint."""
+    if model.limit_side[row] == 0:
+        if ti.static(model.has.ball_joints):
+            _ball_limit(model, work, row)
+    else:
+        side = ti.cast(model.limit_side[row], work.lanes.dtype)
+        dist = (model.limit_value[row] - work.qpos[model.limit_qposadr[row]]) * side
+        if _near(model, work, row, dist):
+            k = _append(model, work, row, 1)
+            work.block_J[work.block_jacadr[k]] = work.real(-side)
+            _finish(model, work, k, row, dist)
 
 
 @ti.func

@@ -41,26 +41,43 @@ def precondition(model: ti.template(), work: ti.template()):
         for p in range(work.M_pattern.count[i]):
             work.H_L[start + p] = work.M[start + p] + work.cdof[work.M_pattern.column(start, p)].dot(force)
     for k in range(work.tile_conadr[0]):
-        _add_row(work, k)
+        _add_row(model, work, k)
     factor(0, model.nv, work.M_pattern, work.H_L, work.H_inv)
 
 
 @ti.func
-def _add_row(work: ti.template(), k: ti.i32):
+def _add_row(model: ti.template(), work: ti.template(), k: ti.i32):
     """Add the stiffness of a row that is no contact's; of one that holds, between dofs and their ancestors as well."""
+    inside = 1
+    if ti.static(model.has.tendons):  # without some of its entries a row may take more than it adds
+        inside = _in_pattern(work, k)
     first, address, stiffness = work.block_dofadr[k], work.block_jacadr[k], _stiffness_of(work, k)
     for e in range(work.block_dofnum[k]):
         i, scaled = work.block_dof[first + e], stiffness * work.block_J[address + e]
         entry = work.M_pattern.start(i)
         work.H_L[entry] = work.H_L[entry] + scaled * work.block_J[address + e]
         if ti.static(work.blocks.two_sided):
-            if k < work.ntwosided:
+            if k < work.ntwosided and inside == 1:
                 for f in range(e + 1, work.block_dofnum[k]):
                     j = work.block_dof[first + f]
                     if work.M_pattern.count[j] < work.M_pattern.count[i]:
                         at = work.M_pattern.count[i] - work.M_pattern.count[j]
                         if work.M_pattern.column(entry, at) == j:
                             work.H_L[entry + at] = work.H_L[entry + at] + scaled * work.block_J[address + f]
+
+
+@ti.func
+def _in_pattern(work: ti.template(), k: ti.i32):
+    """1 where the dofs of row k are on one path to the root."""
+    first, inside = work.block_dofadr[k], 1
+    for e in range(first + 1, first + work.block_dofnum[k]):
+        i, j = work.block_dof[e - 1], work.block_dof[e]
+        at = work.M_pattern.count[i] - work.M_pattern.count[j]
+        if at <= 0:
+            inside = 0
+        elif work.M_pattern.column(work.M_pattern.start(i), at) != j:
+            inside = 0
+    return inside
 
 
 @ti.func

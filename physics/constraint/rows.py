@@ -34,6 +34,17 @@ def append_row(work: ti.template(), dofs: ti.i32):
 
 
 @ti.func
+def append_tendon(model: ti.template(), work: ti.template(), t: ti.i32, sign: ti.template()):
+    """A block of one row on the dofs of tendon t, its Jacobian `sign` times the tendon's; its number."""
+    first, count = model.tendon_dofadr[t], model.tendon_dofnum[t]
+    k = append_row(work, count)
+    for e in range(count):
+        work.block_dof.put(work.block_dofadr[k] + e, model.tendon_dof[first + e])
+        work.block_J[work.block_jacadr[k] + e] = work.ten_J[first + e] * sign
+    return k
+
+
+@ti.func
 def block_times(work: ti.template(), k: ti.i32, v: ti.template()):
     """block_Jv = J v of block k."""
     dim = work.block_dim[k]

@@ -1,4 +1,4 @@
-"""Actuators on joints: force = gain(length, velocity) * ctrl + bias(length, velocity)."""
+"""Actuators on joints and tendons: force = gain(length, velocity) * ctrl + bias(length, velocity)."""
 
 import taichi as ti
 
@@ -7,6 +7,10 @@ from ..math import Quat, Vec3
 from ..math.quaternion import rotation_vector
 from .body_forces import limit_joint_forces
 from .dof_control import dof_control
+from .tendon_forces import pull, share_of_force, sum_actuators
+
+TENDON = 4
+"""`actuator_type` of actuators that pull a tendon."""
 
 
 @ti.func
@@ -18,7 +22,11 @@ def actuation(model: ti.template(), work: ti.template()):
         length = work.real(0.0)
         velocity = work.real(0.0)
         dof = model.actuator_dofadr[u]
-        if model.actuator_type[u] > BALL:
+        if model.actuator_type[u] == TENDON:
+            if ti.static(model.has.tendons):
+                t, gear = model.actuator_tendon[u], model.actuator_gear.at(u, 0)
+                _unlimited_force(model, work, u, work.ten_length[t] * gear, work.ten_velocity[t] * gear)
+        elif model.actuator_type[u] > BALL:
             gear = model.actuator_gear.at(u, 0)
             length = work.qpos[model.actuator_qposadr[u]] * gear
             velocity = work.qvel[dof] * gear
@@ -28,13 +36,45 @@ def actuation(model: ti.template(), work: ti.template()):
             if ti.static(model.has.ball_joints):
                 _wrench(model, work, u)
     dof_control(model, work)
+    if ti.static(model.has.tendons):
+        _pull_tendons(model, work)
     limit_joint_forces(model, work)
 
 
 @ti.func
+def _pull_tendons(model: ti.template(), work: ti.template()):
+    """The range of what all actuators do to a tendon comes before that of each."""
+    sum_actuators(model, work)
+    for u in range(model.nu):
+        t = model.actuator_tendon[u]
+        if t >= 0:
+            share = share_of_force(model, work, t)
+            work.actuator_force[u] = work.actuator_force[u] * share
+            work.actuator_slope[u] = ti.select(share == 1.0, work.actuator_slope[u], work.real(0.0))
+            _limit_force(model, work, u)
+            pull(model, work, t, work.actuator_force[u] * model.actuator_gear.at(u, 0), work.qfrc_actuator)
+
+
+@ti.func
 def _scalar_force(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()):
-    low = model.actuator_forcerange.at(u, 0)
-    high = model.actuator_forcerange.at(u, 1)
+    _unlimited_force(model, work, u, length, velocity)
+    _limit_force(model, work, u)
+
+
+@ti.func
+def _limit_force(model: ti.template(), work: ti.template(), u: ti.i32):
+    """Keep actuator_force in its range, where alone it has a slope."""
+    low, high, force = model.actuator_forcerange.at(u, 0), model.actuator_forcerange.at(u, 1), work.actuator_force[u]
+    free = (force > low) & (force < high)
+    work.actuator_force[u] = ti.min(ti.max(force, low), high)
+    work.actuator_slope[u] = ti.select(free, work.actuator_slope[u], work.real(0.0))
+
+
+@ti.func
+def _unlimited_force(
+    model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()
+):
+    """actuator_force and actuator_slope where no range limits them."""
     clamped = ti.min(ti.max(work.ctrl[u], model.actuator_ctrlrange.at(u, 0)), model.actuator_ctrlrange.at(u, 1))
     control = clamped
     period = model.actuator_period[u]
@@ -46,9 +86,8 @@ def _scalar_force(model: ti.template(), work: ti.template(), u: ti.i32, length: 
     gain0, gain1, gain2 = model.actuator_gain.at(u, 0), model.actuator_gain.at(u, 1), model.actuator_gain.at(u, 2)
     bias0, bias1, bias2 = model.actuator_bias.at(u, 0), model.actuator_bias.at(u, 1), model.actuator_bias.at(u, 2)
     force = (length * gain1 + velocity * gain2 + gain0) * control + (length * bias1 + velocity * bias2 + bias0)
-    work.actuator_force[u] = ti.min(ti.max(force, low), high)
-    free = (force > low) & (force < high)
-    work.actuator_slope[u] = ti.select(free, clamped * gain2 + bias2, work.real(0.0))
+    work.actuator_force[u] = force
+    work.actuator_slope[u] = clamped * gain2 + bias2
 
 
 @ti.func

@@ -5,7 +5,7 @@ A force acts at a body's centre of mass; what it does to the dofs is gathered as
 
 import taichi as ti
 
-from ..kinematics.forward import BALL
+from ..kinematics.forward import BALL, HINGE, SLIDE
 from ..math import Motion, Vec3
 from .dof_control import has_controls
 from .newton_euler import along, gather
@@ -58,7 +58,7 @@ def limit_joint_forces(model: ti.template(), work: ti.template()):
                 work.qfrc_actuator[i] = work.qfrc_actuator[i] + work.qfrc_gravcomp[i]
     if ti.static(model.has.joint_forces):
         for u in range(model.nu):
-            if model.actuator_type[u] > BALL:
+            if model.actuator_type[u] == SLIDE or model.actuator_type[u] == HINGE:
                 i = model.actuator_dofadr[u]
                 j, force = model.dof_jntid[i], work.qfrc_actuator[i]
                 free = (force > model.jnt_actfrcrange.at(j, 0)) & (force < model.jnt_actfrcrange.at(j, 1))

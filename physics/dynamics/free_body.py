@@ -7,8 +7,10 @@ the world frame, the bias force is m (w x (w x s)) and m s x (w x (w x s)) + w x
 
 import taichi as ti
 
+from ..kinematics.forward import FREE
 from ..math import Vec3
 from .dof_control import has_controls
+from .tendon_forces import damping_slope
 
 
 @ti.func
@@ -57,18 +59,38 @@ def _add_column(work: ti.template(), r: ti.template(), c: ti.template(), v: ti.t
 
 @ti.func
 def _subtract_force_slopes(model: ti.template(), work: ti.template(), dof: ti.i32, dt: ti.template()):
-    """Damping and controls on the diagonal, and the actuators of the free joint."""
+    """Damping and controls on the diagonal, the actuators of the free joint, and tendons' dampers and actuators."""
     for r in range(6):
         work.block[r, r] = work.block[r, r] + dt * model.dof_damping[dof + r]
     if has_controls(model, work):
         for r in range(6):
             work.block[r, r] = work.block[r, r] - dt * work.dof_slope[dof + r]
     for u in range(model.nu):
-        if model.actuator_dofadr[u] == dof:
+        if model.actuator_dofadr[u] == dof and model.actuator_type[u] == FREE:
             for r in range(6):
                 for c in range(6):
                     product = work.moment[u, r] * work.moment[u, c]
                     work.block[r, c] = work.block[r, c] - work.actuator_slope[u] * product * dt
+    if ti.static(model.has.tendons):
+        for t in range(model.ntendon):
+            _subtract_tendon(model, work, dof, dt, t, -damping_slope(model, work, t))
+        for u in range(model.nu):
+            if model.actuator_tendon[u] >= 0:
+                gear = model.actuator_gear.at(u, 0)
+                _subtract_tendon(model, work, dof, dt, model.actuator_tendon[u], work.actuator_slope[u] * gear * gear)
+
+
+@ti.func
+def _subtract_tendon(
+    model: ti.template(), work: ti.template(), dof: ti.i32, dt: ti.template(), t: ti.i32, slope: ti.template()
+):
+    """What a tendon does to the body as its velocity grows."""
+    first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
+    for e in range(first, end):
+        for f in range(first, end):
+            r, c = model.tendon_dof[e] - dof, model.tendon_dof[f] - dof
+            if r >= 0 and r < 6 and c >= 0 and c < 6:
+                work.block[r, c] = work.block[r, c] - slope * work.ten_J[e] * work.ten_J[f] * dt
 
 
 @ti.func

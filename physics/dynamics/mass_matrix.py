@@ -8,11 +8,12 @@ import taichi as ti
 
 from ..math import Motion
 from ..math.spatial import parallel_axis
+from .tendon_forces import add_inertia
 
 
 @ti.func
 def mass_matrix(model: ti.template(), work: ti.template()):
-    """M at every dof and its ancestors, armature on the diagonal."""
+    """M at every dof and its ancestors, armature on the diagonal, and that of tendons."""
     _subtree_inertias(model, work)
     for i in range(model.nv):
         b = model.dof_bodyid[i]
@@ -22,6 +23,8 @@ def mass_matrix(model: ti.template(), work: ti.template()):
         work.M[start] = _moment(model, work, i, com, momentum) + model.dof_armature[i]
         for k in range(1, work.M_pattern.count[i]):
             work.M[start + k] = _moment(model, work, work.M_pattern.column(start, k), com, momentum)
+    if ti.static(model.has.tendon_armature):
+        add_inertia(model, work)
 
 
 @ti.func

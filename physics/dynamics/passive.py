@@ -1,10 +1,11 @@
-"""Joint springs, dof dampers, and gravity compensation that is nobody's force."""
+"""Joint springs, dof dampers, those of tendons, and gravity compensation that is nobody's force."""
 
 import taichi as ti
 
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat
 from ..math.quaternion import rotation_vector
+from .tendon_forces import tendon_springs
 
 
 @ti.func
@@ -20,6 +21,8 @@ def passive_force(model: ti.template(), work: ti.template()):
             else:
                 if ti.static(model.has.ball_joints):
                     _turning_spring(model, work, j, stiffness)
+    if ti.static(model.has.tendons):
+        tendon_springs(model, work)
     if ti.static(model.has.gravcomp):
         for i in range(model.nv):
             if model.jnt_actgravcomp[model.dof_jntid[i]] == 0:

@@ -3,6 +3,7 @@
 import taichi as ti
 
 from .newton_euler import inverse_dynamics
+from .tendon_forces import add_inertial_forces
 from .tree_matrix import factor, solve
 
 ROUNDS, MIXED_ROUNDS, DOUBLE_ROUNDS = 3, 6, 1
@@ -16,6 +17,8 @@ mixed precision, where forces are exact, corrections that shrink slowly are wort
 def force_residual(model: ti.template(), work: ti.template(), qacc: ti.template()):
     """Set qfrc_unbalanced, all forces but the constraints' less qfrc_inverse, at the accelerations `qacc`."""
     inverse_dynamics(model, work, qacc)
+    if ti.static(model.has.tendon_armature):
+        add_inertial_forces(model, work, qacc)
     for i in range(model.nv):
         force = (work.qfrc_passive[i] - work.qfrc_inverse[i]) + work.qfrc_actuator[i]
         if work.applied[0] == 1:

@@ -29,6 +29,7 @@ def condition(mjm: mujoco.MjModel, data: mujoco.MjData) -> float:
     """
     mujoco.mj_kinematics(mjm, data)
     mujoco.mj_comPos(mjm, data)
+    mujoco.mj_tendon(mjm, data)
     mujoco.mj_makeM(mjm, data)
     worst = 1.0
     for first, count in zip(mjm.tree_dofadr.tolist(), mjm.tree_dofnum.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Equality constraints of a model: bodies, joints and dofs of each, and which dofs they couple."""
+"""Equality constraints of a model: bodies, joints, tendons and dofs of each, and which dofs they couple."""
 
 from itertools import pairwise
 
@@ -6,10 +6,12 @@ import mujoco
 import numpy as np
 
 from .solver_params import impedance_params, reference_params
+from .tendons import coupling_tendons, dofs_of_body, tendon_dofs
 
 _D, _EQ = mujoco.mjtDisableBit, mujoco.mjtEq
 CONNECT, WELD, JOINT = int(_EQ.mjEQ_CONNECT), int(_EQ.mjEQ_WELD), int(_EQ.mjEQ_JOINT)
-ROWS = {CONNECT: 3, WELD: 6, JOINT: 1}
+TENDON = int(_EQ.mjEQ_TENDON)
+ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1}
 """Rows of every type that Tumble has."""
 _SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 
@@ -37,28 +39,26 @@ def equality_joints(mjm: mujoco.MjModel) -> np.ndarray:
     return np.where((mjm.eq_type == JOINT)[:, None], both, -1)
 
 
+def equality_tendons(mjm: mujoco.MjModel) -> np.ndarray:
+    """Both tendons of every equality (neq, 2); -1 where it has none."""
+    both = np.stack((mjm.eq_obj1id, mjm.eq_obj2id), axis=1)
+    return np.where((mjm.eq_type == TENDON)[:, None], both, -1)
+
+
 def equality_dofs(mjm: mujoco.MjModel, e: int) -> np.ndarray:
     """Dofs that equality `e` acts on, descending."""
     return np.unique(np.concatenate([_dofs_of_side(mjm, e, side) for side in (0, 1)]))[::-1]
 
 
 def _dofs_of_side(mjm: mujoco.MjModel, e: int, side: int) -> np.ndarray:
-    """Dofs that move the first (0) or second (1) body or joint of equality `e`, ascending."""
+    """Dofs that move the first (0) or second (1) body, joint or tendon of equality `e`, ascending."""
+    if mjm.eq_type[e] == TENDON:
+        tendon = equality_tendons(mjm)[e, side]
+        return tendon_dofs(mjm, tendon)[::-1] if tendon >= 0 else np.zeros(0, int)
     if mjm.eq_type[e] == JOINT:
         joint = equality_joints(mjm)[e, side]
         return mjm.jnt_dofadr[[joint]] if joint >= 0 else np.zeros(0, int)
     return dofs_of_body(mjm, equality_bodies(mjm)[e, side])
-
-
-def dofs_of_body(mjm: mujoco.MjModel, b: int) -> np.ndarray:
-    """Dofs that move body b, its own and its parents', ascending."""
-    while b > 0 and mjm.body_dofnum[b] == 0:
-        b = mjm.body_parentid[b]
-    dof, found = int(mjm.body_dofadr[b] + mjm.body_dofnum[b]) - 1 if b > 0 else -1, []
-    while dof >= 0:
-        found.append(dof)
-        dof = int(mjm.dof_parentid[dof])
-    return np.array(found[::-1], int)
 
 
 def equality_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
@@ -73,6 +73,8 @@ def equality_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
         "eq_body2": bodies[:, 1],
         "eq_qpos1": mjm.jnt_qposadr[held[:, 0]] if mjm.njnt else np.zeros(mjm.neq, int),
         "eq_qpos2": np.where(joints[:, 1] >= 0, mjm.jnt_qposadr[held[:, 1]], -1) if mjm.njnt else joints[:, 1],
+        "eq_tendon1": equality_tendons(mjm)[:, 0],
+        "eq_tendon2": equality_tendons(mjm)[:, 1],
         "eq_dofadr": np.cumsum([0, *map(len, dofs)])[:-1],
         "eq_dofnum": np.array([len(of) for of in dofs], int),
         "eq_dof": np.concatenate([*dofs, np.zeros(0, int)]).astype(int),
@@ -83,12 +85,13 @@ def equality_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
 def coupled_parents(mjm: mujoco.MjModel) -> np.ndarray:
     """Parent of every dof, -1 for none, in the tree that the Hessian's pattern follows when nothing touches (nv,).
 
-    It is the dofs' own tree with the branches that equalities couple made one path, as contacts do at run time
-    (`constraint.hessian_pattern`).
+    It is the dofs' own tree with the branches made one path that equalities, and limits and friction losses of
+    tendons, couple, as contacts do at run time (`constraint.hessian_pattern`).
     """
     parent = np.array(mjm.dof_parentid)
-    for e in np.flatnonzero(equality_rows(mjm)):
-        dofs = equality_dofs(mjm, int(e))
+    coupled = [equality_dofs(mjm, int(e)) for e in np.flatnonzero(equality_rows(mjm))]
+    coupled += [tendon_dofs(mjm, int(t)) for t in coupling_tendons(mjm)]
+    for dofs in coupled:
         for i, j in pairwise(dofs):
             _join(parent, int(i), int(j))
     return parent
@@ -129,12 +132,15 @@ def _between_sites(mjm: mujoco.MjModel) -> np.ndarray:
     return (mjm.eq_objtype == _SITE) & np.isin(mjm.eq_type, (CONNECT, WELD))
 
 
-def _diagonal(mjm: mujoco.MjModel, of_body: np.ndarray, of_dof: np.ndarray) -> np.ndarray:
+def _diagonal(mjm: mujoco.MjModel, of_body: np.ndarray, of_dof: np.ndarray, of_tendon: np.ndarray) -> np.ndarray:
     """Approximate inverse inertia along the rows that slide, and those that turn, (environments, neq, 2)."""
     bodies, joints = equality_bodies(mjm), equality_joints(mjm)
     found = of_body[:, bodies[:, 0]] + of_body[:, bodies[:, 1]]
     for e in np.flatnonzero(mjm.eq_type == JOINT):
         found[:, e] = of_dof[:, mjm.jnt_dofadr[joints[e][joints[e] >= 0]]].sum(axis=1)[:, None]
+    tendons = equality_tendons(mjm)
+    for e in np.flatnonzero(mjm.eq_type == TENDON):
+        found[:, e] = of_tendon[:, tendons[e][tendons[e] >= 0]].sum(axis=1)[:, None]
     return found
 
 
@@ -154,7 +160,7 @@ EQUALITY_RULES = {
     "eq_anchor": (("eq_data",), _anchors),
     "eq_orientation": (("eq_data",), _orientations),
     "eq_torquescale": (("eq_data",), lambda mjm, data: data[..., 10]),
-    "eq_diagonal": (("body_invweight0", "dof_invweight0"), _diagonal),
+    "eq_diagonal": (("body_invweight0", "dof_invweight0", "tendon_invweight0"), _diagonal),
     "eq_solimp": (("eq_solimp",), _solimp),
     "eq_stiffness": (("eq_solref", "eq_solimp"), _reference(0)),
     "eq_damping": (("eq_solref", "eq_solimp"), _reference(1)),

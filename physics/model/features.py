@@ -38,8 +38,12 @@ class Features:
         gravcomp: forces on bodies against their weight.
         joint_forces: ranges of what all actuators together do to a joint.
         friction_loss: dofs have friction loss.
-        equality: bodies or joints are held together.
+        equality: bodies, joints or tendons are held together.
         sleeping: islands at rest are put to sleep.
+        tendons: tendons act on the motion.
+        spatial_tendons: some run from site to site.
+        wrapping: some run around geoms.
+        tendon_armature: some have inertia of their own.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -60,6 +64,10 @@ class Features:
     friction_loss: bool = False
     equality: bool = False
     sleeping: bool = False
+    tendons: bool = False
+    spatial_tendons: bool = False
+    wrapping: bool = False
+    tendon_armature: bool = False
     elliptic: bool = False
     mpr: bool = False
     tilts: bool = False
@@ -96,6 +104,10 @@ class Features:
             friction_loss=model.sizes["nfriction"] > 0,
             equality=model.sizes["nequality"] > 0,
             sleeping=model.sizes["nsleep"] > 0,
+            tendons=model.sizes["ntendon"] > 0,
+            spatial_tendons=model.sizes["nlink"] > 0,
+            wrapping=bool(model.values["link_shape"].any()),
+            tendon_armature=model.sizes["ntendon"] > 0 and bool(model.mj.tendon_armature.any()),
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,

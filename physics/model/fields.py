@@ -1,7 +1,9 @@
 """Every number of a model that the kernels read, declared once.
 
 Sizes: nq, nv, nu, nbody, njnt, ngeom as in MuJoCo; npair: pairs of geoms that can touch; nhand: those that
-the model gives by hand; nlimit: one-sided joint limits; nfriction: dofs with friction loss; neq: equalities; neqdof:
+the model gives by hand; nlimit: one-sided limits of joints and tendons; nfriction: dofs and tendons
+with friction loss; ntendon: tendons, 0 where they only measure; ntendondof: dofs of all; nlink and nlinkdof: links of
+their paths, and dofs of their tendons; neq: equalities; neqdof:
 dofs of all of them; nvert: mesh vertices; ncorner: vertices of all their faces; ntree: kinematic trees that move.
 """
 
@@ -87,7 +89,24 @@ INTEGERS: tuple[Field, ...] = (
     _id("limit_qposadr", ("nlimit",), "first coordinate of the joint"),
     _id("limit_dofadr", ("nlimit",), "first dof of the joint"),
     _F("limit_side", ("nlimit",), 1, "", "-1 lower, 1 upper, 0 ball joint"),
+    _F("limit_tendon", ("nlimit",), 1, "", "tendon; -1: the limit is a joint's"),
     _id("friction_dofadr", ("nfriction",), "dof that has friction loss"),
+    _F("friction_tendon", ("nfriction",), 1, "", "tendon that has it; -1: the dof has"),
+    _F("actuator_tendon", ("nu",), 1, "", "tendon that it pulls; -1: it drives a joint"),
+    _F("tendon_dofadr", ("ntendon",), 1, "", "first of its dofs in tendon_dof"),
+    _id("tendon_dofnum", ("ntendon",), "how many there are"),
+    _id("tendon_dof", ("ntendondof",), "dofs that tendons pull on, in descending order in each"),
+    _id("tendon_qposadr", ("ntendondof",), "first coordinate of the dof's joint"),
+    _F("tendon_linkadr", ("ntendon",), 1, "", "first link of its path"),
+    _id("tendon_linknum", ("ntendon",), "how many there are; 0: a fixed tendon, a sum of coordinates"),
+    _id("link_body1", ("nlink",), "body of the site where the link begins"),
+    _id("link_body2", ("nlink",), "body of the site where it ends"),
+    _id("link_shape", ("nlink",), "what it may go around: 0 nothing, 1 a sphere, 2 a cylinder"),
+    _id("link_geom", ("nlink",), "that geom"),
+    _id("link_sided", ("nlink",), "1: a site says on which side of the geom, or that it is inside"),
+    _id("link_sidebody", ("nlink",), "body of that site"),
+    _F("link_movesadr", ("nlink",), 1, "", "of the first of its tendon's dofs in link_moves"),
+    _id("link_moves", ("nlinkdof",), "sum of what the dof moves: 1 where the link begins, 2 where it ends, 4 the geom"),
     _id("eq_rows", ("neq",), "rows of an equality: 1 joints, 3 connect, 6 weld; 0: it couples nothing that moves"),
     _id("eq_body1", ("neq",), "first body of connect and weld"),
     _id("eq_body2", ("neq",), "second body"),
@@ -99,7 +118,9 @@ INTEGERS: tuple[Field, ...] = (
     _id("eq_side", ("neqdof",), "bodies that the dof moves: 1 the first, 2 the second, 3 both"),
     _F("eq_tree1", ("neq",), 1, "", "tree of its first side, as body_treeid"),
     _F("eq_tree2", ("neq",), 1, "", "tree of its second side"),
-    _F("dof_coupledid", ("nv",), 1, "", "as dof_parentid, with the branches made one that equalities couple"),
+    _F("eq_tendon1", ("neq",), 1, "", "first tendon; -1: it is not between tendons"),
+    _F("eq_tendon2", ("neq",), 1, "", "second tendon; -1: there is none"),
+    _F("dof_coupledid", ("nv",), 1, "", "as dof_parentid, with the branches made one that constraints couple"),
     _F("vert_corneradr", ("nvert",), 1, "", "first of the faces around the vertex"),
     _F("vert_cornernum", ("nvert",), 1, "", "number of faces around the vertex"),
     _F("corner_poly", ("ncorner",), 1, "", "the face: its number among those of all meshes"),
@@ -161,11 +182,22 @@ REALS: tuple[Field, ...] = (
     _F("limit_solimp", ("nlimit",), 5, "", "impedance, as geom_solimp"),
     _F("limit_stiffness", ("nlimit",), 1, "1/s^2", "K of the reference acceleration"),
     _F("limit_damping", ("nlimit",), 1, "1/s", "B of the reference acceleration"),
-    _F("limit_diagonal", ("nlimit",), 1, "1/kg or 1/(kg m^2)", "approximate A: the dof's invweight0"),
-    _F("friction_loss", ("nfriction",), 1, "N or N m", "largest force of the friction, dof_frictionloss"),
+    _F("limit_diagonal", ("nlimit",), 1, "1/kg or 1/(kg m^2)", "approximate A: invweight0 of the dof or tendon"),
+    _F("friction_loss", ("nfriction",), 1, "N or N m", "largest force of the friction"),
     _F("friction_D", ("nfriction",), 1, "kg or kg m^2", "stiffness of its row, as block_D"),
     _F("friction_damping", ("nfriction",), 1, "1/s", "B of its reference acceleration -B v"),
-    _F("eq_polycoef", ("neq",), 5, "", "of joints: coefficients of the polynomial"),
+    _F("tendon_coef", ("ntendondof",), 1, "m or m/rad", "of a fixed tendon: length by the dof's coordinate"),
+    _F("tendon_stiffness", ("ntendon",), 3, "N/m, N/m^2, N/m^3", "spring: constant, and what it gains by stretch"),
+    _F("tendon_damping", ("ntendon",), 3, "N s/m, ...", "damper, likewise by speed"),
+    _F("tendon_lengthspring", ("ntendon",), 2, "m", "lengths between which its spring is at rest"),
+    _F("tendon_length0", ("ntendon",), 1, "m", "length at qpos0"),
+    _F("tendon_armature", ("ntendon",), 1, "kg", "inertia against changes of its length"),
+    _F("tendon_actfrcrange", ("ntendon",), 2, "N", "range of all its actuators' force, +-1e30 where there is none"),
+    _F("link_pos1", ("nlink",), 3, "m", "where the link begins, in its body's frame"),
+    _F("link_pos2", ("nlink",), 3, "m", "where it ends, in its body's frame"),
+    _F("link_sidepos", ("nlink",), 3, "m", "the site beside the geom, in its body's frame"),
+    _F("link_share", ("nlink",), 1, "", "part of its length that counts: one over the pulley's divisor"),
+    _F("eq_polycoef", ("neq",), 5, "", "of joints and tendons: coefficients of the polynomial"),
     _F("eq_anchor", ("neq",), 6, "m", "points that are held together, in the frames of both bodies"),
     _F("eq_orientation", ("neq",), 8, "", "frames that a weld holds alike, in the frames of both bodies"),
     _F("eq_torquescale", ("neq",), 1, "m", "what a turn of a weld counts as"),

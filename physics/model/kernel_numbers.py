@@ -10,7 +10,16 @@ import numpy as np
 
 from .equalities import EQUALITY_RULES
 from .fields import PRECISE
-from .solver_params import MINVAL, impedance_params, reference_params
+from .solver_params import impedance_params
+from .tendons import (
+    TENDON_RULES,
+    TRANSMISSION,
+    friction_numbers,
+    friction_tendons,
+    limit_rows,
+    reference_of,
+    tendon_limits,
+)
 
 Numbers = Mapping[str, np.ndarray]
 """MuJoCo's numbers by name, (environments, *shape) each."""
@@ -153,45 +162,70 @@ def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
 def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm: np.ndarray) -> np.ndarray:
     """Of a setpoint servo on a ball joint: a turn of the joint."""
     nu = mjm.nu
-    joint = mjm.actuator_trnid[:nu, 0]
+    joint = np.where(mjm.actuator_trntype[:nu] == TRANSMISSION, 0, mjm.actuator_trnid[:nu, 0])
     servo = (
         (mjm.actuator_gaintype[:nu] == int(mujoco.mjtGain.mjGAIN_FIXED))
         & (mjm.actuator_biastype[:nu] == int(mujoco.mjtBias.mjBIAS_AFFINE))
+        & (mjm.actuator_trntype[:nu] != TRANSMISSION)
         & (mjm.jnt_type[joint] == _BALL if nu else False)
     )
     follows = gainprm[:, :nu, 0] == -biasprm[:, :nu, 1]
     return np.where(servo & follows, 2 * np.pi * np.linalg.norm(gear[:, :nu, :3], axis=2), 0.0)
 
 
-def _limit_value(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
+def _both(joints: np.ndarray, tendons: np.ndarray) -> np.ndarray:
+    """Numbers of joints, then of tendons, (environments, rows, ...)."""
+    count = max(len(joints), len(tendons))
+    return np.concatenate([np.broadcast_to(x, (count, *x.shape[1:])) for x in (joints, tendons)], axis=1)
+
+
+def _limit_value(mjm: mujoco.MjModel, ranges: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     joint, side = limit_sides(mjm)
     lower, upper = ranges[:, joint, 0], ranges[:, joint, 1]
-    return np.where(side == 0, np.maximum(lower, upper), np.where(side < 0, lower, upper))
+    values = np.where(side == 0, np.maximum(lower, upper), np.where(side < 0, lower, upper))
+    return _both(values, limit_rows(mjm, lengths))
 
 
-def _limit_solimp(mjm: mujoco.MjModel, solimp: np.ndarray) -> np.ndarray:
-    return impedance_params(solimp[:, limit_sides(mjm)[0]])
+def _of_limits(mjm: mujoco.MjModel, of_joints: np.ndarray, of_tendons: np.ndarray) -> np.ndarray:
+    """Numbers of joints and of tendons at every limit."""
+    return _both(of_joints[:, limit_sides(mjm)[0]], of_tendons[:, tendon_limits(mjm)[0]])
 
 
-def _limit_stiffness(mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray) -> np.ndarray:
-    return reference_params(mjm, solref[:, limit_sides(mjm)[0]], _limit_solimp(mjm, solimp)[..., 1])[0]
+def _limit_solimp(mjm: mujoco.MjModel, solimp: np.ndarray, of_tendons: np.ndarray) -> np.ndarray:
+    return impedance_params(_of_limits(mjm, solimp, of_tendons))
 
 
-def _limit_damping(mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray) -> np.ndarray:
-    return reference_params(mjm, solref[:, limit_sides(mjm)[0]], _limit_solimp(mjm, solimp)[..., 1])[1]
+def _limit_reference(k: int) -> Callable[..., np.ndarray]:
+    def compute(mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray, *of_tendons: np.ndarray) -> np.ndarray:
+        joint, tendon = limit_sides(mjm)[0], tendon_limits(mjm)[0]
+        own = reference_of(k, mjm, solref[:, joint], solimp[:, joint])
+        return _both(own, reference_of(k, mjm, *(x[:, tendon] for x in of_tendons)))
+
+    return compute
 
 
-def _friction_stiffness(mjm: mujoco.MjModel, solimp: np.ndarray, invweight: np.ndarray) -> np.ndarray:
-    """D of a row at position 0, where the impedance begins (mj_makeImpedance)."""
-    dofs = friction_dofs(mjm)
-    dmin, dmax, width = np.moveaxis(impedance_params(solimp[:, dofs]), -1, 0)[:3]
-    impedance = np.where(width > MINVAL, dmin, 0.5 * (dmin + dmax))
-    return 1.0 / np.maximum(MINVAL, (1.0 - impedance) / impedance * invweight[:, dofs])
+def _limit_diagonal(mjm: mujoco.MjModel, of_dofs: np.ndarray, of_tendons: np.ndarray) -> np.ndarray:
+    return _both(of_dofs[:, mjm.jnt_dofadr[limit_sides(mjm)[0]]], of_tendons[:, tendon_limits(mjm)[0]])
 
 
-def _friction_damping(mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray) -> np.ndarray:
-    dofs = friction_dofs(mjm)
-    return reference_params(mjm, solref[:, dofs], impedance_params(solimp[:, dofs])[..., 1])[1]
+def _friction_loss(mjm: mujoco.MjModel, of_dofs: np.ndarray, of_tendons: np.ndarray) -> np.ndarray:
+    return _both(of_dofs[:, friction_dofs(mjm)], of_tendons[:, friction_tendons(mjm)])
+
+
+def _friction_stiffness(
+    mjm: mujoco.MjModel, solimp: np.ndarray, invweight: np.ndarray, *of_tendons: np.ndarray
+) -> np.ndarray:
+    dofs, tendons = friction_dofs(mjm), friction_tendons(mjm)
+    own = friction_numbers(mjm, solimp[:, dofs], invweight[:, dofs])
+    return _both(own, friction_numbers(mjm, *(x[:, tendons] for x in of_tendons)))
+
+
+def _friction_damping(
+    mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray, *of_tendons: np.ndarray
+) -> np.ndarray:
+    dofs, tendons = friction_dofs(mjm), friction_tendons(mjm)
+    own = reference_of(1, mjm, solref[:, dofs], solimp[:, dofs])
+    return _both(own, reference_of(1, mjm, *(x[:, tendons] for x in of_tendons)))
 
 
 def _half_sides(mjm: mujoco.MjModel, sizes: np.ndarray) -> np.ndarray:
@@ -214,6 +248,7 @@ _SAME = (
     *("geom_surfacevel", "geom_adhesion"),
 )
 
+_LIMIT_SOURCES = ("jnt_solref", "jnt_solimp", "tendon_solref_lim", "tendon_solimp_lim")
 RULES: dict[str, Rule] = {
     **{name: ((name,), lambda mjm, numbers: numbers) for name in _SAME},
     **{f"{name}_rest": ((name,), lambda mjm, x: x - np.float32(x)) for name in PRECISE if name in _SAME},
@@ -233,15 +268,16 @@ RULES: dict[str, Rule] = {
     "actuator_forcerange": (("actuator_forcerange",), _forcerange),
     "jnt_actfrcrange": (("jnt_actfrcrange",), _actfrcrange),
     "actuator_period": (("actuator_gear", "actuator_gainprm", "actuator_biasprm"), _period),
-    "limit_value": (("jnt_range",), _limit_value),
-    "limit_margin": (("jnt_margin",), lambda mjm, margin: margin[:, limit_sides(mjm)[0]]),
-    "limit_solimp": (("jnt_solimp",), _limit_solimp),
-    "limit_stiffness": (("jnt_solref", "jnt_solimp"), _limit_stiffness),
-    "limit_damping": (("jnt_solref", "jnt_solimp"), _limit_damping),
-    "friction_loss": (("dof_frictionloss",), lambda mjm, loss: loss[:, friction_dofs(mjm)]),
-    "friction_D": (("dof_solimp", "dof_invweight0"), _friction_stiffness),
-    "friction_damping": (("dof_solref", "dof_solimp"), _friction_damping),
+    "limit_value": (("jnt_range", "tendon_range"), _limit_value),
+    "limit_margin": (("jnt_margin", "tendon_margin"), _of_limits),
+    "limit_solimp": (("jnt_solimp", "tendon_solimp_lim"), _limit_solimp),
+    "limit_stiffness": (_LIMIT_SOURCES, _limit_reference(0)),
+    "limit_damping": (_LIMIT_SOURCES, _limit_reference(1)),
+    "limit_diagonal": (("dof_invweight0", "tendon_invweight0"), _limit_diagonal),
+    "friction_loss": (("dof_frictionloss", "tendon_frictionloss"), _friction_loss),
+    "friction_D": (("dof_solimp", "dof_invweight0", "tendon_solimp_fri", "tendon_invweight0"), _friction_stiffness),
+    "friction_damping": (("dof_solref", "dof_solimp", "tendon_solref_fri", "tendon_solimp_fri"), _friction_damping),
     **EQUALITY_RULES,
-    "limit_diagonal": (("dof_invweight0",), lambda mjm, w: w[:, mjm.jnt_dofadr[limit_sides(mjm)[0]]]),
+    **TENDON_RULES,
 }
 """How fields of `model.fields` follow from MuJoCo's numbers: those that an environment may have of its own."""

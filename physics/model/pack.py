@@ -15,10 +15,13 @@ from .kernel_numbers import RULES, disabled, friction_dofs, kernel_numbers, limi
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
 from .sleeping import sleep_values, sleeps
+from .tendons import TRANSMISSION, friction_tendons, tendon_limits, tendon_sizes, tendon_values
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
 
+TENDON = 4
+"""`actuator_type` of actuators that pull a tendon: no type of joint."""
 MOST_WARM = 4000
 """Pairs of convex shapes up to which each remembers an axis: with more, to carry them costs what they save."""
 _CONVEX = [row for row, pair in enumerate(PAIR_TABLE) if pair.group == "convex"]
@@ -51,7 +54,8 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_pairs(mjm, without(mjm, pairs, swept)))
     values.update(_by_hand(mjm))
     values.update(_limits(mjm))
-    values["friction_dofadr"] = friction_dofs(mjm)
+    values.update(_frictions(mjm))
+    values.update(tendon_values(mjm))
     values.update(equality_values(mjm))
     values.update(sleep_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
@@ -65,6 +69,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
         nwarm=_warm_pairs(values["pair_start"]) if not sweeps else 0,
         **sweep_sizes(tables),
         nlimit=len(values["limit_jnt"]),
+        **tendon_sizes(values),
         nfriction=len(values["friction_dofadr"]),
         nsleep=mjm.ntree if sleeps(mjm) else 0,
         neq=mjm.neq,
@@ -159,9 +164,11 @@ def _joints(mjm: mujoco.MjModel) -> dict:
 
 
 def _actuators(mjm: mujoco.MjModel) -> dict:
-    joint = mjm.actuator_trnid[: mjm.nu, 0]
+    pulls = mjm.actuator_trntype[: mjm.nu] == TRANSMISSION
+    joint = np.where(pulls, 0, mjm.actuator_trnid[: mjm.nu, 0])
     return {
-        "actuator_type": mjm.jnt_type[joint] if mjm.nu else np.zeros(0, int),
+        "actuator_type": np.where(pulls, TENDON, mjm.jnt_type[joint]) if mjm.nu else np.zeros(0, int),
+        "actuator_tendon": np.where(pulls, mjm.actuator_trnid[: mjm.nu, 0], -1),
         "actuator_inparent": (mjm.actuator_trntype[: mjm.nu] == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)).astype(int),
         "actuator_qposadr": mjm.jnt_qposadr[joint] if mjm.nu else np.zeros(0, int),
         "actuator_dofadr": mjm.jnt_dofadr[joint] if mjm.nu else np.zeros(0, int),
@@ -229,12 +236,24 @@ def _by_hand(mjm: mujoco.MjModel) -> dict:
 
 
 def _limits(mjm: mujoco.MjModel) -> dict:
-    joint, side = limit_sides(mjm)
+    """Limits of joints, then of tendons."""
+    (joint, side), (tendon, tendon_side) = limit_sides(mjm), tendon_limits(mjm)
+    none = np.zeros(len(tendon), int)
     return {
-        "limit_jnt": joint,
-        "limit_qposadr": mjm.jnt_qposadr[joint],
-        "limit_dofadr": mjm.jnt_dofadr[joint],
-        "limit_side": side,
+        "limit_jnt": np.concatenate((joint, none)),
+        "limit_qposadr": np.concatenate((mjm.jnt_qposadr[joint], none)),
+        "limit_dofadr": np.concatenate((mjm.jnt_dofadr[joint], none)),
+        "limit_side": np.concatenate((side, tendon_side)),
+        "limit_tendon": np.concatenate((np.full(len(joint), -1), tendon)),
+    }
+
+
+def _frictions(mjm: mujoco.MjModel) -> dict:
+    """Friction losses of dofs, then of tendons."""
+    dof, tendon = friction_dofs(mjm), friction_tendons(mjm)
+    return {
+        "friction_dofadr": np.concatenate((dof, np.zeros(len(tendon), int))),
+        "friction_tendon": np.concatenate((np.full(len(dof), -1), tendon)),
     }
 
 

@@ -34,7 +34,7 @@ class Parameter:
     turns: bool = False
 
 
-_INERTIAL = ("body_invweight0", "dof_invweight0", "dof_M0", "actuator_acc0")
+_INERTIAL = ("body_invweight0", "dof_invweight0", "dof_M0", "actuator_acc0", "tendon_invweight0", "tendon_length0")
 _CAMERAS = ("cam_pos0", "cam_poscom0", "cam_mat0")
 
 PARAMETERS: dict[str, Parameter] = {
@@ -79,6 +79,16 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("pair_solimp"),
         Parameter("pair_solreffriction"),
         Parameter("pair_adhesion", found=True),
+        Parameter("tendon_range", ordered=True),
+        Parameter("tendon_margin"),
+        Parameter("tendon_solref_lim"),
+        Parameter("tendon_solimp_lim"),
+        Parameter("tendon_stiffness", positive=True, found=True),
+        Parameter("tendon_damping", positive=True, found=True),
+        Parameter("tendon_lengthspring", ordered=True),
+        Parameter("tendon_frictionloss", positive=True, found=True),
+        Parameter("tendon_solref_fri"),
+        Parameter("tendon_solimp_fri"),
         Parameter("eq_data"),
         Parameter("eq_solref"),
         Parameter("eq_solimp"),

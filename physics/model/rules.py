@@ -17,11 +17,10 @@ from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import pair_condim, possible_pairs, repeated_with_another_reach
 from .sleeping import sleeps
+from .tendons import TRANSMISSION
 
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
-_LIMIT = int(_D.mjDSBL_LIMIT) | int(_D.mjDSBL_CONSTRAINT)
-_FRICTIONLOSS = int(_D.mjDSBL_FRICTIONLOSS) | int(_D.mjDSBL_CONSTRAINT)
 _EQUALITY = int(_D.mjDSBL_EQUALITY) | int(_D.mjDSBL_CONSTRAINT)
 _SPRING, _DAMPER = int(_D.mjDSBL_SPRING), int(_D.mjDSBL_DAMPER)
 _MASSLESS = 1e-15  # mjMINVAL: MuJoCo's fluid model skips lighter bodies
@@ -174,7 +173,7 @@ GEOM = [
 ]
 
 ACTUATOR = [
-    *_actuator_types("trntype", "transmission", "mjTRN_", mujoco.mjtTrn, {0, 1}),
+    *_actuator_types("trntype", "transmission", "mjTRN_", mujoco.mjtTrn, {0, 1, TRANSMISSION}),
     Rule("transmission 'jointinparent' on a free or ball joint", "actuator", "jointinparent", _in_parent, None),
     *_actuator_types("dyntype", "activation dynamics", "mjDYN_", mujoco.mjtDyn, {0}),
     *_actuator_types("gaintype", "gain", "mjGAIN_", mujoco.mjtGain, {0, 1}),
@@ -195,31 +194,13 @@ ACTUATOR = [
 
 TENDON = [
     Rule(
-        "stiffness",
+        "plastic spring",
         "tendon",
-        "stiffness",
-        lambda m: np.union1d(_rows(m.tendon_stiffness), _rows(m.tendon_stiffnesspoly)),
-        _sets(stiffness=np.zeros(3), springyield=0.0),
+        "springyield",
+        lambda m: _ids((m.tendon_plasticadr >= 0) | (m.tendon_springyield > 0)),
+        _sets(springyield=0.0),
         _SPRING,
     ),
-    Rule(
-        "damping",
-        "tendon",
-        "damping",
-        lambda m: np.union1d(_rows(m.tendon_damping), _rows(m.tendon_dampingpoly)),
-        _sets(damping=np.zeros(3)),
-        _DAMPER,
-    ),
-    Rule("limits", "tendon", "range", lambda m: _ids(m.tendon_limited != 0), _sets(limited=0), _LIMIT),
-    Rule(
-        "friction loss",
-        "tendon",
-        "frictionloss",
-        lambda m: _ids(m.tendon_frictionloss > 0),
-        _sets(frictionloss=0.0),
-        _FRICTIONLOSS,
-    ),
-    Rule("armature", "tendon", "armature", lambda m: _rows(m.tendon_armature), _sets(armature=0.0)),
 ]
 
 
@@ -268,6 +249,14 @@ def _join_islands(option: object) -> None:
     option.disableflags = int(option.disableflags) & ~int(_D.mjDSBL_ISLAND)  # type: ignore[attr-defined]
 
 
+def _tie_trees(m: MjModel) -> bool:
+    return bool((m.tendon_treenum > 1).any())
+
+
+def _stay_awake(option: object) -> None:
+    option.enableflags = int(option.enableflags) & ~int(mujoco.mjtEnableBit.mjENBL_SLEEP)  # type: ignore[attr-defined]
+
+
 OPTION = [
     _integrator("implicit"),
     _integrator("discrete"),
@@ -288,6 +277,7 @@ OPTION = [
         lambda m: _on(m.opt.viscosity > 0 and _in_fluid(m)),
         _sets(viscosity=0.0),
     ),
+    Rule("sleep of trees that tendons tie", "option", "sleep", lambda m: _on(sleeps(m) and _tie_trees(m)), _stay_awake),
     Rule("sleep without islands", "option", "island", lambda m: _on(sleeps(m) and _islands_off(m)), _join_islands),
     *(_enable_flag(name) for name, flag in ENABLE_FLAGS.items() if flag is Flag.REFUSED),
 ]

@@ -143,7 +143,7 @@ def check_support(
             (unused if without else unsupported).append(finding)
     unsupported += _pairs_without_narrow_phase(mjm, look_up)
     unsupported += _unknown_fields(mjm, look_up)
-    unused += _unused_elements(mjm, look_up, {f.index for f in unsupported if f.kind == "tendon"})
+    unused += _unused_elements(mjm, look_up)
     return Support(source.label, unsupported, unused, _notes(mjm))
 
 
@@ -212,13 +212,11 @@ def _unknown_fields(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
     return findings
 
 
-def _unused_elements(mjm: mujoco.MjModel, look_up: _LookUp, refused_tendons: set[int]) -> list[Finding]:
+def _unused_elements(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
     """Return the elements that cannot change the motion and that Tumble does nothing with."""
     unused = []
     for kind, why in _REPORTING_ONLY.items():
         unused += [look_up.finding(kind, i, why) for i in range(getattr(mjm, KINDS[kind][2]))]
-    tendons = set(range(mjm.ntendon)) - refused_tendons
-    unused += [look_up.finding("tendon", i, "tendon without stiffness, damping or limits") for i in sorted(tendons)]
     idle = np.flatnonzero(~np.isin(mjm.eq_type, list(EQUALITY_ROWS)) & (mjm.eq_active0 == 0))
     unused += [look_up.finding("equality", int(i), "inactive equality constraint") for i in idle]
     unused += [

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from ..model.model import Model
+from ..model.tendons import measured
 from ..state.fields import QUANTITIES
 
 Tensor = torch.Tensor
@@ -160,6 +161,29 @@ def _look_at(eye: Tensor, point: Tensor) -> Tensor:
     return torch.stack((x, y, z), -1).reshape(-1, 9)
 
 
+def _of_tendons(field: str, coordinate: str) -> Callable[[Model, Fields], Tensor]:
+    """A number of each tendon: computed, or, of fixed tendons that only measure, from the coordinates."""
+
+    def compute(model: Model, fields: Fields) -> Tensor:
+        if model.sizes["ntendon"]:
+            return fields[field]
+        coordinates = fields[coordinate]
+        return coordinates @ coordinates.new_tensor(measured(model.mj, coordinate == "eval_qpos")).T
+
+    return compute
+
+
+def _tendon_jacobian(model: Model, fields: Fields) -> Tensor:
+    """Derivatives of the tendons' lengths by the dofs (num_envs, ntendon, nv)."""
+    found, mj = fields["ten_J"], model.mj
+    if not model.sizes["ntendon"]:
+        return found.new_tensor(measured(mj, False)).expand(len(found), -1, -1)
+    dense = found.new_zeros((len(found), mj.ntendon, mj.nv))
+    rows = np.repeat(np.arange(mj.ntendon), model.values["tendon_dofnum"])
+    dense[:, rows, model.values["tendon_dof"]] = found
+    return dense
+
+
 _POSE = ("xpos", "xquat")
 _CAMERA = ("xpos", "xquat", "subtree_com")
 
@@ -172,6 +196,9 @@ DERIVED: dict[str, Derived] = {
     "site_xmat": Derived(_POSE, _rotation("site")),
     "cam_xpos": Derived(_CAMERA, lambda model, f: camera_poses(model, f)[0]),
     "cam_xmat": Derived(_CAMERA, lambda model, f: camera_poses(model, f)[1]),
+    "ten_length": Derived(("ten_length", "eval_qpos"), _of_tendons("ten_length", "eval_qpos")),
+    "ten_velocity": Derived(("ten_velocity", "eval_qvel"), _of_tendons("ten_velocity", "eval_qvel")),
+    "ten_J": Derived(("ten_J",), _tendon_jacobian),
     "crb": Derived(("subtree_inertia", "com_offset"), _composite_inertia),
     "qM": Derived(("M",), _dense_mass),
     "M": Derived(("M",), _dense_mass),

@@ -16,14 +16,30 @@ _BY_NAME = (
     *("qfrc_bias", "qfrc_passive", "actuator_force", "qfrc_actuator", "qfrc_smooth", "qacc_smooth", "qacc"),
     *("qfrc_constraint", "cfrc_ext", "tree_asleep"),
 )
-_FROM_OTHERS = ("crb", "xmat", "geom_xpos", "geom_xmat", "site_xpos", "site_xmat", "cam_xpos", "cam_xmat", "qM")
+_FROM_OTHERS = (
+    "ten_length",
+    "ten_velocity",
+    "ten_J",
+    "crb",
+    "xmat",
+    "geom_xpos",
+    "geom_xmat",
+    "site_xpos",
+    "site_xmat",
+    "cam_xpos",
+    "cam_xmat",
+    "qM",
+)
 _EQUALITY, _FRICTION, _LIMIT = (
     int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}")) for n in ("EQUALITY", "FRICTION_DOF", "LIMIT_JOINT")
+)
+_FRICTION_TENDON, _LIMIT_TENDON = (
+    int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}")) for n in ("FRICTION_TENDON", "LIMIT_TENDON")
 )
 _FRICTIONLESS, _PYRAMIDAL, _ELLIPTIC = (
     int(getattr(mujoco.mjtConstraint, f"mjCNSTR_CONTACT_{n}")) for n in ("FRICTIONLESS", "PYRAMIDAL", "ELLIPTIC")
 )
-_OF_JOINTS = (_EQUALITY, _FRICTION, _LIMIT)
+_OF_JOINTS = (_EQUALITY, _FRICTION, _FRICTION_TENDON, _LIMIT, _LIMIT_TENDON)
 """Rows that stand before the contacts', as blocks of one axis."""
 _SATISFIED, _QUADRATIC, _LINEAR_BELOW, _LINEAR_ABOVE, _CONE = (
     int(getattr(mujoco.mjtConstraintState, f"mjCNSTRSTATE_{n}"))
@@ -65,21 +81,23 @@ class _Rows:
         self._contacts: list[tuple] = []
 
     def add_of_joints(self) -> None:
-        """Equalities, friction losses, then limits."""
-        sizes = self._model.sizes
+        """Equalities, friction losses, then limits, of tendons after those of joints."""
+        sizes, losses = self._model.sizes, self._model.values["friction_tendon"]
+        kinds = [_EQUALITY] * sizes["nequality"] + [_FRICTION if t < 0 else _FRICTION_TENDON for t in losses]
+        tendons = self._integer("tile_tenadr") if sizes["ntendon"] else self._integer("tile_conadr")
         for k in range(self._integer("tile_conadr")):
             if self._field["block_D"][k, 0] > 0:
                 if k < sizes["ntwosided"]:
-                    self._add_two_sided(k, _EQUALITY if k < sizes["nequality"] else _FRICTION)
+                    self._add_two_sided(k, kinds[k])
                 else:
-                    self._add_block(k, _LIMIT)
+                    self._add_block(k, _LIMIT if k < tendons else _LIMIT_TENDON)
 
     def _add_two_sided(self, k: int, kind: int) -> None:
         f, jacobian = self._field, self._jacobian(k, 1)[0]
         stiffness, x, reach = f["block_D"][k, 0], f["block_jar"][k, 0], f["block_reach"][k, 0]
         state = _LINEAR_BELOW if x < -reach else _LINEAR_ABOVE if x > reach else _QUADRATIC
         force = -stiffness * np.clip(x, -reach, reach)
-        loss = stiffness * reach if kind == _FRICTION else 0.0
+        loss = 0.0 if kind == _EQUALITY else stiffness * reach
         self._rows.append((kind, jacobian, stiffness, f["block_aref"][k, 0], force, state, loss))
 
     def _jacobian(self, k: int, dim: int) -> np.ndarray:

@@ -9,7 +9,8 @@ matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Featu
 ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
 conjugate gradients solve, else 0.
 nfurther: contacts where two geoms may have several at one place, npull: where contacts are adhesive, else 0;
-nmocap: mocap bodies; ngravcomp: nv where bodies have gravity compensation, else 0;
+ntendon, ntendondof: as in the model; nmocap: mocap bodies;
+ngravcomp: nv where bodies have gravity compensation, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
@@ -37,6 +38,28 @@ KINEMATICS: tuple[Field, ...] = (
     _F("cinert", ("nbody",), 10, "kg m^2, kg m, kg", "inertia about the tree's centre of mass"),
     _F("cdof", ("nv",), 6, "rad, m", "motion subspace of the dof about the tree's centre of mass"),
 )
+
+TENDONS: tuple[Field, ...] = (
+    _F("ten_length", ("ntendon",), 1, "m", "length of the tendon"),
+    _F("ten_velocity", ("ntendon",), 1, "m/s", "its rate"),
+    _F("ten_J", ("ntendondof",), 1, "m, m/rad", "derivatives of the lengths by the dofs of tendon_dof"),
+    _F("ten_bias", ("ntendon",), 1, "m/s^2", "dJ/dt qvel of a tendon with armature"),
+    _F("ten_actfrc", ("ntendon",), 1, "N", "force of all its actuators"),
+    _F("ten_passive", ("ntendon",), 1, "N", "force of its spring and damper"),
+    _F("ten_force", ("ntendon",), 1, "N", "force along the tendon, what lengthens it being positive"),
+    _F("link_out", ("nlink",), 3, "", "direction in which a link begins"),
+    _F("link_back", ("nlink",), 3, "", "direction in which it ends"),
+    _F("link_meets", ("nlink",), 3, "m", "where it meets its geom, from the root of the geom's tree"),
+    _F("link_leaves", ("nlink",), 3, "m", "where it leaves it"),
+)
+WRAPPING: tuple[Field, ...] = (
+    _F("wrap_from", ("one",), 3, "m", "of the link in hand, in the frame of its geom: where it begins"),
+    _F("wrap_to", ("one",), 3, "m", "where it ends"),
+    _F("wrap_beside", ("one",), 3, "m", "the site beside the geom"),
+    _F("wrap_on", ("two",), 3, "m", "where it meets the geom, and where it leaves it"),
+    _F("wrap_arc", ("one",), 1, "m", "its length between them; -1: it is straight"),
+)
+"""What the way around a geom is found with (`kinematics.wrapping`)."""
 
 DYNAMICS: tuple[Field, ...] = (
     _F("subtree_inertia", ("nbody",), 6, "kg m^2", "of the body and all below it about their centre of mass"),
@@ -267,6 +290,7 @@ QUANTITIES: tuple[Field, ...] = (
     *NARROW_PHASE,
     *EVALUATED_FORCES,
     *KINEMATICS,
+    *TENDONS,
     *DYNAMICS,
     *CONTACTS,
     *BLOCKS,
@@ -285,7 +309,8 @@ ROOMY = frozenset(f.name for f in QUANTITIES if not ROOM.isdisjoint(f.dims))
 """Quantities of such a size."""
 SCRATCH: tuple[Field, ...] = tuple(  # stable: the memory's groups stay first
     sorted(
-        (*QUANTITIES, *RESTS, *POINTS, *HULLS, *CONVEX, *SWEEP, *PARAMETERS), key=lambda f: not ROOM.isdisjoint(f.dims)
+        (*QUANTITIES, *RESTS, *WRAPPING, *POINTS, *HULLS, *CONVEX, *SWEEP, *PARAMETERS),
+        key=lambda f: not ROOM.isdisjoint(f.dims),
     )
 )
 """All lane numbers of a worker; nobody can ask for those that are no quantities, and the rests have values in mixed
@@ -338,6 +363,8 @@ INDICES: tuple[Field, ...] = (
     _F("tile_nown", ("one",), 1, "", "entry behind the last own contact of any lane"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
     _F("tile_conadr", ("one",), 1, "", "first block of the contacts: those before are of joints", small=True),
+    _F("limit_block", ("nlimit",), 1, "", "block of the limit of a tendon; -1: it is far in all lanes"),
+    _F("tile_tenadr", ("one",), 1, "", "first block of the limits of tendons", small=True),
     _F("tile_ndof", ("one",), 1, "", "entries of block_dof in use in this tile"),
     _F("tile_njac", ("one",), 1, "", "entries of block_J in use in this tile"),
 )

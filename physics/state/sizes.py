@@ -24,7 +24,7 @@ from .room import MOST_LANES, Room, most_room
 SIZES = tuple(
     """
     one six cone nq nv nu nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner max_contacts
-    neq nequality nfriction ntwosided nsleep
+    neq nequality nfriction ntwosided nsleep ntendon
     ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
     nccdpolygon nccdflat nccdlist npoly npolyvert ngrid
@@ -78,8 +78,9 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     """
     sizes, values, contacts = model.sizes, model.values, room.contacts
     most = most_room(model, lanes)
-    joint_dofs = int(values["eq_rows"] @ values["eq_dofnum"]) + sizes["nfriction"]
-    joint_dofs += int(np.where(values["limit_side"] == 0, 3, 1).sum())
+    pulls = np.append(values["tendon_dofnum"], 1)  # the last, number -1, stands for a joint
+    joint_dofs = int(values["eq_rows"] @ values["eq_dofnum"]) + int(pulls[values["friction_tendon"]].sum())
+    joint_dofs += int(np.where(values["limit_side"] == 0, 3, pulls[values["limit_tendon"]]).sum())
     rows = sizes["ntwosided"] + sizes["nlimit"]
     deepest = int(values["dof_depth"].max(initial=0))
     dofs = contacts * min(sizes["nv"], 2 * deepest)
@@ -116,6 +117,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     return {
         **sizes,
         "six": 6,
+        "two": 2,
         "cone": 11,
         **blocks,
         **matrices,

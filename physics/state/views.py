@@ -159,6 +159,7 @@ class Workspace(_View):
 
     Attributes:
         ccd_lanes: those of GJK and EPA, double where `lanes` are not.
+        double_lanes: in double precision.
         ntwosided: equalities and friction losses, which are the first blocks; in kernels that have any.
         stage_qpos: the coordinates at which positions are evaluated: qpos, and in mixed precision qpos + eval_rest.
     """
@@ -187,7 +188,7 @@ class Workspace(_View):
             self._add_rests(fields.PRECISE)
             self.precise_lanes = Lanes(lanes.width, ti.f64)
             self.stage_qpos = PreciseView(self.qpos, self.eval_rest)
-        self.ccd_lanes = lanes
+        self.ccd_lanes, self.double_lanes = lanes, lanes if lanes.double else lanes.doubled()
         if has.convex and not lanes.double:
             self._add_rests([field.name for field in fields.CONVEX])
             self.ccd_lanes = lanes.doubled()

@@ -105,6 +105,17 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("limits_hinge_slide", ("limit hinge", "limit slide")),
     Purpose("limits_ball", ("limit ball",)),
     Purpose("equalities", ("equality connect", "equality weld", "equality joint")),
+    Purpose(
+        "tendons",
+        ("friction loss tendon", "limit tendon", "equality tendon", "spring", "damper", "qfrc_actuator"),
+    ),
+    Purpose(
+        "tendon_paths",
+        (
+            *("friction loss tendon", "limit tendon", "equality tendon", "spring", "damper", "qfrc_actuator"),
+            "tendon around a geom",
+        ),
+    ),
     Purpose("equalities, equality off", (), "equalities", {"disableflags": ["equality"]}, ("qacc",)),
     Purpose(
         "frictionloss", ("friction loss, holding", "friction loss, overcome", "limit hinge", "contact plane-sphere")

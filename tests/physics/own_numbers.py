@@ -21,11 +21,13 @@ XML = """<mujoco>
         <joint name="ankle" type="ball" range="0 0.5" limited="true" stiffness="1.5" damping="0.1" armature="0.01"
          frictionloss="0.05"/>
         <geom type="sphere" size="0.08" pos="0.03 0.02 -0.05" condim="4"/>
+        <site name="foot" pos="0.05 0 0"/>
       </body>
     </body>
     <body name="rod" pos="-0.2 0.1 0" gravcomp="0.5">
       <joint name="slide" type="slide" axis="0 0.2 1" range="-0.1 0.1" limited="true" damping="1" margin="0.01"/>
       <geom type="cylinder" size="0.05 0.12" contype="0" conaffinity="2"/>
+      <site name="rod" pos="0 0 0.1"/>
     </body>
   </body>
   <geom name="floor2" type="plane" size="5 5 1" pos="0 0 -0.05" contype="2" conaffinity="0" condim="1"/>
@@ -36,6 +38,12 @@ XML = """<mujoco>
   <body name="ball" pos="0 0 0.6"><freejoint/><geom name="ball" type="sphere" size="0.1" condim="6"/></body>
 </worldbody>
 <contact><pair geom1="ball" geom2="floor" condim="6" friction="1 0.6 0.01 0.002 0.001"/></contact>
+<tendon>
+  <fixed name="sum" range="-0.05 0.1" limited="true" stiffness="4 1" damping="0.3" frictionloss="0.2" margin="0.01"
+   springlength="-0.02 0.05"><joint joint="hip" coef="0.7"/><joint joint="slide" coef="-1.2"/></fixed>
+  <spatial name="cord" range="0 0.5" limited="true" stiffness="10" damping="0.5" springlength="0.1 0.3">
+    <site site="rod"/><site site="foot"/></spatial>
+</tendon>
 <equality>
   <joint joint1="hip" joint2="slide" polycoef="0.05 0.4 0.1" solref="0.2 1"/>
   <weld body1="crate" body2="ball" relpose="0 0 0.4 1 0.1 0 0" solref="0.3 1" torquescale="0.5"/>
@@ -91,7 +99,7 @@ def random_numbers(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) ->
     numbers["jnt_solimp"][..., 2] = rng.choice([0.0, 0.001, 0.01], (count, mjm.njnt))
     numbers["jnt_margin"] = np.tile(mjm.jnt_margin, (count, 1)) + rng.uniform(0, 0.05, (count, mjm.njnt))
     numbers |= _contacts(mjm, count, rng) | _coordinates(mjm, numbers, rng) | _friction_losses(mjm, count, rng)
-    return numbers | _equalities(mjm, count, rng)
+    return numbers | _equalities(mjm, count, rng) | _tendons(mjm, count, rng)
 
 
 def _contacts(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -152,6 +160,27 @@ def _equalities(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> di
     return {"eq_data": data, "eq_solref": solref, "eq_solimp": solimp}
 
 
+def _tendons(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Springs, dampers, limits and friction losses of tendons; no loss in some environments."""
+    shape = (count, mjm.ntendon)
+    solimp = np.tile(mjm.tendon_solimp_lim, (count, 1, 1))
+    solimp[..., 2] = rng.choice([0.0, 0.001, 0.1], shape)
+    solimp[..., 4] = rng.choice([1.0, 2.0, 3.0], shape)
+    share = {name: np.exp(rng.uniform(-0.5, 0.5, shape)) for name in ("stiffness", "damping", "range", "frictionloss")}
+    return {
+        "tendon_stiffness": mjm.tendon_stiffness * share["stiffness"],
+        "tendon_damping": mjm.tendon_damping * share["damping"],
+        "tendon_range": mjm.tendon_range * share["range"][..., None],
+        "tendon_frictionloss": mjm.tendon_frictionloss * share["frictionloss"] * (rng.random(shape) < 0.8),
+        "tendon_lengthspring": mjm.tendon_lengthspring + rng.uniform(0, 0.05, (*shape, 1)),
+        "tendon_margin": rng.uniform(0, 0.05, shape),
+        "tendon_solref_lim": np.stack((rng.uniform(0.02, 0.1, shape), rng.uniform(0.5, 1.5, shape)), -1),
+        "tendon_solimp_lim": solimp,
+        "tendon_solref_fri": np.stack((rng.uniform(0.01, 0.05, shape), rng.uniform(0.5, 1.5, shape)), -1),
+        "tendon_solimp_fri": solimp[:, ::-1],
+    }
+
+
 def _coordinates(mjm: mujoco.MjModel, numbers: dict[str, np.ndarray], rng: np.random.Generator) -> dict:
     """qpos0 and qpos_spring: a free body begins where its frame is, and its spring rests there."""
     count = len(numbers["body_pos"])
@@ -194,6 +223,8 @@ def compiled(xml: str, numbers: dict[str, np.ndarray], env: int) -> mujoco.MjMod
             if f"eq_{field}" in own:
                 old = np.array(getattr(equality, field))
                 setattr(equality, field, own[f"eq_{field}"][e][: len(old)])
+    for t, tendon in enumerate(spec.tendons):
+        _edit_tendon(tendon, own, t)
     for j, joint in enumerate(spec.joints):
         _edit_joint(joint, plain, own, j)
     for u, actuator in enumerate(spec.actuators):
@@ -201,6 +232,17 @@ def compiled(xml: str, numbers: dict[str, np.ndarray], env: int) -> mujoco.MjMod
             if f"actuator_{field}" in own:
                 setattr(actuator, field, own[f"actuator_{field}"][u])
     return spec.compile()
+
+
+def _edit_tendon(tendon: mujoco.MjsTendon, own: dict[str, np.ndarray], t: int) -> None:
+    for field, name in (
+        *(("stiffness", "stiffness"), ("damping", "damping"), ("range", "range"), ("frictionloss", "frictionloss")),
+        *(("margin", "margin"), ("springlength", "lengthspring"), ("solref_limit", "solref_lim")),
+        *(("solimp_limit", "solimp_lim"), ("solref_friction", "solref_fri"), ("solimp_friction", "solimp_fri")),
+    ):
+        if f"tendon_{name}" in own:
+            old, new = np.array(getattr(tendon, field)), own[f"tendon_{name}"][t]
+            setattr(tendon, field, new if old.shape == np.shape(new) else [new, *old[1:]])
 
 
 def _edit_joint(joint: mujoco.MjsJoint, plain: mujoco.MjModel, own: dict[str, np.ndarray], j: int) -> None:

@@ -63,7 +63,8 @@ def test_every_number_that_follows_is_mujocos(solver, models, numbers):
     """What `mj_setConst` makes of the numbers is what MuJoCo's compiler makes of them."""
     for name, values in numbers.items():
         assert np.allclose(solver.get_parameters(name), values, rtol=1e-15, atol=1e-15), name
-    for name in ("body_subtreemass", "body_invweight0", "dof_invweight0", "dof_M0", "actuator_acc0", "geom_rbound"):
+    derived = ("body_subtreemass", "body_invweight0", "dof_invweight0", "dof_M0", "actuator_acc0", "geom_rbound")
+    for name in (*derived, "tendon_invweight0", "tendon_length0"):
         theirs = np.stack([getattr(mjm, name) for mjm in models])
         assert np.allclose(solver.get_parameters(name), theirs, rtol=1e-9, atol=1e-12), name
 
@@ -76,7 +77,7 @@ def test_fields_equal_those_of_compiled_models(solver, models):
         {name: np.concatenate([one.fields[name] for one in each]) for name in each[0].fields},
         [one.contacts[0] for one in each],
         [one.rows[0] for one in each],
-        *(np.concatenate([getattr(one, name) for one in each]) for name in ("qfrc_spring", "qfrc_damper")),
+        *(np.concatenate([getattr(one, name) for one in each]) for name in ("qfrc_spring", "qfrc_damper", "wrapped")),
     )
     report = run.Report("own numbers", "64", COUNT, Tally(COUNT), settings="")
     subject = Own(solver)

@@ -140,7 +140,7 @@ def test_what_cannot_change_the_motion_is_unused_instead_of_refused():
     named = {(f.kind, f.name) for f in support.unused}
     assert named == {
         ("sensor", "angle"), ("texture", "sky"), ("numeric", "n"), ("text", "t"),
-        ("light", "lamp"), ("tendon", "string"), ("equality", "asleep"), ("geom", "lonely"), ("option", "energy"),
+        ("light", "lamp"), ("geom", "lonely"), ("option", "energy"),
     }  # fmt: skip
 
 
@@ -160,11 +160,11 @@ def test_pairs_that_can_never_collide_do_not_refuse_a_model():
 def test_a_disabled_feature_is_unused():
     xml = """<mujoco><option{}><flag {}/></option><worldbody><geom type="plane" size="1 1 1"/>
       <body><joint name="j" stiffness="1 2" damping="1 2"/><geom type="ellipsoid" size=".1 .1 .1"/></body>
-    </worldbody><tendon><fixed frictionloss="1"><joint joint="j" coef="1"/></fixed></tendon></mujoco>"""
+    </worldbody></mujoco>"""
     assert len(load_mjcf(xml.format("", "")).mjm.opt.gravity) == 3
-    flags = 'contact="disable" frictionloss="disable" spring="disable" damper="disable"'
+    flags = 'contact="disable" spring="disable" damper="disable"'
     _, support = check_supported(load_mjcf(xml.format(' cone="elliptic" noslip_iterations="2"', flags)))
-    assert {"friction loss", "polynomial stiffness", "polynomial damping"} <= {f.feature for f in support.unused}
+    assert {"polynomial stiffness", "polynomial damping"} <= {f.feature for f in support.unused}
 
 
 def test_dropping_leaves_the_rest_of_the_model_as_it_was():

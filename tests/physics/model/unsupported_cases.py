@@ -88,7 +88,6 @@ def _option(feature: str, attribute: str, element: str) -> Case:
     return Case(feature, "option", attribute, _arm(option=f"@@{element}"))
 
 
-_TENDON = '<tendon><fixed name="string"><joint joint="hinge" coef="1"/></fixed></tendon>'
 _WELD = '<weld name="tie" body1="hand" body2="ball"/>'
 
 CONTACTS = [
@@ -110,6 +109,16 @@ CASES = [
     _option("density of a fluid", "density", '<option density="1.2"/>'),
     _option("viscosity of a fluid", "viscosity", '<option viscosity="0.1"/>'),
     _option("flag override='enable'", "override", '<option><flag override="enable"/></option>'),
+    Case(
+        "sleep of trees that tendons tie",
+        "option",
+        "sleep",
+        _arm(
+            option='@@<option><flag sleep="enable"/></option>',
+            tail='<tendon><fixed><joint joint="hinge" coef="1"/><joint joint="wrist" coef="1"/></fixed>'
+            '<spatial><site site="tip"/><site site="far"/></spatial></tendon>',
+        ).replace('<geom name="bob"', '<site name="far"/><geom name="bob"'),
+    ),
     _option("sleep without islands", "island", '<option><flag sleep="enable" island="disable"/></option>'),
     _option("flag diagexact='enable'", "diagexact", '<option><flag diagexact="enable"/></option>'),
     _option("flag ipc='enable'", "ipc", '<option integrator="discrete"><flag ipc="enable"/></option>'),
@@ -130,12 +139,6 @@ CASES = [
     _actuator(
         "transmission 'slidercrank'",
         '<general name="drive" cranksite="tip" slidersite="nail" cranklength="1"/>',
-    ),
-    Case(
-        "transmission 'tendon'",
-        "actuator",
-        "drive",
-        _arm(tail=_TENDON + '<actuator>\n@@<motor name="drive" tendon="string"/></actuator>'),
     ),
     Case(
         "plugin",
@@ -180,17 +183,7 @@ CASES = [
         '<motor name="drive" joint="hinge" group="3"/>',
         option='<option actuatorgroupdisable="3"/>',
     ),
-    _tendon("stiffness", 'stiffness="1"'),
-    _tendon("damping", 'damping="1"'),
-    _tendon("limits", 'range="-1 1"'),
-    _tendon("friction loss", 'frictionloss="1"'),
-    _tendon("armature", 'armature="1"'),
-    Case(
-        "equality constraint 'tendon'",
-        "equality",
-        "tie",
-        _arm(tail=_TENDON + '<equality>\n@@<tendon name="tie" tendon1="string"/></equality>'),
-    ),
+    _tendon("plastic spring", 'stiffness="1" springyield="0.2"'),
     Case(
         "second pair of the same geoms with another reach",
         "pair",

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from .reference import EQUALITY, FREE_OF_CONTACT, FRICTION, LIMIT, STAGES, Contact
+from .reference import EQUALITY, FREE_OF_CONTACT, FRICTION, FRICTION_TENDON, LIMIT, LIMIT_TENDON, STAGES, Contact
 
 
 @dataclass(frozen=True)
@@ -196,6 +196,11 @@ def friction_rows(rows: dict[str, np.ndarray]) -> dict[int, int]:
     return {
         int(np.flatnonzero(rows["efc_J"][row])[0]): int(row) for row in np.flatnonzero(rows["efc_type"] == FRICTION)
     }
+
+
+def tendon_rows(rows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of friction losses of tendons, and those of their limits, each in their order."""
+    return np.flatnonzero(rows["efc_type"] == FRICTION_TENDON), np.flatnonzero(rows["efc_type"] == LIMIT_TENDON)
 
 
 def equality_rows(rows: dict[str, np.ndarray]) -> np.ndarray:

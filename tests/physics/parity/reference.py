@@ -11,6 +11,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "kinematics": ("xpos", "xquat", "xmat", "xipos", "geom_xpos", "geom_xmat"),
     "frames": ("site_xpos", "site_xmat", "cam_xpos", "cam_xmat"),
     "inertia": ("subtree_com", "cdof", "cinert", "qM"),
+    "tendons": ("ten_length", "ten_velocity", "ten_J"),
     "velocity": ("cvel", "qfrc_bias"),
     "passive": ("qfrc_passive",),
     "actuation": ("actuator_force", "qfrc_actuator"),
@@ -19,7 +20,9 @@ STAGES: dict[str, tuple[str, ...]] = {
     "rows": ("efc_J", "efc_D", "efc_aref", "efc_frictionloss"),
     "solution": ("qacc", "efc_force", "qfrc_constraint", "cfrc_ext"),
 }
-FREE_OF_CONTACT = ("kinematics", "frames", "inertia", "velocity", "passive", "actuation", "smooth", "contacts")
+FREE_OF_CONTACT = (
+    *("kinematics", "frames", "inertia", "tendons", "velocity", "passive", "actuation", "smooth", "contacts"),
+)
 INSPECTED = ("cdof", "qM")
 """Fields that `solver.inspect` alone gives; those of the stages contacts and rows come from it as well."""
 
@@ -30,6 +33,9 @@ BATCHED = (*_SMOOTH, "qacc", "qfrc_constraint", "cfrc_ext")
 AFTER_STEP = ("xpos", "xipos", "geom_xpos", "cvel", "cinert", "qfrc_actuator", "subtree_com", "qacc", "cfrc_ext")
 """Fields that must be those of the last evaluation after a step; the v5 tasks read most of them."""
 
+FRICTION_TENDON, LIMIT_TENDON = (
+    int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}")) for n in ("FRICTION_TENDON", "LIMIT_TENDON")
+)
 EQUALITY, FRICTION, LIMIT, FRICTIONLESS, PYRAMIDAL, ELLIPTIC = (
     int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}"))
     for n in (
@@ -97,12 +103,16 @@ def put(mjm: mujoco.MjModel, data: mujoco.MjData, states: States, i: int) -> Non
 
 
 def fields_of(mjm: mujoco.MjModel, data: mujoco.MjData, names: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Return copies of fields of ``data``; qM is dense (nv, nv)."""
+    """Return copies of fields of ``data``; qM is dense (nv, nv), and ten_J (ntendon, nv)."""
     out = {}
     for name in names:
         if name == "qM":
             out[name] = np.zeros((mjm.nv, mjm.nv))
             mujoco.mj_fullM(mjm, data, out[name])
+        elif name == "ten_J":
+            out[name] = np.zeros((mjm.ntendon, mjm.nv))
+            rows = np.repeat(np.arange(mjm.ntendon), mjm.ten_J_rownnz)
+            out[name][rows, mjm.ten_J_colind] = data.ten_J
         else:
             out[name] = np.array(getattr(data, name))
     return out
@@ -151,6 +161,8 @@ class Reference:
     rows: list[dict[str, np.ndarray]]
     qfrc_spring: np.ndarray
     qfrc_damper: np.ndarray
+    wrapped: np.ndarray
+    """How many links of tendons go around a geom, and how many touch one from within, (n, 2)."""
 
 
 @dataclass
@@ -165,7 +177,7 @@ class Stepped:
 def evaluate(mjm: mujoco.MjModel, states: States) -> Reference:
     """Return MuJoCo's values in every state, after ``mj_forward`` and ``mj_rnePostConstraint``."""
     data = mujoco.MjData(mjm)
-    collected, contacts, rows, spring, damper = [], [], [], [], []
+    collected, contacts, rows, spring, damper, wrapped = [], [], [], [], [], []
     for i in range(len(states)):
         put(mjm, data, states, i)
         mujoco.mj_forward(mjm, data)
@@ -175,7 +187,17 @@ def evaluate(mjm: mujoco.MjModel, states: States) -> Reference:
         rows.append(rows_of(mjm, data))
         spring.append(np.array(data.qfrc_spring))
         damper.append(np.array(data.qfrc_damper))
-    return Reference(_stack(collected), contacts, rows, np.array(spring), np.array(damper))
+        wrapped.append(_wraps(data))
+    return Reference(_stack(collected), contacts, rows, np.array(spring), np.array(damper), np.array(wrapped))
+
+
+def _wraps(data: mujoco.MjData) -> tuple[int, int]:
+    """Return how many links of tendons go around a geom, and how many touch one from within."""
+    count = int(data.ten_wrapnum.sum())
+    on = np.flatnonzero(data.wrap_obj.ravel()[:count] >= 0)
+    points = data.wrap_xpos.reshape(-1, 3)
+    within = int(np.sum(np.all(points[on[::2]] == points[on[1::2]], axis=1)))
+    return len(on) // 2 - within, within
 
 
 def step(mjm: mujoco.MjModel, states: States) -> Stepped:

@@ -21,6 +21,7 @@ from .compare import (
     limit_rows,
     relative_errors,
     scales,
+    tendon_rows,
     tolerance_of,
 )
 from .reference import (
@@ -29,8 +30,10 @@ from .reference import (
     ELLIPTIC,
     EQUALITY,
     FRICTION,
+    FRICTION_TENDON,
     INSPECTED,
     LIMIT,
+    LIMIT_TENDON,
     PYRAMIDAL,
     Reference,
     States,
@@ -264,6 +267,11 @@ def _compare_inspected(
         tied, ties = equality_rows(ours["rows"]), equality_rows(theirs.rows[i])
         matched += [(slice(a, a + 1), slice(b, b + 1)) for a, b in zip(tied, ties, strict=False)]
         n_far += abs(len(tied) - len(ties))
+        strung, strings = tendon_rows(ours["rows"]), tendon_rows(theirs.rows[i])
+        for few, others in zip(strung, strings, strict=True):
+            matched += [(slice(a, a + 1), slice(b, b + 1)) for a, b in zip(few, others, strict=False)]
+        n_far += abs(len(strung[0]) - len(strings[0]))
+        n_near += abs(len(strung[1]) - len(strings[1]))  # a length may be as near its margin as rounding is
         lonely = [abs(limit_distance(mjm, states.qpos[i], *key)) <= margin for key in yours.keys() ^ mine.keys()]
         n_far, n_near = n_far + lonely.count(False), n_near + lonely.count(True)
         agree[i] = not n_far and not n_near
@@ -312,6 +320,8 @@ def _note_what_occurred(report: Report, mjm: mujoco.MjModel, theirs: Reference) 
         seen["friction loss, overcome"] += len(friction) - held
         for equality in rows["efc_id"][(rows["efc_type"] == EQUALITY) & (rows["efc_force"] != 0)]:
             seen["equality " + mujoco.mjtEq(int(mjm.eq_type[equality])).name.removeprefix("mjEQ_").lower()] += 1
+        for name, kind in (("friction loss", FRICTION_TENDON), ("limit", LIMIT_TENDON)):
+            seen[f"{name} tendon"] += int(np.sum((rows["efc_type"] == kind) & (rows["efc_force"] != 0)))
         slides = (rows["efc_type"] == ELLIPTIC) & (rows["efc_state"] == _CONE)
         seen["sliding in a cone"] += int(np.sum(slides))
         limits = np.flatnonzero(rows["efc_type"] == LIMIT)
@@ -320,4 +330,5 @@ def _note_what_occurred(report: Report, mjm: mujoco.MjModel, theirs: Reference) 
     for name in ("qfrc_passive", "qfrc_actuator", "actuator_force", "qfrc_bias", "qfrc_constraint", "cfrc_ext"):
         seen[name] = int(np.any(theirs.fields[name] != 0, axis=tuple(range(1, theirs.fields[name].ndim))).sum())
     seen["spring"] = int(np.any(theirs.qfrc_spring != 0, axis=1).sum())
+    seen["tendon around a geom"], seen["tendon inside a geom"] = (int(n) for n in (theirs.wrapped > 0).sum(axis=0))
     seen["damper"] = int(np.any(theirs.qfrc_damper != 0, axis=1).sum())

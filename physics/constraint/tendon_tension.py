@@ -1,0 +1,78 @@
+"""What tendons with a path do to bodies, for cfrc_ext: each pulls at its sites and on the geoms that it goes around."""
+
+import taichi as ti
+
+from ..math import Motion, Vec3
+from .equality import polynomial_slope, tendon_lengths
+
+
+@ti.func
+def add_tensions(model: ti.template(), work: ti.template()):
+    """Add to cfrc_ext the forces of spatial tendons on bodies."""
+    _sum_forces(model, work)
+    for t in range(model.ntendon):
+        for link in range(model.tendon_linkadr[t], model.tendon_linkadr[t] + model.tendon_linknum[t]):
+            force = work.ten_force[t] * model.link_share[link]
+            out, back = work.link_out[link] * force, work.link_back[link] * force
+            b1, b2 = model.link_body1[link], model.link_body2[link]
+            _push(model, work, b1, _site(model, work, b1, model.link_pos1[link]), out * -1.0)
+            _push(model, work, b2, _site(model, work, b2, model.link_pos2[link]), back)
+            if ti.static(model.has.wrapping):
+                if model.link_shape[link] > 0:
+                    b = model.geom_bodyid[model.link_geom[link]]
+                    _push(model, work, b, work.link_meets[link], out)
+                    _push(model, work, b, work.link_leaves[link], back * -1.0)
+
+
+@ti.func
+def _sum_forces(model: ti.template(), work: ti.template()):
+    """ten_force: springs, dampers, actuators, equalities, friction losses, limits, and the tendon's own inertia."""
+    for t in range(model.ntendon):
+        force = work.real(0.0) + work.ten_passive[t]
+        if ti.static(model.has.tendon_armature):
+            rate = work.real(0.0) + work.ten_bias[t]
+            for at in range(model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]):
+                rate += work.ten_J[at] * work.qacc[model.tendon_dof[at]]
+            force -= rate * model.tendon_armature[t]
+        work.ten_force[t] = force
+    for u in range(model.nu):
+        t = model.actuator_tendon[u]
+        if t >= 0:
+            work.ten_force[t] = work.ten_force[t] + work.actuator_force[u] * model.actuator_gear.at(u, 0)
+    k = 0
+    if ti.static(model.has.equality):
+        for e in range(model.neq):
+            t1, t2 = model.eq_tendon1[e], model.eq_tendon2[e]
+            if t1 >= 0 and model.eq_rows[e] > 0:
+                force = work.block_force.at(k, 0)
+                _error, x, _second = tendon_lengths(model, work, e)
+                work.ten_force[t1] = work.ten_force[t1] + force
+                if t2 >= 0:
+                    work.ten_force[t2] = work.ten_force[t2] - polynomial_slope(model, work, e, x) * force
+            k += model.eq_rows[e]
+    for row in range(model.nfriction):
+        t = model.friction_tendon[row]
+        if t >= 0:
+            work.ten_force[t] = work.ten_force[t] + work.block_force.at(k + row, 0)
+    for row in range(model.nlimit):
+        t = model.limit_tendon[row]
+        if t >= 0:
+            block = work.limit_block[row]
+            if block >= 0:
+                work.ten_force[t] = work.ten_force[t] - work.block_force.at(block, 0) * model.limit_side[row]
+
+
+@ti.func
+def _site(model: ti.template(), work: ti.template(), b: ti.i32, pos: ti.template()):
+    """A point of body b, from the root of its tree."""
+    zero = work.real(0.0)
+    arm = work.xquat.rounded[b].rotate(Vec3(zero + pos.x, zero + pos.y, zero + pos.z))
+    return work.lanes.cast(work.root_offset[b]) + arm
+
+
+@ti.func
+def _push(model: ti.template(), work: ti.template(), b: ti.i32, point: ti.template(), force: ti.template()):
+    """Add a force at a point of body b."""
+    if b > 0:
+        arm = point - work.com_offset[model.body_rootid[b]]
+        work.cfrc_ext.put(b, work.cfrc_ext[b] + Motion(arm.cross(force), force))

@@ -1,0 +1,170 @@
+"""Forces along tendons: springs, dampers, actuators, and what the inertia of a tendon does."""
+
+import taichi as ti
+
+from ..kinematics.tendons import SHORTEST, apart, direction, link_end
+from ..math import Vec3
+from .newton_euler import carried, velocity_accelerations
+
+
+@ti.func
+def tendon_springs(model: ti.template(), work: ti.template()):
+    """Add to qfrc_passive what springs and dampers of tendons do.
+
+    A spring is at rest between two lengths. Its stiffness is a polynomial of the stretch, the damping one of the speed.
+    """
+    for t in range(model.ntendon):
+        work.ten_passive[t] = work.real(0.0)
+        if model.some(work.lanes, _acts(model, t)):
+            length = work.ten_length[t]
+            x = ti.max(length - model.tendon_lengthspring.at(t, 1), 0.0)
+            x += ti.min(length - model.tendon_lengthspring.at(t, 0), 0.0)
+            stiffness = model.tendon_stiffness.at(t, 1) + x * model.tendon_stiffness.at(t, 2)
+            force = x * (x * stiffness + model.tendon_stiffness.at(t, 0))
+            speed = work.ten_velocity[t]
+            size = ti.abs(speed)
+            damping = model.tendon_damping.at(t, 1) + size * model.tendon_damping.at(t, 2)
+            force += speed * (size * damping + model.tendon_damping.at(t, 0))
+            work.ten_passive[t] = -force
+            pull(model, work, t, -force, work.qfrc_passive)
+
+
+@ti.func
+def _acts(model: ti.template(), t: ti.i32):
+    """Whether a tendon has a spring or a damper."""
+    spring, damper = model.tendon_stiffness, model.tendon_damping
+    stiff = (spring.at(t, 0) != 0.0) | (spring.at(t, 1) != 0.0) | (spring.at(t, 2) != 0.0)
+    return stiff | (damper.at(t, 0) != 0.0) | (damper.at(t, 1) != 0.0) | (damper.at(t, 2) != 0.0)
+
+
+@ti.func
+def pull(model: ti.template(), work: ti.template(), t: ti.i32, force: ti.template(), qfrc: ti.template()):
+    """Add a force along a tendon to the dofs' `qfrc`."""
+    for at in range(model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]):
+        i = model.tendon_dof[at]
+        qfrc[i] = qfrc[i] + work.ten_J[at] * force
+
+
+@ti.func
+def sum_actuators(model: ti.template(), work: ti.template()):
+    """Set ten_actfrc to the sum of actuator_force over the actuators of each tendon."""
+    for t in range(model.ntendon):
+        work.ten_actfrc[t] = work.real(0.0)
+    for u in range(model.nu):
+        t = model.actuator_tendon[u]
+        if t >= 0:
+            work.ten_actfrc[t] = work.ten_actfrc[t] + work.actuator_force[u]
+
+
+@ti.func
+def share_of_force(model: ti.template(), work: ti.template(), t: ti.i32):
+    """Factor that brings ten_actfrc into its range; a sum of 0 stays."""
+    total = work.ten_actfrc[t]
+    low, high = model.tendon_actfrcrange.at(t, 0), model.tendon_actfrcrange.at(t, 1)
+    inverse = 1.0 / ti.select(total == 0.0, work.real(1.0), total)
+    share = ti.select(total > high, inverse * high, work.real(1.0))
+    return ti.select((total < low) & (total != 0.0), inverse * low, ti.select(total == 0.0, work.real(1.0), share))
+
+
+@ti.func
+def damping_slope(model: ti.template(), work: ti.template(), t: ti.i32):
+    """Derivative of a damper's force by the tendon's velocity, with its sign turned (N s/m)."""
+    size = ti.abs(work.ten_velocity[t])
+    steeper = model.tendon_damping.at(t, 1) * 2.0 + size * (model.tendon_damping.at(t, 2) * 3.0)
+    return size * steeper + model.tendon_damping.at(t, 0)
+
+
+@ti.func
+def add_inertia(model: ti.template(), work: ti.template()):
+    """M += J' armature J, as far as M has entries, as MuJoCo does."""
+    for t in range(model.ntendon):
+        first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
+        for e in range(first, end):
+            i = model.tendon_dof[e]
+            scaled = work.ten_J[e] * model.tendon_armature[t]
+            for f in range(e, end):
+                entry = entry_of(work, i, model.tendon_dof[f])
+                if entry >= 0:
+                    work.M[entry] = work.M[entry] + scaled * work.ten_J[f]
+
+
+@ti.func
+def entry_of(work: ti.template(), i: ti.i32, j: ti.i32):
+    """Address of the entry of dofs i >= j in a matrix like M; -1 where j is none of i's ancestors."""
+    entry, start, at = -1, work.M_pattern.start(i), work.M_pattern.count[i] - work.M_pattern.count[j]
+    if at >= 0:
+        if work.M_pattern.column(start, at) == j:
+            entry = start + at
+    return entry
+
+
+@ti.func
+def add_inertial_forces(model: ti.template(), work: ti.template(), qacc: ti.template()):
+    """Add to qfrc_inverse what tendons with armature need for the accelerations `qacc`, with the entries that M has."""
+    for t in range(model.ntendon):
+        if model.some(work.lanes, model.tendon_armature[t] != 0.0):
+            first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
+            for e in range(first, end):
+                i = model.tendon_dof[e]
+                rate = work.ten_bias[t] + work.ten_J[e] * work.lanes.cast(qacc[i])
+                for f in range(first, end):
+                    j = model.tendon_dof[f]
+                    if f != e and entry_of(work, ti.max(i, j), ti.min(i, j)) >= 0:
+                        rate += work.ten_J[f] * work.lanes.cast(qacc[j])
+                push = work.precise_lanes.cast(rate * work.ten_J[e] * model.tendon_armature[t])
+                work.qfrc_inverse.put(i, work.qfrc_inverse[i] + push)
+
+
+@ti.func
+def tendon_rates(model: ti.template(), work: ti.template()):
+    """Set ten_bias, dJ/dt qvel, of tendons with armature.
+
+    A straight piece from p1 to p2 along n gains n . (a2 - a1), accelerations that velocities alone make, and the square
+    of what turns it over its length.
+    """
+    if ti.static(model.has.tendon_armature):
+        for t in range(model.ntendon):
+            work.ten_bias[t] = work.real(0.0)
+        if ti.static(model.has.spatial_tendons):
+            velocity_accelerations(model, work)
+            for t in range(model.ntendon):
+                if model.some(work.lanes, model.tendon_armature[t] != 0.0):
+                    _add_rates(model, work, t)
+
+
+@ti.func
+def _add_rates(model: ti.template(), work: ti.template(), t: ti.i32):
+    for link in range(model.tendon_linkadr[t], model.tendon_linkadr[t] + model.tendon_linknum[t]):
+        b1, b2 = model.link_body1[link], model.link_body2[link]
+        if b1 != b2:
+            start = link_end(model, work, b1, model.link_pos1[link])
+            stop = link_end(model, work, b2, model.link_pos2[link])
+            across = work.lanes.cast(apart(model, work, b1, start, b2, stop))
+            length = across.norm()
+            along = direction(work, across, length)
+            push = _point_acceleration(work, b2, stop) - _point_acceleration(work, b1, start)
+            pace = _point_velocity(model, work, b2, stop) - _point_velocity(model, work, b1, start)
+            turning = pace - along * along.dot(pace)
+            bend = ti.select(length > SHORTEST, turning.dot(pace) / ti.max(length, SHORTEST), work.real(0.0))
+            rate = (along.dot(push) + bend) * model.link_share[link]
+            work.ten_bias[t] = work.ten_bias[t] + rate
+
+
+@ti.func
+def _point_acceleration(work: ti.template(), b: ti.i32, point: ti.template()):
+    """Acceleration of a point of body b, given from the root of its tree, that velocities alone make."""
+    acceleration = work.body_acc[b]
+    arm = point - work.precise_lanes.cast(work.inertial_offset[b])
+    return work.lanes.cast(acceleration.lin + carried(acceleration.rot, work.cvel[b].rot, arm))
+
+
+@ti.func
+def _point_velocity(model: ti.template(), work: ti.template(), b: ti.i32, point: ti.template()):
+    """Velocity of such a point."""
+    velocity = work.cvel[b]
+    arm = point - work.precise_lanes.cast(work.com_offset[model.body_rootid[b]])
+    zero = work.precise_lanes.real(0.0)
+    speed = Vec3(zero, zero, zero)
+    if b > 0:
+        speed += velocity.lin + velocity.rot.cross(arm)
+    return work.lanes.cast(speed)

@@ -1,0 +1,216 @@
+"""The shortest way from one point to another around a sphere or a cylinder, or through it, in one lane.
+
+In the plane of the way the geom is a circle (MuJoCo documentation, Computation: Tendons). Around it the way touches it
+along two tangents; a site beside it may say past which side. With the site inside, the way must touch the circle from
+within at one point, where it is shortest: Newton's method finds it to the last digit, where MuJoCo stops at 1e-6, so
+that its moment arms are off by up to 1e-7 of themselves, but no length. All is in double precision, since tangents are
+differences of squares.
+"""
+
+import taichi as ti
+
+from ..math import Quat, Vec3
+from ..math.trigonometry import atan2, sincos
+
+LEAST = 1e-15
+"""MuJoCo's mjMINVAL."""
+CYLINDER = 2
+"""`link_shape` of a cylinder along z."""
+STEPS, CLOSE, LAST, NEAR_ONE = 20, 1e-6, 2, 1e-7
+"""Newton's method: steps at most; size of the function that counts as zero, and steps from there on, each of which
+doubles the digits; how far below 1 it starts."""
+
+
+@ti.func
+def wrap(model: ti.template(), work: ti.template(), link: ti.i32):
+    """wrap_on and wrap_arc of the lane from wrap_from, wrap_to and wrap_beside."""
+    lanes = work.double_lanes
+    radius = ti.cast(model.geom_size.at(model.link_geom[link], 0), ti.f64)
+    p, q = lanes.cast(work.wrap_from[0]), lanes.cast(work.wrap_to[0])
+    sided = model.link_sided[link]
+    zero, one = lanes.real(0.0), lanes.real(1.0)
+    s = Vec3(zero, zero, zero)
+    if sided == 1:
+        s = lanes.cast(work.wrap_beside[0])
+    u, v = Vec3(one, zero, zero), Vec3(zero, one, zero)
+    if model.link_shape[link] != CYLINDER:
+        u = p * (1.0 / ti.max(p.norm(), LEAST))
+        v = _across(lanes, u, p, q)
+    a, b = Vec3(p.dot(u), p.dot(v), zero), Vec3(q.dot(u), q.dot(v), zero)
+    side = Vec3(s.dot(u), s.dot(v), zero)
+    arc = lanes.real(-1.0)
+    touch = Quat(zero, zero, zero, zero)
+    if p.norm() >= LEAST and q.norm() >= LEAST:
+        if sided == 1 and s.norm() < radius:
+            touch, arc = _inside(lanes, a, b, radius)
+        else:
+            touch, arc = _around(lanes, a, b, side, sided, radius)
+    on1, on2 = u * touch.w + v * touch.x, u * touch.y + v * touch.z
+    if model.link_shape[link] == CYLINDER and arc >= 0.0:
+        way1, way2 = Vec3(p.x - on1.x, p.y - on1.y, zero).norm(), Vec3(q.x - on2.x, q.y - on2.y, zero).norm()
+        rise = (q.z - p.z) / (way1 + arc + way2)
+        on1 = Vec3(on1.x, on1.y, p.z + rise * way1)
+        on2 = Vec3(on2.x, on2.y, p.z + rise * (way1 + arc))
+        arc = ti.sqrt(arc * arc + (rise * arc) * (rise * arc))
+    work.wrap_on.put(0, work.lanes.cast(on1))
+    work.wrap_on.put(1, work.lanes.cast(on2))
+    work.wrap_arc[0] = work.lanes.cast(arc)
+
+
+@ti.func
+def _across(lanes: ti.template(), u: ti.template(), p: ti.template(), q: ti.template()):
+    """Second axis of the plane of p, q and a sphere's centre; any that is normal to u where these are on a line."""
+    normal = p.cross(q)
+    if normal.norm() < LEAST:
+        other = Vec3(lanes.real(0.0), lanes.real(1.0), lanes.real(1.0))
+        if ti.abs(u.y) > ti.abs(u.x) and ti.abs(u.y) > ti.abs(u.z):
+            other = Vec3(lanes.real(1.0), lanes.real(0.0), lanes.real(1.0))
+        if ti.abs(u.z) > ti.abs(u.x) and ti.abs(u.z) > ti.abs(u.y):
+            other = Vec3(lanes.real(1.0), lanes.real(1.0), lanes.real(0.0))
+        normal = u.cross(other)
+    normal = normal * (1.0 / normal.norm())
+    across = normal.cross(u)
+    return across * (1.0 / across.norm())
+
+
+@ti.func
+def _around(
+    lanes: ti.template(), a: ti.template(), b: ti.template(), side: ti.template(), sided: ti.i32, radius: ti.template()
+):
+    """Where the way from a to b meets and leaves the circle, (x, y) of both, and its length on it; -1: straight.
+
+    The way goes past the side of the centre where the angle between a and b is less than half a turn, if the circle is
+    in its way at all. Where the site is between the points opposite to a and b it goes past the other side, always.
+    """
+    zero = lanes.real(0.0)
+    touch, arc = Quat(zero, zero, zero, zero), lanes.real(-1.0)
+    square_a, square_b, square = a.dot(a), b.dot(b), radius * radius
+    gap = b - a
+    length = gap.dot(gap)
+    if square_a >= square and square_b >= square and radius >= LEAST and length >= LEAST:
+        wide = _turn(a, b)
+        turn, forced = lanes.real(-1.0), 0
+        if wide < 0.0:
+            turn = lanes.real(1.0)
+        if sided == 1 and _turn(side, b) * wide < 0.0 and _turn(a, side) * wide < 0.0:
+            turn, forced = -turn, 1
+        nearest = a + gap * ti.min(ti.max(-gap.dot(a) / length, 0.0), 1.0)
+        if forced == 1 or nearest.dot(nearest) <= square:
+            on_a = _tangent(lanes, a, square_a, ti.sqrt(square_a - square), radius, turn)
+            on_b = _tangent(lanes, b, square_b, ti.sqrt(square_b - square), radius, -turn)
+            if forced == 1 or not _cross(a, on_a, b, on_b):
+                turned = _turn(on_a, on_b)
+                angle = atan2(lanes, ti.abs(turned), on_a.dot(on_b))
+                if turned * turn > 0.0:
+                    angle = lanes.constant(6.283185307179586) - angle
+                touch, arc = Quat(on_a.x, on_a.y, on_b.x, on_b.y), radius * angle
+    return touch, arc
+
+
+@ti.func
+def _turn(v: ti.template(), w: ti.template()):
+    """Product of the lengths of two vectors of the plane and the sine of the angle from v to w."""
+    return v.x * w.y - v.y * w.x
+
+
+@ti.func
+def _tangent(
+    lanes: ti.template(),
+    p: ti.template(),
+    square: ti.template(),
+    root: ti.template(),
+    radius: ti.template(),
+    turn: ti.template(),
+):
+    """Where a tangent from p touches the circle, `root` being its length."""
+    x = (p.x * radius * radius + turn * radius * p.y * root) / square
+    y = (p.y * radius * radius - turn * radius * p.x * root) / square
+    return Vec3(x, y, lanes.real(0.0))
+
+
+@ti.func
+def _cross(p1: ti.template(), p2: ti.template(), p3: ti.template(), p4: ti.template()):
+    """Whether the lines from p1 to p2 and from p3 to p4 meet."""
+    along, other, apart = p2 - p1, p4 - p3, p1 - p3
+    det = other.y * along.x - other.x * along.y
+    meet = False
+    if ti.abs(det) >= LEAST:
+        s = (other.x * apart.y - other.y * apart.x) / det
+        t = (along.x * apart.y - along.y * apart.x) / det
+        meet = s >= 0.0 and s <= 1.0 and t >= 0.0 and t <= 1.0
+    return meet
+
+
+@ti.func
+def _arcsine(lanes: ti.template(), x: ti.template()):
+    return atan2(lanes, x, ti.sqrt(ti.max((1.0 - x) * (1.0 + x), 0.0)))
+
+
+@ti.func
+def _inside(lanes: ti.template(), a: ti.template(), b: ti.template(), radius: ti.template()):
+    """Where the way from a to b touches the circle from within, twice, and 0; -1: it is straight."""
+    zero = lanes.real(0.0)
+    touch, arc = Quat(zero, zero, zero, zero), lanes.real(-1.0)
+    far_a, far_b, gap = a.norm(), b.norm(), b - a
+    length = gap.dot(gap)
+    if far_a > radius and far_b > radius and radius >= LEAST:
+        at = lanes.real(-1.0)
+        if length > LEAST:
+            at = -gap.dot(a) / length
+        nearest = a + gap * at
+        # a way that crosses the circle stays straight
+        if not (at > 0.0 and at < 1.0 and nearest.norm() <= radius):
+            cosine = (far_a * far_a + far_b * far_b - length) / (2.0 * far_a * far_b)
+            if cosine >= LEAST - 1.0:
+                arc = zero
+                middle = a + b
+                on = middle * (radius / ti.max(middle.norm(), LEAST))
+                if cosine <= 1.0 - LEAST:
+                    sine, found = _newton(lanes, radius / far_a, radius / far_b, cosine)
+                    if found == 1:
+                        on = _turned(lanes, a, b, radius, sine)
+                touch = Quat(on.x, on.y, on.x, on.y)
+    return touch, arc
+
+
+@ti.func
+def _turned(lanes: ti.template(), a: ti.template(), b: ti.template(), radius: ti.template(), sine: ti.template()):
+    """The point of the circle where the angles of incidence have this sine over that of a or b."""
+    start = b
+    if a.x * b.y - a.y * b.x > 0.0:
+        start = a
+    far = start.norm()
+    s, c = sincos(lanes, _arcsine(lanes, sine) - _arcsine(lanes, sine * radius / far))
+    scale = radius / far
+    return Vec3((c * start.x - s * start.y) * scale, (s * start.x + c * start.y) * scale, lanes.real(0.0))
+
+
+@ti.func
+def _newton(lanes: ti.template(), near_a: ti.template(), near_b: ti.template(), cosine: ti.template()):
+    """The z at which asin(near_a z) + asin(near_b z) - 2 asin(z) + acos(cosine) is 0, and 1 if it was found."""
+    angle = atan2(lanes, ti.sqrt(ti.max((1.0 - cosine) * (1.0 + cosine), 0.0)), cosine)
+    z = lanes.real(1.0) - lanes.constant(NEAR_ONE)
+    close = lanes.real(lanes.constant(CLOSE))
+    value = lanes.real(0.0)
+    found, done, k, late = 0, 0, 0, 0
+    while done == 0:
+        value = _arcsine(lanes, near_a * z) + _arcsine(lanes, near_b * z) - 2.0 * _arcsine(lanes, z) + angle
+        slope = _slope(near_a, z) + _slope(near_b, z) - 2.0 * _slope(lanes.real(1.0), z)
+        if late == 0 and ti.abs(value) <= close and (k > 0 or value <= 0.0):
+            late = 1
+        if late >= 1:
+            z = ti.min(z - value / slope, 1.0)
+            found, done = 1, ti.cast(late > LAST, ti.i32)
+            late += 1
+        elif value > 0.0 or k >= STEPS or slope > -LEAST:
+            done = 1
+        else:
+            z -= value / slope
+        k += 1
+    return z, found
+
+
+@ti.func
+def _slope(near: ti.template(), z: ti.template()):
+    """Derivative of asin(near z)."""
+    return near / ti.max(LEAST, ti.sqrt(ti.max(1.0 - z * z * near * near, 0.0)))
