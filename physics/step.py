@@ -11,6 +11,7 @@ from .constraint.contacts import contact_blocks
 from .constraint.equality import equality_blocks
 from .constraint.friction_loss import friction_blocks
 from .constraint.limits import limit_blocks
+from .constraint.noslip import noslip
 from .dynamics.actuation import actuation
 from .dynamics.body_forces import applied_force, gravity_compensation
 from .dynamics.mass_matrix import mass_matrix
@@ -41,6 +42,7 @@ PIPELINE = (
     applied_force,
     start_acceleration,
     acceleration,
+    noslip,
 )
 """The stages of an evaluation, in their order."""
 

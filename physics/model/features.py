@@ -38,6 +38,8 @@ class Features:
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
         warm: convex pairs remember the axis across which they were apart.
+        implicit_full: the integrator implicit.
+        noslip: friction is computed once more without regularisation.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -57,6 +59,8 @@ class Features:
     mpr: bool = False
     tilts: bool = False
     warm: bool = False
+    implicit_full: bool = False
+    noslip: bool = False
     parameters: bool = False
 
     @staticmethod
@@ -83,6 +87,8 @@ class Features:
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
+            implicit_full=is_implicit(model),
+            noslip=has_noslip(model),
         )
 
 
@@ -94,6 +100,16 @@ def needs_mixed_precision(model: Model) -> bool:
 def has_elliptic_cones(model: Model) -> bool:
     """Whether contacts with friction have elliptic cones."""
     return int(model.mj.opt.cone) == int(mujoco.mjtCone.mjCONE_ELLIPTIC) and model.rubs
+
+
+def is_implicit(model: Model) -> bool:
+    """Whether Coriolis and gyroscopic forces are integrated implicitly."""
+    return int(model.mj.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_IMPLICIT)
+
+
+def has_noslip(model: Model) -> bool:
+    """Whether there is friction to be computed once more without regularisation."""
+    return model.mj.opt.noslip_iterations > 0 and (model.rubs or model.sizes["nfriction"] > 0)
 
 
 def has_gravity_compensation(model: Model) -> bool:

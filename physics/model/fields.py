@@ -184,5 +184,6 @@ OPTIONS: tuple[Field, ...] = (
     _F("ls_tolerance", ("one",), 1, "", "line search tolerance"),
     _F("ccd_tolerance", ("one",), 1, "m", "what distances and depths of convex shapes are exact to"),
     _F("condition", ("one",), 1, "", "largest condition number of M to be expected (`model/condition.py`)"),
+    _F("noslip_tolerance", ("one",), 1, "", "improvement of a sweep of noslip that ends it"),
     _F("solver_scale", ("one",), 1, "1/kg", "scale of gradients and improvements; 0: one over the trace of M"),
 )

@@ -107,9 +107,9 @@ MODEL: dict[str, str] = {
 
 OPTION: dict[str, str] = {
     **_rows(READ, "timestep impratio tolerance ls_tolerance gravity solver iterations ls_iterations disableflags"),
-    **_rows(READ, "cone"),
-    **_rows(JUDGED, "integrator noslip_iterations density viscosity enableflags disableactuator"),
-    **_rows(IDLE, "noslip_tolerance sleep_tolerance wind o_margin o_solref o_solimp o_friction sdf_*"),
+    **_rows(READ, "cone noslip_iterations noslip_tolerance"),
+    **_rows(JUDGED, "integrator density viscosity enableflags disableactuator"),
+    **_rows(IDLE, "sleep_tolerance wind o_margin o_solref o_solimp o_friction sdf_*"),
     **_rows(READ, "ccd_tolerance ccd_iterations"),
     **_rows(DATA, "magnetic jacobian"),
 }

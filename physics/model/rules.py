@@ -15,7 +15,7 @@ from mujoco import MjModel
 
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
-from .pairs import pair_condim, possible_pairs, repeated_by_hand
+from .pairs import possible_pairs, repeated_by_hand
 
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
@@ -87,11 +87,6 @@ def _on(condition: object) -> np.ndarray:
 
 def _only_touching(m: MjModel, geoms: np.ndarray) -> np.ndarray:
     return np.intersect1d(geoms, possible_pairs(m))
-
-
-def _slides(m: MjModel) -> bool:
-    """Return whether a contact with friction is possible."""
-    return bool((pair_condim(m, possible_pairs(m)) > 1).any())
 
 
 def _in_fluid(m: MjModel) -> bool:
@@ -279,15 +274,7 @@ def _enable_flag(name: str) -> Rule:
 
 
 OPTION = [
-    _integrator("implicit"),
     _integrator("discrete"),
-    Rule(
-        "noslip iterations",
-        "option",
-        "noslip_iterations",
-        lambda m: _on(m.opt.noslip_iterations > 0 and _slides(m)),
-        _sets(noslip_iterations=0),
-    ),
     Rule(
         "density of a fluid", "option", "density", lambda m: _on(m.opt.density > 0 and _in_fluid(m)), _sets(density=0.0)
     ),
