@@ -26,6 +26,13 @@ SCENES = (
     *("arm-hulls", "quadruped-boxes", "pyramid-55"),
     *("humanoids-3", "humanoids-10", "chain-100"),
 )
+OF_SOLVERS = (
+    *(f"chain-{n}" for n in (14, 30, 60, 100, 200, 400)),
+    *(f"ants-{n}" for n in (1, 4, 8, 16, 28)),
+    *(f"humanoids-{n}" for n in (1, 3, 10, 16)),
+    *(f"spheres-{n}" for n in (4, 8, 16, 27, 64)),
+    *(f"boxes-{n}" for n in (4, 8, 16, 27, 64)),
+)
 
 
 class Benchmark(NamedTuple):
@@ -80,6 +87,11 @@ BENCHMARKS = {
         "how the time to find near geoms grows with their number, against MuJoCo's",
         "broad_phase",
         {"geoms": (10, 30, 100, 200, 300, 500, 1000, 2000), "num_envs": 32, "steps": 4, "rounds": 7},
+    ),
+    "solvers": Benchmark(
+        "conjugate gradients against Newton's method, from 14 to 400 dofs",
+        "solvers",
+        {"models": OF_SOLVERS, "num_envs": 64, "steps": 20, "rounds": 5},
     ),
     "gpu": Benchmark(
         "a GPU: steps of physics, environments and training over batch sizes, starts, memory, MuJoCo Warp",

@@ -1,4 +1,4 @@
-"""Integrators: semi-implicit Euler, implicitfast and Runge-Kutta of fourth order, as MuJoCo's.
+"""Integrators: semi-implicit Euler, implicitfast, implicit and Runge-Kutta of fourth order, as MuJoCo's.
 
 All of them end in `advance`: velocities by an acceleration, then positions by a velocity.
 """
@@ -7,6 +7,7 @@ import taichi as ti
 
 from .dynamics.dof_control import has_controls
 from .dynamics.free_body import free_body_acceleration
+from .dynamics.implicit import implicit_change
 from .dynamics.tendon_forces import damping_slope, entry_of
 from .dynamics.tree_matrix import factor, solve
 from .kinematics.forward import BALL, FREE
@@ -91,7 +92,20 @@ def _rotate(
 
 @ti.func
 def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.template()):
-    """Set drive_qacc and drive_qvel, with which Euler or implicitfast advances.
+    """Set drive_qacc and drive_qvel, with which Euler, implicitfast or implicit advances."""
+    if ti.static(model.has.implicit_full):
+        implicit_change(model, work, dt)
+        for i in range(model.nv):
+            work.drive_qacc[i] = work.qacc[i] + work.drive_qacc[i]
+    else:
+        _symmetric_acceleration(model, work, dt)
+    for i in range(model.nv):
+        _move(work, work.drive_qvel, work.start_qvel, work.qvel_rest, i, work.drive_qacc[i] * dt, 0)
+
+
+@ti.func
+def _symmetric_acceleration(model: ti.template(), work: ti.template(), dt: ti.template()):
+    """Set drive_qacc for Euler or implicitfast, whose matrix is symmetric.
 
     Forces linear in the velocity are taken at the end of the step: M - dt d(force)/d(velocity) replaces M. Euler does
     so for joint damping alone, implicitfast for dampers of tendons and actuators too, and for the gyroscopic terms of
@@ -128,8 +142,6 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
     else:
         for i in range(model.nv):
             work.drive_qacc[i] = work.qacc[i]
-    for i in range(model.nv):
-        _move(work, work.drive_qvel, work.start_qvel, work.qvel_rest, i, work.drive_qacc[i] * dt, 0)
 
 
 @ti.func

@@ -10,6 +10,7 @@ from .constraint.contacts import contact_blocks
 from .constraint.equality import equality_blocks
 from .constraint.friction_loss import friction_blocks
 from .constraint.limits import limit_blocks
+from .constraint.noslip import noslip
 from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_blocks, wake_disturbed, wake_tied
 from .dynamics.actuation import actuation
 from .dynamics.adhesion import adhesive_force
@@ -49,6 +50,7 @@ PIPELINE = (
     applied_force,
     start_acceleration,
     acceleration,
+    noslip,
 )
 """The stages of an evaluation, in their order."""
 

@@ -137,6 +137,18 @@ def _frame(field: ti.template(), k: ti.i32):
 
 
 @ti.func
+def contact_axis(work: ti.template(), k: ti.i32, axis: ti.i32, motion: ti.template(), arm: ti.template()):
+    """Component of a motion, at `arm` from its reference, along an axis of contact slot k: as `_store_axes`."""
+    frame = _frame(work.con_frame, k)
+    along = motion.lin + motion.rot.cross(arm)
+    direction = frame.column(axis)
+    if axis > 2:
+        along = motion.rot.copy()
+        direction = frame.column(axis - 3)
+    return direction.dot(along)
+
+
+@ti.func
 def _store_axes(
     to: ti.template(), k: ti.i32, dim: ti.i32, frame: ti.template(), slide: ti.template(), turn: ti.template()
 ):

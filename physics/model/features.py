@@ -48,6 +48,8 @@ class Features:
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
         warm: convex pairs remember the axis across which they were apart.
+        implicit_full: the integrator implicit.
+        noslip: friction is computed once more without regularisation.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -72,6 +74,8 @@ class Features:
     mpr: bool = False
     tilts: bool = False
     warm: bool = False
+    implicit_full: bool = False
+    noslip: bool = False
     parameters: bool = False
     repeated_pairs: bool = False
     friction_reference: bool = False
@@ -111,6 +115,8 @@ class Features:
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
+            implicit_full=is_implicit(model),
+            noslip=has_noslip(model),
         )
 
 
@@ -134,6 +140,16 @@ def has_adhesion(model: Model) -> bool:
     values = model.values
     geoms = values["geom_adhesion"][values["geom_collides"] == 1]
     return bool(geoms.any() or (values["pair_adhesion"].any() and model.row_pairs.any()))
+
+
+def is_implicit(model: Model) -> bool:
+    """Whether Coriolis and gyroscopic forces are integrated implicitly."""
+    return int(model.mj.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_IMPLICIT)
+
+
+def has_noslip(model: Model) -> bool:
+    """Whether there is friction to be computed once more without regularisation."""
+    return model.mj.opt.noslip_iterations > 0 and (model.rubs or model.sizes["nfriction"] > 0)
 
 
 def has_gravity_compensation(model: Model) -> bool:

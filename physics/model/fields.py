@@ -226,5 +226,6 @@ OPTIONS: tuple[Field, ...] = (
     _F("ccd_tolerance", ("one",), 1, "m", "what distances and depths of convex shapes are exact to"),
     _F("sleep_tolerance", ("one",), 1, "m/s", "trees slower than that may sleep"),
     _F("condition", ("one",), 1, "", "largest condition number of M to be expected (`model/condition.py`)"),
+    _F("noslip_tolerance", ("one",), 1, "", "improvement of a sweep of noslip that ends it"),
     _F("solver_scale", ("one",), 1, "1/kg", "scale of gradients and improvements; 0: one over the trace of M"),
 )

@@ -110,9 +110,9 @@ MODEL: dict[str, str] = {
 
 OPTION: dict[str, str] = {
     **_rows(READ, "timestep impratio tolerance ls_tolerance gravity solver iterations ls_iterations disableflags"),
-    **_rows(READ, "cone sleep_tolerance"),
-    **_rows(JUDGED, "integrator noslip_iterations density viscosity enableflags disableactuator"),
-    **_rows(IDLE, "noslip_tolerance wind o_margin o_solref o_solimp o_friction sdf_*"),
+    **_rows(READ, "cone sleep_tolerance noslip_iterations noslip_tolerance"),
+    **_rows(JUDGED, "integrator density viscosity enableflags disableactuator"),
+    **_rows(IDLE, "wind o_margin o_solref o_solimp o_friction sdf_*"),
     **_rows(READ, "ccd_tolerance ccd_iterations"),
     **_rows(DATA, "magnetic jacobian"),
 }

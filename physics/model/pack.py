@@ -123,6 +123,7 @@ def _options(mjm: mujoco.MjModel) -> dict:
         "least_timeconst": np.array([0.0 if disabled(mjm, _D.mjDSBL_REFSAFE) else 2.0 * mjm.opt.timestep]),
         "tolerance": np.array([mjm.opt.tolerance]),
         "ls_tolerance": np.array([mjm.opt.ls_tolerance]),
+        "noslip_tolerance": np.array([mjm.opt.noslip_tolerance]),
         "ccd_tolerance": np.array([mjm.opt.ccd_tolerance]),
     }
 

@@ -15,7 +15,7 @@ from mujoco import MjModel
 
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
-from .pairs import pair_condim, possible_pairs, repeated_with_another_reach
+from .pairs import possible_pairs, repeated_with_another_reach
 from .sleeping import sleeps
 from .tendons import TRANSMISSION
 
@@ -87,11 +87,6 @@ def _on(condition: object) -> np.ndarray:
 
 def _only_touching(m: MjModel, geoms: np.ndarray) -> np.ndarray:
     return np.intersect1d(geoms, possible_pairs(m))
-
-
-def _slides(m: MjModel) -> bool:
-    """Return whether a contact with friction is possible."""
-    return bool((pair_condim(m, possible_pairs(m)) > 1).any())
 
 
 def _in_fluid(m: MjModel) -> bool:
@@ -249,6 +244,10 @@ def _join_islands(option: object) -> None:
     option.disableflags = int(option.disableflags) & ~int(_D.mjDSBL_ISLAND)  # type: ignore[attr-defined]
 
 
+def _friction_beyond_noslip(m: MjModel) -> bool:
+    return bool(m.tendon_frictionloss.any() or m.geom_adhesion.any() or m.pair_adhesion.any())
+
+
 def _tie_trees(m: MjModel) -> bool:
     return bool((m.tendon_treenum > 1).any())
 
@@ -258,15 +257,7 @@ def _stay_awake(option: object) -> None:
 
 
 OPTION = [
-    _integrator("implicit"),
     _integrator("discrete"),
-    Rule(
-        "noslip iterations",
-        "option",
-        "noslip_iterations",
-        lambda m: _on(m.opt.noslip_iterations > 0 and _slides(m)),
-        _sets(noslip_iterations=0),
-    ),
     Rule(
         "density of a fluid", "option", "density", lambda m: _on(m.opt.density > 0 and _in_fluid(m)), _sets(density=0.0)
     ),
@@ -276,6 +267,13 @@ OPTION = [
         "viscosity",
         lambda m: _on(m.opt.viscosity > 0 and _in_fluid(m)),
         _sets(viscosity=0.0),
+    ),
+    Rule(
+        "noslip iterations where tendons have friction loss, or contacts adhere",
+        "option",
+        "noslip_iterations",
+        lambda m: _on(m.opt.noslip_iterations > 0 and _friction_beyond_noslip(m)),
+        _sets(noslip_iterations=0),
     ),
     Rule("sleep of trees that tendons tie", "option", "sleep", lambda m: _on(sleeps(m) and _tie_trees(m)), _stay_awake),
     Rule("sleep without islands", "option", "island", lambda m: _on(sleeps(m) and _islands_off(m)), _join_islands),

@@ -5,7 +5,7 @@ import numpy as np
 import torch
 
 from ..fields import layout
-from ..model.features import has_elliptic_cones
+from ..model.features import has_elliptic_cones, has_noslip
 from ..model.model import Model
 from ..model.solver_choice import CG
 from ..state.fields import INDICES, QUANTITIES
@@ -98,6 +98,9 @@ class _Rows:
         state = _LINEAR_BELOW if x < -reach else _LINEAR_ABOVE if x > reach else _QUADRATIC
         force = -stiffness * np.clip(x, -reach, reach)
         loss = 0.0 if kind == _EQUALITY else stiffness * reach
+        if has_noslip(self._model) and kind != _EQUALITY:
+            force = f["block_force"][k, 0]
+            state = _LINEAR_ABOVE if force <= -loss else _LINEAR_BELOW if force >= loss else _QUADRATIC
         self._rows.append((kind, jacobian, stiffness, f["block_aref"][k, 0], force, state, loss))
 
     def _jacobian(self, k: int, dim: int) -> np.ndarray:
@@ -143,6 +146,15 @@ class _Rows:
         for c in range(1, dim if kind == _PYRAMIDAL else 0):
             for mu in (f["block_friction"][k, c - 1], -f["block_friction"][k, c - 1]):
                 self._add_row(kind, basis[0] + mu * basis[c], stiffness, aref[0] + mu * aref[c], x[0] + mu * x[c])
+            if has_noslip(self._model):
+                self._share_friction(f["block_force"][k, c] / f["block_friction"][k, c - 1])
+
+    def _share_friction(self, slip: float) -> None:
+        """Let the last two rows, edges of a pyramid, push with what noslip has made of the difference of theirs."""
+        edges = self._rows[-2:]
+        normal = edges[0][4] + edges[1][4]
+        for place, row, force in zip((-2, -1), edges, ((normal + slip) / 2, (normal - slip) / 2), strict=True):
+            self._rows[place] = (*row[:4], force, _QUADRATIC if force > 0 else _SATISFIED, *row[6:])
 
     def _add_cone(self, k: int, basis: np.ndarray, aref: np.ndarray) -> None:
         """A row for each axis of block k, all in one state."""
@@ -151,6 +163,9 @@ class _Rows:
         stiffness = f["block_D"][k, 0] * np.concatenate(([1.0], (friction / mu) ** 2))
         normal, radius = mu * x[0], float(np.linalg.norm(friction * x[1:]))
         state = _SATISFIED if normal >= mu * radius else _QUADRATIC if mu * normal + radius <= 0 else _CONE
+        if has_noslip(self._model):  # by forces: MuJoCo calls satisfied what is within its cone
+            normal, radius = f["block_force"][k, 0] / mu, float(np.linalg.norm(f["block_force"][k, 1:dim] / friction))
+            state = _SATISFIED if mu * normal >= radius else _QUADRATIC if normal + mu * radius <= 0 else _CONE
         for c in range(dim):
             self._rows.append((_ELLIPTIC, basis[c], stiffness[c], aref[c], f["block_force"][k, c], state, 0.0))
 

@@ -11,6 +11,7 @@ conjugate gradients solve, else 0.
 nfurther: contacts where two geoms may have several at one place, npull: where contacts are adhesive, else 0;
 ntendon, ntendondof: as in the model; nmocap: mocap bodies;
 ngravcomp: nv where bodies have gravity compensation, else 0;
+nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator implicit, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
@@ -18,6 +19,7 @@ A contact slot belongs to one pair of geoms in every lane; lanes without that co
 
 from ..fields import Field
 from .memory import BROAD_PHASE, COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, NARROW_PHASE, REMAINDERS
+from .noslip_fields import NOSLIP, NOSLIP_INDICES, NOSLIP_ROOM
 
 _F = Field
 
@@ -64,11 +66,15 @@ WRAPPING: tuple[Field, ...] = (
 DYNAMICS: tuple[Field, ...] = (
     _F("subtree_inertia", ("nbody",), 6, "kg m^2", "of the body and all below it about their centre of mass"),
     _F("L", ("nM",), 1, "", "unit factor of M or of its implicit variant: L^T D L"),
+    _F("U", ("nimplicitM",), 1, "kg or kg m^2", "upper half of M - dt D of the integrator implicit, and of its factor"),
     _F("M", ("nM",), 1, "kg or kg m^2", "mass matrix: every dof's row, from its diagonal to the root"),
     _F("D_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
     _F("cvel", ("nbody",), 6, "rad/s, m/s", "spatial velocity about the tree's centre of mass"),
     _F("body_acc", ("nbody",), 6, "rad/s^2, m/s^2", "acceleration of the body's centre of mass"),
     _F("cfrc", ("nbody",), 6, "N m, N", "force that the body and all below it need for that"),
+    _F("subtree_momentum", ("nimplicitbody",), 3, "kg m/s", "of the body and all below it"),
+    _F("subtree_turning", ("nimplicitbody",), 9, "kg m^2/s", "by columns: torque for a turn (`bias_slopes`)"),
+    _F("dof_bend", ("nimplicitdof",), 6, "rad/s^2, m/s^2", "turn of the dof's axis at unit speed (`bias_slopes`)"),
     _F("qfrc_inverse", ("nv",), 1, "N or N m", "inverse dynamics: joint forces for the acceleration in hand"),
     _F("qfrc_unbalanced", ("nv",), 1, "N or N m", "qfrc_passive + qfrc_actuator - qfrc_inverse"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
@@ -296,9 +302,10 @@ QUANTITIES: tuple[Field, ...] = (
     *BLOCKS,
     *TREES,
     *SOLVER,
+    *NOSLIP,
     *INTEGRATION,
 )
-ROOM = frozenset(
+ROOM = NOSLIP_ROOM | frozenset(
     (
         *("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nconeblock", "nowncone", "nH", "nlisted"),
         *("nhullpair", "npull", "nfurther"),
@@ -391,5 +398,5 @@ SWEEP_INDICES: tuple[Field, ...] = (
     _F("listed_geom2", ("nlisted",), 1, "", "as pair_geom2", small=True),
 )
 """Pairs that a sweep finds."""
-SCRATCH_INDICES: tuple[Field, ...] = (*INDICES, *WORK_LIST, *CONVEX_INDICES, *SWEEP_INDICES)
+SCRATCH_INDICES: tuple[Field, ...] = (*INDICES, *WORK_LIST, *CONVEX_INDICES, *SWEEP_INDICES, *NOSLIP_INDICES)
 """All integers of a worker; nobody can ask for the work list and the polytope."""

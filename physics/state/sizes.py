@@ -8,7 +8,9 @@ from ..model.features import (
     has_adhesion,
     has_elliptic_cones,
     has_gravity_compensation,
+    has_noslip,
     has_repeated_pairs,
+    is_implicit,
     needs_mixed_precision,
 )
 from ..model.fields import INTEGERS, OPTIONS, REALS
@@ -25,16 +27,16 @@ SIZES = tuple(
     """
     one six cone nq nv nu nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner max_contacts
     neq nequality nfriction ntwosided nsleep ntendon
-    ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
+    nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
     nccdpolygon nccdflat nccdlist npoly npolyvert ngrid
     """.split()
 )
 FLAGS = (
     *("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart"),
-    *("pulls", "actuates"),
+    *("pulls", "actuates", "noslip_iterations"),
 )
-EULER, IMPLICITFAST, RK4 = 0, 1, 2
+EULER, IMPLICITFAST, RK4, IMPLICIT = 0, 1, 2, 3
 """Values of the flag `integrator`."""
 
 PARAMETER_FIELDS = tuple(field for field in (*OPTIONS, *REALS) if field.name in RULES)
@@ -67,6 +69,7 @@ _INTEGRATORS = {
     int(mujoco.mjtIntegrator.mjINT_EULER): EULER,
     int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST): IMPLICITFAST,
     int(mujoco.mjtIntegrator.mjINT_RK4): RK4,
+    int(mujoco.mjtIntegrator.mjINT_IMPLICIT): IMPLICIT,
 }
 
 
@@ -104,11 +107,15 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         "nconeblock": has_elliptic_cones(model) * (rows + contacts),
         "nowncone": has_elliptic_cones(model) * (contacts + 1 if cg else 0),
     }
+    blocks.update(_noslip(model, rows, contacts, deepest, axes))
     matrices = {"nM": int(values["dof_depth"].sum()), "nH": room.entries}
     rests = {
         "nqrest": sizes["nq"] if needs_mixed_precision(model) else 0,
         "ngravcomp": sizes["nv"] if has_gravity_compensation(model) else 0,
     }
+    implicit = int(is_implicit(model))
+    rests.update(nimplicitM=implicit * matrices["nM"], nimplicitbody=implicit * sizes["nbody"])
+    rests.update(nimplicitdof=implicit * sizes["nv"])
     own = {"nparameter": layout(PARAMETER_FIELDS, sizes)[1] if parameters else 0}
     pairs, listed = model.row_pairs, np.diff(values["pair_start"])
     solids = bool(pairs @ [row.group == "solids" for row in PAIR_TABLE])
@@ -126,6 +133,22 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         **hulls,
         **_sweep(sizes, room),
         **polytope_sizes(model, _has_convex_pairs(model)),
+    }
+
+
+def _noslip(model: Model, rows: int, contacts: int, deepest: int, axes: int) -> dict[str, int]:
+    """Sizes of what noslip works with: rows of friction, each on two paths to a root at most."""
+    has, path = has_noslip(model), min(model.sizes["nv"], 2 * deepest)
+    losses = model.sizes["nfriction"] * deepest
+    return {
+        "nslipcon": has * contacts,
+        "nslipblock": has * (rows + contacts),
+        "nslipdof": has * (losses + contacts * path),
+        "nslipy": has * (losses + contacts * path * (axes - 1)),
+        "nslipv": has * model.sizes["nv"],
+        "nsliptree": has * model.sizes["ntree"],
+        "nslipaxis": has * 5,
+        "nslipentry": has * 15,
     }
 
 
@@ -169,6 +192,7 @@ def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
         "ccd_iterations": ccd_iterations(model),
         "multiccd": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_MULTICCD)),
         "euler_damping": int(damped and not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP)),
+        "noslip_iterations": int(options.noslip_iterations),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
         "pulls": int(has_passive_forces(model.mj)),
         "actuates": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_ACTUATION)),

@@ -127,6 +127,16 @@ MODELS: tuple[Purpose, ...] = (
         {"disableflags": ["frictionloss"]},
         ("qacc",),
     ),
+    *(
+        Purpose(
+            f"noslip{', elliptic' if cone == 'elliptic' else ''}",
+            (*(f"condim {n}" for n in (1, 3, 4, 6)), "friction loss, holding", "equality connect", "limit slide"),
+            "noslip",
+            {"noslip_iterations": 4, "cone": cone},
+            ("qacc", "qfrc_constraint"),
+        )
+        for cone in ("pyramidal", "elliptic")
+    ),
     Purpose(
         "everything",
         ("contact plane-sphere", "contact plane-capsule", "limit hinge", "limit ball", "spring", "damper"),

@@ -38,6 +38,8 @@ def test_every_model_agrees(precision, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", ["64", "32"])
 def test_every_model_agrees_in_a_thousand_states_and_without_resync(precision, tmp_path):
-    rows = _prove(tmp_path / "rows.json", precision, "--states", "1000", "--random", "200", "--rollouts")
+    rows = _prove(
+        tmp_path / "rows.json", precision, "--states", "1000", "--random", "200", "--rollouts", "--all-integrators"
+    )
     assert len(rows) > 240
     assert not _verdict(rows), _verdict(rows)

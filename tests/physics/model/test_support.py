@@ -73,7 +73,7 @@ def test_every_flag_of_mujoco_is_classified(table, enum, prefix):
 
 def test_everything_is_listed_at_once():
     xml = """<mujoco>
-  <option density="2" integrator="implicit"/><asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>
+  <option density="2" integrator="discrete"/><asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>
   <worldbody>
     <geom name="floor" type="hfield" hfield="h"/>
     <body name="a">
@@ -89,7 +89,7 @@ def test_everything_is_listed_at_once():
     lines = str(caught.value).splitlines()
     assert [line.strip() for line in lines[1:-1]] == [
         "option:",
-        "'integrator' (XML string, line 2): integrator 'implicit'",
+        "'integrator' (XML string, line 2): integrator 'discrete'",
         "'density' (XML string, line 2): density of a fluid",
         "joint:",
         "'j' (XML string, line 6): polynomial stiffness; polynomial damping",

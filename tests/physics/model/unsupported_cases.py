@@ -103,12 +103,16 @@ CONTACTS = [
 ]
 
 CASES = [
-    _option("integrator 'implicit'", "integrator", '<option integrator="implicit"/>'),
     _option("integrator 'discrete'", "integrator", '<option integrator="discrete"/>'),
-    _option("noslip iterations", "noslip_iterations", '<option noslip_iterations="3"/>'),
     _option("density of a fluid", "density", '<option density="1.2"/>'),
     _option("viscosity of a fluid", "viscosity", '<option viscosity="0.1"/>'),
     _option("flag override='enable'", "override", '<option><flag override="enable"/></option>'),
+    Case(
+        "noslip iterations where tendons have friction loss, or contacts adhere",
+        "option",
+        "noslip_iterations",
+        _arm(option='@@<option noslip_iterations="3"/>', geom='adhesion="2"'),
+    ),
     Case(
         "sleep of trees that tendons tie",
         "option",

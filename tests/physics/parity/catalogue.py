@@ -10,8 +10,14 @@ from tumble.physics.model.loading import check_supported, load_mjcf
 from ...models.packaged import packaged_models
 from ...models.purpose import MODELS
 from ...models.random_models import FURTHER, random_model
+from .run import INTEGRATORS, OWN_KERNEL
 
 GROUPS = ("packaged", "purpose", "random")
+_ONE_KERNEL = (
+    *("hinge_tree", "ball_chain", "free_bodies", "several_joints", "fixed_and_frames", "slides", "armature"),
+    *("actuators", "servo_on_ball", "springs_and_dampers", "everything"),
+)
+"""Models that share a kernel with the integrator implicit: every kind of joint, damping, actuators, contacts."""
 
 
 def names(group: str, random_count: int = 200) -> list[str]:
@@ -35,6 +41,11 @@ def load(name: str, **options: object) -> mujoco.MjModel:
             purpose = next(p for p in MODELS if p.name == name)
             source, options = purpose.path, {**purpose.options, **options}
         return check_supported(load_mjcf(source, **options))[0].mjm  # type: ignore[arg-type]
+
+
+def integrators_of(name: str, all_models: bool) -> tuple[str, ...]:
+    """Return the integrators that a model is proven with: those of `OWN_KERNEL` on a few models, or on all."""
+    return (*INTEGRATORS, *OWN_KERNEL) if all_models or name in _ONE_KERNEL else INTEGRATORS
 
 
 def shows(name: str) -> tuple[str, ...]:

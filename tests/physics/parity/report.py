@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from .catalogue import everything, load, shows
+from .catalogue import everything, integrators_of, load, shows
 from .compare import stage_of
 from .rollout import STEPS, WITHIN, rollout
-from .run import INTEGRATORS, SETTINGS, Report, run_parity
+from .run import INTEGRATORS, OWN_KERNEL, SETTINGS, Report, run_parity
 from .subjects import StandIn, Tumble
 
 COLUMNS = {
@@ -31,16 +31,17 @@ COLUMNS = {
     "contacts": ("contacts",),
     "rows": ("rows",),
     "acceleration and forces": ("solution",),
-    **{f"step, {name}": (f"step {name}",) for name in INTEGRATORS},
+    **{f"step, {name}": (f"step {name}",) for name in (*INTEGRATORS, *OWN_KERNEL)},
 }
 
 
-def prove(name: str, precision: str, states: int, subject: str = "tumble") -> dict:
+def prove(name: str, precision: str, states: int, subject: str = "tumble", all_integrators: bool = False) -> dict:
     """Run one model; return a JSON row: errors by column, what failed, what did not occur."""
     start = time.perf_counter()
     make = {"tumble": Tumble, "mujoco": StandIn}[subject]
     mjm = load(name)
-    report = run_parity(name, mjm, make, precision, states)
+    chosen = integrators_of(name, all_integrators)
+    report = run_parity(name, mjm, make, precision, states, integrators=chosen)
     absent = [what for what in shows(name) if report.seen[what] < states / 10]
     return {
         "model": name,
@@ -148,7 +149,7 @@ def _run_one_precision(arguments: argparse.Namespace) -> list[dict]:
     for _, name in everything(arguments.random):
         if not re.search(arguments.only, name):
             continue
-        row = prove(name, arguments.precision, arguments.states, arguments.subject)
+        row = prove(name, arguments.precision, arguments.states, arguments.subject, arguments.all_integrators)
         if arguments.rollouts and not name.startswith("random "):
             row["rollout"] = prove_rollout(name, arguments.precision, arguments.subject)
             if not row["rollout"] <= WITHIN:
@@ -176,6 +177,7 @@ def main() -> int:
     parser.add_argument("--random", type=int, default=200, help="number of random models")
     parser.add_argument("--subject", choices=("tumble", "mujoco"), default="tumble")
     parser.add_argument("--rollouts", action="store_true", help="also roll every model out without re-sync")
+    parser.add_argument("--all-integrators", action="store_true", help="each by all models, whatever is to be compiled")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args()
@@ -201,6 +203,7 @@ def _in_a_process(arguments: argparse.Namespace, precision: str) -> list[dict]:
             command += [f"--{option}", str(getattr(arguments, option))]
         command += ["--lanes", str(arguments.lanes)] if arguments.lanes else []
         command += ["--rollouts"] if arguments.rollouts else []
+        command += ["--all-integrators"] if arguments.all_integrators else []
         subprocess.run(command, check=False)
         return json.loads(out.read_text())[precision]
 

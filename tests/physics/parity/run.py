@@ -47,6 +47,8 @@ from .states import sample
 from .subjects import Subject
 
 INTEGRATORS = ("Euler", "implicitfast", "RK4")
+OWN_KERNEL = ("implicit",)
+"""Integrators that need a kernel of their own for every set of features (`catalogue.integrators_of`)."""
 SETTINGS = {"tolerance": 1e-15, "iterations": 100, "ls_iterations": 50}
 """On both sides; in float32 Tumble takes a tolerance below 1e-6 as 1e-6. With 1e-12 MuJoCo may end 1e-6 from its own
 solution with 1e-18, and its runs with and without a warm start differ by a hundred times the rounding."""

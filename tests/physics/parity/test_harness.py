@@ -61,7 +61,7 @@ def test_states_are_constrained_and_show_what_the_model_is_for(name):
 @pytest.mark.parametrize("purpose", [p for p in MODELS if p.changes], ids=lambda p: p.name)
 def test_each_option_matters(purpose):
     with_option, without = load(purpose.name), load(purpose.name)
-    without.opt.disableflags = 0
+    without.opt.disableflags = without.opt.noslip_iterations = 0
     states = sample(reference_model(without, **SETTINGS), 50)
     for change in purpose.changes:
         values = []

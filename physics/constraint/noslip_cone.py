@@ -1,0 +1,114 @@
+"""The friction of one elliptic contact that minimises its cost without regularisation, at a given normal force.
+
+min x'Ax/2 + b'x subject to sum (x_i / mu_i)^2 <= N^2. In z = x / mu the set is a ball, and the solution is
+z = -(A + la)^-1 b with the least la >= 0 that brings it inside, by Newton's method on its square (mju_QCQP). MuJoCo's
+thresholds are part of the result: where A is singular to them, there is no friction.
+"""
+
+import taichi as ti
+
+MINIMUM = 1e-15  # MuJoCo's mjMINVAL
+SMALL = 1e-10
+ROUNDS = 20
+COARSE = 1e-6
+"""Part of the square of the radius that single precision leaves."""
+
+
+@ti.func
+def friction_in_cone(work: ti.template(), k: ti.i32, n: ti.i32, normal: ti.template()):
+    """Set slip_force, (n,), for the n axes of friction of block k; slip_b holds A force - residual, negated: b."""
+    lanes = work.lanes
+    square = normal * normal
+    for c in range(n):
+        mu = work.block_friction.at(k, c)
+        work.slip_b[c] = work.slip_b[c] * mu
+        work.slip_force[c] = work.real(0.0)
+    shift, going, regular = work.real(0.0), work.real(1.0), work.real(1.0)
+    r = 0
+    while r < ROUNDS and lanes.any(going):
+        fine = _solve(work, k, n, shift)
+        regular = ti.select(going > 0.5, regular * fine, regular)
+        going = going * fine
+        size, slope = _size_and_slope(work, n)
+        value = size - square
+        close = value < SMALL
+        if ti.static(not lanes.double):
+            close = value < SMALL + COARSE * square
+        delta = value / ti.max(2.0 * slope, 1e-30)
+        for c in range(n):
+            work.slip_force[c] = ti.select(going > 0.5, work.slip_v[c], work.slip_force[c])
+        going = going * (1.0 - lanes.mask(close)) * (1.0 - lanes.mask(delta < SMALL))
+        shift = ti.select(going > 0.5, shift + delta, shift)
+        r += 1
+    total = work.real(0.0)
+    for c in range(n):
+        total += work.slip_force[c] * work.slip_force[c]
+    onto = ti.sqrt(square / ti.max(total, MINIMUM))
+    scale = ti.select((shift != 0.0) & (regular > 0.5), onto, work.real(1.0))
+    scale = ti.select((normal < MINIMUM) | (regular < 0.5), work.real(0.0), scale)
+    for c in range(n):
+        work.slip_force[c] = work.slip_force[c] * (scale * work.block_friction.at(k, c))
+
+
+@ti.func
+def _solve(work: ti.template(), k: ti.i32, n: ti.i32, shift: ti.template()):
+    """slip_v = -(A + shift)^-1 b in the scaled space; the mask of the lanes in which A is regular to MuJoCo.
+
+    slip_P gets the factor: unit lower L, one over each pivot on the diagonal.
+    """
+    determinant, least = work.real(1.0), work.real(1e30)
+    for i in range(n):
+        row = i * (i + 1) // 2
+        for j in range(i + 1):
+            other = j * (j + 1) // 2
+            entry = work.slip_A.at(k, row + j) * (work.block_friction.at(k, i) * work.block_friction.at(k, j))
+            if i == j:
+                entry = ti.max(work.slip_A.at(k, row + j), SMALL) * (
+                    work.block_friction.at(k, i) * work.block_friction.at(k, i)
+                )
+                entry += shift
+            for m in range(j):
+                entry -= work.slip_P[row + m] * work.slip_P[other + m] * work.slip_pivot[m]
+            if i == j:
+                determinant = determinant * entry
+                least = ti.min(least, entry)
+                work.slip_pivot[i] = entry
+            else:
+                work.slip_P[row + j] = entry / work.slip_pivot[j]
+    fine = work.lanes.mask(determinant >= SMALL)
+    if n > 3:
+        fine = work.lanes.mask(least >= SMALL)
+    for c in range(n):
+        work.slip_v[c] = -work.slip_b[c]
+    _substitute(work, n)
+    return fine
+
+
+@ti.func
+def _substitute(work: ti.template(), n: ti.i32):
+    """Overwrite slip_v by the solution of L diag(pivot) L^T y = slip_v."""
+    for i in range(n):
+        row = i * (i + 1) // 2
+        for m in range(i):
+            work.slip_v[i] = work.slip_v[i] - work.slip_P[row + m] * work.slip_v[m]
+    for i in range(n):
+        work.slip_v[i] = work.slip_v[i] / work.slip_pivot[i]
+    for ii in range(n):
+        i = n - 1 - ii
+        for m in range(i):
+            work.slip_v[m] = work.slip_v[m] - work.slip_P[i * (i + 1) // 2 + m] * work.slip_v[i]
+
+
+@ti.func
+def _size_and_slope(work: ti.template(), n: ti.i32):
+    """v'v, and v' (A + shift)^-1 v = |L^-1 v|^2 over the pivots."""
+    size, slope = work.real(0.0), work.real(0.0)
+    for i in range(n):
+        row = i * (i + 1) // 2
+        value = work.slip_v[i]
+        size += value * value
+        for m in range(i):
+            value -= work.slip_P[row + m] * work.slip_w[m]
+        work.slip_w[i] = value
+        slope += value * value / work.slip_pivot[i]
+    return size, slope

@@ -1,0 +1,155 @@
+"""Rows of friction for `noslip`: their order, and what of A = J M^-1 J' they need.
+
+With M = L^T D L a row of A is J_i M^-1 J_j' = y_i D^-1 y_j', y = J L^-1. A row y has entries for the ancestors of its
+dofs alone, so that sums over rows are kept in u = sum of y' f, of nv numbers, and A itself is never made.
+"""
+
+import taichi as ti
+
+from ..collision.pairs_by_hand import pair_by_hand
+from .bodies import contact_axis
+
+
+@ti.func
+def order_contacts(model: ti.template(), work: ti.template()):
+    """Fill slip_order with the contact slots in MuJoCo's order: by both bodies, pairs by hand first, then by geoms."""
+    for k in range(work.tile_ncon[0]):
+        g1, g2 = work.con_geom1[k], work.con_geom2[k]
+        b1, b2 = model.geom_bodyid[g1], model.geom_bodyid[g2]
+        low, high = g1, g2
+        if b1 > b2:
+            low, high = g2, g1
+        pair = pair_by_hand(model, g1, g2)
+        bodies = ti.min(b1, b2) * model.nbody + ti.max(b1, b2)
+        geoms = low * model.ngeom + high
+        if pair >= 0:
+            geoms = pair - model.nhand
+        at = k
+        searching = 1
+        while at > 0 and searching == 1:  # slots of one pair of geoms stay as they are
+            other = work.slip_order[at - 1]
+            later = work.slip_bodies[other] > bodies
+            if work.slip_bodies[other] == bodies:
+                later = work.slip_geoms[other] > geoms
+            if later:
+                work.slip_order[at] = other
+                at -= 1
+            else:
+                searching = 0
+        work.slip_order[at] = k
+        work.slip_bodies[k] = bodies
+        work.slip_geoms[k] = geoms
+
+
+@ti.func
+def make_rows(model: ti.template(), work: ti.template()):
+    """slip_y and slip_A of every friction loss, and of the axes of friction of every contact."""
+    work.tile_slipdof[0] = 0
+    work.tile_slipy[0] = 0
+    for k in range(model.nequality, model.nequality + model.nfriction):
+        dof = work.block_dof[work.block_dofadr[k]]
+        _list_path(model, work, k, dof, -1)
+        _make_axis(work, k, 0, -1, dof)
+        _multiply_axes(work, k, 1)
+    for c in range(work.tile_ncon[0]):
+        k = work.tile_conadr[0] + c
+        i = model.body_lastdof[model.geom_bodyid[work.con_geom1[c]]]
+        j = model.body_lastdof[model.geom_bodyid[work.con_geom2[c]]]
+        if work.block_dim[k] > 1:
+            _list_path(model, work, k, i, j)
+            for axis in range(1, work.block_dim[k]):
+                _contact_column(model, work, c, axis, i, j)
+                _make_axis(work, k, axis - 1, c, -1)
+            _multiply_axes(work, k, work.block_dim[k] - 1)
+
+
+@ti.func
+def _list_path(model: ti.template(), work: ti.template(), k: ti.i32, i: ti.i32, j: ti.i32):
+    """Dofs i and j of block k and all their ancestors, in descending order; -1: none."""
+    first = work.tile_slipdof[0]
+    count, a, b = 0, i, j
+    while a >= 0 or b >= 0:
+        dof = ti.max(a, b)
+        work.slip_dof[first + count] = dof
+        work.slip_column[dof] = work.real(0.0)
+        count += 1
+        if a == dof:
+            a = model.dof_parentid[a]
+        if b == dof:
+            b = model.dof_parentid[b]
+    work.slip_dofadr[k] = first
+    work.slip_dofnum[k] = count
+    work.slip_yadr[k] = work.tile_slipy[0]
+    work.tile_slipdof[0] = first + count
+
+
+@ti.func
+def _contact_column(model: ti.template(), work: ti.template(), c: ti.i32, axis: ti.i32, i: ti.i32, j: ti.i32):
+    """Row of the Jacobian of an axis of contact slot c, in slip_column."""
+    a, b = i, j
+    while a >= 0 or b >= 0:
+        dof = ti.max(a, b)
+        sign = 0.0
+        if b == dof:
+            sign += 1.0
+            b = model.dof_parentid[b]
+        if a == dof:
+            sign -= 1.0
+            a = model.dof_parentid[a]
+        arm = work.con_pos[c] - work.subtree_com[model.body_rootid[model.dof_bodyid[dof]]]
+        work.slip_column[dof] = contact_axis(work, c, axis, work.cdof[dof], arm) * sign
+
+
+@ti.func
+def _make_axis(work: ti.template(), k: ti.i32, a: ti.i32, slot: ti.i32, dof: ti.i32):
+    """Axis a of slip_y of block k, from slip_column; of a friction loss, whose slot is -1, from 1 at its dof."""
+    first, count, address = work.slip_dofadr[k], work.slip_dofnum[k], work.tile_slipy[0]
+    if slot < 0:
+        work.slip_column[dof] = work.real(1.0)
+    for e in range(count):
+        i = work.slip_dof[first + e]
+        value = work.slip_column[i]
+        work.slip_y[address + e] = value
+        work.slip_column[i] = work.real(0.0)
+        start = work.M_pattern.start(i)
+        for p in range(1, work.M_pattern.count[i]):
+            j = work.M_pattern.column(start, p)
+            work.slip_column[j] = work.slip_column[j] - work.L[start + p] * value
+    work.tile_slipy[0] = address + count
+
+
+@ti.func
+def _multiply_axes(work: ti.template(), k: ti.i32, axes: ti.i32):
+    """slip_A of block k: products of its axes, by rows up to the diagonal."""
+    first, count, address = work.slip_dofadr[k], work.slip_dofnum[k], work.slip_yadr[k]
+    place = 0
+    for a in range(axes):
+        for b in range(a + 1):
+            total = work.real(0.0)
+            for e in range(count):
+                weight = work.D_inv[work.slip_dof[first + e]]
+                total += work.slip_y[address + a * count + e] * work.slip_y[address + b * count + e] * weight
+            work.slip_A.at(k, place)._assign(total)
+            place += 1
+
+
+@ti.func
+def residual(work: ti.template(), k: ti.i32, a: ti.i32, jar: ti.template()):
+    """J qacc - aref of axis a of block k under the forces of now; `jar` is that where the solver ended."""
+    first, count = work.slip_dofadr[k], work.slip_dofnum[k]
+    address = work.slip_yadr[k] + a * count
+    total = work.real(0.0) + jar
+    for e in range(count):
+        i = work.slip_dof[first + e]
+        total += work.slip_y[address + e] * (work.slip_u[i] * work.D_inv[i])
+    return total
+
+
+@ti.func
+def push(work: ti.template(), k: ti.i32, a: ti.i32, change: ti.template()):
+    """Add a change of the force on axis a of block k to slip_u."""
+    first, count = work.slip_dofadr[k], work.slip_dofnum[k]
+    address = work.slip_yadr[k] + a * count
+    for e in range(count):
+        i = work.slip_dof[first + e]
+        work.slip_u[i] = work.slip_u[i] + work.slip_y[address + e] * change

@@ -1,0 +1,157 @@
+"""Derivative of qfrc_bias by the velocities: of Coriolis, centrifugal and gyroscopic forces (mjd_rne_vel).
+
+Let dof j move the bodies that dof x and all below it move. Its unit velocity changes their force by that of three
+parts (Echeandia and Wensing 2021, "Numerical methods to compute the Coriolis matrix", with moments about the centre of
+mass of the subtree): with w the axis of rotation of dof j, P the momentum of the subtree and T its turning tensor,
+
+    force 2 w x P + m a,    torque T w + I alpha,    T = sum of 2 [omega] I_b - tr(I_b) [omega] + 2 m_b ((r.v) 1 - v r')
+
+over the subtree's bodies b: inertia I_b about their own centre, which is r from the subtree's and moves at v. (alpha,
+a) is the motion that a fixed velocity of the joint's frames turns dof j into, (v- + v+) x S_j with the velocity before
+the joint and behind it. All dofs of a ball count as one joint, and those of a free joint as two, as MuJoCo has it.
+"""
+
+import taichi as ti
+
+from ..kinematics.forward import BALL, FREE
+from ..math import Mat3, Motion, Vec3
+
+
+@ti.func
+def prepare_bias_slopes(model: ti.template(), work: ti.template()):
+    """Set subtree_momentum, subtree_turning and dof_bend."""
+    for b in range(1, model.nbody):
+        _own_part(model, work, b)
+        _bend(model, work, b)
+    for k in range(1, model.nbody):
+        b = model.nbody - k
+        parent = model.body_parentid[b]
+        if parent > 0:
+            momentum = work.subtree_momentum[b]
+            arm = work.com_offset[b] - work.com_offset[parent]
+            _add_turning(work, parent, _turning(work, b), arm, momentum)
+            work.subtree_momentum.put(parent, work.subtree_momentum[parent] + momentum)
+
+
+@ti.func
+def _own_part(model: ti.template(), work: ti.template(), b: ti.i32):
+    """Momentum and turning tensor of body b alone, about the centre of mass of its subtree."""
+    motion = work.cvel.rounded[b]
+    omega = motion.rot
+    from_root = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]
+    momentum = (motion.lin + omega.cross(from_root)) * model.body_mass[b]
+    inertia = work.own_inertia.symmetric(b)
+    trace = inertia.xx + inertia.yy + inertia.zz
+    zero, one = work.real(0.0), work.real(1.0)
+    x, y, z = Vec3(one, zero, zero), Vec3(zero, one, zero), Vec3(zero, zero, one)
+    work.subtree_momentum.put(b, momentum)
+    tensor = Mat3(
+        _turn(inertia, omega, trace, x),
+        _turn(inertia, omega, trace, y),
+        _turn(inertia, omega, trace, z),
+    )
+    none = Vec3(zero, zero, zero)
+    work.subtree_turning.put(b, Mat3(none, none, none))
+    _add_turning(work, b, tensor, work.inertial_offset[b] - work.com_offset[b], momentum)
+
+
+@ti.func
+def _turn(inertia: ti.template(), omega: ti.template(), trace: ti.template(), axis: ti.template()):
+    return omega.cross(inertia.times(axis)) * 2.0 - omega.cross(axis) * trace
+
+
+@ti.func
+def _turning(work: ti.template(), b: ti.i32):
+    """The turning tensor of body b's subtree, by columns."""
+    t = work.subtree_turning
+    return Mat3(
+        Vec3(t.at(b, 0), t.at(b, 1), t.at(b, 2)),
+        Vec3(t.at(b, 3), t.at(b, 4), t.at(b, 5)),
+        Vec3(t.at(b, 6), t.at(b, 7), t.at(b, 8)),
+    )
+
+
+@ti.func
+def _add_turning(work: ti.template(), b: ti.i32, tensor: ti.template(), arm: ti.template(), momentum: ti.template()):
+    """Add a tensor about the point that is `arm` (m) from where body b has its own."""
+    before = _turning(work, b)
+    across = arm.dot(momentum) * 2.0
+    for c in ti.static(range(3)):
+        column = before.parts()[c] + tensor.parts()[c] - momentum * (arm.parts()[c] * 2.0)
+        for r in ti.static(range(3)):
+            along = column.parts()[r] + across if ti.static(r == c) else column.parts()[r]
+            work.subtree_turning.at(b, 3 * c + r)._assign(along)
+
+
+@ti.func
+def _bend(model: ti.template(), work: ti.template(), b: ti.i32):
+    """dof_bend of the dofs of body b: alpha, and a at the joint's anchor."""
+    velocity = work.cvel.rounded[model.body_parentid[b]]
+    center = work.com_offset[model.body_rootid[b]]
+    zero = work.real(0.0)
+    for j in range(model.body_jntadr[b], model.body_jntadr[b] + model.body_jntnum[b]):
+        kind = model.jnt_type[j]
+        parts, count = 1, 1
+        if kind == FREE:
+            parts = 2
+        if kind <= BALL:
+            count = 3
+        for part in range(parts):
+            first = model.jnt_dofadr[j] + 3 * part
+            behind = velocity.copy()
+            for i in range(first, first + count):
+                behind = behind + work.cdof[i] * work.qvel[i]
+            both = velocity + behind
+            speed = both.lin + both.rot.cross(work.anchor_offset[j] - center)
+            for i in range(first, first + count):
+                if model.dof_is_rotation[i] == 1:
+                    axis = work.cdof[i].rot
+                    work.dof_bend.put(i, Motion(both.rot.cross(axis), speed.cross(axis)))
+                else:
+                    work.dof_bend.put(i, Motion(Vec3(zero, zero, zero), both.rot.cross(work.cdof[i].lin)))
+            velocity = behind
+
+
+@ti.func
+def bias_slopes_of(model: ti.template(), work: ti.template(), x: ti.i32):
+    """What `bias_slope` needs of dof x.
+
+    Returns:
+        (wrench, momentum, response): the change of force and torque of the bodies that x moves by the velocity of x;
+        their momentum when x moves at unit speed, `Motion` about their centre of mass; and what of x meets a rotation.
+    """
+    b = model.dof_bodyid[x]
+    com, mass, inertia = work.com_offset[b], model.body_subtreemass[b], work.subtree_inertia.symmetric(b)
+    momentum, tensor = work.subtree_momentum[b], _turning(work, b)
+    axis, slide = work.cdof[x].rot, work.cdof[x].lin
+    arm = com - work.anchor_offset[model.dof_jntid[x]]
+    if model.dof_is_rotation[x] == 1:
+        slide = axis.cross(arm)
+    bend = work.dof_bend[x]
+    force = axis.cross(momentum) * 2.0 + (bend.lin + bend.rot.cross(arm)) * mass
+    torque = tensor.times(axis) + inertia.times(bend.rot)
+    response = tensor.transpose_times(axis) + momentum.cross(slide) * 2.0
+    return Motion(torque, force), Motion(inertia.times(axis), slide * mass), response
+
+
+@ti.func
+def bias_slope(
+    model: ti.template(),
+    work: ti.template(),
+    x: ti.i32,
+    y: ti.i32,
+    wrench: ti.template(),
+    momentum: ti.template(),
+    response: ti.template(),
+):
+    """(d bias_x / d qvel_y, d bias_y / d qvel_x) of dof x and its ancestor y, or itself."""
+    arm = work.com_offset[model.dof_bodyid[x]] - work.anchor_offset[model.dof_jntid[y]]
+    bend, axis = work.dof_bend[y], work.cdof[y].rot
+    of_x = bend.rot.dot(momentum.rot) + momentum.lin.dot(bend.lin + bend.rot.cross(arm))
+    of_y = work.real(0.0)
+    if model.dof_is_rotation[y] == 1:
+        of_x += axis.dot(response)
+        of_y = axis.dot(wrench.rot + arm.cross(wrench.lin))
+    else:
+        of_y = work.cdof[y].lin.dot(wrench.lin)
+    return of_x, of_y

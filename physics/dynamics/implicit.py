@@ -1,0 +1,112 @@
+"""The integrator `implicit`: all forces that are not the constraints' are taken at the velocities at the step's end.
+
+MuJoCo documentation, Computation: Numerical integration. With D = d(qfrc_passive + qfrc_actuator - qfrc_bias) / d qvel,
+(nv, nv) in N s/m or N m s/rad, M - dt D replaces M. It is not symmetric, and has entries for every dof with itself, its
+ancestors and its descendants: `tree_lu`. The unknown is drive_qacc - qacc, so that drive_qacc keeps the digits that
+qacc has: (M - dt D) (drive_qacc - qacc) = dt D qacc.
+
+Whoever adds a force that depends on velocities says so in `_force_slopes`, with a call of `add_slope` for every entry
+of D; entries between dofs of which neither is an ancestor of the other do not count, in MuJoCo either.
+"""
+
+import taichi as ti
+
+from ..kinematics.forward import BALL, FREE
+from .bias_slopes import bias_slope, bias_slopes_of, prepare_bias_slopes
+from .dof_control import has_controls
+from .tendon_forces import damping_slope, entry_of
+from .tree_lu import factor_unsymmetric, solve_unsymmetric
+
+
+@ti.func
+def implicit_change(model: ti.template(), work: ti.template(), dt: ti.template()):
+    """Set drive_qacc to drive_qacc - qacc."""
+    for e in range(model.nM):
+        work.L[e] = work.M[e]
+        work.U[e] = work.M[e]
+    for i in range(model.nv):
+        work.drive_qacc[i] = work.real(0.0)
+    _force_slopes(model, work, dt)
+    _bias_slopes(model, work, dt)
+    factor_unsymmetric(model.nv, work.M_pattern, work.L, work.U, work.D_inv)
+    solve_unsymmetric(model.nv, work.M_pattern, work.L, work.U, work.D_inv, work.drive_qacc)
+
+
+@ti.func
+def add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
+    """Add `slope` to dt D_ij: row i the force, column j the velocity.
+
+    Args:
+        work: the scratch.
+        i: a dof.
+        j: itself, an ancestor or a descendant of it. A symmetric part of D needs both calls, (i, j) and (j, i).
+        slope: dt times the derivative of the force on i by the velocity of j (kg or kg m^2).
+    """
+    if i >= j:
+        entry = work.M_pattern.address(work.M_pattern.end(i), j)
+        work.L[entry] = work.L[entry] - slope
+    else:
+        entry = work.M_pattern.address(work.M_pattern.end(j), i)
+        work.U[entry] = work.U[entry] - slope
+    work.drive_qacc[i] = work.drive_qacc[i] + slope * work.qacc[j]
+
+
+@ti.func
+def _force_slopes(model: ti.template(), work: ti.template(), dt: ti.template()):
+    """Damping of dofs and tendons, controls of dofs, and actuators."""
+    for i in range(model.nv):
+        add_slope(work, i, i, work.real(model.dof_damping[i] * -dt))
+    if has_controls(model, work):
+        for i in range(model.nv):
+            add_slope(work, i, i, work.dof_slope[i] * dt)
+    if ti.static(model.has.tendons):
+        for t in range(model.ntendon):
+            _add_tendon(model, work, t, damping_slope(model, work, t) * -dt)
+    for u in range(model.nu):
+        if model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0)):
+            dof, kind = model.actuator_dofadr[u], model.actuator_type[u]
+            slope = work.actuator_slope[u] * dt
+            if kind > BALL:
+                gear = model.actuator_gear.at(u, 0)
+                slope = slope * (gear * gear)
+                if ti.static(model.has.tendons):
+                    if model.actuator_tendon[u] >= 0:
+                        _add_tendon(model, work, model.actuator_tendon[u], slope)
+                    else:
+                        add_slope(work, dof, dof, slope)
+                else:
+                    add_slope(work, dof, dof, slope)
+            else:
+                if ti.static(model.has.ball_joints):
+                    count = 6 if kind == FREE else 3
+                    for entry in range(count * count):
+                        a, b = entry // count, entry % count
+                        add_slope(work, dof + a, dof + b, slope * (work.moment[u, a] * work.moment[u, b]))
+
+
+@ti.func
+def _add_tendon(model: ti.template(), work: ti.template(), t: ti.i32, slope: ti.template()):
+    """Add J' slope J of a tendon, as far as there are entries."""
+    first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
+    for e in range(first, end):
+        for f in range(first, end):
+            i, j = model.tendon_dof[e], model.tendon_dof[f]
+            if entry_of(work, ti.max(i, j), ti.min(i, j)) >= 0:
+                add_slope(work, i, j, slope * (work.ten_J[e] * work.ten_J[f]))
+
+
+@ti.func
+def _bias_slopes(model: ti.template(), work: ti.template(), dt: ti.template()):
+    """Coriolis, centrifugal and gyroscopic forces, which are on the other side of the equation."""
+    prepare_bias_slopes(model, work)
+    for x in range(model.nv):
+        wrench, momentum, response = bias_slopes_of(model, work, x)
+        start = work.M_pattern.start(x)
+        for p in range(work.M_pattern.count[x]):
+            y = work.M_pattern.column(start, p)
+            of_x, of_y = bias_slope(model, work, x, y, wrench, momentum, response)
+            work.L[start + p] = work.L[start + p] + of_x * dt
+            work.drive_qacc[x] = work.drive_qacc[x] - of_x * dt * work.qacc[y]
+            if p > 0:
+                work.U[start + p] = work.U[start + p] + of_y * dt
+                work.drive_qacc[y] = work.drive_qacc[y] - of_y * dt * work.qacc[x]
