@@ -130,7 +130,7 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
 def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.template()):
     """L -= dt moment' (d force / d velocity) moment, for every actuator with a slope."""
     for u in range(model.nu):
-        if model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0)):
+        if _has_slope(model, work, u):
             dof = model.actuator_dofadr[u]
             slope = work.actuator_slope[u] * dt
             if model.actuator_type[u] > BALL:
@@ -148,6 +148,15 @@ def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.templa
                     for a in range(count):
                         for b in range(a + 1):
                             _add_slope(work, dof + a, dof + b, slope * (work.moment[u, a] * work.moment[u, b]))
+
+
+@ti.func
+def _has_slope(model: ti.template(), work: ti.template(), u: ti.i32):
+    """Whether the force of an actuator may depend on its velocity."""
+    found = model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0))
+    if ti.static(model.has.activation):
+        found = found or model.actuator_muscle[u] % 2 == 1
+    return found
 
 
 @ti.func

@@ -11,6 +11,7 @@ from .constraint.contacts import contact_blocks
 from .constraint.equality import equality_blocks
 from .constraint.friction_loss import friction_blocks
 from .constraint.limits import limit_blocks
+from .dynamics.activation import advance_activations
 from .dynamics.actuation import actuation
 from .dynamics.body_forces import applied_force, gravity_compensation
 from .dynamics.mass_matrix import mass_matrix
@@ -86,6 +87,8 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti
                 fraction = runge_kutta_stage(model, work, stage, dt)
             else:
                 implicit_acceleration(model, work, dt)
+            if ti.static(model.has.activation):
+                advance_activations(model, work, stage, stages, dt * fraction)
             advance(model, work, dt * fraction, ti.cast(stage == stages - 1, ti.i32))
             if stage == stages - 1:
                 hold_faulty(model, work)

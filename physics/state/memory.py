@@ -11,6 +11,7 @@ STATE: tuple[Field, ...] = (
     _F("qpos", ("nq",), 1, "m or rad", "generalised coordinates"),
     _F("qvel", ("nv",), 1, "m/s or rad/s", "generalised velocities"),
     _F("qacc_warmstart", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration at which the solver may start"),
+    _F("act", ("na",), 1, "", "activations of actuators"),
 )
 """Quantities that a step moves."""
 INPUTS: tuple[Field, ...] = (
@@ -32,6 +33,7 @@ EVALUATION: tuple[Field, ...] = (
     _F("eval_qpos", ("nq",), 1, "m or rad", "coordinates of the last evaluation"),
     _F("eval_qvel", ("nv",), 1, "m/s or rad/s", "velocities of the last evaluation"),
     _F("eval_warm", ("nv",), 1, "m/s^2 or rad/s^2", "qacc_warmstart of the last evaluation"),
+    _F("eval_act", ("na",), 1, "", "activations of the last evaluation"),
     _F("eval_ctrl", ("nu",), 1, "", "controls of the last evaluation"),
     _F("eval_mocap_pos", ("nmocap",), 3, "m", "mocap_pos of the last evaluation"),
     _F("eval_mocap_quat", ("nmocap",), 4, "", "mocap_quat of the last evaluation"),
