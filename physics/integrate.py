@@ -5,6 +5,7 @@ All of them end in `advance`: velocities by an acceleration, then positions by a
 
 import taichi as ti
 
+from .dynamics.actuation import has_slope
 from .dynamics.dof_control import has_controls
 from .dynamics.free_body import free_body_acceleration
 from .dynamics.implicit import implicit_change
@@ -148,7 +149,7 @@ def _symmetric_acceleration(model: ti.template(), work: ti.template(), dt: ti.te
 def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.template()):
     """L -= dt moment' (d force / d velocity) moment, for every actuator with a slope."""
     for u in range(model.nu):
-        if model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0)):
+        if has_slope(model, work, u):
             dof = model.actuator_dofadr[u]
             slope = work.actuator_slope[u] * dt
             if model.actuator_type[u] > BALL:

@@ -88,6 +88,11 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         return self._driver.read("qvel")
 
     @property
+    def act(self) -> torch.Tensor:
+        """Activations of actuators (num_envs, na)."""
+        return self._driver.read("act")
+
+    @property
     def qacc_warmstart(self) -> torch.Tensor:
         """Acceleration at which the constraint solver starts (num_envs, nv)."""
         return self._driver.read("qacc_warmstart")
@@ -124,7 +129,7 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         """`qpos` and `qvel` side by side (num_envs, nq + nv); the environments of a column lie together in memory."""
         return self._driver.coordinates()
 
-    def set_state(self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None) -> None:
+    def set_state(self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None, act: Any = None) -> None:
         """Write coordinates and velocities, forget the warm start and any fault of these environments.
 
         In single precision a state is more than `qpos` and `qvel` show (`docs/fields.md`, qpos_rest): what is written
@@ -136,6 +141,7 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
             qpos: (n, nq), n being num_envs or the number of `envs_idx`; None leaves them as they are.
             qvel: (n, nv), likewise.
             envs_idx: indices of environments; None for all.
+            act: (n, na), activations, likewise.
 
         Raises:
             ValueError: for a wrong shape, naming what was expected.
@@ -149,6 +155,8 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
                 self._driver.write(name, self._rows_of(name, value, count, width), index)
                 self._driver.write(f"{name}_rest", zero, index)
         self._wake_moved(before, index)
+        if act is not None:
+            self._driver.write("act", self._rows_of("act", act, count, int(self.model.mj.na)), index)
         self._driver.write("qacc_warmstart", zero, index)
         self._driver.clear_faults(index)
         self.edits += 1

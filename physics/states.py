@@ -22,7 +22,7 @@ _BITS = {
     )
 }
 _KEPT = {name: name for name in ("qpos", "qvel", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")}
-_KEPT |= {"warmstart": "qacc_warmstart", "eq_active": "eq_active"}
+_KEPT |= {"act": "act", "warmstart": "qacc_warmstart", "eq_active": "eq_active"}
 """Parts of a state vector that lie in memory, under these names."""
 _ROUNDED = ("qpos", "qvel")
 """Those whose rounding is kept in a field of its own."""
@@ -62,7 +62,7 @@ class SolverStates(SolverSleep):
         """
         mj, number = self.model.mj, self._key(key)
         self.reset(envs_idx, mj.key_qpos[number], mj.key_qvel[number])
-        parts = {"ctrl": mj.key_ctrl, "mocap_pos": mj.key_mpos, "mocap_quat": mj.key_mquat}
+        parts = {"act": mj.key_act, "ctrl": mj.key_ctrl, "mocap_pos": mj.key_mpos, "mocap_quat": mj.key_mquat}
         values = [np.ravel(parts[name][number]) for name in parts]
         spec = sum(_BITS[name] for name in (*parts, "time"))
         self.set_mj_state(np.concatenate([mj.key_time[number : number + 1], *values]), spec, envs_idx)

@@ -12,6 +12,7 @@ from .constraint.friction_loss import friction_blocks
 from .constraint.limits import limit_blocks
 from .constraint.noslip import noslip
 from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_blocks, wake_disturbed, wake_tied
+from .dynamics.activation import advance_activations
 from .dynamics.actuation import actuation
 from .dynamics.adhesion import adhesive_force
 from .dynamics.body_forces import applied_force, gravity_compensation
@@ -96,6 +97,8 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti
                 fraction = runge_kutta_stage(model, work, stage, dt)
             else:
                 implicit_acceleration(model, work, dt)
+            if ti.static(model.has.activation):
+                advance_activations(model, work, stage, stages, dt * fraction)
             if ti.static(model.has.sleeping):
                 if stage == stages - 1:
                     fall_asleep(model, work)

@@ -1,10 +1,14 @@
-"""Actuators on joints and tendons: force = gain(length, velocity) * ctrl + bias(length, velocity)."""
+"""Actuators on joints and tendons: force = gain(length, velocity) * control + bias(length, velocity).
+
+Of an actuator with an activation (`activation`) that takes the control's place.
+"""
 
 import taichi as ti
 
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3
 from ..math.quaternion import rotation_vector
+from .activation import activate, muscle_bias, muscle_gain
 from .body_forces import limit_joint_forces
 from .dof_control import dof_control
 from .tendon_forces import pull, share_of_force, sum_actuators
@@ -15,30 +19,50 @@ TENDON = 4
 
 @ti.func
 def actuation(model: ti.template(), work: ti.template()):
-    """actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
+    """act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
+    if ti.static(model.has.activation):
+        for a in range(model.na):
+            work.act_dot[a] = work.real(0.0)
     for i in range(model.nv):
         work.qfrc_actuator[i] = work.real(0.0)
     for u in range(model.nu):
-        length = work.real(0.0)
-        velocity = work.real(0.0)
-        dof = model.actuator_dofadr[u]
-        if model.actuator_type[u] == TENDON:
+        length, velocity = work.real(0.0), work.real(0.0)
+        kind = model.actuator_type[u]
+        if kind == TENDON:
             if ti.static(model.has.tendons):
                 t, gear = model.actuator_tendon[u], model.actuator_gear.at(u, 0)
-                _unlimited_force(model, work, u, work.ten_length[t] * gear, work.ten_velocity[t] * gear)
-        elif model.actuator_type[u] > BALL:
-            gear = model.actuator_gear.at(u, 0)
-            length = work.qpos[model.actuator_qposadr[u]] * gear
-            velocity = work.qvel[dof] * gear
-            _scalar_force(model, work, u, length, velocity)
-            work.qfrc_actuator[dof] = work.qfrc_actuator[dof] + work.actuator_force[u] * gear
+                length = work.ten_length[t] * gear
+                velocity = work.ten_velocity[t] * gear
+        elif kind > BALL:
+            length = work.qpos[model.actuator_qposadr[u]] * model.actuator_gear.at(u, 0)
+            velocity = work.qvel[model.actuator_dofadr[u]] * model.actuator_gear.at(u, 0)
         else:
             if ti.static(model.has.ball_joints):
-                _wrench(model, work, u)
+                length, velocity = _turning(model, work, u)
+        _unlimited_force(model, work, u, length, velocity)
+        if kind != TENDON:
+            _limit_force(model, work, u)
+            _push_joint(model, work, u)
     dof_control(model, work)
     if ti.static(model.has.tendons):
         _pull_tendons(model, work)
     limit_joint_forces(model, work)
+
+
+@ti.func
+def _push_joint(model: ti.template(), work: ti.template(), u: ti.i32):
+    """qfrc_actuator += moment' force of an actuator on a joint."""
+    dof = model.actuator_dofadr[u]
+    if model.actuator_type[u] > BALL:
+        push = work.actuator_force[u] * model.actuator_gear.at(u, 0)
+        work.qfrc_actuator[dof] = work.qfrc_actuator[dof] + push
+    else:
+        if ti.static(model.has.ball_joints):
+            count = 6
+            if model.actuator_type[u] == BALL:
+                count = 3
+            for c in range(count):
+                work.qfrc_actuator[dof + c] = work.qfrc_actuator[dof + c] + work.actuator_force[u] * work.moment[u, c]
 
 
 @ti.func
@@ -56,12 +80,6 @@ def _pull_tendons(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def _scalar_force(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()):
-    _unlimited_force(model, work, u, length, velocity)
-    _limit_force(model, work, u)
-
-
-@ti.func
 def _limit_force(model: ti.template(), work: ti.template(), u: ti.i32):
     """Keep actuator_force in its range, where alone it has a slope."""
     low, high, force = model.actuator_forcerange.at(u, 0), model.actuator_forcerange.at(u, 1), work.actuator_force[u]
@@ -76,6 +94,9 @@ def _unlimited_force(
 ):
     """actuator_force and actuator_slope where no range limits them."""
     clamped = ti.min(ti.max(work.ctrl[u], model.actuator_ctrlrange.at(u, 0)), model.actuator_ctrlrange.at(u, 1))
+    if ti.static(model.has.activation):
+        if model.actuator_actadr[u] >= 0:
+            clamped = activate(model, work, u, clamped, length)
     control = clamped
     period = model.actuator_period[u]
     if model.some(work.lanes, period > 0.0):
@@ -86,13 +107,34 @@ def _unlimited_force(
     gain0, gain1, gain2 = model.actuator_gain.at(u, 0), model.actuator_gain.at(u, 1), model.actuator_gain.at(u, 2)
     bias0, bias1, bias2 = model.actuator_bias.at(u, 0), model.actuator_bias.at(u, 1), model.actuator_bias.at(u, 2)
     force = (length * gain1 + velocity * gain2 + gain0) * control + (length * bias1 + velocity * bias2 + bias0)
+    slope = clamped * gain2 + bias2
+    if ti.static(model.has.activation):
+        muscle = model.actuator_muscle[u]
+        if muscle % 2 == 1:
+            gain, gain_slope = muscle_gain(model, work, u, length, velocity)
+            force += gain * control
+            slope += gain_slope * clamped
+        if muscle >= 2:
+            force += muscle_bias(model, work, u, length)
     work.actuator_force[u] = force
-    work.actuator_slope[u] = clamped * gain2 + bias2
+    work.actuator_slope[u] = slope
 
 
 @ti.func
-def _wrench(model: ti.template(), work: ti.template(), u: ti.i32):
-    """An actuator on a ball joint (3 gears) or a free joint (6): the gears are a torque or a force and torque."""
+def has_slope(model: ti.template(), work: ti.template(), u: ti.i32):
+    """Whether the force of an actuator may depend on its velocity."""
+    found = model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0))
+    if ti.static(model.has.activation):
+        found = found or model.actuator_muscle[u] % 2 == 1
+    return found
+
+
+@ti.func
+def _turning(model: ti.template(), work: ti.template(), u: ti.i32):
+    """Length and velocity of an actuator on a ball joint (3 gears) or a free joint (6), and its moment.
+
+    The gears are a torque, or a force and torque.
+    """
     dof = model.actuator_dofadr[u]
     q = model.actuator_qposadr[u]
     zero = work.real(0.0)
@@ -114,16 +156,11 @@ def _wrench(model: ti.template(), work: ti.template(), u: ti.i32):
     else:
         length = rotation_vector(work.lanes, quat).dot(turn_axis)
     velocity += work.qvel[dof] * turn_axis.x + work.qvel[dof + 1] * turn_axis.y + work.qvel[dof + 2] * turn_axis.z
-    _scalar_force(model, work, u, length, velocity)
-    count = 6
     if model.actuator_type[u] == BALL:
-        count = 3
         force_axis = turn_axis
     _set_moment(work, u, 0, force_axis)
     _set_moment(work, u, 3, turn_axis)
-    dof = model.actuator_dofadr[u]
-    for c in range(count):
-        work.qfrc_actuator[dof + c] = work.qfrc_actuator[dof + c] + work.actuator_force[u] * work.moment[u, c]
+    return length, velocity
 
 
 @ti.func

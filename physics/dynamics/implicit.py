@@ -12,6 +12,7 @@ of D; entries between dofs of which neither is an ancestor of the other do not c
 import taichi as ti
 
 from ..kinematics.forward import BALL, FREE
+from .actuation import has_slope
 from .bias_slopes import bias_slope, bias_slopes_of, prepare_bias_slopes
 from .dof_control import has_controls
 from .tendon_forces import damping_slope, entry_of
@@ -63,7 +64,7 @@ def _force_slopes(model: ti.template(), work: ti.template(), dt: ti.template()):
         for t in range(model.ntendon):
             _add_tendon(model, work, t, damping_slope(model, work, t) * -dt)
     for u in range(model.nu):
-        if model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0)):
+        if has_slope(model, work, u):
             dof, kind = model.actuator_dofadr[u], model.actuator_type[u]
             slope = work.actuator_slope[u] * dt
             if kind > BALL:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from .activations import has_activations
 from .model import Model
 from .pair_table import PAIR_TABLE
 from .pairs import repeated_by_hand
@@ -44,6 +45,7 @@ class Features:
         spatial_tendons: some run from site to site.
         wrapping: some run around geoms.
         tendon_armature: some have inertia of their own.
+        activation: actuators have activations, or are muscles.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -70,6 +72,7 @@ class Features:
     spatial_tendons: bool = False
     wrapping: bool = False
     tendon_armature: bool = False
+    activation: bool = False
     elliptic: bool = False
     mpr: bool = False
     tilts: bool = False
@@ -104,6 +107,7 @@ class Features:
             sweep=model.sizes["nsweep"] > 0,
             gravcomp=has_gravity_compensation(model),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
+            activation=has_activations(model.mj),
             elliptic=has_elliptic_cones(model),
             friction_loss=model.sizes["nfriction"] > 0,
             equality=model.sizes["nequality"] > 0,

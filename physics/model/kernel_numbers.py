@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 import mujoco
 import numpy as np
 
+from .activations import ACTIVATION_RULES, GAIN_MUSCLE
 from .equalities import EQUALITY_RULES
 from .fields import PRECISE
 from .solver_params import impedance_params
@@ -132,12 +133,13 @@ def _active(mjm: mujoco.MjModel) -> float:
 def _gain(mjm: mujoco.MjModel, gainprm: np.ndarray) -> np.ndarray:
     gain = gainprm[:, : mjm.nu, :3].copy()
     gain[:, mjm.actuator_gaintype[: mjm.nu] == int(mujoco.mjtGain.mjGAIN_FIXED), 1:] = 0.0
+    gain[:, mjm.actuator_gaintype[: mjm.nu] == GAIN_MUSCLE] = 0.0
     return gain * _active(mjm)
 
 
 def _bias(mjm: mujoco.MjModel, biasprm: np.ndarray) -> np.ndarray:
     bias = biasprm[:, : mjm.nu, :3].copy()
-    bias[:, mjm.actuator_biastype[: mjm.nu] == int(mujoco.mjtBias.mjBIAS_NONE)] = 0.0
+    bias[:, mjm.actuator_biastype[: mjm.nu] != int(mujoco.mjtBias.mjBIAS_AFFINE)] = 0.0
     return bias * _active(mjm)
 
 
@@ -277,6 +279,7 @@ RULES: dict[str, Rule] = {
     "friction_loss": (("dof_frictionloss", "tendon_frictionloss"), _friction_loss),
     "friction_D": (("dof_solimp", "dof_invweight0", "tendon_solimp_fri", "tendon_invweight0"), _friction_stiffness),
     "friction_damping": (("dof_solref", "dof_solimp", "tendon_solref_fri", "tendon_solimp_fri"), _friction_damping),
+    **ACTIVATION_RULES,
     **EQUALITY_RULES,
     **TENDON_RULES,
 }

@@ -26,7 +26,7 @@ def _rows(role: str, names: str) -> dict[str, str]:
 MODEL: dict[str, str] = {
     # sizes and flags
     **_rows(READ, "nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
-    **_rows(JUDGED, "nactuator nout na nflex npair ntendon nplastic nhistory"),
+    **_rows(JUDGED, "nactuator nout nflex npair ntendon nplastic nhistory"),
     **_rows(DERIVED, "flg_surfacevel flg_adhesion"),
     **_rows(
         DERIVED, "nbvh nbvhstatic nbvhdynamic noct ntree nM nB nC nD nexclude nJten nwrap nJmom nemax njmax nconmax"
@@ -97,10 +97,11 @@ MODEL: dict[str, str] = {
     **_rows(READ, "actuator_ctrllimited actuator_ctrlrange actuator_gear"),
     **_rows(JUDGED, "actuator_trntype actuator_dyntype actuator_gaintype actuator_biastype actuator_delay"),
     **_rows(JUDGED, "actuator_damping actuator_dampingpoly actuator_armature actuator_plugin actuator_group"),
-    **_rows(DERIVED, "actuator_ctrladr actuator_ctrlnum actuator_outadr actuator_outnum actuator_acc0"),
+    **_rows(DERIVED, "actuator_ctrladr actuator_ctrlnum actuator_outadr actuator_outnum"),
     **_rows(DERIVED, "actuator_length0"),
-    **_rows(IDLE, "actuator_ctrlspec actuator_actadr actuator_actnum actuator_cranklength actuator_dynprm"),
-    **_rows(IDLE, "actuator_actlimited actuator_actrange actuator_actearly actuator_lengthrange"),
+    **_rows(IDLE, "actuator_ctrlspec actuator_actnum actuator_cranklength"),
+    **_rows(READ, "na actuator_actadr actuator_dynprm actuator_acc0"),
+    **_rows(READ, "actuator_actlimited actuator_actrange actuator_actearly actuator_lengthrange"),
     **_rows(DATA, "actuator_user actuator_history actuator_historyadr"),
     # what only reports or stores
     **_rows(DATA, "sensor_* numeric_* text_* tuple_* key_* name_*adr names names_map paths"),

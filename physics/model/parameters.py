@@ -97,6 +97,7 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("actuator_biasprm"),
         Parameter("actuator_ctrlrange", ordered=True),
         Parameter("actuator_forcerange", ordered=True),
+        Parameter("actuator_actrange", ordered=True),
     )
 }
 """The parameters that `set_parameters` takes, by MuJoCo's name."""

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 from mujoco import MjModel
 
+from .activations import BIAS_MUSCLE, DYNAMICS, GAIN_MUSCLE
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import possible_pairs, repeated_with_another_reach
@@ -170,9 +171,9 @@ GEOM = [
 ACTUATOR = [
     *_actuator_types("trntype", "transmission", "mjTRN_", mujoco.mjtTrn, {0, 1, TRANSMISSION}),
     Rule("transmission 'jointinparent' on a free or ball joint", "actuator", "jointinparent", _in_parent, None),
-    *_actuator_types("dyntype", "activation dynamics", "mjDYN_", mujoco.mjtDyn, {0}),
-    *_actuator_types("gaintype", "gain", "mjGAIN_", mujoco.mjtGain, {0, 1}),
-    *_actuator_types("biastype", "bias", "mjBIAS_", mujoco.mjtBias, {0, 1}),
+    *_actuator_types("dyntype", "activation dynamics", "mjDYN_", mujoco.mjtDyn, set(DYNAMICS)),
+    *_actuator_types("gaintype", "gain", "mjGAIN_", mujoco.mjtGain, {0, 1, GAIN_MUSCLE}),
+    *_actuator_types("biastype", "bias", "mjBIAS_", mujoco.mjtBias, {0, 1, BIAS_MUSCLE}),
     Rule("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
     Rule("delay", "actuator", "delay", lambda m: _rows(m.actuator_delay), _sets(delay=0.0)),
     Rule(

@@ -12,8 +12,8 @@ from ..state.fields import INDICES, QUANTITIES
 from .derived import derive
 
 _BY_NAME = (
-    *("qpos", "qvel", "ctrl", "xpos", "xquat", "xipos", "subtree_com", "cinert", "cdof", "cvel"),
-    *("qfrc_bias", "qfrc_passive", "actuator_force", "qfrc_actuator", "qfrc_smooth", "qacc_smooth", "qacc"),
+    *("qpos", "qvel", "act", "ctrl", "xpos", "xquat", "xipos", "subtree_com", "cinert", "cdof", "cvel"),
+    *("qfrc_bias", "qfrc_passive", "act_dot", "actuator_force", "qfrc_actuator", "qfrc_smooth", "qacc_smooth", "qacc"),
     *("qfrc_constraint", "cfrc_ext", "tree_asleep"),
 )
 _FROM_OTHERS = (

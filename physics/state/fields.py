@@ -80,6 +80,8 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
     _F("qfrc_gravcomp", ("ngravcomp",), 1, "N or N m", "gravity compensation"),
     _F("qfrc_passive", ("nv",), 1, "N or N m", "springs, dampers and passive gravity compensation"),
+    _F("act_dot", ("na",), 1, "1/s", "rate of activations"),
+    _F("act_length", ("na",), 1, "m or rad", "length of the activation's actuator"),
     _F("actuator_force", ("nu",), 1, "N or N m", "scalar force of the actuator"),
     _F("actuator_slope", ("nu",), 1, "N s/m", "derivative of that force by the actuator's velocity"),
     _F("moment", ("nu", "six"), 1, "", "derivative of the length by the dofs of a ball or free joint"),
@@ -258,6 +260,8 @@ SOLVER: tuple[Field, ...] = (
 
 INTEGRATION: tuple[Field, ...] = (
     _F("start_qpos", ("nq",), 1, "m or rad", "coordinates at the start of the step"),
+    _F("start_act", ("na",), 1, "", "activations at the start of the step"),
+    _F("mean_act_dot", ("na",), 1, "1/s", "Runge-Kutta's weighted rate of activations"),
     _F("start_qvel", ("nv",), 1, "m/s or rad/s", "velocities at the start of the step"),
     _F("drive_qvel", ("nv",), 1, "m/s or rad/s", "velocities that positions advance with"),
     _F("drive_qacc", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration that velocities advance with"),

@@ -17,6 +17,8 @@ def keep_start(model: ti.template(), work: ti.template()):
             work.eval_rest[i] = work.real(0.0)
     for i in range(model.nv):
         work.start_qvel[i] = work.qvel[i]
+    for a in range(model.na):
+        work.start_act[a] = work.act[a]
 
 
 @ti.func
@@ -29,6 +31,8 @@ def keep_evaluation(model: ti.template(), work: ti.template()):
         work.eval_warm[i] = work.qacc_warmstart[i]
     for t in range(model.nsleep):
         work.eval_tree_asleep[t] = work.tree_asleep[t]
+    for a in range(model.na):
+        work.eval_act[a] = work.act[a]
     for i in range(model.nu):
         work.eval_ctrl[i] = work.ctrl[i]
     for i in range(model.nmocap):
@@ -47,7 +51,11 @@ def hold_faulty(model: ti.template(), work: ti.template()):
     for i in range(model.nv):
         sound = ti.select(ti.abs(work.qvel[i]) <= LARGEST, sound, work.real(0.0))
         sound = ti.select(ti.abs(work.qacc[i]) <= LARGEST, sound, work.real(0.0))
+    for a in range(model.na):
+        sound = ti.select(ti.abs(work.act[a]) <= LARGEST, sound, work.real(0.0))
     work.fault[0] = 1.0 - sound
+    for a in range(model.na):
+        work.act[a] = ti.select(sound > 0.5, work.act[a], work.start_act[a])
     for i in range(model.nq):
         work.qpos[i] = ti.select(sound > 0.5, work.qpos[i], work.start_qpos[i])
         work.qpos_rest[i] = ti.select(sound > 0.5, work.qpos_rest[i], work.real(0.0))
@@ -72,6 +80,8 @@ def _evaluated_at_start(model: ti.template(), work: ti.template()):
     for i in range(model.nv):
         work.eval_qvel[i] = ti.select(stopped > 0.5, work.start_qvel[i], work.eval_qvel[i])
         work.eval_warm[i] = ti.select(stopped > 0.5, work.real(0.0), work.eval_warm[i])
+    for a in range(model.na):
+        work.eval_act[a] = ti.select(stopped > 0.5, work.start_act[a], work.eval_act[a])
 
 
 @ti.func
@@ -82,6 +92,8 @@ def reject_nonfinite(model: ti.template(), work: ti.template()):
         sound = ti.select(ti.abs(work.qpos[i]) <= LARGEST, sound, work.real(0.0))
     for i in range(model.nv):
         sound = ti.select(ti.abs(work.qvel[i]) <= LARGEST, sound, work.real(0.0))
+    for a in range(model.na):
+        sound = ti.select(ti.abs(work.act[a]) <= LARGEST, sound, work.real(0.0))
     broken = sound * 0.0
     for i in range(model.nu):
         broken = ti.select(ti.abs(work.ctrl[i]) <= LARGEST, broken, work.real(1.0))
@@ -89,6 +101,8 @@ def reject_nonfinite(model: ti.template(), work: ti.template()):
         work.qpos[i] = ti.select(sound > 0.5, work.qpos[i], work.eval_qpos[i])
     for i in range(model.nv):
         work.qvel[i] = ti.select(sound > 0.5, work.qvel[i], work.eval_qvel[i])
+    for a in range(model.na):
+        work.act[a] = ti.select(sound > 0.5, work.act[a], work.eval_act[a])
     work.fault[0] = ti.max(ti.max(1.0 - sound, broken), _reject_mocap(model, work))
     for i in range(model.nu):
         work.ctrl[i] = ti.select(work.fault[0] > 0.5, work.real(0.0), work.ctrl[i])

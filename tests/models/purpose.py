@@ -41,6 +41,8 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("springs_and_dampers", ("spring", "damper")),
     Purpose("armature", ("qfrc_bias",)),
     Purpose("actuators", ("qfrc_actuator", "actuator_force")),
+    Purpose("activations", ("act_dot", "qfrc_actuator", "actuator_force")),
+    Purpose("activations, actuation off", (), "activations", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
     Purpose("servo_on_ball", ("qfrc_actuator",)),
     Purpose("lifted", ("qfrc_actuator", "actuator_force")),
     Purpose("lifted, gravity off", ("qfrc_actuator",), "lifted", {"disableflags": ["gravity"]}, ("qfrc_passive",)),

@@ -14,7 +14,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "tendons": ("ten_length", "ten_velocity", "ten_J"),
     "velocity": ("cvel", "qfrc_bias"),
     "passive": ("qfrc_passive",),
-    "actuation": ("actuator_force", "qfrc_actuator"),
+    "actuation": ("act_dot", "actuator_force", "qfrc_actuator"),
     "smooth": ("qacc_smooth",),
     "contacts": ("contact_set", "contact_dist", "contact_pos", "contact_frame", "contact_friction"),
     "rows": ("efc_J", "efc_D", "efc_aref", "efc_frictionloss"),
@@ -30,7 +30,7 @@ _SMOOTH = [name for stage in FREE_OF_CONTACT[:-1] for name in STAGES[stage] if n
 BATCHED = (*_SMOOTH, "qacc", "qfrc_constraint", "cfrc_ext")
 """Fields that `solver.get` gives for all environments at once."""
 
-AFTER_STEP = ("xpos", "xipos", "geom_xpos", "cvel", "cinert", "qfrc_actuator", "subtree_com", "qacc", "cfrc_ext")
+AFTER_STEP = ("xpos", "xipos", "geom_xpos", "cvel", "cinert", "qfrc_actuator", "subtree_com", "qacc", "cfrc_ext", "act")
 """Fields that must be those of the last evaluation after a step; the v5 tasks read most of them."""
 
 FRICTION_TENDON, LIMIT_TENDON = (
@@ -52,17 +52,22 @@ def touches(efc_type: np.ndarray) -> bool:
 
 @dataclass
 class States:
-    """States to compare in: qpos (n, nq), qvel (n, nv), ctrl (n, nu)."""
+    """States to compare in: qpos (n, nq), qvel (n, nv), ctrl (n, nu), act (n, na)."""
 
     qpos: np.ndarray
     qvel: np.ndarray
     ctrl: np.ndarray
+    act: np.ndarray
 
     def __len__(self) -> int:
         return len(self.qpos)
 
     def __getitem__(self, index: object) -> "States":
-        return States(self.qpos[index], self.qvel[index], self.ctrl[index])
+        return States(*(part[index] for part in self.parts))
+
+    @property
+    def parts(self) -> tuple[np.ndarray, ...]:
+        return self.qpos, self.qvel, self.ctrl, self.act
 
 
 @dataclass
@@ -100,6 +105,7 @@ def put(mjm: mujoco.MjModel, data: mujoco.MjData, states: States, i: int) -> Non
     """Put state ``i`` into ``data``, with a cold solver."""
     mujoco.mj_resetData(mjm, data)
     data.qpos[:], data.qvel[:], data.ctrl[:] = states.qpos[i], states.qvel[i], states.ctrl[i]
+    data.act[:] = states.act[i]
 
 
 def fields_of(mjm: mujoco.MjModel, data: mujoco.MjData, names: tuple[str, ...]) -> dict[str, np.ndarray]:

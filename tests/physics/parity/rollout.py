@@ -51,7 +51,7 @@ def rollout(
     rng = np.random.default_rng(seed)
     starts = sample(mjm, STARTS, seed)
     if precision == "32":
-        starts = States(*(np.float64(np.float32(a)) for a in (starts.qpos, starts.qvel, starts.ctrl)))
+        starts = States(*(np.float64(np.float32(a)) for a in starts.parts))
     # controls are held for ten steps, as an environment with a frame skip does
     ctrl = np.array([[random_ctrl(mjm, rng) for _ in range(STARTS)] for _ in range(STEPS // 10)])
     ctrl = np.float64(np.float32(ctrl)).reshape(STEPS // 10, STARTS, mjm.nu)

@@ -122,7 +122,7 @@ def run_parity(
     options = settings_of(mjm)
     states = sample(reference_model(mjm, **options), count, seed)
     if precision == "32":  # the state on both sides is one that the subject can represent
-        states = States(*(np.float64(np.float32(a)) for a in (states.qpos, states.qvel, states.ctrl)))
+        states = States(*(np.float64(np.float32(a)) for a in states.parts))
     settings = ", ".join(f"{k} {v}" for k, v in options.items())
     report = Report(name, precision, count, Tally(count), settings=settings)
     theirs = evaluate(reference_model(mjm, **options), states)
@@ -237,7 +237,7 @@ def perturbed(states: States, epsilon: float, seed: int) -> States:
     def moved(array: np.ndarray) -> np.ndarray:
         return array * (1 + epsilon * rng.choice([-1.0, 1.0], array.shape))
 
-    return States(moved(states.qpos), moved(states.qvel), states.ctrl)
+    return States(moved(states.qpos), moved(states.qvel), states.ctrl, states.act)
 
 
 def _compare_inspected(
@@ -329,7 +329,15 @@ def _note_what_occurred(report: Report, mjm: mujoco.MjModel, theirs: Reference) 
         limits = np.flatnonzero(rows["efc_type"] == LIMIT)
         for joint in rows["efc_id"][limits]:
             seen["limit " + mujoco.mjtJoint(int(mjm.jnt_type[joint])).name.removeprefix("mjJNT_").lower()] += 1
-    for name in ("qfrc_passive", "qfrc_actuator", "actuator_force", "qfrc_bias", "qfrc_constraint", "cfrc_ext"):
+    for name in (
+        "qfrc_passive",
+        "qfrc_actuator",
+        "act_dot",
+        "actuator_force",
+        "qfrc_bias",
+        "qfrc_constraint",
+        "cfrc_ext",
+    ):
         seen[name] = int(np.any(theirs.fields[name] != 0, axis=tuple(range(1, theirs.fields[name].ndim))).sum())
     seen["spring"] = int(np.any(theirs.qfrc_spring != 0, axis=1).sum())
     seen["tendon around a geom"], seen["tendon inside a geom"] = (int(n) for n in (theirs.wrapped > 0).sum(axis=0))

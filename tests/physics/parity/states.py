@@ -47,7 +47,7 @@ def sample(mjm: mujoco.MjModel, count: int, seed: int = 0) -> States:
         raise RuntimeError(f"only {len(chosen)} of {count} sane states found in {rounds} rounds")
     rng.shuffle(chosen)
     qpos, qvel, ctrl = (np.array(part) for part in zip(*chosen, strict=True))
-    return States(qpos, qvel, ctrl.reshape(count, mjm.nu))
+    return States(qpos, qvel, ctrl.reshape(count, mjm.nu), rng.random((count, mjm.na)))
 
 
 def random_ctrl(mjm: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray:

@@ -51,7 +51,8 @@ class Tumble:
     def load(self, states: States) -> None:
         """Put state i into environment i; warm starts are cleared with it."""
         self.solver.reset()
-        self.solver.set_state(qpos=self._tensor(states.qpos), qvel=self._tensor(states.qvel))
+        parts = {name: self._tensor(getattr(states, name)) for name in ("qpos", "qvel", "act")}
+        self.solver.set_state(**parts)
         self.solver.ctrl = self._tensor(states.ctrl)
 
     def _tensor(self, array: np.ndarray) -> torch.Tensor:
@@ -123,13 +124,13 @@ class StandIn:
 
     def control(self, ctrl: np.ndarray) -> None:
         """Set the controls."""
-        self.states = States(self.states.qpos, self.states.qvel, ctrl)
+        self.states = States(self.states.qpos, self.states.qvel, ctrl, self.states.act)
 
     def step(self) -> tuple[np.ndarray, np.ndarray]:
         """Step once, from a cold solver."""
         stepped = reference.step(self.mjm, self.states)
         self.fields = stepped.fields
-        self.states = States(stepped.qpos, stepped.qvel, self.states.ctrl)
+        self.states = States(stepped.qpos, stepped.qvel, self.states.ctrl, stepped.fields["act"])
         return self._spoiled("next_qpos", stepped.qpos), self._spoiled("next_qvel", stepped.qvel)
 
     def get(self, name: str) -> np.ndarray:

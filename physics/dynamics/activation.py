@@ -1,0 +1,127 @@
+"""Activations of actuators: states between a control and a force (MuJoCo documentation, Computation: Actuation model).
+
+An integrator adds up its control, a filter follows it; a muscle follows it at a speed that depends on how active it is
+(Millard et al. 2013). Each such actuator has one activation, `act`.
+"""
+
+import taichi as ti
+
+INTEGRATOR, FILTER, FILTEREXACT, MUSCLE = 1, 2, 3, 4
+"""Values of `actuator_dyntype`; 0: none."""
+SHORTEST = 1e-15  # seconds: MuJoCo's mjMINVAL
+
+
+@ti.func
+def activate(model: ti.template(), work: ti.template(), u: ti.i32, control: ti.template(), length: ti.template()):
+    """Set act_dot of actuator u, which has an activation; what its gain is multiplied by."""
+    a = model.actuator_actadr[u]
+    act = work.real(0.0) + work.act[a]
+    rate = work.real(0.0) + control
+    if model.actuator_dyntype[u] == MUSCLE:
+        rate = _muscle_rate(model, work, u, control, act)
+    elif model.actuator_dyntype[u] != INTEGRATOR:
+        rate = (control - act) / ti.max(model.actuator_dynprm.at(u, 0), SHORTEST)
+    work.act_dot[a] = rate
+    work.act_length[a] = length
+    if model.actuator_actearly[u] == 1:
+        act = next_activation(model, work, u, act, rate)
+    return act
+
+
+@ti.func
+def _muscle_rate(model: ti.template(), work: ti.template(), u: ti.i32, control: ti.template(), act: ti.template()):
+    """(control - act) over a time constant: that of activation or of deactivation, or a smooth passage between them."""
+    activity = 0.5 + 1.5 * ti.min(ti.max(act, 0.0), 1.0)
+    excess = ti.min(ti.max(control, 0.0), 1.0) - act
+    width = model.actuator_dynprm.at(u, 2)
+    rising, falling = activity * model.actuator_dynprm.at(u, 0), model.actuator_dynprm.at(u, 1) / activity
+    time = ti.select(excess > 0.0, rising, falling)
+    if width >= SHORTEST:
+        x = ti.min(ti.max(excess / width + 0.5, 0.0), 1.0)
+        time = falling + (rising - falling) * (x * x * x * (10.0 + x * (6.0 * x - 15.0)))
+    return excess / ti.max(time, SHORTEST)
+
+
+@ti.func
+def next_activation(model: ti.template(), work: ti.template(), u: ti.i32, act: ti.template(), rate: ti.template()):
+    """The activation a step later: `actuator_hold` is the step, or what an exact filter takes for it."""
+    low, high = model.actuator_actrange.at(u, 0), model.actuator_actrange.at(u, 1)
+    return ti.min(ti.max(act + rate * model.actuator_hold[u], low), high)
+
+
+@ti.func
+def advance_activations(model: ti.template(), work: ti.template(), stage: ti.i32, stages: ti.i32, dt: ti.template()):
+    """Act from start_act: a step on at the end of it, before that where the next stage of Runge and Kutta begins.
+
+    `dt` is how far that stage lies. The setpoint of a servo that turns stays within a turn of where the joint is.
+    """
+    for u in range(model.nu):
+        a = model.actuator_actadr[u]
+        if a >= 0:
+            rate = work.real(0.0) + work.act_dot[a]
+            if stages == 4:
+                weight = 1.0 / 6.0
+                if stage == 1 or stage == 2:
+                    weight = 1.0 / 3.0
+                mean = work.mean_act_dot[a] + rate * weight
+                if stage == 0:
+                    mean = rate * weight
+                work.mean_act_dot[a] = mean
+                if stage == 3:
+                    rate = mean
+            if stage < stages - 1:
+                work.act[a] = work.start_act[a] + rate * dt
+            else:
+                act = next_activation(model, work, u, work.start_act[a], rate)
+                period = model.actuator_period[u]
+                if model.actuator_dyntype[u] == INTEGRATOR and model.some(work.lanes, period > 0.0):
+                    turns = ti.round((act - work.act_length[a]) / ti.max(period, SHORTEST))
+                    act = ti.select(work.lanes.mask(period > 0.0) > 0.5, act - turns * period, act)
+                work.act[a] = act
+
+
+@ti.func
+def muscle_gain(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()):
+    """Active force of a muscle for an activation of 1, and its derivative by the velocity (MuJoCo: Muscle actuators).
+
+    `actuator_muscle_gain` has the peak force (N), the optimal length (m), the lower end of the operating range in
+    optimal lengths and in metres, the shortest and longest length in optimal lengths, the highest velocity (m/s), and
+    the factor of the force at fast lengthening.
+    """
+    prm = model.actuator_muscle_gain
+    zero, one = work.real(0.0), work.real(1.0)
+    x = (length - prm.at(u, 3)) / prm.at(u, 1) + prm.at(u, 2)
+    low, high = prm.at(u, 4), prm.at(u, 5)
+    a, b = 0.5 * (low + 1.0), 0.5 * (high + 1.0)
+    rise, fall = (x - low) / ti.max(a - low, SHORTEST), (high - x) / ti.max(high - b, SHORTEST)
+    left, right = (1.0 - x) / ti.max(1.0 - a, SHORTEST), (x - 1.0) / ti.max(b - 1.0, SHORTEST)
+    curve = ti.select(x <= b, 1.0 - 0.5 * right * right, 0.5 * fall * fall)
+    curve = ti.select(x <= 1.0, 1.0 - 0.5 * left * left, curve)
+    curve = ti.select(x <= a, 0.5 * rise * rise, curve)
+    curve = ti.select((x >= low) & (x <= high), curve, zero)
+    v, most = velocity / prm.at(u, 6), prm.at(u, 7)
+    y = most - 1.0
+    spare = ti.max(y, SHORTEST)
+    faster = ti.select(v <= y, most - (y - v) * (y - v) / spare, one * most)
+    faster_slope = ti.select(v <= y, 2.0 * (y - v) / spare, zero)
+    speed = ti.select(v <= 0.0, (v + 1.0) * (v + 1.0), faster)
+    slope = ti.select(v <= 0.0, 2.0 * (v + 1.0), faster_slope)
+    speed, slope = ti.select(v <= -1.0, zero, speed), ti.select(v <= -1.0, zero, slope)
+    force = curve * -prm.at(u, 0)
+    return force * speed, force * slope / prm.at(u, 6)
+
+
+@ti.func
+def muscle_bias(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template()):
+    """Passive force of a muscle, which pulls back beyond its optimal length.
+
+    `actuator_muscle_bias` begins as `actuator_muscle_gain`; then the longest length and the force there in peak forces.
+    """
+    prm = model.actuator_muscle_bias
+    x = (length - prm.at(u, 3)) / prm.at(u, 1) + prm.at(u, 2)
+    b = 0.5 * (prm.at(u, 4) + 1.0)
+    range_ = ti.max(b - 1.0, SHORTEST)
+    bent = (x - 1.0) / range_
+    share = ti.select(x <= b, 0.5 * bent * bent, 0.5 + (x - b) / range_)
+    share = ti.select(x <= 1.0, work.real(0.0), share)
+    return share * (prm.at(u, 0) * -prm.at(u, 5))

@@ -1,0 +1,87 @@
+"""Activations and muscles of a model: how the numbers that kernels read follow from MuJoCo's."""
+
+from collections.abc import Callable
+
+import mujoco
+import numpy as np
+
+_D = mujoco.mjtDisableBit
+_DYN, _GAIN, _BIAS = mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias
+DYNAMICS = tuple(int(getattr(_DYN, f"mjDYN_{n}")) for n in ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT", "MUSCLE"))
+"""Types of activation dynamics that Tumble has."""
+GAIN_MUSCLE, BIAS_MUSCLE = int(_GAIN.mjGAIN_MUSCLE), int(_BIAS.mjBIAS_MUSCLE)
+UNLIMITED = 1e30
+MINVAL = 1e-15
+_EXACT = int(_DYN.mjDYN_FILTEREXACT)
+
+
+def _off(mjm: mujoco.MjModel) -> bool:
+    return bool(int(mjm.opt.disableflags) & int(_D.mjDSBL_ACTUATION))
+
+
+def activation_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
+    """The fields of `model.fields` that no environment may have of its own."""
+    nu = mjm.nu
+    exact = mjm.actuator_dyntype[:nu] == _EXACT
+    tau = np.maximum(mjm.actuator_dynprm[:nu, 0], MINVAL)
+    dt = float(mjm.opt.timestep)
+    muscles = (mjm.actuator_gaintype[:nu] == GAIN_MUSCLE) + 2 * (mjm.actuator_biastype[:nu] == BIAS_MUSCLE)
+    return {
+        "actuator_dyntype": mjm.actuator_dyntype[:nu],
+        "actuator_actadr": np.full(nu, -1) if _off(mjm) else mjm.actuator_actadr[:nu],
+        "actuator_actearly": mjm.actuator_actearly[:nu].astype(int),
+        "actuator_muscle": muscles.astype(int),
+        "actuator_dynprm": mjm.actuator_dynprm[:nu, :3],
+        "actuator_hold": np.where(exact, tau * -np.expm1(-dt / tau), dt),
+    }
+
+
+def has_activations(mjm: mujoco.MjModel) -> bool:
+    """Whether some actuator has an activation, or is a muscle."""
+    muscles = (mjm.actuator_gaintype == GAIN_MUSCLE) | (mjm.actuator_biastype == BIAS_MUSCLE)
+    return bool(mjm.na or muscles.any())
+
+
+def _peak_force(mjm: mujoco.MjModel, prm: np.ndarray, acc0: np.ndarray) -> np.ndarray:
+    """Given, or such that it accelerates the model by `scale` where the muscle is at rest; 0 without actuation."""
+    scaled = prm[..., 3] / np.maximum(acc0[:, : mjm.nu], MINVAL)
+    return np.where(prm[..., 2] < 0, scaled, prm[..., 2]) * (0.0 if _off(mjm) else 1.0)
+
+
+def _geometry(mjm: mujoco.MjModel, prm: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Optimal length (m), lower end of the operating range in it, and in metres."""
+    nu = mjm.nu
+    lengths = mjm.actuator_lengthrange[:nu]
+    optimal = (lengths[:, 1] - lengths[:, 0]) / np.maximum(prm[..., 1] - prm[..., 0], MINVAL)
+    return np.maximum(optimal, MINVAL), prm[..., 0], np.broadcast_to(lengths[:, 0], optimal.shape)
+
+
+def _muscle_gain(mjm: mujoco.MjModel, gainprm: np.ndarray, acc0: np.ndarray) -> np.ndarray:
+    prm = gainprm[:, : mjm.nu]
+    optimal, low, start = _geometry(mjm, prm)
+    fastest = np.maximum(optimal * prm[..., 6], MINVAL)
+    columns = (_peak_force(mjm, prm, acc0), optimal, low, start, prm[..., 4], prm[..., 5], fastest, prm[..., 8])
+    return np.stack(columns, -1) * _where(mjm.actuator_gaintype[: mjm.nu] == GAIN_MUSCLE)
+
+
+def _muscle_bias(mjm: mujoco.MjModel, biasprm: np.ndarray, acc0: np.ndarray) -> np.ndarray:
+    prm = biasprm[:, : mjm.nu]
+    columns = (_peak_force(mjm, prm, acc0), *_geometry(mjm, prm), prm[..., 5], prm[..., 7])
+    return np.stack(columns, -1) * _where(mjm.actuator_biastype[: mjm.nu] == BIAS_MUSCLE)
+
+
+def _where(muscles: np.ndarray) -> np.ndarray:
+    return muscles[:, None].astype(float)
+
+
+def _actrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
+    limited = np.asarray(mjm.actuator_actlimited[: mjm.nu], bool)[:, None]
+    return np.where(limited, ranges[:, : mjm.nu], [-UNLIMITED, UNLIMITED])
+
+
+ACTIVATION_RULES: dict[str, tuple[tuple[str, ...], Callable[..., np.ndarray]]] = {
+    "actuator_actrange": (("actuator_actrange",), _actrange),
+    "actuator_muscle_gain": (("actuator_gainprm", "actuator_acc0"), _muscle_gain),
+    "actuator_muscle_bias": (("actuator_biasprm", "actuator_acc0"), _muscle_bias),
+}
+"""How fields of `model.fields` follow from MuJoCo's numbers (`kernel_numbers.RULES`)."""
