@@ -86,6 +86,11 @@ class Driver(Protocol):
         """Fields of environments, (k, numbers) each."""
         ...
 
+    def sense(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
+        """Fields of environments where their sensors are evaluated: at the last evaluation, or, with Runge-Kutta, in
+        the first stage of the last step, whatever steps deliver."""
+        ...
+
     def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:
         """Fields of environments with the integers that go with them."""
         ...

@@ -5,7 +5,10 @@ from enum import IntEnum, auto
 
 import torch
 
+from ..state.fields import SENSED as SENSED_FIELDS
 from ..state.fields import SMOOTH
+
+SENSED = frozenset(field.name for field in SENSED_FIELDS)
 
 
 class _FromZero(IntEnum):
@@ -53,6 +56,10 @@ class Setting(_FromZero):
     """1: compute cinert."""
     SMOOTH = auto()
     """1: compute the forces and accelerations without constraints."""
+    SENSED = auto()
+    """1: compute what sensors read of contacts and limits."""
+    BEGINNING = auto()
+    """1: with REPLAY, evaluate where the last step began, if its integrator is Runge-Kutta's."""
     AGAIN = auto()
     """1: take only the tiles that the launch before left."""
     NEXT = 32
@@ -76,6 +83,7 @@ def ask_for(call: torch.Tensor, names: Collection[str]) -> None:
     """Have a launch compute what a step does without, where fields need it."""
     call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
     call[Setting.EXTERNAL], call[Setting.INERTIAS] = int("cfrc_ext" in names), int("cinert" in names)
+    call[Setting.SENSED] = int(not SENSED.isdisjoint(names))
     call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
 
 
@@ -88,6 +96,8 @@ class Count(_FromZero):
     """Steps taken since the reset."""
     NITER = auto()
     """Solver iterations of the last evaluation."""
+    EVALUATED = auto()
+    """Steps taken before the last evaluation."""
     NEEDED = auto()
     """Most contacts that the environment had since its reset where they did not find room; 0: all did."""
 

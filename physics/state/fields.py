@@ -8,6 +8,8 @@ friction losses; nblockdof and njac: dofs and numbers in the Jacobians of all bl
 matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Features.mixed_precision`), else 0; nsolve:
 ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
 conjugate gradients solve, else 0.
+nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0; nqbegin and
+nvbegin: nq and nv where the model has sensors and the integrator is Runge-Kutta's, else 0;
 nmocap: mocap bodies; ngravcomp: nv where bodies have gravity compensation, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
@@ -15,7 +17,7 @@ A contact slot belongs to one pair of geoms in every lane; lanes without that co
 """
 
 from ..fields import Field
-from .memory import BROAD_PHASE, COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, NARROW_PHASE, REMAINDERS
+from .memory import BEGIN, BROAD_PHASE, COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, NARROW_PHASE, REMAINDERS
 
 _F = Field
 
@@ -223,6 +225,14 @@ SOLVER: tuple[Field, ...] = (
     _F("solver_niter", ("one",), 1, "", "iterations of the constraint solver"),
 )
 
+SENSED: tuple[Field, ...] = (
+    _F("sensed", ("nsensed",), 1, "", "readings of touch and contact sensors, one after the other"),
+    _F("limit_pos", ("nlimitsense",), 1, "m or rad", "distance from the limit less its margin; 0: not in force"),
+    _F("limit_vel", ("nlimitsense",), 1, "m/s or rad/s", "velocity of that distance"),
+    _F("limit_force", ("nlimitsense",), 1, "N or N m", "force of the limit"),
+)
+"""What sensors read of contacts and limits; nobody else asks for it, and a step does without."""
+
 INTEGRATION: tuple[Field, ...] = (
     _F("start_qpos", ("nq",), 1, "m or rad", "coordinates at the start of the step"),
     _F("start_qvel", ("nv",), 1, "m/s or rad/s", "velocities at the start of the step"),
@@ -259,6 +269,7 @@ QUANTITIES: tuple[Field, ...] = (
     *FORCES,
     *EVALUATION,
     *REMAINDERS,
+    *BEGIN,
     *BROAD_PHASE,
     *NARROW_PHASE,
     *EVALUATED_FORCES,
@@ -268,6 +279,7 @@ QUANTITIES: tuple[Field, ...] = (
     *BLOCKS,
     *TREES,
     *SOLVER,
+    *SENSED,
     *INTEGRATION,
 )
 ROOM = frozenset(
@@ -317,6 +329,7 @@ INDICES: tuple[Field, ...] = (
     _F("block_jacadr", ("nblock",), 1, "", "first number of its Jacobian"),
     _F("block_dof", ("nblockdof",), 1, "", "dofs of all blocks, in descending order in each", small=True),
     _F("block_column", ("nv",), 1, "", "of the block in hand: entries of the Hessian's row of each dof", small=True),
+    _F("limit_block", ("nlimitsense",), 1, "", "block of a limit, counted from 1; 0: it is far in all lanes", small=True),
     _F("body_sideadr", ("ncgbody",), 1, "", "first entry of the body's list of contacts"),
     _F("body_sidenum", ("ncgbody",), 1, "", "its entries, as many as the lane with the most needs"),
     _F("applied", ("one",), 1, "", "1: some environment of the batch may have applied forces"),

@@ -1,0 +1,101 @@
+"""All readings of a model's sensors: which can be read, what of, and how they come together in MuJoCo's order."""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+import torch
+
+from ..model.kernel_numbers import disabled
+from ..model.model import Model
+from ..readout.derived import sources_of
+from . import joints, moving_frames, shapes, whole
+from .objects import Frames, Objects
+from .reader import Look, Read, Reader, Scene
+from .sight import Sight
+
+Tensor = torch.Tensor
+READERS: dict[int, Reader] = {**joints.READERS, **moving_frames.READERS, **shapes.READERS, **whole.READERS}
+"""By MuJoCo's number of the type of sensor; all others are refused by name."""
+_REAL, _POSITIVE = int(mujoco.mjtDataType.mjDATATYPE_REAL), int(mujoco.mjtDataType.mjDATATYPE_POSITIVE)
+_UNBOUNDED = (int(mujoco.mjtSensor.mjSENS_CONTACT), int(mujoco.mjtSensor.mjSENS_GEOMFROMTO))
+
+
+def refused(mj: mujoco.MjModel) -> dict[int, str]:
+    """Sensors that cannot be read, and why: id -> words."""
+    found = {}
+    for sensor in range(mj.nsensor):
+        kind = int(mj.sensor_type[sensor])
+        reason = READERS[kind].refuse(mj, sensor) if kind in READERS else ""
+        if kind not in READERS:
+            reason = f"a sensor of type '{mujoco.mjtSensor(kind).name.removeprefix('mjSENS_').lower()}'"
+        elif mj.sensor_delay[sensor] > 0 or mj.sensor_interval[sensor].any():
+            reason = "a sensor with a delay or an interval"
+        if reason:
+            found[sensor] = reason
+    return found
+
+
+def sensor_name(mj: mujoco.MjModel, sensor: int) -> str:
+    """A sensor's name, or its number where it has none."""
+    return mujoco.mj_id2name(mj, mujoco.mjtObj.mjOBJ_SENSOR, sensor) or f"#{sensor}"
+
+
+class SensorReadings:
+    """Reads the sensors of one model.
+
+    Attributes:
+        refused: sensors that it cannot read, and why.
+        sources: fields of the scratch that readings are made of.
+        uses_clock: whether the steps taken matter.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model, mj = model, model.mj
+        self.refused = refused(mj)
+        self._off = disabled(mj, mujoco.mjtDisableBit.mjDSBL_SENSOR)
+        self._objects = Objects(model)
+        self._reads: list[Read] = []
+        self._kept: dict[Any, Any] = {}
+        columns, names = [np.zeros(0, int)], dict.fromkeys(("xpos", "xquat"))
+        known = np.array([s for s in range(mj.nsensor) if s not in self.refused], int)
+        for kind in np.unique(mj.sensor_type[known]) if not self._off else ():
+            mine = known[mj.sensor_type[known] == kind]
+            self._reads.append(READERS[int(kind)].prepare(model, self._objects, mine))
+            columns += [mj.sensor_adr[s] + np.arange(mj.sensor_dim[s]) for s in mine]
+            names |= dict.fromkeys(READERS[int(kind)].sources)
+        names |= dict.fromkeys(self._objects.sources)
+        self.sources = sources_of(tuple(names))
+        self._filled = np.concatenate(columns)
+        self.uses_clock = bool((mj.sensor_type == int(mujoco.mjtSensor.mjSENS_CLOCK)).any())
+        cut = np.repeat(np.where(np.isin(mj.sensor_type, _UNBOUNDED), 0.0, mj.sensor_cutoff), mj.sensor_dim)
+        kinds = np.repeat(mj.sensor_datatype, mj.sensor_dim)
+        self._high = np.where((cut > 0) & np.isin(kinds, (_REAL, _POSITIVE)), cut, np.inf)
+        self._low = np.where((cut > 0) & (kinds == _REAL), -cut, -np.inf)
+
+    def read(self, fields: dict[str, Tensor], own: dict[str, Tensor], scene: Scene, steps: Tensor) -> Tensor:
+        """Readings (n, nsensordata) in MuJoCo's order; zeros of sensors that are refused, or switched off.
+
+        Args:
+            fields: `sources`, (n, numbers) each.
+            own: numbers of the model that environments have of their own, (n, ...) each.
+            scene: who casts rays and measures distances.
+            steps: steps taken before the evaluation (n,).
+        """
+        sight = Sight(self._model, fields, own, self._kept)
+        count = int(self._model.mj.nsensordata)
+        if not self._reads:
+            return sight["xpos"].new_zeros((len(sight), count))
+        frames = Frames(self._objects, sight) if len(self._objects) else None
+        look = Look(sight, frames, scene, steps)  # type: ignore[arg-type]
+        found = torch.cat([read(look) for read in self._reads], 1)
+        if len(self._filled) == count:
+            found = found[:, sight.ids("order", np.argsort(self._filled))]
+        else:
+            whole_row = found.new_zeros((len(sight), count))
+            whole_row[:, sight.ids("filled", self._filled)] = found
+            found = whole_row
+        if not np.isfinite(self._high).any():
+            return found
+        low, high = sight.constant("cutoffs", lambda: (sight.tensor(self._low), sight.tensor(self._high)))
+        return torch.minimum(torch.maximum(found, low), high)
