@@ -23,8 +23,8 @@ from .readout.derived import DERIVED, SENSORDATA, derive, sources_of
 from .readout.inspection import inspect_numbers
 from .readout.returned import Trajectory
 from .retired import retire
-from .sensors import SolverSensors, sensor_sources
 from .runtime import Runtime, ensure_runtime, lane_width
+from .sensors import SolverSensors, sensor_sources
 from .state.fields import QUANTITIES
 from .state.sizes import solver_notes
 from .state.snapshot import LARGEST

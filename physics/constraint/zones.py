@@ -5,6 +5,7 @@ import taichi as ti
 from ..rays.intersect import MISS
 from ..rays.shapes import KIND_CAPSULE, KIND_CYLINDER, KIND_ELLIPSOID, KIND_SPHERE, solid_entry
 
+
 @ti.func
 def inside_zone(model: ti.template(), one: ti.template(), s: ti.i32, point: ti.template()):
     """Whether a point (m, world frame) is inside the site of sensor s, its surface left out."""

@@ -50,7 +50,7 @@ class CpuDriver(Driver):
         self._runtime, self._dtype, self._width = runtime, runtime.torch_dtype, width
         self.num_envs, self._model = num_envs, model
         self._evaluations = Evaluations(self._evaluate)
-        self._beginnings = Evaluations(lambda *what: self._evaluate(*what, beginning=True))
+        self._beginnings = Evaluations(self._evaluate_beginning)
         self._room = GrowingRoom(model, width, runtime, self._forget)
         self._groups = memory_groups(self.sizes)
         self._applied = False
@@ -315,6 +315,9 @@ class CpuDriver(Driver):
         at = np.full(self.num_envs, -1)
         at[inside] = np.arange(len(inside))
         return Block(index is None, at, places, values, dump[:, :integers])
+
+    def _evaluate_beginning(self, names: Sequence[str], index: Index, with_indices: bool) -> Block:
+        return self._evaluate(names, index, with_indices, beginning=True)
 
     def _bind_replay(self, batch: Batch, values: torch.Tensor, outputs: Outputs) -> BoundKernel:
         return self._bind(batch, values, outputs, replay=True)

@@ -87,8 +87,10 @@ class Driver(Protocol):
         ...
 
     def sense(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
-        """Fields of environments where their sensors are evaluated: at the last evaluation, or, with Runge-Kutta, in
-        the first stage of the last step, whatever steps deliver."""
+        """Fields of environments where their sensors are evaluated, (k, numbers) each.
+
+        That is the last evaluation, or, with Runge-Kutta, the first stage of the last step.
+        """
         ...
 
     def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:

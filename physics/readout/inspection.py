@@ -16,8 +16,21 @@ _BY_NAME = (
     *("qfrc_bias", "qfrc_passive", "actuator_force", "qfrc_actuator", "qfrc_smooth", "qacc_smooth", "qacc"),
     *("qfrc_constraint", "cfrc_ext"),
 )
-_FROM_OTHERS = ("crb", "xmat", "geom_xpos", "geom_xmat", "site_xpos", "site_xmat", "cam_xpos", "cam_xmat", "qM",
-                "cacc", "cfrc_int", "subtree_linvel", "subtree_angmom")
+_FROM_OTHERS = (
+    "crb",
+    "xmat",
+    "geom_xpos",
+    "geom_xmat",
+    "site_xpos",
+    "site_xmat",
+    "cam_xpos",
+    "cam_xmat",
+    "qM",
+    "cacc",
+    "cfrc_int",
+    "subtree_linvel",
+    "subtree_angmom",
+)
 _EQUALITY, _FRICTION, _LIMIT = (
     int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}")) for n in ("EQUALITY", "FRICTION_DOF", "LIMIT_JOINT")
 )

@@ -69,9 +69,7 @@ def _parts(spatial: Tensor) -> tuple[Tensor, Tensor]:
     return spatial[..., :3], spatial[..., 3:]
 
 
-def body_accelerations(
-    tree: Tree, cdof: Tensor, cvel: Tensor, qvel: Tensor, qacc: Tensor, gravity: Tensor
-) -> Tensor:
+def body_accelerations(tree: Tree, cdof: Tensor, cvel: Tensor, qvel: Tensor, qacc: Tensor, gravity: Tensor) -> Tensor:
     """Cacc (n, nbody, 6): as if the world rose against gravity (n or 1, 3)."""
     velocity = cdof * qvel[..., None]
     carried = cvel[:, tree.parent] + tree.before @ velocity

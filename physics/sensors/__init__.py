@@ -35,7 +35,16 @@ __all__ = ["SolverSensors", "sensor_sources"]
 
 _OWN = (
     *("body_ipos", "body_iquat", "body_mass", "body_subtreemass", "body_inertia", "gravity", "geom_pos", "geom_quat"),
-    *("geom_size", "geom_rbound", "jnt_stiffness", "qpos_spring", "actuator_gear", "cam_pos0", "cam_poscom0", "cam_mat0"),
+    *(
+        "geom_size",
+        "geom_rbound",
+        "jnt_stiffness",
+        "qpos_spring",
+        "actuator_gear",
+        "cam_pos0",
+        "cam_poscom0",
+        "cam_mat0",
+    ),
 )
 """Numbers of the model that readings are made of, where environments have some of their own."""
 

@@ -1,6 +1,7 @@
 """Where the objects of sensors are and how they move: bodies, geoms, sites and cameras, all in a few operations.
 
-A frame is (pos, mat, quat), its velocity and acceleration are (rotation, translation) at its origin in the world's axes.
+A frame is (pos, mat, quat); its velocity and acceleration are (rotation, translation) at its origin, in the world's
+axes.
 """
 
 from functools import cached_property

@@ -19,7 +19,7 @@ class Scene(Protocol):
     """Answers of a solver's about its geoms, at the poses that sensors see."""
 
     def cast_rays(self, sight: Sight, body: int, pnt: Tensor, vec: Tensor) -> tuple[Tensor, Tensor]:
-        """Distances (n, k), -1 for none, and normals (n, k, 3) of what rays (n, k, 3) meet, geoms of `body` left out."""
+        """Distances (n, k), -1 for none, and normals (n, k, 3) of what rays (n, k, 3) meet, but geoms of `body`."""
         ...
 
     def measure(self, sight: Sight, pairs: np.ndarray, distmax: float) -> tuple[Tensor, Tensor]:

@@ -35,7 +35,9 @@ def _rangefinders(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
             origin, along = look.frames.pos[:, which], look.frames.mat[:, which, :, 2]
             distance, normal = look.scene.cast_rays(look.sight, int(body), origin, along)
             for k, sensor in enumerate(mine):
-                parts[sensor] = _ray_data(int(data[sensor]), distance[:, k, None], along[:, k], origin[:, k], normal[:, k])
+                parts[sensor] = _ray_data(
+                    int(data[sensor]), distance[:, k, None], along[:, k], origin[:, k], normal[:, k]
+                )
         return torch.cat(parts, 1)
 
     return read
