@@ -89,7 +89,8 @@ class Driver(Protocol):
     def sense(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
         """Fields of environments where their sensors are evaluated, (k, numbers) each.
 
-        That is the last evaluation, or, with Runge-Kutta, the first stage of the last step.
+        That is the last evaluation, or, with Runge-Kutta, the first stage of the last step. They are not copied where
+        steps deliver them.
         """
         ...
 

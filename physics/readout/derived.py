@@ -187,16 +187,25 @@ def _gravity(model: Model, fields: Fields, like: Tensor) -> Tensor:
     return torch.as_tensor(model.values["gravity"].reshape(1, 3), dtype=like.dtype, device=like.device)
 
 
-def _body_accelerations(model: Model, fields: Fields) -> Tensor:
+def accelerations(model: Model, fields: Fields, tree: Tree) -> Tensor:
+    """Cacc of the bodies of a tree, (n, bodies, 6)."""
     cdof, cvel = fields["cdof"], fields["cvel"]
     gravity = _gravity(model, fields, cdof)
-    return body_accelerations(tree_of(model, cdof), cdof, cvel, fields["eval_qvel"], fields["qacc"], gravity)
+    return body_accelerations(tree, cdof, cvel, fields["eval_qvel"], fields["qacc"], gravity)
+
+
+def interaction_forces(model: Model, fields: Fields, tree: Tree) -> Tensor:
+    """Cfrc_int of the bodies that the tree is around, (n, bodies, 6)."""
+    cacc = accelerations(model, fields, tree)
+    return body_forces(tree, fields["cinert"], fields["cvel"], cacc, fields["cfrc_ext"])
+
+
+def _body_accelerations(model: Model, fields: Fields) -> Tensor:
+    return accelerations(model, fields, tree_of(model, fields["cvel"]))
 
 
 def _body_forces(model: Model, fields: Fields) -> Tensor:
-    cvel = fields["cvel"]
-    cacc = _body_accelerations(model, fields)
-    return body_forces(tree_of(model, cvel), fields["cinert"], cvel, cacc, fields["cfrc_ext"])
+    return interaction_forces(model, fields, tree_of(model, fields["cvel"]))
 
 
 def _masses(model: Model, fields: Fields, like: Tensor) -> Masses:
@@ -221,7 +230,8 @@ def _subtree_momenta(model: Model, fields: Fields) -> Tensor:
 
 
 _POSE = ("xpos", "xquat")
-_MOTION = ("cdof", "cvel", "eval_qvel", "qacc")
+MOTION = ("cdof", "cvel", "eval_qvel", "qacc")
+"""Fields that accelerations of bodies follow from."""
 _CENTERS = ("cvel", "xipos", "subtree_com")
 _CAMERA = ("xpos", "xquat", "subtree_com")
 
@@ -237,8 +247,8 @@ DERIVED: dict[str, Derived] = {
     "crb": Derived(("subtree_inertia", "com_offset"), _composite_inertia),
     "qM": Derived(("M",), _dense_mass),
     "M": Derived(("M",), _dense_mass),
-    "cacc": Derived(_MOTION, _body_accelerations),
-    "cfrc_int": Derived((*_MOTION, "cinert", "cfrc_ext"), _body_forces),
+    "cacc": Derived(MOTION, _body_accelerations),
+    "cfrc_int": Derived((*MOTION, "cinert", "cfrc_ext"), _body_forces),
     "subtree_linvel": Derived(_CENTERS, _subtree_velocities),
     "subtree_angmom": Derived((*_CENTERS, "xquat"), _subtree_momenta),
 }

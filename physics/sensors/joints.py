@@ -14,7 +14,6 @@ from .reader import Look, Read, Reader, column
 Tensor = torch.Tensor
 _S, _T = mujoco.mjtSensor, mujoco.mjtTrn
 _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
-_ON_JOINTS = (int(_T.mjTRN_JOINT), int(_T.mjTRN_JOINTINPARENT))
 
 
 def rotation_vectors(quat: Tensor) -> Tensor:
@@ -53,7 +52,7 @@ def _limit(name: str) -> Reader:
         def read(look: Look) -> Tensor:
             sight, key = look.sight, tuple(sensors)
             if not there.any():
-                return sight.tensor(np.zeros((len(sight), len(sensors))))
+                return sight["eval_qpos"].new_zeros((len(sight), len(sensors)))
             first, last = sight.ids(("low", key), low), sight.ids(("high", key), high)
             depth, found = sight["limit_pos"], sight[name]
             chosen = torch.where(depth[:, first] < 0.0, found[:, first], found[:, last])
@@ -61,13 +60,7 @@ def _limit(name: str) -> Reader:
 
         return read
 
-    return Reader(("limit_pos", name), prepare)
-
-
-def _transmission(mj: mujoco.MjModel, sensor: int) -> str:
-    actuator = int(mj.sensor_objid[sensor])
-    kind = mujoco.mjtTrn(int(mj.actuator_trntype[actuator])).name.removeprefix("mjTRN_").lower()
-    return "" if int(mj.actuator_trntype[actuator]) in _ON_JOINTS else f"an actuator with transmission '{kind}'"
+    return Reader(("eval_qpos", "limit_pos", name), prepare)
 
 
 def _actuator(velocity: bool) -> Reader:
@@ -90,7 +83,7 @@ def _actuator(velocity: bool) -> Reader:
 
         return read
 
-    return Reader(("eval_qvel", "eval_qpos"), prepare, _transmission)
+    return Reader(("eval_qvel", "eval_qpos"), prepare)
 
 
 def _of_turning(look: Look, actuator: int, joint: int, gear: Tensor, velocity: bool) -> Tensor:

@@ -1,6 +1,7 @@
 """Sensors of the frames of bodies, geoms, sites and cameras: poses, velocities, accelerations, and forces on a site."""
 
 from collections.abc import Callable
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -8,7 +9,7 @@ import torch
 
 from ..model.model import Model
 from ..readout.derived import multiply
-from .objects import KINDS, Objects
+from .objects import Objects
 from .reader import Look, Read, Reader, flat
 
 Tensor = torch.Tensor
@@ -18,11 +19,7 @@ _ACCELERATION = (*_VELOCITY, "cacc")
 _FORCE = ("cfrc_int", "subtree_com")
 
 
-def _unknown(mj: mujoco.MjModel, sensor: int) -> str:
-    return "" if int(mj.sensor_objtype[sensor]) in KINDS else "an object that has no frame"
-
-
-def _of_frames(sources: tuple[str, ...], read: Callable[[Look, Tensor], Tensor]) -> Reader:
+def _of_frames(sources: tuple[str, ...], read: Callable[[Look, Any], Tensor]) -> Reader:
     """Sensors without a frame of reference: `read(look, rows of objects)` gives (n, k, width)."""
 
     def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
@@ -30,13 +27,13 @@ def _of_frames(sources: tuple[str, ...], read: Callable[[Look, Tensor], Tensor])
         rows = objects.numbers(mj.sensor_objtype[sensors], mj.sensor_objid[sensors])
         return lambda look: flat(read(look, look.sight.ids(("rows", tuple(sensors)), rows)))
 
-    return Reader(sources, prepare, _unknown)
+    return Reader(sources, prepare)
 
 
 def _relative(
     sources: tuple[str, ...],
-    read: Callable[[Look, Tensor], Tensor],
-    seen: Callable[[Look, Tensor, Tensor], Tensor],
+    read: Callable[[Look, Any], Tensor],
+    seen: Callable[[Look, Any, Any], Tensor],
 ) -> Reader:
     """Sensors that may have one: `seen(look, rows of objects, rows of their references)`, and `read` in the world."""
 
@@ -50,34 +47,34 @@ def _relative(
         def both(look: Look) -> Tensor:
             ids, key = look.sight.ids, tuple(sensors)
             alone, held = ids(("alone", key), rows[~has]), ids(("held", key), rows[has])
-            parts = [read(look, alone)] if len(alone) else []
-            if len(held):
+            parts = [read(look, alone)] if not has.all() else []
+            if has.any():
                 parts.append(seen(look, held, ids(("references", key), refs)))
             found = parts[0] if len(parts) == 1 else torch.cat(parts, 1)[:, ids(("order", key), order)]
             return flat(found)
 
         return both
 
-    return Reader(sources, prepare, _unknown)
+    return Reader(sources, prepare)
 
 
 def _axis(c: int) -> Reader:
-    def read(look: Look, rows: Tensor) -> Tensor:
+    def read(look: Look, rows: Any) -> Tensor:
         return look.frames.mat[:, rows, :, c]
 
     return _relative((), read, lambda look, rows, refs: look.frames.turned(read(look, rows), refs))
 
 
-def _position(look: Look, rows: Tensor, refs: Tensor) -> Tensor:
+def _position(look: Look, rows: Any, refs: Any) -> Tensor:
     return look.frames.turned(look.frames.pos[:, rows] - look.frames.pos[:, refs], refs)
 
 
-def _orientation(look: Look, rows: Tensor, refs: Tensor) -> Tensor:
+def _orientation(look: Look, rows: Any, refs: Any) -> Tensor:
     back = look.frames.quat[:, refs] * look.sight.constant("conjugate", lambda: look.sight.tensor([1.0, -1, -1, -1]))
     return multiply(back, look.frames.quat[:, rows])
 
 
-def _linear_velocity(look: Look, rows: Tensor, refs: Tensor) -> Tensor:
+def _linear_velocity(look: Look, rows: Any, refs: Any) -> Tensor:
     frames = look.frames
     turn, slide = frames.velocity
     apart = frames.pos[:, rows] - frames.pos[:, refs]
@@ -85,19 +82,19 @@ def _linear_velocity(look: Look, rows: Tensor, refs: Tensor) -> Tensor:
     return frames.turned(speed, refs)
 
 
-def _angular_velocity(look: Look, rows: Tensor, refs: Tensor) -> Tensor:
+def _angular_velocity(look: Look, rows: Any, refs: Any) -> Tensor:
     turn = look.frames.velocity[0]
     return look.frames.turned(turn[:, rows] - turn[:, refs], refs)
 
 
-def _own(part: Callable[[Look], Tensor]) -> Callable[[Look, Tensor], Tensor]:
+def _own(part: Callable[[Look], Tensor]) -> Callable[[Look, Any], Tensor]:
     """A vector of each object in its own axes."""
     return lambda look, rows: look.frames.turned(part(look)[:, rows], rows)
 
 
-def _magnetic(look: Look, rows: Tensor) -> Tensor:
+def _magnetic(look: Look, rows: Any) -> Tensor:
     field = look.sight.constant("magnetic", lambda: look.sight.tensor(look.sight.model.mj.opt.magnetic))
-    return look.frames.turned(field.expand(1, len(rows), 3), rows)
+    return look.frames.turned(field[None, None], rows)
 
 
 READERS: dict[int, Reader] = {

@@ -5,19 +5,20 @@ axes.
 """
 
 from functools import cached_property
+from typing import Any
 
 import mujoco
 import numpy as np
 import torch
 
 from ..model.model import Model
-from ..readout.derived import camera_poses, matrix, multiply, rotate, tree_of
+from ..readout.derived import MOTION, accelerations, camera_poses, interaction_forces, matrix, multiply, rotate, tree_of
+from ..readout.motion import Tree
 from .sight import Sight
 
 Tensor = torch.Tensor
 _O = mujoco.mjtObj
 BODY, XBODY, GEOM, SITE, CAMERA = (int(getattr(_O, f"mjOBJ_{n}")) for n in ("BODY", "XBODY", "GEOM", "SITE", "CAMERA"))
-KINDS = (BODY, XBODY, GEOM, SITE, CAMERA)
 _POSES = {
     BODY: ("body_ipos", "body_iquat"),
     GEOM: ("geom_pos", "geom_quat"),
@@ -112,27 +113,36 @@ class Frames:
     @cached_property
     def velocity(self) -> tuple[Tensor, Tensor]:
         """As mj_objectVelocity has it."""
-        return self._at_origin("cvel")
+        return self._at_origin(self._sight["cvel"][:, self._body])
 
     @cached_property
     def acceleration(self) -> tuple[Tensor, Tensor]:
         """As an accelerometer has it: as if the world rose against gravity (mj_objectAcceleration)."""
-        turn, slide = self._at_origin("cacc")
+        sight = self._sight
+        tree = sight.constant("accelerated", lambda: Tree.around(*self._bodies(), False, *self._kind()))
+        turn, slide = self._at_origin(accelerations(sight.model, sight.shaped(*MOTION), tree))
         spin, speed = self.velocity
         return turn, slide + torch.linalg.cross(spin, speed)
 
-    def _at_origin(self, name: str) -> tuple[Tensor, Tensor]:
-        motion = self._sight[name][:, self._body]
+    def _bodies(self) -> tuple[mujoco.MjModel, np.ndarray]:
+        return self._sight.model.mj, self._objects.carriers
+
+    def _kind(self) -> tuple[torch.dtype, torch.device]:
+        return self.pos.dtype, self.pos.device
+
+    def _at_origin(self, motion: Tensor) -> tuple[Tensor, Tensor]:
         turn, slide = motion[..., :3], motion[..., 3:]
         return turn, slide + torch.linalg.cross(turn, self.arm)
 
     @cached_property
     def wrench(self) -> tuple[Tensor, Tensor]:
         """Torque about each origin, and force, with which the parent holds the body, in the world's axes."""
-        wrench = self._sight["cfrc_int"][:, self._body]
+        sight = self._sight
+        tree = sight.constant("held", lambda: Tree.around(*self._bodies(), True, *self._kind()))
+        wrench = interaction_forces(sight.model, sight.shaped(*MOTION, "cinert", "cfrc_ext"), tree)
         twist, push = wrench[..., :3], wrench[..., 3:]
         return twist - torch.linalg.cross(self.arm, push), push
 
-    def turned(self, vectors: Tensor, rows: Tensor) -> Tensor:
+    def turned(self, vectors: Tensor, rows: Any) -> Tensor:
         """Vectors (n or 1, k, 3) of the world in the axes of the objects `rows` (k,)."""
         return (self.mat[:, rows].mT @ vectors[..., None])[..., 0]

@@ -1,7 +1,7 @@
 """What a type of sensor is to the table of them: quantities it needs, and a function that reads all of that type."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import mujoco
@@ -55,12 +55,10 @@ class Reader:
     Attributes:
         sources: fields of the scratch or quantities of `derived` that it looks at, beside the objects' frames.
         prepare: (model, objects, ids of sensors) -> the function that reads these.
-        refuse: (model, id) -> why this one cannot be read; empty: it can.
     """
 
     sources: tuple[str, ...]
     prepare: Callable[[Model, Objects, np.ndarray], Read]
-    refuse: Callable[[mujoco.MjModel, int], str] = field(default=lambda mj, sensor: "")
 
 
 def flat(values: Tensor) -> Tensor:

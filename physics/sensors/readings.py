@@ -8,6 +8,7 @@ import torch
 
 from ..model.kernel_numbers import disabled
 from ..model.model import Model
+from ..model.sensors import refused_sensors
 from ..readout.derived import sources_of
 from . import joints, moving_frames, shapes, whole
 from .objects import Frames, Objects
@@ -16,24 +17,9 @@ from .sight import Sight
 
 Tensor = torch.Tensor
 READERS: dict[int, Reader] = {**joints.READERS, **moving_frames.READERS, **shapes.READERS, **whole.READERS}
-"""By MuJoCo's number of the type of sensor; all others are refused by name."""
+"""By MuJoCo's number of the type of sensor."""
 _REAL, _POSITIVE = int(mujoco.mjtDataType.mjDATATYPE_REAL), int(mujoco.mjtDataType.mjDATATYPE_POSITIVE)
 _UNBOUNDED = (int(mujoco.mjtSensor.mjSENS_CONTACT), int(mujoco.mjtSensor.mjSENS_GEOMFROMTO))
-
-
-def refused(mj: mujoco.MjModel) -> dict[int, str]:
-    """Sensors that cannot be read, and why: id -> words."""
-    found = {}
-    for sensor in range(mj.nsensor):
-        kind = int(mj.sensor_type[sensor])
-        reason = READERS[kind].refuse(mj, sensor) if kind in READERS else ""
-        if kind not in READERS:
-            reason = f"a sensor of type '{mujoco.mjtSensor(kind).name.removeprefix('mjSENS_').lower()}'"
-        elif mj.sensor_delay[sensor] > 0 or mj.sensor_interval[sensor].any():
-            reason = "a sensor with a delay or an interval"
-        if reason:
-            found[sensor] = reason
-    return found
 
 
 def sensor_name(mj: mujoco.MjModel, sensor: int) -> str:
@@ -52,7 +38,7 @@ class SensorReadings:
 
     def __init__(self, model: Model) -> None:
         self._model, mj = model, model.mj
-        self.refused = refused(mj)
+        self.refused = refused_sensors(mj)
         self._off = disabled(mj, mujoco.mjtDisableBit.mjDSBL_SENSOR)
         self._objects = Objects(model)
         self._reads: list[Read] = []

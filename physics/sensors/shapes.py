@@ -7,14 +7,14 @@ import numpy as np
 import torch
 
 from ..model.model import Model
-from ..rays.shapes import KINDS as SEEN
-from .objects import BODY, KINDS, SITE, Objects
+from ..model.sensors import geom_pairs_of
+from .objects import BODY, SITE, Objects
 from .reader import Look, Read, Reader
 
 Tensor = torch.Tensor
 _S, _G = mujoco.mjtSensor, mujoco.mjtGeom
-_SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _PLANE = (
-    int(getattr(_G, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX", "PLANE")
+_SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX = (
+    int(getattr(_G, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX")
 )
 _DIST, _DIR, _ORIGIN, _POINT, _NORMAL, _DEPTH = range(6)  # bits of what a rangefinder says
 _LIGHTEST = 1e-15  # kg: mjMINVAL
@@ -57,39 +57,18 @@ def _ray_data(bits: int, distance: Tensor, along: Tensor, origin: Tensor, normal
     return torch.cat([value for bit, value in said.items() if bits >> bit & 1], 1)
 
 
-def _not_a_ray(mj: mujoco.MjModel, sensor: int) -> str:
-    if int(mj.sensor_objtype[sensor]) != SITE:
-        return "a rangefinder of a camera"
-    body = mj.site_bodyid[mj.sensor_objid[sensor]]
-    unseen = ~np.isin(mj.geom_type, SEEN) & (mj.geom_bodyid != body)
-    return "a geom that rays do not meet: a height field or signed distance function" if unseen.any() else ""
-
-
-def _pairs_of(mj: mujoco.MjModel, sensor: int) -> np.ndarray:
-    """Pairs of geoms (n, 2), of the sensor's geoms or of all of its bodies'."""
-    sides = []
-    for kind, index in ((mj.sensor_objtype, mj.sensor_objid), (mj.sensor_reftype, mj.sensor_refid)):
-        first = int(index[sensor])
-        if int(kind[sensor]) == BODY:
-            begin = int(mj.body_geomadr[first])
-            sides.append(range(begin, begin + int(mj.body_geomnum[first])))
-        else:
-            sides.append(range(first, first + 1))
-    return np.array([(a, b) for a in sides[0] for b in sides[1]], int).reshape(-1, 2)
-
-
 def _measured(what: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Model, Objects, np.ndarray], Read]:
     """Sensors of the nearest pair: `what(distance (n,), nearest points (n, 6))` gives (n, width)."""
 
     def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
-        pairs = [_pairs_of(model.mj, int(s)) for s in sensors]
+        pairs = [geom_pairs_of(model.mj, int(s)) for s in sensors]
         cutoffs = model.mj.sensor_cutoff[sensors]
 
         def read(look: Look) -> Tensor:
             parts = []
             for mine, cutoff in zip(pairs, cutoffs, strict=True):
-                dist = look.sight.tensor(np.full((len(look.sight), 1), cutoff))
-                points = look.sight.tensor(np.zeros((len(look.sight), 6)))
+                like = look.sight["xpos"]
+                dist, points = like.new_full((len(like), 1), cutoff), like.new_zeros((len(like), 6))
                 if len(mine):
                     found, places = look.scene.measure(look.sight, mine, float(cutoff))
                     nearest = found.argmin(1, keepdim=True)
@@ -109,12 +88,6 @@ def _direction(dist: Tensor, points: Tensor) -> Tensor:
     way = points[:, 3:] - points[:, :3]
     length = way.norm(dim=1, keepdim=True)
     return torch.where(length > 0.0, way / length.clamp(min=torch.finfo(way.dtype).tiny), 0.0)
-
-
-def _no_distance(mj: mujoco.MjModel, sensor: int) -> str:
-    kinds = mj.geom_type[_pairs_of(mj, sensor).ravel()]
-    known = np.isin(kinds, [int(_G.mjGEOM_HFIELD), int(_G.mjGEOM_SDF)])
-    return "the distance of a height field or signed distance function" if known.any() else ""
 
 
 def _insides(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
@@ -158,19 +131,13 @@ def _inside(kind: int, p: Tensor, size: Tensor) -> Tensor:
     return z < 0.0
 
 
-def _no_inside(mj: mujoco.MjModel, sensor: int) -> str:
-    kind = int(mj.site_type[mj.sensor_refid[sensor]])
-    known = kind in (_SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _PLANE) and int(mj.sensor_objtype[sensor]) in KINDS
-    return "" if known else "a site whose shape has no inside"
-
-
 _POSES = ("geom_xpos", "geom_xmat")
 _APART = ("xpos", "xquat", "root_offset")
 READERS: dict[int, Reader] = {
-    int(_S.mjSENS_RANGEFINDER): Reader(_POSES, _rangefinders, _not_a_ray),
-    int(_S.mjSENS_GEOMDIST): Reader(_APART, _measured(lambda dist, points: dist), _no_distance),
-    int(_S.mjSENS_GEOMNORMAL): Reader(_APART, _measured(_direction), _no_distance),
-    int(_S.mjSENS_GEOMFROMTO): Reader(_APART, _measured(lambda dist, points: points), _no_distance),
-    int(_S.mjSENS_INSIDESITE): Reader(("subtree_com",), _insides, _no_inside),
+    int(_S.mjSENS_RANGEFINDER): Reader(_POSES, _rangefinders),
+    int(_S.mjSENS_GEOMDIST): Reader(_APART, _measured(lambda dist, points: dist)),
+    int(_S.mjSENS_GEOMNORMAL): Reader(_APART, _measured(_direction)),
+    int(_S.mjSENS_GEOMFROMTO): Reader(_APART, _measured(lambda dist, points: points)),
+    int(_S.mjSENS_INSIDESITE): Reader(("subtree_com",), _insides),
 }
 """By MuJoCo's number of the type of sensor."""

@@ -8,6 +8,7 @@ import torch
 
 from ..model.model import Model
 from ..readout.derived import derive, sources_of
+from ..readout.motion import chosen
 
 Tensor = torch.Tensor
 
@@ -52,11 +53,9 @@ class Sight:
             self._kept[key] = make()
         return self._kept[key]
 
-    def ids(self, key: Any, values: Any) -> Tensor:
-        """Indices on the device; kept, as their way to a GPU is waited for."""
-        return self.constant(
-            ("ids", key), lambda: torch.as_tensor(np.asarray(values, np.int64), device=self._like.device)
-        )
+    def ids(self, key: Any, values: Any) -> Any:
+        """Indices of items on the device, or a slice; kept, as their way to a GPU is waited for."""
+        return self.constant(("ids", key), lambda: chosen(values, self._like.device))
 
     def of_model(self, name: str) -> Tensor:
         """A field of mjModel: the environments' own, or the model's with one environment in front."""

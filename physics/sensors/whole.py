@@ -75,12 +75,6 @@ def _spring(look: Look, j: int) -> Tensor:
     return 0.5 * sight.of_model("jnt_stiffness")[:, j] * sum(squares)
 
 
-def _other_springs(mj: mujoco.MjModel, sensor: int) -> str:
-    if mj.tendon_stiffness.any() or mj.tendon_stiffnesspoly.any():
-        return "springs of tendons"
-    return "springs with polynomial stiffness" if mj.jnt_stiffnesspoly.any() or mj.jnt_springyield.any() else ""
-
-
 def _clock(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
     step = float(model.mj.opt.timestep)
     return lambda look: _repeated((look.steps.double() * step).to(look.sight["xpos"].dtype), sensors)
@@ -94,10 +88,6 @@ def _contacts(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
     return lambda look: look.sight["sensed"][:, look.sight.ids(("sensed", tuple(sensors)), np.concatenate(places))]
 
 
-def _unsensed(mj: mujoco.MjModel, sensor: int) -> str:
-    return "" if sensor in read_contacts(mj) else "a site whose shape has no inside"
-
-
 READERS: dict[int, Reader] = {
     int(kind): reader
     for kind, reader in {
@@ -105,10 +95,10 @@ READERS: dict[int, Reader] = {
         _S.mjSENS_SUBTREELINVEL: _of_bodies("subtree_linvel"),
         _S.mjSENS_SUBTREEANGMOM: _of_bodies("subtree_angmom"),
         _S.mjSENS_E_KINETIC: Reader(("eval_qvel", "qM"), _kinetic),
-        _S.mjSENS_E_POTENTIAL: Reader(("eval_qpos", "xipos"), _potential, _other_springs),
+        _S.mjSENS_E_POTENTIAL: Reader(("eval_qpos", "xipos"), _potential),
         _S.mjSENS_CLOCK: Reader(("xpos",), _clock),
-        _S.mjSENS_TOUCH: Reader(("sensed",), _contacts, _unsensed),
-        _S.mjSENS_CONTACT: Reader(("sensed",), _contacts, _unsensed),
+        _S.mjSENS_TOUCH: Reader(("sensed",), _contacts),
+        _S.mjSENS_CONTACT: Reader(("sensed",), _contacts),
     }.items()
 }
 """By MuJoCo's number of the type of sensor."""
