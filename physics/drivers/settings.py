@@ -57,7 +57,7 @@ class Setting(_FromZero):
     SMOOTH = auto()
     """1: compute the forces and accelerations without constraints."""
     SENSED = auto()
-    """1: compute what sensors read of contacts and limits."""
+    """1: compute what sensors read of contacts, limits and accelerations; 2: and of forces between bodies."""
     BEGINNING = auto()
     """1: with REPLAY, evaluate where the last step began, if its integrator is Runge-Kutta's."""
     AGAIN = auto()
@@ -82,8 +82,12 @@ CALL_LENGTH = 64
 def ask_for(call: torch.Tensor, names: Collection[str]) -> None:
     """Have a launch compute what a step does without, where fields need it."""
     call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
-    call[Setting.EXTERNAL], call[Setting.INERTIAS] = int("cfrc_ext" in names), int("cinert" in names)
-    call[Setting.SENSED] = int(not SENSED.isdisjoint(names))
+    forces = "sensed_force" in names
+    call[Setting.SENSED] = 2 if forces else int(not SENSED.isdisjoint(names))
+    call[Setting.EXTERNAL], call[Setting.INERTIAS] = (
+        int(forces or "cfrc_ext" in names),
+        int(forces or "cinert" in names),
+    )
     call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
 
 

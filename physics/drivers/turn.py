@@ -9,6 +9,7 @@ import taichi as ti
 from ..constraint.contact_readings import contact_readings
 from ..constraint.external_force import external_force
 from ..constraint.limit_readings import limit_forces
+from ..dynamics.sensed_motion import sensed_accelerations, sensed_forces
 from ..kinematics.center_of_mass import body_inertias, mass_centers
 from ..state.room import clear_needs, fits
 from ..state.snapshot import back_to_beginning, reject_nonfinite
@@ -116,14 +117,17 @@ def _derive(model: ti.template(), work: ti.template(), call: ti.template()):
     """Compute what a step does without, where it was asked for."""
     if call[Setting.EXTERNAL] == 1:
         external_force(model, work)
-    if ti.static(model.has.sensors):
-        if call[Setting.SENSED] == 1:
-            limit_forces(model, work)
-            contact_readings(model, work)
     if call[Setting.CENTERS] == 1:
         mass_centers(model, work)
     if call[Setting.INERTIAS] == 1:
         body_inertias(model, work)
+    if ti.static(model.has.sensors):
+        if call[Setting.SENSED] > 0:
+            limit_forces(model, work)
+            contact_readings(model, work)
+            sensed_accelerations(model, work)
+        if call[Setting.SENSED] > 1:
+            sensed_forces(model, work)
 
 
 @ti.func

@@ -38,7 +38,7 @@ class Features:
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
         warm: convex pairs remember the axis across which they were apart.
-        sensors: sensors read contacts or limits, or belong to the first stage of a Runge-Kutta step.
+        sensors: sensors read contacts, limits, accelerations or forces, or belong to the first stage of a Runge-Kutta step.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -84,7 +84,7 @@ class Features:
             equality=model.sizes["nequality"] > 0,
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
-            sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nqbegin")),
+            sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nbodysense", "nqbegin")),
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
         )
 

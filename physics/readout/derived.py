@@ -171,7 +171,7 @@ def _look_at(eye: Tensor, point: Tensor) -> Tensor:
     return torch.stack((x, y, z), -1).reshape(-1, 9)
 
 
-def tree_of(model: Model, like: Tensor) -> Tree:
+def _tree_of(model: Model, like: Tensor) -> Tree:
     """The model's tree in the precision and on the device of `like`; kept."""
     kept = _trees.setdefault(model, {})
     key = like.dtype, like.device
@@ -187,25 +187,16 @@ def _gravity(model: Model, fields: Fields, like: Tensor) -> Tensor:
     return torch.as_tensor(model.values["gravity"].reshape(1, 3), dtype=like.dtype, device=like.device)
 
 
-def accelerations(model: Model, fields: Fields, tree: Tree) -> Tensor:
-    """Cacc of the bodies of a tree, (n, bodies, 6)."""
+def _body_accelerations(model: Model, fields: Fields) -> Tensor:
     cdof, cvel = fields["cdof"], fields["cvel"]
     gravity = _gravity(model, fields, cdof)
-    return body_accelerations(tree, cdof, cvel, fields["eval_qvel"], fields["qacc"], gravity)
-
-
-def interaction_forces(model: Model, fields: Fields, tree: Tree) -> Tensor:
-    """Cfrc_int of the bodies that the tree is around, (n, bodies, 6)."""
-    cacc = accelerations(model, fields, tree)
-    return body_forces(tree, fields["cinert"], fields["cvel"], cacc, fields["cfrc_ext"])
-
-
-def _body_accelerations(model: Model, fields: Fields) -> Tensor:
-    return accelerations(model, fields, tree_of(model, fields["cvel"]))
+    return body_accelerations(_tree_of(model, cdof), cdof, cvel, fields["eval_qvel"], fields["qacc"], gravity)
 
 
 def _body_forces(model: Model, fields: Fields) -> Tensor:
-    return interaction_forces(model, fields, tree_of(model, fields["cvel"]))
+    cvel = fields["cvel"]
+    cacc = _body_accelerations(model, fields)
+    return body_forces(_tree_of(model, cvel), fields["cinert"], cvel, cacc, fields["cfrc_ext"])
 
 
 def _masses(model: Model, fields: Fields, like: Tensor) -> Masses:
@@ -215,23 +206,22 @@ def _masses(model: Model, fields: Fields, like: Tensor) -> Masses:
 
 def _center_velocities(model: Model, fields: Fields) -> Tensor:
     cvel = fields["cvel"]
-    return center_velocities(tree_of(model, cvel), cvel, fields["xipos"], fields["subtree_com"])
+    return center_velocities(_tree_of(model, cvel), cvel, fields["xipos"], fields["subtree_com"])
 
 
 def _subtree_velocities(model: Model, fields: Fields) -> Tensor:
     cvel = fields["cvel"]
-    return subtree_velocities(tree_of(model, cvel), _masses(model, fields, cvel), _center_velocities(model, fields))
+    return subtree_velocities(_tree_of(model, cvel), _masses(model, fields, cvel), _center_velocities(model, fields))
 
 
 def _subtree_momenta(model: Model, fields: Fields) -> Tensor:
     cvel, axes = fields["cvel"], _body_axes(model, fields)
     masses, velocity = _masses(model, fields, cvel), _center_velocities(model, fields)
-    return subtree_momenta(tree_of(model, cvel), masses, velocity, axes, fields["xipos"], fields["subtree_com"])
+    return subtree_momenta(_tree_of(model, cvel), masses, velocity, axes, fields["xipos"], fields["subtree_com"])
 
 
 _POSE = ("xpos", "xquat")
-MOTION = ("cdof", "cvel", "eval_qvel", "qacc")
-"""Fields that accelerations of bodies follow from."""
+_MOTION = ("cdof", "cvel", "eval_qvel", "qacc")
 _CENTERS = ("cvel", "xipos", "subtree_com")
 _CAMERA = ("xpos", "xquat", "subtree_com")
 
@@ -247,8 +237,8 @@ DERIVED: dict[str, Derived] = {
     "crb": Derived(("subtree_inertia", "com_offset"), _composite_inertia),
     "qM": Derived(("M",), _dense_mass),
     "M": Derived(("M",), _dense_mass),
-    "cacc": Derived(MOTION, _body_accelerations),
-    "cfrc_int": Derived((*MOTION, "cinert", "cfrc_ext"), _body_forces),
+    "cacc": Derived(_MOTION, _body_accelerations),
+    "cfrc_int": Derived((*_MOTION, "cinert", "cfrc_ext"), _body_forces),
     "subtree_linvel": Derived(_CENTERS, _subtree_velocities),
     "subtree_angmom": Derived((*_CENTERS, "xquat"), _subtree_momenta),
 }

@@ -19,23 +19,19 @@ _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 
 @dataclass(frozen=True)
 class Tree:
-    """Who moves whom, as matrices of a model on a device; of all bodies, or of some and the dofs that move them.
+    """Who moves whom, as matrices of a model on a device.
 
     Attributes:
-        dofs: the dofs, (ndof,); slice(None): all.
-        bodies: the bodies, (n,); slice(None): all.
-        before: (ndof, ndof), 1: the dof's axis is carried by that one, which belongs to the same body.
-        parent: (ndof,) parent of the dof's body; a slice of one where all have the same.
-        turns: (ndof, 1), 0: the dof's axis never turns.
-        above: (n, ndof), 1: the dof moves the body.
-        below: (nwanted, n), 1: the second body is the first one or below it; of the bodies that were asked for.
-        root: (nbody,) root of every body's tree.
+        before: (nv, nv), 1: the dof's axis is carried by that one, which belongs to the same body.
+        parent: (nv,) parent of the dof's body.
+        turns: (nv, 1), 0: the dof's axis never turns.
+        above: (nbody, nv), 1: the dof moves the body.
+        below: (nbody, nbody), 1: the second body is the first one or below it.
+        root: (nbody,) root of the body's tree.
     """
 
-    dofs: Any
-    bodies: Any
     before: Tensor
-    parent: Any
+    parent: Tensor
     turns: Tensor
     above: Tensor
     below: Tensor
@@ -44,41 +40,9 @@ class Tree:
     @staticmethod
     def of(mj: mujoco.MjModel, dtype: torch.dtype, device: torch.device) -> "Tree":
         """The tree of a model."""
-        return _tree(mj, _matrices(mj), slice(None), slice(None), slice(None), dtype, device)
-
-    @staticmethod
-    def around(
-        mj: mujoco.MjModel, wanted: np.ndarray, subtrees: bool, dtype: torch.dtype, device: torch.device
-    ) -> "Tree":
-        """What the accelerations of a few bodies depend on; with `subtrees`, those of all bodies below them as well."""
-        matrices = _matrices(mj)
-        bodies = np.flatnonzero(matrices["below"][wanted].any(0)) if subtrees else wanted
-        dofs = np.flatnonzero(matrices["above"][bodies].any(0))
-        return _tree(mj, matrices, wanted, bodies, dofs, dtype, device)
-
-
-def _tree(
-    mj: mujoco.MjModel,
-    matrices: dict[str, np.ndarray],
-    wanted: Any,
-    bodies: Any,
-    dofs: Any,
-    dtype: torch.dtype,
-    device: torch.device,
-) -> Tree:
-    def numbers(value: np.ndarray) -> Tensor:
-        return torch.as_tensor(np.ascontiguousarray(value), dtype=dtype, device=device)
-
-    return Tree(
-        dofs=chosen(dofs, device),
-        bodies=chosen(bodies, device),
-        before=numbers(matrices["before"][dofs][:, dofs]),
-        parent=_parents(mj.body_parentid[mj.dof_bodyid][dofs], device),
-        turns=numbers(matrices["turns"][dofs]),
-        above=numbers(matrices["above"][bodies][:, dofs]),
-        below=numbers(matrices["below"][wanted][:, bodies]),
-        root=torch.as_tensor(np.array(mj.body_rootid), device=device).long(),
-    )
+        numbers = {name: torch.as_tensor(value, dtype=dtype, device=device) for name, value in _matrices(mj).items()}
+        ids = {"parent": mj.body_parentid[mj.dof_bodyid], "root": mj.body_rootid}
+        return Tree(**numbers, **{n: torch.as_tensor(np.array(i), device=device).long() for n, i in ids.items()})
 
 
 def chosen(items: Any, device: torch.device) -> Any:
@@ -89,10 +53,6 @@ def chosen(items: Any, device: torch.device) -> Any:
     if ids.ndim == 1 and len(ids) and np.array_equal(ids, np.arange(ids[0], ids[0] + len(ids))):
         return slice(int(ids[0]), int(ids[0]) + len(ids))
     return torch.as_tensor(ids, device=device)
-
-
-def _parents(parents: np.ndarray, device: torch.device) -> Any:
-    return chosen(np.unique(parents) if len(np.unique(parents)) == 1 else parents, device)
 
 
 def _matrices(mj: mujoco.MjModel) -> dict[str, np.ndarray]:
@@ -126,8 +86,8 @@ def _sums(matrix: Tensor, spatial: Tensor) -> Tensor:
 
 
 def body_accelerations(tree: Tree, cdof: Tensor, cvel: Tensor, qvel: Tensor, qacc: Tensor, gravity: Tensor) -> Tensor:
-    """Cacc (n, bodies of the tree, 6): as if the world rose against gravity (n or 1, 3)."""
-    cdof, speed, push = cdof[:, tree.dofs], qvel[:, tree.dofs, None], qacc[:, tree.dofs, None]
+    """Cacc (n, nbody, 6): as if the world rose against gravity (n or 1, 3)."""
+    speed, push = qvel[..., None], qacc[..., None]
     carried = cvel[:, tree.parent] + _sums(tree.before, cdof * speed)
     (turn, slide), (axis, line) = _parts(carried), _parts(cdof)
     change = torch.cat((_cross(turn, axis), _cross(turn, line) + _cross(slide, axis)), -1)
@@ -137,11 +97,11 @@ def body_accelerations(tree: Tree, cdof: Tensor, cvel: Tensor, qvel: Tensor, qac
 
 
 def body_forces(tree: Tree, cinert: Tensor, cvel: Tensor, cacc: Tensor, cfrc_ext: Tensor) -> Tensor:
-    """Cfrc_int (n, wanted bodies, 6): torque and force of the parent on each body; cacc is of the tree's bodies."""
-    cinert, cvel, outside = (field[:, tree.bodies] for field in (cinert, cvel, cfrc_ext))
+    """Cfrc_int (n, nbody, 6): torque and force of the parent on each body."""
     own = _momentum(cinert, cacc)
     (turn, slide), (twist, push) = _parts(cvel), _parts(_momentum(cinert, cvel))
-    own = own + torch.cat((_cross(turn, twist) + _cross(slide, push), _cross(turn, push)), -1) - outside
+    own = own + torch.cat((_cross(turn, twist) + _cross(slide, push), _cross(turn, push)), -1) - cfrc_ext
+    own[:, 0] = 0.0
     return _sums(tree.below, own)
 
 

@@ -15,8 +15,8 @@ from .reader import Look, Read, Reader, flat
 Tensor = torch.Tensor
 _S = mujoco.mjtSensor
 _VELOCITY = ("cvel", "subtree_com")
-_ACCELERATION = (*_VELOCITY, "cacc")
-_FORCE = ("cfrc_int", "subtree_com")
+_ACCELERATION = (*_VELOCITY, "sensed_acc")
+_FORCE = ("sensed_force", "subtree_com")
 
 
 def _of_frames(sources: tuple[str, ...], read: Callable[[Look, Any], Tensor]) -> Reader:

@@ -12,8 +12,7 @@ import numpy as np
 import torch
 
 from ..model.model import Model
-from ..readout.derived import MOTION, accelerations, camera_poses, interaction_forces, matrix, multiply, rotate, tree_of
-from ..readout.motion import Tree
+from ..readout.derived import camera_poses, matrix, multiply, rotate
 from .sight import Sight
 
 Tensor = torch.Tensor
@@ -107,7 +106,7 @@ class Frames:
     @cached_property
     def arm(self) -> Tensor:
         """From the centre of mass of the tree, (n, k, 3) m."""
-        root = tree_of(self._sight.model, self.pos).root[self._body]
+        root = self._sight.ids("roots", self._sight.model.mj.body_rootid[self._objects.carriers])
         return self.pos - self._sight["subtree_com"][:, root]
 
     @cached_property
@@ -118,17 +117,9 @@ class Frames:
     @cached_property
     def acceleration(self) -> tuple[Tensor, Tensor]:
         """As an accelerometer has it: as if the world rose against gravity (mj_objectAcceleration)."""
-        sight = self._sight
-        tree = sight.constant("accelerated", lambda: Tree.around(*self._bodies(), False, *self._kind()))
-        turn, slide = self._at_origin(accelerations(sight.model, sight.shaped(*MOTION), tree))
+        turn, slide = self._at_origin(self._sight["sensed_acc"][:, self._body])
         spin, speed = self.velocity
         return turn, slide + torch.linalg.cross(spin, speed)
-
-    def _bodies(self) -> tuple[mujoco.MjModel, np.ndarray]:
-        return self._sight.model.mj, self._objects.carriers
-
-    def _kind(self) -> tuple[torch.dtype, torch.device]:
-        return self.pos.dtype, self.pos.device
 
     def _at_origin(self, motion: Tensor) -> tuple[Tensor, Tensor]:
         turn, slide = motion[..., :3], motion[..., 3:]
@@ -137,12 +128,10 @@ class Frames:
     @cached_property
     def wrench(self) -> tuple[Tensor, Tensor]:
         """Torque about each origin, and force, with which the parent holds the body, in the world's axes."""
-        sight = self._sight
-        tree = sight.constant("held", lambda: Tree.around(*self._bodies(), True, *self._kind()))
-        wrench = interaction_forces(sight.model, sight.shaped(*MOTION, "cinert", "cfrc_ext"), tree)
+        wrench = self._sight["sensed_force"][:, self._body]
         twist, push = wrench[..., :3], wrench[..., 3:]
         return twist - torch.linalg.cross(self.arm, push), push
 
     def turned(self, vectors: Tensor, rows: Any) -> Tensor:
         """Vectors (n or 1, k, 3) of the world in the axes of the objects `rows` (k,)."""
-        return (self.mat[:, rows].mT @ vectors[..., None])[..., 0]
+        return (self.mat[:, rows] * vectors[..., None]).sum(-2)

@@ -8,7 +8,8 @@ friction losses; nblockdof and njac: dofs and numbers in the Jacobians of all bl
 matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Features.mixed_precision`), else 0; nsolve:
 ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
 conjugate gradients solve, else 0.
-nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0; nqbegin and
+nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0; nbodysense: nbody
+where they read accelerations or forces, else 0; nqbegin and
 nvbegin: nq and nv where the model has sensors and the integrator is Runge-Kutta's, else 0;
 nmocap: mocap bodies; ngravcomp: nv where bodies have gravity compensation, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
@@ -230,6 +231,8 @@ SENSED: tuple[Field, ...] = (
     _F("limit_pos", ("nlimitsense",), 1, "m or rad", "distance from the limit less its margin; 0: not in force"),
     _F("limit_vel", ("nlimitsense",), 1, "m/s or rad/s", "velocity of that distance"),
     _F("limit_force", ("nlimitsense",), 1, "N or N m", "force of the limit"),
+    _F("sensed_acc", ("nbodysense",), 6, "rad/s^2, m/s^2", "cacc: acceleration about the tree's centre of mass"),
+    _F("sensed_force", ("nbodysense",), 6, "N m, N", "cfrc_int: of the parent on the body, about that point"),
 )
 """What sensors read of contacts and limits; nobody else asks for it, and a step does without."""
 

@@ -21,7 +21,7 @@ SIZES = tuple(
     neq nequality nfriction ntwosided
     ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
-    nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nsense nsensed nlimitsense nqbegin nvbegin
+    nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nsense nsensed nlimitsense nbodysense nqbegin nvbegin
     """.split()
 )
 FLAGS = ("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart")
