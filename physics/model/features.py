@@ -38,7 +38,8 @@ class Features:
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
         warm: convex pairs remember the axis across which they were apart.
-        sensors: sensors read contacts, limits, accelerations or forces, or belong to the first stage of a Runge-Kutta step.
+        sensors: sensors read contacts, limits, accelerations or forces, or there are any and the integrator is
+            Runge-Kutta's, whose first stage is theirs.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 

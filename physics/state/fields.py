@@ -8,9 +8,9 @@ friction losses; nblockdof and njac: dofs and numbers in the Jacobians of all bl
 matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Features.mixed_precision`), else 0; nsolve:
 ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
 conjugate gradients solve, else 0.
-nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0; nbodysense: nbody
-where they read accelerations or forces, else 0; nqbegin and
-nvbegin: nq and nv where the model has sensors and the integrator is Runge-Kutta's, else 0;
+nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
+nbodysense: nbody where they read accelerations or forces, else 0; nqbegin and nvbegin: nq and nv where the model has
+sensors and the integrator is Runge-Kutta's, else 0;
 nmocap: mocap bodies; ngravcomp: nv where bodies have gravity compensation, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
