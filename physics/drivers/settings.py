@@ -84,10 +84,8 @@ def ask_for(call: torch.Tensor, names: Collection[str]) -> None:
     call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
     forces = "sensed_force" in names
     call[Setting.SENSED] = 2 if forces else int(not SENSED.isdisjoint(names))
-    call[Setting.EXTERNAL], call[Setting.INERTIAS] = (
-        int(forces or "cfrc_ext" in names),
-        int(forces or "cinert" in names),
-    )
+    call[Setting.EXTERNAL] = int(forces or "cfrc_ext" in names)
+    call[Setting.INERTIAS] = int(forces or "cinert" in names)
     call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
 
 
