@@ -1,6 +1,6 @@
 """Accelerations of bodies and the forces between them, for sensors: MuJoCo's mj_rnePostConstraint.
 
-`readout.motion` has the same for anybody who asks; here it costs sensors of thousands of environments next to nothing.
+`readout.motion` has the same for models without sensors; here it costs thousands of environments next to nothing.
 """
 
 import taichi as ti

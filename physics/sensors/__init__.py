@@ -4,12 +4,15 @@ MuJoCo's `sensordata`: its order, cutoffs, and timing. After a step readings are
 made, before it moved (with Runge-Kutta: of its first stage); `forward` brings them to the present state.
 
 They are made when they are asked for, and nobody else pays. Most of them are a few numbers out of quantities that a
-step computes anyway, so that one vectorised function a type of sensor is enough, and kernels stay as small as they
-were. Quantities that several sensors look at (frames of objects, body accelerations and the forces between bodies) are
-made once. What only a kernel can know is read there, behind the feature `sensors`: contacts and limits, whose number
-changes from step to step (`constraint/contact_readings.py`, `constraint/limit_readings.py`). A solver made with
-outputs=("sensordata",) has its steps hand out all that readings are made of; for any other the first reading after a
-step costs an evaluation. With Runge-Kutta it always does: a step's last evaluation is not the one that sensors see.
+step computes anyway, so that one vectorised function a type of sensor is enough, and kernels stay small. Frames of
+objects are made once, however many sensors look at them. What is read in the kernel, behind the feature `sensors` and
+only in launches that are asked for it: contacts and limits, which only a kernel knows, as their number changes from
+step to step (`constraint/contact_readings.py`, `constraint/limit_readings.py`), and accelerations of bodies and the
+forces between them (`dynamics/sensed_motion.py`), whose sums along the tree took torch longer than a step of ants.
+
+A solver made with outputs=("sensordata",) has its steps hand out all that readings are made of; for any other the first
+reading after a step costs an evaluation. With Runge-Kutta it always does: a step's last evaluation is not the one that
+sensors see.
 """
 
 from collections.abc import Sequence

@@ -42,17 +42,18 @@ class SensorReadings:
         self._off = disabled(mj, mujoco.mjtDisableBit.mjDSBL_SENSOR)
         self._objects = Objects(model)
         self._reads: list[Read] = []
+        self._columns: list[np.ndarray] = []
         self._kept: dict[Any, Any] = {}
-        columns, names = [np.zeros(0, int)], dict.fromkeys(("xpos", "xquat"))
+        names = dict.fromkeys(("xpos", "xquat"))
         known = np.array([s for s in range(mj.nsensor) if s not in self.refused], int)
         for kind in np.unique(mj.sensor_type[known]) if not self._off else ():
             mine = known[mj.sensor_type[known] == kind]
             self._reads.append(READERS[int(kind)].prepare(model, self._objects, mine))
-            columns += [mj.sensor_adr[s] + np.arange(mj.sensor_dim[s]) for s in mine]
+            places = [mj.sensor_adr[s] + np.arange(mj.sensor_dim[s]) for s in mine]
+            self._columns.append(np.concatenate(places))
             names |= dict.fromkeys(READERS[int(kind)].sources)
         names |= dict.fromkeys(self._objects.sources)
         self.sources = sources_of(tuple(names))
-        self._filled = np.concatenate(columns)
         self.uses_clock = bool((mj.sensor_type == int(mujoco.mjtSensor.mjSENS_CLOCK)).any())
         cut = np.repeat(np.where(np.isin(mj.sensor_type, _UNBOUNDED), 0.0, mj.sensor_cutoff), mj.sensor_dim)
         kinds = np.repeat(mj.sensor_datatype, mj.sensor_dim)
@@ -74,13 +75,9 @@ class SensorReadings:
             return sight["xpos"].new_zeros((len(sight), count))
         frames = Frames(self._objects, sight) if len(self._objects) else None
         look = Look(sight, frames, scene, steps)  # type: ignore[arg-type]
-        found = torch.cat([read(look) for read in self._reads], 1)
-        if len(self._filled) == count:
-            found = found[:, sight.ids("order", np.argsort(self._filled))]
-        else:
-            whole_row = found.new_zeros((len(sight), count))
-            whole_row[:, sight.ids("filled", self._filled)] = found
-            found = whole_row
+        found = sight["xpos"].new_zeros((len(sight), count))
+        for k, (read, columns) in enumerate(zip(self._reads, self._columns, strict=True)):
+            found[:, sight.ids(("columns", k), columns)] = read(look)
         if not np.isfinite(self._high).any():
             return found
         low, high = sight.constant("cutoffs", lambda: (sight.tensor(self._low), sight.tensor(self._high)))
