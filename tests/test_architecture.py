@@ -41,7 +41,7 @@ RANKS = {
     "physics.solver_part": 12,
     "physics.parameters": 13,
     "physics.rays": 12,
-    "physics.rays.intersect": 2,  # pure geometry
+    "physics.rays.intersect": 1,  # pure geometry
     "physics.rays.shapes": 2,
     "physics.queries": 13,
     "physics.inputs": 13,

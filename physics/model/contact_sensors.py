@@ -27,8 +27,12 @@ ZONES = tuple(int(getattr(_G, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "EL
 
 def read_contacts(mjm: mujoco.MjModel) -> np.ndarray:
     """Ids of the sensors that kernels compute."""
-    if disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR):
-        return np.zeros(0, int)
+    off = disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR)
+    return np.zeros(0, int) if off else readable_contacts(mjm)
+
+
+def readable_contacts(mjm: mujoco.MjModel) -> np.ndarray:
+    """Ids of those that they can compute, sensors switched off or not."""
     touch = (mjm.sensor_type == TOUCH) & _has_shape(mjm, mjm.sensor_objid)
     within = (mjm.sensor_objtype != int(_O.mjOBJ_SITE)) | _has_shape(mjm, mjm.sensor_objid)
     known = mjm.sensor_intprm[:, 0] >> len(WIDTHS) == 0

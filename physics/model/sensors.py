@@ -7,7 +7,7 @@ import numpy as np
 from mujoco import MjModel
 
 from ..rays.shapes import KINDS as SEEN_BY_RAYS
-from .contact_sensors import ZONES, read_contacts
+from .contact_sensors import ZONES, readable_contacts
 
 _S, _O, _G, _T = mujoco.mjtSensor, mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtTrn
 BODY = int(_O.mjOBJ_BODY)
@@ -66,7 +66,7 @@ def _springs(mj: MjModel, sensor: int) -> str:
 
 
 def _contacts(mj: MjModel, sensor: int) -> str:
-    return "" if sensor in read_contacts(mj) else "a sensor of a site whose shape has no inside"
+    return "" if sensor in readable_contacts(mj) else "a sensor of a site whose shape has no inside"
 
 
 def _ray(mj: MjModel, sensor: int) -> str:
