@@ -8,7 +8,21 @@ import torch
 from .batch_numbers import on_host
 from .solver_part import SolverPart
 
-_SHOWN = ("body_iquat", "body_subtreemass", "geom_pos", "geom_quat", "cam_pos0", "cam_poscom0", "cam_mat0")
+_SHOWN = (
+    "body_iquat",
+    "body_subtreemass",
+    "geom_pos",
+    "geom_quat",
+    "cam_pos0",
+    "cam_poscom0",
+    "cam_mat0",
+    "body_mass",
+    "body_inertia",
+    "gravity",
+    "jnt_stiffness",
+    "qpos_spring",
+    "actuator_gear",
+)
 """Fields of the model that `readout.derived` reads."""
 _SAVED = "parameters."
 

@@ -20,11 +20,12 @@ from .parameters import SolverParameters
 from .queries import SolverQueries
 from .readout.contacts import SOURCES as CONTACT_SOURCES
 from .readout.contacts import Contacts, batched_contacts
-from .readout.derived import DERIVED, derive, sources_of
+from .readout.derived import DERIVED, SENSORDATA, derive, sources_of
 from .readout.inspection import inspect_numbers
 from .readout.returned import Trajectory
 from .retired import retire
 from .runtime import Runtime, ensure_runtime, lane_width
+from .sensors import SolverSensors, sensor_sources
 from .state.fields import QUANTITIES
 from .state.sizes import solver_notes
 from .state.snapshot import LARGEST
@@ -33,7 +34,7 @@ from .states import SolverStates
 __all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
 
 
-class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters, SolverQueries):
+class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters, SolverQueries, SolverSensors):
     """Steps `num_envs` copies of one model at once.
 
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the
@@ -59,7 +60,8 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         self.runtime: Runtime = runtime
         self.device, self.dtype = runtime.torch_device, runtime.torch_dtype
         width = lane_width(lanes) if lanes is not None else 1 if num_envs == 1 else runtime.lanes
-        needed = [name for name in sources_of(outputs) if name not in STATE]
+        sources = dict.fromkeys((*sources_of(outputs), *sensor_sources(model, outputs)))
+        needed = [name for name in sources if name not in STATE]
         self._driver: Driver = (
             GpuDriver(runtime, model, self.num_envs, needed)
             if runtime.columns
@@ -265,12 +267,14 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
 
         `xpos xquat xmat xipos geom_xpos geom_xmat site_xpos site_xmat cam_xpos cam_xmat subtree_com cinert cvel cdof
         qM qfrc_bias qfrc_passive qfrc_actuator qfrc_smooth qacc_smooth qacc qfrc_constraint actuator_force cfrc_ext
-        solver_niter` and every other field of `docs/fields.md`.
+        cacc cfrc_int subtree_linvel subtree_angmom solver_niter sensordata` and every other field of `docs/fields.md`.
 
         Raises:
             KeyError: for an unknown name, with the nearest ones.
         """
         index = self._numbers.environments(envs_idx, self.num_envs)
+        if name == SENSORDATA:
+            return self._sensordata(index)
         if name in STATE:
             return derive(self.model, name, {name: self._driver.read(name, index)})
         fields = self._driver.evaluate(sources_of((name,)), index)
@@ -286,6 +290,9 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
             fields |= self._driver.evaluate(others, index)
         found, shown = {}, self._shown(index)
         for name in names:
+            if name == SENSORDATA:
+                found[name] = self._sensordata(index)
+                continue
             mine = {n: fields[n] if n in fields else self._driver.read(n, index) for n in sources_of((name,))}
             found[name] = derive(self.model, name, mine | shown)
         return found
@@ -321,7 +328,8 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         index = self._numbers.environments([env], self.num_envs)
         fields, indices = self._driver.evaluate_together([f.name for f in QUANTITIES], index)
         numbers = {name: values[:1].cpu() for name, values in (fields | self._shown(index)).items()}
-        return inspect_numbers(self.model, numbers, indices[0].cpu(), self._driver.sizes)
+        sensordata = self._readings_of_known(index)[0].cpu().numpy()
+        return inspect_numbers(self.model, numbers, indices[0].cpu(), self._driver.sizes) | {SENSORDATA: sensordata}
 
     # what users pass
 

@@ -27,7 +27,7 @@ from .kinematics.forward import forward_kinematics, geom_frames
 from .kinematics.tendons import tendon_lengths
 from .state.room import fits
 from .state.sizes import RK4
-from .state.snapshot import hold_faulty, keep_evaluation, keep_start, report_mean_acceleration
+from .state.snapshot import hold_faulty, keep_beginning, keep_evaluation, keep_start, report_mean_acceleration
 
 PIPELINE = (
     forward_kinematics,
@@ -79,6 +79,8 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti
         stage = evaluation % stages
         if stage == 0 and substeps > 0:
             keep_start(model, work)
+            if ti.static(model.has.sensors):
+                keep_beginning(model, work)
         if evaluation == evaluations - 1:
             keep_evaluation(model, work)
         if ti.static(model.has.sleeping):

@@ -41,10 +41,13 @@ RANKS = {
     "physics.solver_part": 12,
     "physics.parameters": 13,
     "physics.rays": 12,
+    "physics.rays.intersect": 1,  # pure geometry
+    "physics.rays.shapes": 2,
     "physics.queries": 13,
     "physics.inputs": 13,
     "physics.dof_control": 13,
     "physics.states": 13,
+    "physics.sensors": 14,
     "physics.solver": 15,
     "physics.rendering": 13,  # reads model and state; beside the solver, not above or below it
     "physics": 16,  # the door: what users import

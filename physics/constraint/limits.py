@@ -5,6 +5,7 @@ import taichi as ti
 from ..math import Quat
 from ..math.quaternion import rotation_vector
 from .impedance import MINIMUM, impedance, regularizer
+from .limit_readings import forget_limit, note_limit
 from .rows import append_row, append_tendon
 
 
@@ -14,6 +15,8 @@ def limit_blocks(model: ti.template(), work: ti.template()):
     if ti.static(model.has.tendons):
         work.tile_tenadr.put(0, work.tile_conadr[0])
     for row in range(model.nlimit):
+        if ti.static(model.has.sensors):
+            forget_limit(model, work, row)
         if ti.static(model.has.tendons):
             if model.limit_tendon[row] >= 0:
                 _tendon_limit(model, work, row)
@@ -94,5 +97,7 @@ def _finish(model: ti.template(), work: ti.template(), k: ti.i32, row: ti.i32, d
     speed = work.real(0.0)
     for e in range(work.block_dofnum[k]):
         speed += work.block_J[work.block_jacadr[k] + e] * work.qvel[work.block_dof[work.block_dofadr[k] + e]]
+    if ti.static(model.has.sensors):
+        note_limit(model, work, row, k, depth, speed)
     pull = imp * depth * model.limit_stiffness[row]
     work.block_aref.at(k, 0)._assign(-(speed * model.limit_damping[row] + pull))

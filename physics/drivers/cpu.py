@@ -50,7 +50,8 @@ class CpuDriver(Driver):
         self._runtime, self._dtype, self._width = runtime, runtime.torch_dtype, width
         self.num_envs, self._model = num_envs, model
         self._evaluations = Evaluations(self._evaluate)
-        self._room = GrowingRoom(model, width, runtime, self._evaluations.forget)
+        self._beginnings = Evaluations(self._evaluate_beginning)
+        self._room = GrowingRoom(model, width, runtime, self._forget)
         self._groups = memory_groups(self.sizes)
         self._applied = 0
         require_memory(num_envs, self._bytes_per_env())
@@ -127,7 +128,7 @@ class CpuDriver(Driver):
             self._step.call[Setting.SUBSTEPS] = self._substeps = substeps
         self._step()
         self._outputs.mark_current()
-        self._evaluations.forget()
+        self._forget()
 
     def rollout(self, controls: np.ndarray) -> torch.Tensor:
         """Take a step under each of the controls; qpos and qvel after each, (num_envs, nstep, nq + nv)."""
@@ -138,7 +139,7 @@ class CpuDriver(Driver):
         self._kernel_on(self._batch, call, outputs.rows, outputs.values, controls=given, track=track)()
         self.write("ctrl", controls[:, -1], None)
         self._outputs.mark_current()
-        self._evaluations.forget()
+        self._forget()
         return track
 
     def forward(self, index: Index) -> None:
@@ -154,12 +155,19 @@ class CpuDriver(Driver):
             last.copy_(torch.where(chosen, present, last))
         memory[:, self._place("eval_qacc")].masked_fill_(chosen, NOT_INTEGRATED)
         memory[:, self._place("eval_rest")].masked_fill_(chosen, 0.0)
+        steps, before = (self._batch.counters[:, row : row + 1] for row in (Count.STEPS, Count.EVALUATED))
+        before.copy_(torch.where(chosen, steps, before))
         self._changed(index)
 
     def _changed(self, index: Index) -> None:
         """Note that the last evaluation of environments is at another state now."""
         self._outputs.mark(index)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget what evaluations handed out."""
         self._evaluations.forget()
+        self._beginnings.forget()
 
     # state
 
@@ -240,7 +248,7 @@ class CpuDriver(Driver):
 
     def close(self) -> None:
         """Give all memory back."""
-        for name in ("_batch", "_numbers", "_integers", "_outputs", "_step", "_evaluations", "_room"):
+        for name in ("_batch", "_numbers", "_integers", "_outputs", "_step", "_evaluations", "_beginnings", "_room"):
             vars(self).pop(name, None)
 
     # what follows from the state
@@ -256,6 +264,16 @@ class CpuDriver(Driver):
             return {name: self._room.padded(name, values) for name, values in fields.items()}
         block = self._delivered(index)
         return {name: block[:, self._outputs.places[name]] for name in names}
+
+    def sense(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
+        """Fields where sensors are evaluated, (k, numbers) each."""
+        if not self.sizes["nqbegin"]:
+            if index is None and self.delivers(names):
+                self.refresh(None)
+                block = self._outputs.values[: self.num_envs]
+                return {name: block[:, self._outputs.places[name]] for name in names}
+            return self.evaluate(names, index)
+        return self._beginnings.fields(names, index)
 
     def _delivered(self, index: Index) -> torch.Tensor:
         """All outputs of environments, a copy."""
@@ -289,8 +307,15 @@ class CpuDriver(Driver):
 
     # launches
 
-    def _evaluate(self, names: Sequence[str], index: Index, with_indices: bool, awake: bool = False) -> Block:
-        """Evaluate environments alone, where the last evaluation was."""
+    def _evaluate(
+        self,
+        names: Sequence[str],
+        index: Index,
+        with_indices: bool,
+        beginning: bool = False,
+        awake: bool = False,
+    ) -> Block:
+        """Evaluate environments alone, where the last evaluation was, or where its Runge-Kutta step began."""
         inside = np.arange(self.num_envs) if index is None else np.unique(index)
         batch = self._batch if index is None else self._batch.gather(inside, self._tiles)
         tiles, fits = len(batch.memory), False
@@ -301,12 +326,15 @@ class CpuDriver(Driver):
             dump = torch.zeros((tiles, max(1, integers)), dtype=torch.int32)
             rows = [self._room.offsets[name] + row for name in names for row in range(self._room.widths[name])]
             call = self._call(tiles, count, integers, names, replay=True)
-            call[Setting.AWAKE] = int(awake)
+            call[Setting.BEGINNING], call[Setting.AWAKE] = int(beginning), int(awake)
             bound = self._kernel_on(batch, call, torch.tensor(rows or [0], dtype=torch.int32), values, dump)
             fits = not tiles or bound.attempt()
         at = np.full(self.num_envs, -1)
         at[inside] = np.arange(len(inside))
         return Block(index is None, at, places, values, dump[:, :integers])
+
+    def _evaluate_beginning(self, names: Sequence[str], index: Index, with_indices: bool) -> Block:
+        return self._evaluate(names, index, with_indices, beginning=True)
 
     def _bind_replay(self, batch: Batch, values: torch.Tensor, outputs: Outputs) -> BoundKernel:
         return self._bind(batch, values, outputs, replay=True)

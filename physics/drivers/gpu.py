@@ -70,6 +70,7 @@ class GpuDriver(Driver):
         self._asked: dict[str, None] = {}
         self._asked_before: dict[str, None] = {}
         self._evaluation: Evaluation | None = None
+        self._beginning: Evaluation | None = None
         self.reset(None, None)
 
     def _lay_out(self, parameters: bool) -> None:
@@ -155,6 +156,8 @@ class GpuDriver(Driver):
             last.copy_(torch.where(chosen, present, last))
         memory[self._place("eval_qacc")].masked_fill_(chosen, NOT_INTEGRATED)
         memory[self._place("eval_rest")].masked_fill_(chosen, 0.0)
+        steps, before = self._counters[Count.STEPS], self._counters[Count.EVALUATED]
+        before.copy_(torch.where(chosen, steps, before))
         self._changed(index)
 
     def _changed(self, index: Index) -> None:
@@ -170,6 +173,7 @@ class GpuDriver(Driver):
 
     def _forget(self) -> None:
         """Note that the state of some environment's last evaluation changed."""
+        self._beginning = None
         if self._evaluation is not None or self._asked_before:
             self._asked_before, self._asked, self._evaluation = self._asked, {}, None
 
@@ -274,6 +278,16 @@ class GpuDriver(Driver):
             return {name: self._batch.read(self._values, index, self._places[name]) for name in names}
         return self._evaluated(names, index, integers=0).fields
 
+    def sense(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
+        """Fields where sensors are evaluated, (k, numbers) each."""
+        if not self.sizes["nqbegin"]:
+            return self.evaluate(names, index)
+        if self._beginning is None or any(name not in self._beginning.fields for name in names):
+            whole = [self._memory, self._counters, self._own.memory]
+            self._beginning = self._evaluate_batch(names, whole, integers=0, beginning=True)
+        chosen = slice(None) if index is None else self._batch.on_device(index)
+        return {name: self._beginning.fields[name][chosen].clone() for name in names}
+
     def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:
         """Fields, and the integers that go with them."""
         return self._evaluated(names, index, layout(INDICES, self.sizes)[1])
@@ -300,10 +314,15 @@ class GpuDriver(Driver):
         return self._evaluate_batch(names, whole, layout(INDICES, self.sizes)[1], awake=True)
 
     def _evaluate_batch(
-        self, names: Sequence[str], batch: list[torch.Tensor], integers: int, awake: bool = False
+        self,
+        names: Sequence[str],
+        batch: list[torch.Tensor],
+        integers: int,
+        beginning: bool = False,
+        awake: bool = False,
     ) -> Evaluation:
         """Fields and integers of environments, whose memory, counters and own numbers `batch` is."""
-        places, rows, call = self._replay(tuple(names), integers)
+        places, rows, call = self._replay(tuple(names), integers, beginning)
         if awake:
             call = call.clone()
             call[Setting.AWAKE] = 1
@@ -340,14 +359,16 @@ class GpuDriver(Driver):
         ask_for(call, places)
         return call.to(self._device)
 
-    def _replay(self, names: tuple[str, ...], integers: int) -> tuple[dict[str, slice], torch.Tensor, torch.Tensor]:
+    def _replay(
+        self, names: tuple[str, ...], integers: int, beginning: bool
+    ) -> tuple[dict[str, slice], torch.Tensor, torch.Tensor]:
         """Where fields go, their rows, and the call that evaluates them: kept, as their way to a GPU is waited for."""
-        if (names, integers) not in self._replays:
+        if (names, integers, beginning) not in self._replays:
             places, rows = self._handed_out(names)
             call = self._call(places, replay=True)
-            call[Setting.INDICES] = integers
-            self._replays[names, integers] = places, rows, call
-        return self._replays[names, integers]
+            call[Setting.INDICES], call[Setting.BEGINNING] = integers, int(beginning)
+            self._replays[names, integers, beginning] = places, rows, call
+        return self._replays[names, integers, beginning]
 
     def _launch(
         self,

@@ -88,6 +88,14 @@ class Driver(Protocol):
         """Fields of environments, (k, numbers) each."""
         ...
 
+    def sense(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
+        """Fields of environments where their sensors are evaluated, (k, numbers) each.
+
+        That is the last evaluation, or, with Runge-Kutta, the first stage of the last step. They are not copied where
+        steps deliver them.
+        """
+        ...
+
     def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:
         """Fields of environments with the integers that go with them."""
         ...

@@ -5,7 +5,10 @@ from enum import IntEnum, auto
 
 import torch
 
+from ..state.fields import SENSED as SENSED_FIELDS
 from ..state.fields import SMOOTH
+
+SENSED = frozenset(field.name for field in SENSED_FIELDS)
 
 
 class _FromZero(IntEnum):
@@ -55,6 +58,10 @@ class Setting(_FromZero):
     """1: compute cinert."""
     SMOOTH = auto()
     """1: compute the forces and accelerations without constraints."""
+    SENSED = auto()
+    """1: compute what sensors read of contacts, limits and accelerations; 2: and of forces between bodies."""
+    BEGINNING = auto()
+    """1: with REPLAY, evaluate where the last step began, if its integrator is Runge-Kutta's."""
     AGAIN = auto()
     """1: take only the tiles that the launch before left."""
     NEXT = 32
@@ -78,7 +85,10 @@ APPLIED_FORCES, DOF_CONTROLS = 1, 2
 def ask_for(call: torch.Tensor, names: Collection[str]) -> None:
     """Have a launch compute what a step does without, where fields need it."""
     call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
-    call[Setting.EXTERNAL], call[Setting.INERTIAS] = int("cfrc_ext" in names), int("cinert" in names)
+    forces = "sensed_force" in names
+    call[Setting.SENSED] = 2 if forces else int(not SENSED.isdisjoint(names))
+    call[Setting.EXTERNAL] = int(forces or "cfrc_ext" in names)
+    call[Setting.INERTIAS] = int(forces or "cinert" in names)
     call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
 
 
@@ -91,6 +101,8 @@ class Count(_FromZero):
     """Steps taken since the reset."""
     NITER = auto()
     """Solver iterations of the last evaluation."""
+    EVALUATED = auto()
+    """Steps taken before the last evaluation."""
     NEEDED = auto()
     """Most contacts that the environment had since its reset where they did not find room; 0: all did."""
 

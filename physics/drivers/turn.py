@@ -6,11 +6,14 @@ an environment and scratch of its own.
 
 import taichi as ti
 
+from ..constraint.contact_readings import contact_readings
 from ..constraint.external_force import external_force
+from ..constraint.limit_readings import limit_forces
+from ..dynamics.sensed_motion import sensed_accelerations, sensed_forces
 from ..kinematics.center_of_mass import body_inertias, mass_centers
 from ..model.sleeping import AWAKE
 from ..state.room import clear_needs, fits
-from ..state.snapshot import reject_nonfinite
+from ..state.snapshot import back_to_beginning, reject_nonfinite
 from ..step import step
 from .settings import APPLIED_FORCES, CONTACTS_FULL, DOF_CONTROLS, NON_FINITE, Count, Setting
 
@@ -103,7 +106,10 @@ def end(work: ti.template(), tile: ti.template(), periods: ti.template()):
     full = work.real(0.0) + work.contacts_full[0]
     for lane in ti.static(range(lanes.width)):
         steps = ti.cast(lanes.get(periods, lane), ti.i32) * tile.call[Setting.SUBSTEPS]
-        tile.counter(Count.STEPS, lane)._assign(tile.counter(Count.STEPS, lane) + steps)
+        before = tile.counter(Count.STEPS, lane)
+        tile.counter(Count.STEPS, lane)._assign(before + steps)
+        if steps > 0:
+            tile.counter(Count.EVALUATED, lane)._assign(before + steps - 1)
         needed = ti.cast(lanes.get(full, lane), ti.i32)
         bits = ti.cast(lanes.get(fault, lane), ti.i32)
         if needed > 0:
@@ -122,6 +128,13 @@ def _derive(model: ti.template(), work: ti.template(), call: ti.template()):
         mass_centers(model, work)
     if call[Setting.INERTIAS] == 1:
         body_inertias(model, work)
+    if ti.static(model.has.sensors):
+        if call[Setting.SENSED] > 0:
+            limit_forces(model, work)
+            contact_readings(model, work)
+            sensed_accelerations(model, work)
+        if call[Setting.SENSED] > 1:
+            sensed_forces(model, work)
 
 
 @ti.func
@@ -172,6 +185,9 @@ def take_turn(model: ti.template(), work: ti.template(), tile: ti.template()):
     """Everything that a launch does with one tile."""
     begin(model, work, tile)
     _take_parameters(model, work, tile)
+    if ti.static(model.has.sensors):
+        if tile.call[Setting.BEGINNING] == 1:
+            back_to_beginning(model, work)
     ended = work.real(0.0)
     for period in range(ti.max(tile.call[Setting.PERIODS], 1)):
         if tile.call[Setting.PERIODS] > 0:

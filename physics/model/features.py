@@ -52,6 +52,8 @@ class Features:
         warm: convex pairs remember the axis across which they were apart.
         implicit_full: the integrator implicit.
         noslip: friction is computed once more without regularisation.
+        sensors: sensors read contacts, limits, accelerations or forces, or there are any and the integrator is
+            Runge-Kutta's, whose first stage is theirs.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -79,6 +81,7 @@ class Features:
     warm: bool = False
     implicit_full: bool = False
     noslip: bool = False
+    sensors: bool = False
     parameters: bool = False
     repeated_pairs: bool = False
     friction_reference: bool = False
@@ -118,6 +121,7 @@ class Features:
             tendon_armature=model.sizes["ntendon"] > 0 and bool(model.mj.tendon_armature.any()),
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
+            sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nbodysense", "nqbegin")),
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),

@@ -8,7 +8,7 @@ Roles:
 - ``READ``: the engine or the renderer reads it.
 - ``DERIVED``: follows from other fields (addresses, bounding volumes, sparsity); Tumble has its own or needs none.
 - ``PICTURE``: appearance alone.
-- ``DATA``: names, sizes, user data, sensors, keyframes: cannot change the motion.
+- ``DATA``: names, sizes, user data, keyframes: cannot change the motion.
 - ``JUDGED``: a rule of ``rules.py`` looks at it and refuses what Tumble does not do.
 - ``IDLE``: acts only together with something that a rule refuses.
 """
@@ -37,7 +37,8 @@ MODEL: dict[str, str] = {
     **_rows(IDLE, "nefmCvert nflexelemedge nflexshelldata nflextexcoord nJfe nplugin npluginattr npluginstate"),
     **_rows(IDLE, "nhfield nhfielddata"),
     **_rows(PICTURE, "nlight nskin nskinvert nskintexvert nskinface nskinbone nskinbonevert ntex ntexdata nmat vis"),
-    **_rows(DATA, "nsensor nsensordata nnumeric nnumericdata ntext ntextdata ntuple ntupledata nkey nuserdata nuser_*"),
+    **_rows(READ, "nsensor nsensordata"),
+    **_rows(DATA, "nnumeric nnumericdata ntext ntextdata ntuple ntupledata nkey nuserdata nuser_*"),
     # reference pose and bodies
     **_rows(READ, "qpos0 qpos_spring body_parentid body_rootid body_weldid body_jntnum body_jntadr body_dofnum"),
     **_rows(READ, "body_dofadr body_pos body_quat body_ipos body_iquat body_mass body_subtreemass body_inertia"),
@@ -65,7 +66,8 @@ MODEL: dict[str, str] = {
     **_rows(JUDGED, "geom_plugin"),
     **_rows(IDLE, "geom_fluid"),
     **_rows(DERIVED, "geom_sameframe site_sameframe"),
-    **_rows(PICTURE, "geom_castshadow site_type site_dataid site_matid site_size site_group site_rgba"),
+    **_rows(READ, "site_type site_size"),
+    **_rows(PICTURE, "geom_castshadow site_dataid site_matid site_group site_rgba"),
     **_rows(DATA, "geom_user site_user cam_user"),
     **_rows(READ, "site_bodyid site_pos site_quat cam_mode cam_bodyid cam_targetbodyid cam_pos cam_quat cam_poscom0"),
     **_rows(READ, "cam_pos0 cam_mat0 cam_fovy cam_projection"),
@@ -104,18 +106,23 @@ MODEL: dict[str, str] = {
     **_rows(READ, "actuator_actlimited actuator_actrange actuator_actearly actuator_lengthrange"),
     **_rows(DATA, "actuator_user actuator_history actuator_historyadr"),
     # what only reports or stores
-    **_rows(DATA, "sensor_* numeric_* text_* tuple_* key_* name_*adr names names_map paths"),
+    **_rows(READ, "sensor_type sensor_datatype sensor_objtype sensor_objid sensor_reftype sensor_refid sensor_intprm"),
+    **_rows(READ, "sensor_dim sensor_adr sensor_cutoff sensor_delay sensor_interval"),
+    **_rows(DERIVED, "sensor_needstage sensor_history sensor_historyadr"),
+    **_rows(
+        DATA, "sensor_noise sensor_plugin sensor_user numeric_* text_* tuple_* key_* name_*adr names names_map paths"
+    ),
     **_rows(IDLE, "plugin plugin_*"),
     **_rows(DERIVED, "B_* M_* D_* mapM2M mapM2D mapD2M"),
 }
 
 OPTION: dict[str, str] = {
     **_rows(READ, "timestep impratio tolerance ls_tolerance gravity solver iterations ls_iterations disableflags"),
-    **_rows(READ, "cone sleep_tolerance noslip_iterations noslip_tolerance"),
+    **_rows(READ, "cone sleep_tolerance noslip_iterations noslip_tolerance magnetic"),
     **_rows(JUDGED, "integrator density viscosity enableflags disableactuator"),
     **_rows(IDLE, "wind o_margin o_solref o_solimp o_friction sdf_*"),
     **_rows(READ, "ccd_tolerance ccd_iterations"),
-    **_rows(DATA, "magnetic jacobian"),
+    **_rows(DATA, "jacobian"),
 }
 
 
@@ -134,8 +141,8 @@ def _flags(meaning: Flag, names: str) -> dict[str, Flag]:
 # Names as in MJCF's <flag>; without equality or frictionloss, elements of that kind are unused instead of refused.
 DISABLE_FLAGS: dict[str, Flag] = {
     **_flags(Flag.HONOURED, "constraint limit contact spring damper gravity clampctrl warmstart filterparent"),
-    **_flags(Flag.HONOURED, "actuation refsafe eulerdamp equality frictionloss multiccd"),
-    **_flags(Flag.WITHOUT_EFFECT, "sensor midphase autoreset nativeccd island"),
+    **_flags(Flag.HONOURED, "actuation refsafe eulerdamp equality frictionloss multiccd sensor"),
+    **_flags(Flag.WITHOUT_EFFECT, "midphase autoreset nativeccd island"),
 }
 ENABLE_FLAGS: dict[str, Flag] = {
     **_flags(Flag.WITHOUT_EFFECT, "energy fwdinv invdiscrete"),

@@ -9,6 +9,7 @@ from ..fields import SMALL_BITS, layout
 from .activations import activation_values
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
+from .contact_sensors import contact_sensor_values, sensor_sizes
 from .equalities import coupled_parents, equality_values
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .hulls import Hulls
@@ -61,6 +62,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(equality_values(mjm))
     values.update(sleep_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
+    values.update(contact_sensor_values(mjm))
     values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "na", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
     sizes.update(
@@ -83,6 +85,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
         npoly=len(values["poly_vertnum"]),
         npolyvert=len(values["poly_vert"]),
         ngrid=len(values["grid_vert"]),
+        **sensor_sizes(mjm, values),
     )
     for field in (*INTEGERS, *REALS, *OPTIONS):
         if values[field.name].size != field.length(sizes):

@@ -17,6 +17,7 @@ from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
 from .pairs import contacts_disabled, has_narrow_phase, idle_by_hand, possible_pairs
 from .places import Places, Source
 from .rules import RULES, Rule
+from .sensors import refused_sensors
 
 _O = mujoco.mjtObj
 
@@ -41,7 +42,6 @@ KINDS: dict[str, tuple[str, int, str]] = {
     "light": ("lights", int(_O.mjOBJ_LIGHT), "nlight"),
 }
 _REPORTING_ONLY = {
-    "sensor": "sensors are not computed",
     "texture": "textures are not drawn",
     "numeric": "custom data",
     "text": "custom data",
@@ -217,6 +217,7 @@ def _unused_elements(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
     unused = []
     for kind, why in _REPORTING_ONLY.items():
         unused += [look_up.finding(kind, i, why) for i in range(getattr(mjm, KINDS[kind][2]))]
+    unused += [look_up.finding("sensor", i, f"not computed: {why}") for i, why in refused_sensors(mjm).items()]
     idle = np.flatnonzero(~np.isin(mjm.eq_type, list(EQUALITY_ROWS)) & (mjm.eq_active0 == 0))
     unused += [look_up.finding("equality", int(i), "inactive equality constraint") for i in idle]
     unused += [

@@ -20,12 +20,23 @@ from ..state.fields import (
     PARAMETERS,
     POINTS,
     RESTS,
+    SENSED,
     SOLVER,
     SWEEP,
     SWEEP_INDICES,
     WORK_LIST,
 )
-from ..state.memory import BROAD_PHASE, EVALUATED_FORCES, EVALUATION, FORCES, INPUTS, NARROW_PHASE, REMAINDERS, STATE
+from ..state.memory import (
+    BEGIN,
+    BROAD_PHASE,
+    EVALUATED_FORCES,
+    EVALUATION,
+    FORCES,
+    INPUTS,
+    NARROW_PHASE,
+    REMAINDERS,
+    STATE,
+)
 from .derived import DERIVED
 
 _SECTIONS = (
@@ -37,6 +48,7 @@ _SECTIONS = (
     ("Memory: FORCES", FORCES),
     ("Memory: KEPT, the last evaluation", EVALUATION),
     ("Memory: KEPT, beyond single precision", REMAINDERS),
+    ("Memory: KEPT, where a Runge-Kutta step began", BEGIN),
     ("Memory: KEPT, the broad phase", BROAD_PHASE),
     ("Memory: KEPT, the narrow phase", NARROW_PHASE),
     ("Memory: KEPT_FORCES", EVALUATED_FORCES),
@@ -45,6 +57,7 @@ _SECTIONS = (
     ("Quantities: contacts", CONTACTS),
     ("Quantities: constraint blocks", BLOCKS),
     ("Quantities: constraint solver", SOLVER),
+    ("Quantities: what sensors read", SENSED),
     ("Quantities: integration", INTEGRATION),
     ("Scratch: beyond single precision", RESTS),
     ("Scratch: points of a pair of hulls", POINTS),

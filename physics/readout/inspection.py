@@ -29,6 +29,10 @@ _FROM_OTHERS = (
     "cam_xpos",
     "cam_xmat",
     "qM",
+    "cacc",
+    "cfrc_int",
+    "subtree_linvel",
+    "subtree_angmom",
 )
 _EQUALITY, _FRICTION, _LIMIT = (
     int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}")) for n in ("EQUALITY", "FRICTION_DOF", "LIMIT_JOINT")

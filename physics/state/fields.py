@@ -12,13 +12,16 @@ nfurther: contacts where two geoms may have several at one place, npull: where c
 ntendon, ntendondof: as in the model; nmocap: mocap bodies;
 ngravcomp: nv where bodies have gravity compensation, else 0;
 nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator implicit, else 0;
+nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
+nbodysense: nbody where they read accelerations or forces, else 0; nqbegin, nvbegin, nabegin: nq, nv, na where the model has
+sensors and the integrator is Runge-Kutta's, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
 """
 
 from ..fields import Field
-from .memory import BROAD_PHASE, COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, NARROW_PHASE, REMAINDERS
+from .memory import BEGIN, BROAD_PHASE, COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, NARROW_PHASE, REMAINDERS
 from .noslip_fields import NOSLIP, NOSLIP_INDICES, NOSLIP_ROOM
 
 _F = Field
@@ -258,6 +261,16 @@ SOLVER: tuple[Field, ...] = (
     _F("solver_niter", ("one",), 1, "", "iterations of the constraint solver"),
 )
 
+SENSED: tuple[Field, ...] = (
+    _F("sensed", ("nsensed",), 1, "", "readings of touch and contact sensors, one after the other"),
+    _F("limit_pos", ("nlimitsense",), 1, "m or rad", "distance from the limit less its margin; 0: not in force"),
+    _F("limit_vel", ("nlimitsense",), 1, "m/s or rad/s", "velocity of that distance"),
+    _F("limit_force", ("nlimitsense",), 1, "N or N m", "force of the limit"),
+    _F("sensed_acc", ("nbodysense",), 6, "rad/s^2, m/s^2", "cacc: acceleration about the tree's centre of mass"),
+    _F("sensed_force", ("nbodysense",), 6, "N m, N", "cfrc_int: of the parent on the body, about that point"),
+)
+"""What sensors read of contacts and limits; nobody else asks for it, and a step does without."""
+
 INTEGRATION: tuple[Field, ...] = (
     _F("start_qpos", ("nq",), 1, "m or rad", "coordinates at the start of the step"),
     _F("start_act", ("na",), 1, "", "activations at the start of the step"),
@@ -296,6 +309,7 @@ QUANTITIES: tuple[Field, ...] = (
     *FORCES,
     *EVALUATION,
     *REMAINDERS,
+    *BEGIN,
     *BROAD_PHASE,
     *NARROW_PHASE,
     *EVALUATED_FORCES,
@@ -307,6 +321,7 @@ QUANTITIES: tuple[Field, ...] = (
     *TREES,
     *SOLVER,
     *NOSLIP,
+    *SENSED,
     *INTEGRATION,
 )
 ROOM = NOSLIP_ROOM | frozenset(
@@ -362,6 +377,14 @@ INDICES: tuple[Field, ...] = (
     _F("block_jacadr", ("nblock",), 1, "", "first number of its Jacobian"),
     _F("block_dof", ("nblockdof",), 1, "", "dofs of all blocks, in descending order in each", small=True),
     _F("block_column", ("nv",), 1, "", "of the block in hand: entries of the Hessian's row of each dof", small=True),
+    _F(
+        "limit_seen",
+        ("nlimitsense",),
+        1,
+        "",
+        "block of a limit, counted from 1; 0: it is far in all lanes",
+        small=True,
+    ),
     _F("body_sideadr", ("ncgbody",), 1, "", "first entry of the body's list of contacts"),
     _F("body_sidenum", ("ncgbody",), 1, "", "its entries, as many as the lane with the most needs"),
     _F("handed_out", ("one",), 1, "", "1: somebody reads the last evaluation"),

@@ -67,6 +67,14 @@ REMAINDERS: tuple[Field, ...] = (
 these fields keep the rounding error for the next one. Forces are evaluated at qpos and qvel alone, but in mixed
 precision the later stages of a Runge-Kutta step are evaluated at qpos + eval_rest."""
 
+BEGIN: tuple[Field, ...] = (
+    _F("begin_qpos", ("nqbegin",), 1, "m or rad", "coordinates at the beginning of the last step"),
+    _F("begin_qvel", ("nvbegin",), 1, "m/s or rad/s", "velocities there"),
+    _F("begin_act", ("nabegin",), 1, "", "activations there"),
+    _F("begin_warm", ("nvbegin",), 1, "m/s^2 or rad/s^2", "qacc_warmstart there"),
+)
+"""Where the sensors of a Runge-Kutta step are evaluated, in its first stage; the last evaluation is its last stage."""
+
 BROAD_PHASE: tuple[Field, ...] = (
     _F("sweep_order", ("nsweep",), 1, "", "places of the geoms that a sweep covers, as they follow along its axis"),
     _F("sweep_axis", ("nsweepone",), 1, "", "axis of the world along which they are swept over"),
@@ -88,7 +96,7 @@ MEMORY: dict[str, tuple[Field, ...]] = {
     "STATE": STATE,
     "INPUTS": INPUTS,
     "FORCES": FORCES,
-    "KEPT": (*EVALUATION, *REMAINDERS, *BROAD_PHASE, *NARROW_PHASE),
+    "KEPT": (*EVALUATION, *REMAINDERS, *BEGIN, *BROAD_PHASE, *NARROW_PHASE),
     "KEPT_FORCES": EVALUATED_FORCES,
 }
 """The groups of an environment's memory, which are the first rows of the scratch as well. Another, PARAMETERS, has the

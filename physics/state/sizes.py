@@ -29,7 +29,7 @@ SIZES = tuple(
     neq nequality nfriction ntwosided nsleep ntendon
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
-    nccdpolygon nccdflat nccdlist npoly npolyvert ngrid
+    nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nsense nsensed nlimitsense nbodysense nqbegin nvbegin nabegin
     """.split()
 )
 FLAGS = (

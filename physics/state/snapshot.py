@@ -22,6 +22,38 @@ def keep_start(model: ti.template(), work: ti.template()):
 
 
 @ti.func
+def keep_beginning(model: ti.template(), work: ti.template()):
+    """Set the begin_ fields, where the last Runge-Kutta step begins, for sensors."""
+    for i in range(model.nqbegin):
+        work.begin_qpos[i] = work.qpos[i]
+    for a in range(model.nabegin):
+        work.begin_act[a] = work.act[a]
+    for i in range(model.nvbegin):
+        work.begin_qvel[i] = work.qvel[i]
+        work.begin_warm[i] = work.qacc_warmstart[i]
+
+
+@ti.func
+def back_to_beginning(model: ti.template(), work: ti.template()):
+    """Go from where the last evaluation was to where its step began, in lanes where a step followed it.
+
+    There qacc is that of the first stage alone.
+    """
+    for i in range(model.nqbegin):
+        after = work.eval_qacc[0] <= LARGEST
+        work.qpos[i] = ti.select(after, work.begin_qpos[i], work.qpos[i])
+        if ti.static(model.has.mixed_precision):
+            work.eval_rest[i] = ti.select(after, work.real(0.0), work.eval_rest[i])
+    for a in range(model.nabegin):
+        work.act[a] = ti.select(work.eval_qacc[0] <= LARGEST, work.begin_act[a], work.act[a])
+    for i in range(model.nvbegin):
+        after = work.eval_qacc[i] <= LARGEST
+        work.qvel[i] = ti.select(after, work.begin_qvel[i], work.qvel[i])
+        work.qacc_warmstart[i] = ti.select(after, work.begin_warm[i], work.qacc_warmstart[i])
+        work.eval_qacc[i] = work.real(NOT_INTEGRATED)
+
+
+@ti.func
 def keep_evaluation(model: ti.template(), work: ti.template()):
     """Set the eval_ fields of state and inputs, where the derived quantities are about to be computed."""
     for i in range(model.nq):

@@ -10,6 +10,16 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 
 
+SENSORS = (
+    *("touch", "accelerometer", "velocimeter", "gyro", "force", "torque", "magnetometer", "rangefinder", "jointpos"),
+    *("jointvel", "actuatorpos", "actuatorvel", "actuatorfrc", "jointactfrc", "ballquat", "ballangvel"),
+    *("jointlimitpos", "jointlimitvel", "jointlimitfrc", "framepos", "framequat", "framexaxis", "frameyaxis"),
+    *("framezaxis", "framelinvel", "frameangvel", "framelinacc", "frameangacc", "subtreecom", "subtreelinvel"),
+    *("subtreeangmom", "insidesite", "geomdist", "geomnormal", "geomfromto", "contact", "e_potential", "e_kinetic"),
+)
+"""All types of sensors but the clock, which is at 0 in an evaluation without a step."""
+
+
 @dataclass(frozen=True)
 class Purpose:
     """One model: its file, what it must show, and option overrides."""
@@ -106,6 +116,7 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("impedance", ("contact plane-sphere", "limit hinge")),
     Purpose("limits_hinge_slide", ("limit hinge", "limit slide")),
     Purpose("limits_ball", ("limit ball",)),
+    Purpose("sensors", tuple(f"sensor {kind}" for kind in SENSORS)),
     Purpose("equalities", ("equality connect", "equality weld", "equality joint")),
     Purpose(
         "tendons",

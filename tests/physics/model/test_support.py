@@ -128,7 +128,7 @@ QUIET = """<mujoco>
   </worldbody>
   <tendon><fixed name="string"><joint joint="j" coef="1"/></fixed></tendon>
   <equality><tendon name="asleep" tendon1="string" active="false"/></equality>
-  <sensor><jointpos name="angle" joint="j"/></sensor>
+  <sensor><jointpos name="angle" joint="j"/><user name="mine" dim="1"/></sensor>
   <keyframe><key name="home" qpos="0 0"/></keyframe>
   <custom><numeric name="n" data="1"/><text name="t" data="x"/></custom>
 </mujoco>"""
@@ -139,7 +139,7 @@ def test_what_cannot_change_the_motion_is_unused_instead_of_refused():
     assert support.unsupported == []
     named = {(f.kind, f.name) for f in support.unused}
     assert named == {
-        ("sensor", "angle"), ("texture", "sky"), ("numeric", "n"), ("text", "t"),
+        ("sensor", "mine"), ("texture", "sky"), ("numeric", "n"), ("text", "t"),
         ("light", "lamp"), ("geom", "lonely"), ("option", "energy"),
     }  # fmt: skip
 

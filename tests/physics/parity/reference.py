@@ -12,13 +12,14 @@ STAGES: dict[str, tuple[str, ...]] = {
     "frames": ("site_xpos", "site_xmat", "cam_xpos", "cam_xmat"),
     "inertia": ("subtree_com", "cdof", "cinert", "qM"),
     "tendons": ("ten_length", "ten_velocity", "ten_J"),
-    "velocity": ("cvel", "qfrc_bias"),
+    "velocity": ("cvel", "qfrc_bias", "subtree_linvel", "subtree_angmom"),
     "passive": ("qfrc_passive",),
     "actuation": ("act_dot", "actuator_force", "qfrc_actuator"),
     "smooth": ("qacc_smooth",),
     "contacts": ("contact_set", "contact_dist", "contact_pos", "contact_frame", "contact_friction"),
     "rows": ("efc_J", "efc_D", "efc_aref", "efc_frictionloss"),
-    "solution": ("qacc", "efc_force", "qfrc_constraint", "cfrc_ext"),
+    "solution": ("qacc", "efc_force", "qfrc_constraint", "cfrc_ext", "cacc", "cfrc_int"),
+    "sensors": ("sensordata",),
 }
 FREE_OF_CONTACT = (
     *("kinematics", "frames", "inertia", "tendons", "velocity", "passive", "actuation", "smooth", "contacts"),
@@ -27,10 +28,13 @@ INSPECTED = ("cdof", "qM")
 """Fields that `solver.inspect` alone gives; those of the stages contacts and rows come from it as well."""
 
 _SMOOTH = [name for stage in FREE_OF_CONTACT[:-1] for name in STAGES[stage] if name not in INSPECTED]
-BATCHED = (*_SMOOTH, "qacc", "qfrc_constraint", "cfrc_ext")
+BATCHED = (*_SMOOTH, "qacc", "qfrc_constraint", "cfrc_ext", "cacc", "cfrc_int", "sensordata")
 """Fields that `solver.get` gives for all environments at once."""
 
-AFTER_STEP = ("xpos", "xipos", "geom_xpos", "cvel", "cinert", "qfrc_actuator", "subtree_com", "qacc", "cfrc_ext", "act")
+AFTER_STEP = (
+    *("xpos", "xipos", "geom_xpos", "cvel", "cinert", "qfrc_actuator", "subtree_com", "qacc", "cfrc_ext"),
+    *("sensordata", "act"),
+)
 """Fields that must be those of the last evaluation after a step; the v5 tasks read most of them."""
 
 FRICTION_TENDON, LIMIT_TENDON = (
@@ -188,6 +192,7 @@ def evaluate(mjm: mujoco.MjModel, states: States) -> Reference:
         put(mjm, data, states, i)
         mujoco.mj_forward(mjm, data)
         mujoco.mj_rnePostConstraint(mjm, data)
+        mujoco.mj_subtreeVel(mjm, data)
         collected.append(fields_of(mjm, data, BATCHED + INSPECTED))
         contacts.append(contacts_of(data, is_elliptic(mjm)))
         rows.append(rows_of(mjm, data))

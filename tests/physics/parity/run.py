@@ -55,7 +55,7 @@ solution with 1e-18, and its runs with and without a warm start differ by a hund
 CONES = 1e-24
 """Tolerance with elliptic cones."""
 _CONE = int(mujoco.mjtConstraintState.mjCNSTRSTATE_CONE)
-_CONSTRAINED = ("qacc", "qfrc_constraint", "cfrc_ext")
+_CONSTRAINED = ("qacc", "qfrc_constraint", "cfrc_ext", "cacc", "cfrc_int", "sensordata")
 
 
 @dataclass
@@ -339,6 +339,10 @@ def _note_what_occurred(report: Report, mjm: mujoco.MjModel, theirs: Reference) 
         "cfrc_ext",
     ):
         seen[name] = int(np.any(theirs.fields[name] != 0, axis=tuple(range(1, theirs.fields[name].ndim))).sum())
+    for i in range(mjm.nsensor):
+        readings = theirs.fields["sensordata"][:, mjm.sensor_adr[i] : mjm.sensor_adr[i] + mjm.sensor_dim[i]]
+        kind = mujoco.mjtSensor(int(mjm.sensor_type[i])).name.removeprefix("mjSENS_").lower()
+        seen[f"sensor {kind}"] += int(readings.any(axis=1).sum())
     seen["spring"] = int(np.any(theirs.qfrc_spring != 0, axis=1).sum())
     seen["tendon around a geom"], seen["tendon inside a geom"] = (int(n) for n in (theirs.wrapped > 0).sum(axis=0))
     seen["damper"] = int(np.any(theirs.qfrc_damper != 0, axis=1).sum())

@@ -31,6 +31,8 @@ def test_mujoco_equals_itself(precision):
 @pytest.mark.parametrize("precision, wrong", [("64", 1e-5), ("32", 1e-2)])
 def test_a_wrong_value_fails_at_its_stage(field, precision, wrong):
     name = "fixed_and_frames" if field.startswith(("site", "cam")) else "everything"
+    if field == "sensordata":
+        name = "sensors"
     if field == "efc_frictionloss":
         name = "frictionloss"
 

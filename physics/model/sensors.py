@@ -1,0 +1,109 @@
+"""Which sensors of a model can be read, and why others cannot. No model is refused for them, as they move nothing."""
+
+from collections.abc import Callable
+
+import mujoco
+import numpy as np
+from mujoco import MjModel
+
+from ..rays.shapes import KINDS as SEEN_BY_RAYS
+from .contact_sensors import ZONES, readable_contacts
+
+_S, _O, _G, _T = mujoco.mjtSensor, mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtTrn
+BODY = int(_O.mjOBJ_BODY)
+FRAMES = tuple(int(getattr(_O, f"mjOBJ_{n}")) for n in ("BODY", "XBODY", "GEOM", "SITE", "CAMERA"))
+"""Objects that have a frame."""
+_UNMEASURED = (int(_G.mjGEOM_HFIELD), int(_G.mjGEOM_SDF))
+_ON_JOINTS = (int(_T.mjTRN_JOINT), int(_T.mjTRN_JOINTINPARENT))
+
+
+def refused_sensors(mj: MjModel) -> dict[int, str]:
+    """Sensors that cannot be read, and why: id -> words."""
+    found = {}
+    for sensor in range(mj.nsensor):
+        kind = int(mj.sensor_type[sensor])
+        if kind not in REASONS:
+            reason = f"a sensor of type '{mujoco.mjtSensor(kind).name.removeprefix('mjSENS_').lower()}'"
+        elif mj.sensor_delay[sensor] > 0 or mj.sensor_interval[sensor].any():
+            reason = "a sensor with a delay or an interval"
+        else:
+            reason = REASONS[kind](mj, sensor)
+        if reason:
+            found[sensor] = reason
+    return found
+
+
+def geom_pairs_of(mj: MjModel, sensor: int) -> np.ndarray:
+    """Pairs of geoms (n, 2) that a sensor of distances measures: its geoms, or all geoms of its bodies."""
+    sides = []
+    for kind, index in ((mj.sensor_objtype, mj.sensor_objid), (mj.sensor_reftype, mj.sensor_refid)):
+        first, count = int(index[sensor]), 1
+        if int(kind[sensor]) == BODY:
+            first, count = int(mj.body_geomadr[first]), int(mj.body_geomnum[first])
+        sides.append(range(first, first + count))
+    return np.array([(a, b) for a in sides[0] for b in sides[1]], int).reshape(-1, 2)
+
+
+def _nothing(mj: MjModel, sensor: int) -> str:
+    return ""
+
+
+def _without_frame(mj: MjModel, sensor: int) -> str:
+    return "" if int(mj.sensor_objtype[sensor]) in FRAMES else "a sensor of an object that has no frame"
+
+
+def _transmission(mj: MjModel, sensor: int) -> str:
+    kind = int(mj.actuator_trntype[mj.sensor_objid[sensor]])
+    name = mujoco.mjtTrn(kind).name.removeprefix("mjTRN_").lower()
+    return "" if kind in _ON_JOINTS else f"a sensor of an actuator with transmission '{name}'"
+
+
+def _springs(mj: MjModel, sensor: int) -> str:
+    if mj.tendon_stiffness.any() or mj.tendon_stiffnesspoly.any():
+        return "the potential of tendons with stiffness"
+    nonlinear = mj.jnt_stiffnesspoly.any() or mj.jnt_springyield.any()
+    return "the potential of springs that are not linear" if nonlinear else ""
+
+
+def _contacts(mj: MjModel, sensor: int) -> str:
+    return "" if sensor in readable_contacts(mj) else "a sensor of a site whose shape has no inside"
+
+
+def _ray(mj: MjModel, sensor: int) -> str:
+    if int(mj.sensor_objtype[sensor]) != int(_O.mjOBJ_SITE):
+        return "a rangefinder of a camera"
+    body = mj.site_bodyid[mj.sensor_objid[sensor]]
+    unseen = ~np.isin(mj.geom_type, SEEN_BY_RAYS) & (mj.geom_bodyid != body)
+    return "a rangefinder among height fields or signed distance functions" if unseen.any() else ""
+
+
+def _distance(mj: MjModel, sensor: int) -> str:
+    unmeasured = np.isin(mj.geom_type[geom_pairs_of(mj, sensor).ravel()], _UNMEASURED)
+    return "the distance of a height field or signed distance function" if unmeasured.any() else ""
+
+
+def _inside(mj: MjModel, sensor: int) -> str:
+    shapes = (*ZONES, int(_G.mjGEOM_PLANE))
+    known = int(mj.site_type[mj.sensor_refid[sensor]]) in shapes
+    return _without_frame(mj, sensor) if known else "a sensor of a site whose shape has no inside"
+
+
+def _rows(reason: Callable[[MjModel, int], str], names: str) -> dict[int, Callable[[MjModel, int], str]]:
+    return {int(getattr(_S, f"mjSENS_{name}")): reason for name in names.split()}
+
+
+REASONS: dict[int, Callable[[MjModel, int], str]] = {
+    **_rows(_nothing, "JOINTPOS JOINTVEL JOINTACTFRC JOINTLIMITPOS JOINTLIMITVEL JOINTLIMITFRC BALLQUAT BALLANGVEL"),
+    **_rows(_nothing, "TENDONPOS TENDONVEL TENDONACTFRC TENDONLIMITPOS TENDONLIMITVEL TENDONLIMITFRC"),
+    **_rows(_nothing, "ACTUATORFRC SUBTREECOM SUBTREELINVEL SUBTREEANGMOM E_KINETIC CLOCK"),
+    **_rows(_transmission, "ACTUATORPOS ACTUATORVEL"),
+    **_rows(_without_frame, "FRAMEPOS FRAMEQUAT FRAMEXAXIS FRAMEYAXIS FRAMEZAXIS FRAMELINVEL FRAMEANGVEL"),
+    **_rows(_without_frame, "FRAMELINACC FRAMEANGACC VELOCIMETER GYRO ACCELEROMETER FORCE TORQUE MAGNETOMETER"),
+    **_rows(_springs, "E_POTENTIAL"),
+    **_rows(_contacts, "TOUCH CONTACT"),
+    **_rows(_ray, "RANGEFINDER"),
+    **_rows(_distance, "GEOMDIST GEOMNORMAL GEOMFROMTO"),
+    **_rows(_inside, "INSIDESITE"),
+}
+"""Types of sensors that can be read: (model, id) -> why this one cannot; empty where it can. `physics/sensors` reads
+them."""

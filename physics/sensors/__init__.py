@@ -1,0 +1,165 @@
+"""What the sensors of a model read, in all environments at once, in torch, on the solver's device.
+
+MuJoCo's `sensordata`: its order, cutoffs, and timing. After a step readings are those of the evaluation that the step
+made, before it moved (with Runge-Kutta: of its first stage); `forward` brings them to the present state.
+
+They are made when they are asked for, and nobody else pays. Most of them are a few numbers out of quantities that a
+step computes anyway, so that one vectorised function a type of sensor is enough, and kernels stay small. Frames of
+objects are made once, however many sensors look at them. What is read in the kernel, behind the feature `sensors` and
+only in launches that are asked for it: contacts and limits, which only a kernel knows, as their number changes from
+step to step (`constraint/contact_readings.py`, `constraint/limit_readings.py`), and accelerations of bodies and the
+forces between them (`dynamics/sensed_motion.py`), whose sums along the tree took torch longer than a step of ants.
+
+A solver made with outputs=("sensordata",) has its steps hand out all that readings are made of; for any other the first
+reading after a step costs an evaluation. With Runge-Kutta it always does: a step's last evaluation is not the one that
+sensors see.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import mujoco
+import numpy as np
+import torch
+
+from ..batch_numbers import on_host
+from ..drivers.interface import STATE
+from ..drivers.settings import Count
+from ..model.model import Model
+from ..queries.distances import OWN, SOURCES, DistanceQuery
+from ..rays.query import RayCaster
+from ..readout.derived import SENSORDATA
+from ..solver_part import SolverPart
+from .readings import SensorReadings, sensor_name
+from .sight import Sight
+
+__all__ = ["SolverSensors", "sensor_sources"]
+
+_OWN = (
+    *("body_ipos", "body_iquat", "body_mass", "body_subtreemass", "body_inertia", "gravity", "geom_pos", "geom_quat"),
+    *(
+        "geom_size",
+        "geom_rbound",
+        "jnt_stiffness",
+        "qpos_spring",
+        "actuator_gear",
+        "cam_pos0",
+        "cam_poscom0",
+        "cam_mat0",
+    ),
+)
+"""Numbers of the model that readings are made of, where environments have some of their own."""
+
+
+def sensor_sources(model: Model, outputs: Sequence[str]) -> tuple[str, ...]:
+    """Fields that steps have to hand out where sensordata is among the outputs."""
+    wanted = SENSORDATA in outputs and not model.sizes["nqbegin"]
+    return SensorReadings(model).sources if wanted else ()
+
+
+class SolverSensors(SolverPart):
+    """The part of `RigidSolver` that reads sensors."""
+
+    _caster: RayCaster | None = None
+    _measurer: DistanceQuery | None = None
+
+    @property
+    def sensordata(self) -> torch.Tensor:
+        """Readings of all sensors (num_envs, nsensordata), a copy, in MuJoCo's order.
+
+        Raises:
+            NotImplementedError: for sensors that Tumble does not compute, with their names.
+        """
+        return self._sensordata(None)
+
+    def sensor(self, name: Any, envs_idx: Any = None) -> torch.Tensor:
+        """Readings of one sensor (n, dim), a copy.
+
+        Args:
+            name: its name or number.
+            envs_idx: indices of environments; None for all.
+
+        Raises:
+            KeyError: for an unknown name.
+            IndexError: for a sensor or environment that does not exist.
+            NotImplementedError: Tumble does not compute this one.
+        """
+        mj = self.model.mj
+        if isinstance(name, str):
+            index = mujoco.mj_name2id(mj, mujoco.mjtObj.mjOBJ_SENSOR, name)
+            if index < 0:
+                raise KeyError(f"no sensor is named {name!r}; there are {', '.join(self._sensor_names) or 'none'}")
+        else:
+            index = int(name)
+            if not 0 <= index < mj.nsensor:
+                raise IndexError(f"sensor {index}: the model has {mj.nsensor}")
+        if index in self._readings.refused:
+            self._refuse({index: self._readings.refused[index]})
+        adr, dim = int(mj.sensor_adr[index]), int(mj.sensor_dim[index])
+        return self._readings_of_known(self._numbers.environments(envs_idx, self.num_envs))[:, adr : adr + dim]
+
+    @cached_property
+    def _readings(self) -> SensorReadings:
+        return SensorReadings(self.model)
+
+    @property
+    def _sensor_names(self) -> list[str]:
+        return [sensor_name(self.model.mj, sensor) for sensor in range(self.model.mj.nsensor)]
+
+    def _refuse(self, sensors: dict[int, str]) -> None:
+        said = "; ".join(f"'{sensor_name(self.model.mj, s)}' is {reason}" for s, reason in sensors.items())
+        raise NotImplementedError(
+            f"sensors that Tumble does not compute: {said}. Take them out of the model, or read the others by "
+            "solver.sensor(name)"
+        )
+
+    def _sensordata(self, index: Any) -> torch.Tensor:
+        """Readings of all sensors of environments that exist, (n, nsensordata)."""
+        if self._readings.refused:
+            self._refuse(self._readings.refused)
+        return self._readings_of_known(index)
+
+    def _readings_of_known(self, index: Any) -> torch.Tensor:
+        """The same, with zeros for those that cannot be read."""
+        self.runtime.require()
+        names = self._readings.sources
+        if self._driver.sizes["nqbegin"]:
+            fields = self._driver.sense(names, index)
+        else:
+            fields = self._driver.sense([name for name in names if name not in STATE], index)
+            fields |= {name: self._driver.read(name, index) for name in names if name in STATE}
+        own = self._own_numbers(index)
+        steps = torch.zeros(0)
+        if self._readings.uses_clock:
+            steps = self._driver.count(Count.EVALUATED)
+            steps = steps if index is None else steps[index]
+        return self._readings.read(fields, own, self, steps)
+
+    def _own_numbers(self, index: Any) -> dict[str, torch.Tensor]:
+        names = [name for name in _OWN if name in self._overrides] if self._overrides else []
+        found = {name: torch.from_numpy(self._overrides.get(name, on_host(index))) for name in names}
+        return {name: numbers.to(self.device, self.dtype) for name, numbers in found.items()}
+
+    def cast_rays(
+        self, sight: Sight, body: int, pnt: torch.Tensor, vec: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Distances (n, k), -1 for none, and normals (n, k, 3) of what rays (n, k, 3) meet, but geoms of `body`."""
+        if self._caster is None:
+            self._caster = RayCaster(self.runtime, self.model.mj)
+        sizes = None
+        if "geom_size" in sight.own:
+            sizes = self._caster.sized(sight.own["geom_size"].double().cpu().numpy())
+        poses = sight["geom_xpos"], sight["geom_xmat"]
+        hits = self._caster.cast(self._caster.choose(None, True, body), poses, (pnt, vec), sizes, True)
+        assert hits.normal is not None
+        return hits.distance, hits.normal
+
+    def measure(self, sight: Sight, pairs: np.ndarray, distmax: float) -> tuple[torch.Tensor, torch.Tensor]:
+        """Distances (n, npairs) of pairs of geoms, at most `distmax`, and their nearest points (n, npairs, 6)."""
+        if self._measurer is None:
+            self._measurer = DistanceQuery(self.runtime, self.model, self.device)
+        own = {name: sight.own[name].double() for name in OWN if name in sight.own}
+        fields = {name: sight[name].flatten(1) for name in SOURCES}
+        found = self._measurer.measure(pairs, fields, own, distmax)
+        return found.dist.to(self.dtype), found.fromto.to(self.dtype)

@@ -1,0 +1,76 @@
+"""What a type of sensor is to the table of them: quantities it needs, and a function that reads all of that type."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import mujoco
+import numpy as np
+import torch
+
+from ..model.model import Model
+from .objects import Frames, Objects
+from .sight import Sight
+
+Tensor = torch.Tensor
+
+
+class Scene(Protocol):
+    """Answers of a solver's about its geoms, at the poses that sensors see."""
+
+    def cast_rays(self, sight: Sight, body: int, pnt: Tensor, vec: Tensor) -> tuple[Tensor, Tensor]:
+        """Distances (n, k), -1 for none, and normals (n, k, 3) of what rays (n, k, 3) meet, but geoms of `body`."""
+        ...
+
+    def measure(self, sight: Sight, pairs: np.ndarray, distmax: float) -> tuple[Tensor, Tensor]:
+        """Distances (n, npairs) of pairs of geoms (npairs, 2), at most `distmax`, and nearest points (n, npairs, 6)."""
+        ...
+
+
+@dataclass
+class Look:
+    """One look at n environments.
+
+    Attributes:
+        sight: quantities by name.
+        frames: of the objects that sensors are about.
+        scene: who casts rays and measures distances.
+        steps: steps taken before the evaluation (n,).
+    """
+
+    sight: Sight
+    frames: Frames
+    scene: Scene
+    steps: Tensor
+
+
+Read = Callable[[Look], Tensor]
+"""Readings (n, numbers) of some sensors side by side."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How sensors of a type are read.
+
+    Attributes:
+        sources: fields of the scratch or quantities of `derived` that it looks at, beside the objects' frames.
+        prepare: (model, objects, ids of sensors) -> the function that reads these.
+    """
+
+    sources: tuple[str, ...]
+    prepare: Callable[[Model, Objects, np.ndarray], Read]
+
+
+def flat(values: Tensor) -> Tensor:
+    """Readings (n, k, width) side by side."""
+    return values.flatten(1)
+
+
+def column(name: str, of: Callable[[mujoco.MjModel, np.ndarray], Any]) -> Reader:
+    """Sensors that are a number of a quantity each: `of(model, objects' ids)` says which."""
+
+    def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
+        which = of(model.mj, model.mj.sensor_objid[sensors])
+        return lambda look: look.sight[name][:, look.sight.ids((name, tuple(sensors)), which)]
+
+    return Reader((name,), prepare)
