@@ -42,6 +42,18 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("armature", ("qfrc_bias",)),
     Purpose("actuators", ("qfrc_actuator", "actuator_force")),
     Purpose("servo_on_ball", ("qfrc_actuator",)),
+    Purpose("actuator_inertia", ("qfrc_actuator", "actuator_force", "damper", "qfrc_constraint")),
+    Purpose(
+        "actuator_inertia, on",
+        ("actuator_force",),
+        "actuator_inertia",
+        {"disableactuator": 0},
+        ("qfrc_actuator",),
+    ),
+    Purpose("actuator_inertia, damper off", (), "actuator_inertia", {"disableflags": ["damper"]}, ("qfrc_passive",)),
+    Purpose(
+        "actuator_inertia, actuation off", (), "actuator_inertia", {"disableflags": ["actuation"]}, ("qfrc_actuator",)
+    ),
     Purpose("lifted", ("qfrc_actuator", "actuator_force")),
     Purpose("lifted, gravity off", ("qfrc_actuator",), "lifted", {"disableflags": ["gravity"]}, ("qfrc_passive",)),
     Purpose("lifted, actuation off", (), "lifted", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
