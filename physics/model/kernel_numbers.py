@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from .activations import ACTIVATION_RULES, GAIN_MUSCLE
+from .actuators import disabled_actuators, from_actuators
 from .equalities import EQUALITY_RULES
 from .fields import PRECISE
 from .solver_params import impedance_params
@@ -109,7 +110,8 @@ def _stiffness(mjm: mujoco.MjModel, stiffness: np.ndarray) -> np.ndarray:
 
 
 def _damping(mjm: mujoco.MjModel, damping: np.ndarray) -> np.ndarray:
-    return _first(damping) * (0.0 if disabled(mjm, _D.mjDSBL_DAMPER) else 1.0)
+    own = _first(damping) + from_actuators(mjm, mjm.actuator_damping)
+    return own * (0.0 if disabled(mjm, _D.mjDSBL_DAMPER) else 1.0)
 
 
 def _first(numbers: np.ndarray) -> np.ndarray:
@@ -126,8 +128,10 @@ def _solver_scale(mjm: mujoco.MjModel, diagonal: np.ndarray) -> np.ndarray:
     return 1.0 / (given * share[:, None] * max(1, mjm.nv))
 
 
-def _active(mjm: mujoco.MjModel) -> float:
-    return 0.0 if disabled(mjm, _D.mjDSBL_ACTUATION) else 1.0
+def _active(mjm: mujoco.MjModel) -> np.ndarray:
+    """1 or 0 for each actuator, (nu, 1)."""
+    share = 0.0 if disabled(mjm, _D.mjDSBL_ACTUATION) else 1.0
+    return np.where(disabled_actuators(mjm)[: mjm.nu, None], 0.0, share)
 
 
 def _gain(mjm: mujoco.MjModel, gainprm: np.ndarray) -> np.ndarray:
@@ -154,7 +158,8 @@ def _ctrlrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
 
 
 def _forcerange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
-    return _limited(np.asarray(mjm.actuator_forcelimited[: mjm.nu], bool), ranges)
+    clamps = not disabled(mjm, _D.mjDSBL_ACTUATION)
+    return _limited(np.asarray(mjm.actuator_forcelimited[: mjm.nu], bool) & clamps, ranges)
 
 
 def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
@@ -244,7 +249,7 @@ def _half_sides(mjm: mujoco.MjModel, sizes: np.ndarray) -> np.ndarray:
 
 _SAME = (
     *("qpos0", "qpos_spring", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia"),
-    *("condition", "body_subtreemass", "dof_armature", "geom_pos", "geom_quat", "geom_size", "geom_rbound"),
+    *("condition", "body_subtreemass", "geom_pos", "geom_quat", "geom_size", "geom_rbound"),
     *("geom_margin", "geom_friction", "geom_solmix", "geom_solref", "geom_solimp"),
     *("pair_friction", "pair_margin", "pair_solref", "pair_solimp", "pair_solreffriction", "pair_adhesion"),
     *("geom_surfacevel", "geom_adhesion"),
@@ -263,6 +268,7 @@ RULES: dict[str, Rule] = {
     "body_gravcomp": (("body_gravcomp",), _gravity_compensation),
     "jnt_stiffness": (("jnt_stiffness",), _stiffness),
     "dof_damping": (("dof_damping",), _damping),
+    "dof_armature": (("dof_armature",), lambda mjm, own: own + from_actuators(mjm, mjm.actuator_armature)),
     "actuator_gear": (("actuator_gear",), lambda mjm, gear: gear.reshape(len(gear), -1, 6)[:, : mjm.nu]),
     "actuator_gain": (("actuator_gainprm",), _gain),
     "actuator_bias": (("actuator_biasprm",), _bias),

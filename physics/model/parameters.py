@@ -8,6 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from .actuators import fixed_gears
 from .kernel_numbers import mujoco_numbers
 
 
@@ -159,6 +160,9 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
     if name == "geom_size":
         mesh = (mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[:, None]
         _refuse(name, numbers, mesh & (numbers != own), index, "the size of a mesh cannot be changed")
+    if name == "actuator_gear":
+        fixed = fixed_gears(mjm).reshape(-1, 1) & (numbers != own)
+        _refuse(name, numbers, fixed, index, "its armature and damping depend on it: it cannot be changed")
     return numbers
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from mujoco import MjModel
 
 from .activations import BIAS_MUSCLE, DYNAMICS, GAIN_MUSCLE
+from .actuators import disabled_actuators, on_joints, plain_forces
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import possible_pairs, repeated_with_another_reach
@@ -114,16 +115,12 @@ def _actuator_types(field: str, what: str, prefix: str, enum: Any, allowed: set[
     ]
 
 
-def _in_parent(m: MjModel) -> np.ndarray:
-    turning = np.isin(m.jnt_type, (int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)))
-    in_parent = m.actuator_trntype == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)
-    mask = [bool(p) and bool(turning[j]) for p, j in zip(in_parent, m.actuator_trnid[:, 0], strict=True)]
-    return _ids(np.array(mask, dtype=bool))
-
-
 def _grouped_off(m: MjModel) -> np.ndarray:
-    off = int(m.opt.disableactuator)
-    return _ids(np.array([0 <= int(g) < 31 and bool(off >> int(g) & 1) for g in m.actuator_group], dtype=bool))
+    return _ids(disabled_actuators(m) & ~plain_forces(m))
+
+
+def _not_on_joints(m: MjModel, amounts: np.ndarray) -> np.ndarray:
+    return np.intersect1d(_rows(amounts), _ids(~on_joints(m)))
 
 
 BODY = [
@@ -170,22 +167,41 @@ GEOM = [
 
 ACTUATOR = [
     *_actuator_types("trntype", "transmission", "mjTRN_", mujoco.mjtTrn, {0, 1, TRANSMISSION}),
-    Rule("transmission 'jointinparent' on a free or ball joint", "actuator", "jointinparent", _in_parent, None),
     *_actuator_types("dyntype", "activation dynamics", "mjDYN_", mujoco.mjtDyn, set(DYNAMICS)),
     *_actuator_types("gaintype", "gain", "mjGAIN_", mujoco.mjtGain, {0, 1, GAIN_MUSCLE}),
     *_actuator_types("biastype", "bias", "mjBIAS_", mujoco.mjtBias, {0, 1, BIAS_MUSCLE}),
     Rule("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
     Rule("delay", "actuator", "delay", lambda m: _rows(m.actuator_delay), _sets(delay=0.0)),
     Rule(
-        "damping of its own",
+        "polynomial damping of its own",
         "actuator",
         "damping",
-        lambda m: np.union1d(_rows(m.actuator_damping), _rows(m.actuator_dampingpoly)),
+        lambda m: _rows(m.actuator_dampingpoly),
+        _linear("damping"),
+        _DAMPER,
+    ),
+    Rule(
+        "damping of its own on a tendon",
+        "actuator",
+        "damping",
+        lambda m: _not_on_joints(m, m.actuator_damping),
         _sets(damping=np.zeros(3)),
         _DAMPER,
     ),
-    Rule("armature of its own", "actuator", "armature", lambda m: _rows(m.actuator_armature), _sets(armature=0.0)),
-    Rule("member of a disabled group", "actuator", "actuatorgroupdisable", _grouped_off, None),
+    Rule(
+        "armature of its own on a tendon",
+        "actuator",
+        "armature",
+        lambda m: _not_on_joints(m, m.actuator_armature),
+        _sets(armature=0.0),
+    ),
+    Rule(
+        "member of a disabled group beyond gain and bias",
+        "actuator",
+        "actuatorgroupdisable",
+        _grouped_off,
+        None,
+    ),
 ]
 
 TENDON = [

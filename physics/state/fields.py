@@ -13,8 +13,8 @@ ntendon, ntendondof: as in the model; nmocap: mocap bodies;
 ngravcomp: nv where bodies have gravity compensation, else 0;
 nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator implicit, else 0;
 nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
-nbodysense: nbody where they read accelerations or forces, else 0; nqbegin, nvbegin, nabegin: nq, nv, na where the model has
-sensors and the integrator is Runge-Kutta's, else 0;
+nbodysense: nbody where they read accelerations or forces, else 0; nqbegin, nvbegin and nabegin: nq, nv and na where the
+model has sensors and the integrator is Runge-Kutta's, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.

@@ -54,6 +54,18 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("activations", ("act_dot", "qfrc_actuator", "actuator_force")),
     Purpose("activations, actuation off", (), "activations", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
     Purpose("servo_on_ball", ("qfrc_actuator",)),
+    Purpose("actuator_inertia", ("qfrc_actuator", "actuator_force", "damper", "qfrc_constraint")),
+    Purpose(
+        "actuator_inertia, on",
+        ("actuator_force",),
+        "actuator_inertia",
+        {"disableactuator": 0},
+        ("qfrc_actuator",),
+    ),
+    Purpose("actuator_inertia, damper off", (), "actuator_inertia", {"disableflags": ["damper"]}, ("qfrc_passive",)),
+    Purpose(
+        "actuator_inertia, actuation off", (), "actuator_inertia", {"disableflags": ["actuation"]}, ("qfrc_actuator",)
+    ),
     Purpose("lifted", ("qfrc_actuator", "actuator_force")),
     Purpose("lifted, gravity off", ("qfrc_actuator",), "lifted", {"disableflags": ["gravity"]}, ("qfrc_passive",)),
     Purpose("lifted, actuation off", (), "lifted", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),

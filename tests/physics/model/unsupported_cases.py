@@ -88,6 +88,7 @@ def _option(feature: str, attribute: str, element: str) -> Case:
     return Case(feature, "option", attribute, _arm(option=f"@@{element}"))
 
 
+_TENDON = '<tendon><fixed name="string"><joint joint="hinge" coef="1"/></fixed></tendon>'
 _WELD = '<weld name="tie" body1="hand" body2="ball"/>'
 
 CONTACTS = [
@@ -156,10 +157,6 @@ CASES = [
     _actuator("transmission 'site'", '<motor name="drive" site="tip" gear="1 0 0 0 0 0"/>'),
     _actuator("transmission 'body'", '<adhesion name="drive" body="hand" ctrlrange="0 1" gain="2"/>'),
     _actuator("transmission 'so3'", '<orientation name="drive" joint="socket" kp="1"/>'),
-    _actuator(
-        "transmission 'jointinparent' on a free or ball joint",
-        '<motor name="drive" jointinparent="socket" gear="1 0 0"/>',
-    ),
     _general("activation dynamics 'user'", 'dyntype="user"'),
     _general("gain 'user'", 'gaintype="user"'),
     _general("bias 'user'", 'biastype="user"'),
@@ -174,11 +171,22 @@ CASES = [
         '<dcmotor name="drive" joint="hinge" motorconst="1" resistance="1" inductance=".1"/>',
     ),
     _actuator("delay", '<motor name="drive" joint="hinge" delay="0.02" nsample="10"/>'),
-    _actuator("damping of its own", '<motor name="drive" joint="hinge" damping="1"/>'),
-    _actuator("armature of its own", '<motor name="drive" joint="hinge" armature="1"/>'),
+    _actuator("polynomial damping of its own", '<motor name="drive" joint="hinge" damping="1 2"/>'),
+    Case(
+        "damping of its own on a tendon",
+        "actuator",
+        "drive",
+        _arm(tail=_TENDON + '<actuator>\n@@<motor name="drive" tendon="string" damping="1"/></actuator>'),
+    ),
+    Case(
+        "armature of its own on a tendon",
+        "actuator",
+        "drive",
+        _arm(tail=_TENDON + '<actuator>\n@@<motor name="drive" tendon="string" armature="1"/></actuator>'),
+    ),
     _actuator(
-        "member of a disabled group",
-        '<motor name="drive" joint="hinge" group="3"/>',
+        "member of a disabled group beyond gain and bias",
+        '<general name="drive" joint="hinge" group="3" dyntype="filter" dynprm="0.1"/>',
         option='<option actuatorgroupdisable="3"/>',
     ),
     _tendon("plastic spring", 'stiffness="1" springyield="0.2"'),

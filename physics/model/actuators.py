@@ -1,0 +1,47 @@
+"""What actuators are besides forces: inertia and damping of their joints, members of groups that are switched off."""
+
+import mujoco
+import numpy as np
+
+_ON_JOINTS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+_PLAIN_GAINS = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
+_PLAIN_BIASES = (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
+LAST_GROUP = 30
+"""Groups above it, and those below 0, cannot be switched off."""
+
+
+def on_joints(mjm: mujoco.MjModel) -> np.ndarray:
+    """Which actuators drive a joint."""
+    return np.isin(mjm.actuator_trntype, _ON_JOINTS)
+
+
+def from_actuators(mjm: mujoco.MjModel, amounts: np.ndarray) -> np.ndarray:
+    """What actuators add to each dof's inertia or damping, (nv,): `amounts` times the first gear's square.
+
+    On a ball or free joint all dofs get it (MuJoCo documentation, XML reference: actuator/general, armature).
+    """
+    added = np.zeros(mjm.nv)
+    for a in np.flatnonzero(on_joints(mjm) & (amounts != 0)):
+        gear = mjm.actuator_gear.reshape(-1, 6)[mjm.actuator_outadr[a], 0]
+        added[mjm.dof_jntid == mjm.actuator_trnid[a, 0]] += amounts[a] * gear**2
+    return added
+
+
+def fixed_gears(mjm: mujoco.MjModel) -> np.ndarray:
+    """Which rows of actuator_gear the inertia or the damping of the model depends on."""
+    rows: np.ndarray = np.zeros(len(mjm.actuator_gear), bool)
+    rows[mjm.actuator_outadr] = (mjm.actuator_armature != 0) | (mjm.actuator_damping != 0)
+    return rows
+
+
+def disabled_actuators(mjm: mujoco.MjModel) -> np.ndarray:
+    """Which actuators are in a group that is switched off."""
+    group = mjm.actuator_group.astype(np.int64)
+    switched = (group >= 0) & (group <= LAST_GROUP)
+    return switched & (int(mjm.opt.disableactuator) >> np.where(switched, group, 0) & 1).astype(bool)
+
+
+def plain_forces(mjm: mujoco.MjModel) -> np.ndarray:
+    """Which actuators have no activation, and gains and biases that are affine."""
+    gains, biases = np.isin(mjm.actuator_gaintype, _PLAIN_GAINS), np.isin(mjm.actuator_biastype, _PLAIN_BIASES)
+    return (mjm.actuator_dyntype == int(mujoco.mjtDyn.mjDYN_NONE)) & gains & biases
