@@ -5,6 +5,7 @@ All of them end in `advance`: velocities by an acceleration, then positions by a
 
 import taichi as ti
 
+from .dynamics.fluid import fluid_slopes, symmetric_entry
 from .dynamics.free_body import free_body_acceleration
 from .dynamics.tree_matrix import factor, solve
 from .kinematics.forward import BALL, FREE
@@ -92,7 +93,7 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
     """Set drive_qacc and drive_qvel, with which Euler or implicitfast advances.
 
     Forces linear in the velocity are taken at the end of the step: M - dt d(force)/d(velocity) replaces M. Euler does
-    so for joint damping alone, implicitfast for actuators too, and for the gyroscopic terms of single free bodies.
+    so for joint damping alone, implicitfast for actuators and fluids too, and for gyroscopic terms of single free bodies.
     The unknown is drive_qacc - qacc, so that drive_qacc keeps the digits that qacc has.
     """
     full = model.integrator == IMPLICITFAST
@@ -106,6 +107,8 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
             work.drive_qacc[i] = -(damping * work.qacc[i])
         if full:
             _subtract_actuators(model, work, dt)
+            if ti.static(model.has.fluid):
+                _subtract_fluid(model, work, dt)
         factor(0, model.nv, work.M_pattern, work.L, work.D_inv)
         solve(model.nv, work.M_pattern, work.L, work.D_inv, work.drive_qacc)
         for i in range(model.nv):
@@ -137,6 +140,18 @@ def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.templa
                     for a in range(count):
                         for b in range(a + 1):
                             _add_slope(work, dof + a, dof + b, slope * (work.moment[u, a] * work.moment[u, b]))
+
+
+@ti.func
+def _subtract_fluid(model: ti.template(), work: ti.template(), dt: ti.template()):
+    """L -= dt d(qfrc_fluid)/d(velocity), made symmetric."""
+    fluid_slopes(model, work)
+    for i in range(model.nv):
+        b = model.dof_bodyid[i]
+        start = work.M_pattern.start(i)
+        for k in range(work.M_pattern.count[i]):
+            j = work.M_pattern.column(start, k)
+            _add_slope(work, i, j, symmetric_entry(work, b, i, j) * dt)
 
 
 @ti.func

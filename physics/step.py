@@ -13,6 +13,7 @@ from .constraint.friction_loss import friction_blocks
 from .constraint.limits import limit_blocks
 from .dynamics.actuation import actuation
 from .dynamics.body_forces import applied_force, gravity_compensation
+from .dynamics.fluid import fluid_force
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
 from .dynamics.passive import passive_force
@@ -37,6 +38,7 @@ PIPELINE = (
     contact_blocks,
     gravity_compensation,
     actuation,
+    fluid_force,
     passive_force,
     applied_force,
     start_acceleration,

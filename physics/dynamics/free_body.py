@@ -8,6 +8,7 @@ the world frame, the bias force is m (w x (w x s)) and m s x (w x (w x s)) + w x
 import taichi as ti
 
 from ..math import Vec3
+from .fluid import fluid_entry
 
 
 @ti.func
@@ -56,9 +57,13 @@ def _add_column(work: ti.template(), r: ti.template(), c: ti.template(), v: ti.t
 
 @ti.func
 def _subtract_force_slopes(model: ti.template(), work: ti.template(), dof: ti.i32, dt: ti.template()):
-    """Damping on the diagonal, and the actuators of the free joint."""
+    """Damping on the diagonal, the fluid, and the actuators of the free joint."""
     for r in range(6):
         work.block[r, r] = work.block[r, r] + dt * model.dof_damping[dof + r]
+        if ti.static(model.has.fluid):
+            for c in range(6):
+                slope = fluid_entry(work, model.dof_bodyid[dof], dof + r, dof + c)
+                work.block[r, c] = work.block[r, c] - dt * slope
     for u in range(model.nu):
         if model.actuator_dofadr[u] == dof:
             for r in range(6):

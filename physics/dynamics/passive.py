@@ -1,4 +1,4 @@
-"""Joint springs, dof dampers, and gravity compensation that is nobody's force."""
+"""Joint springs, dof dampers, fluids, and gravity compensation that is nobody's force."""
 
 import taichi as ti
 
@@ -20,6 +20,9 @@ def passive_force(model: ti.template(), work: ti.template()):
             else:
                 if ti.static(model.has.ball_joints):
                     _turning_spring(model, work, j, stiffness)
+    if ti.static(model.has.fluid):
+        for i in range(model.nv):
+            work.qfrc_passive[i] = work.qfrc_passive[i] + work.qfrc_fluid[i]
     if ti.static(model.has.gravcomp):
         for i in range(model.nv):
             if model.jnt_actgravcomp[model.dof_jntid[i]] == 0:

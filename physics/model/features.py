@@ -31,6 +31,8 @@ class Features:
         pairs_by_hand: pairs of geoms have contact parameters of their own.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         gravcomp: forces on bodies against their weight.
+        fluid: bodies are pushed by a fluid, as boxes.
+        ellipsoid_fluid: geoms are pushed by a fluid, as ellipsoids.
         joint_forces: ranges of what all actuators together do to a joint.
         friction_loss: dofs have friction loss.
         equality: bodies or joints are held together.
@@ -50,6 +52,8 @@ class Features:
     pairs_by_hand: bool = False
     sweep: bool = False
     gravcomp: bool = False
+    fluid: bool = False
+    ellipsoid_fluid: bool = False
     joint_forces: bool = False
     friction_loss: bool = False
     equality: bool = False
@@ -76,6 +80,8 @@ class Features:
             pairs_by_hand=model.sizes["nhand"] > 0,
             sweep=model.sizes["nsweep"] > 0,
             gravcomp=has_gravity_compensation(model),
+            fluid=model.sizes["nfluid"] > 0,
+            ellipsoid_fluid=bool((model.values["fluid_geomid"] >= 0).any()),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
             elliptic=has_elliptic_cones(model),
             friction_loss=model.sizes["nfriction"] > 0,

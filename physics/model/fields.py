@@ -1,7 +1,8 @@
 """Every number of a model that the kernels read, declared once.
 
 Sizes: nq, nv, nu, nbody, njnt, ngeom as in MuJoCo; npair: pairs of geoms that can touch; nhand: those that
-the model gives by hand; nlimit: one-sided joint limits; nfriction: dofs with friction loss; neq: equalities; neqdof:
+the model gives by hand; nlimit: one-sided joint limits; nfriction: dofs with friction loss; nfluid: what a fluid
+pushes; neq: equalities; neqdof:
 dofs of all of them; nvert: mesh vertices; ncorner: vertices of all their faces; ntree: kinematic trees that move.
 """
 
@@ -86,6 +87,14 @@ INTEGERS: tuple[Field, ...] = (
     _id("limit_dofadr", ("nlimit",), "first dof of the joint"),
     _F("limit_side", ("nlimit",), 1, "", "-1 lower, 1 upper, 0 ball joint"),
     _id("friction_dofadr", ("nfriction",), "dof that has friction loss"),
+    _id("fluid_bodyid", ("nfluid",), "body that a fluid pushes"),
+    _F(
+        "fluid_geomid",
+        ("nfluid",),
+        1,
+        "",
+        "geom of it that counts as an ellipsoid; -1: the body is a box of its inertia",
+    ),
     _id("eq_rows", ("neq",), "rows of an equality: 1 joints, 3 connect, 6 weld; 0: it couples nothing that moves"),
     _id("eq_body1", ("neq",), "first body of connect and weld"),
     _id("eq_body2", ("neq",), "second body"),
@@ -153,6 +162,10 @@ REALS: tuple[Field, ...] = (
     _F("limit_stiffness", ("nlimit",), 1, "1/s^2", "K of the reference acceleration"),
     _F("limit_damping", ("nlimit",), 1, "1/s", "B of the reference acceleration"),
     _F("limit_diagonal", ("nlimit",), 1, "1/kg or 1/(kg m^2)", "approximate A: the dof's invweight0"),
+    _F("density", ("one",), 1, "kg/m^3", "density of the fluid"),
+    _F("viscosity", ("one",), 1, "Pa s", "viscosity of the fluid"),
+    _F("wind", ("one",), 3, "m/s", "velocity of the fluid"),
+    _F("fluid_shape", ("nfluid",), 19, "", "constants of the force on it (`model/fluids.py`)"),
     _F("friction_loss", ("nfriction",), 1, "N or N m", "largest force of the friction, dof_frictionloss"),
     _F("friction_D", ("nfriction",), 1, "kg or kg m^2", "stiffness of its row, as block_D"),
     _F("friction_damping", ("nfriction",), 1, "1/s", "B of its reference acceleration -B v"),

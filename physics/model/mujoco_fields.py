@@ -62,7 +62,7 @@ MODEL: dict[str, str] = {
     **_rows(READ, "geom_priority geom_solmix geom_solref geom_solimp geom_size geom_rbound geom_pos geom_quat"),
     **_rows(READ, "geom_friction geom_margin geom_gap geom_group geom_rgba geom_aabb"),
     **_rows(JUDGED, "geom_plugin geom_surfacevel geom_adhesion"),
-    **_rows(IDLE, "geom_fluid"),
+    **_rows(READ, "geom_fluid"),
     **_rows(DERIVED, "geom_sameframe site_sameframe"),
     **_rows(PICTURE, "geom_castshadow site_type site_dataid site_matid site_size site_group site_rgba"),
     **_rows(DATA, "geom_user site_user cam_user"),
@@ -107,9 +107,9 @@ MODEL: dict[str, str] = {
 
 OPTION: dict[str, str] = {
     **_rows(READ, "timestep impratio tolerance ls_tolerance gravity solver iterations ls_iterations disableflags"),
-    **_rows(READ, "cone"),
-    **_rows(JUDGED, "integrator noslip_iterations density viscosity enableflags disableactuator"),
-    **_rows(IDLE, "noslip_tolerance sleep_tolerance wind o_margin o_solref o_solimp o_friction sdf_*"),
+    **_rows(READ, "cone density viscosity wind"),
+    **_rows(JUDGED, "integrator noslip_iterations enableflags disableactuator"),
+    **_rows(IDLE, "noslip_tolerance sleep_tolerance o_margin o_solref o_solimp o_friction sdf_*"),
     **_rows(READ, "ccd_tolerance ccd_iterations"),
     **_rows(DATA, "magnetic jacobian"),
 }

@@ -10,6 +10,7 @@ from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .equalities import coupled_parents, equality_values
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
+from .fluids import fluid_items
 from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, friction_dofs, kernel_numbers, limit_sides
 from .pair_table import PAIR_TABLE, rows_of
@@ -51,6 +52,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_by_hand(mjm))
     values.update(_limits(mjm))
     values["friction_dofadr"] = friction_dofs(mjm)
+    values["fluid_bodyid"], values["fluid_geomid"] = fluid_items(mjm)
     values.update(equality_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
     values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
@@ -64,6 +66,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
         **sweep_sizes(tables),
         nlimit=len(values["limit_jnt"]),
         nfriction=len(values["friction_dofadr"]),
+        nfluid=len(values["fluid_bodyid"]),
         neq=mjm.neq,
         neqdof=len(values["eq_dof"]),
         nequality=int(values["eq_rows"].sum()),

@@ -23,7 +23,6 @@ _LIMIT = int(_D.mjDSBL_LIMIT) | int(_D.mjDSBL_CONSTRAINT)
 _FRICTIONLOSS = int(_D.mjDSBL_FRICTIONLOSS) | int(_D.mjDSBL_CONSTRAINT)
 _EQUALITY = int(_D.mjDSBL_EQUALITY) | int(_D.mjDSBL_CONSTRAINT)
 _SPRING, _DAMPER = int(_D.mjDSBL_SPRING), int(_D.mjDSBL_DAMPER)
-_MASSLESS = 1e-15  # mjMINVAL: MuJoCo's fluid model skips lighter bodies
 
 
 @dataclass(frozen=True)
@@ -92,10 +91,6 @@ def _only_touching(m: MjModel, geoms: np.ndarray) -> np.ndarray:
 def _slides(m: MjModel) -> bool:
     """Return whether a contact with friction is possible."""
     return bool((pair_condim(m, possible_pairs(m)) > 1).any())
-
-
-def _in_fluid(m: MjModel) -> bool:
-    return bool(np.any((m.body_treeid >= 0) & (m.body_mass >= _MASSLESS)))
 
 
 def _enum(prefix: str, enum: Any, allowed: set[int]) -> list[tuple[str, int]]:
@@ -287,16 +282,6 @@ OPTION = [
         "noslip_iterations",
         lambda m: _on(m.opt.noslip_iterations > 0 and _slides(m)),
         _sets(noslip_iterations=0),
-    ),
-    Rule(
-        "density of a fluid", "option", "density", lambda m: _on(m.opt.density > 0 and _in_fluid(m)), _sets(density=0.0)
-    ),
-    Rule(
-        "viscosity of a fluid",
-        "option",
-        "viscosity",
-        lambda m: _on(m.opt.viscosity > 0 and _in_fluid(m)),
-        _sets(viscosity=0.0),
     ),
     *(_enable_flag(name) for name, flag in ENABLE_FLAGS.items() if flag is Flag.REFUSED),
 ]

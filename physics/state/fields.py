@@ -9,6 +9,7 @@ matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Featu
 ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
 conjugate gradients solve, else 0.
 nmocap: mocap bodies; ngravcomp: nv where bodies have gravity compensation, else 0;
+nfluiddof and nfluidrow: nv and 6 nbody where there is a fluid, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
@@ -49,7 +50,9 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_unbalanced", ("nv",), 1, "N or N m", "qfrc_passive + qfrc_actuator - qfrc_inverse"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
     _F("qfrc_gravcomp", ("ngravcomp",), 1, "N or N m", "gravity compensation"),
-    _F("qfrc_passive", ("nv",), 1, "N or N m", "springs, dampers and passive gravity compensation"),
+    _F("qfrc_fluid", ("nfluiddof",), 1, "N or N m", "force of a fluid"),
+    _F("fluid_slope", ("nfluidrow", "six"), 1, "", "derivative of its force and torque on a body by the motion"),
+    _F("qfrc_passive", ("nv",), 1, "N or N m", "springs, dampers, fluids and passive gravity compensation"),
     _F("actuator_force", ("nu",), 1, "N or N m", "scalar force of the actuator"),
     _F("actuator_slope", ("nu",), 1, "N s/m", "derivative of that force by the actuator's velocity"),
     _F("moment", ("nu", "six"), 1, "", "derivative of the length by the dofs of a ball or free joint"),

@@ -107,8 +107,6 @@ CASES = [
     _option("integrator 'implicit'", "integrator", '<option integrator="implicit"/>'),
     _option("integrator 'discrete'", "integrator", '<option integrator="discrete"/>'),
     _option("noslip iterations", "noslip_iterations", '<option noslip_iterations="3"/>'),
-    _option("density of a fluid", "density", '<option density="1.2"/>'),
-    _option("viscosity of a fluid", "viscosity", '<option viscosity="0.1"/>'),
     _option("flag override='enable'", "override", '<option><flag override="enable"/></option>'),
     _option("flag sleep='enable'", "sleep", '<option><flag sleep="enable"/></option>'),
     _option("flag diagexact='enable'", "diagexact", '<option><flag diagexact="enable"/></option>'),

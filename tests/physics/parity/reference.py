@@ -145,6 +145,7 @@ class Reference:
     fields: dict[str, np.ndarray]
     contacts: list[list[Contact]]
     rows: list[dict[str, np.ndarray]]
+    qfrc_fluid: np.ndarray
     qfrc_spring: np.ndarray
     qfrc_damper: np.ndarray
 
@@ -161,7 +162,7 @@ class Stepped:
 def evaluate(mjm: mujoco.MjModel, states: States) -> Reference:
     """Return MuJoCo's values in every state, after ``mj_forward`` and ``mj_rnePostConstraint``."""
     data = mujoco.MjData(mjm)
-    collected, contacts, rows, spring, damper = [], [], [], [], []
+    collected, contacts, rows, fluid, spring, damper = [], [], [], [], [], []
     for i in range(len(states)):
         put(mjm, data, states, i)
         mujoco.mj_forward(mjm, data)
@@ -169,9 +170,10 @@ def evaluate(mjm: mujoco.MjModel, states: States) -> Reference:
         collected.append(fields_of(mjm, data, BATCHED + INSPECTED))
         contacts.append(contacts_of(data, is_elliptic(mjm)))
         rows.append(rows_of(mjm, data))
+        fluid.append(np.array(data.qfrc_fluid))
         spring.append(np.array(data.qfrc_spring))
         damper.append(np.array(data.qfrc_damper))
-    return Reference(_stack(collected), contacts, rows, np.array(spring), np.array(damper))
+    return Reference(_stack(collected), contacts, rows, np.array(fluid), np.array(spring), np.array(damper))
 
 
 def step(mjm: mujoco.MjModel, states: States) -> Stepped:

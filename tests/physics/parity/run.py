@@ -314,5 +314,6 @@ def _note_what_occurred(report: Report, mjm: mujoco.MjModel, theirs: Reference) 
             seen["limit " + mujoco.mjtJoint(int(mjm.jnt_type[joint])).name.removeprefix("mjJNT_").lower()] += 1
     for name in ("qfrc_passive", "qfrc_actuator", "actuator_force", "qfrc_bias", "qfrc_constraint", "cfrc_ext"):
         seen[name] = int(np.any(theirs.fields[name] != 0, axis=tuple(range(1, theirs.fields[name].ndim))).sum())
+    seen["fluid"] = int(np.any(theirs.qfrc_fluid != 0, axis=1).sum())
     seen["spring"] = int(np.any(theirs.qfrc_spring != 0, axis=1).sum())
     seen["damper"] = int(np.any(theirs.qfrc_damper != 0, axis=1).sum())
