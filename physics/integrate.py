@@ -93,7 +93,7 @@ def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.temp
     """Set drive_qacc and drive_qvel, with which Euler or implicitfast advances.
 
     Forces linear in the velocity are taken at the end of the step: M - dt d(force)/d(velocity) replaces M. Euler does
-    so for joint damping alone, implicitfast for actuators and fluids too, and for gyroscopic terms of single free bodies.
+    so for joint damping alone, implicitfast for actuators and fluids too, and for gyroscopic terms of free bodies.
     The unknown is drive_qacc - qacc, so that drive_qacc keeps the digits that qacc has.
     """
     full = model.integrator == IMPLICITFAST
