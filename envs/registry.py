@@ -37,6 +37,7 @@ TASKS = {
     "Ant": Row("ant", 1000, 6000.0),
     "Humanoid": Row("humanoid", 1000, None),
     "HumanoidStandup": Row("humanoid_standup", 1000, None),
+    "Swimmer": Row("swimmer", 1000, 360.0),
     "Reacher": Row("reacher", 50, -3.75),
     "Pusher": Row("pusher", 100, 0.0),
 }

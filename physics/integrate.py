@@ -7,6 +7,7 @@ import taichi as ti
 
 from .dynamics.actuation import has_slope
 from .dynamics.dof_control import has_controls
+from .dynamics.fluid import fluid_slopes, symmetric_entry
 from .dynamics.free_body import free_body_acceleration
 from .dynamics.implicit import implicit_change
 from .dynamics.tendon_forces import damping_slope, entry_of
@@ -109,8 +110,8 @@ def _symmetric_acceleration(model: ti.template(), work: ti.template(), dt: ti.te
     """Set drive_qacc for Euler or implicitfast, whose matrix is symmetric.
 
     Forces linear in the velocity are taken at the end of the step: M - dt d(force)/d(velocity) replaces M. Euler does
-    so for joint damping alone, implicitfast for dampers of tendons and actuators too, and for the gyroscopic terms of
-    single free bodies.
+    so for joint damping alone, implicitfast for dampers of tendons, fluids and actuators too, and for the gyroscopic
+    terms of single free bodies.
     The unknown is drive_qacc - qacc, so that drive_qacc keeps the digits that qacc has.
     """
     full = model.integrator == IMPLICITFAST
@@ -132,6 +133,8 @@ def _symmetric_acceleration(model: ti.template(), work: ti.template(), dt: ti.te
             if ti.static(model.has.tendons):
                 for t in range(model.ntendon):
                     _subtract_tendon(model, work, t, damping_slope(model, work, t) * -dt)
+            if ti.static(model.has.fluid):
+                _subtract_fluid(model, work, dt)
         factor(0, model.nv, work.M_pattern, work.L, work.D_inv)
         solve(model.nv, work.M_pattern, work.L, work.D_inv, work.drive_qacc)
         for i in range(model.nv):
@@ -178,6 +181,18 @@ def _subtract_tendon(model: ti.template(), work: ti.template(), t: ti.i32, slope
             i, j = model.tendon_dof[e], model.tendon_dof[f]
             if entry_of(work, i, j) >= 0:
                 _add_slope(work, i, j, slope * (work.ten_J[e] * work.ten_J[f]))
+
+
+@ti.func
+def _subtract_fluid(model: ti.template(), work: ti.template(), dt: ti.template()):
+    """L -= dt d(qfrc_fluid)/d(velocity), made symmetric."""
+    fluid_slopes(model, work)
+    for i in range(model.nv):
+        b = model.dof_bodyid[i]
+        start = work.M_pattern.start(i)
+        for k in range(work.M_pattern.count[i]):
+            j = work.M_pattern.column(start, k)
+            _add_slope(work, i, j, symmetric_entry(work, b, i, j) * dt)
 
 
 @ti.func

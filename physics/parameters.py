@@ -33,7 +33,7 @@ class SolverParameters(SolverPart):
     def set_parameters(self, name: str, values: Any, envs_idx: Any = None) -> None:
         """Give environments model numbers of their own, by MuJoCo's name, in its shape, units and frames.
 
-        `gravity` (opt.gravity), `body_mass`, `body_inertia`, `body_ipos`, `dof_damping`, `geom_size`,
+        `gravity` and `density` (mjOption), `body_mass`, `body_inertia`, `body_ipos`, `dof_damping`, `geom_size`,
         `actuator_gainprm` and so on (docs/fields.md lists them). Constants that depend on them follow as in MuJoCo's
         `mj_setConst`, which runs for these environments where it is needed. State and time go on; a reset keeps the
         numbers, and so do `state_dict` and `load_state_dict`. What `get` returns belongs to the last evaluated state
@@ -43,7 +43,7 @@ class SolverParameters(SolverPart):
         digits that the model's own contacts need, also where those of an environment are stiffer.
 
         Args:
-            name: of a field of mjModel, or "gravity".
+            name: of a field of mjModel, or "gravity", "density", "viscosity" or "wind" of mjOption.
             values: (n, *shape), n being num_envs or the number of `envs_idx`, or what can be broadcast to that.
             envs_idx: indices of environments, or a mask; None for all.
 

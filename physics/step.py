@@ -16,6 +16,7 @@ from .dynamics.activation import advance_activations
 from .dynamics.actuation import actuation
 from .dynamics.adhesion import adhesive_force
 from .dynamics.body_forces import applied_force, gravity_compensation
+from .dynamics.fluid import fluid_force
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
 from .dynamics.passive import passive_force
@@ -46,6 +47,7 @@ PIPELINE = (
     contact_blocks,
     gravity_compensation,
     actuation,
+    fluid_force,
     passive_force,
     adhesive_force,
     applied_force,

@@ -10,6 +10,7 @@ import taichi as ti
 from ..kinematics.forward import FREE
 from ..math import Vec3
 from .dof_control import has_controls
+from .fluid import fluid_entry
 from .tendon_forces import damping_slope
 
 
@@ -59,9 +60,13 @@ def _add_column(work: ti.template(), r: ti.template(), c: ti.template(), v: ti.t
 
 @ti.func
 def _subtract_force_slopes(model: ti.template(), work: ti.template(), dof: ti.i32, dt: ti.template()):
-    """Damping and controls on the diagonal, the actuators of the free joint, and tendons' dampers and actuators."""
+    """Damping, controls and the fluid, the actuators of the free joint, and tendons' dampers and actuators."""
     for r in range(6):
         work.block[r, r] = work.block[r, r] + dt * model.dof_damping[dof + r]
+        if ti.static(model.has.fluid):
+            for c in range(6):
+                slope = fluid_entry(work, model.dof_bodyid[dof], dof + r, dof + c)
+                work.block[r, c] = work.block[r, c] - dt * slope
     if has_controls(model, work):
         for r in range(6):
             work.block[r, r] = work.block[r, r] - dt * work.dof_slope[dof + r]

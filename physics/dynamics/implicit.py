@@ -15,6 +15,7 @@ from ..kinematics.forward import BALL, FREE
 from .actuation import has_slope
 from .bias_slopes import bias_slope, bias_slopes_of, prepare_bias_slopes
 from .dof_control import has_controls
+from .fluid import fluid_entry, fluid_slopes
 from .tendon_forces import damping_slope, entry_of
 from .tree_lu import factor_unsymmetric, solve_unsymmetric
 
@@ -54,7 +55,7 @@ def add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
 
 @ti.func
 def _force_slopes(model: ti.template(), work: ti.template(), dt: ti.template()):
-    """Damping of dofs and tendons, controls of dofs, and actuators."""
+    """Damping of dofs and tendons, controls of dofs, fluids, and actuators."""
     for i in range(model.nv):
         add_slope(work, i, i, work.real(model.dof_damping[i] * -dt))
     if has_controls(model, work):
@@ -63,6 +64,8 @@ def _force_slopes(model: ti.template(), work: ti.template(), dt: ti.template()):
     if ti.static(model.has.tendons):
         for t in range(model.ntendon):
             _add_tendon(model, work, t, damping_slope(model, work, t) * -dt)
+    if ti.static(model.has.fluid):
+        _add_fluid(model, work, dt)
     for u in range(model.nu):
         if has_slope(model, work, u):
             dof, kind = model.actuator_dofadr[u], model.actuator_type[u]
@@ -94,6 +97,21 @@ def _add_tendon(model: ti.template(), work: ti.template(), t: ti.i32, slope: ti.
             i, j = model.tendon_dof[e], model.tendon_dof[f]
             if entry_of(work, ti.max(i, j), ti.min(i, j)) >= 0:
                 add_slope(work, i, j, slope * (work.ten_J[e] * work.ten_J[f]))
+
+
+@ti.func
+def _add_fluid(model: ti.template(), work: ti.template(), dt: ti.template()):
+    """Add d(qfrc_fluid) / d(velocity)."""
+    fluid_slopes(model, work)
+    for i in range(model.nv):
+        b, start = model.dof_bodyid[i], work.M_pattern.start(i)
+        for k in range(work.M_pattern.count[i]):
+            j = work.M_pattern.column(start, k)
+            for way in range(2 if k > 0 else 1):
+                of, by = i, j
+                if way == 1:
+                    of, by = j, i
+                add_slope(work, of, by, fluid_entry(work, b, of, by) * dt)
 
 
 @ti.func

@@ -1,4 +1,4 @@
-"""Joint springs, dof dampers, those of tendons, and gravity compensation that is nobody's force."""
+"""Joint springs, dof dampers, those of tendons, fluids, and gravity compensation that is nobody's force."""
 
 import taichi as ti
 
@@ -23,6 +23,9 @@ def passive_force(model: ti.template(), work: ti.template()):
                     _turning_spring(model, work, j, stiffness)
     if ti.static(model.has.tendons):
         tendon_springs(model, work)
+    if ti.static(model.has.fluid):
+        for i in range(model.nv):
+            work.qfrc_passive[i] = work.qfrc_passive[i] + work.qfrc_fluid[i]
     if ti.static(model.has.gravcomp):
         for i in range(model.nv):
             if model.jnt_actgravcomp[model.dof_jntid[i]] == 0:

@@ -37,6 +37,8 @@ class Features:
         adhesion: contacts can pull.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         gravcomp: forces on bodies against their weight.
+        fluid: bodies are pushed by a fluid, as boxes.
+        ellipsoid_fluid: geoms are pushed by a fluid, as ellipsoids.
         joint_forces: ranges of what all actuators together do to a joint.
         friction_loss: dofs have friction loss.
         equality: bodies, joints or tendons are held together.
@@ -66,6 +68,8 @@ class Features:
     pairs_by_hand: bool = False
     sweep: bool = False
     gravcomp: bool = False
+    fluid: bool = False
+    ellipsoid_fluid: bool = False
     joint_forces: bool = False
     friction_loss: bool = False
     equality: bool = False
@@ -109,6 +113,8 @@ class Features:
             adhesion=has_adhesion(model),
             sweep=model.sizes["nsweep"] > 0,
             gravcomp=has_gravity_compensation(model),
+            fluid=model.sizes["nfluid"] > 0,
+            ellipsoid_fluid=bool((model.values["fluid_geomid"] >= 0).any()),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
             activation=has_activations(model.mj),
             elliptic=has_elliptic_cones(model),

@@ -12,6 +12,7 @@ from .activations import ACTIVATION_RULES, GAIN_MUSCLE
 from .actuators import disabled_actuators, from_actuators
 from .equalities import EQUALITY_RULES
 from .fields import PRECISE
+from .fluids import fluid_shapes
 from .solver_params import impedance_params
 from .tendons import (
     TENDON_RULES,
@@ -29,6 +30,7 @@ Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
 """Names in MuJoCo, and a function of the model and their numbers that gives a field's, (environments, items, ...)."""
 
 UNLIMITED = 1e30
+OF_OPTIONS = ("gravity", "density", "viscosity", "wind")
 _D = mujoco.mjtDisableBit
 _BALL, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("BALL", "SLIDE", "HINGE"))
 _SPHERE, _CAPSULE, _CYLINDER, _MESH = (
@@ -42,8 +44,8 @@ def disabled(mjm: mujoco.MjModel, *bits: mujoco.mjtDisableBit) -> bool:
 
 
 def mujoco_numbers(mjm: mujoco.MjModel, name: str) -> np.ndarray:
-    """A field of mjModel, or gravity of mjOption, in double precision."""
-    source = mjm.opt if name == "gravity" else mjm
+    """A field of mjModel, or gravity and what the fluid is like of mjOption, in double precision."""
+    source = mjm.opt if name in OF_OPTIONS else mjm
     return np.array(getattr(source, name), np.float64)
 
 
@@ -286,6 +288,10 @@ RULES: dict[str, Rule] = {
     "friction_D": (("dof_solimp", "dof_invweight0", "tendon_solimp_fri", "tendon_invweight0"), _friction_stiffness),
     "friction_damping": (("dof_solref", "dof_solimp", "tendon_solref_fri", "tendon_solimp_fri"), _friction_damping),
     **ACTIVATION_RULES,
+    "density": (("density",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
+    "viscosity": (("viscosity",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
+    "wind": (("wind",), lambda mjm, wind: wind),
+    "fluid_shape": (("body_mass", "body_inertia", "geom_size"), fluid_shapes),
     **EQUALITY_RULES,
     **TENDON_RULES,
 }

@@ -62,9 +62,8 @@ MODEL: dict[str, str] = {
     **_rows(READ, "geom_type geom_contype geom_conaffinity geom_condim geom_bodyid geom_dataid geom_matid"),
     **_rows(READ, "geom_priority geom_solmix geom_solref geom_solimp geom_size geom_rbound geom_pos geom_quat"),
     **_rows(READ, "geom_friction geom_margin geom_gap geom_group geom_rgba geom_aabb"),
-    **_rows(READ, "geom_surfacevel geom_adhesion"),
+    **_rows(READ, "geom_surfacevel geom_adhesion geom_fluid"),
     **_rows(JUDGED, "geom_plugin"),
-    **_rows(IDLE, "geom_fluid"),
     **_rows(DERIVED, "geom_sameframe site_sameframe"),
     **_rows(READ, "site_type site_size"),
     **_rows(PICTURE, "geom_castshadow site_dataid site_matid site_group site_rgba"),
@@ -119,9 +118,9 @@ MODEL: dict[str, str] = {
 
 OPTION: dict[str, str] = {
     **_rows(READ, "timestep impratio tolerance ls_tolerance gravity solver iterations ls_iterations disableflags"),
-    **_rows(READ, "cone sleep_tolerance noslip_iterations noslip_tolerance magnetic"),
-    **_rows(JUDGED, "integrator density viscosity enableflags disableactuator"),
-    **_rows(IDLE, "wind o_margin o_solref o_solimp o_friction sdf_*"),
+    **_rows(READ, "cone sleep_tolerance noslip_iterations noslip_tolerance magnetic density viscosity wind"),
+    **_rows(JUDGED, "integrator enableflags disableactuator"),
+    **_rows(IDLE, "o_margin o_solref o_solimp o_friction sdf_*"),
     **_rows(READ, "ccd_tolerance ccd_iterations"),
     **_rows(DATA, "jacobian"),
 }

@@ -14,7 +14,7 @@ from .kernel_numbers import mujoco_numbers
 
 @dataclass(frozen=True)
 class Parameter:
-    """A field of mjModel, or gravity.
+    """A field of mjModel, or gravity, density, viscosity and wind.
 
     Attributes:
         name: MuJoCo's.
@@ -42,6 +42,9 @@ PARAMETERS: dict[str, Parameter] = {
     parameter.name: parameter
     for parameter in (
         Parameter("gravity"),
+        Parameter("density", positive=True, found=True),
+        Parameter("viscosity", positive=True, found=True),
+        Parameter("wind"),
         Parameter("qpos0", derives=(*_INERTIAL, *_CAMERAS)),
         Parameter("qpos_spring"),
         Parameter("body_pos", derives=(*_INERTIAL, *_CAMERAS)),

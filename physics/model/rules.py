@@ -25,7 +25,6 @@ _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
 _EQUALITY = int(_D.mjDSBL_EQUALITY) | int(_D.mjDSBL_CONSTRAINT)
 _SPRING, _DAMPER = int(_D.mjDSBL_SPRING), int(_D.mjDSBL_DAMPER)
-_MASSLESS = 1e-15  # mjMINVAL: MuJoCo's fluid model skips lighter bodies
 
 
 @dataclass(frozen=True)
@@ -89,10 +88,6 @@ def _on(condition: object) -> np.ndarray:
 
 def _only_touching(m: MjModel, geoms: np.ndarray) -> np.ndarray:
     return np.intersect1d(geoms, possible_pairs(m))
-
-
-def _in_fluid(m: MjModel) -> bool:
-    return bool(np.any((m.body_treeid >= 0) & (m.body_mass >= _MASSLESS)))
 
 
 def _enum(prefix: str, enum: Any, allowed: set[int]) -> list[tuple[str, int]]:
@@ -275,16 +270,6 @@ def _stay_awake(option: object) -> None:
 
 OPTION = [
     _integrator("discrete"),
-    Rule(
-        "density of a fluid", "option", "density", lambda m: _on(m.opt.density > 0 and _in_fluid(m)), _sets(density=0.0)
-    ),
-    Rule(
-        "viscosity of a fluid",
-        "option",
-        "viscosity",
-        lambda m: _on(m.opt.viscosity > 0 and _in_fluid(m)),
-        _sets(viscosity=0.0),
-    ),
     Rule(
         "noslip iterations where tendons have friction loss, or contacts adhere",
         "option",

@@ -26,7 +26,7 @@ from .room import MOST_LANES, Room, most_room
 SIZES = tuple(
     """
     one six cone nq nv nu na nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner max_contacts
-    neq nequality nfriction ntwosided nsleep ntendon
+    neq nequality nfriction nfluid ntwosided nsleep ntendon
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
     nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nsense nsensed nlimitsense nbodysense nqbegin nvbegin nabegin
@@ -111,6 +111,8 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     matrices = {"nM": int(values["dof_depth"].sum()), "nH": room.entries}
     rests = {
         "nqrest": sizes["nq"] if needs_mixed_precision(model) else 0,
+        "nfluiddof": sizes["nv"] if sizes["nfluid"] else 0,
+        "nfluidrow": 6 * sizes["nbody"] if sizes["nfluid"] else 0,
         "ngravcomp": sizes["nv"] if has_gravity_compensation(model) else 0,
     }
     implicit = int(is_implicit(model))

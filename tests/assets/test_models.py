@@ -20,6 +20,7 @@ OURS = {
     "Ant": "ant.xml",
     "Humanoid": "humanoid.xml",
     "HumanoidStandup": "humanoid_standup.xml",
+    "Swimmer": "swimmer.xml",
     "Reacher": "reacher.xml",
     "Pusher": "pusher.xml",
 }

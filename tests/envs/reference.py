@@ -17,7 +17,7 @@ from tumble.envs.noise import Streams
 from tumble.envs.registry import make_task
 
 TASKS = tuple(registry.TASKS)
-NEVER_TERMINATE = ("HalfCheetah", "HumanoidStandup", "Reacher", "Pusher")
+NEVER_TERMINATE = ("HalfCheetah", "HumanoidStandup", "Swimmer", "Reacher", "Pusher")
 NEVER_TOUCH = ("InvertedPendulum", "InvertedDoublePendulum", "Reacher")  # they have joint limits alone
 ALWAYS_TOUCH = ("Pusher",)  # its cylinder stands on the table in every step
 

@@ -15,7 +15,7 @@ from tumble.envs.registry import TASKS, make_task
 
 from .reference import TIGHT, draw_pairs, make_reference
 
-RUNNERS = ("HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid")
+RUNNERS = ("HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid", "Swimmer")
 PLANAR = ("Hopper", "Walker2d")
 OWN_STARTS = ("Reacher", "Pusher")  # without an option for their noise
 RENDERING = ("default_camera_config", "xml_file")  # ours name our own camera and file
@@ -23,7 +23,7 @@ RENDERING = ("default_camera_config", "xml_file")  # ours name our own camera an
 VARIATIONS = [
     *[(name, {"exclude_current_positions_from_observation": False}) for name in RUNNERS],
     *[(name, {"forward_reward_weight": 2.5, "ctrl_cost_weight": 0.25}) for name in RUNNERS],
-    *[(name, {"terminate_when_unhealthy": False, "healthy_reward": 3.0}) for name in RUNNERS[1:]],
+    *[(name, {"terminate_when_unhealthy": False, "healthy_reward": 3.0}) for name in RUNNERS[1:5]],
     *[(name, {"healthy_z_range": (1.1, 1.3), "healthy_angle_range": (-0.05, 0.1)}) for name in PLANAR],
     *[(name, {"frame_skip": 2}) for name in TASKS],
     ("InvertedDoublePendulum", {"healthy_reward": 4.0}),
@@ -64,8 +64,9 @@ def test_same_default_camera(name):
     """The free camera is that of v5."""
     module = inspect.getmodule(gymnasium.envs.registration.load_env_creator(gymnasium.spec(f"{name}-v5").entry_point))
     ours = make_task(name, {}).camera
-    assert set(ours) == set(module.DEFAULT_CAMERA_CONFIG)
-    for key, value in module.DEFAULT_CAMERA_CONFIG.items():
+    theirs = getattr(module, "DEFAULT_CAMERA_CONFIG", {})  # Swimmer's has none
+    assert set(ours) == set(theirs)
+    for key, value in theirs.items():
         np.testing.assert_allclose(ours[key], value, err_msg=key)
 
 

@@ -77,7 +77,10 @@ def test_fields_equal_those_of_compiled_models(solver, models):
         {name: np.concatenate([one.fields[name] for one in each]) for name in each[0].fields},
         [one.contacts[0] for one in each],
         [one.rows[0] for one in each],
-        *(np.concatenate([getattr(one, name) for one in each]) for name in ("qfrc_spring", "qfrc_damper", "wrapped")),
+        *(
+            np.concatenate([getattr(one, name) for one in each])
+            for name in ("qfrc_fluid", "qfrc_spring", "qfrc_damper", "wrapped")
+        ),
     )
     report = run.Report("own numbers", "64", COUNT, Tally(COUNT), settings="")
     subject = Own(solver)

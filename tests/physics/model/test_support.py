@@ -90,7 +90,6 @@ def test_everything_is_listed_at_once():
     assert [line.strip() for line in lines[1:-1]] == [
         "option:",
         "'integrator' (XML string, line 2): integrator 'discrete'",
-        "'density' (XML string, line 2): density of a fluid",
         "joint:",
         "'j' (XML string, line 6): polynomial stiffness; polynomial damping",
         "contact:",

@@ -105,8 +105,6 @@ CONTACTS = [
 
 CASES = [
     _option("integrator 'discrete'", "integrator", '<option integrator="discrete"/>'),
-    _option("density of a fluid", "density", '<option density="1.2"/>'),
-    _option("viscosity of a fluid", "viscosity", '<option viscosity="0.1"/>'),
     _option("flag override='enable'", "override", '<option><flag override="enable"/></option>'),
     Case(
         "noslip iterations where tendons have friction loss, or contacts adhere",

@@ -169,6 +169,7 @@ class Reference:
     fields: dict[str, np.ndarray]
     contacts: list[list[Contact]]
     rows: list[dict[str, np.ndarray]]
+    qfrc_fluid: np.ndarray
     qfrc_spring: np.ndarray
     qfrc_damper: np.ndarray
     wrapped: np.ndarray
@@ -187,7 +188,7 @@ class Stepped:
 def evaluate(mjm: mujoco.MjModel, states: States) -> Reference:
     """Return MuJoCo's values in every state, after ``mj_forward`` and ``mj_rnePostConstraint``."""
     data = mujoco.MjData(mjm)
-    collected, contacts, rows, spring, damper, wrapped = [], [], [], [], [], []
+    collected, contacts, rows, fluid, spring, damper, wrapped = [], [], [], [], [], [], []
     for i in range(len(states)):
         put(mjm, data, states, i)
         mujoco.mj_forward(mjm, data)
@@ -196,10 +197,12 @@ def evaluate(mjm: mujoco.MjModel, states: States) -> Reference:
         collected.append(fields_of(mjm, data, BATCHED + INSPECTED))
         contacts.append(contacts_of(data, is_elliptic(mjm)))
         rows.append(rows_of(mjm, data))
+        fluid.append(np.array(data.qfrc_fluid))
         spring.append(np.array(data.qfrc_spring))
         damper.append(np.array(data.qfrc_damper))
         wrapped.append(_wraps(data))
-    return Reference(_stack(collected), contacts, rows, np.array(spring), np.array(damper), np.array(wrapped))
+    forces = (np.array(each) for each in (fluid, spring, damper))
+    return Reference(_stack(collected), contacts, rows, *forces, np.array(wrapped))
 
 
 def _wraps(data: mujoco.MjData) -> tuple[int, int]:

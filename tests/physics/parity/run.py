@@ -343,6 +343,7 @@ def _note_what_occurred(report: Report, mjm: mujoco.MjModel, theirs: Reference) 
         readings = theirs.fields["sensordata"][:, mjm.sensor_adr[i] : mjm.sensor_adr[i] + mjm.sensor_dim[i]]
         kind = mujoco.mjtSensor(int(mjm.sensor_type[i])).name.removeprefix("mjSENS_").lower()
         seen[f"sensor {kind}"] += int(readings.any(axis=1).sum())
+    seen["fluid"] = int(np.any(theirs.qfrc_fluid != 0, axis=1).sum())
     seen["spring"] = int(np.any(theirs.qfrc_spring != 0, axis=1).sum())
     seen["tendon around a geom"], seen["tendon inside a geom"] = (int(n) for n in (theirs.wrapped > 0).sum(axis=0))
     seen["damper"] = int(np.any(theirs.qfrc_damper != 0, axis=1).sum())

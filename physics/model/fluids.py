@@ -1,0 +1,91 @@
+"""What a fluid pushes: bodies as boxes of their inertia, and geoms as ellipsoids, and the constants of both models.
+
+MuJoCo's documentation, Computation: Fluid forces. A body that has a geom with fluidshape="ellipsoid" is no box.
+"""
+
+import mujoco
+import numpy as np
+
+MINVAL = 1e-15
+"""MuJoCo's mjMINVAL: lighter bodies feel no fluid, and a box's inertia is not less."""
+WIDTH = 19
+"""Numbers of `fluid_shape`: a box has the first eight."""
+_SPHERE, _CAPSULE, _CYLINDER = (int(getattr(mujoco.mjtGeom, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "CYLINDER"))
+_D = mujoco.mjtDisableBit
+_PASSIVE = int(_D.mjDSBL_SPRING) | int(_D.mjDSBL_DAMPER)
+
+
+def fluid_items(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
+    """Body and geom (-1: the body as a box) of everything that a fluid pushes; without a fluid there is nothing."""
+    rows: list[tuple[int, int]] = []
+    if (mjm.opt.density > 0 or mjm.opt.viscosity > 0) and not without_passive_forces(mjm):
+        for b in np.flatnonzero((mjm.body_treeid >= 0) & (mjm.body_mass >= MINVAL)).tolist():
+            geoms = range(mjm.body_geomadr[b], mjm.body_geomadr[b] + mjm.body_geomnum[b])
+            rows += [(b, g) for g in geoms if mjm.geom_fluid[g, 0] > 0] or [(b, -1)]
+    body, geom = np.array(rows, int).reshape(-1, 2).T
+    return body, geom
+
+
+def without_passive_forces(mjm: mujoco.MjModel) -> bool:
+    """Whether springs and dampers are both disabled: then MuJoCo has no passive force at all."""
+    return int(mjm.opt.disableflags) & _PASSIVE == _PASSIVE
+
+
+def fluid_shapes(mjm: mujoco.MjModel, mass: np.ndarray, inertia: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Constants of all items, (environments, items, WIDTH), in the order of `_box` and `_ellipsoid`.
+
+    The virtual masses of ellipsoids are MuJoCo's own of the compiled model, whatever sizes environments have.
+    """
+    body, geom = fluid_items(mjm)
+    out = np.zeros((len(mass), len(body), WIDTH))
+    for k, (b, g) in enumerate(zip(body.tolist(), geom.tolist(), strict=True)):
+        if g < 0:
+            out[:, k, :8] = _box(mass[:, b], inertia[:, b])
+        else:
+            out[:, k] = _ellipsoid(_semiaxes(int(mjm.geom_type[g]), size[:, g]), mjm.geom_fluid[g])
+    return out
+
+
+def _box(mass: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+    """Viscous torque and force for a unit velocity, then quadratic torque (3) and force (3), of unit fluids."""
+    x, y, z = np.sqrt(np.maximum(MINVAL, inertia.sum(1, keepdims=True) - 2.0 * inertia) / mass[:, None] * 6.0).T
+    mean = (x + y + z) / 3.0
+    turns = x * (y**4 + z**4) / 64.0, y * (x**4 + z**4) / 64.0, z * (x**4 + y**4) / 64.0
+    return np.stack((np.pi * mean**3, 3.0 * np.pi * mean, *turns, 0.5 * y * z, 0.5 * x * z, 0.5 * x * y), -1)
+
+
+def _semiaxes(kind: int, size: np.ndarray) -> np.ndarray:
+    radius = size[:, 0]
+    if kind == _SPHERE:
+        return np.stack((radius, radius, radius), -1)
+    if kind == _CAPSULE:
+        return np.stack((radius, radius, size[:, 1] + radius), -1)
+    if kind == _CYLINDER:
+        return np.stack((radius, radius, size[:, 1]), -1)
+    return size
+
+
+def _ellipsoid(axes: np.ndarray, fluid: np.ndarray) -> np.ndarray:
+    """Viscous torque and force (2), moments of drag (3), the rest of the list of `dynamics/ellipsoid_fluid.py`.
+
+    Squares of products of two semiaxes stand relative to the largest, `scale`, so that single precision can hold their
+    powers.
+    """
+    _, blunt, slender, angular, kutta, magnus, *virtual = fluid
+    x, y, z = axes.T
+    diameter = 2.0 / 3.0 * (x + y + z)
+    _, middle, high = np.sort(axes, axis=1).T
+    most = 8.0 / 15.0 * np.pi * middle * high**4
+    own = [8.0 / 15.0 * np.pi * a * np.maximum(b, c) ** 4 for a, b, c in ((x, y, z), (y, z, x), (z, x, y))]
+    squares = np.stack(((y * z) ** 2, (z * x) ** 2, (x * y) ** 2), -1)
+    scale = squares.max(1)
+    ones = np.ones(len(axes))
+    columns = (
+        *(np.pi * diameter**3, 3.0 * np.pi * diameter),
+        *(angular * moment + slender * (most - moment) for moment in own),
+        *(squares / scale[:, None]).T,
+        np.pi * np.sqrt(scale),
+        *(blunt * ones, slender * ones, kutta * ones, magnus * 4.0 / 3.0 * np.pi * x * y * z),
+        *(number * ones for number in virtual),
+    )
+    return np.stack(columns, -1)
