@@ -46,14 +46,15 @@ RANKS = {
     "physics.queries": 13,
     "physics.inputs": 13,
     "physics.dof_control": 13,
-    "physics.states": 13,
-    "physics.sensors": 14,
-    "physics.solver": 15,
+    "physics.sleep": 13,
+    "physics.states": 14,
+    "physics.sensors": 15,
+    "physics.solver": 16,
     "physics.rendering": 13,  # reads model and state; beside the solver, not above or below it
-    "physics": 16,  # the door: what users import
-    "envs": 17,
-    "benchmarks": 18,
-    "training": 19,
+    "physics": 17,  # the door: what users import
+    "envs": 18,
+    "benchmarks": 19,
+    "training": 20,
 }
 HEAVY = ("taichi", "torch", "mujoco", "stable_baselines3", "scipy", "matplotlib")
 

@@ -109,7 +109,7 @@ def fluid_slopes(model: ti.template(), work: ti.template()):
     """Set fluid_slope of every body: d(wrench)/d(motion) of the body and all below it, about their tree's com.
 
     Row 6 b + c is the wrench for a unit of motion c. What implicitfast solves by a symmetric matrix is made symmetric
-    by whoever reads it; of a free body with others welded to it MuJoCo takes its own as it is and theirs symmetric.
+    by whoever reads it; a free body and what is welded to it is solved unsymmetric, as is everything by implicit.
     """
     for row in range(6, 6 * model.nbody):
         for c in range(6):
@@ -135,8 +135,10 @@ def fluid_slopes(model: ti.template(), work: ti.template()):
             for r in range(6):
                 for c in range(6):
                     own, across = work.fluid_slope[6 * b + r, c], work.fluid_slope[6 * b + c, r]
-                    mean = own if ti.static(model.has.implicit_full) else (own + across) * _MEAN
-                    work.fluid_slope[6 * parent + r, c] = work.fluid_slope[6 * parent + r, c] + mean
+                    passed = (own + across) * _MEAN
+                    if model.body_is_single_free[model.body_rootid[b]] == 1 or ti.static(model.has.implicit_full):
+                        passed = own
+                    work.fluid_slope[6 * parent + r, c] = work.fluid_slope[6 * parent + r, c] + passed
 
 
 @ti.func

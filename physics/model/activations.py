@@ -61,13 +61,13 @@ def _muscle_gain(mjm: mujoco.MjModel, gainprm: np.ndarray, acc0: np.ndarray) -> 
     optimal, low, start = _geometry(mjm, prm)
     fastest = np.maximum(optimal * prm[..., 6], MINVAL)
     columns = (_peak_force(mjm, prm, acc0), optimal, low, start, prm[..., 4], prm[..., 5], fastest, prm[..., 8])
-    return np.stack(columns, -1) * _where(mjm.actuator_gaintype[: mjm.nu] == GAIN_MUSCLE)
+    return np.stack(np.broadcast_arrays(*columns), -1) * _where(mjm.actuator_gaintype[: mjm.nu] == GAIN_MUSCLE)
 
 
 def _muscle_bias(mjm: mujoco.MjModel, biasprm: np.ndarray, acc0: np.ndarray) -> np.ndarray:
     prm = biasprm[:, : mjm.nu]
     columns = (_peak_force(mjm, prm, acc0), *_geometry(mjm, prm), prm[..., 5], prm[..., 7])
-    return np.stack(columns, -1) * _where(mjm.actuator_biastype[: mjm.nu] == BIAS_MUSCLE)
+    return np.stack(np.broadcast_arrays(*columns), -1) * _where(mjm.actuator_biastype[: mjm.nu] == BIAS_MUSCLE)
 
 
 def _where(muscles: np.ndarray) -> np.ndarray:

@@ -66,6 +66,15 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values["dof_coupledid"] = coupled_parents(mjm)
     values.update(contact_sensor_values(mjm))
     values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
+    sizes = _sizes(mjm, values, tables, sweeps)
+    for field in (*INTEGERS, *REALS, *OPTIONS):
+        if values[field.name].size != field.length(sizes):
+            raise AssertionError(f"{field.name}: {values[field.name].size} numbers for {field.length(sizes)}")
+    return sizes, values
+
+
+def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, sweeps: bool) -> dict[str, int]:
+    """Named sizes of a model whose fields have been made."""
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "na", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
     sizes.update(
         one=1,
@@ -90,10 +99,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
         ngrid=len(values["grid_vert"]),
         **sensor_sizes(mjm, values),
     )
-    for field in (*INTEGERS, *REALS, *OPTIONS):
-        if values[field.name].size != field.length(sizes):
-            raise AssertionError(f"{field.name}: {values[field.name].size} numbers for {field.length(sizes)}")
-    return sizes, values
+    return sizes
 
 
 def contact_pairs(mjm: mujoco.MjModel, ignored: np.ndarray | None = None) -> np.ndarray:

@@ -109,15 +109,6 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     }
     blocks.update(_noslip(model, rows, contacts, deepest, axes))
     matrices = {"nM": int(values["dof_depth"].sum()), "nH": room.entries}
-    rests = {
-        "nqrest": sizes["nq"] if needs_mixed_precision(model) else 0,
-        "nfluiddof": sizes["nv"] if sizes["nfluid"] else 0,
-        "nfluidrow": 6 * sizes["nbody"] if sizes["nfluid"] else 0,
-        "ngravcomp": sizes["nv"] if has_gravity_compensation(model) else 0,
-    }
-    implicit = int(is_implicit(model))
-    rests.update(nimplicitM=implicit * matrices["nM"], nimplicitbody=implicit * sizes["nbody"])
-    rests.update(nimplicitdof=implicit * sizes["nv"])
     own = {"nparameter": layout(PARAMETER_FIELDS, sizes)[1] if parameters else 0}
     pairs, listed = model.row_pairs, np.diff(values["pair_start"])
     solids = bool(pairs @ [row.group == "solids" for row in PAIR_TABLE])
@@ -130,11 +121,25 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         "cone": 11,
         **blocks,
         **matrices,
-        **rests,
+        **_optional(model, matrices["nM"]),
         **own,
         **hulls,
         **_sweep(sizes, room),
         **polytope_sizes(model, _has_convex_pairs(model)),
+    }
+
+
+def _optional(model: Model, entries: int) -> dict[str, int]:
+    """Sizes of what few models need."""
+    sizes, implicit = model.sizes, is_implicit(model)
+    return {
+        "nqrest": needs_mixed_precision(model) * sizes["nq"],
+        "nfluiddof": (sizes["nfluid"] > 0) * sizes["nv"],
+        "nfluidrow": (sizes["nfluid"] > 0) * 6 * sizes["nbody"],
+        "ngravcomp": has_gravity_compensation(model) * sizes["nv"],
+        "nimplicitM": implicit * entries,
+        "nimplicitbody": implicit * sizes["nbody"],
+        "nimplicitdof": implicit * sizes["nv"],
     }
 
 

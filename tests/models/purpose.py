@@ -71,6 +71,7 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("lifted, actuation off", (), "lifted", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
     Purpose("lifted, spring and damper off", (), "lifted", {"disableflags": ["spring", "damper"]}, ("qfrc_passive",)),
     Purpose("fluid", ("fluid", "spring", "damper")),
+    Purpose("fluid_ellipsoids", ("fluid",)),
     Purpose("fluid_boxes", ("fluid", "spring", "damper")),
     Purpose("fluid, spring and damper off", (), "fluid", {"disableflags": ["spring", "damper"]}, ("qfrc_passive",)),
     Purpose("plane_sphere", ("contact plane-sphere",)),

@@ -14,7 +14,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "tendons": ("ten_length", "ten_velocity", "ten_J"),
     "velocity": ("cvel", "qfrc_bias", "subtree_linvel", "subtree_angmom"),
     "passive": ("qfrc_passive",),
-    "actuation": ("act_dot", "actuator_force", "qfrc_actuator"),
+    "actuation": ("act", "act_dot", "actuator_force", "qfrc_actuator"),
     "smooth": ("qacc_smooth",),
     "contacts": ("contact_set", "contact_dist", "contact_pos", "contact_frame", "contact_friction"),
     "rows": ("efc_J", "efc_D", "efc_aref", "efc_frictionloss"),

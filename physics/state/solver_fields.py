@@ -1,0 +1,81 @@
+"""What the constraint solvers compute, declared once; sizes are those of `fields`."""
+
+from ..fields import Field
+
+_F = Field
+
+TREES: tuple[Field, ...] = (
+    _F("tree_island", ("nsolve",), 1, "", "least tree of the lane's island that the tree belongs to"),
+    _F("tree_part", ("nsolve",), 4, "", "the tree's share of sums over its island"),
+    _F("tree_scale", ("nsolve",), 1, "1/kg", "scale of gradients and improvements"),
+    _F("tree_gradient", ("nsolve",), 1, "", "scaled length of the gradient"),
+    _F("tree_improvement", ("nsolve",), 1, "J/s^2", "what the last step took off the cost"),
+    _F("tree_niter", ("nsolve",), 1, "", "iterations"),
+    _F("tree_done", ("nsolve",), 1, "", "mask: converged"),
+    _F("tree_full_step", ("nsolve",), 1, "", "mask: the first step is taken whole, without a line search"),
+    _F("tree_polish", ("nsolve",), 1, "", "mask: done after one more step along the direction at hand"),
+    _F("tree_step", ("nsolve",), 1, "", "step along the direction at hand"),
+    _F("tree_change", ("nsolve",), 1, "J/s^2", "change of the cost in that step"),
+    _F("tree_linear", ("nsolve",), 1, "J/s^2", "derivative at step 0 of the cost without constraints"),
+    _F("tree_quadratic", ("nsolve",), 1, "J/s^2", "its second derivative"),
+    _F("tree_enough", ("nsolve",), 1, "J/s^2", "derivative of the cost that counts as zero"),
+    _F("tree_low", ("nsolve",), 1, "", "step up to which the cost falls"),
+    _F("tree_high", ("nsolve",), 1, "", "step from which it rises"),
+    _F("tree_move", ("nsolve",), 1, "", "from the trial before to this one, along elliptic cones"),
+    _F(
+        "tree_curve",
+        ("nsolve",),
+        1,
+        "J/s^2",
+        "second derivative of the blocks' cost at the trial before, and its spent losses; -1e30: none",
+    ),
+    _F("tree_was", ("nsleep",), 1, "", "tree_asleep before others woke it; mask: falls asleep now"),
+    _F("tree_settled", ("nsolve",), 1, "", "mask: the step stays"),
+)
+"""What a solver knows of each tree; trees of one island have the same numbers in all but `tree_part`. Conjugate
+gradients solve all trees as one."""
+
+SOLVER: tuple[Field, ...] = (
+    _F("dqacc", ("nv",), 1, "m/s^2 or rad/s^2", "qacc less where the solver started"),
+    _F("M_dqacc", ("nv",), 1, "N or N m", "M dqacc"),
+    _F("gradient", ("nv",), 1, "N or N m", "gradient of the cost"),
+    _F("search", ("nv",), 1, "m/s^2 or rad/s^2", "Newton direction"),
+    _F("M_search", ("nv",), 1, "N or N m", "M search"),
+    _F("H_L", ("nH",), 1, "", "unit factor of the Hessian"),
+    _F("H", ("nH",), 1, "kg or kg m^2", "Hessian M + J^T D J, by rows as M, those of its own tree"),
+    _F("H_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
+    _F("weight_change", ("cone",), 1, "kg", "change of the block_weight in hand"),
+    _F("cone_row", ("six",), 1, "", "row of the Jacobian times the change of a cone's weight"),
+    _F("cross_change", ("cone",), 1, "kg", "change of the cone_weight in hand"),
+    _F("own_behind", ("one",), 2, "", "entries behind the lane's contacts of two moving bodies, and behind its last"),
+    _F("own_slot", ("nown",), 1, "", "contact slot of the lane's own k-th contact"),
+    _F("own_body", ("nown",), 2, "", "both bodies, 0 where one does not move"),
+    _F("own_arm", ("nown",), 6, "m", "the contact from the com of the tree of either body"),
+    _F("own_frame", ("nown",), 9, "", "as con_frame"),
+    _F("own_D", ("nown",), 5, "kg", "stiffness of the rows of each axis after the first"),
+    _F("own_friction", ("nown",), 5, "", "as block_friction"),
+    _F("own_mu", ("nowncone",), 1, "", "as cone_mu"),
+    _F("own_jar", ("nown",), 6, "m/s^2 or rad/s^2", "as block_jar"),
+    _F("own_Jv", ("nown",), 6, "m/s^2 or rad/s^2", "as block_Jv"),
+    _F("own_force", ("nown",), 6, "N, N m", "as block_force"),
+    _F("own_push", ("nown",), 6, "N m, N", "torque and force on geom 2 in the world's axes"),
+    _F("side_contact", ("nside",), 1, "", "the lane's own contact that pushes the body of the list"),
+    _F("side_arm", ("nside",), 3, "m", "the contact from the com of the body's tree"),
+    _F("side_sign", ("nside",), 1, "", "+1: the body is that of geom 2, -1: of geom 1"),
+    _F("body_sides", ("ncgbody",), 1, "", "contacts of the lane that push the body"),
+    _F("cg_change", ("ncgdof",), 1, "N or N m", "change of the gradient in the last step"),
+    _F("cg_scaled", ("ncgdof",), 1, "m/s^2 or rad/s^2", "the gradient over the preconditioner"),
+    _F(
+        "cg_motion",
+        ("ncgbody",),
+        6,
+        "rad/s^2, m/s^2",
+        "of the body along the direction, about its tree's com",
+    ),
+    _F("cg_wrench", ("ncgbody",), 6, "N m, N", "of all contacts on the body, about its tree's com"),
+    _F("cg_stiffness", ("ncgbody",), 21, "kg m^2, kg m, kg", "of all contacts of the body, as a mass would have it"),
+    _F("qacc", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration"),
+    _F("qfrc_constraint", ("nv",), 1, "N or N m", "constraint forces on the dofs"),
+    _F("cfrc_ext", ("nbody",), 6, "N m, N", "contact force on the body about the tree's centre of mass"),
+    _F("solver_niter", ("one",), 1, "", "iterations of the constraint solver"),
+)
