@@ -158,11 +158,16 @@ def _compare_forward(
 ) -> np.ndarray:
     """Compare one evaluation; return in which states both sides have the same constraints (n,)."""
     agree = _compare_inspected(report, mjm, subject, states, theirs, inspected)
-    smooth = np.abs(theirs.fields["qacc_smooth"]).max(axis=1, initial=0.0)
+    smooth, weight, pushed = (
+        np.abs(theirs.fields[n]).reshape(report.states, -1).max(axis=1, initial=0.0)
+        for n in ("qacc_smooth", "qfrc_bias", "cfrc_ext")
+    )
+    # a free joint passes nothing on: its force is the difference of all that acts on the body
+    least = {"qacc": smooth, "cfrc_int": np.maximum(weight, pushed)}
     for name in BATCHED:
         reference = theirs.fields[name]
         if reference.size:
-            scale = scales(reference, smooth if name == "qacc" else 0.0)
+            scale = scales(reference, least.get(name, 0.0))
             keep = agree if name in _CONSTRAINED else None
             report.tally.take_all(name, relative_errors(name, subject.get(name), reference, scale), keep)
             _excuse(report, name, reference, scale, lambda twins, name=name: evaluate(mjm, twins).fields[name], states)
