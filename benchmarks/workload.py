@@ -90,7 +90,9 @@ def mujoco_work(model: Model, states: np.ndarray, warm: np.ndarray, controls: np
 
 def _limit_rows(solver: RigidSolver) -> torch.Tensor:
     """Limits of hinges and slides that are within their margin, (num_envs,)."""
-    values = solver.model.values
+    of_joints = np.ravel(solver.model.values["limit_tendon"]) < 0
+    names = ("limit_side", "limit_qposadr", "limit_value", "limit_margin")
+    values = {name: np.ravel(solver.model.values[name])[of_joints] for name in names}
     side = torch.as_tensor(values["limit_side"])
     if (side == 0).any():
         raise ValueError("limits of ball joints are not counted here; choose a model without them")

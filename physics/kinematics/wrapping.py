@@ -2,8 +2,8 @@
 
 In the plane of the way the geom is a circle (MuJoCo documentation, Computation: Tendons). Around it the way touches it
 along two tangents; a site beside it may say past which side. With the site inside, the way must touch the circle from
-within at one point, where it is shortest: Newton's method finds it to the last digit, where MuJoCo stops at 1e-6, so
-that its moment arms are off by up to 1e-7 of themselves, but no length. All is in double precision, since tangents are
+within at one point, where it is shortest: Newton's method finds it to the last digit, where MuJoCo stops up to 6e-7 rad
+beside it, so that its moment arms are off by some 1e-8, but no length. All is in double precision, since tangents are
 differences of squares.
 """
 
