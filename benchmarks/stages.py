@@ -130,7 +130,7 @@ def make_kernel(parts: Parts) -> Any:
             lay_out_dofs(model, work)
             for tile in range(memory.shape[0]):
                 turn = tile_view(lanes, tile, memory, counters, call)
-                begin(work, turn)
+                begin(model, work, turn)
                 keep_start(model, work)
                 keep_evaluation(model, work)
                 for number, stage in ti.static(enumerate(STAGES)):

@@ -61,6 +61,12 @@ class SolverSleep(SolverPart):
         """Coordinates (n, nq) that a write is about to change, where somebody may have to wake."""
         return self._driver.read("qpos", index) if self._sleeps else None
 
+    def _reference_coordinates(self) -> torch.Tensor | None:
+        """Coordinates (nq,) in which trees may begin asleep, where any may."""
+        if not self._sleeps:
+            return None
+        return torch.as_tensor(self.model.mj.qpos0, dtype=self.dtype, device=self.device)
+
     def _wake_moved(self, before: torch.Tensor | None, index: Any) -> None:
         """Wake islands with a tree whose coordinates are no longer those of `before`."""
         if before is None:

@@ -196,8 +196,7 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         gains = self._keep_gains(index)
         self._driver.reset(index, start)
         if start is not None:
-            reference = torch.as_tensor(self.model.mj.qpos0, dtype=self.dtype, device=self.device)
-            self._wake_moved(reference if self._sleeps else None, index)
+            self._wake_moved(self._reference_coordinates(), index)
         self._return_gains(gains, index)
         self.edits += 1
 
