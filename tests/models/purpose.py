@@ -136,7 +136,10 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("equalities", ("equality connect", "equality weld", "equality joint")),
     Purpose(
         "tendons",
-        ("friction loss tendon", "limit tendon", "equality tendon", "spring", "damper", "qfrc_actuator"),
+        (
+            *("friction loss tendon", "limit tendon", "equality tendon", "spring", "damper", "qfrc_actuator"),
+            *(f"sensor tendon{kind}" for kind in ("pos", "vel", "actfrc", "limitpos", "limitvel", "limitfrc")),
+        ),
     ),
     Purpose(
         "tendon_paths",

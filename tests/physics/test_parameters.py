@@ -17,9 +17,15 @@ from .parity.subjects import Tumble
 COUNT = 64
 
 
-@pytest.fixture(scope="module")
-def model():
+@pytest.fixture(autouse=True, scope="module")
+def double():
     tumble.init(precision="64")
+    yield
+    tumble.init(precision="32")
+
+
+@pytest.fixture(scope="module")
+def model(double):
     return Model.from_mjcf(XML, **run.SETTINGS)
 
 

@@ -1,7 +1,7 @@
 """MuJoCo's own values of everything that is compared, for one state or for many."""
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
@@ -56,12 +56,15 @@ def touches(efc_type: np.ndarray) -> bool:
 
 @dataclass
 class States:
-    """States to compare in: qpos (n, nq), qvel (n, nv), ctrl (n, nu), act (n, na)."""
+    """States to compare in: qpos (n, nq), qvel (n, nv), ctrl (n, nu), and act (n, na) where there are activations."""
 
     qpos: np.ndarray
     qvel: np.ndarray
     ctrl: np.ndarray
-    act: np.ndarray
+    act: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        self.act = self.act.reshape(len(self.qpos), -1)
 
     def __len__(self) -> int:
         return len(self.qpos)
