@@ -1,5 +1,7 @@
 """The GPU driver on a processor: the same bits as the CPU driver with one lane, in everything that a driver does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -12,7 +14,6 @@ from tumble.physics.model.features import Features
 from tumble.physics.runtime import init_columns
 
 from .parity.catalogue import everything, load
-from .shared_kernels import wide_features
 
 NUM_ENVS = 6
 
@@ -78,7 +79,9 @@ def partial(solver):
 @pytest.mark.long
 def test_every_model_has_the_same_bits(monkeypatch):
     """In double precision, all named models and some random ones, by kernels with the code that any of them needs."""
-    monkeypatch.setattr(Features, "of", staticmethod(wide_features))
+    of = Features.of
+    wide = {"ball_joints": True, "hulls": True, "solids": True, "pairs_by_hand": True}
+    monkeypatch.setattr(Features, "of", staticmethod(lambda model, single: replace(of(model, single), **wide)))
     names, found = [name for _, name in everything(5)], []
     for columns in (False, True):
         start_with(columns, "64")

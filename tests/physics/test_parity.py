@@ -30,9 +30,7 @@ def _verdict(rows: list[dict]) -> str:
 @pytest.mark.long
 @pytest.mark.parametrize("precision", ["64", "32"])
 def test_every_model_agrees(precision, tmp_path):
-    rows = _prove(
-        tmp_path / "rows.json", precision, "--states", "100", "--random", "10", "--lanes", "4", "--share-kernels"
-    )
+    rows = _prove(tmp_path / "rows.json", precision, "--states", "100", "--random", "10", "--lanes", "4")
     assert len(rows) > 50
     assert not _verdict(rows), _verdict(rows)
 

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ..shared_kernels import share_kernels
 from .catalogue import everything, integrators_of, load, shows
 from .compare import stage_of
 from .rollout import STEPS, WITHIN, rollout
@@ -146,8 +145,6 @@ def _run_one_precision(arguments: argparse.Namespace) -> list[dict]:
     torch.set_num_threads(1)  # thousands of small operations: waking threads costs more than they save
     if arguments.subject == "tumble":
         tumble.init(device="cpu", precision=arguments.precision, lanes=arguments.lanes)
-    if arguments.share_kernels:
-        share_kernels()
     rows = []
     for _, name in everything(arguments.random):
         if not re.search(arguments.only, name):
@@ -181,7 +178,6 @@ def main() -> int:
     parser.add_argument("--subject", choices=("tumble", "mujoco"), default="tumble")
     parser.add_argument("--rollouts", action="store_true", help="also roll every model out without re-sync")
     parser.add_argument("--all-integrators", action="store_true", help="each by all models, whatever is to be compiled")
-    parser.add_argument("--share-kernels", action="store_true", help="few kernels, with the code that many models need")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args()
@@ -207,7 +203,6 @@ def _in_a_process(arguments: argparse.Namespace, precision: str) -> list[dict]:
             command += [f"--{option}", str(getattr(arguments, option))]
         command += ["--lanes", str(arguments.lanes)] if arguments.lanes else []
         command += ["--rollouts"] if arguments.rollouts else []
-        command += ["--share-kernels"] if arguments.share_kernels else []
         command += ["--all-integrators"] if arguments.all_integrators else []
         subprocess.run(command, check=False)
         return json.loads(out.read_text())[precision]
