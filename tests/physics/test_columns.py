@@ -13,7 +13,7 @@ from tumble.physics.drivers import gpu
 from tumble.physics.model.features import Features
 from tumble.physics.runtime import init_columns
 
-from .parity.catalogue import everything, load
+from .parity.catalogue import covering, everything, load
 
 NUM_ENVS = 6
 
@@ -76,13 +76,19 @@ def partial(solver):
     return [*found, solver.qpos, solver.contacts_needed]
 
 
-@pytest.mark.long
-def test_every_model_has_the_same_bits(monkeypatch):
-    """In double precision, all named models and some random ones, by kernels with the code that any of them needs."""
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(lambda: covering(5, single=False), id="few kernels", marks=pytest.mark.long),
+        pytest.param(lambda: [name for _, name in everything(5)], id="all", marks=pytest.mark.slow),
+    ],
+)
+def test_every_model_has_the_same_bits(names, monkeypatch):
+    """In double precision, named models and some random ones, by kernels with code that many of them need."""
+    names, found = names(), []
     of = Features.of
     wide = {"ball_joints": True, "hulls": True, "solids": True, "pairs_by_hand": True}
     monkeypatch.setattr(Features, "of", staticmethod(lambda model, single: replace(of(model, single), **wide)))
-    names, found = [name for _, name in everything(5)], []
     for columns in (False, True):
         start_with(columns, "64")
         found.append({name: steps(RigidSolver(Model.from_mjmodel(load(name)), NUM_ENVS, ("xpos",))) for name in names})

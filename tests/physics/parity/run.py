@@ -106,6 +106,7 @@ def run_parity(
     inspected: int | None = None,
     integrators: Sequence[str] = INTEGRATORS,
     seed: int = 0,
+    wild: bool = False,
 ) -> Report:
     """Compare a subject with MuJoCo in ``count`` states of a model, and after one step by each integrator.
 
@@ -118,9 +119,10 @@ def run_parity(
         inspected: number of states whose contacts and rows are compared; None: all.
         integrators: by MJCF's names.
         seed: of the states.
+        wild: as of `sample`.
     """
     options = settings_of(mjm)
-    states = sample(reference_model(mjm, **options), count, seed)
+    states = sample(reference_model(mjm, **options), count, seed, wild)
     if precision == "32":  # the state on both sides is one that the subject can represent
         states = States(*(np.float64(np.float32(a)) for a in states.parts))
     settings = ", ".join(f"{k} {v}" for k, v in options.items())
@@ -162,8 +164,11 @@ def _compare_forward(
         np.abs(theirs.fields[n]).reshape(report.states, -1).max(axis=1, initial=0.0)
         for n in ("qacc_smooth", "qfrc_bias", "cfrc_ext")
     )
-    # a free joint passes nothing on: its force is the difference of all that acts on the body
-    least = {"qacc": smooth, "cfrc_int": np.maximum(weight, pushed)}
+    # a free joint passes nothing on: its force is the difference of all that acts on the body; and an angular momentum
+    # is one of places
+    pace, reach = (np.abs(theirs.fields[n]).max(axis=(1, 2), initial=0.0) for n in ("subtree_linvel", "xpos"))
+    turning = pace * reach * mjm.body_subtreemass[0]
+    least = {"qacc": smooth, "cfrc_int": np.maximum(weight, pushed), "subtree_angmom": turning}
     for name in BATCHED:
         reference = theirs.fields[name]
         if reference.size:

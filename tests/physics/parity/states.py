@@ -13,26 +13,33 @@ _FARTHEST = 5.0  # metres beyond the reference pose: what falls for ever says no
 _DEEPEST = 0.3  # of the smaller geom's bounding radius: deeper overlap is no state of a sane simulation
 
 
-def sample(mjm: mujoco.MjModel, count: int, seed: int = 0) -> States:
+def sample(mjm: mujoco.MjModel, count: int, seed: int = 0, wild: bool = False) -> States:
     """Return ``count`` states of ``mjm``, at least half of them with active constraints if any can be found.
 
     Args:
         mjm: the model.
         count: number of states.
         seed: of the generator; equal seeds give equal states.
+        wild: whatever the model's own integrator goes on from will do; geoms may overlap as deep as they like, as in
+            many files those of neighbouring bodies do in every pose.
+
+    Raises:
+        RuntimeError: there are not so many.
     """
     rng = np.random.default_rng(seed)
     data = mujoco.MjData(mjm)
     active: list[tuple] = []
     idle: list[tuple] = []
     probe = copy.copy(mjm)
-    probe.opt.integrator = int(mujoco.mjtIntegrator.mjINT_RK4)  # explicit in everything: the first to blow up
+    if not wild:
+        probe.opt.integrator = int(mujoco.mjtIntegrator.mjINT_RK4)  # explicit in everything: the first to blow up
+    deepest = np.inf if wild else _DEEPEST
     half, rounds, most = (count + 1) // 2, 0, 40 + count // 10
     while rounds < most and (len(active) < half or len(active) + len(idle) < count):
         rounds += 1
         drawn = _episode(mjm, data, rng) if rounds % 2 else _around_reference(mjm, data, rng)
         for state in drawn:
-            if _sane(mjm, data, state):
+            if _sane(mjm, data, state, deepest):
                 constrained = touches(data.efc_type)
                 mujoco.mj_step(probe, data)
                 if np.all(np.isfinite(data.qvel)) and np.abs(data.qvel).max(initial=0) <= 3 * _FASTEST:
@@ -115,7 +122,7 @@ def _episode(mjm: mujoco.MjModel, data: mujoco.MjData, rng: np.random.Generator)
     return [drawn[k] for k in keep]
 
 
-def _sane(mjm: mujoco.MjModel, data: mujoco.MjData, state: tuple) -> bool:
+def _sane(mjm: mujoco.MjModel, data: mujoco.MjData, state: tuple, deepest: float) -> bool:
     """Evaluate ``state``; return whether it is one that a simulation can come to and go on from."""
     mujoco.mj_resetData(mjm, data)
     data.qpos[:], data.qvel[:], data.ctrl[:] = state
@@ -126,6 +133,6 @@ def _sane(mjm: mujoco.MjModel, data: mujoco.MjData, state: tuple) -> bool:
         return False
     for contact in data.contact:
         radii = [r for r in mjm.geom_rbound[contact.geom] if r > 0]
-        if -contact.dist > _DEEPEST * min(radii):
+        if -contact.dist > deepest * min(radii, default=0.0):
             return False
     return True

@@ -63,7 +63,7 @@ def prove(path: Path, states: int) -> Proof:
     integrator = mujoco.mjtIntegrator(mjm.opt.integrator).name.removeprefix("mjINT_")
 
     def report(make: Callable[[mujoco.MjModel, int], Subject]) -> Report:
-        return run_parity(path.name, mjm, make, "64", states, integrators=(integrator,))
+        return run_parity(path.name, mjm, make, "64", states, integrators=(integrator,), wild=True)
 
     try:
         ours = report(Tumble)
