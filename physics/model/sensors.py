@@ -59,10 +59,8 @@ def _transmission(mj: MjModel, sensor: int) -> str:
 
 
 def _springs(mj: MjModel, sensor: int) -> str:
-    if mj.tendon_stiffness.any() or mj.tendon_stiffnesspoly.any():
-        return "the potential of tendons with stiffness"
-    nonlinear = mj.jnt_stiffnesspoly.any() or mj.jnt_springyield.any()
-    return "the potential of springs that are not linear" if nonlinear else ""
+    yields = mj.jnt_springyield.any() or mj.tendon_springyield.any()
+    return "the potential of springs that yield" if yields else ""
 
 
 def _contacts(mj: MjModel, sensor: int) -> str:

@@ -43,6 +43,8 @@ _OWN = (
         "geom_rbound",
         "jnt_stiffness",
         "qpos_spring",
+        "tendon_stiffness",
+        "tendon_lengthspring",
         "actuator_gear",
         "cam_pos0",
         "cam_poscom0",

@@ -66,6 +66,11 @@ def flat(values: Tensor) -> Tensor:
     return values.flatten(1)
 
 
+def repeated(number: Tensor, sensors: np.ndarray) -> Tensor:
+    """The same number (n,) for each of these sensors."""
+    return number[:, None].expand(-1, len(sensors))
+
+
 def column(name: str, of: Callable[[mujoco.MjModel, np.ndarray], Any]) -> Reader:
     """Sensors that are a number of a quantity each: `of(model, objects' ids)` says which."""
 

@@ -10,13 +10,14 @@ from ..model.kernel_numbers import disabled
 from ..model.model import Model
 from ..model.sensors import refused_sensors
 from ..readout.derived import sources_of
-from . import joints, moving_frames, shapes, whole
+from . import energy, joints, moving_frames, shapes, whole
 from .objects import Frames, Objects
 from .reader import Look, Read, Reader, Scene
 from .sight import Sight
 
 Tensor = torch.Tensor
-READERS: dict[int, Reader] = {**joints.READERS, **moving_frames.READERS, **shapes.READERS, **whole.READERS}
+_ROOMS = (joints, moving_frames, shapes, energy, whole)
+READERS: dict[int, Reader] = {kind: reader for room in _ROOMS for kind, reader in room.READERS.items()}
 """By MuJoCo's number of the type of sensor."""
 _REAL, _POSITIVE = int(mujoco.mjtDataType.mjDATATYPE_REAL), int(mujoco.mjtDataType.mjDATATYPE_POSITIVE)
 _UNBOUNDED = (int(mujoco.mjtSensor.mjSENS_CONTACT), int(mujoco.mjtSensor.mjSENS_GEOMFROMTO))

@@ -1,20 +1,16 @@
-"""Sensors of subtrees, of energy, of time, and of what kernels read of contacts."""
+"""Sensors of subtrees, of time, and of what kernels read of contacts."""
 
 import mujoco
 import numpy as np
 import torch
 
 from ..model.contact_sensors import read_contacts
-from ..model.kernel_numbers import disabled
 from ..model.model import Model
-from ..readout.derived import multiply
-from .joints import rotation_vectors
 from .objects import Objects
-from .reader import Look, Read, Reader
+from .reader import Read, Reader, repeated
 
 Tensor = torch.Tensor
-_S, _J = mujoco.mjtSensor, mujoco.mjtJoint
-_FREE, _BALL = int(_J.mjJNT_FREE), int(_J.mjJNT_BALL)
+_S = mujoco.mjtSensor
 
 
 def _of_bodies(name: str) -> Reader:
@@ -25,59 +21,9 @@ def _of_bodies(name: str) -> Reader:
     return Reader((name,), prepare)
 
 
-def _repeated(energy: Tensor, sensors: np.ndarray) -> Tensor:
-    return energy[:, None].expand(-1, len(sensors))
-
-
-def _kinetic(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
-    def read(look: Look) -> Tensor:
-        qvel = look.sight["eval_qvel"]
-        return _repeated(0.5 * (qvel * (look.sight["qM"] @ qvel[..., None])[..., 0]).sum(-1), sensors)
-
-    return read
-
-
-def _potential(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
-    """Weight, and springs of joints (mj_energyPos)."""
-    mj = model.mj
-    heavy = not disabled(mj, mujoco.mjtDisableBit.mjDSBL_GRAVITY)
-    springs = [] if disabled(mj, mujoco.mjtDisableBit.mjDSBL_SPRING) else np.flatnonzero(mj.jnt_stiffness).tolist()
-
-    def read(look: Look) -> Tensor:
-        sight = look.sight
-        energy = sight["xipos"][:, 0, 0] * 0.0
-        if heavy:
-            gravity = sight.own.get("gravity")
-            if gravity is None:
-                gravity = sight.constant("gravity", lambda: sight.tensor(mj.opt.gravity)[None])
-            weight = sight.of_model("body_mass")[:, 1:, None] * gravity[:, None]
-            energy = energy - (weight * sight["xipos"][:, 1:]).sum((1, 2))
-        for j in springs:
-            energy = energy + _spring(look, j)
-        return _repeated(energy, sensors)
-
-    return read
-
-
-def _spring(look: Look, j: int) -> Tensor:
-    sight, mj = look.sight, look.sight.model.mj
-    qpos, rest = sight["eval_qpos"], sight.of_model("qpos_spring")
-    kind, q = mj.jnt_type[j], int(mj.jnt_qposadr[j])
-    squares = []
-    if kind == _FREE:
-        squares.append(((qpos[:, q : q + 3] - rest[:, q : q + 3]) ** 2).sum(-1))
-        q += 3
-    if kind in (_FREE, _BALL):
-        back = rest[:, q : q + 4] * sight.constant("conjugate", lambda: sight.tensor([1.0, -1, -1, -1]))
-        squares.append((rotation_vectors(multiply(back.expand(len(qpos), 4), qpos[:, q : q + 4])) ** 2).sum(-1))
-    else:
-        squares.append((qpos[:, q] - rest[:, q]) ** 2)
-    return 0.5 * sight.of_model("jnt_stiffness")[:, j] * sum(squares)
-
-
 def _clock(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
     step = float(model.mj.opt.timestep)
-    return lambda look: _repeated((look.steps.double() * step).to(look.sight["xpos"].dtype), sensors)
+    return lambda look: repeated((look.steps.double() * step).to(look.sight["xpos"].dtype), sensors)
 
 
 def _contacts(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
@@ -94,8 +40,6 @@ READERS: dict[int, Reader] = {
         _S.mjSENS_SUBTREECOM: _of_bodies("subtree_com"),
         _S.mjSENS_SUBTREELINVEL: _of_bodies("subtree_linvel"),
         _S.mjSENS_SUBTREEANGMOM: _of_bodies("subtree_angmom"),
-        _S.mjSENS_E_KINETIC: Reader(("eval_qvel", "qM"), _kinetic),
-        _S.mjSENS_E_POTENTIAL: Reader(("eval_qpos", "xipos"), _potential),
         _S.mjSENS_CLOCK: Reader(("xpos",), _clock),
         _S.mjSENS_TOUCH: Reader(("sensed",), _contacts),
         _S.mjSENS_CONTACT: Reader(("sensed",), _contacts),

@@ -139,6 +139,7 @@ MODELS: tuple[Purpose, ...] = (
         (
             *("friction loss tendon", "limit tendon", "equality tendon", "spring", "damper", "qfrc_actuator"),
             *(f"sensor tendon{kind}" for kind in ("pos", "vel", "actfrc", "limitpos", "limitvel", "limitfrc")),
+            "sensor e_potential",
         ),
     ),
     Purpose(

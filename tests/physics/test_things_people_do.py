@@ -178,6 +178,30 @@ def test_a_pyramid_of_boxes(seconds):
     stays(run(Model.from_mjspec(pyramid(10), timestep=0.002), seconds), list(range(1, 56)))
 
 
+def stacks() -> Model:
+    """Ten boxes on each other, and one of 100 kg on one of 1 kg, under elliptic cones of friction.
+
+    On contacts of the usual stiffness the ten buckle, and the hundred kilograms sink into what carries them.
+    """
+    bodies = "".join(
+        f'<body pos="{0.002 * (i % 3)} 0 {0.05 + 0.1 * i}"><freejoint/><geom type="box" size=".05 .05 .05" mass=".5"/>'
+        "</body>"
+        for i in range(10)
+    ) + "".join(
+        f'<body pos="1 0 {0.05 + 0.1 * i}"><freejoint/><geom type="box" size=".05 .05 .05" mass="{mass}"/></body>'
+        for i, mass in enumerate((1, 100))
+    )
+    stiff = world(GROUNDS["plane"].format("") + bodies).replace("<geom condim", '<geom solref=".002 1" condim')
+    return Model.from_mjcf(stiff.replace("<option", '<option cone="elliptic" timestep="0.001"'))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["32", "64"])
+def test_stacks_under_elliptic_cones(precision):
+    run_with(precision)
+    stays(run(stacks(), 60), list(range(1, 13)))
+
+
 PIECES = {
     "threshold": 0.1,
     "preprocess_mode": "off",
