@@ -3,8 +3,9 @@
 import taichi as ti
 
 from ..kinematics.forward import BALL, FREE
-from ..math import Quat
+from ..math import Quat, Vec3
 from ..math.quaternion import rotation_vector
+from .polynomials import damper_constant, has_spring, spring_constant
 from .tendon_forces import tendon_springs
 
 
@@ -12,15 +13,16 @@ from .tendon_forces import tendon_springs
 def passive_force(model: ti.template(), work: ti.template()):
     """qfrc_passive."""
     for i in range(model.nv):
-        work.qfrc_passive[i] = work.qvel[i] * (-model.dof_damping[i])
+        work.qfrc_passive[i] = work.qvel[i] * (-damper_constant(model, work, i))
     for j in range(model.njnt):
-        stiffness = model.jnt_stiffness[j]
-        if model.some(work.lanes, stiffness != 0.0):
+        if has_spring(model, work, j):
             if model.jnt_type[j] > BALL:
-                _stretch(model, work, model.jnt_qposadr[j], model.jnt_dofadr[j], stiffness)
+                q = model.jnt_qposadr[j]
+                stretch = work.qpos[q] - model.qpos_spring[q]
+                _stretch(model, work, q, model.jnt_dofadr[j], spring_constant(model, j, stretch))
             else:
                 if ti.static(model.has.ball_joints):
-                    _turning_spring(model, work, j, stiffness)
+                    _turning_spring(model, work, j)
     if ti.static(model.has.tendons):
         tendon_springs(model, work)
     if ti.static(model.has.fluid):
@@ -48,19 +50,24 @@ def _where_springs(model: ti.template(), stiffness: ti.template(), force: ti.tem
 
 
 @ti.func
-def _turning_spring(model: ti.template(), work: ti.template(), j: ti.i32, stiffness: ti.template()):
+def _turning_spring(model: ti.template(), work: ti.template(), j: ti.i32):
     q = model.jnt_qposadr[j]
     dof = model.jnt_dofadr[j]
     if model.jnt_type[j] == FREE:
+        away = Vec3(
+            work.qpos[q] - model.qpos_spring[q],
+            work.qpos[q + 1] - model.qpos_spring[q + 1],
+            work.qpos[q + 2] - model.qpos_spring[q + 2],
+        )
         for c in range(3):
-            _stretch(model, work, q + c, dof + c, stiffness)
+            _stretch(model, work, q + c, dof + c, spring_constant(model, j, away.norm()))
         q += 3
         dof += 3
-    _rotational_spring(model, work, q, dof, stiffness)
+    _rotational_spring(model, work, q, dof, j)
 
 
 @ti.func
-def _rotational_spring(model: ti.template(), work: ti.template(), q: ti.i32, dof: ti.i32, stiffness: ti.template()):
+def _rotational_spring(model: ti.template(), work: ti.template(), q: ti.i32, dof: ti.i32, j: ti.i32):
     now = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
     rest = Quat(
         work.real(model.qpos_spring[q]),
@@ -68,7 +75,9 @@ def _rotational_spring(model: ti.template(), work: ti.template(), q: ti.i32, dof
         work.real(-model.qpos_spring[q + 2]),
         work.real(-model.qpos_spring[q + 3]),
     )
-    torque = rotation_vector(work.lanes, rest * now) * (-stiffness)
+    turn = rotation_vector(work.lanes, rest * now)
+    stiffness = spring_constant(model, j, turn.norm())
+    torque = turn * (-stiffness)
     for c in ti.static(range(3)):
         force = work.qfrc_passive[dof + c]
         work.qfrc_passive[dof + c] = _where_springs(model, stiffness, force + torque.parts()[c], force)

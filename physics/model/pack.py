@@ -7,6 +7,7 @@ import numpy as np
 
 from ..fields import SMALL_BITS, layout
 from .activations import activation_values
+from .actuators import from_actuators
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
@@ -175,6 +176,9 @@ def _joints(mjm: mujoco.MjModel) -> dict:
         "dof_is_rotation": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
         "dof_depth": depth,
         "dof_parentid": mjm.dof_parentid,
+        "jnt_stiffnesspoly": mjm.jnt_stiffnesspoly * float(not disabled(mjm, _D.mjDSBL_SPRING)),
+        "dof_dampingpoly": (mjm.dof_dampingpoly + from_actuators(mjm, mjm.actuator_dampingpoly))
+        * float(not disabled(mjm, _D.mjDSBL_DAMPER)),
     }
 
 

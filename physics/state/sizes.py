@@ -191,14 +191,14 @@ def ccd_iterations(model: Model) -> int:
 def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
     """Sizes, flags and the offset of every field, in the order of `HEADER`, int32."""
     options = model.mj.opt
-    damped = sizes["nparameter"] > 0 or bool(model.values["dof_damping"].any())
+    off = int(disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP))
     flags = {
         "integrator": _INTEGRATORS[int(options.integrator)],
         "iterations": max(1, int(options.iterations)),
         "ls_iterations": int(options.ls_iterations),
         "ccd_iterations": ccd_iterations(model),
         "multiccd": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_MULTICCD)),
-        "euler_damping": int(damped and not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP)),
+        "euler_damping": int(sizes["nparameter"] > 0 or _damped(model)) * (1 - off),
         "noslip_iterations": int(options.noslip_iterations),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
         "pulls": int(has_passive_forces(model.mj)),
@@ -209,6 +209,13 @@ def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
         start = len(HEADER) if group == "integers" else 0
         numbers += [start + offset for offset in layout(fields, sizes)[0].values()]
     return np.array(numbers, np.int32)
+
+
+def _damped(model: Model) -> bool:
+    """Whether Euler's integrator takes dampers of joints implicitly: not where all of them drive (mj_Euler)."""
+    mj = model.mj
+    found = (mj.dof_damping > 0).any() or mj.dof_dampingpoly.any() or (mj.jnt_actuatorid != -1).any()
+    return bool(found) and not disabled(mj, mujoco.mjtDisableBit.mjDSBL_DAMPER)
 
 
 def flat_integers(model: Model, sizes: dict[str, int]) -> np.ndarray:

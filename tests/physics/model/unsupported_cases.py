@@ -88,7 +88,6 @@ def _option(feature: str, attribute: str, element: str) -> Case:
     return Case(feature, "option", attribute, _arm(option=f"@@{element}"))
 
 
-_TENDON = '<tendon><fixed name="string"><joint joint="hinge" coef="1"/></fixed></tendon>'
 _WELD = '<weld name="tie" body1="hand" body2="ball"/>'
 
 CONTACTS = [
@@ -136,8 +135,6 @@ CASES = [
     @@<geom name="ring" type="sdf" mesh="torus"><plugin instance="torus"/></geom>
   </body></worldbody></mujoco>""",
     ),
-    _joint("polynomial stiffness", 'stiffness="1 2 3"'),
-    _joint("polynomial damping", 'damping="1 2"'),
     _joint("plastic spring", 'stiffness="5" springyield="0.2"'),
     _actuator(
         "transmission 'slidercrank'",
@@ -169,19 +166,6 @@ CASES = [
         '<dcmotor name="drive" joint="hinge" motorconst="1" resistance="1" inductance=".1"/>',
     ),
     _actuator("delay", '<motor name="drive" joint="hinge" delay="0.02" nsample="10"/>'),
-    _actuator("polynomial damping of its own", '<motor name="drive" joint="hinge" damping="1 2"/>'),
-    Case(
-        "damping of its own on a tendon",
-        "actuator",
-        "drive",
-        _arm(tail=_TENDON + '<actuator>\n@@<motor name="drive" tendon="string" damping="1"/></actuator>'),
-    ),
-    Case(
-        "armature of its own on a tendon",
-        "actuator",
-        "drive",
-        _arm(tail=_TENDON + '<actuator>\n@@<motor name="drive" tendon="string" armature="1"/></actuator>'),
-    ),
     _actuator(
         "member of a disabled group beyond gain and bias",
         '<general name="drive" joint="hinge" group="3" dyntype="filter" dynprm="0.1"/>',
