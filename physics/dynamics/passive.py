@@ -5,6 +5,7 @@ import taichi as ti
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3
 from ..math.quaternion import rotation_vector
+from .plasticity import rest_coordinate
 from .polynomials import damper_constant, has_spring, spring_constant
 from .tendon_forces import tendon_springs
 
@@ -18,8 +19,8 @@ def passive_force(model: ti.template(), work: ti.template()):
         if has_spring(model, work, j):
             if model.jnt_type[j] > BALL:
                 q = model.jnt_qposadr[j]
-                stretch = work.qpos[q] - model.qpos_spring[q]
-                _stretch(model, work, q, model.jnt_dofadr[j], spring_constant(model, j, stretch))
+                stretch = work.qpos[q] - rest_coordinate(model, work, j, 0)
+                _pull_back(model, work, model.jnt_dofadr[j], stretch, spring_constant(model, j, stretch))
             else:
                 if ti.static(model.has.ball_joints):
                     _turning_spring(model, work, j)
@@ -35,8 +36,10 @@ def passive_force(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def _stretch(model: ti.template(), work: ti.template(), q: ti.i32, dof: ti.i32, stiffness: ti.template()):
-    force = work.qfrc_passive[dof] - (work.qpos[q] - model.qpos_spring[q]) * stiffness
+def _pull_back(
+    model: ti.template(), work: ti.template(), dof: ti.i32, stretch: ti.template(), stiffness: ti.template()
+):
+    force = work.qfrc_passive[dof] - stretch * stiffness
     work.qfrc_passive[dof] = _where_springs(model, stiffness, force, work.qfrc_passive[dof])
 
 
@@ -59,8 +62,8 @@ def _turning_spring(model: ti.template(), work: ti.template(), j: ti.i32):
             work.qpos[q + 1] - model.qpos_spring[q + 1],
             work.qpos[q + 2] - model.qpos_spring[q + 2],
         )
-        for c in range(3):
-            _stretch(model, work, q + c, dof + c, spring_constant(model, j, away.norm()))
+        for c in ti.static(range(3)):
+            _pull_back(model, work, dof + c, away.parts()[c], spring_constant(model, j, away.norm()))
         q += 3
         dof += 3
     _rotational_spring(model, work, q, dof, j)
@@ -68,12 +71,13 @@ def _turning_spring(model: ti.template(), work: ti.template(), j: ti.i32):
 
 @ti.func
 def _rotational_spring(model: ti.template(), work: ti.template(), q: ti.i32, dof: ti.i32, j: ti.i32):
+    first = q - model.jnt_qposadr[j]
     now = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
     rest = Quat(
-        work.real(model.qpos_spring[q]),
-        work.real(-model.qpos_spring[q + 1]),
-        work.real(-model.qpos_spring[q + 2]),
-        work.real(-model.qpos_spring[q + 3]),
+        work.real(rest_coordinate(model, work, j, first)),
+        work.real(-rest_coordinate(model, work, j, first + 1)),
+        work.real(-rest_coordinate(model, work, j, first + 2)),
+        work.real(-rest_coordinate(model, work, j, first + 3)),
     )
     turn = rotation_vector(work.lanes, rest * now)
     stiffness = spring_constant(model, j, turn.norm())

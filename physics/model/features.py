@@ -37,6 +37,7 @@ class Features:
         adhesion: contacts can pull.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         polynomials: springs and dampers of joints change with stretch and speed.
+        plastic: springs of joints or tendons yield.
         gravcomp: forces on bodies against their weight.
         fluid: bodies are pushed by a fluid, as boxes.
         ellipsoid_fluid: geoms are pushed by a fluid, as ellipsoids.
@@ -93,6 +94,7 @@ class Features:
     surface_velocity: bool = False
     adhesion: bool = False
     polynomials: bool = False
+    plastic: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -114,6 +116,7 @@ class Features:
             surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
             adhesion=has_adhesion(model),
             sweep=model.sizes["nsweep"] > 0,
+            plastic=bool((model.values["jnt_plasticadr"] >= 0).any() or (model.values["tendon_plasticadr"] >= 0).any()),
             polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
             gravcomp=has_gravity_compensation(model),
             fluid=model.sizes["nfluid"] > 0,

@@ -25,8 +25,8 @@ def _rows(role: str, names: str) -> dict[str, str]:
 
 MODEL: dict[str, str] = {
     # sizes and flags
-    **_rows(READ, "nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
-    **_rows(JUDGED, "nactuator nout nflex npair ntendon nplastic nhistory"),
+    **_rows(READ, "nplastic nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
+    **_rows(JUDGED, "nactuator nout nflex npair ntendon nhistory"),
     **_rows(DERIVED, "flg_surfacevel flg_adhesion"),
     **_rows(
         DERIVED, "nbvh nbvhstatic nbvhdynamic noct ntree nM nB nC nD nexclude nJten nwrap nJmom nemax njmax nconmax"
@@ -54,7 +54,7 @@ MODEL: dict[str, str] = {
     **_rows(READ, "jnt_stiffness jnt_range jnt_margin dof_bodyid dof_jntid dof_parentid dof_treeid dof_armature"),
     **_rows(READ, "dof_damping dof_invweight0 dof_M0 jnt_actfrclimited jnt_actfrcrange jnt_actgravcomp"),
     **_rows(READ, "dof_frictionloss dof_solref dof_solimp jnt_stiffnesspoly dof_dampingpoly"),
-    **_rows(JUDGED, "jnt_plasticadr jnt_springyield"),
+    **_rows(READ, "jnt_plasticadr jnt_springyield"),
     **_rows(IDLE, "jnt_actuatorid"),
     **_rows(DERIVED, "flg_gravcomp ngravcomp dof_Madr dof_simplenum"),
     **_rows(DATA, "jnt_group jnt_user"),
@@ -88,7 +88,7 @@ MODEL: dict[str, str] = {
     **_rows(READ, "tendon_armature tendon_frictionloss tendon_adr tendon_num ten_J_* tendon_actfrclimited"),
     **_rows(READ, "tendon_actfrcrange tendon_solref_* tendon_solimp_* tendon_range tendon_margin"),
     **_rows(READ, "tendon_lengthspring tendon_length0 tendon_invweight0 wrap_*"),
-    **_rows(JUDGED, "tendon_plasticadr tendon_springyield"),
+    **_rows(READ, "tendon_plasticadr tendon_springyield"),
     **_rows(DERIVED, "tendon_type tendon_treenum tendon_treeid"),
     **_rows(IDLE, "tendon_actuatorid"),
     **_rows(PICTURE, "tendon_matid tendon_group tendon_width tendon_rgba"),

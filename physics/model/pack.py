@@ -18,6 +18,7 @@ from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, friction_dofs, kernel_numbers, limit_sides
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
+from .plasticity import plastic_values
 from .sleeping import sleep_values, sleeps
 from .tendons import TRANSMISSION, friction_tendons, tendon_limits, tendon_sizes, tendon_values
 
@@ -59,6 +60,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_pairs(mjm, without(mjm, pairs, swept)))
     values.update(_by_hand(mjm))
     values.update(_limits(mjm))
+    values.update(plastic_values(mjm))
     values.update(_frictions(mjm))
     values.update(tendon_values(mjm))
     values["fluid_bodyid"], values["fluid_geomid"] = fluid_items(mjm)
@@ -76,7 +78,10 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
 
 def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, sweeps: bool) -> dict[str, int]:
     """Named sizes of a model whose fields have been made."""
-    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "na", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
+    sizes = {
+        n: int(getattr(mjm, n))
+        for n in ("nq", "nv", "nu", "na", "nplastic", "nbody", "nmocap", "njnt", "ngeom", "ntree")
+    }
     sizes.update(
         one=1,
         npairtype1=len(PAIR_TABLE) + 1,

@@ -24,7 +24,6 @@ from .tendons import TRANSMISSION
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
 _EQUALITY = int(_D.mjDSBL_EQUALITY) | int(_D.mjDSBL_CONSTRAINT)
-_SPRING = int(_D.mjDSBL_SPRING)
 
 
 @dataclass(frozen=True)
@@ -103,17 +102,6 @@ BODY = [
     Rule("plugin with passive forces", "body", "plugin", lambda m: _ids(m.body_plugin >= 0), lambda e: _no_plugin(e)),
 ]
 
-JOINT = [
-    Rule(
-        "plastic spring",
-        "joint",
-        "springyield",
-        lambda m: _ids((m.jnt_plasticadr >= 0) | (m.jnt_springyield > 0)),
-        _sets(springyield=0.0),
-        _SPRING,
-    ),
-]
-
 GEOM = [
     Rule(
         "plugin",
@@ -138,17 +126,6 @@ ACTUATOR = [
         "actuatorgroupdisable",
         _grouped_off,
         None,
-    ),
-]
-
-TENDON = [
-    Rule(
-        "plastic spring",
-        "tendon",
-        "springyield",
-        lambda m: _ids((m.tendon_plasticadr >= 0) | (m.tendon_springyield > 0)),
-        _sets(springyield=0.0),
-        _SPRING,
     ),
 ]
 
@@ -224,7 +201,7 @@ OPTION = [
     *(_enable_flag(name) for name, flag in ENABLE_FLAGS.items() if flag is Flag.REFUSED),
 ]
 
-RULES: list[Rule] = [*OPTION, *BODY, *JOINT, *GEOM, *ACTUATOR, *TENDON, *OTHER]
+RULES: list[Rule] = [*OPTION, *BODY, *GEOM, *ACTUATOR, *OTHER]
 
 
 def _no_plugin(element: object) -> None:

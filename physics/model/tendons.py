@@ -41,6 +41,7 @@ def acting_tendons(mjm: mujoco.MjModel) -> bool:
         return False
     acts = [mjm.tendon_stiffness, mjm.tendon_stiffnesspoly, mjm.tendon_damping, mjm.tendon_dampingpoly]
     acts += [mjm.tendon_limited, mjm.tendon_frictionloss, mjm.tendon_armature]
+    acts += [mjm.tendon_plasticadr >= 0]
     held = (mjm.eq_type == int(_EQ.mjEQ_TENDON)).any()
     driven = (mjm.actuator_trntype == TRANSMISSION).any()
     return bool(held or driven or any(np.any(numbers) for numbers in acts) or spatial(mjm).any())

@@ -25,7 +25,7 @@ from .room import MOST_LANES, Room, most_room
 
 SIZES = tuple(
     """
-    one six cone nq nv nu na nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner max_contacts
+    one six cone nq nv nu na nplastic nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner max_contacts
     neq nequality nfriction nfluid ntwosided nsleep ntendon
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
@@ -134,6 +134,7 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
     sizes, implicit = model.sizes, is_implicit(model)
     return {
         "nqrest": needs_mixed_precision(model) * sizes["nq"],
+        **_plastic(model),
         "nfluiddof": (sizes["nfluid"] > 0) * sizes["nv"],
         "nfluidrow": (sizes["nfluid"] > 0) * 6 * sizes["nbody"],
         "ngravcomp": has_gravity_compensation(model) * sizes["nv"],
@@ -141,6 +142,12 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
         "nimplicitbody": implicit * sizes["nbody"],
         "nimplicitdof": implicit * sizes["nv"],
     }
+
+
+def _plastic(model: Model) -> dict[str, int]:
+    """Sizes of what yielding springs remember of tendons."""
+    has = model.sizes["nplastic"] > 0 and int(model.mj.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4)
+    return {"nplastictendon": has * model.sizes["ntendon"], "nplasticdof": has * model.sizes["ntendondof"]}
 
 
 def _noslip(model: Model, rows: int, contacts: int, deepest: int, axes: int) -> dict[str, int]:

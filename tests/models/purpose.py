@@ -59,6 +59,8 @@ MODELS: tuple[Purpose, ...] = (
         {"disableflags": ["eulerdamp"]},
         ("step Euler:qvel",),
     ),
+    Purpose("plastic", ("spring", "damper", "yielding spring")),
+    Purpose("plastic, spring off", ("damper",), "plastic", {"disableflags": ["spring"]}, ("qfrc_passive",)),
     Purpose("armature", ("qfrc_bias",)),
     Purpose("actuators", ("qfrc_actuator", "actuator_force")),
     Purpose("activations", ("act_dot", "qfrc_actuator", "actuator_force")),

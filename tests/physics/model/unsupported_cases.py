@@ -54,11 +54,6 @@ def _arm(joint: str = "", body: str = "", tail: str = "", option: str = "", geom
 </mujoco>"""
 
 
-def _joint(feature: str, attributes: str, **more: str) -> Case:
-    model = _arm(joint=attributes, **more).replace('<joint name="hinge"', '@@<joint name="hinge"')
-    return Case(feature, "joint", "hinge", model)
-
-
 def _geom(feature: str, attributes: str) -> Case:
     return Case(feature, "geom", "link", _arm(geom=attributes).replace('<geom name="link"', '@@<geom name="link"'))
 
@@ -77,11 +72,6 @@ def _general(feature: str, attributes: str) -> Case:
 
 def _equality(feature: str, element: str, **more: str) -> Case:
     return _tail(feature, "equality", "tie", f"<equality>\n@@{element}</equality>", **more)
-
-
-def _tendon(feature: str, attributes: str) -> Case:
-    wrap = '<joint joint="hinge" coef="1"/>'
-    return _tail(feature, "tendon", "string", f'<tendon>\n@@<fixed name="string" {attributes}>{wrap}</fixed></tendon>')
 
 
 def _option(feature: str, attribute: str, element: str) -> Case:
@@ -135,7 +125,6 @@ CASES = [
     @@<geom name="ring" type="sdf" mesh="torus"><plugin instance="torus"/></geom>
   </body></worldbody></mujoco>""",
     ),
-    _joint("plastic spring", 'stiffness="5" springyield="0.2"'),
     _actuator(
         "transmission 'slidercrank'",
         '<general name="drive" cranksite="tip" slidersite="nail" cranklength="1"/>',
@@ -171,7 +160,6 @@ CASES = [
         '<general name="drive" joint="hinge" group="3" dyntype="filter" dynprm="0.1"/>',
         option='<option actuatorgroupdisable="3"/>',
     ),
-    _tendon("plastic spring", 'stiffness="1" springyield="0.2"'),
     Case(
         "second pair of the same geoms with another reach",
         "pair",
