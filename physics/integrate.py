@@ -10,6 +10,7 @@ from .dynamics.dof_control import has_controls
 from .dynamics.fluid import fluid_slopes, symmetric_entry
 from .dynamics.free_body import free_body_acceleration
 from .dynamics.implicit import implicit_change
+from .dynamics.polynomials import damper_slope
 from .dynamics.tendon_forces import damping_slope, entry_of
 from .dynamics.tree_matrix import factor, solve
 from .kinematics.forward import BALL, FREE
@@ -119,7 +120,7 @@ def _symmetric_acceleration(model: ti.template(), work: ti.template(), dt: ti.te
         for e in range(model.nM):
             work.L[e] = work.M[e]
         for i in range(model.nv):
-            damping = model.dof_damping[i] * dt
+            damping = damper_slope(model, work, i) * dt
             diagonal = work.M_pattern.start(i)
             work.L[diagonal] = work.L[diagonal] + damping
             work.drive_qacc[i] = -(damping * work.qacc[i])

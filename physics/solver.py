@@ -95,6 +95,11 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         return self._driver.read("act")
 
     @property
+    def plastic(self) -> torch.Tensor:
+        """What springs that yield rest at (num_envs, nplastic), m or rad: mjData.plastic."""
+        return self._driver.read("plastic")
+
+    @property
     def qacc_warmstart(self) -> torch.Tensor:
         """Acceleration at which the constraint solver starts (num_envs, nv)."""
         return self._driver.read("qacc_warmstart")
@@ -131,7 +136,9 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         """`qpos` and `qvel` side by side (num_envs, nq + nv); the environments of a column lie together in memory."""
         return self._driver.coordinates()
 
-    def set_state(self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None, act: Any = None) -> None:
+    def set_state(
+        self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None, act: Any = None, plastic: Any = None
+    ) -> None:
         """Write coordinates and velocities, forget the warm start and any fault of these environments.
 
         In single precision a state is more than `qpos` and `qvel` show (`docs/fields.md`, qpos_rest): what is written
@@ -144,6 +151,7 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
             qvel: (n, nv), likewise.
             envs_idx: indices of environments; None for all.
             act: (n, na), activations, likewise.
+            plastic: (n, nplastic), what springs that yield rest at, likewise.
 
         Raises:
             ValueError: for a wrong shape, naming what was expected.
@@ -157,8 +165,9 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
                 self._driver.write(name, self._rows_of(name, value, count, width), index)
                 self._driver.write(f"{name}_rest", zero, index)
         self._wake_moved(before, index)
-        if act is not None:
-            self._driver.write("act", self._rows_of("act", act, count, int(self.model.mj.na)), index)
+        for name, value, size in (("act", act, "na"), ("plastic", plastic, "nplastic")):
+            if value is not None:
+                self._driver.write(name, self._rows_of(name, value, count, self.model.sizes[size]), index)
         self._driver.write("qacc_warmstart", zero, index)
         self._driver.clear_faults(index)
         self.edits += 1
@@ -197,6 +206,7 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         self._driver.reset(index, start)
         if start is not None:
             self._wake_moved(self._reference_coordinates(), index)
+        self._rest_springs(index)
         self._return_gains(gains, index)
         self.edits += 1
 

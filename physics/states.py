@@ -11,7 +11,9 @@ import mujoco
 import numpy as np
 import torch
 
+from .batch_numbers import on_host
 from .drivers.settings import Count
+from .model.plasticity import resting
 from .sleep import SolverSleep
 
 _BITS = {
@@ -22,7 +24,7 @@ _BITS = {
     )
 }
 _KEPT = {name: name for name in ("qpos", "qvel", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")}
-_KEPT |= {"act": "act", "warmstart": "qacc_warmstart", "eq_active": "eq_active"}
+_KEPT |= {"act": "act", "plastic": "plastic", "warmstart": "qacc_warmstart", "eq_active": "eq_active"}
 """Parts of a state vector that lie in memory, under these names."""
 _ROUNDED = ("qpos", "qvel")
 """Those whose rounding is kept in a field of its own."""
@@ -63,6 +65,7 @@ class SolverStates(SolverSleep):
         mj, number = self.model.mj, self._key(key)
         self.reset(envs_idx, mj.key_qpos[number], mj.key_qvel[number])
         parts = {"act": mj.key_act, "ctrl": mj.key_ctrl, "mocap_pos": mj.key_mpos, "mocap_quat": mj.key_mquat}
+        parts["plastic"] = mj.key_plastic
         values = [np.ravel(parts[name][number]) for name in parts]
         spec = sum(_BITS[name] for name in (*parts, "time"))
         self.set_mj_state(np.concatenate([mj.key_time[number : number + 1], *values]), spec, envs_idx)
@@ -79,6 +82,15 @@ class SolverStates(SolverSleep):
         if not 0 <= key < mj.nkey:
             raise IndexError(f"keyframe {key} does not exist: the model has {mj.nkey}")
         return key
+
+    def _rest_springs(self, index: Any) -> None:
+        """After a reset, let springs that yield rest where numbers of environments' own say."""
+        own = ("qpos_spring", "tendon_lengthspring")
+        if self.model.sizes["nplastic"] and any(name in self._overrides for name in own):
+            chosen = on_host(index)
+            places = resting(self.model.mj, *(self._overrides.get(name, chosen) for name in own))
+            for name in ("plastic", "eval_plastic"):
+                self._driver.write(name, self._numbers.numbers(places), index)
 
     def mj_state(self, spec: int = int(mujoco.mjtState.mjSTATE_INTEGRATION), envs_idx: Any = None) -> torch.Tensor:
         """States as MuJoCo's `mj_getState` gives them, (n, `mujoco.mj_stateSize(model.mj, spec)`), float64.

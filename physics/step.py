@@ -20,6 +20,7 @@ from .dynamics.fluid import fluid_force
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
 from .dynamics.passive import passive_force
+from .dynamics.plasticity import keep_first_lengths, yield_springs
 from .dynamics.smooth import smooth_acceleration, start_acceleration
 from .dynamics.tendon_forces import tendon_rates
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
@@ -90,6 +91,9 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti
             if all_asleep(model, work) and (evaluation < evaluations - 1 or work.handed_out[0] == 0):
                 continue
         forward(model, work)
+        if ti.static(model.has.plastic and model.has.tendons):
+            if stage == 0:
+                keep_first_lengths(model, work)
         if smooth == 1 and evaluation == evaluations - 1:
             smooth_acceleration(model, work)
         if stage < stages - 1:  # the next stage starts from this one
@@ -110,4 +114,6 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti
             advance(model, work, dt * fraction, ti.cast(stage == stages - 1, ti.i32))
             if stage == stages - 1:
                 hold_faulty(model, work)
+                if ti.static(model.has.plastic):
+                    yield_springs(model, work, dt)
     report_mean_acceleration(model, work)

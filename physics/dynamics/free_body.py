@@ -11,6 +11,7 @@ from ..kinematics.forward import FREE
 from ..math import Vec3
 from .dof_control import has_controls
 from .fluid import fluid_entry
+from .polynomials import damper_slope
 from .tendon_forces import damping_slope
 
 
@@ -62,7 +63,7 @@ def _add_column(work: ti.template(), r: ti.template(), c: ti.template(), v: ti.t
 def _subtract_force_slopes(model: ti.template(), work: ti.template(), dof: ti.i32, dt: ti.template()):
     """Damping, controls and the fluid, the actuators of the free joint, and tendons' dampers and actuators."""
     for r in range(6):
-        work.block[r, r] = work.block[r, r] + dt * model.dof_damping[dof + r]
+        work.block[r, r] = work.block[r, r] + dt * damper_slope(model, work, dof + r)
         if ti.static(model.has.fluid):
             for c in range(6):
                 slope = fluid_entry(work, model.dof_bodyid[dof], dof + r, dof + c)

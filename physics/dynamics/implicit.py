@@ -16,6 +16,7 @@ from .actuation import has_slope
 from .bias_slopes import bias_slope, bias_slopes_of, prepare_bias_slopes
 from .dof_control import has_controls
 from .fluid import fluid_entry, fluid_slopes
+from .polynomials import damper_slope
 from .tendon_forces import damping_slope, entry_of
 from .tree_lu import factor_unsymmetric, solve_unsymmetric
 
@@ -57,7 +58,7 @@ def add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
 def _force_slopes(model: ti.template(), work: ti.template(), dt: ti.template()):
     """Damping of dofs and tendons, controls of dofs, fluids, and actuators."""
     for i in range(model.nv):
-        add_slope(work, i, i, work.real(model.dof_damping[i] * -dt))
+        add_slope(work, i, i, work.real(damper_slope(model, work, i) * -dt))
     if has_controls(model, work):
         for i in range(model.nv):
             add_slope(work, i, i, work.dof_slope[i] * dt)

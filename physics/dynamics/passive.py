@@ -3,8 +3,10 @@
 import taichi as ti
 
 from ..kinematics.forward import BALL, FREE
-from ..math import Quat
+from ..math import Quat, Vec3
 from ..math.quaternion import rotation_vector
+from .plasticity import rest_coordinate
+from .polynomials import damper_constant, has_spring, spring_constant
 from .tendon_forces import tendon_springs
 
 
@@ -12,15 +14,16 @@ from .tendon_forces import tendon_springs
 def passive_force(model: ti.template(), work: ti.template()):
     """qfrc_passive."""
     for i in range(model.nv):
-        work.qfrc_passive[i] = work.qvel[i] * (-model.dof_damping[i])
+        work.qfrc_passive[i] = work.qvel[i] * (-damper_constant(model, work, i))
     for j in range(model.njnt):
-        stiffness = model.jnt_stiffness[j]
-        if model.some(work.lanes, stiffness != 0.0):
+        if has_spring(model, work, j):
             if model.jnt_type[j] > BALL:
-                _stretch(model, work, model.jnt_qposadr[j], model.jnt_dofadr[j], stiffness)
+                q = model.jnt_qposadr[j]
+                stretch = work.qpos[q] - rest_coordinate(model, work, j, 0)
+                _pull_back(model, work, model.jnt_dofadr[j], stretch, spring_constant(model, j, stretch))
             else:
                 if ti.static(model.has.ball_joints):
-                    _turning_spring(model, work, j, stiffness)
+                    _turning_spring(model, work, j)
     if ti.static(model.has.tendons):
         tendon_springs(model, work)
     if ti.static(model.has.fluid):
@@ -33,8 +36,10 @@ def passive_force(model: ti.template(), work: ti.template()):
 
 
 @ti.func
-def _stretch(model: ti.template(), work: ti.template(), q: ti.i32, dof: ti.i32, stiffness: ti.template()):
-    force = work.qfrc_passive[dof] - (work.qpos[q] - model.qpos_spring[q]) * stiffness
+def _pull_back(
+    model: ti.template(), work: ti.template(), dof: ti.i32, stretch: ti.template(), stiffness: ti.template()
+):
+    force = work.qfrc_passive[dof] - stretch * stiffness
     work.qfrc_passive[dof] = _where_springs(model, stiffness, force, work.qfrc_passive[dof])
 
 
@@ -48,27 +53,35 @@ def _where_springs(model: ti.template(), stiffness: ti.template(), force: ti.tem
 
 
 @ti.func
-def _turning_spring(model: ti.template(), work: ti.template(), j: ti.i32, stiffness: ti.template()):
+def _turning_spring(model: ti.template(), work: ti.template(), j: ti.i32):
     q = model.jnt_qposadr[j]
     dof = model.jnt_dofadr[j]
     if model.jnt_type[j] == FREE:
-        for c in range(3):
-            _stretch(model, work, q + c, dof + c, stiffness)
+        away = Vec3(
+            work.qpos[q] - model.qpos_spring[q],
+            work.qpos[q + 1] - model.qpos_spring[q + 1],
+            work.qpos[q + 2] - model.qpos_spring[q + 2],
+        )
+        for c in ti.static(range(3)):
+            _pull_back(model, work, dof + c, away.parts()[c], spring_constant(model, j, away.norm()))
         q += 3
         dof += 3
-    _rotational_spring(model, work, q, dof, stiffness)
+    _rotational_spring(model, work, q, dof, j)
 
 
 @ti.func
-def _rotational_spring(model: ti.template(), work: ti.template(), q: ti.i32, dof: ti.i32, stiffness: ti.template()):
+def _rotational_spring(model: ti.template(), work: ti.template(), q: ti.i32, dof: ti.i32, j: ti.i32):
+    first = q - model.jnt_qposadr[j]
     now = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
     rest = Quat(
-        work.real(model.qpos_spring[q]),
-        work.real(-model.qpos_spring[q + 1]),
-        work.real(-model.qpos_spring[q + 2]),
-        work.real(-model.qpos_spring[q + 3]),
+        work.real(rest_coordinate(model, work, j, first)),
+        work.real(-rest_coordinate(model, work, j, first + 1)),
+        work.real(-rest_coordinate(model, work, j, first + 2)),
+        work.real(-rest_coordinate(model, work, j, first + 3)),
     )
-    torque = rotation_vector(work.lanes, rest * now) * (-stiffness)
+    turn = rotation_vector(work.lanes, rest * now)
+    stiffness = spring_constant(model, j, turn.norm())
+    torque = turn * (-stiffness)
     for c in ti.static(range(3)):
         force = work.qfrc_passive[dof + c]
         work.qfrc_passive[dof + c] = _where_springs(model, stiffness, force + torque.parts()[c], force)

@@ -5,6 +5,7 @@ import taichi as ti
 from ..kinematics.tendons import SHORTEST, apart, direction, link_end
 from ..math import Vec3
 from .newton_euler import carried, velocity_accelerations
+from .plasticity import rest_length
 
 
 @ti.func
@@ -17,8 +18,8 @@ def tendon_springs(model: ti.template(), work: ti.template()):
         work.ten_passive[t] = work.real(0.0)
         if model.some(work.lanes, _acts(model, t)):
             length = work.ten_length[t]
-            x = ti.max(length - model.tendon_lengthspring.at(t, 1), 0.0)
-            x += ti.min(length - model.tendon_lengthspring.at(t, 0), 0.0)
+            x = ti.max(length - rest_length(model, work, t, 1), 0.0)
+            x += ti.min(length - rest_length(model, work, t, 0), 0.0)
             stiffness = model.tendon_stiffness.at(t, 1) + x * model.tendon_stiffness.at(t, 2)
             force = x * (x * stiffness + model.tendon_stiffness.at(t, 0))
             speed = work.ten_velocity[t]

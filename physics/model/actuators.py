@@ -1,9 +1,10 @@
-"""What actuators are besides forces: inertia and damping of their joints, members of groups that are switched off."""
+"""What actuators are besides forces: inertia and damping of what they drive, members of groups switched off."""
 
 import mujoco
 import numpy as np
 
 _ON_JOINTS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+_TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
 _PLAIN_GAINS = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
 _PLAIN_BIASES = (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
 LAST_GROUP = 30
@@ -16,21 +17,32 @@ def on_joints(mjm: mujoco.MjModel) -> np.ndarray:
 
 
 def from_actuators(mjm: mujoco.MjModel, amounts: np.ndarray) -> np.ndarray:
-    """What actuators add to each dof's inertia or damping, (nv,): `amounts` times the first gear's square.
+    """What actuators add to each dof's inertia or damping, (nv, ...): `amounts` times the first gear's square.
 
     On a ball or free joint all dofs get it (MuJoCo documentation, XML reference: actuator/general, armature).
     """
-    added = np.zeros(mjm.nv)
-    for a in np.flatnonzero(on_joints(mjm) & (amounts != 0)):
+    return _added(mjm, amounts, on_joints(mjm), np.asarray(mjm.dof_jntid))
+
+
+def from_tendon_actuators(mjm: mujoco.MjModel, amounts: np.ndarray) -> np.ndarray:
+    """The same of tendons, (ntendon, ...)."""
+    return _added(mjm, amounts, mjm.actuator_trntype == _TENDON, np.arange(mjm.ntendon))
+
+
+def _added(mjm: mujoco.MjModel, amounts: np.ndarray, which: np.ndarray, driven: np.ndarray) -> np.ndarray:
+    """Sum of `amounts` (nactuator, ...) times gear^2 for every item of `driven`, ids of what actuators drive."""
+    added: np.ndarray = np.zeros((len(driven), *amounts.shape[1:]))
+    for a in np.flatnonzero(which):
         gear = mjm.actuator_gear.reshape(-1, 6)[mjm.actuator_outadr[a], 0]
-        added[mjm.dof_jntid == mjm.actuator_trnid[a, 0]] += amounts[a] * gear**2
+        added[driven == mjm.actuator_trnid[a, 0]] += amounts[a] * gear**2
     return added
 
 
 def fixed_gears(mjm: mujoco.MjModel) -> np.ndarray:
     """Which rows of actuator_gear the inertia or the damping of the model depends on."""
     rows: np.ndarray = np.zeros(len(mjm.actuator_gear), bool)
-    rows[mjm.actuator_outadr] = (mjm.actuator_armature != 0) | (mjm.actuator_damping != 0)
+    damped = (mjm.actuator_damping != 0) | mjm.actuator_dampingpoly.any(axis=1)
+    rows[mjm.actuator_outadr] = (mjm.actuator_armature != 0) | damped
     return rows
 
 

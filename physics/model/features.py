@@ -36,6 +36,8 @@ class Features:
         surface_velocity: the surface of a geom moves along it.
         adhesion: contacts can pull.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
+        polynomials: springs and dampers of joints change with stretch and speed.
+        plastic: springs of joints or tendons yield.
         gravcomp: forces on bodies against their weight.
         fluid: bodies are pushed by a fluid, as boxes.
         ellipsoid_fluid: geoms are pushed by a fluid, as ellipsoids.
@@ -91,6 +93,8 @@ class Features:
     friction_reference: bool = False
     surface_velocity: bool = False
     adhesion: bool = False
+    polynomials: bool = False
+    plastic: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -112,6 +116,8 @@ class Features:
             surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
             adhesion=has_adhesion(model),
             sweep=model.sizes["nsweep"] > 0,
+            plastic=bool((model.values["jnt_plasticadr"] >= 0).any() or (model.values["tendon_plasticadr"] >= 0).any()),
+            polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
             gravcomp=has_gravity_compensation(model),
             fluid=model.sizes["nfluid"] > 0,
             ellipsoid_fluid=bool((model.values["fluid_geomid"] >= 0).any()),
@@ -124,7 +130,7 @@ class Features:
             tendons=model.sizes["ntendon"] > 0,
             spatial_tendons=model.sizes["nlink"] > 0,
             wrapping=bool(model.values["link_shape"].any()),
-            tendon_armature=model.sizes["ntendon"] > 0 and bool(model.mj.tendon_armature.any()),
+            tendon_armature=model.sizes["ntendon"] > 0 and bool(model.values["tendon_armature"].any()),
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
             sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nbodysense", "nqbegin")),
@@ -175,7 +181,7 @@ def _has_ball_joints(model: Model) -> bool:
     values = model.values
     turning = np.isin(values["jnt_type"], (_BALL, _FREE))
     return bool(
-        (turning & (values["jnt_stiffness"] != 0)).any()
+        (turning & ((values["jnt_stiffness"] != 0) | values["jnt_stiffnesspoly"].any(axis=1))).any()
         or (values["limit_side"] == 0).any()
         or np.isin(values["actuator_type"], (_BALL, _FREE)).any()
         or values["body_is_single_free"].any()

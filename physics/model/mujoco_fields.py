@@ -25,8 +25,8 @@ def _rows(role: str, names: str) -> dict[str, str]:
 
 MODEL: dict[str, str] = {
     # sizes and flags
-    **_rows(READ, "nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
-    **_rows(JUDGED, "nactuator nout nflex npair ntendon nplastic nhistory"),
+    **_rows(READ, "nplastic nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
+    **_rows(JUDGED, "nactuator nout nflex npair ntendon nhistory"),
     **_rows(DERIVED, "flg_surfacevel flg_adhesion"),
     **_rows(
         DERIVED, "nbvh nbvhstatic nbvhdynamic noct ntree nM nB nC nD nexclude nJten nwrap nJmom nemax njmax nconmax"
@@ -53,8 +53,8 @@ MODEL: dict[str, str] = {
     **_rows(READ, "jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_limited jnt_solref jnt_solimp jnt_pos jnt_axis"),
     **_rows(READ, "jnt_stiffness jnt_range jnt_margin dof_bodyid dof_jntid dof_parentid dof_treeid dof_armature"),
     **_rows(READ, "dof_damping dof_invweight0 dof_M0 jnt_actfrclimited jnt_actfrcrange jnt_actgravcomp"),
-    **_rows(READ, "dof_frictionloss dof_solref dof_solimp"),
-    **_rows(JUDGED, "jnt_plasticadr jnt_stiffnesspoly jnt_springyield dof_dampingpoly"),
+    **_rows(READ, "dof_frictionloss dof_solref dof_solimp jnt_stiffnesspoly dof_dampingpoly"),
+    **_rows(READ, "jnt_plasticadr jnt_springyield"),
     **_rows(IDLE, "jnt_actuatorid"),
     **_rows(DERIVED, "flg_gravcomp ngravcomp dof_Madr dof_simplenum"),
     **_rows(DATA, "jnt_group jnt_user"),
@@ -88,7 +88,7 @@ MODEL: dict[str, str] = {
     **_rows(READ, "tendon_armature tendon_frictionloss tendon_adr tendon_num ten_J_* tendon_actfrclimited"),
     **_rows(READ, "tendon_actfrcrange tendon_solref_* tendon_solimp_* tendon_range tendon_margin"),
     **_rows(READ, "tendon_lengthspring tendon_length0 tendon_invweight0 wrap_*"),
-    **_rows(JUDGED, "tendon_plasticadr tendon_springyield"),
+    **_rows(READ, "tendon_plasticadr tendon_springyield"),
     **_rows(DERIVED, "tendon_type tendon_treenum tendon_treeid"),
     **_rows(IDLE, "tendon_actuatorid"),
     **_rows(PICTURE, "tendon_matid tendon_group tendon_width tendon_rgba"),
@@ -97,8 +97,8 @@ MODEL: dict[str, str] = {
     **_rows(READ, "actuator_trnid actuator_gainprm actuator_biasprm actuator_forcelimited actuator_forcerange"),
     **_rows(READ, "actuator_ctrllimited actuator_ctrlrange actuator_gear"),
     **_rows(JUDGED, "actuator_trntype actuator_dyntype actuator_gaintype actuator_biastype actuator_delay"),
-    **_rows(JUDGED, "actuator_dampingpoly actuator_plugin"),
-    **_rows(READ, "actuator_damping actuator_armature actuator_group actuator_outadr"),
+    **_rows(JUDGED, "actuator_plugin"),
+    **_rows(READ, "actuator_damping actuator_dampingpoly actuator_armature actuator_group actuator_outadr"),
     **_rows(DERIVED, "actuator_ctrladr actuator_ctrlnum actuator_outnum"),
     **_rows(DERIVED, "actuator_length0"),
     **_rows(IDLE, "actuator_ctrlspec actuator_actnum actuator_cranklength"),

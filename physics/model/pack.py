@@ -7,6 +7,7 @@ import numpy as np
 
 from ..fields import SMALL_BITS, layout
 from .activations import activation_values
+from .actuators import from_actuators
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
@@ -17,6 +18,7 @@ from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, friction_dofs, kernel_numbers, limit_sides
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
+from .plasticity import plastic_values
 from .sleeping import sleep_values, sleeps
 from .tendons import TRANSMISSION, friction_tendons, tendon_limits, tendon_sizes, tendon_values
 
@@ -58,6 +60,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_pairs(mjm, without(mjm, pairs, swept)))
     values.update(_by_hand(mjm))
     values.update(_limits(mjm))
+    values.update(plastic_values(mjm))
     values.update(_frictions(mjm))
     values.update(tendon_values(mjm))
     values["fluid_bodyid"], values["fluid_geomid"] = fluid_items(mjm)
@@ -75,7 +78,10 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
 
 def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, sweeps: bool) -> dict[str, int]:
     """Named sizes of a model whose fields have been made."""
-    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "na", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
+    sizes = {
+        n: int(getattr(mjm, n))
+        for n in ("nq", "nv", "nu", "na", "nplastic", "nbody", "nmocap", "njnt", "ngeom", "ntree")
+    }
     sizes.update(
         one=1,
         npairtype1=len(PAIR_TABLE) + 1,
@@ -175,6 +181,9 @@ def _joints(mjm: mujoco.MjModel) -> dict:
         "dof_is_rotation": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
         "dof_depth": depth,
         "dof_parentid": mjm.dof_parentid,
+        "jnt_stiffnesspoly": mjm.jnt_stiffnesspoly * float(not disabled(mjm, _D.mjDSBL_SPRING)),
+        "dof_dampingpoly": (mjm.dof_dampingpoly + from_actuators(mjm, mjm.actuator_dampingpoly))
+        * float(not disabled(mjm, _D.mjDSBL_DAMPER)),
     }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from mujoco import MjModel
 
 from .activations import BIAS_MUSCLE, DYNAMICS, GAIN_MUSCLE
-from .actuators import disabled_actuators, on_joints, plain_forces
+from .actuators import disabled_actuators, plain_forces
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import possible_pairs, repeated_with_another_reach
@@ -24,7 +24,6 @@ from .tendons import TRANSMISSION
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
 _EQUALITY = int(_D.mjDSBL_EQUALITY) | int(_D.mjDSBL_CONSTRAINT)
-_SPRING, _DAMPER = int(_D.mjDSBL_SPRING), int(_D.mjDSBL_DAMPER)
 
 
 @dataclass(frozen=True)
@@ -58,17 +57,6 @@ def _sets(**values: object) -> Callable[[object], None]:
     return apply
 
 
-def _linear(name: str) -> Callable[[object], None]:
-    """Return a function that keeps the first coefficient of a polynomial attribute and clears the others."""
-
-    def apply(element: object) -> None:
-        coefficients = np.array(getattr(element, name))
-        coefficients[1:] = 0
-        setattr(element, name, coefficients)
-
-    return apply
-
-
 def _ids(mask: np.ndarray) -> np.ndarray:
     return np.flatnonzero(mask)
 
@@ -76,10 +64,6 @@ def _ids(mask: np.ndarray) -> np.ndarray:
 def _rows(array: np.ndarray) -> np.ndarray:
     """Return the ids of the rows that are not all zero."""
     return _ids(np.any(array.reshape(len(array), -1) != 0, axis=1)) if array.size else _ids(np.zeros(0))
-
-
-def _joints_of(m: MjModel, dofs: np.ndarray) -> np.ndarray:
-    return np.unique(m.dof_jntid[dofs])
 
 
 def _on(condition: object) -> np.ndarray:
@@ -114,39 +98,8 @@ def _grouped_off(m: MjModel) -> np.ndarray:
     return _ids(disabled_actuators(m) & ~plain_forces(m))
 
 
-def _not_on_joints(m: MjModel, amounts: np.ndarray) -> np.ndarray:
-    return np.intersect1d(_rows(amounts), _ids(~on_joints(m)))
-
-
 BODY = [
     Rule("plugin with passive forces", "body", "plugin", lambda m: _ids(m.body_plugin >= 0), lambda e: _no_plugin(e)),
-]
-
-JOINT = [
-    Rule(
-        "polynomial stiffness",
-        "joint",
-        "stiffness",
-        lambda m: _rows(m.jnt_stiffnesspoly),
-        _linear("stiffness"),
-        _SPRING,
-    ),
-    Rule(
-        "polynomial damping",
-        "joint",
-        "damping",
-        lambda m: _joints_of(m, _rows(m.dof_dampingpoly)),
-        _linear("damping"),
-        _DAMPER,
-    ),
-    Rule(
-        "plastic spring",
-        "joint",
-        "springyield",
-        lambda m: _ids((m.jnt_plasticadr >= 0) | (m.jnt_springyield > 0)),
-        _sets(springyield=0.0),
-        _SPRING,
-    ),
 ]
 
 GEOM = [
@@ -168,45 +121,11 @@ ACTUATOR = [
     Rule("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
     Rule("delay", "actuator", "delay", lambda m: _rows(m.actuator_delay), _sets(delay=0.0)),
     Rule(
-        "polynomial damping of its own",
-        "actuator",
-        "damping",
-        lambda m: _rows(m.actuator_dampingpoly),
-        _linear("damping"),
-        _DAMPER,
-    ),
-    Rule(
-        "damping of its own on a tendon",
-        "actuator",
-        "damping",
-        lambda m: _not_on_joints(m, m.actuator_damping),
-        _sets(damping=np.zeros(3)),
-        _DAMPER,
-    ),
-    Rule(
-        "armature of its own on a tendon",
-        "actuator",
-        "armature",
-        lambda m: _not_on_joints(m, m.actuator_armature),
-        _sets(armature=0.0),
-    ),
-    Rule(
         "member of a disabled group beyond gain and bias",
         "actuator",
         "actuatorgroupdisable",
         _grouped_off,
         None,
-    ),
-]
-
-TENDON = [
-    Rule(
-        "plastic spring",
-        "tendon",
-        "springyield",
-        lambda m: _ids((m.tendon_plasticadr >= 0) | (m.tendon_springyield > 0)),
-        _sets(springyield=0.0),
-        _SPRING,
     ),
 ]
 
@@ -282,7 +201,7 @@ OPTION = [
     *(_enable_flag(name) for name, flag in ENABLE_FLAGS.items() if flag is Flag.REFUSED),
 ]
 
-RULES: list[Rule] = [*OPTION, *BODY, *JOINT, *GEOM, *ACTUATOR, *TENDON, *OTHER]
+RULES: list[Rule] = [*OPTION, *BODY, *GEOM, *ACTUATOR, *OTHER]
 
 
 def _no_plugin(element: object) -> None:

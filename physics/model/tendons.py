@@ -3,11 +3,13 @@
 A path is a list of links, each straight from one site to the next, or around a geom between them.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
+from .actuators import from_tendon_actuators
 from .solver_params import MINVAL, impedance_params, reference_params
 
 _D, _WRAP, _EQ = mujoco.mjtDisableBit, mujoco.mjtWrap, mujoco.mjtEq
@@ -39,6 +41,7 @@ def acting_tendons(mjm: mujoco.MjModel) -> bool:
         return False
     acts = [mjm.tendon_stiffness, mjm.tendon_stiffnesspoly, mjm.tendon_damping, mjm.tendon_dampingpoly]
     acts += [mjm.tendon_limited, mjm.tendon_frictionloss, mjm.tendon_armature]
+    acts += [mjm.tendon_plasticadr >= 0]
     held = (mjm.eq_type == int(_EQ.mjEQ_TENDON)).any()
     driven = (mjm.actuator_trntype == TRANSMISSION).any()
     return bool(held or driven or any(np.any(numbers) for numbers in acts) or spatial(mjm).any())
@@ -191,15 +194,25 @@ def _own(mjm: mujoco.MjModel, numbers: np.ndarray) -> np.ndarray:
     return numbers if acting_tendons(mjm) else numbers[:, :0]
 
 
-def _polynomial(flag: mujoco.mjtDisableBit):
-    """A linear coefficient and those of higher powers, (environments, ntendon, 3); 0 with the flag."""
+def _stiffness(mjm: mujoco.MjModel, linear: np.ndarray, others: np.ndarray) -> np.ndarray:
+    return _own(mjm, _polynomial(linear, others)) * (0.0 if _disabled(mjm, _D.mjDSBL_SPRING) else 1.0)
 
-    def compute(mjm: mujoco.MjModel, linear: np.ndarray, others: np.ndarray) -> np.ndarray:
-        count = max(len(linear), len(others))
-        linear, others = (np.broadcast_to(x, (count, *x.shape[1:])) for x in (linear[..., None], others))
-        return _own(mjm, np.concatenate((linear, others), axis=-1)) * (0.0 if _disabled(mjm, flag) else 1.0)
 
-    return compute
+def _damping(mjm: mujoco.MjModel, linear: np.ndarray, others: np.ndarray) -> np.ndarray:
+    of_actuators = np.column_stack((mjm.actuator_damping, mjm.actuator_dampingpoly))
+    total = _polynomial(linear, others) + from_tendon_actuators(mjm, of_actuators)
+    return _own(mjm, total) * (0.0 if _disabled(mjm, _D.mjDSBL_DAMPER) else 1.0)
+
+
+def _polynomial(linear: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """A linear coefficient and those of higher powers, (environments, ntendon, 3)."""
+    count = max(len(linear), len(others))
+    linear, others = (np.broadcast_to(x, (count, *x.shape[1:])) for x in (linear[..., None], others))
+    return np.concatenate((linear, others), axis=-1)
+
+
+def _armature(mjm: mujoco.MjModel, armature: np.ndarray) -> np.ndarray:
+    return _own(mjm, armature + from_tendon_actuators(mjm, mjm.actuator_armature))
 
 
 def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
@@ -225,12 +238,12 @@ def reference_of(k: int, mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.nda
     return reference_params(mjm, solref, impedance_params(solimp)[..., 1])[k]
 
 
-TENDON_RULES = {
-    "tendon_stiffness": (("tendon_stiffness", "tendon_stiffnesspoly"), _polynomial(_D.mjDSBL_SPRING)),
-    "tendon_damping": (("tendon_damping", "tendon_dampingpoly"), _polynomial(_D.mjDSBL_DAMPER)),
+TENDON_RULES: dict[str, tuple[tuple[str, ...], Callable[..., np.ndarray]]] = {
+    "tendon_stiffness": (("tendon_stiffness", "tendon_stiffnesspoly"), _stiffness),
+    "tendon_damping": (("tendon_damping", "tendon_dampingpoly"), _damping),
     "tendon_lengthspring": (("tendon_lengthspring",), _own),
     "tendon_length0": (("tendon_length0",), _own),
-    "tendon_armature": (("tendon_armature",), _own),
+    "tendon_armature": (("tendon_armature",), _armature),
     "tendon_actfrcrange": (("tendon_actfrcrange",), _actfrcrange),
 }
 """How fields of `model.fields` follow from MuJoCo's numbers (`kernel_numbers.RULES`)."""

@@ -15,6 +15,7 @@ nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator
 nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
 nbodysense: nbody where they read accelerations or forces, else 0; nqbegin, nvbegin and nabegin: nq, nv and na where the
 model has sensors and the integrator is Runge-Kutta's, else 0;
+nplastictendon and nplasticdof: ntendon and ntendondof where springs yield and the integrator is Runge-Kutta's, else 0;
 nfluiddof and nfluidrow: nv and 6 nbody where there is a fluid, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
@@ -202,6 +203,8 @@ SENSED: tuple[Field, ...] = (
 INTEGRATION: tuple[Field, ...] = (
     _F("start_qpos", ("nq",), 1, "m or rad", "coordinates at the start of the step"),
     _F("start_act", ("na",), 1, "", "activations at the start of the step"),
+    _F("start_ten_length", ("nplastictendon",), 1, "m", "ten_length where a step of Runge and Kutta begins"),
+    _F("start_ten_J", ("nplasticdof",), 1, "m, m/rad", "ten_J there"),
     _F("mean_act_dot", ("na",), 1, "1/s", "Runge-Kutta's weighted rate of activations"),
     _F("start_qvel", ("nv",), 1, "m/s or rad/s", "velocities at the start of the step"),
     _F("drive_qvel", ("nv",), 1, "m/s or rad/s", "velocities that positions advance with"),

@@ -19,6 +19,7 @@ STATE: tuple[Field, ...] = (
         "of a tree awake the steps until it may sleep, from -11 to -1; asleep: least tree of its island",
     ),
     _F("act", ("na",), 1, "", "activations of actuators"),
+    _F("plastic", ("nplastic",), 1, "m or rad", "what springs that yield rest at"),
 )
 """Quantities that a step moves."""
 INPUTS: tuple[Field, ...] = (
@@ -50,6 +51,7 @@ EVALUATION: tuple[Field, ...] = (
     _F("eval_warm", ("nv",), 1, "m/s^2 or rad/s^2", "qacc_warmstart of the last evaluation"),
     _F("eval_tree_asleep", ("nsleep",), 1, "", "tree_asleep where the last evaluation began"),
     _F("eval_act", ("na",), 1, "", "activations of the last evaluation"),
+    _F("eval_plastic", ("nplastic",), 1, "m or rad", "plastic of the last evaluation"),
     _F("eval_ctrl", ("nu",), 1, "", "controls of the last evaluation"),
     _F("eval_mocap_pos", ("nmocap",), 3, "m", "mocap_pos of the last evaluation"),
     _F("eval_mocap_quat", ("nmocap",), 4, "", "mocap_quat of the last evaluation"),

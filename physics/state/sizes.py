@@ -25,7 +25,7 @@ from .room import MOST_LANES, Room, most_room
 
 SIZES = tuple(
     """
-    one six cone nq nv nu na nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner max_contacts
+    one six cone nq nv nu na nplastic nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner max_contacts
     neq nequality nfriction nfluid ntwosided nsleep ntendon
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
@@ -134,6 +134,7 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
     sizes, implicit = model.sizes, is_implicit(model)
     return {
         "nqrest": needs_mixed_precision(model) * sizes["nq"],
+        **_plastic(model),
         "nfluiddof": (sizes["nfluid"] > 0) * sizes["nv"],
         "nfluidrow": (sizes["nfluid"] > 0) * 6 * sizes["nbody"],
         "ngravcomp": has_gravity_compensation(model) * sizes["nv"],
@@ -141,6 +142,12 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
         "nimplicitbody": implicit * sizes["nbody"],
         "nimplicitdof": implicit * sizes["nv"],
     }
+
+
+def _plastic(model: Model) -> dict[str, int]:
+    """Sizes of what yielding springs remember of tendons."""
+    has = model.sizes["nplastic"] > 0 and int(model.mj.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4)
+    return {"nplastictendon": has * model.sizes["ntendon"], "nplasticdof": has * model.sizes["ntendondof"]}
 
 
 def _noslip(model: Model, rows: int, contacts: int, deepest: int, axes: int) -> dict[str, int]:
@@ -191,14 +198,14 @@ def ccd_iterations(model: Model) -> int:
 def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
     """Sizes, flags and the offset of every field, in the order of `HEADER`, int32."""
     options = model.mj.opt
-    damped = sizes["nparameter"] > 0 or bool(model.values["dof_damping"].any())
+    off = int(disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP))
     flags = {
         "integrator": _INTEGRATORS[int(options.integrator)],
         "iterations": max(1, int(options.iterations)),
         "ls_iterations": int(options.ls_iterations),
         "ccd_iterations": ccd_iterations(model),
         "multiccd": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_MULTICCD)),
-        "euler_damping": int(damped and not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP)),
+        "euler_damping": int(sizes["nparameter"] > 0 or _damped(model)) * (1 - off),
         "noslip_iterations": int(options.noslip_iterations),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
         "pulls": int(has_passive_forces(model.mj)),
@@ -209,6 +216,13 @@ def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
         start = len(HEADER) if group == "integers" else 0
         numbers += [start + offset for offset in layout(fields, sizes)[0].values()]
     return np.array(numbers, np.int32)
+
+
+def _damped(model: Model) -> bool:
+    """Whether Euler's integrator takes dampers of joints implicitly: not where all of them drive (mj_Euler)."""
+    mj = model.mj
+    found = (mj.dof_damping > 0).any() or mj.dof_dampingpoly.any() or (mj.jnt_actuatorid != -1).any()
+    return bool(found) and not disabled(mj, mujoco.mjtDisableBit.mjDSBL_DAMPER)
 
 
 def flat_integers(model: Model, sizes: dict[str, int]) -> np.ndarray:

@@ -65,6 +65,8 @@ def keep_evaluation(model: ti.template(), work: ti.template()):
         work.eval_tree_asleep[t] = work.tree_asleep[t]
     for a in range(model.na):
         work.eval_act[a] = work.act[a]
+    for i in range(model.nplastic):
+        work.eval_plastic[i] = work.plastic[i]
     for i in range(model.nu):
         work.eval_ctrl[i] = work.ctrl[i]
     for i in range(model.nmocap):
@@ -126,6 +128,8 @@ def reject_nonfinite(model: ti.template(), work: ti.template()):
         sound = ti.select(ti.abs(work.qvel[i]) <= LARGEST, sound, work.real(0.0))
     for a in range(model.na):
         sound = ti.select(ti.abs(work.act[a]) <= LARGEST, sound, work.real(0.0))
+    for i in range(model.nplastic):
+        sound = ti.select(ti.abs(work.plastic[i]) <= LARGEST, sound, work.real(0.0))
     broken = sound * 0.0
     for i in range(model.nu):
         broken = ti.select(ti.abs(work.ctrl[i]) <= LARGEST, broken, work.real(1.0))
@@ -135,6 +139,8 @@ def reject_nonfinite(model: ti.template(), work: ti.template()):
         work.qvel[i] = ti.select(sound > 0.5, work.qvel[i], work.eval_qvel[i])
     for a in range(model.na):
         work.act[a] = ti.select(sound > 0.5, work.act[a], work.eval_act[a])
+    for i in range(model.nplastic):
+        work.plastic[i] = ti.select(sound > 0.5, work.plastic[i], work.eval_plastic[i])
     work.fault[0] = ti.max(ti.max(1.0 - sound, broken), _reject_mocap(model, work))
     for i in range(model.nu):
         work.ctrl[i] = ti.select(work.fault[0] > 0.5, work.real(0.0), work.ctrl[i])

@@ -289,6 +289,10 @@ class _Further(_Builder):
                 geom.set("adhesion", _text(rng.uniform(0.1, 3)))
             if rng.random() < 0.15 or k == 0:
                 geom.set("surfacevel", _text(rng.uniform(-1, 1, 6) * (rng.random(6) < 0.7)))
+        for k, joint in enumerate(root.iter("joint")):
+            for name in ("stiffness", "damping"):
+                if rng.random() < 0.2 or k == 0:
+                    joint.set(name, _text((float(joint.get(name, 0)), *rng.uniform(0, 0.3, 2))))
         equality = ET.SubElement(root, "equality")
         single = [name for name, kind in self.joints if kind in ("hinge", "slide")]
         for _ in range(int(rng.integers(1, 4))):

@@ -14,11 +14,12 @@ XML = """<mujoco>
     <geom type="capsule" size="0.1 0.15" quat="0.9 0.1 0.4 0"/>
     <camera name="rides" mode="track" pos="0 -2 0.5"/>
     <body name="hip" pos="0.3 0 0" quat="0.95 0.1 0.2 0">
-      <joint name="hip" axis="0 1 0" pos="-0.05 0 0" range="-0.4 0.3" limited="true" stiffness="3" damping="0.4"
-       armature="0.02" springref="0.2" ref="0.1" actuatorfrcrange="-4 5" frictionloss="0.4"/>
+      <joint name="hip" axis="0 1 0" pos="-0.05 0 0" range="-0.4 0.3" limited="true" stiffness="3 0.5 2"
+       damping="0.4 0.1" armature="0.02" springref="0.2" ref="0.1" actuatorfrcrange="-4 5" frictionloss="0.4"/>
       <geom type="capsule" size="0.06 0.1" pos="0.1 0 0" quat="0.7 0 0.7 0.1"/>
       <body name="foot" pos="0.3 0 -0.05">
-        <joint name="ankle" type="ball" range="0 0.5" limited="true" stiffness="1.5" damping="0.1" armature="0.01"
+        <joint name="ankle" type="ball" range="0 0.5" limited="true" stiffness="1.5 -0.2 1" damping="0.1 0 0.02"
+         armature="0.01"
          frictionloss="0.05"/>
         <geom type="sphere" size="0.08" pos="0.03 0.02 -0.05" condim="4"/>
         <site name="foot" pos="0.05 0 0"/>

@@ -57,6 +57,16 @@ def test_a_geared_motor_adds_its_rotor_by_the_square_of_the_gear():
     np.testing.assert_allclose(from_actuators(mjm, mjm.actuator_damping), [1.8], rtol=1e-15)
 
 
+def test_a_geared_motor_on_a_tendon_adds_as_much_as_the_tendon_has():
+    """And its damping is a polynomial as the tendon's own is."""
+    tendon = '<tendon><fixed name="t" {}><joint joint="j" coef="2"/></fixed></tendon>'
+    own = SPRING.replace("</worldbody>", "</worldbody>" + tendon).replace('motor joint="j"', 'motor tendon="t"')
+    geared = Model.from_mjcf(own.format('damping="1"', 'armature="0.5" damping="0.2 0.3 0.4"'))
+    plain = Model.from_mjcf(own.format('armature="4.5" damping="2.8 2.7 3.6"', ""))
+    for name in ("tendon_armature", "tendon_damping"):
+        np.testing.assert_allclose(geared.values[name], plain.values[name], rtol=1e-15)
+
+
 def test_groups_are_those_that_mujoco_switches_off(model):
     """A force of 0 that stays 0 whatever the control, or that is at the near end of its range."""
     data = mujoco.MjData(model)

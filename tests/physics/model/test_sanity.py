@@ -83,14 +83,14 @@ def test_whatever_mujoco_raises_is_typed(error, monkeypatch, tmp_path):
 
 
 def test_what_was_dropped_is_noted():
-    xml = BODY.replace('name="j"', 'name="j" stiffness="1 2"').replace(
-        "<worldbody>", '<option><flag override="enable"/></option><worldbody>'
+    xml = BODY.replace("<worldbody>", '<option><flag override="enable"/></option><worldbody>').replace(
+        "</worldbody>", '</worldbody><actuator>\n<general name="u" joint="j" gaintype="user"/></actuator>'
     )
     with pytest.warns(UserWarning, match="dropped"):
         model = Model.from_mjcf(xml, strict=False)
     noted = [note for note in model.notes if note.startswith("dropped: ")]
-    assert [n.split("'")[1] for n in noted] == ["override", "j"] and "line 4" in noted[1]
-    assert "stiffness" in noted[1]
+    assert [n.split("'")[1] for n in noted] == ["override", "u"] and "gain 'user'" in noted[1]
+    assert f"line {1 + xml[: xml.index('<general')].count(chr(10))}" in noted[1]
 
 
 def crowd(count, geom="", outer=""):

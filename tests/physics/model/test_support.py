@@ -77,12 +77,15 @@ def test_everything_is_listed_at_once():
   <worldbody>
     <geom name="floor" type="hfield" hfield="h"/>
     <body name="a">
-      <joint name="j" stiffness="1 2" damping="1 2"/>
+      <joint name="j"/>
       <geom name="one" size=".1"/>
       <geom type="box" size=".1 .1 .1" pos="0 0 .5"/>
     </body>
     <body name="b" pos="2 0 0"><freejoint/><geom name="egg" type="ellipsoid" size=".1 .2 .3"/></body>
   </worldbody>
+  <actuator>
+    <general name="u" joint="j" gaintype="user" biastype="user"/>
+  </actuator>
 </mujoco>"""
     with pytest.raises(UnsupportedModelError) as caught:
         check_supported(load_mjcf(xml))
@@ -90,8 +93,8 @@ def test_everything_is_listed_at_once():
     assert [line.strip() for line in lines[1:-1]] == [
         "option:",
         "'integrator' (XML string, line 2): integrator 'discrete'",
-        "joint:",
-        "'j' (XML string, line 6): polynomial stiffness; polynomial damping",
+        "actuator:",
+        "'u' (XML string, line 13): gain 'user'; bias 'user'",
         "contact:",
         "'floor' and 'one' (XML string, line 4; XML string, line 7): contact of hfield with sphere",
         "'floor' and '#2' (XML string, line 4; XML string, line 8): contact of hfield with box",
@@ -103,15 +106,15 @@ def test_everything_is_listed_at_once():
 def test_an_element_of_an_included_file_is_placed_there(tmp_path):
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "arm.xml").write_text(
-        '<mujoco>\n<option>\n<flag override="enable"/></option>\n<worldbody><body>\n'
-        '<joint name="j" damping="1 1"/><geom size=".1"/></body></worldbody></mujoco>'
+        '<mujoco>\n<option>\n<flag override="enable"/></option>\n<worldbody><body><joint name="j"/><geom size=".1"/>'
+        '</body></worldbody><actuator>\n<general name="u" joint="j" gaintype="user"/></actuator></mujoco>'
     )
     main = tmp_path / "main.xml"
     main.write_text('<mujoco>\n<include file="parts/arm.xml"/>\n</mujoco>')
     with pytest.raises(UnsupportedModelError) as caught:
         check_supported(load_mjcf(main))
     places = {f.name: f.place for f in caught.value.findings}
-    assert places == {"override": "arm.xml, line 3", "j": "arm.xml, line 5"}
+    assert places == {"override": "arm.xml, line 3", "u": "arm.xml, line 5"}
 
 
 QUIET = """<mujoco>
@@ -157,28 +160,29 @@ def test_pairs_that_can_never_collide_do_not_refuse_a_model():
 
 
 def test_a_disabled_feature_is_unused():
-    xml = """<mujoco><option{}><flag {}/></option><worldbody><geom type="plane" size="1 1 1"/>
-      <body><joint name="j" stiffness="1 2" damping="1 2"/><geom type="ellipsoid" size=".1 .1 .1"/></body>
-    </worldbody></mujoco>"""
-    assert len(load_mjcf(xml.format("", "")).mjm.opt.gravity) == 3
-    flags = 'contact="disable" spring="disable" damper="disable"'
-    _, support = check_supported(load_mjcf(xml.format(' cone="elliptic" noslip_iterations="2"', flags)))
-    assert {"polynomial stiffness", "polynomial damping"} <= {f.feature for f in support.unused}
+    feature = "second pair of the same geoms with another reach"
+    plain = next(c for c in CASES if c.feature == feature).mjcf
+    assert feature in {f.feature for f in check_support(load_mjcf(plain).mjm).unsupported}
+    disabled = plain.replace("<mujoco>", '<mujoco><option><flag contact="disable"/></option>')
+    _, support = check_supported(load_mjcf(disabled))
+    assert feature in {f.feature for f in support.unused}
 
 
 def test_dropping_leaves_the_rest_of_the_model_as_it_was():
-    xml = """<mujoco><worldbody><body><joint name="j" stiffness="3 2" damping="2 1"/><geom size=".1"/></body>
-      </worldbody><actuator><motor name="m" joint="j" gear="7"/><pid name="x" joint="j" kp="1"/>
+    xml = """<mujoco><option integrator="discrete" gravity="0 0 -3"/><worldbody><body>
+      <joint name="j" stiffness="3 2" damping="2 1"/><geom size=".1"/></body>
+      </worldbody><actuator><motor name="m" joint="j" gear="7"/><general name="x" joint="j" gaintype="user"/>
       </actuator></mujoco>"""
-    with pytest.warns(UserWarning, match="polynomial damping"):
+    with pytest.warns(UserWarning, match="gain 'user'"):
         loaded, _ = check_supported(load_mjcf(xml), strict=False)
     assert loaded.mjm.nu == 1 and loaded.mjm.actuator_gear[0, 0] == 7
-    assert loaded.mjm.jnt_stiffness[0] == 3 and not loaded.mjm.jnt_stiffnesspoly.any()
-    assert loaded.mjm.dof_damping[0] == 2 and not loaded.mjm.dof_dampingpoly.any()
+    assert loaded.mjm.opt.integrator == int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST)
+    assert loaded.mjm.opt.gravity[2] == -3
+    assert loaded.mjm.jnt_stiffness[0] == 3 and loaded.mjm.jnt_stiffnesspoly.any()
 
 
 def test_a_compiled_model_cannot_be_stripped():
-    mjm = mujoco.MjModel.from_xml_string(next(c for c in CASES if c.feature == "polynomial damping").mjcf)
+    mjm = mujoco.MjModel.from_xml_string(next(c for c in CASES if c.feature == "gain 'user'").mjcf)
     with pytest.raises(ValueError, match="strict=False needs"):
         check_supported(load_mjmodel(mjm), strict=False)
 

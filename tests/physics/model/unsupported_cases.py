@@ -54,11 +54,6 @@ def _arm(joint: str = "", body: str = "", tail: str = "", option: str = "", geom
 </mujoco>"""
 
 
-def _joint(feature: str, attributes: str, **more: str) -> Case:
-    model = _arm(joint=attributes, **more).replace('<joint name="hinge"', '@@<joint name="hinge"')
-    return Case(feature, "joint", "hinge", model)
-
-
 def _geom(feature: str, attributes: str) -> Case:
     return Case(feature, "geom", "link", _arm(geom=attributes).replace('<geom name="link"', '@@<geom name="link"'))
 
@@ -79,16 +74,10 @@ def _equality(feature: str, element: str, **more: str) -> Case:
     return _tail(feature, "equality", "tie", f"<equality>\n@@{element}</equality>", **more)
 
 
-def _tendon(feature: str, attributes: str) -> Case:
-    wrap = '<joint joint="hinge" coef="1"/>'
-    return _tail(feature, "tendon", "string", f'<tendon>\n@@<fixed name="string" {attributes}>{wrap}</fixed></tendon>')
-
-
 def _option(feature: str, attribute: str, element: str) -> Case:
     return Case(feature, "option", attribute, _arm(option=f"@@{element}"))
 
 
-_TENDON = '<tendon><fixed name="string"><joint joint="hinge" coef="1"/></fixed></tendon>'
 _WELD = '<weld name="tie" body1="hand" body2="ball"/>'
 
 CONTACTS = [
@@ -136,9 +125,6 @@ CASES = [
     @@<geom name="ring" type="sdf" mesh="torus"><plugin instance="torus"/></geom>
   </body></worldbody></mujoco>""",
     ),
-    _joint("polynomial stiffness", 'stiffness="1 2 3"'),
-    _joint("polynomial damping", 'damping="1 2"'),
-    _joint("plastic spring", 'stiffness="5" springyield="0.2"'),
     _actuator(
         "transmission 'slidercrank'",
         '<general name="drive" cranksite="tip" slidersite="nail" cranklength="1"/>',
@@ -169,25 +155,11 @@ CASES = [
         '<dcmotor name="drive" joint="hinge" motorconst="1" resistance="1" inductance=".1"/>',
     ),
     _actuator("delay", '<motor name="drive" joint="hinge" delay="0.02" nsample="10"/>'),
-    _actuator("polynomial damping of its own", '<motor name="drive" joint="hinge" damping="1 2"/>'),
-    Case(
-        "damping of its own on a tendon",
-        "actuator",
-        "drive",
-        _arm(tail=_TENDON + '<actuator>\n@@<motor name="drive" tendon="string" damping="1"/></actuator>'),
-    ),
-    Case(
-        "armature of its own on a tendon",
-        "actuator",
-        "drive",
-        _arm(tail=_TENDON + '<actuator>\n@@<motor name="drive" tendon="string" armature="1"/></actuator>'),
-    ),
     _actuator(
         "member of a disabled group beyond gain and bias",
         '<general name="drive" joint="hinge" group="3" dyntype="filter" dynprm="0.1"/>',
         option='<option actuatorgroupdisable="3"/>',
     ),
-    _tendon("plastic spring", 'stiffness="1" springyield="0.2"'),
     Case(
         "second pair of the same geoms with another reach",
         "pair",

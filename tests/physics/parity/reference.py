@@ -13,7 +13,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "inertia": ("subtree_com", "cdof", "cinert", "qM"),
     "tendons": ("ten_length", "ten_velocity", "ten_J"),
     "velocity": ("cvel", "qfrc_bias", "subtree_linvel", "subtree_angmom"),
-    "passive": ("qfrc_passive",),
+    "passive": ("plastic", "qfrc_passive"),
     "actuation": ("act", "act_dot", "actuator_force", "qfrc_actuator"),
     "smooth": ("qacc_smooth",),
     "contacts": ("contact_set", "contact_dist", "contact_pos", "contact_frame", "contact_friction"),
@@ -33,7 +33,7 @@ BATCHED = (*_SMOOTH, "qacc", "qfrc_constraint", "cfrc_ext", "cacc", "cfrc_int", 
 
 AFTER_STEP = (
     *("xpos", "xipos", "geom_xpos", "cvel", "cinert", "qfrc_actuator", "subtree_com", "qacc", "cfrc_ext"),
-    *("sensordata", "act"),
+    *("sensordata", "act", "plastic"),
 )
 """Fields that must be those of the last evaluation after a step; the v5 tasks read most of them."""
 
@@ -56,15 +56,17 @@ def touches(efc_type: np.ndarray) -> bool:
 
 @dataclass
 class States:
-    """States to compare in: qpos (n, nq), qvel (n, nv), ctrl (n, nu), and act (n, na) where there are activations."""
+    """States to compare in: qpos (n, nq), qvel (n, nv), ctrl (n, nu); act (n, na) and plastic (n, nplastic) if any."""
 
     qpos: np.ndarray
     qvel: np.ndarray
     ctrl: np.ndarray
     act: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    plastic: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         self.act = self.act.reshape(len(self.qpos), -1)
+        self.plastic = self.plastic.reshape(len(self.qpos), -1)
 
     def __len__(self) -> int:
         return len(self.qpos)
@@ -74,7 +76,7 @@ class States:
 
     @property
     def parts(self) -> tuple[np.ndarray, ...]:
-        return self.qpos, self.qvel, self.ctrl, self.act
+        return self.qpos, self.qvel, self.ctrl, self.act, self.plastic
 
 
 @dataclass
@@ -112,7 +114,7 @@ def put(mjm: mujoco.MjModel, data: mujoco.MjData, states: States, i: int) -> Non
     """Put state ``i`` into ``data``, with a cold solver."""
     mujoco.mj_resetData(mjm, data)
     data.qpos[:], data.qvel[:], data.ctrl[:] = states.qpos[i], states.qvel[i], states.ctrl[i]
-    data.act[:] = states.act[i]
+    data.act[:], data.plastic[:] = states.act[i], states.plastic[i]
 
 
 def fields_of(mjm: mujoco.MjModel, data: mujoco.MjData, names: tuple[str, ...]) -> dict[str, np.ndarray]:
@@ -218,13 +220,23 @@ def _wraps(data: mujoco.MjData) -> tuple[int, int]:
 
 
 def step(mjm: mujoco.MjModel, states: States) -> Stepped:
-    """Return what one ``mj_step`` and ``mj_rnePostConstraint`` from every state leave."""
+    """Return what one ``mj_step`` and ``mj_rnePostConstraint`` from every state leave.
+
+    The latter computes springs of tendons once more. Where they yield it is given what belongs together, the lengths of
+    the last evaluation and what springs rested at there: MuJoCo leaves what they rest at now, and after a Runge-Kutta
+    step lengths of its first stage beside bodies of its last.
+    """
     data = mujoco.MjData(mjm)
     qpos, qvel, collected = [], [], []
     for i in range(len(states)):
         put(mjm, data, states, i)
         mujoco.mj_step(mjm, data)
+        plastic = np.array(data.plastic)
+        data.plastic[:] = states.plastic[i]
+        if mjm.nplastic:
+            mujoco.mj_tendon(mjm, data)
         mujoco.mj_rnePostConstraint(mjm, data)
+        data.plastic[:] = plastic
         qpos.append(np.array(data.qpos))
         qvel.append(np.array(data.qvel))
         collected.append(fields_of(mjm, data, AFTER_STEP))

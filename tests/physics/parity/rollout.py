@@ -9,12 +9,12 @@ counts as at least the epsilon of the state.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
-from .reference import States, reference_model
+from .reference import States, put, reference_model
 from .run import settings_of
 from .states import random_ctrl, sample
 from .subjects import Subject
@@ -55,12 +55,12 @@ def rollout(
     # controls are held for ten steps, as an environment with a frame skip does
     ctrl = np.array([[random_ctrl(mjm, rng) for _ in range(STARTS)] for _ in range(STEPS // 10)])
     ctrl = np.float64(np.float32(ctrl)).reshape(STEPS // 10, STARTS, mjm.nu)
-    reference = _mujoco(mjm, starts, ctrl)
+    reference = _mujoco(mjm, starts, starts.qpos, ctrl)
     spreads = []
     for _ in range(TWINS):
         scale = np.maximum(1.0, np.abs(starts.qpos))
         moved = starts.qpos + EPSILON[precision] * scale * rng.uniform(-1, 1, starts.qpos.shape)
-        spreads.append(_distance(_mujoco(mjm, replace(starts, qpos=moved), ctrl), reference))
+        spreads.append(_distance(_mujoco(mjm, starts, moved, ctrl), reference))
     subject = make(mjm, STARTS)
     subject.load(starts)
     ours = []
@@ -75,13 +75,13 @@ def rollout(
     return Rollout(np.median(error, axis=1), np.median(np.maximum(np.max(spreads, axis=0), least), axis=1))
 
 
-def _mujoco(mjm: mujoco.MjModel, starts: States, ctrl: np.ndarray) -> np.ndarray:
+def _mujoco(mjm: mujoco.MjModel, starts: States, qpos: np.ndarray, ctrl: np.ndarray) -> np.ndarray:
     """Return MuJoCo's qpos at every 50th step; (checkpoints, starts, nq)."""
-    out = np.zeros((STEPS // EVERY, len(starts), mjm.nq))
+    out = np.zeros((STEPS // EVERY, len(qpos), mjm.nq))
     data = mujoco.MjData(mjm)
-    for i in range(len(starts)):
-        mujoco.mj_resetData(mjm, data)
-        data.qpos[:], data.qvel[:], data.act[:] = starts.qpos[i], starts.qvel[i], starts.act[i]
+    for i in range(len(qpos)):
+        put(mjm, data, starts, i)
+        data.qpos[:] = qpos[i]
         for t in range(STEPS):
             if t % 10 == 0:
                 data.ctrl[:] = ctrl[t // 10, i]

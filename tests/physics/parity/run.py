@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
@@ -192,6 +192,7 @@ def _compare_step(
     subject.load(states)
     qpos, qvel = subject.step()
     stepped = step(mjm, states)
+    report.seen["yielding spring"] = int(np.any(stepped.fields["plastic"] != states.plastic, axis=1).sum())
     smooth = np.abs(theirs.fields["qacc_smooth"]).max(axis=1, initial=0.0)
     # what a step adds to a velocity: a body that comes to rest is a difference of it
     added = smooth * mjm.opt.timestep
@@ -247,7 +248,7 @@ def perturbed(states: States, epsilon: float, seed: int) -> States:
     def moved(array: np.ndarray) -> np.ndarray:
         return array * (1 + epsilon * rng.choice([-1.0, 1.0], array.shape))
 
-    return States(moved(states.qpos), moved(states.qvel), states.ctrl, states.act)
+    return replace(states, qpos=moved(states.qpos), qvel=moved(states.qvel))
 
 
 def _compare_inspected(

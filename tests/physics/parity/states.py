@@ -54,7 +54,23 @@ def sample(mjm: mujoco.MjModel, count: int, seed: int = 0, wild: bool = False) -
         raise RuntimeError(f"only {len(chosen)} of {count} sane states found in {rounds} rounds")
     rng.shuffle(chosen)
     qpos, qvel, ctrl = (np.array(part) for part in zip(*chosen, strict=True))
-    return States(qpos, qvel, ctrl.reshape(count, mjm.nu), rng.random((count, mjm.na)))
+    act = rng.random((count, mjm.na))
+    return States(qpos, qvel, ctrl.reshape(count, mjm.nu), act, _plastic(mjm, count, rng))
+
+
+def _plastic(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Return what springs that yield rest at: in the reference state, or near it; what is 0 there stays so."""
+    rest = np.array(mujoco.MjData(mjm).plastic)
+    moved = rest * (1 + 0.3 * rng.standard_normal((count, mjm.nplastic)) * (rng.random((count, 1)) < 0.7))
+    for j in np.flatnonzero((mjm.jnt_plasticadr >= 0) & (mjm.jnt_type == _BALL)):
+        at = slice(mjm.jnt_plasticadr[j], mjm.jnt_plasticadr[j] + 4)
+        for quat in moved[:, at]:
+            quat[:] = rest[at]
+            mujoco.mju_quatIntegrate(quat, 0.3 * rng.standard_normal(3), 1.0)
+    for t in np.flatnonzero(mjm.tendon_plasticadr >= 0):
+        at = mjm.tendon_plasticadr[t]
+        moved[:, at : at + 2].sort(axis=1)
+    return moved
 
 
 def random_ctrl(mjm: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray:

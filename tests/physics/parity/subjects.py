@@ -3,6 +3,7 @@
 Both have one face: `load` states, `forward`, `get` a batched field, `inspect` one state, `step` once.
 """
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 import mujoco
@@ -51,7 +52,7 @@ class Tumble:
     def load(self, states: States) -> None:
         """Put state i into environment i; warm starts are cleared with it."""
         self.solver.reset()
-        parts = {name: self._tensor(getattr(states, name)) for name in ("qpos", "qvel", "act")}
+        parts = {name: self._tensor(getattr(states, name)) for name in ("qpos", "qvel", "act", "plastic")}
         self.solver.set_state(**parts)
         self.solver.ctrl = self._tensor(states.ctrl)
 
@@ -124,13 +125,19 @@ class StandIn:
 
     def control(self, ctrl: np.ndarray) -> None:
         """Set the controls."""
-        self.states = States(self.states.qpos, self.states.qvel, ctrl, self.states.act)
+        self.states = replace(self.states, ctrl=ctrl)
 
     def step(self) -> tuple[np.ndarray, np.ndarray]:
         """Step once, from a cold solver."""
         stepped = reference.step(self.mjm, self.states)
         self.fields = stepped.fields
-        self.states = States(stepped.qpos, stepped.qvel, self.states.ctrl, stepped.fields["act"])
+        self.states = replace(
+            self.states,
+            qpos=stepped.qpos,
+            qvel=stepped.qvel,
+            act=stepped.fields["act"],
+            plastic=stepped.fields["plastic"],
+        )
         return self._spoiled("next_qpos", stepped.qpos), self._spoiled("next_qvel", stepped.qvel)
 
     def get(self, name: str) -> np.ndarray:

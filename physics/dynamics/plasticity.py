@@ -1,0 +1,141 @@
+"""Springs that yield: what they rest at moves as soon as they are stretched too far, and stays there.
+
+Ideal plasticity (MuJoCo documentation, XML reference: joint/springyield, tendon/springyield). At the end of a step, a
+spring that is stretched by more than its limit rests so that it is stretched by just that. `work.plastic` has one
+number of a hinge or slide (m or rad), the quaternion of a ball, and of a tendon both ends of the range in which it is
+slack.
+"""
+
+import taichi as ti
+
+from ..kinematics.forward import BALL
+from ..math import Quat
+from ..math.quaternion import integrate, rotation_vector
+from ..state.sizes import RK4
+
+
+@ti.func
+def rest_coordinate(model: ti.template(), work: ti.template(), j: ti.i32, c: ti.i32):
+    """Number c of the coordinates at which joint j's spring rests (m, rad, or of a quaternion)."""
+    q = model.jnt_qposadr[j] + c
+    place = _plastic_coordinate(model, work, j, q, c) if ti.static(model.has.plastic) else model.qpos_spring[q]
+    return place
+
+
+@ti.func
+def _plastic_coordinate(model: ti.template(), work: ti.template(), j: ti.i32, q: ti.i32, c: ti.i32):
+    place = work.real(model.qpos_spring[q])
+    if model.jnt_plasticadr[j] >= 0:
+        place = work.real(0.0) + work.plastic[model.jnt_plasticadr[j] + c]
+    return place
+
+
+@ti.func
+def rest_length(model: ti.template(), work: ti.template(), t: ti.i32, side: ti.template()):
+    """Lower (0) or upper (1) end of the lengths at which tendon t's spring rests (m)."""
+    end = (
+        _plastic_length(model, work, t, side) if ti.static(model.has.plastic) else model.tendon_lengthspring.at(t, side)
+    )
+    return end
+
+
+@ti.func
+def _plastic_length(model: ti.template(), work: ti.template(), t: ti.i32, side: ti.template()):
+    end = work.real(model.tendon_lengthspring.at(t, side))
+    if model.tendon_plasticadr[t] >= 0:
+        end = work.real(0.0) + work.plastic[model.tendon_plasticadr[t] + side]
+    return end
+
+
+@ti.func
+def keep_first_lengths(model: ti.template(), work: ti.template()):
+    """Keep lengths of tendons and their derivatives where a step of Runge and Kutta begins."""
+    if model.integrator == RK4:
+        for t in range(model.ntendon):
+            work.start_ten_length[t] = work.ten_length[t]
+            for e in range(model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]):
+                work.start_ten_J[e] = work.ten_J[e]
+
+
+@ti.func
+def yield_springs(model: ti.template(), work: ti.template(), dt: ti.template()):
+    """Move what springs rest at, at the end of a step, where lanes were not stopped."""
+    for j in range(model.njnt):
+        if model.jnt_plasticadr[j] >= 0:
+            if model.jnt_type[j] == BALL:
+                _turn_rest(model, work, j)
+            else:
+                _shift_rest(model, work, j)
+    if ti.static(model.has.tendons):
+        for t in range(model.ntendon):
+            if model.tendon_plasticadr[t] >= 0:
+                _shift_range(model, work, t, dt)
+
+
+@ti.func
+def _moves(model: ti.template(), work: ti.template(), dof: ti.i32):
+    """Mask of lanes that were not stopped, and where the dof's tree is awake."""
+    moves = 1.0 - work.fault[0]
+    if ti.static(model.has.sleeping):
+        asleep = work.tree_asleep[model.dof_treeid[dof]] >= 0.0
+        moves = ti.select(asleep, work.real(0.0), moves)
+    return moves
+
+
+@ti.func
+def _excess(work: ti.template(), stretch: ti.template(), limit: ti.template()):
+    """How much a stretch is beyond its limit, with its sign."""
+    return ti.max(stretch - limit, 0.0) + ti.min(stretch + limit, 0.0)
+
+
+@ti.func
+def _shift_rest(model: ti.template(), work: ti.template(), j: ti.i32):
+    at = model.jnt_plasticadr[j]
+    stretch = work.qpos[model.jnt_qposadr[j]] - work.plastic[at]
+    moves = _moves(model, work, model.jnt_dofadr[j])
+    work.plastic[at] = work.plastic[at] + moves * _excess(work, stretch, model.jnt_springyield[j])
+
+
+@ti.func
+def _turn_rest(model: ti.template(), work: ti.template(), j: ti.i32):
+    """Turn the quaternion that a ball's spring rests at towards where the joint is."""
+    q, at = model.jnt_qposadr[j], model.jnt_plasticadr[j]
+    now = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
+    rest = Quat(work.plastic[at], work.plastic[at + 1], work.plastic[at + 2], work.plastic[at + 3])
+    turn = rotation_vector(work.lanes, rest.conjugate() * now)
+    angle = turn.norm()
+    excess = ti.max(angle - model.jnt_springyield[j], 0.0)
+    yields = (excess > 0.0) & (_moves(model, work, model.jnt_dofadr[j]) > 0.5)
+    share = excess / ti.select(yields, angle, work.real(1.0))
+    turned = integrate(work.lanes, rest, turn * share, 1.0)
+    for c in ti.static(range(4)):
+        work.plastic[at + c] = ti.select(yields, turned.parts()[c], work.plastic[at + c])
+
+
+@ti.func
+def _shift_range(model: ti.template(), work: ti.template(), t: ti.i32, dt: ti.template()):
+    """Shift both ends of a tendon's slack range; what was slack from 0 on stays so, and up to a greater length.
+
+    The length at the step's end is taken along the derivatives at its beginning, as MuJoCo has it.
+    """
+    first, at = model.tendon_dofadr[t], model.tendon_plasticadr[t]
+    moves = 1.0 - work.fault[0]
+    change = work.real(0.0)
+    length = work.real(0.0)
+    if model.integrator == RK4:
+        length = length + work.start_ten_length[t]
+        for e in range(first, first + model.tendon_dofnum[t]):
+            change += work.start_ten_J[e] * work.drive_qvel[model.tendon_dof[e]]
+    else:
+        length = length + work.ten_length[t]
+        for e in range(first, first + model.tendon_dofnum[t]):
+            change += work.ten_J[e] * work.drive_qvel[model.tendon_dof[e]]
+    if model.tendon_dofnum[t] > 0:
+        moves = _moves(model, work, model.tendon_dof[first])
+    length += change * dt
+    low, high = work.real(0.0) + work.plastic[at], work.real(0.0) + work.plastic[at + 1]
+    stretch = ti.max(length - high, 0.0) + ti.min(length - low, 0.0)
+    shift = moves * _excess(work, stretch, model.tendon_springyield[t])
+    pinned = (low == 0.0) & (high > 0.0) & (shift > 0.0)
+    work.plastic[at] = ti.select(pinned, low, low + shift)
+    work.plastic[at + 1] = high + shift
