@@ -101,7 +101,7 @@ def _around(
             if forced == 1 or not _cross(a, on_a, b, on_b):
                 turned = _turn(on_a, on_b)
                 angle = atan2(lanes, ti.abs(turned), on_a.dot(on_b))
-                if turned * turn > 0.0:
+                if forced == 1 and turned * turn > 0.0:  # else it is the rounding of no turn at all
                     angle = lanes.constant(6.283185307179586) - angle
                 touch, arc = Quat(on_a.x, on_a.y, on_b.x, on_b.y), radius * angle
     return touch, arc

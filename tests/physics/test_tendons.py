@@ -150,6 +150,25 @@ def test_neighbours_change_no_bit_and_a_broken_one_none():
     assert torch.equal(one.qpos[sound], broken.qpos[sound]) and torch.equal(one.qvel[sound], broken.qvel[sound])
 
 
+def test_a_way_that_just_touches_a_cylinder_is_straight():
+    """Rounding decides whether it is in the way; a turn by nothing is not one all around."""
+    rng, bodies, tendons = np.random.default_rng(0), "", ""
+    for k in range(30):
+        start, way = 0.02 * rng.standard_normal(2)
+        bodies += f"""<body pos="{k} 0 0" euler="{" ".join(map(str, rng.uniform(-90, 90, 3)))}"><joint axis="0 0 1"/>
+          <geom size=".001"/><geom name="g{k}" type="cylinder" size=".0025 .01" contype="0" conaffinity="0"/>
+          <site name="a{k}" pos="{-abs(start) - 0.005} .0025 0"/><site name="b{k}" pos="{abs(way) + 0.005} .0025 0"/>
+          <site name="s{k}" pos=".001 .004 0"/></body>"""
+        tendons += f"""<spatial stiffness="1"><site site="a{k}"/><geom geom="g{k}" sidesite="s{k}"/><site site="b{k}"/>
+          </spatial>"""
+    mjm = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{bodies}</worldbody><tendon>{tendons}</tendon></mujoco>")
+    solver = RigidSolver(Model.from_mjmodel(mjm), LANES, lanes=LANES)
+    solver.set_state(qpos=rng.uniform(-3, 3, (LANES, mjm.nv)))
+    solver.forward()
+    straight = [np.linalg.norm(mjm.site(f"b{k}").pos - mjm.site(f"a{k}").pos) for k in range(30)]
+    np.testing.assert_allclose(solver.get("ten_length").numpy(), np.tile(straight, (LANES, 1)), rtol=1e-12)
+
+
 FINGER = """<mujoco><option timestep="0.002" integrator="{}"/>
 <default><geom contype="0" conaffinity="0" density="900"/>
   <joint axis="0 1 0" damping="0.002" armature="2e-4"/></default>
