@@ -25,7 +25,7 @@ def actuation(model: ti.template(), work: ti.template()):
             work.act_dot[a] = work.real(0.0)
     for i in range(model.nv):
         work.qfrc_actuator[i] = work.real(0.0)
-    for u in range(model.nu):
+    for u in range(model.nout):
         length, velocity = work.real(0.0), work.real(0.0)
         kind = model.actuator_type[u]
         if kind == TENDON:
@@ -69,7 +69,7 @@ def _push_joint(model: ti.template(), work: ti.template(), u: ti.i32):
 def _pull_tendons(model: ti.template(), work: ti.template()):
     """The range of what all actuators do to a tendon comes before that of each."""
     sum_actuators(model, work)
-    for u in range(model.nu):
+    for u in range(model.nout):
         t = model.actuator_tendon[u]
         if t >= 0:
             share = share_of_force(model, work, t)
@@ -93,7 +93,8 @@ def _unlimited_force(
     model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()
 ):
     """actuator_force and actuator_slope where no range limits them."""
-    clamped = ti.min(ti.max(work.ctrl[u], model.actuator_ctrlrange.at(u, 0)), model.actuator_ctrlrange.at(u, 1))
+    c = model.actuator_ctrladr[u]
+    clamped = ti.min(ti.max(work.ctrl[c], model.actuator_ctrlrange.at(c, 0)), model.actuator_ctrlrange.at(c, 1))
     if ti.static(model.has.activation):
         if model.actuator_actadr[u] >= 0:
             clamped = activate(model, work, u, clamped, length)

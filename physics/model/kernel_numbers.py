@@ -13,6 +13,7 @@ from .actuators import disabled_actuators, from_actuators
 from .equalities import EQUALITY_RULES
 from .fields import PRECISE
 from .fluids import fluid_shapes
+from .outputs import owners
 from .solver_params import impedance_params
 from .tendons import (
     TENDON_RULES,
@@ -131,37 +132,40 @@ def _solver_scale(mjm: mujoco.MjModel, diagonal: np.ndarray) -> np.ndarray:
 
 
 def _active(mjm: mujoco.MjModel) -> np.ndarray:
-    """1 or 0 for each actuator, (nu, 1)."""
+    """1 or 0 for each output, (nout, 1)."""
     share = 0.0 if disabled(mjm, _D.mjDSBL_ACTUATION) else 1.0
-    return np.where(disabled_actuators(mjm)[: mjm.nu, None], 0.0, share)
+    return np.where(disabled_actuators(mjm)[owners(mjm), None], 0.0, share)
 
 
 def _gain(mjm: mujoco.MjModel, gainprm: np.ndarray) -> np.ndarray:
-    gain = gainprm[:, : mjm.nu, :3].copy()
-    gain[:, mjm.actuator_gaintype[: mjm.nu] == int(mujoco.mjtGain.mjGAIN_FIXED), 1:] = 0.0
-    gain[:, mjm.actuator_gaintype[: mjm.nu] == GAIN_MUSCLE] = 0.0
+    of = owners(mjm)
+    gain = gainprm[:, of, :3]
+    gain[:, mjm.actuator_gaintype[of] == int(mujoco.mjtGain.mjGAIN_FIXED), 1:] = 0.0
+    gain[:, mjm.actuator_gaintype[of] == GAIN_MUSCLE] = 0.0
     return gain * _active(mjm)
 
 
 def _bias(mjm: mujoco.MjModel, biasprm: np.ndarray) -> np.ndarray:
-    bias = biasprm[:, : mjm.nu, :3].copy()
-    bias[:, mjm.actuator_biastype[: mjm.nu] != int(mujoco.mjtBias.mjBIAS_AFFINE)] = 0.0
+    of = owners(mjm)
+    bias = biasprm[:, of, :3]
+    bias[:, mjm.actuator_biastype[of] != int(mujoco.mjtBias.mjBIAS_AFFINE)] = 0.0
     return bias * _active(mjm)
 
 
 def _limited(limited: np.ndarray, ranges: np.ndarray) -> np.ndarray:
     """Ranges (environments, items, 2) where they count, else all numbers."""
-    return np.where(limited[:, None], ranges.reshape(len(ranges), -1, 2)[:, : len(limited)], [-UNLIMITED, UNLIMITED])
+    return np.where(limited[:, None], ranges.reshape(len(ranges), -1, 2), [-UNLIMITED, UNLIMITED])
 
 
 def _ctrlrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     clamps = not disabled(mjm, _D.mjDSBL_CLAMPCTRL)
-    return _limited(np.asarray(mjm.actuator_ctrllimited[: mjm.nu], bool) & clamps, ranges)
+    return _limited(np.asarray(mjm.actuator_ctrllimited, bool) & clamps, ranges)
 
 
 def _forcerange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     clamps = not disabled(mjm, _D.mjDSBL_ACTUATION)
-    return _limited(np.asarray(mjm.actuator_forcelimited[: mjm.nu], bool) & clamps, ranges)
+    of = owners(mjm)
+    return _limited(np.asarray(mjm.actuator_forcelimited, bool)[of] & clamps, ranges[:, of])
 
 
 def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
@@ -170,16 +174,16 @@ def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
 
 def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm: np.ndarray) -> np.ndarray:
     """Of a setpoint servo on a ball joint: a turn of the joint."""
-    nu = mjm.nu
-    joint = np.where(mjm.actuator_trntype[:nu] == TRANSMISSION, 0, mjm.actuator_trnid[:nu, 0])
+    of = owners(mjm)
+    joint = np.where(mjm.actuator_trntype[of] == TRANSMISSION, 0, mjm.actuator_trnid[of, 0])
     servo = (
-        (mjm.actuator_gaintype[:nu] == int(mujoco.mjtGain.mjGAIN_FIXED))
-        & (mjm.actuator_biastype[:nu] == int(mujoco.mjtBias.mjBIAS_AFFINE))
-        & (mjm.actuator_trntype[:nu] != TRANSMISSION)
-        & (mjm.jnt_type[joint] == _BALL if nu else False)
+        (mjm.actuator_gaintype[of] == int(mujoco.mjtGain.mjGAIN_FIXED))
+        & (mjm.actuator_biastype[of] == int(mujoco.mjtBias.mjBIAS_AFFINE))
+        & (mjm.actuator_trntype[of] != TRANSMISSION)
+        & (mjm.jnt_type[joint] == _BALL if len(of) else False)
     )
-    follows = gainprm[:, :nu, 0] == -biasprm[:, :nu, 1]
-    return np.where(servo & follows, 2 * np.pi * np.linalg.norm(gear[:, :nu, :3], axis=2), 0.0)
+    follows = gainprm[:, of, 0] == -biasprm[:, of, 1]
+    return np.where(servo & follows, 2 * np.pi * np.linalg.norm(gear[:, :, :3], axis=2), 0.0)
 
 
 def _both(joints: np.ndarray, tendons: np.ndarray) -> np.ndarray:
@@ -271,7 +275,7 @@ RULES: dict[str, Rule] = {
     "jnt_stiffness": (("jnt_stiffness",), _stiffness),
     "dof_damping": (("dof_damping",), _damping),
     "dof_armature": (("dof_armature",), lambda mjm, own: own + from_actuators(mjm, mjm.actuator_armature)),
-    "actuator_gear": (("actuator_gear",), lambda mjm, gear: gear.reshape(len(gear), -1, 6)[:, : mjm.nu]),
+    "actuator_gear": (("actuator_gear",), lambda mjm, gear: gear.reshape(len(gear), -1, 6)),
     "actuator_gain": (("actuator_gainprm",), _gain),
     "actuator_bias": (("actuator_biasprm",), _bias),
     "actuator_ctrlrange": (("actuator_ctrlrange",), _ctrlrange),

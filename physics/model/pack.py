@@ -15,6 +15,7 @@ from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .fluids import fluid_items
 from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, friction_dofs, kernel_numbers, limit_sides
+from .outputs import output_controls, owners
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
 from .sleeping import sleep_values, sleeps
@@ -78,6 +79,7 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "na", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
     sizes.update(
         one=1,
+        nout=len(values["actuator_type"]),
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
         nhand=mjm.npair,
@@ -179,14 +181,16 @@ def _joints(mjm: mujoco.MjModel) -> dict:
 
 
 def _actuators(mjm: mujoco.MjModel) -> dict:
-    pulls = mjm.actuator_trntype[: mjm.nu] == TRANSMISSION
-    joint = np.where(pulls, 0, mjm.actuator_trnid[: mjm.nu, 0])
+    of = owners(mjm)
+    pulls = mjm.actuator_trntype[of] == TRANSMISSION
+    joint = np.where(pulls, 0, mjm.actuator_trnid[of, 0])
     return {
-        "actuator_type": np.where(pulls, TENDON, mjm.jnt_type[joint]) if mjm.nu else np.zeros(0, int),
-        "actuator_tendon": np.where(pulls, mjm.actuator_trnid[: mjm.nu, 0], -1),
-        "actuator_inparent": (mjm.actuator_trntype[: mjm.nu] == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)).astype(int),
-        "actuator_qposadr": mjm.jnt_qposadr[joint] if mjm.nu else np.zeros(0, int),
-        "actuator_dofadr": mjm.jnt_dofadr[joint] if mjm.nu else np.zeros(0, int),
+        "actuator_ctrladr": output_controls(mjm),
+        "actuator_type": np.where(pulls, TENDON, mjm.jnt_type[joint]) if len(of) else np.zeros(0, int),
+        "actuator_tendon": np.where(pulls, mjm.actuator_trnid[of, 0], -1),
+        "actuator_inparent": (mjm.actuator_trntype[of] == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)).astype(int),
+        "actuator_qposadr": mjm.jnt_qposadr[joint] if len(of) else np.zeros(0, int),
+        "actuator_dofadr": mjm.jnt_dofadr[joint] if len(of) else np.zeros(0, int),
     }
 
 

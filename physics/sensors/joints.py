@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from ..model.model import Model
+from ..model.outputs import owners
 from ..readout.derived import rotate
 from .objects import Objects
 from .reader import Look, Read, Reader, column
@@ -76,7 +77,7 @@ def _actuator(velocity: bool) -> Reader:
 
         def read(look: Look) -> Tensor:
             sight, key = look.sight, ("actuators", velocity, tuple(sensors))
-            gear = sight.of_model("actuator_gear")[:, sight.ids(key, actuators)]
+            gear = sight.of_model("actuator_gear")[:, sight.ids(key, mj.actuator_outadr[actuators])]
             state = sight["eval_qvel" if velocity else "eval_qpos"]
             found = state[:, sight.ids((key, "place"), place)] * gear[..., 0]
             for row in np.flatnonzero(turning):
@@ -110,8 +111,9 @@ def _tendon_pull() -> Reader:
 
     def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
         mj = model.mj
-        on_tendon = mj.actuator_trntype == int(_T.mjTRN_TENDON)
-        pulls = on_tendon & (mj.actuator_trnid[:, 0] == mj.sensor_objid[sensors][:, None])
+        of = owners(mj)
+        on_tendon = mj.actuator_trntype[of] == int(_T.mjTRN_TENDON)
+        pulls = on_tendon & (mj.actuator_trnid[of, 0] == mj.sensor_objid[sensors][:, None])
 
         def read(look: Look) -> Tensor:
             weights = look.sight.constant(("pulls", tuple(sensors)), lambda: look.sight.tensor(pulls.astype(float)))

@@ -89,7 +89,7 @@ def random_numbers(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) ->
     for name in ("dof_damping", "dof_armature"):
         numbers[name] = getattr(mjm, name) * np.exp(rng.uniform(-0.5, 0.5, (count, mjm.njnt)))[:, mjm.dof_jntid]
     gain, bias = np.tile(mjm.actuator_gainprm, (count, 1, 1)), np.tile(mjm.actuator_biasprm, (count, 1, 1))
-    share = rng.uniform(0.6, 1.5, (count, mjm.nu))
+    share = rng.uniform(0.6, 1.5, (count, mjm.nactuator))
     gain[..., 0] *= share
     bias[..., :3] *= share[..., None]
     numbers |= {"actuator_gainprm": gain, "actuator_biasprm": bias}
