@@ -49,43 +49,6 @@ def next_activation(model: ti.template(), a: ti.i32, act: ti.template(), rate: t
 
 
 @ti.func
-def advance_activations(model: ti.template(), work: ti.template(), stage: ti.i32, stages: ti.i32, dt: ti.template()):
-    """Act from start_act: a step on at the end of it, before that where the next stage of Runge and Kutta begins.
-
-    `dt` is how far that stage lies. The setpoint of a servo that turns stays within a turn of where the joint is.
-    """
-    if model.actuates == 1:
-        for a in range(model.na):
-            rate = work.real(0.0) + work.act_dot[a]
-            if stages == 4:
-                weight = 1.0 / 6.0
-                if stage == 1 or stage == 2:
-                    weight = 1.0 / 3.0
-                mean = work.mean_act_dot[a] + rate * weight
-                if stage == 0:
-                    mean = rate * weight
-                work.mean_act_dot[a] = mean
-                if stage == 3:
-                    rate = mean
-            if stage < stages - 1:
-                work.act[a] = work.start_act[a] + rate * dt
-            else:
-                _end_step(model, work, a, rate)
-
-
-@ti.func
-def _end_step(model: ti.template(), work: ti.template(), a: ti.i32, rate: ti.template()):
-    """Act at the end of a step."""
-    act = next_activation(model, a, work.start_act[a], rate)
-    u = model.act_outid[a]
-    period = model.actuator_period[u]
-    if model.actuator_dyntype[u] == INTEGRATOR and model.some(work.lanes, period > 0.0):
-        turns = ti.round((act - work.act_length[a]) / ti.max(period, SHORTEST))
-        act = ti.select(work.lanes.mask(period > 0.0) > 0.5, act - turns * period, act)
-    work.act[a] = act
-
-
-@ti.func
 def muscle_gain(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()):
     """Active force of a muscle for an activation of 1, and its derivative by the velocity (MuJoCo: Muscle actuators).
 

@@ -6,10 +6,12 @@ import mujoco
 import numpy as np
 
 from .outputs import activation_outputs, activation_owners, output_activations, owners
+from .servos import DYN_MOTOR, DYN_PID, current_holds, state_limits
 
 _D = mujoco.mjtDisableBit
 _DYN, _GAIN, _BIAS = mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias
-DYNAMICS = tuple(int(getattr(_DYN, f"mjDYN_{n}")) for n in ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT", "MUSCLE"))
+_SIMPLE = tuple(int(getattr(_DYN, f"mjDYN_{n}")) for n in ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT", "MUSCLE"))
+DYNAMICS = (*_SIMPLE, DYN_PID, DYN_MOTOR)
 """Types of activation dynamics that Tumble has."""
 GAIN_MUSCLE, BIAS_MUSCLE = int(_GAIN.mjGAIN_MUSCLE), int(_BIAS.mjBIAS_MUSCLE)
 UNLIMITED = 1e30
@@ -35,7 +37,7 @@ def activation_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
         "actuator_muscle": muscles[of].astype(int),
         "actuator_dynprm": mjm.actuator_dynprm[of, :3],
         "act_outid": activation_outputs(mjm),
-        "act_hold": np.where(exact, tau * -np.expm1(-dt / tau), dt),
+        "act_hold": current_holds(mjm, np.where(exact, tau * -np.expm1(-dt / tau), dt)),
     }
 
 
@@ -81,7 +83,7 @@ def _where(muscles: np.ndarray) -> np.ndarray:
 def _actrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     of = activation_owners(mjm)
     limited = np.asarray(mjm.actuator_actlimited, bool)[of, None]
-    return np.where(limited, ranges[:, of], [-UNLIMITED, UNLIMITED])
+    return state_limits(mjm, np.where(limited, ranges[:, of], [-UNLIMITED, UNLIMITED]))
 
 
 ACTIVATION_RULES: dict[str, tuple[tuple[str, ...], Callable[..., np.ndarray]]] = {

@@ -48,6 +48,8 @@ class Features:
         wrapping: some run around geoms.
         tendon_armature: some have inertia of their own.
         activation: actuators have activations, or are muscles.
+        pid: some are PID controllers.
+        dc_motor: some are DC motors.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -91,6 +93,8 @@ class Features:
     friction_reference: bool = False
     surface_velocity: bool = False
     adhesion: bool = False
+    pid: bool = False
+    dc_motor: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -111,6 +115,8 @@ class Features:
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
             surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
             adhesion=has_adhesion(model),
+            pid=model.sizes["npid"] > 0,
+            dc_motor=model.sizes["nmotor"] > 0,
             sweep=model.sizes["nsweep"] > 0,
             gravcomp=has_gravity_compensation(model),
             fluid=model.sizes["nfluid"] > 0,

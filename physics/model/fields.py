@@ -1,6 +1,7 @@
 """Every number of a model that the kernels read, declared once.
 
-Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npair: pairs of geoms that can touch; nhand: those that
+Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npid and nmotor: PID controllers and
+DC motors; npair: pairs of geoms that can touch; nhand: those that
 the model gives by hand; nlimit: one-sided limits of joints and tendons; nfriction: dofs and tendons
 with friction loss; ntendon: tendons, 0 where they only measure; ntendondof: dofs of all; nlink and nlinkdof: links of
 their paths, and dofs of their tendons; nfluid: what a fluid pushes; neq: equalities; neqdof:
@@ -60,6 +61,12 @@ INTEGERS: tuple[Field, ...] = (
     _id("actuator_dyntype", ("nout",), "0 no activation, 1 integrator, 2 filter, 3 exact filter, 4 muscle"),
     _F("actuator_actadr", ("nout",), 1, "", "its activation; -1: it has none"),
     _id("actuator_actearly", ("nout",), "1: its force is that of the activation after the step"),
+    _id("actuator_servo", ("nout",), "0 gain and bias, 1 PID controller, 2 DC motor, 4 one of these without actuation"),
+    _id("actuator_servoid", ("nout",), "which of them it is"),
+    _F("pid_input", ("npid",), 3, "", "controls that are its position, velocity and force; -1: none"),
+    _F("pid_act", ("npid",), 2, "", "activations that are its slowed setpoint and the error's integral; -1: none"),
+    _F("motor_input", ("nmotor",), 4, "", "controls that are its position, velocity, torque and voltage; -1: none"),
+    _F("motor_act", ("nmotor",), 5, "", "slowed input, integral, temperature, bristles, current, likewise"),
     _id("act_outid", ("na",), "output of the actuator that has the activation"),
     _id("actuator_muscle", ("nout",), "1: its gain is a muscle's, 2: its bias is, 3: both"),
     _id("geom_bodyid", ("ngeom",), "body that carries the geom"),
@@ -183,6 +190,11 @@ REALS: tuple[Field, ...] = (
     _F("actuator_ctrlrange", ("nu",), 2, "", "control range, +-1e30 where there is none"),
     _F("actuator_forcerange", ("nout",), 2, "N or N m", "force range, +-1e30 where there is none"),
     _F("actuator_period", ("nout",), 1, "rad", "period of a setpoint servo on a ball joint, else 0"),
+    _F("pid_integral", ("npid",), 1, "", "gain of the error's integral"),
+    _F("pid_limits", ("npid",), 2, "", "limit of the integral (0: none), highest speed of the setpoint"),
+    _F("motor_gain", ("nmotor",), 8, "", "of the winding and the controller (`dc_motor`)"),
+    _F("motor_friction", ("nmotor",), 6, "", "of cogging and friction (`dc_motor`)"),
+    _F("motor_dynprm", ("nmotor",), 9, "", "of the states (`dc_motor`)"),
     _F("act_range", ("na",), 2, "", "range of the activation, +-1e30 where there is none"),
     _F("actuator_muscle_gain", ("nout",), 8, "", "active force of a muscle (`activation.muscle_gain`)"),
     _F("actuator_muscle_bias", ("nout",), 6, "", "passive force of a muscle (`activation.muscle_bias`)"),

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 import mujoco
 import numpy as np
 
-from .activations import ACTIVATION_RULES, GAIN_MUSCLE
+from .activations import ACTIVATION_RULES
 from .actuators import disabled_actuators, from_actuators
 from .equalities import EQUALITY_RULES
 from .fields import PRECISE
 from .fluids import fluid_shapes
 from .outputs import owners
+from .servos import GAIN_PID, SERVO_RULES
 from .solver_params import impedance_params
 from .tendons import (
     TENDON_RULES,
@@ -33,6 +34,7 @@ Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
 UNLIMITED = 1e30
 OF_OPTIONS = ("gravity", "density", "viscosity", "wind")
 _D = mujoco.mjtDisableBit
+_AFFINE_GAINS = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
 _BALL, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("BALL", "SLIDE", "HINGE"))
 _SPHERE, _CAPSULE, _CYLINDER, _MESH = (
     int(getattr(mujoco.mjtGeom, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "CYLINDER", "MESH")
@@ -141,7 +143,7 @@ def _gain(mjm: mujoco.MjModel, gainprm: np.ndarray) -> np.ndarray:
     of = owners(mjm)
     gain = gainprm[:, of, :3]
     gain[:, mjm.actuator_gaintype[of] == int(mujoco.mjtGain.mjGAIN_FIXED), 1:] = 0.0
-    gain[:, mjm.actuator_gaintype[of] == GAIN_MUSCLE] = 0.0
+    gain[:, ~np.isin(mjm.actuator_gaintype[of], _AFFINE_GAINS)] = 0.0
     return gain * _active(mjm)
 
 
@@ -176,14 +178,13 @@ def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm:
     """Of a setpoint servo on a ball joint: a turn of the joint."""
     of = owners(mjm)
     joint = np.where(mjm.actuator_trntype[of] == TRANSMISSION, 0, mjm.actuator_trnid[of, 0])
-    servo = (
-        (mjm.actuator_gaintype[of] == int(mujoco.mjtGain.mjGAIN_FIXED))
-        & (mjm.actuator_biastype[of] == int(mujoco.mjtBias.mjBIAS_AFFINE))
-        & (mjm.actuator_trntype[of] != TRANSMISSION)
-        & (mjm.jnt_type[joint] == _BALL if len(of) else False)
+    turns = (mjm.actuator_trntype[of] != TRANSMISSION) & (mjm.jnt_type[joint] == _BALL if len(of) else False)
+    servo = (mjm.actuator_gaintype[of] == int(mujoco.mjtGain.mjGAIN_FIXED)) & (
+        mjm.actuator_biastype[of] == int(mujoco.mjtBias.mjBIAS_AFFINE)
     )
-    follows = gainprm[:, of, 0] == -biasprm[:, of, 1]
-    return np.where(servo & follows, 2 * np.pi * np.linalg.norm(gear[:, :, :3], axis=2), 0.0)
+    pid = mjm.actuator_gaintype[of] == GAIN_PID
+    follows = (gainprm[:, of, 0] == -biasprm[:, of, 1]) | pid
+    return np.where(turns & (servo | pid) & follows, 2 * np.pi * np.linalg.norm(gear[:, :, :3], axis=2), 0.0)
 
 
 def _both(joints: np.ndarray, tendons: np.ndarray) -> np.ndarray:
@@ -292,6 +293,7 @@ RULES: dict[str, Rule] = {
     "friction_D": (("dof_solimp", "dof_invweight0", "tendon_solimp_fri", "tendon_invweight0"), _friction_stiffness),
     "friction_damping": (("dof_solref", "dof_solimp", "tendon_solref_fri", "tendon_solimp_fri"), _friction_damping),
     **ACTIVATION_RULES,
+    **SERVO_RULES,
     "density": (("density",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
     "viscosity": (("viscosity",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
     "wind": (("wind",), lambda mjm, wind: wind),

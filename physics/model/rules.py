@@ -18,6 +18,7 @@ from .actuators import disabled_actuators, on_joints, plain_forces
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import possible_pairs, repeated_with_another_reach
+from .servos import BIAS_MOTOR, GAIN_MOTOR, GAIN_PID, broken_motors
 from .sleeping import sleeps
 from .tendons import TRANSMISSION
 
@@ -163,8 +164,9 @@ GEOM = [
 ACTUATOR = [
     *_actuator_types("trntype", "transmission", "mjTRN_", mujoco.mjtTrn, {0, 1, TRANSMISSION}),
     *_actuator_types("dyntype", "activation dynamics", "mjDYN_", mujoco.mjtDyn, set(DYNAMICS)),
-    *_actuator_types("gaintype", "gain", "mjGAIN_", mujoco.mjtGain, {0, 1, GAIN_MUSCLE}),
-    *_actuator_types("biastype", "bias", "mjBIAS_", mujoco.mjtBias, {0, 1, BIAS_MUSCLE}),
+    *_actuator_types("gaintype", "gain", "mjGAIN_", mujoco.mjtGain, {0, 1, GAIN_MUSCLE, GAIN_PID, GAIN_MOTOR}),
+    *_actuator_types("biastype", "bias", "mjBIAS_", mujoco.mjtBias, {0, 1, BIAS_MUSCLE, BIAS_MOTOR}),
+    Rule("DC motor in part", "actuator", "gaintype", broken_motors, None),
     Rule("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
     Rule("delay", "actuator", "delay", lambda m: _rows(m.actuator_delay), _sets(delay=0.0)),
     Rule(

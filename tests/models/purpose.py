@@ -54,6 +54,9 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("activations", ("act_dot", "qfrc_actuator", "actuator_force")),
     Purpose("activations, actuation off", (), "activations", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
     Purpose("servo_on_ball", ("qfrc_actuator",)),
+    Purpose("pid", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorpos", "sensor tendonactfrc")),
+    Purpose("dc_motor", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorvel", "sensor actuatorfrc")),
+    Purpose("dc_motor, actuation off", (), "dc_motor", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
     Purpose("actuator_inertia", ("qfrc_actuator", "actuator_force", "damper", "qfrc_constraint")),
     Purpose(
         "actuator_inertia, on",
