@@ -1,4 +1,4 @@
-"""Actuators on joints and tendons: force = gain(length, velocity) * control + bias(length, velocity).
+"""Actuators: force = gain(length, velocity) * control + bias(length, velocity).
 
 Of an actuator with an activation (`activation`) that takes the control's place.
 """
@@ -8,13 +8,12 @@ import taichi as ti
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3
 from ..math.quaternion import rotation_vector
+from ..model.transmissions import TENDON
 from .activation import activate, muscle_bias, muscle_gain
 from .body_forces import limit_joint_forces
 from .dof_control import dof_control
 from .tendon_forces import pull, share_of_force, sum_actuators
-
-TENDON = 4
-"""`actuator_type` of actuators that pull a tendon."""
+from .transmission import push_dofs
 
 
 @ti.func
@@ -33,6 +32,10 @@ def actuation(model: ti.template(), work: ti.template()):
                 t, gear = model.actuator_tendon[u], model.actuator_gear.at(u, 0)
                 length = work.ten_length[t] * gear
                 velocity = work.ten_velocity[t] * gear
+        elif kind > TENDON:
+            if ti.static(model.has.transmissions):
+                length = work.real(0.0) + work.trn_length[u]
+                velocity = work.real(0.0) + work.trn_velocity[u]
         elif kind > BALL:
             length = work.qpos[model.actuator_qposadr[u]] * model.actuator_gear.at(u, 0)
             velocity = work.qvel[model.actuator_dofadr[u]] * model.actuator_gear.at(u, 0)
@@ -42,7 +45,11 @@ def actuation(model: ti.template(), work: ti.template()):
         _unlimited_force(model, work, u, length, velocity)
         if kind != TENDON:
             _limit_force(model, work, u)
-            _push_joint(model, work, u)
+            if kind > TENDON:
+                if ti.static(model.has.transmissions):
+                    push_dofs(model, work, u)
+            else:
+                _push_joint(model, work, u)
     dof_control(model, work)
     if ti.static(model.has.tendons):
         _pull_tendons(model, work)

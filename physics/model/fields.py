@@ -3,7 +3,8 @@
 Sizes: nq, nv, nu, nbody, njnt, ngeom as in MuJoCo; npair: pairs of geoms that can touch; nhand: those that
 the model gives by hand; nlimit: one-sided limits of joints and tendons; nfriction: dofs and tendons
 with friction loss; ntendon: tendons, 0 where they only measure; ntendondof: dofs of all; nlink and nlinkdof: links of
-their paths, and dofs of their tendons; nfluid: what a fluid pushes; neq: equalities; neqdof:
+their paths, and dofs of their tendons; ntrn: outputs of actuators, 0 where all drive joints and tendons; ntrndof: dofs
+that the others' lengths depend on; nfluid: what a fluid pushes; neq: equalities; neqdof:
 dofs of all of them; nvert: mesh vertices; ncorner: vertices of all their faces; ntree: kinematic trees that move.
 """
 
@@ -45,6 +46,7 @@ INTEGERS: tuple[Field, ...] = (
     _id("dof_jntid", ("nv",), "its joint"),
     _id("dof_is_rotation", ("nv",), "1: a rotation about the joint's anchor, 0: a translation"),
     _id("dof_depth", ("nv",), "entries of the dof's row of M: the dof, its parent, and so on to the root"),
+    _id("dof_is_simple", ("nv",), "1: in MuJoCo its row of M is its diagonal alone"),
     _F("dof_parentid", ("nv",), 1, "", "next dof towards the root, -1: none"),
     _F("body_treeid", ("nbody",), 1, "", "kinematic tree of the body; -1: it stands still, -2: it is a mocap body's"),
     _id("tree_can_sleep", ("ntree",), "1: its sleep policy lets it sleep"),
@@ -52,7 +54,7 @@ INTEGERS: tuple[Field, ...] = (
     _id("tree_dofadr", ("ntree",), "first dof of the tree, the root of all its others"),
     _id("tree_dofnum", ("ntree",), "number of dofs"),
     _id("tree_is_body", ("ntree",), "1: a free body, welded children included, with no joint below it"),
-    _id("actuator_type", ("nu",), "type of the joint it drives, as jnt_type"),
+    _id("actuator_type", ("nu",), "type of the joint it drives, as jnt_type; above 3: `model/transmissions.py`"),
     _id("actuator_inparent", ("nu",), "1: the gear's axis is given in the parent frame"),
     _id("actuator_qposadr", ("nu",), "first coordinate of its joint"),
     _id("actuator_dofadr", ("nu",), "first dof of its joint"),
@@ -97,6 +99,14 @@ INTEGERS: tuple[Field, ...] = (
     _id("friction_dofadr", ("nfriction",), "dof that has friction loss"),
     _F("friction_tendon", ("nfriction",), 1, "", "tendon that has it; -1: the dof has"),
     _F("actuator_tendon", ("nu",), 1, "", "tendon that it pulls; -1: it drives a joint"),
+    _id("trn_kind", ("ntrn",), "actuator_type of its actuator above 4; 0: another one, or not its first output"),
+    _id("trn_body1", ("ntrn",), "body of its first site, or that adheres"),
+    _id("trn_body2", ("ntrn",), "body of its second site, the reference or the slider"),
+    _id("trn_qposadr", ("ntrn",), "first coordinate of the ball joint whose orientation it is"),
+    _F("trn_dofadr", ("ntrn",), 1, "", "first of its dofs in trn_dof"),
+    _id("trn_dofnum", ("ntrn",), "how many there are"),
+    _id("trn_dof", ("ntrndof",), "dofs on which the lengths of outputs may depend, in descending order in each"),
+    _id("trn_side", ("ntrndof",), "what the dof moves: 1 the first site, 2 the second"),
     _F("tendon_dofadr", ("ntendon",), 1, "", "first of its dofs in tendon_dof"),
     _id("tendon_dofnum", ("ntendon",), "how many there are"),
     _id("tendon_dof", ("ntendondof",), "dofs that tendons pull on, in descending order in each"),
@@ -180,7 +190,13 @@ REALS: tuple[Field, ...] = (
     _F("actuator_bias", ("nu",), 3, "", "bias = c0 + c1 length + c2 velocity"),
     _F("actuator_ctrlrange", ("nu",), 2, "", "control range, +-1e30 where there is none"),
     _F("actuator_forcerange", ("nu",), 2, "N or N m", "force range, +-1e30 where there is none"),
-    _F("actuator_period", ("nu",), 1, "rad", "period of a setpoint servo on a ball joint, else 0"),
+    _F(
+        "actuator_period",
+        ("nu",),
+        1,
+        "rad",
+        "period of a setpoint servo on a ball joint or for a turn between sites",
+    ),
     _F("actuator_actrange", ("nu",), 2, "", "range of the activation, +-1e30 where there is none"),
     _F("actuator_muscle_gain", ("nu",), 8, "", "active force of a muscle (`activation.muscle_gain`)"),
     _F("actuator_muscle_bias", ("nu",), 6, "", "passive force of a muscle (`activation.muscle_bias`)"),
@@ -226,6 +242,11 @@ REALS: tuple[Field, ...] = (
     _F("tendon_length0", ("ntendon",), 1, "m", "length at qpos0"),
     _F("tendon_armature", ("ntendon",), 1, "kg", "inertia against changes of its length"),
     _F("tendon_actfrcrange", ("ntendon",), 2, "N", "range of all its actuators' force, +-1e30 where there is none"),
+    _F("trn_pos1", ("ntrn",), 3, "m", "first site, in its body's frame"),
+    _F("trn_pos2", ("ntrn",), 3, "m", "second site, in its body's frame"),
+    _F("trn_quat1", ("ntrn",), 4, "", "orientation of the first site in its body's frame"),
+    _F("trn_quat2", ("ntrn",), 4, "", "orientation of the second site in its body's frame"),
+    _F("trn_rod", ("ntrn",), 1, "m", "length of the rod of a slider-crank"),
     _F("link_pos1", ("nlink",), 3, "m", "where the link begins, in its body's frame"),
     _F("link_pos2", ("nlink",), 3, "m", "where it ends, in its body's frame"),
     _F("link_sidepos", ("nlink",), 3, "m", "the site beside the geom, in its body's frame"),

@@ -16,13 +16,13 @@ from .fluids import fluid_shapes
 from .solver_params import impedance_params
 from .tendons import (
     TENDON_RULES,
-    TRANSMISSION,
     friction_numbers,
     friction_tendons,
     limit_rows,
     reference_of,
     tendon_limits,
 )
+from .transmissions import REFSITE, actuator_types
 
 Numbers = Mapping[str, np.ndarray]
 """MuJoCo's numbers by name, (environments, *shape) each."""
@@ -169,17 +169,16 @@ def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
 
 
 def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm: np.ndarray) -> np.ndarray:
-    """Of a setpoint servo on a ball joint: a turn of the joint."""
-    nu = mjm.nu
-    joint = np.where(mjm.actuator_trntype[:nu] == TRANSMISSION, 0, mjm.actuator_trnid[:nu, 0])
-    servo = (
-        (mjm.actuator_gaintype[:nu] == int(mujoco.mjtGain.mjGAIN_FIXED))
-        & (mjm.actuator_biastype[:nu] == int(mujoco.mjtBias.mjBIAS_AFFINE))
-        & (mjm.actuator_trntype[:nu] != TRANSMISSION)
-        & (mjm.jnt_type[joint] == _BALL if nu else False)
+    """Of a setpoint servo on a ball joint, or for a turn between two sites: a whole turn."""
+    nu, kind = mjm.nu, actuator_types(mjm)[: mjm.nu]
+    servo = (mjm.actuator_gaintype[:nu] == int(mujoco.mjtGain.mjGAIN_FIXED)) & (
+        mjm.actuator_biastype[:nu] == int(mujoco.mjtBias.mjBIAS_AFFINE)
     )
     follows = gainprm[:, :nu, 0] == -biasprm[:, :nu, 1]
-    return np.where(servo & follows, 2 * np.pi * np.linalg.norm(gear[:, :nu, :3], axis=2), 0.0)
+    slides, turns = gear[:, :nu, :3], gear[:, :nu, 3:]
+    between = (kind == REFSITE) & ~slides.any(axis=2)
+    size = np.linalg.norm(np.where((kind == _BALL)[:, None], slides, turns), axis=2)
+    return np.where(servo & follows & ((kind == _BALL) | between), 2 * np.pi * size, 0.0)
 
 
 def _both(joints: np.ndarray, tendons: np.ndarray) -> np.ndarray:

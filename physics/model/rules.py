@@ -19,7 +19,7 @@ from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import possible_pairs, repeated_with_another_reach
 from .sleeping import sleeps
-from .tendons import TRANSMISSION
+from .transmissions import tied_trees
 
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
@@ -161,7 +161,6 @@ GEOM = [
 ]
 
 ACTUATOR = [
-    *_actuator_types("trntype", "transmission", "mjTRN_", mujoco.mjtTrn, {0, 1, TRANSMISSION}),
     *_actuator_types("dyntype", "activation dynamics", "mjDYN_", mujoco.mjtDyn, set(DYNAMICS)),
     *_actuator_types("gaintype", "gain", "mjGAIN_", mujoco.mjtGain, {0, 1, GAIN_MUSCLE}),
     *_actuator_types("biastype", "bias", "mjBIAS_", mujoco.mjtBias, {0, 1, BIAS_MUSCLE}),
@@ -278,6 +277,9 @@ OPTION = [
         _sets(noslip_iterations=0),
     ),
     Rule("sleep of trees that tendons tie", "option", "sleep", lambda m: _on(sleeps(m) and _tie_trees(m)), _stay_awake),
+    Rule(
+        "sleep of trees that actuators tie", "option", "sleep", lambda m: _on(sleeps(m) and tied_trees(m)), _stay_awake
+    ),
     Rule("sleep without islands", "option", "island", lambda m: _on(sleeps(m) and _islands_off(m)), _join_islands),
     *(_enable_flag(name) for name, flag in ENABLE_FLAGS.items() if flag is Flag.REFUSED),
 ]

@@ -54,6 +54,7 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("activations", ("act_dot", "qfrc_actuator", "actuator_force")),
     Purpose("activations, actuation off", (), "activations", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
     Purpose("servo_on_ball", ("qfrc_actuator",)),
+    Purpose("transmissions", ("qfrc_actuator", "actuator_force", "sensor actuatorpos", "sensor actuatorvel")),
     Purpose("actuator_inertia", ("qfrc_actuator", "actuator_force", "damper", "qfrc_constraint")),
     Purpose(
         "actuator_inertia, on",

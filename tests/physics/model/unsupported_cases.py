@@ -122,6 +122,15 @@ CASES = [
             '<spatial><site site="tip"/><site site="far"/></spatial></tendon>',
         ).replace('<geom name="bob"', '<site name="far"/><geom name="bob"'),
     ),
+    Case(
+        "sleep of trees that actuators tie",
+        "option",
+        "sleep",
+        _arm(
+            option='@@<option><flag sleep="enable"/></option>',
+            tail='<actuator><motor site="tip" refsite="far" gear="1 0 0 0 0 0"/></actuator>',
+        ).replace('<geom name="bob"', '<site name="far"/><geom name="bob"'),
+    ),
     _option("sleep without islands", "island", '<option><flag sleep="enable" island="disable"/></option>'),
     _option("flag diagexact='enable'", "diagexact", '<option><flag diagexact="enable"/></option>'),
     _option("flag ipc='enable'", "ipc", '<option integrator="discrete"><flag ipc="enable"/></option>'),
@@ -139,10 +148,6 @@ CASES = [
     _joint("polynomial stiffness", 'stiffness="1 2 3"'),
     _joint("polynomial damping", 'damping="1 2"'),
     _joint("plastic spring", 'stiffness="5" springyield="0.2"'),
-    _actuator(
-        "transmission 'slidercrank'",
-        '<general name="drive" cranksite="tip" slidersite="nail" cranklength="1"/>',
-    ),
     Case(
         "plugin",
         "actuator",
@@ -152,9 +157,6 @@ CASES = [
             tail='<actuator>\n@@<plugin name="drive" joint="hinge" plugin="mujoco.pid" instance="pid"/></actuator>',
         ),
     ),
-    _actuator("transmission 'site'", '<motor name="drive" site="tip" gear="1 0 0 0 0 0"/>'),
-    _actuator("transmission 'body'", '<adhesion name="drive" body="hand" ctrlrange="0 1" gain="2"/>'),
-    _actuator("transmission 'so3'", '<orientation name="drive" joint="socket" kp="1"/>'),
     _general("activation dynamics 'user'", 'dyntype="user"'),
     _general("gain 'user'", 'gaintype="user"'),
     _general("bias 'user'", 'biastype="user"'),
