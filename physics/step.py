@@ -22,6 +22,7 @@ from .dynamics.newton_euler import body_velocities
 from .dynamics.passive import passive_force
 from .dynamics.smooth import smooth_acceleration, start_acceleration
 from .dynamics.tendon_forces import tendon_rates
+from .dynamics.transmission import transmissions
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
@@ -46,6 +47,7 @@ PIPELINE = (
     rest_blocks,
     contact_blocks,
     gravity_compensation,
+    transmissions,
     actuation,
     fluid_force,
     passive_force,

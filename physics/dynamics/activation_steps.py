@@ -4,6 +4,7 @@ import taichi as ti
 
 from .activation import INTEGRATOR, SHORTEST, next_activation
 from .dc_motor import bend, keep_speeds
+from .orientation_servo import anchor_setpoints
 
 
 @ti.func
@@ -32,6 +33,9 @@ def advance_activations(model: ti.template(), work: ti.template(), stage: ti.i32
                 work.act[a] = work.start_act[a] + rate * dt
             else:
                 _end_step(model, work, a, rate)
+        if ti.static(model.has.orientation):
+            if stage == stages - 1:
+                anchor_setpoints(model, work)
 
 
 @ti.func

@@ -1,4 +1,4 @@
-"""Actuators on joints and tendons: force = gain(length, velocity) * control + bias(length, velocity).
+"""Actuators: force = gain(length, velocity) * control + bias(length, velocity).
 
 Of an actuator with an activation (`activation`) that takes the control's place.
 """
@@ -8,17 +8,17 @@ import taichi as ti
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3
 from ..math.quaternion import rotation_vector
-from ..model.servos import DC_MOTOR, PID, PLAIN
+from ..model.servos import DC_MOTOR, IDLE, ORIENTATION, PID, PLAIN
+from ..model.transmissions import TENDON
 from .activation import activate, muscle_bias, muscle_gain
 from .body_forces import limit_joint_forces
 from .dc_motor import add_shaft, motor_force
 from .dof_control import dof_control
+from .orientation_servo import orientation_force
 from .pid import pid_force
 from .setpoints import clamped_control, nearest
 from .tendon_forces import pull, share_of_force, sum_actuators
-
-TENDON = 4
-"""`actuator_type` of actuators that pull a tendon."""
+from .transmission import push_dofs
 
 
 @ti.func
@@ -37,6 +37,10 @@ def actuation(model: ti.template(), work: ti.template()):
                 t, gear = model.actuator_tendon[u], model.actuator_gear.at(u, 0)
                 length = work.ten_length[t] * gear
                 velocity = work.ten_velocity[t] * gear
+        elif kind > TENDON:
+            if ti.static(model.has.transmissions):
+                length = work.real(0.0) + work.trn_length[u]
+                velocity = work.real(0.0) + work.trn_velocity[u]
         elif kind > BALL:
             length = work.qpos[model.actuator_qposadr[u]] * model.actuator_gear.at(u, 0)
             velocity = work.qvel[model.actuator_dofadr[u]] * model.actuator_gear.at(u, 0)
@@ -46,7 +50,11 @@ def actuation(model: ti.template(), work: ti.template()):
         _unlimited_force(model, work, u, length, velocity)
         if kind != TENDON:
             _limit_force(model, work, u)
-            _push_joint(model, work, u)
+            if kind > TENDON:
+                if ti.static(model.has.transmissions):
+                    push_dofs(model, work, u)
+            else:
+                _push_joint(model, work, u)
     dof_control(model, work)
     if ti.static(model.has.tendons):
         _pull_tendons(model, work)
@@ -100,11 +108,12 @@ def _unlimited_force(
     model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()
 ):
     """actuator_force and actuator_slope where no range limits them."""
-    if ti.static(not (model.has.pid or model.has.dc_motor)):
+    if ti.static(not (model.has.pid or model.has.dc_motor or model.has.orientation)):
         _plain_force(model, work, u, length, velocity)
     else:
         kind = model.actuator_servo[u]
-        work.actuator_force[u], work.actuator_slope[u] = work.real(0.0), work.real(0.0)
+        if kind == IDLE:
+            work.actuator_force[u], work.actuator_slope[u] = work.real(0.0), work.real(0.0)
         if kind == PLAIN:
             _plain_force(model, work, u, length, velocity)
         if ti.static(model.has.pid):
@@ -113,6 +122,9 @@ def _unlimited_force(
         if ti.static(model.has.dc_motor):
             if kind == DC_MOTOR:
                 motor_force(model, work, u, length, velocity)
+        if ti.static(model.has.orientation):
+            if kind == ORIENTATION and model.trn_kind[u] > 0:  # the first of its outputs
+                orientation_force(model, work, u)
 
 
 @ti.func

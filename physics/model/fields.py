@@ -1,10 +1,11 @@
 """Every number of a model that the kernels read, declared once.
 
-Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npid and nmotor: PID controllers and
-DC motors; npair: pairs of geoms that can touch; nhand: those that
+Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npid, nmotor and nturn: PID
+controllers, DC motors and servos for orientations; npair: pairs of geoms that can touch; nhand: those that
 the model gives by hand; nlimit: one-sided limits of joints and tendons; nfriction: dofs and tendons
 with friction loss; ntendon: tendons, 0 where they only measure; ntendondof: dofs of all; nlink and nlinkdof: links of
-their paths, and dofs of their tendons; nfluid: what a fluid pushes; neq: equalities; neqdof:
+their paths, and dofs of their tendons; ntrn: outputs of actuators, 0 where all drive joints and tendons; ntrndof: dofs
+that the others' lengths depend on; nfluid: what a fluid pushes; neq: equalities; neqdof:
 dofs of all of them; nvert: mesh vertices; ncorner: vertices of all their faces; ntree: kinematic trees that move.
 """
 
@@ -46,6 +47,7 @@ INTEGERS: tuple[Field, ...] = (
     _id("dof_jntid", ("nv",), "its joint"),
     _id("dof_is_rotation", ("nv",), "1: a rotation about the joint's anchor, 0: a translation"),
     _id("dof_depth", ("nv",), "entries of the dof's row of M: the dof, its parent, and so on to the root"),
+    _id("dof_is_simple", ("nv",), "1: in MuJoCo its row of M is its diagonal alone"),
     _F("dof_parentid", ("nv",), 1, "", "next dof towards the root, -1: none"),
     _F("body_treeid", ("nbody",), 1, "", "kinematic tree of the body; -1: it stands still, -2: it is a mocap body's"),
     _id("tree_can_sleep", ("ntree",), "1: its sleep policy lets it sleep"),
@@ -53,7 +55,7 @@ INTEGERS: tuple[Field, ...] = (
     _id("tree_dofadr", ("ntree",), "first dof of the tree, the root of all its others"),
     _id("tree_dofnum", ("ntree",), "number of dofs"),
     _id("tree_is_body", ("ntree",), "1: a free body, welded children included, with no joint below it"),
-    _id("actuator_type", ("nout",), "type of the joint it drives, as jnt_type"),
+    _id("actuator_type", ("nout",), "type of the joint it drives, as jnt_type; above 3: `model/transmissions.py`"),
     _id("actuator_ctrladr", ("nout",), "first of its controls; 0 where it takes none"),
     _id("actuator_inparent", ("nout",), "1: the gear's axis is given in the parent frame"),
     _id("actuator_qposadr", ("nout",), "first coordinate of its joint"),
@@ -61,12 +63,14 @@ INTEGERS: tuple[Field, ...] = (
     _id("actuator_dyntype", ("nout",), "0 no activation, 1 integrator, 2 filter, 3 exact filter, 4 muscle"),
     _F("actuator_actadr", ("nout",), 1, "", "its activation; -1: it has none"),
     _id("actuator_actearly", ("nout",), "1: its force is that of the activation after the step"),
-    _id("actuator_servo", ("nout",), "0 gain and bias, 1 PID controller, 2 DC motor, 4 one of these without actuation"),
+    _id("actuator_servo", ("nout",), "0 gain and bias, 1 PID controller, 2 DC motor, 3 orientation, 4 none of it acts"),
     _id("actuator_servoid", ("nout",), "which of them it is"),
     _F("pid_input", ("npid",), 3, "", "controls that are its position, velocity and force; -1: none"),
     _F("pid_act", ("npid",), 2, "", "activations that are its slowed setpoint and the error's integral; -1: none"),
     _F("motor_input", ("nmotor",), 4, "", "controls that are its position, velocity, torque and voltage; -1: none"),
     _F("motor_act", ("nmotor",), 5, "", "slowed input, integral, temperature, bristles, current, likewise"),
+    _id("turn_by_quat", ("nturn",), "1: a servo for orientations is told a quaternion"),
+    _F("turn_act", ("nturn",), 1, "", "first of its three activations; -1: none"),
     _id("act_outid", ("na",), "output of the actuator that has the activation"),
     _id("actuator_muscle", ("nout",), "1: its gain is a muscle's, 2: its bias is, 3: both"),
     _id("geom_bodyid", ("ngeom",), "body that carries the geom"),
@@ -106,6 +110,14 @@ INTEGERS: tuple[Field, ...] = (
     _id("friction_dofadr", ("nfriction",), "dof that has friction loss"),
     _F("friction_tendon", ("nfriction",), 1, "", "tendon that has it; -1: the dof has"),
     _F("actuator_tendon", ("nout",), 1, "", "tendon that it pulls; -1: it drives a joint"),
+    _id("trn_kind", ("ntrn",), "actuator_type of its actuator above 4; 0: another one, or not its first output"),
+    _id("trn_body1", ("ntrn",), "body of its first site, or that adheres"),
+    _id("trn_body2", ("ntrn",), "body of its second site, the reference or the slider"),
+    _id("trn_qposadr", ("ntrn",), "first coordinate of the ball joint whose orientation it is"),
+    _F("trn_dofadr", ("ntrn",), 1, "", "first of its dofs in trn_dof"),
+    _id("trn_dofnum", ("ntrn",), "how many there are"),
+    _id("trn_dof", ("ntrndof",), "dofs on which the lengths of outputs may depend, in descending order in each"),
+    _id("trn_side", ("ntrndof",), "what the dof moves: 1 the first site, 2 the second"),
     _F("tendon_dofadr", ("ntendon",), 1, "", "first of its dofs in tendon_dof"),
     _id("tendon_dofnum", ("ntendon",), "how many there are"),
     _id("tendon_dof", ("ntendondof",), "dofs that tendons pull on, in descending order in each"),
@@ -189,12 +201,19 @@ REALS: tuple[Field, ...] = (
     _F("actuator_bias", ("nout",), 3, "", "bias = c0 + c1 length + c2 velocity"),
     _F("actuator_ctrlrange", ("nu",), 2, "", "control range, +-1e30 where there is none"),
     _F("actuator_forcerange", ("nout",), 2, "N or N m", "force range, +-1e30 where there is none"),
-    _F("actuator_period", ("nout",), 1, "rad", "period of a setpoint servo on a ball joint, else 0"),
+    _F(
+        "actuator_period",
+        ("nout",),
+        1,
+        "rad",
+        "period of a setpoint servo on a ball joint or for a turn between sites",
+    ),
     _F("pid_integral", ("npid",), 1, "", "gain of the error's integral"),
     _F("pid_limits", ("npid",), 2, "", "limit of the integral (0: none), highest speed of the setpoint"),
     _F("motor_gain", ("nmotor",), 8, "", "of the winding and the controller (`dc_motor`)"),
     _F("motor_friction", ("nmotor",), 6, "", "of cogging and friction (`dc_motor`)"),
     _F("motor_dynprm", ("nmotor",), 9, "", "of the states (`dc_motor`)"),
+    _F("turn_most", ("nturn",), 1, "N m", "what its torque is limited to"),
     _F("act_range", ("na",), 2, "", "range of the activation, +-1e30 where there is none"),
     _F("actuator_muscle_gain", ("nout",), 8, "", "active force of a muscle (`activation.muscle_gain`)"),
     _F("actuator_muscle_bias", ("nout",), 6, "", "passive force of a muscle (`activation.muscle_bias`)"),
@@ -240,6 +259,11 @@ REALS: tuple[Field, ...] = (
     _F("tendon_length0", ("ntendon",), 1, "m", "length at qpos0"),
     _F("tendon_armature", ("ntendon",), 1, "kg", "inertia against changes of its length"),
     _F("tendon_actfrcrange", ("ntendon",), 2, "N", "range of all its actuators' force, +-1e30 where there is none"),
+    _F("trn_pos1", ("ntrn",), 3, "m", "first site, in its body's frame"),
+    _F("trn_pos2", ("ntrn",), 3, "m", "second site, in its body's frame"),
+    _F("trn_quat1", ("ntrn",), 4, "", "orientation of the first site in its body's frame"),
+    _F("trn_quat2", ("ntrn",), 4, "", "orientation of the second site in its body's frame"),
+    _F("trn_rod", ("ntrn",), 1, "m", "length of the rod of a slider-crank"),
     _F("link_pos1", ("nlink",), 3, "m", "where the link begins, in its body's frame"),
     _F("link_pos2", ("nlink",), 3, "m", "where it ends, in its body's frame"),
     _F("link_sidepos", ("nlink",), 3, "m", "the site beside the geom, in its body's frame"),

@@ -13,18 +13,18 @@ from .actuators import disabled_actuators, from_actuators
 from .equalities import EQUALITY_RULES
 from .fields import PRECISE
 from .fluids import fluid_shapes
-from .outputs import owners
-from .servos import GAIN_PID, SERVO_RULES
+from .outputs import ORIENTATION, owners
+from .servos import BIAS_ORIENTATION, GAIN_PID, SERVO_RULES
 from .solver_params import impedance_params
 from .tendons import (
     TENDON_RULES,
-    TRANSMISSION,
     friction_numbers,
     friction_tendons,
     limit_rows,
     reference_of,
     tendon_limits,
 )
+from .transmissions import REFSITE, actuator_types
 
 Numbers = Mapping[str, np.ndarray]
 """MuJoCo's numbers by name, (environments, *shape) each."""
@@ -143,14 +143,18 @@ def _gain(mjm: mujoco.MjModel, gainprm: np.ndarray) -> np.ndarray:
     of = owners(mjm)
     gain = gainprm[:, of, :3]
     gain[:, mjm.actuator_gaintype[of] == int(mujoco.mjtGain.mjGAIN_FIXED), 1:] = 0.0
-    gain[:, ~np.isin(mjm.actuator_gaintype[of], _AFFINE_GAINS)] = 0.0
+    turns = mjm.actuator_gaintype[of] == ORIENTATION
+    gain[:, turns, 1:] = 0.0
+    gain[:, ~np.isin(mjm.actuator_gaintype[of], _AFFINE_GAINS) & ~turns] = 0.0
     return gain * _active(mjm)
 
 
 def _bias(mjm: mujoco.MjModel, biasprm: np.ndarray) -> np.ndarray:
     of = owners(mjm)
     bias = biasprm[:, of, :3]
-    bias[:, mjm.actuator_biastype[of] != int(mujoco.mjtBias.mjBIAS_AFFINE)] = 0.0
+    turns = mjm.actuator_biastype[of] == BIAS_ORIENTATION
+    bias[:, turns, 1] = 0.0
+    bias[:, (mjm.actuator_biastype[of] != int(mujoco.mjtBias.mjBIAS_AFFINE)) & ~turns] = 0.0
     return bias * _active(mjm)
 
 
@@ -167,7 +171,8 @@ def _ctrlrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
 def _forcerange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     clamps = not disabled(mjm, _D.mjDSBL_ACTUATION)
     of = owners(mjm)
-    return _limited(np.asarray(mjm.actuator_forcelimited, bool)[of] & clamps, ranges[:, of])
+    each = np.asarray(mjm.actuator_forcelimited, bool) & (mjm.actuator_gaintype != ORIENTATION)
+    return _limited(each[of] & clamps, ranges[:, of])
 
 
 def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
@@ -175,16 +180,16 @@ def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
 
 
 def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm: np.ndarray) -> np.ndarray:
-    """Of a setpoint servo on a ball joint: a turn of the joint."""
+    """Of a setpoint servo on a ball joint, or for a turn between two sites: a whole turn."""
     of = owners(mjm)
-    joint = np.where(mjm.actuator_trntype[of] == TRANSMISSION, 0, mjm.actuator_trnid[of, 0])
-    turns = (mjm.actuator_trntype[of] != TRANSMISSION) & (mjm.jnt_type[joint] == _BALL if len(of) else False)
-    servo = (mjm.actuator_gaintype[of] == int(mujoco.mjtGain.mjGAIN_FIXED)) & (
-        mjm.actuator_biastype[of] == int(mujoco.mjtBias.mjBIAS_AFFINE)
-    )
-    pid = mjm.actuator_gaintype[of] == GAIN_PID
-    follows = (gainprm[:, of, 0] == -biasprm[:, of, 1]) | pid
-    return np.where(turns & (servo | pid) & follows, 2 * np.pi * np.linalg.norm(gear[:, :, :3], axis=2), 0.0)
+    kind, gains = actuator_types(mjm)[of], mjm.actuator_gaintype[of]
+    affine = mjm.actuator_biastype[of] == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    follows = (gains == int(mujoco.mjtGain.mjGAIN_FIXED)) & (gainprm[:, of, 0] == -biasprm[:, of, 1])
+    servo = affine & (follows | (gains == GAIN_PID))
+    slides, turns = gear[:, :, :3], gear[:, :, 3:]
+    between = (kind == REFSITE) & ~slides.any(axis=2)
+    size = np.linalg.norm(np.where((kind == _BALL)[:, None], slides, turns), axis=2)
+    return np.where(servo & ((kind == _BALL) | between), 2 * np.pi * size, 0.0)
 
 
 def _both(joints: np.ndarray, tendons: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..fields import SMALL_BITS, layout
 from .activations import activation_values
+from .actuators import on_joints
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
@@ -21,12 +22,11 @@ from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
 from .servos import servo_sizes, servo_values
 from .sleeping import sleep_values, sleeps
 from .tendons import TRANSMISSION, friction_tendons, tendon_limits, tendon_sizes, tendon_values
+from .transmissions import actuator_types, transmission_sizes, transmission_values
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
 
-TENDON = 4
-"""`actuator_type` of actuators that pull a tendon: no type of joint."""
 MOST_WARM = 4000
 """Pairs of convex shapes up to which each remembers an axis: with more, to carry them costs what they save."""
 _CONVEX = [row for row, pair in enumerate(PAIR_TABLE) if pair.group == "convex"]
@@ -63,6 +63,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_limits(mjm))
     values.update(_frictions(mjm))
     values.update(tendon_values(mjm))
+    values.update(transmission_values(mjm))
     values["fluid_bodyid"], values["fluid_geomid"] = fluid_items(mjm)
     values.update(equality_values(mjm))
     values.update(sleep_values(mjm))
@@ -90,6 +91,7 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         **sweep_sizes(tables),
         nlimit=len(values["limit_jnt"]),
         **tendon_sizes(values),
+        **transmission_sizes(values),
         nfriction=len(values["friction_dofadr"]),
         nsleep=mjm.ntree if sleeps(mjm) else 0,
         nfluid=len(values["fluid_bodyid"]),
@@ -180,20 +182,21 @@ def _joints(mjm: mujoco.MjModel) -> dict:
         "dof_is_rotation": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
         "dof_depth": depth,
         "dof_parentid": mjm.dof_parentid,
+        "dof_is_simple": (mjm.M_rownnz == 1).astype(int),
     }
 
 
 def _actuators(mjm: mujoco.MjModel) -> dict:
     of = owners(mjm)
     pulls = mjm.actuator_trntype[of] == TRANSMISSION
-    joint = np.where(pulls, 0, mjm.actuator_trnid[of, 0])
+    joint = np.where(on_joints(mjm), mjm.actuator_trnid[:, 0], 0)[of]
     return {
         "actuator_ctrladr": output_controls(mjm),
-        "actuator_type": np.where(pulls, TENDON, mjm.jnt_type[joint]) if len(of) else np.zeros(0, int),
+        "actuator_type": actuator_types(mjm)[of],
         "actuator_tendon": np.where(pulls, mjm.actuator_trnid[of, 0], -1),
         "actuator_inparent": (mjm.actuator_trntype[of] == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)).astype(int),
-        "actuator_qposadr": mjm.jnt_qposadr[joint] if len(of) else np.zeros(0, int),
-        "actuator_dofadr": mjm.jnt_dofadr[joint] if len(of) else np.zeros(0, int),
+        "actuator_qposadr": mjm.jnt_qposadr[joint] if mjm.njnt else joint,
+        "actuator_dofadr": mjm.jnt_dofadr[joint] if mjm.njnt else joint,
     }
 
 

@@ -1,7 +1,7 @@
-"""Actuators that are more than a gain and a bias: PID controllers and DC motors, their inputs and their states.
+"""Actuators that are more than a gain and a bias: their inputs and their states.
 
-Each kind has a table of its own, in the order of its actuators. An input or a state that an actuator does not have is
-number -1 there.
+PID controllers, DC motors and servos for orientations. Each kind has a table of its own, in the order of its
+actuators. An input or a state that an actuator does not have is number -1 there.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 import mujoco
 import numpy as np
 
+from .outputs import ORIENTATION as GAIN_ORIENTATION
 from .outputs import activation_owners, owners
 
 _D, _DYN, _GAIN, _BIAS = mujoco.mjtDisableBit, mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias
 _INPUT = mujoco.mjtCtrlInput
-PLAIN, PID, DC_MOTOR, IDLE = 0, 1, 2, 4
+PLAIN, PID, DC_MOTOR, ORIENTATION, IDLE = range(5)
 """Values of `actuator_servo`; a servo is idle where actuation is off."""
 SLEW, INTEGRAL, TEMPERATURE, BRISTLE, CURRENT = range(5)
 """Columns of `pid_act` (the first two) and `motor_act`."""
@@ -21,6 +22,7 @@ POSITION, VELOCITY, FORCE, VOLTAGE = range(4)
 """Columns of `pid_input` (the first three) and `motor_input`."""
 GAIN_PID, GAIN_MOTOR = int(_GAIN.mjGAIN_PID), int(_GAIN.mjGAIN_DCMOTOR)
 BIAS_MOTOR = int(_BIAS.mjBIAS_DCMOTOR)
+BIAS_ORIENTATION = int(_BIAS.mjBIAS_SO3)
 DYN_PID, DYN_MOTOR = int(_DYN.mjDYN_PID), int(_DYN.mjDYN_DCMOTOR)
 _BITS = tuple(int(getattr(_INPUT, f"mjINPUT_{n}")) for n in ("POS", "VEL", "FF", "VOLTAGE"))
 _KI, _MOTOR_KI, _MOTOR_CONSTANT = 0, 5, 1
@@ -40,10 +42,22 @@ def motors(mjm: mujoco.MjModel) -> np.ndarray:
     return np.flatnonzero(mjm.actuator_gaintype == GAIN_MOTOR)
 
 
+def orientations(mjm: mujoco.MjModel) -> np.ndarray:
+    """Actuators that are servos for orientations."""
+    return np.flatnonzero(mjm.actuator_gaintype == GAIN_ORIENTATION)
+
+
+def neutral_controls(mjm: mujoco.MjModel) -> np.ndarray:
+    """Controls after a reset, (nu,): no turn of those that are quaternions, 0 of all others."""
+    ctrl, turns = np.zeros(mjm.nu), orientations(mjm)
+    ctrl[mjm.actuator_ctrladr[turns[_by_quaternion(mjm, turns)]]] = 1.0
+    return ctrl
+
+
 def servo_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
     """The fields of `model.fields` that no environment may have of its own."""
     kind, number = np.zeros(mjm.nactuator, int), np.zeros(mjm.nactuator, int)
-    for value, found in ((PID, pids(mjm)), (DC_MOTOR, motors(mjm))):
+    for value, found in ((PID, pids(mjm)), (DC_MOTOR, motors(mjm)), (ORIENTATION, orientations(mjm))):
         kind[found], number[found] = value, np.arange(len(found))
     if int(mjm.opt.disableflags) & int(_D.mjDSBL_ACTUATION):
         kind[kind != PLAIN] = IDLE
@@ -57,12 +71,14 @@ def servo_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
         "motor_input": _inputs(mjm, motors(mjm), 4),
         "motor_act": np.array([motor_states(mjm, int(a)) for a in motors(mjm)], int).reshape(-1, 5),
         "motor_dynprm": mjm.actuator_dynprm[motors(mjm), :9],
+        "turn_by_quat": _by_quaternion(mjm, orientations(mjm)).astype(int),
+        "turn_act": mjm.actuator_actadr[orientations(mjm)],
     }
 
 
 def servo_sizes(values: dict[str, np.ndarray]) -> dict[str, int]:
     """How many there are of each kind."""
-    return {"npid": len(values["pid_input"]), "nmotor": len(values["motor_input"])}
+    return {"npid": len(values["pid_input"]), "nmotor": len(values["motor_input"]), "nturn": len(values["turn_act"])}
 
 
 def motor_states(mjm: mujoco.MjModel, a: int) -> list[int]:
@@ -117,6 +133,18 @@ def current_holds(mjm: mujoco.MjModel, holds: np.ndarray) -> np.ndarray:
     return holds
 
 
+def _by_quaternion(mjm: mujoco.MjModel, actuators: np.ndarray) -> np.ndarray:
+    """Which of these servos for orientations are told a quaternion, by four controls."""
+    return mjm.actuator_ctrlspec[actuators] == int(mujoco.mjtCtrlChart.mjCHART_QUAT)
+
+
+def _most_torque(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
+    """What the size of a servo's torque is limited to."""
+    servos = orientations(mjm)
+    limited = np.asarray(mjm.actuator_forcelimited, bool)[servos]
+    return np.where(limited, ranges[:, servos, 1], UNLIMITED)
+
+
 def _inputs(mjm: mujoco.MjModel, actuators: np.ndarray, count: int) -> np.ndarray:
     """Controls of the inputs that these actuators have, (n, count)."""
     given = [[bool(mjm.actuator_ctrlspec[a] & bit) for bit in _BITS[:count]] for a in actuators]
@@ -139,6 +167,7 @@ def _motor_gain(mjm: mujoco.MjModel, gainprm: np.ndarray) -> np.ndarray:
 SERVO_RULES: dict[str, tuple[tuple[str, ...], Callable[..., np.ndarray]]] = {
     "pid_integral": (("actuator_gainprm",), lambda mjm, gain: gain[:, pids(mjm), _KI]),
     "motor_gain": (("actuator_gainprm",), _motor_gain),
+    "turn_most": (("actuator_forcerange",), _most_torque),
     "motor_friction": (("actuator_biasprm",), lambda mjm, bias: bias[:, motors(mjm), :6]),
 }
 """How fields of `model.fields` follow from MuJoCo's numbers (`kernel_numbers.RULES`)."""

@@ -57,6 +57,9 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("pid", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorpos", "sensor tendonactfrc")),
     Purpose("dc_motor", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorvel", "sensor actuatorfrc")),
     Purpose("dc_motor, actuation off", (), "dc_motor", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
+    Purpose("orientation", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorpos", "sensor actuatorfrc")),
+    Purpose("orientation, actuation off", (), "orientation", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
+    Purpose("transmissions", ("qfrc_actuator", "actuator_force", "sensor actuatorpos", "sensor actuatorvel")),
     Purpose("actuator_inertia", ("qfrc_actuator", "actuator_force", "damper", "qfrc_constraint")),
     Purpose(
         "actuator_inertia, on",
