@@ -100,8 +100,10 @@ def moments(model: Model, fields: Fields, gear: Tensor, ten_J: Tensor) -> Tensor
     """actuator_moment, dense (n, nout, nv); `ten_J` is dense too."""
     mj, count = model.mj, len(fields["moment"])
     found, outputs = gear.new_zeros((count, mj.nout, mj.nv)), _outputs(model, gear.device)
-    out, _, dof = outputs.straight
-    found[:, out, dof] = gear[:, out, 0]
+    kind = actuator_types(mj)
+    on_joint = (kind > _BALL) & (kind < TENDON)  # of single dofs, by pairs of indices: a slice would take a block
+    out = mj.actuator_outadr[on_joint]
+    found[:, out, mj.jnt_dofadr[mj.actuator_trnid[on_joint, 0]]] = gear[:, out, 0]
     out, tendon = outputs.pulls
     found[:, out] = ten_J[:, tendon] * gear[:, out, :1]
     for row, joint in outputs.turning:
