@@ -18,6 +18,7 @@ from .math import Quat, Vec3
 from .math.compensated import two_sum
 from .math.quaternion import integrate, turn
 from .math.trigonometry import sincos
+from .model.transmissions import TENDON
 from .state.sizes import IMPLICITFAST
 
 
@@ -152,11 +153,15 @@ def _symmetric_acceleration(model: ti.template(), work: ti.template(), dt: ti.te
 @ti.func
 def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.template()):
     """L -= dt moment' (d force / d velocity) moment, for every actuator with a slope."""
-    for u in range(model.nu):
+    for u in range(model.nout):
         if has_slope(model, work, u):
             dof = model.actuator_dofadr[u]
             slope = work.actuator_slope[u] * dt
-            if model.actuator_type[u] > BALL:
+            if model.actuator_type[u] > TENDON:
+                if ti.static(model.has.transmissions):
+                    first, end = model.trn_dofadr[u], model.trn_dofadr[u] + model.trn_dofnum[u]
+                    _subtract_row(model, work, first, end, model.trn_dof, work.trn_moment, slope)
+            elif model.actuator_type[u] > BALL:
                 gear = model.actuator_gear.at(u, 0)
                 if ti.static(model.has.tendons):
                     if model.actuator_tendon[u] >= 0:
@@ -175,13 +180,30 @@ def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.templa
 
 @ti.func
 def _subtract_tendon(model: ti.template(), work: ti.template(), t: ti.i32, slope: ti.template()):
-    """L -= J' slope J of a tendon, as far as L has entries, as MuJoCo does."""
+    """L -= J' slope J of a tendon."""
     first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
+    _subtract_row(model, work, first, end, model.tendon_dof, work.ten_J, slope)
+
+
+@ti.func
+def _subtract_row(
+    model: ti.template(),
+    work: ti.template(),
+    first: ti.i32,
+    end: ti.i32,
+    dofs: ti.template(),
+    row: ti.template(),
+    slope: ti.template(),
+):
+    """L -= J' slope J of a row with numbers for the dofs listed from `first` to `end`.
+
+    As far as L has entries in MuJoCo, where dofs of a body with a diagonal mass matrix have none with each other.
+    """
     for e in range(first, end):
         for f in range(e, end):
-            i, j = model.tendon_dof[e], model.tendon_dof[f]
-            if entry_of(work, i, j) >= 0:
-                _add_slope(work, i, j, slope * (work.ten_J[e] * work.ten_J[f]))
+            i, j = dofs[e], dofs[f]
+            if entry_of(work, i, j) >= 0 and (e == f or model.dof_is_simple[i] == 0):
+                _add_slope(work, i, j, slope * (row[e] * row[f]))
 
 
 @ti.func

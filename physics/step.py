@@ -12,7 +12,7 @@ from .constraint.friction_loss import friction_blocks
 from .constraint.limits import limit_blocks
 from .constraint.noslip import noslip
 from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_blocks, wake_disturbed, wake_tied
-from .dynamics.activation import advance_activations
+from .dynamics.activation_steps import advance_activations
 from .dynamics.actuation import actuation
 from .dynamics.adhesion import adhesive_force
 from .dynamics.body_forces import applied_force, gravity_compensation
@@ -23,6 +23,7 @@ from .dynamics.passive import passive_force
 from .dynamics.plasticity import keep_first_lengths, yield_springs
 from .dynamics.smooth import smooth_acceleration, start_acceleration
 from .dynamics.tendon_forces import tendon_rates
+from .dynamics.transmission import transmissions
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
@@ -47,6 +48,7 @@ PIPELINE = (
     rest_blocks,
     contact_blocks,
     gravity_compensation,
+    transmissions,
     actuation,
     fluid_force,
     passive_force,

@@ -71,7 +71,7 @@ def _subtract_force_slopes(model: ti.template(), work: ti.template(), dof: ti.i3
     if has_controls(model, work):
         for r in range(6):
             work.block[r, r] = work.block[r, r] - dt * work.dof_slope[dof + r]
-    for u in range(model.nu):
+    for u in range(model.nout):
         if model.actuator_dofadr[u] == dof and model.actuator_type[u] == FREE:
             for r in range(6):
                 for c in range(6):
@@ -80,10 +80,14 @@ def _subtract_force_slopes(model: ti.template(), work: ti.template(), dof: ti.i3
     if ti.static(model.has.tendons):
         for t in range(model.ntendon):
             _subtract_tendon(model, work, dof, dt, t, -damping_slope(model, work, t))
-        for u in range(model.nu):
+        for u in range(model.nout):
             if model.actuator_tendon[u] >= 0:
                 gear = model.actuator_gear.at(u, 0)
                 _subtract_tendon(model, work, dof, dt, model.actuator_tendon[u], work.actuator_slope[u] * gear * gear)
+    if ti.static(model.has.transmissions):
+        for u in range(model.ntrn):
+            first, end = model.trn_dofadr[u], model.trn_dofadr[u] + model.trn_dofnum[u]
+            _subtract_row(work, dof, dt, first, end, model.trn_dof, work.trn_moment, work.actuator_slope[u])
 
 
 @ti.func
@@ -92,11 +96,26 @@ def _subtract_tendon(
 ):
     """What a tendon does to the body as its velocity grows."""
     first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
+    _subtract_row(work, dof, dt, first, end, model.tendon_dof, work.ten_J, slope)
+
+
+@ti.func
+def _subtract_row(
+    work: ti.template(),
+    dof: ti.i32,
+    dt: ti.template(),
+    first: ti.i32,
+    end: ti.i32,
+    dofs: ti.template(),
+    row: ti.template(),
+    slope: ti.template(),
+):
+    """The same of a row with numbers for the dofs listed from `first` to `end`."""
     for e in range(first, end):
         for f in range(first, end):
-            r, c = model.tendon_dof[e] - dof, model.tendon_dof[f] - dof
+            r, c = dofs[e] - dof, dofs[f] - dof
             if r >= 0 and r < 6 and c >= 0 and c < 6:
-                work.block[r, c] = work.block[r, c] - slope * work.ten_J[e] * work.ten_J[f] * dt
+                work.block[r, c] = work.block[r, c] - slope * row[e] * row[f] * dt
 
 
 @ti.func

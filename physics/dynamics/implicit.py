@@ -12,6 +12,7 @@ of D; entries between dofs of which neither is an ancestor of the other do not c
 import taichi as ti
 
 from ..kinematics.forward import BALL, FREE
+from ..model.transmissions import TENDON
 from .actuation import has_slope
 from .bias_slopes import bias_slope, bias_slopes_of, prepare_bias_slopes
 from .dof_control import has_controls
@@ -67,11 +68,15 @@ def _force_slopes(model: ti.template(), work: ti.template(), dt: ti.template()):
             _add_tendon(model, work, t, damping_slope(model, work, t) * -dt)
     if ti.static(model.has.fluid):
         _add_fluid(model, work, dt)
-    for u in range(model.nu):
+    for u in range(model.nout):
         if has_slope(model, work, u):
             dof, kind = model.actuator_dofadr[u], model.actuator_type[u]
             slope = work.actuator_slope[u] * dt
-            if kind > BALL:
+            if kind > TENDON:
+                if ti.static(model.has.transmissions):
+                    first, end = model.trn_dofadr[u], model.trn_dofadr[u] + model.trn_dofnum[u]
+                    _add_row(work, first, end, model.trn_dof, work.trn_moment, slope)
+            elif kind > BALL:
                 gear = model.actuator_gear.at(u, 0)
                 slope = slope * (gear * gear)
                 if ti.static(model.has.tendons):
@@ -91,13 +96,21 @@ def _force_slopes(model: ti.template(), work: ti.template(), dt: ti.template()):
 
 @ti.func
 def _add_tendon(model: ti.template(), work: ti.template(), t: ti.i32, slope: ti.template()):
-    """Add J' slope J of a tendon, as far as there are entries."""
+    """Add J' slope J of a tendon."""
     first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
+    _add_row(work, first, end, model.tendon_dof, work.ten_J, slope)
+
+
+@ti.func
+def _add_row(
+    work: ti.template(), first: ti.i32, end: ti.i32, dofs: ti.template(), row: ti.template(), slope: ti.template()
+):
+    """Add J' slope J of a row with numbers for the dofs listed from `first` to `end`, as far as there are entries."""
     for e in range(first, end):
         for f in range(first, end):
-            i, j = model.tendon_dof[e], model.tendon_dof[f]
+            i, j = dofs[e], dofs[f]
             if entry_of(work, ti.max(i, j), ti.min(i, j)) >= 0:
-                add_slope(work, i, j, slope * (work.ten_J[e] * work.ten_J[f]))
+                add_slope(work, i, j, slope * (row[e] * row[f]))
 
 
 @ti.func

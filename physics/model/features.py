@@ -10,6 +10,7 @@ from .model import Model
 from .pair_table import PAIR_TABLE
 from .pairs import repeated_by_hand
 from .solver_choice import CG, MPR, TILTS
+from .transmissions import BODY
 
 _FREE, _BALL, _SLIDE = 0, 1, 2
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3
@@ -49,7 +50,12 @@ class Features:
         spatial_tendons: some run from site to site.
         wrapping: some run around geoms.
         tendon_armature: some have inertia of their own.
+        transmissions: some actuators drive no single joint or tendon.
+        adhesive_bodies: some pull a body onto what it touches.
         activation: actuators have activations, or are muscles.
+        pid: some are PID controllers.
+        dc_motor: some are DC motors.
+        orientation: some are servos for orientations.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -80,6 +86,8 @@ class Features:
     spatial_tendons: bool = False
     wrapping: bool = False
     tendon_armature: bool = False
+    transmissions: bool = False
+    adhesive_bodies: bool = False
     activation: bool = False
     elliptic: bool = False
     mpr: bool = False
@@ -95,6 +103,9 @@ class Features:
     adhesion: bool = False
     polynomials: bool = False
     plastic: bool = False
+    pid: bool = False
+    dc_motor: bool = False
+    orientation: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -115,6 +126,9 @@ class Features:
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
             surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
             adhesion=has_adhesion(model),
+            pid=model.sizes["npid"] > 0,
+            dc_motor=model.sizes["nmotor"] > 0,
+            orientation=model.sizes["nturn"] > 0,
             sweep=model.sizes["nsweep"] > 0,
             plastic=bool((model.values["jnt_plasticadr"] >= 0).any() or (model.values["tendon_plasticadr"] >= 0).any()),
             polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
@@ -131,6 +145,8 @@ class Features:
             spatial_tendons=model.sizes["nlink"] > 0,
             wrapping=bool(model.values["link_shape"].any()),
             tendon_armature=model.sizes["ntendon"] > 0 and bool(model.values["tendon_armature"].any()),
+            transmissions=model.sizes["ntrn"] > 0,
+            adhesive_bodies=bool((model.values["trn_kind"] == BODY).any()),
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
             sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nbodysense", "nqbegin")),

@@ -26,7 +26,8 @@ def _rows(role: str, names: str) -> dict[str, str]:
 MODEL: dict[str, str] = {
     # sizes and flags
     **_rows(READ, "nplastic nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
-    **_rows(JUDGED, "nactuator nout nflex npair ntendon nhistory"),
+    **_rows(READ, "nactuator nout"),
+    **_rows(JUDGED, "nflex npair ntendon nhistory"),
     **_rows(DERIVED, "flg_surfacevel flg_adhesion"),
     **_rows(
         DERIVED, "nbvh nbvhstatic nbvhdynamic noct ntree nM nB nC nD nexclude nJten nwrap nJmom nemax njmax nconmax"
@@ -94,14 +95,16 @@ MODEL: dict[str, str] = {
     **_rows(PICTURE, "tendon_matid tendon_group tendon_width tendon_rgba"),
     **_rows(DATA, "tendon_user"),
     # actuators
-    **_rows(READ, "actuator_trnid actuator_gainprm actuator_biasprm actuator_forcelimited actuator_forcerange"),
-    **_rows(READ, "actuator_ctrllimited actuator_ctrlrange actuator_gear"),
-    **_rows(JUDGED, "actuator_trntype actuator_dyntype actuator_gaintype actuator_biastype actuator_delay"),
+    **_rows(
+        READ,
+        "actuator_trntype actuator_trnid actuator_gainprm actuator_biasprm actuator_forcelimited actuator_forcerange",
+    ),
+    **_rows(READ, "actuator_ctrllimited actuator_ctrlrange actuator_gear actuator_cranklength"),
+    **_rows(JUDGED, "actuator_dyntype actuator_gaintype actuator_biastype actuator_delay"),
     **_rows(JUDGED, "actuator_plugin"),
     **_rows(READ, "actuator_damping actuator_dampingpoly actuator_armature actuator_group actuator_outadr"),
-    **_rows(DERIVED, "actuator_ctrladr actuator_ctrlnum actuator_outnum"),
+    **_rows(READ, "actuator_ctrladr actuator_ctrlnum actuator_outnum actuator_actnum actuator_ctrlspec"),
     **_rows(DERIVED, "actuator_length0"),
-    **_rows(IDLE, "actuator_ctrlspec actuator_actnum actuator_cranklength"),
     **_rows(READ, "na actuator_actadr actuator_dynprm actuator_acc0"),
     **_rows(READ, "actuator_actlimited actuator_actrange actuator_actearly actuator_lengthrange"),
     **_rows(DATA, "actuator_user actuator_history actuator_historyadr"),
@@ -113,7 +116,8 @@ MODEL: dict[str, str] = {
         DATA, "sensor_noise sensor_plugin sensor_user numeric_* text_* tuple_* key_* name_*adr names names_map paths"
     ),
     **_rows(IDLE, "plugin plugin_*"),
-    **_rows(DERIVED, "B_* M_* D_* mapM2M mapM2D mapD2M"),
+    **_rows(READ, "M_rownnz"),
+    **_rows(DERIVED, "B_* M_rowadr M_colind D_* mapM2M mapM2D mapD2M"),
 }
 
 OPTION: dict[str, str] = {

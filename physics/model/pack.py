@@ -7,7 +7,7 @@ import numpy as np
 
 from ..fields import SMALL_BITS, layout
 from .activations import activation_values
-from .actuators import from_actuators
+from .actuators import from_actuators, on_joints
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
@@ -16,17 +16,18 @@ from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .fluids import fluid_items
 from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, friction_dofs, kernel_numbers, limit_sides
+from .outputs import output_controls, owners
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
 from .plasticity import plastic_values
+from .servos import servo_sizes, servo_values
 from .sleeping import sleep_values, sleeps
 from .tendons import TRANSMISSION, friction_tendons, tendon_limits, tendon_sizes, tendon_values
+from .transmissions import actuator_types, transmission_sizes, transmission_values
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
 
-TENDON = 4
-"""`actuator_type` of actuators that pull a tendon: no type of joint."""
 MOST_WARM = 4000
 """Pairs of convex shapes up to which each remembers an axis: with more, to carry them costs what they save."""
 _CONVEX = [row for row, pair in enumerate(PAIR_TABLE) if pair.group == "convex"]
@@ -52,6 +53,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values["tree_is_body"] = values["body_is_single_free"][mjm.dof_bodyid[mjm.tree_dofadr]]
     values.update(_actuators(mjm))
     values.update(activation_values(mjm))
+    values.update(servo_values(mjm))
     values.update(_meshes(mjm))
     swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
     tables = sweep_tables(mjm, swept)
@@ -63,6 +65,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(plastic_values(mjm))
     values.update(_frictions(mjm))
     values.update(tendon_values(mjm))
+    values.update(transmission_values(mjm))
     values["fluid_bodyid"], values["fluid_geomid"] = fluid_items(mjm)
     values.update(equality_values(mjm))
     values.update(sleep_values(mjm))
@@ -84,6 +87,8 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
     }
     sizes.update(
         one=1,
+        nout=len(values["actuator_type"]),
+        **servo_sizes(values),
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
         nhand=mjm.npair,
@@ -91,6 +96,7 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         **sweep_sizes(tables),
         nlimit=len(values["limit_jnt"]),
         **tendon_sizes(values),
+        **transmission_sizes(values),
         nfriction=len(values["friction_dofadr"]),
         nsleep=mjm.ntree if sleeps(mjm) else 0,
         nfluid=len(values["fluid_bodyid"]),
@@ -184,18 +190,21 @@ def _joints(mjm: mujoco.MjModel) -> dict:
         "jnt_stiffnesspoly": mjm.jnt_stiffnesspoly * float(not disabled(mjm, _D.mjDSBL_SPRING)),
         "dof_dampingpoly": (mjm.dof_dampingpoly + from_actuators(mjm, mjm.actuator_dampingpoly))
         * float(not disabled(mjm, _D.mjDSBL_DAMPER)),
+        "dof_is_simple": (mjm.M_rownnz == 1).astype(int),
     }
 
 
 def _actuators(mjm: mujoco.MjModel) -> dict:
-    pulls = mjm.actuator_trntype[: mjm.nu] == TRANSMISSION
-    joint = np.where(pulls, 0, mjm.actuator_trnid[: mjm.nu, 0])
+    of = owners(mjm)
+    pulls = mjm.actuator_trntype[of] == TRANSMISSION
+    joint = np.where(on_joints(mjm), mjm.actuator_trnid[:, 0], 0)[of]
     return {
-        "actuator_type": np.where(pulls, TENDON, mjm.jnt_type[joint]) if mjm.nu else np.zeros(0, int),
-        "actuator_tendon": np.where(pulls, mjm.actuator_trnid[: mjm.nu, 0], -1),
-        "actuator_inparent": (mjm.actuator_trntype[: mjm.nu] == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)).astype(int),
-        "actuator_qposadr": mjm.jnt_qposadr[joint] if mjm.nu else np.zeros(0, int),
-        "actuator_dofadr": mjm.jnt_dofadr[joint] if mjm.nu else np.zeros(0, int),
+        "actuator_ctrladr": output_controls(mjm),
+        "actuator_type": actuator_types(mjm)[of],
+        "actuator_tendon": np.where(pulls, mjm.actuator_trnid[of, 0], -1),
+        "actuator_inparent": (mjm.actuator_trntype[of] == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)).astype(int),
+        "actuator_qposadr": mjm.jnt_qposadr[joint] if mjm.njnt else joint,
+        "actuator_dofadr": mjm.jnt_dofadr[joint] if mjm.njnt else joint,
     }
 
 

@@ -9,12 +9,11 @@ from mujoco import MjModel
 from ..rays.shapes import KINDS as SEEN_BY_RAYS
 from .contact_sensors import ZONES, readable_contacts
 
-_S, _O, _G, _T = mujoco.mjtSensor, mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtTrn
+_S, _O, _G = mujoco.mjtSensor, mujoco.mjtObj, mujoco.mjtGeom
 BODY = int(_O.mjOBJ_BODY)
 FRAMES = tuple(int(getattr(_O, f"mjOBJ_{n}")) for n in ("BODY", "XBODY", "GEOM", "SITE", "CAMERA"))
 """Objects that have a frame."""
 _UNMEASURED = (int(_G.mjGEOM_HFIELD), int(_G.mjGEOM_SDF))
-_ON_JOINTS = (int(_T.mjTRN_JOINT), int(_T.mjTRN_JOINTINPARENT))
 
 
 def refused_sensors(mj: MjModel) -> dict[int, str]:
@@ -52,12 +51,6 @@ def _without_frame(mj: MjModel, sensor: int) -> str:
     return "" if int(mj.sensor_objtype[sensor]) in FRAMES else "a sensor of an object that has no frame"
 
 
-def _transmission(mj: MjModel, sensor: int) -> str:
-    kind = int(mj.actuator_trntype[mj.sensor_objid[sensor]])
-    name = mujoco.mjtTrn(kind).name.removeprefix("mjTRN_").lower()
-    return "" if kind in _ON_JOINTS else f"a sensor of an actuator with transmission '{name}'"
-
-
 def _springs(mj: MjModel, sensor: int) -> str:
     yields = mj.jnt_springyield.any() or mj.tendon_springyield.any()
     return "the potential of springs that yield" if yields else ""
@@ -93,8 +86,7 @@ def _rows(reason: Callable[[MjModel, int], str], names: str) -> dict[int, Callab
 REASONS: dict[int, Callable[[MjModel, int], str]] = {
     **_rows(_nothing, "JOINTPOS JOINTVEL JOINTACTFRC JOINTLIMITPOS JOINTLIMITVEL JOINTLIMITFRC BALLQUAT BALLANGVEL"),
     **_rows(_nothing, "TENDONPOS TENDONVEL TENDONACTFRC TENDONLIMITPOS TENDONLIMITVEL TENDONLIMITFRC"),
-    **_rows(_nothing, "ACTUATORFRC SUBTREECOM SUBTREELINVEL SUBTREEANGMOM E_KINETIC CLOCK"),
-    **_rows(_transmission, "ACTUATORPOS ACTUATORVEL"),
+    **_rows(_nothing, "ACTUATORPOS ACTUATORVEL ACTUATORFRC SUBTREECOM SUBTREELINVEL SUBTREEANGMOM E_KINETIC CLOCK"),
     **_rows(_without_frame, "FRAMEPOS FRAMEQUAT FRAMEXAXIS FRAMEYAXIS FRAMEZAXIS FRAMELINVEL FRAMEANGVEL"),
     **_rows(_without_frame, "FRAMELINACC FRAMEANGACC VELOCIMETER GYRO ACCELEROMETER FORCE TORQUE MAGNETOMETER"),
     **_rows(_springs, "E_POTENTIAL"),

@@ -13,6 +13,7 @@ from ..model.kernel_numbers import disabled
 from ..model.model import Model
 from ..model.tendons import measured
 from ..state.fields import QUANTITIES
+from . import actuators
 from .motion import (
     Masses,
     Tree,
@@ -195,6 +196,21 @@ def _tendon_jacobian(model: Model, fields: Fields) -> Tensor:
     return dense
 
 
+def _of_outputs(compute: Callable[[Model, Fields, Tensor], Tensor]) -> Callable[[Model, Fields], Tensor]:
+    """A number of each output of actuators, which its gear scales."""
+
+    def found(model: Model, fields: Fields) -> Tensor:
+        gear = _constant(model, fields, "actuator_gear", fields["moment"])
+        return compute(model, fields, gear.reshape(-1, model.mj.nout, 6))
+
+    return found
+
+
+def _actuator_moment(model: Model, fields: Fields) -> Tensor:
+    ten_J = _tendon_jacobian(model, fields)
+    return _of_outputs(lambda model, fields, gear: actuators.moments(model, fields, gear, ten_J))(model, fields)
+
+
 def _tree_of(model: Model, like: Tensor) -> Tree:
     """The model's tree in the precision and on the device of `like`; kept."""
     kept = _trees.setdefault(model, {})
@@ -261,6 +277,9 @@ DERIVED: dict[str, Derived] = {
     "ten_length": Derived(("ten_length", "eval_qpos"), _of_tendons("ten_length", "eval_qpos")),
     "ten_velocity": Derived(("ten_velocity", "eval_qvel"), _of_tendons("ten_velocity", "eval_qvel")),
     "ten_J": Derived(("ten_J",), _tendon_jacobian),
+    "actuator_length": Derived(actuators.LENGTH_SOURCES, _of_outputs(actuators.lengths)),
+    "actuator_velocity": Derived(actuators.VELOCITY_SOURCES, _of_outputs(actuators.velocities)),
+    "actuator_moment": Derived(actuators.MOMENT_SOURCES, _actuator_moment),
     "crb": Derived(("subtree_inertia", "com_offset"), _composite_inertia),
     "qM": Derived(("M",), _dense_mass),
     "M": Derived(("M",), _dense_mass),

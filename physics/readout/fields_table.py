@@ -24,6 +24,8 @@ from ..state.fields import (
     SOLVER,
     SWEEP,
     SWEEP_INDICES,
+    TENDONS,
+    TRANSMISSIONS,
     WORK_LIST,
 )
 from ..state.memory import (
@@ -53,6 +55,8 @@ _SECTIONS = (
     ("Memory: KEPT, the narrow phase", NARROW_PHASE),
     ("Memory: KEPT_FORCES", EVALUATED_FORCES),
     ("Quantities: kinematics", KINEMATICS),
+    ("Quantities: tendons", TENDONS),
+    ("Quantities: transmissions", TRANSMISSIONS),
     ("Quantities: dynamics", DYNAMICS),
     ("Quantities: contacts", CONTACTS),
     ("Quantities: constraint blocks", BLOCKS),

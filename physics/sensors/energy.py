@@ -6,8 +6,8 @@ import torch
 
 from ..model.kernel_numbers import disabled
 from ..model.model import Model
+from ..readout.actuators import rotation_vectors
 from ..readout.derived import multiply
-from .joints import rotation_vectors
 from .objects import Objects
 from .reader import Look, Read, Reader, repeated
 

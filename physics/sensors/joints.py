@@ -7,22 +7,12 @@ import numpy as np
 import torch
 
 from ..model.model import Model
-from ..readout.derived import rotate
+from ..model.outputs import owners
 from .objects import Objects
 from .reader import Look, Read, Reader, column
 
 Tensor = torch.Tensor
 _S, _T = mujoco.mjtSensor, mujoco.mjtTrn
-_FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
-
-
-def rotation_vectors(quat: Tensor) -> Tensor:
-    """Axis times angle (..., 3) of quaternions (..., 4), the angle in (-pi, pi]."""
-    unit = torch.nn.functional.normalize(quat, dim=-1)
-    sine = unit[..., 1:].norm(dim=-1, keepdim=True)
-    angle = 2.0 * torch.atan2(sine, unit[..., :1])
-    angle = torch.where(angle > torch.pi, angle - 2.0 * torch.pi, angle)
-    return unit[..., 1:] * (angle / sine.clamp(min=1e-15))
 
 
 def _run(name: str, first: Callable[[mujoco.MjModel, np.ndarray], np.ndarray], width: int, unit: bool) -> Reader:
@@ -65,53 +55,14 @@ def _limit(name: str, of: str = "joint") -> Reader:
     return Reader(("eval_qpos", "limit_pos", name), prepare)
 
 
-def _actuator(velocity: bool) -> Reader:
-    """Length or velocity of what actuators on joints drive."""
-
-    def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
-        mj, actuators = model.mj, model.mj.sensor_objid[sensors]
-        joints = mj.actuator_trnid[actuators, 0]
-        turning = np.isin(mj.jnt_type[joints], (_FREE, _BALL))
-        place = (mj.jnt_dofadr if velocity else mj.jnt_qposadr)[joints]
-
-        def read(look: Look) -> Tensor:
-            sight, key = look.sight, ("actuators", velocity, tuple(sensors))
-            gear = sight.of_model("actuator_gear")[:, sight.ids(key, actuators)]
-            state = sight["eval_qvel" if velocity else "eval_qpos"]
-            found = state[:, sight.ids((key, "place"), place)] * gear[..., 0]
-            for row in np.flatnonzero(turning):
-                found[:, row] = _of_turning(look, int(actuators[row]), int(joints[row]), gear[:, row], velocity)
-            return found
-
-        return read
-
-    return Reader(("eval_qvel", "eval_qpos"), prepare)
-
-
-def _of_turning(look: Look, actuator: int, joint: int, gear: Tensor, velocity: bool) -> Tensor:
-    """The same on a ball or free joint, whose gear is an axis; (n,)."""
-    mj, sight = look.sight.model.mj, look.sight
-    free = mj.jnt_type[joint] == _FREE
-    q, dof = int(mj.jnt_qposadr[joint]) + 3 * free, int(mj.jnt_dofadr[joint])
-    quat = torch.nn.functional.normalize(sight["eval_qpos"][:, q : q + 4], dim=-1)
-    axis = (gear[:, 3:] if free else gear[:, :3]).expand(len(quat), 3)
-    if mj.actuator_trntype[actuator] == int(_T.mjTRN_JOINTINPARENT):
-        axis = rotate(quat * sight.constant("conjugate", lambda: sight.tensor([1.0, -1, -1, -1])), axis)
-    if not velocity:
-        return quat[:, 0] * 0.0 if free else (rotation_vectors(quat) * axis).sum(-1)
-    qvel = sight["eval_qvel"]
-    if free:
-        return (qvel[:, dof : dof + 3] * gear[:, :3]).sum(-1) + (qvel[:, dof + 3 : dof + 6] * axis).sum(-1)
-    return (qvel[:, dof : dof + 3] * axis).sum(-1)
-
-
 def _tendon_pull() -> Reader:
     """Sum of the forces of all actuators on a tendon."""
 
     def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
         mj = model.mj
-        on_tendon = mj.actuator_trntype == int(_T.mjTRN_TENDON)
-        pulls = on_tendon & (mj.actuator_trnid[:, 0] == mj.sensor_objid[sensors][:, None])
+        of = owners(mj)
+        on_tendon = mj.actuator_trntype[of] == int(_T.mjTRN_TENDON)
+        pulls = on_tendon & (mj.actuator_trnid[of, 0] == mj.sensor_objid[sensors][:, None])
 
         def read(look: Look) -> Tensor:
             weights = look.sight.constant(("pulls", tuple(sensors)), lambda: look.sight.tensor(pulls.astype(float)))
@@ -122,15 +73,20 @@ def _tendon_pull() -> Reader:
     return Reader(("actuator_force",), prepare)
 
 
+def _outputs(mj: mujoco.MjModel, actuators: np.ndarray) -> np.ndarray:
+    """All outputs of some actuators, one actuator's after the other's."""
+    return np.concatenate([mj.actuator_outadr[a] + np.arange(mj.actuator_outnum[a]) for a in actuators])
+
+
 READERS: dict[int, Reader] = {
     int(kind): reader
     for kind, reader in {
         _S.mjSENS_JOINTPOS: column("eval_qpos", lambda mj, joints: mj.jnt_qposadr[joints]),
         _S.mjSENS_JOINTVEL: column("eval_qvel", lambda mj, joints: mj.jnt_dofadr[joints]),
         _S.mjSENS_JOINTACTFRC: column("qfrc_actuator", lambda mj, joints: mj.jnt_dofadr[joints]),
-        _S.mjSENS_ACTUATORFRC: column("actuator_force", lambda mj, actuators: mj.actuator_outadr[actuators]),
-        _S.mjSENS_ACTUATORPOS: _actuator(velocity=False),
-        _S.mjSENS_ACTUATORVEL: _actuator(velocity=True),
+        _S.mjSENS_ACTUATORFRC: column("actuator_force", _outputs),
+        _S.mjSENS_ACTUATORPOS: column("actuator_length", _outputs),
+        _S.mjSENS_ACTUATORVEL: column("actuator_velocity", _outputs),
         _S.mjSENS_BALLQUAT: _run("eval_qpos", lambda mj, joints: mj.jnt_qposadr[joints], 4, unit=True),
         _S.mjSENS_BALLANGVEL: _run("eval_qvel", lambda mj, joints: mj.jnt_dofadr[joints], 3, unit=False),
         _S.mjSENS_JOINTLIMITPOS: _limit("limit_pos"),

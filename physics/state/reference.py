@@ -5,6 +5,7 @@ import numpy as np
 from ..model.kernel_numbers import UNLIMITED
 from ..model.model import Model
 from ..model.plasticity import resting
+from ..model.servos import neutral_controls
 from ..model.sleeping import islands_asleep
 from .memory import NOT_INTEGRATED
 
@@ -17,6 +18,7 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
     if model.sizes["nsleep"]:
         coordinates["tree_asleep"] = islands_asleep(mj).astype(np.float64)
     coordinates["plastic"] = resting(mj, mj.qpos_spring[None], mj.tendon_lengthspring[None])
+    coordinates["ctrl"] = neutral_controls(mj)
     coordinates["eq_active"] = np.array(mj.eq_active0, np.float64)
     unlimited = np.tile([-UNLIMITED, UNLIMITED], mj.nv)
     return {

@@ -66,6 +66,19 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("activations", ("act_dot", "qfrc_actuator", "actuator_force")),
     Purpose("activations, actuation off", (), "activations", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
     Purpose("servo_on_ball", ("qfrc_actuator",)),
+    Purpose("pid", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorpos", "sensor tendonactfrc")),
+    Purpose("dc_motor", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorvel", "sensor actuatorfrc")),
+    Purpose("dc_motor, actuation off", (), "dc_motor", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
+    Purpose("orientation", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorpos", "sensor actuatorfrc")),
+    Purpose("orientation, actuation off", (), "orientation", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
+    Purpose(
+        "transmissions",
+        ("moment site", "moment slidercrank", "actuator_force", "sensor actuatorpos", "sensor actuatorvel"),
+    ),
+    Purpose("adhesive_bodies", ("moment body", "contact within the gap", *(f"condim {n}" for n in (1, 3, 4, 6)))),
+    Purpose(
+        "adhesive_bodies, elliptic", ("moment body", "contact within the gap"), "adhesive_bodies", {"cone": "elliptic"}
+    ),
     Purpose("actuator_inertia", ("qfrc_actuator", "actuator_force", "damper", "qfrc_constraint")),
     Purpose(
         "actuator_inertia, on",

@@ -111,6 +111,15 @@ CASES = [
             '<spatial><site site="tip"/><site site="far"/></spatial></tendon>',
         ).replace('<geom name="bob"', '<site name="far"/><geom name="bob"'),
     ),
+    Case(
+        "sleep of trees that actuators tie",
+        "option",
+        "sleep",
+        _arm(
+            option='@@<option><flag sleep="enable"/></option>',
+            tail='<actuator><motor site="tip" refsite="far" gear="1 0 0 0 0 0"/></actuator>',
+        ).replace('<geom name="bob"', '<site name="far"/><geom name="bob"'),
+    ),
     _option("sleep without islands", "island", '<option><flag sleep="enable" island="disable"/></option>'),
     _option("flag diagexact='enable'", "diagexact", '<option><flag diagexact="enable"/></option>'),
     _option("flag ipc='enable'", "ipc", '<option integrator="discrete"><flag ipc="enable"/></option>'),
@@ -125,10 +134,6 @@ CASES = [
     @@<geom name="ring" type="sdf" mesh="torus"><plugin instance="torus"/></geom>
   </body></worldbody></mujoco>""",
     ),
-    _actuator(
-        "transmission 'slidercrank'",
-        '<general name="drive" cranksite="tip" slidersite="nail" cranklength="1"/>',
-    ),
     Case(
         "plugin",
         "actuator",
@@ -138,22 +143,12 @@ CASES = [
             tail='<actuator>\n@@<plugin name="drive" joint="hinge" plugin="mujoco.pid" instance="pid"/></actuator>',
         ),
     ),
-    _actuator("transmission 'site'", '<motor name="drive" site="tip" gear="1 0 0 0 0 0"/>'),
-    _actuator("transmission 'body'", '<adhesion name="drive" body="hand" ctrlrange="0 1" gain="2"/>'),
-    _actuator("transmission 'so3'", '<orientation name="drive" joint="socket" kp="1"/>'),
     _general("activation dynamics 'user'", 'dyntype="user"'),
     _general("gain 'user'", 'gaintype="user"'),
     _general("bias 'user'", 'biastype="user"'),
-    _actuator("gain 'so3'", '<orientation name="drive" joint="socket" kp="1"/>'),
-    _actuator("bias 'so3'", '<orientation name="drive" joint="socket" kp="1"/>'),
-    _actuator("gain 'pid'", '<pid name="drive" joint="hinge" kp="1"/>'),
-    _actuator("activation dynamics 'pid'", '<pid name="drive" joint="hinge" kp="1" ki="1"/>'),
-    _actuator("gain 'dcmotor'", '<dcmotor name="drive" joint="hinge" motorconst="1" resistance="1"/>'),
-    _actuator("bias 'dcmotor'", '<dcmotor name="drive" joint="hinge" motorconst="1" resistance="1"/>'),
-    _actuator(
-        "activation dynamics 'dcmotor'",
-        '<dcmotor name="drive" joint="hinge" motorconst="1" resistance="1" inductance=".1"/>',
-    ),
+    _general("DC motor in part", 'gaintype="dcmotor" gainprm="1 1" dynprm="0"'),
+    _general("DC motor in part", 'biastype="dcmotor" dynprm="0"'),
+    _general("DC motor in part", 'dyntype="dcmotor" dynprm="0" actearly="true"'),
     _actuator("delay", '<motor name="drive" joint="hinge" delay="0.02" nsample="10"/>'),
     _actuator(
         "member of a disabled group beyond gain and bias",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
+OUTPUTS = ("actuator_length", "actuator_velocity", "actuator_moment")
 # Fields of one evaluation in the order of the pipeline: stage -> MuJoCo's names.
 STAGES: dict[str, tuple[str, ...]] = {
     "kinematics": ("xpos", "xquat", "xmat", "xipos", "geom_xpos", "geom_xmat"),
@@ -14,7 +15,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "tendons": ("ten_length", "ten_velocity", "ten_J"),
     "velocity": ("cvel", "qfrc_bias", "subtree_linvel", "subtree_angmom"),
     "passive": ("plastic", "qfrc_passive"),
-    "actuation": ("act", "act_dot", "actuator_force", "qfrc_actuator"),
+    "actuation": ("act", "act_dot", *OUTPUTS, "actuator_force", "qfrc_actuator"),
     "smooth": ("qacc_smooth",),
     "contacts": ("contact_set", "contact_dist", "contact_pos", "contact_frame", "contact_friction"),
     "rows": ("efc_J", "efc_D", "efc_aref", "efc_frictionloss"),
@@ -118,7 +119,7 @@ def put(mjm: mujoco.MjModel, data: mujoco.MjData, states: States, i: int) -> Non
 
 
 def fields_of(mjm: mujoco.MjModel, data: mujoco.MjData, names: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Return copies of fields of ``data``; qM is dense (nv, nv), and ten_J (ntendon, nv)."""
+    """Return copies of fields of ``data``; qM, ten_J and actuator_moment are dense, (nv, nv) or (rows, nv)."""
     out = {}
     for name in names:
         if name == "qM":
@@ -128,6 +129,10 @@ def fields_of(mjm: mujoco.MjModel, data: mujoco.MjData, names: tuple[str, ...]) 
             out[name] = np.zeros((mjm.ntendon, mjm.nv))
             rows = np.repeat(np.arange(mjm.ntendon), mjm.ten_J_rownnz)
             out[name][rows, mjm.ten_J_colind] = data.ten_J
+        elif name == "actuator_moment":
+            out[name] = np.zeros((mjm.nout, mjm.nv))
+            sparse = data.moment_rownnz, data.moment_rowadr, data.moment_colind
+            mujoco.mju_sparse2dense(out[name], data.actuator_moment, *sparse)
         else:
             out[name] = np.array(getattr(data, name))
     return out

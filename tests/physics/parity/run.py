@@ -350,6 +350,10 @@ def _note_what_occurred(report: Report, mjm: mujoco.MjModel, theirs: Reference) 
         "cfrc_ext",
     ):
         seen[name] = int(np.any(theirs.fields[name] != 0, axis=tuple(range(1, theirs.fields[name].ndim))).sum())
+    for a in range(mjm.nactuator):
+        kind = mujoco.mjtTrn(int(mjm.actuator_trntype[a])).name.removeprefix("mjTRN_").lower()
+        moment = theirs.fields["actuator_moment"][:, mjm.actuator_outadr[a] :][:, : mjm.actuator_outnum[a]]
+        seen[f"moment {kind}"] += int(np.any(moment != 0, axis=(1, 2)).sum())
     for i in range(mjm.nsensor):
         readings = theirs.fields["sensordata"][:, mjm.sensor_adr[i] : mjm.sensor_adr[i] + mjm.sensor_dim[i]]
         kind = mujoco.mjtSensor(int(mjm.sensor_type[i])).name.removeprefix("mjSENS_").lower()
