@@ -34,6 +34,19 @@ def output_controls(mjm: mujoco.MjModel) -> np.ndarray:
     return np.where(mjm.actuator_ctrlnum[of] > 0, mjm.actuator_ctrladr[of], 0)
 
 
+def control_names(mjm: mujoco.MjModel) -> list[str]:
+    """Names for the controls, (nu,): the actuator's, or its number where it has none, and which input if of several."""
+    found = []
+    for a in range(mjm.nactuator):
+        name = mjm.actuator(a).name or f"actuator {a}"
+        if mjm.actuator_ctrlnum[a] == 1:
+            found.append(name)
+        else:
+            inputs = range(mjm.actuator_ctrlnum[a])
+            found += [f"{name}, input {mujoco.mj_actuatorInputName(mjm, a, k) or k}" for k in inputs]
+    return found
+
+
 def output_activations(mjm: mujoco.MjModel) -> np.ndarray:
     """Activation of every output, (nout,): its actuator's last, or that of the same axis; -1 where there is none."""
     found = np.full(len(owners(mjm)), -1)

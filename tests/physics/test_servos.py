@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from tumble.physics import Model, RigidSolver
+from tumble.physics.model.outputs import control_names
 
 from ..models.purpose import FOLDER
 from .parity.run import SETTINGS
@@ -20,6 +21,8 @@ PASSIVE = """<mujoco><option><flag actuation="{}"/></option>
 @pytest.fixture(autouse=True, scope="module")
 def double():
     run_with("64")
+    yield
+    run_with("32")
 
 
 @pytest.mark.parametrize("name", ["pid", "dc_motor", "orientation"])
@@ -94,6 +97,14 @@ def test_a_reset_tells_quaternions_not_to_turn():
     solver.ctrl = torch.ones(2, mjm.nu)
     solver.reset([1])
     assert solver.ctrl.tolist() == [[1.0] * mjm.nu, data.ctrl.tolist()]
+
+
+def test_names_of_controls_say_which_input():
+    names = control_names(mujoco.MjModel.from_xml_path(str(FOLDER / "pid.xml")))
+    assert names[:5] == ["usual, input pos", "usual, input vel", "between", "all, input pos", "all, input vel"]
+    turns = control_names(mujoco.MjModel.from_xml_path(str(FOLDER / "orientation.xml")))
+    assert turns[4:8] == [f"quaternion, input q{axis}" for axis in "wxyz"]
+    assert control_names(mujoco.MjModel.from_xml_string(PASSIVE.format("enable"))) == []
 
 
 @pytest.mark.parametrize("actuation", ["enable", "disable"])
