@@ -5,6 +5,8 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
+from .actuators import disabled_actuators
+
 _D = mujoco.mjtDisableBit
 _DYN, _GAIN, _BIAS = mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias
 DYNAMICS = tuple(int(getattr(_DYN, f"mjDYN_{n}")) for n in ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT", "MUSCLE"))
@@ -32,7 +34,7 @@ def activation_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
         "actuator_actearly": mjm.actuator_actearly[:nu].astype(int),
         "actuator_muscle": muscles.astype(int),
         "actuator_dynprm": mjm.actuator_dynprm[:nu, :3],
-        "actuator_hold": np.where(exact, tau * -np.expm1(-dt / tau), dt),
+        "actuator_hold": np.where(disabled_actuators(mjm)[:nu], 0.0, np.where(exact, tau * -np.expm1(-dt / tau), dt)),
     }
 
 
@@ -43,9 +45,11 @@ def has_activations(mjm: mujoco.MjModel) -> bool:
 
 
 def _peak_force(mjm: mujoco.MjModel, prm: np.ndarray, acc0: np.ndarray) -> np.ndarray:
-    """Given, or such that it accelerates the model by `scale` where the muscle is at rest; 0 without actuation."""
+    """Given, or such that it accelerates the model by `scale` where the muscle is at rest; 0 where it is off."""
     scaled = prm[..., 3] / np.maximum(acc0[:, : mjm.nu], MINVAL)
-    return np.where(prm[..., 2] < 0, scaled, prm[..., 2]) * (0.0 if _off(mjm) else 1.0)
+    return np.where(prm[..., 2] < 0, scaled, prm[..., 2]) * np.where(
+        disabled_actuators(mjm)[: mjm.nu] | _off(mjm), 0.0, 1.0
+    )
 
 
 def _geometry(mjm: mujoco.MjModel, prm: np.ndarray) -> tuple[np.ndarray, ...]:

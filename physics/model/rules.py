@@ -14,7 +14,7 @@ import numpy as np
 from mujoco import MjModel
 
 from .activations import BIAS_MUSCLE, DYNAMICS, GAIN_MUSCLE
-from .actuators import disabled_actuators, on_joints, plain_forces
+from .actuators import disabled_actuators, held_when_off, on_joints
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import possible_pairs, repeated_with_another_reach
@@ -111,7 +111,7 @@ def _actuator_types(field: str, what: str, prefix: str, enum: Any, allowed: set[
 
 
 def _grouped_off(m: MjModel) -> np.ndarray:
-    return _ids(disabled_actuators(m) & ~plain_forces(m))
+    return _ids(disabled_actuators(m) & ~held_when_off(m))
 
 
 def _not_on_joints(m: MjModel, amounts: np.ndarray) -> np.ndarray:
@@ -190,7 +190,7 @@ ACTUATOR = [
         _sets(armature=0.0),
     ),
     Rule(
-        "member of a disabled group beyond gain and bias",
+        "PID controller or DC motor in a disabled group",
         "actuator",
         "actuatorgroupdisable",
         _grouped_off,

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import torch
 
+from ..model.kernel_numbers import disabled
 from ..model.model import Model
 from ..model.transmissions import TENDON, actuator_types
 from .motion import chosen
@@ -81,9 +82,11 @@ def lengths(model: Model, fields: Fields, gear: Tensor) -> Tensor:
 
 
 def velocities(model: Model, fields: Fields, gear: Tensor) -> Tensor:
-    """actuator_velocity (n, nout)."""
+    """actuator_velocity (n, nout); zero without actuation, as in MuJoCo."""
     qvel, mj = fields["eval_qvel"], model.mj
     found, outputs = qvel.new_zeros((len(qvel), mj.nout)), _outputs(model, qvel.device)
+    if disabled(mj, mujoco.mjtDisableBit.mjDSBL_ACTUATION):
+        return found
     out, _, dof = outputs.straight
     found[:, out] = qvel[:, dof] * gear[:, out, 0]
     _take_others(found, outputs, fields, "velocity", gear)

@@ -54,6 +54,10 @@ XML = """<mujoco>
   <position joint="ankle" kp="2" gear="1 0.3 0.2"/>
   <velocity joint="slide" kv="3"/>
   <general joint="ankle" gainprm="2" gear="0 1 0"/>
+  <position site="foot" refsite="rod" kp="4" kv="0.2" gear="1 0 0.5 0.2 -0.3 0.1"/>
+  <position site="foot" refsite="rod" kp="0.5" gear="0 0 0 0.4 0.2 1"/>
+  <motor cranksite="foot" slidersite="rod" cranklength="0.8" gear="2"/>
+  <adhesion body="foot" ctrlrange="0 1" gain="5"/>
 </actuator>
 </mujoco>"""
 """Every type of joint, limit and actuator, contacts of every kind of narrow phase, simple bodies, moving cameras."""

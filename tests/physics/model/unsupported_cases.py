@@ -185,8 +185,8 @@ CASES = [
         _arm(tail=_TENDON + '<actuator>\n@@<motor name="drive" tendon="string" armature="1"/></actuator>'),
     ),
     _actuator(
-        "member of a disabled group beyond gain and bias",
-        '<general name="drive" joint="hinge" group="3" dyntype="filter" dynprm="0.1"/>',
+        "PID controller or DC motor in a disabled group",
+        '<pid name="drive" joint="hinge" group="3" kp="1" ki="1"/>',
         option='<option actuatorgroupdisable="3"/>',
     ),
     _tendon("plastic spring", 'stiffness="1" springyield="0.2"'),
