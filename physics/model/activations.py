@@ -5,6 +5,7 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
+from .actuators import disabled_actuators
 from .outputs import activation_outputs, activation_owners, output_activations, owners
 from .servos import DYN_MOTOR, DYN_PID, current_holds, state_limits
 
@@ -37,7 +38,9 @@ def activation_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
         "actuator_muscle": muscles[of].astype(int),
         "actuator_dynprm": mjm.actuator_dynprm[of, :3],
         "act_outid": activation_outputs(mjm),
-        "act_hold": current_holds(mjm, np.where(exact, tau * -np.expm1(-dt / tau), dt)),
+        "act_hold": np.where(
+            disabled_actuators(mjm)[moves], 0.0, current_holds(mjm, np.where(exact, tau * -np.expm1(-dt / tau), dt))
+        ),
     }
 
 
@@ -48,9 +51,10 @@ def has_activations(mjm: mujoco.MjModel) -> bool:
 
 
 def _peak_force(mjm: mujoco.MjModel, prm: np.ndarray, acc0: np.ndarray) -> np.ndarray:
-    """Given, or such that it accelerates the model by `scale` where the muscle is at rest; 0 without actuation."""
+    """Given, or such that it accelerates the model by `scale` where the muscle is at rest; 0 where it is off."""
     scaled = prm[..., 3] / np.maximum(acc0, MINVAL)
-    return np.where(prm[..., 2] < 0, scaled, prm[..., 2]) * (0.0 if _off(mjm) else 1.0)
+    on = ~(disabled_actuators(mjm)[owners(mjm)] | _off(mjm))
+    return np.where(prm[..., 2] < 0, scaled, prm[..., 2]) * on
 
 
 def _geometry(mjm: mujoco.MjModel, prm: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -5,8 +5,10 @@ import numpy as np
 
 _ON_JOINTS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 _TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
-_PLAIN_GAINS = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
-_PLAIN_BIASES = (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
+_DYN, _GAIN, _BIAS = mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias
+_HELD = tuple(int(getattr(_DYN, f"mjDYN_{n}")) for n in ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT", "MUSCLE"))
+_GAINS = (int(_GAIN.mjGAIN_FIXED), int(_GAIN.mjGAIN_AFFINE), int(_GAIN.mjGAIN_MUSCLE))
+_BIASES = (int(_BIAS.mjBIAS_NONE), int(_BIAS.mjBIAS_AFFINE), int(_BIAS.mjBIAS_MUSCLE))
 LAST_GROUP = 30
 """Groups above it, and those below 0, cannot be switched off."""
 
@@ -53,7 +55,7 @@ def disabled_actuators(mjm: mujoco.MjModel) -> np.ndarray:
     return switched & (int(mjm.opt.disableactuator) >> np.where(switched, group, 0) & 1).astype(bool)
 
 
-def plain_forces(mjm: mujoco.MjModel) -> np.ndarray:
-    """Which actuators have no activation, and gains and biases that are affine."""
-    gains, biases = np.isin(mjm.actuator_gaintype, _PLAIN_GAINS), np.isin(mjm.actuator_biastype, _PLAIN_BIASES)
-    return (mjm.actuator_dyntype == int(mujoco.mjtDyn.mjDYN_NONE)) & gains & biases
+def held_when_off(mjm: mujoco.MjModel) -> np.ndarray:
+    """Which actuators do nothing in a group that is switched off: no force, and an activation stays where it is."""
+    gains, biases = np.isin(mjm.actuator_gaintype, _GAINS), np.isin(mjm.actuator_biastype, _BIASES)
+    return np.isin(mjm.actuator_dyntype, _HELD) & gains & biases

@@ -223,7 +223,7 @@ REALS: tuple[Field, ...] = (
     _F("actuator_muscle_gain", ("nout",), 8, "", "active force of a muscle (`activation.muscle_gain`)"),
     _F("actuator_muscle_bias", ("nout",), 6, "", "passive force of a muscle (`activation.muscle_bias`)"),
     _F("actuator_dynprm", ("nout",), 3, "", "of filters the time constant (s); of muscles two, and the width between"),
-    _F("act_hold", ("na",), 1, "s", "time for which its rate counts in a step"),
+    _F("act_hold", ("na",), 1, "s", "time for which its rate counts in a step; 0: its group is switched off"),
     _F("geom_pos", ("ngeom",), 3, "m", "position in the body frame"),
     _F("geom_quat", ("ngeom",), 4, "", "orientation in the body frame"),
     _F("geom_size", ("ngeom",), 3, "m", "size, by type as in MuJoCo"),

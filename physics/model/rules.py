@@ -14,7 +14,7 @@ import numpy as np
 from mujoco import MjModel
 
 from .activations import BIAS_MUSCLE, DYNAMICS, GAIN_MUSCLE
-from .actuators import disabled_actuators, plain_forces
+from .actuators import disabled_actuators, held_when_off
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .outputs import ORIENTATION as GAIN_ORIENTATION
@@ -99,7 +99,7 @@ def _actuator_types(field: str, what: str, prefix: str, enum: Any, allowed: set[
 
 
 def _grouped_off(m: MjModel) -> np.ndarray:
-    return _ids(disabled_actuators(m) & ~plain_forces(m))
+    return _ids(disabled_actuators(m) & ~held_when_off(m))
 
 
 BODY = [
@@ -125,7 +125,7 @@ ACTUATOR = [
     Rule("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
     Rule("delay", "actuator", "delay", lambda m: _rows(m.actuator_delay), _sets(delay=0.0)),
     Rule(
-        "member of a disabled group beyond gain and bias",
+        "PID controller or DC motor in a disabled group",
         "actuator",
         "actuatorgroupdisable",
         _grouped_off,

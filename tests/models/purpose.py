@@ -64,6 +64,13 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("armature", ("qfrc_bias",)),
     Purpose("actuators", ("qfrc_actuator", "actuator_force")),
     Purpose("activations", ("act_dot", "qfrc_actuator", "actuator_force")),
+    Purpose(
+        "activations, a group off",
+        ("act_dot", "actuator_force"),
+        "activations",
+        {"disableactuator": 16},
+        ("qfrc_actuator",),
+    ),
     Purpose("activations, actuation off", (), "activations", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
     Purpose("servo_on_ball", ("qfrc_actuator",)),
     Purpose("pid", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorpos", "sensor tendonactfrc")),

@@ -59,6 +59,10 @@ XML = """<mujoco>
   <pid joint="ankle" kp="1.5" kv="0.05" gear="0.2 1 0.4"/>
   <dcmotor joint="slide" motorconst="0.9" resistance="0.4" input="pos vel voltage" controller="4 0 0.5 0 0 3"
    cogging="0.5 9 0.2"/>
+  <position site="foot" refsite="rod" kp="4" kv="0.2" gear="1 0 0.5 0.2 -0.3 0.1"/>
+  <position site="foot" refsite="rod" kp="0.5" gear="0 0 0 0.4 0.2 1"/>
+  <motor cranksite="foot" slidersite="rod" cranklength="0.8" gear="2"/>
+  <adhesion body="foot" ctrlrange="0 1" gain="5"/>
 </actuator>
 </mujoco>"""
 """Every type of joint, limit and actuator, contacts of every kind of narrow phase, simple bodies, moving cameras."""

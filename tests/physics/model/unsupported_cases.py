@@ -151,8 +151,8 @@ CASES = [
     _general("DC motor in part", 'dyntype="dcmotor" dynprm="0" actearly="true"'),
     _actuator("delay", '<motor name="drive" joint="hinge" delay="0.02" nsample="10"/>'),
     _actuator(
-        "member of a disabled group beyond gain and bias",
-        '<general name="drive" joint="hinge" group="3" dyntype="filter" dynprm="0.1"/>',
+        "PID controller or DC motor in a disabled group",
+        '<pid name="drive" joint="hinge" group="3" kp="1" ki="1"/>',
         option='<option actuatorgroupdisable="3"/>',
     ),
     Case(
