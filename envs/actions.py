@@ -27,7 +27,7 @@ class ActionCheck:
             space: of one environment's actions. In a `Box` of floating-point numbers actions may be any finite numbers;
                 in every other space they must lie within the bounds.
             kind: library, precision and device of the checked actions.
-            names: of the actuators, for messages; none where the components of an action are no actuators.
+            names: of the controls, for messages; none where the components of an action are no controls.
 
         Raises:
             TypeError: a space of another kind.
@@ -103,7 +103,7 @@ class ActionCheck:
     def _check_kind(self, shape: Any, floating: bool, whole: bool, dtype: Any, wanted: tuple[int, ...]) -> None:
         """Refuse actions of a shape other than `wanted`, or of a type of number that the space does not have."""
         if shape != wanted:
-            inner, of_all = "actuators" if self._names else "the action space's shape", len(wanted) == len(self._shape)
+            inner, of_all = "controls" if self._names else "the action space's shape", len(wanted) == len(self._shape)
             meaning = f"(num_envs, {inner})" if of_all else f"({inner},)"
             if of_all and not shape:  # a TypeError, as of Gymnasium's vector environments
                 raise TypeError(f"actions are a single number; needed is an array {wanted}, {meaning}")

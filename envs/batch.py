@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..physics import RigidSolver
 from ..physics.batch_numbers import Known
+from ..physics.model.outputs import control_names
 from ..physics.runtime import ensure_runtime
 from .arrays import Array, ArrayKind, copy, counts, finite_or_zero, indices, owns_data, row_all
 from .checks import ResultCheck
@@ -69,11 +70,11 @@ class TaskBatch:
 
     @property
     def action_names(self) -> list[str]:
-        """The actuators' names, or numbers where they have none; nothing where the task turns actions into controls."""
+        """The controls' names, `control_names`; nothing where the task turns actions into controls."""
         model = self.task.model
         if self._maps_actions:
             return []
-        return [model.actuator(i).name or f"actuator {i}" for i in range(model.nu)]
+        return control_names(model)
 
     def seed(self, seeds: Sequence[int | None], rows: Array) -> None:
         """Seed the environments in `rows` from the list of all environments' seeds; None leaves one as it is."""

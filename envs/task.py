@@ -201,9 +201,9 @@ class Task(ABC):
 
     @property
     def action_space(self) -> gymnasium.Space:
-        """The space of one environment's actions: by default the actuators' control ranges, float32.
+        """The space of one environment's actions: by default the ranges of the actuators' controls, float32.
 
-        A `Box`, `Discrete`, `MultiDiscrete` or `MultiBinary`. An actuator without a range takes any number.
+        A `Box`, `Discrete`, `MultiDiscrete` or `MultiBinary`. A control without a range takes any number.
         """
         limited = self.model.actuator_ctrllimited.astype(bool)
         low = np.where(limited, self.model.actuator_ctrlrange[:, 0], -np.inf).astype(np.float32)

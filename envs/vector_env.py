@@ -183,7 +183,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         """Take one step in every environment.
 
         Args:
-            actions: (num_envs, actuators), torch on any device or numpy.
+            actions: (num_envs, controls), torch on any device or numpy.
 
         Returns:
             Observations, rewards, terminations, truncations, info; each (num_envs, ...). Rewards have the precision of

@@ -152,7 +152,7 @@ def _symmetric_acceleration(model: ti.template(), work: ti.template(), dt: ti.te
 @ti.func
 def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.template()):
     """L -= dt moment' (d force / d velocity) moment, for every actuator with a slope."""
-    for u in range(model.nu):
+    for u in range(model.nout):
         if has_slope(model, work, u):
             dof = model.actuator_dofadr[u]
             slope = work.actuator_slope[u] * dt

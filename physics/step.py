@@ -12,7 +12,7 @@ from .constraint.friction_loss import friction_blocks
 from .constraint.limits import limit_blocks
 from .constraint.noslip import noslip
 from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_blocks, wake_disturbed, wake_tied
-from .dynamics.activation import advance_activations
+from .dynamics.activation_steps import advance_activations
 from .dynamics.actuation import actuation
 from .dynamics.adhesion import adhesive_force
 from .dynamics.body_forces import applied_force, gravity_compensation

@@ -106,5 +106,5 @@ def _check_box(actions: gym.spaces.Box) -> None:
     if endless.any():
         raise SpaceError(
             f"action {int(np.flatnonzero(endless)[0])} has no bounds, and Stable-Baselines3 needs them: give its "
-            'actuator ctrllimited="true" and a ctrlrange, or define the task\'s `action_space`'
+            'actuator ctrllimited="true" and a ctrlrange (pid: velrange, ffrange), or define the task\'s `action_space`'
         )

@@ -35,7 +35,7 @@ def _sum_forces(model: ti.template(), work: ti.template()):
                 rate += work.ten_J[at] * work.qacc[model.tendon_dof[at]]
             force -= rate * model.tendon_armature[t]
         work.ten_force[t] = force
-    for u in range(model.nu):
+    for u in range(model.nout):
         t = model.actuator_tendon[u]
         if t >= 0:
             work.ten_force[t] = work.ten_force[t] + work.actuator_force[u] * model.actuator_gear.at(u, 0)

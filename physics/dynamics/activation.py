@@ -24,7 +24,7 @@ def activate(model: ti.template(), work: ti.template(), u: ti.i32, control: ti.t
     work.act_dot[a] = rate
     work.act_length[a] = length
     if model.actuator_actearly[u] == 1:
-        act = next_activation(model, work, u, act, rate)
+        act = next_activation(model, a, act, rate)
     return act
 
 
@@ -43,41 +43,9 @@ def _muscle_rate(model: ti.template(), work: ti.template(), u: ti.i32, control: 
 
 
 @ti.func
-def next_activation(model: ti.template(), work: ti.template(), u: ti.i32, act: ti.template(), rate: ti.template()):
-    """The activation a step later: `actuator_hold` is the step, or what an exact filter takes for it."""
-    low, high = model.actuator_actrange.at(u, 0), model.actuator_actrange.at(u, 1)
-    return ti.min(ti.max(act + rate * model.actuator_hold[u], low), high)
-
-
-@ti.func
-def advance_activations(model: ti.template(), work: ti.template(), stage: ti.i32, stages: ti.i32, dt: ti.template()):
-    """Act from start_act: a step on at the end of it, before that where the next stage of Runge and Kutta begins.
-
-    `dt` is how far that stage lies. The setpoint of a servo that turns stays within a turn of where the joint is.
-    """
-    for u in range(model.nu):
-        a = model.actuator_actadr[u]
-        if a >= 0:
-            rate = work.real(0.0) + work.act_dot[a]
-            if stages == 4:
-                weight = 1.0 / 6.0
-                if stage == 1 or stage == 2:
-                    weight = 1.0 / 3.0
-                mean = work.mean_act_dot[a] + rate * weight
-                if stage == 0:
-                    mean = rate * weight
-                work.mean_act_dot[a] = mean
-                if stage == 3:
-                    rate = mean
-            if stage < stages - 1:
-                work.act[a] = work.start_act[a] + rate * dt
-            else:
-                act = next_activation(model, work, u, work.start_act[a], rate)
-                period = model.actuator_period[u]
-                if model.actuator_dyntype[u] == INTEGRATOR and model.some(work.lanes, period > 0.0):
-                    turns = ti.round((act - work.act_length[a]) / ti.max(period, SHORTEST))
-                    act = ti.select(work.lanes.mask(period > 0.0) > 0.5, act - turns * period, act)
-                work.act[a] = act
+def next_activation(model: ti.template(), a: ti.i32, act: ti.template(), rate: ti.template()):
+    """Activation a, a step later: `act_hold` is the step, or what an exact filter takes for it."""
+    return ti.min(ti.max(act + rate * model.act_hold[a], model.act_range.at(a, 0)), model.act_range.at(a, 1))
 
 
 @ti.func

@@ -8,10 +8,15 @@ import taichi as ti
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3
 from ..math.quaternion import rotation_vector
+from ..model.servos import DC_MOTOR, IDLE, ORIENTATION, PID, PLAIN
 from ..model.transmissions import TENDON
 from .activation import activate, muscle_bias, muscle_gain
 from .body_forces import limit_joint_forces
+from .dc_motor import add_shaft, motor_force
 from .dof_control import dof_control
+from .orientation_servo import orientation_force
+from .pid import pid_force
+from .setpoints import clamped_control, nearest
 from .tendon_forces import pull, share_of_force, sum_actuators
 from .transmission import push_dofs
 
@@ -24,7 +29,7 @@ def actuation(model: ti.template(), work: ti.template()):
             work.act_dot[a] = work.real(0.0)
     for i in range(model.nv):
         work.qfrc_actuator[i] = work.real(0.0)
-    for u in range(model.nu):
+    for u in range(model.nout):
         length, velocity = work.real(0.0), work.real(0.0)
         kind = model.actuator_type[u]
         if kind == TENDON:
@@ -76,7 +81,7 @@ def _push_joint(model: ti.template(), work: ti.template(), u: ti.i32):
 def _pull_tendons(model: ti.template(), work: ti.template()):
     """The range of what all actuators do to a tendon comes before that of each."""
     sum_actuators(model, work)
-    for u in range(model.nu):
+    for u in range(model.nout):
         t = model.actuator_tendon[u]
         if t >= 0:
             share = share_of_force(model, work, t)
@@ -88,11 +93,14 @@ def _pull_tendons(model: ti.template(), work: ti.template()):
 
 @ti.func
 def _limit_force(model: ti.template(), work: ti.template(), u: ti.i32):
-    """Keep actuator_force in its range, where alone it has a slope."""
+    """Keep actuator_force in its range, where alone it has a slope; what acts on a motor's shaft is added to that."""
     low, high, force = model.actuator_forcerange.at(u, 0), model.actuator_forcerange.at(u, 1), work.actuator_force[u]
     free = (force > low) & (force < high)
     work.actuator_force[u] = ti.min(ti.max(force, low), high)
     work.actuator_slope[u] = ti.select(free, work.actuator_slope[u], work.real(0.0))
+    if ti.static(model.has.dc_motor):
+        if model.actuator_servo[u] == DC_MOTOR:
+            add_shaft(model, work, u)
 
 
 @ti.func
@@ -100,17 +108,33 @@ def _unlimited_force(
     model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()
 ):
     """actuator_force and actuator_slope where no range limits them."""
-    clamped = ti.min(ti.max(work.ctrl[u], model.actuator_ctrlrange.at(u, 0)), model.actuator_ctrlrange.at(u, 1))
+    if ti.static(not (model.has.pid or model.has.dc_motor or model.has.orientation)):
+        _plain_force(model, work, u, length, velocity)
+    else:
+        kind = model.actuator_servo[u]
+        if kind == IDLE:
+            work.actuator_force[u], work.actuator_slope[u] = work.real(0.0), work.real(0.0)
+        if kind == PLAIN:
+            _plain_force(model, work, u, length, velocity)
+        if ti.static(model.has.pid):
+            if kind == PID:
+                pid_force(model, work, u, length, velocity)
+        if ti.static(model.has.dc_motor):
+            if kind == DC_MOTOR:
+                motor_force(model, work, u, length, velocity)
+        if ti.static(model.has.orientation):
+            if kind == ORIENTATION and model.trn_kind[u] > 0:  # the first of its outputs
+                orientation_force(model, work, u)
+
+
+@ti.func
+def _plain_force(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()):
+    """Of an actuator with a gain and a bias."""
+    clamped = clamped_control(model, work, model.actuator_ctrladr[u])
     if ti.static(model.has.activation):
         if model.actuator_actadr[u] >= 0:
             clamped = activate(model, work, u, clamped, length)
-    control = clamped
-    period = model.actuator_period[u]
-    if model.some(work.lanes, period > 0.0):
-        within = control - ti.round((control - length) * (1.0 / period)) * period
-        if ti.static(model.has.parameters):
-            within = ti.select(period > 0.0, within, control)
-        control = within
+    control = nearest(model, work, u, clamped, length)
     gain0, gain1, gain2 = model.actuator_gain.at(u, 0), model.actuator_gain.at(u, 1), model.actuator_gain.at(u, 2)
     bias0, bias1, bias2 = model.actuator_bias.at(u, 0), model.actuator_bias.at(u, 1), model.actuator_bias.at(u, 2)
     force = (length * gain1 + velocity * gain2 + gain0) * control + (length * bias1 + velocity * bias2 + bias0)
@@ -133,6 +157,8 @@ def has_slope(model: ti.template(), work: ti.template(), u: ti.i32):
     found = model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0))
     if ti.static(model.has.activation):
         found = found or model.actuator_muscle[u] % 2 == 1
+    if ti.static(model.has.dc_motor):
+        found = found or model.actuator_servo[u] == DC_MOTOR
     return found
 
 

@@ -57,7 +57,7 @@ def limit_joint_forces(model: ti.template(), work: ti.template()):
             if model.jnt_actgravcomp[model.dof_jntid[i]] == 1:
                 work.qfrc_actuator[i] = work.qfrc_actuator[i] + work.qfrc_gravcomp[i]
     if ti.static(model.has.joint_forces):
-        for u in range(model.nu):
+        for u in range(model.nout):
             if model.actuator_type[u] == SLIDE or model.actuator_type[u] == HINGE:
                 i = model.actuator_dofadr[u]
                 j, force = model.dof_jntid[i], work.qfrc_actuator[i]

@@ -70,7 +70,7 @@ def _subtract_force_slopes(model: ti.template(), work: ti.template(), dof: ti.i3
     if has_controls(model, work):
         for r in range(6):
             work.block[r, r] = work.block[r, r] - dt * work.dof_slope[dof + r]
-    for u in range(model.nu):
+    for u in range(model.nout):
         if model.actuator_dofadr[u] == dof and model.actuator_type[u] == FREE:
             for r in range(6):
                 for c in range(6):
@@ -79,7 +79,7 @@ def _subtract_force_slopes(model: ti.template(), work: ti.template(), dof: ti.i3
     if ti.static(model.has.tendons):
         for t in range(model.ntendon):
             _subtract_tendon(model, work, dof, dt, t, -damping_slope(model, work, t))
-        for u in range(model.nu):
+        for u in range(model.nout):
             if model.actuator_tendon[u] >= 0:
                 gear = model.actuator_gear.at(u, 0)
                 _subtract_tendon(model, work, dof, dt, model.actuator_tendon[u], work.actuator_slope[u] * gear * gear)

@@ -67,7 +67,7 @@ def _force_slopes(model: ti.template(), work: ti.template(), dt: ti.template()):
             _add_tendon(model, work, t, damping_slope(model, work, t) * -dt)
     if ti.static(model.has.fluid):
         _add_fluid(model, work, dt)
-    for u in range(model.nu):
+    for u in range(model.nout):
         if has_slope(model, work, u):
             dof, kind = model.actuator_dofadr[u], model.actuator_type[u]
             slope = work.actuator_slope[u] * dt

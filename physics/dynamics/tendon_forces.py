@@ -50,7 +50,7 @@ def sum_actuators(model: ti.template(), work: ti.template()):
     """Set ten_actfrc to the sum of actuator_force over the actuators of each tendon."""
     for t in range(model.ntendon):
         work.ten_actfrc[t] = work.real(0.0)
-    for u in range(model.nu):
+    for u in range(model.nout):
         t = model.actuator_tendon[u]
         if t >= 0:
             work.ten_actfrc[t] = work.ten_actfrc[t] + work.actuator_force[u]

@@ -6,10 +6,13 @@ import mujoco
 import numpy as np
 
 from .actuators import disabled_actuators
+from .outputs import activation_outputs, activation_owners, output_activations, owners
+from .servos import DYN_MOTOR, DYN_PID, current_holds, state_limits
 
 _D = mujoco.mjtDisableBit
 _DYN, _GAIN, _BIAS = mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias
-DYNAMICS = tuple(int(getattr(_DYN, f"mjDYN_{n}")) for n in ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT", "MUSCLE"))
+_SIMPLE = tuple(int(getattr(_DYN, f"mjDYN_{n}")) for n in ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT", "MUSCLE"))
+DYNAMICS = (*_SIMPLE, DYN_PID, DYN_MOTOR)
 """Types of activation dynamics that Tumble has."""
 GAIN_MUSCLE, BIAS_MUSCLE = int(_GAIN.mjGAIN_MUSCLE), int(_BIAS.mjBIAS_MUSCLE)
 UNLIMITED = 1e30
@@ -23,18 +26,20 @@ def _off(mjm: mujoco.MjModel) -> bool:
 
 def activation_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
     """The fields of `model.fields` that no environment may have of its own."""
-    nu = mjm.nu
-    exact = mjm.actuator_dyntype[:nu] == _EXACT
-    tau = np.maximum(mjm.actuator_dynprm[:nu, 0], MINVAL)
+    of, moves = owners(mjm), activation_owners(mjm)
+    exact = mjm.actuator_dyntype[moves] == _EXACT
+    tau = np.maximum(mjm.actuator_dynprm[moves, 0], MINVAL)
     dt = float(mjm.opt.timestep)
-    muscles = (mjm.actuator_gaintype[:nu] == GAIN_MUSCLE) + 2 * (mjm.actuator_biastype[:nu] == BIAS_MUSCLE)
+    holds = np.where(exact, tau * -np.expm1(-dt / tau), dt)
+    muscles = (mjm.actuator_gaintype == GAIN_MUSCLE) + 2 * (mjm.actuator_biastype == BIAS_MUSCLE)
     return {
-        "actuator_dyntype": mjm.actuator_dyntype[:nu],
-        "actuator_actadr": np.full(nu, -1) if _off(mjm) else mjm.actuator_actadr[:nu],
-        "actuator_actearly": mjm.actuator_actearly[:nu].astype(int),
-        "actuator_muscle": muscles.astype(int),
-        "actuator_dynprm": mjm.actuator_dynprm[:nu, :3],
-        "actuator_hold": np.where(disabled_actuators(mjm)[:nu], 0.0, np.where(exact, tau * -np.expm1(-dt / tau), dt)),
+        "actuator_dyntype": mjm.actuator_dyntype[of],
+        "actuator_actadr": np.full(len(of), -1) if _off(mjm) else output_activations(mjm),
+        "actuator_actearly": mjm.actuator_actearly[of].astype(int),
+        "actuator_muscle": muscles[of].astype(int),
+        "actuator_dynprm": mjm.actuator_dynprm[of, :3],
+        "act_outid": activation_outputs(mjm),
+        "act_hold": np.where(disabled_actuators(mjm)[moves], 0.0, current_holds(mjm, holds)),
     }
 
 
@@ -46,32 +51,33 @@ def has_activations(mjm: mujoco.MjModel) -> bool:
 
 def _peak_force(mjm: mujoco.MjModel, prm: np.ndarray, acc0: np.ndarray) -> np.ndarray:
     """Given, or such that it accelerates the model by `scale` where the muscle is at rest; 0 where it is off."""
-    scaled = prm[..., 3] / np.maximum(acc0[:, : mjm.nu], MINVAL)
+    scaled = prm[..., 3] / np.maximum(acc0, MINVAL)
     return np.where(prm[..., 2] < 0, scaled, prm[..., 2]) * np.where(
-        disabled_actuators(mjm)[: mjm.nu] | _off(mjm), 0.0, 1.0
+        disabled_actuators(mjm)[owners(mjm)] | _off(mjm), 0.0, 1.0
     )
 
 
 def _geometry(mjm: mujoco.MjModel, prm: np.ndarray) -> tuple[np.ndarray, ...]:
     """Optimal length (m), lower end of the operating range in it, and in metres."""
-    nu = mjm.nu
-    lengths = mjm.actuator_lengthrange[:nu]
+    lengths = mjm.actuator_lengthrange
     optimal = (lengths[:, 1] - lengths[:, 0]) / np.maximum(prm[..., 1] - prm[..., 0], MINVAL)
     return np.maximum(optimal, MINVAL), prm[..., 0], np.broadcast_to(lengths[:, 0], optimal.shape)
 
 
 def _muscle_gain(mjm: mujoco.MjModel, gainprm: np.ndarray, acc0: np.ndarray) -> np.ndarray:
-    prm = gainprm[:, : mjm.nu]
+    of = owners(mjm)
+    prm = gainprm[:, of]
     optimal, low, start = _geometry(mjm, prm)
     fastest = np.maximum(optimal * prm[..., 6], MINVAL)
     columns = (_peak_force(mjm, prm, acc0), optimal, low, start, prm[..., 4], prm[..., 5], fastest, prm[..., 8])
-    return np.stack(np.broadcast_arrays(*columns), -1) * _where(mjm.actuator_gaintype[: mjm.nu] == GAIN_MUSCLE)
+    return np.stack(np.broadcast_arrays(*columns), -1) * _where(mjm.actuator_gaintype[of] == GAIN_MUSCLE)
 
 
 def _muscle_bias(mjm: mujoco.MjModel, biasprm: np.ndarray, acc0: np.ndarray) -> np.ndarray:
-    prm = biasprm[:, : mjm.nu]
+    of = owners(mjm)
+    prm = biasprm[:, of]
     columns = (_peak_force(mjm, prm, acc0), *_geometry(mjm, prm), prm[..., 5], prm[..., 7])
-    return np.stack(np.broadcast_arrays(*columns), -1) * _where(mjm.actuator_biastype[: mjm.nu] == BIAS_MUSCLE)
+    return np.stack(np.broadcast_arrays(*columns), -1) * _where(mjm.actuator_biastype[of] == BIAS_MUSCLE)
 
 
 def _where(muscles: np.ndarray) -> np.ndarray:
@@ -79,12 +85,13 @@ def _where(muscles: np.ndarray) -> np.ndarray:
 
 
 def _actrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
-    limited = np.asarray(mjm.actuator_actlimited[: mjm.nu], bool)[:, None]
-    return np.where(limited, ranges[:, : mjm.nu], [-UNLIMITED, UNLIMITED])
+    of = activation_owners(mjm)
+    limited = np.asarray(mjm.actuator_actlimited, bool)[of, None]
+    return state_limits(mjm, np.where(limited, ranges[:, of], [-UNLIMITED, UNLIMITED]))
 
 
 ACTIVATION_RULES: dict[str, tuple[tuple[str, ...], Callable[..., np.ndarray]]] = {
-    "actuator_actrange": (("actuator_actrange",), _actrange),
+    "act_range": (("actuator_actrange",), _actrange),
     "actuator_muscle_gain": (("actuator_gainprm", "actuator_acc0"), _muscle_gain),
     "actuator_muscle_bias": (("actuator_biasprm", "actuator_acc0"), _muscle_bias),
 }

@@ -51,6 +51,9 @@ class Features:
         transmissions: some actuators drive no single joint or tendon.
         adhesive_bodies: some pull a body onto what it touches.
         activation: actuators have activations, or are muscles.
+        pid: some are PID controllers.
+        dc_motor: some are DC motors.
+        orientation: some are servos for orientations.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -96,6 +99,9 @@ class Features:
     friction_reference: bool = False
     surface_velocity: bool = False
     adhesion: bool = False
+    pid: bool = False
+    dc_motor: bool = False
+    orientation: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -116,6 +122,9 @@ class Features:
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
             surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
             adhesion=has_adhesion(model),
+            pid=model.sizes["npid"] > 0,
+            dc_motor=model.sizes["nmotor"] > 0,
+            orientation=model.sizes["nturn"] > 0,
             sweep=model.sizes["nsweep"] > 0,
             gravcomp=has_gravity_compensation(model),
             fluid=model.sizes["nfluid"] > 0,

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 import mujoco
 import numpy as np
 
-from .activations import ACTIVATION_RULES, GAIN_MUSCLE
+from .activations import ACTIVATION_RULES
 from .actuators import disabled_actuators, from_actuators
 from .equalities import EQUALITY_RULES
 from .fields import PRECISE
 from .fluids import fluid_shapes
+from .outputs import ORIENTATION, owners
+from .servos import BIAS_ORIENTATION, GAIN_PID, SERVO_RULES
 from .solver_params import impedance_params
 from .tendons import (
     TENDON_RULES,
@@ -32,6 +34,7 @@ Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
 UNLIMITED = 1e30
 OF_OPTIONS = ("gravity", "density", "viscosity", "wind")
 _D = mujoco.mjtDisableBit
+_AFFINE_GAINS = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
 _BALL, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("BALL", "SLIDE", "HINGE"))
 _SPHERE, _CAPSULE, _CYLINDER, _MESH = (
     int(getattr(mujoco.mjtGeom, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "CYLINDER", "MESH")
@@ -131,37 +134,45 @@ def _solver_scale(mjm: mujoco.MjModel, diagonal: np.ndarray) -> np.ndarray:
 
 
 def _active(mjm: mujoco.MjModel) -> np.ndarray:
-    """1 or 0 for each actuator, (nu, 1)."""
+    """1 or 0 for each output, (nout, 1)."""
     share = 0.0 if disabled(mjm, _D.mjDSBL_ACTUATION) else 1.0
-    return np.where(disabled_actuators(mjm)[: mjm.nu, None], 0.0, share)
+    return np.where(disabled_actuators(mjm)[owners(mjm), None], 0.0, share)
 
 
 def _gain(mjm: mujoco.MjModel, gainprm: np.ndarray) -> np.ndarray:
-    gain = gainprm[:, : mjm.nu, :3].copy()
-    gain[:, mjm.actuator_gaintype[: mjm.nu] == int(mujoco.mjtGain.mjGAIN_FIXED), 1:] = 0.0
-    gain[:, mjm.actuator_gaintype[: mjm.nu] == GAIN_MUSCLE] = 0.0
+    of = owners(mjm)
+    gain = gainprm[:, of, :3]
+    gain[:, mjm.actuator_gaintype[of] == int(mujoco.mjtGain.mjGAIN_FIXED), 1:] = 0.0
+    turns = mjm.actuator_gaintype[of] == ORIENTATION
+    gain[:, turns, 1:] = 0.0
+    gain[:, ~np.isin(mjm.actuator_gaintype[of], _AFFINE_GAINS) & ~turns] = 0.0
     return gain * _active(mjm)
 
 
 def _bias(mjm: mujoco.MjModel, biasprm: np.ndarray) -> np.ndarray:
-    bias = biasprm[:, : mjm.nu, :3].copy()
-    bias[:, mjm.actuator_biastype[: mjm.nu] != int(mujoco.mjtBias.mjBIAS_AFFINE)] = 0.0
+    of = owners(mjm)
+    bias = biasprm[:, of, :3]
+    turns = mjm.actuator_biastype[of] == BIAS_ORIENTATION
+    bias[:, turns, 1] = 0.0
+    bias[:, (mjm.actuator_biastype[of] != int(mujoco.mjtBias.mjBIAS_AFFINE)) & ~turns] = 0.0
     return bias * _active(mjm)
 
 
 def _limited(limited: np.ndarray, ranges: np.ndarray) -> np.ndarray:
     """Ranges (environments, items, 2) where they count, else all numbers."""
-    return np.where(limited[:, None], ranges.reshape(len(ranges), -1, 2)[:, : len(limited)], [-UNLIMITED, UNLIMITED])
+    return np.where(limited[:, None], ranges.reshape(len(ranges), -1, 2), [-UNLIMITED, UNLIMITED])
 
 
 def _ctrlrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     clamps = not disabled(mjm, _D.mjDSBL_CLAMPCTRL)
-    return _limited(np.asarray(mjm.actuator_ctrllimited[: mjm.nu], bool) & clamps, ranges)
+    return _limited(np.asarray(mjm.actuator_ctrllimited, bool) & clamps, ranges)
 
 
 def _forcerange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     clamps = not disabled(mjm, _D.mjDSBL_ACTUATION)
-    return _limited(np.asarray(mjm.actuator_forcelimited[: mjm.nu], bool) & clamps, ranges)
+    of = owners(mjm)
+    each = np.asarray(mjm.actuator_forcelimited, bool) & (mjm.actuator_gaintype != ORIENTATION)
+    return _limited(each[of] & clamps, ranges[:, of])
 
 
 def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
@@ -170,15 +181,15 @@ def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
 
 def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm: np.ndarray) -> np.ndarray:
     """Of a setpoint servo on a ball joint, or for a turn between two sites: a whole turn."""
-    nu, kind = mjm.nu, actuator_types(mjm)[: mjm.nu]
-    servo = (mjm.actuator_gaintype[:nu] == int(mujoco.mjtGain.mjGAIN_FIXED)) & (
-        mjm.actuator_biastype[:nu] == int(mujoco.mjtBias.mjBIAS_AFFINE)
-    )
-    follows = gainprm[:, :nu, 0] == -biasprm[:, :nu, 1]
-    slides, turns = gear[:, :nu, :3], gear[:, :nu, 3:]
+    of = owners(mjm)
+    kind, gains = actuator_types(mjm)[of], mjm.actuator_gaintype[of]
+    affine = mjm.actuator_biastype[of] == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    follows = (gains == int(mujoco.mjtGain.mjGAIN_FIXED)) & (gainprm[:, of, 0] == -biasprm[:, of, 1])
+    servo = affine & (follows | (gains == GAIN_PID))
+    slides, turns = gear[:, :, :3], gear[:, :, 3:]
     between = (kind == REFSITE) & ~slides.any(axis=2)
     size = np.linalg.norm(np.where((kind == _BALL)[:, None], slides, turns), axis=2)
-    return np.where(servo & follows & ((kind == _BALL) | between), 2 * np.pi * size, 0.0)
+    return np.where(servo & ((kind == _BALL) | between), 2 * np.pi * size, 0.0)
 
 
 def _both(joints: np.ndarray, tendons: np.ndarray) -> np.ndarray:
@@ -270,7 +281,7 @@ RULES: dict[str, Rule] = {
     "jnt_stiffness": (("jnt_stiffness",), _stiffness),
     "dof_damping": (("dof_damping",), _damping),
     "dof_armature": (("dof_armature",), lambda mjm, own: own + from_actuators(mjm, mjm.actuator_armature)),
-    "actuator_gear": (("actuator_gear",), lambda mjm, gear: gear.reshape(len(gear), -1, 6)[:, : mjm.nu]),
+    "actuator_gear": (("actuator_gear",), lambda mjm, gear: gear.reshape(len(gear), -1, 6)),
     "actuator_gain": (("actuator_gainprm",), _gain),
     "actuator_bias": (("actuator_biasprm",), _bias),
     "actuator_ctrlrange": (("actuator_ctrlrange",), _ctrlrange),
@@ -287,6 +298,7 @@ RULES: dict[str, Rule] = {
     "friction_D": (("dof_solimp", "dof_invweight0", "tendon_solimp_fri", "tendon_invweight0"), _friction_stiffness),
     "friction_damping": (("dof_solref", "dof_solimp", "tendon_solref_fri", "tendon_solimp_fri"), _friction_damping),
     **ACTIVATION_RULES,
+    **SERVO_RULES,
     "density": (("density",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
     "viscosity": (("viscosity",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
     "wind": (("wind",), lambda mjm, wind: wind),

@@ -26,7 +26,8 @@ def _rows(role: str, names: str) -> dict[str, str]:
 MODEL: dict[str, str] = {
     # sizes and flags
     **_rows(READ, "nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
-    **_rows(JUDGED, "nactuator nout nflex npair ntendon nplastic nhistory"),
+    **_rows(READ, "nactuator nout"),
+    **_rows(JUDGED, "nflex npair ntendon nplastic nhistory"),
     **_rows(DERIVED, "flg_surfacevel flg_adhesion"),
     **_rows(
         DERIVED, "nbvh nbvhstatic nbvhdynamic noct ntree nM nB nC nD nexclude nJten nwrap nJmom nemax njmax nconmax"
@@ -101,10 +102,9 @@ MODEL: dict[str, str] = {
     **_rows(READ, "actuator_ctrllimited actuator_ctrlrange actuator_gear actuator_cranklength"),
     **_rows(JUDGED, "actuator_dyntype actuator_gaintype actuator_biastype actuator_delay"),
     **_rows(JUDGED, "actuator_dampingpoly actuator_plugin"),
-    **_rows(READ, "actuator_damping actuator_armature actuator_group actuator_outadr actuator_outnum"),
-    **_rows(DERIVED, "actuator_ctrladr actuator_ctrlnum"),
+    **_rows(READ, "actuator_damping actuator_armature actuator_group actuator_outadr"),
+    **_rows(READ, "actuator_ctrladr actuator_ctrlnum actuator_outnum actuator_actnum actuator_ctrlspec"),
     **_rows(DERIVED, "actuator_length0"),
-    **_rows(IDLE, "actuator_ctrlspec actuator_actnum"),
     **_rows(READ, "na actuator_actadr actuator_dynprm actuator_acc0"),
     **_rows(READ, "actuator_actlimited actuator_actrange actuator_actearly actuator_lengthrange"),
     **_rows(DATA, "actuator_user actuator_history actuator_historyadr"),

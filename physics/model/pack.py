@@ -16,8 +16,10 @@ from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .fluids import fluid_items
 from .hulls import Hulls
 from .kernel_numbers import RULES, disabled, friction_dofs, kernel_numbers, limit_sides
+from .outputs import output_controls, owners
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
+from .servos import servo_sizes, servo_values
 from .sleeping import sleep_values, sleeps
 from .tendons import TRANSMISSION, friction_tendons, tendon_limits, tendon_sizes, tendon_values
 from .transmissions import actuator_types, transmission_sizes, transmission_values
@@ -50,6 +52,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values["tree_is_body"] = values["body_is_single_free"][mjm.dof_bodyid[mjm.tree_dofadr]]
     values.update(_actuators(mjm))
     values.update(activation_values(mjm))
+    values.update(servo_values(mjm))
     values.update(_meshes(mjm))
     swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
     tables = sweep_tables(mjm, swept)
@@ -79,6 +82,8 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "na", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
     sizes.update(
         one=1,
+        nout=len(values["actuator_type"]),
+        **servo_sizes(values),
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
         nhand=mjm.npair,
@@ -182,12 +187,14 @@ def _joints(mjm: mujoco.MjModel) -> dict:
 
 
 def _actuators(mjm: mujoco.MjModel) -> dict:
-    pulls = mjm.actuator_trntype[: mjm.nu] == TRANSMISSION
-    joint = np.where(on_joints(mjm), mjm.actuator_trnid[:, 0], 0)[: mjm.nu]
+    of = owners(mjm)
+    pulls = mjm.actuator_trntype[of] == TRANSMISSION
+    joint = np.where(on_joints(mjm), mjm.actuator_trnid[:, 0], 0)[of]
     return {
-        "actuator_type": actuator_types(mjm)[: mjm.nu],
-        "actuator_tendon": np.where(pulls, mjm.actuator_trnid[: mjm.nu, 0], -1),
-        "actuator_inparent": (mjm.actuator_trntype[: mjm.nu] == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)).astype(int),
+        "actuator_ctrladr": output_controls(mjm),
+        "actuator_type": actuator_types(mjm)[of],
+        "actuator_tendon": np.where(pulls, mjm.actuator_trnid[of, 0], -1),
+        "actuator_inparent": (mjm.actuator_trntype[of] == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)).astype(int),
         "actuator_qposadr": mjm.jnt_qposadr[joint] if mjm.njnt else joint,
         "actuator_dofadr": mjm.jnt_dofadr[joint] if mjm.njnt else joint,
     }

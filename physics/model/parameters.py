@@ -10,6 +10,7 @@ import numpy as np
 
 from .actuators import fixed_gears
 from .kernel_numbers import mujoco_numbers
+from .servos import fixed_signs
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,11 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
     if name == "geom_size":
         mesh = (mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[:, None]
         _refuse(name, numbers, mesh & (numbers != own), index, "the size of a mesh cannot be changed")
+    if name == "actuator_gainprm":
+        turned = fixed_signs(mjm) & ((numbers > 0) != (own > 0))
+        _refuse(
+            name, numbers, turned, index, "whether it is above 0 says what the actuator has: that cannot be changed"
+        )
     if name == "actuator_gear":
         fixed = fixed_gears(mjm).reshape(-1, 1) & (numbers != own)
         _refuse(name, numbers, fixed, index, "its armature and damping depend on it: it cannot be changed")

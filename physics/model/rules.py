@@ -17,13 +17,17 @@ from .activations import BIAS_MUSCLE, DYNAMICS, GAIN_MUSCLE
 from .actuators import disabled_actuators, held_when_off, on_joints
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
+from .outputs import ORIENTATION as GAIN_ORIENTATION
 from .pairs import possible_pairs, repeated_with_another_reach
+from .servos import BIAS_MOTOR, BIAS_ORIENTATION, GAIN_MOTOR, GAIN_PID, broken_motors
 from .sleeping import sleeps
 from .transmissions import tied_trees
 
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
 _EQUALITY = int(_D.mjDSBL_EQUALITY) | int(_D.mjDSBL_CONSTRAINT)
+_GAINS = {0, 1, GAIN_MUSCLE, GAIN_PID, GAIN_MOTOR, GAIN_ORIENTATION}
+_BIASES = {0, 1, BIAS_MUSCLE, BIAS_MOTOR, BIAS_ORIENTATION}
 _SPRING, _DAMPER = int(_D.mjDSBL_SPRING), int(_D.mjDSBL_DAMPER)
 
 
@@ -162,8 +166,9 @@ GEOM = [
 
 ACTUATOR = [
     *_actuator_types("dyntype", "activation dynamics", "mjDYN_", mujoco.mjtDyn, set(DYNAMICS)),
-    *_actuator_types("gaintype", "gain", "mjGAIN_", mujoco.mjtGain, {0, 1, GAIN_MUSCLE}),
-    *_actuator_types("biastype", "bias", "mjBIAS_", mujoco.mjtBias, {0, 1, BIAS_MUSCLE}),
+    *_actuator_types("gaintype", "gain", "mjGAIN_", mujoco.mjtGain, _GAINS),
+    *_actuator_types("biastype", "bias", "mjBIAS_", mujoco.mjtBias, _BIASES),
+    Rule("DC motor in part", "actuator", "gaintype", broken_motors, None),
     Rule("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
     Rule("delay", "actuator", "delay", lambda m: _rows(m.actuator_delay), _sets(delay=0.0)),
     Rule(
@@ -190,7 +195,7 @@ ACTUATOR = [
         _sets(armature=0.0),
     ),
     Rule(
-        "PID controller or DC motor in a disabled group",
+        "PID controller, DC motor or orientation in a disabled group",
         "actuator",
         "actuatorgroupdisable",
         _grouped_off,

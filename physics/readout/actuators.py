@@ -39,13 +39,13 @@ class _Outputs:
     Attributes:
         straight: those on hinges and slides, then their coordinates, then their dofs.
         pulls: those on tendons, then these.
-        turning: on ball and free joints: (output, actuator, joint) each.
+        turning: on ball and free joints: (output, joint) each.
         others: on what `model.transmissions` is about.
     """
 
     straight: tuple[Any, Any, Any]
     pulls: tuple[Any, Any]
-    turning: list[tuple[int, int, int]]
+    turning: list[tuple[int, int]]
     others: Any
 
 
@@ -61,7 +61,7 @@ def _outputs(model: Model, device: torch.device) -> _Outputs:
         kept[device] = _Outputs(
             (chosen(out[straight], device), *(chosen(adr[joints], device) for adr in (mj.jnt_qposadr, mj.jnt_dofadr))),
             (chosen(out[pulls], device), chosen(driven[pulls], device)),
-            [(int(out[a]), int(a), int(driven[a])) for a in np.flatnonzero(kind <= _BALL)],
+            [(int(out[a]), int(driven[a])) for a in np.flatnonzero(kind <= _BALL)],
             chosen(np.concatenate([*where, np.zeros(0, int)]), device),
         )
     return kept[device]
@@ -74,15 +74,15 @@ def lengths(model: Model, fields: Fields, gear: Tensor) -> Tensor:
     out, place, _ = outputs.straight
     found[:, out] = qpos[:, place] * gear[:, out, 0]
     _take_others(found, outputs, fields, "length", gear)
-    for row, a, joint in outputs.turning:
+    for row, joint in outputs.turning:
         if mj.jnt_type[joint] == _BALL:
             first = int(mj.jnt_qposadr[joint])
-            found[:, row] = (rotation_vectors(qpos[:, first : first + 4]) * _moment(fields, a, 3)).sum(-1)
+            found[:, row] = (rotation_vectors(qpos[:, first : first + 4]) * _moment(fields, row, 3)).sum(-1)
     return found
 
 
 def velocities(model: Model, fields: Fields, gear: Tensor) -> Tensor:
-    """actuator_velocity (n, nout); zero without actuation, as in MuJoCo."""
+    """actuator_velocity (n, nout); as in MuJoCo 0 where actuation is off."""
     qvel, mj = fields["eval_qvel"], model.mj
     found, outputs = qvel.new_zeros((len(qvel), mj.nout)), _outputs(model, qvel.device)
     if disabled(mj, mujoco.mjtDisableBit.mjDSBL_ACTUATION):
@@ -90,9 +90,9 @@ def velocities(model: Model, fields: Fields, gear: Tensor) -> Tensor:
     out, _, dof = outputs.straight
     found[:, out] = qvel[:, dof] * gear[:, out, 0]
     _take_others(found, outputs, fields, "velocity", gear)
-    for row, a, joint in outputs.turning:
+    for row, joint in outputs.turning:
         first, count = _dofs(mj, joint)
-        found[:, row] = (qvel[:, first : first + count] * _moment(fields, a, count)).sum(-1)
+        found[:, row] = (qvel[:, first : first + count] * _moment(fields, row, count)).sum(-1)
     return found
 
 
@@ -106,9 +106,9 @@ def moments(model: Model, fields: Fields, gear: Tensor, ten_J: Tensor) -> Tensor
     found[:, out, mj.jnt_dofadr[mj.actuator_trnid[on_joint, 0]]] = gear[:, out, 0]
     out, tendon = outputs.pulls
     found[:, out] = ten_J[:, tendon] * gear[:, out, :1]
-    for row, a, joint in outputs.turning:
+    for row, joint in outputs.turning:
         first, dofs = _dofs(mj, joint)
-        found[:, row, first : first + dofs] = _moment(fields, a, dofs)
+        found[:, row, first : first + dofs] = _moment(fields, row, dofs)
     rows = np.repeat(np.arange(model.sizes["ntrn"]), model.values["trn_dofnum"])
     found[:, rows, model.values["trn_dof"]] += fields["trn_moment"]
     return found
@@ -121,9 +121,9 @@ def _take_others(found: Tensor, outputs: _Outputs, fields: Fields, what: str, ge
     found[:, outputs.others] = fields[f"trn_{what}"][:, outputs.others]
 
 
-def _moment(fields: Fields, a: int, count: int) -> Tensor:
-    """Derivatives of the length of an actuator by the dofs of its ball or free joint (n, count)."""
-    return fields["moment"].reshape(len(fields["moment"]), -1, 6)[:, a, :count]
+def _moment(fields: Fields, row: int, count: int) -> Tensor:
+    """Derivatives of the length of an output by the dofs of its ball or free joint (n, count)."""
+    return fields["moment"].reshape(len(fields["moment"]), -1, 6)[:, row, :count]
 
 
 def _dofs(mj: mujoco.MjModel, joint: int) -> tuple[int, int]:

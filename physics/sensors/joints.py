@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from ..model.model import Model
+from ..model.outputs import owners
 from .objects import Objects
 from .reader import Look, Read, Reader, column
 
@@ -59,8 +60,9 @@ def _tendon_pull() -> Reader:
 
     def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
         mj = model.mj
-        on_tendon = mj.actuator_trntype == int(_T.mjTRN_TENDON)
-        pulls = on_tendon & (mj.actuator_trnid[:, 0] == mj.sensor_objid[sensors][:, None])
+        of = owners(mj)
+        on_tendon = mj.actuator_trntype[of] == int(_T.mjTRN_TENDON)
+        pulls = on_tendon & (mj.actuator_trnid[of, 0] == mj.sensor_objid[sensors][:, None])
 
         def read(look: Look) -> Tensor:
             weights = look.sight.constant(("pulls", tuple(sensors)), lambda: look.sight.tensor(pulls.astype(float)))
@@ -71,15 +73,20 @@ def _tendon_pull() -> Reader:
     return Reader(("actuator_force",), prepare)
 
 
+def _outputs(mj: mujoco.MjModel, actuators: np.ndarray) -> np.ndarray:
+    """All outputs of some actuators, one actuator's after the other's."""
+    return np.concatenate([mj.actuator_outadr[a] + np.arange(mj.actuator_outnum[a]) for a in actuators])
+
+
 READERS: dict[int, Reader] = {
     int(kind): reader
     for kind, reader in {
         _S.mjSENS_JOINTPOS: column("eval_qpos", lambda mj, joints: mj.jnt_qposadr[joints]),
         _S.mjSENS_JOINTVEL: column("eval_qvel", lambda mj, joints: mj.jnt_dofadr[joints]),
         _S.mjSENS_JOINTACTFRC: column("qfrc_actuator", lambda mj, joints: mj.jnt_dofadr[joints]),
-        _S.mjSENS_ACTUATORFRC: column("actuator_force", lambda mj, actuators: mj.actuator_outadr[actuators]),
-        _S.mjSENS_ACTUATORPOS: column("actuator_length", lambda mj, actuators: mj.actuator_outadr[actuators]),
-        _S.mjSENS_ACTUATORVEL: column("actuator_velocity", lambda mj, actuators: mj.actuator_outadr[actuators]),
+        _S.mjSENS_ACTUATORFRC: column("actuator_force", _outputs),
+        _S.mjSENS_ACTUATORPOS: column("actuator_length", _outputs),
+        _S.mjSENS_ACTUATORVEL: column("actuator_velocity", _outputs),
         _S.mjSENS_BALLQUAT: _run("eval_qpos", lambda mj, joints: mj.jnt_qposadr[joints], 4, unit=True),
         _S.mjSENS_BALLANGVEL: _run("eval_qvel", lambda mj, joints: mj.jnt_dofadr[joints], 3, unit=False),
         _S.mjSENS_JOINTLIMITPOS: _limit("limit_pos"),

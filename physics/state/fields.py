@@ -9,7 +9,7 @@ matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Featu
 ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
 conjugate gradients solve, else 0.
 nfurther: contacts where two geoms may have several at one place, npull: where contacts are adhesive, else 0;
-ntendon, ntendondof, ntrn, ntrndof: as in the model; nmocap: mocap bodies;
+ntendon, ntendondof, ntrn, ntrndof, nmotor: as in the model; nmocap: mocap bodies;
 ngravcomp: nv where bodies have gravity compensation, else 0;
 nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator implicit, else 0;
 nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
@@ -95,9 +95,12 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_passive", ("nv",), 1, "N or N m", "springs, dampers, fluids and passive gravity compensation"),
     _F("act_dot", ("na",), 1, "1/s", "rate of activations"),
     _F("act_length", ("na",), 1, "m or rad", "length of the activation's actuator"),
-    _F("actuator_force", ("nu",), 1, "N or N m", "scalar force of the actuator"),
-    _F("actuator_slope", ("nu",), 1, "N s/m", "derivative of that force by the actuator's velocity"),
-    _F("moment", ("nu", "six"), 1, "", "derivative of the length by the dofs of a ball or free joint"),
+    _F("motor_speed", ("nmotor",), 1, "rad/s or m/s", "velocity of a DC motor"),
+    _F("motor_start", ("nmotor",), 1, "rad/s or m/s", "the same where the step began"),
+    _F("motor_shaft", ("nmotor",), 1, "N m or N", "cogging and friction of its shaft"),
+    _F("actuator_force", ("nout",), 1, "N or N m", "scalar force of the actuator"),
+    _F("actuator_slope", ("nout",), 1, "N s/m", "derivative of that force by the actuator's velocity"),
+    _F("moment", ("nout", "six"), 1, "", "derivative of the length by the dofs of a ball or free joint"),
     _F("qfrc_actuator", ("nv",), 1, "N or N m", "forces of actuators and of controls on the dofs"),
     _F("dof_slope", ("nv",), 1, "N s/m or N m s/rad", "derivative of a control's force by the dof's velocity"),
     _F("qfrc_external", ("nv",), 1, "N or N m", "qfrc_applied, and what xfrc_applied does to the dofs"),

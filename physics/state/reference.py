@@ -4,6 +4,7 @@ import numpy as np
 
 from ..model.kernel_numbers import UNLIMITED
 from ..model.model import Model
+from ..model.servos import neutral_controls
 from ..model.sleeping import islands_asleep
 from .memory import NOT_INTEGRATED
 
@@ -15,6 +16,7 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
     coordinates = {"qpos": mj.qpos0, "mocap_pos": mj.body_pos[mocap], "mocap_quat": mj.body_quat[mocap]}
     if model.sizes["nsleep"]:
         coordinates["tree_asleep"] = islands_asleep(mj).astype(np.float64)
+    coordinates["ctrl"] = neutral_controls(mj)
     coordinates["eq_active"] = np.array(mj.eq_active0, np.float64)
     unlimited = np.tile([-UNLIMITED, UNLIMITED], mj.nv)
     return {

@@ -25,8 +25,8 @@ from .room import MOST_LANES, Room, most_room
 
 SIZES = tuple(
     """
-    one six cone nq nv nu na nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner max_contacts
-    neq nequality nfriction nfluid ntwosided nsleep ntendon ntrn
+    one six cone nq nv nu nout na nmotor nturn nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner
+    max_contacts neq nequality nfriction nfluid ntwosided nsleep ntendon ntrn
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
     nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nsense nsensed nlimitsense nbodysense nqbegin nvbegin nabegin

@@ -32,7 +32,7 @@ def holed(value: float, env: int = 2, component: int = 1) -> np.ndarray:
 
 
 BAD = [
-    (np.zeros((4, 2)), ValueError, r"shape \(4, 2\); needed is \(4, 3\), \(num_envs, actuators\)"),
+    (np.zeros((4, 2)), ValueError, r"shape \(4, 2\); needed is \(4, 3\), \(num_envs, controls\)"),
     (np.zeros(3), ValueError, r"shape \(3,\)"),
     (np.zeros((4, 3), bool), TypeError, "dtype bool; needed are real numbers"),
     (np.zeros((4, 3), object), TypeError, "dtype object"),
@@ -64,7 +64,7 @@ def test_bad_actions_move_nothing(envs, actions, error, words, kind):
 @pytest.mark.parametrize(
     ("action", "error", "words"),
     [
-        (np.zeros(2), ValueError, r"shape \(2,\); needed is \(3,\), \(actuators,\)"),
+        (np.zeros(2), ValueError, r"shape \(2,\); needed is \(3,\), \(controls,\)"),
         (np.zeros((1, 3)), ValueError, r"shape \(1, 3\)"),
         (np.zeros(3, bool), TypeError, "dtype bool; needed are real numbers"),
         (np.zeros(3, object), TypeError, "dtype object"),

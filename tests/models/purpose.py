@@ -61,6 +61,11 @@ MODELS: tuple[Purpose, ...] = (
     ),
     Purpose("activations, actuation off", (), "activations", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
     Purpose("servo_on_ball", ("qfrc_actuator",)),
+    Purpose("pid", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorpos", "sensor tendonactfrc")),
+    Purpose("dc_motor", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorvel", "sensor actuatorfrc")),
+    Purpose("dc_motor, actuation off", (), "dc_motor", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
+    Purpose("orientation", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorpos", "sensor actuatorfrc")),
+    Purpose("orientation, actuation off", (), "orientation", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
     Purpose(
         "transmissions",
         ("moment site", "moment slidercrank", "actuator_force", "sensor actuatorpos", "sensor actuatorvel"),

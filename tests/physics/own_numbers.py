@@ -58,6 +58,10 @@ XML = """<mujoco>
   <position site="foot" refsite="rod" kp="0.5" gear="0 0 0 0.4 0.2 1"/>
   <motor cranksite="foot" slidersite="rod" cranklength="0.8" gear="2"/>
   <adhesion body="foot" ctrlrange="0 1" gain="5"/>
+  <pid joint="hip" kp="5" kv="0.4" input="pos vel ff" ctrlrange="-1 1" ctrllimited="true"/>
+  <pid joint="ankle" kp="1.5" kv="0.05" gear="0.2 1 0.4"/>
+  <dcmotor joint="slide" motorconst="0.9" resistance="0.4" input="pos vel voltage" controller="4 0 0.5 0 0 3"
+   cogging="0.5 9 0.2"/>
 </actuator>
 </mujoco>"""
 """Every type of joint, limit and actuator, contacts of every kind of narrow phase, simple bodies, moving cameras."""
@@ -93,7 +97,7 @@ def random_numbers(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) ->
     for name in ("dof_damping", "dof_armature"):
         numbers[name] = getattr(mjm, name) * np.exp(rng.uniform(-0.5, 0.5, (count, mjm.njnt)))[:, mjm.dof_jntid]
     gain, bias = np.tile(mjm.actuator_gainprm, (count, 1, 1)), np.tile(mjm.actuator_biasprm, (count, 1, 1))
-    share = rng.uniform(0.6, 1.5, (count, mjm.nu))
+    share = rng.uniform(0.6, 1.5, (count, mjm.nactuator))
     gain[..., 0] *= share
     bias[..., :3] *= share[..., None]
     numbers |= {"actuator_gainprm": gain, "actuator_biasprm": bias}
@@ -232,9 +236,10 @@ def compiled(xml: str, numbers: dict[str, np.ndarray], env: int) -> mujoco.MjMod
     for j, joint in enumerate(spec.joints):
         _edit_joint(joint, plain, own, j)
     for u, actuator in enumerate(spec.actuators):
+        first = {"gear": plain.actuator_outadr[u], "ctrlrange": plain.actuator_ctrladr[u]}
         for field in ("gear", "gainprm", "biasprm", "ctrlrange", "forcerange"):
             if f"actuator_{field}" in own:
-                setattr(actuator, field, own[f"actuator_{field}"][u])
+                setattr(actuator, field, own[f"actuator_{field}"][first.get(field, u)])
     return spec.compile()
 
 

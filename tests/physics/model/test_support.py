@@ -168,7 +168,7 @@ def test_a_disabled_feature_is_unused():
 
 def test_dropping_leaves_the_rest_of_the_model_as_it_was():
     xml = """<mujoco><worldbody><body><joint name="j" stiffness="3 2" damping="2 1"/><geom size=".1"/></body>
-      </worldbody><actuator><motor name="m" joint="j" gear="7"/><pid name="x" joint="j" kp="1"/>
+      </worldbody><actuator><motor name="m" joint="j" gear="7"/><general name="x" joint="j" gaintype="user"/>
       </actuator></mujoco>"""
     with pytest.warns(UserWarning, match="polynomial damping"):
         loaded, _ = check_supported(load_mjcf(xml), strict=False)

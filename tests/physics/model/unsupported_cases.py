@@ -160,16 +160,9 @@ CASES = [
     _general("activation dynamics 'user'", 'dyntype="user"'),
     _general("gain 'user'", 'gaintype="user"'),
     _general("bias 'user'", 'biastype="user"'),
-    _actuator("gain 'so3'", '<orientation name="drive" joint="socket" kp="1"/>'),
-    _actuator("bias 'so3'", '<orientation name="drive" joint="socket" kp="1"/>'),
-    _actuator("gain 'pid'", '<pid name="drive" joint="hinge" kp="1"/>'),
-    _actuator("activation dynamics 'pid'", '<pid name="drive" joint="hinge" kp="1" ki="1"/>'),
-    _actuator("gain 'dcmotor'", '<dcmotor name="drive" joint="hinge" motorconst="1" resistance="1"/>'),
-    _actuator("bias 'dcmotor'", '<dcmotor name="drive" joint="hinge" motorconst="1" resistance="1"/>'),
-    _actuator(
-        "activation dynamics 'dcmotor'",
-        '<dcmotor name="drive" joint="hinge" motorconst="1" resistance="1" inductance=".1"/>',
-    ),
+    _general("DC motor in part", 'gaintype="dcmotor" gainprm="1 1" dynprm="0"'),
+    _general("DC motor in part", 'biastype="dcmotor" dynprm="0"'),
+    _general("DC motor in part", 'dyntype="dcmotor" dynprm="0" actearly="true"'),
     _actuator("delay", '<motor name="drive" joint="hinge" delay="0.02" nsample="10"/>'),
     _actuator("polynomial damping of its own", '<motor name="drive" joint="hinge" damping="1 2"/>'),
     Case(
@@ -185,7 +178,7 @@ CASES = [
         _arm(tail=_TENDON + '<actuator>\n@@<motor name="drive" tendon="string" armature="1"/></actuator>'),
     ),
     _actuator(
-        "PID controller or DC motor in a disabled group",
+        "PID controller, DC motor or orientation in a disabled group",
         '<pid name="drive" joint="hinge" group="3" kp="1" ki="1"/>',
         option='<option actuatorgroupdisable="3"/>',
     ),

@@ -1,0 +1,52 @@
+"""How activations advance in a step."""
+
+import taichi as ti
+
+from .activation import INTEGRATOR, SHORTEST, next_activation
+from .dc_motor import bend, keep_speeds
+from .orientation_servo import anchor_setpoints
+
+
+@ti.func
+def advance_activations(model: ti.template(), work: ti.template(), stage: ti.i32, stages: ti.i32, dt: ti.template()):
+    """Act from start_act: a step on at the end of it, before that where the next stage of Runge and Kutta begins.
+
+    `dt` is how far that stage lies. The setpoint of a servo that turns stays within a turn of where the joint is.
+    """
+    if ti.static(model.has.dc_motor):
+        if stage == 0:
+            keep_speeds(model, work)
+    if model.actuates == 1:
+        for a in range(model.na):
+            rate = work.real(0.0) + work.act_dot[a]
+            if stages == 4:
+                weight = 1.0 / 6.0
+                if stage == 1 or stage == 2:
+                    weight = 1.0 / 3.0
+                mean = work.mean_act_dot[a] + rate * weight
+                if stage == 0:
+                    mean = rate * weight
+                work.mean_act_dot[a] = mean
+                if stage == 3:
+                    rate = mean
+            if stage < stages - 1:
+                work.act[a] = work.start_act[a] + rate * dt
+            else:
+                _end_step(model, work, a, rate)
+        if ti.static(model.has.orientation):
+            if stage == stages - 1:
+                anchor_setpoints(model, work)
+
+
+@ti.func
+def _end_step(model: ti.template(), work: ti.template(), a: ti.i32, rate: ti.template()):
+    """Act at the end of a step."""
+    act = next_activation(model, a, work.start_act[a], rate)
+    u = model.act_outid[a]
+    period = model.actuator_period[u]
+    if model.actuator_dyntype[u] == INTEGRATOR and model.some(work.lanes, period > 0.0):
+        turns = ti.round((act - work.act_length[a]) / ti.max(period, SHORTEST))
+        act = ti.select(work.lanes.mask(period > 0.0) > 0.5, act - turns * period, act)
+    if ti.static(model.has.dc_motor):
+        act = bend(model, work, a, act)
+    work.act[a] = act

@@ -1,0 +1,166 @@
+"""DC motors (MuJoCo documentation, XML reference: dcmotor): a voltage drives a current, which makes a torque.
+
+    force = K i,  L di/dt = V - R i - K v
+
+with length l and velocity v of the actuator; without inductance i is (V - K v) / R. The resistance R may grow with the
+temperature of the winding. V is a control, or a controller's: that asks for a torque, as a PID controller does, and
+for the voltage at which the motor has it. Cogging A sin(n l + phase) and the friction of bristles, which bend as
+dz/dt = v - s |v| z / g(v) (LuGre: Canudas de Wit et al. 1995), act on the shaft: no range of the force limits them.
+"""
+
+import taichi as ti
+
+from ..math.trigonometry import sincos
+from ..model.servos import BRISTLE, CURRENT, DC_MOTOR, FORCE, INTEGRAL, POSITION, SLEW, TEMPERATURE, VELOCITY, VOLTAGE
+from .activation import SHORTEST, next_activation
+from .setpoints import held_back, input_of, slowed
+
+
+@ti.func
+def motor_force(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()):
+    """Set actuator_force and actuator_slope of a motor where no range limits them, motor_shaft, and its act_dot."""
+    m = model.actuator_servoid[u]
+    voltage, drive = _voltage(model, work, m, length, velocity)
+    constant, warm = model.motor_gain.at(m, 1), work.real(0.0) + model.motor_gain.at(m, 0)
+    if ti.static(model.has.activation):
+        if model.motor_act.at(m, TEMPERATURE) >= 0:
+            above = (
+                work.act[model.motor_act.at(m, TEMPERATURE)] + model.motor_dynprm.at(m, 4) - model.motor_gain.at(m, 3)
+            )
+            warm = warm * (1.0 + above * model.motor_gain.at(m, 2))
+    current = (voltage - velocity * constant) / warm
+    present, slope = current, (drive - constant) / warm
+    if ti.static(model.has.activation):
+        c = model.motor_act.at(m, CURRENT)
+        if c >= 0:
+            present = work.real(0.0) + work.act[c]
+            rate = (current - present) / model.motor_dynprm.at(m, 0)
+            fastest = model.motor_dynprm.at(m, 1)
+            slope = slope * (model.act_hold[c] / model.motor_dynprm.at(m, 0))
+            if fastest > 0.0:
+                slope = ti.select(ti.abs(rate) < fastest, slope, work.real(0.0))
+                rate = ti.min(ti.max(rate, -fastest), fastest)
+            work.act_dot[c] = rate
+            current = next_activation(model, c, present, rate)
+        _warm_up(model, work, m, warm, present)
+    work.motor_speed[m] = velocity
+    work.actuator_force[u] = current * constant
+    work.actuator_slope[u] = slope * constant
+    work.motor_shaft[m] = _on_the_shaft(model, work, m, length, velocity)
+
+
+@ti.func
+def _voltage(model: ti.template(), work: ti.template(), m: ti.i32, length: ti.template(), velocity: ti.template()):
+    """V: the controller's, within its limits, and the one that is given; and dV/dv. Sets act_dot of their states.
+
+    `motor_gain` has the resistance, the motor's constant, the temperature's coefficient and reference, and of the
+    controller the gains of position, integral and velocity, and the highest voltage. `motor_dynprm` has the electrical
+    time constant, the fastest change of the current, thermal resistance and capacity, the ambient temperature, the
+    bristles' stiffness and damping, and of the controller the fastest change of its first input and the integral's
+    limit.
+    """
+    gain = model.motor_gain
+    first = POSITION
+    position = input_of(model, work, model.motor_input.at(m, POSITION))
+    speed = input_of(model, work, model.motor_input.at(m, VELOCITY))
+    push = input_of(model, work, model.motor_input.at(m, FORCE))
+    if model.motor_input.at(m, POSITION) < 0:
+        first = VELOCITY if model.motor_input.at(m, VELOCITY) >= 0 else FORCE
+    if ti.static(model.has.activation):
+        slew = model.motor_act.at(m, SLEW)
+        if slew >= 0:
+            wanted = position
+            if first == VELOCITY:
+                wanted = speed
+            elif first == FORCE:
+                wanted = push
+            reached = slowed(model, work, slew, wanted, model.motor_dynprm.at(m, 7))
+            if first == POSITION:
+                position = reached
+            elif first == VELOCITY:
+                speed = reached
+            else:
+                push = reached
+    voltage, slope = work.real(0.0), work.real(0.0)
+    if model.motor_input.at(m, first) >= 0:
+        torque = (position - length) * gain.at(m, 4) + (speed - velocity) * gain.at(m, 6) + push
+        if ti.static(model.has.activation):
+            integral = model.motor_act.at(m, INTEGRAL)
+            if integral >= 0:
+                torque += work.act[integral] * gain.at(m, 5)
+                work.act_dot[integral] = held_back(work, integral, position - length, model.motor_dynprm.at(m, 8))
+        voltage = torque * gain.at(m, 0) / gain.at(m, 1) + velocity * gain.at(m, 1)
+        free = ti.abs(voltage) < gain.at(m, 7)
+        voltage = ti.min(ti.max(voltage, -gain.at(m, 7)), gain.at(m, 7))
+        slope = ti.select(free, slope + gain.at(m, 1) - gain.at(m, 6) * gain.at(m, 0) / gain.at(m, 1), slope)
+    return voltage + input_of(model, work, model.motor_input.at(m, VOLTAGE)), slope
+
+
+@ti.func
+def _warm_up(model: ti.template(), work: ti.template(), m: ti.i32, resistance: ti.template(), current: ti.template()):
+    """act_dot of the winding's temperature above the ambient one: what the current heats, less what flows off."""
+    t = model.motor_act.at(m, TEMPERATURE)
+    if t >= 0:
+        flow = work.act[t] / model.motor_dynprm.at(m, 2)
+        work.act_dot[t] = (resistance * current * current - flow) / model.motor_dynprm.at(m, 3)
+
+
+@ti.func
+def _on_the_shaft(model: ti.template(), work: ti.template(), m: ti.i32, length: ti.template(), velocity: ti.template()):
+    """Cogging and friction; sets act_dot of the bristles' bend.
+
+    `motor_friction` has cogging's amplitude, periods in a turn and phase, Coulomb's and static friction, and the speed
+    at which the one becomes the other.
+    """
+    sine, _cosine = sincos(work.lanes, length * model.motor_friction.at(m, 1) + model.motor_friction.at(m, 2))
+    force = sine * model.motor_friction.at(m, 0)
+    if ti.static(model.has.activation):
+        z = model.motor_act.at(m, BRISTLE)
+        if z >= 0:
+            rate = _relaxation(model, work, m, velocity) * work.act[z] + velocity
+            work.act_dot[z] = rate
+            force -= work.act[z] * model.motor_dynprm.at(m, 5) + rate * model.motor_dynprm.at(m, 6)
+    return force
+
+
+@ti.func
+def add_shaft(model: ti.template(), work: ti.template(), u: ti.i32):
+    """Add what acts on the shaft to actuator_force and actuator_slope; that bristles move more slowly is left out."""
+    m = model.actuator_servoid[u]
+    work.actuator_force[u] = work.actuator_force[u] + work.motor_shaft[m]
+    if model.motor_dynprm.at(m, 5) > 0.0:
+        work.actuator_slope[u] = work.actuator_slope[u] - model.motor_dynprm.at(m, 6)
+
+
+@ti.func
+def _relaxation(model: ti.template(), work: ti.template(), m: ti.i32, velocity: ti.template()):
+    """-s |v| / g(v): how fast the bristles' bend approaches that of steady sliding (1/s)."""
+    coulomb, static = model.motor_friction.at(m, 3), model.motor_friction.at(m, 4)
+    ratio = velocity / ti.max(model.motor_friction.at(m, 5), SHORTEST)
+    steady = ti.exp(-(ratio * ratio)) * (static - coulomb) + coulomb
+    return ti.abs(velocity) * -model.motor_dynprm.at(m, 5) / ti.max(steady, SHORTEST)
+
+
+@ti.func
+def keep_speeds(model: ti.template(), work: ti.template()):
+    """Keep the velocities of the first evaluation of a step."""
+    for m in range(model.nmotor):
+        work.motor_start[m] = work.motor_speed[m]
+
+
+@ti.func
+def bend(model: ti.template(), work: ti.template(), a: ti.i32, act: ti.template()):
+    """Activation a after a step: `act`, and of bristles the exact solution at the velocity where it began."""
+    found, u = work.real(0.0) + act, model.act_outid[a]
+    if model.actuator_servo[u] == DC_MOTOR:
+        m = model.actuator_servoid[u]
+        if model.motor_act.at(m, BRISTLE) == a:
+            velocity = work.motor_start[m]
+            rate = _relaxation(model, work, m, velocity)
+            after = ti.exp(rate * model.timestep[0])
+            moves = ti.abs(rate) > SHORTEST
+            reach = ti.select(
+                moves, (after - 1.0) / ti.select(moves, rate, work.real(1.0)), work.real(model.timestep[0])
+            )
+            found = after * work.start_act[a] + velocity * reach
+    return found

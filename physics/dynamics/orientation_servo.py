@@ -1,0 +1,86 @@
+"""Servos for orientations: three torques turn a ball joint, or a site against another one, the shortest way.
+
+MuJoCo documentation, XML reference: orientation. With the wanted and the present orientation, and the velocity v about
+the same axes, the torque is kp log(present^-1 wanted) + b0 + b2 v; its size has a limit. What is wanted is a quaternion
+or a vector, axis times angle; of the latter there may be activations, which are its integral.
+"""
+
+import taichi as ti
+
+from ..math import Quat, Vec3
+from ..math.quaternion import from_axis_angle, rotation_vector
+from .activation import SHORTEST, next_activation
+from .setpoints import clamped_control
+
+PI = 3.141592653589793
+
+
+@ti.func
+def orientation_force(model: ti.template(), work: ti.template(), u: ti.i32):
+    """Set actuator_force and actuator_slope of three outputs, u the first of them, and act_dot."""
+    wanted = _wanted(model, work, u)
+    present = _rotation(work, Vec3(work.trn_length[u], work.trn_length[u + 1], work.trn_length[u + 2]))
+    error = rotation_vector(work.lanes, present.conjugate() * wanted)
+    square = work.real(0.0)
+    for k in ti.static(range(3)):
+        steady = error.parts()[k] * model.actuator_gain.at(u, 0) + model.actuator_bias.at(u, 0)
+        force = steady + work.trn_velocity[u + k] * model.actuator_bias.at(u, 2)
+        work.actuator_force[u + k] = force
+        square += force * force
+    size, most = ti.sqrt(square), work.real(0.0) + model.turn_most[model.actuator_servoid[u]]
+    share = ti.select(size > most, most / ti.max(size, SHORTEST), work.real(1.0))
+    slope = ti.select(size < most, work.real(0.0) + model.actuator_bias.at(u, 2), work.real(0.0))
+    for k in ti.static(range(3)):
+        work.actuator_force[u + k] = work.actuator_force[u + k] * share
+        work.actuator_slope[u + k] = slope
+
+
+@ti.func
+def _wanted(model: ti.template(), work: ti.template(), u: ti.i32):
+    """The quaternion of the orientation that is asked for."""
+    c = model.actuator_ctrladr[u]
+    first, second = clamped_control(model, work, c), clamped_control(model, work, c + 1)
+    third, zero = clamped_control(model, work, c + 2), work.real(0.0)
+    wanted = Quat(zero, zero, zero, zero)
+    if model.turn_by_quat[model.actuator_servoid[u]] == 1:
+        wanted = Quat(first, second, third, clamped_control(model, work, c + 3)).normalized()
+    else:
+        if ti.static(model.has.activation):
+            if model.actuator_actadr[u] >= 0:
+                first = _integral(model, work, u, first)
+                second = _integral(model, work, u + 1, second)
+                third = _integral(model, work, u + 2, third)
+        wanted = _rotation(work, Vec3(first, second, third))
+    return wanted
+
+
+@ti.func
+def _integral(model: ti.template(), work: ti.template(), u: ti.i32, control: ti.template()):
+    """The activation of output u, whose rate is the control."""
+    a = model.actuator_actadr[u]
+    work.act_dot[a] = control
+    found = work.real(0.0) + work.act[a]
+    if model.actuator_actearly[u] == 1:
+        found = next_activation(model, a, found, control)
+    return found
+
+
+@ti.func
+def _rotation(work: ti.template(), vector: ti.template()):
+    """The quaternion of axis times angle."""
+    angle = vector.norm()
+    return from_axis_angle(work.lanes, vector * (1.0 / ti.max(angle, SHORTEST)), angle)
+
+
+@ti.func
+def anchor_setpoints(model: ti.template(), work: ti.template()):
+    """Bring activations that are axis times angle to the shortest vector of the same orientation."""
+    for s in range(model.nturn):
+        a = model.turn_act[s]
+        if a >= 0:
+            vector = Vec3(work.act[a], work.act[a + 1], work.act[a + 2])
+            angle = vector.norm()
+            shorter = (angle - ti.round(angle * (0.5 / PI)) * (2.0 * PI)) / ti.max(angle, SHORTEST)
+            share = ti.select(angle > PI, shorter, work.real(1.0))
+            for k in ti.static(range(3)):
+                work.act[a + k] = vector.parts()[k] * share
