@@ -62,6 +62,36 @@ def test_states_of_an_actuator_stay_what_they_are():
         solver.set_parameters("actuator_gainprm", np.where(np.arange(9)[:, None] == 0, 3.0, gain))
 
 
+def test_numbers_of_their_own():
+    """Gains, biases and limits of each environment, of servos with states: a step of each is that of MuJoCo's model."""
+    more = """<pid joint="hinge" kp="2" kv="0.1" ki="3" imax="0.4" slewmax="9"/>
+    <dcmotor joint="hinge" motorconst="0.4" resistance="0.6" inductance="0 0.01" input="pos voltage"
+     controller="2 1 0.2 30 0.5 2" thermal="1 1.5 0 0.2 0.5 0.2" cogging="0.2 4 0.3" lugre="1.2 0.08 0.3 0.5 0.6"
+     saturation="1 0 90"/><velocity name="behind\""""
+    xml = (FOLDER / "orientation.xml").read_text().replace('<velocity name="behind"', more)
+    mjm = mujoco.MjModel.from_xml_string(xml)
+    mjm.opt.integrator = int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST)
+    rng, solver = np.random.default_rng(1), RigidSolver(Model.from_mjmodel(mjm), COUNT)
+    names = ("actuator_gainprm", "actuator_biasprm", "actuator_forcerange")
+    own = {n: getattr(mjm, n) * np.exp(rng.normal(0, 0.3, (COUNT, *getattr(mjm, n).shape))) for n in names}
+    solver.update_parameters(own)
+    shapes = {"qpos": mjm.nq, "qvel": mjm.nv, "act": mjm.na, "ctrl": mjm.nu}
+    start = {field: rng.normal(0, 0.7, (COUNT, count)) for field, count in shapes.items()}
+    solver.set_state(**{field: torch.as_tensor(start[field]) for field in ("qpos", "qvel", "act")})
+    solver.ctrl = torch.as_tensor(start["ctrl"])
+    solver.step()
+    for env in range(COUNT):
+        for name, values in own.items():
+            getattr(mjm, name)[:] = values[env]
+        data = mujoco.MjData(mjm)
+        for field, values in start.items():
+            getattr(data, field)[:] = values[env]
+        mujoco.mj_step(mjm, data)
+        assert np.abs(solver.act[env].numpy() - data.act).max() < 1e-12, env
+        assert np.abs(solver.get("actuator_force", [env])[0].numpy() - data.actuator_force).max() < 1e-12, env
+        assert np.abs(solver.qvel[env].numpy() - data.qvel).max() < 1e-9 * np.abs(data.qvel).max(), env
+
+
 def test_damping_of_an_orientation_at_its_limit_is_explicit():
     """More velocity changes nothing there but the direction.
 
