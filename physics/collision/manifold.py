@@ -152,7 +152,10 @@ def _area(one: ti.template(), first: ti.i32, a: ti.i32, b: ti.i32, c: ti.i32, d:
 
 @ti.func
 def _keep_largest(one: ti.template(), first: ti.i32, n: ti.i32):
-    """The four corners that enclose the largest area, as `model.hulls.largest_quadrilateral` seeks them."""
+    """The four corners that enclose the largest area, sought as MuJoCo does.
+
+    Four pointers go around the polygon in turn while the area grows (Snoeyink's variant of rotating calipers).
+    """
     best = ti.Vector([0, 1, 2, 3])
     b, c, d = 1, 2, 3
     largest = _area(one, first, 0, 1, 2, 3)
