@@ -125,7 +125,7 @@ ACTUATOR = [
     Rule("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
     Rule("delay", "actuator", "delay", lambda m: _rows(m.actuator_delay), _sets(delay=0.0)),
     Rule(
-        "PID controller or DC motor in a disabled group",
+        "PID controller, DC motor or orientation in a disabled group",
         "actuator",
         "actuatorgroupdisable",
         _grouped_off,

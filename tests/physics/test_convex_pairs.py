@@ -42,11 +42,10 @@ OTHERWISE = {
     **dict.fromkeys(SMOOTH, 0.005),
     **dict.fromkeys(FLAT, 0.01),
     **dict.fromkeys(ROUND, 0.04),
-    **dict.fromkeys(DENSE, 0.15),
+    **dict.fromkeys(DENSE, 0.01),
 }
 """Share of the contacts that may be others than MuJoCo's: where edges are parallel one contact may be anywhere along
-them; and MuJoCo clips some deep cylinders by a face that hardly looks at the other shape, which says nothing. Of many
-small faces that are almost as deep as each other it often ends at one that is some micrometres deeper than another."""
+them; and MuJoCo clips some deep cylinders by a face that hardly looks at the other shape, which says nothing."""
 NAMES = [f"{a}-{b}" for a, b in PAIRS]
 
 
