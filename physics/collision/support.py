@@ -118,9 +118,9 @@ def _farthest_vertex(model: ti.template(), one: ti.template(), g: ti.i32, d: ti.
         before = -1
         while mark != before:  # up to the neighbour that is highest, as long as one is higher
             before = mark
-            start = model.vert_corneradr[first + before]
-            for corner in range(start, start + model.vert_cornernum[first + before]):
-                k = model.corner_before[corner]
+            start = model.vert_wayadr[first + before]
+            for way in range(start, start + model.vert_waynum[first + before]):
+                k = model.way_vert[way]
                 height = d.dot(model.vert_pos[first + k])
                 if height > best:
                     best, mark = height, k

@@ -47,6 +47,36 @@ def hull_polygons(mjm: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, list[np.n
     return points[used], [number_of[polygon] for polygon in polygons]
 
 
+def whole_hull(mjm: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
+    """All vertices of a hull (n, 3), its polygons, and the neighbours of every vertex by the edges of its triangles.
+
+    Triangles that are one plane but for rounding are one of MuJoCo's polygons, whose inner vertices and edges stick out
+    of it by as much: who climbs from vertex to vertex needs them. `hull_polygons` leaves them out.
+    """
+    points, polygons = hull_polygons(mjm, mesh)
+    at = mjm.mesh_graphadr[mesh]
+    if not polygons or at < 0:
+        return points, polygons, [np.zeros(0, int)] * len(points)
+    count, faces = mjm.mesh_graph[at : at + 2]
+    first, vertex, other = np.split(mjm.mesh_graph[at + 2 : at + 2 + 3 * count + 3 * faces], [count, 2 * count])
+    corners = np.unique(np.concatenate([mjm.mesh_polyvert[_corners(mjm, mesh)], vertex]))
+    number_of = np.zeros(mjm.mesh_vertnum[mesh], int)
+    number_of[corners] = np.arange(len(corners))
+    ways = [np.zeros(0, int)] * len(corners)
+    for v, start in zip(vertex, first, strict=True):
+        end = start + int(np.argmax(other[start:] < 0))
+        ways[number_of[v]] = np.sort(number_of[vertex[other[start:end]]])
+    used = np.unique(mjm.mesh_polyvert[_corners(mjm, mesh)])
+    renamed = [number_of[used[polygon]] for polygon in polygons]
+    return points_of(mjm, mesh).astype(float)[corners], renamed, ways
+
+
+def _corners(mjm: mujoco.MjModel, mesh: int) -> slice:
+    """Where in `mesh_polyvert` the corners of a mesh's polygons are."""
+    first, last = mjm.mesh_polyadr[mesh], mjm.mesh_polyadr[mesh] + mjm.mesh_polynum[mesh] - 1
+    return slice(mjm.mesh_polyvertadr[first], mjm.mesh_polyvertadr[last] + mjm.mesh_polyvertnum[last])
+
+
 def hull_of(mjm: mujoco.MjModel, mesh: int) -> Hull | None:
     """The hull of a compiled mesh; None where MuJoCo has made none, because nothing can touch the mesh."""
     vert, polygons = hull_polygons(mjm, mesh)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
-from ..geometry.hull import hull_polygons
+from ..geometry.hull import whole_hull
 
 GRID = 8
 """Cells along an edge of the cube of directions."""
@@ -34,11 +34,12 @@ class Hulls:
     before: list[int] = field(default_factory=list)
     faces: list[list[int]] = field(default_factory=list)
     grid: list[int] = field(default_factory=list)
+    ways: list[np.ndarray] = field(default_factory=list)
 
     def add(self, mjm: mujoco.MjModel, mesh: int) -> tuple[int, int, int]:
         """Append the hull of a mesh; its first vertex, their number, and its first cell of `grid` or -1."""
         first = len(self.corner_start)
-        points, polygons = hull_polygons(mjm, mesh)
+        points, polygons, ways = whole_hull(mjm, mesh)
         corners: list[list[tuple[tuple[int, ...], np.ndarray, int, int]]] = [[] for _ in points]
         for p, polygon in enumerate(polygons, mjm.mesh_polyadr[mesh]):
             face = polygon.tolist()
@@ -57,7 +58,9 @@ class Hulls:
                 self.normals.append(normal)
                 self.corner_face.append(number_of_face)
                 self.before.append(before)
-        return first, len(points), self._add_grid(points) if polygons else -1
+        cells = self._add_grid(points) if polygons else -1
+        self.ways.extend(ways if cells >= 0 else [np.zeros(0, int)] * len(points))
+        return first, len(points), cells
 
     def _add_grid(self, points: np.ndarray) -> int:
         if len(points) <= FEW:

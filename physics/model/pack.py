@@ -109,6 +109,7 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         npoly=len(values["poly_vertnum"]),
         npolyvert=len(values["poly_vert"]),
         ngrid=len(values["grid_vert"]),
+        nway=len(values["way_vert"]),
         **sensor_sizes(mjm, values),
     )
     return sizes
@@ -236,6 +237,9 @@ def _meshes(mjm: mujoco.MjModel) -> dict:
         "vert_cornernum": np.array(hulls.corner_count, int),
         "corner_poly": np.array(hulls.corner_face, int),
         "corner_before": np.array(hulls.before, int),
+        "vert_wayadr": np.cumsum([0, *map(len, hulls.ways)], dtype=int)[:-1],
+        "vert_waynum": np.array([len(way) for way in hulls.ways], int),
+        "way_vert": np.concatenate([*hulls.ways, np.zeros(0, int)]),
         "poly_vertadr": np.cumsum([0, *map(len, hulls.faces)], dtype=int)[:-1],
         "poly_vertnum": np.array([len(face) for face in hulls.faces], int),
         "poly_vert": np.array([v for face in hulls.faces for v in face], int),

@@ -29,7 +29,8 @@ SIZES = tuple(
     max_contacts neq nequality nfriction nfluid ntwosided nsleep ntendon ntrn
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
-    nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nsense nsensed nlimitsense nbodysense nqbegin nvbegin nabegin
+    nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed nlimitsense nbodysense nqbegin nvbegin
+    nabegin
     """.split()
 )
 FLAGS = (

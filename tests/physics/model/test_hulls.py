@@ -1,4 +1,4 @@
-"""Corners of hulls' faces: those that MuJoCo puts contacts with a plane at."""
+"""Corners of hulls' faces, those that MuJoCo puts contacts with a plane at, and ways to the farthest vertex."""
 
 import mujoco
 import numpy as np
@@ -56,3 +56,25 @@ def test_faces_with_many_corners_touch_a_plane_at_those_that_mujoco_takes():
             assert theirs == {lowest} | others, f"a prism of {corners} corners"
             tested += len(theirs) == 4
     assert tested == 100
+
+
+def bulging_box(rng: np.random.Generator) -> np.ndarray:
+    """Vertices of a box with points all over its sides, which bulge so little that MuJoCo joins them to few faces."""
+    points = rng.uniform(-1, 1, (600, 3))
+    side = np.abs(points).argmax(axis=1)
+    points /= np.abs(points).max(axis=1)[:, None]
+    points[np.arange(600), side] += np.sign(points[np.arange(600), side]) * 1e-4 * (2 - (points**2).sum(axis=1) / 2)
+    return points * [0.1, 0.08, 0.05]
+
+
+def test_from_every_vertex_a_way_goes_up_to_the_farthest_one():
+    """In a direction only the farthest vertex has no higher neighbour, also where faces are flat but for rounding."""
+    rng = np.random.default_rng(0)
+    mjm, hulls = above_a_plane(bulging_box(rng)), Hulls()
+    hulls.add(mjm, 0)
+    vertices = hulls.points[0]
+    in_faces = {v for face in hulls.faces for v in face}
+    assert len(vertices) > len(in_faces)  # some are within faces
+    heights = rng.standard_normal((2000, 3)) @ vertices.T
+    highest_neighbour = np.stack([heights[:, way].max(axis=1) for way in hulls.ways], axis=1)
+    assert ((highest_neighbour < heights).sum(axis=1) == 1).all()
