@@ -13,9 +13,9 @@ import torch
 
 from .batch_numbers import on_host
 from .drivers.settings import Count
-from .history import from_mujoco, shifted, to_mujoco
 from .model.plasticity import resting
 from .sleep import SolverSleep
+from .state.history import from_mujoco, shifted, to_mujoco
 
 _BITS = {
     name: int(getattr(mujoco.mjtState, f"mjSTATE_{name.upper()}"))
@@ -119,8 +119,8 @@ class SolverStates(SolverSleep):
             elif name == "time":
                 columns.append(torch.from_numpy(self._times(index)))
             elif name == "history":
-                past = [self._driver.read(part, index).cpu().double().numpy() for part in _HISTORY]
-                columns.append(torch.from_numpy(to_mujoco(self.model.mj, *past, self._times(index))))
+                ages, past = (self._driver.read(part, index).cpu().double().numpy() for part in _HISTORY)
+                columns.append(torch.from_numpy(to_mujoco(self.model.mj, ages, past, self._times(index))))
             elif size:
                 columns.append(torch.zeros((count, size), dtype=torch.float64))
         return torch.cat(columns, 1)

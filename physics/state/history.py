@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import mujoco
 import numpy as np
 
-from .model.delays import lagging, samples
+from ..model.delays import lagging, samples
 
 _ROUNDED = 1e-6
 """Steps: ages as near to a whole number, or to a half, are that; MuJoCo's times are sums of steps, and rounded."""
