@@ -21,7 +21,7 @@ def acting_controls(model: ti.template(), work: ti.template()):
     for c in range(model.nu):
         work.late_ctrl[c] = work.ctrl[c]
     for g in range(model.nlag):
-        if model.some(work.lanes, model.lag_delay[g] > 0.0):
+        if model.some(work.lanes, model.lag_delay[g] != 0.0):
             delay = work.real(0.0) + model.lag_delay[g]
             for j in range(model.lag_ctrlnum[g]):
                 c = model.lag_ctrladr[g] + j
@@ -30,7 +30,7 @@ def acting_controls(model: ti.template(), work: ti.template()):
                     past = _held(model, work, g, j, delay)
                 else:
                     past = _between(model, work, g, j, delay)
-                work.late_ctrl[c] = ti.select(delay > 0.0, past, work.ctrl[c])
+                work.late_ctrl[c] = ti.select(delay != 0.0, past, work.ctrl[c])
 
 
 @ti.func

@@ -27,11 +27,12 @@ def delay_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
     """The fields of `model.fields` that no environment may have of its own."""
     chosen = lagging(mjm)
     count, controls = samples(mjm)[chosen], mjm.actuator_ctrlnum[chosen]
+    way = mjm.actuator_history.reshape(-1, 2)[chosen, 1]
     return {
         "lag_ctrladr": mjm.actuator_ctrladr[chosen],
         "lag_ctrlnum": controls,
         "lag_nsample": count,
-        "lag_interp": np.clip(mjm.actuator_history.reshape(-1, 2)[chosen, 1], HOLD, CUBIC),
+        "lag_interp": np.where(np.isin(way, (HOLD, LINEAR)), way, CUBIC),
         "lag_ageadr": np.cumsum([0, *count], dtype=int)[:-1],
         "lag_historyadr": np.cumsum([0, *(count * controls)], dtype=int)[:-1],
     }
