@@ -136,8 +136,8 @@ class SolverStates(SolverSleep):
             envs_idx: indices of n environments; None for all.
 
         Raises:
-            ValueError: for a wrong shape, for a spec with a part that Tumble does not have, user data, and for samples of
-                a history that are not in the past.
+            ValueError: for a wrong shape, for a spec with a part that Tumble does not have, user data, and for samples
+                of a history that are not in the past.
             IndexError: for an environment that does not exist.
         """
         index = self._numbers.environments(envs_idx, self.num_envs)
