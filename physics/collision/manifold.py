@@ -82,12 +82,14 @@ def put_flat_contacts(
 
 @ti.func
 def _facing(model: ti.template(), one: ti.template(), number1: ti.i32, number2: ti.i32):
-    """The first two faces of both geoms that face each other."""
+    """Of the faces of both geoms the two that face each other most, if any do; the first such pair."""
     meeting, face1, face2 = SEPARATE, 0, 0
+    least = ti.cast(-FACING, one.ccd_lanes.dtype)
     for i in range(number1):
         for j in range(number2):
-            if meeting == SEPARATE and one.ccd_flat[i].dot(one.ccd_flat[model.nccdflat + j]) < -FACING:
-                meeting, face1, face2 = FACES, i, j
+            cosine = one.ccd_flat[i].dot(one.ccd_flat[model.nccdflat + j])
+            if cosine < least:
+                least, meeting, face1, face2 = cosine, FACES, i, j
     return meeting, face1, face2
 
 
@@ -152,7 +154,10 @@ def _area(one: ti.template(), first: ti.i32, a: ti.i32, b: ti.i32, c: ti.i32, d:
 
 @ti.func
 def _keep_largest(one: ti.template(), first: ti.i32, n: ti.i32):
-    """The four corners that enclose the largest area, as `model.hulls.largest_quadrilateral` seeks them."""
+    """The four corners that enclose the largest area, sought as MuJoCo does.
+
+    Four pointers go around the polygon in turn while the area grows (Snoeyink's variant of rotating calipers).
+    """
     best = ti.Vector([0, 1, 2, 3])
     b, c, d = 1, 2, 3
     largest = _area(one, first, 0, 1, 2, 3)

@@ -1,8 +1,8 @@
 """Convex meshes as the kernels see them: vertices, and the faces around each vertex.
 
 MuJoCo 4 puts contacts between a plane and a mesh at the lowest vertex and around that vertex's face that looks most
-towards the plane (inferred from its contacts). A face of more than four vertices counts with its quadrilateral of
-largest area. Of a face seen from one of its vertices, a *corner*, at most the three vertices that follow are kept.
+towards the plane (inferred from its contacts). Of a face seen from one of its vertices, a *corner*, at most three
+others are kept, those that make a large quadrilateral with it.
 
 Where a mesh has many vertices, the farthest in a direction is sought by climbing from neighbour to neighbour, beginning
 at the one that is farthest along the middle of the direction's cell, in a grid on a cube.
@@ -42,9 +42,9 @@ class Hulls:
         corners: list[list[tuple[tuple[int, ...], np.ndarray, int, int]]] = [[] for _ in points]
         for p, polygon in enumerate(polygons, mjm.mesh_polyadr[mesh]):
             face = polygon.tolist()
-            kept = largest_quadrilateral(points[face])
             for i, v in enumerate(face):
-                after = [face[k] for k in sorted((k for k in kept if k != i), key=lambda k: (k - i) % len(face))][:3]
+                seen = face[i:] + face[:i]
+                after = [seen[k] for k in large_quadrilateral(points[seen])[1:]]
                 kept_after = (*after, *[-1] * (3 - len(after)))
                 corners[v].append((kept_after, mjm.mesh_polynormal[p], len(self.faces), face[i - 1]))
             self.faces.append(face)
@@ -80,38 +80,25 @@ def grid_directions() -> np.ndarray:
     )
 
 
-def largest_quadrilateral(polygon: np.ndarray) -> list[int]:
-    """Indices of the four vertices of a convex polygon (n, 3) that enclose the largest area; all of them if n <= 4.
+def large_quadrilateral(polygon: np.ndarray) -> list[int]:
+    """Indices of the first and three more vertices of a convex polygon (n, 3); all of them if n <= 4.
 
-    Advances four pointers around the polygon in turn while the area grows (Snoeyink's variant of rotating calipers).
+    The last of the first four moves on while their area grows; after each move the third does, and then the second.
+    Most often that finds the largest of those quadrilaterals; it is what MuJoCo 4.0.0 does, seen from its contacts.
     """
     n = len(polygon)
     if n <= 4:
         return list(range(n))
 
-    def area(i: int, j: int, k: int, m: int) -> float:
-        diagonals = np.cross(polygon[k % n] - polygon[i % n], polygon[m % n] - polygon[j % n])
+    def area(second: int, third: int, fourth: int) -> float:
+        diagonals = np.cross(polygon[third] - polygon[0], polygon[fourth] - polygon[second])
         return float(np.linalg.norm(diagonals))
 
     b, c, d = 1, 2, 3
-    best, largest = (0, 1, 2, 3), area(0, 1, 2, 3)
-    for a in range(n):
-        grown = True
-        while grown:
-            grown = False
-            if area(a, b, c, d + 1) > largest:
-                d, grown = d + 1, True
-                best, largest = (a, b, c, d), area(a, b, c, d)
-                while area(a, b, c + 1, d) > largest:
-                    c += 1
-                    best, largest = (a, b, c, d), area(a, b, c, d)
-                while area(a, b + 1, c, d) > largest:
-                    b += 1
-                    best, largest = (a, b, c, d), area(a, b, c, d)
-        if b == a:
+    while d + 1 < n and area(b, c, d + 1) > area(b, c, d):
+        d += 1
+        while c + 1 < d and area(b, c + 1, d) > area(b, c, d):
+            c += 1
+        while b + 1 < c and area(b + 1, c, d) > area(b, c, d):
             b += 1
-            if c == b:
-                c += 1
-                if d == c:
-                    d += 1
-    return sorted({v % n for v in best})
+    return [0, b, c, d]

@@ -124,7 +124,7 @@ ACTUATOR = [
     Rule("DC motor in part", "actuator", "gaintype", broken_motors, None),
     Rule("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
     Rule(
-        "PID controller or DC motor in a disabled group",
+        "PID controller, DC motor or orientation in a disabled group",
         "actuator",
         "actuatorgroupdisable",
         _grouped_off,

@@ -201,7 +201,8 @@ def _of_outputs(compute: Callable[[Model, Fields, Tensor], Tensor]) -> Callable[
 
     def found(model: Model, fields: Fields) -> Tensor:
         gear = _constant(model, fields, "actuator_gear", fields["moment"])
-        return compute(model, fields, gear.reshape(-1, model.mj.nout, 6))
+        count = model.mj.nout
+        return compute(model, fields, gear.reshape(-1 if count else 1, count, 6))
 
     return found
 
