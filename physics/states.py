@@ -15,6 +15,7 @@ from .batch_numbers import on_host
 from .drivers.settings import Count
 from .model.plasticity import resting
 from .sleep import SolverSleep
+from .state.history import from_mujoco, shifted, to_mujoco
 
 _BITS = {
     name: int(getattr(mujoco.mjtState, f"mjSTATE_{name.upper()}"))
@@ -26,6 +27,8 @@ _BITS = {
 _KEPT = {name: name for name in ("qpos", "qvel", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")}
 _KEPT |= {"act": "act", "plastic": "plastic", "warmstart": "qacc_warmstart", "eq_active": "eq_active"}
 """Parts of a state vector that lie in memory, under these names."""
+_HISTORY = ("history_age", "history_ctrl")
+"""What a history is made of, with the time."""
 _ROUNDED = ("qpos", "qvel")
 """Those whose rounding is kept in a field of its own."""
 
@@ -96,7 +99,8 @@ class SolverStates(SolverSleep):
         """States as MuJoCo's `mj_getState` gives them, (n, `mujoco.mj_stateSize(model.mj, spec)`), float64.
 
         In single precision a state is more than these numbers show (`docs/fields.md`, qpos_rest); `state_dict` and
-        `save` have all of it.
+        `save` have all of it. A history has its oldest sample first, where MuJoCo's ring begins anywhere; that of a
+        sensor is 0.
 
         Args:
             spec: sum of elements of `mujoco.mjtState`.
@@ -113,9 +117,10 @@ class SolverStates(SolverSleep):
             if name in _KEPT:
                 columns.append(self._driver.read(_KEPT[name], index).cpu().double())
             elif name == "time":
-                steps = self._driver.count(Count.STEPS).cpu()
-                steps = steps if index is None else steps[torch.as_tensor(index).cpu()]
-                columns.append(steps[:, None].double() * float(self.model.mj.opt.timestep))
+                columns.append(torch.from_numpy(self._times(index)))
+            elif name == "history":
+                ages, past = (self._driver.read(part, index).cpu().double().numpy() for part in _HISTORY)
+                columns.append(torch.from_numpy(to_mujoco(self.model.mj, ages, past, self._times(index))))
             elif size:
                 columns.append(torch.zeros((count, size), dtype=torch.float64))
         return torch.cat(columns, 1)
@@ -131,7 +136,8 @@ class SolverStates(SolverSleep):
             envs_idx: indices of n environments; None for all.
 
         Raises:
-            ValueError: for a wrong shape, and for a spec with a part that Tumble does not have, user data.
+            ValueError: for a wrong shape, for a spec with a part that Tumble does not have, user data, and for samples
+                of a history that are not in the past.
             IndexError: for an environment that does not exist.
         """
         index = self._numbers.environments(envs_idx, self.num_envs)
@@ -141,22 +147,43 @@ class SolverStates(SolverSleep):
         rows = np.asarray(values.detach().cpu() if isinstance(values, torch.Tensor) else values, np.float64)
         if rows.shape not in ((count, width), (width,)):
             raise ValueError(f"state of spec {spec}: expected shape ({count}, {width}), got {rows.shape}")
-        first, before = 0, self._coordinates_before(index)
-        for name, size in parts:
-            part = rows[..., first : first + size]
-            first += size
+        ends = np.cumsum([size for _, size in parts])
+        given = {name: rows[..., end - size : end] for (name, size), end in zip(parts, ends, strict=True)}
+        past, before = self._past_controls(given, index), self._coordinates_before(index)
+        for name, numbers in past.items():
+            self._driver.write(name, self._numbers.numbers(numbers), index)
+        for name, part in given.items():
             if name in _KEPT:
                 self._driver.write(_KEPT[name], self._numbers.numbers(part), index)
                 if name in _ROUNDED:
                     self._driver.write(f"{name}_rest", self._numbers.numbers(0.0), index)
             elif name == "time":
                 self._driver.write_count(Count.STEPS, np.rint(part / float(self.model.mj.opt.timestep)), index)
-            elif part.any():
+            elif name != "history" and part.any():
                 raise ValueError(f"state of spec {spec}: {name} is not 0, and Tumble has none")
         self._wake_moved(before, index)
         if any(name in _ROUNDED for name, _ in parts):
             self._driver.clear_faults(index)
         self.edits += 1
+
+    def _times(self, index: Any) -> np.ndarray:
+        """Simulated seconds, (n, 1)."""
+        steps = self._driver.count(Count.STEPS).cpu().numpy()
+        chosen = steps if index is None else steps[on_host(index)]
+        return chosen[:, None] * float(self.model.mj.opt.timestep)
+
+    def _past_controls(self, given: dict[str, np.ndarray], index: Any) -> dict[str, np.ndarray]:
+        """What parts of a state vector make of the samples of delayed actuators, by the fields' names."""
+        mj = self.model.mj
+        if not self.model.sizes["nlag"] or not {"time", "history"}.intersection(given):
+            return {}
+        present = self._times(index)
+        times = np.broadcast_to(np.atleast_2d(given.get("time", present)), present.shape)
+        if "history" in given:
+            buffers = np.broadcast_to(np.atleast_2d(given["history"]), (len(present), mj.nhistory))
+            return dict(zip(_HISTORY, from_mujoco(mj, buffers, times), strict=True))
+        ages = self._driver.read(_HISTORY[0], index).cpu().double().numpy()
+        return {_HISTORY[0]: shifted(mj, ages, times - present)}
 
     def _state_parts(self, spec: int) -> Sequence[tuple[str, int]]:
         """Names and numbers of the parts of a state vector, in MuJoCo's order."""

@@ -16,6 +16,7 @@ from .dynamics.activation_steps import advance_activations
 from .dynamics.actuation import actuation
 from .dynamics.adhesion import adhesive_force
 from .dynamics.body_forces import applied_force, gravity_compensation
+from .dynamics.delays import pass_time
 from .dynamics.fluid import fluid_force
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
@@ -91,6 +92,9 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti
         if ti.static(model.has.sleeping):
             wake_disturbed(model, work)
             if all_asleep(model, work) and (evaluation < evaluations - 1 or work.handed_out[0] == 0):
+                if ti.static(model.has.delays):
+                    if substeps > 0:
+                        pass_time(model, work, stage, stages)
                 continue
         forward(model, work)
         if ti.static(model.has.plastic and model.has.tendons):
@@ -118,4 +122,6 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti
                 hold_faulty(model, work)
                 if ti.static(model.has.plastic):
                     yield_springs(model, work, dt)
+            if ti.static(model.has.delays):
+                pass_time(model, work, stage, stages)
     report_mean_acceleration(model, work)

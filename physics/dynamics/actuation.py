@@ -13,6 +13,7 @@ from ..model.transmissions import TENDON
 from .activation import activate, muscle_bias, muscle_gain
 from .body_forces import limit_joint_forces
 from .dc_motor import add_shaft, motor_force
+from .delays import acting_controls
 from .dof_control import dof_control
 from .orientation_servo import orientation_force
 from .pid import pid_force
@@ -24,6 +25,8 @@ from .transmission import push_dofs
 @ti.func
 def actuation(model: ti.template(), work: ti.template()):
     """act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
+    if ti.static(model.has.delays):
+        acting_controls(model, work)
     if ti.static(model.has.activation):
         for a in range(model.na):
             work.act_dot[a] = work.real(0.0)

@@ -5,8 +5,8 @@ import taichi as ti
 
 @ti.func
 def clamped_control(model: ti.template(), work: ti.template(), c: ti.i32):
-    """Control c within its range."""
-    return ti.min(ti.max(work.ctrl[c], model.actuator_ctrlrange.at(c, 0)), model.actuator_ctrlrange.at(c, 1))
+    """What acts as control c, within its range."""
+    return ti.min(ti.max(work.acting_ctrl[c], model.actuator_ctrlrange.at(c, 0)), model.actuator_ctrlrange.at(c, 1))
 
 
 @ti.func

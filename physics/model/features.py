@@ -56,6 +56,7 @@ class Features:
         pid: some are PID controllers.
         dc_motor: some are DC motors.
         orientation: some are servos for orientations.
+        delays: some remember their controls, which act later.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -106,6 +107,7 @@ class Features:
     pid: bool = False
     dc_motor: bool = False
     orientation: bool = False
+    delays: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -129,6 +131,7 @@ class Features:
             pid=model.sizes["npid"] > 0,
             dc_motor=model.sizes["nmotor"] > 0,
             orientation=model.sizes["nturn"] > 0,
+            delays=model.sizes["nlag"] > 0,
             sweep=model.sizes["nsweep"] > 0,
             plastic=bool((model.values["jnt_plasticadr"] >= 0).any() or (model.values["tendon_plasticadr"] >= 0).any()),
             polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),

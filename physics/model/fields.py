@@ -1,12 +1,12 @@
 """Every number of a model that the kernels read, declared once.
 
-Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npid, nmotor and nturn: PID
-controllers, DC motors and servos for orientations; npair: pairs of geoms that can touch; nhand: those that
-the model gives by hand; nlimit: one-sided limits of joints and tendons; nfriction: dofs and tendons
-with friction loss; ntendon: tendons, 0 where they only measure; ntendondof: dofs of all; nlink and nlinkdof: links of
-their paths, and dofs of their tendons; ntrn: outputs of actuators, 0 where all drive joints and tendons; ntrndof: dofs
-that the others' lengths depend on; nfluid: what a fluid pushes; neq: equalities; neqdof:
-dofs of all of them; nvert: mesh vertices; ncorner: vertices of all their faces; ntree: kinematic trees that move.
+Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npid, nmotor and nturn: PID controllers, DC motors and
+servos for orientations; nlag: actuators that remember their controls; npair: pairs of geoms that can touch; nhand:
+those that the model gives by hand; nlimit: one-sided limits of joints and tendons; nfriction: dofs and tendons with
+friction loss; ntendon: tendons, 0 where they only measure; ntendondof: dofs of all; nlink and nlinkdof: links of their
+paths, and dofs of their tendons; ntrn: outputs of actuators, 0 where all drive joints and tendons; ntrndof: dofs that
+the others' lengths depend on; nfluid: what a fluid pushes; neq: equalities; neqdof: dofs of all of them; nvert: mesh
+vertices; ncorner: vertices of all their faces; ntree: kinematic trees that move.
 """
 
 from ..fields import Field
@@ -72,6 +72,12 @@ INTEGERS: tuple[Field, ...] = (
     _F("motor_act", ("nmotor",), 5, "", "slowed input, integral, temperature, bristles, current, likewise"),
     _id("turn_by_quat", ("nturn",), "1: a servo for orientations is told a quaternion"),
     _F("turn_act", ("nturn",), 1, "", "first of its three activations; -1: none"),
+    _id("lag_ctrladr", ("nlag",), "first control of an actuator that remembers its controls"),
+    _id("lag_ctrlnum", ("nlag",), "how many it has"),
+    _id("lag_interp", ("nlag",), "what acts between two samples: 0 the older one, 1 on a line, 2 on a cubic"),
+    _F("lag_nsample", ("nlag",), 1, "", "how many samples it has"),
+    _F("lag_ageadr", ("nlag",), 1, "", "first of them in history_age"),
+    _F("lag_historyadr", ("nlag",), 1, "", "first of their controls in history_ctrl"),
     _id("act_outid", ("na",), "output of the actuator that has the activation"),
     _id("actuator_muscle", ("nout",), "1: its gain is a muscle's, 2: its bias is, 3: both"),
     _id("geom_bodyid", ("ngeom",), "body that carries the geom"),
@@ -216,6 +222,7 @@ REALS: tuple[Field, ...] = (
         "rad",
         "period of a setpoint servo on a ball joint or for a turn between sites",
     ),
+    _F("lag_delay", ("nlag",), 1, "steps", "delay of an actuator that remembers its controls"),
     _F("pid_integral", ("npid",), 1, "", "gain of the error's integral"),
     _F("pid_limits", ("npid",), 2, "", "limit of the integral (0: none), highest speed of the setpoint"),
     _F("motor_gain", ("nmotor",), 8, "", "of the winding and the controller (`dc_motor`)"),

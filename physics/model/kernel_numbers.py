@@ -10,6 +10,7 @@ import numpy as np
 
 from .activations import ACTIVATION_RULES
 from .actuators import disabled_actuators, from_actuators
+from .delays import DELAY_RULES
 from .equalities import EQUALITY_RULES
 from .fields import PRECISE
 from .fluids import fluid_shapes
@@ -299,6 +300,7 @@ RULES: dict[str, Rule] = {
     "friction_damping": (("dof_solref", "dof_solimp", "tendon_solref_fri", "tendon_solimp_fri"), _friction_damping),
     **ACTIVATION_RULES,
     **SERVO_RULES,
+    **DELAY_RULES,
     "density": (("density",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
     "viscosity": (("viscosity",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
     "wind": (("wind",), lambda mjm, wind: wind),

@@ -26,8 +26,8 @@ def _rows(role: str, names: str) -> dict[str, str]:
 MODEL: dict[str, str] = {
     # sizes and flags
     **_rows(READ, "nplastic nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
-    **_rows(READ, "nactuator nout"),
-    **_rows(JUDGED, "nflex npair ntendon nhistory"),
+    **_rows(READ, "nactuator nout nhistory"),
+    **_rows(JUDGED, "nflex npair ntendon"),
     **_rows(DERIVED, "flg_surfacevel flg_adhesion"),
     **_rows(
         DERIVED, "nbvh nbvhstatic nbvhdynamic noct ntree nM nB nC nD nexclude nJten nwrap nJmom nemax njmax nconmax"
@@ -100,14 +100,15 @@ MODEL: dict[str, str] = {
         "actuator_trntype actuator_trnid actuator_gainprm actuator_biasprm actuator_forcelimited actuator_forcerange",
     ),
     **_rows(READ, "actuator_ctrllimited actuator_ctrlrange actuator_gear actuator_cranklength"),
-    **_rows(JUDGED, "actuator_dyntype actuator_gaintype actuator_biastype actuator_delay"),
+    **_rows(JUDGED, "actuator_dyntype actuator_gaintype actuator_biastype"),
     **_rows(JUDGED, "actuator_plugin"),
     **_rows(READ, "actuator_damping actuator_dampingpoly actuator_armature actuator_group actuator_outadr"),
     **_rows(READ, "actuator_ctrladr actuator_ctrlnum actuator_outnum actuator_actnum actuator_ctrlspec"),
     **_rows(DERIVED, "actuator_length0"),
     **_rows(READ, "na actuator_actadr actuator_dynprm actuator_acc0"),
     **_rows(READ, "actuator_actlimited actuator_actrange actuator_actearly actuator_lengthrange"),
-    **_rows(DATA, "actuator_user actuator_history actuator_historyadr"),
+    **_rows(READ, "actuator_delay actuator_history actuator_historyadr"),
+    **_rows(DATA, "actuator_user"),
     # what only reports or stores
     **_rows(READ, "sensor_type sensor_datatype sensor_objtype sensor_objid sensor_reftype sensor_refid sensor_intprm"),
     **_rows(READ, "sensor_dim sensor_adr sensor_cutoff sensor_delay sensor_interval"),

@@ -11,6 +11,7 @@ from .actuators import from_actuators, on_joints
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
+from .delays import delay_sizes, delay_values
 from .equalities import coupled_parents, equality_values
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .fluids import fluid_items
@@ -54,6 +55,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_actuators(mjm))
     values.update(activation_values(mjm))
     values.update(servo_values(mjm))
+    values.update(delay_values(mjm))
     values.update(_meshes(mjm))
     swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
     tables = sweep_tables(mjm, swept)
@@ -89,6 +91,7 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         one=1,
         nout=len(values["actuator_type"]),
         **servo_sizes(values),
+        **delay_sizes(values),
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
         nhand=mjm.npair,

@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from .actuators import fixed_gears
+from .delays import samples
 from .kernel_numbers import mujoco_numbers
 from .servos import fixed_signs
 
@@ -97,6 +98,7 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("eq_data"),
         Parameter("eq_solref"),
         Parameter("eq_solimp"),
+        Parameter("actuator_delay", positive=True),
         Parameter("actuator_gear", derives=("actuator_acc0",)),
         Parameter("actuator_gainprm"),
         Parameter("actuator_biasprm"),
@@ -169,6 +171,9 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         _refuse(
             name, numbers, turned, index, "whether it is above 0 says what the actuator has: that cannot be changed"
         )
+    if name == "actuator_delay":
+        forgets = (numbers > 0) & (samples(mjm) == 0)
+        _refuse(name, numbers, forgets, index, "the actuator has no samples of controls; give it nsample in the file")
     if name == "actuator_gear":
         fixed = fixed_gears(mjm).reshape(-1, 1) & (numbers != own)
         _refuse(name, numbers, fixed, index, "its armature and damping depend on it: it cannot be changed")

@@ -123,7 +123,6 @@ ACTUATOR = [
     *_actuator_types("biastype", "bias", "mjBIAS_", mujoco.mjtBias, _BIASES),
     Rule("DC motor in part", "actuator", "gaintype", broken_motors, None),
     Rule("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
-    Rule("delay", "actuator", "delay", lambda m: _rows(m.actuator_delay), _sets(delay=0.0)),
     Rule(
         "PID controller, DC motor or orientation in a disabled group",
         "actuator",

@@ -24,7 +24,9 @@ def refused_sensors(mj: MjModel) -> dict[int, str]:
         if kind not in REASONS:
             reason = f"a sensor of type '{mujoco.mjtSensor(kind).name.removeprefix('mjSENS_').lower()}'"
         elif mj.sensor_delay[sensor] > 0 or mj.sensor_interval[sensor].any():
-            reason = "a sensor with a delay or an interval"
+            reason = (
+                "a sensor with a delay or an interval: sensors are read where they are asked for, not in every step"
+            )
         else:
             reason = REASONS[kind](mj, sensor)
         if reason:

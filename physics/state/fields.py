@@ -15,6 +15,8 @@ nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator
 nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
 nbodysense: nbody where they read accelerations or forces, else 0; nqbegin, nvbegin and nabegin: nq, nv and na where the
 model has sensors and the integrator is Runge-Kutta's, else 0;
+nlag, nsample and nhistory: actuators that remember controls, their samples, and the controls in these; nlate: nu where
+there are any, else 0;
 nplastictendon and nplasticdof: ntendon and ntendondof where springs yield and the integrator is Runge-Kutta's, else 0;
 nfluiddof and nfluidrow: nv and 6 nbody where there is a fluid, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
@@ -94,6 +96,7 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_fluid", ("nfluiddof",), 1, "N or N m", "force of a fluid"),
     _F("fluid_slope", ("nfluidrow", "six"), 1, "", "derivative of its force and torque on a body by the motion"),
     _F("qfrc_passive", ("nv",), 1, "N or N m", "springs, dampers, fluids and passive gravity compensation"),
+    _F("late_ctrl", ("nlate",), 1, "", "controls that act where actuators have delays"),
     _F("act_dot", ("na",), 1, "1/s", "rate of activations"),
     _F("act_length", ("na",), 1, "m or rad", "length of the activation's actuator"),
     _F("motor_speed", ("nmotor",), 1, "rad/s or m/s", "velocity of a DC motor"),

@@ -20,6 +20,8 @@ STATE: tuple[Field, ...] = (
     ),
     _F("act", ("na",), 1, "", "activations of actuators"),
     _F("plastic", ("nplastic",), 1, "m or rad", "what springs that yield rest at"),
+    _F("history_age", ("nsample",), 1, "steps", "how long ago samples of controls were taken, the newest first"),
+    _F("history_ctrl", ("nhistory",), 1, "", "the controls in them, all of an actuator together"),
 )
 """Quantities that a step moves."""
 INPUTS: tuple[Field, ...] = (
@@ -52,6 +54,8 @@ EVALUATION: tuple[Field, ...] = (
     _F("eval_tree_asleep", ("nsleep",), 1, "", "tree_asleep where the last evaluation began"),
     _F("eval_act", ("na",), 1, "", "activations of the last evaluation"),
     _F("eval_plastic", ("nplastic",), 1, "m or rad", "plastic of the last evaluation"),
+    _F("eval_history_age", ("nsample",), 1, "steps", "history_age of the last evaluation"),
+    _F("eval_history_ctrl", ("nhistory",), 1, "", "history_ctrl of the last evaluation"),
     _F("eval_ctrl", ("nu",), 1, "", "controls of the last evaluation"),
     _F("eval_mocap_pos", ("nmocap",), 3, "m", "mocap_pos of the last evaluation"),
     _F("eval_mocap_quat", ("nmocap",), 4, "", "mocap_quat of the last evaluation"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..model.delays import reference_history
 from ..model.kernel_numbers import UNLIMITED
 from ..model.model import Model
 from ..model.plasticity import resting
@@ -19,6 +20,7 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
         coordinates["tree_asleep"] = islands_asleep(mj).astype(np.float64)
     coordinates["plastic"] = resting(mj, mj.qpos_spring[None], mj.tendon_lengthspring[None])
     coordinates["ctrl"] = neutral_controls(mj)
+    coordinates["history_age"], coordinates["history_ctrl"] = reference_history(mj, coordinates["ctrl"])
     coordinates["eq_active"] = np.array(mj.eq_active0, np.float64)
     unlimited = np.tile([-UNLIMITED, UNLIMITED], mj.nv)
     return {

@@ -25,6 +25,7 @@ from .room import MOST_LANES, Room, most_room
 
 SIZES = tuple(
     """
+    nlag nsample nhistory
     one six cone nq nv nu nout na nplastic nmotor nturn nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner
     max_contacts neq nequality nfriction nfluid ntwosided nsleep ntendon ntrn
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
@@ -136,6 +137,7 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
     return {
         "nqrest": needs_mixed_precision(model) * sizes["nq"],
         **_plastic(model),
+        "nlate": (sizes["nlag"] > 0) * sizes["nu"],
         "nfluiddof": (sizes["nfluid"] > 0) * sizes["nv"],
         "nfluidrow": (sizes["nfluid"] > 0) * 6 * sizes["nbody"],
         "ngravcomp": has_gravity_compensation(model) * sizes["nv"],

@@ -46,6 +46,10 @@ def back_to_beginning(model: ti.template(), work: ti.template()):
             work.eval_rest[i] = ti.select(after, work.real(0.0), work.eval_rest[i])
     for a in range(model.nabegin):
         work.act[a] = ti.select(work.eval_qacc[0] <= LARGEST, work.begin_act[a], work.act[a])
+    if ti.static(model.has.delays):
+        for i in range(model.nsample):
+            aged = ti.select(work.eval_qacc[0] <= LARGEST, work.real(1.0), work.real(0.0))
+            work.history_age[i] = work.history_age[i] - aged
     for i in range(model.nvbegin):
         after = work.eval_qacc[i] <= LARGEST
         work.qvel[i] = ti.select(after, work.begin_qvel[i], work.qvel[i])
@@ -67,6 +71,11 @@ def keep_evaluation(model: ti.template(), work: ti.template()):
         work.eval_act[a] = work.act[a]
     for i in range(model.nplastic):
         work.eval_plastic[i] = work.plastic[i]
+    if ti.static(model.has.delays):
+        for i in range(model.nsample):
+            work.eval_history_age[i] = work.history_age[i]
+        for i in range(model.nhistory):
+            work.eval_history_ctrl[i] = work.history_ctrl[i]
     for i in range(model.nu):
         work.eval_ctrl[i] = work.ctrl[i]
     for i in range(model.nmocap):
@@ -130,6 +139,9 @@ def reject_nonfinite(model: ti.template(), work: ti.template()):
         sound = ti.select(ti.abs(work.act[a]) <= LARGEST, sound, work.real(0.0))
     for i in range(model.nplastic):
         sound = ti.select(ti.abs(work.plastic[i]) <= LARGEST, sound, work.real(0.0))
+    if ti.static(model.has.delays):
+        for i in range(model.nhistory):
+            sound = ti.select(ti.abs(work.history_ctrl[i]) <= LARGEST, sound, work.real(0.0))
     broken = sound * 0.0
     for i in range(model.nu):
         broken = ti.select(ti.abs(work.ctrl[i]) <= LARGEST, broken, work.real(1.0))
@@ -141,6 +153,9 @@ def reject_nonfinite(model: ti.template(), work: ti.template()):
         work.act[a] = ti.select(sound > 0.5, work.act[a], work.eval_act[a])
     for i in range(model.nplastic):
         work.plastic[i] = ti.select(sound > 0.5, work.plastic[i], work.eval_plastic[i])
+    if ti.static(model.has.delays):
+        for i in range(model.nhistory):
+            work.history_ctrl[i] = ti.select(sound > 0.5, work.history_ctrl[i], work.eval_history_ctrl[i])
     work.fault[0] = ti.max(ti.max(1.0 - sound, broken), _reject_mocap(model, work))
     for i in range(model.nu):
         work.ctrl[i] = ti.select(work.fault[0] > 0.5, work.real(0.0), work.ctrl[i])

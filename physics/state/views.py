@@ -161,6 +161,7 @@ class Workspace(_View):
         ccd_lanes: those of GJK and EPA, double where `lanes` are not.
         double_lanes: in double precision.
         ntwosided: equalities and friction losses, which are the first blocks; in kernels that have any.
+        acting_ctrl: the controls that act: ctrl, and where actuators have delays late_ctrl.
         stage_qpos: the coordinates at which positions are evaluated: qpos, and in mixed precision qpos + eval_rest.
     """
 
@@ -183,6 +184,7 @@ class Workspace(_View):
             mu=self.own_mu if has.elliptic else None,
             contacts_alone=True,
         )
+        self.acting_ctrl = self.late_ctrl if has.delays else self.ctrl
         self.precise_lanes, self.stage_qpos = lanes, self.qpos
         if has.mixed_precision:
             self._add_rests(fields.PRECISE)

@@ -74,6 +74,8 @@ MODELS: tuple[Purpose, ...] = (
     Purpose("activations, actuation off", (), "activations", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
     Purpose("servo_on_ball", ("qfrc_actuator",)),
     Purpose("pid", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorpos", "sensor tendonactfrc")),
+    Purpose("delays", ("act_dot", "qfrc_actuator", "actuator_force", "delayed control", "sensor actuatorfrc")),
+    Purpose("delays, actuation off", (), "delays", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
     Purpose("dc_motor", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorvel", "sensor actuatorfrc")),
     Purpose("dc_motor, actuation off", (), "dc_motor", {"disableflags": ["actuation"]}, ("qfrc_actuator",)),
     Purpose("orientation", ("act_dot", "qfrc_actuator", "actuator_force", "sensor actuatorpos", "sensor actuatorfrc")),

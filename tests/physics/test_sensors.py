@@ -289,7 +289,8 @@ def test_what_cannot_be_read_is_named():
     solver.set_state(qpos=[[0.3], [0.4]])
     solver.forward()
     with pytest.raises(
-        NotImplementedError, match=r"'mine' is a sensor of type 'user'; 'dot' .*'camprojection'.*'late'"
+        NotImplementedError,
+        match=r"'mine' is a sensor of type 'user'; 'dot' .*'camprojection'.*'late' is .* in every step",
     ):
         _ = solver.sensordata
     with pytest.raises(NotImplementedError, match="'image' is a rangefinder of a camera"):

@@ -149,7 +149,6 @@ CASES = [
     _general("DC motor in part", 'gaintype="dcmotor" gainprm="1 1" dynprm="0"'),
     _general("DC motor in part", 'biastype="dcmotor" dynprm="0"'),
     _general("DC motor in part", 'dyntype="dcmotor" dynprm="0" actearly="true"'),
-    _actuator("delay", '<motor name="drive" joint="hinge" delay="0.02" nsample="10"/>'),
     _actuator(
         "PID controller, DC motor or orientation in a disabled group",
         '<pid name="drive" joint="hinge" group="3" kp="1" ki="1"/>',

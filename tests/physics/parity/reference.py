@@ -57,17 +57,22 @@ def touches(efc_type: np.ndarray) -> bool:
 
 @dataclass
 class States:
-    """States to compare in: qpos (n, nq), qvel (n, nv), ctrl (n, nu); act (n, na) and plastic (n, nplastic) if any."""
+    """States to compare in: qpos (n, nq), qvel (n, nv), ctrl (n, nu); act (n, na) and plastic (n, nplastic) if any.
+
+    history (n, nhistory) has MuJoCo's buffers of delayed controls as they are at time 0.
+    """
 
     qpos: np.ndarray
     qvel: np.ndarray
     ctrl: np.ndarray
     act: np.ndarray = field(default_factory=lambda: np.zeros(0))
     plastic: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    history: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         self.act = self.act.reshape(len(self.qpos), -1)
         self.plastic = self.plastic.reshape(len(self.qpos), -1)
+        self.history = self.history.reshape(len(self.qpos), -1)
 
     def __len__(self) -> int:
         return len(self.qpos)
@@ -77,7 +82,7 @@ class States:
 
     @property
     def parts(self) -> tuple[np.ndarray, ...]:
-        return self.qpos, self.qvel, self.ctrl, self.act, self.plastic
+        return self.qpos, self.qvel, self.ctrl, self.act, self.plastic, self.history
 
 
 @dataclass
@@ -115,7 +120,7 @@ def put(mjm: mujoco.MjModel, data: mujoco.MjData, states: States, i: int) -> Non
     """Put state ``i`` into ``data``, with a cold solver."""
     mujoco.mj_resetData(mjm, data)
     data.qpos[:], data.qvel[:], data.ctrl[:] = states.qpos[i], states.qvel[i], states.ctrl[i]
-    data.act[:], data.plastic[:] = states.act[i], states.plastic[i]
+    data.act[:], data.plastic[:], data.history[:] = states.act[i], states.plastic[i], states.history[i]
 
 
 def fields_of(mjm: mujoco.MjModel, data: mujoco.MjData, names: tuple[str, ...]) -> dict[str, np.ndarray]:

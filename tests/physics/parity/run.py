@@ -1,5 +1,6 @@
 """Run one model through the comparison and say what came out."""
 
+import copy
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -129,6 +130,8 @@ def run_parity(
     report = Report(name, precision, count, Tally(count), settings=settings)
     theirs = evaluate(reference_model(mjm, **options), states)
     _note_what_occurred(report, mjm, theirs)
+    if mjm.actuator_delay.any():
+        report.seen["delayed control"] = _delayed(mjm, states, theirs)
     for k, integrator in enumerate(integrators):
         model = reference_model(mjm, integrator=_number_of(integrator), **options)
         subject = make(model, count)
@@ -308,6 +311,21 @@ def _length(mjm: mujoco.MjModel, theirs: Reference) -> float:
 def _typical(arrays: list[np.ndarray]) -> float:
     largest = [np.abs(a).max() for a in arrays if a.size]
     return float(np.median(largest)) if largest else 0.0
+
+
+def _delayed(mjm: mujoco.MjModel, states: States, theirs: Reference) -> int:
+    """Return in how many states every actuator with a delay has another force than without it."""
+    prompt = copy.copy(mjm)
+    prompt.actuator_delay[:] = 0
+    forces, of = (
+        evaluate(prompt, states).fields["actuator_force"],
+        np.repeat(np.arange(mjm.nactuator), mjm.actuator_outnum),
+    )
+    differ = forces != theirs.fields["actuator_force"]
+    late = [
+        differ[:, of == a].any(axis=1) for a in np.flatnonzero((mjm.actuator_delay > 0) & (mjm.actuator_dyntype == 0))
+    ]
+    return int(np.all(late, axis=0).sum())
 
 
 def _note_what_occurred(report: Report, mjm: mujoco.MjModel, theirs: Reference) -> None:

@@ -55,7 +55,7 @@ def sample(mjm: mujoco.MjModel, count: int, seed: int = 0, wild: bool = False) -
     rng.shuffle(chosen)
     qpos, qvel, ctrl = (np.array(part) for part in zip(*chosen, strict=True))
     act = rng.random((count, mjm.na))
-    return States(qpos, qvel, ctrl.reshape(count, mjm.nu), act, _plastic(mjm, count, rng))
+    return States(qpos, qvel, ctrl.reshape(count, mjm.nu), act, _plastic(mjm, count, rng), _history(mjm, count, rng))
 
 
 def _plastic(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -71,6 +71,20 @@ def _plastic(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> np.nd
         at = mjm.tendon_plasticadr[t]
         moved[:, at : at + 2].sort(axis=1)
     return moved
+
+
+def _history(mjm: mujoco.MjModel, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Return buffers of past controls, a step apart or farther and nearer, that begin anywhere in their rings."""
+    buffers = np.tile(mujoco.MjData(mjm).history, (count, 1))
+    for a in np.flatnonzero(mjm.actuator_historyadr >= 0):
+        n, width, first = int(mjm.actuator_history[a, 0]), int(mjm.actuator_ctrlnum[a]), int(mjm.actuator_historyadr[a])
+        for buffer in buffers[:, first : first + 2 + n * (1 + width)]:
+            gaps = rng.choice([0.5, 1.0, 1.25, 2.0], n) if rng.random() < 0.4 else np.ones(n)
+            buffer[1] = cursor = rng.integers(n)
+            place = (cursor + 1 + np.arange(n)) % n  # of the oldest sample and those after it
+            buffer[2 + place] = -np.cumsum(gaps)[::-1] * mjm.opt.timestep
+            buffer[2 + n :] = rng.standard_normal(n * width)
+    return buffers
 
 
 def random_ctrl(mjm: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray:

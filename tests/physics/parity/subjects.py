@@ -54,6 +54,8 @@ class Tumble:
         self.solver.reset()
         parts = {name: self._tensor(getattr(states, name)) for name in ("qpos", "qvel", "act", "plastic")}
         self.solver.set_state(**parts)
+        if self.mjm.nhistory:
+            self.solver.set_mj_state(states.history, int(mujoco.mjtState.mjSTATE_HISTORY))
         self.solver.ctrl = self._tensor(states.ctrl)
 
     def _tensor(self, array: np.ndarray) -> torch.Tensor:
