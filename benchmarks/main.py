@@ -23,7 +23,7 @@ QUIET = 0.05
 COMPARED = ("Ant", "HalfCheetah", "Humanoid", "Hopper")
 SCENES = (
     *("boxes-30", "spheres-27", "spheres-64", "capsules-27", "bin-boxes-27", "bin-boxes-64", "bin-hulls-27"),
-    *("arm-hulls", "quadruped-boxes", "pyramid-55"),
+    *("arm-hulls", "quadruped-boxes", "hand-tendons", "biped-closed", "arm-welded", "pyramid-55"),
     *("humanoids-3", "humanoids-10", "chain-100"),
 )
 OF_SOLVERS = (

@@ -14,6 +14,7 @@ from .. import assets
 from ..physics import Model, RigidSolver
 from ..physics.runtime import init
 from .hull_scenes import add_hulls, arm, quadruped
+from .linked_scenes import biped, gripper_arm, hand
 from .models import SETTINGS, scatter
 from .physics import compare, new_result
 from .results import Result, Table
@@ -167,6 +168,9 @@ SCENES = {
     "bin-hulls-27": Scene(lambda: pile_of_hulls(27), 2.0),
     "arm-hulls": Scene(lambda: arm(TIMESTEP), 5.0),
     "quadruped-boxes": Scene(lambda: quadruped(TIMESTEP), 5.0),
+    "hand-tendons": Scene(lambda: hand(TIMESTEP), 5.0),
+    "biped-closed": Scene(lambda: biped(TIMESTEP), 5.0),
+    "arm-welded": Scene(lambda: gripper_arm(TIMESTEP), 5.0),
     "pyramid-55": Scene(lambda: pyramid(10), 2.0),
     "humanoids-3": Scene(lambda: robots("humanoid.xml", 3), 8.0),
     "humanoids-10": Scene(lambda: robots("humanoid.xml", 10), 6.0),

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from ..physics import Model, RigidSolver
+from ..physics.model.features import has_elliptic_cones
 from ..physics.model.pairs import pair_condim, pair_margin
 
 SAMPLED = 10
@@ -56,14 +57,19 @@ def tumble_work(solver: RigidSolver, controls: torch.Tensor) -> Work:
 
 
 def tumble_rows(solver: RigidSolver) -> tuple[torch.Tensor, torch.Tensor]:
-    """Contacts and constraint rows of the last evaluation, (num_envs,) each: rows of contacts and of hinge limits."""
+    """Contacts and constraint rows of the last evaluation, (num_envs,) each.
+
+    Rows of contacts, of limits of hinges, of friction losses and of equalities, which have to be active.
+    """
     mj, found = solver.model.mj, solver.contacts
     pairs = found.geom.reshape(-1, 2).cpu().numpy()
     condim = torch.as_tensor(pair_condim(mj, pairs)).reshape(found.mask.shape)
     margin = torch.as_tensor(pair_margin(mj, pairs)).float().reshape(found.mask.shape)
     active = found.mask & (found.dist < margin)
-    rows = torch.where(condim == 1, 1, 2 * (condim - 1))
-    return found.mask.sum(1), (rows * active).sum(1) + _limit_rows(solver)
+    elliptic = has_elliptic_cones(solver.model)
+    rows = torch.where(condim == 1, 1, condim if elliptic else 2 * (condim - 1))
+    of_model = solver.model.sizes["nequality"] + solver.model.sizes["nfriction"]
+    return found.mask.sum(1), (rows * active).sum(1) + _limit_rows(solver) + of_model
 
 
 def mujoco_work(model: Model, states: np.ndarray, warm: np.ndarray, controls: np.ndarray) -> Work:
