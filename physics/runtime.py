@@ -281,10 +281,11 @@ def _cpu_flags() -> set[str]:
 def _start_taichi(precision: str, threads: int, arch: str) -> None:
     import taichi as ti
 
-    from .compiler import NO_STRENGTH_REDUCTION, ask
+    from .compiler import NO_RUNTIME_UNROLLING, NO_STRENGTH_REDUCTION, SHORT_ROTATIONS, ask
     from .kernel_cache import a_home_for_taichi, settings
 
-    ask(NO_STRENGTH_REDUCTION)
+    for setting in (NO_STRENGTH_REDUCTION, NO_RUNTIME_UNROLLING, SHORT_ROTATIONS):
+        ask(setting)
     if _state.inherited is not None and _state.current is None:
         leave_taichi_behind()
     _free_taichi()

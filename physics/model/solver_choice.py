@@ -23,8 +23,8 @@ GJK, MPR = "gjk", "mpr"
 MUJOCO, TILTS = "mujoco", "tilts"
 """Values of the option `manifold`."""
 SPARE_CONTACTS, CONTACTS_OF_ROUND, CONTACTS_OF_FACES = 32, 6, 24
-CROWD = 8
-"""Trees that may touch one another from which on they are a crowd (measured: `tumble bench scenes`)."""
+CROWD = 16
+"""Trees that may touch one another from which on they are a crowd (measured: `tumble bench solvers`)."""
 SMALL_TREE = 12
 """Most dofs a tree of a crowd has in the mean: a robot's many dofs are what Newton is good at."""
 

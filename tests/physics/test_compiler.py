@@ -12,7 +12,10 @@ import taichi as ti
 
 from tumble.physics import compiler
 
-SETTINGS = (compiler.NO_STRENGTH_REDUCTION, compiler.WHOLE_REGISTERS)
+SETTINGS = (
+    *(compiler.NO_STRENGTH_REDUCTION, compiler.NO_RUNTIME_UNROLLING),
+    *(compiler.SHORT_ROTATIONS, compiler.WHOLE_REGISTERS),
+)
 LIBRARY = compiler._library()
 needs_library = pytest.mark.skipif(LIBRARY is None, reason="nothing is asked of LLVM on this system")
 CHAIN = """

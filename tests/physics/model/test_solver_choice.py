@@ -36,9 +36,9 @@ def test_crowds_of_bodies_get_conjugate_gradients(scene):
 
 
 def test_a_crowd_needs_bodies_that_meet():
-    few = pile(SPHERE, [0.1, 0, 0], 5)
+    few = pile(SPHERE, [0.1, 0, 0], 15)
     assert Model.from_mjspec(few).solver == "newton"
     compiled = robots("humanoid.xml", 10).compile()
     assert Model.from_mjmodel(compiled, solver="auto").solver == "newton"
-    assert Model.from_mjmodel(pile(SPHERE, [0.1, 0, 0], 8).compile()).solver == "cg"
+    assert Model.from_mjmodel(pile(SPHERE, [0.1, 0, 0], 16).compile()).solver == "cg"
     assert isinstance(compiled, mujoco.MjModel)
