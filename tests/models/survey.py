@@ -171,7 +171,8 @@ def proofs(models: list[Found]) -> list[str]:
 def reason_of(proof: Proof) -> str:
     """Why a model differs, as far as what differs tells."""
     contacts = {"contact_dist", "contact_set"} & proof.worst.keys()
-    searched = {"contact_frame", "contact_pos", "ten_J", "ten_velocity"} & proof.worst.keys()
+    depending = {"actuator_moment", "actuator_velocity"}  # of adhesion along directions of contacts
+    searched = ({"contact_frame", "contact_pos", "ten_J", "ten_velocity"} | depending) & proof.worst.keys()
     if searched and not contacts and max(proof.worst.values()) <= 1e-5:
         return SEARCHED
     return CONTACTS if contacts or "contact_frame" in proof.worst else OTHERWISE

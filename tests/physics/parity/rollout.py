@@ -5,7 +5,7 @@ the precision's epsilon; Tumble runs from the reference's start under the same c
 over the starts of Tumble's distance to the reference must stay within ten times the median spread of the twins. Where
 motion is damped the twins run together again, below what the precision can represent of the state (MuJoCo itself, with
 its state rounded to float32 after each step, then leaves the tenfold spread of a damped pendulum); so the spread
-counts as at least the epsilon of the state.
+counts as at least the epsilon of the state. A start counts until MuJoCo, or one of its twins, diverges and begins anew.
 """
 
 from collections.abc import Callable
@@ -21,6 +21,8 @@ from .subjects import Subject
 
 TWINS, STEPS, EVERY, STARTS, WITHIN = 8, 500, 50, 50, 10.0
 EPSILON = {"32": 1.2e-7, "64": 2.3e-16}
+_W = mujoco.mjtWarning
+_DIVERGED = (_W.mjWARN_BADQPOS, _W.mjWARN_BADQVEL, _W.mjWARN_BADQACC)
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Rollout:
     @property
     def ratio(self) -> float:
         """The largest error in units of the twins' spread."""
-        return float(np.max(self.error / self.spread))
+        return float(np.nanmax(self.error / self.spread))
 
 
 def rollout(
@@ -72,12 +74,18 @@ def rollout(
             ours.append(np.array(qpos))
     error = _distance(np.array(ours), reference)
     least = EPSILON[precision] * np.linalg.norm(reference, axis=2)
-    return Rollout(np.median(error, axis=1), np.median(np.maximum(np.max(spreads, axis=0), least), axis=1))
+    spread = np.maximum(np.max(spreads, axis=0), least)
+    diverged = np.isnan(spread)
+    if diverged[0].any():
+        raise RuntimeError(f"MuJoCo diverges within {EVERY} steps")
+    lasting = ~diverged.all(axis=1)
+    error[diverged] = np.nan
+    return Rollout(np.nanmedian(error[lasting], axis=1), np.nanmedian(spread[lasting], axis=1))
 
 
 def _mujoco(mjm: mujoco.MjModel, starts: States, qpos: np.ndarray, ctrl: np.ndarray) -> np.ndarray:
-    """Return MuJoCo's qpos at every 50th step; (checkpoints, starts, nq)."""
-    out = np.zeros((STEPS // EVERY, len(qpos), mjm.nq))
+    """Return MuJoCo's qpos at every 50th step; (checkpoints, starts, nq), NaN where it has diverged and begun anew."""
+    out = np.full((STEPS // EVERY, len(qpos), mjm.nq), np.nan)
     data = mujoco.MjData(mjm)
     for i in range(len(qpos)):
         put(mjm, data, starts, i)
@@ -86,6 +94,8 @@ def _mujoco(mjm: mujoco.MjModel, starts: States, qpos: np.ndarray, ctrl: np.ndar
             if t % 10 == 0:
                 data.ctrl[:] = ctrl[t // 10, i]
             mujoco.mj_step(mjm, data)
+            if any(data.warning[kind].number for kind in _DIVERGED):
+                break
             if (t + 1) % EVERY == 0:
                 out[(t + 1) // EVERY - 1, i] = data.qpos
     return out
