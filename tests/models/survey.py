@@ -124,7 +124,7 @@ def markdown(models: list[Found]) -> str:
         mine = [model for model in models if model.package == package]
         if mine:
             lines.append(f"| {package} | {len(mine)} | {sum(not model.features for model in mine)} |")
-    lines += proofs([model for model in loading if model.proof is not None])
+    lines += proofs([model for model in loading if model.proof is not None], sum(m.proof is None for m in loading))
     asking = Counter(feature for model in models for feature in model.features)
     alone = Counter(feature for model in models if len(model.features) == 1 for feature in model.features)
     lines += [
@@ -139,8 +139,8 @@ def markdown(models: list[Found]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def proofs(models: list[Found]) -> list[str]:
-    """How those that were compared came out, and the names of those that are not equal."""
+def proofs(models: list[Found], others: int) -> list[str]:
+    """How those that were compared came out, and the names of those that are not equal; `others` were not compared."""
     compared = [(model.name, model.proof) for model in models if model.proof is not None and model.proof.states]
     if not compared:
         return []
@@ -155,7 +155,8 @@ def proofs(models: list[Found]) -> list[str]:
         f"others there are states, {sum(proof.undecided for _, proof in unsure)} in all, in which MuJoCo's own outcome "
         "changes as much when a state is moved by 1e-10 of itself, or its search for contacts goes on for longer (what "
         "touches just so, or lies flat). "
-        f"{unmoved} have nothing that moves, and in {len(models) - len(compared) - unmoved} no sane states were found.",
+        f"{unmoved} have nothing that moves, and in {len(models) - len(compared) - unmoved} no sane states were found."
+        + (f" {others} were not compared: the comparison was stopped before it came to them." if others else ""),
     ]
     lines += ["", f"**{len(differing)} differ** where MuJoCo is equal to itself." if differing else "None differs."]
     for reason in (SEARCHED, CONTACTS, OTHERWISE):
