@@ -45,8 +45,8 @@ SEARCHED = (
     "tendons that wrap from within (its search ends up to 6e-7 rad off, `tests/physics/test_tendons.py`)"
 )
 CONTACTS = (
-    "Contacts differ: of hulls with many vertices or of bodies deep in each other, where many faces are as near, and "
-    "of capsules that share an end and have no direction"
+    "Contacts differ. Those that were looked at are of hulls with many vertices or of bodies deep in each other, where "
+    "many faces are as near, and of capsules that share an end and have no direction"
 )
 OTHERWISE = "Otherwise"
 
