@@ -14,7 +14,7 @@ import taichi as ti
 import torch
 
 from ..physics import Model, RigidSolver
-from ..physics.constraint.acceleration import acceleration
+from ..physics.constraint.newton import acceleration_by_newton
 from ..physics.constraint.hessian_pattern import lay_out_dofs
 from ..physics.dynamics.mass_matrix import mass_matrix
 from ..physics.dynamics.newton_euler import body_velocities
@@ -89,7 +89,7 @@ def make_kernel(parts: Parts) -> Any:
                 work.tile_ncon[0] = 0
                 work.tile_conadr.put(0, 0)
                 start_acceleration(model, work)
-                acceleration(model, work)
+                acceleration_by_newton(model, work)
                 for i in range(model.nv):
                     tile_view(lanes, tile, out).memory(i)._assign(work.qacc[i])
 

@@ -17,6 +17,7 @@ from ..physics.constraint.hessian_pattern import lay_out_dofs
 from ..physics.integrate import advance, implicit_acceleration
 from ..physics.runtime import init
 from ..physics.state.snapshot import hold_faulty, keep_evaluation, keep_start
+from ..physics.state.stage import Stage
 from ..physics.state.views import ModelView, Workspace
 from ..physics.step import PIPELINE
 from .inside import Parts, begin, end, kernel_of, launcher, number_array, parts_of, tile_view, use_workers
@@ -28,13 +29,14 @@ from .timing import clock, take_turns
 @ti.func
 def integration(model: ti.template(), work: ti.template()):
     """The last stage of a step under Euler or implicitfast."""
-    implicit_acceleration(model, work, model.timestep[0])
-    advance(model, work, model.timestep[0], 1)
+    work.rk_stage[0], work.rk_stages[0] = 0, 1
+    implicit_acceleration(model, work)
+    advance(model, work)
     hold_faulty(model, work)
 
 
 STAGES = (*PIPELINE, integration)
-NAMES = ("load", *(stage.__name__ for stage in STAGES), "store")
+NAMES = ("load", *(stage.name if isinstance(stage, Stage) else stage.__name__ for stage in STAGES), "store")
 SPREAD = "its spread (share)"
 LAUNCHES = 20
 """Launches in a round; a round's figure is their median."""

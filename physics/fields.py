@@ -17,7 +17,9 @@ from typing import Any
 
 import taichi as ti
 from taichi.lang.impl import expr_init, subscript
+from taichi.lang.matrix import MatrixField
 
+from .codegen.vectors import element, mark_in_field
 from .math import Inertia, Motion, Quat, Sym3, Vec3
 from .math.lanes import LaneValue, is_lanes, traced
 
@@ -138,7 +140,7 @@ class FieldView:
     def of_lane(self, lanes: Any, lane: Any, index: Any, column: Any = 0) -> Any:
         """One plain number of an item in one lane, which may be known at run time only; it can be assigned to."""
         number = self.at(index, column)
-        return number if lanes.width == 1 else subscript(None, number, lane)
+        return number if lanes.width == 1 else element(number, lane)
 
     @traced
     def in_lane(self, lane: Any) -> "FieldView":
@@ -229,7 +231,7 @@ class PreciseView:
 
 
 def _in_lane(number: Any, lane: Any) -> Any:
-    return subscript(None, number, lane) if is_lanes(number) else number
+    return element(number, lane) if is_lanes(number) else number
 
 
 def _sum(rounded: Any, rest: Any) -> Any:
@@ -241,4 +243,6 @@ def _sum(rounded: Any, rest: Any) -> Any:
 
 def flat_array(array: Any) -> Any:
     """Numbers of a flat array or field, by their index."""
+    if isinstance(array, MatrixField):
+        return lambda i: mark_in_field(subscript(None, array, i), array.dtype)
     return lambda i: subscript(None, array, i)

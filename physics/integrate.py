@@ -20,15 +20,19 @@ from .math.quaternion import integrate, turn
 from .math.trigonometry import sincos
 from .model.transmissions import TENDON
 from .state.sizes import IMPLICITFAST
+from .state.stage import stage
+from .state.stage_time import is_last_stage, stage_time
 
 
+@stage()
 @ti.func
-def advance(model: ti.template(), work: ti.template(), dt: ti.template(), last: ti.i32):
-    """Qvel = start_qvel + dt drive_qacc; qpos = start_qpos moved for dt at drive_qvel.
+def advance(model: ti.template(), work: ti.template()):
+    """Qvel = start_qvel + dt drive_qacc; qpos = start_qpos moved for dt at drive_qvel, dt being `stage_time`.
 
     In single precision start_qpos and start_qvel are the leading halves of sums (`state/fields.py`, `REMAINDERS`); the
     last stage of a step writes both halves of its result.
     """
+    dt, last = stage_time(model, work), ti.cast(is_last_stage(work), ti.i32)
     velocity = work.drive_qvel
     for i in range(model.nv):
         _move(work, work.qvel, work.start_qvel, work.qvel_rest, i, work.drive_qacc[i] * dt, last)
@@ -94,9 +98,11 @@ def _rotate(
             _shift(model, work, q + c, change.parts()[c], last)
 
 
+@stage()
 @ti.func
-def implicit_acceleration(model: ti.template(), work: ti.template(), dt: ti.template()):
+def implicit_acceleration(model: ti.template(), work: ti.template()):
     """Set drive_qacc and drive_qvel, with which Euler, implicitfast or implicit advances."""
+    dt = model.timestep[0]
     if ti.static(model.has.implicit_full):
         implicit_change(model, work, dt)
         for i in range(model.nv):
@@ -228,19 +234,18 @@ def _add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
         work.drive_qacc[j] = work.drive_qacc[j] + slope * work.qacc[i]
 
 
+@stage()
 @ti.func
-def runge_kutta_stage(model: ti.template(), work: ti.template(), stage: ti.i32, dt: ti.template()):
-    """Set drive_qacc and drive_qvel after the evaluation of a stage (0 to 3); return the fraction of the step to take.
+def runge_kutta_stage(model: ti.template(), work: ti.template()):
+    """Set drive_qacc and drive_qvel after the evaluation of a stage (0 to 3).
 
     Tableau: stages at 0, 1/2, 1/2, 1 of the step, weights 1/6, 1/3, 1/3, 1/6. Rotations are combined in exponential
     coordinates about the start of the step (Munthe-Kaas 1998), as MuJoCo 4 does.
     """
+    dt, stage = model.timestep[0], work.rk_stage[0]
     weight = 1.0 / 6.0
     if stage == 1 or stage == 2:
         weight = 1.0 / 3.0
-    fraction = 1.0
-    if stage < 2:
-        fraction = 0.5
     if stage == 0:
         for i in range(model.nv):
             work.mean_qvel[i] = work.real(0.0)
@@ -258,7 +263,6 @@ def runge_kutta_stage(model: ti.template(), work: ti.template(), stage: ti.i32, 
         if stage == 3:
             work.drive_qvel[i] = work.mean_qvel[i]
             work.drive_qacc[i] = work.mean_qacc[i]
-    return fraction
 
 
 @ti.func

@@ -9,15 +9,17 @@ import contextlib
 import io
 import os
 import platform
+import threading
 import warnings
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from weakref import WeakSet
 
 from .cores import usable_cores
 from .forking import leave_taichi_behind, on_fork
 from .retired import retire
-from .taichi_thread import in_taichis_thread
+from .taichi_thread import in_taichis_thread, start_before_next
 
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("32", "64")
@@ -97,6 +99,8 @@ class _State:
         self.inherited: Runtime | None = None  # that of the process from which this one was forked
         self.generation = 0
         self.by_default = False  # nobody has asked for these settings
+        self.taichi_runs = False
+        self.lock = threading.RLock()
 
 
 _state = _State()
@@ -129,7 +133,7 @@ def init(
         raise ValueError(f"precision={precision!r}: choose '32' or '64'")
     lanes = 1 if device == "cuda" else default_lanes(precision) if lanes is None else lane_width(lanes)
     threads = default_threads() if threads is None else thread_count("threads", threads)
-    return in_taichis_thread(_begin, device, precision, lanes, threads, "cuda" if device == "cuda" else "")
+    return _begin(device, precision, lanes, threads, "cuda" if device == "cuda" else "")
 
 
 def _require_gpu(lanes: int | None) -> None:
@@ -155,23 +159,27 @@ def init_columns(arch: str = "cpu", device: str = "cpu", precision: str = "32") 
     `init("cuda")` takes "cuda" for both. Others are for proofs: the driver's kernels on a processor, and on a GPU that
     is emulated, whose memory torch takes for the processor's.
     """
-    return in_taichis_thread(_begin, device, precision, 1, default_threads(), arch)
+    return _begin(device, precision, 1, default_threads(), arch)
 
 
 def _begin(device: str, precision: str, lanes: int, threads: int, columns_on: str = "") -> Runtime:
-    _start_taichi(precision, threads, columns_on or "cpu")
-    on_fork(_begin_in_child)
-    for solver in _state.current.solvers if _state.current else ():
-        retire(solver, StaleRuntimeError, _STALE, keeps=("close",))
-    _state.generation += 1
-    _state.current = Runtime(device, precision, lanes, threads, _state.generation, bool(columns_on))
-    _state.by_default = False
-    return _state.current
+    """Take settings. Taichi starts with them at once for the GPU driver, else when something first needs it."""
+    with _state.lock:
+        start_before_next(partial(_start_taichi, precision, threads, columns_on or "cpu"))
+        if columns_on:
+            in_taichis_thread(lambda: None)
+        on_fork(_begin_in_child)
+        for solver in _state.current.solvers if _state.current else ():
+            retire(solver, StaleRuntimeError, _STALE, keeps=("close",))
+        _state.generation += 1
+        _state.current = Runtime(device, precision, lanes, threads, _state.generation, bool(columns_on))
+        _state.by_default = False
+        return _state.current
 
 
 def ensure_runtime() -> Runtime:
     """The settings in force; starts Taichi if nobody has yet: with the defaults, in a forked child as in its parent."""
-    return _state.current or in_taichis_thread(_first_runtime)
+    return _state.current or _first_runtime()
 
 
 def ensure_runtime_near(device: str) -> Runtime:
@@ -207,17 +215,21 @@ def ensure_runtime_near(device: str) -> Runtime:
 
 
 def _first_runtime() -> Runtime:
-    if _state.current is not None:  # another thread asked at the same time
-        return _state.current
-    if (parent := _state.inherited) is not None:
-        return init(parent.device, parent.precision, parent.lanes, parent.threads)
-    runtime = init(precision=os.environ.get("TUMBLE_PRECISION", "32"))
-    _state.by_default = True
-    return runtime
+    with _state.lock:
+        if _state.current is not None:  # another thread asked at the same time
+            return _state.current
+        if (parent := _state.inherited) is not None:
+            return init(parent.device, parent.precision, parent.lanes, parent.threads)
+        runtime = init(precision=os.environ.get("TUMBLE_PRECISION", "32"))
+        _state.by_default = True
+        return runtime
 
 
 def _begin_in_child() -> None:
     """Let a forked process begin without Taichi; when it wants it, with the settings that its parent had."""
+    _state.lock = threading.RLock()
+    _state.taichi_runs = False
+    start_before_next(None)
     if _state.current is not None:
         _state.inherited, _state.current = _state.current, None
 
@@ -286,9 +298,10 @@ def _start_taichi(precision: str, threads: int, arch: str) -> None:
 
     for setting in (NO_STRENGTH_REDUCTION, NO_RUNTIME_UNROLLING, SHORT_ROTATIONS):
         ask(setting)
-    if _state.inherited is not None and _state.current is None:
+    if _state.inherited is not None and not _state.taichi_runs:
         leave_taichi_behind()
     _free_taichi()
+    _state.taichi_runs = True
     cache, others = settings(), _thread_ids()
     ti.set_logging_level(ti.ERROR)
     with a_home_for_taichi(), contextlib.redirect_stdout(io.StringIO()):  # it announces its architecture
@@ -320,7 +333,8 @@ def _free_taichi() -> None:
 @atexit.register
 def _free_at_exit() -> None:
     """Free Taichi in its own thread; the interpreter would do it in the main thread, where Taichi refuses."""
-    if _state.current is not None:
+    if _state.taichi_runs:
+        start_before_next(None)
         in_taichis_thread(_free_taichi)
 
 

@@ -3,13 +3,16 @@
 MuJoCo's pipeline in textbook order (MuJoCo documentation, Computation: Simulation pipeline).
 """
 
+from collections.abc import Callable
+
 import taichi as ti
 
-from .constraint.acceleration import acceleration
+from .constraint.conjugate_gradients import acceleration_by_gradients
 from .constraint.contacts import contact_blocks
 from .constraint.equality import equality_blocks
 from .constraint.friction_loss import friction_blocks
 from .constraint.limits import limit_blocks
+from .constraint.newton import acceleration_by_newton
 from .constraint.noslip import noslip
 from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_blocks, wake_disturbed, wake_tied
 from .dynamics.activation_steps import advance_activations
@@ -29,9 +32,12 @@ from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
 from .kinematics.tendons import tendon_lengths
+from .math.lanes import traced
+from .model.features import Features
 from .state.room import fits
 from .state.sizes import RK4
 from .state.snapshot import hold_faulty, keep_beginning, keep_evaluation, keep_start, report_mean_acceleration
+from .state.stage import Stage
 
 PIPELINE = (
     forward_kinematics,
@@ -56,7 +62,8 @@ PIPELINE = (
     adhesive_force,
     applied_force,
     start_acceleration,
-    acceleration,
+    acceleration_by_gradients,
+    acceleration_by_newton,
     noslip,
 )
 """The stages of an evaluation, in their order."""
@@ -65,9 +72,15 @@ PIPELINE = (
 @ti.func
 def forward(model: ti.template(), work: ti.template()):
     """Everything that follows from qpos, qvel and ctrl: positions, velocities, forces, accelerations."""
-    for stage in ti.static(PIPELINE):
+    for stage in ti.static(stages_of(model.has)):
         if fits(work):  # and as Taichi's passes take the square of a block's length, each stage gets its own
             stage(model, work)
+
+
+@traced
+def stages_of(has: Features) -> list[Callable]:
+    """The stages of an evaluation that a kernel has."""
+    return [stage for stage in PIPELINE if not isinstance(stage, Stage) or stage.wanted(has)]
 
 
 @ti.func
@@ -76,52 +89,44 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti
 
     With `smooth` 1 the last evaluation is asked for its acceleration without constraints as well.
     """
-    dt = model.timestep[0]
     stages = 1
     if model.integrator == RK4 and substeps > 0:
         stages = 4
     evaluations = ti.max(substeps, 1) * stages
     for evaluation in range(evaluations):
         stage = evaluation % stages
+        work.rk_stages[0], work.rk_stage[0] = stages, stage
         if stage == 0 and substeps > 0:
             keep_start(model, work)
-            if ti.static(model.has.sensors):
-                keep_beginning(model, work)
+            keep_beginning(model, work)
         if evaluation == evaluations - 1:
             keep_evaluation(model, work)
         if ti.static(model.has.sleeping):
             wake_disturbed(model, work)
             if all_asleep(model, work) and (evaluation < evaluations - 1 or work.handed_out[0] == 0):
-                if ti.static(model.has.delays):
-                    if substeps > 0:
-                        pass_time(model, work, stage, stages)
+                if substeps > 0:
+                    pass_time(model, work)
                 continue
         forward(model, work)
-        if ti.static(model.has.plastic and model.has.tendons):
-            if stage == 0:
-                keep_first_lengths(model, work)
+        if stage == 0:
+            keep_first_lengths(model, work)
         if smooth == 1 and evaluation == evaluations - 1:
             smooth_acceleration(model, work)
         if stage < stages - 1:  # the next stage starts from this one
             for i in range(model.nv):
                 work.qacc_warmstart[i] = work.qacc[i]
         if substeps > 0:
-            fraction = ti.cast(1.0, work.lanes.dtype)
             if stages == 4:
-                fraction = runge_kutta_stage(model, work, stage, dt)
+                runge_kutta_stage(model, work)
             else:
-                implicit_acceleration(model, work, dt)
-            if ti.static(model.has.activation):
-                advance_activations(model, work, stage, stages, dt * fraction)
-            if ti.static(model.has.sleeping):
-                if stage == stages - 1:
-                    fall_asleep(model, work)
-                rest(model, work)
-            advance(model, work, dt * fraction, ti.cast(stage == stages - 1, ti.i32))
+                implicit_acceleration(model, work)
+            advance_activations(model, work)
+            if stage == stages - 1:
+                fall_asleep(model, work)
+            rest(model, work)
+            advance(model, work)
             if stage == stages - 1:
                 hold_faulty(model, work)
-                if ti.static(model.has.plastic):
-                    yield_springs(model, work, dt)
-            if ti.static(model.has.delays):
-                pass_time(model, work, stage, stages)
+                yield_springs(model, work)
+            pass_time(model, work)
     report_mean_acceleration(model, work)

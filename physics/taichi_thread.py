@@ -44,6 +44,13 @@ class _Worker:
 
 _lock = threading.Lock()
 _worker: _Worker | None = None
+_start: Callable[[], None] | None = None
+
+
+def start_before_next(start: Callable[[], None] | None) -> None:
+    """Have Taichi started by a function before the next job, in its thread, and not at all if there is none."""
+    global _start
+    _start = start
 
 
 def in_taichis_thread(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -55,12 +62,20 @@ def in_taichis_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     global _worker
     if _worker is not None and threading.current_thread() is _worker.thread:
         return function(*arguments)
+
+    def job() -> Any:
+        global _start
+        start, _start = _start, None
+        if start is not None:
+            start()
+        return function(*arguments)
+
     with _lock:
         if _worker is None:
             _worker = _Worker()
             on_fork(_forget)
         worker = _worker
-    return worker.do(lambda: function(*arguments))
+    return worker.do(job)
 
 
 def _forget() -> None:

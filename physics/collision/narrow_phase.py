@@ -8,9 +8,8 @@ Poses have the precision of `work.precise_lanes` (`Features.mixed_precision`); `
 import taichi as ti
 
 from ..kinematics.precise import double_lanes, precise_geom
-from ..math.lanes import traced
-from ..model.features import Features
 from ..model.pair_table import GROUPS, PAIR_TABLE
+from ..state.stage import stage
 from .asleep import pair_awake
 from .box_box import box_box
 from .capsule_box import capsule_box
@@ -166,22 +165,26 @@ def capsule_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: t
             _append_spheres(model, work, g1, g2, center1 + half1 * x1, center2 + half2 * x2, wanted)
 
 
-ROUTINES = {
-    "plane_sphere": plane_sphere,
-    "plane_capsule": plane_capsule,
+ROUND_WITH_PLANES = {"plane_sphere": plane_sphere, "plane_capsule": plane_capsule}
+HULLS_WITH_PLANES = {
     "plane_ellipsoid": plane_ellipsoid,
     "plane_cylinder": plane_cylinder,
     "plane_box": plane_box,
     "plane_mesh": plane_mesh,
+}
+ROUND = {
     "sphere_sphere": sphere_sphere_pair,
     "sphere_capsule": sphere_capsule,
     "capsule_capsule": capsule_capsule,
+}
+SOLIDS = {
     "sphere_cylinder": sphere_cylinder,
     "sphere_box": sphere_box,
     "capsule_box": capsule_box,
     "box_box": box_box,
-    "convex_convex": convex_convex,
 }
+CONVEX = {"convex_convex": convex_convex}
+ROUTINES = {**ROUND_WITH_PLANES, **HULLS_WITH_PLANES, **ROUND, **SOLIDS, **CONVEX}
 """Functions that find the contacts of two geoms, by `PairType.routine`; those of a list take a mask of lanes too."""
 
 LISTED = {group: tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.group == group) for group in GROUPS}
@@ -194,47 +197,105 @@ SERVED = {
     for group, rows in LISTED.items()
 }
 """For each of those groups its routines, and the rows that a routine serves, which follow on each other as well."""
-MID_PHASE = {"hulls": list_near_planes, "solids": list_near, "convex": list_near}
 
 
 @ti.func
 def narrow_phase(model: ti.template(), work: ti.template()):
-    """Fill the contact list with every contact closer than margins and gaps."""
+    """Fill the contact list with every contact closer than margins and gaps, in the order of the table's rows."""
+    for kind in ti.static(KINDS_OF_PAIRS):
+        kind(model, work)
+
+
+@stage()
+@ti.func
+def begin_contacts(model: ti.template(), work: ti.template()):
+    """Empty the contact list; find the pairs that are near by a sweep, if the model has too many for a list."""
     clear_contacts(work)
     if ti.static(model.has.sweep):
         sweep(model, work)
-    for row, pair in ti.static(enumerate(PAIR_TABLE)):
-        if ti.static(pair.group == ""):
-            for p in range(first_pair(model, work, row), end_of_pairs(model, work, row)):
-                g1, g2 = geoms_of(model, work, p)
-                if ti.static(model.has.sleeping):
-                    if work.lanes.any(pair_awake(model, work, g1, g2)):
-                        ROUTINES[pair.routine](model, work, g1, g2)
-                else:
-                    ROUTINES[pair.routine](model, work, g1, g2)
-        elif ti.static(_begins(row, model.has)):
-            _take_list(model, work, pair.group)
+
+
+@stage()
+@ti.func
+def collide_round_with_planes(model: ti.template(), work: ti.template()):
+    """Planes with spheres and capsules."""
+    _take_pairs(model, work, ROUND_WITH_PLANES)
+
+
+@stage(when=lambda has: has.hulls)
+@ti.func
+def collide_hulls_with_planes(model: ti.template(), work: ti.template()):
+    """Planes with all other shapes."""
+    _take_list(model, work, "hulls", HULLS_WITH_PLANES, list_near_planes)
+
+
+@stage()
+@ti.func
+def collide_round(model: ti.template(), work: ti.template()):
+    """Spheres and capsules with each other."""
+    _take_pairs(model, work, ROUND)
+
+
+@stage(when=lambda has: has.solids)
+@ti.func
+def collide_solids(model: ti.template(), work: ti.template()):
+    """Pairs with boxes and cylinders that have a closed form."""
+    _take_list(model, work, "solids", SOLIDS, list_near)
+
+
+@stage(when=lambda has: has.convex)
+@ti.func
+def collide_convex(model: ti.template(), work: ti.template()):
+    """All other pairs of convex shapes."""
+    _take_list(model, work, "convex", CONVEX, list_near)
+
+
+@stage()
+@ti.func
+def end_contacts(model: ti.template(), work: ti.template()):
+    """Keep the deepest contacts of environments that have more than `max_contacts`."""
     limit_contacts(model, work)
 
 
-@traced
-def _begins(row: int, has: Features) -> bool:
-    """Whether a row of the table is the first one of a group that the kernel has."""
-    group = PAIR_TABLE[row].group
-    return getattr(has, group) and row == LISTED[group][0]
+KINDS_OF_PAIRS = (
+    begin_contacts,
+    collide_round_with_planes,
+    collide_hulls_with_planes,
+    collide_round,
+    collide_solids,
+    collide_convex,
+    end_contacts,
+)
+"""The stages of the narrow phase, in the order of the rows of the table that they serve."""
 
 
 @ti.func
-def _take_list(model: ti.template(), work: ti.template(), group: ti.template()):
+def _take_pairs(model: ti.template(), work: ti.template(), routines: ti.template()):
+    """The pairs of rows of the table that all kernels have, each by its routine."""
+    for name, routine in ti.static(list(routines.items())):
+        row = ti.static(_NAMES.index(name))
+        for p in range(first_pair(model, work, row), end_of_pairs(model, work, row)):
+            g1, g2 = geoms_of(model, work, p)
+            if ti.static(model.has.sleeping):
+                if work.lanes.any(pair_awake(model, work, g1, g2)):
+                    routine(model, work, g1, g2)
+            else:
+                routine(model, work, g1, g2)
+
+
+@ti.func
+def _take_list(
+    model: ti.template(), work: ti.template(), group: ti.template(), routines: ti.template(), mid_phase: ti.template()
+):
     """Pairs of a group: first those that are near are listed, then each is looked at and its points appended."""
     rows = ti.static(LISTED[group])
     clear_list(model, work)
-    ti.static(MID_PHASE[group])(model, work, first_pair(model, work, rows[0]), end_of_pairs(model, work, rows[-1]))
+    mid_phase(model, work, first_pair(model, work, rows[0]), end_of_pairs(model, work, rows[-1]))
     for k in range(work.tile_nnear[0]):
         p = work.near_pair[k]
         g1, g2 = geoms_of(model, work, p)
         work.tile_pair[0] = p - first_pair(model, work, rows[0])
         for routine, served in ti.static(SERVED[group]):
             if p >= first_pair(model, work, served[0]) and p < end_of_pairs(model, work, served[-1]):
-                ROUTINES[routine](model, work, g1, g2, work.near[k])
+                routines[routine](model, work, g1, g2, work.near[k])
         append_points(model, work, g1, g2)

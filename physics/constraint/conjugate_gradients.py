@@ -9,6 +9,7 @@ gain little. In lanes without contacts the preconditioner is M, and the first st
 import taichi as ti
 
 from ..fields import SMALL_BITS, below
+from ..state.stage import stage
 from .bodies import body_motions, collect_wrenches, own_velocity, own_wrench
 from .cost import block_curve, block_force
 from .islands import list_blocks
@@ -25,6 +26,7 @@ SLOPE = 1e-2
 FINITE, TINY = 1e38, 1e-30
 
 
+@stage(when=lambda has: has.cg)
 @ti.func
 def acceleration_by_gradients(model: ti.template(), work: ti.template()):
     """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""

@@ -26,12 +26,14 @@ from ..model.contact_sensors import (
     TORQUE,
     TOTAL,
 )
+from ..state.stage import stage
 from .impedance import MINIMUM
 from .zones import inside_zone, ray_meets_zone
 
 _BEYOND = 1e30
 
 
+@stage(when=lambda has: has.sensors)
 @ti.func
 def contact_readings(model: ti.template(), work: ti.template()):
     """Set sensed."""

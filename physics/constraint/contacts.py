@@ -4,6 +4,7 @@ import taichi as ti
 
 from ..collision.contacts import complete_frame
 from ..collision.pairs_by_hand import contact_adhesion, contact_margin, pair_of_contact
+from ..state.stage import stage
 from .bodies import contact_velocity
 from .contact_parameters import (
     contact_dimension,
@@ -19,6 +20,7 @@ from .impedance import MINIMUM, impedance, regularizer
 from .surface_velocity import add_surface_velocity
 
 
+@stage()
 @ti.func
 def contact_blocks(model: ti.template(), work: ti.template()):
     """A block for every contact slot, after those of the limits."""

@@ -9,6 +9,7 @@ import taichi as ti
 
 from ..dynamics.newton_euler import carried, velocity_accelerations
 from ..math import Quat, Vec3
+from ..state.stage import stage
 from .impedance import impedance, regularizer
 from .rows import append_row, clear_blocks
 
@@ -16,6 +17,7 @@ ENDLESS = 1e20
 """Reach of a row that holds whatever it takes."""
 
 
+@stage()
 @ti.func
 def equality_blocks(model: ti.template(), work: ti.template()):
     """Begin the list of blocks: with `eq_rows` for every equality."""

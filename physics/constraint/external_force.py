@@ -4,10 +4,12 @@ import taichi as ti
 
 from ..dynamics.body_forces import applied_to
 from ..math import Mat3, Motion, Vec3
+from ..state.stage import stage
 from .equality import weld_torque
 from .tendon_tension import add_tensions
 
 
+@stage()
 @ti.func
 def external_force(model: ti.template(), work: ti.template()):
     """cfrc_ext: torque and force of the user, of all contacts, of connect and weld, and of tendons with paths.

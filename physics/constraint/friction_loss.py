@@ -6,9 +6,11 @@ return to; so stiffness and damping are the same in all states, and numbers of t
 
 import taichi as ti
 
+from ..state.stage import stage
 from .rows import append_row, append_tendon
 
 
+@stage()
 @ti.func
 def friction_blocks(model: ti.template(), work: ti.template()):
     """A block for every dof and tendon that has friction loss, behind those of equalities."""

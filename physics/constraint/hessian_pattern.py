@@ -10,8 +10,10 @@ a field of the model, dof_coupledid.
 import taichi as ti
 
 from ..dynamics.tree_matrix import count_entries, lay_out
+from ..state.stage import stage
 
 
+@stage()
 @ti.func
 def lay_out_dofs(model: ti.template(), work: ti.template()):
     """The pattern of M, and of a Hessian without contacts."""

@@ -2,6 +2,8 @@
 
 import taichi as ti
 
+from ..state.stage import stage
+
 
 @ti.func
 def forget_limit(model: ti.template(), work: ti.template(), row: ti.i32):
@@ -23,6 +25,7 @@ def note_limit(
         work.limit_vel[row] = ti.select(depth < 0.0, speed, work.real(0.0))
 
 
+@stage(when=lambda has: has.sensors)
 @ti.func
 def limit_forces(model: ti.template(), work: ti.template()):
     """limit_force, when the solver is done."""

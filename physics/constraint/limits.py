@@ -4,11 +4,13 @@ import taichi as ti
 
 from ..math import Quat
 from ..math.quaternion import rotation_vector
+from ..state.stage import stage
 from .impedance import MINIMUM, impedance, regularizer
 from .limit_readings import forget_limit, note_limit
 from .rows import append_row, append_tendon
 
 
+@stage()
 @ti.func
 def limit_blocks(model: ti.template(), work: ti.template()):
     """A block for every limit that is within its margin in some lane, those of tendons last."""

@@ -20,6 +20,7 @@ import taichi as ti
 from ..dynamics.smooth import force_residual
 from ..dynamics.tree_matrix import multiply
 from ..fields import SMALL_BITS, below
+from ..state.stage import stage
 from .hessian import solve_hessian, start_hessian, update_hessian
 from .hessian_pattern import lay_out_hessian
 from .islands import dofs_of, island_sum, label_islands, list_blocks
@@ -40,6 +41,7 @@ ENOUGH = {False: 1e-5, True: 0.0}
 """Part of the slope that the line search may leave; single precision resolves little more."""
 
 
+@stage(when=lambda has: not has.cg)
 @ti.func
 def acceleration_by_newton(model: ti.template(), work: ti.template()):
     """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""

@@ -11,6 +11,7 @@ import taichi as ti
 
 from ..dynamics.smooth import force_residual
 from ..dynamics.tree_matrix import factor, solve_from_root, solve_to_root
+from ..state.stage import stage
 from .noslip_cone import MINIMUM, friction_in_cone
 from .noslip_rows import make_rows, order_contacts, push, residual
 
@@ -18,24 +19,24 @@ WORSE = 1e-10
 """Change of the cost (J/s^2) beyond which a block goes back, as in MuJoCo."""
 
 
+@stage(when=lambda has: has.noslip)
 @ti.func
 def noslip(model: ti.template(), work: ti.template()):
     """Overwrite the friction in block_force, and let qacc and qfrc_constraint follow."""
-    if ti.static(model.has.noslip):
-        _begin(model, work)
-        order_contacts(model, work)
-        make_rows(model, work)
-        _label(model, work)
-        sweep, going = 0, True
-        while sweep < model.noslip_iterations and going:
-            for t in range(model.ntree):
-                work.slip_gain[t] = work.real(0.0)
-            if sweep == 0:
-                _regularisation(model, work)
-            _sweep(model, work)
-            going = _finished(model, work)
-            sweep += 1
-        _end(model, work)
+    _begin(model, work)
+    order_contacts(model, work)
+    make_rows(model, work)
+    _label(model, work)
+    sweep, going = 0, True
+    while sweep < model.noslip_iterations and going:
+        for t in range(model.ntree):
+            work.slip_gain[t] = work.real(0.0)
+        if sweep == 0:
+            _regularisation(model, work)
+        _sweep(model, work)
+        going = _finished(model, work)
+        sweep += 1
+    _end(model, work)
 
 
 @ti.func

@@ -11,6 +11,7 @@ import taichi as ti
 from ..collision.narrow_phase import narrow_phase
 from ..dynamics.dof_control import has_controls
 from ..model.sleeping import AWAKE, MOCAP
+from ..state.stage import stage
 
 
 @ti.func
@@ -34,6 +35,7 @@ def _wake(model: ti.template(), work: ti.template(), t: ti.i32, count: ti.templa
             work.tree_asleep[s] = ti.select(same > 0.5, count, work.tree_asleep[s])
 
 
+@stage(when=lambda has: has.sleeping)
 @ti.func
 def wake_disturbed(model: ti.template(), work: ti.template()):
     """Wake the islands to whose trees the user gave a velocity or a force."""
@@ -66,19 +68,20 @@ def _pushed(model: ti.template(), work: ti.template(), t: ti.i32):
 
 @ti.func
 def collide(model: ti.template(), work: ti.template()):
-    """The contacts of what is awake; where they wake somebody, once more with his."""
+    """Find the contacts of awake trees. If a contact wakes a sleeping tree, find them again with that tree included."""
     if ti.static(model.has.sleeping):
-        woke = True
-        while woke:
+        work.woke[0] = 1
+        while work.woke[0] == 1:
             narrow_phase(model, work)
-            woke = _wake_touched(model, work)
+            wake_touched(model, work)
     else:
         narrow_phase(model, work)
 
 
+@stage(when=lambda has: has.sleeping)
 @ti.func
-def _wake_touched(model: ti.template(), work: ti.template()):
-    """Wake islands that trees awake touch, to count with these, and those that mocap bodies touch; whether any."""
+def wake_touched(model: ti.template(), work: ti.template()):
+    """Wake islands that trees awake touch, to count with these, and those that mocap bodies touch; set `woke`."""
     lanes, woke = work.lanes, work.real(0.0)
     for t in range(model.nsleep):
         work.tree_was[t] = work.tree_asleep[t]
@@ -97,41 +100,42 @@ def _wake_touched(model: ti.template(), work: ti.template()):
                 if lanes.any(where):
                     _wake(model, work, sleeper, count, where)
                     woke = ti.max(woke, where)
-    return lanes.any(woke)
+    work.woke[0] = ti.cast(lanes.any(woke), ti.i32)
 
 
+@stage(when=lambda has: has.sleeping and has.equality)
 @ti.func
 def wake_tied(model: ti.template(), work: ti.template()):
     """Wake islands that an equality ties to a tree or mocap body awake, or to another island."""
-    if ti.static(model.has.sleeping and model.has.equality):
-        lanes = work.lanes
-        for e in range(model.neq):
-            t1, t2 = model.eq_tree1[e], model.eq_tree2[e]
-            if model.eq_rows[e] > 0 and t1 != t2 and ti.max(t1, t2) >= 0:
-                for side in range(2):
-                    sleeper, waker = t1, t2
-                    if side == 1:
-                        sleeper, waker = t2, t1
-                    if sleeper >= 0:
-                        label = work.real(0.0) + work.tree_asleep[sleeper]
-                        where = lanes.mask(work.eq_active[e] > 0.5) * lanes.mask(label >= 0.0)
-                        if waker >= 0:
-                            where = where * lanes.mask(work.tree_asleep[waker] != label)
-                        elif waker != MOCAP:
-                            where = work.real(0.0)
-                        if lanes.any(where):
-                            _wake(model, work, sleeper, work.real(AWAKE), where)
+    lanes = work.lanes
+    for e in range(model.neq):
+        t1, t2 = model.eq_tree1[e], model.eq_tree2[e]
+        if model.eq_rows[e] > 0 and t1 != t2 and ti.max(t1, t2) >= 0:
+            for side in range(2):
+                sleeper, waker = t1, t2
+                if side == 1:
+                    sleeper, waker = t2, t1
+                if sleeper >= 0:
+                    label = work.real(0.0) + work.tree_asleep[sleeper]
+                    where = lanes.mask(work.eq_active[e] > 0.5) * lanes.mask(label >= 0.0)
+                    if waker >= 0:
+                        where = where * lanes.mask(work.tree_asleep[waker] != label)
+                    elif waker != MOCAP:
+                        where = work.real(0.0)
+                    if lanes.any(where):
+                        _wake(model, work, sleeper, work.real(AWAKE), where)
 
 
+@stage(when=lambda has: has.sleeping)
 @ti.func
 def rest_blocks(model: ti.template(), work: ti.template()):
     """Equalities, friction losses and limits of trees asleep are not active."""
-    if ti.static(model.has.sleeping):
-        for k in range(work.tile_conadr[0]):
-            t = model.dof_treeid[work.block_dof[work.block_dofadr[k]]]
-            work.block_D[k] = ti.select(work.tree_asleep[t] >= 0.0, work.real(0.0), work.block_D[k])
+    for k in range(work.tile_conadr[0]):
+        t = model.dof_treeid[work.block_dof[work.block_dofadr[k]]]
+        work.block_D[k] = ti.select(work.tree_asleep[t] >= 0.0, work.real(0.0), work.block_D[k])
 
 
+@stage(when=lambda has: has.sleeping)
 @ti.func
 def fall_asleep(model: ti.template(), work: ti.template()):
     """At the end of a step: count the steps that trees have rested, and put islands to sleep that all have enough."""
@@ -164,6 +168,7 @@ def fall_asleep(model: ti.template(), work: ti.template()):
                 work.eval_qvel[i] = ti.select(work.tree_was[t] > 0.5, zero, work.eval_qvel[i])
 
 
+@stage(when=lambda has: has.sleeping)
 @ti.func
 def rest(model: ti.template(), work: ti.template()):
     """Trees asleep neither move nor accelerate."""

@@ -44,8 +44,12 @@ class Kernel:
         self._dims: list[int] = []  # of the arguments
         self._generation = -1  # of the scratch that the code works in
 
+    def do_first(self, job: Callable[[], None]) -> None:
+        """Do a job that binds and launches, in Taichi's thread: Taichi loads code in the thread that first launches it."""
+        in_taichis_thread(job)
+
     def bind(self, arguments: Sequence[torch.Tensor], room: tuple[int, int]) -> Callable[[], None]:
-        """A launch with these arguments, which must stay alive and in place; to be called in Taichi's thread.
+        """A launch with these arguments, which must stay alive and in place; to be called by `do_first`.
 
         Args:
             arguments: of the decorated function.
@@ -106,7 +110,7 @@ class BoundKernel:
             with self._turn:
                 self._launch()
         else:
-            in_taichis_thread(self._launch_first)
+            self._kernel.do_first(self._launch_first)
         left, told = self._told[_LEFT], self._told
         if left:
             needed = Room(told[_CONTACTS], told[_ENTRIES], told[_PAIRS])
@@ -115,7 +119,6 @@ class BoundKernel:
         return not left
 
     def _launch_first(self) -> None:
-        """In Taichi's thread, as Taichi loads the code in the thread that is first to launch it (`Scratch.grow`)."""
         self._grown = self._room.grown
         self.call[Setting.WORKERS] = min(int(self.call[Setting.WORKERS]), self._room.workers)
         self._launch = self._kernel.bind(self._arguments, self._room.rows)

@@ -22,9 +22,9 @@ from .bound_kernel import BoundKernel
 from .evaluations import Block, Evaluations
 from .growing import GrowingRoom
 from .interface import APPLIED, STATE, Driver, Evaluation, Index, View, require_same
-from .kernel import shared_kernel
 from .outputs import Batch, Outputs, side_by_side
 from .own_numbers import OwnNumbers
+from .programs import shared_program
 from .settings import CALL_LENGTH, NON_FINITE, Count, Setting, ask_for
 from .tiles import Tiles
 
@@ -62,7 +62,7 @@ class CpuDriver(Driver):
         self._numbers, self._integers = memory.numpy(), self._batch.counters.numpy()  # views
         single = runtime.precision == "32"
         self._reals = torch.from_numpy(flat_reals(model, np.float32 if single else np.float64))
-        self._kernel = shared_kernel(runtime, width, Features.of(model, single))
+        self._kernel = shared_program(runtime, width, Features.of(model, single))
         self._no_track = torch.zeros((1, 1, 1), dtype=self._dtype)
         self._fresh = self._reference_rows(model)
         fixed = [name for name in outputs if name not in ROOMY]
@@ -109,7 +109,7 @@ class CpuDriver(Driver):
         self._own.lay_out(self._model, set(numbers))
         self._own.write(numbers, None)
         self._room.make_differ()
-        self._kernel = shared_kernel(self._runtime, self._width, features)
+        self._kernel = shared_program(self._runtime, self._width, features)
         self._batch = self._batch._replace(own=self._own.memory)
         self._outputs.differ(self._batch)
         self._step, self._substeps = self._bind(self._batch, self._outputs.values, self._outputs, replay=False), 0

@@ -7,16 +7,14 @@ lane width and a precision, not for each model or number of environments.
 
 from typing import Any
 
+import numpy as np
 import taichi as ti
 
 from ..constraint.hessian_pattern import lay_out_dofs
 from ..math import Lanes
 from ..model.features import Features
-from ..runtime import Runtime
 from ..state.views import ModelView, Workspace
-from ..taichi_thread import in_taichis_thread
-from .bound_kernel import Kernel
-from .scratch import Scratch, shared_scratch
+from .scratch import Scratch
 from .settings import Setting
 from .tile_view import Arguments, TileView
 from .turn import spread_parameters, take_turn
@@ -27,6 +25,27 @@ def number_array(lanes: Lanes) -> Any:
     if lanes.width == 1:
         return ti.types.ndarray(lanes.dtype, 3)
     return ti.types.ndarray(lanes.type, 2)
+
+
+def sample_arguments(lanes: Lanes) -> list[np.ndarray]:
+    """Arguments of the driver's kernel, as small as they can be, for Taichi to read their types from."""
+    real, one = np.dtype("f8" if lanes.double else "f4"), (1,)
+    arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "ints": (np.int32, one),
+        "reals": (real, one),
+        "memory": (real, (1, 1, lanes.width)),
+        "counters": (np.int32, (1, 1, 1)),
+        "own": (real, (1, 1, lanes.width)),
+        "call": (np.int32, one),
+        "rows": (np.int32, one),
+        "out": (real, (1, 1)),
+        "dump": (np.int32, (1, 1)),
+        "controls": (real, (1, 1, 1)),
+        "track": (real, (1, 1, 1)),
+        "own_rows": (np.int32, one),
+        "left": (np.int32, one),
+    }
+    return [np.zeros(shape, dtype) for dtype, shape in arrays.values()]
 
 
 _PATIENCE = 100_000  # looks at a counter, about a millisecond in all
@@ -46,16 +65,16 @@ def _await_others(call: ti.template()):
             patience = 0
 
 
-def shared_kernel(runtime: Runtime, width: int, features: Features) -> Kernel:
-    """The kernel for a lane width and optional code; made once, then shared."""
-    return in_taichis_thread(_shared_kernel, runtime, width, features)
-
-
-def _shared_kernel(runtime: Runtime, width: int, features: Features) -> Kernel:
-    key, scratch = ("kernel", width, features), shared_scratch(runtime, width)
-    if key not in runtime.pool:
-        runtime.pool[key] = Kernel(scratch, lambda: make_kernel(Lanes(width, runtime.dtype), features, scratch))
-    return runtime.pool[key]
+@ti.func
+def work_through(model: ti.template(), work: ti.template(), arrays: ti.template()):
+    """Take one tile after the other, from those that no worker has taken yet, through its turn."""
+    spread_parameters(model, work, arrays.reals)
+    lay_out_dofs(model, work)
+    k = ti.atomic_add(arrays.call[Setting.NEXT], 1)
+    while k < arrays.call[Setting.TILES]:
+        if arrays.call[Setting.AGAIN] == 0 or arrays.left[k] == 1:
+            take_turn(model, work, TileView(work.lanes, arrays, k))
+        k = ti.atomic_add(arrays.call[Setting.NEXT], 1)
 
 
 def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
@@ -84,14 +103,8 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
         for worker in range(call[Setting.WORKERS]):
             model = ModelView(ints, reals, features)
             work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, features)
-            arrays = Arguments(memory, counters, own, own_rows, call, rows, out, dump, controls, track, left)
-            spread_parameters(model, work, reals)
-            lay_out_dofs(model, work)
-            k = ti.atomic_add(call[Setting.NEXT], 1)
-            while k < call[Setting.TILES]:
-                if call[Setting.AGAIN] == 0 or left[k] == 1:
-                    take_turn(model, work, TileView(lanes, arrays, k))
-                k = ti.atomic_add(call[Setting.NEXT], 1)
+            arrays = Arguments(memory, counters, own, own_rows, call, rows, out, dump, controls, track, left, reals)
+            work_through(model, work, arrays)
             if worker == 0:
                 _await_others(call)
             if ti.atomic_add(call[Setting.FINISHED], 1) == call[Setting.WORKERS] - 1:

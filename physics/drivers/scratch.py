@@ -43,6 +43,12 @@ class Scratch:
         self._kinds, self._sizes = ((width, dtype), (1, ti.i32)), (FIRST_ROWS, FIRST_INDEX_ROWS)
         self._place_all()
 
+    @property
+    def trees(self) -> tuple[int, int]:
+        """Numbers of the trees in which the lane numbers and the integers lie."""
+        numbers, indices = (tree.id for tree in self._trees)
+        return numbers, indices
+
     def _place_all(self) -> None:
         places = [place(*kind, size) for kind, size in zip(self._kinds, self._sizes, strict=True)]
         (self.numbers, self.indices), self._trees = zip(*places, strict=True)

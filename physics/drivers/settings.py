@@ -2,8 +2,7 @@
 
 from collections.abc import Collection
 from enum import IntEnum, auto
-
-import torch
+from typing import Any
 
 from ..state.fields import SENSED as SENSED_FIELDS
 from ..state.fields import SMOOTH
@@ -82,8 +81,8 @@ CALL_LENGTH = 64
 APPLIED_FORCES, DOF_CONTROLS = 1, 2
 
 
-def ask_for(call: torch.Tensor, names: Collection[str]) -> None:
-    """Have a launch compute what a step does without, where fields need it."""
+def ask_for(call: Any, names: Collection[str]) -> None:
+    """Have a launch, whose settings are the tensor `call`, compute what a step does without, where fields need it."""
     call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
     forces = "sensed_force" in names
     call[Setting.SENSED] = 2 if forces else int(not SENSED.isdisjoint(names))

@@ -30,6 +30,7 @@ class Arguments:
         controls: of every environment and period (num_envs, periods, nu).
         track: qpos and qvel after each (num_envs, periods, nq + nv).
         left: whether a tile did not find room in the scratch.
+        reals: the model's flat real numbers.
     """
 
     _data_oriented: ClassVar[bool] = True
@@ -46,6 +47,7 @@ class Arguments:
     controls: Any = None
     track: Any = None
     left: Any = None
+    reals: Any = None
 
 
 class TileView:

@@ -2,17 +2,21 @@
 
 import taichi as ti
 
+from ..state.stage import stage
+from ..state.stage_time import stage_time
 from .activation import INTEGRATOR, SHORTEST, next_activation
 from .dc_motor import bend, keep_speeds
 from .orientation_servo import anchor_setpoints
 
 
+@stage(when=lambda has: has.activation)
 @ti.func
-def advance_activations(model: ti.template(), work: ti.template(), stage: ti.i32, stages: ti.i32, dt: ti.template()):
+def advance_activations(model: ti.template(), work: ti.template()):
     """Act from start_act: a step on at the end of it, before that where the next stage of Runge and Kutta begins.
 
-    `dt` is how far that stage lies. The setpoint of a servo that turns stays within a turn of where the joint is.
+    The setpoint of a servo that turns stays within a turn of where the joint is.
     """
+    stage, stages, dt = work.rk_stage[0], work.rk_stages[0], stage_time(model, work)
     if ti.static(model.has.dc_motor):
         if stage == 0:
             keep_speeds(model, work)

@@ -10,6 +10,7 @@ from ..math import Quat, Vec3
 from ..math.quaternion import rotation_vector
 from ..model.servos import DC_MOTOR, IDLE, ORIENTATION, PID, PLAIN
 from ..model.transmissions import TENDON
+from ..state.stage import stage
 from .activation import activate, muscle_bias, muscle_gain
 from .body_forces import limit_joint_forces
 from .dc_motor import add_shaft, motor_force
@@ -22,6 +23,7 @@ from .tendon_forces import pull, share_of_force, sum_actuators
 from .transmission import push_dofs
 
 
+@stage()
 @ti.func
 def actuation(model: ti.template(), work: ti.template()):
     """act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""

@@ -7,9 +7,11 @@ it would be without the pull, and one that is pulled holds up to it.
 import taichi as ti
 
 from ..math import Motion, Vec3
+from ..state.stage import stage
 from .newton_euler import along, gather
 
 
+@stage(when=lambda has: has.adhesion)
 @ti.func
 def adhesive_force(model: ti.template(), work: ti.template()):
     """Add to qfrc_passive what contacts pull with."""

@@ -7,10 +7,12 @@ import taichi as ti
 
 from ..kinematics.forward import BALL, HINGE, SLIDE
 from ..math import Motion, Vec3
+from ..state.stage import stage
 from .dof_control import has_controls
 from .newton_euler import along, gather
 
 
+@stage()
 @ti.func
 def applied_force(model: ti.template(), work: ti.template()):
     """qfrc_external, where the user has written qfrc_applied or xfrc_applied."""
@@ -31,6 +33,7 @@ def applied_to(work: ti.template(), b: ti.i32):
     return wrench.rot, wrench.lin
 
 
+@stage(when=lambda has: has.gravcomp)
 @ti.func
 def gravity_compensation(model: ti.template(), work: ti.template()):
     """qfrc_gravcomp: each body is lifted by a share of its weight."""

@@ -10,6 +10,7 @@ exact, and a delay of three steps is one after a million of them as well.
 import taichi as ti
 
 from ..model.delays import CUBIC, HOLD
+from ..state.stage import stage
 
 ROUNDING = 1e-6
 """Steps by which a sample may be younger than the delay and count as just as old: ages and delays are rounded."""
@@ -77,12 +78,14 @@ def _between(model: ti.template(), work: ti.template(), g: ti.i32, j: ti.i32, de
     return found
 
 
+@stage(when=lambda has: has.delays)
 @ti.func
-def pass_time(model: ti.template(), work: ti.template(), stage: ti.i32, stages: ti.i32):
+def pass_time(model: ti.template(), work: ti.template()):
     """After an evaluation: to the next stage of Runge and Kutta samples age; at the end of a step a new one comes.
 
     Where an environment stopped everything is as the step began.
     """
+    stage, stages = work.rk_stage[0], work.rk_stages[0]
     if stage < stages - 1:
         if stage != 1:  # the second and the third stage are at the same time
             for i in range(model.nsample):

@@ -7,12 +7,14 @@ geoms are ellipsoids (`ellipsoid_fluid`). Each item has a frame, in which the fo
 import taichi as ti
 
 from ..math import Motion, Vec3
+from ..state.stage import stage
 from .ellipsoid_fluid import ellipsoid_force, ellipsoid_slope
 from .newton_euler import along, gather
 
 _MEAN = 0.5  # of a matrix and its transpose
 
 
+@stage(when=lambda has: has.fluid)
 @ti.func
 def fluid_force(model: ti.template(), work: ti.template()):
     """qfrc_fluid."""

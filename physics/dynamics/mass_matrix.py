@@ -8,9 +8,11 @@ import taichi as ti
 
 from ..math import Motion
 from ..math.spatial import parallel_axis
+from ..state.stage import stage
 from .tendon_forces import add_inertia
 
 
+@stage()
 @ti.func
 def mass_matrix(model: ti.template(), work: ti.template()):
     """M at every dof and its ancestors, armature on the diagonal, and that of tendons."""

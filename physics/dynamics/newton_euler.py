@@ -12,8 +12,10 @@ import taichi as ti
 
 from ..kinematics.forward import FREE, HINGE, SLIDE
 from ..math import Motion, Vec3
+from ..state.stage import stage
 
 
+@stage()
 @ti.func
 def body_velocities(model: ti.template(), work: ti.template()):
     """Spatial velocity (cvel) of every body."""

@@ -5,11 +5,13 @@ import taichi as ti
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3
 from ..math.quaternion import rotation_vector
+from ..state.stage import stage
 from .plasticity import rest_coordinate
 from .polynomials import damper_constant, has_spring, spring_constant
 from .tendon_forces import tendon_springs
 
 
+@stage()
 @ti.func
 def passive_force(model: ti.template(), work: ti.template()):
     """qfrc_passive."""

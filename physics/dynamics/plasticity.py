@@ -12,6 +12,7 @@ from ..kinematics.forward import BALL
 from ..math import Quat
 from ..math.quaternion import integrate, rotation_vector
 from ..state.sizes import RK4
+from ..state.stage import stage
 
 
 @ti.func
@@ -47,6 +48,7 @@ def _plastic_length(model: ti.template(), work: ti.template(), t: ti.i32, side: 
     return end
 
 
+@stage(when=lambda has: has.plastic and has.tendons)
 @ti.func
 def keep_first_lengths(model: ti.template(), work: ti.template()):
     """Keep lengths of tendons and their derivatives where a step of Runge and Kutta begins."""
@@ -57,8 +59,9 @@ def keep_first_lengths(model: ti.template(), work: ti.template()):
                 work.start_ten_J[e] = work.ten_J[e]
 
 
+@stage(when=lambda has: has.plastic)
 @ti.func
-def yield_springs(model: ti.template(), work: ti.template(), dt: ti.template()):
+def yield_springs(model: ti.template(), work: ti.template()):
     """Move what springs rest at, at the end of a step, where lanes were not stopped."""
     for j in range(model.njnt):
         if model.jnt_plasticadr[j] >= 0:
@@ -69,7 +72,7 @@ def yield_springs(model: ti.template(), work: ti.template(), dt: ti.template()):
     if ti.static(model.has.tendons):
         for t in range(model.ntendon):
             if model.tendon_plasticadr[t] >= 0:
-                _shift_range(model, work, t, dt)
+                _shift_range(model, work, t, model.timestep[0])
 
 
 @ti.func

@@ -7,8 +7,10 @@ import taichi as ti
 
 from ..kinematics.forward import FREE, SLIDE
 from ..math import Motion, Vec3
+from ..state.stage import stage
 
 
+@stage(when=lambda has: has.sensors)
 @ti.func
 def sensed_accelerations(model: ti.template(), work: ti.template()):
     """Set sensed_acc at the coordinates, velocities and accelerations of the last evaluation."""
@@ -43,6 +45,7 @@ def sensed_accelerations(model: ti.template(), work: ti.template()):
         work.sensed_acc.put(b, acceleration)
 
 
+@stage(when=lambda has: has.sensors)
 @ti.func
 def sensed_forces(model: ti.template(), work: ti.template()):
     """Set sensed_force, from sensed_acc, cinert and cfrc_ext."""

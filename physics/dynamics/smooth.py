@@ -2,6 +2,7 @@
 
 import taichi as ti
 
+from ..state.stage import stage
 from .newton_euler import inverse_dynamics
 from .tendon_forces import add_inertial_forces
 from .tree_matrix import factor, solve
@@ -29,6 +30,7 @@ def force_residual(model: ti.template(), work: ti.template(), qacc: ti.template(
         work.qfrc_unbalanced[i] = work.lanes.cast(force)
 
 
+@stage()
 @ti.func
 def start_acceleration(model: ti.template(), work: ti.template()):
     """Set qacc to the warm start, and qfrc_unbalanced: the solver's unknown is small, and its rounding smaller."""
@@ -40,6 +42,7 @@ def start_acceleration(model: ti.template(), work: ti.template()):
     force_residual(model, work, work.qacc)
 
 
+@stage()
 @ti.func
 def smooth_acceleration(model: ti.template(), work: ti.template()):
     """qfrc_bias, qfrc_smooth = passive - bias + actuator + applied and qacc_smooth: outputs alone need them.

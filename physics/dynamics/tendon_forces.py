@@ -4,6 +4,7 @@ import taichi as ti
 
 from ..kinematics.tendons import SHORTEST, apart, direction, link_end
 from ..math import Vec3
+from ..state.stage import stage
 from .newton_euler import carried, velocity_accelerations
 from .plasticity import rest_length
 
@@ -116,6 +117,7 @@ def add_inertial_forces(model: ti.template(), work: ti.template(), qacc: ti.temp
                 work.qfrc_inverse.put(i, work.qfrc_inverse[i] + push)
 
 
+@stage(when=lambda has: has.tendon_armature)
 @ti.func
 def tendon_rates(model: ti.template(), work: ti.template()):
     """Set ten_bias, dJ/dt qvel, of tendons with armature.
@@ -123,14 +125,13 @@ def tendon_rates(model: ti.template(), work: ti.template()):
     A straight piece from p1 to p2 along n gains n . (a2 - a1), accelerations that velocities alone make, and the square
     of what turns it over its length.
     """
-    if ti.static(model.has.tendon_armature):
+    for t in range(model.ntendon):
+        work.ten_bias[t] = work.real(0.0)
+    if ti.static(model.has.spatial_tendons):
+        velocity_accelerations(model, work)
         for t in range(model.ntendon):
-            work.ten_bias[t] = work.real(0.0)
-        if ti.static(model.has.spatial_tendons):
-            velocity_accelerations(model, work)
-            for t in range(model.ntendon):
-                if model.some(work.lanes, model.tendon_armature[t] != 0.0):
-                    _add_rates(model, work, t)
+            if model.some(work.lanes, model.tendon_armature[t] != 0.0):
+                _add_rates(model, work, t)
 
 
 @ti.func

@@ -11,9 +11,11 @@ from ..kinematics.tendons import apart, link_end
 from ..math import Motion, Quat, Vec3
 from ..math.quaternion import rotation_vector
 from ..model.transmissions import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TURN
+from ..state.stage import stage
 from .adhesive_contacts import pull_of_contacts
 
 
+@stage(when=lambda has: has.transmissions)
 @ti.func
 def transmissions(model: ti.template(), work: ti.template()):
     """trn_length, trn_moment and trn_velocity."""

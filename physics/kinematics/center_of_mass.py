@@ -3,11 +3,13 @@
 import taichi as ti
 
 from ..math import Inertia, Motion, Sym3, Vec3
+from ..state.stage import stage
 from .forward import FREE, HINGE, SLIDE
 
 MASSLESS = 1e-15  # kg; MuJoCo's mjMINVAL
 
 
+@stage()
 @ti.func
 def center_of_mass(model: ti.template(), work: ti.template()):
     """com_offset, own_inertia and cdof, and subtree_com of every root."""
@@ -20,6 +22,7 @@ def center_of_mass(model: ti.template(), work: ti.template()):
             _joint_motion(model, work, b, j)
 
 
+@stage()
 @ti.func
 def body_inertias(model: ti.template(), work: ti.template()):
     """Set cinert of every body, an output alone: the dynamics take moments about nearer points."""
@@ -32,6 +35,7 @@ def body_inertias(model: ti.template(), work: ti.template()):
         work.cinert.put(b, Inertia.about(own, offset, work.real(model.body_mass[b])))
 
 
+@stage()
 @ti.func
 def mass_centers(model: ti.template(), work: ti.template()):
     """Set xipos and subtree_com of every body, outputs alone; subtree_com of body 0 is that of all trees."""

@@ -4,11 +4,13 @@ import taichi as ti
 
 from ..math import Quat, Vec3
 from ..math.quaternion import from_axis_angle
+from ..state.stage import stage
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
 """Joint types, MuJoCo's mjtJoint."""
 
 
+@stage()
 @ti.func
 def forward_kinematics(model: ti.template(), work: ti.template()):
     """xpos, xquat and xaxis of all bodies and joints, parents before children.
@@ -102,6 +104,7 @@ def _jointed_body(model: ti.template(), work: ti.template(), b: ti.i32):
         work.root_offset.put(b, pos)
 
 
+@stage()
 @ti.func
 def geom_frames(model: ti.template(), work: ti.template()):
     """Position, offset from the root of its tree, and z axis of every geom that can collide."""

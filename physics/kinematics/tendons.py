@@ -7,6 +7,7 @@ may go around a sphere or a cylinder. A straight piece gains length with the vel
 import taichi as ti
 
 from ..math import Vec3
+from ..state.stage import stage
 from .wrapping import wrap
 
 SHORTEST = 1e-15
@@ -15,25 +16,25 @@ FIRST, SECOND, GEOM = 1, 2, 4
 """Bits of `link_moves`, as `model.tendons` has them."""
 
 
+@stage(when=lambda has: has.tendons)
 @ti.func
 def tendon_lengths(model: ti.template(), work: ti.template()):
     """ten_length, ten_J and ten_velocity."""
-    if ti.static(model.has.tendons):
-        for t in range(model.ntendon):
-            first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
-            length = work.real(0.0)
-            for at in range(first, end):
-                coef = work.real(model.tendon_coef[at])
-                length += coef * work.qpos[model.tendon_qposadr[at]]
-                work.ten_J[at] = coef
-            work.ten_length[t] = length
-            if ti.static(model.has.spatial_tendons):
-                for link in range(model.tendon_linkadr[t], model.tendon_linkadr[t] + model.tendon_linknum[t]):
-                    _add_link(model, work, t, link)
-            speed = work.real(0.0)
-            for at in range(first, end):
-                speed += work.ten_J[at] * work.qvel[model.tendon_dof[at]]
-            work.ten_velocity[t] = speed
+    for t in range(model.ntendon):
+        first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
+        length = work.real(0.0)
+        for at in range(first, end):
+            coef = work.real(model.tendon_coef[at])
+            length += coef * work.qpos[model.tendon_qposadr[at]]
+            work.ten_J[at] = coef
+        work.ten_length[t] = length
+        if ti.static(model.has.spatial_tendons):
+            for link in range(model.tendon_linkadr[t], model.tendon_linkadr[t] + model.tendon_linknum[t]):
+                _add_link(model, work, t, link)
+        speed = work.real(0.0)
+        for at in range(first, end):
+            speed += work.ten_J[at] * work.qvel[model.tendon_dof[at]]
+        work.ten_velocity[t] = speed
 
 
 @ti.func

@@ -12,8 +12,9 @@ from typing import Any
 
 import taichi as ti
 from taichi.lang.expr import Expr, make_constant_expr
-from taichi.lang.impl import expr_init, subscript
+from taichi.lang.impl import expr_init
 
+from ..codegen.vectors import element
 from ..compiler import WHOLE_REGISTERS, ask
 
 
@@ -133,15 +134,15 @@ class Lanes:
         """Whether a mask is set in any lane: a scalar that can drive an `if` or a loop."""
         if self.width == 1:
             return mask > 0.5
-        lanes = [subscript(None, mask, lane) > 0.5 for lane in range(self.width)]
+        lanes = [element(mask, lane) > 0.5 for lane in range(self.width)]
         return reduce(or_, lanes)  # one comparison and one test of the bits it sets
 
     @traced
     def get(self, value: Any, lane: int) -> Any:
         """The number in one lane; `lane` is a Python integer."""
-        return value if self.width == 1 else subscript(None, value, lane)
+        return value if self.width == 1 else element(value, lane)
 
     @traced
     def put(self, variable: Any, lane: int, number: Any) -> None:
         """Set one lane of a local lane variable."""
-        (variable if self.width == 1 else subscript(None, variable, lane))._assign(ti.cast(number, self.dtype))
+        (variable if self.width == 1 else element(variable, lane))._assign(ti.cast(number, self.dtype))

@@ -4,10 +4,12 @@ import taichi as ti
 
 from .memory import NOT_INTEGRATED
 from .sizes import RK4
+from .stage import stage
 
 LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as diverged (MuJoCo's mjMAXVAL)
 
 
+@stage()
 @ti.func
 def keep_start(model: ti.template(), work: ti.template()):
     """start_qpos = qpos and start_qvel = qvel; the first stage is evaluated there (eval_rest = 0)."""
@@ -21,6 +23,7 @@ def keep_start(model: ti.template(), work: ti.template()):
         work.start_act[a] = work.act[a]
 
 
+@stage(when=lambda has: has.sensors)
 @ti.func
 def keep_beginning(model: ti.template(), work: ti.template()):
     """Set the begin_ fields, where the last Runge-Kutta step begins, for sensors."""
@@ -33,6 +36,7 @@ def keep_beginning(model: ti.template(), work: ti.template()):
         work.begin_warm[i] = work.qacc_warmstart[i]
 
 
+@stage(when=lambda has: has.sensors)
 @ti.func
 def back_to_beginning(model: ti.template(), work: ti.template()):
     """Go from where the last evaluation was to where its step began, in lanes where a step followed it.
@@ -57,6 +61,7 @@ def back_to_beginning(model: ti.template(), work: ti.template()):
         work.eval_qacc[i] = work.real(NOT_INTEGRATED)
 
 
+@stage()
 @ti.func
 def keep_evaluation(model: ti.template(), work: ti.template()):
     """Set the eval_ fields of state and inputs, where the derived quantities are about to be computed."""
@@ -85,6 +90,7 @@ def keep_evaluation(model: ti.template(), work: ti.template()):
         work.eval_eq_active[i] = work.eq_active[i]
 
 
+@stage()
 @ti.func
 def hold_faulty(model: ti.template(), work: ti.template()):
     """Stop lanes that diverged in this step, and those stopped before, at the state where the step began."""
@@ -127,6 +133,7 @@ def _evaluated_at_start(model: ti.template(), work: ti.template()):
         work.eval_act[a] = ti.select(stopped > 0.5, work.start_act[a], work.eval_act[a])
 
 
+@stage()
 @ti.func
 def reject_nonfinite(model: ti.template(), work: ti.template()):
     """Replace what is not finite, or beyond LARGEST, by what was evaluated last, controls by 0; stop those lanes."""
@@ -176,6 +183,7 @@ def _reject_mocap(model: ti.template(), work: ti.template()):
     return broken
 
 
+@stage()
 @ti.func
 def report_mean_acceleration(model: ti.template(), work: ti.template()):
     """After a Runge-Kutta step qacc is its mean acceleration, as MuJoCo leaves it; qacc_warmstart the last stage's."""

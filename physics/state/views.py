@@ -4,7 +4,7 @@ A header at the front of the model's integers holds every size and every offset 
 kernel never contains a number that belongs to one model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import taichi as ti
@@ -19,23 +19,76 @@ from . import fields
 from .pattern import Pattern
 from .sizes import FLAGS, GROUPS, HEADER, PARAMETER_FIELDS, SIZES
 
+PARTS = {
+    "M_pattern": ("M_rownnz", "M_rowadr", "M_colind", "M_order"),
+    "H_pattern": ("H_rownnz", "H_rowadr", "H_colind", "H_order"),
+    "blocks": ("block_jar", "block_Jv", "block_friction", "block_force", "block_D", "cone_mu"),
+    "own": ("own_jar", "own_Jv", "own_friction", "own_force", "own_D", "own_mu"),
+    "acting_ctrl": ("late_ctrl", "ctrl"),
+    "stage_qpos": ("qpos", "eval_rest"),
+}
+"""Attributes of a workspace that are made of several fields."""
+ASKED_FOR = {
+    "parameters": (*(field.name for field in PARAMETER_FIELDS), "some"),
+    "mixed_precision": (*fields.PRECISE, *model_fields.PRECISE, "precise_lanes", "stage_qpos"),
+    "convex": (*(field.name for field in fields.CONVEX), "ccd_lanes"),
+    "elliptic": ("blocks", "own"),
+    "friction_loss": ("blocks",),
+    "equality": ("blocks",),
+    "delays": ("acting_ctrl",),
+}
+"""Features that views themselves ask for, and the attributes for whose sake they do."""
+_PLACE = {name: place for place, name in enumerate(HEADER)}
+
+
+class Everything:
+    """The names of a view that has all of its attributes."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+class Names:
+    """The names of a view that has few attributes: these, what they are made of, and their further digits.
+
+    Args:
+        names: of attributes; others than those of views do no harm.
+    """
+
+    def __init__(self, names: frozenset[str]) -> None:
+        parts = {part for name in names & set(PARTS) for part in PARTS[name]}
+        self._names = names | parts
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names or str(name).removesuffix("_rest") in self._names
+
+
+EVERYTHING = Everything()
+
 
 class _View:
-    """Attributes are header numbers or fields, read once where the view is made."""
+    """Attributes are header numbers or fields, read once where the view is made, if they are among `names`."""
 
     _data_oriented = True
     _is_wrapped_kernel = True
+    _names: Container[str] = EVERYTHING
 
     def _fill(self, ints: Any, group: str, number: Any, origin: Any) -> None:
         """The fields of a group; `number(i)` is the i-th plain number of where they are."""
 
         def read(name: str, bits: int, shift: Any = 0) -> Any:
-            return expr_init(below(bits, subscript(None, ints, HEADER.index(name)) + shift))
+            return expr_init(below(bits, subscript(None, ints, _PLACE[name]) + shift))
 
         for field in GROUPS[group]:
+            if field.name not in self._names:
+                continue
             inner = read(field.dims[1], SMALL_BITS) if len(field.dims) == 2 else None
             base = read(f"{group}.{field.name}", OFFSET_BITS, origin)
             setattr(self, field.name, FieldView(field, base, inner, number))
+
+    def _has(self, feature: str, has: Features) -> bool:
+        """Whether the kernel has a feature that views ask for, and attributes for whose sake they do."""
+        return any(name in self._names for name in ASKED_FOR[feature]) and getattr(has, feature)
 
     @traced
     def lane(self, lane: Any) -> "LaneView":
@@ -45,6 +98,8 @@ class _View:
     def _add_rests(self, names: Sequence[str]) -> None:
         """From here on these fields are in double precision."""
         for name in names:
+            if name not in self._names:
+                continue
             setattr(self, name, PreciseView(getattr(self, name).rounded, getattr(self, f"{name}_rest")))
 
 
@@ -76,25 +131,28 @@ class ModelView(_View):
         ints: the model's flat integers, header first.
         reals: the model's flat real numbers.
         has: the optional code of this kernel; also reachable as `model.has`, for `ti.static`.
+        names: of the attributes that the kernel may ask for.
 
     In a kernel of mixed precision the fields in `model.fields.PRECISE` are in double precision: `model.body_pos[b]`.
     """
 
-    def __init__(self, ints: Any, reals: Any, has: Features) -> None:
-        self.has = has
+    def __init__(self, ints: Any, reals: Any, has: Features, names: Container[str] = EVERYTHING) -> None:
+        self.has, self._names = has, names
         for name in (*SIZES, *FLAGS):
-            setattr(self, name, expr_init(subscript(None, ints, HEADER.index(name))))
+            if name in names:
+                setattr(self, name, expr_init(subscript(None, ints, _PLACE[name])))
         self._fill(ints, "integers", flat_array(ints), 0)
         self._fill(ints, "reals", flat_array(reals), 0)
-        if has.mixed_precision:
+        if self._has("mixed_precision", has):
             self._add_rests(model_fields.PRECISE)
 
     @traced
     def differ(self, work: "Workspace") -> None:
         """From here on numbers that environments may have of their own are lane numbers, in `work.parameters`."""
         for field in PARAMETER_FIELDS:
-            setattr(self, field.name, getattr(self, field.name).rounded.inside(work.parameters))
-        if self.has.mixed_precision:
+            if field.name in self._names:
+                setattr(self, field.name, getattr(self, field.name).rounded.inside(work.parameters))
+        if self._has("mixed_precision", self.has):
             self._add_rests(model_fields.PRECISE)
 
     @traced
@@ -152,6 +210,8 @@ class Workspace(_View):
         indices: integers of all workers, flat.
         worker: which of them.
         has: the optional code of this kernel.
+        names: of the attributes that the kernel may ask for.
+        call_stage: emits a call of a stage that is compiled apart; None: the kernel has its code.
 
     In a kernel of mixed precision the fields in `state.fields.PRECISE` are in double precision: the numbers of
     `work.xpos[b]` are of `work.precise_lanes`, those of `work.xpos.rounded[b]` of `work.lanes`. In all other kernels
@@ -165,41 +225,58 @@ class Workspace(_View):
         stage_qpos: the coordinates at which positions are evaluated: qpos, and in mixed precision qpos + eval_rest.
     """
 
-    def __init__(self, lanes: Lanes, ints: Any, numbers: Any, indices: Any, worker: Any, has: Features) -> None:
-        self.lanes = lanes
+    def __init__(
+        self,
+        lanes: Lanes,
+        ints: Any,
+        numbers: Any,
+        indices: Any,
+        worker: Any,
+        has: Features,
+        names: Container[str] = EVERYTHING,
+        call_stage: Callable[[Any], None] | None = None,
+    ) -> None:
+        self.lanes, self._names, self.call_stage = lanes, names, call_stage
         self._find(ints, numbers, indices, worker)
         self._fill(ints, "quantities", self._number, self._first_row)
         self._fill(ints, "indices", self._integer, self._first_index)
-        names = ("rownnz", "rowadr", "colind", "order")
-        self.M_pattern, self.H_pattern = (Pattern(*(getattr(self, f"{kind}_{n}") for n in names)) for kind in "MH")
-        self.blocks = Rows(
-            *(self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D),
-            two_sided=has.friction_loss or has.equality,
-            mu=self.cone_mu if has.elliptic else None,
-        )
-        if self.blocks.two_sided:
-            self.ntwosided = expr_init(subscript(None, ints, HEADER.index("ntwosided")))
-        self.own = Rows(
-            *(self.own_jar, self.own_Jv, self.own_friction, self.own_force, self.own_D),
-            mu=self.own_mu if has.elliptic else None,
-            contacts_alone=True,
-        )
-        self.acting_ctrl = self.late_ctrl if has.delays else self.ctrl
-        self.precise_lanes, self.stage_qpos = lanes, self.qpos
-        if has.mixed_precision:
+        self.precise_lanes = self.ccd_lanes = lanes
+        self.double_lanes = lanes if lanes.double else lanes.doubled()
+        mixed = self._has("mixed_precision", has)
+        if mixed:
             self._add_rests(fields.PRECISE)
             self.precise_lanes = Lanes(lanes.width, ti.f64)
-            self.stage_qpos = PreciseView(self.qpos, self.eval_rest)
-        self.ccd_lanes, self.double_lanes = lanes, lanes if lanes.double else lanes.doubled()
-        if has.convex and not lanes.double:
+        if self._has("convex", has) and not lanes.double:
             self._add_rests([field.name for field in fields.CONVEX])
             self.ccd_lanes = lanes.doubled()
+        self._compose(ints, has, mixed)
+
+    def _compose(self, ints: Any, has: Features, mixed: bool) -> None:
+        """Make the attributes in PARTS of their fields."""
+        names = self._names
+        if "M_pattern" in names:
+            self.M_pattern = Pattern(self.M_rownnz, self.M_rowadr, self.M_colind, self.M_order)
+        if "H_pattern" in names:
+            self.H_pattern = Pattern(self.H_rownnz, self.H_rowadr, self.H_colind, self.H_order)
+        if "blocks" in names:
+            two_sided, mu = has.friction_loss or has.equality, self.cone_mu if has.elliptic else None
+            parts = self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D
+            self.blocks = Rows(*parts, two_sided=two_sided, mu=mu)
+            if two_sided:
+                self.ntwosided = expr_init(subscript(None, ints, _PLACE["ntwosided"]))
+        if "own" in names:
+            parts = self.own_jar, self.own_Jv, self.own_friction, self.own_force, self.own_D
+            self.own = Rows(*parts, mu=self.own_mu if has.elliptic else None, contacts_alone=True)
+        if "acting_ctrl" in names:
+            self.acting_ctrl = self.late_ctrl if has.delays else self.ctrl
+        if "stage_qpos" in names:
+            self.stage_qpos = PreciseView(self.qpos, self.eval_rest) if mixed else self.qpos
 
     def _find(self, ints: Any, numbers: Any, indices: Any, worker: Any) -> None:
         """Where a worker's numbers are: one worker's after the other's."""
         self._number, self._integer = flat_array(numbers), flat_array(indices)
-        self._first_row = expr_init(worker * subscript(None, ints, HEADER.index("rows")))
-        self._first_index = expr_init(worker * subscript(None, ints, HEADER.index("index_rows")))
+        self._first_row = expr_init(worker * subscript(None, ints, _PLACE["rows"]))
+        self._first_index = expr_init(worker * subscript(None, ints, _PLACE["index_rows"]))
 
     @traced
     def row(self, r: Any) -> Any:

@@ -1,0 +1,45 @@
+"""Keys of machine code: whatever could make it another one is in them."""
+
+import hashlib
+import json
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from .llvm import llvm
+
+_FORMAT = 1
+_ROOT = Path(__file__).resolve().parents[1]
+_ROOMS = ("math", "model", "state", "kinematics", "dynamics", "collision", "constraint", "drivers", "codegen")
+_FILES = ("fields.py", "integrate.py", "step.py", "compiler.py", "tracing.py")
+"""Sources of the package `physics` that machine code is made of, or by."""
+
+
+def key_of(*parts: Any) -> str:
+    """A key, in hexadecimal digits, of things that JSON can write, for this version of the sources and this machine."""
+    text = json.dumps([*_circumstances(), *parts], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def _circumstances() -> list[Any]:
+    binding = llvm()
+    return [
+        _FORMAT,
+        _sources(),
+        version("taichi"),
+        version("llvmlite"),
+        binding.get_process_triple(),
+        binding.get_host_cpu_name(),
+        binding.get_host_cpu_features().flatten(),
+    ]
+
+
+def _sources() -> str:
+    """Hash of the sources."""
+    paths = [path for room in _ROOMS for path in (_ROOT / room).rglob("*.py")]
+    found = hashlib.sha256()
+    for path in sorted([*paths, *(_ROOT / name for name in _FILES)]):
+        found.update(f"{path.relative_to(_ROOT)}\0".encode() + path.read_bytes() + b"\0")
+    return found.hexdigest()

@@ -1,0 +1,110 @@
+"""Lane numbers stay vectors, from Taichi's own code to LLVM's: a sixteenth of what sixteen numbers each would be.
+
+Taichi 1.7.4 takes vectors apart by default (`real_matrix_scalarize`) and LLVM's SLP pass packs them again, for half of
+the time of a compilation. Taichi can also generate code for vectors, but not for every operation (codegen_llvm.cpp).
+`use_vectors` puts the others differently while a kernel is traced: as operations that Taichi can do, or lane by lane.
+
+It holds for all kernels of a process, so only the process that compiles the solver's stages calls it. Others, and
+systems on which LLVM cannot be asked for opaque pointers, take vectors apart as before; the results have the same bits.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import taichi as ti
+from taichi._lib import core
+from taichi.lang import impl, ops
+from taichi.lang.ops import is_taichi_expr
+
+from ..compiler import ask
+
+OPAQUE_POINTERS = "-opaque-pointers=1"
+"""Taichi asks for a vector through a pointer to its first number; LLVM refuses where pointers have types."""
+SETTINGS = {"real_matrix_scalarize": False}
+"""Further arguments of `ti.init`."""
+
+_AS_IT_IS = (core.expr_sqrt, core.expr_floor, core.expr_ceil, core.expr_round, core.expr_bit_not, core.expr_logic_not)
+_unary, _binary, _cast, _subtract = ops._unary_operation, ops._binary_operation, ops.cast, ops.atomic_sub
+_in_use = False
+
+
+def use_vectors() -> bool:
+    """Have Taichi keep vectors in all kernels that this process traces from now on; to be called before `ti.init`.
+
+    Returns:
+        Whether it does: not where LLVM cannot be asked for opaque pointers.
+    """
+    global _in_use
+    if not _in_use and ask(OPAQUE_POINTERS):
+        ops._unary_operation, ops._binary_operation = _unary_of_vectors, _binary_of_vectors
+        ops.cast = ti.cast = _cast_of_vectors
+        ops.atomic_sub = _subtract_from_vector
+        _in_use = True
+    return _in_use
+
+
+def element(number: Any, lane: Any) -> Any:
+    """One lane of a vector, which may be known at run time only; it can be assigned to.
+
+    Of a vector in a field Taichi 1.7.4 takes a lane that is known while compiling for a distance in bytes
+    (LowerAOSGlobalPtr in lower_matrix_ptr.cpp). `mark_in_field` tells such vectors.
+    """
+    size = getattr(number, "_bytes_of_lane", 1) if isinstance(lane, int) else 1
+    return impl.subscript(None, number, lane * size)
+
+
+def mark_in_field(number: Any, dtype: Any) -> Any:
+    """The same vector, marked as one that lies in a field of this type."""
+    if _in_use:
+        number._bytes_of_lane = 8 if dtype == ti.f64 else 4
+    return number
+
+
+def _is_vector(x: Any) -> bool:
+    return is_taichi_expr(x) and x.is_tensor()
+
+
+def _lanes_of(x: Any) -> list:
+    named = impl.expr_init(x)
+    return [impl.subscript(None, named, lane) for lane in range(x.get_shape()[0])]
+
+
+def _vector_of(numbers: list, dtype: Any) -> Any:
+    """A vector of this type; `ti.Vector` would give it the kernel's default type."""
+    return impl.expr_init(ti.types.vector(len(numbers), dtype)(numbers))
+
+
+def _unary_of_vectors(op: Callable, python_op: Callable, a: Any) -> Any:
+    if not _is_vector(a) or op in _AS_IT_IS:
+        return _unary(op, python_op, a)
+    if op is core.expr_neg:  # Taichi takes a vector for an integer; LLVM makes a change of sign of the product
+        return ops.mul(a, -1.0)
+    if op is core.expr_abs:  # LLVM makes fabs of it
+        named = impl.expr_init(a)
+        return ops.max(named, ops.mul(named, -1.0))
+    if op is core.expr_rsqrt:
+        return ops.truediv(1.0, ops.sqrt(a))
+    return _vector_of([_unary(op, python_op, number) for number in _lanes_of(a)], a.element_type())
+
+
+def _binary_of_vectors(op: Callable, python_op: Callable, a: Any, b: Any) -> Any:
+    if op not in (core.expr_pow, core.expr_atan2) or not (_is_vector(a) or _is_vector(b)):
+        return _binary(op, python_op, a, b)
+    vector = a if _is_vector(a) else b
+    width = vector.get_shape()[0]
+    sides = (_lanes_of(x) if _is_vector(x) else [x] * width for x in (a, b))
+    pairs = zip(*sides, strict=True)
+    return _vector_of([_binary(op, python_op, x, y) for x, y in pairs], vector.element_type())
+
+
+def _cast_of_vectors(x: Any, dtype: Any) -> Any:
+    if not _is_vector(x):
+        return _cast(x, dtype)
+    dtype = ops.cook_dtype(dtype)
+    if x.element_type() == dtype:
+        return x
+    return _vector_of([_cast(number, dtype) for number in _lanes_of(x)], dtype)
+
+
+def _subtract_from_vector(x: Any, y: Any) -> Any:
+    return ops.atomic_add(x, ops.mul(y, -1.0)) if _is_vector(x) else _subtract(x, y)

@@ -1,0 +1,186 @@
+"""Machine code of the solver's units: from the store, or from processes that compile what is missing there."""
+
+import json
+import logging
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from ..codegen.keys import key_of
+from ..codegen.store import shared_store
+from ..cores import usable_cores
+from ..model.features import Features
+
+logger = logging.getLogger("tumble")
+
+_UNITS_OF_PROCESS = 4
+"""Units that are worth another process, which takes a second to start."""
+_PATIENCE, _INTERVAL = 2.0, 5.0
+"""Seconds after which somebody who waits is told why, and again."""
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {} import main; main()"
+_MODULE = __name__.replace("compilers", "compile_process")
+
+
+class Plan(NamedTuple):
+    """The units of a program.
+
+    Attributes:
+        units: the key of each, by its name; those that take longest to compile come first.
+        numbers: place of every stage in the table of functions.
+    """
+
+    units: dict[str, str]
+    numbers: dict[str, int]
+
+
+def units_of_program(width: int, precision: str, features: Features) -> tuple[Plan, dict[str, bytes]]:
+    """The units for a lane width, a precision and features, with their machine code by name."""
+    store, job = shared_store(), {"width": width, "precision": precision, "features": asdict(features)}
+    key = key_of("program", job)
+    found = store.load(key)
+    plan = Plan(**json.loads(found)) if found else None
+    code = _stored(plan) if plan else {}
+    if plan is None or len(code) < len(plan.units):
+        with _Compilation(job) as compilation:
+            plan = plan or compilation.plan()
+            code = _stored(plan)
+            missing = [name for name in plan.units if name not in code]
+            for name, made in compilation.compile(missing):
+                store.save(plan.units[name], made)
+                code[name] = made
+        store.save(key, json.dumps(plan._asdict()).encode())
+    return plan, code
+
+
+def _stored(plan: Plan) -> dict[str, bytes]:
+    store = shared_store()
+    found = {name: store.load(key) for name, key in plan.units.items()}
+    return {name: code for name, code in found.items() if code is not None}
+
+
+class _Compilation:
+    """Processes that work on the units of one program; they end with the `with` block."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self._job = job
+        self._processes: list[_Process] = []
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "_Compilation":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def plan(self) -> Plan:
+        """Ask a process which units there are."""
+        answer, _ = self._process(0).answer({**self._job, "do": "plan"})
+        return Plan(answer["units"], answer["numbers"])
+
+    def _process(self, number: int) -> "_Process":
+        while len(self._processes) <= number:
+            self._processes.append(self._stack.enter_context(_started()))
+        return self._processes[number]
+
+    def compile(self, names: list[str]) -> Iterator[tuple[str, bytes]]:
+        """The machine code of units, as they get ready."""
+        jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
+        done: queue.SimpleQueue[tuple[str, bytes | Exception]] = queue.SimpleQueue()
+        for name in names:
+            jobs.put(name)
+
+        def work(process: _Process) -> None:
+            name = ""
+            try:
+                while True:
+                    name = jobs.get_nowait()
+                    done.put((name, process.answer({**self._job, "do": "compile", "unit": name})[1]))
+            except queue.Empty:
+                pass
+            except Exception as error:
+                done.put((name, error))
+
+        workers = max(1, min(usable_cores(), len(names) // _UNITS_OF_PROCESS))
+        for number in range(workers if names else 0):
+            threading.Thread(target=work, args=(self._process(number),), daemon=True).start()
+        with _told(len(names)) as ready:
+            for _ in names:
+                name, made = done.get()
+                if isinstance(made, Exception):
+                    raise made
+                ready()
+                yield name, made
+
+
+@contextmanager
+def _told(count: int) -> Iterator[Any]:
+    """Tell by logging what is waited for, if it takes long; the function that is given counts what is ready."""
+    begun, ready, over = time.monotonic(), [0], threading.Event()
+
+    def tell() -> None:
+        wait = _PATIENCE
+        while not over.wait(wait):
+            seconds = time.monotonic() - begun
+            logger.info("compiling the solver for this model, once: %d of %d parts, %.0f s", ready[0], count, seconds)
+            wait = _INTERVAL
+
+    def count_ready() -> None:
+        ready[0] += 1
+
+    threading.Thread(target=tell, daemon=True).start()
+    try:
+        yield count_ready
+    finally:
+        over.set()
+
+
+class _Process:
+    """A process that compiles, and takes one job after the other."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", errors: Any) -> None:
+        self._process, self._errors = process, errors
+
+    def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """Have a job done.
+
+        Raises:
+            RuntimeError: it could not be done; with what the process says.
+        """
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(job).encode() + b"\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except OSError:
+            line = b""
+        answer = json.loads(line) if line.endswith(b"\n") else {"error": self._last_words()}
+        if "error" in answer:
+            raise RuntimeError(f"compiling {job.get('unit', 'the solver')} failed:\n{answer['error']}")
+        return answer, self._process.stdout.read(int(answer["length"]))
+
+    def _last_words(self) -> str:
+        self._errors.seek(0)
+        words = self._errors.read().decode(errors="replace")[-2000:]
+        return f"the process that compiles ended with code {self._process.wait()}; it wrote:\n{words}"
+
+
+@contextmanager
+def _started() -> Iterator[_Process]:
+    """A process that compiles, with this one's paths of modules; its end closes what it reads from."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TI_")}
+    command = [sys.executable, "-c", _START.format(_MODULE), json.dumps(sys.path)]
+    pipe = subprocess.PIPE
+    with tempfile.TemporaryFile() as errors:
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment) as process:
+            try:
+                yield _Process(process, errors)
+            finally:
+                process.kill()

@@ -1,0 +1,21 @@
+"""The driver's kernel as one, compiled by Taichi in this process: where units cannot be compiled apart (`programs`)."""
+
+from ..math import Lanes
+from ..model.features import Features
+from ..runtime import Runtime
+from ..taichi_thread import in_taichis_thread
+from .bound_kernel import Kernel
+from .kernel import make_kernel
+from .scratch import shared_scratch
+
+
+def shared_kernel(runtime: Runtime, width: int, features: Features) -> Kernel:
+    """The kernel for a lane width and optional code; made once, then shared."""
+    return in_taichis_thread(_shared_kernel, runtime, width, features)
+
+
+def _shared_kernel(runtime: Runtime, width: int, features: Features) -> Kernel:
+    key, scratch = ("kernel", width, features), shared_scratch(runtime, width)
+    if key not in runtime.pool:
+        runtime.pool[key] = Kernel(scratch, lambda: make_kernel(Lanes(width, runtime.dtype), features, scratch))
+    return runtime.pool[key]

@@ -1,0 +1,188 @@
+"""Programs: the machine code of a launch on a CPU, put together of units, and the memory that it works in.
+
+A context is what a unit is called with (`codegen.ir`): addresses of the launch's arguments, of the scratch, and of the
+stages. There is one for each worker. Their layout is Taichi's; `codegen.ir` and the tests hold it to version 1.7.4.
+"""
+
+import ctypes
+import platform
+import struct
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import torch
+
+from ..codegen.pool import shared_pool
+from ..model.features import Features
+from ..runtime import Runtime
+from .scratch import FIRST_INDEX_ROWS, FIRST_ROWS
+from .settings import Setting
+
+TURN = "turn"
+_ROOTS, _RUNTIME_BYTES = 88, 4096
+"""Offset of the fields' addresses in Taichi's LLVMRuntime (runtime.cpp), in bytes, and room for all that code reads."""
+_LINE = 64
+"""Bytes to which lane numbers are aligned."""
+_CALL = 5
+"""Place of the tensor `call` among the arguments."""
+_DIMS = (1, 1, 3, 3, 3, 1, 1, 2, 2, 3, 3, 1, 1)
+"""Dimensions of the arguments."""
+_OF_LANES = (2, 4)
+"""Places of those whose last dimension is within a number, where there are several lanes."""
+
+
+class HostScratch:
+    """Room for what a step computes, of one lane width; programs of that width share it.
+
+    Attributes:
+        runtime: address of a record that programs find the room by; it stays the same when the room grows.
+        lock: held by whoever works in it, or exchanges it.
+    """
+
+    def __init__(self, width: int, dtype: torch.dtype) -> None:
+        self.lock = threading.Lock()
+        self._record = ctypes.create_string_buffer(_RUNTIME_BYTES)
+        self.runtime = ctypes.addressof(self._record)
+        self._width, self._dtype = width, dtype
+        self._sizes = (0, 0)
+        self.grow(FIRST_ROWS, FIRST_INDEX_ROWS)
+
+    def grow(self, rows: int, index_rows: int) -> None:
+        """Make room for so many rows of lane numbers and integers."""
+        sizes = max(rows, self._sizes[0]), max(index_rows, self._sizes[1])
+        if sizes != self._sizes:
+            with self.lock:
+                self._room = _aligned(sizes[0] * self._width, self._dtype), _aligned(sizes[1], torch.int32)
+                self._sizes = sizes
+                struct.pack_into("2Q", self._record, _ROOTS, *(tensor.data_ptr() for tensor in self._room))
+
+
+def _aligned(numbers: int, dtype: torch.dtype) -> torch.Tensor:
+    whole = torch.zeros(numbers + _LINE // dtype.itemsize, dtype=dtype)
+    skip = -whole.data_ptr() % _LINE // dtype.itemsize
+    return whole[skip : skip + numbers]
+
+
+class _Context(ctypes.Structure):
+    """Taichi's RuntimeContext; where it has room for results, programs have their table of functions."""
+
+    _fields_ = (
+        ("arguments", ctypes.c_void_p),
+        ("runtime", ctypes.c_void_p),
+        ("thread", ctypes.c_int32),
+        ("table", ctypes.c_void_p),
+    )
+
+
+class Program:
+    """The machine code of all launches with a lane width, a precision and features; `bound_kernel.Kernel` otherwise.
+
+    Args:
+        runtime: its threads and precision.
+        width: of the lanes.
+        features: of the models.
+        scratch: what it works in.
+    """
+
+    def __init__(self, runtime: Runtime, width: int, features: Features, scratch: HostScratch) -> None:
+        self.scratch = scratch
+        self._runtime, self._width, self._features = runtime, width, features
+        self._entry, self._table = 0, (ctypes.c_void_p * 0)()
+
+    def do_first(self, job: Callable[[], None]) -> None:
+        """Do a job that binds and launches."""
+        job()
+
+    def bind(self, arguments: Sequence[torch.Tensor], room: tuple[int, int]) -> Callable[[], None]:
+        """A launch with these arguments, which must stay alive and in place.
+
+        Args:
+            arguments: of `units`' kernels, but for the worker.
+            room: rows and integers that scratch must have for them.
+        """
+        if not self._entry:
+            self._load()
+        self.scratch.grow(*room)
+        workers = int(arguments[_CALL][Setting.WORKERS])
+        packed = [ctypes.create_string_buffer(_pack(arguments, self._width, worker)) for worker in range(workers)]
+        table = ctypes.addressof(self._table)
+        contexts = [_Context(ctypes.addressof(words), self.scratch.runtime, 0, table) for words in packed]
+        pool = shared_pool(self._runtime.threads)
+        launch = pool.bind(self._entry, [ctypes.addressof(context) for context in contexts])
+        return _Bound(launch, arguments[_CALL], (packed, contexts, arguments, self))
+
+    def _load(self) -> None:
+        from .compilers import units_of_program
+
+        plan, code = units_of_program(self._width, self._runtime.precision, self._features)
+        table = (ctypes.c_void_p * (1 + max(plan.numbers.values())))()
+        for name, key in plan.units.items():
+            address = _loaded(key, code[name])
+            if name == TURN:
+                self._entry = address
+            else:
+                table[plan.numbers[name]] = address
+        self._table = table
+
+
+class _Bound:
+    """A launch, and what it needs to be kept."""
+
+    def __init__(self, launch: Callable[[], None], call: torch.Tensor, keeps: tuple) -> None:
+        self._launch, self._settings, self._keeps = launch, call.numpy().data, keeps
+
+    def __call__(self) -> None:
+        self._settings[_NEXT] = 0
+        self._launch()
+
+
+_NEXT = int(Setting.NEXT)
+
+
+def _pack(arguments: Sequence[torch.Tensor], width: int, worker: int) -> bytes:
+    """Arguments as Taichi lays them out: of each array its shape and address, and the worker's number."""
+    words = b""
+    for place, (tensor, dims) in enumerate(zip(arguments, _DIMS, strict=True)):
+        dims -= width > 1 and place in _OF_LANES
+        shape = struct.pack(f"{dims}i", *tensor.shape[:dims])
+        words += shape + b"\0" * (-len(shape) % 8) + struct.pack("Q", tensor.data_ptr())
+    return words + struct.pack("iI", worker, 0)
+
+
+_addresses: dict[str, int] = {}
+
+
+def _loaded(key: str, code: bytes) -> int:
+    """Address of the entry of machine code, which stays loaded for as long as the process lives."""
+    from ..codegen.ir import load
+
+    if key not in _addresses:
+        _addresses[key] = load(code)
+    return _addresses[key]
+
+
+@cache
+def can_compile_apart() -> bool:
+    """Whether units can be compiled here: where LLVM's settings are known, and llvmlite is there."""
+    from ..codegen.llvm import llvm
+    from ..compiler import address_of
+
+    try:
+        llvm()
+    except ImportError:
+        return False
+    return platform.system() == "Linux" and address_of("LLVMParseCommandLineOptions") is not None
+
+
+def shared_program(runtime: Runtime, width: int, features: Features) -> Any:
+    """The code for a lane width and features, made once, then shared: a `Program`, or a `Kernel` of Taichi's."""
+    if not can_compile_apart():
+        from .fused import shared_kernel
+
+        return shared_kernel(runtime, width, features)
+    pool, key = runtime.pool, ("host scratch", width)
+    if key not in pool:
+        pool[key] = HostScratch(width, runtime.torch_dtype)
+    return pool.setdefault(("program", width, features), Program(runtime, width, features, pool[key]))

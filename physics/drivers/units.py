@@ -1,0 +1,125 @@
+"""Units: what is compiled on its own for a CPU. Each stage is one, and the turn, which calls them, is another.
+
+All units have the same arguments, those of the driver's kernel and the number of a worker, so that one context serves
+them all. A unit is compiled for the features that its code may ask for (`state.reach`), and is the same for all models
+that agree in these.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import taichi as ti
+
+from ..codegen.ir import emit_call
+from ..math import Lanes
+from ..model.features import Features
+from ..state.reach import Reach, reach_of
+from ..state.stage import STAGES, Stage
+from ..state.views import ASKED_FOR, ModelView, Names, Workspace
+from .kernel import number_array, work_through
+from .scratch import Scratch
+from .tile_view import Arguments
+
+TURN = "turn"
+"""Name of the unit that takes a worker's tiles through their turns."""
+_FEATURES = frozenset(field.name for field in dataclasses.fields(Features))
+
+
+class AskedFeatures:
+    """The features of a kernel, as a unit sees them: it may ask for some alone, those that its key tells.
+
+    Raises:
+        AttributeError: a unit asks for another one.
+    """
+
+    _data_oriented = True
+
+    def __init__(self, has: Features, names: frozenset[str]) -> None:
+        vars(self).update({name: getattr(has, name) for name in names})
+
+
+@cache
+def numbers_of_stages() -> dict[str, int]:
+    """Place of every stage in the table of functions that contexts point to."""
+    return {name: number for number, name in enumerate(sorted(STAGES))}
+
+
+@cache
+def unit_reach(name: str) -> Reach:
+    """What the code of a unit may ask for, and which stages it may call."""
+    return reach_of(work_through if name == TURN else STAGES[name].function)
+
+
+@cache
+def features_asked(name: str) -> tuple[str, ...]:
+    """The features that the code of a unit may ask for, in alphabetical order."""
+    names = unit_reach(name).names
+    asked = {feature for feature, attributes in ASKED_FOR.items() if not names.isdisjoint(attributes)}
+    return tuple(sorted(asked | (names & _FEATURES)))
+
+
+def units_of(has: Features) -> list[str]:
+    """The units that a model may need: the turn, and the stages that kernels with these features have."""
+    called = (stage for stage in unit_reach(TURN).stages if stage.wanted(has))
+    return [TURN, *sorted(stage.name for stage in called)]
+
+
+def make_unit(name: str, lanes: Lanes, has: Features, scratch: Scratch) -> tuple[Any, dict[str, None]]:
+    """The kernel of a unit, and the names of the stages that it calls, which are filled in while it is traced."""
+    calls: dict[str, None] = {}
+    asked = features_asked(name)
+
+    def call(stage: Stage) -> None:
+        calls[stage.name] = None
+        emit_call(numbers_of_stages()[stage.name])
+
+    more = {"parameters"} if "parameters" in asked else set()
+    names = Names(unit_reach(name).names | more)
+    kernel = _kernel(lanes, AskedFeatures(has, frozenset(asked)), names, scratch, call, _body_of(name))
+    return kernel, calls
+
+
+def _body_of(name: str) -> Callable[..., None]:
+    """What a unit does, as a function that its kernel calls while it is traced."""
+    if name == TURN:
+        return work_through
+
+    def run_stage(model: ModelView, work: Workspace, arrays: Arguments) -> None:
+        if "parameters" in vars(model.has) and model.has.parameters:
+            model.differ(work)
+        STAGES[name].function(model, work)
+
+    run_stage._is_wrapped_kernel = True
+    return run_stage
+
+
+def _kernel(lanes: Lanes, has: Any, names: Names, scratch: Scratch, call_stage: Any, body: Any) -> Any:
+    dtype, numbers = lanes.dtype, number_array(lanes)
+
+    @ti.kernel
+    def unit(
+        ints: ti.types.ndarray(ti.i32, 1),
+        reals: ti.types.ndarray(dtype, 1),
+        memory: numbers,
+        counters: ti.types.ndarray(ti.i32, 3),
+        own: numbers,
+        call: ti.types.ndarray(ti.i32, 1),
+        rows: ti.types.ndarray(ti.i32, 1),
+        out: ti.types.ndarray(dtype, 2),
+        dump: ti.types.ndarray(ti.i32, 2),
+        controls: ti.types.ndarray(dtype, 3),
+        track: ti.types.ndarray(dtype, 3),
+        own_rows: ti.types.ndarray(ti.i32, 1),
+        left: ti.types.ndarray(ti.i32, 1),
+        worker: ti.i32,
+    ):
+        ti.loop_config(serialize=True)
+        for _ in range(1):  # a loop at the top would be shared among threads
+            model = ModelView(ints, reals, has, names)
+            work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, has, names, call_stage)
+            arrays = Arguments(memory, counters, own, own_rows, call, rows, out, dump, controls, track, left, reals)
+            body(model, work, arrays)
+
+    return unit

@@ -1,0 +1,96 @@
+"""What a stage may ask for while it is traced: every name that it, or a function that it reaches, can use.
+
+The names are read from the functions' code objects, so they are rather too many than too few: attributes, global names,
+and words in strings. Views with these attributes alone leave a third of the code to compile. If a name were missing,
+tracing would end with an AttributeError: nothing can go wrong in silence.
+"""
+
+from collections.abc import Callable
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+from .stage import Stage
+
+_PACKAGE = __name__.split(".")[0]
+
+
+class Reach(NamedTuple):
+    """What a function may ask for.
+
+    Attributes:
+        names: all names in its code.
+        stages: stages that it may call, in no order.
+    """
+
+    names: frozenset[str]
+    stages: frozenset[Stage]
+
+
+def reach_of(*functions: Callable[..., Any]) -> Reach:
+    """The names in the code of functions and of all that they reach within this package; other stages excepted."""
+    walk = _Walk()
+    for function in functions:
+        walk.visit(function)
+    return Reach(frozenset(walk.names), frozenset(walk.stages))
+
+
+class _Walk:
+    """A walk through functions, and through the globals, closures, classes and containers that these name."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.stages: set[Stage] = set()
+        self._seen: set[int] = set()
+
+    def visit(self, value: Any) -> None:
+        """Note what a value may bring into a kernel."""
+        if isinstance(value, str):
+            self.names.add(value)
+        elif id(value) not in self._seen:
+            self._seen.add(id(value))
+            if isinstance(value, Stage):
+                self.stages.add(value)
+                self.visit(value.when)
+            elif isinstance(value, dict):
+                self._visit_all((*value.keys(), *value.values()))
+            elif isinstance(value, (tuple, list, set, frozenset)):
+                self._visit_all(value)
+            elif isinstance(value, (type, FunctionType)) and _is_ours(value):
+                self._visit_class(value) if isinstance(value, type) else self._visit_function(value)
+
+    def _visit_all(self, values: Any) -> None:
+        for value in values:
+            self.visit(value)
+
+    def _visit_class(self, value: type) -> None:
+        for base in value.__mro__:
+            if _is_ours(base):
+                self._visit_all(member for member in vars(base).values() if isinstance(member, (FunctionType, str)))
+                wrapped = (getattr(member, "__func__", getattr(member, "fget", None)) for member in vars(base).values())
+                self._visit_all(function for function in wrapped if function is not None)
+
+    def _visit_function(self, function: FunctionType) -> None:
+        while hasattr(function, "__wrapped__"):  # a decorated one, such as by `ti.func`
+            function = function.__wrapped__
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        self._visit_all(cell.cell_contents for cell in cells.values())
+        self._visit_code(function.__code__, function.__globals__)
+
+    def _visit_code(self, code: CodeType, known: dict[str, Any]) -> None:
+        self.names.update(code.co_names)
+        modules = [known[name] for name in code.co_names if isinstance(known.get(name), ModuleType)]
+        for name in code.co_names:
+            self.visit(known.get(name))
+            for module in modules:
+                if _is_ours(module):
+                    self.visit(getattr(module, name, None))
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self._visit_code(constant, known)
+            else:
+                self.visit(constant)
+
+
+def _is_ours(value: Any) -> bool:
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None) or ""
+    return name.split(".")[0] == _PACKAGE

@@ -1,0 +1,18 @@
+"""Where an evaluation lies in its step: the integrator RK4 has four in each, the others one."""
+
+import taichi as ti
+
+
+@ti.func
+def is_last_stage(work: ti.template()):
+    """Whether the step ends with this evaluation."""
+    return work.rk_stage[0] == work.rk_stages[0] - 1
+
+
+@ti.func
+def stage_time(model: ti.template(), work: ti.template()):
+    """How far from the start of the step the next evaluation is, or the end of the step (s)."""
+    fraction = ti.cast(1.0, work.lanes.dtype)
+    if work.rk_stages[0] == 4 and work.rk_stage[0] < 2:
+        fraction = 0.5
+    return model.timestep[0] * fraction
