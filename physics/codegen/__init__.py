@@ -1,0 +1,1 @@
+"""Machine code of stages: where it is kept between processes."""
