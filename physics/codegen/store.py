@@ -8,7 +8,7 @@ finds it.
 Whoever can write here decides what this process executes. So a file is read only if it belongs to the effective user
 and nobody else can write to it; this is asked of the opened descriptor, behind which nobody can put another file. The
 folder is held to the same, so that nobody else removes or renames files. The hash guards against damage, not against
-people: its key is no secret.
+people: anybody can compute it.
 
 The last use of a file is its time of modification, as many systems do not note when a file is read.
 """
@@ -34,7 +34,7 @@ KEPT_OF_FULL = 0.75
 MANY = 1000
 """Files up to which nobody adds up their sizes: 0.3 GB, where all are as large as they get."""
 STALE_AFTER = 3600.0
-"""Seconds after which nobody can still be writing to a temporary file: a file takes a thousandth."""
+"""Seconds after which nobody can still be writing to a temporary file: a file takes milliseconds."""
 DAY = 86400.0
 
 _HEAD = struct.Struct("<8sIQ32s")
