@@ -14,6 +14,7 @@ ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
 RANKS = {
     "assets": 0,
     "physics.compiler": -2,
+    "physics.codegen.store": 0,
     "physics.cores": 0,
     "physics.forking": -1,
     "physics.tracing": 0,

@@ -1,0 +1,304 @@
+"""Files of machine code on disk: made by one process, executed by later ones.
+
+Each file stands under a key and consists of a head (a word, the version of this format, the length, SHA-256 of key and
+contents) and the contents. It appears by a rename: a process that is killed leaves a temporary file at worst, and a
+reader finds a whole file or none. A power failure may leave a file with holes, as nothing waits for the disk: the hash
+finds it.
+
+Whoever can write here decides what this process executes. So a file is read only if it belongs to the effective user
+and nobody else can write to it; this is asked of the opened descriptor, behind which nobody can put another file. The
+folder is held to the same, so that nobody else removes or renames files. The hash guards against damage, not against
+people: anybody can compute it.
+
+The last use of a file is its time of modification, as many systems do not note when a file is read.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import re
+import stat
+import struct
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+VARIABLE = "TUMBLE_CACHE"
+"""Names the folder; 0: nothing is kept."""
+LARGEST = 1 << 30
+"""Bytes of all files together. The stages of a whole test suite are some hundreds of files of 5 to 300 kB."""
+KEPT_OF_FULL = 0.75
+"""What stays of LARGEST where files have to go, so that this is seldom."""
+MANY = 1000
+"""Files up to which nobody adds up their sizes: 0.3 GB, where all are as large as they get."""
+STALE_AFTER = 3600.0
+"""Seconds after which nobody can still be writing to a temporary file: a file takes milliseconds."""
+DAY = 86400.0
+
+_HEAD = struct.Struct("<8sIQ32s")
+_WORD, _VERSION = b"TUMBLEMC", 1
+_KEY = re.compile(r"[0-9a-f]{1,128}")
+_FILE = re.compile(_KEY.pattern + r"\.code")
+_TEMPORARY = re.compile(_KEY.pattern + r"\.[0-9a-f]{16}\.part")
+_BINARY, _NO_LINK = getattr(os, "O_BINARY", 0), getattr(os, "O_NOFOLLOW", 0)
+_READ = os.O_RDONLY | _BINARY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)  # a named pipe would wait for its writer
+_MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY | _NO_LINK
+
+
+class DamagedError(Exception):
+    """A file of ours that is not what was saved; says why."""
+
+
+class ForeignError(Exception):
+    """A file of another user; says whose."""
+
+
+def default_folder() -> Path | None:
+    """Where machine code is kept; None where the environment wants no cache or names no place for it."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return None if named == "0" else Path(named)
+    for variable, below in (("XDG_CACHE_HOME", "tumble/objects"), ("HOME", ".cache/tumble/objects")):
+        base = os.environ.get(variable, "")
+        if os.path.isabs(base):  # XDG says so: a relative one would be another folder in every working directory
+            return Path(base, below)
+    return None
+
+
+def shared_store() -> "Store":
+    """The store of this process, in the default folder."""
+    return _store_in(default_folder())
+
+
+@functools.cache
+def _store_in(folder: Path | None) -> "Store":
+    store = Store(folder)
+    if folder is None and os.environ.get(VARIABLE) != "0":
+        store.warn_not_kept("neither XDG_CACHE_HOME nor HOME names a folder")
+    return store
+
+
+class Store:
+    """Files of machine code in a folder, each under a key (hex digits).
+
+    Nothing here raises for the state of a disk: what cannot be read is compiled anew, what cannot be written is not
+    kept, and one warning says so.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        """Touch nothing yet; None: no cache."""
+        self.folder = None if folder is None else os.path.abspath(folder)
+        self._opened = self._crowded = False
+        self._told: set[str] = set()
+
+    def load(self, key: str) -> bytes | None:
+        """Read the contents under a key, verified; None where there are none to trust."""
+        path = self._path(key)
+        if path is None or not self._open():
+            return None
+        try:
+            return unpack(key, read_trusted(path))
+        except ForeignError as error:
+            self._warn_foreign(path, error)
+        except DamagedError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+            self._warn("damaged", f"{path} is not used: it {error}; machine code is compiled anew, once")
+        except OSError:
+            pass
+        return None
+
+    def save(self, key: str, contents: bytes) -> None:
+        """Write contents under a key, at once; where that fails, warn once and go on."""
+        path = self._path(key)
+        if path is None or self.folder is None:
+            return
+        try:
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            if not self._open():
+                return
+            with contextlib.suppress(FileNotFoundError):
+                _require_own(os.lstat(path))  # what another user left there is not replaced
+            write_at_once(path, pack(key, contents))
+            if self._crowded:
+                self._crowded = False
+                with contextlib.suppress(OSError):  # what was saved stays all the same
+                    self._make_room()
+        except ForeignError as error:
+            self._warn_foreign(path, error)
+        except OSError as error:
+            self.warn_not_kept(f"{self.folder}: {error.strerror or error}")
+
+    def warn_not_kept(self, reason: str, remedy: str = f"let {VARIABLE} name a folder that can be written to") -> None:
+        """Tell once that every start will take long, why, and what helps."""
+        self._warn("kept", f"machine code is not kept ({reason}), so every start compiles anew; {remedy}")
+
+    def _path(self, key: str) -> str | None:
+        if not _KEY.fullmatch(key):
+            raise ValueError(f"the key {key!r} is not 1 to 128 of the digits 0-9 and a-f")
+        return None if self.folder is None else os.path.join(self.folder, f"{key}.code")
+
+    def _open(self) -> bool:
+        """Look at the folder, at every use: whether it is there and to be trusted. Tidy it at the first."""
+        assert self.folder is not None
+        try:
+            status = os.stat(self.folder)
+        except OSError:
+            return False  # not made yet; if it cannot be made, `save` says so
+        if owner := _other_owner(status):
+            self.warn_not_kept(f"{self.folder} belongs to {owner}", f"let {VARIABLE} name a folder of your own")
+            return False
+        if _others_may_write(status):
+            reason = f"users other than you can write to {self.folder}"
+            self.warn_not_kept(reason, f"chmod go-w {self.folder}, or let {VARIABLE} name another folder")
+            return False
+        if not self._opened:
+            self._opened = True
+            with contextlib.suppress(OSError):
+                self._tidy()
+        return True
+
+    def _tidy(self) -> None:
+        """Remove what killed processes left, and note whether there are so many files that sizes should be added up."""
+        now = time.time()
+        for path, status in self._ours(_TEMPORARY):
+            if now - status.st_mtime > STALE_AFTER:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
+        self._crowded = len(os.listdir(self.folder)) > MANY
+
+    def _make_room(self) -> None:
+        """Remove the files that were used longest ago, where all together are too large."""
+        files = sorted(self._ours(_FILE), key=lambda file: file[1].st_mtime)
+        size = sum(status.st_size for _, status in files)
+        if size <= LARGEST:
+            return
+        for path, status in files:
+            if size <= LARGEST * KEPT_OF_FULL:
+                break
+            size -= status.st_size
+            with contextlib.suppress(OSError):  # another process makes room, too
+                os.unlink(path)
+
+    def _ours(self, name: re.Pattern[str]) -> Iterator[tuple[str, os.stat_result]]:
+        """Files of ours whose names are as given; the folder may hold others', if it is one that a person named."""
+        assert self.folder is not None
+        with os.scandir(self.folder) as entries:
+            for entry in entries:
+                if name.fullmatch(entry.name):
+                    with contextlib.suppress(FileNotFoundError):  # another process has just removed it
+                        status = entry.stat(follow_symlinks=False)
+                        if not _other_owner(status):
+                            yield entry.path, status
+
+    def _warn_foreign(self, path: str, error: ForeignError) -> None:
+        self._warn("foreign", f"{path} is not used: it {error}; remove it, and machine code is kept there again")
+
+    def _warn(self, what: str, text: str) -> None:
+        if what not in self._told:
+            self._told.add(what)
+            warnings.warn(f"Tumble: {text}", RuntimeWarning, stacklevel=3)
+
+
+def pack(key: str, contents: bytes) -> bytes:
+    """Put the head before the contents of a file."""
+    return _HEAD.pack(_WORD, _VERSION, len(contents), _hash(key, contents)) + contents
+
+
+def unpack(key: str, data: bytes) -> bytes:
+    """Take the contents from a file that was saved under this key.
+
+    Raises:
+        DamagedError: something in it, or its length, is not as it was saved.
+    """
+    if len(data) < _HEAD.size:
+        raise DamagedError("ends before its head does")
+    word, version, length, found = _HEAD.unpack_from(data)
+    if (word, version) != (_WORD, _VERSION):
+        raise DamagedError("has the head of another format")
+    if len(data) != _HEAD.size + length:
+        raise DamagedError("is not as long as its head says")
+    contents = data[_HEAD.size :]
+    if _hash(key, contents) != found:
+        raise DamagedError("has not the hash that it was saved with")
+    return contents
+
+
+def _hash(key: str, contents: bytes) -> bytes:
+    """SHA-256 of both, so that a file under another's name is found out."""
+    summed = hashlib.sha256(key.encode() + b"\0")
+    summed.update(contents)
+    return summed.digest()
+
+
+def read_trusted(path: str) -> bytes:
+    """Read a file that nobody but this user can have written, and note its use, at most once a day.
+
+    Raises:
+        ForeignError: it belongs to another user.
+        DamagedError: it is no regular file (a link, for example), or others can write to it.
+        OSError: it is not there, or cannot be read.
+    """
+    try:
+        descriptor = os.open(path, _READ)
+    except OSError:
+        _require_trust(os.lstat(path))  # a link cannot be opened; this says so
+        raise
+    try:
+        status = os.fstat(descriptor)
+        _require_trust(status)
+        if status.st_size > LARGEST:
+            raise DamagedError("is larger than all files together may be")  # a length that no memory would hold
+        now = time.time()
+        if abs(now - status.st_mtime) > DAY:
+            with contextlib.suppress(OSError):  # reading is allowed on a disk that cannot be written to
+                os.utime(descriptor if os.utime in os.supports_fd else path, (now, now))
+        with open(descriptor, "rb", buffering=0, closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
+
+
+def write_at_once(path: str, data: bytes) -> None:
+    """Let a file appear whole, or not at all.
+
+    Raises:
+        OSError: it cannot be written; nothing is left of it.
+    """
+    temporary = f"{path.removesuffix('.code')}.{os.urandom(8).hex()}.part"
+    descriptor = os.open(temporary, _MAKE, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:  # also an interrupt from the keyboard
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _require_own(status: os.stat_result) -> None:
+    if owner := _other_owner(status):
+        raise ForeignError(f"belongs to {owner}")
+
+
+def _require_trust(status: os.stat_result) -> None:
+    _require_own(status)
+    if not stat.S_ISREG(status.st_mode):
+        raise DamagedError("is no regular file")
+    if _others_may_write(status):
+        raise DamagedError("could be written to by users other than you")
+
+
+def _other_owner(status: os.stat_result) -> str:
+    """Whose something is, if not the effective user's; "" also where systems have no such users."""
+    if not hasattr(os, "geteuid") or status.st_uid == os.geteuid():
+        return ""
+    return f"another user (number {status.st_uid})"
+
+
+def _others_may_write(status: os.stat_result) -> bool:
+    """Whether the group or all may write to it, as far as modes mean anything on this system."""
+    return hasattr(os, "geteuid") and bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
