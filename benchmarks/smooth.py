@@ -14,8 +14,8 @@ import taichi as ti
 import torch
 
 from ..physics import Model, RigidSolver
-from ..physics.constraint.newton import acceleration_by_newton
 from ..physics.constraint.hessian_pattern import lay_out_dofs
+from ..physics.constraint.newton import acceleration_by_newton
 from ..physics.dynamics.mass_matrix import mass_matrix
 from ..physics.dynamics.newton_euler import body_velocities
 from ..physics.dynamics.smooth import start_acceleration

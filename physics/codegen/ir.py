@@ -1,9 +1,9 @@
 """Taichi's optimised LLVM IR as text, made fit to stand alone in an object file.
 
-A kernel of Taichi is a function of a context (`RuntimeContext` in taichi/program/context.h): a pointer to its arguments,
-one to the runtime, which has the roots of the fields, a thread's number, and a pointer to room for results. No kernel of
-the solver returns anything, so the last one points to a table of functions here: `emit_call` has a kernel call one of
-them with its own context.
+A kernel of Taichi is a function of a context (`RuntimeContext` in taichi/program/context.h): a pointer to its
+arguments, one to the runtime, which has the roots of the fields, a thread's number, and a pointer to room for results.
+No kernel of the solver returns anything, so the last one points to a table of functions here: `emit_call` has a kernel
+call one of them with its own context.
 """
 
 import re

@@ -45,7 +45,7 @@ class Kernel:
         self._generation = -1  # of the scratch that the code works in
 
     def do_first(self, job: Callable[[], None]) -> None:
-        """Do a job that binds and launches, in Taichi's thread: Taichi loads code in the thread that first launches it."""
+        """Do a job that binds and launches: in Taichi's thread, as Taichi loads code in the thread that launches it."""
         in_taichis_thread(job)
 
     def bind(self, arguments: Sequence[torch.Tensor], room: tuple[int, int]) -> Callable[[], None]:

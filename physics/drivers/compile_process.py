@@ -1,4 +1,4 @@
-"""The process that compiles units: Taichi runs in it as the solver wants it, apart from the Taichi of the user's process.
+"""The process that compiles units: Taichi runs in it as the solver wants it, apart from that of the user's process.
 
 It is started by `compilers.py`, reads jobs from its standard input, a line of JSON each, and writes answers to its
 standard output: a line of JSON, and behind it as many bytes of machine code as the line says.
