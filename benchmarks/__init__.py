@@ -10,6 +10,7 @@
 | `envs`, `peers` | environment steps against envpool and Gymnasium's vector environment |
 | `single` | one environment against Gymnasium's own |
 | `start`, `first_step` | seconds from the shell to the first step, and peak memory |
+| `start_cpu`, `start_models` | CPU seconds up to the first step of a solver, against another version of Tumble |
 | `lanes`, `operations`, `smooth` | the vocabulary of lanes against one lane and numpy; kinematics to solve |
 | `stages` | a physics step stage by stage (`tumble bench profile`) |
 | `inside` | what the benchmarks need of the engine's inside, in one place |

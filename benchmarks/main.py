@@ -69,9 +69,15 @@ BENCHMARKS = {
         },
     ),
     "start": Benchmark(
-        "seconds from the shell to the first step, with an empty and with a filled kernel cache; peak memory",
+        "seconds from the shell to the first step, with an empty and with a filled cache of machine code; peak memory",
         "start",
-        {"models": ("Humanoid",), "batches": (1, 1024, 4096), "rounds": 5},
+        {
+            "models": ("Humanoid",),
+            "batches": (1, 1024, 4096),
+            "precisions": ("32", "64"),
+            "rounds": 5,
+            "before": None,
+        },
     ),
     "lanes": Benchmark(
         "the vocabulary of lanes against one lane and numpy; kinematics to solve on a humanoid",
@@ -121,6 +127,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "precisions": {"nargs": "+", "choices": ("32", "64"), "help": "bits of a number"},
     "device": {"choices": ("cuda", "cpu"), "help": "cpu: the GPU driver on the processor, to try the benchmark out"},
     "parts": {"nargs": "+", "choices": GPU_PARTS, "help": "what to measure"},
+    "before": {"help": "folder of a checkout of another version of Tumble, to take turns with"},
     "limit": {"type": float, "help": "seconds after which nothing more begins"},
 }
 

@@ -13,11 +13,12 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from . import start_cpu
 from .results import Result, Table, Verdict
 
-CACHE_VARIABLE = "TI_OFFLINE_CACHE_FILE_PATH"
-"""Environment variable by which Taichi is told where its cache of compiled kernels lies."""
-FIRST_LIMIT, WARM_LIMIT, MEMORY_LIMIT = 40.0, 4.0, 600.0
+CACHE_VARIABLE = "TUMBLE_CACHE"
+"""Environment variable that names the folder of compiled code."""
+FIRST_LIMIT, WARM_LIMIT, MEMORY_LIMIT = 15.0, 4.0, 600.0
 MEMORY_BATCH = 1024
 """Number of environments for which MEMORY_LIMIT (MiB) is meant."""
 COLUMNS = {
@@ -33,21 +34,26 @@ COLUMNS = {
 }
 
 
-def run(models: Sequence[str], batches: Sequence[int], rounds: int) -> Result:
-    """Start each task with each number of environments.
+def run(
+    models: Sequence[str], batches: Sequence[int], precisions: Sequence[str], rounds: int, before: str | None
+) -> Result:
+    """Start each task with each number of environments; and solvers of several models, by CPU seconds (`start_cpu`).
 
     Args:
         models: names of tasks, such as "Humanoid".
         batches: numbers of environments; 1 means `gym.make`. All above 1 share their kernel, so only the first of them
             has a first start.
+        precisions: of the solvers.
         rounds: of which medians are taken.
+        before: folder of a checkout of another version, whose solvers start in turns with these.
     """
+    solvers, verdicts = start_cpu.table(precisions, rounds, before)
     table = Table(
         "Seconds from the shell to the end of the first step, the interpreter's start and all imports included; "
         "peak memory of the process after 20 more steps",
         COLUMNS,
     )
-    result = Result([table])
+    result = Result([solvers, table], verdicts)
     for task in models:
         found: dict[int, dict[str, list[dict[str, float]]]] = {n: {"first": [], "warm": []} for n in batches}
         for _ in range(rounds):
