@@ -1,0 +1,48 @@
+"""LLVM as llvmlite has it. It is imported when first asked for; without it `llvm()` raises ImportError."""
+
+import ctypes
+import os
+from functools import cache
+from typing import Any
+
+
+@cache
+def llvm() -> Any:
+    """Return the module `llvmlite.binding`, ready to make code for this machine, with pointers that have no type.
+
+    Raises:
+        ImportError: llvmlite is not installed, or runs with typed pointers.
+    """
+    os.environ.setdefault("LLVMLITE_ENABLE_OPAQUE_POINTERS", "1")  # llvmlite reads it when it is imported
+    import llvmlite
+    import llvmlite.binding as binding
+
+    if not getattr(llvmlite, "opaque_pointers_enabled", True):  # from 0.45 on there is nothing else
+        raise ImportError(
+            "llvmlite was imported before Tumble, or is told to have typed pointers: "
+            "set LLVMLITE_ENABLE_OPAQUE_POINTERS=1 in the environment"
+        )
+    if tuple(map(int, llvmlite.__version__.split(".")[:2])) < (0, 45):
+        binding.initialize()  # later versions do it by themselves, and refuse the call
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+@cache
+def target_machine() -> Any:
+    """Return what makes code for this processor; engines made with it must never be closed, for they share it."""
+    binding = llvm()
+    return binding.Target.from_default_triple().create_target_machine(
+        cpu=binding.get_host_cpu_name(),
+        features=binding.get_host_cpu_features().flatten(),
+        opt=2,
+        reloc="pic",
+        codemodel="small",
+        jit=True,
+    )
+
+
+def keep_for_ever(thing: Any) -> None:
+    """Never free an object, not even when the interpreter ends: a thread may still be in its code or memory."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
