@@ -84,11 +84,11 @@ class Pool:
         self._room = ctypes.create_string_buffer(size + line)
         self._at = -(-ctypes.addressof(self._room) // line) * line
         self._shared = _Shared.from_address(self._at)
-        slots = (_Slot * helpers).from_address(self._at + ctypes.sizeof(_Shared))
-        for slot in (self._shared.caller, *slots):
+        self._slots = (_Slot * helpers).from_address(self._at + ctypes.sizeof(_Shared))
+        for slot in (self._shared.caller, *self._slots):
             slot.lock, slot.pool = _held_lock(), self._at
         keep_for_ever(self)
-        started = _start_threads([ctypes.addressof(slot) for slot in slots])
+        started = _start_threads([ctypes.addressof(slot) for slot in self._slots])
         self._shared.alive = self._shared.helpers = started
         _state.made.append(self)
         on_fork(_state.begin_in_child)

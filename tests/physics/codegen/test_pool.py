@@ -1,6 +1,8 @@
 """Threads of a launch: every task is done once, whoever does it, and whatever else goes on in the process."""
 
 import ctypes
+import faulthandler
+import itertools
 import os
 import signal
 import subprocess
@@ -8,12 +10,13 @@ import sys
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tumble.physics.codegen import pool as module
-from tumble.physics.codegen.llvm import llvm, target_machine
+from tumble.physics.codegen.llvm import keep_for_ever, llvm, target_machine
 from tumble.physics.codegen.pool import Pool, shared_pool
 from tumble.physics.codegen.pool_ir import source
 
@@ -22,6 +25,21 @@ from .work import Job, all_meet, rounds_a_second, timed
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked on this system")
 needs_linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are listed on Linux")
 PROGRAM = Path(__file__).with_name("work.py")
+LAST_LOOK = """
+import atexit
+atexit.register(lambda: print(pool._shared.helpers, pool._shared.alive))
+from tumble.physics.codegen.pool import shared_pool
+pool = shared_pool(4)
+print(pool._shared.helpers, pool._shared.alive)
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_deadlock():
+    """End the process, and say where it was, when a test takes two minutes: Python cannot interrupt a launch."""
+    faulthandler.dump_traceback_later(120, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
 
 
 def run_program(*arguments, seconds=120):
@@ -58,9 +76,32 @@ def test_structures_are_those_of_the_compiled_code():
 def test_numbers_of_threads_have_cache_lines_of_their_own():
     shared = module._Shared
     places = [getattr(shared, name).offset for name in ("word", "unfinished", "busy", "launch", "caller")]
-    assert all(b - a >= 128 for a, b in zip(places, places[1:], strict=False))
+    assert all(b - a >= 128 for a, b in itertools.pairwise(places))
     assert Pool(3)._at % 128 == 0
     assert ctypes.sizeof(module._Slot) == 128
+
+
+@pytest.mark.parametrize(
+    "steps", ["wake", "lie_down rise", "lie_down wake rise", "lie_down wake rest", "lie_down wake wake rest"]
+)
+def test_every_release_of_a_lock_is_acquired(steps):
+    """Whatever one thread does between two steps of another; a lock that is free would wake its thread for nothing."""
+    slot = Pool(1)._shared.caller
+    for step in steps.split():
+        visible_code(step)(ctypes.addressof(slot))
+    assert slot.asleep == 0
+    assert not ctypes.pythonapi.PyThread_acquire_lock(slot.lock, 0)
+
+
+@cache
+def visible_code(name):
+    """A function of the pool that has no name outside."""
+    module._code()  # it tells LLVM where Python's locks are
+    code = llvm().parse_assembly(source().replace("define internal", "define"))
+    engine = llvm().create_mcjit_compiler(code, target_machine())
+    keep_for_ever(engine)
+    engine.finalize_object()
+    return module._FUNCTION(engine.get_function_address(name))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -89,8 +130,17 @@ def test_a_pool_for_each_number_of_threads():
     assert shared_pool(2) is shared_pool(2)
     assert shared_pool(2) is not shared_pool(3)
     assert shared_pool(3).threads == 3
-    with ThreadPoolExecutor(8) as threads:
-        assert len(set(threads.map(shared_pool, [6] * 8))) == 1
+
+
+def test_threads_that_ask_at_once_get_one_pool(monkeypatch):
+    class SlowPool(Pool):
+        def __init__(self, threads):
+            time.sleep(0.05)
+            super().__init__(threads)
+
+    monkeypatch.setattr(module, "Pool", SlowPool)
+    with ThreadPoolExecutor(4) as threads:
+        assert len(set(threads.map(shared_pool, [6] * 4))) == 1
 
 
 @pytest.mark.parametrize("threads", [2, 4])
@@ -247,6 +297,12 @@ def test_a_child_forked_during_a_launch():
         assert in_a_child(child)
     other.result()
     assert all_meet(pool, 2)
+
+
+def test_helpers_end_before_the_interpreter_does():
+    """What was registered before the pool came is called after its end."""
+    done = subprocess.run([sys.executable, "-c", LAST_LOOK], capture_output=True, text=True, timeout=60)
+    assert (done.stdout.split(), done.stderr) == (["3", "3", "0", "0"], "")
 
 
 @pytest.mark.parametrize("how", ["idle", "daemon", "late"])

@@ -1,4 +1,4 @@
-"""Compiled functions for launches, and, as a program, processes that launch: `work.py stress 2`, `work.py leave daemon`."""
+"""Compiled functions for launches, and processes that launch: `work.py stress 2 100`, `work.py leave daemon`."""
 
 import ctypes
 import random
@@ -144,6 +144,14 @@ def stress(threads, launches):
         job.run()
         if chance.random() < 0.2:
             time.sleep(chance.random() * 200e-6)
+    pool.stop()
+    assert all_locks_are_held(pool), "a thread was woken that did not sleep, or one did not take notice"
+
+
+def all_locks_are_held(pool):
+    """Whether every release of a lock of a pool has had its acquisition; its helpers must have ended."""
+    acquire = ctypes.pythonapi.PyThread_acquire_lock
+    return not any(acquire(slot.lock, 0) for slot in (pool._shared.caller, *pool._slots))
 
 
 def leave(how):
