@@ -1,7 +1,10 @@
 """Threads that share the work of a launch of compiled code; `pool_ir.py` says how, this file starts and ends them.
 
-Helpers are threads without Python: they never take Python's lock, and sleep, without spinning, while there is no work.
-A launch releases Python's lock while it lasts; a signal such as Ctrl-C is seen by Python when the launch ends.
+Helpers are threads without Python: they never take Python's global lock, and sleep while there is no work. A launch
+releases the global lock; Python sees a signal such as Ctrl-C when the launch ends.
+
+Nobody is pinned to a core. A helper that is pinned gained nothing, on a quiet machine and on a busy one; pinning the
+caller too, which is the user's thread, made launches slower where another process had a core.
 """
 
 import atexit
@@ -21,7 +24,7 @@ from .pool_ir import source
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # its calls release Python's lock
 _FAULTS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
 _LAST_TASKS = 1.0
-"""Seconds that the end of the process waits for helpers which are still at work."""
+"""Seconds that the end of the process waits for helpers that are still at work."""
 
 
 class _Apart(ctypes.Structure):
@@ -69,7 +72,7 @@ class _Launch(ctypes.Structure):
 
 
 class Pool:
-    """A caller and its helpers. It lives as long as the process; a forked child has it without helpers.
+    """The threads of a launch: whoever calls, and helpers. It lives as long as the process; forks have no helpers.
 
     Attributes:
         threads: how many work on a launch at most: the caller and `threads - 1` helpers.
@@ -171,6 +174,7 @@ class _Code(NamedTuple):
 
 @cache
 def _code() -> _Code:
+    """Compile the pool, for this process and those forked from it."""
     binding = llvm()
     for name in ("PyThread_acquire_lock", "PyThread_release_lock"):
         address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
@@ -197,16 +201,17 @@ def _start_threads(slots: Sequence[int]) -> int:
     """Start a helper for every slot; return how many the system grants. A pool of fewer is slower, and right."""
     start, failed = ctypes.pythonapi.PyThread_start_new_thread, ctypes.c_ulong(-1).value
     start.argtypes, start.restype = (ctypes.c_void_p, ctypes.c_void_p), ctypes.c_ulong
+    helper = _code().helper if slots else 0
     with _signals_for_others():
         for started, slot in enumerate(slots):
-            if start(_code().helper, slot) == failed:
+            if start(helper, slot) == failed:
                 return started
     return len(slots)
 
 
 @contextlib.contextmanager
 def _signals_for_others() -> Iterator[None]:
-    """Have threads that are started now take no signals: one that a helper took would not interrupt Python's sleep."""
+    """Start threads that take no signals, except faults: a signal to a helper would not interrupt Python's sleep."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

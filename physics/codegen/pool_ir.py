@@ -5,12 +5,13 @@ half). A thread takes a task by a compare-and-swap that makes the lower half one
 that was slow cannot take one from a later launch, and one that comes late finds nothing left. The caller takes tasks
 like all others: it waits only for tasks that another thread has begun.
 
-A thread that has nothing to do announces that it is asleep, looks once more whether there is something to do, and then
-acquires a lock that is already held. Who changes the word first and looks for sleepers afterwards cannot miss one. He
-takes the announcement back and releases the lock: once for each announcement, as a lock of Python demands.
+A thread that has nothing to do announces that it sleeps, looks for work once more, and then acquires a lock that is
+already held. The thread that brings work changes the word first and looks for announcements afterwards; so either the
+one sees the work, or the other the announcement. To wake a thread is to take its announcement back and to release its
+lock: one release for each announcement, and one acquisition for each release.
 
-A caller may find the pool busy with the launch of another thread, or without helpers (after a fork, at the end of the
-process). Then it does all tasks alone.
+While the pool is busy with the launch of another thread, or has no helpers (after a fork, at the end of the process),
+the caller does all tasks alone.
 """
 
 import platform
@@ -18,8 +19,8 @@ import platform
 _PAUSE = {"x86_64": "@llvm.x86.sse2.pause()", "amd64": "@llvm.x86.sse2.pause()", "aarch64": "@llvm.aarch64.hint(i32 1)"}
 _PAUSE["arm64"] = _PAUSE["aarch64"]
 _LOOKS = 200
-"""How often a caller looks for the end of the last tasks before it sleeps, about 5 to 10 microseconds: shares of a
-launch are of much the same length, and to sleep and be woken takes longer."""
+"""How often a caller looks for the end of the last tasks before it sleeps: 3 to 10 microseconds, as processors pause for
+40 to 140 cycles. Threads mostly finish at about the same time, and to sleep and be woken takes longer."""
 
 _TYPES = """
 ; Every number that several threads write has cache lines of its own: 128 bytes, as processors fetch lines in pairs.
@@ -54,7 +55,7 @@ define internal void @rest(ptr %slot) {
   ret void
 }
 
-; Do not sleep after all. Who has woken the slot in the meantime releases its lock, which has to be acquired for that.
+; Do not sleep after all. A thread that has woken the slot in the meantime releases its lock, so acquire it.
 define internal void @rise(ptr %slot) {
   %pair = cmpxchg ptr %slot, i64 1, i64 0 seq_cst seq_cst
   %unseen = extractvalue { i64, i1 } %pair, 1
@@ -135,7 +136,7 @@ define internal void @call_one(ptr %launch, i64 %task) {
   ret void
 }
 
-; Do tasks until none is left. The launch may be read by who has a task of it: it cannot end before.
+; Do tasks until none is left. A launch is read only by a thread that has a task of it: it cannot end before.
 define internal void @work(ptr %pool) {
 entry:
   %unfinished = getelementptr %Pool, ptr %pool, i32 0, i32 1
@@ -159,8 +160,8 @@ end:
   ret void
 }
 
-; Return when all tasks are finished. Where a thread was late to tell of an earlier launch, it wakes the caller for
-; nothing, who looks and lies down again.
+; Return when all tasks are finished. A helper that tells late of an earlier launch may wake this caller for nothing:
+; so it looks again.
 define internal void @wait_for_others(ptr %pool) {
 entry:
   %unfinished = getelementptr %Pool, ptr %pool, i32 0, i32 1
