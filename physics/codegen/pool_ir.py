@@ -19,8 +19,8 @@ import platform
 _PAUSE = {"x86_64": "@llvm.x86.sse2.pause()", "amd64": "@llvm.x86.sse2.pause()", "aarch64": "@llvm.aarch64.hint(i32 1)"}
 _PAUSE["arm64"] = _PAUSE["aarch64"]
 _LOOKS = 200
-"""How often a caller looks for the end of the last tasks before it sleeps: 3 to 10 microseconds, as processors pause for
-40 to 140 cycles. Threads mostly finish at about the same time, and to sleep and be woken takes longer."""
+"""How often a caller looks for the end of the last tasks before it sleeps: 3 to 10 microseconds, as a pause is 40 to
+140 cycles. Threads mostly finish at about the same time, and to sleep and be woken takes longer."""
 
 _TYPES = """
 ; Every number that several threads write has cache lines of its own: 128 bytes, as processors fetch lines in pairs.
