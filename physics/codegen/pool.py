@@ -3,8 +3,9 @@
 Helpers are threads without Python: they never take Python's global lock, and sleep while there is no work. A launch
 releases the global lock; Python sees a signal such as Ctrl-C when the launch ends.
 
-Nobody is pinned to a core. A helper that is pinned gained nothing, on a quiet machine and on a busy one; pinning the
-caller too, which is the user's thread, made launches slower where another process had a core.
+No thread is pinned to a core. On two cores, pinning the helper gained nothing; pinning the caller too, which is the
+user's thread, made launches slower where other processes had the cores. On a quiet machine only the prototype was
+measured.
 """
 
 import atexit
