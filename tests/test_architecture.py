@@ -13,6 +13,7 @@ ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
 # A module may import from its own room and from rooms of lower rank.
 RANKS = {
     "assets": 0,
+    "physics.codegen": 0,  # machine code and threads: it knows nothing of Taichi
     "physics.compiler": -2,
     "physics.codegen.store": 0,
     "physics.cores": 0,
@@ -57,7 +58,7 @@ RANKS = {
     "benchmarks": 19,
     "training": 20,
 }
-HEAVY = ("taichi", "torch", "mujoco", "stable_baselines3", "scipy", "matplotlib")
+HEAVY = ("taichi", "torch", "mujoco", "llvmlite", "stable_baselines3", "scipy", "matplotlib")
 
 
 def sources():
