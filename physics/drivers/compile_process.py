@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import taichi as ti
 from taichi.lang import impl
 
+from ..codegen.addresses import tell_addresses
 from ..codegen.ir import machine_code, stand_alone
 from ..codegen.keys import key_of
 from ..codegen.vectors import SETTINGS, use_vectors
@@ -89,7 +90,7 @@ class _Compiler:
     def compile(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         """The machine code of a unit, and the stages that it calls."""
         kernel, calls = make_unit(job["unit"], self._lanes, Features(**job["features"]), self._scratch)
-        code = machine_code(stand_alone(self._optimised(kernel)))
+        code = machine_code(tell_addresses(stand_alone(self._optimised(kernel))))
         return {"calls": list(calls)}, code
 
     def _optimised(self, kernel: Any) -> str:

@@ -1,0 +1,104 @@
+"""What LLVM cannot know of a unit's memory: told to it in the text of its code, it leaves out half of all loads.
+
+Taichi loads the address of an array anew for each access, through the context, and LLVM has to keep these loads, for
+each store might have changed the address. No store does. So an address is loaded once, where the unit begins; numbers
+of the model, which nothing writes while a unit runs, are marked as invariant; and accesses to the scratch tell which of
+its two fields they are to, so that stores to one leave loads from the other alone (type-based alias analysis: LLVM
+Language Reference, `tbaa` and `invariant.load` metadata).
+"""
+
+import re
+
+from .ir import ENTRY
+
+_MODEL = (0, 1)
+"""Places of the arguments that hold the model: integers and real numbers."""
+_ROOTS = {"i64 0, i32 7": "numbers", "i64 0, i32 7, i64 0": "numbers", "i64 0, i32 7, i64 1": "integers"}
+"""Which field an element of LLVMRuntime's `roots` is the address of, by the indices that lead to it."""
+_TAGS = {"model": ", !invariant.load !900", "numbers": ", !tbaa !904", "integers": ", !tbaa !905"}
+_METADATA = """
+!900 = !{}
+!901 = !{!"tumble"}
+!902 = !{!"numbers", !901}
+!903 = !{!"integers", !901}
+!904 = !{!902, !902, i64 0}
+!905 = !{!903, !903, i64 0}
+"""
+_ENTRY = re.compile(rf"^define [^\n]*@{ENTRY}\(ptr [^)\n]*?(%[\w.]+)\)[^\n]*\{{\n[\w.]+:[^\n]*\n", re.MULTILINE)
+_ELEMENT = re.compile(r"  (%[\w.]+) = getelementptr (?:inbounds )?(.*), ptr (%[\w.]+), (.*)$")
+_LOAD = re.compile(r"  (%[\w.]+) = load (.*), ptr (%[\w.]+), align \d+$")
+_STORE = re.compile(r"  store .*, ptr (%[\w.]+), align \d+$")
+
+
+def tell_addresses(text: str) -> str:
+    """The module with its entry's addresses loaded once, and with metadata for what lies there."""
+    start = _ENTRY.search(text)
+    if start is None:
+        raise ValueError("the module has no entry")
+    end = text.index("\n}", start.end())
+    addresses = _Addresses(start[1])
+    lines = [addresses.told(line) for line in text[start.end() : end].split("\n")]
+    return "\n".join([text[: start.end()] + "\n".join(addresses.head), *lines]) + text[end:] + _METADATA
+
+
+class _Addresses:
+    """What the names in an entry are addresses of, read from top to bottom.
+
+    That is the context, the runtime, the arguments, an array of the model, a field of the scratch, or any other array.
+
+    Attributes:
+        head: lines that load addresses, for the beginning of the entry.
+    """
+
+    def __init__(self, context: str) -> None:
+        self.head: list[str] = []
+        self._heads: dict[str, str] = {}  # names that the head gives to addresses, by where they are loaded from
+        self._of = {context: "context"}
+        self._name = {context: context}  # of an address, the one that stands for it in the head
+        self._stored = {context: ("", "arguments")}  # of a place: how it is reached, and what lies there
+
+    def told(self, line: str) -> str:
+        """A line, with what is known of its address."""
+        if match := _ELEMENT.match(line):
+            self._note_element(*match.groups())
+        elif match := _LOAD.match(line):
+            name, _, place = match.groups()
+            if place in self._stored:
+                self._of[name], self._name[name] = self._stored[place][1], self._in_head(place)
+                return f"  {name} = getelementptr i8, ptr {self._name[name]}, i64 0"
+            return line + _TAGS.get(self._of.get(place, ""), "")
+        elif (match := _STORE.match(line)) and self._of.get(match[1]) in ("numbers", "integers"):
+            return line + _TAGS[self._of[match[1]]]
+        return line
+
+    def _note_element(self, name: str, kind: str, base: str, indices: str) -> None:
+        """Note what an element of something is, or what it holds the address of."""
+        of = self._of.get(base, "")
+        if of in _TAGS:
+            self._of[name] = of
+        elif stored := _stored_there(of, kind, indices):
+            self._stored[name] = (f"{kind}, ptr {self._name[base]}, {indices}", stored)
+
+    def _in_head(self, place: str) -> str:
+        """The name of the address that lies at a place, from the head."""
+        reached = self._stored[place][0] or place
+        if reached not in self._heads:
+            name = self._heads[reached] = f"%head{len(self._heads)}"
+            if reached != place:
+                self.head.append(f"  {name}.place = getelementptr {reached}")
+                place = f"{name}.place"
+            self.head.append(f"  {name} = load ptr, ptr {place}, align 8")
+        return self._heads[reached]
+
+
+def _stored_there(of: str, kind: str, indices: str) -> str:
+    """What an element of the context, the runtime or the arguments is the address of; "" if it is none or unknown."""
+    if of == "context" and indices == "i64 0, i32 1":
+        return "runtime"
+    if of == "runtime":
+        return _ROOTS.get(indices, "")
+    if of == "arguments":
+        only_first = kind.startswith("{ { i32 }, ptr }") and indices == "i64 0, i32 1"
+        place = "0" if only_first else (re.fullmatch(r"i64 0, i32 (\d+), i32 1", indices) or ("", ""))[1]
+        return ("model" if int(place) in _MODEL else "array") if place else ""
+    return ""
