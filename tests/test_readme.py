@@ -15,10 +15,32 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: text.split("\n", 1)[0])
-def test_examples_run_as_printed(example, tmp_path):
-    run = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, timeout=500)
+def titled(example: str) -> str:
+    """The first line of a program, which names it."""
+    return example.split("\n", 1)[0]
+
+
+def in_a_process(example: str, folder: Path) -> None:
+    """Run a program as users do, in a fresh interpreter."""
+    run = subprocess.run([sys.executable, "-c", example], cwd=folder, capture_output=True, text=True, timeout=500)
     assert run.returncode == 0, run.stderr
+
+
+def test_the_first_example_runs_as_printed(tmp_path):
+    in_a_process(EXAMPLES[0], tmp_path)
+
+
+@pytest.mark.parametrize("example", EXAMPLES[1:], ids=titled)
+def test_examples_run(example, tmp_path, monkeypatch):
+    """With names of their own, in this process, which has the kernels."""
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example, "README.md", "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", EXAMPLES[1:], ids=titled)
+def test_examples_run_as_printed(example, tmp_path):
+    in_a_process(example, tmp_path)
 
 
 def test_table_of_tasks_is_the_registry():

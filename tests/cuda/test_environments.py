@@ -16,7 +16,7 @@ from tumble.training.train import train
 from .emulation import Emulation, why_not
 
 pytestmark = [
-    pytest.mark.long,
+    pytest.mark.slow,
     pytest.mark.usefixtures("afterwards"),
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
 ]

@@ -93,6 +93,7 @@ def at_meshes():
     return [*BatchRenderer(source.model, **SIZE, camera=camera).images(source), *hits]
 
 
+@pytest.mark.slow
 def test_meshes_are_a_processors_but_for_rounding(tmp_path):
     """In pictures, and where rays of a solver meet them."""
     tumble.init(precision="32", lanes=1)

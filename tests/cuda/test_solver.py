@@ -80,7 +80,14 @@ def reference_steps(name, precision):
 
 
 @pytest.mark.parametrize(
-    ("name", "precision"), [("ant", "64"), ("capsules", "64"), ("humanoid", "32"), ("shapes", "64")]
+    ("name", "precision"),
+    [
+        ("ant", "64"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (("capsules", "64"), ("humanoid", "32"), ("shapes", "64"))
+        ),
+    ],
 )
 def test_a_step_is_that_of_a_processor(name, precision, tmp_path):
     """From the same states; and a step copies, allocates and waits for nothing but the kernel's few arguments."""
