@@ -29,7 +29,7 @@ TASKS = {
             ["tumble", "evaluate", RUN, "--in", "tumble", "--in", "mujoco", "--video", f"{RUN}/half_cheetah.mp4"],
         ],
     ),
-    "test": ("test", [["pytest", "-n", "2", "--dist", "worksteal"]]),
+    "test": ("test", [["pytest", "-n", "auto", "--dist", "worksteal"]]),
     "check": ("dev", [["ruff", "check"], ["ruff", "format", "--check"], ["python", ".ci/typecheck.py"]]),
 }
 

@@ -11,7 +11,7 @@ that tests start, such as the README's programs, have the width of their users.
 
 import pytest
 
-from .warm_up import WIDTH, warm_up
+from .widths import WIDTH
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,9 +27,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     rest = [item for item in items if not item.get_closest_marker("long")]
     middle = len(items) // 2 - len(long[::2])
     items[:] = long[::2] + rest[:middle] + long[1::2] + rest[middle:]
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Compile what many tests need, in the processes that run them."""
-    if not session.config.option.collectonly:
-        warm_up(session.config, len(session.items))

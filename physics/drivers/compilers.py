@@ -53,7 +53,7 @@ def units_of_program(width: int, precision: str, features: Features) -> tuple[Pl
             plan = plan or compilation.plan()
             code = _stored(plan)
             missing = [name for name in plan.units if name not in code]
-            for name, made in compilation.compile(missing):
+            for name, made in compilation.compile(plan, missing):
                 store.save(plan.units[name], made)
                 code[name] = made
         store.save(key, json.dumps(plan._asdict()).encode())
@@ -90,7 +90,7 @@ class _Compilation:
             self._processes.append(self._stack.enter_context(_started()))
         return self._processes[number]
 
-    def compile(self, names: list[str]) -> Iterator[tuple[str, bytes]]:
+    def compile(self, plan: Plan, names: list[str]) -> Iterator[tuple[str, bytes]]:
         """The machine code of units, as they get ready."""
         jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
         done: queue.SimpleQueue[tuple[str, bytes | Exception]] = queue.SimpleQueue()
@@ -102,7 +102,8 @@ class _Compilation:
             try:
                 while True:
                     name = jobs.get_nowait()
-                    done.put((name, process.answer({**self._job, "do": "compile", "unit": name})[1]))
+                    made = shared_store().load(plan.units[name])  # another program may have made it by now
+                    done.put((name, made or process.answer({**self._job, "do": "compile", "unit": name})[1]))
             except queue.Empty:
                 pass
             except Exception as error:

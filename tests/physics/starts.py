@@ -3,7 +3,7 @@
 import tumble
 from tumble.physics.runtime import default_threads, ensure_runtime
 
-from ..warm_up import WIDTH
+from ..widths import WIDTH
 
 
 def run_with(precision: str, lanes: int = WIDTH) -> None:

@@ -11,7 +11,7 @@ from tumble.benchmarks.scenes import BOX, CAPSULE, SCENES, SPHERE, pile, shake
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.features import Features
 
-from ..warm_up import WIDTH
+from ..widths import WIDTH
 from .starts import run_with
 
 CONVERGED = {"tolerance": 1e-14, "iterations": 300, "ls_iterations": 50}

@@ -65,7 +65,7 @@ def test_contacts_are_mujocos_by_both_solvers(which):
     assert (zones[kinds] > 0).all(), "each of the three zones occurs"
 
 
-@pytest.mark.parametrize("which", ["newton", pytest.param("cg", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("which", ["newton", "cg"])
 def test_the_angle_of_friction_is_the_same_in_every_direction(which):
     """A block without rolling on a slope: it holds below atan(mu), and slides above it with g (sin - mu cos)."""
     xml = f"""<mujoco><option cone="elliptic" impratio="{IMPRATIO}" tolerance="1e-14" iterations="200"/><worldbody>

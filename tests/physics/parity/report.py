@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .catalogue import covering, everything, integrators_of, load, shows
+from .catalogue import everything, integrators_of, load, shows
 from .compare import stage_of
 from .rollout import STEPS, WITHIN, rollout
 from .run import INTEGRATORS, OWN_KERNEL, SETTINGS, Report, run_parity
@@ -148,8 +148,6 @@ def _run_one_precision(arguments: argparse.Namespace) -> list[dict]:
     if arguments.subject == "tumble":
         tumble.init(device="cpu", precision=arguments.precision, lanes=arguments.lanes)
     names = [name for _, name in everything(arguments.random)]
-    if arguments.few:
-        names = covering(arguments.random, arguments.precision == "32")
     rows = []
     for name in names:
         if not re.search(arguments.only, name):
@@ -179,7 +177,6 @@ def main() -> int:
     parser.add_argument("--precision", choices=("32", "64"), help="default: both, each in its own process")
     parser.add_argument("--only", default="", help="regular expression on the models' names")
     parser.add_argument("--lanes", type=int, help="as of tumble.init; few compile sooner")
-    parser.add_argument("--few", action="store_true", help="models of the few kernels that have every feature")
     parser.add_argument("--random", type=int, default=200, help="number of random models")
     parser.add_argument("--subject", choices=("tumble", "mujoco"), default="tumble")
     parser.add_argument("--rollouts", action="store_true", help="also roll every model out without re-sync")
