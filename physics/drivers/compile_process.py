@@ -17,12 +17,13 @@ import taichi as ti
 from taichi.lang import impl
 
 from ..codegen.addresses import tell_addresses
-from ..codegen.ir import machine_code, stand_alone
+from ..codegen.ir import flush_denormals, machine_code, stand_alone
 from ..codegen.keys import key_of
 from ..codegen.vectors import SETTINGS, use_vectors
 from ..compiler import NO_RUNTIME_UNROLLING, NO_STRENGTH_REDUCTION, SHORT_ROTATIONS, ask
 from ..math import Lanes
 from ..model.features import Features
+from ..state.stage import TURN
 from ..tracing import quick_tracing
 from .kernel import sample_arguments
 from .scratch import Scratch
@@ -90,7 +91,8 @@ class _Compiler:
     def compile(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         """The machine code of a unit, and the stages that it calls."""
         kernel, calls = make_unit(job["unit"], self._lanes, Features(**job["features"]), self._scratch)
-        code = machine_code(tell_addresses(stand_alone(self._optimised(kernel))))
+        text = tell_addresses(stand_alone(self._optimised(kernel)))
+        code = machine_code(flush_denormals(text) if job["unit"] == TURN else text)
         return {"calls": list(calls)}, code
 
     def _optimised(self, kernel: Any) -> str:

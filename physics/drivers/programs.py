@@ -7,7 +7,6 @@ stages. There is one for each worker. Their layout is Taichi's; `codegen.ir` and
 import ctypes
 import platform
 import struct
-import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -17,52 +16,16 @@ import torch
 from ..codegen.pool import shared_pool
 from ..model.features import Features
 from ..runtime import Runtime
-from .scratch import FIRST_INDEX_ROWS, FIRST_ROWS
+from ..state.stage import TURN
+from .host_scratch import HostScratch
 from .settings import Setting
 
-TURN = "turn"
-_ROOTS, _RUNTIME_BYTES = 88, 4096
-"""Offset of the fields' addresses in Taichi's LLVMRuntime (runtime.cpp), in bytes, and room for all that code reads."""
-_LINE = 64
-"""Bytes to which lane numbers are aligned."""
 _CALL = 5
 """Place of the tensor `call` among the arguments."""
 _DIMS = (1, 1, 3, 3, 3, 1, 1, 2, 2, 3, 3, 1, 1)
 """Dimensions of the arguments."""
 _OF_LANES = (2, 4)
 """Places of those whose last dimension is within a number, where there are several lanes."""
-
-
-class HostScratch:
-    """Room for what a step computes, of one lane width; programs of that width share it.
-
-    Attributes:
-        runtime: address of a record that programs find the room by; it stays the same when the room grows.
-        lock: held by whoever works in it, or exchanges it.
-    """
-
-    def __init__(self, width: int, dtype: torch.dtype) -> None:
-        self.lock = threading.Lock()
-        self._record = ctypes.create_string_buffer(_RUNTIME_BYTES)
-        self.runtime = ctypes.addressof(self._record)
-        self._width, self._dtype = width, dtype
-        self._sizes = (0, 0)
-        self.grow(FIRST_ROWS, FIRST_INDEX_ROWS)
-
-    def grow(self, rows: int, index_rows: int) -> None:
-        """Make room for so many rows of lane numbers and integers."""
-        sizes = max(rows, self._sizes[0]), max(index_rows, self._sizes[1])
-        if sizes != self._sizes:
-            with self.lock:
-                self._room = _aligned(sizes[0] * self._width, self._dtype), _aligned(sizes[1], torch.int32)
-                self._sizes = sizes
-                struct.pack_into("2Q", self._record, _ROOTS, *(tensor.data_ptr() for tensor in self._room))
-
-
-def _aligned(numbers: int, dtype: torch.dtype) -> torch.Tensor:
-    whole = torch.zeros(numbers + _LINE // dtype.itemsize, dtype=dtype)
-    skip = -whole.data_ptr() % _LINE // dtype.itemsize
-    return whole[skip : skip + numbers]
 
 
 class _Context(ctypes.Structure):
@@ -182,7 +145,7 @@ def shared_program(runtime: Runtime, width: int, features: Features) -> Any:
         from .fused import shared_kernel
 
         return shared_kernel(runtime, width, features)
-    pool, key = runtime.pool, ("host scratch", width)
+    pool, key = runtime.pool, ("scratch", width)
     if key not in pool:
         pool[key] = HostScratch(width, runtime.torch_dtype)
     return pool.setdefault(("program", width, features), Program(runtime, width, features, pool[key]))

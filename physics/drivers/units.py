@@ -16,14 +16,12 @@ from ..codegen.ir import emit_call
 from ..math import Lanes
 from ..model.features import Features
 from ..state.reach import Reach, reach_of
-from ..state.stage import STAGES, Stage
+from ..state.stage import STAGES, TURN, Stage
 from ..state.views import ASKED_FOR, ModelView, Names, Workspace
 from .kernel import number_array, work_through
 from .scratch import Scratch
 from .tile_view import Arguments
 
-TURN = "turn"
-"""Name of the unit that takes a worker's tiles through their turns."""
 _FEATURES = frozenset(field.name for field in dataclasses.fields(Features))
 
 

@@ -11,6 +11,8 @@ from ..model.features import Features
 
 STAGES: dict[str, "Stage"] = {}
 """All stages that have been declared, by their names."""
+TURN = "turn"
+"""Name of what calls them: it takes tiles of environments through their turns (`drivers/turn.py`)."""
 
 
 class Stage:

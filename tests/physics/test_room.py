@@ -8,7 +8,7 @@ import tumble
 from tumble.benchmarks.scenes import SPHERE, pile, robots, shake
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers import growing, scratch
-from tumble.physics.drivers.bound_kernel import Kernel
+from tumble.physics.drivers.programs import Program
 from tumble.physics.state.room import Room, first_room, most_room
 
 NUM_ENVS, NSTEP = 40, 8
@@ -130,8 +130,8 @@ def test_room_that_grows_in_one_evaluation_of_many(monkeypatch):
 
 def test_growing_compiles_nothing(monkeypatch):
     """And solvers that share the scratch go on, before and after it is exchanged."""
-    compiled, compile_one = [], Kernel._compile
-    monkeypatch.setattr(Kernel, "_compile", lambda *args: (compiled.append(args[0]), compile_one(*args)))
+    loaded, load = [], Program._load
+    monkeypatch.setattr(Program, "_load", lambda *args: (loaded.append(args[0]), load(*args)))
     tumble.init(precision="32", threads=2)
     begin_with(monkeypatch, TINY)
     few, many = spheres(NUM_ENVS), spheres(NUM_ENVS, 125)
@@ -144,7 +144,7 @@ def test_growing_compiles_nothing(monkeypatch):
     again = spheres(NUM_ENVS)
     again.step(30)
     assert torch.equal(few.qpos, again.qpos)
-    assert len(compiled) == 1
+    assert len(loaded) == 1
 
 
 def test_no_more_room_to_be_had(monkeypatch):

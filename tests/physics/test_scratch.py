@@ -1,15 +1,12 @@
-"""Scratch that grows under kernels which are compiled and bound, and what does not fit."""
+"""Scratch that grows under programs which are loaded and bound, and what does not fit."""
 
-import numpy as np
 import pytest
-import taichi as ti
 import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers import growing, scratch
-from tumble.physics.drivers.bound_kernel import Kernel
-from tumble.physics.taichi_thread import in_taichis_thread
+from tumble.physics.drivers.programs import Program
 
 BALL = "<mujoco><worldbody><geom type='plane' size='9 9 1'/><body pos='0 0 .2'>{}</body></worldbody></mujoco>"
 SPHERE, CYLINDER = (f"<freejoint/><geom type='{kind}' size='.1 .1'/>" for kind in ("sphere", "cylinder"))
@@ -27,15 +24,15 @@ def fallen(solver):
 
 
 @pytest.fixture
-def compilations(monkeypatch):
-    """Kernels compiled since the runtime was started."""
-    seen, compile_one = [], Kernel._compile
+def loaded(monkeypatch):
+    """Programs loaded since the runtime was started."""
+    seen, load = [], Program._load
 
-    def compile_and_note(kernel, arguments):
-        seen.append(kernel)
-        compile_one(kernel, arguments)
+    def load_and_note(program):
+        seen.append(program)
+        load(program)
 
-    monkeypatch.setattr(Kernel, "_compile", compile_and_note)
+    monkeypatch.setattr(Program, "_load", load_and_note)
     tumble.init(precision="32")
     return seen
 
@@ -46,7 +43,7 @@ def need(monkeypatch, rows, index_rows):
 
 
 @pytest.mark.parametrize("num_envs", [1, 20])
-def test_a_larger_model_compiles_nothing_anew(compilations, num_envs, monkeypatch):
+def test_a_larger_model_loads_nothing_anew(loaded, num_envs, monkeypatch):
     """The same bits as before, of solvers that were bound before scratch was exchanged under them."""
     small = falling(num_envs)
     before = fallen(small)
@@ -58,38 +55,19 @@ def test_a_larger_model_compiles_nothing_anew(compilations, num_envs, monkeypatc
         assert torch.equal(fallen(large), before)
         assert place._sizes == (workers * size, workers * size // 4)
         assert torch.equal(fallen(small), before)
-    assert len(compilations) == 1
+    assert len(loaded) == 1
 
 
-def test_kernels_compiled_over_scratch_that_has_grown(compilations, monkeypatch):
-    """Another width, and optional code: compiled over what there is by then."""
+def test_programs_loaded_over_scratch_that_has_grown(loaded, monkeypatch):
+    """Another width, and optional code: in what there is by then."""
     first = fallen(falling(1))
     need(monkeypatch, 1 << 17, 1 << 15)
     assert torch.equal(fallen(falling(20))[:1], first) and torch.equal(fallen(falling(1)), first)
     assert torch.isfinite(fallen(falling(1, CYLINDER))).all()
-    assert len(compilations) == 3
+    assert len(loaded) == 3
 
 
-def test_a_thread_that_has_compiled_something_of_its_own(compilations, monkeypatch):
-    """Taichi does not let scratch go any more: the larger model gets scratch and a kernel of its own."""
-    small = falling(1)
-    before = fallen(small)
-
-    @ti.kernel
-    def double(numbers: ti.types.ndarray(ti.i32, 1)):
-        for i in range(numbers.shape[0]):
-            numbers[i] *= 2
-
-    numbers = np.ones(3, np.int32)
-    double(numbers)
-    assert numbers.tolist() == [2, 2, 2]
-    need(monkeypatch, 1 << 17, 1 << 15)
-    large = falling(1)
-    assert torch.equal(fallen(large), before) and torch.equal(fallen(small), before)
-    assert len(compilations) == 2
-
-
-def test_scratch_is_exchanged_while_others_step(compilations):
+def test_scratch_is_exchanged_while_others_step(loaded):
     """A step that another thread takes meanwhile waits, or is waited for."""
     from threading import Thread
 
@@ -99,7 +77,7 @@ def test_scratch_is_exchanged_while_others_step(compilations):
 
     def grow():
         for k in range(40):
-            in_taichis_thread(place.grow, (1 << 17) + k, (1 << 15) + k)
+            place.grow((1 << 17) + k, (1 << 15) + k)
 
     thread = Thread(target=grow)
     thread.start()
