@@ -1,5 +1,6 @@
 """The `tumble` command. Each command is a few lines that call the library; heavy imports wait until one is chosen."""
 
+import logging
 import os
 import sys
 from functools import partial
@@ -47,6 +48,7 @@ def main() -> None:
 
     So do errors in the code of a user's task, with their place in it; others keep their traceback.
     """
+    tell_what_is_waited_for()
     try:
         app()
     except TumbleUserError as error:
@@ -65,6 +67,15 @@ def main() -> None:
         if isinstance(error, OSError):
             stop(explain(error))
         raise
+
+
+def tell_what_is_waited_for() -> None:
+    """Print what the library logs, such as that a solver is being compiled, to standard error."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    logger = logging.getLogger("tumble")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
 
 
 def stop(message: str) -> None:
