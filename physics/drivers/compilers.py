@@ -49,7 +49,7 @@ def units_of_program(width: int, precision: str, features: Features) -> tuple[Pl
     plan = Plan(**json.loads(found)) if found else None
     code = _stored(plan) if plan else {}
     if plan is None or len(code) < len(plan.units):
-        with _Compilation(job) as compilation:
+        with Compilation(job) as compilation:
             plan = plan or compilation.plan()
             code = _stored(plan)
             missing = [name for name in plan.units if name not in code]
@@ -66,15 +66,20 @@ def _stored(plan: Plan) -> dict[str, bytes]:
     return {name: code for name, code in found.items() if code is not None}
 
 
-class _Compilation:
-    """Processes that work on the units of one program; they end with the `with` block."""
+class Compilation:
+    """Processes that compile the parts of one thing; they end with the `with` block.
 
-    def __init__(self, job: dict[str, Any]) -> None:
-        self._job = job
+    Args:
+        job: what all their jobs have in common.
+        what: the thing, as somebody who waits is told.
+    """
+
+    def __init__(self, job: dict[str, Any], what: str = "the solver for this model") -> None:
+        self._job, self._what = job, what
         self._processes: list[_Process] = []
         self._stack = ExitStack()
 
-    def __enter__(self) -> "_Compilation":
+    def __enter__(self) -> "Compilation":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -91,7 +96,7 @@ class _Compilation:
         return self._processes[number]
 
     def compile(self, names: list[str]) -> Iterator[tuple[str, bytes]]:
-        """The machine code of units, as they get ready."""
+        """The machine code of parts, as they get ready."""
         jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
         done: queue.SimpleQueue[tuple[str, bytes | Exception]] = queue.SimpleQueue()
         for name in names:
@@ -111,7 +116,7 @@ class _Compilation:
         workers = max(1, min(usable_cores(), len(names) // _UNITS_OF_PROCESS))
         for number in range(workers if names else 0):
             threading.Thread(target=work, args=(self._process(number),), daemon=True).start()
-        with _told(len(names)) as ready:
+        with _told(self._what, len(names)) as ready:
             for _ in names:
                 name, made = done.get()
                 if isinstance(made, Exception):
@@ -121,7 +126,7 @@ class _Compilation:
 
 
 @contextmanager
-def _told(count: int) -> Iterator[Any]:
+def _told(what: str, count: int) -> Iterator[Any]:
     """Tell by logging what is waited for, if it takes long; the function that is given counts what is ready."""
     begun, ready, over = time.monotonic(), [0], threading.Event()
 
@@ -129,7 +134,7 @@ def _told(count: int) -> Iterator[Any]:
         wait = _PATIENCE
         while not over.wait(wait):
             seconds = time.monotonic() - begun
-            logger.info("compiling the solver for this model, once: %d of %d parts, %.0f s", ready[0], count, seconds)
+            logger.info("compiling %s, once: %d of %d parts, %.0f s", what, ready[0], count, seconds)
             wait = _INTERVAL
 
     def count_ready() -> None:

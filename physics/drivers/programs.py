@@ -65,7 +65,7 @@ def _aligned(numbers: int, dtype: torch.dtype) -> torch.Tensor:
     return whole[skip : skip + numbers]
 
 
-class _Context(ctypes.Structure):
+class Context(ctypes.Structure):
     """Taichi's RuntimeContext; where it has room for results, programs have their table of functions."""
 
     _fields_ = (
@@ -108,7 +108,7 @@ class Program:
         workers = int(arguments[_CALL][Setting.WORKERS])
         packed = [ctypes.create_string_buffer(_pack(arguments, self._width, worker)) for worker in range(workers)]
         table = ctypes.addressof(self._table)
-        contexts = [_Context(ctypes.addressof(words), self.scratch.runtime, 0, table) for words in packed]
+        contexts = [Context(ctypes.addressof(words), self.scratch.runtime, 0, table) for words in packed]
         pool = shared_pool(self._runtime.threads)
         launch = pool.bind(self._entry, [ctypes.addressof(context) for context in contexts])
         return _Bound(launch, arguments[_CALL], (packed, contexts, arguments, self))
@@ -159,7 +159,7 @@ def _loaded(key: str, code: bytes) -> int:
     from ..codegen.ir import load
 
     if key not in _addresses:
-        _addresses[key] = load(code)
+        (_addresses[key],) = load(code)
     return _addresses[key]
 
 
