@@ -179,9 +179,12 @@ class _Process:
 
 @contextmanager
 def _started() -> Iterator[_Process]:
-    """A process that compiles, with this one's paths of modules; its end closes what it reads from."""
+    """A process that compiles, with this one's paths of modules; its end closes what it reads from.
+
+    Paths are absolute: it works in a folder of its own.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TI_")}
-    command = [sys.executable, "-c", _START.format(_MODULE), json.dumps(sys.path)]
+    command = [sys.executable, "-c", _START.format(_MODULE), json.dumps([os.path.abspath(path) for path in sys.path])]
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as errors:
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment) as process:

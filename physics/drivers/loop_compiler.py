@@ -28,13 +28,14 @@ class LoopCompiler:
 
     def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         """Compile a kernel: nothing to say, and its machine code."""
-        module, function, *arguments = job["kernels"][job["unit"]]
-        kernel = getattr(import_module(module), function)(*arguments)
+        home, function, *arguments = job["kernels"][job["unit"]]
+        kernel = getattr(import_module(home), function)(*arguments)
         annotations = [argument.annotation for argument in kernel._primal.arguments]
         text = optimised(kernel, [self._sample(annotation) for annotation in annotations])
-        if arguments_type(annotations) not in text:
+        module = loop_stands_alone(text)
+        if arguments_type(annotations) not in text:  # as the addresses of arguments behind the first are computed
             raise ValueError(f"{function}: Taichi lays its arguments out otherwise than {arguments_type(annotations)}")
-        return {}, machine_code(loop_stands_alone(text))
+        return {}, machine_code(module)
 
     def _sample(self, annotation: Any) -> Any:
         """An argument as small as it can be, for Taichi to read its type from."""
