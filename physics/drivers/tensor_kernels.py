@@ -31,7 +31,7 @@ def shared_kernels(runtime: Runtime, literals: str, recipes: tuple[Recipe, ...],
         recipes: of the kernels.
         what: the thing that they are part of, as somebody who waits for them is told.
     """
-    key = "over tensors", literals, recipes
+    key = what, literals, recipes
     if key not in runtime.pool:
         if runtime.columns or not can_compile_apart():
             made: Sequence[Launch] = [_by_taichi(runtime, literals, recipe) for recipe in recipes]
