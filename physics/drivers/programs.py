@@ -5,6 +5,7 @@ stages. There is one for each worker. Their layout is Taichi's; `codegen.ir` and
 """
 
 import ctypes
+import os
 import platform
 import struct
 import threading
@@ -165,15 +166,16 @@ def _loaded(key: str, code: bytes) -> int:
 
 @cache
 def can_compile_apart() -> bool:
-    """Whether units can be compiled here: where LLVM's settings are known, and llvmlite is there."""
+    """Whether code can be compiled apart here: where LLVM's settings are known and wanted, and llvmlite is there."""
     from ..codegen.llvm import llvm
-    from ..compiler import address_of
+    from ..compiler import SWITCH, address_of
 
     try:
         llvm()
     except ImportError:
         return False
-    return platform.system() == "Linux" and address_of("LLVMParseCommandLineOptions") is not None
+    wanted = os.environ.get(SWITCH) != "0"
+    return wanted and platform.system() == "Linux" and address_of("LLVMParseCommandLineOptions") is not None
 
 
 def shared_program(runtime: Runtime, width: int, features: Features) -> Any:
