@@ -4,10 +4,13 @@ Such a kernel is one loop over its items, which threads share (`codegen.loops`).
 """
 
 import ctypes
+import hashlib
+import inspect
 import struct
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -40,6 +43,11 @@ class Recipe(NamedTuple):
     def words(self) -> list[str | bool]:
         """The recipe for another process: module, function and arguments."""
         return [self.make.__module__, self.make.__qualname__, *self.arguments]
+
+    def key(self, literals: str) -> str:
+        """Key of the machine code; with the file of `make`, which may be outside of the rooms."""
+        home = hashlib.sha256(Path(inspect.getfile(self.make)).read_bytes()).hexdigest()
+        return key_of("loop", literals, self.words, home, hash_of(_ROOMS))
 
 
 class LoopProgram:
@@ -124,8 +132,7 @@ class _Group:
     """Kernels that are loaded together."""
 
     def __init__(self, literals: str, recipes: Sequence[Recipe], what: str) -> None:
-        sources = hash_of(_ROOMS)
-        self.kernels = {key_of("loop", literals, recipe.words, sources): recipe.words for recipe in recipes}
+        self.kernels = {recipe.key(literals): recipe.words for recipe in recipes}
         self._literals, self._what = literals, what
 
     def addresses_of(self, key: str) -> list[int]:
