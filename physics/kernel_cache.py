@@ -1,16 +1,11 @@
-"""Taichi's cache of compiled kernels: whether it can be used, said before Taichi opens it.
+"""Taichi's cache of compiled kernels: where it lies, and a home for Taichi.
 
-Taichi trusts it. A folder that cannot be made ends the process as it leaves, a wrong number in the head of a file ends
-it as it starts, and the lock of a process that was killed stays for ever. So the folder is tried out, the files are
-looked over, and what is damaged is removed; where there can be no cache, kernels are compiled anew in every process.
-
-Layout of the files: taichi/compilation_manager and taichi/codegen/compiled_kernel_data.cpp of Taichi 1.7.4.
+It serves Taichi in the user's own process: on a GPU, and where nothing can be compiled apart. Kernels of a CPU are kept
+elsewhere (`codegen.store`).
 """
 
 import contextlib
-import hashlib
 import os
-import struct
 import tempfile
 import time
 import warnings
@@ -19,13 +14,8 @@ from pathlib import Path
 from typing import Any
 
 VARIABLE = "TI_OFFLINE_CACHE_FILE_PATH"
-_INDEX, _LOCK, _CHECKED = "ticache.tcb", "ticache.lock", "tumble.checked"
-_HEAD = struct.Struct("<4siQQ")  # "TIC", architecture, length of the description, length of the code
-_HASH_LENGTH = 64
-_ARCHITECTURES = (0, 1, 3)  # x64, arm64, cuda
-_KEY_LENGTH = 65
-_STALE_AFTER = 30.0
-"""Seconds after which nobody can still be writing: a kernel takes a hundredth."""
+_LOCK, _STALE_AFTER = "ticache.lock", 30.0
+"""Taichi's lock, and seconds after which nobody can still be writing: a kernel takes a hundredth."""
 LARGEST_CACHE = 1 << 30
 """Bytes, for some three hundred kernels. Taichi's own limit is thirty: whoever uses both precisions, both solvers and
 several widths would find kernels removed that he needs again."""
@@ -62,27 +52,19 @@ def folder() -> Path | None:
 
 
 def problem(place: Path | None) -> str:
-    """Why there can be no cache at a place; "" where there can. Removes what is damaged there, and stale locks."""
+    """Why there can be no cache at a place, where Taichi would end the process as it leaves; "" where there can.
+
+    Removes the lock of a process that was killed, for which all later ones would have no cache.
+    """
     if place is None:
         return "neither HOME nor XDG_CACHE_HOME is set"
     try:
         place.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=place):
             pass
-        _release_stale_lock(place)
-        begun = time.time()
-        bad = damaged(place)
-        if bad and _lock(place):
-            try:
-                bad = damaged(place)  # nobody is writing now
-                for path in [*bad, place / _INDEX] if bad else []:  # Taichi writes no kernel again that is in its index
-                    path.unlink(missing_ok=True)
-            finally:
-                (place / _LOCK).unlink(missing_ok=True)
-            if bad:
-                _warn(f"{bad[0]} is damaged and was removed; kernels are compiled anew, once")
-        (place / _CHECKED).touch()
-        os.utime(place / _CHECKED, (begun, begun))
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - (place / _LOCK).stat().st_mtime > _STALE_AFTER:
+                (place / _LOCK).unlink()
     except OSError as error:
         return f"{place}: {error.strerror or error}"
     return ""
@@ -107,69 +89,6 @@ def settings() -> dict[str, Any]:
 
     # Taichi makes the folder all the same, when the process ends; this one is there, and holds no cache
     return {"offline_cache": False, "offline_cache_file_path": str(Path(taichi.__file__).parent)}
-
-
-def damaged(place: Path) -> list[Path]:
-    """Files of a cache that Taichi must not read, by their heads and, where new since the last look, their contents."""
-    try:
-        since = (place / _CHECKED).stat().st_mtime
-    except OSError:
-        since = 0.0
-    bad = [path for path in sorted(place.glob("*.tic")) if not sound_kernel(path, since)]
-    index = place / _INDEX
-    return bad + ([index] if index.exists() and not sound_index(index.read_bytes()) else [])
-
-
-def sound_kernel(path: Path, since: float = 0.0) -> bool:
-    """Whether a file is as long as its head says and, written after `since`, has the hash that it ends with."""
-    try:
-        status = path.stat()
-        with path.open("rb") as file:
-            head = file.read(_HEAD.size)
-            if len(head) < _HEAD.size:
-                return False
-            word, architecture, *lengths = _HEAD.unpack(head)
-            if word != b"TIC\0" or architecture not in _ARCHITECTURES:
-                return False
-            if _HEAD.size + sum(lengths) + _HASH_LENGTH != status.st_size:
-                return False
-            if status.st_mtime <= since:
-                return True
-            return hashlib.sha256(file.read(sum(lengths))).hexdigest().encode() == file.read()
-    except FileNotFoundError:  # another process has just removed it
-        return True
-
-
-def sound_index(data: bytes) -> bool:
-    """Whether the list of kernels can be read: its length, and for each kernel its key twice and three numbers."""
-    if len(data) < 32 or struct.unpack_from("<Q", data)[0] != len(data):
-        return False
-    (count,) = struct.unpack_from("<Q", data, 22)
-    entry = 2 * (8 + _KEY_LENGTH) + 24
-    if len(data) != 30 + count * entry:
-        return False
-    starts = range(30, len(data), entry)
-    return all(
-        struct.unpack_from("<Q", data, at + k * (8 + _KEY_LENGTH))[0] == _KEY_LENGTH for at in starts for k in (0, 1)
-    )
-
-
-def _lock(place: Path, patience: float = 2.0) -> bool:
-    """Take the lock that Taichi takes while it writes."""
-    until = time.monotonic() + patience
-    while time.monotonic() < until:
-        try:
-            os.close(os.open(place / _LOCK, os.O_CREAT | os.O_EXCL))
-            return True
-        except FileExistsError:
-            time.sleep(0.02)
-    return False
-
-
-def _release_stale_lock(place: Path) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        if time.time() - (place / _LOCK).stat().st_mtime > _STALE_AFTER:
-            (place / _LOCK).unlink()
 
 
 _warned: set[str] = set()

@@ -17,7 +17,7 @@ from .inputs import SolverInputs
 from .model.model import Model
 from .overrides import Overrides
 from .parameters import SolverParameters
-from .queries import SolverQueries
+from .queries.solver_queries import SolverQueries
 from .readout.contacts import SOURCES as CONTACT_SOURCES
 from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, SENSORDATA, derive, sources_of

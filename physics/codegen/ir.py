@@ -102,8 +102,8 @@ def machine_code(text: str) -> bytes:
     return bytes(code)
 
 
-def load(code: bytes) -> int:
-    """Load an object file of `machine_code` into this process, for ever; the address of its entry."""
+def load(code: bytes, *more: str) -> list[int]:
+    """Load an object file of `machine_code` into this process, for ever; addresses of ENTRY and of more functions."""
     from .llvm import keep_for_ever, llvm, target_machine
 
     binding = llvm()
@@ -111,4 +111,4 @@ def load(code: bytes) -> int:
     engine.add_object_file(binding.object_file.ObjectFileRef.from_data(code))
     engine.finalize_object()
     keep_for_ever(engine)
-    return int(engine.get_function_address(ENTRY))
+    return [int(engine.get_function_address(name)) for name in (ENTRY, *more)]

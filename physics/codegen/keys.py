@@ -27,7 +27,7 @@ def _circumstances() -> list[Any]:
     binding = llvm()
     return [
         _FORMAT,
-        _sources(),
+        hash_of(_ROOMS, _FILES),
         version("taichi"),
         version("llvmlite"),
         binding.get_process_triple(),
@@ -36,10 +36,11 @@ def _circumstances() -> list[Any]:
     ]
 
 
-def _sources() -> str:
-    """Hash of the sources."""
-    paths = [path for room in _ROOMS for path in (_ROOT / room).rglob("*.py")]
+@cache
+def hash_of(rooms: tuple[str, ...], files: tuple[str, ...] = ()) -> str:
+    """Hash of sources of the package `physics`: all of some rooms, and some files."""
+    paths = [path for room in rooms for path in (_ROOT / room).rglob("*.py")]
     found = hashlib.sha256()
-    for path in sorted([*paths, *(_ROOT / name for name in _FILES)]):
+    for path in sorted([*paths, *(_ROOT / name for name in files)]):
         found.update(f"{path.relative_to(_ROOT)}\0".encode() + path.read_bytes() + b"\0")
     return found.hexdigest()

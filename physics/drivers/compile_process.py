@@ -1,4 +1,4 @@
-"""The process that compiles units: Taichi runs in it as the solver wants it, apart from that of the user's process.
+"""The process that compiles: Taichi runs in it as its jobs want it, apart from that of the user's process.
 
 It is started by `compilers.py`, reads jobs from its standard input, a line of JSON each, and writes answers to its
 standard output: a line of JSON, and behind it as many bytes of machine code as the line says.
@@ -9,24 +9,21 @@ import os
 import sys
 import tempfile
 import traceback
-import warnings
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import taichi as ti
-from taichi.lang import impl
 
 from ..codegen.addresses import tell_addresses
 from ..codegen.ir import flush_denormals, machine_code, stand_alone
 from ..codegen.keys import key_of
 from ..codegen.vectors import SETTINGS, use_vectors
-from ..compiler import NO_RUNTIME_UNROLLING, NO_STRENGTH_REDUCTION, SHORT_ROTATIONS, ask
 from ..math import Lanes
 from ..model.features import Features
 from ..state.stage import TURN
-from ..tracing import quick_tracing
 from .kernel import sample_arguments
+from .loop_compiler import LoopCompiler
 from .scratch import Scratch
+from .taichi_code import optimised, start_taichi
 from .units import features_asked, make_unit, numbers_of_stages, units_of
 
 
@@ -36,16 +33,21 @@ def main() -> None:
     os.dup2(2, 1)  # what Taichi prints is no answer
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # Taichi writes its code there
-        compiler: _Compiler | None = None
+        compiler: _Compiler | LoopCompiler | None = None
         for line in sys.stdin.buffer:
             job, code = json.loads(line), b""
             try:
-                compiler = compiler or _Compiler(job["width"], job["precision"])
-                answer, code = compiler.plan(job) if job["do"] == "plan" else compiler.compile(job)
+                compiler = compiler or _compiler_for(job)
+                answer, code = compiler.answer(job)
             except Exception:
                 answer = {"error": traceback.format_exc()}
             _send(answers, answer, code)
         os.chdir("/")
+
+
+def _compiler_for(job: dict[str, Any]) -> "_Compiler | LoopCompiler":
+    """All jobs of a process are of one kind: units, or kernels over tensors."""
+    return LoopCompiler(job["literals"]) if "kernels" in job else _Compiler(job["width"], job["precision"])
 
 
 def _send(answers: BinaryIO, answer: dict[str, Any], code: bytes) -> None:
@@ -57,28 +59,17 @@ class _Compiler:
     """Taichi, started for a lane width and a precision."""
 
     def __init__(self, width: int, precision: str) -> None:
-        for setting in (NO_STRENGTH_REDUCTION, NO_RUNTIME_UNROLLING, SHORT_ROTATIONS):
-            ask(setting)
-        vectors = SETTINGS if use_vectors() else {}
         dtype = ti.f32 if precision == "32" else ti.f64
-        ti.init(
-            arch=ti.cpu,
-            default_fp=dtype,
-            cpu_max_num_threads=1,
-            log_level=ti.ERROR,
-            offline_cache=False,
-            fast_math=False,  # results must not depend on the width of the lanes
-            advanced_optimization=False,
-            cfg_optimization=False,  # five times shorter compilation, no slower code
-            make_cpu_multithreading_loop=False,
-            print_kernel_llvm_ir_optimized=True,
-            **vectors,
-        )
+        start_taichi(dtype, **(SETTINGS if use_vectors() else {}))
         self._lanes, self._precision = Lanes(width, dtype), precision
         self._scratch = Scratch(width, dtype)
         assert self._scratch.trees == (0, 1), "the units find the scratch by these numbers of its trees"
 
-    def plan(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """Do a job: an answer, and machine code."""
+        return self._plan(job) if job["do"] == "plan" else self._compile(job)
+
+    def _plan(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         """The units that a model with these features may need, each with its key."""
         has = Features(**job["features"])
         units = {name: self._key(name, has) for name in units_of(has)}
@@ -88,25 +79,12 @@ class _Compiler:
         asked = {feature: getattr(has, feature) for feature in features_asked(name)}
         return key_of("unit", name, asked, self._lanes.width, self._precision)
 
-    def compile(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    def _compile(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         """The machine code of a unit, and the stages that it calls."""
         kernel, calls = make_unit(job["unit"], self._lanes, Features(**job["features"]), self._scratch)
-        text = tell_addresses(stand_alone(self._optimised(kernel)))
+        text = tell_addresses(stand_alone(optimised(kernel, [*sample_arguments(self._lanes), 0])))
         code = machine_code(flush_denormals(text) if job["unit"] == TURN else text)
         return {"calls": list(calls)}, code
-
-    def _optimised(self, kernel: Any) -> str:
-        """The text of a kernel's code as Taichi has optimised it."""
-        for path in Path().glob("*.ll"):
-            path.unlink()
-        program = impl.get_runtime().prog
-        with warnings.catch_warnings(), quick_tracing():
-            warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
-            primal = kernel._primal
-            traced = primal.compiled_kernels[primal.ensure_compiled(*sample_arguments(self._lanes), 0)]
-            program.compile_kernel(program.config(), program.get_device_caps(), traced)
-        (path,) = Path().glob("*.ll")
-        return path.read_text()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple
@@ -49,13 +49,10 @@ def units_of_program(width: int, precision: str, features: Features) -> tuple[Pl
     plan = Plan(**json.loads(found)) if found else None
     code = _stored(plan) if plan else {}
     if plan is None or len(code) < len(plan.units):
-        with _Compilation(job) as compilation:
+        with Compilation(job) as compilation:
             plan = plan or compilation.plan()
             code = _stored(plan)
-            missing = [name for name in plan.units if name not in code]
-            for name, made in compilation.compile(plan, missing):
-                store.save(plan.units[name], made)
-                code[name] = made
+            code |= compilation.compile({name: key for name, key in plan.units.items() if name not in code})
         store.save(key, json.dumps(plan._asdict()).encode())
     return plan, code
 
@@ -66,15 +63,20 @@ def _stored(plan: Plan) -> dict[str, bytes]:
     return {name: code for name, code in found.items() if code is not None}
 
 
-class _Compilation:
-    """Processes that work on the units of one program; they end with the `with` block."""
+class Compilation:
+    """Processes that compile the parts of one thing; they end with the `with` block.
 
-    def __init__(self, job: dict[str, Any]) -> None:
-        self._job = job
+    Args:
+        job: what all their jobs have in common.
+        what: the thing, as somebody who waits is told.
+    """
+
+    def __init__(self, job: dict[str, Any], what: str = "the solver for this model") -> None:
+        self._job, self._what = job, what
         self._processes: list[_Process] = []
         self._stack = ExitStack()
 
-    def __enter__(self) -> "_Compilation":
+    def __enter__(self) -> "Compilation":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -90,11 +92,12 @@ class _Compilation:
             self._processes.append(self._stack.enter_context(_started()))
         return self._processes[number]
 
-    def compile(self, plan: Plan, names: list[str]) -> Iterator[tuple[str, bytes]]:
-        """The machine code of units, as they get ready."""
+    def compile(self, keys: Mapping[str, str]) -> dict[str, bytes]:
+        """Have parts compiled, each put into the store under its key the moment it is made; their machine code."""
+        store, code = shared_store(), {}
         jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
         done: queue.SimpleQueue[tuple[str, bytes | Exception]] = queue.SimpleQueue()
-        for name in names:
+        for name in keys:
             jobs.put(name)
 
         def work(process: _Process) -> None:
@@ -102,27 +105,29 @@ class _Compilation:
             try:
                 while True:
                     name = jobs.get_nowait()
-                    made = shared_store().load(plan.units[name])  # another program may have made it by now
+                    made = store.load(keys[name])  # another program may have made it by now
                     done.put((name, made or process.answer({**self._job, "do": "compile", "unit": name})[1]))
             except queue.Empty:
                 pass
             except Exception as error:
                 done.put((name, error))
 
-        workers = max(1, min(usable_cores(), len(names) // _UNITS_OF_PROCESS))
-        for number in range(workers if names else 0):
+        workers = max(1, min(usable_cores(), len(keys) // _UNITS_OF_PROCESS))
+        for number in range(workers if keys else 0):
             threading.Thread(target=work, args=(self._process(number),), daemon=True).start()
-        with _told(len(names)) as ready:
-            for _ in names:
+        with _told(self._what, len(keys)) as ready:
+            for _ in keys:
                 name, made = done.get()
                 if isinstance(made, Exception):
                     raise made
+                store.save(keys[name], made)
+                code[name] = made
                 ready()
-                yield name, made
+        return code
 
 
 @contextmanager
-def _told(count: int) -> Iterator[Any]:
+def _told(what: str, count: int) -> Iterator[Any]:
     """Tell by logging what is waited for, if it takes long; the function that is given counts what is ready."""
     begun, ready, over = time.monotonic(), [0], threading.Event()
 
@@ -130,7 +135,7 @@ def _told(count: int) -> Iterator[Any]:
         wait = _PATIENCE
         while not over.wait(wait):
             seconds = time.monotonic() - begun
-            logger.info("compiling the solver for this model, once: %d of %d parts, %.0f s", ready[0], count, seconds)
+            logger.info("compiling %s, once: %d of %d parts, %.0f s", what, ready[0], count, seconds)
             wait = _INTERVAL
 
     def count_ready() -> None:
@@ -175,9 +180,12 @@ class _Process:
 
 @contextmanager
 def _started() -> Iterator[_Process]:
-    """A process that compiles, with this one's paths of modules; its end closes what it reads from."""
+    """A process that compiles, with this one's paths of modules; its end closes what it reads from.
+
+    Paths are absolute: it works in a folder of its own.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TI_")}
-    command = [sys.executable, "-c", _START.format(_MODULE), json.dumps(sys.path)]
+    command = [sys.executable, "-c", _START.format(_MODULE), json.dumps([os.path.abspath(path) for path in sys.path])]
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as errors:
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment) as process:

@@ -5,6 +5,7 @@ stages. There is one for each worker. Their layout is Taichi's; `codegen.ir` and
 """
 
 import ctypes
+import os
 import platform
 import struct
 from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ _OF_LANES = (2, 4)
 """Places of those whose last dimension is within a number, where there are several lanes."""
 
 
-class _Context(ctypes.Structure):
+class Context(ctypes.Structure):
     """Taichi's RuntimeContext; where it has room for results, programs have their table of functions."""
 
     _fields_ = (
@@ -71,7 +72,7 @@ class Program:
         workers = int(arguments[_CALL][Setting.WORKERS])
         packed = [ctypes.create_string_buffer(_pack(arguments, self._width, worker)) for worker in range(workers)]
         table = ctypes.addressof(self._table)
-        contexts = [_Context(ctypes.addressof(words), self.scratch.runtime, 0, table) for words in packed]
+        contexts = [Context(ctypes.addressof(words), self.scratch.runtime, 0, table) for words in packed]
         pool = shared_pool(self._runtime.threads)
         launch = pool.bind(self._entry, [ctypes.addressof(context) for context in contexts])
         return _Bound(launch, arguments[_CALL], (packed, contexts, arguments, self))
@@ -122,21 +123,22 @@ def _loaded(key: str, code: bytes) -> int:
     from ..codegen.ir import load
 
     if key not in _addresses:
-        _addresses[key] = load(code)
+        (_addresses[key],) = load(code)
     return _addresses[key]
 
 
 @cache
 def can_compile_apart() -> bool:
-    """Whether units can be compiled here: where LLVM's settings are known, and llvmlite is there."""
+    """Whether code can be compiled apart here: where LLVM's settings are known and wanted, and llvmlite is there."""
     from ..codegen.llvm import llvm
-    from ..compiler import address_of
+    from ..compiler import SWITCH, address_of
 
     try:
         llvm()
     except ImportError:
         return False
-    return platform.system() == "Linux" and address_of("LLVMParseCommandLineOptions") is not None
+    wanted = os.environ.get(SWITCH) != "0"
+    return wanted and platform.system() == "Linux" and address_of("LLVMParseCommandLineOptions") is not None
 
 
 def shared_program(runtime: Runtime, width: int, features: Features) -> Any:

@@ -4,16 +4,15 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-import taichi as ti
 import torch
 
-from ..drivers.gpu_launch import Argument, ColumnKernel
+from ..drivers.tensor_kernels import Argument, Launch, Recipe, shared_kernels
 from ..geometry.names import geom_ids, label
 from ..model.model import Model
 from ..readout.derived import matrix, multiply, rotate
 from ..runtime import Runtime
 from ..state.sizes import flat_integers, flat_reals
-from .kernel import measure
+from .kernel import query_kernel
 from .workspace import places, query_sizes
 
 SOURCES = ("xpos", "xquat", "root_offset")
@@ -154,6 +153,7 @@ class DistanceQuery:
         return [self._begins, *self._scratch[1:], workers, *steps]
 
 
-def shared_query_kernel(runtime: Runtime) -> ColumnKernel:
+def shared_query_kernel(runtime: Runtime) -> Launch:
     """The kernel of `measure`, in double precision; made once, then shared, and compiled when it is first launched."""
-    return runtime.pool.setdefault("distances", ColumnKernel(lambda: measure, literals=ti.f64))
+    (kernel,) = shared_kernels(runtime, "f64", (Recipe(query_kernel),), "distances")
+    return kernel

@@ -1,5 +1,7 @@
 """The kernel of the queries: signed distances of pairs of geoms in every environment, one pair after the other."""
 
+from typing import Any
+
 import mujoco
 import taichi as ti
 
@@ -140,3 +142,8 @@ def measure(
                 fromto[env, pair, c] = near.parts()[c]
                 fromto[env, pair, 3 + c] = far.parts()[c]
             item += workers
+
+
+def query_kernel() -> Any:
+    """The kernel, for `drivers.tensor_kernels`."""
+    return measure

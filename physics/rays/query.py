@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..drivers.gpu_launch import ColumnKernel
+from ..drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ..geometry.names import label
 from ..runtime import Runtime
 from .mesh_tree import mesh_trees
@@ -152,7 +152,8 @@ def _rows(name: str, value: Any, count: int, dtype: torch.dtype, device: torch.d
     return rays.expand(count, *rays.shape[-2:])
 
 
-def _shared_kernel(runtime: Runtime, meshes: bool) -> ColumnKernel:
+def _shared_kernel(runtime: Runtime, meshes: bool) -> Launch:
     """The kernel for models with meshes or without; made once, then shared."""
-    kernel = ColumnKernel(lambda: make_ray_kernel(runtime.dtype, meshes))
-    return runtime.pool.setdefault(("solver's rays", meshes), kernel)
+    real = f"f{runtime.precision}"
+    (kernel,) = shared_kernels(runtime, real, (Recipe(make_ray_kernel, (real, meshes)),), "rays")
+    return kernel

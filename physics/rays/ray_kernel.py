@@ -94,8 +94,9 @@ class Geoms(Traced):
         return unit(turn.transpose() @ outward)
 
 
-def make_ray_kernel(dtype: Any, has_meshes: bool) -> Any:
-    """The kernel for one precision, with or without the code for meshes."""
+def make_ray_kernel(precision: str, has_meshes: bool) -> Any:
+    """The kernel for one precision, "f32" or "f64", with or without the code for meshes."""
+    dtype = getattr(ti, precision)
     r2, r3 = (ti.types.ndarray(dtype, ndim) for ndim in (2, 3))
     i1, i2 = (ti.types.ndarray(ti.i32, ndim) for ndim in (1, 2))
     f2 = ti.types.ndarray(ti.f32, 2)

@@ -4,9 +4,23 @@ Poses come from the solver by name (`geom_xpos`, `cam_xmat`, ...); nothing here 
 are MuJoCo's: x right, y up, looking along -z. Lengths are metres, pictures (environment, row from the top, column).
 """
 
-from .camera import Camera
-from .look import Look
-from .renderer import BatchRenderer, Images
-from .video import save_png, write_video
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .camera import Camera
+    from .look import Look
+    from .renderer import BatchRenderer, Images
+    from .video import save_png, write_video
 
 __all__ = ["BatchRenderer", "Camera", "Images", "Look", "save_png", "write_video"]
+
+_HOMES = {"BatchRenderer": "renderer", "Camera": "camera", "Images": "renderer", "Look": "look"}
+_HOMES |= {"save_png": "video", "write_video": "video"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for: the process that compiles pictures asks for kernels alone, not for torch."""
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,22 +1,15 @@
 """The ray caster's kernels, launched on the addresses of torch tensors: nothing is copied, nobody waits for a GPU."""
 
-from collections.abc import Callable
-from typing import Any
-
-import taichi as ti
-
-from ..drivers.gpu_launch import ColumnKernel
+from ..drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ..runtime import Runtime
-from .raycast import cast_rays, cast_rays_at_meshes, cull_tiles
+from .raycast import cast_rays, cast_rays_at_meshes, cull_tiles, kernel_named
 
 
-def shared_ray_kernels(runtime: Runtime, meshes: bool) -> tuple[ColumnKernel, ColumnKernel]:
+def shared_ray_kernels(runtime: Runtime, meshes: bool) -> tuple[Launch, Launch]:
     """Kernels of `cull_tiles` and, for models with meshes or without, `cast_rays`; made once, then shared.
 
     They compute in single precision, also where the solver runs in double.
     """
-    return _shared(runtime, cull_tiles), _shared(runtime, cast_rays_at_meshes if meshes else cast_rays)
-
-
-def _shared(runtime: Runtime, decorated: Callable[..., Any]) -> ColumnKernel:
-    return runtime.pool.setdefault(("rays", decorated.__name__), ColumnKernel(lambda: decorated, literals=ti.f32))
+    names = cull_tiles.__name__, (cast_rays_at_meshes if meshes else cast_rays).__name__
+    cull, cast = shared_kernels(runtime, "f32", tuple(Recipe(kernel_named, (name,)) for name in names), "pictures")
+    return cull, cast

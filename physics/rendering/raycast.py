@@ -8,6 +8,8 @@ Positions are relative to the camera, axes are the world's. Everything is float3
 caller sees to it that literals are traced as float32 (`renderer.py`). Pictures run from the top row to the bottom.
 """
 
+from typing import Any
+
 import taichi as ti
 
 from ..rays.intersect import MISS, unit
@@ -334,3 +336,11 @@ def cast_rays_at_meshes(
         scene = Scene(kind, shape, paint, solids, pose, bound, env, dressed)
         lens = Lens(frustum, camera, width, height, env)
         cast_pixel(scene, lens, look, tiles, y, x, limits, side, depth, seen, first_look, image)
+
+
+_KERNELS = {kernel.__name__: kernel for kernel in (cull_tiles, cast_rays, cast_rays_at_meshes)}
+
+
+def kernel_named(name: str) -> Any:
+    """One of the kernels, for `drivers.tensor_kernels`."""
+    return _KERNELS[name]

@@ -1,12 +1,10 @@
-"""The cache of compiled kernels: a place that is none, files that are damaged, processes that are killed."""
+"""Taichi's cache of compiled kernels: where it lies, places that are none, a process that was killed."""
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 import pytest
 
@@ -27,14 +25,6 @@ def fill(scale: ti.f32):
         x[i] = scale * i
 fill(2.0)
 print(x.to_numpy().tolist(), ti.cfg.offline_cache)
-"""
-SOLVE = """
-import tumble
-from tumble.physics import Model, RigidSolver
-xml = '<mujoco><worldbody><body><joint type="slide" axis="0 0 1"/><geom size=".1"/></body></worldbody></mujoco>'
-solver = RigidSolver(Model.from_mjcf(xml), 2)
-solver.step()
-print(solver.qvel.flatten().tolist(), flush=True)
 """
 
 
@@ -59,7 +49,7 @@ def test_a_cache_is_filled_and_used_in_silence(tmp_path):
     for _ in range(2):
         expect(run(TI_OFFLINE_CACHE_FILE_PATH=tmp_path / "new"), True, 0)
     files = {path.name for path in (tmp_path / "new").iterdir()}
-    assert {"ticache.tcb", "tumble.checked"} <= files and "ticache.lock" not in files
+    assert "ticache.tcb" in files and "ticache.lock" not in files
 
 
 def test_there_is_room_for_more_kernels_than_taichi_keeps(tmp_path):
@@ -98,36 +88,6 @@ def test_nobody_wants_a_cache(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "at"),
-    [("*.tic", 0), ("*.tic", 6), ("*.tic", 15), ("*.tic", 17), ("*.tic", 3000), ("*.tic", -5), ("ticache.tcb", 5)]
-    + [("ticache.tcb", at) for at in (23, 29, 33)],
-)
-def test_a_flipped_bit(tmp_path, name, at):
-    """In the head of a file it ended the process; elsewhere the kernel was compiled anew at every start."""
-    place = {"TI_OFFLINE_CACHE_FILE_PATH": tmp_path}
-    expect(run(**place), True, 0)
-    path = max(tmp_path.glob(name), key=lambda p: p.stat().st_size)
-    data = bytearray(path.read_bytes())
-    data[at] ^= 0x40
-    path.write_bytes(data)
-    os.utime(path, (time.time() + 1,) * 2)
-    done = run(**place)
-    expect(done, True, 1)
-    assert f"{path} is damaged and was removed" in done.stderr
-    assert path.read_bytes() != data and not kernel_cache.damaged(tmp_path)
-    expect(run(**place), True, 0)
-
-
-def test_a_file_that_was_cut_off(tmp_path):
-    """As a full disk leaves it, or a kill while it was written."""
-    place = {"TI_OFFLINE_CACHE_FILE_PATH": tmp_path}
-    expect(run(**place), True, 0)
-    for path in (tmp_path / "ticache.tcb", next(tmp_path.glob("*.tic"))):
-        os.truncate(path, path.stat().st_size - 7)
-        expect(run(**place), True, 1)
-
-
 def test_the_lock_of_a_killed_process(tmp_path):
     """It stayed for ever, and nobody had a cache any more."""
     (tmp_path / "ticache.lock").touch()
@@ -146,21 +106,3 @@ def test_importing_asks_nobody_for_newer_versions():
 def test_llvm_is_asked_for_nothing_if_so_wanted():
     script = "from tumble.physics import compiler\nprint(compiler.ask(compiler.NO_STRENGTH_REDUCTION))"
     assert run(script, TUMBLE_LLVM="0").stdout.split() == ["False"]
-
-
-@pytest.mark.slow
-def test_cold_processes_side_by_side_two_of_them_killed(tmp_path):
-    """Eight on one empty cache: six finish, and so does a later one, which finds the kernel there."""
-    place = {**os.environ, "TI_OFFLINE_CACHE_FILE_PATH": str(tmp_path / "cache"), "TUMBLE_THREADS": "1"}
-    start = {"env": place, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    eight = [subprocess.Popen([sys.executable, "-c", SOLVE], **start) for _ in range(8)]
-    time.sleep(4)
-    eight[0].send_signal(signal.SIGKILL)  # while it compiles
-    assert eight[1].stdout.readline()  # and one that is about to write
-    eight[1].send_signal(signal.SIGKILL)
-    ended = [process.communicate(timeout=500) for process in eight]
-    results = {out for (out, _), process in zip(ended[2:], eight[2:], strict=True) if process.returncode == 0}
-    assert [p.returncode for p in eight[2:]] == [0] * 6, [err for _, err in ended]
-    later = subprocess.run([sys.executable, "-c", SOLVE], env=place, capture_output=True, text=True, timeout=200)
-    assert later.returncode == 0 and results == {later.stdout}
-    assert not kernel_cache.damaged(Path(place["TI_OFFLINE_CACHE_FILE_PATH"]))

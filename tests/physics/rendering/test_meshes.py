@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tumble.physics.rays.mesh_tree import MOST_IN_LEAF, box_tree
-from tumble.physics.rendering import BatchRenderer, Camera, Look
+from tumble.physics.rendering import BatchRenderer, Camera, Look, renderer
 from tumble.physics.rendering.launch import shared_ray_kernels
 from tumble.physics.runtime import ensure_runtime
 
@@ -164,14 +164,18 @@ def test_a_camera_in_a_mesh_looks_out_of_it(poses):
     assert set(BatchRenderer(source.model, 32, 32, camera="eyes").segmentation(source).unique().tolist()) == {-1, 1}
 
 
-def test_models_without_meshes_have_a_kernel_without_them(poses):
+def test_models_without_meshes_have_a_kernel_without_them(poses, monkeypatch):
     """They neither compile nor run what meshes need; colours of meshes are in no row of theirs."""
+    asked = []
+    monkeypatch.setattr(
+        renderer, "shared_ray_kernels", lambda *given: asked.append(given) or shared_ray_kernels(*given)
+    )
     source, runtime = poses("primitives"), ensure_runtime()
-    renderer = BatchRenderer(source.model, 16, 16)
-    renderer.render(source)
-    plain, dressed = shared_ray_kernels(runtime, False)[1], shared_ray_kernels(runtime, True)[1]
-    assert plain is not dressed and plain._code is not None
-    assert "nodes" not in renderer._tables[torch.device("cpu")]
+    drawn = BatchRenderer(source.model, 16, 16)
+    drawn.render(source)
+    assert asked == [(runtime, False)]
+    assert shared_ray_kernels(runtime, False)[1] is not shared_ray_kernels(runtime, True)[1]
+    assert "nodes" not in drawn._tables[torch.device("cpu")]
 
 
 @pytest.mark.parametrize("count", [1, 4, 5, 37, 1000])

@@ -1,0 +1,46 @@
+"""How the process that compiles makes machine code of kernels over tensors (`loop_programs`)."""
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import taichi as ti
+
+from ..codegen.ir import machine_code
+from ..codegen.loops import arguments_type, loop_stands_alone
+from ..codegen.vectors import OPAQUE_POINTERS
+from ..compiler import ask
+from .taichi_code import optimised, start_taichi
+
+_NUMPY = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u8": np.uint8}
+
+
+class LoopCompiler:
+    """Taichi, started for kernels whose literals have one type.
+
+    Vectors are taken apart here, as Taichi does by default: they are those of space, with three numbers.
+    """
+
+    def __init__(self, literals: str) -> None:
+        ask(OPAQUE_POINTERS)
+        start_taichi(getattr(ti, literals))
+        self._literals = literals
+
+    def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """Compile a kernel: nothing to say, and its machine code."""
+        home, function, *arguments = job["kernels"][job["unit"]]
+        kernel = getattr(import_module(home), function)(*arguments)
+        annotations = [argument.annotation for argument in kernel._primal.arguments]
+        text = optimised(kernel, [self._sample(annotation) for annotation in annotations])
+        module = loop_stands_alone(text)
+        if arguments_type(annotations) not in text:  # as the addresses of arguments behind the first are computed
+            raise ValueError(f"{function}: Taichi lays its arguments out otherwise than {arguments_type(annotations)}")
+        return {}, machine_code(module)
+
+    def _sample(self, annotation: Any) -> Any:
+        """An argument as small as it can be, for Taichi to read its type from."""
+        if hasattr(annotation, "ndim"):
+            return np.zeros((1,) * annotation.ndim, _NUMPY[str(annotation.dtype)])
+        if str(annotation) not in ("i32", self._literals):
+            raise ValueError(f"a number among the arguments is an i32 or has the literals' type, not {annotation}")
+        return 0 if str(annotation) == "i32" else 0.0

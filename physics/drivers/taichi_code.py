@@ -1,0 +1,52 @@
+"""Taichi in the process that compiles: it is started for one precision, and asked for the code of kernels."""
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import taichi as ti
+from taichi.lang import impl
+
+from ..compiler import NO_RUNTIME_UNROLLING, NO_STRENGTH_REDUCTION, SHORT_ROTATIONS, ask
+from ..kernel_cache import a_home_for_taichi
+from ..tracing import quick_tracing
+
+
+def start_taichi(dtype: Any, **more: Any) -> None:
+    """Start Taichi with numbers in kernels of this type, and with further arguments of `ti.init`."""
+    for setting in (NO_STRENGTH_REDUCTION, NO_RUNTIME_UNROLLING, SHORT_ROTATIONS):
+        ask(setting)
+    with a_home_for_taichi():
+        ti.init(
+            arch=ti.cpu,
+            default_fp=dtype,
+            cpu_max_num_threads=1,
+            log_level=ti.ERROR,
+            offline_cache=False,
+            fast_math=False,  # results must not depend on the width of the lanes
+            advanced_optimization=False,
+            cfg_optimization=False,  # five times shorter compilation, no slower code
+            make_cpu_multithreading_loop=False,
+            print_kernel_llvm_ir_optimized=True,
+            **more,
+        )
+
+
+def optimised(kernel: Any, arguments: Sequence[Any]) -> str:
+    """The text of a kernel's code as Taichi has optimised it, which it writes to the working directory.
+
+    Args:
+        kernel: the decorated function.
+        arguments: those of some call of it, for their types.
+    """
+    for path in Path().glob("*.ll"):
+        path.unlink()
+    program = impl.get_runtime().prog
+    with warnings.catch_warnings(), quick_tracing():
+        warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
+        primal = kernel._primal
+        traced = primal.compiled_kernels[primal.ensure_compiled(*arguments)]
+        program.compile_kernel(program.config(), program.get_device_caps(), traced)
+    (path,) = Path().glob("*.ll")
+    return path.read_text()
