@@ -7,10 +7,10 @@ import pytest
 import taichi as ti
 
 from tumble.physics import Model
+from tumble.physics.drivers.pipeline_table import pipeline_markdown, shown_stages
 from tumble.physics.drivers.units import features_asked
 from tumble.physics.math import Lanes
 from tumble.physics.model.features import Features
-from tumble.physics.readout.pipeline_table import pipeline_markdown, shown_stages
 from tumble.physics.state.stage import STAGES, fields_named
 from tumble.physics.taichi_thread import in_taichis_thread
 
