@@ -24,7 +24,11 @@ from .state.stage import stage
 from .state.stage_time import is_last_stage, stage_time
 
 
-@stage()
+@stage(
+    reads="start_qpos start_qvel drive_qvel drive_qacc rk_stage rk_stages",
+    writes="qpos qvel eval_rest",
+    updates="qpos_rest qvel_rest",
+)
 @ti.func
 def advance(model: ti.template(), work: ti.template()):
     """Qvel = start_qvel + dt drive_qacc; qpos = start_qpos moved for dt at drive_qvel, dt being `stage_time`.
@@ -98,7 +102,15 @@ def _rotate(
             _shift(model, work, q + c, change.parts()[c], last)
 
 
-@stage()
+@stage(
+    reads=(
+        "qvel xquat root_offset inertial_offset com_offset anchor_offset own_inertia cdof ten_velocity ten_J",
+        "trn_moment subtree_inertia M cvel actuator_slope moment dof_slope qacc start_qvel M_rownnz M_rowadr",
+        "M_colind M_order controlled",
+    ),
+    writes="drive_qvel",
+    updates="qvel_rest L U D_inv subtree_momentum subtree_turning dof_bend fluid_slope drive_qacc block",
+)
 @ti.func
 def implicit_acceleration(model: ti.template(), work: ti.template()):
     """Set drive_qacc and drive_qvel, with which Euler, implicitfast or implicit advances."""
@@ -234,7 +246,7 @@ def _add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
         work.drive_qacc[j] = work.drive_qacc[j] + slope * work.qacc[i]
 
 
-@stage()
+@stage(reads="qvel qacc rk_stage", writes="drive_qacc", updates="drive_qvel mean_qvel mean_qacc")
 @ti.func
 def runge_kutta_stage(model: ti.template(), work: ti.template()):
     """Set drive_qacc and drive_qvel after the evaluation of a stage (0 to 3).

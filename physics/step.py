@@ -67,27 +67,30 @@ PIPELINE = (
     noslip,
 )
 """The stages of an evaluation, in their order."""
+LAST = len(PIPELINE) - 1
+"""Place of the last of them."""
 
 
 @ti.func
-def forward(model: ti.template(), work: ti.template()):
-    """Everything that follows from qpos, qvel and ctrl: positions, velocities, forces, accelerations."""
-    for stage in ti.static(stages_of(model.has)):
-        if fits(work):  # and as Taichi's passes take the square of a block's length, each stage gets its own
+def forward(model: ti.template(), work: ti.template(), last: ti.i32):
+    """What follows from qpos, qvel and ctrl: positions, velocities, forces, accelerations; up to the stage `last`."""
+    for place, stage in ti.static(stages_of(model.has)):
+        if place <= last and fits(work):  # as Taichi's passes take the square of a block's length, each has its own
             stage(model, work)
 
 
 @traced
-def stages_of(has: Features) -> list[Callable]:
-    """The stages of an evaluation that a kernel has."""
-    return [stage for stage in PIPELINE if not isinstance(stage, Stage) or stage.wanted(has)]
+def stages_of(has: Features) -> list[tuple[int, Callable]]:
+    """The stages of an evaluation that a kernel has, each with its place in the pipeline."""
+    return [(place, stage) for place, stage in enumerate(PIPELINE) if not isinstance(stage, Stage) or stage.wanted(has)]
 
 
 @ti.func
-def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti.i32):
+def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti.i32, last: ti.i32):
     """`substeps` steps under the same controls; 0 evaluates at the present state without moving.
 
-    With `smooth` 1 the last evaluation is asked for its acceleration without constraints as well.
+    With `smooth` 1 the last evaluation is asked for its acceleration without constraints as well. An evaluation that
+    moves nothing may end with the stage `last` of the pipeline; steps need all, LAST.
     """
     stages = 1
     if model.integrator == RK4 and substeps > 0:
@@ -107,7 +110,7 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti
                 if substeps > 0:
                     pass_time(model, work)
                 continue
-        forward(model, work)
+        forward(model, work, last)
         if stage == 0:
             keep_first_lengths(model, work)
         if smooth == 1 and evaluation == evaluations - 1:

@@ -11,6 +11,9 @@ from ..math import Mat3, Vec3
 from .asleep import pair_awake
 from .pairs_by_hand import contact_adhesion, contact_margin
 
+LIST = "tile_ncon con_count con_dist con_pos con_frame con_present con_geom1 con_geom2 con_pair con_tether"
+APPENDED = f"{LIST} con_needed need_ncon"
+"""What `keep_deepest` and `append` load and store, for the declarations of stages."""
 MINIMUM = 1e-15
 ALIGNED = {False: 1e-6, True: 1e-15}  # below this sine a tangent hint counts as parallel to the normal
 

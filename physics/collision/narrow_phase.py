@@ -13,7 +13,7 @@ from ..state.stage import stage
 from .asleep import pair_awake
 from .box_box import box_box
 from .capsule_box import capsule_box
-from .contacts import append, clear_contacts, limit_contacts
+from .contacts import APPENDED, LIST, append, clear_contacts, limit_contacts
 from .convex import convex_convex
 from .pairs_by_hand import detection_distance
 from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_ellipsoid, plane_mesh
@@ -29,7 +29,7 @@ from .primitives import (
 )
 from .sphere_hulls import sphere_box, sphere_cylinder
 from .sweep import end_of_pairs, first_pair, geoms_of, sweep
-from .work_list import append_points, clear_list, list_near
+from .work_list import LISTED_PAIRS, append_points, clear_list, list_near
 
 
 @ti.func
@@ -206,7 +206,11 @@ def narrow_phase(model: ti.template(), work: ti.template()):
         kind(model, work)
 
 
-@stage()
+@stage(
+    reads="geom_xpos",
+    writes="con_count con_needed tile_ncon listed_geom1 listed_geom2",
+    updates="sweep_* wanted need_nlisted listed_start",
+)
 @ti.func
 def begin_contacts(model: ti.template(), work: ti.template()):
     """Empty the contact list; find the pairs that are near by a sweep, if the model has too many for a list."""
@@ -215,42 +219,56 @@ def begin_contacts(model: ti.template(), work: ti.template()):
         sweep(model, work)
 
 
-@stage()
+@stage(reads="tree_asleep geom_xpos geom_axis listed_geom1 listed_geom2", updates=APPENDED)
 @ti.func
 def collide_round_with_planes(model: ti.template(), work: ti.template()):
     """Planes with spheres and capsules."""
     _take_pairs(model, work, ROUND_WITH_PLANES)
 
 
-@stage(when=lambda has: has.hulls)
+@stage(
+    when=lambda has: has.hulls,
+    reads="tree_asleep geom_xpos geom_axis xquat listed_geom1 listed_geom2",
+    writes="tile_pair",
+    updates=(APPENDED, LISTED_PAIRS, "mesh_*"),
+)
 @ti.func
 def collide_hulls_with_planes(model: ti.template(), work: ti.template()):
     """Planes with all other shapes."""
     _take_list(model, work, "hulls", HULLS_WITH_PLANES, list_near_planes)
 
 
-@stage()
+@stage(reads="tree_asleep qpos xpos geom_offset geom_axis listed_*", updates=APPENDED)
 @ti.func
 def collide_round(model: ti.template(), work: ti.template()):
     """Spheres and capsules with each other."""
     _take_pairs(model, work, ROUND)
 
 
-@stage(when=lambda has: has.solids)
+@stage(
+    when=lambda has: has.solids,
+    reads="tree_asleep xpos xquat geom_offset geom_axis listed_*",
+    writes="tile_pair",
+    updates=(APPENDED, LISTED_PAIRS, "wanted box_code polygon"),
+)
 @ti.func
 def collide_solids(model: ti.template(), work: ti.template()):
     """Pairs with boxes and cylinders that have a closed form."""
     _take_list(model, work, "solids", SOLIDS, list_near)
 
 
-@stage(when=lambda has: has.convex)
+@stage(
+    when=lambda has: has.convex,
+    reads="tree_asleep xpos xquat geom_offset listed_*",
+    updates=(APPENDED, LISTED_PAIRS, "wanted tile_pair pair_axis ccd_*"),
+)
 @ti.func
 def collide_convex(model: ti.template(), work: ti.template()):
     """All other pairs of convex shapes."""
     _take_list(model, work, "convex", CONVEX, list_near)
 
 
-@stage()
+@stage(reads="con_needed", updates=f"{LIST} contacts_full")
 @ti.func
 def end_contacts(model: ti.template(), work: ti.template()):
     """Keep the deepest contacts of environments that have more than `max_contacts`."""

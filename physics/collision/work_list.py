@@ -16,6 +16,9 @@ from .contacts import append
 from .poses import bounds_meet, boxes_meet, seen_from_root
 from .sweep import geoms_of
 
+LISTED_PAIRS = "near near_pair tile_nnear point_*"
+"""What stages with a work list load and store, for their declarations."""
+
 
 @ti.func
 def clear_list(model: ti.template(), work: ti.template()):

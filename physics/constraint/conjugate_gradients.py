@@ -13,10 +13,19 @@ from ..state.stage import stage
 from .bodies import body_motions, collect_wrenches, own_velocity, own_wrench
 from .cost import block_curve, block_force
 from .islands import list_blocks
-from .line_search import search
+from .line_search import TRIALS, search
 from .own_contacts import pack_contacts, unpack_contacts
 from .preconditioner import precondition
-from .problem import clear_solution, constraint_force, move_block, move_dofs, multiply_blocks, set_scale
+from .problem import (
+    BLOCKS,
+    SOLUTION,
+    clear_solution,
+    constraint_force,
+    move_block,
+    move_dofs,
+    multiply_blocks,
+    set_scale,
+)
 from .tree_products import multiply_mass, solve_preconditioner
 
 CLOSE = 10.0
@@ -26,7 +35,18 @@ SLOPE = 1e-2
 FINITE, TINY = 1e38, 1e-30
 
 
-@stage(when=lambda has: has.cg)
+@stage(
+    when=lambda has: has.cg,
+    reads=(
+        *(*BLOCKS, "M M_rownnz M_rowadr M_colind cdof subtree_com con_pos con_frame tile_ncon qfrc_unbalanced"),
+        "tree_island group_tree group_dofadr group_dofnum group_dof",
+    ),
+    writes="tree_change solver_niter",
+    updates=(
+        *(*SOLUTION, *TRIALS, "cg_* side_* body_sideadr body_sidenum body_sides tile_nboth tile_nown"),
+        "own_behind own_slot own_body own_arm own_frame own_D own_friction own_mu own_jar own_Jv own_force own_push",
+    ),
+)
 @ti.func
 def acceleration_by_gradients(model: ti.template(), work: ti.template()):
     """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""

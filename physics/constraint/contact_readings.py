@@ -33,7 +33,14 @@ from .zones import inside_zone, ray_meets_zone
 _BEYOND = 1e30
 
 
-@stage(when=lambda has: has.sensors)
+@stage(
+    when=lambda has: has.sensors,
+    reads=(
+        "xpos xquat subtree_com cvel con_dist con_pos con_frame con_present block_D block_force con_geom1",
+        "con_geom2 block_dim tile_ncon tile_conadr",
+    ),
+    writes="sensed",
+)
 @ti.func
 def contact_readings(model: ti.template(), work: ti.template()):
     """Set sensed."""

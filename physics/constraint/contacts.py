@@ -20,7 +20,14 @@ from .impedance import MINIMUM, impedance, regularizer
 from .surface_velocity import add_surface_velocity
 
 
-@stage()
+@stage(
+    reads=(
+        "qvel xquat geom_xpos subtree_com cdof cvel con_dist con_pos con_present con_geom1 con_geom2 con_pair",
+        "con_tether tile_ncon tile_conadr",
+    ),
+    writes="block_D cone_mu block_J block_dofnum block_dofadr block_jacadr block_dof",
+    updates="con_frame con_pull block_friction block_aref block_dim tile_ndof tile_njac",
+)
 @ti.func
 def contact_blocks(model: ti.template(), work: ti.template()):
     """A block for every contact slot, after those of the limits."""

@@ -17,7 +17,14 @@ ENDLESS = 1e20
 """Reach of a row that holds whatever it takes."""
 
 
-@stage()
+@stage(
+    reads=(
+        "qpos qvel eq_active xpos xquat root_offset inertial_offset com_offset anchor_offset cdof ten_length",
+        "ten_J cvel",
+    ),
+    writes="block_reach block_D block_aref block_dim",
+    updates="body_acc dqacc block_J block_dofnum block_dofadr block_jacadr block_dof tile_conadr tile_ndof tile_njac",
+)
 @ti.func
 def equality_blocks(model: ti.template(), work: ti.template()):
     """Begin the list of blocks: with `eq_rows` for every equality."""

@@ -9,7 +9,14 @@ from .equality import weld_torque
 from .tendon_tension import add_tensions
 
 
-@stage()
+@stage(
+    reads=(
+        "xfrc_applied xquat root_offset inertial_offset com_offset subtree_com ten_length ten_J ten_bias",
+        "ten_passive link_* actuator_force qacc con_pos con_frame con_pull block_force con_geom1 con_geom2",
+        "block_dim applied tile_ncon tile_conadr limit_block",
+    ),
+    updates="ten_force cfrc_ext",
+)
 @ti.func
 def external_force(model: ti.template(), work: ti.template()):
     """cfrc_ext: torque and force of the user, of all contacts, of connect and weld, and of tendons with paths.

@@ -10,7 +10,11 @@ from ..state.stage import stage
 from .rows import append_row, append_tendon
 
 
-@stage()
+@stage(
+    reads="qvel ten_velocity ten_J",
+    writes="block_reach block_D block_aref block_J block_dim block_dofnum block_dof",
+    updates="block_dofadr block_jacadr tile_conadr tile_ndof tile_njac",
+)
 @ti.func
 def friction_blocks(model: ti.template(), work: ti.template()):
     """A block for every dof and tendon that has friction loss, behind those of equalities."""

@@ -13,7 +13,14 @@ from ..dynamics.tree_matrix import count_entries, lay_out
 from ..state.stage import stage
 
 
-@stage()
+@stage(
+    reads="con_geom1 con_geom2 block_dofnum block_dofadr block_dof tile_conadr",
+    writes="M_order tile_ngroup group_tree group_dof need_nH",
+    updates=(
+        "M_rownnz M_rowadr M_colind H_rownnz H_rowadr H_colind H_order H_parent depth_place H_ncouple tree_group",
+        "group_treeadr group_treenum group_dofadr group_dofnum tile_ncon",
+    ),
+)
 @ti.func
 def lay_out_dofs(model: ti.template(), work: ti.template()):
     """The pattern of M, and of a Hessian without contacts."""

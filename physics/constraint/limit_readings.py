@@ -25,7 +25,7 @@ def note_limit(
         work.limit_vel[row] = ti.select(depth < 0.0, speed, work.real(0.0))
 
 
-@stage(when=lambda has: has.sensors)
+@stage(when=lambda has: has.sensors, reads="limit_pos block_force limit_seen", writes="limit_force")
 @ti.func
 def limit_forces(model: ti.template(), work: ti.template()):
     """limit_force, when the solver is done."""

@@ -10,7 +10,11 @@ from .limit_readings import forget_limit, note_limit
 from .rows import append_row, append_tendon
 
 
-@stage()
+@stage(
+    reads="qpos qvel ten_length ten_J",
+    writes="limit_pos limit_vel block_D block_aref block_dim limit_seen limit_block tile_tenadr",
+    updates="block_J block_dofnum block_dofadr block_jacadr block_dof tile_conadr tile_ndof tile_njac",
+)
 @ti.func
 def limit_blocks(model: ti.template(), work: ti.template()):
     """A block for every limit that is within its margin in some lane, those of tendons last."""

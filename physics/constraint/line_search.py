@@ -13,6 +13,11 @@ import taichi as ti
 from .cost import block_along, spent_slope
 from .islands import island_sum
 
+TRIALS = (
+    "tree_part tree_step tree_linear tree_quadratic tree_enough",
+    "tree_low tree_high tree_move tree_curve tree_settled",
+)
+"""What a search loads and stores, for the declarations of stages."""
 UNBOUNDED = 1e30
 NONE = -1e30
 

@@ -17,15 +17,24 @@ single precision, where dqacc was so large that its rounding shows, the solver s
 
 import taichi as ti
 
-from ..dynamics.smooth import force_residual
+from ..dynamics.smooth import FORCES, MOTION, force_residual
 from ..dynamics.tree_matrix import multiply
 from ..fields import SMALL_BITS, below
 from ..state.stage import stage
 from .hessian import solve_hessian, start_hessian, update_hessian
 from .hessian_pattern import lay_out_hessian
 from .islands import dofs_of, island_sum, label_islands, list_blocks
-from .line_search import search
-from .problem import clear_solution, constraint_force, move_dofs, multiply_blocks, place_blocks, set_scale
+from .line_search import TRIALS, search
+from .problem import (
+    BLOCKS,
+    SOLUTION,
+    clear_solution,
+    constraint_force,
+    move_dofs,
+    multiply_blocks,
+    place_blocks,
+    set_scale,
+)
 from .rows import count_blocks
 
 UNIT_ROUNDOFF = 6e-8  # of single precision
@@ -41,7 +50,18 @@ ENOUGH = {False: 1e-5, True: 0.0}
 """Part of the slope that the line search may leave; single precision resolves little more."""
 
 
-@stage(when=lambda has: not has.cg)
+@stage(
+    when=lambda has: not has.cg,
+    reads=(*FORCES, *BLOCKS, "M M_rownnz M_rowadr M_colind"),
+    writes="solver_niter need_nH",
+    updates=(
+        *(MOTION, "qfrc_unbalanced", *SOLUTION, *TRIALS),
+        "H H_rownnz H_rowadr H_colind H_order H_parent H_ncouple H_couple depth_place tile_ncon tile_ngroup tree_group",
+        "group_treeadr group_treenum group_tree group_dofadr group_dofnum group_dof tree_island block_column",
+        "block_weight cone_zone cone_weight weight_change cross_change cone_row",
+        "tree_gradient tree_improvement tree_change tree_niter tree_full_step tree_polish",
+    ),
+)
 @ti.func
 def acceleration_by_newton(model: ti.template(), work: ti.template()):
     """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""

@@ -9,7 +9,7 @@ each lane stops where a sweep improves its cost by less than noslip_tolerance; a
 
 import taichi as ti
 
-from ..dynamics.smooth import force_residual
+from ..dynamics.smooth import FORCES, MOTION, force_residual
 from ..dynamics.tree_matrix import factor, solve_from_root, solve_to_root
 from ..state.stage import stage
 from .noslip_cone import MINIMUM, friction_in_cone
@@ -19,7 +19,15 @@ WORSE = 1e-10
 """Change of the cost (J/s^2) beyond which a block goes back, as in MuJoCo."""
 
 
-@stage(when=lambda has: has.noslip)
+@stage(
+    when=lambda has: has.noslip,
+    reads=(
+        *(*FORCES, "M M_rownnz M_rowadr M_colind M_order subtree_com con_pos con_frame con_geom1 con_geom2 tile_ncon"),
+        "block_D block_friction block_reach block_jar cone_mu tile_conadr",
+        "block_dim block_dofnum block_dofadr block_dof",
+    ),
+    updates=(MOTION, "qfrc_unbalanced L D_inv qacc qfrc_constraint block_force slip_* tile_slipdof tile_slipy"),
+)
 @ti.func
 def noslip(model: ti.template(), work: ti.template()):
     """Overwrite the friction in block_force, and let qacc and qfrc_constraint follow."""

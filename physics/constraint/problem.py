@@ -10,6 +10,16 @@ from .cost import block_force
 from .islands import dofs_of, island_sum
 from .rows import add_transpose_times_force, block_times
 
+SOLUTION = (
+    "dqacc M_dqacc gradient search M_search qacc qfrc_constraint tree_scale tree_done",
+    "block_jar block_Jv block_force block_tree tree_blockadr tree_blocknum tree_block H_L H_inv",
+)
+BLOCKS = (
+    "block_D block_friction block_aref block_reach cone_mu block_J tile_conadr",
+    "block_dim block_dofnum block_dofadr block_jacadr block_dof con_geom1 con_geom2",
+)
+"""Both solvers load and store the first, and load the second, as the declarations of their stages say."""
+
 
 @ti.func
 def set_scale(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):

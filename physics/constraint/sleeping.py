@@ -35,7 +35,11 @@ def _wake(model: ti.template(), work: ti.template(), t: ti.i32, count: ti.templa
             work.tree_asleep[s] = ti.select(same > 0.5, count, work.tree_asleep[s])
 
 
-@stage(when=lambda has: has.sleeping)
+@stage(
+    when=lambda has: has.sleeping,
+    reads="qvel qfrc_applied xfrc_applied dof_mode applied controlled",
+    updates="tree_asleep",
+)
 @ti.func
 def wake_disturbed(model: ti.template(), work: ti.template()):
     """Wake the islands to whose trees the user gave a velocity or a force."""
@@ -78,7 +82,12 @@ def collide(model: ti.template(), work: ti.template()):
         narrow_phase(model, work)
 
 
-@stage(when=lambda has: has.sleeping)
+@stage(
+    when=lambda has: has.sleeping,
+    reads="con_present con_geom1 con_geom2 tile_ncon",
+    writes="woke",
+    updates="tree_asleep tree_was",
+)
 @ti.func
 def wake_touched(model: ti.template(), work: ti.template()):
     """Wake islands that trees awake touch, to count with these, and those that mocap bodies touch; set `woke`."""
@@ -103,7 +112,7 @@ def wake_touched(model: ti.template(), work: ti.template()):
     work.woke[0] = ti.cast(lanes.any(woke), ti.i32)
 
 
-@stage(when=lambda has: has.sleeping and has.equality)
+@stage(when=lambda has: has.sleeping and has.equality, reads="eq_active", updates="tree_asleep")
 @ti.func
 def wake_tied(model: ti.template(), work: ti.template()):
     """Wake islands that an equality ties to a tree or mocap body awake, or to another island."""
@@ -126,7 +135,7 @@ def wake_tied(model: ti.template(), work: ti.template()):
                         _wake(model, work, sleeper, work.real(AWAKE), where)
 
 
-@stage(when=lambda has: has.sleeping)
+@stage(when=lambda has: has.sleeping, reads="tree_asleep block_dofadr block_dof tile_conadr", updates="block_D")
 @ti.func
 def rest_blocks(model: ti.template(), work: ti.template()):
     """Equalities, friction losses and limits of trees asleep are not active."""
@@ -135,7 +144,14 @@ def rest_blocks(model: ti.template(), work: ti.template()):
         work.block_D[k] = ti.select(work.tree_asleep[t] >= 0.0, work.real(0.0), work.block_D[k])
 
 
-@stage(when=lambda has: has.sleeping)
+@stage(
+    when=lambda has: has.sleeping,
+    reads=(
+        "qfrc_applied xfrc_applied dof_mode tree_island start_qvel tile_ngroup group_treeadr group_treenum",
+        "group_tree applied controlled",
+    ),
+    updates="tree_asleep eval_qvel tree_was",
+)
 @ti.func
 def fall_asleep(model: ti.template(), work: ti.template()):
     """At the end of a step: count the steps that trees have rested, and put islands to sleep that all have enough."""
@@ -168,7 +184,7 @@ def fall_asleep(model: ti.template(), work: ti.template()):
                 work.eval_qvel[i] = ti.select(work.tree_was[t] > 0.5, zero, work.eval_qvel[i])
 
 
-@stage(when=lambda has: has.sleeping)
+@stage(when=lambda has: has.sleeping, reads="tree_asleep", updates="qvel_rest qacc start_qvel drive_qvel drive_qacc")
 @ti.func
 def rest(model: ti.template(), work: ti.template()):
     """Trees asleep neither move nor accelerate."""

@@ -24,8 +24,9 @@ from .growing import GrowingRoom
 from .interface import APPLIED, STATE, Driver, Evaluation, Index, View, require_same
 from .outputs import Batch, Outputs, side_by_side
 from .own_numbers import OwnNumbers
+from .plan import ask_for
 from .programs import shared_program
-from .settings import CALL_LENGTH, NON_FINITE, Count, Setting, ask_for
+from .settings import CALL_LENGTH, NON_FINITE, Count, Setting
 from .tiles import Tiles
 
 _NO_DUMP = torch.zeros((1, 1), dtype=torch.int32)
@@ -370,7 +371,7 @@ class CpuDriver(Driver):
         call[Setting.REPLAY] = int(replay)
         call[Setting.WORKERS] = min(self._room.workers, tiles)
         call[Setting.TILES], call[Setting.ROWS], call[Setting.INDICES] = tiles, rows, indices
-        ask_for(call, names)
+        ask_for(call, names, everything=indices > 0 or not replay)
         for name, group in self._groups.items():
             call[Setting[name]] = group.stop - group.start
         call[Setting.PARAMETERS], call[Setting.APPLIED] = self._own.count, self._applied

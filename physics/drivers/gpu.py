@@ -26,7 +26,8 @@ from .gpu_launch import shared_column_kernel
 from .interface import APPLIED, STATE, Driver, Evaluation, Index, View, require_same
 from .outputs import side_by_side
 from .own_numbers import OwnNumbers
-from .settings import CALL_LENGTH, Count, Setting, ask_for
+from .plan import ask_for
+from .settings import CALL_LENGTH, Count, Setting
 
 MOST_NUMBERS = (1 << 31) - 1
 """Of an array of all environments together: indices in kernels have 32 bits."""
@@ -349,14 +350,15 @@ class GpuDriver(Driver):
         rows = [self._offsets[name] + row for name in names for row in range(self._widths[name])]
         return places, torch.tensor(rows, dtype=torch.int32, device=self._device)
 
-    def _call(self, places: Mapping[str, slice], replay: bool) -> torch.Tensor:
+    def _call(self, places: Mapping[str, slice], replay: bool, integers: int = 0) -> torch.Tensor:
         call = torch.zeros(CALL_LENGTH, dtype=torch.int32)
         call[Setting.REPLAY] = int(replay)
         call[Setting.ROWS] = max((place.stop for place in places.values()), default=0)
         call[Setting.PARAMETERS], call[Setting.APPLIED] = self._own.count, self._applied
         for name, group in self._groups.items():
             call[Setting[name]] = group.stop - group.start
-        ask_for(call, places)
+        call[Setting.INDICES] = integers
+        ask_for(call, places, everything=integers > 0 or not replay)
         return call.to(self._device)
 
     def _replay(
@@ -365,8 +367,8 @@ class GpuDriver(Driver):
         """Where fields go, their rows, and the call that evaluates them: kept, as their way to a GPU is waited for."""
         if (names, integers, beginning) not in self._replays:
             places, rows = self._handed_out(names)
-            call = self._call(places, replay=True)
-            call[Setting.INDICES], call[Setting.BEGINNING] = integers, int(beginning)
+            call = self._call(places, replay=True, integers=integers)
+            call[Setting.BEGINNING] = int(beginning)
             self._replays[names, integers, beginning] = places, rows, call
         return self._replays[names, integers, beginning]
 

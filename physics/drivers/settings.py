@@ -1,13 +1,6 @@
 """What a launch is told: the entries of the kernel's argument `call`, and the integers kept for each environment."""
 
-from collections.abc import Collection
 from enum import IntEnum, auto
-from typing import Any
-
-from ..state.fields import SENSED as SENSED_FIELDS
-from ..state.fields import SMOOTH
-
-SENSED = frozenset(field.name for field in SENSED_FIELDS)
 
 
 class _FromZero(IntEnum):
@@ -63,6 +56,8 @@ class Setting(_FromZero):
     """1: with REPLAY, evaluate where the last step began, if its integrator is Runge-Kutta's."""
     AGAIN = auto()
     """1: take only the tiles that the launch before left."""
+    LAST = auto()
+    """Place in `step.PIPELINE` of the last stage to run; of a launch without REPLAY that of the last there is."""
     NEXT = 32
     """Tiles that workers have taken so far; 0 between launches. Workers write it, so it has a cache line of its own."""
     FINISHED = 48
@@ -79,16 +74,6 @@ class Setting(_FromZero):
 
 CALL_LENGTH = 64
 APPLIED_FORCES, DOF_CONTROLS = 1, 2
-
-
-def ask_for(call: Any, names: Collection[str]) -> None:
-    """Have a launch, whose settings are the tensor `call`, compute what a step does without, where fields need it."""
-    call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
-    forces = "sensed_force" in names
-    call[Setting.SENSED] = 2 if forces else int(not SENSED.isdisjoint(names))
-    call[Setting.EXTERNAL] = int(forces or "cfrc_ext" in names)
-    call[Setting.INERTIAS] = int(forces or "cinert" in names)
-    call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
 
 
 class Count(_FromZero):

@@ -194,7 +194,7 @@ def take_turn(model: ti.template(), work: ti.template(), tile: ti.template()):
             _take_controls(model, work, tile, period)
         if tile.call[Setting.REPLAY] == 0:
             reject_nonfinite(model, work)
-        step(model, work, tile.call[Setting.SUBSTEPS], tile.call[Setting.SMOOTH])
+        step(model, work, tile.call[Setting.SUBSTEPS], tile.call[Setting.SMOOTH], tile.call[Setting.LAST])
         ended += 1.0 - work.fault[0]
         if tile.call[Setting.PERIODS] > 0:
             _trace(model, work, tile, period)

@@ -9,7 +9,11 @@ from .dc_motor import bend, keep_speeds
 from .orientation_servo import anchor_setpoints
 
 
-@stage(when=lambda has: has.activation)
+@stage(
+    when=lambda has: has.activation,
+    reads="act_dot act_length motor_speed start_act rk_stage rk_stages",
+    updates="act motor_start mean_act_dot",
+)
 @ti.func
 def advance_activations(model: ti.template(), work: ti.template()):
     """Act from start_act: a step on at the end of it, before that where the next stage of Runge and Kutta begins.

@@ -23,7 +23,14 @@ from .tendon_forces import pull, share_of_force, sum_actuators
 from .transmission import push_dofs
 
 
-@stage()
+@stage(
+    reads=(
+        "qpos qvel act history_age history_ctrl ctrl dof_mode dof_target dof_kp dof_kv dof_force_range ten_length",
+        "ten_velocity ten_J trn_length trn_velocity trn_moment qfrc_gravcomp controlled",
+    ),
+    writes="act_dot act_length motor_speed",
+    updates="ten_actfrc late_ctrl motor_shaft actuator_force actuator_slope moment qfrc_actuator dof_slope",
+)
 @ti.func
 def actuation(model: ti.template(), work: ti.template()):
     """act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""

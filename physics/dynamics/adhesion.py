@@ -11,7 +11,14 @@ from ..state.stage import stage
 from .newton_euler import along, gather
 
 
-@stage(when=lambda has: has.adhesion)
+@stage(
+    when=lambda has: has.adhesion,
+    reads=(
+        "inertial_offset com_offset anchor_offset subtree_com cdof con_pos con_frame con_pull con_geom1 con_geom2",
+        "tile_ncon",
+    ),
+    updates="cfrc qfrc_passive",
+)
 @ti.func
 def adhesive_force(model: ti.template(), work: ti.template()):
     """Add to qfrc_passive what contacts pull with."""

@@ -12,7 +12,11 @@ from .dof_control import has_controls
 from .newton_euler import along, gather
 
 
-@stage()
+@stage(
+    reads="qfrc_applied xfrc_applied inertial_offset anchor_offset cdof applied",
+    writes="qfrc_external",
+    updates="cfrc",
+)
 @ti.func
 def applied_force(model: ti.template(), work: ti.template()):
     """qfrc_external, where the user has written qfrc_applied or xfrc_applied."""
@@ -33,7 +37,12 @@ def applied_to(work: ti.template(), b: ti.i32):
     return wrench.rot, wrench.lin
 
 
-@stage(when=lambda has: has.gravcomp)
+@stage(
+    when=lambda has: has.gravcomp,
+    reads="inertial_offset anchor_offset cdof",
+    writes="qfrc_gravcomp",
+    updates="cfrc",
+)
 @ti.func
 def gravity_compensation(model: ti.template(), work: ti.template()):
     """qfrc_gravcomp: each body is lifted by a share of its weight."""

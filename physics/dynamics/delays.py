@@ -78,7 +78,11 @@ def _between(model: ti.template(), work: ti.template(), g: ti.i32, j: ti.i32, de
     return found
 
 
-@stage(when=lambda has: has.delays)
+@stage(
+    when=lambda has: has.delays,
+    reads="ctrl fault rk_stage rk_stages",
+    updates="history_age history_ctrl eval_history_age",
+)
 @ti.func
 def pass_time(model: ti.template(), work: ti.template()):
     """After an evaluation: to the next stage of Runge and Kutta samples age; at the end of a step a new one comes.

@@ -14,7 +14,12 @@ from .newton_euler import along, gather
 _MEAN = 0.5  # of a matrix and its transpose
 
 
-@stage(when=lambda has: has.fluid)
+@stage(
+    when=lambda has: has.fluid,
+    reads="xquat root_offset inertial_offset com_offset anchor_offset cdof cvel",
+    writes="qfrc_fluid",
+    updates="cfrc",
+)
 @ti.func
 def fluid_force(model: ti.template(), work: ti.template()):
     """qfrc_fluid."""

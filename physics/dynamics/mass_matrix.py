@@ -12,7 +12,10 @@ from ..state.stage import stage
 from .tendon_forces import add_inertia
 
 
-@stage()
+@stage(
+    reads="inertial_offset com_offset anchor_offset own_inertia cdof ten_J M_rownnz M_rowadr M_colind",
+    updates="subtree_inertia M",
+)
 @ti.func
 def mass_matrix(model: ti.template(), work: ti.template()):
     """M at every dof and its ancestors, armature on the diagonal, and that of tendons."""

@@ -15,7 +15,7 @@ from ..math import Motion, Vec3
 from ..state.stage import stage
 
 
-@stage()
+@stage(reads="qvel cdof", updates="cvel")
 @ti.func
 def body_velocities(model: ti.template(), work: ti.template()):
     """Spatial velocity (cvel) of every body."""

@@ -11,7 +11,11 @@ from .polynomials import damper_constant, has_spring, spring_constant
 from .tendon_forces import tendon_springs
 
 
-@stage()
+@stage(
+    reads="qpos qvel plastic ten_length ten_velocity ten_J qfrc_gravcomp qfrc_fluid",
+    writes="ten_passive",
+    updates="qfrc_passive",
+)
 @ti.func
 def passive_force(model: ti.template(), work: ti.template()):
     """qfrc_passive."""

@@ -48,7 +48,7 @@ def _plastic_length(model: ti.template(), work: ti.template(), t: ti.i32, side: 
     return end
 
 
-@stage(when=lambda has: has.plastic and has.tendons)
+@stage(when=lambda has: has.plastic and has.tendons, reads="ten_length ten_J", writes="start_ten_length start_ten_J")
 @ti.func
 def keep_first_lengths(model: ti.template(), work: ti.template()):
     """Keep lengths of tendons and their derivatives where a step of Runge and Kutta begins."""
@@ -59,7 +59,11 @@ def keep_first_lengths(model: ti.template(), work: ti.template()):
                 work.start_ten_J[e] = work.ten_J[e]
 
 
-@stage(when=lambda has: has.plastic)
+@stage(
+    when=lambda has: has.plastic,
+    reads="qpos tree_asleep ten_length ten_J start_ten_length start_ten_J drive_qvel fault",
+    updates="plastic",
+)
 @ti.func
 def yield_springs(model: ti.template(), work: ti.template()):
     """Move what springs rest at, at the end of a step, where lanes were not stopped."""

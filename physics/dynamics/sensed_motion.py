@@ -10,7 +10,7 @@ from ..math import Motion, Vec3
 from ..state.stage import stage
 
 
-@stage(when=lambda has: has.sensors)
+@stage(when=lambda has: has.sensors, reads="eval_qvel cdof cvel qacc", updates="sensed_acc")
 @ti.func
 def sensed_accelerations(model: ti.template(), work: ti.template()):
     """Set sensed_acc at the coordinates, velocities and accelerations of the last evaluation."""
@@ -45,7 +45,7 @@ def sensed_accelerations(model: ti.template(), work: ti.template()):
         work.sensed_acc.put(b, acceleration)
 
 
-@stage(when=lambda has: has.sensors)
+@stage(when=lambda has: has.sensors, reads="cinert cvel cfrc_ext sensed_acc", updates="sensed_force")
 @ti.func
 def sensed_forces(model: ti.template(), work: ti.template()):
     """Set sensed_force, from sensed_acc, cinert and cfrc_ext."""

@@ -7,6 +7,12 @@ from .newton_euler import inverse_dynamics
 from .tendon_forces import add_inertial_forces
 from .tree_matrix import factor, solve
 
+FORCES = (
+    "qvel tree_asleep applied qfrc_passive qfrc_actuator qfrc_external ten_J ten_bias",
+    "inertial_offset anchor_offset own_inertia cdof cvel",
+)
+MOTION = "body_acc cfrc qfrc_inverse"
+"""What `force_residual` loads, and what it loads and stores, for the declarations of stages."""
 ROUNDS, MIXED_ROUNDS, DOUBLE_ROUNDS = 3, 6, 1
 """Solutions of M qacc_smooth = force at most: in single, mixed (`Features.mixed_precision`) and double precision."""
 COARSE, MIXED_COARSE = 2e-3, 1e-4
@@ -30,7 +36,7 @@ def force_residual(model: ti.template(), work: ti.template(), qacc: ti.template(
         work.qfrc_unbalanced[i] = work.lanes.cast(force)
 
 
-@stage()
+@stage(reads=(*FORCES, "qacc_warmstart M_rownnz M_rowadr M_colind"), writes="qfrc_unbalanced", updates=f"{MOTION} qacc")
 @ti.func
 def start_acceleration(model: ti.template(), work: ti.template()):
     """Set qacc to the warm start, and qfrc_unbalanced: the solver's unknown is small, and its rounding smaller."""
@@ -42,7 +48,11 @@ def start_acceleration(model: ti.template(), work: ti.template()):
     force_residual(model, work, work.qacc)
 
 
-@stage()
+@stage(
+    reads=(*FORCES, "M M_rownnz M_rowadr M_colind M_order"),
+    writes="qfrc_bias qfrc_smooth",
+    updates=f"{MOTION} qfrc_unbalanced L D_inv qacc_smooth",
+)
 @ti.func
 def smooth_acceleration(model: ti.template(), work: ti.template()):
     """qfrc_bias, qfrc_smooth = passive - bias + actuator + applied and qacc_smooth: outputs alone need them.

@@ -117,7 +117,11 @@ def add_inertial_forces(model: ti.template(), work: ti.template(), qacc: ti.temp
                 work.qfrc_inverse.put(i, work.qfrc_inverse[i] + push)
 
 
-@stage(when=lambda has: has.tendon_armature)
+@stage(
+    when=lambda has: has.tendon_armature,
+    reads="qvel xpos xquat root_offset inertial_offset com_offset anchor_offset cdof cvel",
+    updates="ten_bias body_acc dqacc",
+)
 @ti.func
 def tendon_rates(model: ti.template(), work: ti.template()):
     """Set ten_bias, dJ/dt qvel, of tendons with armature.

@@ -15,7 +15,15 @@ from ..state.stage import stage
 from .adhesive_contacts import pull_of_contacts
 
 
-@stage(when=lambda has: has.transmissions)
+@stage(
+    when=lambda has: has.transmissions,
+    reads=(
+        "qpos qvel xpos xquat root_offset com_offset subtree_com cdof con_pos con_frame con_present con_geom1",
+        "con_geom2 tile_ncon",
+    ),
+    writes="trn_length trn_velocity",
+    updates="trn_moment",
+)
 @ti.func
 def transmissions(model: ti.template(), work: ti.template()):
     """trn_length, trn_moment and trn_velocity."""

@@ -9,7 +9,11 @@ from .forward import FREE, HINGE, SLIDE
 MASSLESS = 1e-15  # kg; MuJoCo's mjMINVAL
 
 
-@stage()
+@stage(
+    reads="xpos xquat inertial_offset anchor_offset xaxis",
+    writes="subtree_com own_inertia cdof",
+    updates="com_offset",
+)
 @ti.func
 def center_of_mass(model: ti.template(), work: ti.template()):
     """com_offset, own_inertia and cdof, and subtree_com of every root."""
@@ -22,7 +26,7 @@ def center_of_mass(model: ti.template(), work: ti.template()):
             _joint_motion(model, work, b, j)
 
 
-@stage()
+@stage(reads="inertial_offset com_offset own_inertia", writes="cinert")
 @ti.func
 def body_inertias(model: ti.template(), work: ti.template()):
     """Set cinert of every body, an output alone: the dynamics take moments about nearer points."""
@@ -35,7 +39,7 @@ def body_inertias(model: ti.template(), work: ti.template()):
         work.cinert.put(b, Inertia.about(own, offset, work.real(model.body_mass[b])))
 
 
-@stage()
+@stage(reads="xpos xquat root_offset com_offset", writes="subtree_com", updates="xipos")
 @ti.func
 def mass_centers(model: ti.template(), work: ti.template()):
     """Set xipos and subtree_com of every body, outputs alone; subtree_com of body 0 is that of all trees."""

@@ -10,7 +10,11 @@ FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
 """Joint types, MuJoCo's mjtJoint."""
 
 
-@stage()
+@stage(
+    reads="qpos mocap_pos mocap_quat eval_rest",
+    writes="inertial_offset xaxis",
+    updates="xpos xquat root_offset anchor_offset",
+)
 @ti.func
 def forward_kinematics(model: ti.template(), work: ti.template()):
     """xpos, xquat and xaxis of all bodies and joints, parents before children.
@@ -104,7 +108,7 @@ def _jointed_body(model: ti.template(), work: ti.template(), b: ti.i32):
         work.root_offset.put(b, pos)
 
 
-@stage()
+@stage(reads="xpos xquat root_offset", writes="geom_xpos geom_offset geom_axis")
 @ti.func
 def geom_frames(model: ti.template(), work: ti.template()):
     """Position, offset from the root of its tree, and z axis of every geom that can collide."""

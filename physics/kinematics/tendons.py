@@ -16,7 +16,12 @@ FIRST, SECOND, GEOM = 1, 2, 4
 """Bits of `link_moves`, as `model.tendons` has them."""
 
 
-@stage(when=lambda has: has.tendons)
+@stage(
+    when=lambda has: has.tendons,
+    reads="qpos qvel xpos xquat root_offset com_offset cdof",
+    writes="ten_velocity link_*",
+    updates="ten_length ten_J wrap_*",
+)
 @ti.func
 def tendon_lengths(model: ti.template(), work: ti.template()):
     """ten_length, ten_J and ten_velocity."""

@@ -9,7 +9,7 @@ from .stage import stage
 LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as diverged (MuJoCo's mjMAXVAL)
 
 
-@stage()
+@stage(reads="qpos qvel act", writes="eval_rest start_qpos start_act start_qvel")
 @ti.func
 def keep_start(model: ti.template(), work: ti.template()):
     """start_qpos = qpos and start_qvel = qvel; the first stage is evaluated there (eval_rest = 0)."""
@@ -23,7 +23,11 @@ def keep_start(model: ti.template(), work: ti.template()):
         work.start_act[a] = work.act[a]
 
 
-@stage(when=lambda has: has.sensors)
+@stage(
+    when=lambda has: has.sensors,
+    reads="qpos qvel qacc_warmstart act",
+    writes="begin_qpos begin_qvel begin_act begin_warm",
+)
 @ti.func
 def keep_beginning(model: ti.template(), work: ti.template()):
     """Set the begin_ fields, where the last Runge-Kutta step begins, for sensors."""
@@ -36,7 +40,11 @@ def keep_beginning(model: ti.template(), work: ti.template()):
         work.begin_warm[i] = work.qacc_warmstart[i]
 
 
-@stage(when=lambda has: has.sensors)
+@stage(
+    when=lambda has: has.sensors,
+    reads="begin_qpos begin_qvel begin_act begin_warm",
+    updates="qpos qvel qacc_warmstart act history_age eval_qacc eval_rest",
+)
 @ti.func
 def back_to_beginning(model: ti.template(), work: ti.template()):
     """Go from where the last evaluation was to where its step began, in lanes where a step followed it.
@@ -61,7 +69,16 @@ def back_to_beginning(model: ti.template(), work: ti.template()):
         work.eval_qacc[i] = work.real(NOT_INTEGRATED)
 
 
-@stage()
+@stage(
+    reads=(
+        "qpos qvel qacc_warmstart tree_asleep act plastic history_age history_ctrl ctrl mocap_pos mocap_quat",
+        "eq_active",
+    ),
+    writes=(
+        "eval_qpos eval_qvel eval_warm eval_tree_asleep eval_act eval_plastic eval_history_age eval_history_ctrl",
+        "eval_ctrl eval_mocap_pos eval_mocap_quat eval_eq_active",
+    ),
+)
 @ti.func
 def keep_evaluation(model: ti.template(), work: ti.template()):
     """Set the eval_ fields of state and inputs, where the derived quantities are about to be computed."""
@@ -90,7 +107,11 @@ def keep_evaluation(model: ti.template(), work: ti.template()):
         work.eval_eq_active[i] = work.eq_active[i]
 
 
-@stage()
+@stage(
+    reads="qacc start_qpos start_act start_qvel drive_qacc",
+    writes="qacc_warmstart eval_qacc",
+    updates="qpos qvel act eval_qpos eval_qvel eval_warm eval_act qpos_rest qvel_rest eval_rest fault",
+)
 @ti.func
 def hold_faulty(model: ti.template(), work: ti.template()):
     """Stop lanes that diverged in this step, and those stopped before, at the state where the step began."""
@@ -133,7 +154,10 @@ def _evaluated_at_start(model: ti.template(), work: ti.template()):
         work.eval_act[a] = ti.select(stopped > 0.5, work.start_act[a], work.eval_act[a])
 
 
-@stage()
+@stage(
+    reads="eval_qpos eval_qvel eval_act eval_plastic eval_history_ctrl eval_mocap_pos eval_mocap_quat",
+    updates="qpos qvel act plastic history_ctrl ctrl mocap_pos mocap_quat fault",
+)
 @ti.func
 def reject_nonfinite(model: ti.template(), work: ti.template()):
     """Replace what is not finite, or beyond LARGEST, by what was evaluated last, controls by 0; stop those lanes."""
@@ -183,7 +207,7 @@ def _reject_mocap(model: ti.template(), work: ti.template()):
     return broken
 
 
-@stage()
+@stage(reads="eval_qacc", updates="qacc")
 @ti.func
 def report_mean_acceleration(model: ti.template(), work: ti.template()):
     """After a Runge-Kutta step qacc is its mean acceleration, as MuJoCo leaves it; qacc_warmstart the last stage's."""

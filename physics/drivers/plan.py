@@ -1,0 +1,77 @@
+"""The plan of an evaluation: which stages the quantities that are asked for need, as stages declare what they do.
+
+Behind the pipeline there are stages that run on request alone, as a step does without what they compute. And of the
+pipeline an evaluation that moves nothing needs only the stages up to the last one that writes something asked for: the
+poses of bodies follow from the first of them, long before any contact or force.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from ..constraint.contact_readings import contact_readings
+from ..constraint.external_force import external_force
+from ..constraint.limit_readings import limit_forces
+from ..dynamics.sensed_motion import sensed_accelerations, sensed_forces
+from ..dynamics.smooth import smooth_acceleration
+from ..kinematics.center_of_mass import body_inertias, mass_centers
+from ..state.fields import SENSED as SENSED_FIELDS
+from ..state.fields import SMOOTH
+from ..state.memory import MEMORY
+from ..state.reach import reach_of
+from ..state.stage import Stage
+from ..step import LAST, PIPELINE
+from .settings import Setting
+
+ON_REQUEST: tuple[tuple[Setting, int, Stage], ...] = (
+    (Setting.SMOOTH, 1, smooth_acceleration),
+    (Setting.EXTERNAL, 1, external_force),
+    (Setting.CENTERS, 1, mass_centers),
+    (Setting.INERTIAS, 1, body_inertias),
+    (Setting.SENSED, 1, limit_forces),
+    (Setting.SENSED, 1, contact_readings),
+    (Setting.SENSED, 1, sensed_accelerations),
+    (Setting.SENSED, 2, sensed_forces),
+)
+"""Stages behind the pipeline, each with the least value of a setting with which it runs. What such a stage both loads
+and stores it stores first, so it needs nobody else to have stored it."""
+_SENSED = frozenset(field.name for field in SENSED_FIELDS)
+_KEPT = frozenset(field.name for group in MEMORY.values() for field in group)
+
+
+def written_by(entry: Callable[..., Any]) -> frozenset[str]:
+    """The fields that an entry of the pipeline stores: a stage, or a function that calls some."""
+    stages = [entry] if isinstance(entry, Stage) else reach_of(entry).stages
+    return frozenset().union(*(stage.writes for stage in stages))
+
+
+_WRITTEN = [written_by(entry) for entry in PIPELINE]
+
+
+def ask_for(call: Any, names: Collection[str], everything: bool) -> None:
+    """Have a launch, whose settings are the tensor `call`, compute these fields.
+
+    Args:
+        call: the settings of the launch; others of them are left alone.
+        names: of fields.
+        everything: whether it needs the whole pipeline, as all launches do that move something.
+    """
+    call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
+    forces = "sensed_force" in names
+    call[Setting.SENSED] = 2 if forces else int(not _SENSED.isdisjoint(names))
+    call[Setting.EXTERNAL] = int(forces or "cfrc_ext" in names)
+    call[Setting.INERTIAS] = int(forces or "cinert" in names)
+    call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
+    requested = [stage for setting, least, stage in ON_REQUEST if call[setting] >= least]
+    call[Setting.LAST] = LAST if everything else last_needed(names, requested)
+
+
+def last_needed(names: Collection[str], requested: Collection[Stage]) -> int:
+    """Place of the last stage of the pipeline that fields and stages on request need; -1: they need none.
+
+    Of a field that no evaluation computes, such as what a step advances with, nobody can say what it needs: everything.
+    """
+    computed = _KEPT.union(*_WRITTEN, *(stage.writes for stage in requested))
+    if not computed.issuperset(names):
+        return LAST
+    needed = frozenset(names).union(*(stage.reads - stage.writes for stage in requested))
+    return max((place for place, written in enumerate(_WRITTEN) if written & needed), default=-1)

@@ -1,0 +1,153 @@
+"""An evaluation runs the stages that the quantities asked for need, and no others; with the same bits."""
+
+import ctypes
+from collections.abc import Callable
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+from tumble.physics import Model, RigidSolver
+from tumble.physics.drivers.plan import LAST, ON_REQUEST, last_needed, written_by
+from tumble.physics.drivers.programs import TURN, Program
+from tumble.physics.drivers.turn import _derive
+from tumble.physics.dynamics.smooth import smooth_acceleration
+from tumble.physics.model.features import Features
+from tumble.physics.state.fields import QUANTITIES, SENSED, SMOOTH
+from tumble.physics.state.reach import reach_of
+from tumble.physics.step import PIPELINE, stages_of
+
+from ..test_architecture import ROOT
+from .parity.catalogue import load
+from .starts import run_with
+
+NUM_ENVS = 4
+"""One tile: in the scratch of another one, rows that nobody stores hold what is left of the tile before."""
+ALONE = ("xipos", "subtree_com", "cinert", "cfrc_ext")
+"""Quantities that stages on request compute, besides SMOOTH and SENSED."""
+MODELS = {
+    "tendons": {},
+    "sensors": {"integrator": "RK4"},
+    "everything": {"enableflags": ["sleep"]},
+    "boxes": {"solver": "CG"},
+}
+
+
+def place(name: str) -> int:
+    """Of a stage in the pipeline."""
+    return next(i for i, entry in enumerate(PIPELINE) if getattr(entry, "name", None) == name)
+
+
+def test_a_quantity_needs_the_stages_up_to_the_last_that_writes_it():
+    assert last_needed(("qpos", "ctrl"), ()) == -1
+    assert last_needed(("xpos", "xquat"), ()) == place("forward_kinematics")
+    assert last_needed(("xpos", "geom_xpos"), ()) == place("geom_frames")
+    assert last_needed(("cdof",), ()) == place("center_of_mass")
+    assert last_needed(("tree_asleep",), ()) == place("wake_tied")
+    assert last_needed(("qacc", "xpos"), ()) == last_needed(("drive_qacc",), ()) == LAST
+    requested = {stage.name: stage for _, _, stage in ON_REQUEST}
+    assert last_needed(("xipos",), [requested["mass_centers"]]) == place("center_of_mass")
+    assert last_needed(("qfrc_bias",), [requested["smooth_acceleration"]]) < place("start_acceleration")
+    assert last_needed(("cfrc_ext",), [requested["external_force"]]) == LAST
+
+
+def test_the_stages_on_request_are_those_that_a_turn_runs():
+    assert reach_of(_derive).stages | {smooth_acceleration} == {stage for _, _, stage in ON_REQUEST}
+
+
+def moved(name: str, options: dict) -> RigidSolver:
+    """A model's environments, each elsewhere, and one that stands still."""
+    model = Model.from_mjmodel(load(name, **options))
+    solver = RigidSolver(model, NUM_ENVS)
+    rng = np.random.default_rng(0)
+    qvel = rng.normal(0.0, 1.0, (NUM_ENVS, model.sizes["nv"]))
+    qvel[-1] = 0.0
+    solver.set_state(qvel=qvel)
+    for _ in range(30):
+        if model.sizes["nu"]:
+            solver.ctrl = rng.uniform(-1.0, 1.0, (NUM_ENVS, model.sizes["nu"]))
+        solver.step()
+    return solver
+
+
+def evaluated(solver: RigidSolver, names: list[str], beginning: bool) -> dict[str, np.ndarray]:
+    """Bits of fields as one launch computes them, in scratch that has no numbers before it."""
+    driver = solver._driver
+    if isinstance(driver._kernel, Program):
+        driver._kernel.scratch._room[0].fill_(torch.nan)
+    block = driver._evaluate(names, None, False, beginning=beginning)
+    values = block.values[:NUM_ENVS].numpy()
+    return {name: values[:, block.places[name]].tobytes() for name in names}
+
+
+def computed(solver: RigidSolver) -> list[str]:
+    """Quantities that evaluations compute, but for SMOOTH; others are what is left of a step, or of another model."""
+    has = Features.of(solver.model, single=True)
+    stages = {entry for _, entry in stages_of(has)}
+    written = frozenset(ALONE).union(*map(written_by, stages))
+    if has.sensors:
+        written |= {field.name for field in SENSED}
+    return [field.name for field in QUANTITIES if field.name in written]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_quantity_by_itself_has_the_bits_that_it_has_with_all_others(name):
+    run_with("32")
+    solver = moved(name, MODELS[name])
+    assert bool(solver.asleep.any()) == ("sleep" in MODELS[name].get("enableflags", ()))
+    assert torch.isfinite(solver.get("qacc")).all() and (solver.get("solver_niter") > 0.0).any()
+    names = computed(solver)
+    for beginning in {False, solver._driver.sizes["nqbegin"] > 0}:
+        for group, all_names in ((names, names), (SMOOTH, [*names, *SMOOTH])):
+            together = evaluated(solver, all_names, beginning)
+            for quantity in group:
+                assert evaluated(solver, [quantity], beginning)[quantity] == together[quantity], (quantity, beginning)
+
+
+def _note(called: list[str], name: str, stage: Callable[[int], None], context: int) -> None:
+    called.append(name)
+    stage(context)
+
+
+@contextmanager
+def noted_stages(program: Program):
+    """The names of the stages that launches of a program call, in their order."""
+    from tumble.physics.drivers.compilers import units_of_program
+
+    plan, _ = units_of_program(program._width, program._runtime.precision, program._features)
+    called, kept, alive = [], list(program._table), []
+    for name, number in plan.numbers.items():
+        if name != TURN and kept[number]:
+            kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+            alive.append(kind(partial(_note, called, name, kind(kept[number]))))
+            program._table[number] = ctypes.cast(alive[-1], ctypes.c_void_p).value
+    try:
+        yield called
+    finally:
+        program._table[:] = kept
+
+
+def test_poses_are_read_without_collision_and_newton():
+    run_with("32")
+    solver = RigidSolver(Model.from_mjcf(str(ROOT / "assets" / "ant.xml")), 4)
+    solver.step()
+    if not isinstance(solver._driver._kernel, Program):
+        pytest.skip("stages are not compiled apart here")
+    with noted_stages(solver._driver._kernel) as called:
+        solver.step()
+        assert {"forward_kinematics", "collide_round", "acceleration_by_newton", "advance"} <= set(called)
+        solver.step()
+        called.clear()
+        solver.get("cinert")
+        assert "center_of_mass" in called and "collide_round" not in called
+        solver.step()
+        solver.step()
+        called.clear()
+        solver.get("xpos")
+        assert set(called) - {"keep_evaluation", "report_mean_acceleration"} == {"lay_out_dofs", "forward_kinematics"}
+        called.clear()
+        solver.get("cfrc_ext")
+        assert {"acceleration_by_newton", "external_force"} <= set(called)
