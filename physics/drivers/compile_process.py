@@ -74,6 +74,7 @@ class _Compiler:
         )
         self._lanes, self._precision = Lanes(width, dtype), precision
         self._scratch = Scratch(width, dtype)
+        self._texts: dict[int, tuple[Any, str]] = {}
         assert self._scratch.trees == (0, 1), "the units find the scratch by these numbers of its trees"
 
     def plan(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
@@ -101,9 +102,10 @@ class _Compiler:
             warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
             primal = kernel._primal
             traced = primal.compiled_kernels[primal.ensure_compiled(*sample_arguments(self._lanes), 0)]
-            program.compile_kernel(program.config(), program.get_device_caps(), traced)
-        (path,) = Path().glob("*.ll")
-        return path.read_text()
+            compiled = program.compile_kernel(program.config(), program.get_device_caps(), traced)
+        for path in Path().glob("*.ll"):
+            self._texts[id(compiled)] = compiled, path.read_text()
+        return self._texts[id(compiled)][1]  # of two units with the same code Taichi compiles the first alone
 
 
 if __name__ == "__main__":

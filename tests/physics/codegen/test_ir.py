@@ -59,8 +59,11 @@ with tempfile.TemporaryDirectory() as folder:
     for width, precision in ((4, "32"), (1, "64")):
         compiler = compile_process._Compiler(width, precision)
         for name in sys.argv[1:]:
-            kernel, calls = units.make_unit(name, compiler._lanes, has, compiler._scratch)
+            (kernel, calls), (again, _) = (
+                units.make_unit(name, compiler._lanes, has, compiler._scratch) for _ in range(2)
+            )
             text = compiler._optimised(kernel)
+            assert compiler._optimised(again) == text
             numbers = units.numbers_of_stages()
             found[f"{width} {name}"] = text, sorted(numbers[stage] for stage in calls)
     os.chdir("/")
