@@ -7,6 +7,7 @@ stages. There is one for each worker. Their layout is Taichi's; `codegen.ir` and
 import ctypes
 import platform
 import struct
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -165,13 +166,15 @@ def _loaded(key: str, code: bytes) -> int:
 
 @cache
 def can_compile_apart() -> bool:
-    """Whether units can be compiled here: where LLVM's settings are known, and llvmlite is there."""
+    """Whether units can be compiled here: where LLVM's settings are known, with llvmlite and a Python to start."""
     from ..codegen.llvm import llvm
     from ..compiler import address_of
 
     try:
         llvm()
     except ImportError:
+        return False
+    if not sys.executable or getattr(sys, "frozen", False):  # Python is inside another program
         return False
     return platform.system() == "Linux" and address_of("LLVMParseCommandLineOptions") is not None
 
