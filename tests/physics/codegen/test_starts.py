@@ -24,19 +24,18 @@ from tumble.physics.codegen.store import Store, default_folder
 from tumble.physics.drivers import compilers, programs
 from tumble.physics.model.features import Features
 
-from ...warm_up import MODELS
-from .kept import root_only, warned
+from .kept import FALLING, root_only, warned
 
-MODEL, WIDTH, STEPS = MODELS["plain"], 4, 5
+WIDTH, STEPS = 4, 300
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.skipif(not programs.can_compile_apart(), reason="units cannot be compiled here")
 
 
-def states():
-    """Of a new solver, after some steps."""
-    tumble.init(lanes=WIDTH, threads=1)
-    solver = RigidSolver(Model.from_mjcf(MODEL), 2)
-    solver.set_state(qvel=np.array([[1.0], [2.0]]))
+def states(threads=1):
+    """Of a new solver, after some steps; sixteen environments are four tiles, for several threads."""
+    tumble.init(lanes=WIDTH, threads=threads)
+    solver = RigidSolver(Model.from_mjcf(FALLING), 4 * WIDTH)
+    solver.set_state(qvel=np.linspace(-1.0, 1.0, 4 * WIDTH)[:, None])
     for _ in range(STEPS):
         solver.step()
     return solver.qpos.tolist(), solver.qvel.tolist()
@@ -55,7 +54,7 @@ def right():
 def begin(right, monkeypatch, tmp_path):
     """Start anew with a folder for files: as if no machine code were loaded yet."""
     kept = right[1]
-    model = Model.from_mjcf(MODEL)
+    model = Model.from_mjcf(FALLING)
     monkeypatch.syspath_prepend(ROOT)
     monkeypatch.setattr(compilers, "_MODULE", "tests.physics.codegen.fake_compiler")
     monkeypatch.setenv("FAKE_COMPILER", json.dumps({"store": str(kept)}))
@@ -64,11 +63,11 @@ def begin(right, monkeypatch, tmp_path):
     for name, key in plan.units.items():
         filled.save(key, code[name])
 
-    def begun(folder):
+    def begun(folder, threads=1):
         monkeypatch.setenv("TUMBLE_CACHE", str(folder))
         monkeypatch.setattr(programs, "_addresses", {})
         store._store_in.cache_clear()
-        return states()
+        return states(threads)
 
     return begun
 
@@ -98,10 +97,11 @@ WAYS = "bit", "cut", "hole", "longer", "other"
 
 
 def test_whole_files(begin, right, tmp_path, monkeypatch):
-    """All are read, and one, the plan, is asked for and kept."""
+    """All are read, and one, the plan, is asked for and kept; then nothing is asked for, whatever the threads."""
     assert begin(tmp_path / "objects") == right[0]
     monkeypatch.setattr(subprocess, "Popen", None)
     assert begin(tmp_path / "objects") == right[0]
+    assert begin(tmp_path / "objects", threads=2) == right[0]
 
 
 def expect_mended(begin, right, folder, seed):
