@@ -11,7 +11,7 @@ from .llvm import llvm
 
 _FORMAT = 1
 _ROOT = Path(__file__).resolve().parents[1]
-_ROOMS = ("math", "model", "state", "kinematics", "dynamics", "collision", "constraint", "drivers", "codegen")
+_ROOMS = ("math", "model", "state", "kinematics", "dynamics", "collision", "constraint", "rays", "drivers", "codegen")
 _FILES = ("fields.py", "integrate.py", "step.py", "compiler.py", "tracing.py")
 """Sources of the package `physics` that machine code is made of, or by."""
 

@@ -78,10 +78,10 @@ def _unary_of_vectors(op: Callable, python_op: Callable, a: Any) -> Any:
     if not _is_vector(a) or op in _AS_IT_IS:
         return _unary(op, python_op, a)
     if op is core.expr_neg:  # Taichi takes a vector for an integer; LLVM makes a change of sign of the product
-        return ops.mul(a, -1.0)
-    if op is core.expr_abs:  # LLVM makes fabs of it
+        return ops.mul(a, -1)
+    if op is core.expr_abs:  # LLVM makes fabs of it; of max(x, -x) only where nothing else uses -x, else |-0.0| is -0.0
         named = impl.expr_init(a)
-        return ops.max(named, ops.mul(named, -1.0))
+        return ops.select(ops.cmp_gt(named, 0), named, ops.sub(0, named))
     if op is core.expr_rsqrt:
         return ops.truediv(1.0, ops.sqrt(a))
     return _vector_of([_unary(op, python_op, number) for number in _lanes_of(a)], a.element_type())
@@ -107,4 +107,4 @@ def _cast_of_vectors(x: Any, dtype: Any) -> Any:
 
 
 def _subtract_from_vector(x: Any, y: Any) -> Any:
-    return ops.atomic_add(x, ops.mul(y, -1.0)) if _is_vector(x) else _subtract(x, y)
+    return ops.atomic_add(x, ops.mul(y, -1)) if _is_vector(x) else _subtract(x, y)

@@ -25,6 +25,8 @@ _UNITS_OF_PROCESS = 4
 """Units that are worth another process, which takes a second to start."""
 _PATIENCE, _INTERVAL = 2.0, 5.0
 """Seconds after which somebody who waits is told why, and again."""
+_QUOTED = 2000
+"""Characters of what a process writes that an error quotes."""
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {} import main; main()"
 _MODULE = __name__.replace("compilers", "compile_process")
 
@@ -73,6 +75,7 @@ class Compilation:
 
     def __init__(self, job: dict[str, Any], what: str = "the solver for this model") -> None:
         self._job, self._what = job, what
+        self._begun = time.monotonic()
         self._processes: list[_Process] = []
         self._stack = ExitStack()
 
@@ -115,7 +118,7 @@ class Compilation:
         workers = max(1, min(usable_cores(), len(keys) // _UNITS_OF_PROCESS))
         for number in range(workers if keys else 0):
             threading.Thread(target=work, args=(self._process(number),), daemon=True).start()
-        with _told(self._what, len(keys)) as ready:
+        with _told(self._what, len(keys), self._begun) as ready:
             for _ in keys:
                 name, made = done.get()
                 if isinstance(made, Exception):
@@ -127,12 +130,12 @@ class Compilation:
 
 
 @contextmanager
-def _told(what: str, count: int) -> Iterator[Any]:
+def _told(what: str, count: int, begun: float) -> Iterator[Any]:
     """Tell by logging what is waited for, if it takes long; the function that is given counts what is ready."""
-    begun, ready, over = time.monotonic(), [0], threading.Event()
+    ready, over = [0], threading.Event()
 
     def tell() -> None:
-        wait = _PATIENCE
+        wait = max(0.0, begun + _PATIENCE - time.monotonic())
         while not over.wait(wait):
             seconds = time.monotonic() - begun
             logger.info("compiling %s, once: %d of %d parts, %.0f s", what, ready[0], count, seconds)
@@ -160,22 +163,41 @@ class _Process:
         Raises:
             RuntimeError: it could not be done; with what the process says.
         """
+        answer, code = self._said(json.dumps(job).encode() + b"\n"), b""
+        if "error" not in answer:
+            assert self._process.stdout is not None
+            code = self._process.stdout.read(answer["length"])
+            if len(code) < answer["length"]:
+                answer = {"error": self._last_words()}
+        if "error" in answer:
+            raise RuntimeError(f"compiling {job.get('unit', 'the solver')} failed:\n{answer['error']}")
+        return answer, code
+
+    def _said(self, job: bytes) -> dict[str, Any]:
+        """What it says to a job; "error", if it does not do it."""
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps(job).encode() + b"\n")
+            self._process.stdin.write(job)
             self._process.stdin.flush()
             line = self._process.stdout.readline()
         except OSError:
             line = b""
-        answer = json.loads(line) if line.endswith(b"\n") else {"error": self._last_words()}
-        if "error" in answer:
-            raise RuntimeError(f"compiling {job.get('unit', 'the solver')} failed:\n{answer['error']}")
-        return answer, self._process.stdout.read(int(answer["length"]))
+        if not line.endswith(b"\n"):
+            return {"error": self._last_words()}
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict) or not {"error", "length"} & answer.keys():
+            return {"error": f"the process that compiles wrote {line[:_QUOTED]!r}, which is no answer"}
+        return answer
 
     def _last_words(self) -> str:
         self._errors.seek(0)
-        words = self._errors.read().decode(errors="replace")[-2000:]
-        return f"the process that compiles ended with code {self._process.wait()}; it wrote:\n{words}"
+        words = self._errors.read().decode(errors="replace")[-_QUOTED:]
+        ended = f"the process that compiles ended with code {self._process.wait()}"
+        kept = "What was compiled before is kept, and the next start goes on from there"
+        return f"{ended} (below 0: by a signal, as where memory is short). {kept}. It wrote:\n{words}"
 
 
 @contextmanager
@@ -183,12 +205,19 @@ def _started() -> Iterator[_Process]:
     """A process that compiles, with this one's paths of modules; its end closes what it reads from.
 
     Paths are absolute: it works in a folder of its own.
+
+    Raises:
+        RuntimeError: it cannot be started.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TI_")}
     command = [sys.executable, "-c", _START.format(_MODULE), json.dumps([os.path.abspath(path) for path in sys.path])]
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as errors:
-        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment) as process:
+        try:
+            started = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment)
+        except OSError as error:
+            raise RuntimeError(f"sys.executable, which is to compile the solver, cannot be started: {error}") from error
+        with started as process:
             try:
                 yield _Process(process, errors)
             finally:

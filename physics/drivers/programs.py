@@ -8,6 +8,7 @@ import ctypes
 import os
 import platform
 import struct
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -136,6 +137,8 @@ def can_compile_apart() -> bool:
     try:
         llvm()
     except ImportError:
+        return False
+    if not sys.executable or getattr(sys, "frozen", False):  # Python is inside another program
         return False
     wanted = os.environ.get(SWITCH) != "0"
     return wanted and platform.system() == "Linux" and address_of("LLVMParseCommandLineOptions") is not None

@@ -47,6 +47,11 @@ def optimised(kernel: Any, arguments: Sequence[Any]) -> str:
         warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
         primal = kernel._primal
         traced = primal.compiled_kernels[primal.ensure_compiled(*arguments)]
-        program.compile_kernel(program.config(), program.get_device_caps(), traced)
-    (path,) = Path().glob("*.ll")
-    return path.read_text()
+        compiled = program.compile_kernel(program.config(), program.get_device_caps(), traced)
+    for path in Path().glob("*.ll"):
+        _texts[id(compiled)] = compiled, path.read_text()
+    return _texts[id(compiled)][1]
+
+
+_texts: dict[int, tuple[Any, str]] = {}
+"""Of all that was compiled: of two kernels with the same code Taichi compiles the first alone, and writes one file."""

@@ -17,7 +17,7 @@ from ..math import Lanes
 from ..model.features import Features
 from ..state.reach import Reach, reach_of
 from ..state.stage import STAGES, TURN, Stage
-from ..state.views import ASKED_FOR, ModelView, Names, Workspace
+from ..state.views import ASKED_FOR, ModelView, Names, Workspace, not_named
 from .kernel import number_array, work_through
 from .scratch import Scratch
 from .tile_view import Arguments
@@ -34,8 +34,11 @@ class AskedFeatures:
 
     _data_oriented = True
 
-    def __init__(self, has: Features, names: frozenset[str]) -> None:
-        vars(self).update({name: getattr(has, name) for name in names})
+    def __init__(self, has: Features, names: frozenset[str], unit: str) -> None:
+        vars(self).update({name: getattr(has, name) for name in names}, _unit=unit)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name) if name.startswith("_") else not_named(name, self._unit)
 
 
 @cache
@@ -74,8 +77,8 @@ def make_unit(name: str, lanes: Lanes, has: Features, scratch: Scratch) -> tuple
         emit_call(numbers_of_stages()[stage.name])
 
     more = {"parameters"} if "parameters" in asked else set()
-    names = Names(unit_reach(name).names | more)
-    kernel = _kernel(lanes, AskedFeatures(has, frozenset(asked)), names, scratch, call, _body_of(name))
+    names = Names(unit_reach(name).names | more, name)
+    kernel = _kernel(lanes, AskedFeatures(has, frozenset(asked), name), names, scratch, call, _body_of(name))
     return kernel, calls
 
 

@@ -53,14 +53,24 @@ class Names:
 
     Args:
         names: of attributes; others than those of views do no harm.
+        unit: the stage whose names they are.
     """
 
-    def __init__(self, names: frozenset[str]) -> None:
+    def __init__(self, names: frozenset[str], unit: str) -> None:
         parts = {part for name in names & set(PARTS) for part in PARTS[name]}
-        self._names = names | parts
+        self._names, self.unit = names | parts, unit
 
     def __contains__(self, name: object) -> bool:
         return name in self._names or str(name).removesuffix("_rest") in self._names
+
+
+def not_named(name: str, unit: str) -> AttributeError:
+    """The error of a stage that asks for something that it does not name."""
+    return AttributeError(
+        f"the stage {unit!r} asks for {name!r}, a name that state/reach.py does not find in its code. If there is such "
+        "a field or feature, write the name out in a function of the stage, as an attribute or a string; one that is "
+        "put together while the stage is traced is not found"
+    )
 
 
 EVERYTHING = Everything()
@@ -72,6 +82,11 @@ class _View:
     _data_oriented = True
     _is_wrapped_kernel = True
     _names: Container[str] = EVERYTHING
+
+    def __getattr__(self, name: str) -> Any:
+        if isinstance(self._names, Names) and not name.startswith("_"):
+            raise not_named(name, self._names.unit)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _fill(self, ints: Any, group: str, number: Any, origin: Any) -> None:
         """The fields of a group; `number(i)` is the i-th plain number of where they are."""

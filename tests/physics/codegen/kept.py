@@ -1,4 +1,4 @@
-"""What the tests of the store share: keys, contents, and what may be warned of."""
+"""What the tests of the store and of starts share: keys, contents, a model, and what may be warned of."""
 
 import contextlib
 import hashlib
@@ -10,6 +10,12 @@ import pytest
 
 HEAD = 52  # bytes: word 8, version 4, length 8, hash 32
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+
+FALLING = """
+<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+<body pos="0 0 .3"><joint axis="0 1 0" damping=".1"/><geom size=".1" pos=".4 0 0"/></body></worldbody></mujoco>
+"""
+"""A weight that falls onto the ground, with the features of the smallest models."""
 
 IN_A_CHILD = """
 import os, random, resource, signal, sys, time

@@ -1,0 +1,56 @@
+"""Stages that ask for what they do not name, compiled in a process of their own: prints what each ends with."""
+
+import os
+import tempfile
+import traceback
+from dataclasses import asdict
+
+import taichi as ti
+
+from tumble.physics.drivers.compile_process import _Compiler
+from tumble.physics.model.features import Features
+from tumble.physics.state import reach
+from tumble.physics.state.stage import stage
+
+reach._PACKAGE = __name__  # so that what stands here is looked at
+HALVES = ("hu", "lls"), ("qa", "cc"), ("n", "v")
+NAMES_A_FIELD = "qacc"
+
+
+@stage()
+@ti.func
+def asks_for_a_feature(model: ti.template(), work: ti.template()):
+    if ti.static(getattr(model.has, "".join(HALVES[0]))):
+        work.qvel[0] = work.qvel[0] + 1.0
+
+
+@stage()
+@ti.func
+def asks_for_a_field(model: ti.template(), work: ti.template()):
+    work.qvel[0] = getattr(work, "".join(HALVES[1]))[0]
+
+
+@stage()
+@ti.func
+def asks_for_a_size(model: ti.template(), work: ti.template()):
+    for i in range(getattr(model, "".join(HALVES[2]))):
+        work.qvel[i] = 0.0
+
+
+@stage()
+@ti.func
+def names_all(model: ti.template(), work: ti.template()):
+    work.qvel[0] = getattr(work, NAMES_A_FIELD)[0]
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        compiler = _Compiler(4, "32")
+        for function in (asks_for_a_feature, asks_for_a_field, asks_for_a_size, names_all):
+            job = {"unit": function.name, "features": asdict(Features(*[False] * 6))}
+            try:
+                print(function.name, "is compiled:", len(compiler.compile(job)[1]) > 0)
+            except Exception:
+                print(traceback.format_exc())
+        os.chdir("/")

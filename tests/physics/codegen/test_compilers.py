@@ -1,0 +1,149 @@
+"""Processes that compile, as they fail: clear errors, nothing is lost, and the next try works.
+
+What is started here is `fake_compiler.py`; what it stands for is in `test_units.py` and `test_starts.py`.
+"""
+
+import contextlib
+import json
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tumble.physics.codegen.keys import key_of
+from tumble.physics.codegen.store import Store
+from tumble.physics.drivers import compilers, programs
+from tumble.physics.drivers.compilers import units_of_program
+from tumble.physics.model.features import Features
+
+FEATURES = Features(*[False] * 6)
+NAMES = ["turn", "advance", "collide", "limits", "rest"]
+CODE = {name: name.encode() for name in NAMES}
+
+
+@pytest.fixture
+def ask(monkeypatch, tmp_path):
+    """Ask for a program, from processes that fail as they are told, one for all units."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[3])
+    monkeypatch.setenv("TUMBLE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(compilers, "_MODULE", "tests.physics.codegen.fake_compiler")
+    monkeypatch.setattr(compilers, "usable_cores", lambda: 1)
+
+    def asked(**how):
+        monkeypatch.setenv("FAKE_COMPILER", json.dumps({"store": NAMES, **how}))
+        return units_of_program(4, "32", FEATURES)
+
+    return asked
+
+
+def kept(tmp_path):
+    store = Store(tmp_path / "cache")
+    return [name for name in NAMES if store.load(key_of(name))]
+
+
+def test_all_is_well(ask, tmp_path, monkeypatch):
+    plan, code = ask()
+    assert list(plan.units) == NAMES and code == CODE and kept(tmp_path) == NAMES
+    monkeypatch.setattr(subprocess, "Popen", None)  # the second time nothing is started
+    assert ask() == (plan, code)
+
+
+@pytest.mark.parametrize(
+    ("fails", "says"),
+    [
+        ("dies", "ended with code -9 .*What was compiled before is kept"),
+        ("dies while it writes", "ended with code -9 .*What was compiled before is kept"),
+        ("leaves", "(?s)ended with code 1 .*It wrote:\nthese are my last words"),
+        ("says so", "no such thing"),
+        ("rubbish", "wrote b'rubbish.n', which is no answer"),
+        ("[1, 2]", "which is no answer"),
+        ("{}", "which is no answer"),
+    ],
+)
+@pytest.mark.parametrize("after", [0, 3])
+def test_one_that_fails(ask, tmp_path, fails, says, after):
+    """At the plan, and at the third unit: the two before stay, and the next try compiles the others."""
+    with pytest.raises(RuntimeError, match=says) as caught:
+        ask(fails=fails, after=after)
+    assert f"compiling {NAMES[2] if after else 'the solver'} failed" in str(caught.value)
+    assert kept(tmp_path) == NAMES[: max(0, after - 1)]
+    assert ask()[1] == CODE and kept(tmp_path) == NAMES
+
+
+def test_only_what_is_missing_is_compiled(ask):
+    """Four jobs are allowed: the plan and three units; then two."""
+    with pytest.raises(RuntimeError):
+        ask(fails="dies", after=4)
+    assert ask(fails="dies", after=3)[1] == CODE
+
+
+def test_a_python_that_cannot_be_started(ask, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "executable", "/no/such/python")
+        with pytest.raises(RuntimeError, match=r"sys.executable, .* cannot be started: .*'/no/such/python'"):
+            ask()
+    assert ask()[1] == CODE
+
+
+@pytest.mark.parametrize("name", ["executable", "frozen"])
+def test_a_python_inside_another_program(monkeypatch, name):
+    """There is none to compile with, so Taichi compiles all in this process."""
+    if not programs.can_compile_apart():
+        pytest.skip("units cannot be compiled here")
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, name, {"executable": "", "frozen": True}[name], raising=False)
+        assert not programs.can_compile_apart.__wrapped__()
+
+
+def test_several_processes_one_of_which_dies(ask, tmp_path, monkeypatch):
+    """Each dies at its third job."""
+    monkeypatch.setattr(compilers, "usable_cores", lambda: 2)
+    monkeypatch.setattr(compilers, "_UNITS_OF_PROCESS", 2)
+    with pytest.raises(RuntimeError, match="ended with code -9"):
+        ask(fails="dies", after=2)
+    assert kept(tmp_path)
+    assert ask()[1] == CODE
+
+
+def test_no_process_stays(ask, monkeypatch):
+    started, popen = [], subprocess.Popen
+
+    def start(*arguments, **options):
+        started.append(popen(*arguments, **options))
+        return started[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    with pytest.raises(RuntimeError):
+        ask(fails="rubbish", after=2)
+    ask()
+    assert len(started) == 2 and all(process.poll() is not None for process in started)
+
+
+# ---- what whoever waits is told
+
+
+@contextlib.contextmanager
+def patience(monkeypatch, seconds):
+    monkeypatch.setattr(compilers, "_PATIENCE", seconds)
+    monkeypatch.setattr(compilers, "_INTERVAL", seconds)
+    yield
+
+
+def test_who_waits_is_told(ask, monkeypatch, caplog):
+    with caplog.at_level(logging.INFO, logger="tumble"), patience(monkeypatch, 0.1):
+        ask(seconds=0.15)
+        said = [record.getMessage() for record in caplog.records]
+        assert any(
+            f"of {len(NAMES)} parts" in text and "compiling the solver for this model, once" in text for text in said
+        )
+        caplog.clear()
+        ask(seconds=0.15)  # all is there
+        assert not caplog.records
+
+
+def test_nobody_is_told_of_what_is_quick(ask, monkeypatch, caplog):
+    with caplog.at_level(logging.INFO, logger="tumble"), patience(monkeypatch, 30.0):
+        ask()
+        assert not caplog.records

@@ -1,0 +1,77 @@
+"""Units against the kernel that Taichi compiles as one: the same bits, for models that differ in features.
+
+A kernel as one takes 5 to 100 CPU seconds, so nearly all of these are slow tests.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tumble
+from tumble.physics import Model, RigidSolver
+from tumble.physics.drivers import programs
+from tumble.physics.drivers.bound_kernel import Kernel
+from tumble.physics.drivers.programs import Program
+
+from ...warm_up import MODELS
+from .kept import FALLING
+
+FILES = Path(__file__).parents[2] / "models"
+ENVS, STEPS = 20, 300  # more environments than lanes, and a tile that is not full; until all have touched the ground
+
+
+def memory_after_steps(model, lanes, precision, kind):
+    """Everything that the future depends on, and what the last evaluation found, from random states."""
+    tumble.init(lanes=lanes, precision=precision, threads=1)
+    solver = RigidSolver(model, ENVS)
+    rng = np.random.default_rng(0)
+    velocity = rng.normal(size=(ENVS, model.mj.nv))
+    solver.set_state(qvel=velocity)
+    for _ in range(STEPS):
+        solver.step()
+    assert isinstance(solver._driver._kernel, kind)
+    state = solver.state_dict()
+    moved = np.abs(solver.qvel.numpy() - velocity)
+    assert np.isfinite(moved).all() and moved.max() > 1e-3
+    return {name: np.asarray(value) for name, value in flat(state).items()}
+
+
+def flat(state, above=""):
+    """Tensors of nested dictionaries, by their paths."""
+    found = {}
+    for name, value in state.items():
+        found |= flat(value, f"{above}{name}/") if isinstance(value, dict) else {f"{above}{name}": value}
+    return found
+
+
+def model_of(name):
+    if name == "plain":
+        return Model.from_mjcf(FALLING)
+    return Model.from_mjcf(MODELS[name] if name in MODELS else str(FILES / f"{name}.xml"))
+
+
+@pytest.mark.parametrize("precision", ["32", "64"])
+@pytest.mark.parametrize("lanes", [1, 4, 16])
+@pytest.mark.parametrize(
+    "name",
+    ["plain", "ball joints", "hulls", "mixed precision", "conjugate gradients", "tendons", "equalities", "fluid"],
+)
+@pytest.mark.slow
+def test_units_have_the_bits_of_one_kernel(monkeypatch, name, lanes, precision):
+    expect_same_bits(monkeypatch, name, lanes, precision)
+
+
+def test_a_small_model(monkeypatch):
+    expect_same_bits(monkeypatch, "plain", 4, "32")
+
+
+def expect_same_bits(monkeypatch, name, lanes, precision):
+    if not programs.can_compile_apart():
+        pytest.skip("units cannot be compiled here")
+    model = model_of(name)
+    apart = memory_after_steps(model, lanes, precision, Program)
+    monkeypatch.setattr(programs, "can_compile_apart", lambda: False)
+    together = memory_after_steps(model, lanes, precision, Kernel)
+    assert apart.keys() == together.keys()
+    assert not [name for name in apart if apart[name].tobytes() != together[name].tobytes()]
