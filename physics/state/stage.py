@@ -45,9 +45,9 @@ class Stage:
         self,
         function: Callable[[Any, Any], None],
         when: Callable[[Features], bool] | None,
-        reads: Names,
-        writes: Names,
-        updates: Names,
+        reads: Names = "",
+        writes: Names = "",
+        updates: Names = "",
     ) -> None:
         self.name: str = function.__name__
         self.__doc__ = function.__doc__

@@ -50,7 +50,7 @@ if __name__ == "__main__":
         for function in (asks_for_a_feature, asks_for_a_field, asks_for_a_size, names_all):
             job = {"unit": function.name, "features": asdict(Features(*[False] * 6))}
             try:
-                print(function.name, "is compiled:", len(compiler.compile(job)[1]) > 0)
+                print(function.name, "is compiled:", len(compiler._compile(job)[1]) > 0)
             except Exception:
                 print(traceback.format_exc())
         os.chdir("/")

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from tumble.physics.codegen import ir
-from tumble.physics.drivers import host_scratch
+from tumble.physics.drivers import host_scratch, programs
 from tumble.physics.drivers.host_scratch import HostScratch
 from tumble.physics.drivers.programs import Context, _pack
 

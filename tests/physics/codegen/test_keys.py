@@ -59,7 +59,7 @@ def test_circumstances(monkeypatch):
         changed("llvm", lambda name=name, other=other: SimpleNamespace(**{**as_it_is, name: lambda: other}))
     for package in ("taichi", "llvmlite"):
         changed("version", lambda asked, package=package: "0" if asked == package else "1")
-    changed("_sources", lambda: "other")
+    changed("hash_of", lambda *_: "other")
     changed("_FORMAT", 0)
     assert len(found) == 8 and keys.key_of("unit") == plain
 
@@ -70,18 +70,24 @@ def test_sources(monkeypatch, tmp_path):
         shutil.copytree(keys._ROOT / room, tmp_path / room)
     for name in keys._FILES:
         shutil.copy(keys._ROOT / name, tmp_path)
-    before = keys._sources()
+
+    def sources():
+        keys.hash_of.cache_clear()
+        return keys.hash_of(keys._ROOMS, keys._FILES)
+
+    before = sources()
     monkeypatch.setattr(keys, "_ROOT", tmp_path)
-    assert keys._sources() == before
+    assert sources() == before
     (tmp_path / "rendering/scene.py").write_text("")
-    assert keys._sources() == before
+    assert sources() == before
     path = tmp_path / "constraint/limits.py"
     path.write_text(path.read_text() + "\n")
-    changed = keys._sources()
+    changed = sources()
     path.rename(path.with_name("other.py"))
-    renamed = keys._sources()
+    renamed = sources()
     (tmp_path / "math/new.py").write_text("")
-    assert len({before, changed, renamed, keys._sources()}) == 4
+    assert len({before, changed, renamed, sources()}) == 4
+    keys.hash_of.cache_clear()
 
 
 def test_all_code_of_units_is_in_the_hash(monkeypatch):

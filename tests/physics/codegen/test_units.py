@@ -14,9 +14,20 @@ from tumble.physics.drivers import programs
 from tumble.physics.drivers.bound_kernel import Kernel
 from tumble.physics.drivers.programs import Program
 
-from ...warm_up import MODELS
 from .kept import FALLING
 
+_WORLD = "<mujoco><option{}/><worldbody><geom type='plane' size='1 1 1'{}/>{}</worldbody></mujoco>"
+_HINGE = "<body pos='0 0 1'><joint axis='0 1 0'/><geom size='.1'/></body>"
+_BALL, _BOX = (
+    f"<body pos='0 0 1'><freejoint/><geom type='{kind}' size='.1 .1 .1'/></body>" for kind in ("sphere", "box")
+)
+MODELS = {
+    "plain": _WORLD.format("", "", _HINGE),
+    "ball joints": _WORLD.format("", "", _BALL),
+    "hulls": _WORLD.format("", "", _BOX),
+    "mixed precision": _WORLD.format("", " solref='.004 1'", _BOX),
+    "conjugate gradients": _WORLD.format(" solver='CG'", "", _BALL),
+}
 FILES = Path(__file__).parents[2] / "models"
 ENVS, STEPS = 20, 300  # more environments than lanes, and a tile that is not full; until all have touched the ground
 
