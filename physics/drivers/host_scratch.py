@@ -4,13 +4,13 @@ import ctypes
 import struct
 import threading
 
-import torch
+import numpy as np
 
 from .scratch import FIRST_INDEX_ROWS, FIRST_ROWS
 
 _ROOTS, _RECORD_BYTES = 88, 4096
 """Offset of the fields' addresses in Taichi's LLVMRuntime (runtime.cpp), in bytes, and room for all that code reads."""
-_LINE = 64
+LINE = 64
 """Bytes to which lane numbers are aligned."""
 
 
@@ -22,7 +22,7 @@ class HostScratch:
         lock: held by whoever works in it, or exchanges it.
     """
 
-    def __init__(self, width: int, dtype: torch.dtype) -> None:
+    def __init__(self, width: int, dtype: np.dtype) -> None:
         self.lock = threading.Lock()
         self._record = ctypes.create_string_buffer(_RECORD_BYTES)
         self.runtime = ctypes.addressof(self._record)
@@ -32,15 +32,16 @@ class HostScratch:
 
     def grow(self, rows: int, index_rows: int) -> None:
         """Make room for so many rows of lane numbers and integers."""
-        sizes = max(rows, self._sizes[0]), max(index_rows, self._sizes[1])
-        if sizes != self._sizes:
-            with self.lock:
-                self._room = _aligned(sizes[0] * self._width, self._dtype), _aligned(sizes[1], torch.int32)
+        with self.lock:
+            sizes = max(rows, self._sizes[0]), max(index_rows, self._sizes[1])
+            if sizes != self._sizes:
+                self._room = _aligned(sizes[0] * self._width, self._dtype), _aligned(sizes[1], np.dtype(np.int32))
                 self._sizes = sizes
-                struct.pack_into("2Q", self._record, _ROOTS, *(tensor.data_ptr() for tensor in self._room))
+                struct.pack_into("2Q", self._record, _ROOTS, *(array.ctypes.data for array in self._room))
 
 
-def _aligned(numbers: int, dtype: torch.dtype) -> torch.Tensor:
-    whole = torch.zeros(numbers + _LINE // dtype.itemsize, dtype=dtype)
-    skip = -whole.data_ptr() % _LINE // dtype.itemsize
+def _aligned(numbers: int, dtype: np.dtype) -> np.ndarray:
+    """Zeros; numpy's, which are no memory until they are used, where torch would wake threads to write them."""
+    whole = np.zeros(numbers + LINE // dtype.itemsize, dtype)
+    skip = -whole.ctypes.data % LINE // dtype.itemsize
     return whole[skip : skip + numbers]

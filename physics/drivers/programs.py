@@ -9,17 +9,19 @@ import os
 import platform
 import struct
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
 
 from ..codegen.pool import shared_pool
 from ..model.features import Features
 from ..runtime import Runtime
 from ..state.stage import TURN
-from .host_scratch import HostScratch
+from .host_scratch import LINE, HostScratch
 from .settings import Setting
 
 _CALL = 5
@@ -54,7 +56,8 @@ class Program:
     def __init__(self, runtime: Runtime, width: int, features: Features, scratch: HostScratch) -> None:
         self.scratch = scratch
         self._runtime, self._width, self._features = runtime, width, features
-        self._entry, self._table = 0, (ctypes.c_void_p * 0)()
+        self._code: tuple[int, ctypes.Array] | None = None  # address of the turn, and table of the stages
+        self._lock = threading.Lock()
 
     def do_first(self, job: Callable[[], None]) -> None:
         """Do a job that binds and launches."""
@@ -67,29 +70,29 @@ class Program:
             arguments: of `units`' kernels, but for the worker.
             room: rows and integers that scratch must have for them.
         """
-        if not self._entry:
-            self._load()
+        with self._lock:  # of threads that come at once the first loads
+            if self._code is None:
+                self._code = self._load()
+        entry, table = self._code
         self.scratch.grow(*room)
+        assert all(arguments[place].data_ptr() % LINE == 0 for place in _OF_LANES), "lane numbers are aligned"
         workers = int(arguments[_CALL][Setting.WORKERS])
         packed = [ctypes.create_string_buffer(_pack(arguments, self._width, worker)) for worker in range(workers)]
-        table = ctypes.addressof(self._table)
-        contexts = [Context(ctypes.addressof(words), self.scratch.runtime, 0, table) for words in packed]
+        stages, room_at = ctypes.addressof(table), self.scratch.runtime
+        contexts = [Context(ctypes.addressof(words), room_at, 0, stages) for words in packed]
         pool = shared_pool(self._runtime.threads)
-        launch = pool.bind(self._entry, [ctypes.addressof(context) for context in contexts])
+        launch = pool.bind(entry, [ctypes.addressof(context) for context in contexts])
         return _Bound(launch, arguments[_CALL], (packed, contexts, arguments, self))
 
-    def _load(self) -> None:
+    def _load(self) -> "tuple[int, ctypes.Array]":
         from .compilers import units_of_program
 
         plan, code = units_of_program(self._width, self._runtime.precision, self._features)
+        addresses = {name: _loaded(key, code[name]) for name, key in plan.units.items()}
         table = (ctypes.c_void_p * (1 + max(plan.numbers.values())))()
-        for name, key in plan.units.items():
-            address = _loaded(key, code[name])
-            if name == TURN:
-                self._entry = address
-            else:
-                table[plan.numbers[name]] = address
-        self._table = table
+        for name, number in plan.numbers.items():
+            table[number] = addresses[name]
+        return addresses[TURN], table
 
 
 class _Bound:
@@ -152,5 +155,5 @@ def shared_program(runtime: Runtime, width: int, features: Features) -> Any:
         return shared_kernel(runtime, width, features)
     pool, key = runtime.pool, ("scratch", width)
     if key not in pool:
-        pool[key] = HostScratch(width, runtime.torch_dtype)
+        pool[key] = HostScratch(width, np.dtype("f4" if runtime.precision == "32" else "f8"))
     return pool.setdefault(("program", width, features), Program(runtime, width, features, pool[key]))

@@ -30,7 +30,7 @@ def loaded(monkeypatch):
 
     def load_and_note(program):
         seen.append(program)
-        load(program)
+        return load(program)
 
     monkeypatch.setattr(Program, "_load", load_and_note)
     tumble.init(precision="32")
