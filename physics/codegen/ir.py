@@ -6,7 +6,6 @@ No kernel of the solver returns anything, so the last one points to a table of f
 call one of them with its own context.
 """
 
-import platform
 import re
 from typing import Any
 
@@ -61,35 +60,6 @@ def _through_table(text: str, context: str) -> str:
         )
 
     return re.sub(r"(?:tail )?call void inttoptr \(i64 (\d+) to ptr\)\(\)(?: #\d+)?", through_table, text)
-
-
-_FLUSHING = f"""
-declare void @llvm.x86.sse.stmxcsr(ptr)
-declare void @llvm.x86.sse.ldmxcsr(ptr)
-define void @{ENTRY}(ptr %context) {{
-  %before = alloca i32
-  %within = alloca i32
-  call void @llvm.x86.sse.stmxcsr(ptr %before)
-  %state = load i32, ptr %before
-  %flushing = or i32 %state, {1 << 15}
-  store i32 %flushing, ptr %within
-  call void @llvm.x86.sse.ldmxcsr(ptr %within)
-  call void @{ENTRY}_flushed(ptr %context)
-  call void @llvm.x86.sse.ldmxcsr(ptr %before)
-  ret void
-}}
-"""
-
-
-def flush_denormals(text: str) -> str:
-    """The module with an entry during which denormal results are zero, as they are in Taichi's own threads.
-
-    Bit 15 of MXCSR (Intel 64 Architectures Developer's Manual, volume 1, section 10.2.3.3). Denormals take a processor
-    a hundred cycles each, and a result must not depend on the thread that computes it. Other processors: as they are.
-    """
-    if platform.machine().lower() not in ("amd64", "x86_64"):
-        return text
-    return text.replace(f"@{ENTRY}(", f"@{ENTRY}_flushed(", 1) + _FLUSHING
 
 
 def machine_code(text: str) -> bytes:

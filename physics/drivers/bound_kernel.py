@@ -111,11 +111,11 @@ class BoundKernel:
                 self._launch()
         else:
             self._kernel.do_first(self._launch_first)
-        left, told = self._told[_LEFT], self._told
+        left, told = self._told[_LEFT] > 0, self._told
         if left:
             needed = Room(told[_CONTACTS], told[_ENTRIES], told[_PAIRS])
             told[_LEFT] = told[_CONTACTS] = told[_ENTRIES] = told[_PAIRS] = 0
-            self._room.grow(needed, left)
+            self._room.grow(needed, int(self._arguments[-1].sum()))  # workers side by side may lose counts, not marks
         return not left
 
     def _launch_first(self) -> None:

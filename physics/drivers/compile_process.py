@@ -14,9 +14,10 @@ from typing import Any, BinaryIO
 import taichi as ti
 
 from ..codegen.addresses import tell_addresses
-from ..codegen.ir import flush_denormals, machine_code, stand_alone
+from ..codegen.ir import machine_code, stand_alone
 from ..codegen.keys import key_of
 from ..codegen.vectors import SETTINGS, use_vectors
+from ..codegen.worker import of_workers
 from ..math import Lanes
 from ..model.features import Features
 from ..state.stage import TURN
@@ -82,8 +83,8 @@ class _Compiler:
     def _compile(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         """The machine code of a unit, and the stages that it calls."""
         kernel, calls = make_unit(job["unit"], self._lanes, Features(**job["features"]), self._scratch)
-        text = tell_addresses(stand_alone(optimised(kernel, [*sample_arguments(self._lanes), 0])))
-        code = machine_code(flush_denormals(text) if job["unit"] == TURN else text)
+        text = tell_addresses(stand_alone(optimised(kernel, [*sample_arguments(self._lanes), 0, 0])))
+        code = machine_code(of_workers(text) if job["unit"] == TURN else text)
         return {"calls": list(calls)}, code
 
 

@@ -48,6 +48,8 @@ def make_column_kernel(dtype: Any, features: Features) -> Any:
                 model = ModelView(ints, reals, features)
                 work = ColumnWorkspace(lanes, ints, numbers, indices, env, features)
                 arrays = Arguments(memory, counters, own, own_rows, call, rows, out, dump, controls, track, left)
+                if ti.static(features.parameters):
+                    model.differ(work)
                 spread_parameters(model, work, reals)
                 lay_out_dofs(model, work)
                 take_turn(model, work, ColumnView(lanes, arrays, env))

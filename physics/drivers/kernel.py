@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import taichi as ti
 
+from ..codegen.worker import BEFORE
 from ..constraint.hessian_pattern import lay_out_dofs
 from ..math import Lanes
 from ..model.features import Features
@@ -66,14 +67,37 @@ def _await_others(call: ti.template()):
 
 
 @ti.func
-def work_through(model: ti.template(), work: ti.template(), arrays: ti.template()):
-    """Take one tile after the other, from those that no worker has taken yet, through its turn."""
+def prepare(model: ti.template(), work: ti.template(), arrays: ti.template()):
+    """What a worker does before its first tile: the same for all tiles."""
     spread_parameters(model, work, arrays.reals)
     lay_out_dofs(model, work)
+
+
+@ti.func
+def take_tile(model: ti.template(), work: ti.template(), arrays: ti.template(), k: ti.i32):
+    """Take tile k through its turn, unless the launch is for tiles that were left, and it was not."""
+    if arrays.call[Setting.AGAIN] == 0 or arrays.left[k] == 1:
+        take_turn(model, work, TileView(work.lanes, arrays, k))
+
+
+@ti.func
+def prepare_or_take(model: ti.template(), work: ti.template(), arrays: ti.template(), k: ti.i32):
+    """Take tile k through its turn; or, where k is `codegen.worker.BEFORE`, prepare for all."""
+    if k == BEFORE:
+        prepare(model, work, arrays)
+    else:
+        take_tile(model, work, arrays, k)
+
+
+@ti.func
+def work_through(model: ti.template(), work: ti.template(), arrays: ti.template()):
+    """Take one tile after the other, from those that no worker has taken yet, through its turn."""
+    if ti.static(model.has.parameters):
+        model.differ(work)
+    prepare(model, work, arrays)
     k = ti.atomic_add(arrays.call[Setting.NEXT], 1)
     while k < arrays.call[Setting.TILES]:
-        if arrays.call[Setting.AGAIN] == 0 or arrays.left[k] == 1:
-            take_turn(model, work, TileView(work.lanes, arrays, k))
+        take_tile(model, work, arrays, k)
         k = ti.atomic_add(arrays.call[Setting.NEXT], 1)
 
 

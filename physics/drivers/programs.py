@@ -28,18 +28,26 @@ _CALL = 5
 """Place of the tensor `call` among the arguments."""
 _DIMS = (1, 1, 3, 3, 3, 1, 1, 2, 2, 3, 3, 1, 1)
 """Dimensions of the arguments."""
+_ITEM_BYTES = 4
+"""Of the tile's number, the last of the arguments."""
 _OF_LANES = (2, 4)
 """Places of those whose last dimension is within a number, where there are several lanes."""
 
 
 class Context(ctypes.Structure):
-    """Taichi's RuntimeContext; where it has room for results, programs have their table of functions."""
+    """Taichi's RuntimeContext; where it has room for results, programs have their table of functions.
+
+    Behind it is what a worker reads (`codegen.worker`).
+    """
 
     _fields_ = (
         ("arguments", ctypes.c_void_p),
         ("runtime", ctypes.c_void_p),
         ("thread", ctypes.c_int32),
         ("table", ctypes.c_void_p),
+        ("taken", ctypes.c_void_p),
+        ("count", ctypes.c_void_p),
+        ("item", ctypes.c_void_p),
     )
 
 
@@ -77,9 +85,13 @@ class Program:
         self.scratch.grow(*room)
         assert all(arguments[place].data_ptr() % LINE == 0 for place in _OF_LANES), "lane numbers are aligned"
         workers = int(arguments[_CALL][Setting.WORKERS])
-        packed = [ctypes.create_string_buffer(_pack(arguments, self._width, worker)) for worker in range(workers)]
+        words = [_pack(arguments, self._width, worker) for worker in range(workers)]
+        packed = [ctypes.create_string_buffer(text, len(text)) for text in words]
         stages, room_at = ctypes.addressof(table), self.scratch.runtime
-        contexts = [Context(ctypes.addressof(words), room_at, 0, stages) for words in packed]
+        taken, count = (arguments[_CALL][setting].data_ptr() for setting in (Setting.NEXT, Setting.TILES))
+        starts = [ctypes.addressof(record) for record in packed]
+        item = len(words[0]) - _ITEM_BYTES
+        contexts = [Context(start, room_at, 0, stages, taken, count, start + item) for start in starts]
         pool = shared_pool(self._runtime.threads)
         launch = pool.bind(entry, [ctypes.addressof(context) for context in contexts])
         return _Bound(launch, arguments[_CALL], (packed, contexts, arguments, self))
@@ -110,13 +122,13 @@ _NEXT = int(Setting.NEXT)
 
 
 def _pack(arguments: Sequence[torch.Tensor], width: int, worker: int) -> bytes:
-    """Arguments as Taichi lays them out: of each array its shape and address, and the worker's number."""
+    """Arguments as Taichi lays them out: of each array its shape and address, then the worker's number and a tile's."""
     words = b""
     for place, (tensor, dims) in enumerate(zip(arguments, _DIMS, strict=True)):
         dims -= width > 1 and place in _OF_LANES
         shape = struct.pack(f"{dims}i", *tensor.shape[:dims])
         words += shape + b"\0" * (-len(shape) % 8) + struct.pack("Q", tensor.data_ptr())
-    return words + struct.pack("iI", worker, 0)
+    return words + struct.pack("2i", worker, 0)
 
 
 _addresses: dict[str, int] = {}

@@ -72,7 +72,6 @@ def begin(model: ti.template(), work: ti.template(), tile: ti.template()):
 def spread_parameters(model: ti.template(), work: ti.template(), reals: ti.template()):
     """The model's numbers to every lane, where environments may have others."""
     if ti.static(model.has.parameters):
-        model.differ(work)
         for r in range(model.nparameter):
             work.parameters[r] = work.real(reals[r])
 

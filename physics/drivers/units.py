@@ -18,7 +18,7 @@ from ..model.features import Features
 from ..state.reach import Reach, reach_of
 from ..state.stage import STAGES, TURN, Stage
 from ..state.views import ASKED_FOR, ModelView, Names, Workspace, not_named
-from .kernel import number_array, work_through
+from .kernel import number_array, prepare_or_take
 from .scratch import Scratch
 from .tile_view import Arguments
 
@@ -50,7 +50,7 @@ def numbers_of_stages() -> dict[str, int]:
 @cache
 def unit_reach(name: str) -> Reach:
     """What the code of a unit may ask for, and which stages it may call."""
-    return reach_of(work_through if name == TURN else STAGES[name].function)
+    return reach_of(prepare_or_take if name == TURN else STAGES[name].function)
 
 
 @cache
@@ -84,16 +84,17 @@ def make_unit(name: str, lanes: Lanes, has: Features, scratch: Scratch) -> tuple
 
 def _body_of(name: str) -> Callable[..., None]:
     """What a unit does, as a function that its kernel calls while it is traced."""
-    if name == TURN:
-        return work_through
 
-    def run_stage(model: ModelView, work: Workspace, arrays: Arguments) -> None:
+    def run(model: ModelView, work: Workspace, arrays: Arguments, tile: Any) -> None:
         if "parameters" in vars(model.has) and model.has.parameters:
             model.differ(work)
-        STAGES[name].function(model, work)
+        if name == TURN:
+            prepare_or_take(model, work, arrays, tile)
+        else:
+            STAGES[name].function(model, work)
 
-    run_stage._is_wrapped_kernel = True
-    return run_stage
+    run._is_wrapped_kernel = True
+    return run
 
 
 def _kernel(lanes: Lanes, has: Any, names: Names, scratch: Scratch, call_stage: Any, body: Any) -> Any:
@@ -115,12 +116,13 @@ def _kernel(lanes: Lanes, has: Any, names: Names, scratch: Scratch, call_stage: 
         own_rows: ti.types.ndarray(ti.i32, 1),
         left: ti.types.ndarray(ti.i32, 1),
         worker: ti.i32,
+        tile: ti.i32,
     ):
         ti.loop_config(serialize=True)
         for _ in range(1):  # a loop at the top would be shared among threads
             model = ModelView(ints, reals, has, names)
             work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, has, names, call_stage)
             arrays = Arguments(memory, counters, own, own_rows, call, rows, out, dump, controls, track, left, reals)
-            body(model, work, arrays)
+            body(model, work, arrays, tile)
 
     return unit
