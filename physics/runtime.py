@@ -112,14 +112,14 @@ def init(
     lanes: int | None = None,
     threads: int | None = None,
 ) -> Runtime:
-    """Start Taichi for Tumble, or start it anew with other settings.
+    """Choose settings for Tumble, or others than before.
 
     Args:
         device: "cpu" or "cuda". The GPU driver has not run on a GPU yet (docs/gpu.md).
         precision: "32" (what people train with) or "64" (for proofs).
         lanes: environments per SIMD register: 1, 4, 8 or 16; by default as many as the processor's registers hold.
-        threads: worker threads; by default one for each core, or `TUMBLE_THREADS`. Where there is one for each core
-            (Linux), each stays on its own unless `TUMBLE_PIN=0`; processes side by side do better with one each.
+        threads: worker threads; by default one for each core, or `TUMBLE_THREADS`. Processes side by side do better
+            with one each.
 
     Raises:
         ValueError: for a value that is not one of these.
@@ -302,7 +302,7 @@ def _start_taichi(precision: str, threads: int, arch: str) -> None:
         leave_taichi_behind()
     _free_taichi()
     _state.taichi_runs = True
-    cache, others = settings(), _thread_ids()
+    cache = settings()
     ti.set_logging_level(ti.ERROR)
     with a_home_for_taichi(), contextlib.redirect_stdout(io.StringIO()):  # it announces its architecture
         ti.init(
@@ -316,9 +316,6 @@ def _start_taichi(precision: str, threads: int, arch: str) -> None:
             cfg_optimization=False,  # five times shorter compilation, no slower code
             make_cpu_multithreading_loop=False,  # one task for each worker, not one for each 512 iterations
         )
-    one_for_each = hasattr(os, "sched_setaffinity") and 1 < threads == usable_cores() == len(os.sched_getaffinity(0))
-    if one_for_each and os.environ.get("TUMBLE_PIN") != "0":
-        _pin(sorted(_thread_ids() - others, key=_started)[-threads:])
 
 
 def _free_taichi() -> None:
@@ -336,25 +333,3 @@ def _free_at_exit() -> None:
     if _state.taichi_runs:
         start_before_next(None)
         in_taichis_thread(_free_taichi)
-
-
-def _thread_ids() -> set[int]:
-    return {int(name) for name in os.listdir("/proc/self/task")} if os.path.isdir("/proc/self/task") else set()
-
-
-def _started(thread: int) -> tuple[int, int]:
-    """When a thread of this process was started: clock ticks since the machine was (proc(5)), then its number."""
-    with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/stat") as stat:
-        return int(stat.read().rsplit(")", 1)[1].split()[19]), thread
-    return 0, thread
-
-
-def _pin(workers: list[int]) -> None:
-    """Keep every worker on a core of its own; they are the threads that Taichi starts last.
-
-    Only where there are as many workers as cores. Left alone, Linux wakes them for every step on the core that the
-    caller is about to leave, and both share it for a while: two threads then gain between nothing and 1.9.
-    """
-    for core, worker in zip(sorted(os.sched_getaffinity(0)), workers, strict=False):
-        with contextlib.suppress(OSError):  # a sandbox may forbid it; only speed depends on it
-            os.sched_setaffinity(worker, {core})

@@ -14,6 +14,7 @@ from typing import Any
 import taichi as ti
 from taichi._lib import core
 from taichi.lang import impl, ops
+from taichi.lang.common_ops import TaichiOperations
 from taichi.lang.ops import is_taichi_expr
 
 from ..compiler import ask
@@ -24,7 +25,8 @@ SETTINGS = {"real_matrix_scalarize": False}
 """Further arguments of `ti.init`."""
 
 _AS_IT_IS = (core.expr_sqrt, core.expr_floor, core.expr_ceil, core.expr_round, core.expr_bit_not, core.expr_logic_not)
-_unary, _binary, _cast, _subtract = ops._unary_operation, ops._binary_operation, ops.cast, ops.atomic_sub
+_unary, _binary, _cast = ops._unary_operation, ops._binary_operation, ops.cast
+_add, _subtract, _assign = ops.atomic_add, ops.atomic_sub, TaichiOperations._assign
 _in_use = False
 
 
@@ -38,7 +40,8 @@ def use_vectors() -> bool:
     if not _in_use and ask(OPAQUE_POINTERS):
         ops._unary_operation, ops._binary_operation = _unary_of_vectors, _binary_of_vectors
         ops.cast = ti.cast = _cast_of_vectors
-        ops.atomic_sub = _subtract_from_vector
+        ops.atomic_add, ops.atomic_sub = _add_to_vector, _subtract_from_vector
+        TaichiOperations._assign = _assign_to_vector
         _in_use = True
     return _in_use
 
@@ -106,5 +109,18 @@ def _cast_of_vectors(x: Any, dtype: Any) -> Any:
     return _vector_of([_cast(number, dtype) for number in _lanes_of(x)], dtype)
 
 
+def _of_the_type_of(x: Any, y: Any) -> Any:
+    """The value y for a variable x: Taichi converts numbers by itself, and ends the process at vectors."""
+    return _cast_of_vectors(y, x.element_type()) if _is_vector(x) and _is_vector(y) else y
+
+
+def _assign_to_vector(x: Any, y: Any) -> None:
+    _assign(x, _of_the_type_of(x, y))
+
+
+def _add_to_vector(x: Any, y: Any) -> Any:
+    return _add(x, _of_the_type_of(x, y))
+
+
 def _subtract_from_vector(x: Any, y: Any) -> Any:
-    return ops.atomic_add(x, ops.mul(y, -1)) if _is_vector(x) else _subtract(x, y)
+    return _add_to_vector(x, ops.mul(y, -1)) if _is_vector(x) else _subtract(x, y)

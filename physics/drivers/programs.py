@@ -165,7 +165,7 @@ def shared_program(runtime: Runtime, width: int, features: Features) -> Any:
         from .fused import shared_kernel
 
         return shared_kernel(runtime, width, features)
-    pool, key = runtime.pool, ("scratch", width)
+    pool, key = runtime.pool, ("host scratch", width)
     if key not in pool:
         pool[key] = HostScratch(width, np.dtype("f4" if runtime.precision == "32" else "f8"))
     return pool.setdefault(("program", width, features), Program(runtime, width, features, pool[key]))

@@ -84,7 +84,7 @@ class Recorder:
         seen = Seen(set(), set())
         with _recording(seen), quick_tracing():
             kernel, _ = make_unit(name, self._lanes, has, self._scratch)
-            kernel._primal.ensure_compiled(*sample_arguments(self._lanes), 0)
+            kernel._primal.ensure_compiled(*sample_arguments(self._lanes), 0, 0)
         return Seen(seen.reads - NOT_OF_STAGES, seen.writes - NOT_OF_STAGES)
 
     def seen_with(self, name: str, sets: Iterable[Features]) -> Seen:

@@ -76,7 +76,7 @@ def evaluated(solver: RigidSolver, names: list[str], beginning: bool) -> dict[st
     """Bits of fields as one launch computes them, in scratch that has no numbers before it."""
     driver = solver._driver
     if isinstance(driver._kernel, Program):
-        driver._kernel.scratch._room[0].fill_(torch.nan)
+        driver._kernel.scratch._room[0].fill(np.nan)
     block = driver._evaluate(names, None, False, beginning=beginning)
     values = block.values[:NUM_ENVS].numpy()
     return {name: values[:, block.places[name]].tobytes() for name in names}
@@ -117,17 +117,18 @@ def noted_stages(program: Program):
     from tumble.physics.drivers.compilers import units_of_program
 
     plan, _ = units_of_program(program._width, program._runtime.precision, program._features)
-    called, kept, alive = [], list(program._table), []
+    table = program._code[1]
+    called, kept, alive = [], list(table), []
     for name, number in plan.numbers.items():
         if name != TURN and kept[number]:
             kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
             alive.append(kind(partial(_note, called, name, kind(kept[number]))))
-            program._table[number] = ctypes.cast(alive[-1], ctypes.c_void_p).value
+            table[number] = ctypes.cast(alive[-1], ctypes.c_void_p).value
     try:
         yield called
     finally:
-        program._table[:] = kept
+        table[:] = kept
 
 
 def test_poses_are_read_without_collision_and_newton():

@@ -1,9 +1,5 @@
 """RigidSolver as a user meets it: copies, writes, errors, isolation, the same bits in any batch."""
 
-import os
-import subprocess
-import sys
-
 import mujoco
 import numpy as np
 import pytest
@@ -11,7 +7,6 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.cores import usable_cores
 from tumble.physics.readout.derived import DERIVED
 from tumble.physics.readout.fields_table import fields_markdown
 from tumble.physics.state.fields import QUANTITIES
@@ -252,22 +247,6 @@ def test_no_iterations_are_taken_as_one_and_noted():
     assert sum("iterations 0" in note for note in solver.notes) == 1
     solver.step()
     assert solver.get("qacc")[:, 2].tolist() == pytest.approx([-9.81, -9.81])
-
-
-@pytest.mark.skipif(
-    not hasattr(os, "sched_setaffinity") or not 1 < usable_cores() == len(os.sched_getaffinity(0)),
-    reason="needs Linux and two cores without a quota",
-)
-def test_workers_stay_on_a_core_each_if_there_is_one_for_each_core():
-    script = (
-        "import os, sys, tumble\n"
-        "tumble.init(threads=int(sys.argv[1]))\n"
-        "places = [os.sched_getaffinity(int(t)) for t in os.listdir('/proc/self/task')]\n"
-        "print(sorted(core for place in places if len(place) == 1 for core in place))"
-    )
-    for threads, expected in ((usable_cores(), sorted(os.sched_getaffinity(0))), (1, [])):
-        done = subprocess.run([sys.executable, "-c", script, str(threads)], capture_output=True, text=True, check=True)
-        assert done.stdout.splitlines()[-1] == str(expected)
 
 
 @pytest.mark.parametrize("rows", [None, [4, 1]])

@@ -138,6 +138,8 @@ def _assigned(x: ti.template(), y: ti.template(), lanes: ti.template(), operator
         a *= y
     if ti.static(operator == "Div"):
         a /= y
+    if ti.static(operator == "Assign"):
+        a = y
     return a
 
 
@@ -156,6 +158,12 @@ OPERATIONS |= {
 }
 OPERATIONS["local minus a literal"] = lambda x, y, t, lanes: _assigned(x, 0.1, lanes, "Sub")
 OPERATIONS["local by an integer"] = lambda x, y, t, lanes: _assigned(x, 3, lanes, "Mult")
+OPERATIONS |= {
+    f"local {name} of the other precision": lambda x, y, t, lanes, name=name: _assigned(
+        x, ti.cast(y, _other(lanes)), lanes, name
+    )
+    for name in ("Assign", "Add", "Sub")
+}
 OPERATIONS["any: put"] = _put_lanes
 
 

@@ -1,14 +1,10 @@
 """All models that parity is proven on, by group and name, compiled as Tumble compiles them."""
 
 import warnings
-from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import fields
 
 import mujoco
 
-from tumble.physics import Model
-from tumble.physics.model.features import Features
 from tumble.physics.model.loading import check_supported, load_mjcf
 
 from ...models.packaged import packaged_models
@@ -16,8 +12,6 @@ from ...models.purpose import MODELS
 from ...models.random_models import FURTHER, random_model
 from .run import INTEGRATORS, OWN_KERNEL
 
-MANY = 10
-"""Models that share a kernel, which is then worth its compiling in a short proof."""
 GROUPS = ("packaged", "purpose", "random")
 _ONE_KERNEL = (
     *("hinge_tree", "ball_chain", "free_bodies", "several_joints", "fixed_and_frames", "slides", "armature"),
@@ -64,22 +58,3 @@ def everything(random_count: int = 200) -> Iterator[tuple[str, str]]:
     for group in GROUPS:
         for name in names(group, random_count):
             yield group, name
-
-
-def covering(random_count: int, single: bool) -> list[str]:
-    """Names of the models of a few kernels in which, together, every feature of the catalogue occurs.
-
-    They are the kernels that many models share, and then always one with the most features that are still missing.
-    `single`: of single precision.
-    """
-    sharing: defaultdict[frozenset[str], list[str]] = defaultdict(list)
-    for _, name in everything(random_count):
-        features = Features.of(Model.from_mjmodel(load(name)), single)
-        own_integrators = {"implicit_full"} if name in _ONE_KERNEL else set()
-        sharing[frozenset(f.name for f in fields(features) if getattr(features, f.name)) | own_integrators].append(name)
-    chosen = [kernel for kernel, models in sharing.items() if len(models) >= MANY]
-    missing = frozenset[str]().union(*sharing).difference(*chosen)
-    while missing:
-        chosen.append(max(sharing, key=lambda kernel: len(kernel & missing)))
-        missing -= chosen[-1]
-    return [name for kernel in chosen for name in sharing[kernel]]
