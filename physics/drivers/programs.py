@@ -75,7 +75,7 @@ class Program:
         """A launch with these arguments, which must stay alive and in place.
 
         Args:
-            arguments: of `units`' kernels, but for the worker.
+            arguments: of `units`' kernels, but for the worker and its tile.
             room: rows and integers that scratch must have for them.
         """
         with self._lock:  # of threads that come at once the first loads

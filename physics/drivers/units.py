@@ -1,8 +1,8 @@
 """Units: what is compiled on its own for a CPU. Each stage is one, and the turn, which calls them, is another.
 
-All units have the same arguments, those of the driver's kernel and the number of a worker, so that one context serves
-them all. A unit is compiled for the features that its code may ask for (`state.reach`), and is the same for all models
-that agree in these.
+All units have the same arguments, those of the driver's kernel and the numbers of a worker and its tile, so that one
+context serves them all. A unit is compiled for the features that its code may ask for (`state.reach`), and is the same
+for all models that agree in these.
 """
 
 import dataclasses
@@ -62,9 +62,12 @@ def features_asked(name: str) -> tuple[str, ...]:
 
 
 def units_of(has: Features) -> list[str]:
-    """The units that a model may need: the turn, and the stages that kernels with these features have."""
-    called = (stage for stage in unit_reach(TURN).stages if stage.wanted(has))
-    return [TURN, *sorted(stage.name for stage in called)]
+    """The units that a model may need: the turn, and the stages that kernels with these features have.
+
+    Those with most names in their code come first: they take longest to compile.
+    """
+    called = [TURN, *(stage.name for stage in unit_reach(TURN).stages if stage.wanted(has))]
+    return sorted(called, key=lambda name: (-len(unit_reach(name).names), name))
 
 
 def make_unit(name: str, lanes: Lanes, has: Features, scratch: Scratch) -> tuple[Any, dict[str, None]]:
