@@ -182,12 +182,12 @@ def test_an_interrupt_comes_when_the_launch_ends():
     pool = shared_pool(2)
     job = Job(pool, 2, rounds=int(0.3 * rounds_a_second()))
     job.run()
-    begin = time.perf_counter()
     threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        job.launch()
-        assert time.perf_counter() - begin < 0.05, "the launch ended before the interrupt"
-    assert [context.calls for context in job.contexts] == [2, 2]
+        for _ in range(100):  # mostly in the first; on a busy machine the timer may be late
+            job.launch()
+    first, second = (context.calls for context in job.contexts)
+    assert first == second >= 2, "a launch was not whole"
     assert all_meet(pool, 2)
 
 
