@@ -1,7 +1,8 @@
 """The one owner of Taichi in this process: device, precision, threads, and what all solvers share.
 
-Taichi is started on first use. `init` may be called again with other settings; solvers made before then raise
-`StaleRuntimeError`, because Taichi frees what they refer to.
+Taichi starts when something first needs it: at once for the GPU driver; on a CPU only where code cannot be compiled
+apart (`drivers/programs.py`). `init` may be called again with other settings; solvers made before then raise
+`StaleRuntimeError`: their kernels and scratch belong to the settings before.
 """
 
 import atexit

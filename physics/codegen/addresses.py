@@ -1,4 +1,4 @@
-"""What LLVM cannot know of a unit's memory: told to it in the text of its code, it leaves out half of all loads.
+"""Facts about a unit's memory that LLVM cannot infer, written into its code: they remove half of all loads.
 
 Taichi loads the address of an array anew for each access, through the context, and LLVM has to keep these loads, for
 each store might have changed the address. No store does. So an address is loaded once, where the unit begins; numbers
@@ -42,7 +42,7 @@ def tell_addresses(text: str) -> str:
 
 
 class _Addresses:
-    """What the names in an entry are addresses of, read from top to bottom.
+    """A table of what each name in an entry is the address of, filled line by line.
 
     That is the context, the runtime, the arguments, an array of the model, a field of the scratch, or any other array.
 
@@ -92,7 +92,7 @@ class _Addresses:
 
 
 def _stored_there(of: str, kind: str, indices: str) -> str:
-    """What an element of the context, the runtime or the arguments is the address of; "" if it is none or unknown."""
+    """Name what an element of the context, the runtime or the arguments points to; "" if it is no known address."""
     if of == "context" and indices == "i64 0, i32 1":
         return "runtime"
     if of == "runtime":

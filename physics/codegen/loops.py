@@ -25,9 +25,9 @@ TEMPORARIES_BYTES = 1 << 20
 _TYPES = {"i32": "i32", "f32": "float", "f64": "double"}
 """Names of types of numbers, in Taichi and in LLVM."""
 _LAUNCH = r"call void %[\w.]+(?=\([^()]*@cpu_parallel_range_for_task\))"
-"""Where the last task hands its blocks to the pool of threads, whose function it has looked up."""
+"""The call by which the last task hands its blocks to the pool of threads."""
 _TASK = r"^define (?!internal)[^@\n]*@(\w+_kernel_(\d+)_(\w+))\("
-"""Where a task begins: its name, number and kind."""
+"""The first line of a task: its name, number and kind."""
 
 _SHARE = """
 ; Do blocks of a loop whose numbers nobody else has taken from the counter.

@@ -30,11 +30,11 @@ VARIABLE = "TUMBLE_CACHE"
 LARGEST = 1 << 30
 """Bytes of all files together. The stages of a whole test suite are some hundreds of files of 5 to 300 kB."""
 KEPT_OF_FULL = 0.75
-"""What stays of LARGEST where files have to go, so that this is seldom."""
+"""The share of LARGEST that remains after files were removed; below 1, so that removals are rare."""
 MANY = 1000
-"""Files up to which nobody adds up their sizes: 0.3 GB, where all are as large as they get."""
+"""The number of files up to which their sizes are not added up: they cannot exceed 0.3 GB."""
 STALE_AFTER = 3600.0
-"""Seconds after which nobody can still be writing to a temporary file: a file takes milliseconds."""
+"""The age in seconds from which a temporary file counts as abandoned; writing one takes milliseconds."""
 DAY = 86400.0
 
 _HEAD = struct.Struct("<8sIQ32s")
@@ -56,7 +56,7 @@ class ForeignError(Exception):
 
 
 def default_folder() -> Path | None:
-    """Where machine code is kept; None where the environment wants no cache or names no place for it."""
+    """Return the folder of machine code; None if the environment switches the cache off or names no folder."""
     named = os.environ.get(VARIABLE)
     if named:
         return None if named == "0" else Path(named)
@@ -234,7 +234,7 @@ def _hash(key: str, contents: bytes) -> bytes:
 
 
 def read_trusted(path: str) -> bytes:
-    """Read a file that nobody but this user can have written, and note its use, at most once a day.
+    """Read a file that only this user can have written, and note its use, at most once a day.
 
     Raises:
         ForeignError: it belongs to another user.

@@ -81,11 +81,11 @@ class _Compiler:
         return key_of("unit", name, asked, self._lanes.width, self._precision)
 
     def _compile(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """The machine code of a unit, and the stages that it calls."""
-        kernel, calls = make_unit(job["unit"], self._lanes, Features(**job["features"]), self._scratch)
+        """Compile a unit: nothing to say, and its machine code."""
+        kernel, _ = make_unit(job["unit"], self._lanes, Features(**job["features"]), self._scratch)
         text = tell_addresses(stand_alone(optimised(kernel, [*sample_arguments(self._lanes), 0, 0])))
         code = machine_code(of_workers(text) if job["unit"] == TURN else text)
-        return {"calls": list(calls)}, code
+        return {}, code
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import platform
 import struct
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -151,7 +152,12 @@ def can_compile_apart() -> bool:
 
     try:
         llvm()
-    except ImportError:
+    except ImportError as error:  # a dependency, so its lack is worth a word
+        warnings.warn(
+            f"Tumble: Taichi compiles each solver as one kernel, which takes several times as long: {error}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
         return False
     if not sys.executable or getattr(sys, "frozen", False):  # Python is inside another program
         return False
