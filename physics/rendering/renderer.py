@@ -98,7 +98,7 @@ class BatchRenderer:
         return self._draw(solver, envs_idx, colour=True)
 
     def camera_poses(self, solver: PoseSource, envs_idx: Any = None) -> tuple[torch.Tensor, torch.Tensor]:
-        """Where the camera is: positions (n, 3) in metres and camera-to-world rotations (n, 3, 3)."""
+        """Return the camera's poses: positions (n, 3) in metres and camera-to-world rotations (n, 3, 3)."""
         envs = _environments(envs_idx, solver)
         position, rotation = self._view.poses(_read(solver, self._view.reads, envs), solver, _count(envs, solver))
         return position, rotation
