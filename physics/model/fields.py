@@ -69,9 +69,7 @@ INTEGERS: tuple[Field, ...] = (
     _F("pid_input", ("npid",), 3, "", "controls: position, velocity and force; -1: none"),
     _F("pid_act", ("npid",), 2, "", "activations: slowed setpoint and integral of the error; -1: none"),
     _F("motor_input", ("nmotor",), 4, "", "controls: position, velocity, torque and voltage; -1: none"),
-    _F(
-        "motor_act", ("nmotor",), 5, "", "activations: slowed input, integral, temperature, bristles, current; or -1"
-    ),
+    _F("motor_act", ("nmotor",), 5, "", "activations: slowed input, integral, temperature, bristles, current; or -1"),
     _id("turn_by_quat", ("nturn",), "1: a servo for orientations is told a quaternion"),
     _F("turn_act", ("nturn",), 1, "", "first of its three activations; -1: none"),
     _id("lag_ctrladr", ("nlag",), "first control of an actuator that remembers its controls"),
