@@ -42,7 +42,8 @@ class BatchRenderer:
 
     Args:
         model: a `Model`.
-        width, height: of the pictures, pixels.
+        width: of the pictures, pixels.
+        height: of the pictures, pixels.
         camera: one of the model's cameras by name or id; a `Camera`, or its fields as a dict (Gymnasium's
             `default_camera_config`), for a free or tracking one; None or -1: follow the first body that can move.
         samples: rays along a pixel's side where colours change; 1: no anti-aliasing.
