@@ -31,13 +31,19 @@ class NormalizeConfig:
 
 @dataclass(frozen=True)
 class PolicyConfig:
-    """The networks: hidden widths of actor and critic, activation, first standard deviation (PPO), Adam's epsilon."""
+    """The networks: hidden widths of actor and critic, activation, first standard deviation (PPO), Adam's epsilon.
+
+    `actor_parts` and `critic_parts` name the parts of a `Dict` observation that each network sees. Empty: the actor
+    sees the part `policy` and the critic the part `critic` if the observation has both, else both see everything.
+    """
 
     hidden: tuple[int, ...] = (64, 64)
     critic_hidden: tuple[int, ...] = ()  # empty: the same as the actor's
     activation: str = "tanh"
     log_std_init: float = 0.0
     adam_eps: float = 1e-5
+    actor_parts: tuple[str, ...] = ()
+    critic_parts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require(self.activation in ACTIVATIONS, f"policy.activation must be one of {', '.join(ACTIVATIONS)}")

@@ -23,16 +23,17 @@ from stable_baselines3.common.vec_env import VecEnv, VecNormalize, VecTransposeI
 
 from ..envs.observations import each, parts_of
 from ..physics.runtime import ensure_runtime_near
+from .asymmetric import seen_parts
 from .checkpoint import unusable
-from .config import NormalizeConfig, PolicyConfig, RunConfig
+from .config import NormalizeConfig, RunConfig
 from .errors import TumbleUserError
 from .lean_ppo import LeanPPO
+from .networks import policy_class
 from .sb3_bridge import TumbleVecEnv
-from .spaces import check_spaces, normalized_parts, pictures, policy_name
+from .spaces import boxes, check_spaces, normalized_parts, pictures
 from .tasks import make_vec
 
 MODEL_FILE, STATE_FILE, BUFFER_FILE = "model.zip", "state.pt", "replay_buffer.npz"
-ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU, "elu": torch.nn.ELU, "silu": torch.nn.SiLU}
 
 
 class DeviceError(TumbleUserError, ValueError):
@@ -198,7 +199,8 @@ def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float)
 def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
     """Make the algorithm with fresh weights drawn under the configuration's seed."""
     common: dict[str, Any] = {"seed": config.seed, "device": config.device, "verbose": 0}
-    policy = policy_name(venv.observation_space)
+    seen = seen_parts(list(boxes(venv.observation_space)), config.policy)
+    policy, common["policy_kwargs"] = policy_class(config, venv.observation_space, seen)
     options = asdict(getattr(config, config.algo))
     if config.algo == "ppo":
         for name in ("learning_rate", "clip_range"):
@@ -206,26 +208,12 @@ def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
             options[name] = start if end is None else LinearSchedule(start, end, end_fraction=1.0)
         options["batch_size"] = min(options["batch_size"], options["n_steps"] * venv.num_envs)
         kind = {"sb3": PPO, "lean": LeanPPO}[options.pop("learner")]
-        return kind(policy, venv, policy_kwargs=policy_options(config.policy, on_policy=True), **options, **common)
-    common["policy_kwargs"] = policy_options(config.policy, on_policy=False)
+        return kind(policy, venv, **options, **common)
     if config.algo == "sac":
         return SAC(policy, venv, **options, **common)
     size: Any = venv.action_space.shape
     noise = NormalActionNoise(np.zeros(size), np.full(size, options.pop("action_noise")))
     return TD3(policy, venv, action_noise=noise, **options, **common)
-
-
-def policy_options(config: PolicyConfig, on_policy: bool) -> dict[str, Any]:
-    """Return SB3's `policy_kwargs`: separate actor and critic networks; PPO's weights start orthogonal."""
-    actor, critic = list(config.hidden), list(config.critic_hidden or config.hidden)
-    options: dict[str, Any] = {
-        "net_arch": {"pi": actor, "vf" if on_policy else "qf": critic},
-        "activation_fn": ACTIVATIONS[config.activation],
-        "optimizer_kwargs": {"eps": config.adam_eps, "fused": True},
-    }
-    if on_policy:
-        options |= {"log_std_init": config.log_std_init, "ortho_init": True}
-    return options
 
 
 def normalizer_state(normalizer: VecNormalize) -> dict[str, Any]:

@@ -89,13 +89,13 @@ def stop_at(monkeypatch, step: int) -> None:
     monkeypatch.setattr(CheckpointCallback, "_on_rollout_start", patched)
 
 
-@pytest.mark.parametrize("observations", ["box", "dict"])
+@pytest.mark.parametrize("observations", ["box", "dict", "told apart"])
 @pytest.mark.parametrize("algo", ["ppo", "sac", "td3"])
 def test_stopped_and_resumed_equals_uninterrupted(
-    tmp_path, monkeypatch, pendulums, seen_pendulums, small_ppo, small_sac, small_td3, algo, observations
+    tmp_path, monkeypatch, pendulums, seen_pendulums, told_apart_pendulums, configs, algo, observations
 ):
-    config = {"ppo": small_ppo, "sac": small_sac, "td3": small_td3}[algo]
-    pendulums = {"box": pendulums, "dict": seen_pendulums}[observations]
+    config = configs[algo]
+    pendulums = {"box": pendulums, "dict": seen_pendulums, "told apart": told_apart_pendulums}[observations]
     whole = train(config, tmp_path / "whole", progress=False, envs=pendulums(config.num_envs))
     assert whole.finished and whole.step == config.total_steps
     with monkeypatch.context() as patch:
