@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .errors import TumbleUserError, explain
+from .export_command import export
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -323,6 +324,9 @@ def report(
     from .runs import Run
 
     print("\n".join(str(path) for path in write_report([Run.find(folder) for folder in runs], out)))
+
+
+app.command()(export)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})
