@@ -77,7 +77,9 @@ class ActorModule(nn.Module):
         parts: The names of the parts of the observation; `("",)` if it is one array.
         input_types: Shape without the number of observations, and type, of each input by its name: "observation", or
             the parts by theirs.
-        output_names: "action".
+        output_names: "action"; then "next_" and the name of each of `memory`.
+        memory: The states of a recurrent actor by name, (layers, n, size) each: zeros where an episode begins, then
+            what came out at the step before. Empty for other actors.
 
     Args:
         policy: The policy, on the processor.
@@ -91,29 +93,45 @@ class ActorModule(nn.Module):
         self.normalizers = nn.ModuleList(Normalizer(policy, name, spaces[name]) for name in self.parts)
         if hasattr(network, "mlp_extractor"):  # PPO
             self.extractor = network.pi_features_extractor
+            self.lstm = getattr(network, "lstm_actor", None)
             self.layers: nn.Module = nn.Sequential(network.mlp_extractor.policy_net, network.action_net)
         else:
-            actor = network.actor
+            self.lstm, actor = None, network.actor
             self.extractor = actor.features_extractor
             is_sac = hasattr(actor, "latent_pi")
             self.layers = nn.Sequential(actor.latent_pi, actor.mu, nn.Tanh()) if is_sac else actor.mu
         kinds = {name: np.dtype(np.uint8 if is_image_space(spaces[name]) else np.float32) for name in self.parts}
         self.input_types = {name or WHOLE: (spaces[name].shape, kinds[name]) for name in self.parts}
-        self.output_names = ("action",)
+        self.memory: dict[str, tuple[int, int]] = {}  # layers and size
+        if self.lstm is not None:
+            self.memory = dict.fromkeys(("hidden_state", "cell_state"), (self.lstm.num_layers, self.lstm.hidden_size))
+        self.output_names = ("action", *(f"next_{name}" for name in self.memory))
         self.bounds = Bounds(network.action_space, squashed=network.squash_output)
         self.eval()
 
-    def forward(self, observation: Any) -> Tensor:
-        """Return the action (n, ...) for a raw observation (n, ...): a tensor, or a dictionary of them."""
-        return self.bounds(self.layers(self._features(observation)))
+    def forward(self, observation: Any, *memory: Tensor) -> Any:
+        """Return the action (n, ...) for a raw observation (n, ...): a tensor, or a dictionary of them.
+
+        A recurrent actor takes its memory besides, and returns a tuple: the action, and the memory for the next step.
+        """
+        features = self._features(observation)
+        if self.lstm is None:
+            return self.bounds(self.layers(features))
+        output, (hidden, cell) = self.lstm(features[None], (memory[0], memory[1]))
+        return self.bounds(self.layers(output[0])), hidden, cell
 
     def named(self, seen: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Return inputs by name for what `Policy.seen` returns."""
         return {name or WHOLE: seen[name].astype(self.input_types[name or WHOLE][1]) for name in self.parts}
 
+    def forget(self, rows: int) -> dict[str, np.ndarray]:
+        """Return the memory of `rows` episodes that begin, by name."""
+        return {name: np.zeros((layers, rows, size), np.float32) for name, (layers, size) in self.memory.items()}
+
     def arguments(self, inputs: dict[str, Tensor]) -> tuple[Any, ...]:
         """Return the arguments of `forward` for inputs by name."""
-        return (inputs[WHOLE] if self.parts == ("",) else {name: inputs[name] for name in self.parts},)
+        seen = inputs[WHOLE] if self.parts == ("",) else {name: inputs[name] for name in self.parts}
+        return (seen, *(inputs[name] for name in self.memory))
 
     def _features(self, observation: Any) -> Tensor:
         """Return what the actor's layers take, (n, width)."""
@@ -130,7 +148,7 @@ class Positional(nn.Module):
         super().__init__()
         self.actor = actor
 
-    def forward(self, *parts: Tensor) -> Tensor:
-        """Return the action for the parts in the order of `ActorModule.parts`."""
-        names = self.actor.parts
-        return self.actor(parts[0] if names == ("",) else dict(zip(names, parts, strict=True)))
+    def forward(self, *inputs: Tensor) -> Any:
+        """Return what the actor does, for the parts of the observation in their order, and then its memory."""
+        names = (*(name or WHOLE for name in self.actor.parts), *self.actor.memory)
+        return self.actor(*self.actor.arguments(dict(zip(names, inputs, strict=True))))

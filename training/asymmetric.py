@@ -79,17 +79,20 @@ class PartsExtractor(CombinedExtractor):
         super().__init__(some_parts(space, parts))
 
 
-class AsymmetricActorCriticPolicy(MultiInputActorCriticPolicy):
-    """PPO's policy with an actor and a critic that see different parts of the observation.
+class TwoExtractors:
+    """The part that asymmetric actor-critic policies share: an extractor for the actor and one for the critic.
 
     To act, an observation needs the actor's parts alone.
 
     Args:
         actor_parts: The names of the parts that the actor sees.
         critic_parts: The names of the parts that the critic sees.
-        *args: As those of the base class, whose other arguments may be given too.
+        *args: As those of the policy class, whose other arguments may be given too.
         **kwargs: As `args`.
     """
+
+    observation_space: gym.spaces.Dict
+    _modules: dict[str, torch.nn.Module]
 
     def __init__(self, *args: Any, actor_parts: tuple[str, ...], critic_parts: tuple[str, ...], **kwargs: Any) -> None:
         self.actor_parts, self.critic_parts = actor_parts, critic_parts
@@ -98,7 +101,11 @@ class AsymmetricActorCriticPolicy(MultiInputActorCriticPolicy):
     def make_features_extractor(self) -> BaseFeaturesExtractor:
         """Return the actor's extractor at the first call, and the critic's at the second."""
         is_critics = "features_extractor" in self._modules
-        return PartsExtractor(self.observation_space, self.critic_parts if is_critics else self.actor_parts)  # type: ignore[arg-type]
+        return PartsExtractor(self.observation_space, self.critic_parts if is_critics else self.actor_parts)
+
+
+class AsymmetricActorCriticPolicy(TwoExtractors, MultiInputActorCriticPolicy):
+    """PPO's policy with an actor and a critic that see different parts of the observation."""
 
     def _build_mlp_extractor(self) -> None:
         """Make the hidden layers; SB3's own class takes one input width for both networks."""

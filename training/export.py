@@ -118,17 +118,20 @@ def compare(run: Runner, policy: Policy, actor: ActorModule, envs: VectorEnv) ->
         outputs look like.
     """
     shown, _ = envs.reset(seed=FIRST_SEED)
-    largest, shapes = 0.0, ([], [])
+    largest, shapes, space = 0.0, ([], []), envs.single_action_space
+    starts, memory = np.ones(envs.num_envs, dtype=bool), actor.forget(envs.num_envs)
     for step in range(CHECKED_STEPS):
-        inputs = actor.named(policy.seen(shown))
-        action = policy.act(shown)
+        inputs = actor.named(policy.seen(shown)) | memory
+        action = policy.act(shown, starts=starts)
         outputs = run(inputs)
-        largest = max(largest, _difference(outputs["action"], action, envs.single_action_space))
+        largest = max(largest, _difference(outputs["action"], action, space))
         if step == 0:
-            alone = run({name: array[:1] for name, array in inputs.items()})  # a robot's batch is one
-            largest = max(largest, _difference(alone["action"], action[:1], envs.single_action_space))
-            shapes = _describe(inputs), _describe(outputs)
-        shown, *_ = envs.step(action)
+            first = {name: array[:, :1] if name in memory else array[:1] for name, array in inputs.items()}
+            largest = max(largest, _difference(run(first)["action"], action[:1], space))  # a robot's batch is one
+            shapes = _describe(inputs, actor), _describe(outputs, actor)
+        shown, _, terminated, truncated, _ = envs.step(action)
+        starts = terminated | truncated
+        memory = {name: np.where(starts[:, None], 0, outputs[f"next_{name}"]).astype(np.float32) for name in memory}
     return largest, CHECKED_STEPS * envs.num_envs, shapes
 
 
@@ -141,9 +144,19 @@ def _difference(actions: np.ndarray, expected: np.ndarray, space: Any) -> float:
     return float(np.max(np.abs(actions - expected) / np.maximum(space.high - space.low, 1e-12)))
 
 
-def _describe(arrays: Outputs) -> list[str]:
-    """Say name, shape and type of each array; the first axis is the number of observations."""
-    return [f"{name} ({', '.join(['n', *map(str, array.shape[1:])])}) {array.dtype}" for name, array in arrays.items()]
+def _describe(arrays: Outputs, actor: ActorModule) -> list[str]:
+    """Say name, shape and type of each array, with "n" for the number of observations."""
+    lines = []
+    for name, array in arrays.items():
+        shape = [str(size) for size in array.shape]
+        shape[rows_axis(name, actor)] = "n"
+        lines.append(f"{name} ({', '.join(shape)}) {array.dtype}")
+    return lines
+
+
+def rows_axis(name: str, actor: ActorModule) -> int:
+    """Return the axis of an input or output along which the observations lie."""
+    return 1 if name.removeprefix("next_") in actor.memory else 0
 
 
 def _about(run: Run, policy: Policy, actor: ActorModule, envs: VectorEnv) -> dict[str, str]:
@@ -157,7 +170,9 @@ def _about(run: Run, policy: Policy, actor: ActorModule, envs: VectorEnv) -> dic
 
 def _example(actor: ActorModule, rows: int = 2) -> Outputs:
     """Return inputs of the right shapes."""
-    return {name: np.zeros((rows, *shape), dtype) for name, (shape, dtype) in actor.input_types.items()}
+    return {name: np.zeros((rows, *shape), dtype) for name, (shape, dtype) in actor.input_types.items()} | actor.forget(
+        rows
+    )
 
 
 # -- TorchScript -----------------------------------------------------------------------------------------------------
@@ -219,7 +234,7 @@ def _write_onnx(path: Path, actor: ActorModule, about: dict[str, str]) -> None:
             arguments,
             input_names=list(example),
             output_names=list(actor.output_names),
-            dynamic_shapes=(tuple({0: rows} for _ in example),),
+            dynamic_shapes=(tuple({rows_axis(name, actor): rows} for name in example),),
             dynamo=True,
             verbose=False,
         )

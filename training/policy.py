@@ -44,6 +44,8 @@ class Policy:
             is needed to act: an environment may leave out what the critic saw, and if the actor sees one part alone,
             that part may be the whole observation.
         network: SB3's policy; its critics are not loaded.
+
+    A recurrent policy remembers what it saw of the episodes that it plays, one in each row of the observations.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Policy:
             raise PolicyError(f"{misfit}: {error}") from None
         self.network.set_training_mode(False)
         self.clip = config.normalize.clip_observations
+        self._memory: tuple[np.ndarray, ...] | None = None  # of an LSTM: hidden and cell, (layers, n, size) each
 
     @classmethod
     def of_run(cls, folder: str | Path, observation_space: gym.Space[Any], action_space: gym.Space[Any]) -> "Policy":
@@ -77,13 +80,28 @@ class Policy:
         run = Run.find(Path(folder))
         return cls(run.config, newest_policy(run), observation_space, action_space)
 
-    def act(self, observations: np.ndarray | dict[str, np.ndarray], deterministic: bool = True) -> np.ndarray:
-        """Return actions (n, ...) within the action space for raw observations (n, ...), one or several by name."""
+    def act(
+        self,
+        observations: np.ndarray | dict[str, np.ndarray],
+        deterministic: bool = True,
+        starts: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return actions (n, ...) within the action space for raw observations.
+
+        Args:
+            observations: One array (n, ...), or several by name.
+            deterministic: Whether to take the most likely action, or to sample.
+            starts: Booleans (n,): which observations begin an episode; there a recurrent policy forgets. None: none
+                does, unless it is the first call or the number of observations has changed.
+        """
         shown = self.seen(observations)
         parts = {name: self._normalized(name, part) for name, part in shown.items()}
         seen = parts if self.parts != ("",) else parts[""]
+        rows = len(next(iter(parts.values())))
+        if self._memory is not None and self._memory[0].shape[1] != rows:
+            self._memory = None
         with torch.no_grad():
-            actions, _ = self.network.predict(seen, deterministic=deterministic)
+            actions, self._memory = self.network.predict(seen, self._memory, starts, deterministic)
         return actions
 
     def seen(self, observations: np.ndarray | dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -16,7 +16,15 @@ import tumble
 from tumble.physics.runtime import ensure_runtime
 from tumble.training import task_source
 from tumble.training.cli import main
-from tumble.training.config import CheckpointConfig, PolicyConfig, PPOConfig, RunConfig, SACConfig, TD3Config
+from tumble.training.config import (
+    CheckpointConfig,
+    PolicyConfig,
+    PPOConfig,
+    RecurrentPPOConfig,
+    RunConfig,
+    SACConfig,
+    TD3Config,
+)
 
 MAX_STEPS, MAX_SPEED = 40, 7.0
 
@@ -183,7 +191,12 @@ def small_td3(small_sac: RunConfig) -> RunConfig:
 def configs(small_ppo: RunConfig, small_sac: RunConfig, small_td3: RunConfig) -> dict[str, RunConfig]:
     """A short configuration of every algorithm, PPO with both learners."""
     lean = small_ppo.change({"ppo.learner": "lean"})
-    return {"ppo": small_ppo, "lean": lean, "sac": small_sac, "td3": small_td3}
+    recurrent = replace(
+        small_ppo,
+        algo="recurrent_ppo",
+        recurrent_ppo=RecurrentPPOConfig(n_steps=16, batch_size=64, n_epochs=2, lstm_hidden_size=8),
+    )
+    return {"ppo": small_ppo, "lean": lean, "sac": small_sac, "td3": small_td3, "recurrent_ppo": recurrent}
 
 
 LEVER_XML = """

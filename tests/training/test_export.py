@@ -25,6 +25,9 @@ FORMATS = [
     ),
 ]
 
+needs_sb3_contrib = pytest.mark.skipif(importlib.util.find_spec("sb3_contrib") is None, reason="needs sb3-contrib")
+RECURRENT = pytest.param("recurrent_ppo", marks=needs_sb3_contrib)
+
 
 @pytest.fixture
 def play_here(monkeypatch):
@@ -61,7 +64,7 @@ def exported(run, form, path):
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("seen", ["one array", "parts", "told apart"])
-@pytest.mark.parametrize("algo", ["ppo", "sac", "td3"])
+@pytest.mark.parametrize("algo", ["ppo", "sac", "td3", RECURRENT])
 def test_acts_as_the_policy(
     tmp_path, play_here, pendulums, seen_pendulums, told_apart_pendulums, configs, algo, seen, form
 ):
@@ -78,11 +81,10 @@ def test_acts_as_the_policy(
     policy = Policy(config, run.latest(), envs.single_observation_space, envs.single_action_space)
     actor = export.ActorModule(policy)
     rng = np.random.default_rng(0)
-    far = {name: draw(rng, shape, dtype) for name, (shape, dtype) in actor.input_types.items()}
+    far = {name: draw(rng, shape, dtype) for name, (shape, dtype) in actor.input_types.items()} | actor.forget(40)
     expected = policy.act(far if policy.parts != ("",) else far["observation"])
     load = {"torchscript": export._load_torchscript, "onnx": export._load_onnx}[form]
-    (action,) = load(path, actor)[0](far).values()
-    np.testing.assert_allclose(action, expected, atol=1e-4)
+    np.testing.assert_allclose(load(path, actor)[0](far)["action"], expected, atol=1e-4)
     assert np.abs(expected).max() <= 2.0 and len(np.unique(expected)) > 5
 
 
@@ -166,3 +168,28 @@ def test_the_command(workshop, command):
     assert "no best policy was kept" in command.mistake(
         "export", "run", "--task", "lever.py", "--checkpoint", "best", "--torchscript", "a.pt"
     )
+
+
+@needs_sb3_contrib
+@pytest.mark.parametrize("form", FORMATS)
+def test_memory_goes_in_and_out(tmp_path, play_here, pendulums, configs, form):
+    """Shapes are told; what comes out is what the next step takes, zeros where an episode begins."""
+    config = configs["recurrent_ppo"].replace(total_steps=256)
+    run = train(config, tmp_path / "run", progress=False, envs=pendulums(8)).run
+    play_here(pendulums)
+    result = exported(run, form, tmp_path / "policy")
+    states = ["hidden_state (1, n, 8) float32", "cell_state (1, n, 8) float32"]
+    assert result.inputs == ["observation (n, 3) float32", *states]
+    assert result.outputs == ["action (n, 1) float32", *(f"next_{state}" for state in states)]
+
+
+@needs_sb3_contrib
+def test_a_file_that_does_not_remember_is_not_left(tmp_path, monkeypatch, play_here, pendulums, configs):
+    run = train(configs["recurrent_ppo"], tmp_path / "run", progress=False, envs=pendulums(8)).run
+    play_here(pendulums)
+    forward = export.ActorModule.forward
+    monkeypatch.setattr(
+        export.ActorModule, "forward", lambda self, seen, *memory: forward(self, seen, *(0 * one for one in memory))
+    )
+    with pytest.raises(ExportError, match="not written"):
+        exported(run, "torchscript", tmp_path / "policy")
