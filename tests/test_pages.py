@@ -16,6 +16,7 @@ PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 ELSEWHERE = {
     "docs/your_own_task.md",  # tests/test_docs.py
     "docs/libraries.md",  # tests/libraries
+    "docs/policies.md",  # tests/training/test_policies_page.py
     "docs/meshes.md",  # fragments about files that are not here; tests/physics/geometry has each call
 }
 """Pages whose programs other tests run."""

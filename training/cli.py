@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .errors import TumbleUserError, explain
+from .export_command import export
+from .seeds_command import Jobs, Seeds, check_seeds, find_batch, resume_seeds, train_seeds
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,7 +28,7 @@ app = typer.Typer(
 
 Steps = Annotated[int | None, typer.Option(min=1, help="Environment steps in all; default: the configuration's.")]
 TASK_FORMS = "Ant, tumble/Ant-v0, my_tasks:me/Reacher-v0 (a module), path/to/my_tasks.py (a file; :ID chooses)"
-Algo = Annotated[str | None, typer.Option(help="ppo, sac or td3; default: ppo.")]
+Algo = Annotated[str | None, typer.Option(help="ppo, recurrent_ppo, sac or td3; default: ppo.")]
 Options = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of the task, as in TOML; may be repeated."),
@@ -128,6 +130,8 @@ def train(
     task: Annotated[str | None, typer.Argument(help=f"A task: {TASK_FORMS}.")] = None,
     algo: Algo = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Default: the configuration's.")] = None,
+    seeds: Seeds = None,
+    jobs: Jobs = None,
     steps: Steps = None,
     num_envs: Annotated[int | None, typer.Option(min=1, help="Environments at a time.")] = None,
     device: Annotated[str | None, typer.Option(help="Of solver and learner: cpu or cuda.")] = None,
@@ -146,12 +150,13 @@ def train(
 ) -> None:
     """Train a policy. Ctrl-C saves; `tumble train --resume RUN` goes on exactly there."""
     fixed: dict[str, Any] = {"--algo": algo, "--seed": seed, "--num-envs": num_envs, "--device": device}
-    fixed |= {"--config": config, "--option": option, "--set": setting, "--out": out}
+    fixed |= {"--seeds": seeds, "--config": config, "--option": option, "--set": setting, "--out": out}
     fixed |= {"--evaluate-every": evaluate_every, "--wandb": wandb}
     if resume is not None:
         refuse_with_resume(fixed)
-        go_on(resume, task, steps, threads, trust, progress)
+        go_on(resume, task, steps, threads, trust, progress, jobs)
         return
+    check_seeds(seed, seeds, jobs)
     if trust:
         raise TumbleUserError("--trust is for runs that are resumed or evaluated; leave it out")
     from . import train as training
@@ -170,6 +175,9 @@ def train(
         settings["log.wandb"] = wandb
     chosen = chosen.replace(env=chosen.env | parse_options(option)).change(settings)
     chosen = chosen.replace(seed=seed, total_steps=steps, num_envs=num_envs, device=device, threads=threads)
+    if seeds is not None:
+        train_seeds(chosen, seeds, jobs, out)
+        return
     print_outcome(training.train(chosen, out, progress=progress or "lines"))
 
 
@@ -180,16 +188,28 @@ def refuse_with_resume(fixed: dict[str, Any]) -> None:
         raise TumbleUserError(f"--resume keeps the run's own configuration; leave out {', '.join(given)}")
 
 
-def go_on(folder: Path, task: str | None, steps: int | None, threads: int | None, trust: bool, progress: bool) -> None:
-    """Resume a run; a TASK names the module or file that the run's task is in."""
+def go_on(
+    folder: Path,
+    task: str | None,
+    steps: int | None,
+    threads: int | None,
+    trust: bool,
+    progress: bool,
+    jobs: int | None,
+) -> None:
+    """Resume a run, or those of several seeds; a TASK names the module or file that the run's task is in."""
     from .arguments import require_trust
     from .runs import Run
     from .tasks import is_registered
 
     if task is not None and is_registered(task):
         raise TumbleUserError("--resume keeps the run's own configuration; leave out TASK")
-    config = Run.find(folder).config
+    batch = find_batch(folder, jobs)
+    config = batch.config if batch is not None else Run.find(folder).config
     require_trust(config, task, trust)
+    if batch is not None:
+        resume_seeds(batch, steps, threads, jobs)
+        return
     from . import train as training
 
     outcome = training.resume(folder, total_steps=steps, threads=threads, progress=progress or "lines")
@@ -323,6 +343,9 @@ def report(
     from .runs import Run
 
     print("\n".join(str(path) for path in write_report([Run.find(folder) for folder in runs], out)))
+
+
+app.command()(export)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})

@@ -13,7 +13,7 @@ from typing import Any, Self
 from .toml_dataclass import ConfigError, change, read_toml, require, to_toml
 
 CONFIG_FOLDER = Path(__file__).parent / "configs"
-ALGORITHMS = ("ppo", "sac", "td3")
+ALGORITHMS = ("ppo", "sac", "td3", "recurrent_ppo")
 OFF_POLICY = ("sac", "td3")
 LEARNERS = ("sb3", "lean")
 ACTIVATIONS = ("tanh", "relu", "elu", "silu")
@@ -31,13 +31,19 @@ class NormalizeConfig:
 
 @dataclass(frozen=True)
 class PolicyConfig:
-    """The networks: hidden widths of actor and critic, activation, first standard deviation (PPO), Adam's epsilon."""
+    """The networks: hidden widths of actor and critic, activation, first standard deviation (PPO), Adam's epsilon.
+
+    `actor_parts` and `critic_parts` name the parts of a `Dict` observation that each network sees. Empty: the actor
+    sees the part `policy` and the critic the part `critic` if the observation has both, else both see everything.
+    """
 
     hidden: tuple[int, ...] = (64, 64)
     critic_hidden: tuple[int, ...] = ()  # empty: the same as the actor's
     activation: str = "tanh"
     log_std_init: float = 0.0
     adam_eps: float = 1e-5
+    actor_parts: tuple[str, ...] = ()
+    critic_parts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require(self.activation in ACTIVATIONS, f"policy.activation must be one of {', '.join(ACTIVATIONS)}")
@@ -45,15 +51,11 @@ class PolicyConfig:
 
 
 @dataclass(frozen=True)
-class PPOConfig:
-    """Proximal policy optimisation (Schulman et al., 2017). `*_end` is the last value of a linear schedule, if set.
+class _PPOValues:
+    """The values of every kind of PPO."""
 
-    An iteration collects `n_steps` from each environment and passes over them `n_epochs` times in minibatches. The
-    learner "sb3" is Stable-Baselines3's own class; "lean" makes the same update with a gradient written out by hand
-    (`lean_ppo.py`), which trains HalfCheetah 1.9 times as fast and differs by rounding.
-    """
+    table = "ppo"  # no field: the name in messages
 
-    learner: str = "sb3"
     n_steps: int = 128
     batch_size: int = 1024
     n_epochs: int = 10
@@ -69,10 +71,47 @@ class PPOConfig:
     target_kl: float | None = None
 
     def __post_init__(self) -> None:
+        table, sizes = self.table, (self.n_steps, self.batch_size, self.n_epochs)
+        require(min(sizes) > 0, f"{table}: n_steps, batch_size, n_epochs must be > 0")
+        require(self.learning_rate > 0, f"{table}.learning_rate must be positive")
+        good = 0 < self.gamma <= 1 and 0 <= self.gae_lambda <= 1
+        require(good, f"{table}: gamma and gae_lambda lie between 0 and 1")
+
+
+@dataclass(frozen=True)
+class PPOConfig(_PPOValues):
+    """Proximal policy optimisation (Schulman et al., 2017). `*_end` is the last value of a linear schedule, if set.
+
+    An iteration collects `n_steps` from each environment and passes over them `n_epochs` times in minibatches. The
+    learner "sb3" is Stable-Baselines3's own class; "lean" makes the same update with a gradient written out by hand
+    (`lean_ppo.py`), which trains HalfCheetah 1.9 times as fast and differs by rounding.
+    """
+
+    learner: str = "sb3"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         require(self.learner in LEARNERS, f"ppo.learner must be one of {', '.join(LEARNERS)}, not {self.learner!r}")
-        require(min(self.n_steps, self.batch_size, self.n_epochs) > 0, "ppo: n_steps, batch_size, n_epochs must be > 0")
-        require(self.learning_rate > 0, "ppo.learning_rate must be positive")
-        require(0 < self.gamma <= 1 and 0 <= self.gae_lambda <= 1, "ppo: gamma and gae_lambda lie between 0 and 1")
+
+
+@dataclass(frozen=True)
+class RecurrentPPOConfig(_PPOValues):
+    """PPO with an LSTM before the hidden layers of each network (sb3-contrib's `RecurrentPPO`).
+
+    The values are as in `PPOConfig`. A minibatch is `batch_size` consecutive steps, so that gradients pass through up
+    to `n_steps` of them. Without `critic_lstm` the critic has a plain layer instead.
+    """
+
+    table = "recurrent_ppo"
+
+    lstm_hidden_size: int = 64
+    n_lstm_layers: int = 1
+    critic_lstm: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        sizes = (self.lstm_hidden_size, self.n_lstm_layers)
+        require(min(sizes) > 0, "recurrent_ppo: lstm_hidden_size and n_lstm_layers must be > 0")
 
 
 @dataclass(frozen=True)
@@ -186,6 +225,7 @@ class RunConfig:
     ppo: PPOConfig = PPOConfig()
     sac: SACConfig = SACConfig()
     td3: TD3Config = TD3Config()
+    recurrent_ppo: RecurrentPPOConfig = RecurrentPPOConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
     log: LogConfig = LogConfig()

@@ -133,12 +133,13 @@ def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> tup
     """
     observations, _ = envs.reset(seed=seed)
     returns, lengths = np.zeros(envs.num_envs), np.zeros(envs.num_envs, dtype=np.int64)
-    playing = np.ones(envs.num_envs, dtype=bool)
+    playing = starts = np.ones(envs.num_envs, dtype=bool)
     for _ in range(LONGEST):
-        observations, rewards, terminated, truncated, _ = envs.step(policy.act(observations, deterministic))
+        observations, rewards, terminated, truncated, _ = envs.step(policy.act(observations, deterministic, starts))
         returns += np.where(playing, rewards, 0.0)
         lengths += playing
-        playing &= ~(terminated | truncated)
+        starts = terminated | truncated
+        playing = playing & ~starts
         if not playing.any():
             return returns, lengths
     raise EvaluationError(

@@ -15,17 +15,18 @@ the return R and the entropy H (Schulman et al., 2017):
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import torch
 from stable_baselines3 import PPO
-from stable_baselines3.common.torch_layers import FlattenExtractor
+from stable_baselines3.common.torch_layers import CombinedExtractor, FlattenExtractor
 from stable_baselines3.common.utils import explained_variance
 from torch import Tensor, nn
 
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-COLUMNS = ("observations", "actions", "log_probs", "advantages", "returns")
+COLUMNS = ("actions", "log_probs", "advantages", "returns")
 
 
 @dataclass
@@ -71,15 +72,21 @@ class Update:
         self.critic = _layers([*extractor.value_net, policy.value_net])
 
     def differentiate(
-        self, observations: Tensor, actions: Tensor, old_log_probs: Tensor, advantages: Tensor, returns: Tensor
+        self,
+        actors: Tensor,
+        critics: Tensor,
+        actions: Tensor,
+        old_log_probs: Tensor,
+        advantages: Tensor,
+        returns: Tensor,
     ) -> Tensor:
-        """Write the loss's gradient for a minibatch; arguments are (n, width).
+        """Write the loss's gradient for a minibatch; arguments are (n, width), observations first.
 
         Returns:
             For the log: policy loss, value loss, approximate KL divergence, share of clipped ratios.
         """
         n, clip = len(actions), self.clip
-        actor, critic = self.actor.forward(observations), self.critic.forward(observations)
+        actor, critic = self.actor.forward(actors), self.critic.forward(critics)
         inverse = torch.exp(-self.log_std)
         z = (actions - actor[-1]) * inverse
         square = z * z
@@ -107,7 +114,10 @@ class Update:
 
 
 class LeanPPO(PPO):
-    """PPO for flat observations, tanh networks and Gaussian actions; in every other case it updates as PPO does."""
+    """PPO for observations without pictures, tanh networks and Gaussian actions; else it updates as PPO does.
+
+    An observation is a row of numbers, or several by name, of which actor and critic may see different ones.
+    """
 
     def train(self) -> None:
         """Update the policy from the rollout buffer."""
@@ -118,14 +128,17 @@ class LeanPPO(PPO):
         self._update_learning_rate(self.policy.optimizer)
         update = Update(self, self.clip_range(self._current_progress_remaining))  # type: ignore[operator]
         buffer = self.rollout_buffer
-        columns = [torch.as_tensor(buffer.swap_and_flatten(getattr(buffer, name))).float() for name in COLUMNS]
+        seen = self._observations()
+        columns = [*seen, *(torch.as_tensor(buffer.swap_and_flatten(getattr(buffer, name))) for name in COLUMNS)]
+        columns = [column.float() for column in columns]
         rollout, widths = torch.cat(columns, dim=1).to(self.device), [column.shape[1] for column in columns]
         sums, count = torch.zeros(4, device=self.device), 0
         with torch.no_grad():
             for _ in range(self.n_epochs):
                 shuffled = rollout[torch.from_numpy(np.random.permutation(len(rollout))).to(self.device)]
                 for batch in shuffled.split(self.batch_size):
-                    sums += update.differentiate(*batch.split(widths, dim=1))
+                    parts = batch.split(widths, dim=1)
+                    sums += update.differentiate(parts[0], *parts[len(seen) - 1 :])
                     update.step()
                     count += 1
         self._n_updates += self.n_epochs
@@ -133,18 +146,38 @@ class LeanPPO(PPO):
 
     def _is_plain(self) -> bool:
         """Say whether `Update` computes the gradient of this policy under these settings."""
-        policy, extractor = self.policy, self.policy.mlp_extractor
+        extractor = self.policy.mlp_extractor
         hidden = [*extractor.policy_net, *extractor.value_net]
         return (
             all(isinstance(module, nn.Linear | nn.Tanh) for module in hidden)
             and isinstance(self.action_space, gym.spaces.Box)
-            and len(self.observation_space.shape or ()) == 1
-            and isinstance(policy.features_extractor, FlattenExtractor)
+            and self._is_rows()
             and not self.use_sde
             and self.clip_range_vf is None
             and self.target_kl is None
             and self.normalize_advantage
         )
+
+    def _is_rows(self) -> bool:
+        """Say whether both networks see rows of numbers, laid side by side if there are several."""
+        extractor, space = self.policy.features_extractor, self.observation_space
+        if isinstance(extractor, FlattenExtractor):
+            return len(space.shape or ()) == 1
+        both = (self.policy.pi_features_extractor, self.policy.vf_features_extractor)
+        return isinstance(space, gym.spaces.Dict) and all(
+            isinstance(one, CombinedExtractor) and all(isinstance(part, nn.Flatten) for part in one.extractors.values())
+            for one in both
+        )
+
+    def _observations(self) -> list[Tensor]:
+        """Return the rollout's observations (n, width) as both networks see them; if they differ, the actor's first."""
+        buffer: Any = self.rollout_buffer
+        if not isinstance(buffer.observations, dict):
+            return [torch.as_tensor(buffer.swap_and_flatten(buffer.observations))]
+        parts = {name: torch.as_tensor(buffer.swap_and_flatten(part)) for name, part in buffer.observations.items()}
+        both = (self.policy.pi_features_extractor, self.policy.vf_features_extractor)
+        names = list(dict.fromkeys(tuple(one.extractors) for one in both))
+        return [torch.cat([parts[name].flatten(1) for name in some], dim=1) for some in names]
 
     def _record(self, means: Tensor, clip: float) -> None:
         """Log what PPO logs."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
-from stable_baselines3 import PPO, SAC, TD3
+from stable_baselines3 import SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.noise import NormalActionNoise
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
@@ -23,16 +23,17 @@ from stable_baselines3.common.vec_env import VecEnv, VecNormalize, VecTransposeI
 
 from ..envs.observations import each, parts_of
 from ..physics.runtime import ensure_runtime_near
+from .asymmetric import seen_parts
 from .checkpoint import unusable
-from .config import NormalizeConfig, PolicyConfig, RunConfig
+from .config import OFF_POLICY, NormalizeConfig, RunConfig
 from .errors import TumbleUserError
 from .lean_ppo import LeanPPO
+from .networks import LSTM_OPTIONS, algorithm_class, policy_class, require_library
 from .sb3_bridge import TumbleVecEnv
-from .spaces import check_spaces, normalized_parts, pictures, policy_name
+from .spaces import boxes, check_spaces, normalized_parts, pictures
 from .tasks import make_vec
 
 MODEL_FILE, STATE_FILE, BUFFER_FILE = "model.zip", "state.pt", "replay_buffer.npz"
-ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU, "elu": torch.nn.ELU, "silu": torch.nn.SiLU}
 
 
 class DeviceError(TumbleUserError, ValueError):
@@ -60,8 +61,10 @@ class Learner:
             TaskError: The task is not there or cannot be made.
             SpaceError: The algorithm cannot learn from such observations or with such actions.
             DeviceError: The device is not there.
+            LibraryError: The algorithm is in a library that is not installed.
         """
         check_device(config.device)
+        require_library(config.algo)
         torch.set_num_threads(config.threads)
         self.config = config
         envs = envs if envs is not None else make_envs(config)
@@ -107,6 +110,7 @@ class Learner:
             "variables": {name: getattr(model, name).detach() for name in model._get_torch_save_params()[1]},
             "normalizer": normalizer_state(self.normalizer),
             "bridge": self.bridge.state_dict(),
+            "memory": memory(model),
             "generators": generator_state(model),
         }
 
@@ -123,6 +127,7 @@ class Learner:
         model.ep_success_buffer = deque(maxlen=model._stats_window_size)
         for name, value in state["variables"].items():  # SAC's entropy coefficient
             getattr(model, name).data.copy_(value)
+        load_memory(model, state.get("memory", []))
         load_normalizer_state(self.normalizer, state["normalizer"])
         self.bridge.load_state_dict(state["bridge"])
         load_generator_state(model, state["generators"])  # last: building the model drew from the generators
@@ -198,34 +203,25 @@ def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float)
 def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
     """Make the algorithm with fresh weights drawn under the configuration's seed."""
     common: dict[str, Any] = {"seed": config.seed, "device": config.device, "verbose": 0}
-    policy = policy_name(venv.observation_space)
+    seen = seen_parts(list(boxes(venv.observation_space)), config.policy)
+    policy, common["policy_kwargs"] = policy_class(config, venv.observation_space, seen)
     options = asdict(getattr(config, config.algo))
-    if config.algo == "ppo":
+    if config.algo not in OFF_POLICY:
         for name in ("learning_rate", "clip_range"):
             start, end = options[name], options.pop(f"{name}_end")
             options[name] = start if end is None else LinearSchedule(start, end, end_fraction=1.0)
         options["batch_size"] = min(options["batch_size"], options["n_steps"] * venv.num_envs)
-        kind = {"sb3": PPO, "lean": LeanPPO}[options.pop("learner")]
-        return kind(policy, venv, policy_kwargs=policy_options(config.policy, on_policy=True), **options, **common)
-    common["policy_kwargs"] = policy_options(config.policy, on_policy=False)
+        for name in LSTM_OPTIONS:
+            options.pop(name, None)
+        kind: Any = algorithm_class(config.algo)
+        if options.pop("learner", "sb3") == "lean":
+            kind = LeanPPO
+        return kind(policy, venv, **options, **common)
     if config.algo == "sac":
         return SAC(policy, venv, **options, **common)
     size: Any = venv.action_space.shape
     noise = NormalActionNoise(np.zeros(size), np.full(size, options.pop("action_noise")))
     return TD3(policy, venv, action_noise=noise, **options, **common)
-
-
-def policy_options(config: PolicyConfig, on_policy: bool) -> dict[str, Any]:
-    """Return SB3's `policy_kwargs`: separate actor and critic networks; PPO's weights start orthogonal."""
-    actor, critic = list(config.hidden), list(config.critic_hidden or config.hidden)
-    options: dict[str, Any] = {
-        "net_arch": {"pi": actor, "vf" if on_policy else "qf": critic},
-        "activation_fn": ACTIVATIONS[config.activation],
-        "optimizer_kwargs": {"eps": config.adam_eps, "fused": True},
-    }
-    if on_policy:
-        options |= {"log_std_init": config.log_std_init, "ortho_init": True}
-    return options
 
 
 def normalizer_state(normalizer: VecNormalize) -> dict[str, Any]:
@@ -246,6 +242,18 @@ def load_normalizer_state(normalizer: VecNormalize, state: dict[str, Any]) -> No
                 _load_moments(statistics, state["observations"][name])
         else:
             _load_moments(normalizer.obs_rms, state["observations"])
+
+
+def memory(model: BaseAlgorithm) -> list[torch.Tensor]:
+    """Return the LSTM states that the next rollout begins with: hidden and cell, of actor and critic; [] without."""
+    return [state for network in getattr(model, "_last_lstm_states", ()) for state in network]
+
+
+def load_memory(model: Any, states: list[torch.Tensor]) -> None:
+    """Restore what `memory` returned."""
+    if states:
+        a, b, c, d = (state.to(model.device) for state in states)
+        model._last_lstm_states = type(model._last_lstm_states)((a, b), (c, d))
 
 
 def generator_state(model: BaseAlgorithm) -> dict[str, Any]:
@@ -320,6 +328,8 @@ def _on_host(state: Any) -> Any:
     """Return a state whose tensors lie on the processor, so that it can be read on a machine without a GPU."""
     if isinstance(state, dict):
         return {name: _on_host(value) for name, value in state.items()}
+    if isinstance(state, list):
+        return [_on_host(value) for value in state]
     return state.cpu() if isinstance(state, torch.Tensor) else state
 
 

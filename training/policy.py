@@ -6,19 +6,18 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import torch
-from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.save_util import load_from_zip_file
 
-from ..envs.observations import parts_of
+from .asymmetric import SeenParts, seen_parts
 from .checkpoint import unusable
 from .config import RunConfig
 from .errors import TumbleUserError
-from .learner import MODEL_FILE, STATE_FILE, policy_options
+from .learner import MODEL_FILE, STATE_FILE
+from .networks import is_critics, policy_class
 from .runs import Run
-from .spaces import channels_first, describe, normalized_parts, policy_name
+from .spaces import channels_first, describe, some_parts
 
-ALGORITHMS = {"ppo": PPO, "sac": SAC, "td3": TD3}
 VARIANCE_FLOOR = 1e-8  # VecNormalize's epsilon, which training used
 
 
@@ -38,28 +37,42 @@ class Policy:
     Raises:
         PolicyError: The spaces are not of the parts and sizes that the policy was trained with.
         CheckpointError: A file cannot be read, or holds something else.
+
+    Attributes:
+        step: Environment steps of training.
+        parts: The parts of the observation that the actor sees; `("",)` if the observation is one array. Nothing else
+            is needed to act: an environment may leave out what the critic saw, and if the actor sees one part alone,
+            that part may be the whole observation.
+        network: SB3's policy; its critics are not loaded.
+
+    A recurrent policy remembers what it saw of the episodes that it plays, one in each row of the observations.
     """
 
     def __init__(
         self, config: RunConfig, checkpoint: Path, observation_space: gym.Space[Any], action_space: gym.Space[Any]
     ) -> None:
-        aliases: dict[str, type[BasePolicy]] = ALGORITHMS[config.algo].policy_aliases  # type: ignore[attr-defined]
-        kind, seen = aliases[policy_name(observation_space)], channels_first(observation_space)
-        options = policy_options(config.policy, on_policy=config.algo == "ppo")
-        self.network = kind(seen, action_space, lr_schedule=lambda _: 0.0, **options)
         weights, state = read_policy(checkpoint)
         with unusable(checkpoint, "it cannot be loaded"):
-            self.step, self._statistics = _statistics(state, observation_space)
-        sizes = f"{describe(observation_space)} observations and {describe(action_space)} actions"
-        if set(self._statistics) not in (set(), set(normalized_parts(observation_space))):
-            known = ", ".join(self._statistics)
-            raise PolicyError(f"{checkpoint}: this policy does not fit {sizes}: it knows the parts {known}")
+            trained = state["last_obs"]
+            self.parts = seen_parts(list(trained) if isinstance(trained, dict) else [""], config.policy).actor
+            self.step, self.statistics = state["num_timesteps"], _statistics(state, self.parts)
+        misfit = (
+            f"{checkpoint}: this policy does not fit {describe(observation_space)} observations and "
+            f"{describe(action_space)} actions"
+        )
+        self.observation_space = _actors_space(observation_space, self.parts)
+        if self.observation_space is None:
+            raise PolicyError(f"{misfit}: it sees {', '.join(self.parts) if self.parts != ('',) else 'one array'}")
+        kind, options = policy_class(config, self.observation_space, SeenParts(self.parts, self.parts))
+        seen = channels_first(self.observation_space)
+        self.network = kind(seen, action_space, lr_schedule=lambda _: 0.0, **options)
         try:
-            self.network.load_state_dict(weights)
+            _load_actor(self.network, weights)
         except RuntimeError as error:
-            raise PolicyError(f"{checkpoint}: this policy does not fit {sizes}: {error}") from None
+            raise PolicyError(f"{misfit}: {error}") from None
         self.network.set_training_mode(False)
-        self._clip = config.normalize.clip_observations
+        self.clip = config.normalize.clip_observations
+        self._memory: tuple[np.ndarray, ...] | None = None  # of an LSTM: hidden and cell, (layers, n, size) each
 
     @classmethod
     def of_run(cls, folder: str | Path, observation_space: gym.Space[Any], action_space: gym.Space[Any]) -> "Policy":
@@ -67,19 +80,40 @@ class Policy:
         run = Run.find(Path(folder))
         return cls(run.config, newest_policy(run), observation_space, action_space)
 
-    def act(self, observations: np.ndarray | dict[str, np.ndarray], deterministic: bool = True) -> np.ndarray:
-        """Return actions (n, ...) within the action space for raw observations (n, ...), one or several by name."""
-        parts = {name: self._normalized(name, part) for name, part in parts_of(observations).items()}
-        seen = parts if isinstance(observations, dict) else parts[""]
+    def act(
+        self,
+        observations: np.ndarray | dict[str, np.ndarray],
+        deterministic: bool = True,
+        starts: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return actions (n, ...) within the action space for raw observations.
+
+        Args:
+            observations: One array (n, ...), or several by name.
+            deterministic: Whether to take the most likely action, or to sample.
+            starts: Booleans (n,): which observations begin an episode; there a recurrent policy forgets. None: none
+                does, unless it is the first call or the number of observations has changed.
+        """
+        shown = self.seen(observations)
+        parts = {name: self._normalized(name, part) for name, part in shown.items()}
+        seen = parts if self.parts != ("",) else parts[""]
+        rows = len(next(iter(parts.values())))
+        if self._memory is not None and self._memory[0].shape[1] != rows:
+            self._memory = None
         with torch.no_grad():
-            actions, _ = self.network.predict(seen, deterministic=deterministic)
+            actions, self._memory = self.network.predict(seen, self._memory, starts, deterministic)
         return actions
+
+    def seen(self, observations: np.ndarray | dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Return the parts (n, ...) of raw observations that the actor sees, by name."""
+        shown = observations if isinstance(observations, dict) else {self.parts[0]: observations}
+        return {name: shown[name] for name in self.parts}
 
     def _normalized(self, name: str, part: np.ndarray) -> np.ndarray:
         """Normalise a part (n, ...) of the observations as training did; bytes stay as they are: they are pictures."""
-        if name in self._statistics:
-            mean, scale = self._statistics[name]
-            part = np.clip((part - mean) / scale, -self._clip, self._clip)
+        if name in self.statistics:
+            mean, scale = self.statistics[name]
+            part = np.clip((part - mean) / scale, -self.clip, self.clip)
         return part if part.dtype == np.uint8 else part.astype(np.float32)
 
 
@@ -110,10 +144,31 @@ def read_policy(checkpoint: Path) -> tuple[dict[str, torch.Tensor], dict[str, An
     return weights, state
 
 
-def _statistics(state: dict[str, Any], space: gym.Space[Any]) -> tuple[int, dict[str, tuple[np.ndarray, np.ndarray]]]:
-    """Return the step count, and mean and deviation of each part that training normalised."""
+def _statistics(state: dict[str, Any], parts: tuple[str, ...]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return mean and deviation of each of the actor's parts that training normalised."""
     moments = state["normalizer"].get("observations", {})
-    if not isinstance(space, gym.spaces.Dict):
+    if parts == ("",):
         moments = {"": moments} if moments else {}
-    scales = {name: np.sqrt(one["var"].numpy() + VARIANCE_FLOOR) for name, one in moments.items()}
-    return state["num_timesteps"], {name: (moments[name]["mean"].numpy(), scale) for name, scale in scales.items()}
+    kept = {name: moments[name] for name in parts if name in moments}
+    return {name: (one["mean"].numpy(), np.sqrt(one["var"].numpy() + VARIANCE_FLOOR)) for name, one in kept.items()}
+
+
+def _actors_space(space: gym.Space[Any], parts: tuple[str, ...]) -> gym.Space[Any] | None:
+    """Return the part of an observation space that the actor sees; None if the space lacks it."""
+    if parts == ("",):
+        return None if isinstance(space, gym.spaces.Dict) else space
+    if isinstance(space, gym.spaces.Dict):
+        return some_parts(space, parts) if set(parts) <= set(space.spaces) else None
+    return gym.spaces.Dict({parts[0]: space}) if len(parts) == 1 else None
+
+
+def _load_actor(network: BasePolicy, weights: dict[str, torch.Tensor]) -> None:
+    """Load the weights of a policy's actor; those of critics, which may have seen other parts, are left as they are.
+
+    Raises:
+        RuntimeError: A weight is missing, is not known, or has another shape.
+    """
+    outcome = network.load_state_dict({k: v for k, v in weights.items() if not is_critics(k)}, strict=False)
+    wrong = [name for name in (*outcome.missing_keys, *outcome.unexpected_keys) if not is_critics(name)]
+    if wrong:
+        raise RuntimeError(f"the networks differ in {', '.join(wrong)}")

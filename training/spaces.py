@@ -4,6 +4,7 @@ Pictures, uint8 (height, width, channels), go through SB3's convolutions, which 
 normalised; everything else is. Observations of several parts go through its `MultiInputPolicy`.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 import gymnasium as gym
@@ -48,8 +49,13 @@ def channels_first(space: gym.Space[Any]) -> gym.Space[Any]:
     """Return the space as the networks see it: pictures (channels, height, width)."""
     turned = {name: VecTransposeImage.transpose_space(boxes(space)[name], name) for name in pictures(space)}  # type: ignore[arg-type]
     if isinstance(space, gym.spaces.Dict):
-        return gym.spaces.Dict(dict(space.spaces) | turned)
+        return gym.spaces.Dict(list((dict(space.spaces) | turned).items()))  # pairs: a dictionary would be sorted
     return turned.get("", space)
+
+
+def some_parts(space: gym.spaces.Dict, names: Collection[str]) -> gym.spaces.Dict:
+    """Return the space of some of an observation's parts, in the order that the observation has them."""
+    return gym.spaces.Dict([(name, box) for name, box in space.spaces.items() if name in names])
 
 
 def describe(space: gym.Space[Any]) -> str:

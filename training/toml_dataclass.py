@@ -10,6 +10,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 from .errors import TumbleUserError
 
 T = TypeVar("T")
+LISTS: dict[Any, tuple[type, str]] = {tuple[int, ...]: (int, "whole numbers"), tuple[str, ...]: (str, "strings")}
 
 
 class ConfigError(TumbleUserError, ValueError):
@@ -148,9 +149,10 @@ def _convert(kind: Any, value: Any, name: str) -> Any:
     options = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     if float in options and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if kind == tuple[int, ...]:
-        good = isinstance(value, list) and all(isinstance(item, int) and not isinstance(item, bool) for item in value)
-        require(good, f"{name!r} must be a list of whole numbers, not {value!r}")
+    if kind in LISTS:
+        item_kind, called = LISTS[kind]
+        good = isinstance(value, list) and all(type(item) is item_kind for item in value)
+        require(good, f"{name!r} must be a list of {called}, not {value!r}")
         return tuple(value)
     wanted = tuple(dict if option == dict[str, Any] else option for option in options)
     good = isinstance(value, wanted) and not (isinstance(value, bool) and bool not in wanted)

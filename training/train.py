@@ -26,7 +26,7 @@ from .learner import Learner, stagger
 from .runs import Run
 from .tasks import find_task
 
-LOG_EVERY = {"ppo": 1, "sac": 16, "td3": 16}  # in SB3's units: iterations and finished episodes
+LOG_EVERY = {"ppo": 1, "recurrent_ppo": 1, "sac": 16, "td3": 16}  # in SB3's units: iterations and finished episodes
 
 
 @dataclass(frozen=True)

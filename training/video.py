@@ -58,15 +58,17 @@ def film_policy(
     def frames() -> Iterator[np.ndarray]:
         canvas.reset(seed=seed)
         observations, _ = stage.reset(seed=seed)
-        playing, pictures = np.ones(num_envs, dtype=bool), None
+        playing = starts = np.ones(num_envs, dtype=bool)
+        pictures = None
         for _ in range(round(seconds * fps)):
             if stage is not canvas:
                 copy_state(stage, canvas)
             now = np.asarray(canvas.render())
             pictures = now if pictures is None else np.where(playing[:, None, None, None], now, pictures)
             yield tile(pictures)
-            observations, _, terminated, truncated, _ = stage.step(policy.act(observations))
-            playing &= ~(terminated | truncated)
+            observations, _, terminated, truncated, _ = stage.step(policy.act(observations, starts=starts))
+            starts = terminated | truncated
+            playing = playing & ~starts
             if not playing.any():
                 break
         stage.close()

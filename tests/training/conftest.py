@@ -16,7 +16,15 @@ import tumble
 from tumble.physics.runtime import ensure_runtime
 from tumble.training import task_source
 from tumble.training.cli import main
-from tumble.training.config import CheckpointConfig, PolicyConfig, PPOConfig, RunConfig, SACConfig, TD3Config
+from tumble.training.config import (
+    CheckpointConfig,
+    PolicyConfig,
+    PPOConfig,
+    RecurrentPPOConfig,
+    RunConfig,
+    SACConfig,
+    TD3Config,
+)
 
 MAX_STEPS, MAX_SPEED = 40, 7.0
 
@@ -112,6 +120,26 @@ class SeenPendulumVectorEnv(PendulumVectorEnv):
         return {"direction": numbers[:, :2].clone(), "picture": picture, "speed": numbers[:, 2:].clone()}
 
 
+class ToldApartPendulumVectorEnv(PendulumVectorEnv):
+    """The same pendulums: the actor is shown the angle, the critic the angle and the speed."""
+
+    def __init__(self, num_envs: int) -> None:
+        super().__init__(num_envs)
+        parts = {name: gym.spaces.Box(-np.inf, np.inf, (n,), np.float32) for name, n in (("critic", 3), ("policy", 2))}
+        self.single_observation_space = gym.spaces.Dict(parts)
+        self.observation_space = gym.vector.utils.batch_space(self.single_observation_space, num_envs)
+
+    def _observe(self) -> dict[str, torch.Tensor]:  # type: ignore[override]
+        numbers = super()._observe()
+        return {"critic": numbers, "policy": numbers[:, :2].clone()}
+
+
+@pytest.fixture(scope="session")
+def told_apart_pendulums() -> type[ToldApartPendulumVectorEnv]:
+    """The class of pendulums that actor and critic see differently."""
+    return ToldApartPendulumVectorEnv
+
+
 @pytest.fixture
 def seen_pendulums() -> type[SeenPendulumVectorEnv]:
     """The class of pendulums that are seen in parts."""
@@ -157,6 +185,18 @@ def small_sac() -> RunConfig:
 def small_td3(small_sac: RunConfig) -> RunConfig:
     """The same of TD3."""
     return replace(small_sac, algo="td3", td3=TD3Config(buffer_size=1000, learning_starts=100, batch_size=32))
+
+
+@pytest.fixture
+def configs(small_ppo: RunConfig, small_sac: RunConfig, small_td3: RunConfig) -> dict[str, RunConfig]:
+    """A short configuration of every algorithm, PPO with both learners."""
+    lean = small_ppo.change({"ppo.learner": "lean"})
+    recurrent = replace(
+        small_ppo,
+        algo="recurrent_ppo",
+        recurrent_ppo=RecurrentPPOConfig(n_steps=16, batch_size=64, n_epochs=2, lstm_hidden_size=8),
+    )
+    return {"ppo": small_ppo, "lean": lean, "sac": small_sac, "td3": small_td3, "recurrent_ppo": recurrent}
 
 
 LEVER_XML = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tumble.training.config import CONFIG_FOLDER, ConfigError, PPOConfig, RunConfig, packaged_algorithms
+from tumble.training.config import ALGORITHMS, CONFIG_FOLDER, ConfigError, PPOConfig, RunConfig, packaged_algorithms
 from tumble.training.tasks import TaskError, find_task, task_ids
 
 PACKAGED = sorted(CONFIG_FOLDER.glob("*.toml"))
@@ -43,7 +43,7 @@ def test_snapshot_round_trips(tmp_path, small_ppo):
         ('task = "a"\nalgo = "ppo"\nnum_envs = true', "'num_envs' must be a whole number"),
         ('task = "a"\nalgo = "ppo"\n[policy]\nhidden = [64, 0.5]', "'policy.hidden' must be a list of whole numbers"),
         ('task = "a"\nalgo = "ppo"\n[policy]\nactivation = "step"', "policy.activation must be one of"),
-        ('task = "a"\nalgo = "dqn"', "algo must be one of ppo, sac, td3, not 'dqn'"),
+        ('task = "a"\nalgo = "dqn"', "algo must be one of ppo, sac, td3, recurrent_ppo, not 'dqn'"),
         ('task = "a"\nalgo = "ppo"\nppo = 3', "'ppo' must be a table"),
         ('algo = "ppo"', "missing key 'task'"),
         ("task = ", "Invalid value"),
@@ -64,7 +64,7 @@ def test_missing_files_and_configurations_are_named(tmp_path):
         RunConfig.packaged("tumble/Nothing-v0", "ppo")
 
 
-@pytest.mark.parametrize("algo", ["ppo", "sac", "td3"])
+@pytest.mark.parametrize("algo", ALGORITHMS)
 @pytest.mark.parametrize("task", ["tumble/HalfCheetah-v0", "me/Own-v0"])
 def test_a_printed_configuration_trains_the_same(tmp_path, task, algo):
     config = RunConfig.packaged(task, algo) if algo in packaged_algorithms(task) else RunConfig.default(task, algo)
@@ -104,6 +104,7 @@ def test_any_value_can_be_set(tmp_path, command):
         ("ppo.gamma=high", "'ppo.gamma' must be a number, not 'high'"),
         ("num_envs=1.5", "'num_envs' must be a whole number, not 1.5"),
         ("num_envs=0", "num_envs, threads must be > 0"),
+        ("policy.actor_parts=[1]", "'policy.actor_parts' must be a list of strings, not [1]"),
         ("ppo.learner=fast", "ppo.learner must be one of sb3, lean"),
         ("sac.gamma=0.9", "changes nothing: the algorithm is ppo, not sac"),
         ("task=Ant", "name it as TASK"),

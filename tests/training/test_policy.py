@@ -77,7 +77,7 @@ def test_each_environments_first_episode_is_the_one_that_counts(pendulums):
             return *[value.numpy() for value in values], info
 
     class Push:
-        def act(self, observations, deterministic):
+        def act(self, observations, deterministic, starts):
             return np.full((len(observations), 1), 2.0, np.float32)
 
     returns, lengths = play(Push(), Numpy(20), seed=3, deterministic=True)

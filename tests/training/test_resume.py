@@ -1,5 +1,6 @@
 """A run that was stopped, or killed, and resumed ends with the weights of one that was not: to the last bit."""
 
+import importlib.util
 import json
 import os
 import signal
@@ -15,11 +16,13 @@ import torch
 from stable_baselines3.common.save_util import load_from_zip_file
 
 from tumble.training.callbacks import CheckpointCallback, StopRequest, read_curve
+from tumble.training.config import OFF_POLICY
 from tumble.training.learner import Learner
 from tumble.training.runs import Run, RunError
 from tumble.training.train import resume, train
 
 HERE = Path(__file__).parent
+needs_sb3_contrib = pytest.mark.skipif(importlib.util.find_spec("sb3_contrib") is None, reason="needs sb3-contrib")
 
 
 @pytest.fixture(autouse=True)
@@ -89,13 +92,13 @@ def stop_at(monkeypatch, step: int) -> None:
     monkeypatch.setattr(CheckpointCallback, "_on_rollout_start", patched)
 
 
-@pytest.mark.parametrize("observations", ["box", "dict"])
-@pytest.mark.parametrize("algo", ["ppo", "sac", "td3"])
+@pytest.mark.parametrize("observations", ["box", "dict", "told apart"])
+@pytest.mark.parametrize("algo", ["ppo", "sac", "td3", pytest.param("recurrent_ppo", marks=needs_sb3_contrib)])
 def test_stopped_and_resumed_equals_uninterrupted(
-    tmp_path, monkeypatch, pendulums, seen_pendulums, small_ppo, small_sac, small_td3, algo, observations
+    tmp_path, monkeypatch, pendulums, seen_pendulums, told_apart_pendulums, configs, algo, observations
 ):
-    config = {"ppo": small_ppo, "sac": small_sac, "td3": small_td3}[algo]
-    pendulums = {"box": pendulums, "dict": seen_pendulums}[observations]
+    config = configs[algo]
+    pendulums = {"box": pendulums, "dict": seen_pendulums, "told apart": told_apart_pendulums}[observations]
     whole = train(config, tmp_path / "whole", progress=False, envs=pendulums(config.num_envs))
     assert whole.finished and whole.step == config.total_steps
     with monkeypatch.context() as patch:
@@ -106,7 +109,7 @@ def test_stopped_and_resumed_equals_uninterrupted(
     rest = resume(part.run.folder, progress=False, envs=pendulums(config.num_envs))
     assert rest.finished
     assert_equal_runs(whole.run, rest.run)
-    if algo != "ppo":
+    if algo in OFF_POLICY:
         assert_equal_buffers(whole.run, rest.run)
 
 

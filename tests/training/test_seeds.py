@@ -1,0 +1,151 @@
+"""Several seeds in one command: runs as if each were alone, one table, one curve; Ctrl-C saves all, and all go on."""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from stable_baselines3.common.save_util import load_from_zip_file
+
+from tumble.training.checkpoint import verify_checkpoint
+from tumble.training.errors import TumbleUserError
+from tumble.training.runs import Run, RunError
+from tumble.training.seed_curves import mean_curve, write_summary
+from tumble.training.seeds import SeedBatch, default_jobs, parse_seeds
+from tumble.training.train import train
+
+SMALL = ["--num-envs", "8", "--set", "ppo.n_steps=32", "--set", "ppo.batch_size=64"]
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"),
+    [("1-3", [1, 2, 3]), ("1,2,5", [1, 2, 5]), ("1 2  5", [1, 2, 5]), ("7", [7]), ("0, 4-5,2", [0, 4, 5, 2])],
+)
+def test_seeds_are_read(text, seeds):
+    assert parse_seeds(text) == seeds
+
+
+@pytest.mark.parametrize("text", ["", "a", "3-1", "1-", "-1", "1.5", "0-9999", "1,,2", "1-2-3"])
+def test_other_texts_are_refused(text):
+    with pytest.raises(TumbleUserError, match="write whole numbers, such as 1-3"):
+        parse_seeds(text)
+
+
+def test_a_seed_that_is_named_twice_is_refused():
+    with pytest.raises(TumbleUserError, match="2 is there twice"):
+        parse_seeds("1-3,2")
+
+
+def test_the_mean_is_over_the_steps_that_all_have():
+    curves = [(np.array([0, 10, 20]), np.array([0.0, 10.0, 20.0])), (np.array([5, 25]), np.array([1.0, 1.0]))]
+    steps, mean, spread = mean_curve(curves)
+    assert (steps[0], steps[-1]) == (5, 20)
+    np.testing.assert_allclose(mean, (steps + 1) / 2)
+    np.testing.assert_allclose(spread, np.abs(steps - 1) / np.sqrt(2))
+    assert not mean_curve(curves[:1])[2].any(), "one curve has no spread"
+
+
+def test_as_many_at_a_time_as_cores_allow(monkeypatch, small_ppo):
+    monkeypatch.setattr("tumble.training.seeds.usable_cores", lambda: 8)
+    assert default_jobs(small_ppo, 3) == 3 and default_jobs(small_ppo, 20) == 8
+    assert default_jobs(small_ppo.replace(threads=4), 3) == 2 and default_jobs(small_ppo.replace(threads=16), 3) == 1
+    assert default_jobs(small_ppo.replace(device="cuda"), 3) == 1
+
+
+def test_the_folder_knows_its_seeds_and_is_protected(tmp_path, small_ppo):
+    batch = SeedBatch.create(small_ppo, [10, 9], tmp_path / "batch")
+    found = SeedBatch.find(tmp_path / "batch")
+    assert found is not None and found.seeds == [9, 10] and found.config == small_ppo and found.runs == []
+    assert SeedBatch.find(batch.run(9).folder) is None
+    with pytest.raises(RunError, match="already holds runs: continue them with --resume"):
+        SeedBatch.create(small_ppo, [1], tmp_path / "batch")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="the curve needs matplotlib")
+def test_scores_and_curve(tmp_path, pendulums, small_ppo):
+    batch = SeedBatch.create(small_ppo, [1, 2, 3], tmp_path / "batch")
+    for seed in (1, 2):  # the third has not begun
+        train(small_ppo.replace(seed=seed), batch.run(seed).folder, progress=False, envs=pendulums(8))
+    assert batch.is_finished(1, small_ppo.total_steps) and not batch.is_finished(3, small_ppo.total_steps)
+    scores, picture = write_summary(batch)
+    summary = json.loads(scores.read_text())
+    returns = [row["training_return"] for row in summary["seeds"]]
+    assert [row["steps"] for row in summary["seeds"]] == [768, 768, 0] and returns[2] is None
+    spread = summary["training_return"]
+    assert spread["seeds"] == 2 and spread["mean"] == pytest.approx(np.mean(returns[:2]))
+    assert spread["standard_deviation"] == pytest.approx(abs(returns[0] - returns[1]) / np.sqrt(2))
+    assert picture.read_bytes()[1:4] == b"PNG"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "Ant", "--seeds", "1-3", "--seed", "1"], "give --seed or --seeds"),
+        (["train", "Ant", "--jobs", "2"], "--jobs is for several seeds: give --seeds"),
+        (["train", "Ant", "--seeds", "x"], "--seeds x: write whole numbers"),
+        (["train", "--resume", "runs/none", "--seeds", "1"], "leave out --seeds"),
+        (["train", "--resume", "runs/none", "--jobs", "2"], "is not a folder of them"),
+    ],
+)
+def test_mistakes_are_explained(command, arguments, message):
+    assert message in command.mistake(*arguments)
+
+
+def weights(run):
+    """The policy's tensors in the newest checkpoint."""
+    _, parameters, _ = load_from_zip_file(run.latest() / "model.zip", load_data=False)
+    return parameters["policy"]
+
+
+def test_each_run_is_as_if_it_were_alone(tmp_path, command):
+    """Processes of their own, one after the other; a failure of one is told, and the other trains all the same."""
+    folder = tmp_path / "batch"
+    arguments = ["train", "InvertedPendulum", *SMALL, "--steps", 512, "--out", folder]
+    folder.mkdir()
+    (folder / "seed-1").mkdir()  # in which no checkpoint can be written
+    (folder / "seed-1" / "checkpoints").write_text("no folder")
+    message = command.run(*arguments, "--seeds", "1,2", "--jobs", 1, code=2)[1]
+    assert "1 of 2 runs failed: seed 1 (exit code" in message and f"tumble train --resume {folder}" in message
+    (folder / "seed-1" / "checkpoints").unlink()
+    (folder / "seed-1" / "config.toml").unlink()
+    printed = command("train", "--resume", folder)
+    assert "finished 2 seeds" in printed and "mean ± standard deviation" in printed
+    assert "seed 1: " in printed and "seed 2: " not in printed, "the second had nothing left to do"
+    found = SeedBatch.find(folder)
+    for seed in (1, 2):
+        command("train", "InvertedPendulum", *SMALL, "--steps", 512, "--seed", seed, "--out", tmp_path / str(seed))
+        ours, alone = weights(found.run(seed)), weights(Run(tmp_path / str(seed)))
+        assert found.run(seed).config.seed == seed
+        assert all(torch.equal(ours[name], alone[name]) for name in alone)
+    assert {"seeds.json", "curve.png"} <= {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_an_interrupt_saves_all_and_all_go_on(tmp_path, command):
+    folder = tmp_path / "batch"
+    arguments = [*SMALL, "--steps", "100000000", "--seeds", "1-3", "--jobs", "2", "--out", str(folder)]
+    line = [sys.executable, "-m", "tumble.training.cli", "train", "InvertedPendulum", *arguments]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    waited_for = {"seed 1: run folder", "seed 2: run folder"}
+    printed = []
+    while waited_for:
+        printed.append(process.stdout.readline())
+        assert printed[-1], "".join(printed)
+        waited_for -= {start for start in waited_for if printed[-1].startswith(start)}
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=120)
+    assert process.returncode == 0 and "stopped and saved; seeds 1, 2, 3 are not finished" in rest, rest
+    assert "seed 3: " not in rest, "what had not begun does not begin"
+    batch = SeedBatch.find(folder)
+    steps = [verify_checkpoint(run.latest()) for run in batch.runs]
+    assert len(steps) == 2 and min(steps) > 0
+    total = max(steps) + 256
+    printed = command("train", "--resume", folder, "--steps", total)
+    assert "finished 3 seeds" in printed
+    assert [run.config.seed for run in batch.runs] == [1, 2, 3]
+    assert all(verify_checkpoint(run.latest()) >= total for run in batch.runs)

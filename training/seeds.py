@@ -1,0 +1,225 @@
+"""Several seeds of one configuration: a folder of runs, trained side by side in processes of their own.
+
+runs/Ant-v0-ppo-seeds-20260101-120000/
+    seeds.toml       the configuration that the runs share
+    seed-1/          a run folder for each seed, see `runs.py`; empty until its training begins
+    seed-2/
+    seeds.json       scores of each seed, their mean and spread, see `seed_curves.py`
+    curve.png        the learning curve: mean and spread
+
+Each run is trained by the command that a user would type, `tumble train --config seeds.toml --seed 1 --out seed-1`, or
+`--resume seed-1`, in a process of its own: runs have the same bits as if they were trained alone.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..physics.cores import usable_cores
+from .callbacks import StopRequest
+from .checkpoint import CheckpointError, verify_checkpoint, write_text_atomically
+from .config import RunConfig
+from .errors import TumbleUserError
+from .runs import Run, RunError, _unused
+from .tasks import short_name
+
+CONFIG = "seeds.toml"
+FOLDER = "seed-{}"
+PATIENCE = 10.0  # s that a process gets to stop at once, before it is killed
+MOST = 1000  # seeds
+
+
+@dataclass(frozen=True)
+class SeedBatch:
+    """The folder of several runs that differ in their seeds alone."""
+
+    folder: Path
+
+    @classmethod
+    def create(cls, config: RunConfig, seeds: list[int], out: Path | None = None) -> "SeedBatch":
+        """Make the folder, `runs/<task>-<algorithm>-seeds-<time>` unless `out` names one.
+
+        Raises:
+            RunError: `out` already holds a run, or several.
+        """
+        name = f"{short_name(config.task)}-{config.algo}-seeds-{time.strftime('%Y%m%d-%H%M%S')}"
+        folder = out or _unused(Path("runs") / name)
+        if (folder / CONFIG).exists() or Run(folder).config_path.exists():
+            raise RunError(
+                f"{folder} already holds runs: continue them with --resume {folder}, or choose another --out"
+            )
+        for seed in seeds:
+            (folder / FOLDER.format(seed)).mkdir(parents=True, exist_ok=True)
+        batch = cls(folder)
+        batch.keep_config(config)
+        return batch
+
+    @classmethod
+    def find(cls, folder: Path) -> "SeedBatch | None":
+        """Open a folder of several seeds; None if it is something else."""
+        return cls(folder) if (folder / CONFIG).exists() else None
+
+    @property
+    def config(self) -> RunConfig:
+        """The configuration that the runs share; its seed is not used."""
+        return RunConfig.load(self.folder / CONFIG)
+
+    def keep_config(self, config: RunConfig) -> None:
+        """Write the configuration that runs begin with."""
+        write_text_atomically(self.folder / CONFIG, config.to_toml())
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds, in order."""
+        names = (re.fullmatch(FOLDER.format(r"(\d+)"), path.name) for path in self.folder.iterdir() if path.is_dir())
+        return sorted(int(name[1]) for name in names if name)
+
+    def run(self, seed: int) -> Run:
+        """Return the run of a seed; its folder is empty before it begins."""
+        return Run(self.folder / FOLDER.format(seed))
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs that have begun, in the order of their seeds."""
+        return [run for run in map(self.run, self.seeds) if run.config_path.exists()]
+
+    def is_finished(self, seed: int, total_steps: int) -> bool:
+        """Say whether a seed's run has taken all its steps."""
+        run = self.run(seed)
+        try:
+            return run.has_checkpoint() and verify_checkpoint(run.latest()) >= total_steps
+        except CheckpointError:
+            return False
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Read seeds such as "1-3", "1,2,5" or "1 2 5".
+
+    Raises:
+        TumbleUserError: It is something else, names a seed twice, or too many.
+    """
+    seeds: list[int] = []
+    for word in re.split(r"[,\s]+", text.strip()):
+        bounds = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", word)
+        first, last = (int(bounds[1]), int(bounds[2] or bounds[1])) if bounds else (1, 0)
+        if not first <= last < first + MOST:
+            raise TumbleUserError(f"--seeds {text}: write whole numbers, such as 1-3 or 1,2,5 (at most {MOST})")
+        seeds += range(first, last + 1)
+    twice = [seed for seed in seeds if seeds.count(seed) > 1]
+    if twice:
+        raise TumbleUserError(f"--seeds {text}: {twice[0]} is there twice")
+    return seeds
+
+
+def default_jobs(config: RunConfig, count: int) -> int:
+    """Return how many runs train at a time: one for `threads` cores on a processor, one alone on a GPU."""
+    return 1 if config.device != "cpu" else max(1, min(count, usable_cores() // config.threads))
+
+
+def train_batch(batch: SeedBatch, jobs: int | None = None, arguments: tuple[str, ...] = ()) -> list[str]:
+    """Train the seeds of a batch that are not finished, and print what they print, with the seed in front.
+
+    Ctrl-C stops all of them: each finishes its iteration and saves, and those that wait do not begin.
+
+    Args:
+        batch: The batch.
+        jobs: How many processes at a time; by default as many as there are cores for, see `default_jobs`.
+        arguments: More arguments of `tumble train` for each of them, such as ("--threads", "2").
+
+    Returns:
+        For each process that failed, which seed it was and what it printed last.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed twice; no process is left.
+    """
+    config = batch.config
+    waiting = [seed for seed in batch.seeds if not batch.is_finished(seed, config.total_steps)]
+    arguments = ("--steps", str(config.total_steps), *arguments)
+    jobs = jobs or default_jobs(config, len(waiting))
+    threads = str(max(1, usable_cores() // jobs))  # of each solver
+    environment = {"TUMBLE_THREADS": threads, "PYTHONUNBUFFERED": "1"} | os.environ
+    running: list[_Child] = []
+    failures: list[str] = []
+    with StopRequest().listening() as request:
+        told = False
+        try:
+            while running or (waiting and not request.wanted):
+                if request.wanted and not told:
+                    told = True
+                    for child in running:
+                        child.interrupt()
+                if waiting and not request.wanted and len(running) < jobs:
+                    running.append(_Child(batch, waiting.pop(0), arguments, environment))
+                    continue
+                time.sleep(0.05)
+                ended = [child for child in running if child.has_ended()]
+                running = [child for child in running if child not in ended]
+                failures += [child.failure for child in ended if child.failure]
+        finally:
+            for child in running:  # where something went wrong here, or Ctrl-C was pressed twice
+                child.stop_at_once()
+    return failures
+
+
+class _Child:
+    """A process that trains one seed."""
+
+    def __init__(self, batch: SeedBatch, seed: int, arguments: tuple[str, ...], environment: dict[str, str]) -> None:
+        run = batch.run(seed)
+        what = ["--config", str(batch.folder / CONFIG), "--seed", str(seed), "--out", str(run.folder)]
+        if run.config_path.exists():
+            what = ["--resume", str(run.folder), "--trust"]
+        command = [sys.executable, "-m", f"{__package__}.cli", "train", *what, *arguments, "--no-progress"]
+        self.seed, self.last = seed, ""
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=environment,
+            start_new_session=True,  # a terminal's Ctrl-C reaches this process alone, which passes it on
+        )
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self) -> None:
+        """Print what the process prints."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.last = line.strip() or self.last
+            print(f"seed {self.seed}: {line.rstrip()}", flush=True)
+
+    def has_ended(self) -> bool:
+        """Say whether the process has ended and all that it printed is read."""
+        if self.process.poll() is None:
+            return False
+        self.reader.join(PATIENCE)
+        return True
+
+    @property
+    def failure(self) -> str:
+        """Which seed failed and why; empty if it did not."""
+        code = self.process.returncode
+        return f"seed {self.seed} (exit code {code}): {self.last}" if code else ""
+
+    def interrupt(self) -> None:
+        """Ask the process to finish its iteration, save and stop."""
+        self.process.send_signal(signal.SIGINT)
+
+    def stop_at_once(self) -> None:
+        """Stop the process without waiting for its iteration's end; its last checkpoint stays."""
+        self.interrupt()
+        self.interrupt()
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()

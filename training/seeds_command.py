@@ -1,0 +1,125 @@
+"""What `tumble train --seeds` does: several runs side by side, then a table and a curve."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .errors import TumbleUserError
+
+if TYPE_CHECKING:
+    from .config import RunConfig
+    from .seeds import SeedBatch
+
+Seeds = Annotated[
+    str | None, typer.Option(metavar="LIST", help="Several seeds, such as 1-3 or 1,2,5: a run each, and one curve.")
+]
+Jobs = Annotated[int | None, typer.Option(min=1, help="With several seeds: runs at a time; default: as cores allow.")]
+
+
+def check_seeds(seed: int | None, seeds: str | None, jobs: int | None) -> None:
+    """Refuse options that contradict each other.
+
+    Raises:
+        TumbleUserError: One seed and several are given, or --jobs without several.
+    """
+    if seed is not None and seeds is not None:
+        raise TumbleUserError("give --seed or --seeds, one of the two")
+    if jobs is not None and seeds is None:
+        raise TumbleUserError("--jobs is for several seeds: give --seeds, such as --seeds 1-3")
+
+
+def find_batch(folder: Path, jobs: int | None) -> "SeedBatch | None":
+    """Return the runs of several seeds that are kept in a folder; None if it is something else.
+
+    Raises:
+        TumbleUserError: --jobs is given, and it is something else.
+    """
+    from .seeds import SeedBatch
+
+    batch = SeedBatch.find(folder)
+    if batch is None and jobs is not None:
+        raise TumbleUserError(f"--jobs is for several seeds, and {folder} is not a folder of them; leave it out")
+    return batch
+
+
+def train_seeds(config: "RunConfig", seeds: str, jobs: int | None, out: Path | None) -> None:
+    """Train a configuration with several seeds, in a new folder.
+
+    Raises:
+        TumbleUserError: The seeds cannot be read, or a run failed.
+    """
+    from .callbacks import require_loggers
+    from .learner import check_device
+    from .networks import require_library
+    from .seeds import SeedBatch, parse_seeds
+    from .tasks import find_task
+
+    wanted = parse_seeds(seeds)
+    check_device(config.device)
+    require_library(config.algo)
+    require_loggers(config)
+    config = config.replace(task=find_task(config.task), seed=wanted[0])
+    carry_out(SeedBatch.create(config, wanted, out), jobs)
+
+
+def resume_seeds(batch: "SeedBatch", steps: int | None, threads: int | None, jobs: int | None) -> None:
+    """Go on with the seeds of a batch that are not finished, and begin those that have not begun.
+
+    Raises:
+        TumbleUserError: A run failed.
+    """
+    batch.keep_config(batch.config.replace(total_steps=steps, threads=threads))
+    carry_out(batch, jobs, () if threads is None else ("--threads", str(threads)))
+
+
+def carry_out(batch: "SeedBatch", jobs: int | None, arguments: tuple[str, ...] = ()) -> None:
+    """Train, print a table, write scores and curve, and say which command comes next."""
+    from .seed_curves import summarize, write_summary
+    from .seeds import train_batch
+
+    print(f"folder of {len(batch.seeds)} runs: {batch.folder}", flush=True)
+    failures = train_batch(batch, jobs, arguments)
+    total = batch.config.total_steps
+    unfinished = [seed for seed in batch.seeds if not batch.is_finished(seed, total)]
+    print_summary(summarize(batch))
+    try:
+        print("\n".join(str(path) for path in write_summary(batch)))
+    except TumbleUserError as error:
+        print(f"note: {error}", file=sys.stderr)
+    if failures:
+        raise TumbleUserError(
+            f"{len(failures)} of {len(batch.seeds)} runs failed: {'; '.join(failures)}. Go on with "
+            f"tumble train --resume {batch.folder}"
+        )
+    if unfinished:
+        print(f"stopped and saved; seeds {', '.join(map(str, unfinished))} are not finished")
+        print(f"  next: tumble train --resume {batch.folder}")
+        raise typer.Exit
+    print(f"finished {len(batch.seeds)} seeds\n  next: tumble evaluate {batch.run(batch.seeds[0]).folder}")
+
+
+def print_summary(summary: dict[str, Any]) -> None:
+    """Print a row for each seed, and their mean and standard deviation."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("seed", "steps", "minutes", "return in training", "best evaluation", box=None)
+    for row in summary["seeds"]:
+        figures = [_number(row[name]) for name in ("training_return", "best_evaluation")]
+        table.add_row(str(row["seed"]), f"{row['steps']:,}", f"{row['seconds'] / 60:.1f}", *figures)
+    spreads = [_spread(summary.get(name)) for name in ("training_return", "best_evaluation")]
+    table.add_row("mean ± standard deviation", "", "", *spreads)
+    Console(width=400).print(table)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.{1 if abs(value) >= 10 else 2}f}"
+
+
+def _spread(figures: dict[str, Any] | None) -> str:
+    if figures is None:
+        return ""
+    spread = figures["standard_deviation"]
+    return _number(figures["mean"]) + ("" if spread is None else f" ± {_number(spread)}")
