@@ -104,7 +104,8 @@ class SingleEnv(gymnasium.Env, EzPickle):
             fault = int(outcome.faults[0])
             self._reporter.report([(0, fault, int(self.batch.streams.steps[0]))], stacklevel=3)
             info["fault"] = fault
-        return _first(outcome.observation), float(outcome.reward[0]), bool(outcome.terminated[0]), False, info
+        truncated = outcome.truncated is not None and bool(outcome.truncated[0])
+        return _first(outcome.observation), float(outcome.reward[0]), bool(outcome.terminated[0]), truncated, info
 
     def render(self) -> np.ndarray | None:
         """Picture the environment: uint8 (height, width, 3), or float32 (height, width) m for "depth_array".

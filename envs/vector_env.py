@@ -196,14 +196,13 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         resetting = self._check_ready()
         checked = self._actions.many(actions, ignored=resetting)
         elapsed = self._elapsed + 1
-        truncated = elapsed >= self._limit
-        outcome = self.batch.step(checked, truncated)
+        outcome = self.batch.step(checked, elapsed >= self._limit)
         self._elapsed = elapsed
         if outcome.faults is not None:
             self._warn(outcome.faults if resetting is None else outcome.faults * ~resetting)
         if resetting is not None:
-            return self._finish_resetting(outcome, truncated, resetting)
-        return self._finish(outcome, truncated)
+            return self._finish_resetting(outcome, resetting)
+        return self._finish(outcome)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Give the solver's memory back, and close the window."""
@@ -310,9 +309,9 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
             )
         return self._done
 
-    def _finish(self, outcome: StepOutcome, truncated: Array) -> tuple:
+    def _finish(self, outcome: StepOutcome) -> tuple:
         """End a step in which all environments moved; SAME_STEP resets the finished ones at once."""
-        observation, reward, terminated, values, faults, done, ended_now = outcome
+        observation, reward, terminated, truncated, values, faults, done, ended_now = outcome
         infos = InfoBuilder(values, ~self._nobody())
         final: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and ended_now:
@@ -328,11 +327,11 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         infos.put_faults(faults)
         return self._hand_out(observation, reward, terminated, truncated, info=infos.info(self._export) | final)
 
-    def _finish_resetting(self, outcome: StepOutcome, truncated: Array, resetting: Array) -> tuple:
+    def _finish_resetting(self, outcome: StepOutcome, resetting: Array) -> tuple:
         """End a step of NEXT_STEP in which the environments that finished before are reset instead of moved."""
         moved = ~resetting
         rows, reward = indices(resetting), self._kind.xp.where(moved, outcome.reward, 0)
-        terminated, truncated = outcome.terminated & moved, truncated & moved
+        terminated, truncated = outcome.terminated & moved, outcome.truncated & moved
         infos = InfoBuilder(outcome.info, ~self._nobody())
         infos.split(rows, resetting)
         self._restart(outcome.observation, infos, rows, resetting)
