@@ -14,6 +14,7 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |
 | `pictures`, `window`, `attributes` | likewise: rendering, and `call`, `get_attr`, `set_attr` |
 | `compatibility` | which of Gymnasium's wrappers are refused, with what would do |
+| `copying` | copies and pickles of environments |
 | `wrappers` | what `tumble.wrappers` has |
 
 Importing this package imports neither torch nor Taichi; a name below, or Gymnasium when an environment is made, loads

@@ -15,14 +15,15 @@ from .arguments import parse_autoreset_mode, time_limit, torch_device, whole
 from .arrays import Array, copy, host, indices, some, zeros_like_rows
 from .attributes import SharedAttributes
 from .batch import StepOutcome, TaskBatch
-from .compatibility import Metadata, check_reset
+from .compatibility import Metadata, VectorKind, check_reset
+from .copying import Copied
 from .faults import FaultReporter
 from .infos import InfoBuilder
 from .observations import each, parts_of
 from .packing import Packer
 from .pictures import METADATA, Pictures, SharedPictures, check_render_mode
 from .registry import TaskLike, make_task
-from .reset_options import elapsed_steps, reset_mask, whole_steps
+from .reset_options import KNOWN, elapsed_steps, require_known, reset_mask, whole_steps
 from .seeds import fresh_seed, spread_seeds
 from .task import Observation
 from .window import Window
@@ -33,7 +34,7 @@ _FORMAT = 2  # version of what `state_dict` returns
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
-class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
+class SimVectorEnv(SharedAttributes, SharedPictures, Copied, VectorEnv, metaclass=VectorKind):
     """A batch of environments that step together: torch tensors (or numpy arrays) in and out.
 
     Behaves as Gymnasium's `SyncVectorEnv` of the v5 task would, step by step, but for these:
@@ -59,6 +60,9 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
 
     An environment whose state stops being finite is terminated and marked in `info["fault"]`, a bit mask (see
     `faults`). Returned tensors are the caller's own: no later step writes to them.
+
+    `copy.deepcopy` and `pickle` give environments of their own that go on from the same state, as of a `SingleEnv`:
+    they are made by the same arguments, and then load the state. Closed ones are refused.
 
     Attributes:
         device: where returned tensors lie, a `torch.device`; the CPU with numpy output. skrl learns there.
@@ -160,6 +164,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         """
         self._check_open()
         check_reset(self.metadata, sys._getframe(1))
+        require_known(options, KNOWN, "vector environments")
         seeds = spread_seeds(seed, self.num_envs)
         mask = reset_mask(options, self.num_envs, self._kind)
         elapsed = elapsed_steps(options, self.num_envs, self._limit, self._kind)
@@ -262,6 +267,20 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         self._observation = observation[""] if list(observation) == [""] else observation
         self._elapsed, self._done = (self._kind.like(state[name].clone()) for name in ("elapsed", "done"))
         self._ended = some(self._done)
+
+    def _moment(self) -> dict[str, Any]:
+        """Return where the episodes are, or only the seeds if none has begun, and which environments are shown."""
+        self._check_open()
+        state = None if self._observation is None else self.state_dict()
+        return {"state": state, "streams": self.batch.streams.state_dict(), "shown": self.render_envs.tolist()}
+
+    def _go_on(self, moment: dict[str, Any]) -> None:
+        """Go on where `_moment` was."""
+        self.render_envs = moment["shown"]
+        if moment["state"] is not None:
+            self.load_state_dict(moment["state"])
+        else:
+            self.batch.streams.load_state_dict(moment["streams"])
 
     def _saved(self, array: Array) -> torch.Tensor:
         """Return a copy as a tensor."""

@@ -3,6 +3,7 @@
 import copy
 from dataclasses import asdict
 
+import gymnasium
 import pytest
 import torch
 from gymnasium.spaces import Discrete
@@ -112,6 +113,8 @@ def test_episodes_that_the_task_cuts_are_time_outs():
         assert ("final_obs" in cut[3]) == ("final_obs" in limited[3])
         cuts += int(cut[3]["time_outs"].sum())
     assert cuts > 5
+    with pytest.raises(TypeError, match=r"RslRlVecEnv takes a vector environment, and .* is a single environment"):
+        RslRlVecEnv(gymnasium.make("tumble/Hopper-v0"))
 
 
 def test_episodes_that_begin_part_of_the_way():
