@@ -3,8 +3,9 @@
 import operator
 from typing import Any
 
+import gymnasium
 import torch
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, VectorEnv
 
 
 def whole(name: str, value: Any, least: int | None = 1) -> int:
@@ -47,6 +48,27 @@ def parse_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
         if mode in (member, member.name, member.value):
             return member
     raise ValueError(f"autoreset_mode={mode!r}: there is {', '.join(member.name for member in AutoresetMode)}")
+
+
+def require_vector(envs: Any, taker: str) -> None:
+    """Refuse what is no vector environment, such as a single one.
+
+    Args:
+        envs: what a user gave.
+        taker: who wants a vector environment, for the message.
+
+    Raises:
+        TypeError: it is none; the message says how to make one.
+    """
+    if isinstance(envs, VectorEnv):
+        return
+    single = isinstance(envs, gymnasium.Env)
+    identity = envs.spec.id if single and envs.spec is not None else "tumble/Ant-v0"
+    found = f"{envs} is a single environment" if single else f"this is {type(envs).__name__}"
+    raise TypeError(
+        f"{taker} takes a vector environment, and {found}: make one with tumble.make_vec({identity!r}, num_envs=64) "
+        f"or gymnasium.make_vec({identity!r}, num_envs=64)"
+    )
 
 
 def torch_device(device: str | torch.device) -> torch.device:

@@ -178,32 +178,38 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         qpos: Any = None,
         qvel: Any = None,
         parameters: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
     ) -> None:
         """Put environments into the model's reference state, or the given one: everything else begins anew.
 
-        Inputs, time, warm start and faults are cleared, and the derived quantities belong to the new state. Model
-        numbers of environments' own (`set_parameters`) stay, but for those that the reset brings; so do gains of dofs.
+        Time, warm start and faults are cleared, inputs are those given or the model's own, and the derived quantities
+        belong to the new state. Model numbers of environments' own (`set_parameters`) stay, but for those that the
+        reset brings; so do gains of dofs.
 
         Args:
             envs_idx: indices of environments; None for all.
             qpos: (n, nq), n being num_envs or the number of `envs_idx`; None for the reference.
             qvel: (n, nv), m/s or rad/s; None for zero.
             parameters: model numbers by name, (n, ...) each, as `set_parameters` takes them.
+            inputs: inputs by name, (n, ...) each, as `set_inputs` takes them.
 
         Raises:
             ValueError: for a wrong shape, naming what was expected, and for numbers that no environment can start from.
             IndexError: for an environment that does not exist.
             KeyError: for an unknown name of a parameter.
+            TypeError: for an unknown name of an input.
         """
         index = self._numbers.environments(envs_idx, self.num_envs)
         count = self.num_envs if index is None else len(index)
         start = self._start(count, qpos, qvel)  # before anything is changed: it may raise
+        given = self._rows_of_inputs(inputs, count) if inputs else {}
         if parameters:
             self._differ(parameters, index)
         if qpos is None and "qpos0" in self._overrides:
             start = self._start(count, self._overrides.get("qpos0", on_host(index)), qvel)
         gains = self._keep_gains(index)
         self._driver.reset(index, start)
+        self._begin_under(given, index)
         if start is not None:
             self._wake_moved(self._reference_coordinates(), index)
         self._rest_springs(index)
