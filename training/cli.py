@@ -5,17 +5,12 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from .errors import TumbleUserError, explain
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from .evaluate import Evaluation
-    from .train import Outcome
+from .printing import print_outcome, print_scores, print_table
 
 app = typer.Typer(
     help="Robot-learning environments on a batched rigid-body solver.",
@@ -200,18 +195,6 @@ def go_on(folder: Path, task: str | None, steps: int | None, threads: int | None
     print(f"nothing to do: {folder} stands at step {outcome.step:,} and has reached {wanted}; nothing was changed")
 
 
-def print_outcome(outcome: "Outcome") -> None:
-    """Say where a run stands and which command comes next."""
-    from .tasks import source_name
-
-    source, folder = source_name(outcome.run.config.task), outcome.run.folder
-    state = "finished" if outcome.finished else "stopped and saved"
-    follow = f"evaluate {folder}" if outcome.finished else f"train --resume {folder}"
-    if source is not None:
-        follow += f" --task {source}" if outcome.finished else f" {source}"
-    print(f"{state} at step {outcome.step:,}\n  next: tumble {follow}")
-
-
 @app.command("config")
 def print_config(
     task: Annotated[str, typer.Argument(help=f"A task: {TASK_FORMS}.")],
@@ -337,28 +320,6 @@ def require_suffix(path: Path, *allowed: str) -> None:
     """Refuse, before any work, a file name whose ending no writer here knows."""
     if path.suffix.lower() not in allowed:
         raise TumbleUserError(f"{path}: the name must end in {' or '.join(allowed)}")
-
-
-def print_table(table: "Table") -> None:
-    """Print a table at its own width: names are not cut where the window is narrow or the output is a file."""
-    from rich.console import Console
-
-    Console(width=400).print(table)
-
-
-def print_scores(scores: "list[Evaluation]") -> None:
-    """Print a table of evaluations."""
-    from rich.table import Table
-
-    title = f"{scores[0].task} after {scores[0].step:,} steps"
-    table = Table("in", "episodes", "mean return", "standard error", "mean length", box=None, title=title)
-    for score in scores:
-        row = score.summary()
-        digits = 1 if abs(score.mean) >= 10 else 2
-        error = "" if row["standard_error"] is None else f"{row['standard_error']:.{digits}f}"
-        figures = [str(row["episodes"]), f"{row['mean']:.{digits}f}", error, f"{row['mean_length']:.0f}"]
-        table.add_row(score.simulator, *figures)
-    print_table(table)
 
 
 if __name__ == "__main__":
