@@ -1,6 +1,5 @@
 """The `tumble` command. Each command is a few lines that call the library; heavy imports wait until one is chosen."""
 
-import logging
 import os
 import sys
 from functools import partial
@@ -9,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..physics.waiting import Waiting, show_what_is_waited_for
 from .errors import TumbleUserError, explain
 from .printing import print_outcome, print_scores, print_table
 
@@ -35,6 +35,7 @@ Settings = Annotated[
     ),
 ]
 Trust = Annotated[bool, typer.Option("--trust", help="Import the module or file of the run's task, whatever it is.")]
+LIBRARIES = Waiting("importing PyTorch and Stable-Baselines3")
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, such as runs/Ant-v0-ppo-0-...")]
 
 
@@ -43,7 +44,7 @@ def main() -> None:
 
     So do errors in the code of a user's task, with their place in it; others keep their traceback.
     """
-    tell_what_is_waited_for()
+    show_what_is_waited_for()
     try:
         app()
     except TumbleUserError as error:
@@ -58,19 +59,10 @@ def main() -> None:
         from .task_errors import describe, is_the_tasks
 
         if is_the_tasks(error):
-            stop(describe(error))
+            stop(". ".join([describe(error), *getattr(error, "__notes__", [])]))
         if isinstance(error, OSError):
             stop(explain(error))
         raise
-
-
-def tell_what_is_waited_for() -> None:
-    """Print what the library logs, such as that a solver is being compiled, to standard error."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    logger = logging.getLogger("tumble")
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
 
 
 def stop(message: str) -> None:
@@ -137,7 +129,9 @@ def train(
     out: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
     resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with this run.")] = None,
     trust: Trust = False,
-    progress: Annotated[bool, typer.Option(help="Show a progress bar; without it a line now and then.")] = True,
+    progress: Annotated[
+        bool, typer.Option(help="Show a progress bar; without it, or without a terminal, a line every ten seconds.")
+    ] = True,
 ) -> None:
     """Train a policy. Ctrl-C saves; `tumble train --resume RUN` goes on exactly there."""
     fixed: dict[str, Any] = {"--algo": algo, "--seed": seed, "--num-envs": num_envs, "--device": device}
@@ -149,8 +143,7 @@ def train(
         return
     if trust:
         raise TumbleUserError("--trust is for runs that are resumed or evaluated; leave it out")
-    from . import train as training
-    from .arguments import choose_config, is_packaged, parse_options, parse_settings
+    from .arguments import check_options, choose_config, is_packaged, parse_options, parse_settings
 
     chosen = choose_config(task, config, algo)
     if config is None and not is_packaged(chosen.task, chosen.algo):
@@ -165,6 +158,9 @@ def train(
         settings["log.wandb"] = wandb
     chosen = chosen.replace(env=chosen.env | parse_options(option)).change(settings)
     chosen = chosen.replace(seed=seed, total_steps=steps, num_envs=num_envs, device=device, threads=threads)
+    with LIBRARIES:
+        check_options(chosen.task, chosen.env)
+        from . import train as training
     print_outcome(training.train(chosen, out, progress=progress or "lines"))
 
 
@@ -185,8 +181,8 @@ def go_on(folder: Path, task: str | None, steps: int | None, threads: int | None
         raise TumbleUserError("--resume keeps the run's own configuration; leave out TASK")
     config = Run.find(folder).config
     require_trust(config, task, trust)
-    from . import train as training
-
+    with LIBRARIES:
+        from . import train as training
     outcome = training.resume(folder, total_steps=steps, threads=threads, progress=progress or "lines")
     if outcome.changed:
         print_outcome(outcome)
@@ -203,11 +199,13 @@ def print_config(
     setting: Settings = None,
 ) -> None:
     """Print the configuration that `tumble train` would use, as TOML for its --config."""
-    from .arguments import choose_config, is_packaged, parse_options, parse_settings
+    from .arguments import check_options, choose_config, is_packaged, parse_options, parse_settings
 
     chosen = choose_config(task, None, algo)
     origin = "packaged" if is_packaged(chosen.task, chosen.algo) else "the defaults; none is packaged for this task"
     chosen = chosen.replace(env=chosen.env | parse_options(option)).change(parse_settings(setting))
+    with LIBRARIES:
+        check_options(chosen.task, chosen.env)
     print(f"# {chosen.algo} for {chosen.task}: {origin}\n{chosen.to_toml()}", end="")
 
 
@@ -221,7 +219,10 @@ def evaluate(
     seed: Annotated[int, typer.Option(min=0, help="Episode k starts from seed + k.")] = 10_000,
     stochastic: Annotated[bool, typer.Option("--stochastic", help="Sample actions, not the most likely one.")] = False,
     checkpoint: Annotated[
-        str, typer.Option(help="latest, best (of --evaluate-every), a step such as 500_000, or a folder.")
+        str,
+        typer.Option(
+            help="latest, best (of --evaluate-every), a step such as 500_000 whose checkpoint is kept, a folder."
+        ),
     ] = "latest",
     task: Annotated[
         str | None, typer.Option(help="The module or file of the run's task, which is then imported.")
@@ -235,16 +236,16 @@ def evaluate(
     from .runs import Run
 
     if video is not None:
-        require_suffix(video, ".mp4")
+        require_place(video, ".mp4")
     elif num_envs > 1:
         raise TumbleUserError("--num-envs counts the environments in a film; give --video FILE.mp4")
     from .arguments import require_trust
 
     opened, chosen = Run.find(run), simulators or ["tumble"]
     require_trust(opened.config, task, trust)
-    from . import evaluate as evaluation
-    from .policy import newest_policy
-
+    with LIBRARIES:
+        from . import evaluate as evaluation
+        from .policy import newest_policy
     found = newest_policy(opened) if checkpoint == "latest" else opened.checkpoint(checkpoint)  # for all simulators
     simulate = partial(evaluation.evaluate, opened, episodes=episodes, seed=seed, checkpoint=found)
     scores = [simulate(name, deterministic=not stochastic) for name in dict.fromkeys(chosen)]
@@ -273,19 +274,21 @@ def render(
     seed: Annotated[int, typer.Option(min=0)] = 0,
 ) -> None:
     """Draw a task under random actions, or a model with its controls at zero."""
-    from .arguments import parse_options
+    from .arguments import check_options, parse_options
     from .tasks import find_task
 
-    require_suffix(out, ".png", ".mp4")
+    require_place(out, ".png", ".mp4")
     model = Path(what) if what.endswith(".xml") else None
     if model is not None and not model.exists():
         raise TumbleUserError(f"{model}: no such model file")
     if model is not None and option:
         raise TumbleUserError(f"--option sets options of tasks, and {model} is a model")
     task, options = "" if model is not None else find_task(what), parse_options(option)
-    from ..physics.rendering import save_png, write_video
-    from . import video as films
-
+    with LIBRARIES:
+        if model is None:
+            check_options(task, options)
+        from ..physics.rendering import save_png, write_video
+        from . import video as films
     moving = out.suffix.lower() == ".mp4"
     duration = seconds if moving else 0.0
     if model is not None:
@@ -293,7 +296,8 @@ def render(
     else:
         size = {"width": width, "height": height} | ({"camera_name": camera} if camera else {})
         film = films.film_task(task, num_envs, seed, duration, **(options | size))
-    print(write_video(out, film.frames, film.fps) if moving else save_png(out, next(film.frames)))
+    with Waiting(f"drawing {out}"):
+        print(write_video(out, film.frames, film.fps) if moving else save_png(out, next(film.frames)))
 
 
 @app.command()
@@ -302,9 +306,10 @@ def report(
     out: Annotated[Path, typer.Option(help="The folder to write into.")] = Path("report"),
 ) -> None:
     """Compare runs: scores as JSON and a table, learning curves as a picture."""
-    from .report import write_report
     from .runs import Run
 
+    with LIBRARIES:
+        from .report import write_report
     print("\n".join(str(path) for path in write_report([Run.find(folder) for folder in runs], out)))
 
 
@@ -316,10 +321,13 @@ def bench(context: typer.Context) -> None:
     raise typer.Exit(run_benchmarks(context.args))
 
 
-def require_suffix(path: Path, *allowed: str) -> None:
-    """Refuse, before any work, a file name whose ending no writer here knows."""
+def require_place(path: Path, *allowed: str) -> None:
+    """Refuse, before any work, a file name whose ending no writer here knows, and one that cannot be written."""
     if path.suffix.lower() not in allowed:
         raise TumbleUserError(f"{path}: the name must end in {' or '.join(allowed)}")
+    from ..physics.rendering.video import require_writable
+
+    require_writable(path)
 
 
 if __name__ == "__main__":

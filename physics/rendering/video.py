@@ -186,7 +186,8 @@ def _appearing(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OSError(error.errno, f"its folder cannot be made: {error.strerror}", str(path)) from None
+        reason = "a file has its name" if isinstance(error, FileExistsError) else error.strerror
+        raise OSError(error.errno, f"its folder cannot be made: {reason}", str(path)) from None
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "there is a folder of this name", str(path))
     unfinished = path.with_name(f".{uuid.uuid4().hex}{path.suffix}")
