@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..physics.cores import usable_cores
+from ..physics.waiting import Waiting, show_what_is_waited_for
 from . import history
 from .results import Result, Unavailable, conditions, save
 
 GPU_PARTS = ("device", "start", "physics", "envs", "learn", "peer")
 QUIET = 0.05
 """Share of the cores' time that others may use while speeds are measured."""
+UNTOLD = 10.0
+"""Seconds after which a benchmark is told to be at work."""
 COMPARED = ("Ant", "HalfCheetah", "Humanoid", "Hopper")
 SCENES = (
     *("boxes-30", "spheres-27", "spheres-64", "capsules-27", "bin-boxes-27", "bin-boxes-64", "bin-hulls-27"),
@@ -142,16 +145,18 @@ def main(args: list[str]) -> int:
     name, path = options.pop("name"), options.pop("json")
     if name == "all":
         return run_all(path, options["only"], options["rounds"])
-    module = importlib.import_module(f".{BENCHMARKS[name].module}", __package__)
+    with Waiting(f"importing what {name} measures"):
+        module = importlib.import_module(f".{BENCHMARKS[name].module}", __package__)
     before = conditions(args_without_path(args))
     busy = before["machine"]["busy before"]
     if busy is not None and busy > QUIET:
         print(f"note: other processes keep this machine {busy:.0%} busy; the figures will not hold\n", flush=True)
     try:
-        for result in _results(module.run(**options)):
-            record = {**before, "options": options, **result.record()}
-            if path is not None:
-                save(path, record)
+        with Waiting(f"measuring: {BENCHMARKS[name].help}", patience=UNTOLD):
+            for result in _results(module.run(**options)):
+                record = {**before, "options": options, **result.record()}
+                if path is not None:
+                    save(path, record)
     except Unavailable as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -197,7 +202,8 @@ def run_all(path: Path | None, names: list[str], rounds: int | None) -> int:
         with tempfile.TemporaryDirectory() as folder:
             part = Path(folder) / "result.json"
             command = [name, *(["--rounds", str(rounds)] if rounds else [])]
-            program = f"import sys; from {__name__} import main; sys.exit(main(sys.argv[1:]))"
+            shown = f"from {show_what_is_waited_for.__module__} import show_what_is_waited_for as show; show()"
+            program = f"import sys; {shown}; from {__name__} import main; sys.exit(main(sys.argv[1:]))"
             code = subprocess.call([sys.executable, "-c", program, *command, "--json", str(part)])
             if code == 0:
                 records[name] = json.loads(part.read_text(encoding="utf-8"))

@@ -19,6 +19,7 @@ RANKS = {
     "physics.cores": 0,
     "physics.forking": -1,
     "physics.tracing": 0,
+    "physics.waiting": 0,
     "physics.taichi_thread": 0,
     "physics.arguments": 0,
     "physics.batch_numbers": 1,

@@ -192,13 +192,22 @@ class LogConfig:
 
 @dataclass(frozen=True)
 class CheckpointConfig:
-    """The interval of checkpoints (environment steps, at the next iteration's end) and how many are kept."""
+    """The times of checkpoints, always at the end of an iteration, and how many are kept.
+
+    One is written each `every_steps` environment steps and at the end of the run; the newest `keep` of these stay.
+    In passing, one is written after each tenth of the run and when `every_seconds` have passed without any, as long as
+    that takes at most a twentieth of the time; only the newest of these stays, unless there are fewer than `keep` in
+    all.
+    `every_seconds = inf` writes none in passing.
+    """
 
     every_steps: int = 500_000
+    every_seconds: float = 60.0
     keep: int = 2
 
     def __post_init__(self) -> None:
         require(self.every_steps > 0 and self.keep > 0, "checkpoint.every_steps and checkpoint.keep must be positive")
+        require(self.every_seconds > 0, "checkpoint.every_seconds must be positive; inf: checkpoints by steps alone")
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,7 @@ class TumbleVecEnv(VecEnv):
     def state_dict(self) -> dict[str, Any]:
         """Return all that a bit-exact continuation needs: the simulation and the running episodes' statistics."""
         simulation: Any = self.envs.unwrapped
-        return {"returns": self._returns, "lengths": self._lengths, "envs": simulation.state_dict()}
+        return {"returns": self._returns.clone(), "lengths": self._lengths.clone(), "envs": simulation.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from `state_dict`; no reset must follow."""

@@ -11,9 +11,13 @@ import torch
 from ..state.room import Room
 from ..taichi_thread import in_taichis_thread
 from ..tracing import quick_tracing
+from ..waiting import Waiting
 from .growing import GrowingRoom
 from .scratch import Scratch
 from .settings import Setting
+
+SOLVER = "the solver for this model"
+"""What most kernels are part of, as the logger names it."""
 
 
 def compiled(make: Callable[[], Any], arguments: Sequence[torch.Tensor | int | float]) -> tuple[Any, Any, Any]:
@@ -68,7 +72,8 @@ class Kernel:
         return functools.partial(ti.lang.impl.get_runtime().prog.launch_kernel, self._code, context)
 
     def _compile(self, arguments: Sequence[torch.Tensor]) -> None:
-        primal, self._traced, self._code = compiled(self._make, arguments)
+        with Waiting(f"compiling {SOLVER}, once"):
+            primal, self._traced, self._code = compiled(self._make, arguments)
         self._dims = [argument.annotation.ndim for argument in primal.arguments]
         self._generation = self.scratch.generation
 

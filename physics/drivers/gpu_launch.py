@@ -10,7 +10,8 @@ import torch
 from ..model.features import Features
 from ..runtime import Runtime
 from ..taichi_thread import in_taichis_thread
-from .bound_kernel import compiled
+from ..waiting import Waiting
+from .bound_kernel import SOLVER, compiled
 from .gpu_kernel import make_column_kernel
 
 Argument = torch.Tensor | int | float
@@ -22,10 +23,11 @@ class ColumnKernel:
     Args:
         make: returns the decorated function; called in Taichi's thread.
         literals: the type of the numbers that are written in the kernel; by default the solver's precision.
+        what: the thing that it is part of, as the logger names it.
     """
 
-    def __init__(self, make: Callable[[], Any], literals: Any = None) -> None:
-        self._make, self._literals = make, literals
+    def __init__(self, make: Callable[[], Any], literals: Any = None, what: str = SOLVER) -> None:
+        self._make, self._literals, self._what = make, literals, what
         self._traced: Any = None
         self._code: Any = None
 
@@ -42,7 +44,7 @@ class ColumnKernel:
         self._launch(arguments)
 
     def _compile(self, arguments: Sequence[Argument]) -> None:
-        with _literals_of(self._literals):
+        with _literals_of(self._literals), Waiting(f"compiling {self._what}, once"):
             _, self._traced, self._code = compiled(self._make, arguments)
 
     def _launch(self, arguments: Sequence[Argument]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from ..waiting import Waiting
 from .files import MeshFileError
 from .pieces import Piece, convex_pieces
 
@@ -117,7 +118,8 @@ def _pieces_of(mjm: mujoco.MjModel, name: str, options: Mapping[str, Any]) -> li
     mujoco.mju_quat2Mat(turn, mjm.mesh_quat[mesh])
     vertices = mjm.mesh_vert[verts].astype(float) @ turn.reshape(3, 3).T + mjm.mesh_pos[mesh]
     try:
-        return convex_pieces(vertices, mjm.mesh_face[tris], options)
+        with Waiting(f"taking mesh '{name}' apart into convex pieces, once"):
+            return convex_pieces(vertices, mjm.mesh_face[tris], options)
     except MeshFileError as error:
         raise MeshFileError(f"mesh '{name}' cannot be decomposed: {error}") from error
 

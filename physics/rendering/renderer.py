@@ -9,6 +9,7 @@ import torch
 
 from ..batch_numbers import Known
 from ..runtime import Runtime, ensure_runtime
+from ..waiting import Waiting
 from .camera import Camera, PoseSource, View
 from .drawables import BOUND, CORE, drawables
 from .launch import shared_ray_kernels
@@ -70,7 +71,8 @@ class BatchRenderer:
         mj = model.mj
         self.near = float(mj.vis.map.znear * mj.stat.extent)  # m
         self._view = View(mj, camera, width / height)
-        self._drawn = drawables(mj, self.look)
+        with Waiting("preparing what is drawn of the model"):
+            self._drawn = drawables(mj, self.look)
         if self._drawn.left_out:
             warnings.warn(
                 f"not drawn yet, height fields and signed distance functions: {', '.join(self._drawn.left_out)}",

@@ -3,7 +3,6 @@
 What is started here is `fake_compiler.py`; what it stands for is in `test_units.py` and `test_starts.py`.
 """
 
-import contextlib
 import json
 import logging
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tumble.physics import waiting
 from tumble.physics.codegen.keys import key_of
 from tumble.physics.codegen.store import Store
 from tumble.physics.drivers import compilers, programs
@@ -121,29 +121,29 @@ def test_no_process_stays(ask, monkeypatch):
     assert len(started) == 2 and all(process.poll() is not None for process in started)
 
 
-# ---- what whoever waits is told
+# ---- what is told while it takes long
 
 
-@contextlib.contextmanager
 def patience(monkeypatch, seconds):
-    monkeypatch.setattr(compilers, "_PATIENCE", seconds)
-    monkeypatch.setattr(compilers, "_INTERVAL", seconds)
-    yield
+    monkeypatch.setattr(waiting, "PATIENCE", seconds)
+    monkeypatch.setattr(waiting, "INTERVAL", seconds)
 
 
-def test_who_waits_is_told(ask, monkeypatch, caplog):
-    with caplog.at_level(logging.INFO, logger="tumble"), patience(monkeypatch, 0.1):
-        ask(seconds=0.15)
+def test_a_compilation_is_told_again_and_again(ask, monkeypatch, caplog):
+    """From the start of the first process on, before it is known which parts there are."""
+    patience(monkeypatch, 0.1)
+    with caplog.at_level(logging.INFO, logger="tumble"):
+        ask(seconds=0.25)
         said = [record.getMessage() for record in caplog.records]
-        assert any(
-            f"of {len(NAMES)} parts" in text and "compiling the solver for this model, once" in text for text in said
-        )
+        assert len(said) >= 3 and all(text.startswith("compiling the solver for this model, once: ") for text in said)
+        assert "parts" not in said[0] and said[-1].endswith(f"of {len(NAMES)} parts)")
         caplog.clear()
-        ask(seconds=0.15)  # all is there
+        ask(seconds=0.25)  # all is there
         assert not caplog.records
 
 
-def test_nobody_is_told_of_what_is_quick(ask, monkeypatch, caplog):
-    with caplog.at_level(logging.INFO, logger="tumble"), patience(monkeypatch, 30.0):
+def test_what_is_quick_is_not_told(ask, monkeypatch, caplog):
+    patience(monkeypatch, 30.0)
+    with caplog.at_level(logging.INFO, logger="tumble"):
         ask()
         assert not caplog.records
