@@ -3,6 +3,7 @@
     python3 bootstrap.py          set up, train HalfCheetah, evaluate it in Tumble and in MuJoCo, film it
     python3 bootstrap.py test     set up, pass the tests
     python3 bootstrap.py check    set up, lint, check formatting and types
+    python3 bootstrap.py docs     set up, build the site of `docs` with the API into `site`
 
 Everything goes into `.venv` beside this file, with the versions that `constraints.txt` pins; a second call reuses it.
 Only the standard library is used here.
@@ -31,6 +32,7 @@ TASKS = {
     ),
     "test": ("test", [["pytest", "-n", "auto", "--dist", "worksteal"]]),
     "check": ("dev", [["ruff", "check"], ["ruff", "format", "--check"], ["python", ".ci/typecheck.py"]]),
+    "docs": ("docs", [["python", ".ci/build_site.py"]]),
 }
 
 

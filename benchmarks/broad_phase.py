@@ -1,4 +1,4 @@
-"""How the time to find near geoms grows with their number: by the list of all pairs, by the sweep, and in MuJoCo.
+"""The time to find near geoms as a function of their number: by the list of all pairs, by the sweep, and in MuJoCo.
 
 Spheres drift slowly side by side and do not touch, so what a step takes beyond one with contacts switched off is what
 it takes to find that out. Every environment has positions and velocities of its own.

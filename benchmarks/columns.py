@@ -44,7 +44,7 @@ def stretch(device: str, work: Callable[[], Any]) -> Stretch:
 
 
 def steps_within(device: str, step: Callable[[], Any], seconds: float, most: int) -> int:
-    """How many steps fit into so many seconds: 1 to `most`. It takes three."""
+    """Return the number of steps that fit into so many seconds, 1 to `most`; takes three to find out."""
     step()  # the first one may compile
     return max(1, min(most, int(2 * seconds / stretch(device, repeat(step, 2)).seconds)))
 
@@ -60,7 +60,7 @@ def repeat(step: Callable[[], Any], times: int) -> Callable[[], None]:
 
 
 def forget_peak(device: str) -> None:
-    """Count the peak of memory from here on, with what nobody refers to given back."""
+    """Count the peak of memory from here on, after unreferenced memory was given back."""
     gc.collect()
     if device == "cuda":
         torch.cuda.empty_cache()

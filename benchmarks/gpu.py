@@ -211,6 +211,6 @@ class _Measure:
 
 
 def _last_line(text: str) -> str:
-    """What an error says: the last line of its traceback."""
+    """Return the last line of an error's traceback."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1][:300] if lines else ""

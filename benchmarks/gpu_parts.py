@@ -30,7 +30,7 @@ WARM_UP_STEPS, WARM_UP_SECONDS = 100, 3.0
 
 @dataclass(frozen=True)
 class Job:
-    """What a child process shall measure.
+    """The measurement that a child process makes.
 
     Attributes:
         part: a name of `PARTS`.
@@ -145,7 +145,7 @@ def _envs_row(job: Job, num_envs: int) -> Row:
 
 
 def device(job: Job) -> Iterator[Row]:
-    """What the device is."""
+    """Describe the device."""
     yield describe(job.device)
 
 

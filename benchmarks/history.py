@@ -28,7 +28,7 @@ def line(record: Mapping[str, Any]) -> list[str]:
 
 
 def figures(record: Mapping[str, Any]) -> str:
-    """What came out: the quantities that have a target, or every number of the tables where none has."""
+    """Return the quantities that have a target, or every number of the tables if none has."""
     if record["verdicts"]:
         return "; ".join(f"{verdict['what']} {verdict['value']:.4g}" for verdict in record["verdicts"])
     rows = [row for table in record["tables"] for row in table["rows"]]

@@ -1,4 +1,4 @@
-"""What the benchmarks need of the engine's inside, in one place: workers, and kernels over the engine's scratch."""
+"""The benchmarks' one access to the engine's inside: workers, and kernels over the engine's scratch."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -53,7 +53,7 @@ def _driver_of(solver: RigidSolver) -> CpuDriver:
 
 
 class Parts(NamedTuple):
-    """What a kernel of the engine is made of, for the model and width of one solver; one worker."""
+    """The parts of a kernel of the engine, for the model and width of one solver; one worker."""
 
     lanes: Lanes
     features: Features

@@ -202,7 +202,7 @@ def random_operands(model: Model, dtype: type) -> Arrays:
 
 
 def numpy_result(number: int, operands: Arrays, model: Model) -> np.ndarray:
-    """What operation `number` gives in numpy."""
+    """Return the result of operation `number` in numpy."""
     arrays = OPERATIONS[number].arrays
     return numpy_tree_factor(operands["matrix"], model.dof_paths()) if arrays is None else arrays(operands)
 

@@ -210,7 +210,7 @@ def run_all(path: Path | None, names: list[str], rounds: int | None) -> int:
 
 
 def args_without_path(args: list[str]) -> list[str]:
-    """The arguments less the place of the JSON file, which is nobody else's."""
+    """Return the arguments without the place of the JSON file."""
     kept, skip = [], False
     for arg in args:
         if skip or arg.startswith("--json="):

@@ -57,7 +57,7 @@ class Operands:
 
 
 def first_rows(tiles: int, size: int) -> dict[str, int]:
-    """Where each operand begins in the scratch, with "end"; the order of `Operands`."""
+    """Return the first row of each operand in the scratch, with "end", in the order of `Operands`."""
     rows, first = {}, 0
     for name, width in (*WIDTHS_OF_OPERANDS.items(), ("out", RESULT_WIDTH)):
         rows[name] = first

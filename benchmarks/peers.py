@@ -65,7 +65,7 @@ def envpool_peer(task: str, num_envs: int, threads: int) -> Peer:
 
 
 def has_envpool() -> bool:
-    """Whether the benchmark-only dependency is installed."""
+    """Return True if the benchmark-only dependency is installed."""
     return importlib.util.find_spec("envpool") is not None
 
 

@@ -1,4 +1,4 @@
-"""What a benchmark hands back: tables for people, verdicts against targets, JSON for the record."""
+"""The results of a benchmark: tables for people, verdicts against targets, JSON for the record."""
 
 import datetime
 import importlib.metadata
@@ -16,7 +16,7 @@ _PACKAGES = ("tumble", "taichi", "torch", "numpy", "mujoco-core", "gymnasium", "
 
 
 class Unavailable(RuntimeError):
-    """What a benchmark needs is not on this machine; the message says what."""
+    """A benchmark's requirement is not on this machine; the message names it."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Verdict:
 
     @property
     def met(self) -> bool:
-        """Whether the target was reached."""
+        """True if the target was reached."""
         return self.value >= self.target if self.at_least else self.value <= self.target
 
     def text(self) -> str:

@@ -105,7 +105,7 @@ def pile(kind: mujoco.mjtGeom, size: list[float], count: int) -> mujoco.MjSpec:
 
 
 def pile_of_hulls(count: int) -> mujoco.MjSpec:
-    """As `pile`, of meshes with 20 to 60 corners."""
+    """Return a pile as `pile` does, of meshes with 20 to 60 corners."""
     spec = pile(BOX, [0.1, 0.08, 0.06], count)
     bodies = [geom for geom in spec.geoms if geom.type == BOX]
     for geom, mesh in zip(bodies, add_hulls(spec, count), strict=True):

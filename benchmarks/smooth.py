@@ -56,7 +56,7 @@ class SmoothChunk:
             parts.memory[:, first : first + model.mj.nv] = WARM * out
 
     def seconds(self, launches: int) -> float:
-        """How long so many passes over all environments take."""
+        """Return the seconds that so many passes over all environments take."""
         return clock(self._launch, launches)
 
 

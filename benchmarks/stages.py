@@ -1,4 +1,4 @@
-"""Where the time of a physics step goes, stage by stage, on one core.
+"""The time of a physics step, stage by stage, on one core.
 
 The step is run up to its first stage, up to its second, and so on, always from the same states; a stage costs the
 difference. It works on what the stages before it have just computed, as it does in a whole step: repeating one stage

@@ -27,7 +27,7 @@ class Sample:
         return (max(self.seconds) - min(self.seconds)) / self.median
 
     def times_faster_than(self, other: "Sample") -> "Ratio":
-        """How much faster this side was, round by round."""
+        """Return the factor by which this side was faster, round by round."""
         return Ratio(tuple(theirs / ours for ours, theirs in zip(self.seconds, other.seconds, strict=True)))
 
 

@@ -1,4 +1,4 @@
-"""How much work a stretch of physics steps is, counted on both sides: speeds compare only where these agree."""
+"""The work of a stretch of physics steps, counted on both sides: speeds compare only if these agree."""
 
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ class Work(NamedTuple):
 
 
 def counted_steps(steps: int) -> set[int]:
-    """Which of so many steps are counted."""
+    """Choose which of so many steps are counted."""
     return set(np.linspace(0, steps - 1, min(steps, SAMPLED)).round().astype(int).tolist())
 
 

@@ -11,7 +11,7 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | `batch` | one task on one solver, by `views` of the solver, `memory` of the task, and `checks` of its results |
 | `vector_env`, `single_env` | Gymnasium's two faces |
 | `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |
-| `pictures`, `window`, `attributes` | likewise: rendering, and `call`, `get_attr`, `set_attr` |
+| `pictures`, `window`, `attributes` | helpers for rendering, and for `call`, `get_attr`, `set_attr` |
 | `compatibility` | which of Gymnasium's wrappers are refused, with what would do |
 | `wrappers` | what `tumble.wrappers` has |
 

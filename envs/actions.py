@@ -157,7 +157,7 @@ class ActionCheck:
 
 
 def _bounds(space: gymnasium.Space) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the greatest whole numbers in a space, each of its shape; nobody uses a float Box's."""
+    """Return the least and the greatest whole numbers in a space, each of its shape; unused for a float Box."""
     if isinstance(space, gymnasium.spaces.Discrete):
         least, count = np.asarray(space.start, np.int64), np.asarray(space.n, np.int64)
     elif isinstance(space, gymnasium.spaces.MultiDiscrete):

@@ -104,7 +104,7 @@ class Ant(LocomotionTask):
         return state.fields["xpos"][:, self.body, :2]
 
     def healthy(self, state: TaskState) -> Array:
-        """Whether the torso is neither on the ground nor flying."""
+        """Return True where the torso is neither on the ground nor flying."""
         low, high = self.healthy_z_range
         z = state.qpos[:, 2]
         return (z >= low) & (z <= high) & all_finite(state.coordinates)

@@ -55,7 +55,7 @@ class ArrayKind(NamedTuple):
 
     @property
     def in_numpy(self) -> bool:
-        """Whether the arrays are numpy's."""
+        """True if the arrays are numpy's."""
         return self.xp is np
 
     @property
@@ -64,7 +64,7 @@ class ArrayKind(NamedTuple):
         return _NUMPY_BOOL if self.in_numpy else torch.bool
 
     def lies_on(self, device: torch.device) -> bool:
-        """Whether arrays of this kind are where torch's tensors on a device are."""
+        """Return True if arrays of this kind lie where torch's tensors on a device do."""
         return torch.device(self.device) == device
 
     def numbers(self, values: Any) -> Array:
@@ -131,14 +131,14 @@ def row_norm(x: Array) -> Array:
 
 
 def row_all(mask: Array) -> Array:
-    """Whether a mask is True all along the last axis, (..., k) -> (...)."""
+    """Return True where a mask is True all along the last axis, (..., k) -> (...)."""
     if isinstance(mask, np.ndarray):
         return np.logical_and.reduce(mask, -1)  # np.all spends 3 us in Python first, a tenth of a Hopper's step
     return namespace(mask).all(mask, axis=-1)
 
 
 def all_finite(x: Array) -> Array:
-    """Whether every number along the last axis is finite, (..., k) -> (...)."""
+    """Return True where every number along the last axis is finite, (..., k) -> (...)."""
     return row_all(namespace(x).isfinite(x))
 
 
@@ -179,7 +179,7 @@ def copy(x: Array) -> Array:
 
 
 def owns_data(x: Array) -> bool:
-    """Whether an array has memory of its own, not a part of another's."""
+    """Return True if an array has memory of its own, not a part of another's."""
     return x.flags.owndata if isinstance(x, np.ndarray) else not x._is_view()
 
 
@@ -209,21 +209,21 @@ def finite_or_zero(x: Array, among: Array) -> Array:
 
 
 def some(x: Array) -> bool:
-    """Whether anything in an array is True, or not zero."""
+    """Return True if anything in an array is True, or not zero."""
     if isinstance(x, np.ndarray):
         return bool(np.count_nonzero(x))  # in a fifth of any()'s time
     return bool(x.any())
 
 
 def counts(*masks: Array) -> list[int]:
-    """How many places of each of some arrays (n,) are True, or not zero; a device is waited for once."""
+    """Count the places of each of some arrays (n,) that are True, or not zero; waits for a device once."""
     if isinstance(masks[0], np.ndarray):
         return [int(np.count_nonzero(mask)) for mask in masks]
     return torch.stack([mask != 0 for mask in masks]).sum(dim=1).tolist()
 
 
 def everywhere(mask: Array) -> bool:
-    """Whether a mask is True at every place."""
+    """Return True if a mask is True at every place."""
     if isinstance(mask, np.ndarray):
         return bool(np.count_nonzero(mask) == mask.size)
     return bool(mask.all())

@@ -116,7 +116,7 @@ def _shared(name: str, values: Any, num_envs: int) -> Any:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Whether two values are the same, arrays too."""
+    """Return True if two values, arrays included, are equal."""
     if isinstance(one, np.ndarray | torch.Tensor) or isinstance(other, np.ndarray | torch.Tensor):
         return type(one) is type(other) and one.shape == other.shape and bool((one == other).all())
     return bool(one == other)

@@ -20,13 +20,13 @@ from .views import make_view
 
 
 class StepOutcome(NamedTuple):
-    """What one environment step brought to all environments."""
+    """The result of one environment step for all environments."""
 
     observation: Observation
     reward: Array  # (num_envs,)
     terminated: Array  # (num_envs,) bool
     info: dict[str, Array]  # each (num_envs, ...)
-    faults: Array | None  # (num_envs,) bit masks of the solver; None where nobody has any
+    faults: Array | None  # (num_envs,) bit masks of the solver; None if there are none
     done: Array  # (num_envs,) bool: terminated, or out of time
     ended: int  # how many are done
 
@@ -102,7 +102,7 @@ class TaskBatch:
 
         Args:
             action: checked actions (num_envs, ...).
-            late: whose time is over with this step, (num_envs,) bool; None: nobody's.
+            late: True where the time limit ends with this step, (num_envs,) bool; None: nowhere.
         """
         task, solver = self.task, self.solver
         if solver.edits != self._edits:

@@ -79,7 +79,7 @@ class ResultCheck:
         return result if fits else self._mended(result, n)
 
     def _fits(self, result: StepResult, shape: tuple[int]) -> bool:
-        """Whether a step's result needs no conversion and has no mistake, as is nearly always so."""
+        """Return True if a step's result needs no conversion and has no mistake, as is nearly always so."""
         observation, terms, terminated, info, _ = result
         dtype = self._dtype
         for term in terms.values():

@@ -77,7 +77,7 @@ class Hopper(LocomotionTask):
         return self.xp.concat((state.qpos[:, self.skipped :], clip(state.qvel, -10, 10)), axis=1)
 
     def healthy(self, state: TaskState) -> Array:
-        """Whether height, pitch and all joints are where they should be."""
+        """Return True where height, pitch and all joints are within their limits."""
         return row_all(strictly_inside(state.coordinates, self.health))
 
     def step(self, state: TaskState, action: Array) -> StepResult:

@@ -80,7 +80,7 @@ class Humanoid(HumanoidTask):
         return super().begin(without_wrenches(state))
 
     def position(self, state: TaskState) -> Array:
-        """Where the centre of mass is, (n, 2) m."""
+        """Return the position of the centre of mass, (n, 2) m."""
         return state.fields["subtree_com"][:, 0, :2]
 
     def step(self, state: TaskState, action: Array) -> StepResult:

@@ -19,7 +19,7 @@ class LocomotionTask(Task):
 
     @property
     def skipped(self) -> int:
-        """How many coordinates of qpos the observation leaves out in front."""
+        """Count the first coordinates of qpos that the observation leaves out."""
         return self.travel if self.exclude_current_positions_from_observation else 0
 
     @property
@@ -32,7 +32,7 @@ class LocomotionTask(Task):
         return ResetResult(self.observation(state), self.place_info(state), {"position": self.position(state)})
 
     def position(self, state: TaskState) -> Array:
-        """Where the robot is, (n, k) m: the root's coordinates in qpos."""
+        """Return the position of the robot, (n, k) m: the root's coordinates in qpos."""
         return state.qpos[:, : self.travel]
 
     def velocity(self, state: TaskState, position: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What a task remembers of every environment from step to step: named arrays whose rows begin anew with an episode."""
+"""The memory of a task from step to step: named arrays whose rows begin anew with an episode."""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,6 @@
 """The table of tasks, and their registration with Gymnasium. Imports neither torch nor Taichi.
 
-A new task of this package is one file in this folder and one row here; a task of anybody else's is one call of
+A new task of this package is one file in this folder and one row here; a task of another package is one call of
 `register`.
 """
 

@@ -1,4 +1,4 @@
-"""What a task is: where episodes start, what the agent sees, what a step is worth and when an episode ends.
+"""The base class of tasks: where episodes start, what the agent sees, what a step is worth and when an episode ends.
 
 A task is a class of pure batched functions: it knows a model, but no solver, no episode and no batch size. n
 environments come first in every shape. `docs/your_own_task.md` writes one from nothing; `hopper.py` is a short one.
@@ -58,7 +58,7 @@ class TaskState(NamedTuple):
 
 
 class Start(NamedTuple):
-    """Where n episodes start."""
+    """The starts of n episodes."""
 
     qpos: Array  # (n, nq), or (nq,) for all
     qvel: Array  # (n, nv), or (nv,) for all
@@ -67,7 +67,7 @@ class Start(NamedTuple):
 
 
 class ResetResult(NamedTuple):
-    """What the agent and the user see where n episodes begin."""
+    """The observations and infos with which n episodes begin."""
 
     observation: Observation
     info: Mapping[str, Array] = {}  # each (n, ...)
@@ -75,11 +75,11 @@ class ResetResult(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    """What a step brought to n environments."""
+    """The result of a step for n environments."""
 
     observation: Observation
     reward_terms: Mapping[str, Array]  # each (n,); the reward is their sum, and they join the info by their names
-    terminated: Array | None = None  # (n,) bool; None: nobody's episode ended
+    terminated: Array | None = None  # (n,) bool; None: no episode ended
     info: Mapping[str, Array] = {}  # each (n, ...)
     memory: Mapping[str, Array] = {}  # each (n, ...): what changes; names that are left out keep their values
 
@@ -167,7 +167,7 @@ class Task(ABC):
         """
 
     def observation(self, state: TaskState) -> Observation:
-        """What the agent sees, (n, ...) or several by name.
+        """Return what the agent sees, (n, ...) or several by name.
 
         Floating-point numbers are brought to the solver's precision; uint8 stays.
         """
@@ -260,7 +260,7 @@ class Task(ABC):
         return self._kind.numbers(values)
 
     def _folders(self) -> list[Path]:
-        """Where the modules of this class and its bases lie; the present folder for one typed at a prompt."""
+        """List the folders of the modules of this class and its bases; for one typed at a prompt the present folder."""
         folders = []
         for kind in type(self).__mro__:
             if issubclass(kind, Task) and kind is not Task:

@@ -13,7 +13,7 @@ def control_cost(action: Array, weight: float) -> Array:
 
 
 def strictly_inside(x: Array, bounds: tuple[Array, Array] | tuple[float, float]) -> Array:
-    """Whether low < x < high, elementwise."""
+    """Return low < x < high, elementwise."""
     low, high = bounds
     return (x > low) & (x < high)
 

@@ -42,7 +42,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
     - observations, rewards and infos are in the solver's precision, which `tumble.init` decides;
     - `final_obs` is one dense tensor (num_envs, ...), or one for each name of a `Dict`, with the mask `_final_obs`, as
       every other info is; keys that speak of the same environments share one mask;
-    - `options` is not changed by `reset`, masks may be torch or numpy, and an all-False mask resets nobody;
+    - `options` is not changed by `reset`, masks may be torch or numpy, and an all-False mask resets no environment;
     - stepping a finished environment under DISABLED raises `ResetNeeded`, and a closed one `ClosedEnvironmentError`;
     - actions that are not finite are refused, with the environment and the actuator;
     - under NEXT_STEP the action of an environment that is being reset is ignored and not checked;
@@ -70,8 +70,8 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         autoreset_mode: SAME_STEP, NEXT_STEP or DISABLED, as a member or by name.
         output: the library, "torch" or "numpy", of all arrays that `reset` and `step` return, in infos too. Actions may
             be of either library at any time.
-        device: where returned tensors lie; None: where the solver lies, which `tumble.init` decides. Where nobody has
-            called it, and no environment was made before, "cuda" puts the solver on the GPU too, for numpy output as
+        device: where returned tensors lie; None: where the solver lies, which `tumble.init` decides. If nothing has
+            called it and no environment was made before, "cuda" puts the solver on the GPU too, for numpy output as
             well. From a solver that lies elsewhere all that is returned is copied.
         render_mode: "rgb_array"; "depth_array", metres along the optical axis; "human", a window that shows every step
             (needs pygame); or None.
@@ -138,7 +138,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         # Arrays of the batch's kind, as everything is until it is handed to the caller:
         self._elapsed = self._kind.zeros((num_envs,), self._kind.xp.int64)  # steps, as the time limit counts them
         self._done = self._nobody()  # (num_envs,) bool: finished, and not reset yet
-        self._ended = False  # whether anybody is
+        self._ended = False  # True if any is
         self._observation: Observation | None = None  # what the last reset or step returned
 
     # -- Gymnasium's face ---------------------------------------------------------------------------------------------

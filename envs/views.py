@@ -1,4 +1,4 @@
-"""How a batch reads its solver and writes to it: copies in the batch's arrays, rows in the order of environments."""
+"""Reading and writing a batch's solver: copies in the batch's arrays, rows in the order of environments."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -53,7 +53,7 @@ class BatchView:
         return TaskState(coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, images, memory, noise)
 
     def _picture(self, name: str, rows: Array | None) -> Array:
-        """What a camera of the task sees, (k, height, width, 3) uint8."""
+        """Return what a camera of the task sees, (k, height, width, 3) uint8."""
         if name not in self._renderers:
             from ..physics.rendering import BatchRenderer
 

@@ -73,7 +73,7 @@ class Walker2d(LocomotionTask):
         return self.xp.concat((state.qpos[:, self.skipped :], clip(state.qvel, -10, 10)), axis=1)
 
     def healthy(self, state: TaskState) -> Array:
-        """Whether the torso is neither too low, too high nor too far tilted."""
+        """Return True where the torso is neither too low, too high nor too far tilted."""
         return row_all(strictly_inside(state.qpos[:, 1:3], self.health))
 
     def step(self, state: TaskState, action: Array) -> StepResult:

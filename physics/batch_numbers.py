@@ -116,5 +116,5 @@ def on_host(index: Any) -> np.ndarray | None:
 
 
 def numbers_for(device: torch.device, dtype: torch.dtype, columns: bool) -> HostNumbers:
-    """How a driver takes its numbers: in columns, on its device."""
+    """Return the form in which a driver takes its numbers: in columns, on its device."""
     return DeviceNumbers(dtype, device) if columns else HostNumbers(dtype)

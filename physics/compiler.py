@@ -63,7 +63,7 @@ def _way_in() -> Callable | None:
 
 
 def address_of(name: str) -> int | None:
-    """Where something of Taichi's library lies in this process's memory; None where it cannot be found."""
+    """Return the address of a symbol of Taichi's library in this process; None if it cannot be found."""
     library = _library()
     if library is None:
         return None

@@ -74,7 +74,7 @@ class SolverDofControl(SolverPart):
         self._set_gain("dof_kv", "kv", kv, dofs_idx, envs_idx)
 
     def set_dofs_force_range(self, lower: Any, upper: Any, dofs_idx: Any = None, envs_idx: Any = None) -> None:
-        """What the force of a control is kept within (N or N m), infinite bounds included; without bounds at first.
+        """Set the bounds of a control's force (N or N m), which may be infinite; there are none at first.
 
         Raises:
             ValueError: for a wrong shape, or a lower bound that is not below or at its upper one.
@@ -134,7 +134,7 @@ class SolverDofControl(SolverPart):
         self._driver.write(field, self._numbers.numbers(rows), index)
 
     def _rows_now(self, field: str, index: Any) -> Any:
-        """What a field has at present, (n, numbers), a copy where the driver wants it."""
+        """Return the present rows of a field, (n, numbers), a copy on the driver's device."""
         return self._numbers.numbers(self._driver.read(field, index))
 
     def _place(self, dofs_idx: Any, envs_idx: Any) -> tuple[np.ndarray, Any, int]:

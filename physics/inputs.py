@@ -1,4 +1,4 @@
-"""What users give the solver from step to step: controls, mocap bodies, equalities that hold, applied forces."""
+"""The inputs of a solver from step to step: controls, mocap bodies, equalities that hold, applied forces."""
 
 from functools import cached_property
 from typing import Any
@@ -40,7 +40,7 @@ class SolverInputs(SolverPart):
 
     @property
     def eq_active(self) -> torch.Tensor:
-        """Whether each equality of the model holds (num_envs, neq), bool; a file's `active` is where it begins."""
+        """True where an equality of the model holds (num_envs, neq), bool; a file's `active` is the first value."""
         return self._driver.read("eq_active") > 0.5
 
     @eq_active.setter
@@ -105,7 +105,7 @@ class SolverInputs(SolverPart):
 
     @cached_property
     def _input_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Of one environment."""
+        """Return the shapes of one environment's inputs."""
         mj = self.model.mj
         mocap, bodies = int(mj.nmocap), int(mj.nbody)
         single = {"ctrl": (int(mj.nu),), "eq_active": (int(mj.neq),), "qfrc_applied": (int(mj.nv),)}

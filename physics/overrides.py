@@ -49,7 +49,7 @@ class Overrides:
 
         Returns:
             the fields that change, of these environments; or, if True, all that any environment has of its own, of
-            all environments: there are fields among them that nobody had of his own before.
+            all environments: there are fields among them that no environment had of its own before.
         """
         everyone = np.arange(self._num_envs)
         chosen = everyone if index is None else index

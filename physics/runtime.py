@@ -99,7 +99,7 @@ class _State:
         self.current: Runtime | None = None
         self.inherited: Runtime | None = None  # that of the process from which this one was forked
         self.generation = 0
-        self.by_default = False  # nobody has asked for these settings
+        self.by_default = False  # True if the settings were not asked for
         self.taichi_runs = False
         self.lock = threading.RLock()
 
@@ -179,15 +179,15 @@ def _begin(device: str, precision: str, lanes: int, threads: int, columns_on: st
 
 
 def ensure_runtime() -> Runtime:
-    """The settings in force; starts Taichi if nobody has yet: with the defaults, in a forked child as in its parent."""
+    """Return the settings in force; starts with the defaults if there are none, in a forked child as in its parent."""
     return _state.current or _first_runtime()
 
 
 def ensure_runtime_near(device: str) -> Runtime:
-    """The settings in force; if nobody has started Taichi yet and `device` is a GPU, it starts there.
+    """Return the settings in force; if there are none yet and `device` is a GPU, start there.
 
-    Taichi that runs elsewhere is left there, for the sake of the solvers that it has: with a warning if nobody chose
-    the place.
+    Taichi that runs elsewhere is left there, for the sake of the solvers that it has, with a warning if the place was
+    not chosen explicitly.
 
     Args:
         device: "cuda", or the name of another of torch's devices, with or without a number.

@@ -22,7 +22,7 @@ class SolverSleep(SolverPart):
 
     @property
     def asleep(self) -> torch.Tensor:
-        """Whether each kinematic tree sleeps (num_envs, ntree), bool, trees in MuJoCo's order."""
+        """True where a kinematic tree sleeps (num_envs, ntree), bool, trees in MuJoCo's order."""
         if not self._sleeps:
             return torch.zeros((self.num_envs, int(self.model.mj.ntree)), dtype=torch.bool, device=self.device)
         return self._driver.read("tree_asleep") >= 0.0
@@ -58,7 +58,7 @@ class SolverSleep(SolverPart):
         return with_asleep(contacts, awake, asleep, torch.as_tensor(trees, device=asleep.device))
 
     def _coordinates_before(self, index: Any) -> torch.Tensor | None:
-        """Coordinates (n, nq) that a write is about to change, where somebody may have to wake."""
+        """Coordinates (n, nq) that a write is about to change, if that may wake a tree."""
         return self._driver.read("qpos", index) if self._sleeps else None
 
     def _reference_coordinates(self) -> torch.Tensor | None:

@@ -96,7 +96,7 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
 
     @property
     def plastic(self) -> torch.Tensor:
-        """What springs that yield rest at (num_envs, nplastic), m or rad: mjData.plastic."""
+        """Rest positions of plastic springs (num_envs, nplastic), m or rad: mjData.plastic."""
         return self._driver.read("plastic")
 
     @property
@@ -124,7 +124,7 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
 
     @property
     def any_fault(self) -> bool:
-        """Whether any environment has a fault: quicker than all their faults."""
+        """True if any environment has a fault: quicker than all their faults."""
         return self._driver.any_fault()
 
     @property
@@ -148,10 +148,10 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
 
         Args:
             qpos: (n, nq), n being num_envs or the number of `envs_idx`; None leaves them as they are.
-            qvel: (n, nv), likewise.
+            qvel: (n, nv), m/s or rad/s.
             envs_idx: indices of environments; None for all.
-            act: (n, na), activations, likewise.
-            plastic: (n, nplastic), what springs that yield rest at, likewise.
+            act: (n, na), activations.
+            plastic: (n, nplastic), rest positions of plastic springs, m or rad.
 
         Raises:
             ValueError: for a wrong shape, naming what was expected.
@@ -187,7 +187,7 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         Args:
             envs_idx: indices of environments; None for all.
             qpos: (n, nq), n being num_envs or the number of `envs_idx`; None for the reference.
-            qvel: (n, nv), likewise; None for zero.
+            qvel: (n, nv), m/s or rad/s; None for zero.
             parameters: model numbers by name, (n, ...) each, as `set_parameters` takes them.
 
         Raises:
@@ -307,7 +307,7 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         return found
 
     def view(self, name: str) -> View | None:
-        """Where a coordinate, an output or "faults" lies in memory that the next step overwrites.
+        """Return the place of a coordinate, an output or "faults" in memory that the next step overwrites.
 
         For a solver of lane width 1, where one environment's numbers lie together; writing to the place of "ctrl" sets
         the controls. Outputs are those of the last step; after a change from outside `refresh` brings them up to date.

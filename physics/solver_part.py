@@ -1,4 +1,4 @@
-"""What the parts of `RigidSolver` (`inputs`, `states`, `parameters`, `queries`) read of it and of each other."""
+"""The attributes that the parts of `RigidSolver` (`inputs`, `states`, `parameters`, `queries`) share."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -37,19 +37,19 @@ class SolverStates(SolverSleep):
     """The part of `RigidSolver` that takes and gives whole states."""
 
     def reset(self, envs_idx: Any = None, qpos: Any = None, qvel: Any = None) -> None:
-        """What `RigidSolver` does."""
+        """Defined by `RigidSolver`."""
         raise NotImplementedError
 
     def forward(self, envs_idx: Any = None) -> None:
-        """What `RigidSolver` does."""
+        """Defined by `RigidSolver`."""
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """What `RigidSolver` does."""
+        """Defined by `RigidSolver`."""
         raise NotImplementedError
 
     def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
-        """What `RigidSolver` does."""
+        """Defined by `RigidSolver`."""
         raise NotImplementedError
 
     def reset_to_keyframe(self, key: int | str, envs_idx: Any = None) -> None:
@@ -173,7 +173,7 @@ class SolverStates(SolverSleep):
         return chosen[:, None] * float(self.model.mj.opt.timestep)
 
     def _past_controls(self, given: dict[str, np.ndarray], index: Any) -> dict[str, np.ndarray]:
-        """What parts of a state vector make of the samples of delayed actuators, by the fields' names."""
+        """Return the fields of the samples of delayed actuators that parts of a state vector hold, by name."""
         mj = self.model.mj
         if not self.model.sizes["nlag"] or not {"time", "history"}.intersection(given):
             return {}
@@ -230,7 +230,7 @@ class SolverStates(SolverSleep):
             raise ValueError(f"{path}: {error}") from error
 
     def _model_digest(self) -> str:
-        """Of all numbers of the model that kernels read."""
+        """Return a digest of all numbers of the model that kernels read."""
         digest = hashlib.sha256()
         for name in sorted(self.model.values):
             digest.update(name.encode())

@@ -56,8 +56,8 @@ def start_before_next(start: Callable[[], None] | None) -> None:
 def in_taichis_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function in the thread that Taichi lives in, and wait for what it returns or raises.
 
-    Whoever has fields of his own in the same process makes them by such a call, after `tumble.init`; his kernels may be
-    compiled and run in any thread.
+    A program with Taichi fields of its own in the same process makes them by such a call, after `tumble.init`; its
+    kernels may be compiled and run in any thread.
     """
     global _worker
     if _worker is not None and threading.current_thread() is _worker.thread:

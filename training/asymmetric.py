@@ -31,7 +31,7 @@ class SeenParts:
 
     @property
     def differ(self) -> bool:
-        """Whether the two networks see different parts, and so need a policy class of this module."""
+        """True if the two networks see different parts, and so need a policy class of this module."""
         return set(self.actor) != set(self.critic)
 
 

@@ -93,7 +93,7 @@ class CheckpointCallback(BaseCallback):
 
 
 class ProgressCallback(BaseCallback):
-    """How far training is, with the mean return and length of the last 100 episodes.
+    """Shows the progress of training, with the mean return and length of the last 100 episodes.
 
     A bar, or, with `show="lines"`, a line on standard output at each tenth of the way and when a minute has passed
     without one; both say first which folder the run is kept in. With `show=False` nothing is said.

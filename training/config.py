@@ -170,7 +170,7 @@ class TD3Config:
 
 @dataclass(frozen=True)
 class EvaluationConfig:
-    """How often the policy is evaluated during training (environment steps; 0: never), and over how many episodes.
+    """The interval of evaluations during training (environment steps; 0: none), and their number of episodes.
 
     The best policy so far is kept in the run folder's `best`.
     """
@@ -185,14 +185,14 @@ class EvaluationConfig:
 
 @dataclass(frozen=True)
 class LogConfig:
-    """Where figures of training go besides the run folder: `wandb` names a project of Weights & Biases; "": nowhere."""
+    """Loggers besides the run folder's: `wandb` names a project of Weights & Biases; "": none."""
 
     wandb: str = ""
 
 
 @dataclass(frozen=True)
 class CheckpointConfig:
-    """How often a checkpoint is written (environment steps, at the next iteration's end) and how many are kept."""
+    """The interval of checkpoints (environment steps, at the next iteration's end) and how many are kept."""
 
     every_steps: int = 500_000
     keep: int = 2

@@ -1,4 +1,4 @@
-"""How good is a policy? The same loop plays it in Tumble and, unchanged, in Gymnasium's own MuJoCo task.
+"""Evaluation of a policy. The same loop plays it in Tumble and, unchanged, in Gymnasium's own MuJoCo task.
 
 An episode is played in an environment of its own, and each environment's first episode is the one that counts, so that
 short episodes are not counted more often than long ones.

@@ -1,7 +1,7 @@
 """The learner: environments, normaliser and Stable-Baselines3 algorithm of one configuration, saved and restored whole.
 
 Restoring rebuilds everything from the configuration and then loads numbers only (`weights_only=True`): a checkpoint
-from somebody else cannot run code.
+of unknown origin cannot run code.
 """
 
 import json
@@ -161,7 +161,7 @@ def make_envs(config: RunConfig, **changes: Any) -> VectorEnv:
 
 
 def place_solver(device: str) -> None:
-    """Start Taichi on the device of a run, where nobody has started it yet.
+    """Start Taichi on the device of a run, if it has not been started yet.
 
     Raises:
         DeviceError: It cannot be started there.

@@ -99,7 +99,7 @@ class RslRlVecEnv(VecEnv):
         self.simulation.episode_lengths = steps
 
     def get_observations(self) -> TensorDict:
-        """What the environments show now, each group (num_envs, ...); begins episodes where there are none yet."""
+        """Return the present observations, each group (num_envs, ...); begins episodes if there are none yet."""
         if self._observations is None:
             return self.reset()[0]
         return self._observations

@@ -1,4 +1,4 @@
-"""What several seeds of one configuration learnt: scores with mean and spread, and one learning curve."""
+"""The results of several seeds of one configuration: scores with mean and spread, and one learning curve."""
 
 import json
 from pathlib import Path

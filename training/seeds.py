@@ -206,7 +206,7 @@ class _Child:
 
     @property
     def failure(self) -> str:
-        """Which seed failed and why; empty if it did not."""
+        """Name the seed that failed, and why; empty if it did not."""
         code = self.process.returncode
         return f"seed {self.seed} (exit code {code}): {self.last}" if code else ""
 

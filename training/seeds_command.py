@@ -1,4 +1,4 @@
-"""What `tumble train --seeds` does: several runs side by side, then a table and a curve."""
+"""The command `tumble train --seeds`: several runs side by side, then a table and a curve."""
 
 import sys
 from pathlib import Path

@@ -20,7 +20,7 @@ from .learner import Learner
 
 @dataclass(frozen=True)
 class Stretch:
-    """What to time.
+    """The stretch to time.
 
     Attributes:
         task: such as "Ant"; its packaged PPO is taken.

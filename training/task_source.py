@@ -1,4 +1,4 @@
-"""Where users' tasks come from: modules and files that register them, imported once a process.
+"""The modules and files that register users' tasks, imported once a process.
 
 A file is imported as Python would import it from its own folder: that folder goes to the front of `sys.path`, so that
 its neighbours are found, and the module is called by the file's stem, so that pickles can name it. A file inside a

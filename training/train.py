@@ -31,7 +31,7 @@ LOG_EVERY = {"ppo": 1, "recurrent_ppo": 1, "sac": 16, "td3": 16}  # in SB3's uni
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call of `train` or `resume` left behind.
+    """The result of a call of `train` or `resume`.
 
     Attributes:
         run: The run.

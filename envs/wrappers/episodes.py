@@ -21,7 +21,9 @@ class RecordEpisodeStatistics(StatefulWrapper):
 
     Attributes:
         episode_count: episodes that have ended.
-        return_queue: the returns of the last episodes, as numbers; `length_queue` and `time_queue` likewise.
+        return_queue: the returns of the last episodes, as numbers.
+        length_queue: their lengths in steps.
+        time_queue: their durations in seconds.
         episode_returns: sums of the rewards of the running episodes, (num_envs,); `episode_lengths` their steps.
 
     Args:

@@ -12,7 +12,7 @@ from ..task import Observation
 
 
 class Step(NamedTuple):
-    """What a step of the wrapped environments returned; each is (num_envs, ...), but for `info`."""
+    """The result of a step of the wrapped environments; each is (num_envs, ...), but for `info`."""
 
     observation: Observation
     reward: Array
@@ -78,11 +78,11 @@ class StatefulWrapper(VectorWrapper, ABC):
 
     @property
     def resets_in_the_same_step(self) -> bool:
-        """Whether the observation of a finished environment is already that of its next episode."""
+        """True if the observation of a finished environment is already that of its next episode."""
         return self.autoreset_mode is AutoresetMode.SAME_STEP
 
     def state_dict(self) -> dict[str, Any]:
-        """What this wrapper remembers; that of the wrapped environments is saved by their own `state_dict`."""
+        """Return what this wrapper remembers; the wrapped environments have a `state_dict` of their own."""
         return {"finished": None if self._finished is None else host(self._finished).copy()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What a mesh looks like in one material: colours of its parts, or an image that covers it.
+"""The look of a mesh in one material: colours of its parts, or an image that covers it.
 
 MuJoCo gives a mesh one material. Where a file has many colours, they become texels of a small image, a *palette*, and
 each face has its place in one of them. An image is kept where all parts share one; else a part takes its mean colour.

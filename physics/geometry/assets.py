@@ -190,7 +190,7 @@ def _asset(spec: mujoco.MjSpec, file: str, below: str) -> bytes | None:
 
 
 def _locate(spec: mujoco.MjSpec, file: str, below: str, folders: list[Path]) -> Path:
-    """Where MuJoCo looks for a file: below `meshdir` in the folder of the model that names it."""
+    """Return the path at which MuJoCo looks for a file: below `meshdir` in the folder of the model that names it."""
     if spec.strippath:
         file = PurePath(file.replace("\\", "/")).name
     candidates = [folder / below / file for folder in folders] or [Path(below, file)]

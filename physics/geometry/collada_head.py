@@ -1,4 +1,4 @@
-"""What a COLLADA file is like, found while its XML streams by: nothing is built of it.
+"""A first look at a COLLADA file while its XML streams by: nothing is built of it.
 
 Refused are documents whose nodes refer to each other in circles, or so often that their copies would fill the memory,
 and documents with entities, which can do the same in three lines.
@@ -17,7 +17,7 @@ MOST_NODES = 100_000
 
 @dataclass
 class _Scan:
-    """What `expat` has shown so far."""
+    """The findings of `expat` so far."""
 
     elements: int = 0
     unit: float = 1.0

@@ -1,4 +1,4 @@
-"""What the head of a mesh file declares, held against the bytes that are there, before anybody makes room for it."""
+"""The declarations in the head of a mesh file, compared with the bytes that are there before memory is allocated."""
 
 import io
 import json
@@ -39,7 +39,7 @@ MOST_STL_FACES = 200_000
 
 
 def is_binary_stl(data: bytes) -> bool:
-    """Whether an STL file is binary; raises MeshFileError where it is neither that nor text."""
+    """Return True if an STL file is binary; raises MeshFileError if it is neither that nor text."""
     if not data:
         raise MeshFileError("it is empty")
     faces = struct.unpack_from("<I", data, 80)[0] if len(data) >= _STL_HEAD else 0

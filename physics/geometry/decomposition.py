@@ -29,7 +29,7 @@ Hulls = int | Mapping[str, int] | None
 
 @dataclass(frozen=True)
 class MeshOptions:
-    """What a user asks for.
+    """The options of a user.
 
     Attributes:
         decompose: names of meshes or geoms to take apart, with the options of `coacd.run_coacd` for each; True: all.

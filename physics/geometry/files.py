@@ -1,6 +1,6 @@
-"""Opening files that somebody else wrote: regular files of a bounded size, and nothing else.
+"""Opening files of unknown origin: regular files of a bounded size, and nothing else.
 
-A path may lead to a folder, to a pipe that nobody writes to, to a device without an end, or round in circles. Each is
+A path may lead to a folder, to a pipe without a writer, to a device without an end, or round in circles. Each is
 an error that says so, before a byte is read.
 """
 

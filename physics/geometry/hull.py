@@ -72,7 +72,7 @@ def whole_hull(mjm: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, list[np.ndar
 
 
 def _corners(mjm: mujoco.MjModel, mesh: int) -> slice:
-    """Where in `mesh_polyvert` the corners of a mesh's polygons are."""
+    """Return the part of `mesh_polyvert` with the corners of a mesh's polygons."""
     first, last = mjm.mesh_polyadr[mesh], mjm.mesh_polyadr[mesh] + mjm.mesh_polynum[mesh] - 1
     return slice(mjm.mesh_polyvertadr[first], mjm.mesh_polyvertadr[last] + mjm.mesh_polyvertnum[last])
 

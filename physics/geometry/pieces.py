@@ -73,7 +73,7 @@ def convex_pieces(vertices: np.ndarray, faces: np.ndarray, options: Mapping[str,
 
 
 def cache_folder() -> Path | None:
-    """Where pieces are kept: beside the kernels' cache; None where there is no place for it."""
+    """Return the folder of pieces, beside the kernels' cache; None if there is no place for it."""
     kernels = kernel_cache.folder()
     if kernels is None:
         return None
@@ -155,7 +155,7 @@ def save_pieces(path: Path, pieces: list[Piece]) -> None:
 
 
 def load_pieces(path: Path) -> list[Piece] | None:
-    """Pieces from the cache; None where there are none, or a file that nobody here has written."""
+    """Pieces from the cache; None if there are none, or the file was not written by this user."""
     try:
         data = read_file(path)
     except MeshFileError:

@@ -79,7 +79,7 @@ class GeometryStore:
 
     @staticmethod
     def data_names(kind: str | int) -> tuple[str, ...]:
-        """What the numbers of `data` are for a type of geom: its name as in MJCF, or MuJoCo's mjtGeom.
+        """Return the names of the numbers of `data` for a type of geom: its name as in MJCF, or MuJoCo's mjtGeom.
 
         Raises:
             KeyError: for a type that no geom has.

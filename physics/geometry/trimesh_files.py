@@ -130,7 +130,7 @@ def _placed(matrix: np.ndarray, mesh: Any) -> Part:
 
 
 def _beside(folder: Path | None) -> Any:
-    """What trimesh asks for other files: those beside this one."""
+    """Return trimesh's resolver of other files: those beside this one."""
     from trimesh.resolvers import Resolver
 
     class Beside(Resolver):

@@ -1,4 +1,4 @@
-"""What is drawn of a model, apart from what touches: vertices of their own, with normals, uvs and colours."""
+"""The drawn geometry of a model, apart from what touches: its own vertices, with normals, uvs and colours."""
 
 from dataclasses import dataclass
 

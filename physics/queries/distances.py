@@ -25,7 +25,7 @@ _UNSERVED = tuple(int(kind) for kind in (mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mj
 
 
 class Distances(NamedTuple):
-    """What is between pairs of geoms.
+    """Distances between pairs of geoms.
 
     Attributes:
         dist: (num_envs, npairs) m, negative where they overlap; at most `distmax`.
@@ -119,7 +119,7 @@ class DistanceQuery:
     def _frames(
         self, pairs: torch.Tensor, fields: dict[str, torch.Tensor], own: dict[str, torch.Tensor]
     ) -> torch.Tensor:
-        """Where the pairs (npairs, 2) are, (n, npairs, FRAME), as `kernel.measure` takes it."""
+        """Return the frames of the pairs (npairs, 2), (n, npairs, FRAME), as `kernel.measure` takes them."""
         n = len(fields["xpos"])
         xpos, quat, offset = (
             fields[name].double().reshape(n, -1, w) for name, w in zip(SOURCES, (3, 4, 3), strict=True)

@@ -43,7 +43,7 @@ def _place(one: ti.template(), frames: ti.template(), env: ti.i32, pair: ti.i32)
 
 @ti.func
 def _plane_distance(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
-    """Of a plane and any other shape: distance, the nearest point of geom 1 and the normal towards geom 2."""
+    """Return distance, nearest point of geom 1 and normal towards geom 2, for a plane and any other shape."""
     first = ti.cast(model.geom_type[g1] == PLANE, ti.i32)
     normal = one.ccd_frame[3].copy()
     solid = g2
@@ -62,7 +62,7 @@ def _plane_distance(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti
 def _convex_distance(
     model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, distmax: ti.template(), sign: ti.i32
 ):
-    """Of two convex shapes, as `_plane_distance`; `distmax` where they are that far apart or farther.
+    """Return the same as `_plane_distance` for two convex shapes; `distmax` if they are that far apart or farther.
 
     With `sign` 1 shapes whose cores overlap are not sought the depth of.
     """

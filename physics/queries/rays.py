@@ -33,7 +33,7 @@ class SolverRays(SolverPart):
 
         Args:
             pnt: where rays begin, (num_envs, n, 3), world frame, metres; (n, 3) or (3,) for all environments.
-            vec: their directions, of any length, likewise.
+            vec: their directions, of any length, in the same shapes.
             geomgroup: six flags, which geom groups are there; None: all.
             flg_static: whether geoms of bodies that cannot move are there.
             bodyexclude: id of a body whose geoms are not there; -1: none.

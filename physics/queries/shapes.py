@@ -1,4 +1,4 @@
-"""Where the geoms of environments are: bounds and vertices in the world, as a solver's users ask for them."""
+"""Bounds and vertices of geoms in the world, as a solver's users ask for them."""
 
 from typing import Any
 

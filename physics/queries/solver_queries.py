@@ -29,7 +29,7 @@ class SolverQueries(SolverShapes, SolverRays):
 
         Args:
             geom1: a geom's name or number, or a sequence of them.
-            geom2: likewise; as many as `geom1`, or one of them is one for all.
+            geom2: the second geoms; as many as `geom1`, or one of them is one for all.
             distmax: m; what is farther apart counts as this far, which costs less.
             envs_idx: indices of environments; None for all.
 
@@ -45,7 +45,7 @@ class SolverQueries(SolverShapes, SolverRays):
         return Distances(found.dist.to(self.dtype), found.fromto.to(self.dtype))
 
     def overlap(self, geom1: Any, geom2: Any, margin: float = 0.0, envs_idx: Any = None) -> torch.Tensor:
-        """Which pairs of geoms are no farther apart than `margin`, (n, npairs) bool: quicker than `distance`.
+        """Return True for pairs of geoms no farther apart than `margin`, (n, npairs) bool: quicker than `distance`.
 
         Arguments and errors are those of `distance`.
         """

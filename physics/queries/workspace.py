@@ -30,13 +30,13 @@ def query_sizes(model: Model) -> dict[str, int]:
 
 
 def places(sizes: dict[str, int]) -> tuple[np.ndarray, int, int]:
-    """Where every one of `FIELDS` begins among a worker's rows; how many numbers and how many integers these are."""
+    """Return the first of a worker's rows for each of `FIELDS`, and how many numbers and integers they are."""
     (numbers, rows), (integers, index_rows) = layout(CONVEX, sizes), layout(CONVEX_INDICES, sizes)
     return np.array([*numbers.values(), *integers.values()], np.int32), rows, index_rows
 
 
 class PairWorkspace:
-    """What a pair of geoms is worked on in: those attributes of `state.views.Workspace` that GJK and EPA use.
+    """The workspace of one pair of geoms: those attributes of `state.views.Workspace` that GJK and EPA use.
 
     Args:
         numbers: those of all workers, flat.

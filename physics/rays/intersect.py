@@ -1,4 +1,4 @@
-"""Where a ray enters a primitive: pure geometry, in the geom's own frame.
+"""Intersection of rays with primitives: pure geometry, in the geom's own frame.
 
 Conventions of this file
 - A ray is ``origin + t * direction`` with a unit direction; lengths are metres.
@@ -6,7 +6,7 @@ Conventions of this file
   ``direction`` and no longer than the bounding radius for any ray that can hit. Large distances therefore never
   enter the quadratics, which is what keeps them exact in single precision (Haines et al., Ray Tracing Gems, chapter 7).
   ``t`` counts from that point and is negative in front of it.
-- Surfaces have one side: the distance is that of the *entry*. Whoever looks from inside a geom looks out of it. The
+- Surfaces have one side: the distance is that of the *entry*. A ray that starts inside a geom leaves it unseen. The
   way out of a solid is the way in of the reversed ray: ``-entry(origin, -direction)``.
 - A miss is the distance ``MISS``.
 - Literals take the precision in force when a kernel is traced, and so must be that of its arguments.

@@ -26,7 +26,7 @@ TREE_COLUMNS = 4
 
 @dataclass(frozen=True, eq=False)
 class MeshTrees:
-    """Trees of some meshes of a model, one after the other; without meshes one row that nobody reads.
+    """Trees of some meshes of a model, one after the other; without meshes one row that is not read.
 
     Attributes:
         meshes: MuJoCo's ids of the meshes, (m,).

@@ -1,4 +1,4 @@
-"""What rays of a solver's environments hit: the tables of a model, who is there to be hit, and the answers."""
+"""Rays in a solver's environments: the tables of a model, which geoms can be hit, and the hits."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from .shapes import KIND_MESH, KINDS, reach
 
 
 class RayHits(NamedTuple):
-    """What rays hit, of n environments with k rays each.
+    """The hits of rays, for n environments with k rays each.
 
     Attributes:
         distance: (n, k) in units of the ray's vector: the point is `pnt + distance * vec`; -1 where nothing was hit.
@@ -107,7 +107,7 @@ class RayCaster:
         sizes: torch.Tensor | None,
         normals: bool,
     ) -> RayHits:
-        """What rays hit.
+        """Return what rays hit.
 
         Args:
             chosen: ids of geoms, as `choose` returns them.

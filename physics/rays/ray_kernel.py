@@ -70,7 +70,7 @@ class Geoms(Traced):
 
     @ti.func
     def hit_solid(self, kind, size, origin, direction, start):
-        """Where a ray first goes into a convex solid or comes out of it, from `start` on; MISS if never."""
+        """Return the distance at which a ray first enters or leaves a convex solid, from `start` on; MISS if never."""
         t = size.x * 0.0 + MISS
         for side in range(2):
             if t >= MISS:

@@ -47,7 +47,7 @@ class Meshes(Traced):
 
     @ti.func
     def box(self, node, origin, inverse, start, limit):
-        """Where a ray enters a node's box between `start` and `limit`; MISS if it does not."""
+        """Return the distance at which a ray enters a node's box between `start` and `limit`; MISS if it does not."""
         t_in, t_out = start, limit
         for c in ti.static(range(3)):
             a = (self.nodes[node, c] - origin[c]) * inverse[c]

@@ -19,7 +19,7 @@ _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 
 @dataclass(frozen=True)
 class Tree:
-    """Who moves whom, as matrices of a model on a device.
+    """The kinematic tree of a model as matrices on a device: which dofs move which bodies.
 
     Attributes:
         before: (nv, nv), 1: the dof's axis is carried by that one, which belongs to the same body.
@@ -117,7 +117,7 @@ def _momentum(cinert: Tensor, motion: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Masses:
-    """Of the bodies: mass (n or 1, nbody), of the subtree (n or 1, nbody), principal moments (n or 1, nbody, 3)."""
+    """Masses of bodies (n or 1, nbody) and of their subtrees (n or 1, nbody); principal moments (n or 1, nbody, 3)."""
 
     own: Tensor
     subtree: Tensor

@@ -6,7 +6,7 @@ import torch
 
 
 class Trajectory(NamedTuple):
-    """Where a sequence of steps ended: `qpos` (num_envs, nstep, nq) and `qvel` (num_envs, nstep, nv)."""
+    """The states after each of a sequence of steps: `qpos` (num_envs, nstep, nq) and `qvel` (num_envs, nstep, nv)."""
 
     qpos: torch.Tensor
     qvel: torch.Tensor

@@ -1,4 +1,4 @@
-"""Where the camera stands and what it takes in.
+"""Cameras: pose and field of view.
 
 A camera frame has x to the right, y up and looks along -z, as MuJoCo's do. Three kinds: one of the model's cameras
 (its pose is the solver's ``cam_xpos``, ``cam_xmat``), a camera that stays, and one that follows a body.

@@ -1,4 +1,4 @@
-"""How meshes look: their triangles, the normals and texture coordinates at the corners, and the textures.
+"""The looks of meshes: their triangles, the normals and texture coordinates at the corners, and the textures.
 
 Normals are the model's, which MuJoCo makes smooth or flat as the file asks. A 2D texture lies as in MuJoCo's viewer: by
 the mesh's own texture coordinates, else projected along the mesh's z axis; texrepeat times, with its first row at 0.
@@ -77,7 +77,7 @@ def bulk(mj: mujoco.MjModel, mesh: int, half_length: float) -> tuple[float, floa
 
 
 def _repeat(mj: mujoco.MjModel, geom: int, mesh: int) -> tuple[float, float, float]:
-    """How often a mesh's texture is repeated along both coordinates, and its shift."""
+    """Return the repetitions of a mesh's texture along both coordinates, and its shift."""
     material, size = mj.geom_matid[geom], np.maximum(mj.geom_size[geom, :2], mujoco.mjMINVAL)
     repeat = mj.mat_texrepeat[material].astype(np.float64)
     if mj.mesh_texcoordadr[mesh] >= 0:

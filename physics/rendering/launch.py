@@ -1,4 +1,4 @@
-"""The ray caster's kernels, launched on the addresses of torch tensors: nothing is copied, nobody waits for a GPU."""
+"""The ray caster's kernels, launched on the addresses of torch tensors, without a copy or a wait for a GPU."""
 
 from ..drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ..runtime import Runtime

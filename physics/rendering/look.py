@@ -1,4 +1,4 @@
-"""How a picture is lit and coloured: one small record, handed to the kernel as a table.
+"""The light and colours of a picture: one small record, handed to the kernel as a table.
 
 The lights of the file are not used: one sun and the sky light every model the same, so that pictures are comparable
 and robots look good from any side. Light is added up linearly and shown with gamma 2.

@@ -48,7 +48,7 @@ class Lens(Traced):
 
     @ti.func
     def is_parallel(self):
-        """Whether all rays have one direction (orthographic)."""
+        """Return True if all rays have one direction (orthographic)."""
         return self.frustum[4] > 0.5
 
     @ti.func
@@ -206,7 +206,7 @@ def follow(scene: ti.template(), lens: ti.template(), look: ti.template(), tiles
 
 @ti.func
 def stands_out(first_look: ti.template(), env, y, x):
-    """Whether the plain colours of a pixel and its neighbours differ visibly."""
+    """Return True if the plain colours of a pixel and its neighbours differ visibly."""
     height, width = first_look.shape[1], first_look.shape[2]
     low, high = ti.f32(1.0), ti.f32(0.0)
     for j in range(ti.max(0, y - 1), ti.min(height, y + 2)):

@@ -42,7 +42,8 @@ class BatchRenderer:
 
     Args:
         model: a `Model`.
-        width, height: of the pictures, pixels.
+        width: of the pictures, pixels.
+        height: of the pictures, pixels.
         camera: one of the model's cameras by name or id; a `Camera`, or its fields as a dict (Gymnasium's
             `default_camera_config`), for a free or tracking one; None or -1: follow the first body that can move.
         samples: rays along a pixel's side where colours change; 1: no anti-aliasing.
@@ -98,7 +99,7 @@ class BatchRenderer:
         return self._draw(solver, envs_idx, colour=True)
 
     def camera_poses(self, solver: PoseSource, envs_idx: Any = None) -> tuple[torch.Tensor, torch.Tensor]:
-        """Where the camera is: positions (n, 3) in metres and camera-to-world rotations (n, 3, 3)."""
+        """Return the camera's poses: positions (n, 3) in metres and camera-to-world rotations (n, 3, 3)."""
         envs = _environments(envs_idx, solver)
         position, rotation = self._view.poses(_read(solver, self._view.reads, envs), solver, _count(envs, solver))
         return position, rotation

@@ -122,7 +122,7 @@ class Scene(Traced):
 
     @ti.func
     def repeat(self, row):
-        """How often a mesh's texture is repeated along its two coordinates, and how far it is shifted."""
+        """Return the repetitions of a mesh's texture along its two coordinates, and its shift."""
         return self.colour(row, columns.REPEAT)
 
     @ti.func
@@ -132,7 +132,7 @@ class Scene(Traced):
 
     @ti.func
     def may_hit(self, origin, direction):
-        """Whether a ray meets the sphere around all solids."""
+        """Return True if a ray meets the sphere around all solids."""
         radius = self.bound[self.env, 3]
         away = self.centre() - origin
         along = away.dot(direction)

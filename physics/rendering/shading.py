@@ -80,7 +80,7 @@ def checker(x, y, width_x, width_y):
 
 @ti.func
 def fading(distance, length):
-    """How much of a surface is lost in the haze at a distance."""
+    """Return the share of a surface's colour that haze replaces at a distance."""
     ratio = distance / length
     return 1.0 - ti.exp(-ratio * ratio)
 

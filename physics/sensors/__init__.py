@@ -1,10 +1,10 @@
-"""What the sensors of a model read, in all environments at once, in torch, on the solver's device.
+"""The sensors of a model, read in all environments at once, in torch, on the solver's device.
 
 MuJoCo's `sensordata`: its order, cutoffs, and timing. After a step readings are those of the evaluation that the step
 made, before it moved (with Runge-Kutta: of its first stage); `forward` brings them to the present state.
 
-They are made when they are asked for, and nobody else pays. Most of them are a few numbers out of quantities that a
-step computes anyway, so that one vectorised function a type of sensor is enough, and kernels stay small. Frames of
+Readings are computed when they are asked for, and cost nothing otherwise. Most are a few numbers out of quantities that
+a step computes anyway, so that one vectorised function a type of sensor is enough, and kernels stay small. Frames of
 objects are made once, however many sensors look at them. What is read in the kernel, behind the feature `sensors` and
 only in launches that are asked for it: contacts and limits, which only a kernel knows, as their number changes from
 step to step (`constraint/contact_readings.py`, `constraint/limit_readings.py`), and accelerations of bodies and the

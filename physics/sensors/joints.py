@@ -31,7 +31,7 @@ def _run(name: str, first: Callable[[mujoco.MjModel, np.ndarray], np.ndarray], w
 
 
 def _limit(name: str, of: str = "joint") -> Reader:
-    """Of the limit of a joint or tendon that is in force: the lower one, else the upper one."""
+    """Read the limit of a joint or tendon that is in force: the lower one, else the upper one."""
 
     def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
         tendons = np.asarray(model.values["limit_tendon"]).ravel()

@@ -1,4 +1,4 @@
-"""Where the objects of sensors are and how they move: bodies, geoms, sites and cameras, all in a few operations.
+"""The frames and motion of the objects of sensors: bodies, geoms, sites and cameras, all in a few operations.
 
 A frame is (pos, mat, quat); its velocity and acceleration are (rotation, translation) at its origin, in the world's
 axes.
@@ -43,7 +43,7 @@ class Objects:
         return self._places.setdefault((kind, index), len(self._places))
 
     def numbers(self, kinds: np.ndarray, ids: np.ndarray) -> list[int]:
-        """Of several objects."""
+        """Return the numbers here of several objects."""
         return [self.number(int(kind), int(index)) for kind, index in zip(kinds, ids, strict=True)]
 
     def __len__(self) -> int:
@@ -111,12 +111,12 @@ class Frames:
 
     @cached_property
     def velocity(self) -> tuple[Tensor, Tensor]:
-        """As mj_objectVelocity has it."""
+        """The velocity of mj_objectVelocity."""
         return self._at_origin(self._sight["cvel"][:, self._body])
 
     @cached_property
     def acceleration(self) -> tuple[Tensor, Tensor]:
-        """As an accelerometer has it: as if the world rose against gravity (mj_objectAcceleration)."""
+        """The acceleration that an accelerometer measures, which includes -gravity (mj_objectAcceleration)."""
         turn, slide = self._at_origin(self._sight["sensed_acc"][:, self._body])
         spin, speed = self.velocity
         return turn, slide + torch.linalg.cross(spin, speed)

@@ -1,4 +1,4 @@
-"""What a type of sensor is to the table of them: quantities it needs, and a function that reads all of that type."""
+"""The table's entry for a type of sensor: the quantities it needs, and a function that reads all of that type."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ Read = Callable[[Look], Tensor]
 
 @dataclass(frozen=True)
 class Reader:
-    """How sensors of a type are read.
+    """The reader of a type of sensor.
 
     Attributes:
         sources: fields of the scratch or quantities of `derived` that it looks at, beside the objects' frames.

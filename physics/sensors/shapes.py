@@ -44,7 +44,7 @@ def _rangefinders(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
 
 
 def _ray_data(bits: int, distance: Tensor, along: Tensor, origin: Tensor, normal: Tensor) -> Tensor:
-    """What a rangefinder says of a ray (n, ...); a ray that meets nothing has distance -1, and zeros."""
+    """Return a rangefinder's data of a ray (n, ...); a ray that hits nothing has distance -1, and zeros."""
     hit = (distance >= 0.0).to(distance.dtype)
     said = {
         _DIST: distance,
@@ -115,7 +115,7 @@ def _insides(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
 
 
 def _inside(kind: int, p: Tensor, size: Tensor) -> Tensor:
-    """Whether points (n, 3) in the frame of a shape are inside of it, its surface left out (mju_insideGeom)."""
+    """Return True for points (n, 3) in the frame of a shape strictly inside it (mju_insideGeom)."""
     across, z = (p[:, :2] ** 2).sum(-1), p[:, 2]
     if kind == _SPHERE:
         return across + z * z < size[:, 0] ** 2

@@ -1,4 +1,4 @@
-"""What sensors see at once: quantities by MuJoCo's names, each made once, however many sensors ask for it."""
+"""The quantities that sensors read, by MuJoCo's names, each made once, however many sensors ask for it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -48,7 +48,7 @@ class Sight:
         return torch.as_tensor(np.asarray(values), dtype=self._like.dtype, device=self._like.device)
 
     def constant(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What does not change; made when it is first asked for."""
+        """Return what does not change; it is made when it is first asked for."""
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]

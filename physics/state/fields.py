@@ -69,7 +69,7 @@ TRANSMISSIONS: tuple[Field, ...] = (
 )
 """Of outputs of actuators on no single joint or tendon (`dynamics.transmission`)."""
 WRAPPING: tuple[Field, ...] = (
-    _F("wrap_from", ("one",), 3, "m", "of the link in hand, in the frame of its geom: where it begins"),
+    _F("wrap_from", ("one",), 3, "m", "start of the current link, in the frame of its geom"),
     _F("wrap_to", ("one",), 3, "m", "where it ends"),
     _F("wrap_beside", ("one",), 3, "m", "the site beside the geom"),
     _F("wrap_on", ("two",), 3, "m", "where it meets the geom, and where it leaves it"),
@@ -89,7 +89,7 @@ DYNAMICS: tuple[Field, ...] = (
     _F("subtree_momentum", ("nimplicitbody",), 3, "kg m/s", "of the body and all below it"),
     _F("subtree_turning", ("nimplicitbody",), 9, "kg m^2/s", "by columns: torque for a turn (`bias_slopes`)"),
     _F("dof_bend", ("nimplicitdof",), 6, "rad/s^2, m/s^2", "turn of the dof's axis at unit speed (`bias_slopes`)"),
-    _F("qfrc_inverse", ("nv",), 1, "N or N m", "inverse dynamics: joint forces for the acceleration in hand"),
+    _F("qfrc_inverse", ("nv",), 1, "N or N m", "inverse dynamics: joint forces for the current acceleration"),
     _F("qfrc_unbalanced", ("nv",), 1, "N or N m", "qfrc_passive + qfrc_actuator - qfrc_inverse"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
     _F("qfrc_gravcomp", ("ngravcomp",), 1, "N or N m", "gravity compensation"),
@@ -175,12 +175,12 @@ SWEEP: tuple[Field, ...] = (
         ("nsweeprow",),
         1,
         "m",
-        "of the environment in hand: where geoms begin along its axis, in ascending order",
+        "lower ends of geoms along the axis, in ascending order, of the current environment",
     ),
-    _F("sweep_x", ("nsweeprow",), 1, "m", "where they are, in the same order"),
-    _F("sweep_y", ("nsweeprow",), 1, "m", "likewise"),
-    _F("sweep_z", ("nsweeprow",), 1, "m", "likewise"),
-    _F("sweep_reach", ("nsweeprow",), 1, "m", "their radii in that order"),
+    _F("sweep_x", ("nsweeprow",), 1, "m", "x of their centres, in the same order"),
+    _F("sweep_y", ("nsweeprow",), 1, "m", "y of their centres, in the same order"),
+    _F("sweep_z", ("nsweeprow",), 1, "m", "z of their centres, in the same order"),
+    _F("sweep_reach", ("nsweeprow",), 1, "m", "their radii, in the same order"),
 )
 """What a sweep works with (`collision.sweep`)."""
 
@@ -320,7 +320,7 @@ INDICES: tuple[Field, ...] = (
     _F("block_dofadr", ("nblock",), 1, "", "where they are listed"),
     _F("block_jacadr", ("nblock",), 1, "", "first number of its Jacobian"),
     _F("block_dof", ("nblockdof",), 1, "", "dofs of all blocks, in descending order in each", small=True),
-    _F("block_column", ("nv",), 1, "", "of the block in hand: entries of the Hessian's row of each dof", small=True),
+    _F("block_column", ("nv",), 1, "", "entries of the Hessian's row of each dof, for the current block", small=True),
     _F(
         "limit_seen",
         ("nlimitsense",),
@@ -331,7 +331,7 @@ INDICES: tuple[Field, ...] = (
     ),
     _F("body_sideadr", ("ncgbody",), 1, "", "first entry of the body's list of contacts"),
     _F("body_sidenum", ("ncgbody",), 1, "", "its entries, as many as the lane with the most needs"),
-    _F("handed_out", ("one",), 1, "", "1: somebody reads the last evaluation"),
+    _F("handed_out", ("one",), 1, "", "1 if the last evaluation is read"),
     _F("rk_stage", ("one",), 1, "", "number of the evaluation in its step, from 0"),
     _F("rk_stages", ("one",), 1, "", "evaluations of a step: 4 of the integrator RK4, else 1"),
     _F("woke", ("one",), 1, "", "1: a contact has woken a tree, so contacts are to be found anew"),
@@ -352,7 +352,7 @@ INDICES: tuple[Field, ...] = (
 WORK_LIST: tuple[Field, ...] = (
     _F("near_pair", ("nhullpair",), 1, "", "pair of hulls that the mid phase found near in some lane"),
     _F("tile_nnear", ("one",), 1, "", "entries in use"),
-    _F("tile_pair", ("one",), 1, "", "pair in hand, counted from the first of its group"),
+    _F("tile_pair", ("one",), 1, "", "current pair, counted from the first of its group"),
 )
 """With `near`, what routines of hulls have to look at."""
 CONVEX_INDICES: tuple[Field, ...] = (

@@ -1,0 +1,103 @@
+"""The README and the pages in `docs` are true: their programs run as printed, their commands and tables are right."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+import tumble  # noqa: F401 - registers the tasks
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+ELSEWHERE = {
+    "docs/your_own_task.md",  # tests/test_docs.py
+    "docs/libraries.md",  # tests/libraries
+    "docs/policies.md",  # tests/training/test_policies_page.py
+    "docs/meshes.md",  # fragments about files that are not here; tests/physics/geometry has each call
+}
+"""Pages whose programs other tests run."""
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def programs() -> list:
+    """Every Python program of the pages that run here, named by page and number."""
+    found = []
+    for page in PAGES:
+        if name_of(page) not in ELSEWHERE:
+            for number, program in enumerate(re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)):
+                found.append(pytest.param(program, id=f"{name_of(page)}-{number}"))
+    return found
+
+
+def in_a_process(program: str, folder: Path) -> None:
+    """Run a program as users do, in a fresh interpreter."""
+    run = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=500)
+    assert run.returncode == 0, run.stderr
+
+
+def test_the_first_program_runs_as_printed(tmp_path):
+    (program, *_) = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+    assert len(program.splitlines()) <= 20
+    in_a_process(program, tmp_path)
+
+
+@pytest.mark.parametrize("program", programs()[1:])
+def test_programs_run(program, tmp_path, monkeypatch):
+    """With names of their own, in this process, which has the kernels."""
+    monkeypatch.chdir(tmp_path)
+    exec(compile(program, "page", "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", programs()[1:])
+def test_programs_run_as_printed(program, tmp_path):
+    in_a_process(program, tmp_path)
+
+
+def test_table_of_tasks_is_the_registry():
+    text = (ROOT / "docs" / "environments.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(tumble/\S+)` \| .*?`(\S+)` \| (\d+) \| (\d+) \|$", text, flags=re.MULTILINE)
+    assert [row[0] for row in rows] == sorted(name for name in gym.registry if name.startswith("tumble/"))
+    for task, twin, observations, actions in rows:
+        assert twin == task.removeprefix("tumble/").replace("-v0", "-v5")
+        env = gym.make(task)
+        assert (env.observation_space.shape, env.action_space.shape) == ((int(observations),), (int(actions),))
+        env.close()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_shown_exist(page):
+    """Every option of the `tumble` command that a page shows is one that it has."""
+    import typer
+
+    from tumble.training.cli import app
+
+    commands = typer.main.get_command(app).commands
+    text = page.read_text("utf-8")
+    shown = re.findall(r"^tumble (\w+)(.*?)(?:#|$)", text, flags=re.MULTILINE)
+    shown += re.findall(r"`tumble (\w+)([^`]*)`", text)
+    assert shown or page != README
+    for name, rest in shown:
+        if name != "bench":  # its options are its own parser's
+            known = {option for parameter in commands[name].params for option in parameter.opts}
+            assert set(re.findall(r"(?<!\S)--[\w-]+", rest)) <= known, f"{name_of(page)}: tumble {name}{rest}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_inside_the_repository_lead_somewhere(page):
+    prose = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\((?!https?:)([^)#\s]+)[^)]*\)", prose):
+        assert (page.parent / target).exists(), target
+
+
+def test_every_page_is_in_the_site():
+    """The navigation of mkdocs.yml names each page once."""
+    named = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), flags=re.MULTILINE)
+    assert sorted(named) == sorted(name_of(page).removeprefix("docs/") for page in PAGES[1:])
