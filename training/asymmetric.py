@@ -11,7 +11,7 @@ from typing import Any
 
 import gymnasium as gym
 import torch
-from stable_baselines3.common.policies import MultiInputActorCriticPolicy
+from stable_baselines3.common.policies import ActorCriticPolicy, MultiInputActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, CombinedExtractor, MlpExtractor
 from stable_baselines3.sac.policies import MultiInputPolicy as SACPolicy
 from stable_baselines3.td3.policies import MultiInputPolicy as TD3Policy
@@ -79,7 +79,7 @@ class PartsExtractor(CombinedExtractor):
         super().__init__(some_parts(space, parts))
 
 
-class TwoExtractors:
+class TwoExtractors(ActorCriticPolicy):
     """The part that asymmetric actor-critic policies share: an extractor for the actor and one for the critic.
 
     To act, an observation needs the actor's parts alone.
@@ -91,17 +91,15 @@ class TwoExtractors:
         **kwargs: As `args`.
     """
 
-    observation_space: gym.spaces.Dict
-    _modules: dict[str, torch.nn.Module]
-
     def __init__(self, *args: Any, actor_parts: tuple[str, ...], critic_parts: tuple[str, ...], **kwargs: Any) -> None:
         self.actor_parts, self.critic_parts = actor_parts, critic_parts
-        super().__init__(*args, share_features_extractor=False, **kwargs)
+        super().__init__(*args, **(kwargs | {"share_features_extractor": False}))
 
     def make_features_extractor(self) -> BaseFeaturesExtractor:
         """Return the actor's extractor at the first call, and the critic's at the second."""
-        is_critics = "features_extractor" in self._modules
-        return PartsExtractor(self.observation_space, self.critic_parts if is_critics else self.actor_parts)
+        is_critics, space = "features_extractor" in self._modules, self.observation_space
+        assert isinstance(space, gym.spaces.Dict)
+        return PartsExtractor(space, self.critic_parts if is_critics else self.actor_parts)
 
 
 class AsymmetricActorCriticPolicy(TwoExtractors, MultiInputActorCriticPolicy):

@@ -94,7 +94,7 @@ def _export(
 ) -> Exported:
     """Write a file, check it and give it its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".writing-{path.name}")
+    temporary = path.with_name(f"{path.name}.writing")
     try:
         write(temporary, actor, about)
         run, runtime = load(temporary, actor)
@@ -118,7 +118,8 @@ def compare(run: Runner, policy: Policy, actor: ActorModule, envs: VectorEnv) ->
         outputs look like.
     """
     shown, _ = envs.reset(seed=FIRST_SEED)
-    largest, shapes, space = 0.0, ([], []), envs.single_action_space
+    shapes: tuple[list[str], list[str]] = ([], [])
+    largest, space = 0.0, envs.single_action_space
     starts, memory = np.ones(envs.num_envs, dtype=bool), actor.forget(envs.num_envs)
     for step in range(CHECKED_STEPS):
         inputs = actor.named(policy.seen(shown)) | memory

@@ -163,11 +163,14 @@ class LeanPPO(PPO):
         extractor, space = self.policy.features_extractor, self.observation_space
         if isinstance(extractor, FlattenExtractor):
             return len(space.shape or ()) == 1
-        both = (self.policy.pi_features_extractor, self.policy.vf_features_extractor)
         return isinstance(space, gym.spaces.Dict) and all(
             isinstance(one, CombinedExtractor) and all(isinstance(part, nn.Flatten) for part in one.extractors.values())
-            for one in both
+            for one in self._extractors()
         )
+
+    def _extractors(self) -> list[Any]:
+        """Return what takes the parts out of an observation for the actor, and for the critic."""
+        return [self.policy.pi_features_extractor, self.policy.vf_features_extractor]
 
     def _observations(self) -> list[Tensor]:
         """Return the rollout's observations (n, width) as both networks see them; if they differ, the actor's first."""
@@ -175,8 +178,7 @@ class LeanPPO(PPO):
         if not isinstance(buffer.observations, dict):
             return [torch.as_tensor(buffer.swap_and_flatten(buffer.observations))]
         parts = {name: torch.as_tensor(buffer.swap_and_flatten(part)) for name, part in buffer.observations.items()}
-        both = (self.policy.pi_features_extractor, self.policy.vf_features_extractor)
-        names = list(dict.fromkeys(tuple(one.extractors) for one in both))
+        names = dict.fromkeys(tuple(one.extractors) for one in self._extractors())
         return [torch.cat([parts[name].flatten(1) for name in some], dim=1) for some in names]
 
     def _record(self, means: Tensor, clip: float) -> None:

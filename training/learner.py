@@ -213,6 +213,7 @@ def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
     """Make the algorithm with fresh weights drawn under the configuration's seed."""
     common: dict[str, Any] = {"seed": config.seed, "device": config.device, "verbose": 0}
     seen = seen_parts(list(boxes(venv.observation_space)), config.policy)
+    policy: Any
     policy, common["policy_kwargs"] = policy_class(config, venv.observation_space, seen)
     options = asdict(getattr(config, config.algo))
     if config.algo not in OFF_POLICY:

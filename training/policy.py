@@ -43,7 +43,9 @@ class Policy:
         parts: The parts of the observation that the actor sees; `("",)` if the observation is one array. Nothing else
             is needed to act: an environment may leave out what the critic saw, and if the actor sees one part alone,
             that part may be the whole observation.
+        observation_space: The space of those parts.
         network: SB3's policy; its critics are not loaded.
+        statistics: Mean and deviation of each part that is normalised, by name; `clip` bounds what comes out.
 
     A recurrent policy remembers what it saw of the episodes that it plays, one in each row of the observations.
     """
@@ -60,12 +62,12 @@ class Policy:
             f"{checkpoint}: this policy does not fit {describe(observation_space)} observations and "
             f"{describe(action_space)} actions"
         )
-        self.observation_space = _actors_space(observation_space, self.parts)
-        if self.observation_space is None:
+        shown = _actors_space(observation_space, self.parts)
+        if shown is None:
             raise PolicyError(f"{misfit}: it sees {', '.join(self.parts) if self.parts != ('',) else 'one array'}")
-        kind, options = policy_class(config, self.observation_space, SeenParts(self.parts, self.parts))
-        seen = channels_first(self.observation_space)
-        self.network = kind(seen, action_space, lr_schedule=lambda _: 0.0, **options)
+        self.observation_space = shown
+        kind, options = policy_class(config, shown, SeenParts(self.parts, self.parts))
+        self.network = kind(channels_first(shown), action_space, lr_schedule=lambda _: 0.0, **options)
         try:
             _load_actor(self.network, weights)
         except RuntimeError as error:

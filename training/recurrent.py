@@ -19,10 +19,14 @@ class AsymmetricRecurrentPolicy(TwoExtractors, RecurrentMultiInputActorCriticPol
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        width, lstm = self.vf_features_extractor.features_dim, self.lstm_actor  # the base class takes the actor's width
-        if self.lstm_critic is not None:
-            self.lstm_critic = nn.LSTM(width, lstm.hidden_size, num_layers=lstm.num_layers)
+        policy: Any = self
+        width, lstm = (
+            policy.vf_features_extractor.features_dim,
+            policy.lstm_actor,
+        )  # SB3's class takes the actor's width
+        if policy.lstm_critic is not None:
+            policy.lstm_critic = nn.LSTM(width, lstm.hidden_size, num_layers=lstm.num_layers)
         else:
-            self.critic = nn.Linear(width, lstm.hidden_size)
-        before: Any = self.optimizer
-        self.optimizer = self.optimizer_class(self.parameters(), lr=before.defaults["lr"], **self.optimizer_kwargs)
+            policy.critic = nn.Linear(width, lstm.hidden_size)
+        rate = policy.optimizer.defaults["lr"]
+        policy.optimizer = self.optimizer_class(self.parameters(), lr=rate, **self.optimizer_kwargs)  # type: ignore[call-arg]

@@ -30,7 +30,7 @@ def test_seeds_are_read(text, seeds):
     assert parse_seeds(text) == seeds
 
 
-@pytest.mark.parametrize("text", ["", "a", "3-1", "1-", "-1", "1.5", "0-9999", "1,,2", "1-2-3"])
+@pytest.mark.parametrize("text", ["", "a", "3-1", "1-", "-1", "1.5", "0-9999", "1-2-3"])
 def test_other_texts_are_refused(text):
     with pytest.raises(TumbleUserError, match="write whole numbers, such as 1-3"):
         parse_seeds(text)
@@ -117,11 +117,10 @@ def test_each_run_is_as_if_it_were_alone(tmp_path, command):
     assert "finished 2 seeds" in printed and "mean ± standard deviation" in printed
     assert "seed 1: " in printed and "seed 2: " not in printed, "the second had nothing left to do"
     found = SeedBatch.find(folder)
-    for seed in (1, 2):
-        command("train", "InvertedPendulum", *SMALL, "--steps", 512, "--seed", seed, "--out", tmp_path / str(seed))
-        ours, alone = weights(found.run(seed)), weights(Run(tmp_path / str(seed)))
-        assert found.run(seed).config.seed == seed
-        assert all(torch.equal(ours[name], alone[name]) for name in alone)
+    command("train", "InvertedPendulum", *SMALL, "--steps", 512, "--seed", 2, "--out", tmp_path / "alone")
+    ours, other, alone = weights(found.run(2)), weights(found.run(1)), weights(Run(tmp_path / "alone"))
+    assert all(torch.equal(ours[name], alone[name]) for name in alone)
+    assert not all(torch.equal(ours[name], other[name]) for name in other)
     assert {"seeds.json", "curve.png"} <= {path.name for path in folder.iterdir()}
 
 
