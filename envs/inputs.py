@@ -52,6 +52,8 @@ def checked_inputs(where: str, inputs: Any, n: int, model: mujoco.MjModel, kind:
         if name not in _SIZES:
             hint = "; controls are what `control` returns" if name == "ctrl" else ""
             raise KeyError(f"{where}: inputs: no input is named {name!r}; there are {', '.join(_SIZES)}{hint}")
+        if getattr(value, "dtype", kind.dtype) != kind.dtype and "complex" in str(value.dtype):
+            raise TypeError(f"{where}: inputs {name!r} has dtype {value.dtype}; needed are real numbers")
         size, rest, lacking = _SIZES[name]
         single = (int(getattr(model, size)), *rest)
         try:

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from ..physics.runtime import ensure_runtime_near
 from .actions import ActionCheck
 from .arguments import parse_autoreset_mode, time_limit, torch_device, whole
-from .arrays import Array, copy, host, indices, some, zeros_like_rows
+from .arrays import Array, copy, host, indices, only_rows, some
 from .attributes import SharedAttributes
 from .batch import StepOutcome, TaskBatch
 from .compatibility import Metadata, VectorKind, check_reset
@@ -335,7 +335,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, Copied, VectorEnv, metaclas
         final: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and ended_now:
             rows = indices(done, ended_now)
-            final_obs = each(lambda part: _only(part, rows), observation)
+            final_obs = each(lambda part: only_rows(part, rows), observation)
             ended = infos.split(rows, done)
             ended.put_faults(faults, done)
             self._restart(observation, infos, rows, done)
@@ -388,10 +388,3 @@ class SimVectorEnv(SharedAttributes, SharedPictures, Copied, VectorEnv, metaclas
         if self._pack is not None:
             return self._pack((observation, *rest, info))
         return each(lambda part: self._export(copy(part)), observation), *map(self._export, rest), info
-
-
-def _only(part: Array, rows: Array) -> Array:
-    """Return a copy of an array (num_envs, ...) with zeros in all rows but `rows` (k,)."""
-    chosen = zeros_like_rows(part, len(part))
-    chosen[rows] = part[rows]
-    return chosen

@@ -43,7 +43,7 @@ def life(mode: AutoresetMode) -> list[torch.Tensor]:
 
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_they_are_the_processors(far, mode):
-    """Of all autoreset modes, to the bit."""
+    """The same bits under all autoreset modes."""
     tumble.init(precision="32", lanes=1)
     near = life(mode)
     init_columns(device=NAME)

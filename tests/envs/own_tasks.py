@@ -217,7 +217,7 @@ class Pushed(Task):
         return Model.from_mjcf(PUCK, **options)
 
     def bind(self) -> None:
-        """Where a force on the puck stands among those on all bodies, along x and along y."""
+        """Prepare forces of 1 N on the puck, along x and along y, among those on all bodies."""
         self.marker, self.puck = self.model.body("marker").id, self.model.body("puck").id
         along = np.zeros((2, self.model.nbody, 6))
         along[0, self.puck, 0] = along[1, self.puck, 1] = 1

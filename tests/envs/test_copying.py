@@ -42,7 +42,7 @@ def assert_same(one: Any, other: Any) -> None:
 
 
 def go_on(env: Any, steps: int) -> list[Any]:
-    """What steps under sampled actions return, and resets where a single environment, or one of many, needs it."""
+    """Results of steps under sampled actions, and of resets if a single environment, or one of many, needs them."""
     found: list[Any] = []
     for _ in range(steps):
         found.append(env.step(env.action_space.sample()))
@@ -57,7 +57,7 @@ def go_on(env: Any, steps: int) -> list[Any]:
 @COPIES
 @pytest.mark.parametrize("task", ["tumble/Hopper-v0", "mine/Pointer-v0", "mine/Pushed-v0"])
 def test_a_single_environment_in_the_middle_of_an_episode(copied, task):
-    """With the wrappers of `make`: the rest of the episode, its time limit, and the episodes after it are the same."""
+    """The rest of the episode, its time limit in the wrapper of `make`, and the episodes after it are the same."""
     tumble.register("mine/Pointer-v0", Pointer)
     tumble.register("mine/Pushed-v0", Pushed(gust=2.0))
     try:
@@ -173,7 +173,7 @@ def test_closed_ones(copied):
 
 
 class Stiffer(SimVectorEnv):
-    """Of a user's own, with arguments of its own."""
+    """A user's class, with arguments of its own."""
 
     def __init__(self, stiffness: float, **options: Any) -> None:
         """Two arms."""
@@ -183,7 +183,7 @@ class Stiffer(SimVectorEnv):
 
 @COPIES
 def test_a_class_of_ones_own(copied):
-    """It is made by its own arguments."""
+    """A copy is made by the arguments of its own class."""
     envs = Stiffer(3.0, max_episode_steps=4)
     envs.reset(seed=0)
     twin = copied(envs)
@@ -207,7 +207,7 @@ np.save(sys.argv[2], envs.step(np.full((3, 3), 0.1, np.float32))[0])
 
 @pytest.mark.long
 def test_in_another_process(tmp_path):
-    """What another process loads goes on to the last bit, too."""
+    """A pickle that another process loads goes on to the last bit, too."""
     envs = tumble.make_vec("Hopper", 3)
     envs.reset(seed=0)
     go_on(envs, 5)

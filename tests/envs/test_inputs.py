@@ -207,7 +207,7 @@ def test_a_state_that_is_set_from_outside_gets_inputs_anew():
 
 
 def test_an_input_that_is_not_finite_ends_its_episode_alone():
-    """By a fault in the next step; the episode after it has sound inputs."""
+    """A fault in the next step ends it; the episode after it has sound inputs."""
     envs, calm = (tumble.make_vec(Pushed, 4, output="numpy", edge=1e9) for _ in range(2))
     step = envs.task.step
 
@@ -247,7 +247,7 @@ def test_in_torch_as_in_numpy():
 
 
 def test_numbers_for_all_and_plain_lists():
-    """An input without the axis of environments is everybody's; one environment takes it too."""
+    """An input without the axis of environments holds in all of them; a single environment takes it too."""
 
     class Windy(Held):
         def reset(self, noise):

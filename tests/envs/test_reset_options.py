@@ -15,7 +15,7 @@ def envs():
 
 
 def test_unknown_options_of_vector_environments(envs):
-    """With or without others that are known, through a wrapper too; nothing was reset."""
+    """The error lists the known ones, through a wrapper too; nothing was reset."""
     before, _ = envs.reset(seed=0)
     for options in ({"mask": np.ones(2, bool)}, {"reset_mask": np.ones(2, bool), "mask": 1}):
         for made in (envs, NormalizeObservation(envs)):
@@ -30,7 +30,7 @@ def test_unknown_options_of_vector_environments(envs):
 
 
 def test_unknown_options_of_single_environments():
-    """There are none; what Gymnasium's checkers and SyncVectorEnv pass, an empty dictionary, is taken."""
+    """All are refused but an empty dictionary, which Gymnasium's checkers and SyncVectorEnv pass."""
     env = SingleEnv("InvertedPendulum")
     words = r"no option 'low', 'high'; single .* take none \(vector environments take 'reset_mask', 'elapsed_steps'\)"
     with pytest.raises(ValueError, match=words):

@@ -33,7 +33,7 @@ def both(mode: AutoresetMode | str = "SAME_STEP", **options: Any) -> list[Any]:
 
 
 def play(envs: Any) -> list[tuple]:
-    """What resets and steps return; some environments are reset by hand at odd times, so that they are staggered."""
+    """Results of resets and steps; some environments are reset by hand at odd times, so that they are staggered."""
     rng, found = np.random.default_rng(0), [envs.reset(seed=3)]
     for step in range(STEPS):
         found.append(envs.step(rng.uniform(-1.5, 1.5, (NUM_ENVS, 2))))
@@ -102,7 +102,7 @@ def test_step_by_step_like_gymnasiums_single_environments(mode):
 
 
 def test_a_single_environment_of_gymnasiums():
-    """Which of the limit and the task comes first ends the episode; a task without a word on it is never cut."""
+    """An episode ends at the limit or by the task, at the earlier of the two."""
     tumble.register("mine/Leashed-v0", Leashed, max_episode_steps=6)
     try:
         for cut, length in ((4, 4), (9, 6), (6, 6)):
@@ -127,7 +127,7 @@ def test_a_single_environment_of_gymnasiums():
 )
 @MODES
 def test_wrappers_see_no_difference(mode, name, options):
-    """Each of ours, in all modes."""
+    """All of `tumble.wrappers`, in all modes."""
     limited, cut = (play(getattr(wrappers, name)(envs, **options)) for envs in both(mode, bend=0.2))
     assert_same(cut, limited)
 

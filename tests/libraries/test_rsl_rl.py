@@ -98,7 +98,7 @@ def test_terminated_and_truncated_at_once_is_no_time_out():
 
 
 def test_episodes_that_the_task_cuts_are_time_outs():
-    """As those that the limit cuts, in everything that the runner gets."""
+    """The runner gets the same of them as of those that the limit cuts."""
     bridges = [RslRlVecEnv(hoppers(Leashed, 4, max_episode_steps=5, bend=0.2))]
     bridges.append(RslRlVecEnv(hoppers(Leashed, 4, cut=5, bend=0.2)))
     generator, cuts = torch.Generator().manual_seed(0), 0

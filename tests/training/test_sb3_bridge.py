@@ -187,7 +187,7 @@ def test_a_single_environment_is_refused_with_what_to_do():
 
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_sb3s_own_error_for_a_vector_environment_says_what_to_do(wrapped):
-    """It has no words for them but the name of their class."""
+    """The error names the environment's class, whose name says how it is taken."""
     envs = gym.make_vec("tumble/InvertedPendulum-v0", num_envs=2)
     envs = NormalizeReward(envs) if wrapped else envs
     with pytest.raises(
