@@ -33,6 +33,7 @@ CONFIG = "seeds.toml"
 FOLDER = "seed-{}"
 PATIENCE = 10.0  # s that a process gets to stop at once, before it is killed
 MOST = 1000  # seeds
+INTERRUPTED = 130  # the command's exit code
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def train_batch(batch: SeedBatch, jobs: int | None = None, arguments: tuple[str,
                 time.sleep(0.05)
                 ended = [child for child in running if child.has_ended()]
                 running = [child for child in running if child not in ended]
-                failures += [child.failure for child in ended if child.failure]
+                failures += [child.failure for child in ended if child.failure and not (told and child.was_interrupted)]
         finally:
             for child in running:  # where something went wrong here, or Ctrl-C was pressed twice
                 child.stop_at_once()
@@ -203,6 +204,11 @@ class _Child:
             return False
         self.reader.join(PATIENCE)
         return True
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether it ended by the interrupt, before it could learn anything that is worth to be saved."""
+        return self.process.returncode in (INTERRUPTED, -signal.SIGINT)
 
     @property
     def failure(self) -> str:
