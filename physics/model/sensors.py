@@ -53,11 +53,6 @@ def _without_frame(mj: MjModel, sensor: int) -> str:
     return "" if int(mj.sensor_objtype[sensor]) in FRAMES else "a sensor of an object that has no frame"
 
 
-def _springs(mj: MjModel, sensor: int) -> str:
-    yields = mj.jnt_springyield.any() or mj.tendon_springyield.any()
-    return "the potential of springs that yield" if yields else ""
-
-
 def _contacts(mj: MjModel, sensor: int) -> str:
     return "" if sensor in readable_contacts(mj) else "a sensor of a site whose shape has no inside"
 
@@ -88,10 +83,10 @@ def _rows(reason: Callable[[MjModel, int], str], names: str) -> dict[int, Callab
 REASONS: dict[int, Callable[[MjModel, int], str]] = {
     **_rows(_nothing, "JOINTPOS JOINTVEL JOINTACTFRC JOINTLIMITPOS JOINTLIMITVEL JOINTLIMITFRC BALLQUAT BALLANGVEL"),
     **_rows(_nothing, "TENDONPOS TENDONVEL TENDONACTFRC TENDONLIMITPOS TENDONLIMITVEL TENDONLIMITFRC"),
-    **_rows(_nothing, "ACTUATORPOS ACTUATORVEL ACTUATORFRC SUBTREECOM SUBTREELINVEL SUBTREEANGMOM E_KINETIC CLOCK"),
+    **_rows(_nothing, "ACTUATORPOS ACTUATORVEL ACTUATORFRC SUBTREECOM SUBTREELINVEL SUBTREEANGMOM"),
+    **_rows(_nothing, "E_POTENTIAL E_KINETIC CLOCK"),
     **_rows(_without_frame, "FRAMEPOS FRAMEQUAT FRAMEXAXIS FRAMEYAXIS FRAMEZAXIS FRAMELINVEL FRAMEANGVEL"),
     **_rows(_without_frame, "FRAMELINACC FRAMEANGACC VELOCIMETER GYRO ACCELEROMETER FORCE TORQUE MAGNETOMETER"),
-    **_rows(_springs, "E_POTENTIAL"),
     **_rows(_contacts, "TOUCH CONTACT"),
     **_rows(_ray, "RANGEFINDER"),
     **_rows(_distance, "GEOMDIST GEOMNORMAL GEOMFROMTO"),
