@@ -23,10 +23,6 @@ def refused_sensors(mj: MjModel) -> dict[int, str]:
         kind = int(mj.sensor_type[sensor])
         if kind not in REASONS:
             reason = f"a sensor of type '{mujoco.mjtSensor(kind).name.removeprefix('mjSENS_').lower()}'"
-        elif mj.sensor_delay[sensor] > 0 or mj.sensor_interval[sensor].any():
-            reason = (
-                "a sensor with a delay or an interval: sensors are read where they are asked for, not in every step"
-            )
         else:
             reason = REASONS[kind](mj, sensor)
         if reason:
