@@ -241,11 +241,13 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
     def step(self, n: int = 1) -> None:
         """Take `n` physics steps under the present controls.
 
+        Where sensors remember readings (`nsample`), they are read in each of the steps, which costs time.
+
         Raises:
             ValueError: n is no whole number above 0.
         """
         self.runtime.require()
-        self._driver.step(1 if n == 1 else as_count("n", n))
+        self._take_steps(1 if n == 1 else as_count("n", n))
         self.edits += 1
 
     def rollout(self, controls: Any) -> Trajectory:
@@ -267,7 +269,7 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         if wanted.ndim != 3 or wanted.shape[::2] != (self.num_envs, self._nu) or not wanted.shape[1]:
             expected = f"({self.num_envs}, nstep, {self._nu})"
             raise ValueError(f"controls: expected shape {expected} with at least one step, got {tuple(wanted.shape)}")
-        track = self._driver.rollout(wanted)
+        track = self._take_steps_under(wanted)
         self.edits += 1
         return Trajectory(track[..., : self._nq], track[..., self._nq :])
 
