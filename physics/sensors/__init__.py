@@ -169,7 +169,7 @@ class SolverSensors(SolverPart):
 
     @cached_property
     def _remembers(self) -> bool:
-        """Whether sensors remember their readings."""
+        """True if any sensor remembers its readings."""
         return self.model.sizes["nsensorsample"] > 0
 
     def _take_steps(self, n: int) -> None:
@@ -204,7 +204,7 @@ class SolverSensors(SolverPart):
                 self._driver.write(prefix + name, self._numbers.numbers(numbers), None)
 
     def _past_readings(self, prefix: str, index: Any) -> Past:
-        """What sensors remember at present (prefix ""), or did at the last evaluation ("eval_")."""
+        """Return what sensors remember at present (prefix ""), or did at the last evaluation ("eval_")."""
         ages, readings, ticks = (self._driver.read(prefix + name, index) for name in _PAST)
         return Past(ages, readings, ticks[:, ::2].double() + ticks[:, 1::2].double())
 

@@ -1,4 +1,4 @@
-"""What sensors with samples show of their past readings, and how their samples grow older, in torch.
+"""Sensors with samples: what they show of their past readings, and how their samples grow older, in torch.
 
 MuJoCo's rules (mj_readSensor and mj_step), in steps instead of seconds. At an evaluation a sensor with a delay shows
 its reading of so long ago: a sample, or what is between two of them. A sensor with an interval ticks where its last
@@ -22,7 +22,7 @@ Tensor = torch.Tensor
 
 
 class Past(NamedTuple):
-    """What n environments remember of their readings.
+    """The past readings of n environments.
 
     Attributes:
         ages: how long ago samples were taken, the newest first, (n, nsensorsample) steps.
@@ -39,7 +39,7 @@ class Past(NamedTuple):
         return self.ages[:, sensor.ages], self.readings[:, sensor.readings].unflatten(1, (sensor.nsample, sensor.dim))
 
     def ticking(self, sensor: Recorded) -> Tensor:
-        """Whether a sensor is read in this evaluation (n,)."""
+        """Return True where a sensor is read in this evaluation (n,)."""
         if sensor.tick < 0:
             return torch.ones_like(self.ages[:, 0], dtype=torch.bool)
         return self.ticks[:, sensor.tick] >= sensor.interval - ROUNDING
@@ -58,7 +58,7 @@ class DelayedReadings:
         self._columns = [slice(int(first[s.sensor]), int(first[s.sensor]) + s.dim) for s in self.sensors]
 
     def shown(self, present: Tensor, past: Past) -> Tensor:
-        """What all sensors show (n, nsensordata), of their present readings and what was remembered before them."""
+        """Return what all sensors show (n, nsensordata), from their present readings and those remembered before them."""
         found = present.clone()
         for sensor, columns in zip(self.sensors, self._columns, strict=True):
             if sensor.delay > 0:
@@ -69,7 +69,7 @@ class DelayedReadings:
         return found
 
     def after_step(self, present: Tensor, past: Past, moved: Tensor) -> Past:
-        """What is remembered after a step.
+        """Return what is remembered after a step.
 
         Args:
             present: readings (n, nsensordata) of the step's evaluation, without delays.
