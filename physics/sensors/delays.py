@@ -58,7 +58,7 @@ class DelayedReadings:
         self._columns = [slice(int(first[s.sensor]), int(first[s.sensor]) + s.dim) for s in self.sensors]
 
     def shown(self, present: Tensor, past: Past) -> Tensor:
-        """Return what all sensors show (n, nsensordata), from their present readings and those remembered before them."""
+        """Return what all sensors show (n, nsensordata), from present and remembered readings."""
         found = present.clone()
         for sensor, columns in zip(self.sensors, self._columns, strict=True):
             if sensor.delay > 0:
