@@ -21,6 +21,7 @@ RANKS = {
     "physics.tracing": 0,
     "physics.taichi_thread": 0,
     "physics.arguments": 0,
+    "physics.scalars": -1,
     "physics.batch_numbers": 1,
     "physics.kernel_cache": 0,
     "physics.memory": 0,
