@@ -4,6 +4,7 @@ import operator
 from typing import Any
 
 import gymnasium
+import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
@@ -12,12 +13,14 @@ def whole(name: str, value: Any, least: int | None = 1) -> int:
     """Return a whole number, Python's or numpy's, as Python's.
 
     Raises:
-        TypeError: the value is not of a whole type; 2.0 is not either.
+        TypeError: the value is not of a whole type; 2.0 and True are not either.
         ValueError: it is less than `least`.
     """
     try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
         number = operator.index(value)
-    except TypeError as error:
+    except (TypeError, ValueError, RuntimeError) as error:  # of torch's tensors with several numbers, or none
         raise TypeError(f"{name}={value!r}: it must be a whole number") from error
     if least is not None and number < least:
         raise ValueError(f"{name}={number}: it must be at least {least}")
@@ -77,8 +80,10 @@ def torch_device(device: str | torch.device) -> torch.device:
     Raises:
         ValueError: torch does not know the device, or this machine lacks it.
     """
+    if str(device).partition(":")[0] == "meta":
+        raise ValueError("device='meta': tensors there have shapes and no numbers; use 'cpu'")
     try:
         return torch.empty(0, device=device).device
-    except (RuntimeError, AssertionError) as error:  # torch asserts that it was built with CUDA
+    except (RuntimeError, AssertionError, TypeError) as error:  # torch asserts that it was built with CUDA
         reason = str(error).splitlines()[0]
         raise ValueError(f"device={str(device)!r}: torch has no tensors there ({reason}); use 'cpu'") from error

@@ -15,6 +15,7 @@ from .faults import NON_FINITE
 from .memory import Memory
 from .noise import Noise, Streams
 from .observations import each
+from .saved import require_parts, require_tensor
 from .task import Observation, ResetResult, Task
 from .views import make_view
 
@@ -54,6 +55,8 @@ class TaskBatch:
             ValueError, TypeError, KeyError: the task does not fit its model, or gives something wrong.
         """
         self.num_envs = num_envs
+        if not isinstance(model_options, Mapping | None):
+            raise TypeError(f"model_options={model_options!r}: expected options by name, as in a dict")
         model = task.load_model(**(model_options or {}))
         runtime = ensure_runtime()
         self.kind = ArrayKind.of(runtime.torch_dtype, str(runtime.torch_device), task.array_library)
@@ -148,14 +151,28 @@ class TaskBatch:
             state["coordinates"] = self.kind.to_tensor(self._coordinates).clone()
         return state
 
+    def check_state(self, state: Any) -> dict[str, Array]:
+        """Return the memory in a saved state, once memory and noise are known to fit; nothing is changed.
+
+        Raises:
+            TypeError, ValueError: the state is of another task or number of environments, or none at all.
+        """
+        require_parts(f"{type(self.task).__name__}, saved state", state, ("solver", "memory", "streams"))
+        for name, value in dict(state["memory"]).items():
+            require_tensor(f"the saved memory {name!r}", value, tuple(getattr(value, "shape", ())))
+        memory = self._memory.fitting({name: self.kind.like(tensor) for name, tensor in state["memory"].items()})
+        self.streams.check_state(state["streams"])
+        return memory
+
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where `state_dict` left off.
+        """Go on where `state_dict` left off; all of it is taken or nothing.
 
         Raises:
             ValueError: the state is of another task, model, precision or number of environments.
         """
-        self._memory.load({name: self.kind.like(tensor) for name, tensor in state["memory"].items()})
-        self.solver.load_state_dict(state["solver"])
+        memory = self.check_state(state)
+        self.solver.load_state_dict(state["solver"])  # refuses what does not fit before it writes anything
+        self._memory.load(memory)
         self.streams.load_state_dict(state["streams"])
         self._coordinates, self._edits = self._view.coordinates(), self.solver.edits
         if "coordinates" in state:

@@ -24,6 +24,7 @@ from .packing import Packer
 from .pictures import METADATA, Pictures, SharedPictures, check_render_mode
 from .registry import TaskLike, make_task
 from .reset_options import KNOWN, elapsed_steps, require_known, reset_mask, whole_steps
+from .saved import check_environments
 from .seeds import fresh_seed, spread_seeds
 from .task import Observation
 from .window import Window
@@ -258,10 +259,11 @@ class SimVectorEnv(SharedAttributes, SharedPictures, Copied, VectorEnv, metaclas
         """Go on where `state_dict` of an environment made with the same arguments left off; needs no reset.
 
         Raises:
-            ValueError: the state is of another task, number of environments or version of Tumble.
+            TypeError: this is no saved state.
+            ValueError: the state is of another task, number of environments or version of Tumble; nothing is changed
+                then.
         """
-        if state.get("format") != _FORMAT:
-            raise ValueError(f"the state was saved by another version of Tumble (format {state.get('format')})")
+        check_environments(state, _FORMAT, self.batch, parts_of(self.batch.observation))
         self.batch.load_state_dict(state["batch"])
         observation = {name: self._kind.like(part.clone()) for name, part in state["observation"].items()}
         self._observation = observation[""] if list(observation) == [""] else observation

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from ..physics import RigidSolver
 from ..physics.batch_numbers import Known
 from ..physics.drivers.interface import View
+from ..physics.rendering.camera import check_camera, require_pixels
 from .arrays import Array, ArrayKind
 from .noise import Noise
 from .task import CameraView, Start, TaskState
@@ -26,6 +28,8 @@ class BatchView:
         self._solver, self._reads, self._kind = solver, tuple(reads), kind
         self._nq = solver.model.mj.nq
         self._cameras, self._renderers = cameras, dict[str, Any]()
+        for name, camera in cameras.items():
+            _check_view(name, camera, solver.model.mj)
 
     def coordinates(self) -> Array:
         """Copy all coordinates, (num_envs, nq + nv)."""
@@ -88,6 +92,18 @@ class BatchView:
         if self._solver.device.type == "cpu" and not self._solver.any_fault:
             return None
         return self._kind.from_tensor(self._solver.faults)
+
+
+def _check_view(name: str, view: CameraView, mj: mujoco.MjModel) -> None:
+    """Refuse a camera of a task that the model does not have, or a picture that cannot be; errors name it."""
+    if not isinstance(view, tuple) or len(view) != len(CameraView._fields):
+        raise TypeError(f"cameras[{name!r}] is {view!r}; needed is a CameraView")
+    width, height, camera = view
+    try:
+        require_pixels(width, height)
+        check_camera(mj, camera)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"cameras[{name!r}]: {error}") from error
 
 
 class SingleEnvView(BatchView):

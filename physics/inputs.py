@@ -77,7 +77,7 @@ class SolverInputs(SolverPart):
                 `qfrc_applied` (n, nv), `xfrc_applied` (n, nbody, 6).
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected.
+            ValueError: for a wrong shape, naming what was expected, or what is no number; nothing is written then.
             IndexError: for an environment that does not exist.
             TypeError: for an unknown input.
         """
@@ -108,7 +108,7 @@ class SolverInputs(SolverPart):
         Raises:
             ValueError: for a wrong shape, naming what was expected.
         """
-        shape, rows = self._input_shapes[name], self._numbers.numbers(value)
+        shape, rows = self._input_shapes[name], self._numbers.numbers(value, name)
         if tuple(rows.shape) not in ((count, *shape), shape):
             raise ValueError(f"{name}: expected shape {(count, *shape)}, got {tuple(rows.shape)}")
         return rows if len(shape) == 1 else rows.reshape(*rows.shape[: rows.ndim - 2], shape[0] * shape[1])

@@ -20,6 +20,7 @@ from weakref import WeakSet
 from .cores import usable_cores
 from .forking import leave_taichi_behind, on_fork
 from .retired import retire
+from .scalars import as_count, as_whole
 from .taichi_thread import in_taichis_thread, start_before_next
 
 DEVICES = ("cpu", "cuda")
@@ -258,7 +259,7 @@ def lane_width(lanes: Any) -> int:
     Raises:
         ValueError: for a width for which there is no kernel.
     """
-    if lanes not in WIDTHS or isinstance(lanes, float):
+    if as_whole("lanes", lanes) not in WIDTHS:
         raise ValueError(f"lanes={lanes!r}: choose one of {', '.join(map(str, WIDTHS))}")
     return int(lanes)
 
@@ -269,8 +270,6 @@ def thread_count(name: str, threads: Any) -> int:
     Raises:
         ValueError: for what is no whole number, for less than one, and for more than the machine could ever use.
     """
-    from .arguments import as_count
-
     count, cores = as_count(name, threads), os.cpu_count() or 1
     most = max(_FEW_THREADS, _THREADS_PER_CORE * cores)
     if count > most:

@@ -12,9 +12,11 @@ import mujoco
 import numpy as np
 import torch
 
+from .arguments import real_array
 from .batch_numbers import on_host
 from .drivers.settings import Count
 from .model.plasticity import resting
+from .scalars import as_whole
 from .sleep import SolverSleep
 from .state.history import Ring, Samples, put_samples, rings_of_actuators, rings_of_sensors, shifted, taken_samples
 
@@ -32,6 +34,7 @@ _HISTORIES = (("history_age", "history_ctrl", ""), ("sensor_age", "sensor_histor
 """Ages, numbers and ticks of samples of controls, then of readings: what a history is made of, with the time."""
 _ROUNDED = ("qpos", "qvel")
 """Those whose rounding is kept in a field of its own."""
+_MOST_STEPS = 2**31 - 1
 
 
 class SolverStates(SolverSleep):
@@ -65,8 +68,12 @@ class SolverStates(SolverSleep):
         Raises:
             KeyError: for an unknown name, with those there are.
             IndexError: for a keyframe or environment that does not exist.
+            ValueError: `key` is neither a name nor a whole number, or no environment can start from the keyframe;
+                nothing is changed then.
         """
         mj, number = self.model.mj, self._key(key)
+        if self._steps_at(mj.key_time[number]) < 0 and self.model.sizes["nlag"]:
+            raise ValueError(f"keyframe {key!r}: its time is before 0, where samples of delayed controls would be")
         self.reset(envs_idx, mj.key_qpos[number], mj.key_qvel[number])
         parts = {"act": mj.key_act, "ctrl": mj.key_ctrl, "mocap_pos": mj.key_mpos, "mocap_quat": mj.key_mquat}
         parts["plastic"] = mj.key_plastic
@@ -83,9 +90,24 @@ class SolverStates(SolverSleep):
                 names = ", ".join(mj.key(i).name or f"#{i}" for i in range(mj.nkey)) or "none"
                 raise KeyError(f"no keyframe is named {key!r}; there are: {names}")
             return number
-        if not 0 <= key < mj.nkey:
-            raise IndexError(f"keyframe {key} does not exist: the model has {mj.nkey}")
-        return key
+        number = as_whole("key", key)
+        if not 0 <= number < mj.nkey:
+            raise IndexError(f"keyframe {number} does not exist: the model has {mj.nkey}")
+        return number
+
+    def _steps_at(self, times: Any) -> np.ndarray:
+        """Return the number of whole steps that is nearest to each time in seconds.
+
+        Raises:
+            ValueError: for a time that is not finite, or beyond what steps can be counted to.
+        """
+        steps = np.rint(np.asarray(times) / float(self.model.mj.opt.timestep))
+        wrong = ~(np.abs(steps) <= _MOST_STEPS)  # true for nan
+        if wrong.any():
+            raise ValueError(
+                f"time {np.asarray(times)[wrong].flat[0]:g} s: it must be finite, and at most {_MOST_STEPS:,} steps"
+            )
+        return steps
 
     def _rest_springs(self, index: Any) -> None:
         """After a reset, let springs that yield rest where numbers of environments' own say."""
@@ -136,19 +158,23 @@ class SolverStates(SolverSleep):
             envs_idx: indices of n environments; None for all.
 
         Raises:
-            ValueError: for a wrong shape, for a spec with a part that Tumble does not have, user data, and for samples
-                of a history that are not in the past.
+            ValueError: for a wrong shape, for a spec with a part that Tumble does not have, user data, for a time that
+                is not finite, and for samples of a history that are not in the past; nothing is written then.
             IndexError: for an environment that does not exist.
         """
         index = self._numbers.environments(envs_idx, self.num_envs)
         count = self.num_envs if index is None else len(index)
         parts = self._state_parts(spec)
         width = sum(size for _, size in parts)
-        rows = np.asarray(values.detach().cpu() if isinstance(values, torch.Tensor) else values, np.float64)
+        rows = real_array("values", values).astype(np.float64, copy=False)
         if rows.shape not in ((count, width), (width,)):
             raise ValueError(f"state of spec {spec}: expected shape ({count}, {width}), got {rows.shape}")
         ends = np.cumsum([size for _, size in parts])
         given = {name: rows[..., end - size : end] for (name, size), end in zip(parts, ends, strict=True)}
+        for name, part in given.items():
+            if name not in (*_KEPT, "time", "history") and part.any():
+                raise ValueError(f"state of spec {spec}: {name} is not 0, and Tumble has none")
+        steps = self._steps_at(given["time"]) if "time" in given else None
         past, before = self._past(given, index), self._coordinates_before(index)
         for name, numbers in past.items():
             self._driver.write(name, numbers, index)
@@ -157,10 +183,8 @@ class SolverStates(SolverSleep):
                 self._driver.write(_KEPT[name], self._numbers.numbers(part), index)
                 if name in _ROUNDED:
                     self._driver.write(f"{name}_rest", self._numbers.numbers(0.0), index)
-            elif name == "time":
-                self._driver.write_count(Count.STEPS, np.rint(part / float(self.model.mj.opt.timestep)), index)
-            elif name != "history" and part.any():
-                raise ValueError(f"state of spec {spec}: {name} is not 0, and Tumble has none")
+        if steps is not None:
+            self._driver.write_count(Count.STEPS, steps, index)
         self._wake_moved(before, index)
         if any(name in _ROUNDED for name, _ in parts):
             self._driver.clear_faults(index)
@@ -224,8 +248,9 @@ class SolverStates(SolverSleep):
     def _state_parts(self, spec: int) -> Sequence[tuple[str, int]]:
         """Names and numbers of the parts of a state vector, in MuJoCo's order."""
         mj = self.model.mj
-        chosen = [(name, mujoco.mj_stateSize(mj, bit)) for name, bit in _BITS.items() if int(spec) & bit]
-        if int(spec) <= 0 or int(spec) >= 1 << int(mujoco.mjtState.mjNSTATE):
+        bits = int(spec) if isinstance(spec, mujoco.mjtState) else as_whole("spec", spec)
+        chosen = [(name, mujoco.mj_stateSize(mj, bit)) for name, bit in _BITS.items() if bits & bit]
+        if not 0 < bits < 1 << int(mujoco.mjtState.mjNSTATE):
             raise ValueError(f"spec {spec} is no sum of elements of mujoco.mjtState")
         for name, size in chosen:
             if size and name in ("userdata",):

@@ -22,6 +22,7 @@ RANKS = {
     "physics.waiting": 0,
     "physics.taichi_thread": 0,
     "physics.arguments": 0,
+    "physics.scalars": -1,
     "physics.batch_numbers": 1,
     "physics.kernel_cache": 0,
     "physics.memory": 0,

@@ -237,10 +237,11 @@ class CpuDriver(Driver):
         return {"memory": self._tiles.read(self._numbers), "counters": self._tiles.read(self._integers)}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Go on from there; ValueError where it is not of this shape."""
-        for name, mine in (("memory", self._batch.memory), ("counters", self._batch.counters)):
-            require_same(name, state[name], (self.num_envs, mine.shape[1]), mine.dtype)
-            self._tiles.write(mine.numpy(), 0, state[name].cpu().numpy(), mine.shape[1], None)
+        """Go on from there; ValueError where it is not of this shape, and then nothing is written."""
+        parts = {"memory": self._batch.memory, "counters": self._batch.counters}
+        require_same(state, {name: ((self.num_envs, mine.shape[1]), mine.dtype) for name, mine in parts.items()})
+        for name, mine in parts.items():
+            self._tiles.write(mine.numpy(), 0, state[name].detach().cpu().numpy(), mine.shape[1], None)
         self._rest_spare_lanes()
         for name, which in APPLIED.items():
             if self._batch.memory[:, self._place(name)].any():

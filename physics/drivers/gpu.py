@@ -243,9 +243,10 @@ class GpuDriver(Driver):
         return {"memory": self._batch.read(self._memory), "counters": self._batch.read(self._counters)}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Go on from there; ValueError where it is not of this shape."""
-        for name, mine in (("memory", self._memory), ("counters", self._counters)):
-            require_same(name, state[name], (self.num_envs, len(mine)), mine.dtype)
+        """Go on from there; ValueError where it is not of this shape, and then nothing is written."""
+        parts = {"memory": self._memory, "counters": self._counters}
+        require_same(state, {name: ((self.num_envs, len(mine)), mine.dtype) for name, mine in parts.items()})
+        for name, mine in parts.items():
             self._batch.write(mine, 0, state[name], len(mine), None)
         for name, which in APPLIED.items():
             if which & ~self._applied and self._memory[self._place(name)].any():

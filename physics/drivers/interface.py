@@ -156,7 +156,7 @@ class Driver(Protocol):
         ...
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Go on from there; ValueError where it is not of this shape."""
+        """Go on from there; ValueError where it is not of this shape, and then nothing is written."""
         ...
 
     def close(self) -> None:
@@ -164,14 +164,19 @@ class Driver(Protocol):
         ...
 
 
-def require_same(name: str, saved: torch.Tensor, shape: tuple[int, int], dtype: torch.dtype) -> None:
-    """Refuse a part of a `state_dict` that belongs to another batch.
+def require_same(state: Mapping[str, torch.Tensor], wanted: Mapping[str, tuple[tuple[int, int], torch.dtype]]) -> None:
+    """Refuse a `state_dict` of another batch: `wanted` has the shape and the type of each part.
 
     Raises:
-        ValueError: with its shape and precision, and those it should have.
+        ValueError: with the part that is missing, or its shape and precision, and those it should have.
     """
-    if tuple(saved.shape) != shape or saved.dtype != dtype:
-        raise ValueError(
-            f"{name}: saved as {tuple(saved.shape)} {saved.dtype}, this solver has {shape} {dtype}; "
-            "use the model, precision, num_envs and version of Tumble it was saved with"
-        )
+    for name, (shape, dtype) in wanted.items():
+        saved = state.get(name)
+        if not isinstance(saved, torch.Tensor) or saved.is_meta:
+            found = "missing" if saved is None else f"no tensor of numbers but {type(saved).__name__}"
+            raise ValueError(f"{name}: this part of the state is {found}; use what state_dict() returned")
+        if tuple(saved.shape) != shape or saved.dtype != dtype:
+            raise ValueError(
+                f"{name}: saved as {tuple(saved.shape)} {saved.dtype}, this solver has {shape} {dtype}; "
+                "use the model, precision, num_envs and version of Tumble it was saved with"
+            )

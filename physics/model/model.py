@@ -9,6 +9,7 @@ import numpy as np
 
 from ..geometry.decomposition import Decompose, Hulls, MeshOptions
 from ..geometry.store import GeometryStore
+from ..scalars import as_flag
 from ..waiting import Waiting
 from .broad_phase import SWEEP, choose_broad_phase, reference_order
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, label_of, load_mjcf, load_mjmodel, load_mjspec, one_line
@@ -49,6 +50,7 @@ class Model:
 
     def __init__(self, loaded: Loaded, strict: bool = True, choices: Choices = NO_CHOICES) -> None:
         """Use the `from_...` constructors instead."""
+        strict = as_flag("strict", strict)
         loaded, support = check_supported(loaded, strict)
         share_frames(loaded.mjm)
         self.mj, self._spec = loaded.mjm, loaded.spec

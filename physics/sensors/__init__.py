@@ -34,6 +34,7 @@ from ..model.sensor_delays import recorded_sensors
 from ..queries.distances import OWN, SOURCES, DistanceQuery
 from ..rays.query import RayCaster
 from ..readout.derived import SENSORDATA
+from ..scalars import as_whole
 from ..solver_part import SolverPart
 from .delays import DelayedReadings, Past
 from .readings import SensorReadings, sensor_name
@@ -98,6 +99,7 @@ class SolverSensors(SolverPart):
 
         Raises:
             KeyError: for an unknown name.
+            ValueError: `name` is neither a name nor a whole number.
             IndexError: for a sensor or environment that does not exist.
             NotImplementedError: Tumble does not compute this one.
         """
@@ -107,7 +109,7 @@ class SolverSensors(SolverPart):
             if index < 0:
                 raise KeyError(f"no sensor is named {name!r}; there are {', '.join(self._sensor_names) or 'none'}")
         else:
-            index = int(name)
+            index = as_whole("name", name)
             if not 0 <= index < mj.nsensor:
                 raise IndexError(f"sensor {index}: the model has {mj.nsensor}")
         if index in self._readings.refused:
