@@ -42,5 +42,5 @@ def shared_kernels(runtime: Runtime, literals: str, recipes: tuple[Recipe, ...],
 
 
 def _by_taichi(runtime: Runtime, literals: str, recipe: Recipe) -> ColumnKernel:
-    kernel = ColumnKernel(partial(recipe.make, *recipe.arguments), getattr(ti, literals))
+    kernel = ColumnKernel(runtime, partial(recipe.make, *recipe.arguments), getattr(ti, literals))
     return runtime.pool.setdefault((literals, recipe), kernel)
