@@ -29,6 +29,7 @@ SCENES = (
     *("arm-hulls", "quadruped-boxes", "hand-tendons", "biped-closed", "arm-welded", "pyramid-55"),
     *("humanoids-3", "humanoids-10", "chain-100"),
 )
+SOAKED = ("Humanoid", "arm-hulls", "quadruped-boxes")
 OF_SOLVERS = (
     *(f"chain-{n}" for n in (14, 30, 60, 100, 200, 400)),
     *(f"ants-{n}" for n in (1, 4, 8, 16, 28)),
@@ -102,6 +103,11 @@ BENCHMARKS = {
         "solvers",
         {"models": OF_SOLVERS, "num_envs": 64, "steps": 20, "rounds": 5},
     ),
+    "soak": Benchmark(
+        "a long run under controls that jump from end to end: what breaks or grows (Linux)",
+        "soak",
+        {"models": SOAKED, "num_envs": 256, "env_steps": 2_000_000, "threads": 1},
+    ),
     "gpu": Benchmark(
         "a GPU: steps of physics, environments and training over batch sizes, starts, memory, MuJoCo Warp",
         "gpu",
@@ -116,11 +122,12 @@ BENCHMARKS = {
         },
     ),
 }
-EVERYWHERE = [name for name in BENCHMARKS if name != "gpu"]
-"""Those that any machine can run."""
+EVERYWHERE = [name for name in BENCHMARKS if name not in ("soak", "gpu")]
+"""Those that measure speed, on any machine."""
 OPTIONS: dict[str, dict[str, Any]] = {
     "models": {"nargs": "+", "help": "models or tasks"},
     "num_envs": {"type": int, "help": "environments in a batch"},
+    "env_steps": {"type": int, "help": "environment steps of each model, of all environments together"},
     "geoms": {"type": int, "nargs": "+", "help": "numbers of geoms"},
     "batches": {"type": int, "nargs": "+", "help": "numbers of environments"},
     "steps": {"type": int, "help": "steps of one timed stretch"},
@@ -187,7 +194,7 @@ def make_parser() -> argparse.ArgumentParser:
         for option, default in row.defaults.items():
             command.add_argument(f"--{option.replace('_', '-')}", default=default, **OPTIONS[option])
         _add_json(command)
-    every = commands.add_parser("all", help="all of these but gpu, each in a process of its own")
+    every = commands.add_parser("all", help="all of these but soak and gpu, each in a process of its own")
     every.add_argument("--only", nargs="+", choices=list(BENCHMARKS), default=EVERYWHERE, help="some of them")
     every.add_argument("--rounds", type=int, help="timed rounds of each")
     _add_json(every)

@@ -10,7 +10,7 @@ from .batch_numbers import numbers_for, on_host
 from .dof_control import SolverDofControl
 from .drivers.cpu import CpuDriver
 from .drivers.gpu import GpuDriver
-from .drivers.interface import STATE, ClosedSolverError, Driver, View
+from .drivers.interface import CLOSED, STATE, ClosedSolverError, Driver, View
 from .drivers.settings import CONTACTS_FULL, NON_FINITE, Count
 from .inputs import SolverInputs
 from .model.model import Model
@@ -79,7 +79,7 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         self._na, self._nplastic = model.sizes["na"], model.sizes["nplastic"]
         self.notes = [*model.notes, *solver_notes(model, self.dtype == torch.float32)]
         self.edits = 1
-        runtime.solvers.add(self)
+        runtime.adopt(self)
 
     def __repr__(self) -> str:
         return f"RigidSolver({self.num_envs} environments, nq={self.model.mj.nq}, nv={self.model.mj.nv}, {self.dtype})"
@@ -246,8 +246,8 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
 
     def close(self) -> None:
         """Give the memory of this batch back; everything else that the solver is asked for raises ClosedSolverError."""
+        retire(self, ClosedSolverError, CLOSED, keeps=("close",))
         self._driver.close()
-        retire(self, ClosedSolverError, "this solver was closed; make a new one", keeps=("close",))
 
     # motion
 
@@ -260,8 +260,9 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
             ValueError: n is no whole number above 0, or beyond what a launch can count.
         """
         self.runtime.require()
-        self._take_steps(n if type(n) is int and 0 < n <= _MOST_STEPS else as_count("n", n, most=_MOST_STEPS))
-        self.edits += 1
+        substeps = n if type(n) is int and 0 < n <= _MOST_STEPS else as_count("n", n, most=_MOST_STEPS)
+        self.edits += 1  # before it moves, as an interrupt may come as soon as it has
+        self._take_steps(substeps)
 
     def rollout(self, controls: Any) -> Trajectory:
         """Take one physics step under each of a sequence of controls, without a return to Python between them.
@@ -282,8 +283,8 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         if wanted.ndim != 3 or wanted.shape[::2] != (self.num_envs, self._nu) or not wanted.shape[1]:
             expected = f"({self.num_envs}, nstep, {self._nu})"
             raise ValueError(f"controls: expected shape {expected} with at least one step, got {tuple(wanted.shape)}")
-        track = self._take_steps_under(wanted)
         self.edits += 1
+        track = self._take_steps_under(wanted)
         return Trajectory(track[..., : self._nq], track[..., self._nq :])
 
     def forward(self, envs_idx: Any = None) -> None:

@@ -15,7 +15,7 @@ RANKS = {
     "assets": 0,
     "physics.codegen": 0,  # machine code and threads: it knows nothing of Taichi
     "physics.compiler": -2,
-    "physics.codegen.store": 0,
+    "physics.codegen.store": -1,
     "physics.cores": 0,
     "physics.forking": -1,
     "physics.tracing": 0,
@@ -24,6 +24,7 @@ RANKS = {
     "physics.arguments": 0,
     "physics.scalars": -1,
     "physics.batch_numbers": 1,
+    "physics.interrupts": 0,
     "physics.kernel_cache": 0,
     "physics.memory": 0,
     "physics.retired": 0,

@@ -182,7 +182,8 @@ class _Process:
 def _started() -> Iterator[_Process]:
     """A process that compiles, with this one's paths of modules; its end closes what it reads from.
 
-    Paths are absolute: it works in a folder of its own.
+    Paths are absolute: it works in a folder of its own. It is in a group of processes of its own, to which a terminal
+    does not send Ctrl-C: what that means is for this process to say.
 
     Raises:
         RuntimeError: it cannot be started.
@@ -192,7 +193,9 @@ def _started() -> Iterator[_Process]:
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as errors:
         try:
-            started = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment)
+            started = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=errors, env=environment, process_group=0
+            )
         except OSError as error:
             raise RuntimeError(f"sys.executable, which is to compile the solver, cannot be started: {error}") from error
         with started as process:
@@ -200,3 +203,4 @@ def _started() -> Iterator[_Process]:
                 yield _Process(process, errors)
             finally:
                 process.kill()
+                process.wait()  # as `with` would not, after an interrupt

@@ -5,7 +5,7 @@ Environments are named by `index`: numbers (k,) int64 that exist, or None for al
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -21,6 +21,9 @@ STATE = frozenset(field.name for group in MEMORY.values() for field in group)
 APPLIED = {field.name: APPLIED_FORCES for field in FORCES_APPLIED} | {"dof_mode": DOF_CONTROLS}
 """Those of them that no launch reads before one is written, and the part of `Setting.APPLIED` that each is. Other
 numbers of controls do nothing before a mode is written."""
+
+
+CLOSED = "this solver was closed; make a new one"
 
 
 class ClosedSolverError(RuntimeError):
@@ -53,6 +56,14 @@ class Driver(Protocol):
     Fields are those of `state.fields.QUANTITIES`. Those of `STATE` are kept between launches and can be written; all
     others are computed by an evaluation, at the state of the last one (a step, or `forward`).
     """
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """Tell a thread that is at work in a batch that another one has closed it: an attribute is gone."""
+            if self.__dict__.get("_closed"):
+                raise ClosedSolverError(CLOSED)
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -160,7 +171,7 @@ class Driver(Protocol):
         ...
 
     def close(self) -> None:
-        """Give all memory back."""
+        """Give all memory back; a thread that is at work in it ends with ClosedSolverError, or has just finished."""
         ...
 
 

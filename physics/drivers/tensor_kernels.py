@@ -42,5 +42,5 @@ def shared_kernels(runtime: Runtime, literals: str, recipes: tuple[Recipe, ...],
 
 
 def _by_taichi(runtime: Runtime, literals: str, recipe: Recipe, what: str) -> ColumnKernel:
-    kernel = ColumnKernel(partial(recipe.make, *recipe.arguments), getattr(ti, literals), what)
+    kernel = ColumnKernel(runtime, partial(recipe.make, *recipe.arguments), getattr(ti, literals), what=what)
     return runtime.pool.setdefault((literals, recipe), kernel)

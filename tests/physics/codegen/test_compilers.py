@@ -5,8 +5,12 @@ What is started here is `fake_compiler.py`; what it stands for is in `test_units
 
 import json
 import logging
+import os
+import select
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -119,6 +123,57 @@ def test_no_process_stays(ask, monkeypatch):
         ask(fails="rubbish", after=2)
     ask()
     assert len(started) == 2 and all(process.poll() is not None for process in started)
+
+
+def in_a_process(tmp_path, first="", **how):
+    """A process that asks for the program, after doing something else."""
+    script = f"""
+import signal, sys; sys.path.insert(0, {str(Path(__file__).parents[3])!r})
+from tumble.physics.drivers import compilers
+from tests.physics.codegen.test_compilers import FEATURES
+compilers._MODULE, compilers.usable_cores = "tests.physics.codegen.fake_compiler", lambda: 1
+{first}
+print("begins", flush=True)
+print(len(compilers.units_of_program(4, "32", FEATURES)[1]))
+"""
+    place = {**os.environ, "TUMBLE_CACHE": str(tmp_path / "cache")}
+    place["FAKE_COMPILER"] = json.dumps({"store": NAMES, **how})
+    command = [sys.executable, "-c", script]
+    run = subprocess.Popen(command, env=place, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert run.stdout.readline() == "begins\n"
+    return run
+
+
+def test_an_interrupt_is_not_meant_for_them(tmp_path):
+    """A terminal sends it to all processes of a group; the one that uses the solver may go on all the same."""
+    run = in_a_process(tmp_path, "signal.signal(signal.SIGINT, lambda *_: None)", seconds=0.1)
+    while not select.select([run.stdout], [], [], 0.05)[0]:
+        os.killpg(run.pid, signal.SIGINT)
+    assert run.communicate()[0] == f"{len(NAMES)}\n"
+
+
+def test_what_is_compiled_is_kept_at_once(tmp_path):
+    """The process that waits is killed while the third unit is made: the two before are there."""
+    run, until = in_a_process(tmp_path, seconds=1.0), time.monotonic() + 60.0
+    while len(kept(tmp_path)) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    run.kill()
+    run.communicate()
+    assert kept(tmp_path)[:2] == NAMES[:2] and len(kept(tmp_path)) < len(NAMES)
+
+
+def test_what_another_process_has_compiled_meanwhile(tmp_path, ask, monkeypatch):
+    """Two begin with nothing in the cache: what the first has made the second does not make again."""
+    jobs, answer = [], compilers._Process.answer
+
+    def answer_beside_another(process, job):
+        jobs.append(job["do"])
+        for name in NAMES if job["do"] == "compile" else ():
+            Store(tmp_path / "cache").save(key_of(name), name.encode())
+        return answer(process, job)
+
+    monkeypatch.setattr(compilers._Process, "answer", answer_beside_another)
+    assert ask()[1] == CODE and jobs == ["plan", "compile"]
 
 
 # ---- what is told while it takes long
