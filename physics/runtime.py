@@ -69,7 +69,7 @@ class Runtime:
 
     @property
     def columns(self) -> bool:
-        """Whether solvers have the GPU driver, which keeps batches in columns."""
+        """True if solvers have the GPU driver, which keeps batches in columns."""
         return bool(self.arch)
 
     @property
@@ -221,7 +221,7 @@ def _begin(device: str, precision: str, lanes: int, threads: int, columns_on: st
 
 
 def _leave(runtime: Runtime | None) -> None:
-    """Let nobody begin anything with these settings any more: before Taichi frees what belongs to them.
+    """Refuse all further work with these settings, before Taichi frees what belongs to them.
 
     Threads that launch at the moment finish (`Runtime.launch`); whatever they ask for next is refused.
     """
@@ -398,7 +398,7 @@ def _free_at_exit() -> None:
 
 
 def _stop_daemons() -> None:
-    """Let threads that nobody waits for come to a place where the end of the process does not hurt (`retired`)."""
+    """Let daemon threads come to a place where the end of the process does not hurt (`retired`)."""
     if not any(thread.daemon and thread.name != taichi_thread.NAME for thread in threading.enumerate()):
         return
     for solver in list(_state.current.solvers) if _state.current else ():

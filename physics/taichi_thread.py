@@ -7,7 +7,7 @@ A launch holds Python's lock until it is done, so that no two solvers work in th
 
 A job cannot be interrupted, only the thread that waits for it. A job that has not begun by then never begins; one that
 has begun goes on to its end, after the interrupted thread has left. So jobs prepare (they compile, load, make fields),
-and what moves a batch is launched by whoever called.
+and what moves a batch is launched in the thread of the caller.
 """
 
 import threading
