@@ -9,7 +9,6 @@ import atexit
 import contextlib
 import io
 import os
-import platform
 import threading
 import time
 import warnings
@@ -20,17 +19,13 @@ from typing import Any
 from weakref import WeakSet
 
 from . import taichi_thread
-from .cores import usable_cores
 from .forking import leave_taichi_behind, on_fork
+from .machine import default_lanes, default_threads, lane_width, thread_count
 from .retired import retire, stop_daemons, stop_if_daemon
-from .scalars import as_count, as_whole
 from .taichi_thread import in_taichis_thread, start_before_next
 
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("32", "64")
-WIDTHS = (1, 4, 8, 16)
-_THREADS_PER_CORE, _FEW_THREADS = 4, 64
-"""More threads than four for each core of the machine are a mistake; up to 64 are taken on any machine."""
 _ARRIVAL = 0.05
 """Seconds at the end of the process for daemon threads to finish what they are at."""
 _STALE = (
@@ -294,60 +289,6 @@ def _begin_in_child() -> None:
     start_before_next(None)
     if _state.current is not None:
         _state.inherited, _state.current = _state.current, None
-
-
-def default_lanes(precision: str) -> int:
-    """Width that fills a SIMD register of this processor at this precision."""
-    bits = 128
-    flags = _cpu_flags()
-    if "avx512f" in flags:
-        bits = 512
-    elif "avx2" in flags or platform.machine().lower() in ("amd64", "x86_64"):
-        bits = 256
-    return max(4, bits // int(precision))
-
-
-def default_threads() -> int:
-    """One thread for each core this process may use, or TUMBLE_THREADS."""
-    asked = os.environ.get("TUMBLE_THREADS")
-    return thread_count("TUMBLE_THREADS", int(asked) if asked.isdecimal() else asked) if asked else usable_cores()
-
-
-def lane_width(lanes: Any) -> int:
-    """Environments per SIMD register, as an int.
-
-    Raises:
-        ValueError: for a width for which there is no kernel.
-    """
-    if as_whole("lanes", lanes) not in WIDTHS:
-        raise ValueError(f"lanes={lanes!r}: choose one of {', '.join(map(str, WIDTHS))}")
-    return int(lanes)
-
-
-def thread_count(name: str, threads: Any) -> int:
-    """Number of worker threads, as an int.
-
-    Raises:
-        ValueError: for what is no whole number, for less than one, and for more than the machine could ever use.
-    """
-    count, cores = as_count(name, threads), os.cpu_count() or 1
-    most = max(_FEW_THREADS, _THREADS_PER_CORE * cores)
-    if count > most:
-        raise ValueError(
-            f"{name}={count}: this machine has {cores} cores, for which {most} threads are more than enough"
-        )
-    return count
-
-
-def _cpu_flags() -> set[str]:
-    try:
-        with open("/proc/cpuinfo") as info:
-            for line in info:
-                if line.startswith("flags"):
-                    return set(line.split())
-    except OSError:
-        pass
-    return set()
 
 
 def _start_taichi(precision: str, threads: int, arch: str) -> None:

@@ -13,6 +13,7 @@ from .drivers.gpu import GpuDriver
 from .drivers.interface import CLOSED, STATE, ClosedSolverError, Driver, View
 from .drivers.settings import CONTACTS_FULL, NON_FINITE, Count
 from .inputs import SolverInputs
+from .machine import lane_width
 from .model.model import Model
 from .overrides import Overrides
 from .parameters import SolverParameters
@@ -23,7 +24,7 @@ from .readout.derived import DERIVED, SENSORDATA, derive, sources_of
 from .readout.inspection import inspect_numbers
 from .readout.returned import Trajectory
 from .retired import retire
-from .runtime import Runtime, ensure_runtime, lane_width
+from .runtime import Runtime, ensure_runtime
 from .scalars import as_count, as_names, as_whole
 from .sensors import SolverSensors, sensor_sources
 from .state.fields import QUANTITIES

@@ -16,7 +16,7 @@ RANKS = {
     "physics.codegen": 0,  # machine code and threads: it knows nothing of Taichi
     "physics.compiler": -2,
     "physics.codegen.store": -1,
-    "physics.cores": 0,
+    "physics.cores": -1,
     "physics.forking": -1,
     "physics.tracing": 0,
     "physics.waiting": 0,
@@ -26,6 +26,7 @@ RANKS = {
     "physics.batch_numbers": 1,
     "physics.interrupts": 0,
     "physics.kernel_cache": 0,
+    "physics.machine": 0,
     "physics.memory": 0,
     "physics.retired": 0,
     "physics.runtime": 1,
