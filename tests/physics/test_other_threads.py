@@ -13,7 +13,7 @@ import pytest
 from tumble.physics.drivers.programs import can_compile_apart
 
 PROGRAM = Path(__file__).with_name("at_work.py")
-SEVERAL = [pytest.param("apart", 40), pytest.param("fused", 4, marks=pytest.mark.long), pytest.param("columns", 4)]
+SEVERAL = [("apart", 40), *(pytest.param(kind, 3, marks=pytest.mark.long) for kind in ("fused", "columns"))]
 
 
 def at_work(what, kind, rounds):
