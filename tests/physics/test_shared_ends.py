@@ -14,7 +14,8 @@ ELBOWS = """<mujoco><option gravity="0 0 0"><flag filterparent="disable"/></opti
 <body pos=".5 -.3 .2"><joint type="ball"/>
   <geom name="upper" type="capsule" size=".04" fromto="0 0 0 .2 .2 .15" contype="1" conaffinity="0"/>
   <body pos=".2 .2 .15"><joint type="ball"/>
-    <geom name="lower" type="capsule" size=".03" fromto="0 0 0 -.25 -.2 -.15" contype="0" conaffinity="1"/></body></body>
+    <geom name="lower" type="capsule" size=".03" fromto="0 0 0 -.25 -.2 -.15" contype="0" conaffinity="1"/></body>
+</body>
 <geom name="bone" type="capsule" size=".04" fromto="1.5 -.3 .2 1.7 -.1 .35" contype="2" conaffinity="0"/>
 <body pos="1.7 -.1 .35"><joint type="ball"/>
   <geom name="head" type="sphere" size=".05" mass="1" contype="0" conaffinity="2"/></body>
