@@ -2,7 +2,9 @@
 
     python -m tests.models.survey --prove 20 --write docs/support.md
 
-Those that load are compared with MuJoCo in as many states (`parity.wild`).
+Those that load are compared with MuJoCo in as many states (`parity.wild`). `--ccd default` leaves the options of the
+search for contacts as the files have them, MuJoCo's defaults in most. `--records FILE` keeps every comparison as soon
+as it is made: the same command goes on with a survey that was stopped.
 
 The packages are test data: only their files are read, and those that are not installed are left out. Gymnasium-Robotics
 and MuJoCo Playground come by `pip install --no-deps gymnasium-robotics playground`.
@@ -10,6 +12,7 @@ and MuJoCo Playground come by `pip install --no-deps gymnasium-robotics playgrou
 
 import argparse
 import importlib.util
+import json
 import re
 import sys
 import warnings
@@ -114,13 +117,42 @@ def _label(finding: Finding) -> str:
     return finding.feature if finding.kind in ("contact", "option") else f"{finding.kind}: {finding.feature}"
 
 
-def survey(states: int, only: str = "") -> Iterator[Found]:
-    """Every model of every installed package; those that load are compared in so many states, unless that is 0."""
+class Records:
+    """Comparisons by the name of their model, kept in a file, one a line; without a file in memory alone.
+
+    Args:
+        file: where they are kept; lines that are there already count.
+        states: how many each model is compared in; 0: none is compared.
+        exact: as of `prove`.
+    """
+
+    def __init__(self, file: Path | None, states: int, exact: bool) -> None:
+        self.file, self.states, self.exact = file, states, exact
+        lines = file.read_text(encoding="utf-8").splitlines() if file is not None and file.exists() else []
+        kept = [json.loads(line) for line in lines]
+        self.known = {one["name"]: Proof(**one["proof"]) for one in kept if one["exact"] == exact}
+
+    def proof(self, name: str, path: Path) -> Proof | None:
+        """The comparison of a model, made now if it is not known."""
+        if not self.states:
+            return self.known.get(name)
+        if name not in self.known:
+            self.known[name] = prove(path, self.states, self.exact)
+            if self.file is not None:
+                line = {"name": name, "exact": self.exact, "proof": self.known[name]._asdict()}
+                with self.file.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(line) + "\n")
+        return self.known[name]
+
+
+def survey(records: Records, only: str = "") -> Iterator[Found]:
+    """Every model of every installed package; those that load with what their comparison says."""
     for package, module in PACKAGES.items():
         for path in filter(lambda path: re.search(only, path.name), files(module)):
             features = look_at(path)
             if features is not None:
-                proof = prove(path, states) if states and not features else None
+                place = path.as_posix().rsplit(f"/{module}/", 1)[-1]
+                proof = records.proof(f"{module}/{place}", path) if not features else None
                 print(f"{'refused' if features else 'loads  '} {module}: {path.name} {proof or ''}", flush=True)
                 yield Found(package, f"{module}/{path.name}", features, proof)
 
@@ -207,13 +239,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", type=Path, metavar="FILE", help="where the table goes; else it is printed")
     parser.add_argument("--prove", type=int, default=0, metavar="STATES", help="compare what loads with MuJoCo")
+    parser.add_argument(
+        "--ccd",
+        choices=("exact", "default"),
+        default="exact",
+        help="tolerance 1e-12 and 500 iterations of the search for contacts on both sides, or as the files have them",
+    )
+    parser.add_argument("--records", type=Path, metavar="FILE", help="keep comparisons there, and take those in it")
     parser.add_argument("--only", default="", metavar="REGEX", help="only files with such names")
     given = parser.parse_args()
     if given.prove:
         tumble.init(precision="64", lanes=1, threads=1)  # one lane compiles soonest, and there are many kernels
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # MuJoCo's deprecations in third-party files
-        models = list(survey(given.prove, given.only))
+        models = list(survey(Records(given.records, given.prove, given.ccd == "exact"), given.only))
     text = markdown(models)
     if given.write is None:
         print(text)
