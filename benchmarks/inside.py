@@ -18,6 +18,7 @@ from ..physics.drivers.turn import begin, end, load_rows
 from ..physics.math import Lanes
 from ..physics.math.lanes import traced
 from ..physics.model.features import Features
+from ..physics.runtime import ensure_runtime
 from ..physics.taichi_thread import in_taichis_thread
 
 __all__ = [
@@ -92,12 +93,12 @@ def make_scratch(lanes: Lanes, rows: int, index_rows: int) -> Fields:
 
 def kernel_of(parts: Parts, make: Callable[[Parts], Any]) -> Kernel:
     """A kernel that `make` makes of the parts."""
-    return Kernel(parts.scratch, lambda: make(parts))
+    return Kernel(ensure_runtime(), parts.scratch, lambda: make(parts))
 
 
 def launcher(kernel: Kernel, parts: Parts, *arguments: torch.Tensor) -> BoundKernel:
     """The kernel bound to its arguments, as the solver binds its own."""
-    return BoundKernel(kernel, arguments, parts.room, parts.call)
+    return BoundKernel(kernel, arguments, parts.room, parts.call, torch.zeros(1, dtype=torch.int32))
 
 
 @traced

@@ -11,8 +11,9 @@ import taichi as ti
 import torch
 
 from ..physics import Model
+from ..physics.machine import default_lanes
 from ..physics.math import Lanes
-from ..physics.runtime import Runtime, default_lanes, init
+from ..physics.runtime import Runtime, init
 from .inside import make_scratch
 from .models import load
 from .operations import (

@@ -14,18 +14,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..physics.cores import usable_cores
+from ..physics.waiting import Waiting, show_what_is_waited_for
 from . import history
 from .results import Result, Unavailable, conditions, save
 
 GPU_PARTS = ("device", "start", "physics", "envs", "learn", "peer")
 QUIET = 0.05
 """Share of the cores' time that others may use while speeds are measured."""
+UNTOLD = 10.0
+"""Seconds after which a benchmark is told to be at work."""
 COMPARED = ("Ant", "HalfCheetah", "Humanoid", "Hopper")
 SCENES = (
     *("boxes-30", "spheres-27", "spheres-64", "capsules-27", "bin-boxes-27", "bin-boxes-64", "bin-hulls-27"),
     *("arm-hulls", "quadruped-boxes", "hand-tendons", "biped-closed", "arm-welded", "pyramid-55"),
     *("humanoids-3", "humanoids-10", "chain-100"),
 )
+SOAKED = ("Humanoid", "arm-hulls", "quadruped-boxes")
 OF_SOLVERS = (
     *(f"chain-{n}" for n in (14, 30, 60, 100, 200, 400)),
     *(f"ants-{n}" for n in (1, 4, 8, 16, 28)),
@@ -99,6 +103,11 @@ BENCHMARKS = {
         "solvers",
         {"models": OF_SOLVERS, "num_envs": 64, "steps": 20, "rounds": 5},
     ),
+    "soak": Benchmark(
+        "a long run under controls that jump from end to end: what breaks or grows (Linux)",
+        "soak",
+        {"models": SOAKED, "num_envs": 256, "env_steps": 2_000_000, "threads": 1},
+    ),
     "gpu": Benchmark(
         "a GPU: steps of physics, environments and training over batch sizes, starts, memory, MuJoCo Warp",
         "gpu",
@@ -113,11 +122,12 @@ BENCHMARKS = {
         },
     ),
 }
-EVERYWHERE = [name for name in BENCHMARKS if name != "gpu"]
-"""Those that any machine can run."""
+EVERYWHERE = [name for name in BENCHMARKS if name not in ("soak", "gpu")]
+"""Those that measure speed, on any machine."""
 OPTIONS: dict[str, dict[str, Any]] = {
     "models": {"nargs": "+", "help": "models or tasks"},
     "num_envs": {"type": int, "help": "environments in a batch"},
+    "env_steps": {"type": int, "help": "environment steps of each model, of all environments together"},
     "geoms": {"type": int, "nargs": "+", "help": "numbers of geoms"},
     "batches": {"type": int, "nargs": "+", "help": "numbers of environments"},
     "steps": {"type": int, "help": "steps of one timed stretch"},
@@ -142,16 +152,18 @@ def main(args: list[str]) -> int:
     name, path = options.pop("name"), options.pop("json")
     if name == "all":
         return run_all(path, options["only"], options["rounds"])
-    module = importlib.import_module(f".{BENCHMARKS[name].module}", __package__)
+    with Waiting(f"importing what {name} measures"):
+        module = importlib.import_module(f".{BENCHMARKS[name].module}", __package__)
     before = conditions(args_without_path(args))
     busy = before["machine"]["busy before"]
     if busy is not None and busy > QUIET:
         print(f"note: other processes keep this machine {busy:.0%} busy; the figures will not hold\n", flush=True)
     try:
-        for result in _results(module.run(**options)):
-            record = {**before, "options": options, **result.record()}
-            if path is not None:
-                save(path, record)
+        with Waiting(f"measuring: {BENCHMARKS[name].help}", patience=UNTOLD):
+            for result in _results(module.run(**options)):
+                record = {**before, "options": options, **result.record()}
+                if path is not None:
+                    save(path, record)
     except Unavailable as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -182,7 +194,7 @@ def make_parser() -> argparse.ArgumentParser:
         for option, default in row.defaults.items():
             command.add_argument(f"--{option.replace('_', '-')}", default=default, **OPTIONS[option])
         _add_json(command)
-    every = commands.add_parser("all", help="all of these but gpu, each in a process of its own")
+    every = commands.add_parser("all", help="all of these but soak and gpu, each in a process of its own")
     every.add_argument("--only", nargs="+", choices=list(BENCHMARKS), default=EVERYWHERE, help="some of them")
     every.add_argument("--rounds", type=int, help="timed rounds of each")
     _add_json(every)
@@ -197,7 +209,8 @@ def run_all(path: Path | None, names: list[str], rounds: int | None) -> int:
         with tempfile.TemporaryDirectory() as folder:
             part = Path(folder) / "result.json"
             command = [name, *(["--rounds", str(rounds)] if rounds else [])]
-            program = f"import sys; from {__name__} import main; sys.exit(main(sys.argv[1:]))"
+            shown = f"from {show_what_is_waited_for.__module__} import show_what_is_waited_for as show; show()"
+            program = f"import sys; {shown}; from {__name__} import main; sys.exit(main(sys.argv[1:]))"
             code = subprocess.call([sys.executable, "-c", program, *command, "--json", str(part)])
             if code == 0:
                 records[name] = json.loads(part.read_text(encoding="utf-8"))

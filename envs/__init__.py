@@ -9,10 +9,12 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | one file a task | options, start, observation, reward terms, termination |
 | `arrays`, `noise` | the arrays and the random numbers that tasks are written in |
 | `batch` | one task on one solver, by `views` of the solver, `memory` of the task, and `checks` of its results |
+| `inputs` | what a task may drive of the solver beside the controls |
 | `vector_env`, `single_env` | Gymnasium's two faces |
 | `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |
 | `pictures`, `window`, `attributes` | helpers for rendering, and for `call`, `get_attr`, `set_attr` |
 | `compatibility` | which of Gymnasium's wrappers are refused, with what would do |
+| `copying` | copies and pickles of environments |
 | `wrappers` | what `tumble.wrappers` has |
 
 Importing this package imports neither torch nor Taichi; a name below, or Gymnasium when an environment is made, loads

@@ -65,12 +65,14 @@ class ActionCheck:
             skipped = None if ignored is None else host(ignored)
             return self._kind.like(self._host.many(actions, skipped))  # looked at where they are: no wait for a device
         if isinstance(actions, torch.Tensor):
+            if actions.is_meta:
+                raise TypeError("actions are a tensor on the device 'meta', which has no numbers")
             dtype = actions.dtype
             whole = not (dtype.is_floating_point or dtype.is_complex or dtype is torch.bool)
             self._check_kind(actions.shape, dtype.is_floating_point, whole, dtype, self._shape)
             checked = self._brought(actions)
         else:
-            array = np.asarray(actions)
+            array = _array(actions)
             self._check_kind(array.shape, array.dtype.kind == "f", array.dtype.kind in "iu", array.dtype, self._shape)
             checked = self._converted(array)
             if not self._kind.in_numpy:
@@ -91,7 +93,7 @@ class ActionCheck:
         Raises:
             TypeError, ValueError: as `many`.
         """
-        array = np.asarray(action)
+        array = _array(action)
         if array.shape != self._shape[1:] or array.dtype is not self._numpy_dtype:
             kind = array.dtype.kind
             self._check_kind(array.shape, kind == "f", kind in "iu", array.dtype, self._shape[1:])
@@ -154,6 +156,18 @@ class ActionCheck:
             f"the action{whose} has {float(action[component])} in component {label}; "
             f"actions must be finite in {bits}-bit precision"
         )
+
+
+def _array(actions: Any) -> np.ndarray:
+    """Return actions as an array.
+
+    Raises:
+        TypeError: numpy can make none of them, as of lists of unequal lengths.
+    """
+    try:
+        return np.asarray(actions)
+    except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
+        raise TypeError(f"actions are no array of numbers: {str(error).splitlines()[0]}") from error
 
 
 def _bounds(space: gymnasium.Space) -> tuple[np.ndarray, np.ndarray]:

@@ -195,6 +195,13 @@ def zeros_like_rows(like: Array, n: int) -> Array:
     return namespace(like).zeros((n, *like.shape[1:]), dtype=like.dtype, device=like.device)
 
 
+def only_rows(x: Array, rows: Array) -> Array:
+    """Return a copy of an array (n, ...) with zeros in all rows but `rows` (k,)."""
+    chosen = zeros_like_rows(x, len(x))
+    chosen[rows] = x[rows]
+    return chosen
+
+
 def spread_mask(mask: Array, like: Array) -> Array:
     """Give a mask (n,) as many axes as an array (n, ...), for `where`."""
     return mask.reshape(-1, *[1] * (like.ndim - 1))

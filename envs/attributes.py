@@ -13,6 +13,8 @@ import numpy as np
 import torch
 
 if TYPE_CHECKING:
+    from .arrays import ArrayKind
+    from .task import Task
     from .vector_env import SimVectorEnv
 
 _SINGLE: Mapping[str, str] = {
@@ -21,7 +23,7 @@ _SINGLE: Mapping[str, str] = {
 }
 _EACH = ("np_random_seed", "episode_lengths")  # attributes with a value for every environment
 _TOGETHER = ("reset", "step")  # methods that cannot be called in one environment after the other
-_AT_THE_START = ("xml_file", "default_camera_config")  # options that are read once, when environments are made
+AT_THE_START = ("xml_file", "default_camera_config")  # options that are read once, when environments are made
 
 
 class SharedAttributes:
@@ -70,11 +72,20 @@ class SharedAttributes:
         value = _shared(name, values, envs.num_envs)
         task = envs.task
         if not hasattr(envs, name) and name in (option.name for option in fields(task)):
-            if name in _AT_THE_START:
+            if name in AT_THE_START:
                 raise ValueError(f"set_attr({name!r}): it is read when environments are made; make new ones")
-            vars(task).update(vars(replace(task, **{name: value}).bound(task.model, envs.batch.kind)))
+            change_options(task, envs.batch.kind, {name: value})
         else:
             setattr(_owner(envs, name, otherwise=envs), name, value)
+
+
+def change_options(task: "Task", kind: "ArrayKind", changes: Mapping[str, Any]) -> None:
+    """Give a bound task other values of options, checked as when a task is made; its `bind` is called again.
+
+    Raises:
+        ValueError, TypeError: an option cannot have such a value.
+    """
+    vars(task).update(vars(replace(task, **changes).bound(task.model, kind)))
 
 
 def _owner(envs: "SimVectorEnv", name: str, otherwise: Any = None) -> Any:
@@ -107,7 +118,7 @@ def _shared(name: str, values: Any, num_envs: int) -> Any:
         )
     first = values[0]
     for env, value in enumerate(values):
-        if value is not first and not _equal(value, first):
+        if value is not first and not equal(value, first):
             raise ValueError(
                 f"set_attr({name!r}): environment {env} is to have {value!r}, environment 0 {first!r}; all share one "
                 "object, so the values must be equal"
@@ -115,7 +126,7 @@ def _shared(name: str, values: Any, num_envs: int) -> Any:
     return first
 
 
-def _equal(one: Any, other: Any) -> bool:
+def equal(one: Any, other: Any) -> bool:
     """Return True if two values, arrays included, are equal."""
     if isinstance(one, np.ndarray | torch.Tensor) or isinstance(other, np.ndarray | torch.Tensor):
         return type(one) is type(other) and one.shape == other.shape and bool((one == other).all())

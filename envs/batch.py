@@ -15,6 +15,7 @@ from .faults import NON_FINITE
 from .memory import Memory
 from .noise import Noise, Streams
 from .observations import each
+from .saved import require_parts, require_tensor
 from .task import Observation, ResetResult, Task
 from .views import make_view
 
@@ -25,9 +26,10 @@ class StepOutcome(NamedTuple):
     observation: Observation
     reward: Array  # (num_envs,)
     terminated: Array  # (num_envs,) bool
+    truncated: Array  # (num_envs,) bool: cut short by the task or out of time; None where neither was asked
     info: dict[str, Array]  # each (num_envs, ...)
     faults: Array | None  # (num_envs,) bit masks of the solver; None if there are none
-    done: Array  # (num_envs,) bool: terminated, or out of time
+    done: Array  # (num_envs,) bool: terminated or truncated
     ended: int  # how many are done
 
 
@@ -53,6 +55,8 @@ class TaskBatch:
             ValueError, TypeError, KeyError: the task does not fit its model, or gives something wrong.
         """
         self.num_envs = num_envs
+        if not isinstance(model_options, Mapping | None):
+            raise TypeError(f"model_options={model_options!r}: expected options by name, as in a dict")
         model = task.load_model(**(model_options or {}))
         runtime = ensure_runtime()
         self.kind = ArrayKind.of(runtime.torch_dtype, str(runtime.torch_device), task.array_library)
@@ -84,12 +88,15 @@ class TaskBatch:
         """Begin an episode in the environments `rows` (k,); return their observations and infos, each (k, ...)."""
         self.solver.runtime.require()
         noise, task, check = self.streams.begin(rows), self.task, self._check
-        coordinates, memory, parameters = check.start(task.reset(noise), len(rows))
-        if parameters:
-            self._differ(parameters, rows)
-        state = self._view.restart(rows, coordinates, memory, noise)
+        coordinates, start = check.start(task.reset(noise), len(rows))
+        if start.parameters:
+            self._differ(start.parameters, rows)
+        state = self._view.restart(rows, coordinates, start, noise)
         result = check.begun(self._ask(task.begin, state), len(rows))
-        self._memory.begin({**memory, **result.memory}, rows)
+        self._memory.begin({**start.memory, **result.memory}, rows)
+        if result.inputs:
+            self._view.drive(result.inputs, rows)
+            self.solver.forward(Known(rows))
         if len(rows) == self.num_envs:
             self._coordinates = coordinates  # (num_envs, nq + nv), as the last step or reset left them
         else:
@@ -117,33 +124,59 @@ class TaskBatch:
         state = self._view.look(self._memory.arrays, noise)
         result = self._check.stepped(self._ask(task.step, state, action), self.num_envs)
         self._memory.update(result.memory)
+        if result.inputs:
+            self._view.drive(result.inputs)
         self._coordinates = state.coordinates
         observation, terms = result.observation, result.reward_terms
         observation = each(self._own, observation) if isinstance(observation, dict) else self._own(observation)
         reward = reduce(add, terms.values()) if len(terms) > 1 else copy(*terms.values())
         terminated = self._nobody() if result.terminated is None else self._own(result.terminated)
         info = {**result.info, **terms}
-        done = terminated if late is None else terminated | late
+        truncated = late if result.truncated is None else result.truncated if late is None else result.truncated | late
+        done = terminated if truncated is None else terminated | truncated
         faults = self._view.faults()
         faulty, ended = (0, *counts(done)) if faults is None else counts(faults, done)
-        outcome = StepOutcome(observation, reward, terminated, info, faults if faulty else None, done, ended)
+        outcome = StepOutcome(observation, reward, terminated, truncated, info, faults if faulty else None, done, ended)
         return self._held(outcome, faults) if faulty else outcome
 
     def state_dict(self) -> dict[str, Any]:
         """The solver's state, the task's memory and the streams of noise, as tensors, numbers and lists."""
         memory = {name: self.kind.to_tensor(array).clone() for name, array in self._memory.arrays.items()}
-        return {"solver": self.solver.state_dict(), "memory": memory, "streams": self.streams.state_dict()}
+        state: dict[str, Any] = {
+            "solver": self.solver.state_dict(),
+            "memory": memory,
+            "streams": self.streams.state_dict(),
+        }
+        if self.solver.edits != self._edits:  # the next step is to notice what a user changed, wherever it is taken
+            state["coordinates"] = self.kind.to_tensor(self._coordinates).clone()
+        return state
+
+    def check_state(self, state: Any) -> dict[str, Array]:
+        """Return the memory in a saved state, once memory and noise are known to fit; nothing is changed.
+
+        Raises:
+            TypeError, ValueError: the state is of another task or number of environments, or none at all.
+        """
+        require_parts(f"{type(self.task).__name__}, saved state", state, ("solver", "memory", "streams"))
+        for name, value in dict(state["memory"]).items():
+            require_tensor(f"the saved memory {name!r}", value, tuple(getattr(value, "shape", ())))
+        memory = self._memory.fitting({name: self.kind.like(tensor) for name, tensor in state["memory"].items()})
+        self.streams.check_state(state["streams"])
+        return memory
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where `state_dict` left off.
+        """Go on where `state_dict` left off; all of it is taken or nothing.
 
         Raises:
             ValueError: the state is of another task, model, precision or number of environments.
         """
-        self._memory.load({name: self.kind.like(tensor) for name, tensor in state["memory"].items()})
-        self.solver.load_state_dict(state["solver"])
+        memory = self.check_state(state)
+        self.solver.load_state_dict(state["solver"])  # refuses what does not fit before it writes anything
+        self._memory.load(memory)
         self.streams.load_state_dict(state["streams"])
         self._coordinates, self._edits = self._view.coordinates(), self.solver.edits
+        if "coordinates" in state:
+            self._coordinates, self._edits = self.kind.like(state["coordinates"].clone()), -1
 
     def _differ(self, parameters: Mapping[str, Any], rows: Array) -> None:
         """Give the environments `rows` numbers of the model of their own."""
@@ -169,7 +202,7 @@ class TaskBatch:
             solver.step(steps)
 
     def _notice_edits(self) -> None:
-        """Find states that a user changed through the solver; there let the task make its memory anew by `begin`."""
+        """Find states that a user changed through the solver; `begin` makes the memory and the inputs there anew."""
         self._edits = self.solver.edits
         now = self._view.coordinates()
         rows = indices(~row_all(now == self._coordinates))
@@ -179,6 +212,8 @@ class TaskBatch:
             memory = {name: array[rows] for name, array in self._memory.arrays.items()}
             result = self._ask(self.task.begin, self._view.look(memory, noise, rows))
             self._memory.write(result.memory, rows)
+            if inputs := self._check.inputs("begin", result.inputs, len(rows)):
+                self._view.drive(inputs, rows)
 
     def _own(self, array: Array) -> Array:
         """Return an array that its receiver may write to: a copy if this one is part of another or of the memory."""

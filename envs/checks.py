@@ -9,6 +9,7 @@ import numpy as np
 
 from ..physics.readout.derived import sources_of
 from .arrays import Array, ArrayKind
+from .inputs import checked_inputs
 from .observations import each, parts_of
 from .task import Observation, ResetResult, Start, StepResult, Task
 
@@ -39,13 +40,14 @@ class ResultCheck:
 
     # -- results ------------------------------------------------------------------------------------------------------
 
-    def start(self, start: Any, n: int) -> tuple[Array, Mapping[str, Array], Mapping[str, Any]]:
-        """Check what `reset` returned for n episodes; return coordinates (n, nq + nv), memory and parameters.
+    def start(self, start: Any, n: int) -> tuple[Array, Start]:
+        """Check what `reset` returned for n episodes; return coordinates (n, nq + nv) and the rest with checked arrays.
 
         What the parameters are like is checked by the solver (`parameters`).
 
         Raises:
             TypeError, ValueError: it is no `Start`, or a shape is wrong.
+            KeyError: there is no input of such a name.
         """
         self._require(start, Start, "reset")
         xp, parts, model = self._kind.xp, [], self._task.model
@@ -59,14 +61,16 @@ class ResultCheck:
             parts.append(values if values.ndim == 2 else xp.broadcast_to(values, (n, width)))
         self._check_rows("reset", "memory", start.memory, n)
         memory = {name: self._kind.like(value) for name, value in start.memory.items()}
-        return xp.concat(parts, axis=1), memory, start.parameters
+        inputs = self.inputs("reset", start.inputs, n)
+        return xp.concat(parts, axis=1), start._replace(memory=memory, inputs=inputs)
 
     def begun(self, result: Any, n: int) -> ResetResult:
         """Check what `begin` returned for n episodes; errors as in `start`."""
         self._require(result, ResetResult, "begin")
         self._check_rows("begin", "info", result.info, n)
         self._check_rows("begin", "memory", result.memory, n)
-        return result._replace(observation=self._observation(result.observation, n, "begin"))
+        inputs = self.inputs("begin", result.inputs, n)
+        return result._replace(observation=self._observation(result.observation, n, "begin"), inputs=inputs)
 
     def stepped(self, result: Any, n: int) -> StepResult:
         """Check what `step` returned for n environments; errors as in `start`."""
@@ -76,11 +80,14 @@ class ResultCheck:
             fits = self._fits(result, (n,))
         except AttributeError:  # a plain number among the arrays
             fits = False
-        return result if fits else self._mended(result, n)
+        result, inputs = result if fits else self._mended(result, n), result.inputs
+        if type(inputs) is dict and not inputs:  # as is nearly always so
+            return result
+        return result._replace(inputs=self.inputs("step", inputs, n))
 
     def _fits(self, result: StepResult, shape: tuple[int]) -> bool:
         """Return True if a step's result needs no conversion and has no mistake, as is nearly always so."""
-        observation, terms, terminated, info, _ = result
+        observation, terms, terminated, info, _, truncated, _ = result
         dtype = self._dtype
         for term in terms.values():
             if term.shape != shape or term.dtype is not dtype:
@@ -89,6 +96,8 @@ class ResultCheck:
             if value.shape[:1] != shape:
                 return False
         if terminated is not None and (terminated.shape != shape or terminated.dtype is not self._boolean):
+            return False
+        if truncated is not None and (truncated.shape != shape or truncated.dtype is not self._boolean):
             return False
         wanted = self._arrays_of_step
         if not isinstance(observation, dict):
@@ -104,14 +113,26 @@ class ResultCheck:
             if getattr(term, "shape", None) != (n,):
                 raise ValueError(self._shape_message("step", f"reward term {name!r}", term, (n,)))
         terms = {name: self._kind.numbers(term) for name, term in result.reward_terms.items()}
-        ended = result.terminated
-        if ended is not None:
+        for flag in ("terminated", "truncated"):
+            if (ended := getattr(result, flag)) is None:
+                continue
             if getattr(ended, "shape", None) != (n,):
-                raise ValueError(self._shape_message("step", "terminated", ended, (n,)))
+                raise ValueError(self._shape_message("step", flag, ended, (n,)))
             if ended.dtype != self._boolean:
-                raise TypeError(f"{self._name}.step: terminated has dtype {ended.dtype}; needed is bool")
+                raise TypeError(f"{self._name}.step: {flag} has dtype {ended.dtype}; needed is bool")
         self._check_rows("step", "info", result.info, n)
         return result._replace(observation=self._observation(result.observation, n, "step"), reward_terms=terms)
+
+    def inputs(self, method: str, inputs: Any, n: int) -> Mapping[str, Array]:
+        """Check the inputs of the solver that a method returned for n environments; return them as arrays.
+
+        Raises:
+            TypeError, ValueError: they are no mapping, or a shape is wrong.
+            KeyError: there is no input of such a name.
+        """
+        if type(inputs) is dict and not inputs:
+            return inputs
+        return checked_inputs(f"{self._name}.{method}", inputs, n, self._task.model, self._kind)
 
     def parameters(self, error: KeyError | ValueError) -> KeyError | ValueError:
         """Return the error for model numbers that `reset` returned and the solver refused."""

@@ -4,9 +4,13 @@ Those wrappers are numpy code, and those of observations do not know SAME_STEP. 
 serve they would fail later, inside numpy or torch, or with words that do not say what to do. All of them but one read
 the autoreset mode or the render modes from the environments' metadata when they are made; so the metadata refuses them.
 `DictInfoToList` reads nothing then; it is found among the callers of the first `reset`.
+
+Stable-Baselines3 refuses vector environments in words of its own, in which only the name of their class is ours; so
+that name says how they are taken.
 """
 
 import sys
+from abc import ABCMeta
 from types import FrameType
 from typing import Any
 
@@ -25,6 +29,15 @@ _FILMS = (vector.HumanRendering, vector.RecordVideo)
 _OURS = ("NormalizeObservation", "NormalizeReward", "RecordEpisodeStatistics")  # what tumble.wrappers has as well
 _MODE = "autoreset_mode"
 _ASKED = (_MODE, "render_modes")  # the keys that a wrapper of Gymnasium reads while it is made
+
+
+class VectorKind(ABCMeta):
+    """The class of the classes of vector environments and their wrappers; `repr` adds what SB3's error lacks."""
+
+    def __repr__(cls) -> str:
+        """Return the class's name, and what Stable-Baselines3 takes in the place of its objects."""
+        bridge = "tumble.training.sb3_bridge.TumbleVecEnv(envs)"
+        return f"<class '{cls.__module__}.{cls.__qualname__}', which Stable-Baselines3 takes as {bridge}>"
 
 
 class Metadata(dict[str, Any]):

@@ -9,7 +9,8 @@ CONTACTS_FULL = 2  # bit of solver.faults: more contacts than there is room for;
 _STORIES = {
     NON_FINITE: (
         "its state stopped being finite, so it was held at its last finite state and terminated",
-        "look at large actions or states that were set from outside, or take a smaller timestep",
+        "look at large actions, at forces or mocap poses that the task returned as inputs, and at states that were set "
+        "from outside, or take a smaller timestep",
     ),
     CONTACTS_FULL: (
         "it has more contacts than there is room for, so only the deepest were kept",

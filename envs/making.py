@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
+from ..physics.waiting import Waiting
 from .registry import TASKS, TaskLike
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv
     Raises:
         ValueError, TypeError: as `make_task`, and those of `SimVectorEnv`.
     """
-    if not isinstance(task, str):
+    with Waiting("importing PyTorch and Taichi"):
         from .vector_env import SimVectorEnv
-
+    if not isinstance(task, str):
         return SimVectorEnv(task, num_envs, **options)
     identity = f"tumble/{task}-v0" if task in TASKS else task
     return gymnasium.make_vec(identity, num_envs=num_envs, **options)

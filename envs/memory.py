@@ -48,13 +48,19 @@ class Memory:
             self.arrays[name] = copy(value)
 
     def load(self, values: Mapping[str, Array]) -> None:
-        """Replace all arrays by saved ones; errors are those of `begin`."""
+        """Replace all arrays by saved ones, or none; errors are those of `begin`."""
+        self.arrays = self.fitting(values)
+
+    def fitting(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """Return copies of saved arrays that may replace all of these; errors are those of `begin`."""
         where = f"{self._owner}, saved state"
         if missing := [name for name in self.arrays if name not in values]:
             raise ValueError(f"{where}: memory {missing} is missing; it is of another task")
+        found = {}
         for name, value in values.items():
             count = len(self.arrays[name]) if name in self.arrays else 0
-            self.arrays[name] = copy(self._fitting(name, value, count, where))
+            found[name] = copy(self._fitting(name, value, count, where))
+        return found
 
     def _fitting(self, name: str, value: Array, count: int, where: str) -> Array:
         """Check a value for `count` environments, and convert it to the type of the array of that name."""

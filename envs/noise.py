@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, ArrayKind, host, namespace, sin_cos
+from .saved import require_counts, require_parts
 
 _GOLDEN = 0x9E3779B97F4A7C15 - 2**64  # 2^64 divided by the golden ratio, made odd; as a signed number
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64  # SplitMix64's multipliers, likewise
@@ -170,8 +171,25 @@ class Streams:
         counts = {"episodes": self._episodes, "steps": self.steps, "keys": self._episode_keys}
         return {"seeds": list(self.seeds), **{name: host(count).tolist() for name, count in counts.items()}}
 
+    def check_state(self, state: Any) -> None:
+        """Refuse a saved state that is none, or is of another number of environments.
+
+        Raises:
+            TypeError, ValueError: with the part that is wrong.
+        """
+        counts = ("episodes", "steps", "keys")
+        require_parts("streams of noise, saved state", state, ("seeds", *counts))
+        require_counts("the saved seed", state["seeds"], len(self.seeds), none=True)
+        if wrong := [seed for seed in state["seeds"] if seed is not None and seed < 0]:
+            raise ValueError(f"the saved seed {wrong[0]} is below 0")
+        for name in counts:
+            require_counts(f"the saved number of {name}", state[name], len(self.seeds))
+            if wrong := [count for count in state[name] if not -(2**63) <= count < 2**63]:
+                raise ValueError(f"the saved number of {name}, {wrong[0]}, has more than 64 bits")
+
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where `state_dict` left off."""
+        """Go on where `state_dict` left off; errors are those of `check_state`, and then nothing is changed."""
+        self.check_state(state)
         xp, device = self._kind.xp, self._kind.device
         self.seed(state["seeds"], np.arange(len(self.seeds)))
         episodes, steps, keys = (

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from ..physics.batch_numbers import Known
+from ..physics.rendering.camera import check_camera, require_pixels
 from .arguments import whole
 from .batch import TaskBatch
 from .window import Window
@@ -31,13 +32,16 @@ class Pictures:
         """Choose the camera: the named or numbered one, the task's configuration, or the model's "track" camera.
 
         Raises:
-            ValueError, TypeError: a camera was chosen twice; or a size is no whole number of pixels.
+            ValueError, TypeError: a camera was chosen twice, or the model has no such camera; a size is no whole number
+                of pixels, or there are too many.
         """
         if camera_id is not None and camera_name is not None:
             raise ValueError(f"choose camera_id={camera_id!r} or camera_name={camera_name!r}, not both")
         self._batch = batch
         self._size = whole("width", width), whole("height", height)
+        require_pixels(*self._size)
         self._camera = self._choose(camera_id, camera_name)
+        check_camera(batch.solver.model.mj, self._camera)  # now, not when the first picture is wanted
         self._renderer: Any = None
 
     def _choose(self, camera_id: int | None, camera_name: str | None) -> int | str | Mapping[str, Any] | None:
@@ -80,9 +84,13 @@ class Pictures:
         count, device = self._batch.num_envs, self._batch.solver.device
         if envs is None:
             return Known(torch.arange(min(MOST_PICTURES, count), device=device))
-        given = torch.as_tensor(envs).reshape(-1)
-        if len(given) and (given.is_floating_point() or given.dtype == torch.bool):
-            raise TypeError(f"environments to picture must be whole numbers, got {given.dtype}")
+        try:
+            given = torch.as_tensor(envs).reshape(-1)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise TypeError(f"environments to picture must be whole numbers, got {envs!r}") from error
+        whole_type = not (given.is_floating_point() or given.is_complex() or given.dtype == torch.bool)
+        if given.is_meta or (len(given) and not whole_type):
+            raise TypeError(f"environments to picture must be whole numbers, got {given.dtype} on {given.device}")
         rows = given.to(torch.int64)
         wrong = rows[(rows < 0) | (rows >= count)]
         if len(wrong):

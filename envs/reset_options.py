@@ -1,5 +1,6 @@
-"""The options that `reset(options=...)` of a vector environment takes, with their checks."""
+"""The options that `reset(options=...)` takes, with their checks: two of vector environments, none of single ones."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,29 @@ import torch
 from .arrays import Array, ArrayKind, copy
 
 Options = dict[str, Any] | None
+KNOWN = ("reset_mask", "elapsed_steps")
+"""Names of the options of vector environments."""
+
+
+def require_known(options: Any, known: Sequence[str], whose: str) -> None:
+    """Refuse options that nothing would look at.
+
+    Args:
+        options: as a user gave them.
+        known: names of the options that there are.
+        whose: the kind of environment, for the message.
+
+    Raises:
+        TypeError: the options are no dictionary.
+        ValueError: an option is unknown; the message has those there are.
+    """
+    if options is None:
+        return
+    if not isinstance(options, Mapping):
+        raise TypeError(f"reset: options must be a dictionary or None, got {type(options).__name__}")
+    if unknown := [name for name in options if name not in known]:
+        there = ", ".join(map(repr, known)) or f"none (vector environments take {', '.join(map(repr, KNOWN))})"
+        raise ValueError(f"reset: no option {', '.join(map(repr, unknown))}; {whose} take {there}")
 
 
 def reset_mask(options: Options, num_envs: int, kind: ArrayKind) -> Array:

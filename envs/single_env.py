@@ -5,25 +5,31 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
-from gymnasium.utils import EzPickle
 
 from .actions import ActionCheck
 from .arrays import host
 from .batch import TaskBatch
+from .copying import Copied
 from .faults import FaultReporter
 from .observations import each
 from .pictures import METADATA, Pictures, check_render_mode
 from .registry import TaskLike, make_task
+from .reset_options import require_known
 from .seeds import spread_seeds
 from .task import Observation
 
 _CLOSED = "the environment was closed: reset() opens it again"
 
 
-class SingleEnv(gymnasium.Env, EzPickle):
+class SingleEnv(Copied, gymnasium.Env):
     """One environment of a task, for `gymnasium.make`.
 
     Seeded with s + i it replays environment i of a `SimVectorEnv` that was seeded with s, to the last bit.
+
+    `copy.deepcopy` and `pickle` give an environment of its own that goes on from the same state, in the middle of an
+    episode too, as a search over actions needs it; the wrappers of `gymnasium.make` are copied with it. It is made by
+    the same arguments, options of the task are as they are now, and what the task's `bind` looked up is looked up anew.
+    The copy of a closed environment waits for `reset`. A pickle is loaded under the precision that it was made with.
     """
 
     metadata = METADATA
@@ -41,17 +47,6 @@ class SingleEnv(gymnasium.Env, EzPickle):
         **task_options: Any,
     ) -> None:
         """Make the environment; the arguments are those of `SimVectorEnv`."""
-        EzPickle.__init__(
-            self,
-            task,
-            render_mode=render_mode,
-            width=width,
-            height=height,
-            camera_id=camera_id,
-            camera_name=camera_name,
-            model_options=model_options,
-            **task_options,
-        )
         check_render_mode(render_mode)
         self.render_mode = render_mode
         self._asked = make_task(task, task_options), model_options, (width, height, camera_id, camera_name)
@@ -74,7 +69,12 @@ class SingleEnv(gymnasium.Env, EzPickle):
         """Begin an episode: with a seed its first one, without the next one of the seed it had.
 
         A closed environment is opened again, and goes on with its seed, at the next episode.
+
+        Raises:
+            ValueError: `options` is not empty; there are none.
+            gymnasium.error.Error: the seed is no whole number, or negative.
         """
+        require_known(options, (), "single environments")
         seeds = spread_seeds(seed, 1)
         if self._closed:
             streams = self.batch.streams.state_dict()
@@ -104,7 +104,8 @@ class SingleEnv(gymnasium.Env, EzPickle):
             fault = int(outcome.faults[0])
             self._reporter.report([(0, fault, int(self.batch.streams.steps[0]))], stacklevel=3)
             info["fault"] = fault
-        return _first(outcome.observation), float(outcome.reward[0]), bool(outcome.terminated[0]), False, info
+        truncated = outcome.truncated is not None and bool(outcome.truncated[0])
+        return _first(outcome.observation), float(outcome.reward[0]), bool(outcome.terminated[0]), truncated, info
 
     def render(self) -> np.ndarray | None:
         """Picture the environment: uint8 (height, width, 3), or float32 (height, width) m for "depth_array".
@@ -125,6 +126,19 @@ class SingleEnv(gymnasium.Env, EzPickle):
         """Give the solver's memory back; `reset` takes it again."""
         self.solver.close()
         self._begun, self._closed = False, True
+
+    def _moment(self) -> dict[str, Any]:
+        """Return where the episode is, or only the seed and the number of the next episode if none has begun."""
+        state = self.batch.state_dict() if self._begun else None
+        return {"state": state, "streams": self.batch.streams.state_dict()}
+
+    def _go_on(self, moment: dict[str, Any]) -> None:
+        """Go on where `_moment` was."""
+        self._begun = moment["state"] is not None
+        if self._begun:
+            self.batch.load_state_dict(moment["state"])
+        else:
+            self.batch.streams.load_state_dict(moment["streams"])
 
 
 def _first(observation: Observation) -> Any:

@@ -64,6 +64,7 @@ class Start(NamedTuple):
     qvel: Array  # (n, nv), or (nv,) for all
     memory: Mapping[str, Array] = {}  # each (n, ...): goals, commands, phases, ...
     parameters: Mapping[str, Any] = {}  # numbers of the model by MuJoCo's names, each (n, ...): `set_parameters`
+    inputs: Mapping[str, Any] = {}  # inputs of the solver, see `inputs.py`; those left out begin with the model's own
 
 
 class ResetResult(NamedTuple):
@@ -72,6 +73,7 @@ class ResetResult(NamedTuple):
     observation: Observation
     info: Mapping[str, Array] = {}  # each (n, ...)
     memory: Mapping[str, Array] = {}  # each (n, ...): what follows from the state; it joins the memory of `reset`
+    inputs: Mapping[str, Any] = {}  # inputs that follow from the state; they join those of `reset`
 
 
 class StepResult(NamedTuple):
@@ -79,9 +81,11 @@ class StepResult(NamedTuple):
 
     observation: Observation
     reward_terms: Mapping[str, Array]  # each (n,); the reward is their sum, and they join the info by their names
-    terminated: Array | None = None  # (n,) bool; None: no episode ended
+    terminated: Array | None = None  # (n,) bool: the episode ended, and nothing follows; None: in no environment
     info: Mapping[str, Array] = {}  # each (n, ...)
     memory: Mapping[str, Array] = {}  # each (n, ...): what changes; names that are left out keep their values
+    truncated: Array | None = None  # (n,) bool: the episode is cut short, as by the time limit; None: in no environment
+    inputs: Mapping[str, Any] = {}  # inputs that act from the next step on; those left out keep their values
 
 
 class CameraView(NamedTuple):
@@ -176,14 +180,19 @@ class Task(ABC):
     def begin(self, state: TaskState) -> ResetResult:
         """Return what is seen where n episodes begin, in the state and with the memory that `reset` drew.
 
-        Memory that follows from the state is made here: a first position, a history. Where a user changed a state
-        through the solver, this method is called again, and only its memory is used.
+        Memory that follows from the state is made here: a first position, a history; and so are inputs. If a user
+        changes a state through the solver, this method is called again, and only its memory and inputs are used.
         """
         return ResetResult(self.observation(state))
 
     @abstractmethod
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Return what the step that led to this state brought: observation, reward terms, terminations.
+        """Return what the step that led to this state brought: observation, reward terms, ends of episodes.
+
+        An episode ends where `terminated` is True (a fall: its future is worth nothing), where `truncated` is True (out
+        of the arena, a command fulfilled: learners add the value of the final observation), and at the time limit,
+        which truncates too. Where an episode terminates and is truncated in one step, both flags are handed out, and
+        learners treat it as terminated.
 
         Args:
             state: after the step, with the memory from before it.

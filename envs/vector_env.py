@@ -12,17 +12,19 @@ from gymnasium.vector.utils import batch_space
 from ..physics.runtime import ensure_runtime_near
 from .actions import ActionCheck
 from .arguments import parse_autoreset_mode, time_limit, torch_device, whole
-from .arrays import Array, copy, host, indices, some, zeros_like_rows
+from .arrays import Array, copy, host, indices, only_rows, some
 from .attributes import SharedAttributes
 from .batch import StepOutcome, TaskBatch
-from .compatibility import Metadata, check_reset
+from .compatibility import Metadata, VectorKind, check_reset
+from .copying import Copied
 from .faults import FaultReporter
 from .infos import InfoBuilder
 from .observations import each, parts_of
 from .packing import Packer
 from .pictures import METADATA, Pictures, SharedPictures, check_render_mode
 from .registry import TaskLike, make_task
-from .reset_options import elapsed_steps, reset_mask, whole_steps
+from .reset_options import KNOWN, elapsed_steps, require_known, reset_mask, whole_steps
+from .saved import check_environments
 from .seeds import fresh_seed, spread_seeds
 from .task import Observation
 from .window import Window
@@ -33,7 +35,7 @@ _FORMAT = 2  # version of what `state_dict` returns
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
-class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
+class SimVectorEnv(SharedAttributes, SharedPictures, Copied, VectorEnv, metaclass=VectorKind):
     """A batch of environments that step together: torch tensors (or numpy arrays) in and out.
 
     Behaves as Gymnasium's `SyncVectorEnv` of the v5 task would, step by step, but for these:
@@ -59,6 +61,9 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
 
     An environment whose state stops being finite is terminated and marked in `info["fault"]`, a bit mask (see
     `faults`). Returned tensors are the caller's own: no later step writes to them.
+
+    `copy.deepcopy` and `pickle` give environments of their own that go on from the same state, as of a `SingleEnv`:
+    they are made by the same arguments, and then load the state. Closed ones are refused.
 
     Attributes:
         device: where returned tensors lie, a `torch.device`; the CPU with numpy output. skrl learns there.
@@ -160,6 +165,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         """
         self._check_open()
         check_reset(self.metadata, sys._getframe(1))
+        require_known(options, KNOWN, "vector environments")
         seeds = spread_seeds(seed, self.num_envs)
         mask = reset_mask(options, self.num_envs, self._kind)
         elapsed = elapsed_steps(options, self.num_envs, self._limit, self._kind)
@@ -196,14 +202,13 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         resetting = self._check_ready()
         checked = self._actions.many(actions, ignored=resetting)
         elapsed = self._elapsed + 1
-        truncated = elapsed >= self._limit
-        outcome = self.batch.step(checked, truncated)
+        outcome = self.batch.step(checked, elapsed >= self._limit)
         self._elapsed = elapsed
         if outcome.faults is not None:
             self._warn(outcome.faults if resetting is None else outcome.faults * ~resetting)
         if resetting is not None:
-            return self._finish_resetting(outcome, truncated, resetting)
-        return self._finish(outcome, truncated)
+            return self._finish_resetting(outcome, resetting)
+        return self._finish(outcome)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Give the solver's memory back, and close the window."""
@@ -254,15 +259,30 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         """Go on where `state_dict` of an environment made with the same arguments left off; needs no reset.
 
         Raises:
-            ValueError: the state is of another task, number of environments or version of Tumble.
+            TypeError: this is no saved state.
+            ValueError: the state is of another task, number of environments or version of Tumble; nothing is changed
+                then.
         """
-        if state.get("format") != _FORMAT:
-            raise ValueError(f"the state was saved by another version of Tumble (format {state.get('format')})")
+        check_environments(state, _FORMAT, self.batch, parts_of(self.batch.observation))
         self.batch.load_state_dict(state["batch"])
         observation = {name: self._kind.like(part.clone()) for name, part in state["observation"].items()}
         self._observation = observation[""] if list(observation) == [""] else observation
         self._elapsed, self._done = (self._kind.like(state[name].clone()) for name in ("elapsed", "done"))
         self._ended = some(self._done)
+
+    def _moment(self) -> dict[str, Any]:
+        """Return where the episodes are, or only the seeds if none has begun, and which environments are shown."""
+        self._check_open()
+        state = None if self._observation is None else self.state_dict()
+        return {"state": state, "streams": self.batch.streams.state_dict(), "shown": self.render_envs.tolist()}
+
+    def _go_on(self, moment: dict[str, Any]) -> None:
+        """Go on where `_moment` was."""
+        self.render_envs = moment["shown"]
+        if moment["state"] is not None:
+            self.load_state_dict(moment["state"])
+        else:
+            self.batch.streams.load_state_dict(moment["streams"])
 
     def _saved(self, array: Array) -> torch.Tensor:
         """Return a copy as a tensor."""
@@ -310,14 +330,14 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
             )
         return self._done
 
-    def _finish(self, outcome: StepOutcome, truncated: Array) -> tuple:
+    def _finish(self, outcome: StepOutcome) -> tuple:
         """End a step in which all environments moved; SAME_STEP resets the finished ones at once."""
-        observation, reward, terminated, values, faults, done, ended_now = outcome
+        observation, reward, terminated, truncated, values, faults, done, ended_now = outcome
         infos = InfoBuilder(values, ~self._nobody())
         final: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and ended_now:
             rows = indices(done, ended_now)
-            final_obs = each(lambda part: _only(part, rows), observation)
+            final_obs = each(lambda part: only_rows(part, rows), observation)
             ended = infos.split(rows, done)
             ended.put_faults(faults, done)
             self._restart(observation, infos, rows, done)
@@ -328,11 +348,11 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         infos.put_faults(faults)
         return self._hand_out(observation, reward, terminated, truncated, info=infos.info(self._export) | final)
 
-    def _finish_resetting(self, outcome: StepOutcome, truncated: Array, resetting: Array) -> tuple:
+    def _finish_resetting(self, outcome: StepOutcome, resetting: Array) -> tuple:
         """End a step of NEXT_STEP in which the environments that finished before are reset instead of moved."""
         moved = ~resetting
         rows, reward = indices(resetting), self._kind.xp.where(moved, outcome.reward, 0)
-        terminated, truncated = outcome.terminated & moved, truncated & moved
+        terminated, truncated = outcome.terminated & moved, outcome.truncated & moved
         infos = InfoBuilder(outcome.info, ~self._nobody())
         infos.split(rows, resetting)
         self._restart(outcome.observation, infos, rows, resetting)
@@ -370,10 +390,3 @@ class SimVectorEnv(SharedAttributes, SharedPictures, VectorEnv):
         if self._pack is not None:
             return self._pack((observation, *rest, info))
         return each(lambda part: self._export(copy(part)), observation), *map(self._export, rest), info
-
-
-def _only(part: Array, rows: Array) -> Array:
-    """Return a copy of an array (num_envs, ...) with zeros in all rows but `rows` (k,)."""
-    chosen = zeros_like_rows(part, len(part))
-    chosen[rows] = part[rows]
-    return chosen

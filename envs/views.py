@@ -3,14 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from ..physics import RigidSolver
 from ..physics.batch_numbers import Known
 from ..physics.drivers.interface import View
+from ..physics.rendering.camera import check_camera, require_pixels
 from .arrays import Array, ArrayKind
 from .noise import Noise
-from .task import CameraView, TaskState
+from .task import CameraView, Start, TaskState
 
 Memories = Mapping[str, Array]
 _NO_IMAGES: dict[str, Array] = {}
@@ -26,6 +28,8 @@ class BatchView:
         self._solver, self._reads, self._kind = solver, tuple(reads), kind
         self._nq = solver.model.mj.nq
         self._cameras, self._renderers = cameras, dict[str, Any]()
+        for name, camera in cameras.items():
+            _check_view(name, camera, solver.model.mj)
 
     def coordinates(self) -> Array:
         """Copy all coordinates, (num_envs, nq + nv)."""
@@ -70,17 +74,36 @@ class BatchView:
         """Give the environments `rows` (k,) numbers of the model of their own, each (k, ...)."""
         self._solver.update_parameters(parameters, Known(rows))
 
-    def restart(self, rows: Array, coordinates: Array, memory: Memories, noise: Noise) -> TaskState:
-        """Put the environments `rows` (k,) into given coordinates (k, nq + nv); return their state."""
+    def drive(self, inputs: Mapping[str, Array], rows: Array | None = None) -> None:
+        """Set inputs of the solver, each (k, ...) or (...) for all, in the environments `rows` (k,), or in all."""
+        self._solver.set_inputs(None if rows is None else Known(rows), **inputs)
+
+    def restart(self, rows: Array, coordinates: Array, start: Start, noise: Noise) -> TaskState:
+        """Put the environments `rows` (k,) into given coordinates (k, nq + nv); return their state.
+
+        Memory and inputs are those of `start`.
+        """
         nq = self._nq
-        self._solver.reset(Known(rows), coordinates[:, :nq], coordinates[:, nq:])
-        return self._state(coordinates, self._fields(rows), memory, noise, rows)
+        self._solver.reset(Known(rows), coordinates[:, :nq], coordinates[:, nq:], inputs=start.inputs)
+        return self._state(coordinates, self._fields(rows), start.memory, noise, rows)
 
     def faults(self) -> Array | None:
         """The fault bits (num_envs,), a copy; None where it is known already, without a wait, that there are none."""
         if self._solver.device.type == "cpu" and not self._solver.any_fault:
             return None
         return self._kind.from_tensor(self._solver.faults)
+
+
+def _check_view(name: str, view: CameraView, mj: mujoco.MjModel) -> None:
+    """Refuse a camera of a task that the model does not have, or a picture that cannot be; errors name it."""
+    if not isinstance(view, tuple) or len(view) != len(CameraView._fields):
+        raise TypeError(f"cameras[{name!r}] is {view!r}; needed is a CameraView")
+    width, height, camera = view
+    try:
+        require_pixels(width, height)
+        check_camera(mj, camera)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"cameras[{name!r}]: {error}") from error
 
 
 class SingleEnvView(BatchView):
@@ -136,11 +159,11 @@ class SingleEnvView(BatchView):
         """Set the controls (1, nu)."""
         self._control[:] = controls
 
-    def restart(self, rows: Array, coordinates: Array, memory: Memories, noise: Noise) -> TaskState:
+    def restart(self, rows: Array, coordinates: Array, start: Start, noise: Noise) -> TaskState:
         """Put the environment into given coordinates (1, nq + nv); return its state."""
         nq = self._nq
-        self._solver.reset(None, coordinates[:, :nq], coordinates[:, nq:])
-        return self.look(memory, noise)
+        self._solver.reset(None, coordinates[:, :nq], coordinates[:, nq:], inputs=start.inputs)
+        return self.look(start.memory, noise)
 
     def faults(self) -> np.ndarray | None:
         """The fault bits (1,), a copy; None where there are none."""

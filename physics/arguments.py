@@ -1,38 +1,64 @@
 """Users' numbers: they become arrays of the solver's precision, or are refused by name."""
 
-import operator
+import reprlib
 from typing import Any
 
 import numpy as np
 import torch
 
 
-def as_count(name: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least `least`, as an int; any integer type will do.
+def as_real(name: str, value: Any) -> float:
+    """Return a single real number, which may be infinite, as a float.
 
     Raises:
-        ValueError: for a fraction, a float, a bool or anything else that is no integer, and for less than `least`.
+        ValueError: for NaN and for anything that is no real number.
     """
-    try:
-        if isinstance(value, (bool, np.bool_)):
-            raise TypeError
-        count = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name}={value!r}: expected a whole number, as an integer") from None
-    if count < least:
-        raise ValueError(f"{name}={count}: it must be at least {least}")
-    return count
+    number = real_array(name, value)
+    if number.size != 1 or number.dtype.kind == "b" or np.isnan(number).any():
+        raise ValueError(f"{name}={reprlib.repr(value)}: expected a number")
+    return float(number.reshape(()))
 
 
-def as_numbers(value: Any, dtype: np.dtype) -> np.ndarray:
-    """An array of this precision; a view where it is one already. Numbers too large for it become infinite."""
+def real_array(name: str, value: Any) -> np.ndarray:
+    """Return real numbers, whole numbers or bools as an array; a view where they are one already.
+
+    Raises:
+        ValueError: for complex numbers, dates, strings, None, lists of unequal lengths, and tensors without numbers.
+    """
     if isinstance(value, torch.Tensor):
-        value = value.detach().cpu()
-        value = (value.float() if value.dtype is torch.bfloat16 else value).numpy()  # numpy has no bfloat16
+        value = _on_host(name, value)
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(f"{name}: {reprlib.repr(value)} is not an array of numbers") from None
+    if array.dtype.kind not in "biuf":
+        what = reprlib.repr(value) if array.dtype.kind in "OUS" else f"numbers of type {array.dtype}"
+        raise ValueError(f"{name}: {what} is not an array of numbers: they must be real")
+    return array
+
+
+def as_numbers(value: Any, dtype: np.dtype, name: str = "numbers") -> np.ndarray:
+    """Return an array of this precision; a view where it is one already. What is too large becomes infinite.
+
+    Raises:
+        ValueError: for what is not made of real numbers, with `name`.
+    """
+    if isinstance(value, torch.Tensor):
+        value = _on_host(name, value)
     if isinstance(value, np.ndarray) and value.dtype == dtype:
         return value
     with np.errstate(over="ignore"):
-        return np.asarray(value, dtype)
+        return real_array(name, value).astype(dtype, copy=False)
+
+
+def _on_host(name: str, tensor: torch.Tensor) -> np.ndarray:
+    """Return a tensor's numbers as an array."""
+    if tensor.is_meta:
+        raise ValueError(f"{name}: a tensor on the device 'meta' has no numbers")
+    tensor = tensor.detach().cpu()
+    if tensor.layout is not torch.strided:
+        raise ValueError(f"{name}: a tensor of the layout {tensor.layout} is not taken: call its to_dense()")
+    return (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).numpy()  # numpy has no bfloat16
 
 
 def require_start(rows: np.ndarray, nq: int, largest: float) -> None:
@@ -64,13 +90,17 @@ def as_environments(envs_idx: Any, num_envs: int) -> np.ndarray | None:
     """
     if envs_idx is None:
         return None
-    index = np.asarray(envs_idx.cpu() if isinstance(envs_idx, torch.Tensor) else envs_idx)
+    try:
+        index = np.asarray(_on_host("envs_idx", envs_idx) if isinstance(envs_idx, torch.Tensor) else envs_idx)
+    except (TypeError, ValueError, RuntimeError):
+        index = np.asarray(None)
     if index.dtype == np.bool_:
         if index.shape != (num_envs,):
             raise ValueError(f"envs_idx: a mask must have shape ({num_envs},), not {index.shape}")
         index = np.flatnonzero(index)
     elif index.dtype.kind not in "iu" and index.size:
-        raise ValueError(f"envs_idx={envs_idx!r}: expected whole numbers, as integers, or a mask of bools")
+        said = reprlib.repr(envs_idx)
+        raise ValueError(f"envs_idx={said}: expected whole numbers, as integers, or a mask of bools")
     index = index.astype(np.int64, copy=False).reshape(-1)
     wrong = index.view(np.uint64) >= num_envs  # negative ones too
     if np.count_nonzero(wrong):

@@ -27,9 +27,9 @@ class HostNumbers:
     def __init__(self, dtype: torch.dtype) -> None:
         self._dtype = np.dtype(np.float32 if dtype == torch.float32 else np.float64)
 
-    def numbers(self, value: Any) -> Any:
-        """An array of the solver's precision."""
-        return as_numbers(value, self._dtype)
+    def numbers(self, value: Any, name: str = "numbers") -> Any:
+        """Return an array of the solver's precision; errors are those of `as_numbers`."""
+        return as_numbers(value, self._dtype, name)
 
     def rows(self, name: str, value: Any, count: int, width: int) -> Any:
         """Numbers (count, width), or (width,) for everyone.
@@ -37,7 +37,7 @@ class HostNumbers:
         Raises:
             ValueError: for a wrong shape, naming what was expected.
         """
-        rows = self.numbers(value)
+        rows = self.numbers(value, name)
         if tuple(rows.shape) not in ((count, width), (width,)):
             raise ValueError(f"{name}: expected shape ({count}, {width}), got {tuple(rows.shape)}")
         return rows
@@ -73,10 +73,10 @@ class DeviceNumbers(HostNumbers):
         super().__init__(dtype)
         self._torch_dtype, self._device = dtype, device
 
-    def numbers(self, value: Any) -> torch.Tensor:
-        """A tensor of the solver's precision."""
-        if not isinstance(value, torch.Tensor):
-            value = super().numbers(value)
+    def numbers(self, value: Any, name: str = "numbers") -> torch.Tensor:
+        """Return a tensor of the solver's precision; errors are those of `as_numbers`."""
+        if not isinstance(value, torch.Tensor) or value.is_meta or value.is_complex():
+            value = super().numbers(value, name)
         return torch.as_tensor(value, dtype=self._torch_dtype, device=self._device)
 
     def side_by_side(self, count: int, qpos: torch.Tensor, qvel: torch.Tensor | None, nv: int) -> torch.Tensor:

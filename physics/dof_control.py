@@ -1,10 +1,12 @@
 """Control of dofs without actuators in the file: forces, and servos for velocities and positions."""
 
+import math
 from typing import Any
 
 import numpy as np
 import torch
 
+from .arguments import real_array
 from .dynamics.dof_control import FORCE, POSITION, VELOCITY
 from .model.kernel_numbers import UNLIMITED
 from .solver_part import SolverPart
@@ -66,11 +68,16 @@ class SolverDofControl(SolverPart):
         self._control(0, "target", 0.0, dofs_idx, envs_idx)
 
     def set_dofs_kp(self, kp: Any, dofs_idx: Any = None, envs_idx: Any = None) -> None:
-        """Gains of positions (N/m or N m/rad); 0 at first."""
+        """Set gains of positions (N/m or N m/rad); 0 at first.
+
+        Raises:
+            ValueError: for a wrong shape, naming what was expected, and for what is not finite.
+            IndexError: for a dof or environment that does not exist.
+        """
         self._set_gain("dof_kp", "kp", kp, dofs_idx, envs_idx)
 
     def set_dofs_kv(self, kv: Any, dofs_idx: Any = None, envs_idx: Any = None) -> None:
-        """Gains of velocities (N s/m or N m s/rad); 0 at first."""
+        """Set gains of velocities (N s/m or N m s/rad); 0 at first. Errors are those of `set_dofs_kp`."""
         self._set_gain("dof_kv", "kv", kv, dofs_idx, envs_idx)
 
     def set_dofs_force_range(self, lower: Any, upper: Any, dofs_idx: Any = None, envs_idx: Any = None) -> None:
@@ -120,8 +127,11 @@ class SolverDofControl(SolverPart):
 
     def _set_gain(self, field: str, name: str, value: Any, dofs_idx: Any, envs_idx: Any) -> None:
         dofs, index, count = self._place(dofs_idx, envs_idx)
+        gains = self._fill(name, value, count, len(dofs))
+        if not bool((abs(gains) < math.inf).all()):
+            raise ValueError(f"{name}: every gain must be finite")
         self._has_gains = True
-        self._write(field, self._fill(name, value, count, len(dofs)), dofs, index, count)
+        self._write(field, gains, dofs, index, count)
 
     def _get(self, field: str, dofs_idx: Any, envs_idx: Any) -> torch.Tensor:
         dofs, index, _ = self._place(dofs_idx, envs_idx)
@@ -150,10 +160,10 @@ class SolverDofControl(SolverPart):
         nv = int(self.model.mj.nv)
         if dofs_idx is None:
             return np.arange(nv)
-        given = dofs_idx.detach().cpu() if isinstance(dofs_idx, torch.Tensor) else dofs_idx
-        dofs = np.atleast_1d(np.asarray(given))
-        if dofs.dtype == bool or not np.issubdtype(dofs.dtype, np.integer) or dofs.ndim != 1:
+        dofs = np.atleast_1d(real_array("dofs_idx", dofs_idx))
+        if (dofs.dtype.kind not in "iu" and dofs.size) or dofs.ndim != 1:
             raise IndexError(f"dofs_idx: expected a list of whole numbers, got {dofs_idx!r}")
+        dofs = dofs.astype(np.int64)
         wrong = dofs[(dofs < 0) | (dofs >= nv)]
         if len(wrong):
             raise IndexError(f"dofs_idx: dof {wrong[0]} does not exist: the model has {nv}")
@@ -165,7 +175,7 @@ class SolverDofControl(SolverPart):
         Raises:
             ValueError: for another shape, naming what was expected.
         """
-        numbers = self._numbers.numbers(value)
+        numbers = self._numbers.numbers(value, name)
         if tuple(numbers.shape) not in ((count, width), (width,), ()):
             raise ValueError(f"{name}: expected shape ({count}, {width}), got {tuple(numbers.shape)}")
         return numbers

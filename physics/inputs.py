@@ -1,5 +1,6 @@
 """The inputs of a solver from step to step: controls, mocap bodies, equalities that hold, applied forces."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -76,18 +77,27 @@ class SolverInputs(SolverPart):
                 `qfrc_applied` (n, nv), `xfrc_applied` (n, nbody, 6).
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected.
+            ValueError: for a wrong shape, naming what was expected, or what is no number; nothing is written then.
             IndexError: for an environment that does not exist.
             TypeError: for an unknown input.
         """
+        index = self._numbers.environments(envs_idx, self.num_envs)
+        rows = self._rows_of_inputs(inputs, self.num_envs if index is None else len(index))
+        for name, numbers in rows.items():
+            self._driver.write(name, numbers, index)
+
+    def _begin_under(self, rows: Mapping[str, Any], index: Any) -> None:
+        """Write inputs of environments that were just reset, whose derived quantities then belong to them."""
+        for name, numbers in rows.items():
+            for field in (name, f"eval_{name}"):
+                self._driver.write(field, numbers, index)
+
+    def _rows_of_inputs(self, inputs: Mapping[str, Any], count: int) -> dict[str, Any]:
+        """Numbers of inputs by name; errors are those of `set_inputs`."""
         for name in inputs:
             if name not in self._input_shapes:
                 raise TypeError(f"no input is named {name!r}; there are {', '.join(self._input_shapes)}")
-        index = self._numbers.environments(envs_idx, self.num_envs)
-        count = self.num_envs if index is None else len(index)
-        rows = {name: self._rows_of_input(name, value, count) for name, value in inputs.items()}
-        for name, numbers in rows.items():
-            self._driver.write(name, numbers, index)
+        return {name: self._rows_of_input(name, value, count) for name, value in inputs.items()}
 
     def _read(self, name: str) -> torch.Tensor:
         return self._driver.read(name).reshape(self.num_envs, *self._input_shapes[name])
@@ -98,7 +108,7 @@ class SolverInputs(SolverPart):
         Raises:
             ValueError: for a wrong shape, naming what was expected.
         """
-        shape, rows = self._input_shapes[name], self._numbers.numbers(value)
+        shape, rows = self._input_shapes[name], self._numbers.numbers(value, name)
         if tuple(rows.shape) not in ((count, *shape), shape):
             raise ValueError(f"{name}: expected shape {(count, *shape)}, got {tuple(rows.shape)}")
         return rows if len(shape) == 1 else rows.reshape(*rows.shape[: rows.ndim - 2], shape[0] * shape[1])

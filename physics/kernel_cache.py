@@ -2,6 +2,11 @@
 
 It serves Taichi in the user's own process: on a GPU, and where nothing can be compiled apart. Kernels of a CPU are kept
 elsewhere (`codegen.store`).
+
+Taichi executes what it finds here, and asks nobody whose it is. So a folder is used only if it belongs to the effective
+user, nobody else can write to it, and all files in it are that user's. Taichi writes kernels when it is freed or
+started anew, not when they are compiled, and ends the process if it cannot write; so nothing is kept of a process that
+is killed, and a folder that can only be read is not used.
 """
 
 import contextlib
@@ -12,6 +17,8 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from .codegen.store import other_owner, others_may_write
 
 VARIABLE = "TI_OFFLINE_CACHE_FILE_PATH"
 _LOCK, _STALE_AFTER = "ticache.lock", 30.0
@@ -52,14 +59,17 @@ def folder() -> Path | None:
 
 
 def problem(place: Path | None) -> str:
-    """Why there can be no cache at a place, where Taichi would end the process as it leaves; "" where there can.
+    """Why there can be no cache at a place; "" where there can.
 
-    Removes the lock of a process that was killed, for which all later ones would have no cache.
+    Makes the folder, for this user alone. Removes the lock of a process that was killed, for which all later ones would
+    have no cache.
     """
     if place is None:
         return "neither HOME nor XDG_CACHE_HOME is set"
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if reason := _distrusted(place):
+            return reason
         with tempfile.TemporaryFile(dir=place):
             pass
         with contextlib.suppress(FileNotFoundError):
@@ -70,6 +80,20 @@ def problem(place: Path | None) -> str:
     return ""
 
 
+def _distrusted(place: Path) -> str:
+    """Why code from a folder must not be executed; "" where it may."""
+    status = place.stat()
+    if owner := other_owner(status):
+        return f"{place} belongs to {owner}"
+    if others_may_write(status):
+        return f"users other than you can write to {place}: remove what is in it, and chmod go-w {place}"
+    with os.scandir(place) as entries:
+        for entry in entries:
+            if owner := other_owner(entry.stat(follow_symlinks=False)):
+                return f"{entry.path} belongs to {owner}: remove it"
+    return ""
+
+
 def settings() -> dict[str, Any]:
     """Arguments of `ti.init`: that there is a cache and where, or none (TI_OFFLINE_CACHE=0, or no place for it)."""
     unwanted, place = os.environ.get("TI_OFFLINE_CACHE") == "0", folder()
@@ -77,7 +101,7 @@ def settings() -> dict[str, Any]:
     if unusable:
         _warn(
             f"there is no cache of compiled kernels ({unusable}), so that every start compiles them anew, for some "
-            f"15 seconds; let {VARIABLE} name a folder that can be written to"
+            f"15 seconds; let {VARIABLE} name a folder that you alone can write to"
         )
     if not (unwanted or unusable):
         return {

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from .arguments import real_array
 from .model.constants import Constants
 from .model.features import Features
 from .model.kernel_numbers import fields_from, kernel_numbers, mujoco_numbers
 from .model.model import Model
-from .model.parameters import as_double, checked, constants_of, require_known
+from .model.parameters import DERIVED, PARAMETERS, as_double, checked, constants_of, require_known
 
 Fields = dict[str, np.ndarray]
 """Fields of `model.fields` by name, (k, numbers) or (1, numbers) each."""
@@ -44,16 +45,29 @@ class Overrides:
         own = self._of_the_model(name)
         return np.broadcast_to(own, (self._num_envs if index is None else len(index), *own.shape)).copy()
 
-    def set(self, parameters: Mapping[str, Any], index: np.ndarray | None) -> tuple[Fields, bool]:
-        """Give environments numbers of their own; all of them are checked before any is kept.
+    def checked(self, parameters: Mapping[str, Any], index: np.ndarray | None) -> dict[str, np.ndarray]:
+        """Return a user's numbers for the environments `index` (None: all), (n, *shape) each; nothing is kept.
+
+        Raises:
+            KeyError: for an unknown name.
+            ValueError: for a wrong shape and for impossible numbers, naming the environment.
+        """
+        chosen = np.arange(self._num_envs) if index is None else index
+        return {n: checked(self._model.mj, n, v, chosen) for n, v in as_double(parameters).items()}
+
+    def set(self, given: Mapping[str, np.ndarray], index: np.ndarray | None) -> tuple[Fields, bool]:
+        """Give environments numbers of their own, which `checked` returned; all are kept or none.
 
         Returns:
             the fields that change, of these environments; or, if True, all that any environment has of its own, of
             all environments: there are fields among them that no environment had of its own before.
+
+        Raises:
+            ValueError: MuJoCo cannot change such a number of this model.
         """
         everyone = np.arange(self._num_envs)
         chosen = everyone if index is None else index
-        given = {n: checked(self._model.mj, n, v, chosen) for n, v in as_double(parameters).items()}
+        given = dict(given)
         numbers = {name: values[chosen] for name, values in self._values.items()} | given
         if follows := constants_of(given):
             constants, self._constants = self._constants or Constants(self._model, self._single), None
@@ -85,19 +99,28 @@ class Overrides:
         """All numbers by name, (num_envs, *shape), copies."""
         return {name: torch.from_numpy(values.copy()) for name, values in self._values.items()}
 
-    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Take the numbers that `state_dict` gave, and the model's own for all others.
+    def checked_state(self, state: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+        """Return the numbers of a `state_dict` by name, (num_envs, *shape) each; nothing is kept.
 
         Raises:
-            ValueError: they are of another model or number of environments.
+            ValueError: they are of another model or number of environments, or not finite.
         """
-        saved = {name: tensor.cpu().numpy() for name, tensor in state.items()}
-        for name, values in saved.items():
-            wanted = (self._num_envs, *self._of_the_model(name).shape)
+        found = {}
+        for name, saved in state.items():
+            if name not in PARAMETERS and name not in DERIVED and name != "condition":
+                raise ValueError(f"parameters {name}: this version of Tumble has no such number of a model")
+            values, wanted = real_array(f"parameters {name}", saved), (self._num_envs, *self._of_the_model(name).shape)
             if values.shape != wanted:
                 raise ValueError(f"parameters {name}: saved as {values.shape}, this solver has {wanted}")
+            found[name] = values.astype(np.float64)
+            if np.isnan(found[name]).any():
+                raise ValueError(f"parameters {name}: a saved number is nan")
+        return found
+
+    def load(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Take the numbers that `checked_state` returned, and the model's own for all others."""
         own = {n: np.broadcast_to(self._of_the_model(n), values.shape).copy() for n, values in self._values.items()}
-        self._values = own | {name: values.astype(np.float64) for name, values in saved.items()}
+        self._values = own | dict(saved)
 
     def _of_the_model(self, name: str) -> np.ndarray:
         return self._model.values[name] if name == "condition" else mujoco_numbers(self._model.mj, name)

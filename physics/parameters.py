@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import torch
 
 from .batch_numbers import on_host
+from .model.parameters import require_known
 from .solver_part import SolverPart
 
 _SHOWN = (
@@ -25,6 +27,8 @@ _SHOWN = (
 )
 """Fields of the model that `readout.derived` reads."""
 _SAVED = "parameters."
+_OF_DRIVERS = ("memory", "counters")
+"""Parts of a `state_dict`: parameters, each under its name with this in front, and what drivers keep."""
 
 
 class SolverParameters(SolverPart):
@@ -52,11 +56,13 @@ class SolverParameters(SolverPart):
             ValueError: for a wrong shape and for numbers that nothing can have, with the environment; nothing is set.
             IndexError: for an environment that does not exist.
         """
+        require_known(name, writable=True)
         self.update_parameters({name: values}, envs_idx)
 
     def update_parameters(self, parameters: Mapping[str, Any], envs_idx: Any = None) -> None:
         """`set_parameters` for several names at once: what follows from them is found once, and all are set or none."""
-        self._differ(parameters, self._numbers.environments(envs_idx, self.num_envs))
+        index = self._numbers.environments(envs_idx, self.num_envs)
+        self._differ(self._checked_parameters(parameters, index), index)
 
     def get_parameters(self, name: str, envs_idx: Any = None) -> torch.Tensor:
         """Model numbers of environments by MuJoCo's name, (n, *shape) float64: their own, or else the model's.
@@ -70,9 +76,16 @@ class SolverParameters(SolverPart):
         """
         return torch.from_numpy(self._overrides.get(name, on_host(self._numbers.environments(envs_idx, self.num_envs))))
 
-    def _differ(self, parameters: Mapping[str, Any], index: Any) -> None:
+    def _checked_parameters(self, parameters: Mapping[str, Any], index: Any) -> dict[str, np.ndarray]:
+        """Return a user's numbers for the environments `index`; errors are those of `set_parameters`."""
         self.runtime.require()
-        fields, anew = self._overrides.set(parameters, on_host(index))
+        if not isinstance(parameters, Mapping):
+            raise TypeError(f"parameters: expected numbers by name, as in a dict, not {type(parameters).__name__}")
+        return self._overrides.checked(parameters, on_host(index))
+
+    def _differ(self, given: Mapping[str, np.ndarray], index: Any) -> None:
+        """Give the environments `index` numbers that `_checked_parameters` returned."""
+        fields, anew = self._overrides.set(given, on_host(index))
         if anew:
             self._driver.differ(fields, self._overrides.features())
         else:
@@ -81,10 +94,25 @@ class SolverParameters(SolverPart):
     def _saved_parameters(self) -> dict[str, torch.Tensor]:
         return {_SAVED + name: numbers for name, numbers in self._overrides.state_dict().items()}
 
-    def _load_parameters(self, state: Mapping[str, torch.Tensor]) -> None:
-        saved = {name.removeprefix(_SAVED): numbers for name, numbers in state.items() if name.startswith(_SAVED)}
+    def _saved_numbers(self, state: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+        """Return the parameters in a `state_dict` by name, once they are known to fit; nothing is changed.
+
+        Raises:
+            TypeError: the state is no mapping.
+            ValueError: a key that no state has, or numbers of another model or number of environments.
+        """
+        if not isinstance(state, Mapping):
+            raise TypeError(f"state: expected what state_dict() returned, not {type(state).__name__}")
+        for key in state:
+            if key not in _OF_DRIVERS and not (isinstance(key, str) and key.startswith(_SAVED)):
+                raise ValueError(f"the state has a part {key!r}, which no state_dict of a RigidSolver has")
+        saved = {name.removeprefix(_SAVED): numbers for name, numbers in state.items() if name not in _OF_DRIVERS}
+        return self._overrides.checked_state(saved)
+
+    def _load_parameters(self, saved: dict[str, np.ndarray]) -> None:
+        """Take what `_saved_numbers` returned."""
         if saved or self._overrides:
-            self._overrides.load_state_dict(saved)
+            self._overrides.load(saved)
             self._driver.differ(self._overrides.fields(), self._overrides.features())
 
     def _shown(self, index: Any) -> dict[str, torch.Tensor]:

@@ -1,9 +1,14 @@
 """A solver that can be used no more: every attribute raises an error that says so, by name.
 
 A solver changes its class when it is closed, and when Taichi is started anew under it. So those that live pay nothing:
-no method of theirs has to ask whether it still may.
+no method of theirs has to ask whether it still may. At the end of the process it does so for the sake of daemon
+threads: the interpreter ends a thread that comes back to it then, and torch aborts the process if that is in a call of
+torch's.
 """
 
+import threading
+from collections.abc import Callable
+from functools import partial
 from inspect import getattr_static
 from typing import Any
 
@@ -17,23 +22,36 @@ def retire(solver: Any, error: type[Exception], why: str, keeps: tuple[str, ...]
         why: the rest of the message, after the name of the method.
         keeps: methods that go on to work.
     """
-    key = (getattr(solver, "_living", type(solver)), error, why, keeps)
-    if key not in _made:
-        _made[key] = _retired(*key)
-    solver.__class__ = _made[key]
+    _replace_members(solver, (error, why), keeps, partial(_refusal, error=error, why=why))
+
+
+def stop_daemons(solver: Any) -> None:
+    """Have every daemon thread that uses a public method or property of a solver from now on stop there, for ever."""
+    _replace_members(solver, ("daemons",), (), _stopping)
+
+
+def stop_if_daemon() -> None:
+    """Stop for ever if this is a daemon thread."""
+    if threading.current_thread().daemon:
+        threading.Event().wait()
 
 
 _made: dict[tuple, type] = {}
 
 
-def _retired(kind: type, error: type[Exception], why: str, keeps: tuple[str, ...]) -> type:
-    members = {name: getattr_static(kind, name) for name in dir(kind) if not name.startswith("_") and name not in keeps}
-    refusals = {
-        name: _refusal(f"{kind.__name__}.{name}", member, error, why)
-        for name, member in members.items()
-        if callable(member) or isinstance(member, property)
-    }
-    return type(kind.__name__, (kind,), {"__module__": kind.__module__, "_living": kind, **refusals})
+def _replace_members(solver: Any, what: tuple, keeps: tuple[str, ...], replaced: Callable[[str, Any], Any]) -> None:
+    """Give a solver a class made for `what`, once, that has `replaced(name, member)` for its public members."""
+    kind = getattr(solver, "_living", type(solver))
+    key = (kind, *what, keeps)
+    if key not in _made:
+        members = {name: getattr_static(kind, name) for name in dir(kind) if name[0] != "_" and name not in keeps}
+        others = {
+            name: replaced(f"{kind.__name__}.{name}", member)
+            for name, member in members.items()
+            if callable(member) or isinstance(member, property)
+        }
+        _made[key] = type(kind.__name__, (kind,), {"__module__": kind.__module__, "_living": kind, **others})
+    solver.__class__ = _made[key]
 
 
 def _refusal(name: str, member: Any, error: type[Exception], why: str) -> Any:
@@ -41,3 +59,14 @@ def _refusal(name: str, member: Any, error: type[Exception], why: str) -> Any:
         raise error(f"{name}: {why}")
 
     return property(refuse, refuse) if isinstance(member, property) else refuse
+
+
+def _stopping(_: str, member: Any) -> Any:
+    if isinstance(member, property):
+        return property(*(function and _stopping("", function) for function in (member.fget, member.fset)))
+
+    def use(*arguments: Any, **options: Any) -> Any:
+        stop_if_daemon()
+        return member(*arguments, **options)
+
+    return use

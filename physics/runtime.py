@@ -9,24 +9,25 @@ import atexit
 import contextlib
 import io
 import os
-import platform
 import threading
+import time
 import warnings
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 from weakref import WeakSet
 
-from .cores import usable_cores
+from . import taichi_thread
 from .forking import leave_taichi_behind, on_fork
-from .retired import retire
+from .machine import default_lanes, default_threads, lane_width, thread_count
+from .retired import retire, stop_daemons, stop_if_daemon
 from .taichi_thread import in_taichis_thread, start_before_next
 
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("32", "64")
-WIDTHS = (1, 4, 8, 16)
-_THREADS_PER_CORE, _FEW_THREADS = 4, 64
-"""More threads than four for each core of the machine are a mistake; up to 64 are taken on any machine."""
+_ARRIVAL = 0.05
+"""Seconds at the end of the process for daemon threads to finish what they are at."""
 _STALE = (
     "this solver belongs to an earlier tumble.init(...): Taichi has been started anew since. "
     "Make a new solver (or environment) after the last call of tumble.init."
@@ -47,7 +48,7 @@ class Runtime:
         lanes: environments per SIMD register.
         threads: worker threads.
         generation: counts the calls that started Taichi.
-        columns: whether solvers have the GPU driver, which keeps batches in columns.
+        arch: where the GPU driver's kernels run, as Taichi names it; "" for the CPU driver.
         pool: kernels and scratch that solvers share; Taichi frees them when it is started anew.
         solvers: those that refer to them; when Taichi is started anew they refuse whatever they are asked for.
     """
@@ -57,9 +58,14 @@ class Runtime:
     lanes: int
     threads: int
     generation: int
-    columns: bool = False
+    arch: str = ""
     pool: dict = field(default_factory=dict, compare=False, repr=False)
     solvers: WeakSet = field(default_factory=WeakSet, compare=False, repr=False)
+
+    @property
+    def columns(self) -> bool:
+        """True if solvers have the GPU driver, which keeps batches in columns."""
+        return bool(self.arch)
 
     @property
     def torch_device(self) -> Any:
@@ -93,6 +99,32 @@ class Runtime:
         if _state.current is not self:
             raise StaleRuntimeError(_STALE)
 
+    def adopt(self, solver: Any) -> None:
+        """Have a solver that was made with these settings refuse all further use when others take their place.
+
+        Raises:
+            StaleRuntimeError: they have done so already.
+        """
+        with _state.lock:
+            self.require()
+            self.solvers.add(solver)
+
+    def launch(self, launch: Callable[[], Any]) -> None:
+        """Call a function that launches what Taichi has compiled; Taichi frees nothing meanwhile.
+
+        Raises:
+            StaleRuntimeError: Taichi was started anew, or the interpreter is about to exit.
+        """
+        with taichi_thread.launching:
+            if not _state.ended:
+                self.require()
+                launch()
+                return
+        stop_if_daemon()  # an error would only be printed
+        raise StaleRuntimeError(
+            "Taichi was freed, as the interpreter is about to exit: nothing can be computed any more"
+        )
+
 
 class _State:
     def __init__(self) -> None:
@@ -101,6 +133,7 @@ class _State:
         self.generation = 0
         self.by_default = False  # True if the settings were not asked for
         self.taichi_runs = False
+        self.ended = False  # the interpreter is about to exit, and Taichi is freed
         self.lock = threading.RLock()
 
 
@@ -166,16 +199,39 @@ def init_columns(arch: str = "cpu", device: str = "cpu", precision: str = "32") 
 def _begin(device: str, precision: str, lanes: int, threads: int, columns_on: str = "") -> Runtime:
     """Take settings. Taichi starts with them at once for the GPU driver, else when something first needs it."""
     with _state.lock:
-        start_before_next(partial(_start_taichi, precision, threads, columns_on or "cpu"))
-        if columns_on:
-            in_taichis_thread(lambda: None)
         on_fork(_begin_in_child)
-        for solver in _state.current.solvers if _state.current else ():
-            retire(solver, StaleRuntimeError, _STALE, keeps=("close",))
+        before = _state.current
+        _leave(before)
+        try:
+            start_before_next(partial(_start_taichi, precision, threads, columns_on or "cpu"))
+            if columns_on:
+                in_taichis_thread(lambda: None)
+        except BaseException:
+            _return_to(before)
+            raise
         _state.generation += 1
-        _state.current = Runtime(device, precision, lanes, threads, _state.generation, bool(columns_on))
+        _state.current = Runtime(device, precision, lanes, threads, _state.generation, columns_on)
         _state.by_default = False
         return _state.current
+
+
+def _leave(runtime: Runtime | None) -> None:
+    """Refuse all further work with these settings, before Taichi frees what belongs to them.
+
+    Threads that launch at the moment finish (`Runtime.launch`); whatever they ask for next is refused.
+    """
+    _state.current = None
+    for solver in list(runtime.solvers) if runtime else ():
+        retire(solver, StaleRuntimeError, _STALE, keeps=("close",))
+
+
+def _return_to(runtime: Runtime | None) -> None:
+    """Take the settings that there were, if others cannot be had; solvers of before stay refused."""
+    start_before_next(None)
+    if runtime is not None:
+        start_before_next(partial(_start_taichi, runtime.precision, runtime.threads, runtime.arch or "cpu"))
+        _state.generation += 1
+        _state.current = replace(runtime, generation=_state.generation, pool={}, solvers=WeakSet())
 
 
 def ensure_runtime() -> Runtime:
@@ -229,66 +285,10 @@ def _first_runtime() -> Runtime:
 def _begin_in_child() -> None:
     """Let a forked process begin without Taichi; when it wants it, with the settings that its parent had."""
     _state.lock = threading.RLock()
-    _state.taichi_runs = False
+    _state.taichi_runs = _state.ended = False
     start_before_next(None)
     if _state.current is not None:
         _state.inherited, _state.current = _state.current, None
-
-
-def default_lanes(precision: str) -> int:
-    """Width that fills a SIMD register of this processor at this precision."""
-    bits = 128
-    flags = _cpu_flags()
-    if "avx512f" in flags:
-        bits = 512
-    elif "avx2" in flags or platform.machine().lower() in ("amd64", "x86_64"):
-        bits = 256
-    return max(4, bits // int(precision))
-
-
-def default_threads() -> int:
-    """One thread for each core this process may use, or TUMBLE_THREADS."""
-    asked = os.environ.get("TUMBLE_THREADS")
-    return thread_count("TUMBLE_THREADS", int(asked) if asked.isdecimal() else asked) if asked else usable_cores()
-
-
-def lane_width(lanes: Any) -> int:
-    """Environments per SIMD register, as an int.
-
-    Raises:
-        ValueError: for a width for which there is no kernel.
-    """
-    if lanes not in WIDTHS or isinstance(lanes, float):
-        raise ValueError(f"lanes={lanes!r}: choose one of {', '.join(map(str, WIDTHS))}")
-    return int(lanes)
-
-
-def thread_count(name: str, threads: Any) -> int:
-    """Number of worker threads, as an int.
-
-    Raises:
-        ValueError: for what is no whole number, for less than one, and for more than the machine could ever use.
-    """
-    from .arguments import as_count
-
-    count, cores = as_count(name, threads), os.cpu_count() or 1
-    most = max(_FEW_THREADS, _THREADS_PER_CORE * cores)
-    if count > most:
-        raise ValueError(
-            f"{name}={count}: this machine has {cores} cores, for which {most} threads are more than enough"
-        )
-    return count
-
-
-def _cpu_flags() -> set[str]:
-    try:
-        with open("/proc/cpuinfo") as info:
-            for line in info:
-                if line.startswith("flags"):
-                    return set(line.split())
-    except OSError:
-        pass
-    return set()
 
 
 def _start_taichi(precision: str, threads: int, arch: str) -> None:
@@ -324,13 +324,24 @@ def _free_taichi() -> None:
 
     from .kernel_cache import a_home_for_taichi
 
-    with a_home_for_taichi():
+    with a_home_for_taichi(), taichi_thread.launching:
         ti.reset()
 
 
 @atexit.register
 def _free_at_exit() -> None:
     """Free Taichi in its own thread; the interpreter would do it in the main thread, where Taichi refuses."""
+    _stop_daemons()
     if _state.taichi_runs:
+        _state.ended = True
         start_before_next(None)
         in_taichis_thread(_free_taichi)
+
+
+def _stop_daemons() -> None:
+    """Let daemon threads come to a place where the end of the process does not hurt (`retired`)."""
+    if not any(thread.daemon and thread.name != taichi_thread.NAME for thread in threading.enumerate()):
+        return
+    for solver in list(_state.current.solvers) if _state.current else ():
+        stop_daemons(solver)
+    time.sleep(_ARRIVAL)

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from .arguments import as_count
 from .batch_numbers import numbers_for, on_host
 from .dof_control import SolverDofControl
 from .drivers.cpu import CpuDriver
 from .drivers.gpu import GpuDriver
-from .drivers.interface import STATE, ClosedSolverError, Driver, View
+from .drivers.interface import CLOSED, STATE, ClosedSolverError, Driver, View
 from .drivers.settings import CONTACTS_FULL, NON_FINITE, Count
 from .inputs import SolverInputs
+from .machine import lane_width
 from .model.model import Model
 from .overrides import Overrides
 from .parameters import SolverParameters
@@ -24,13 +24,15 @@ from .readout.derived import DERIVED, SENSORDATA, derive, sources_of
 from .readout.inspection import inspect_numbers
 from .readout.returned import Trajectory
 from .retired import retire
-from .runtime import Runtime, ensure_runtime, lane_width
+from .runtime import Runtime, ensure_runtime
+from .scalars import as_count, as_names, as_whole
 from .sensors import SolverSensors, sensor_sources
 from .state.fields import QUANTITIES
 from .state.sizes import solver_notes
 from .state.snapshot import LARGEST
 from .states import SolverStates
 
+_MOST_STEPS = 2**31 - 1
 __all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
 
 
@@ -50,11 +52,16 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         lanes: environments per SIMD register; by default the runtime's, 1 for a single environment.
 
     Raises:
-        ValueError: for an unknown output, an impossible number of environments or width of lanes.
+        TypeError: `model` is no `Model`.
+        KeyError: for an unknown output, with the nearest names.
+        ValueError: for an impossible number of environments or width of lanes, or outputs that are no names.
         MemoryError: for more environments than fit.
     """
 
     def __init__(self, model: Model, num_envs: int, outputs: Sequence[str] = (), lanes: int | None = None) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(f"model: expected a tumble.physics.Model, not {type(model).__name__}")
+        outputs = as_names("outputs", outputs)
         runtime = ensure_runtime()
         self.model, self.num_envs = model, as_count("num_envs", num_envs)
         self.runtime: Runtime = runtime
@@ -70,9 +77,10 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         self._overrides = Overrides(model, self.num_envs, self.dtype == torch.float32)
         self._numbers = numbers_for(self.device, self.dtype, runtime.columns)
         self._nq, self._nv, self._nu = int(model.mj.nq), int(model.mj.nv), int(model.mj.nu)
+        self._na, self._nplastic = model.sizes["na"], model.sizes["nplastic"]
         self.notes = [*model.notes, *solver_notes(model, self.dtype == torch.float32)]
         self.edits = 1
-        runtime.solvers.add(self)
+        runtime.adopt(self)
 
     def __repr__(self) -> str:
         return f"RigidSolver({self.num_envs} environments, nq={self.model.mj.nq}, nv={self.model.mj.nv}, {self.dtype})"
@@ -154,20 +162,22 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
             plastic: (n, nplastic), rest positions of plastic springs, m or rad.
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected.
+            ValueError: for a wrong shape, naming what was expected, or what is no number; nothing is written then.
             IndexError: for an environment that does not exist.
         """
         index = self._numbers.environments(envs_idx, self.num_envs)
         count = self.num_envs if index is None else len(index)
+        widths = {"qpos": self._nq, "qvel": self._nv, "act": self._na, "plastic": self._nplastic}
+        given = {"qpos": qpos, "qvel": qvel, "act": act, "plastic": plastic}
+        rows = {  # all of them before anything is written: it may raise
+            name: self._rows_of(name, value, count, widths[name]) for name, value in given.items() if value is not None
+        }
         zero, before = self._numbers.numbers(0.0), self._coordinates_before(index)
-        for name, value, width in (("qpos", qpos, self._nq), ("qvel", qvel, self._nv)):
-            if value is not None:
-                self._driver.write(name, self._rows_of(name, value, count, width), index)
+        for name, numbers in rows.items():
+            self._driver.write(name, numbers, index)
+            if name in ("qpos", "qvel"):
                 self._driver.write(f"{name}_rest", zero, index)
         self._wake_moved(before, index)
-        for name, value, size in (("act", act, "na"), ("plastic", plastic, "nplastic")):
-            if value is not None:
-                self._driver.write(name, self._rows_of(name, value, count, self.model.sizes[size]), index)
         self._driver.write("qacc_warmstart", zero, index)
         self._driver.clear_faults(index)
         self.edits += 1
@@ -178,32 +188,41 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         qpos: Any = None,
         qvel: Any = None,
         parameters: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
     ) -> None:
         """Put environments into the model's reference state, or the given one: everything else begins anew.
 
-        Inputs, time, warm start and faults are cleared, and the derived quantities belong to the new state. Model
-        numbers of environments' own (`set_parameters`) stay, but for those that the reset brings; so do gains of dofs.
+        Time, warm start and faults are cleared, inputs are those given or the model's own, and the derived quantities
+        belong to the new state. Model numbers of environments' own (`set_parameters`) stay, but for those that the
+        reset brings; so do gains of dofs.
 
         Args:
             envs_idx: indices of environments; None for all.
             qpos: (n, nq), n being num_envs or the number of `envs_idx`; None for the reference.
             qvel: (n, nv), m/s or rad/s; None for zero.
             parameters: model numbers by name, (n, ...) each, as `set_parameters` takes them.
+            inputs: inputs by name, (n, ...) each, as `set_inputs` takes them.
 
         Raises:
             ValueError: for a wrong shape, naming what was expected, and for numbers that no environment can start from.
             IndexError: for an environment that does not exist.
             KeyError: for an unknown name of a parameter.
+            TypeError: for an unknown name of an input.
         """
         index = self._numbers.environments(envs_idx, self.num_envs)
         count = self.num_envs if index is None else len(index)
         start = self._start(count, qpos, qvel)  # before anything is changed: it may raise
+        driven = self._rows_of_inputs(inputs, count) if inputs else {}
         if parameters:
-            self._differ(parameters, index)
+            given = self._checked_parameters(parameters, index)
+            if qpos is None and "qpos0" in given:
+                self._start(count, given["qpos0"], qvel)
+            self._differ(given, index)
         if qpos is None and "qpos0" in self._overrides:
             start = self._start(count, self._overrides.get("qpos0", on_host(index)), qvel)
         gains = self._keep_gains(index)
         self._driver.reset(index, start)
+        self._begin_under(driven, index)
         if start is not None:
             self._wake_moved(self._reference_coordinates(), index)
         self._rest_springs(index)
@@ -218,29 +237,33 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         """Go on where `state_dict` left off.
 
         Raises:
-            ValueError: the state is of another model, precision or number of environments.
+            ValueError: the state is of another model, precision or number of environments; nothing is changed then.
         """
+        numbers = self._saved_numbers(state)
         self._driver.load_state_dict(state)
         self._has_gains = True
-        self._load_parameters(state)
+        self._load_parameters(numbers)
         self.edits += 1
 
     def close(self) -> None:
         """Give the memory of this batch back; everything else that the solver is asked for raises ClosedSolverError."""
+        retire(self, ClosedSolverError, CLOSED, keeps=("close",))
         self._driver.close()
-        retire(self, ClosedSolverError, "this solver was closed; make a new one", keeps=("close",))
 
     # motion
 
     def step(self, n: int = 1) -> None:
         """Take `n` physics steps under the present controls.
 
+        Where sensors remember readings (`nsample`), they are read in each of the steps, which costs time.
+
         Raises:
-            ValueError: n is no whole number above 0.
+            ValueError: n is no whole number above 0, or beyond what a launch can count.
         """
         self.runtime.require()
-        self._driver.step(1 if n == 1 else as_count("n", n))
-        self.edits += 1
+        substeps = n if type(n) is int and 0 < n <= _MOST_STEPS else as_count("n", n, most=_MOST_STEPS)
+        self.edits += 1  # before it moves, as an interrupt may come as soon as it has
+        self._take_steps(substeps)
 
     def rollout(self, controls: Any) -> Trajectory:
         """Take one physics step under each of a sequence of controls, without a return to Python between them.
@@ -257,12 +280,12 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         Raises:
             ValueError: for a wrong shape, naming what was expected.
         """
-        wanted = self._numbers.numbers(controls)
+        wanted = self._numbers.numbers(controls, "controls")
         if wanted.ndim != 3 or wanted.shape[::2] != (self.num_envs, self._nu) or not wanted.shape[1]:
             expected = f"({self.num_envs}, nstep, {self._nu})"
             raise ValueError(f"controls: expected shape {expected} with at least one step, got {tuple(wanted.shape)}")
-        track = self._driver.rollout(wanted)
         self.edits += 1
+        track = self._take_steps_under(wanted)
         return Trajectory(track[..., : self._nq], track[..., self._nq :])
 
     def forward(self, envs_idx: Any = None) -> None:
@@ -281,12 +304,13 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         Raises:
             KeyError: for an unknown name, with the nearest ones.
         """
+        sources = sources_of((name,))
         index = self._numbers.environments(envs_idx, self.num_envs)
         if name == SENSORDATA:
             return self._sensordata(index)
         if name in STATE:
             return derive(self.model, name, {name: self._driver.read(name, index)})
-        fields = self._driver.evaluate(sources_of((name,)), index)
+        fields = self._driver.evaluate(sources, index)
         return derive(self.model, name, fields | self._shown(index))
 
     def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
@@ -334,7 +358,7 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         Raises:
             IndexError: for an environment that does not exist.
         """
-        index = self._numbers.environments([env], self.num_envs)
+        index = self._numbers.environments([as_whole("env", env)], self.num_envs)
         fields, indices = self._driver.evaluate_together([f.name for f in QUANTITIES], index)
         numbers = {name: values[:1].cpu() for name, values in (fields | self._shown(index)).items()}
         sensordata = self._readings_of_known(index)[0].cpu().numpy()

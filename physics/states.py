@@ -4,6 +4,7 @@ import hashlib
 import os
 import pickle
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,13 @@ import mujoco
 import numpy as np
 import torch
 
+from .arguments import real_array
 from .batch_numbers import on_host
 from .drivers.settings import Count
 from .model.plasticity import resting
+from .scalars import as_whole
 from .sleep import SolverSleep
-from .state.history import from_mujoco, shifted, to_mujoco
+from .state.history import Ring, Samples, put_samples, rings_of_actuators, rings_of_sensors, shifted, taken_samples
 
 _BITS = {
     name: int(getattr(mujoco.mjtState, f"mjSTATE_{name.upper()}"))
@@ -27,10 +30,11 @@ _BITS = {
 _KEPT = {name: name for name in ("qpos", "qvel", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")}
 _KEPT |= {"act": "act", "plastic": "plastic", "warmstart": "qacc_warmstart", "eq_active": "eq_active"}
 """Parts of a state vector that lie in memory, under these names."""
-_HISTORY = ("history_age", "history_ctrl")
-"""What a history is made of, with the time."""
+_HISTORIES = (("history_age", "history_ctrl", ""), ("sensor_age", "sensor_history", "sensor_tick"))
+"""Ages, numbers and ticks of samples of controls, then of readings: what a history is made of, with the time."""
 _ROUNDED = ("qpos", "qvel")
 """Those whose rounding is kept in a field of its own."""
+_MOST_STEPS = 2**31 - 1
 
 
 class SolverStates(SolverSleep):
@@ -64,8 +68,12 @@ class SolverStates(SolverSleep):
         Raises:
             KeyError: for an unknown name, with those there are.
             IndexError: for a keyframe or environment that does not exist.
+            ValueError: `key` is neither a name nor a whole number, or no environment can start from the keyframe;
+                nothing is changed then.
         """
         mj, number = self.model.mj, self._key(key)
+        if self._steps_at(mj.key_time[number]) < 0 and self.model.sizes["nlag"]:
+            raise ValueError(f"keyframe {key!r}: its time is before 0, where samples of delayed controls would be")
         self.reset(envs_idx, mj.key_qpos[number], mj.key_qvel[number])
         parts = {"act": mj.key_act, "ctrl": mj.key_ctrl, "mocap_pos": mj.key_mpos, "mocap_quat": mj.key_mquat}
         parts["plastic"] = mj.key_plastic
@@ -82,9 +90,24 @@ class SolverStates(SolverSleep):
                 names = ", ".join(mj.key(i).name or f"#{i}" for i in range(mj.nkey)) or "none"
                 raise KeyError(f"no keyframe is named {key!r}; there are: {names}")
             return number
-        if not 0 <= key < mj.nkey:
-            raise IndexError(f"keyframe {key} does not exist: the model has {mj.nkey}")
-        return key
+        number = as_whole("key", key)
+        if not 0 <= number < mj.nkey:
+            raise IndexError(f"keyframe {number} does not exist: the model has {mj.nkey}")
+        return number
+
+    def _steps_at(self, times: Any) -> np.ndarray:
+        """Return the number of whole steps that is nearest to each time in seconds.
+
+        Raises:
+            ValueError: for a time that is not finite, or beyond what steps can be counted to.
+        """
+        steps = np.rint(np.asarray(times) / float(self.model.mj.opt.timestep))
+        wrong = ~(np.abs(steps) <= _MOST_STEPS)  # true for nan
+        if wrong.any():
+            raise ValueError(
+                f"time {np.asarray(times)[wrong].flat[0]:g} s: it must be finite, and at most {_MOST_STEPS:,} steps"
+            )
+        return steps
 
     def _rest_springs(self, index: Any) -> None:
         """After a reset, let springs that yield rest where numbers of environments' own say."""
@@ -100,7 +123,7 @@ class SolverStates(SolverSleep):
 
         In single precision a state is more than these numbers show (`docs/fields.md`, qpos_rest); `state_dict` and
         `save` have all of it. A history has its oldest sample first, where MuJoCo's ring begins anywhere; that of a
-        sensor is 0.
+        sensor which Tumble does not compute is as after a reset.
 
         Args:
             spec: sum of elements of `mujoco.mjtState`.
@@ -119,8 +142,7 @@ class SolverStates(SolverSleep):
             elif name == "time":
                 columns.append(torch.from_numpy(self._times(index)))
             elif name == "history":
-                ages, past = (self._driver.read(part, index).cpu().double().numpy() for part in _HISTORY)
-                columns.append(torch.from_numpy(to_mujoco(self.model.mj, ages, past, self._times(index))))
+                columns.append(torch.from_numpy(self._history(index, count)))
             elif size:
                 columns.append(torch.zeros((count, size), dtype=torch.float64))
         return torch.cat(columns, 1)
@@ -136,31 +158,33 @@ class SolverStates(SolverSleep):
             envs_idx: indices of n environments; None for all.
 
         Raises:
-            ValueError: for a wrong shape, for a spec with a part that Tumble does not have, user data, and for samples
-                of a history that are not in the past.
+            ValueError: for a wrong shape, for a spec with a part that Tumble does not have, user data, for a time that
+                is not finite, and for samples of a history that are not in the past; nothing is written then.
             IndexError: for an environment that does not exist.
         """
         index = self._numbers.environments(envs_idx, self.num_envs)
         count = self.num_envs if index is None else len(index)
         parts = self._state_parts(spec)
         width = sum(size for _, size in parts)
-        rows = np.asarray(values.detach().cpu() if isinstance(values, torch.Tensor) else values, np.float64)
+        rows = real_array("values", values).astype(np.float64, copy=False)
         if rows.shape not in ((count, width), (width,)):
             raise ValueError(f"state of spec {spec}: expected shape ({count}, {width}), got {rows.shape}")
         ends = np.cumsum([size for _, size in parts])
         given = {name: rows[..., end - size : end] for (name, size), end in zip(parts, ends, strict=True)}
-        past, before = self._past_controls(given, index), self._coordinates_before(index)
+        for name, part in given.items():
+            if name not in (*_KEPT, "time", "history") and part.any():
+                raise ValueError(f"state of spec {spec}: {name} is not 0, and Tumble has none")
+        steps = self._steps_at(given["time"]) if "time" in given else None
+        past, before = self._past(given, index), self._coordinates_before(index)
         for name, numbers in past.items():
-            self._driver.write(name, self._numbers.numbers(numbers), index)
+            self._driver.write(name, numbers, index)
         for name, part in given.items():
             if name in _KEPT:
                 self._driver.write(_KEPT[name], self._numbers.numbers(part), index)
                 if name in _ROUNDED:
                     self._driver.write(f"{name}_rest", self._numbers.numbers(0.0), index)
-            elif name == "time":
-                self._driver.write_count(Count.STEPS, np.rint(part / float(self.model.mj.opt.timestep)), index)
-            elif name != "history" and part.any():
-                raise ValueError(f"state of spec {spec}: {name} is not 0, and Tumble has none")
+        if steps is not None:
+            self._driver.write_count(Count.STEPS, steps, index)
         self._wake_moved(before, index)
         if any(name in _ROUNDED for name, _ in parts):
             self._driver.clear_faults(index)
@@ -172,24 +196,61 @@ class SolverStates(SolverSleep):
         chosen = steps if index is None else steps[on_host(index)]
         return chosen[:, None] * float(self.model.mj.opt.timestep)
 
-    def _past_controls(self, given: dict[str, np.ndarray], index: Any) -> dict[str, np.ndarray]:
-        """Return the fields of the samples of delayed actuators that parts of a state vector hold, by name."""
-        mj = self.model.mj
-        if not self.model.sizes["nlag"] or not {"time", "history"}.intersection(given):
-            return {}
+    @cached_property
+    def _rings(self) -> tuple[tuple[Ring, ...], tuple[Ring, ...]]:
+        """Buffers of actuators, and of sensors."""
+        return rings_of_actuators(self.model.mj), rings_of_sensors(self.model.mj)
+
+    @cached_property
+    def _history_of_reset(self) -> np.ndarray:
+        """mjData.history (nhistory,) after a reset."""
+        return np.array(mujoco.MjData(self.model.mj).history) if self.model.mj.nhistory else np.zeros(0)
+
+    def _history(self, index: Any, count: int) -> np.ndarray:
+        """mjData.history (n, nhistory) of n environments."""
+        mj, times, buffers = self.model.mj, self._times(index), np.tile(self._history_of_reset, (count, 1))
+        for rings, names in zip(self._rings, _HISTORIES, strict=True):
+            put_samples(mj, rings, self._samples(names, index), times, buffers)
+        return buffers
+
+    def _samples(self, names: Sequence[str], index: Any) -> Samples:
+        """Return what environments remember, in fields of these names."""
+        ages, values, ticks = (
+            self._driver.read(name, index).cpu().double().numpy() if name else np.zeros((1, 0)) for name in names
+        )
+        return Samples(ages, values, ticks[:, ::2] + ticks[:, 1::2])
+
+    def _past(self, given: dict[str, np.ndarray], index: Any) -> dict[str, Any]:
+        """Return the fields of the samples of controls and readings that parts of a state vector hold, by name."""
+        mj, past = self.model.mj, dict[str, Any]()
+        if not any(self._rings) or not {"time", "history"}.intersection(given):
+            return past
         present = self._times(index)
         times = np.broadcast_to(np.atleast_2d(given.get("time", present)), present.shape)
-        if "history" in given:
-            buffers = np.broadcast_to(np.atleast_2d(given["history"]), (len(present), mj.nhistory))
-            return dict(zip(_HISTORY, from_mujoco(mj, buffers, times), strict=True))
-        ages = self._driver.read(_HISTORY[0], index).cpu().double().numpy()
-        return {_HISTORY[0]: shifted(mj, ages, times - present)}
+        for rings, names in zip(self._rings, _HISTORIES, strict=True):
+            if not rings:
+                continue
+            if "history" in given:
+                buffers = np.broadcast_to(np.atleast_2d(given["history"]), (len(present), mj.nhistory))
+                found = taken_samples(mj, rings, buffers, times)
+            else:
+                found = shifted(mj, rings, self._samples(names, index), times - present)
+            past |= {names[0]: self._numbers.numbers(found.ages), names[1]: self._numbers.numbers(found.values)}
+            if found.ticks.size:
+                past[names[2]] = self._numbers.numbers(self._with_rounding(found.ticks))
+        return past
+
+    def _with_rounding(self, numbers: np.ndarray) -> np.ndarray:
+        """Numbers (n, k), each beside what the solver's precision takes off it, (n, 2 k)."""
+        kept = numbers.astype(np.float32 if self.dtype == torch.float32 else np.float64)
+        return np.stack((kept, numbers - kept), 2).reshape(len(numbers), -1)
 
     def _state_parts(self, spec: int) -> Sequence[tuple[str, int]]:
         """Names and numbers of the parts of a state vector, in MuJoCo's order."""
         mj = self.model.mj
-        chosen = [(name, mujoco.mj_stateSize(mj, bit)) for name, bit in _BITS.items() if int(spec) & bit]
-        if int(spec) <= 0 or int(spec) >= 1 << int(mujoco.mjtState.mjNSTATE):
+        bits = int(spec) if isinstance(spec, mujoco.mjtState) else as_whole("spec", spec)
+        chosen = [(name, mujoco.mj_stateSize(mj, bit)) for name, bit in _BITS.items() if bits & bit]
+        if not 0 < bits < 1 << int(mujoco.mjtState.mjNSTATE):
             raise ValueError(f"spec {spec} is no sum of elements of mujoco.mjtState")
         for name, size in chosen:
             if size and name in ("userdata",):

@@ -4,6 +4,10 @@ Taichi asserts that the thread that makes a field is the one that started it (`a
 and keeps what it is tracing in globals. Kernels that are compiled may be launched from any thread. So that environments
 can be made in one thread and stepped in another, whichever lives longer, these jobs are done in a thread of their own.
 A launch holds Python's lock until it is done, so that no two solvers work in the scratch that they share at once.
+
+A job cannot be interrupted, only the thread that waits for it. A job that has not begun by then never begins; one that
+has begun goes on to its end, after the interrupted thread has left. So jobs prepare (they compile, load, make fields),
+and what moves a batch is launched in the thread of the caller.
 """
 
 import threading
@@ -14,34 +18,43 @@ from typing import Any
 
 from .forking import on_fork
 
+NAME = "taichi"
+"""Of the thread."""
+
 
 class _Worker:
     """A thread that does one job after the other, until the process ends."""
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[tuple[Future, Callable[[], Any]]] = SimpleQueue()
-        self.thread = threading.Thread(target=self._work, name="taichi", daemon=True)
+        self.thread = threading.Thread(target=self._work, name=NAME, daemon=True)
         self.thread.start()
 
     def do(self, job: Callable[[], Any]) -> Any:
-        """Have a job done, and wait for its result or its exception."""
+        """Have a job done, and wait for its result or its exception. Interrupted, it is not begun any more."""
         future: Future = Future()
         self._jobs.put((future, job))
-        return future.result()
+        try:
+            return future.result()
+        finally:
+            future.cancel()
 
     def _work(self) -> None:
         while True:
             future, job = self._jobs.get()
             result = None
-            try:
-                result = job()
-                _lay_out_fields()
-                future.set_result(result)
-            except BaseException as error:
-                future.set_exception(error)
+            if future.set_running_or_notify_cancel():
+                try:
+                    result = job()
+                    _lay_out_fields()
+                    future.set_result(result)
+                except BaseException as error:
+                    future.set_exception(error)
             del future, job, result  # they hold what the caller may want to be freed
 
 
+launching = threading.Lock()
+"""Held by a thread while it launches what Taichi has compiled, and by Taichi's thread while it frees all of that."""
 _lock = threading.Lock()
 _worker: _Worker | None = None
 _start: Callable[[], None] | None = None
@@ -65,9 +78,11 @@ def in_taichis_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 
     def job() -> Any:
         global _start
-        start, _start = _start, None
+        start = _start
         if start is not None:
             start()
+            if _start is start:  # not while it failed: then the next job tries again
+                _start = None
         return function(*arguments)
 
     with _lock:
@@ -80,8 +95,8 @@ def in_taichis_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def _forget() -> None:
     """In a forked process: the thread stayed in the other one, and perhaps a thread that held the lock."""
-    global _worker, _lock
-    _worker, _lock = None, threading.Lock()
+    global _worker, _lock, launching
+    _worker, _lock, launching = None, threading.Lock(), threading.Lock()
 
 
 def _lay_out_fields() -> None:

@@ -103,7 +103,7 @@ def test_your_own_task_from_an_empty_folder_to_a_film(run, steps, tmp_path):
 
 def test_the_ways_to_make_it(tmp_path):
     """Every call that the page shows in a sentence, a command renewed from the noise of steps, and other masses."""
-    (model,), (task, renewal, masses) = blocks("xml"), blocks("python")
+    (model,), (task, renewal, masses, _) = blocks("xml"), blocks("python")
     (tmp_path / "crane.xml").write_text(model)
     (tmp_path / "crane.py").write_text(task)
     calls = re.findall(r"`((?:gymnasium|tumble)\.make[^`]*)`", PAGE)
@@ -141,3 +141,35 @@ assert [bool((a != b).all()) for a, b in zip(seen, seen[1:])] == [False, True, F
 """
     with as_in_a_new_process(tmp_path):
         exec(compile(program, "your_own_task.md", "exec"), {"__name__": "__main__"})
+
+
+def test_pushes_and_a_target_that_moves(tmp_path):
+    """The marker stands where the task remembers it, gusts last a step, the ends of the rail cut episodes short."""
+    (model,), (task, _, _, windy) = blocks("xml"), blocks("python")
+    (tmp_path / "crane.xml").write_text(model)
+    (tmp_path / "crane.py").write_text(task)
+    (tmp_path / "windy.py").write_text(windy)
+    program = """
+import gymnasium, numpy, tumble, windy
+envs = gymnasium.make_vec("me/Windy-v0", num_envs=40, output="numpy")
+envs.reset(seed=0)
+before, pushes, cuts = envs.solver.mocap_pos.numpy(), [], 0
+for step in range(100):
+    *_, terminated, truncated, info = envs.step(numpy.ones((40, 1)))
+    target, marker = envs.batch._memory.arrays["target"], envs.solver.mocap_pos.numpy()
+    assert (marker[:, 0, 0] == target[:, 0]).all() and (marker[:, 0, 2] == numpy.float32(0.02)).all()
+    assert (marker[~truncated & ~terminated] != before[~truncated & ~terminated])[:, 0, 0].mean() > 0.9
+    assert (abs(marker - before)[~truncated & ~terminated] < 0.15).all()
+    pushed = envs.solver.xfrc_applied.numpy()
+    assert not numpy.delete(pushed, 2, 1).any() and not pushed[:, 2, 1:].any()
+    pushes.append(pushed[:, 2, 0] != 0)
+    cuts += int((truncated & ~terminated).sum())
+    assert not truncated.any() or info["_final_obs"][truncated].all()
+    before = marker
+assert cuts > 20 and 0.03 < numpy.mean(pushes) < 0.07
+env = gymnasium.make("me/Windy-v0")
+env.reset(seed=0)
+env.step(env.action_space.sample())
+"""
+    with as_in_a_new_process(tmp_path):
+        exec(compile(program, "windy.md", "exec"), {"__name__": "__main__"})

@@ -1,14 +1,17 @@
 """Turns what is typed after `tumble` into configurations, and refuses to import code that the user has not named."""
 
+import inspect
 import os
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from .config import RunConfig, packaged_algorithms
 from .errors import TumbleUserError
+from .task_errors import TaskError
 from .task_source import import_source, is_file
-from .tasks import find_task, source_name
+from .tasks import find_task, load_task, source_name, task_id
 
 NO_OPTIONS = {
     "num_envs": "use --num-envs",
@@ -81,6 +84,35 @@ def parse_settings(settings: list[str] | None) -> dict[str, Any]:
             raise TumbleUserError(f"--set {setting}: {elsewhere}")
         parsed[name] = parse_value(text)
     return parsed
+
+
+def check_options(task: str, options: dict[str, Any]) -> None:
+    """Refuse options that neither a task nor its environments have, before the environments are made.
+
+    Args:
+        task: A reference, see `tasks.find_task`.
+        options: By name.
+
+    Raises:
+        TaskError: There is no such option; the message has the nearest ones.
+    """
+    if not options:
+        return
+    from ..envs.registry import make_task
+    from ..envs.task import options_of
+    from ..envs.vector_env import SimVectorEnv
+
+    origin: Any = load_task(task).kwargs["task"]
+    origin = make_task(origin, {}) if isinstance(origin, str) else origin
+    kind = origin if isinstance(origin, type) else type(origin)
+    places = inspect.signature(SimVectorEnv).parameters.values()
+    known = [place.name for place in places if place.kind is place.KEYWORD_ONLY and place.name not in NO_OPTIONS]
+    known = [*options_of(kind), *known]
+    for name in options:
+        if name not in known:
+            near = get_close_matches(name, known, n=3, cutoff=0.5)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+            raise TaskError(f"{task_id(task)} has no option {name!r}; {hint}")
 
 
 def parse_value(text: str) -> Any:

@@ -2,12 +2,16 @@
 
 import importlib.util
 import json
+import logging
+import math
 import signal
+import sys
 import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,14 +19,18 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
 from tqdm import tqdm
 
-from .checkpoint import save_checkpoint
+from ..physics.waiting import Waiting
+from .checkpoint import CheckpointError, save_checkpoint
 from .config import RunConfig
 from .errors import TumbleUserError
 from .learner import Learner
 from .runs import Run
 
 Progress = Literal["lines"] | bool
-LINE_EVERY = 60.0  # s, between two lines of progress at most
+LINE_EVERY = 10.0  # s, between two lines of progress
+LEAST_SHARE = 20.0  # times the duration of a checkpoint that pass before one is written in passing
+clock = time.monotonic
+logger = logging.getLogger("tumble")
 
 
 class StopTraining(Exception):
@@ -57,7 +65,7 @@ class StopRequest:
 
 
 class CheckpointCallback(BaseCallback):
-    """Write a checkpoint each `every_steps` and at the end, always between two iterations.
+    """Write checkpoints as `CheckpointConfig` says, always between two iterations.
 
     Raises `StopTraining` between two iterations if a stop was requested.
     """
@@ -67,8 +75,15 @@ class CheckpointCallback(BaseCallback):
         self.learner, self.run, self.request = learner, run, request
         self.settings = learner.config.checkpoint
         self._next = 0
+        self._saved, self._saved_at, self._cost = 0, 0.0, 0.0  # step and time of the last checkpoint; s that it took
+        self._rolls = False  # whether a rollout is under way
+        self._before: dict[str, Any] | None = None  # the learner's state when it began, if that is not saved
 
     def _on_training_start(self) -> None:
+        self._plan()
+        self._saved, self._saved_at = self.model.num_timesteps, clock()
+
+    def _plan(self) -> None:
         every = self.settings.every_steps
         self._next = (self.model.num_timesteps // every + 1) * every
 
@@ -78,7 +93,14 @@ class CheckpointCallback(BaseCallback):
             raise StopTraining
         if self.model.num_timesteps >= self._next:
             self.save()
-            self._on_training_start()
+            self._plan()
+        elif self._passing_is_due():
+            self._save_in_passing()
+        self._rolls = True
+        self._before = self.learner.state_dict() if self.model.num_timesteps > self._saved else None
+
+    def _on_rollout_end(self) -> None:
+        self._rolls, self._before = False, None
 
     def _on_training_end(self) -> None:
         self.save()
@@ -88,22 +110,65 @@ class CheckpointCallback(BaseCallback):
 
     def save(self) -> Path:
         """Write a checkpoint of this moment."""
-        step = self.model.num_timesteps
-        return save_checkpoint(self.run.checkpoints, step, self.learner.save, keep=self.settings.keep)
+        return self._write(passing=False)
+
+    def save_after_crash(self) -> int:
+        """Write what was learnt before an error in the task's code, as it was between two iterations.
+
+        The weights are those of now: only updates change them, and the task's code is not at work there.
+
+        Returns:
+            The step of the newest checkpoint; 0 if there is none.
+
+        Raises:
+            CheckpointError: It could not be written.
+        """
+        news = self._before is not None or (not self._rolls and self.learner.model.num_timesteps > self._saved)
+        if news and self.learner.is_finite():
+            self._write(passing=True, state=self._before)
+        return self._saved
+
+    def _passing_is_due(self) -> bool:
+        """Say whether a checkpoint is to be written in passing: after a tenth of the run, or by the clock."""
+        every, total = self.settings.every_seconds, self.learner.config.total_steps
+        waited = clock() - self._saved_at
+        tenth = 10 * self.model.num_timesteps // total > 10 * self._saved // total
+        news = self.model.num_timesteps > self._saved
+        return news and every < math.inf and (tenth or waited >= every) and waited >= LEAST_SHARE * self._cost
+
+    def _save_in_passing(self) -> None:
+        """Write a checkpoint if that is possible; else the next is tried after `every_seconds`."""
+        try:
+            self._write(passing=True)
+        except CheckpointError as error:
+            self._saved_at, self._cost = clock(), self.settings.every_seconds / LEAST_SHARE
+            logger.warning("%s, or wait: training goes on", error)
+
+    def _write(self, passing: bool, state: dict[str, Any] | None = None) -> Path:
+        step = self.learner.model.num_timesteps if state is None else state["num_timesteps"]
+        begun = clock()
+        with Waiting(f"writing the checkpoint of step {step:,}"):
+            write = partial(self.learner.save, state=state)
+            path = save_checkpoint(self.run.checkpoints, step, write, keep=self.settings.keep, passing=passing)
+        self._saved, self._saved_at = step, clock()
+        self._cost = self._saved_at - begun
+        return path
 
 
 class ProgressCallback(BaseCallback):
     """Shows the progress of training, with the mean return and length of the last 100 episodes.
 
-    A bar, or, with `show="lines"`, a line on standard output at each tenth of the way and when a minute has passed
-    without one; both say first which folder the run is kept in. With `show=False` nothing is said.
+    A bar, or, with `show="lines"` and where standard error is no terminal, a line on standard output at each tenth of
+    the way and every ten seconds; both say first which folder the run is kept in. With `show=False` nothing is printed.
     """
 
     def __init__(self, total_steps: int, show: Progress = True, folder: Path | None = None) -> None:
         super().__init__()
-        self.total_steps, self.show, self.folder = total_steps, show, folder
+        self.total_steps, self.folder = total_steps, folder
+        self.show: Progress = "lines" if show is True and not sys.stderr.isatty() else show
         self._bar: Any = None
         self._begun = self._said = (0, 0.0)  # step, and time in s: of the beginning, and of the last line
+        self._update = Waiting("learning from the last steps", patience=LINE_EVERY)
 
     def _on_training_start(self) -> None:
         done = self.model.num_timesteps
@@ -113,20 +178,32 @@ class ProgressCallback(BaseCallback):
         disable = self.show is not True
         self._bar = tqdm(total=self.total_steps, initial=done, unit=" steps", unit_scale=True, disable=disable)
 
+    def _on_rollout_start(self) -> None:
+        self._update.end()
+
     def _on_step(self) -> bool:
         self._bar.update(self.training_env.num_envs)
+        if self.show == "lines" and time.perf_counter() - self._said[1] > LINE_EVERY:
+            self._say()
         return True
 
     def _on_rollout_end(self) -> None:
         if self.show is True:
             self._bar.set_postfix_str(self._figures(), refresh=False)
-        step, now = self.model.num_timesteps, time.perf_counter()
-        tenth = 10 * step // self.total_steps > 10 * self._said[0] // self.total_steps
-        if self.show == "lines" and (tenth or now - self._said[1] > LINE_EVERY):
-            self._said = (step, now)
-            rate = (step - self._begun[0]) / (now - self._begun[1])
-            share = min(100 * step // self.total_steps, 100)
-            print(f"{step:,} steps ({share} %), {rate:,.0f} a second{self._figures(', ')}", flush=True)
+        tenth = 10 * self.model.num_timesteps // self.total_steps > 10 * self._said[0] // self.total_steps
+        if self.show == "lines" and tenth:
+            self._say()
+        self._update.begin()
+
+    def _on_training_end(self) -> None:
+        self._update.end()
+
+    def _say(self) -> None:
+        """Print a line."""
+        step, now = self._said = self.model.num_timesteps, time.perf_counter()
+        rate = (step - self._begun[0]) / (now - self._begun[1])
+        share = min(100 * step // self.total_steps, 100)
+        print(f"{step:,} steps ({share} %), {rate:,.0f} a second{self._figures(', ')}", flush=True)
 
     def _figures(self, before: str = "") -> str:
         """Return mean return and length of the last episodes, with `before` in front; empty while none has ended."""
@@ -139,6 +216,7 @@ class ProgressCallback(BaseCallback):
 
     def close(self) -> None:
         """Leave the bar on the screen and the cursor below it."""
+        self._update.end()
         if self._bar is not None:
             self._bar.close()
 
@@ -246,5 +324,6 @@ def make_logger(run: Run, resumed_at: int | None) -> Logger:
     project = run.config.log.wandb
     writers: list[KVWriter] = [WandbWriter(project, run)] if project else []
     writers.append(CurveWriter(run.folder / "progress.jsonl", resumed_at))
-    writers.append(TensorBoardWriter(run.folder / "tensorboard", resumed_at))
+    with Waiting("importing TensorBoard"):
+        writers.append(TensorBoardWriter(run.folder / "tensorboard", resumed_at))
     return Logger(folder=str(run.folder), output_formats=writers)

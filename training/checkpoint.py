@@ -12,7 +12,7 @@ import re
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ MANIFEST = "manifest.json"
 PREFIX = "step-"
 TEMPORARY = ".writing-"
 FORMAT = 1
+PASSING = "passing"  # the manifest's word for a checkpoint that gives way to newer ones
 TORCH_CANNOT_WRITE = "PytorchStreamWriter|unexpected pos|iostream"  # torch's errors where a file cannot be written
 
 
@@ -31,14 +32,20 @@ class CheckpointError(TumbleUserError, RuntimeError):
     """A checkpoint that cannot be used or written; the message names the folder and says what is wrong with each."""
 
 
-def save_checkpoint(folder: Path, step: int, write: Callable[[Path], None], keep: int = 2) -> Path:
-    """Write a checkpoint atomically and remove all but the newest `keep`.
+def save_checkpoint(
+    folder: Path, step: int, write: Callable[[Path], None], keep: int = 2, passing: bool = False
+) -> Path:
+    """Write a checkpoint atomically, and remove those that it makes superfluous.
+
+    Kept are the newest one and the newest `keep` of those not written in passing, `keep` at least in all and `keep` + 1
+    at most.
 
     Args:
         folder: The run's checkpoint folder; made if absent.
         step: Environment steps taken so far; names and orders the checkpoints. An intact one of this step stays.
         write: Puts the files into the empty folder that it is given.
         keep: How many checkpoints stay.
+        passing: Whether it gives way as soon as there is a newer one and `keep` others.
 
     Returns:
         The finished checkpoint's folder.
@@ -47,7 +54,7 @@ def save_checkpoint(folder: Path, step: int, write: Callable[[Path], None], keep
         CheckpointError: The disk is full or may not be written to; the checkpoints before are untouched.
     """
     try:
-        return _save(folder, step, write, keep)
+        return _save(folder, step, write, keep, passing)
     except (OSError, RuntimeError) as error:
         shutil.rmtree(folder / f"{TEMPORARY}{step:012d}", ignore_errors=True)
         if not (isinstance(error, OSError) or re.search(TORCH_CANNOT_WRITE, str(error))):
@@ -59,7 +66,7 @@ def save_checkpoint(folder: Path, step: int, write: Callable[[Path], None], keep
         ) from error
 
 
-def _save(folder: Path, step: int, write: Callable[[Path], None], keep: int) -> Path:
+def _save(folder: Path, step: int, write: Callable[[Path], None], keep: int, passing: bool) -> Path:
     """Write under a temporary name, flush, rename, and remove what is too old."""
     folder.mkdir(parents=True, exist_ok=True)
     for leftover in folder.glob(f"{TEMPORARY}*"):  # of a process that was killed
@@ -74,15 +81,31 @@ def _save(folder: Path, step: int, write: Callable[[Path], None], keep: int) -> 
     write(temporary)
     files = sorted(path for path in temporary.rglob("*") if path.is_file())
     described = {str(path.relative_to(temporary)): _describe(path) for path in files}
-    manifest = {"format": FORMAT, "step": step, "files": described}
+    manifest = {"format": FORMAT, "step": step, PASSING: passing, "files": described}
     (temporary / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     for path in (*files, temporary / MANIFEST, temporary):
         _flush(path)
     os.replace(temporary, final)
     _flush(folder)
-    for old in list_checkpoints(folder)[keep:]:
+    for old in superfluous(folder, keep):
         shutil.rmtree(old)
     return final
+
+
+def superfluous(folder: Path, keep: int) -> list[Path]:
+    """Return the checkpoints that newer ones replace, see `save_checkpoint`."""
+    found = list_checkpoints(folder)
+    kept = [*found[:1], *[checkpoint for checkpoint in found if not _is_passing(checkpoint)][:keep]]
+    others = [checkpoint for checkpoint in found if checkpoint not in kept]
+    return others[max(keep - len(dict.fromkeys(kept)), 0) :]
+
+
+def _is_passing(checkpoint: Path) -> bool:
+    """Say whether a checkpoint was written in passing; one with a damaged manifest counts as one that was not."""
+    with suppress(OSError, ValueError, RecursionError):
+        manifest = json.loads((checkpoint / MANIFEST).read_text(encoding="utf-8"))
+        return isinstance(manifest, dict) and manifest.get(PASSING) is True
+    return False
 
 
 def list_checkpoints(folder: Path) -> list[Path]:
@@ -151,16 +174,19 @@ def load_latest(folder: Path, load: Callable[[Path], T]) -> T:
         CheckpointError: There is none.
     """
     problems: list[str] = []
-    for candidate in list_checkpoints(folder):
-        try:
-            verify_checkpoint(candidate)
-            loaded = load(candidate)
-        except CheckpointError as error:
-            problems.append(str(error))
-            continue
-        for problem in problems:
-            warnings.warn(f"{problem}; going back to {candidate.name}", stacklevel=2)
-        return loaded
+    tried: list[Path] = []
+    while tried != (candidates := list_checkpoints(folder)):  # again, if training has replaced them meanwhile
+        tried, problems = candidates, []
+        for candidate in candidates:
+            try:
+                verify_checkpoint(candidate)
+                loaded = load(candidate)
+            except CheckpointError as error:
+                problems.append(str(error))
+                continue
+            for problem in problems:
+                warnings.warn(f"{problem}; going back to {candidate.name}", stacklevel=2)
+            return loaded
     raise CheckpointError("; ".join([f"{folder}: no usable checkpoint", *problems]))
 
 

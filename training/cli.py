@@ -1,23 +1,18 @@
 """The `tumble` command. Each command is a few lines that call the library; heavy imports wait until one is chosen."""
 
-import logging
 import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from ..physics.waiting import Waiting, show_what_is_waited_for
 from .errors import TumbleUserError, explain
 from .export_command import export
+from .printing import print_outcome, print_scores, print_table
 from .seeds_command import Jobs, Seeds, check_seeds, find_batch, resume_seeds, train_seeds
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from .evaluate import Evaluation
-    from .train import Outcome
 
 app = typer.Typer(
     help="Robot-learning environments on a batched rigid-body solver.",
@@ -42,6 +37,7 @@ Settings = Annotated[
     ),
 ]
 Trust = Annotated[bool, typer.Option("--trust", help="Import the module or file of the run's task, whatever it is.")]
+LIBRARIES = Waiting("importing PyTorch and Stable-Baselines3")
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, such as runs/Ant-v0-ppo-0-...")]
 
 
@@ -50,7 +46,7 @@ def main() -> None:
 
     So do errors in the code of a user's task, with their place in it; others keep their traceback.
     """
-    tell_what_is_waited_for()
+    show_what_is_waited_for()
     try:
         app()
     except TumbleUserError as error:
@@ -65,19 +61,10 @@ def main() -> None:
         from .task_errors import describe, is_the_tasks
 
         if is_the_tasks(error):
-            stop(describe(error))
+            stop(". ".join([describe(error), *getattr(error, "__notes__", [])]))
         if isinstance(error, OSError):
             stop(explain(error))
         raise
-
-
-def tell_what_is_waited_for() -> None:
-    """Print what the library logs, such as that a solver is being compiled, to standard error."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    logger = logging.getLogger("tumble")
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
 
 
 def stop(message: str) -> None:
@@ -146,7 +133,9 @@ def train(
     out: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
     resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with this run.")] = None,
     trust: Trust = False,
-    progress: Annotated[bool, typer.Option(help="Show a progress bar; without it a line now and then.")] = True,
+    progress: Annotated[
+        bool, typer.Option(help="Show a progress bar; without it, or without a terminal, a line every ten seconds.")
+    ] = True,
 ) -> None:
     """Train a policy. Ctrl-C saves; `tumble train --resume RUN` goes on exactly there."""
     fixed: dict[str, Any] = {"--algo": algo, "--seed": seed, "--num-envs": num_envs, "--device": device}
@@ -159,8 +148,7 @@ def train(
     check_seeds(seed, seeds, jobs)
     if trust:
         raise TumbleUserError("--trust is for runs that are resumed or evaluated; leave it out")
-    from . import train as training
-    from .arguments import choose_config, is_packaged, parse_options, parse_settings
+    from .arguments import check_options, choose_config, is_packaged, parse_options, parse_settings
 
     chosen = choose_config(task, config, algo)
     if config is None and not is_packaged(chosen.task, chosen.algo):
@@ -175,9 +163,13 @@ def train(
         settings["log.wandb"] = wandb
     chosen = chosen.replace(env=chosen.env | parse_options(option)).change(settings)
     chosen = chosen.replace(seed=seed, total_steps=steps, num_envs=num_envs, device=device, threads=threads)
+    with LIBRARIES:
+        check_options(chosen.task, chosen.env)
     if seeds is not None:
         train_seeds(chosen, seeds, jobs, out)
         return
+    with LIBRARIES:
+        from . import train as training
     print_outcome(training.train(chosen, out, progress=progress or "lines"))
 
 
@@ -210,26 +202,14 @@ def go_on(
     if batch is not None:
         resume_seeds(batch, steps, threads, jobs)
         return
-    from . import train as training
-
+    with LIBRARIES:
+        from . import train as training
     outcome = training.resume(folder, total_steps=steps, threads=threads, progress=progress or "lines")
     if outcome.changed:
         print_outcome(outcome)
         return
     wanted = f"--steps {steps:,}" if steps is not None else f"its configuration's {config.total_steps:,}"
     print(f"nothing to do: {folder} stands at step {outcome.step:,} and has reached {wanted}; nothing was changed")
-
-
-def print_outcome(outcome: "Outcome") -> None:
-    """Say where a run stands and which command comes next."""
-    from .tasks import source_name
-
-    source, folder = source_name(outcome.run.config.task), outcome.run.folder
-    state = "finished" if outcome.finished else "stopped and saved"
-    follow = f"evaluate {folder}" if outcome.finished else f"train --resume {folder}"
-    if source is not None:
-        follow += f" --task {source}" if outcome.finished else f" {source}"
-    print(f"{state} at step {outcome.step:,}\n  next: tumble {follow}")
 
 
 @app.command("config")
@@ -240,11 +220,13 @@ def print_config(
     setting: Settings = None,
 ) -> None:
     """Print the configuration that `tumble train` would use, as TOML for its --config."""
-    from .arguments import choose_config, is_packaged, parse_options, parse_settings
+    from .arguments import check_options, choose_config, is_packaged, parse_options, parse_settings
 
     chosen = choose_config(task, None, algo)
     origin = "packaged" if is_packaged(chosen.task, chosen.algo) else "the defaults; none is packaged for this task"
     chosen = chosen.replace(env=chosen.env | parse_options(option)).change(parse_settings(setting))
+    with LIBRARIES:
+        check_options(chosen.task, chosen.env)
     print(f"# {chosen.algo} for {chosen.task}: {origin}\n{chosen.to_toml()}", end="")
 
 
@@ -258,7 +240,10 @@ def evaluate(
     seed: Annotated[int, typer.Option(min=0, help="Episode k starts from seed + k.")] = 10_000,
     stochastic: Annotated[bool, typer.Option("--stochastic", help="Sample actions, not the most likely one.")] = False,
     checkpoint: Annotated[
-        str, typer.Option(help="latest, best (of --evaluate-every), a step such as 500_000, or a folder.")
+        str,
+        typer.Option(
+            help="latest, best (of --evaluate-every), a step such as 500_000 whose checkpoint is kept, a folder."
+        ),
     ] = "latest",
     task: Annotated[
         str | None, typer.Option(help="The module or file of the run's task, which is then imported.")
@@ -272,16 +257,16 @@ def evaluate(
     from .runs import Run
 
     if video is not None:
-        require_suffix(video, ".mp4")
+        require_place(video, ".mp4")
     elif num_envs > 1:
         raise TumbleUserError("--num-envs counts the environments in a film; give --video FILE.mp4")
     from .arguments import require_trust
 
     opened, chosen = Run.find(run), simulators or ["tumble"]
     require_trust(opened.config, task, trust)
-    from . import evaluate as evaluation
-    from .policy import newest_policy
-
+    with LIBRARIES:
+        from . import evaluate as evaluation
+        from .policy import newest_policy
     found = newest_policy(opened) if checkpoint == "latest" else opened.checkpoint(checkpoint)  # for all simulators
     simulate = partial(evaluation.evaluate, opened, episodes=episodes, seed=seed, checkpoint=found)
     scores = [simulate(name, deterministic=not stochastic) for name in dict.fromkeys(chosen)]
@@ -310,19 +295,21 @@ def render(
     seed: Annotated[int, typer.Option(min=0)] = 0,
 ) -> None:
     """Draw a task under random actions, or a model with its controls at zero."""
-    from .arguments import parse_options
+    from .arguments import check_options, parse_options
     from .tasks import find_task
 
-    require_suffix(out, ".png", ".mp4")
+    require_place(out, ".png", ".mp4")
     model = Path(what) if what.endswith(".xml") else None
     if model is not None and not model.exists():
         raise TumbleUserError(f"{model}: no such model file")
     if model is not None and option:
         raise TumbleUserError(f"--option sets options of tasks, and {model} is a model")
     task, options = "" if model is not None else find_task(what), parse_options(option)
-    from ..physics.rendering import save_png, write_video
-    from . import video as films
-
+    with LIBRARIES:
+        if model is None:
+            check_options(task, options)
+        from ..physics.rendering import save_png, write_video
+        from . import video as films
     moving = out.suffix.lower() == ".mp4"
     duration = seconds if moving else 0.0
     if model is not None:
@@ -330,7 +317,8 @@ def render(
     else:
         size = {"width": width, "height": height} | ({"camera_name": camera} if camera else {})
         film = films.film_task(task, num_envs, seed, duration, **(options | size))
-    print(write_video(out, film.frames, film.fps) if moving else save_png(out, next(film.frames)))
+    with Waiting(f"drawing {out}"):
+        print(write_video(out, film.frames, film.fps) if moving else save_png(out, next(film.frames)))
 
 
 @app.command()
@@ -339,9 +327,10 @@ def report(
     out: Annotated[Path, typer.Option(help="The folder to write into.")] = Path("report"),
 ) -> None:
     """Compare runs: scores as JSON and a table, learning curves as a picture."""
-    from .report import write_report
     from .runs import Run
 
+    with LIBRARIES:
+        from .report import write_report
     print("\n".join(str(path) for path in write_report([Run.find(folder) for folder in runs], out)))
 
 
@@ -356,32 +345,13 @@ def bench(context: typer.Context) -> None:
     raise typer.Exit(run_benchmarks(context.args))
 
 
-def require_suffix(path: Path, *allowed: str) -> None:
-    """Refuse, before any work, a file name whose ending no writer here knows."""
+def require_place(path: Path, *allowed: str) -> None:
+    """Refuse, before any work, a file name whose ending no writer here knows, and one that cannot be written."""
     if path.suffix.lower() not in allowed:
         raise TumbleUserError(f"{path}: the name must end in {' or '.join(allowed)}")
+    from ..physics.rendering.video import require_writable
 
-
-def print_table(table: "Table") -> None:
-    """Print a table at its own width: names are not cut where the window is narrow or the output is a file."""
-    from rich.console import Console
-
-    Console(width=400).print(table)
-
-
-def print_scores(scores: "list[Evaluation]") -> None:
-    """Print a table of evaluations."""
-    from rich.table import Table
-
-    title = f"{scores[0].task} after {scores[0].step:,} steps"
-    table = Table("in", "episodes", "mean return", "standard error", "mean length", box=None, title=title)
-    for score in scores:
-        row = score.summary()
-        digits = 1 if abs(score.mean) >= 10 else 2
-        error = "" if row["standard_error"] is None else f"{row['standard_error']:.{digits}f}"
-        figures = [str(row["episodes"]), f"{row['mean']:.{digits}f}", error, f"{row['mean_length']:.0f}"]
-        table.add_row(score.simulator, *figures)
-    print_table(table)
+    require_writable(path)
 
 
 if __name__ == "__main__":

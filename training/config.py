@@ -7,6 +7,7 @@ so that `tumble train --config runs/.../config.toml` repeats it.
 import dataclasses
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +18,16 @@ ALGORITHMS = ("ppo", "sac", "td3", "recurrent_ppo")
 OFF_POLICY = ("sac", "td3")
 LEARNERS = ("sb3", "lean")
 ACTIVATIONS = ("tanh", "relu", "elu", "silu")
+MOST_WIDTH, MOST_WEIGHTS = 2**16, 2**28
+"""Of a layer, and of all hidden layers of a network: as many weights take 1 GiB, and Adam's moments twice that."""
+MOST_TRANSITIONS = 10**9
+"""In a buffer of any kind. What fits into memory depends on the task; more than these fit nowhere."""
+MOST_THREADS = 1024
+
+
+def _require_room(name: str, transitions: int) -> None:
+    """Refuse a buffer that no machine has the memory for."""
+    require(transitions <= MOST_TRANSITIONS, f"{name} is {transitions:,}; {MOST_TRANSITIONS:,} are the most")
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,17 @@ class PolicyConfig:
 
     def __post_init__(self) -> None:
         require(self.activation in ACTIVATIONS, f"policy.activation must be one of {', '.join(ACTIVATIONS)}")
-        require(all(width > 0 for width in (*self.hidden, *self.critic_hidden)), "policy widths must be positive")
+        for name, widths in (("hidden", self.hidden), ("critic_hidden", self.critic_hidden)):
+            good = all(isinstance(width, int) and 0 < width <= MOST_WIDTH for width in widths)
+            require(
+                good, f"policy.{name}: a layer has 1 to {MOST_WIDTH:,} units, as a whole number, not {list(widths)}"
+            )
+            weights = sum(a * b for a, b in pairwise(widths))
+            require(
+                weights <= MOST_WEIGHTS,
+                f"policy.{name}: layers of {list(widths)} units have {weights:,} weights between them; "
+                f"{MOST_WEIGHTS:,} are the most",
+            )
 
 
 @dataclass(frozen=True)
@@ -132,6 +153,7 @@ class SACConfig:
 
     def __post_init__(self) -> None:
         require(min(self.buffer_size, self.batch_size, self.train_freq) > 0, "sac: sizes must be positive")
+        _require_room("sac.buffer_size", self.buffer_size)
         require(self.learning_rate > 0, "sac.learning_rate must be positive")
         require(0 < self.gamma <= 1 and 0 < self.tau <= 1, "sac: gamma and tau lie between 0 and 1")
 
@@ -162,6 +184,7 @@ class TD3Config:
     def __post_init__(self) -> None:
         sizes = (self.buffer_size, self.batch_size, self.train_freq, self.policy_delay)
         require(min(sizes) > 0, "td3: sizes and policy_delay must be positive")
+        _require_room("td3.buffer_size", self.buffer_size)
         require(self.learning_rate > 0, "td3.learning_rate must be positive")
         require(0 < self.gamma <= 1 and 0 < self.tau <= 1, "td3: gamma and tau lie between 0 and 1")
         noises = (self.action_noise, self.target_policy_noise, self.target_noise_clip)
@@ -192,13 +215,22 @@ class LogConfig:
 
 @dataclass(frozen=True)
 class CheckpointConfig:
-    """The interval of checkpoints (environment steps, at the next iteration's end) and how many are kept."""
+    """The times of checkpoints, always at the end of an iteration, and how many are kept.
+
+    One is written each `every_steps` environment steps and at the end of the run; the newest `keep` of these stay.
+    In passing, one is written after each tenth of the run and when `every_seconds` have passed without any, as long as
+    that takes at most a twentieth of the time; only the newest of these stays, unless there are fewer than `keep` in
+    all.
+    `every_seconds = inf` writes none in passing.
+    """
 
     every_steps: int = 500_000
+    every_seconds: float = 60.0
     keep: int = 2
 
     def __post_init__(self) -> None:
         require(self.every_steps > 0 and self.keep > 0, "checkpoint.every_steps and checkpoint.keep must be positive")
+        require(self.every_seconds > 0, "checkpoint.every_seconds must be positive; inf: checkpoints by steps alone")
 
 
 @dataclass(frozen=True)
@@ -233,6 +265,10 @@ class RunConfig:
     def __post_init__(self) -> None:
         require(self.algo in ALGORITHMS, f"algo must be one of {', '.join(ALGORITHMS)}, not {self.algo!r}")
         require(min(self.total_steps, self.num_envs, self.threads) > 0, "total_steps, num_envs, threads must be > 0")
+        require(self.threads <= MOST_THREADS, f"threads={self.threads:,}: {MOST_THREADS:,} are the most")
+        _require_room("num_envs", self.num_envs)
+        if self.algo == "ppo":
+            _require_room("num_envs x ppo.n_steps", self.num_envs * self.ppo.n_steps)
         require(self.seed >= 0, "seed must not be negative")
 
     @classmethod

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from ..physics.waiting import Waiting
 from .checkpoint import write_text_atomically
 from .config import RunConfig
 from .errors import TumbleUserError
@@ -134,14 +135,19 @@ def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> tup
     observations, _ = envs.reset(seed=seed)
     returns, lengths = np.zeros(envs.num_envs), np.zeros(envs.num_envs, dtype=np.int64)
     playing = starts = np.ones(envs.num_envs, dtype=bool)
-    for _ in range(LONGEST):
-        observations, rewards, terminated, truncated, _ = envs.step(policy.act(observations, deterministic, starts))
-        returns += np.where(playing, rewards, 0.0)
-        lengths += playing
-        starts = terminated | truncated
-        playing = playing & ~starts
-        if not playing.any():
-            return returns, lengths
+
+    def progress() -> str:
+        return f" ({envs.num_envs - playing.sum()} have ended, after {lengths.max()} steps at most)"
+
+    with Waiting(f"playing {envs.num_envs} episodes", progress):
+        for _ in range(LONGEST):
+            observations, rewards, terminated, truncated, _ = envs.step(policy.act(observations, deterministic, starts))
+            returns += np.where(playing, rewards, 0.0)
+            lengths += playing
+            starts = terminated | truncated
+            playing = playing & ~starts
+            if not playing.any():
+                return returns, lengths
     raise EvaluationError(
         f"{playing.sum()} episodes have not ended after {LONGEST:,} steps: register the task with "
         "max_episode_steps=..., or train it with --option max_episode_steps=..."
@@ -168,7 +174,7 @@ def make_envs(config: RunConfig, simulator: str, num_envs: int, **options: Any) 
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
     same_step = {"autoreset_mode": AutoresetMode.SAME_STEP}
     try:
-        with _warning_once():
+        with _warning_once(), Waiting(f"making {num_envs} environments of {twin} in MuJoCo"):
             return gym.make_vec(twin, vectorization_mode="sync", vector_kwargs=same_step, **options)
     except (ImportError, gym.error.DependencyNotInstalled) as error:
         hint = 'install the extra: pip install -c constraints.txt -e ".[mujoco]"'

@@ -73,16 +73,25 @@ class Learner:
         self.normalizer = make_normalizer(self.bridge, config.normalize, gamma=getattr(config, config.algo).gamma)
         self.model = make_model(config, self.normalizer)
 
-    def save(self, folder: Path) -> None:
-        """Write everything into an empty folder; to be called between two iterations."""
-        self.save_policy(folder)
+    def save(self, folder: Path, state: dict[str, Any] | None = None) -> None:
+        """Write everything into an empty folder, between two iterations.
+
+        Args:
+            folder: Where to.
+            state: What `state_dict` returned at the beginning of the iteration that is under way, if one is.
+        """
+        self.save_policy(folder, state)
         if isinstance(self.model, OffPolicyAlgorithm):
             save_replay_buffer(self.model, folder / BUFFER_FILE)
 
-    def save_policy(self, folder: Path) -> None:
-        """Write all but the replay buffer: enough to act, not to go on."""
+    def save_policy(self, folder: Path, state: dict[str, Any] | None = None) -> None:
+        """Write all but the replay buffer: enough to act, not to go on; `state` as in `save`."""
         self.model.save(folder / MODEL_FILE)
-        torch.save(_on_host(self.state_dict()), folder / STATE_FILE)
+        torch.save(_on_host(self.state_dict() if state is None else state), folder / STATE_FILE)
+
+    def is_finite(self) -> bool:
+        """Say whether all weights are numbers."""
+        return all(bool(torch.isfinite(weights).all()) for weights in self.model.policy.parameters())
 
     def load(self, folder: Path) -> None:
         """Restore what `save` wrote; training then goes on as if nothing had happened.

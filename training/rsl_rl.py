@@ -24,6 +24,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from rsl_rl.env import VecEnv
 from tensordict import TensorDict
 
+from ..envs.arguments import require_vector
 from ..envs.observations import parts_of
 
 
@@ -42,6 +43,7 @@ class RslRlVecEnv(VecEnv):
         clip_actions: Whether actions are brought within the bounds of the action space before they are taken.
 
     Raises:
+        TypeError: This is no vector environment.
         ValueError: The environments have numpy output, reset finished environments otherwise than in the same step, or
             have actions that are not a row of real numbers.
     """
@@ -153,6 +155,7 @@ class RslRlVecEnv(VecEnv):
 
 def _check(envs: VectorEnv) -> None:
     """Refuse environments that rsl-rl cannot use; the message says how to make others."""
+    require_vector(envs, "RslRlVecEnv")
     mode = envs.metadata.get("autoreset_mode")
     if mode is not AutoresetMode.SAME_STEP:
         raise ValueError(

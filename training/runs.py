@@ -4,6 +4,7 @@ runs/Ant-v0-ppo-0-20260101-120000/
     config.toml      the configuration, complete
     checkpoints/     the last few, see `checkpoint.py`
     best/            the best policy of the evaluations during training, in the form of a checkpoint
+    lock             says which process trains here; the lock itself ends with the process, see `lock.py`
     progress.jsonl   one line of figures an iteration: the learning curve
     evaluations.jsonl   one line an evaluation during training
     tensorboard/     the figures of progress.jsonl for TensorBoard
@@ -17,6 +18,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
 
+from . import lock
 from .checkpoint import PREFIX, CheckpointError, list_checkpoints, load_latest, verify_checkpoint, write_text_atomically
 from .config import RunConfig
 from .errors import TumbleUserError
@@ -37,19 +39,35 @@ class Run:
 
     @classmethod
     def create(cls, config: RunConfig, out: Path | None = None) -> "Run":
-        """Make a run folder, `runs/<task>-<algorithm>-<seed>-<time>` unless `out` names one, and snapshot the config.
+        """Make a run folder, `runs/<task>-<algorithm>-<seed>-<time>` unless `out` names one.
 
         Raises:
             RunError: `out` already holds a run.
         """
         name = f"{short_name(config.task)}-{config.algo}-{config.seed}"
-        folder = out or _unused(Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}")
-        run = cls(folder)
-        if run.config_path.exists():
-            raise RunError(f"{folder} already holds a run: continue it with --resume {folder}, or choose another --out")
-        folder.mkdir(parents=True, exist_ok=True)
-        run.keep_config(config)
+        run = cls(out or _unused(Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"))
+        run.require_free()
+        run.folder.mkdir(parents=True, exist_ok=True)
         return run
+
+    def require_free(self) -> None:
+        """Refuse a folder that holds a run; one that ended before it learnt anything gives its place to another.
+
+        Raises:
+            RunError: There is something of a run in the folder.
+        """
+        if not self.config_path.exists():
+            return
+        left = [
+            *self.folder.glob("evaluation-*.json"),
+            *list_checkpoints(self.checkpoints),
+            *list_checkpoints(self.best),
+        ]
+        curve = self.folder / "progress.jsonl"
+        trained = (self.folder / lock.NAME).exists()  # else the configuration may be a file of the user's
+        if not trained or left or (curve.exists() and curve.stat().st_size):
+            remedy = f"continue it with --resume {self.folder}, or choose another --out"
+            raise RunError(f"{self.folder} already holds a run: {remedy}")
 
     @classmethod
     def find(cls, folder: Path) -> "Run":

@@ -18,6 +18,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
+from ..envs.arguments import require_vector
 from ..envs.observations import each, parts_of
 from .spaces import ACTIONS, boxes
 
@@ -37,10 +38,12 @@ class TumbleVecEnv(VecEnv):
             torch tensors, or all of them numpy arrays.
 
     Raises:
+        TypeError: This is no vector environment.
         ValueError: The environment does not reset finished environments in the same step, or has spaces of other kinds.
     """
 
     def __init__(self, envs: VectorEnv) -> None:
+        require_vector(envs, "TumbleVecEnv")
         mode = envs.metadata.get("autoreset_mode")
         if mode != AutoresetMode.SAME_STEP:
             raise ValueError(
@@ -198,7 +201,7 @@ class TumbleVecEnv(VecEnv):
     def state_dict(self) -> dict[str, Any]:
         """Return all that a bit-exact continuation needs: the simulation and the running episodes' statistics."""
         simulation: Any = self.envs.unwrapped
-        return {"returns": self._returns, "lengths": self._lengths, "envs": simulation.state_dict()}
+        return {"returns": self._returns.clone(), "lengths": self._lengths.clone(), "envs": simulation.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from `state_dict`; no reset must follow."""

@@ -207,7 +207,7 @@ class _Child:
 
     @property
     def was_interrupted(self) -> bool:
-        """Whether it ended by the interrupt, before it could learn anything that is worth to be saved."""
+        """True if it ended by the interrupt, before it could learn anything that is worth to be saved."""
         return self.process.returncode in (INTERRUPTED, -signal.SIGINT)
 
     @property

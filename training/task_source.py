@@ -21,6 +21,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
 from ..envs.registry import task_ids
+from ..physics.waiting import Waiting
 from .task_errors import TaskError, describe, is_users
 
 REMEDY = 'tumble.register("me/Name-v0", Class, max_episode_steps=...)'
@@ -77,7 +78,7 @@ def import_source(source: str) -> TaskSource:
     if file is not None:
         _refuse_taken(name, file)
     before = dict(gym.registry)
-    with _searching(folder, keep=True):
+    with _searching(folder, keep=True), Waiting(f"importing {source}"):
         module = _import(name, source)
     if file is not None:
         _require_same(module, file)

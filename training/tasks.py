@@ -18,6 +18,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorEnv
 
 from ..envs.registry import task_ids
+from ..physics.waiting import Waiting
 from .errors import TumbleUserError
 from .task_errors import TaskError, describe, is_the_tasks
 from .task_source import REMEDY, TaskSource, can_import, import_source, source_of
@@ -111,7 +112,8 @@ def make_vec(reference: str, **options: Any) -> VectorEnv:
     spec = load_task(reference)
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
     try:
-        return gym.make_vec(spec, **options)
+        with Waiting(f"making {options.get('num_envs', 1):,} environments of {spec.id}"):
+            return gym.make_vec(spec, **options)
     except TumbleUserError:
         raise
     except Exception as error:

@@ -157,6 +157,7 @@ def _convert(kind: Any, value: Any, name: str) -> Any:
     wanted = tuple(dict if option == dict[str, Any] else option for option in options)
     good = isinstance(value, wanted) and not (isinstance(value, bool) and bool not in wanted)
     require(good, f"{name!r} must be {_kind_name(options)}, not {value!r}")
+    require(value == value or not isinstance(value, float), f"{name!r} is nan; it must be a number")
     return value
 
 

@@ -4,12 +4,14 @@ config = RunConfig.packaged("tumble/Ant-v0", "ppo").replace(seed=3)
 run = train(config)
 """
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
 from gymnasium.vector import VectorEnv
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 
+from ..physics.waiting import Waiting
 from .best import EvaluationCallback
 from .callbacks import (
     CheckpointCallback,
@@ -20,12 +22,15 @@ from .callbacks import (
     make_logger,
     require_loggers,
 )
-from .checkpoint import verify_checkpoint
+from .checkpoint import CheckpointError, verify_checkpoint
 from .config import RunConfig
 from .learner import Learner, stagger
+from .lock import locked
 from .runs import Run
-from .tasks import find_task
+from .task_errors import is_the_tasks
+from .tasks import find_task, source_name
 
+logger = logging.getLogger("tumble")
 LOG_EVERY = {"ppo": 1, "recurrent_ppo": 1, "sac": 16, "td3": 16}  # in SB3's units: iterations and finished episodes
 
 
@@ -54,22 +59,30 @@ def train(
     Args:
         config: What to train, see `RunConfig`.
         out: The run folder; by default `runs/<task>-<algorithm>-<seed>-<time>`.
-        progress: Whether to show a progress bar; "lines" prints a line now and then instead.
+        progress: Whether to show a progress bar; "lines" prints a line now and then instead, which is also what takes
+            its place if standard error is no terminal.
         envs: Replaces the environments that the configuration describes (for tests).
 
     Raises:
         TaskError: The task is not there or cannot be made.
         SpaceError: The algorithm cannot learn from such observations or with such actions.
         DeviceError: The device is not there.
+        RunError: `out` already holds a run.
+        LockedError: Another process trains in `out`.
         CheckpointError: A checkpoint could not be written.
+        Exception: What the task's code raised. What was learnt until then is saved; a note of the exception says so.
     """
     require_loggers(config)
+    if out is not None:
+        Run(out).require_free()
     if envs is None:
         config = config.replace(task=find_task(config.task))
-    learner = Learner(config, envs)
-    if config.stagger and envs is None:
-        stagger(learner.bridge)
-    return _learn(learner, Run.create(config, out), resumed_at=None, progress=progress)
+    learner = _beginner(config, envs)
+    run = Run.create(config, out)
+    with locked(run.folder):
+        run.require_free()  # again: nobody else can begin there from now on
+        run.keep_config(config)
+        return _learn(learner, run, resumed_at=None, progress=progress)
 
 
 def resume(
@@ -81,8 +94,9 @@ def resume(
 ) -> Outcome:
     """Go on with a run from its newest intact checkpoint, as if it had never stopped.
 
-    A run that has taken its steps already is left as it is. A task in a user's module or file is imported: that runs
-    its code, so make sure that the run's `config.toml` is yours.
+    A run that has taken its steps already is left as it is; one that ended before its first checkpoint begins anew,
+    with its configuration and seed, and the logger `tumble` says so. A task in a user's module or file is imported:
+    that runs its code, so make sure that the run's `config.toml` is yours.
 
     Args:
         folder: The run folder.
@@ -93,19 +107,36 @@ def resume(
 
     Raises:
         RunError: No such run.
+        LockedError: Another process trains in its folder.
         TaskError: The run's task is not there any more; the run's config.toml says where it was.
-        CheckpointError: The run has no intact checkpoint, or the next one could not be written.
+        CheckpointError: None of the run's checkpoints is intact, or the next one could not be written.
+        Exception: As in `train`.
     """
     run = Run.find(folder)
     config = run.config.replace(total_steps=total_steps, threads=threads)
-    step = verify_checkpoint(run.latest())
-    if step >= config.total_steps:
-        return Outcome(run, step, finished=True, changed=False)
+    if run.has_checkpoint():
+        with Waiting(f"reading the newest checkpoint of {folder}"):
+            step = verify_checkpoint(run.latest())
+        if step >= config.total_steps:
+            return Outcome(run, step, finished=True, changed=False)
     require_loggers(config)
+    with locked(folder):
+        if not run.has_checkpoint():
+            logger.warning("%s has no checkpoint: it begins anew, with its configuration and seed", folder)
+            return _learn(_beginner(config, envs), run, resumed_at=None, progress=progress)
+        learner = Learner(config, envs)
+        with Waiting(f"loading the newest checkpoint of {folder}"):
+            run.load_latest(learner.load)
+        run.keep_config(config)
+        return _learn(learner, run, resumed_at=learner.model.num_timesteps, progress=progress)
+
+
+def _beginner(config: RunConfig, envs: VectorEnv | None) -> Learner:
+    """Make a learner that has learnt nothing."""
     learner = Learner(config, envs)
-    run.load_latest(learner.load)
-    run.keep_config(config)
-    return _learn(learner, run, resumed_at=learner.model.num_timesteps, progress=progress)
+    if config.stagger and envs is None:
+        stagger(learner.bridge)
+    return learner
 
 
 def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progress) -> Outcome:
@@ -115,7 +146,8 @@ def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progres
     bar = ProgressCallback(total, progress, run.folder)
     finished, evaluation = True, None
     with StopRequest().listening() as request:
-        callbacks: list[BaseCallback] = [bar, CheckpointCallback(learner, run, request)]
+        checkpoints = CheckpointCallback(learner, run, request)
+        callbacks: list[BaseCallback] = [bar, checkpoints]
         if learner.config.evaluation.every_steps:
             evaluation = EvaluationCallback(learner, run, resumed_at)
             callbacks.insert(1, evaluation)
@@ -129,6 +161,10 @@ def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progres
             )
         except StopTraining:
             finished = False
+        except Exception as error:
+            if is_the_tasks(error):
+                error.add_note(_after_crash(run, checkpoints))
+            raise
         finally:
             bar.close()
             if evaluation is not None:
@@ -136,3 +172,16 @@ def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progres
             model.logger.close()
             learner.bridge.close()
     return Outcome(run, model.num_timesteps, finished)
+
+
+def _after_crash(run: Run, checkpoints: CheckpointCallback) -> str:
+    """Save what was learnt before an error in the task's code; return what to do about it."""
+    source = source_name(run.config.task)
+    command = f"tumble train --resume {run.folder}{f' {source}' if source else ''}"
+    try:
+        step = checkpoints.save_after_crash()
+    except CheckpointError as error:
+        return f"{error}, after the mistake is mended: {command}"
+    if not step:
+        return f"Nothing had been learnt yet. When the mistake is mended, begin anew: {command}"
+    return f"What was learnt in {step:,} steps is saved. When the mistake is mended, go on: {command}"

@@ -1,12 +1,13 @@
 """The base of the wrappers here: it tells them which environments have just begun an episode."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 
 from ..arrays import Array, host, namespace
+from ..compatibility import VectorKind
 from ..observations import parts_of
 from ..task import Observation
 
@@ -21,7 +22,7 @@ class Step(NamedTuple):
     info: dict[str, Any]
 
 
-class StatefulWrapper(VectorWrapper, ABC):
+class StatefulWrapper(VectorWrapper, metaclass=VectorKind):
     """A wrapper that remembers something of every environment's episode.
 
     An episode begins in an environment

@@ -147,10 +147,10 @@ class Store:
             status = os.stat(self.folder)
         except OSError:
             return False  # not made yet; if it cannot be made, `save` says so
-        if owner := _other_owner(status):
+        if owner := other_owner(status):
             self.warn_not_kept(f"{self.folder} belongs to {owner}", f"let {VARIABLE} name a folder of your own")
             return False
-        if _others_may_write(status):
+        if others_may_write(status):
             reason = f"users other than you can write to {self.folder}"
             self.warn_not_kept(reason, f"chmod go-w {self.folder}, or let {VARIABLE} name another folder")
             return False
@@ -190,7 +190,7 @@ class Store:
                 if name.fullmatch(entry.name):
                     with contextlib.suppress(FileNotFoundError):  # another process has just removed it
                         status = entry.stat(follow_symlinks=False)
-                        if not _other_owner(status):
+                        if not other_owner(status):
                             yield entry.path, status
 
     def _warn_foreign(self, path: str, error: ForeignError) -> None:
@@ -280,7 +280,7 @@ def write_at_once(path: str, data: bytes) -> None:
 
 
 def _require_own(status: os.stat_result) -> None:
-    if owner := _other_owner(status):
+    if owner := other_owner(status):
         raise ForeignError(f"belongs to {owner}")
 
 
@@ -288,17 +288,17 @@ def _require_trust(status: os.stat_result) -> None:
     _require_own(status)
     if not stat.S_ISREG(status.st_mode):
         raise DamagedError("is no regular file")
-    if _others_may_write(status):
+    if others_may_write(status):
         raise DamagedError("could be written to by users other than you")
 
 
-def _other_owner(status: os.stat_result) -> str:
+def other_owner(status: os.stat_result) -> str:
     """Whose something is, if not the effective user's; "" also where systems have no such users."""
     if not hasattr(os, "geteuid") or status.st_uid == os.geteuid():
         return ""
     return f"another user (number {status.st_uid})"
 
 
-def _others_may_write(status: os.stat_result) -> bool:
+def others_may_write(status: os.stat_result) -> bool:
     """Whether the group or all may write to it, as far as modes mean anything on this system."""
     return hasattr(os, "geteuid") and bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))

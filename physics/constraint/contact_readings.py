@@ -37,7 +37,7 @@ _BEYOND = 1e30
     when=lambda has: has.sensors,
     reads=(
         "xpos xquat subtree_com cvel con_dist con_pos con_frame con_present block_D block_force con_geom1",
-        "con_geom2 block_dim tile_ncon tile_conadr",
+        "con_geom2 con_pull block_dim tile_ncon tile_conadr",
     ),
     writes="sensed",
 )
@@ -62,7 +62,7 @@ def _touch(model: ti.template(), one: ti.template(), s: ti.i32):
     for k in range(one.tile_ncon[0]):
         second = model.geom_bodyid[one.con_geom2[k]]
         if body == second or body == model.geom_bodyid[one.con_geom1[k]]:
-            force = _force(one, k)
+            force = _force(model, one, k)
             if force.x > 0.0:
                 ray = _row(one, k, 0)
                 if body == second:
@@ -106,7 +106,7 @@ def _criterion(model: ti.template(), one: ti.template(), s: ti.i32, k: ti.i32):
     if model.sense_reduce[s] == NEAREST:
         value = one.con_dist[k]
     elif model.sense_reduce[s] == STRONGEST:
-        force, torque = _force(one, k), _torque(one, k)
+        force, torque = _force(model, one, k), _torque(one, k)
         value = -(force.dot(force) + torque.dot(torque))
     return value
 
@@ -169,7 +169,7 @@ def _write(model: ti.template(), one: ti.template(), s: ti.i32, adr: ti.i32, k: 
         elif bits >> which & 1:
             value = one.con_pos[k]
             if which == FORCE:
-                value = _mirrored(_force(one, k), sign)
+                value = _mirrored(_force(model, one, k), sign)
             elif which == TORQUE:
                 value = _mirrored(_torque(one, k), sign)
             elif which == NORMAL:
@@ -189,7 +189,7 @@ def _total(model: ti.template(), one: ti.template(), s: ti.i32, count: ti.i32):
     point, weights = Vec3(zero, zero, zero), zero
     for k in range(one.tile_ncon[0]):
         if _match(model, one, s, k) != 0:
-            weight = _force(one, k).norm()
+            weight = _force(model, one, k).norm()
             point = point + one.con_pos[k] * weight
             weights += weight
     point = point * (1.0 / ti.max(weights, MINIMUM))
@@ -198,7 +198,7 @@ def _total(model: ti.template(), one: ti.template(), s: ti.i32, count: ti.i32):
         direction = _match(model, one, s, k)
         if direction != 0:
             sign = ti.cast(direction, one.lanes.dtype)
-            push = _in_world(one, k, _force(one, k)) * sign
+            push = _in_world(one, k, _force(model, one, k)) * sign
             force = force + push
             torque = torque + _in_world(one, k, _torque(one, k)) * sign + (one.con_pos[k] - point).cross(push)
     bits, to = model.sense_data[s], model.sense_adr[s]
@@ -245,9 +245,12 @@ def _in_world(one: ti.template(), k: ti.i32, value: ti.template()):
 
 
 @ti.func
-def _force(one: ti.template(), k: ti.i32):
-    """Force of contact k in its frame (N); zero where it is in the gap."""
-    return Vec3(_part(one, k, 0), _part(one, k, 1), _part(one, k, 2))
+def _force(model: ti.template(), one: ti.template(), k: ti.i32):
+    """Force of contact k in its frame (N), less what an adhesive one pulls with; zero where it is in the gap."""
+    normal = _part(one, k, 0)
+    if ti.static(model.has.adhesion):
+        normal = normal - one.con_pull[k]
+    return Vec3(normal, _part(one, k, 1), _part(one, k, 2))
 
 
 @ti.func

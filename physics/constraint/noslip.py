@@ -1,10 +1,14 @@
 """Noslip: after the solver, friction is computed once more without regularisation, so that it does not creep.
 
-MuJoCo documentation, Computation: Noslip (mj_solNoSlip). Projected Gauss-Seidel over the dry friction of dofs and the
-friction of contacts, in MuJoCo's order of rows; normal forces stay, as do limits and equalities. Along an axis of a
-pyramid, whose two edges push with N in sum, the friction f moves to f - r / A within +- mu N, r being the residual
-J qacc - aref of the axis alone. The friction of an elliptic contact moves as a whole (`noslip_cone`). Each island of
-each lane stops where a sweep improves its cost by less than noslip_tolerance; acceleration and forces follow.
+MuJoCo documentation, Computation: Noslip (mj_solNoSlip). Projected Gauss-Seidel over the dry friction of dofs and
+tendons and the friction of contacts, in MuJoCo's order of rows; normal forces stay, as do limits and equalities. Along
+an axis of a pyramid, whose two edges push with N in sum, the friction f moves to f - r / A within +- mu N, r being the
+residual J qacc - aref of the axis alone. The friction of an elliptic contact moves as a whole (`noslip_cone`). Each
+island of each lane stops where a sweep improves its cost by less than noslip_tolerance; acceleration and forces follow.
+
+N is the force of the constraint. That of a contact that adheres has what it is pulled with in it, and so has its cone
+in the solver: a tether, which is beyond its margin, has one row and no friction. The reference of both edges is shifted
+by as much, which the residual of an axis, half of their difference, does not see.
 """
 
 import taichi as ti
@@ -22,8 +26,8 @@ WORSE = 1e-10
 @stage(
     when=lambda has: has.noslip,
     reads=(
-        *(*FORCES, "M M_rownnz M_rowadr M_colind M_order subtree_com con_pos con_frame con_geom1 con_geom2 tile_ncon"),
-        "block_D block_friction block_reach block_jar cone_mu tile_conadr",
+        *(*FORCES, "M M_rownnz M_rowadr M_colind M_order subtree_com con_pos con_frame con_geom1 con_geom2 con_pair"),
+        "block_D block_friction block_reach block_jar block_J block_jacadr cone_mu tile_conadr tile_ncon",
         "block_dim block_dofnum block_dofadr block_dof",
     ),
     updates=(MOTION, "qfrc_unbalanced L D_inv qacc qfrc_constraint block_force slip_* tile_slipdof tile_slipy"),

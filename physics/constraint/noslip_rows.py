@@ -6,7 +6,7 @@ dofs alone, so that sums over rows are kept in u = sum of y' f, of nv numbers, a
 
 import taichi as ti
 
-from ..collision.pairs_by_hand import pair_by_hand
+from ..collision.pairs_by_hand import pair_of_contact
 from .bodies import contact_axis
 
 
@@ -19,7 +19,7 @@ def order_contacts(model: ti.template(), work: ti.template()):
         low, high = g1, g2
         if b1 > b2:
             low, high = g2, g1
-        pair = pair_by_hand(model, g1, g2)
+        pair = pair_of_contact(model, work, k)
         bodies = ti.min(b1, b2) * model.nbody + ti.max(b1, b2)
         geoms = low * model.ngeom + high
         if pair >= 0:
@@ -47,9 +47,9 @@ def make_rows(model: ti.template(), work: ti.template()):
     work.tile_slipdof[0] = 0
     work.tile_slipy[0] = 0
     for k in range(model.nequality, model.nequality + model.nfriction):
-        dof = work.block_dof[work.block_dofadr[k]]
-        _list_path(model, work, k, dof, -1)
-        _make_axis(work, k, 0, -1, dof)
+        _list_ancestors(model, work, k)
+        _loss_column(work, k)
+        _make_axis(work, k)
         _multiply_axes(work, k, 1)
     for c in range(work.tile_ncon[0]):
         k = work.tile_conadr[0] + c
@@ -59,8 +59,28 @@ def make_rows(model: ti.template(), work: ti.template()):
             _list_path(model, work, k, i, j)
             for axis in range(1, work.block_dim[k]):
                 _contact_column(model, work, c, axis, i, j)
-                _make_axis(work, k, axis - 1, c, -1)
+                _make_axis(work, k)
             _multiply_axes(work, k, work.block_dim[k] - 1)
+
+
+@ti.func
+def _list_ancestors(model: ti.template(), work: ti.template(), k: ti.i32):
+    """List the dofs of block k and all their ancestors, in descending order; each of the dofs goes towards its root."""
+    dofs, first, count, dof = work.block_dofnum[k], work.tile_slipdof[0], 0, 0
+    for e in range(dofs):
+        work.slip_front[e] = work.block_dof[work.block_dofadr[k] + e]
+    while dof >= 0:
+        dof = -1
+        for e in range(dofs):
+            dof = ti.max(dof, work.slip_front[e])
+        if dof >= 0:
+            work.slip_dof[first + count] = dof
+            work.slip_column[dof] = work.real(0.0)
+            count += 1
+            for e in range(dofs):
+                if work.slip_front[e] == dof:
+                    work.slip_front[e] = model.dof_parentid[dof]
+    _note_list(work, k, count)
 
 
 @ti.func
@@ -77,10 +97,24 @@ def _list_path(model: ti.template(), work: ti.template(), k: ti.i32, i: ti.i32, 
             a = model.dof_parentid[a]
         if b == dof:
             b = model.dof_parentid[b]
-    work.slip_dofadr[k] = first
+    _note_list(work, k, count)
+
+
+@ti.func
+def _note_list(work: ti.template(), k: ti.i32, count: ti.i32):
+    """The next `count` entries of slip_dof are the list of block k, whose rows begin here."""
+    work.slip_dofadr[k] = work.tile_slipdof[0]
     work.slip_dofnum[k] = count
     work.slip_yadr[k] = work.tile_slipy[0]
-    work.tile_slipdof[0] = first + count
+    work.tile_slipdof[0] = work.tile_slipdof[0] + count
+
+
+@ti.func
+def _loss_column(work: ti.template(), k: ti.i32):
+    """Row of the Jacobian of a friction loss, block k, in slip_column."""
+    first, address = work.block_dofadr[k], work.block_jacadr[k]
+    for e in range(work.block_dofnum[k]):
+        work.slip_column[work.block_dof[first + e]] = work.block_J[address + e]
 
 
 @ti.func
@@ -101,11 +135,9 @@ def _contact_column(model: ti.template(), work: ti.template(), c: ti.i32, axis: 
 
 
 @ti.func
-def _make_axis(work: ti.template(), k: ti.i32, a: ti.i32, slot: ti.i32, dof: ti.i32):
-    """Axis a of slip_y of block k, from slip_column; of a friction loss, whose slot is -1, from 1 at its dof."""
+def _make_axis(work: ti.template(), k: ti.i32):
+    """The next axis of slip_y of block k, from slip_column, which is 0 afterwards."""
     first, count, address = work.slip_dofadr[k], work.slip_dofnum[k], work.tile_slipy[0]
-    if slot < 0:
-        work.slip_column[dof] = work.real(1.0)
     for e in range(count):
         i = work.slip_dof[first + e]
         value = work.slip_column[i]

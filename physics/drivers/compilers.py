@@ -1,14 +1,12 @@
 """Machine code of the solver's units: from the store, or from processes that compile what is missing there."""
 
 import json
-import logging
 import os
 import queue
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
@@ -18,13 +16,10 @@ from ..codegen.keys import key_of
 from ..codegen.store import shared_store
 from ..cores import usable_cores
 from ..model.features import Features
-
-logger = logging.getLogger("tumble")
+from ..waiting import Waiting
 
 _UNITS_OF_PROCESS = 4
 """Units that are worth another process, which takes a second to start."""
-_PATIENCE, _INTERVAL = 2.0, 5.0
-"""Seconds after which somebody who waits is told why, and again."""
 _QUOTED = 2000
 """Characters of what a process writes that an error quotes."""
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {} import main; main()"
@@ -66,24 +61,29 @@ def _stored(plan: Plan) -> dict[str, bytes]:
 
 
 class Compilation:
-    """Processes that compile the parts of one thing; they end with the `with` block.
+    """Processes that compile the parts of one thing; they end with the `with` block, which is a wait that is told.
 
     Args:
         job: what all their jobs have in common.
-        what: the thing, as somebody who waits is told.
+        what: the thing, as the logger names it.
     """
 
     def __init__(self, job: dict[str, Any], what: str = "the solver for this model") -> None:
-        self._job, self._what = job, what
-        self._begun = time.monotonic()
+        self._job = job
+        self._parts, self._ready = 0, 0
         self._processes: list[_Process] = []
         self._stack = ExitStack()
+        self._wait = Waiting(f"compiling {what}, once", self._progress)
 
     def __enter__(self) -> "Compilation":
+        self._stack.enter_context(self._wait)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
+
+    def _progress(self) -> str:
+        return f" ({self._ready} of {self._parts} parts)" if self._parts else ""
 
     def plan(self) -> Plan:
         """Ask a process which units there are."""
@@ -118,37 +118,15 @@ class Compilation:
         workers = max(1, min(usable_cores(), len(keys) // _UNITS_OF_PROCESS))
         for number in range(workers if keys else 0):
             threading.Thread(target=work, args=(self._process(number),), daemon=True).start()
-        with _told(self._what, len(keys), self._begun) as ready:
-            for _ in keys:
-                name, made = done.get()
-                if isinstance(made, Exception):
-                    raise made
-                store.save(keys[name], made)
-                code[name] = made
-                ready()
+        self._parts, self._ready = len(keys), 0
+        for _ in keys:
+            name, made = done.get()
+            if isinstance(made, Exception):
+                raise made
+            store.save(keys[name], made)
+            code[name] = made
+            self._ready += 1
         return code
-
-
-@contextmanager
-def _told(what: str, count: int, begun: float) -> Iterator[Any]:
-    """Tell by logging what is waited for, if it takes long; the function that is given counts what is ready."""
-    ready, over = [0], threading.Event()
-
-    def tell() -> None:
-        wait = max(0.0, begun + _PATIENCE - time.monotonic())
-        while not over.wait(wait):
-            seconds = time.monotonic() - begun
-            logger.info("compiling %s, once: %d of %d parts, %.0f s", what, ready[0], count, seconds)
-            wait = _INTERVAL
-
-    def count_ready() -> None:
-        ready[0] += 1
-
-    threading.Thread(target=tell, daemon=True).start()
-    try:
-        yield count_ready
-    finally:
-        over.set()
 
 
 class _Process:
@@ -204,7 +182,8 @@ class _Process:
 def _started() -> Iterator[_Process]:
     """A process that compiles, with this one's paths of modules; its end closes what it reads from.
 
-    Paths are absolute: it works in a folder of its own.
+    Paths are absolute: it works in a folder of its own. It is in a group of processes of its own, to which a terminal
+    does not send Ctrl-C: what that means is for this process to say.
 
     Raises:
         RuntimeError: it cannot be started.
@@ -214,7 +193,9 @@ def _started() -> Iterator[_Process]:
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as errors:
         try:
-            started = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment)
+            started = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=errors, env=environment, process_group=0
+            )
         except OSError as error:
             raise RuntimeError(f"sys.executable, which is to compile the solver, cannot be started: {error}") from error
         with started as process:
@@ -222,3 +203,4 @@ def _started() -> Iterator[_Process]:
                 yield _Process(process, errors)
             finally:
                 process.kill()
+                process.wait()  # as `with` would not, after an interrupt

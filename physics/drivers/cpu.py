@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from ..fields import layout
+from ..interrupts import interrupts_wait
 from ..memory import require_memory
 from ..model.features import Features
 from ..model.model import Model
@@ -127,9 +128,9 @@ class CpuDriver(Driver):
         """Take so many physics steps."""
         if substeps != self._substeps:
             self._step.call[Setting.SUBSTEPS] = self._substeps = substeps
+        self._forget()  # before the launch, as an interrupt may come as soon as it is over
         self._step()
         self._outputs.mark_current()
-        self._forget()
 
     def rollout(self, controls: np.ndarray) -> torch.Tensor:
         """Take a step under each of the controls; qpos and qvel after each, (num_envs, nstep, nq + nv)."""
@@ -137,10 +138,13 @@ class CpuDriver(Driver):
         call, outputs = self._step.call.clone(), self._outputs
         call[Setting.SUBSTEPS], call[Setting.PERIODS] = 1, controls.shape[1]
         given = torch.from_numpy(np.ascontiguousarray(controls))
-        self._kernel_on(self._batch, call, outputs.rows, outputs.values, controls=given, track=track)()
-        self.write("ctrl", controls[:, -1], None)
-        self._outputs.mark_current()
-        self._forget()
+        bound = self._kernel_on(self._batch, call, outputs.rows, outputs.values, controls=given, track=track)
+        bound.prepare()
+        with interrupts_wait():
+            self._forget()
+            bound()
+            self.write("ctrl", controls[:, -1], None)
+            outputs.mark_current()
         return track
 
     def forward(self, index: Index) -> None:
@@ -237,10 +241,11 @@ class CpuDriver(Driver):
         return {"memory": self._tiles.read(self._numbers), "counters": self._tiles.read(self._integers)}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Go on from there; ValueError where it is not of this shape."""
-        for name, mine in (("memory", self._batch.memory), ("counters", self._batch.counters)):
-            require_same(name, state[name], (self.num_envs, mine.shape[1]), mine.dtype)
-            self._tiles.write(mine.numpy(), 0, state[name].cpu().numpy(), mine.shape[1], None)
+        """Go on from there; ValueError where it is not of this shape, and then nothing is written."""
+        parts = {"memory": self._batch.memory, "counters": self._batch.counters}
+        require_same(state, {name: ((self.num_envs, mine.shape[1]), mine.dtype) for name, mine in parts.items()})
+        for name, mine in parts.items():
+            self._tiles.write(mine.numpy(), 0, state[name].detach().cpu().numpy(), mine.shape[1], None)
         self._rest_spare_lanes()
         for name, which in APPLIED.items():
             if self._batch.memory[:, self._place(name)].any():
@@ -249,6 +254,7 @@ class CpuDriver(Driver):
 
     def close(self) -> None:
         """Give all memory back."""
+        self._closed = True
         for name in ("_batch", "_numbers", "_integers", "_outputs", "_step", "_evaluations", "_beginnings", "_room"):
             vars(self).pop(name, None)
 
@@ -364,7 +370,7 @@ class CpuDriver(Driver):
         where = [self._no_track if tensor is None else tensor for tensor in (controls, track)]
         left = torch.zeros(max(1, len(batch.memory)), dtype=torch.int32)
         arguments = (self._room.ints, self._reals, *batch, call, rows, values, dump, *where, self._own.rows, left)
-        return BoundKernel(self._kernel, arguments, self._room, call)
+        return BoundKernel(self._kernel, arguments, self._room, call, left)
 
     def _call(self, tiles: int, rows: int, indices: int, names: Collection[str], replay: bool) -> torch.Tensor:
         call = torch.zeros(CALL_LENGTH, dtype=torch.int32)

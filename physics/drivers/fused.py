@@ -1,5 +1,7 @@
 """The driver's kernel as one, compiled by Taichi in this process: where units cannot be compiled apart (`programs`)."""
 
+from typing import Any
+
 from ..math import Lanes
 from ..model.features import Features
 from ..runtime import Runtime
@@ -15,7 +17,12 @@ def shared_kernel(runtime: Runtime, width: int, features: Features) -> Kernel:
 
 
 def _shared_kernel(runtime: Runtime, width: int, features: Features) -> Kernel:
+    runtime.require()
     key, scratch = ("kernel", width, features), shared_scratch(runtime, width)
     if key not in runtime.pool:
-        runtime.pool[key] = Kernel(scratch, lambda: make_kernel(Lanes(width, runtime.dtype), features, scratch))
+
+        def make() -> Any:
+            return make_kernel(Lanes(width, runtime.dtype), features, scratch)
+
+        runtime.pool[key] = Kernel(runtime, scratch, make)
     return runtime.pool[key]

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from ..fields import layout
+from ..interrupts import interrupts_wait
 from ..memory import require_memory
 from ..model.features import Features
 from ..model.model import Model
@@ -130,8 +131,9 @@ class GpuDriver(Driver):
         """Take so many physics steps."""
         if substeps != self._substeps:
             self._step_call[Setting.SUBSTEPS] = self._substeps = substeps
-        self._launch(self._step_call, self._rows, self._values, self._stale)
-        self._delivered()
+        self._forget()  # before the launch, as an interrupt may come as soon as it is over
+        self._kernel(self._arguments(self._step_call, self._rows, self._values, self._stale))
+        self._current = True  # its threads have cleared `_stale`
 
     def rollout(self, controls: np.ndarray) -> torch.Tensor:
         """Take a step under each of the controls; qpos and qvel after each, (num_envs, nstep, nq + nv)."""
@@ -139,9 +141,13 @@ class GpuDriver(Driver):
         track = torch.empty((*given.shape[:2], self._coordinates), dtype=self._dtype, device=self._device)
         call = self._step_call.clone()
         call[Setting.SUBSTEPS], call[Setting.PERIODS] = 1, given.shape[1]
-        self._launch(call, self._rows, self._values, self._stale, controls=given, track=track)
-        self.write("ctrl", given[:, -1], None)
-        self._delivered()
+        arguments = self._arguments(call, self._rows, self._values, self._stale, controls=given, track=track)
+        self._kernel.prepare(arguments)
+        with interrupts_wait():
+            self._forget()
+            self._kernel(arguments)
+            self.write("ctrl", given[:, -1], None)
+            self._current = True
         return track
 
     def forward(self, index: Index) -> None:
@@ -165,11 +171,6 @@ class GpuDriver(Driver):
         """Note that the last evaluation of environments is at another state now."""
         self._stale.masked_fill_(self._batch.mask(index), 1)
         self._current = not self._places
-        self._forget()
-
-    def _delivered(self) -> None:
-        """Note that a step has just delivered all outputs; its threads have cleared `_stale`."""
-        self._current = True
         self._forget()
 
     def _forget(self) -> None:
@@ -243,9 +244,10 @@ class GpuDriver(Driver):
         return {"memory": self._batch.read(self._memory), "counters": self._batch.read(self._counters)}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Go on from there; ValueError where it is not of this shape."""
-        for name, mine in (("memory", self._memory), ("counters", self._counters)):
-            require_same(name, state[name], (self.num_envs, len(mine)), mine.dtype)
+        """Go on from there; ValueError where it is not of this shape, and then nothing is written."""
+        parts = {"memory": self._memory, "counters": self._counters}
+        require_same(state, {name: ((self.num_envs, len(mine)), mine.dtype) for name, mine in parts.items()})
+        for name, mine in parts.items():
             self._batch.write(mine, 0, state[name], len(mine), None)
         for name, which in APPLIED.items():
             if which & ~self._applied and self._memory[self._place(name)].any():
@@ -254,6 +256,7 @@ class GpuDriver(Driver):
 
     def close(self) -> None:
         """Give all memory back."""
+        self._closed = True
         for name in ("_memory", "_counters", "_scratch", "_values", "_own", "_evaluation"):
             vars(self).pop(name, None)
 
@@ -269,7 +272,7 @@ class GpuDriver(Driver):
             if self._again is None:
                 self._again = self._call(self._places, replay=True)
                 self._again[Setting.AGAIN] = 1
-            self._launch(self._again, self._rows, self._values, self._stale)
+            self._kernel(self._arguments(self._again, self._rows, self._values, self._stale))
             self._current = True
 
     def evaluate(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
@@ -331,7 +334,7 @@ class GpuDriver(Driver):
         values = torch.zeros((max(1, len(rows)), count), dtype=self._dtype, device=self._device)
         dump = torch.zeros((integers, count), dtype=torch.int32, device=self._device)
         nobody = torch.zeros(count, dtype=torch.int32, device=self._device)
-        self._launch(call, rows, values, nobody, batch, dump if integers else None)
+        self._kernel(self._arguments(call, rows, values, nobody, batch, dump if integers else None))
         return Evaluation({name: values[place].T for name, place in places.items()}, dump.T)
 
     def view(self, name: str) -> View | None:
@@ -372,7 +375,7 @@ class GpuDriver(Driver):
             self._replays[names, integers, beginning] = places, rows, call
         return self._replays[names, integers, beginning]
 
-    def _launch(
+    def _arguments(
         self,
         call: torch.Tensor,
         rows: torch.Tensor,
@@ -382,8 +385,8 @@ class GpuDriver(Driver):
         dump: torch.Tensor | None = None,
         controls: torch.Tensor | None = None,
         track: torch.Tensor | None = None,
-    ) -> None:
-        """Run the kernel on a batch (None: the driver's), only on those that `left` marks where `call` says so."""
+    ) -> tuple[torch.Tensor, ...]:
+        """What the kernel runs on: a batch (None: the driver's), or what `left` marks of it, if `call` says so."""
         self._runtime.require()
         mine = (self._memory, self._counters, self._own.memory) if batch is None else batch
         nothing = self._batch.zeros(0, torch.int32) if dump is None else dump
@@ -391,4 +394,4 @@ class GpuDriver(Driver):
         periods = [empty if tensor is None else tensor for tensor in (controls, track)]
         rows = rows if len(rows) else torch.zeros(1, dtype=torch.int32, device=self._device)
         arrays = (self._ints, self._reals, *self._scratch, *mine)
-        self._kernel((*arrays, call, rows, out, nothing, *periods, self._own.rows, left))
+        return *arrays, call, rows, out, nothing, *periods, self._own.rows, left

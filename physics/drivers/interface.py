@@ -5,7 +5,7 @@ Environments are named by `index`: numbers (k,) int64 that exist, or None for al
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -21,6 +21,9 @@ STATE = frozenset(field.name for group in MEMORY.values() for field in group)
 APPLIED = {field.name: APPLIED_FORCES for field in FORCES_APPLIED} | {"dof_mode": DOF_CONTROLS}
 """Those of them that no launch reads before one is written, and the part of `Setting.APPLIED` that each is. Other
 numbers of controls do nothing before a mode is written."""
+
+
+CLOSED = "this solver was closed; make a new one"
 
 
 class ClosedSolverError(RuntimeError):
@@ -53,6 +56,14 @@ class Driver(Protocol):
     Fields are those of `state.fields.QUANTITIES`. Those of `STATE` are kept between launches and can be written; all
     others are computed by an evaluation, at the state of the last one (a step, or `forward`).
     """
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """Tell a thread that is at work in a batch that another one has closed it: an attribute is gone."""
+            if self.__dict__.get("_closed"):
+                raise ClosedSolverError(CLOSED)
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -156,22 +167,27 @@ class Driver(Protocol):
         ...
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Go on from there; ValueError where it is not of this shape."""
+        """Go on from there; ValueError where it is not of this shape, and then nothing is written."""
         ...
 
     def close(self) -> None:
-        """Give all memory back."""
+        """Give all memory back; a thread that is at work in it ends with ClosedSolverError, or has just finished."""
         ...
 
 
-def require_same(name: str, saved: torch.Tensor, shape: tuple[int, int], dtype: torch.dtype) -> None:
-    """Refuse a part of a `state_dict` that belongs to another batch.
+def require_same(state: Mapping[str, torch.Tensor], wanted: Mapping[str, tuple[tuple[int, int], torch.dtype]]) -> None:
+    """Refuse a `state_dict` of another batch: `wanted` has the shape and the type of each part.
 
     Raises:
-        ValueError: with its shape and precision, and those it should have.
+        ValueError: with the part that is missing, or its shape and precision, and those it should have.
     """
-    if tuple(saved.shape) != shape or saved.dtype != dtype:
-        raise ValueError(
-            f"{name}: saved as {tuple(saved.shape)} {saved.dtype}, this solver has {shape} {dtype}; "
-            "use the model, precision, num_envs and version of Tumble it was saved with"
-        )
+    for name, (shape, dtype) in wanted.items():
+        saved = state.get(name)
+        if not isinstance(saved, torch.Tensor) or saved.is_meta:
+            found = "missing" if saved is None else f"no tensor of numbers but {type(saved).__name__}"
+            raise ValueError(f"{name}: this part of the state is {found}; use what state_dict() returned")
+        if tuple(saved.shape) != shape or saved.dtype != dtype:
+            raise ValueError(
+                f"{name}: saved as {tuple(saved.shape)} {saved.dtype}, this solver has {shape} {dtype}; "
+                "use the model, precision, num_envs and version of Tumble it was saved with"
+            )

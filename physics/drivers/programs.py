@@ -68,15 +68,18 @@ class Program:
         self._code: tuple[int, ctypes.Array] | None = None  # address of the turn, and table of the stages
         self._lock = threading.Lock()
 
-    def do_first(self, job: Callable[[], None]) -> None:
-        """Do a job that binds and launches."""
+    def prepare(self, job: Callable[[], None]) -> None:
+        """Do a job that binds."""
         job()
 
-    def bind(self, arguments: Sequence[torch.Tensor], room: tuple[int, int]) -> Callable[[], None]:
+    def bind(
+        self, arguments: Sequence[torch.Tensor], idle: Sequence[torch.Tensor], room: tuple[int, int]
+    ) -> Callable[[], None]:
         """A launch with these arguments, which must stay alive and in place.
 
         Args:
             arguments: of `units`' kernels, but for the worker and its tile.
+            idle: not needed here, as code is loaded without a launch.
             room: rows and integers that scratch must have for them.
         """
         with self._lock:  # of threads that come at once the first loads

@@ -34,13 +34,13 @@ def shared_kernels(runtime: Runtime, literals: str, recipes: tuple[Recipe, ...],
     key = what, literals, recipes
     if key not in runtime.pool:
         if runtime.columns or not can_compile_apart():
-            made: Sequence[Launch] = [_by_taichi(runtime, literals, recipe) for recipe in recipes]
+            made: Sequence[Launch] = [_by_taichi(runtime, literals, recipe, what) for recipe in recipes]
         else:
             made = loop_programs(literals, recipes, runtime.threads, what)
         runtime.pool.setdefault(key, made)
     return runtime.pool[key]
 
 
-def _by_taichi(runtime: Runtime, literals: str, recipe: Recipe) -> ColumnKernel:
-    kernel = ColumnKernel(partial(recipe.make, *recipe.arguments), getattr(ti, literals))
+def _by_taichi(runtime: Runtime, literals: str, recipe: Recipe, what: str) -> ColumnKernel:
+    kernel = ColumnKernel(runtime, partial(recipe.make, *recipe.arguments), getattr(ti, literals), what=what)
     return runtime.pool.setdefault((literals, recipe), kernel)

@@ -13,6 +13,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from ..scalars import as_names
+from ..waiting import Waiting
 from .files import MeshFileError
 from .pieces import Piece, convex_pieces
 
@@ -41,14 +43,24 @@ class MeshOptions:
 
     @classmethod
     def of(cls, decompose: Decompose, maxhullvert: Hulls) -> "MeshOptions":
-        """Options in the one form from the several that a user may write."""
+        """Options in the one form from the several that a user may write.
+
+        Raises:
+            ValueError: `decompose` holds anything but names, or `maxhullvert` is no whole number from `LEAST_HULL` on.
+        """
+        if maxhullvert is not None and not isinstance(maxhullvert, Mapping):
+            _require_hull("maxhullvert", maxhullvert)
         if isinstance(decompose, str):
             decompose = (decompose,)
         if isinstance(decompose, Mapping):
-            return cls({name: dict(options or {}) for name, options in decompose.items()}, maxhullvert)
+            named = {name: decompose[name] or {} for name in as_names("decompose", decompose)}
+            for name, options in named.items():
+                if not isinstance(options, Mapping):
+                    raise ValueError(f"decompose of {name!r} is {options!r}: expected options of coacd by name")
+            return cls({name: dict(options) for name, options in named.items()}, maxhullvert)
         if decompose is None or isinstance(decompose, bool):
             return cls(bool(decompose), maxhullvert)
-        return cls({name: {} for name in decompose}, maxhullvert)
+        return cls({name: {} for name in as_names("decompose", decompose)}, maxhullvert)
 
     def apply(self, spec: mujoco.MjSpec, compiled: Callable[[mujoco.MjSpec], mujoco.MjModel]) -> list[str]:
         """Change a spec as asked for; in words, what was done.
@@ -71,8 +83,7 @@ class MeshOptions:
         limits = self.maxhullvert if isinstance(self.maxhullvert, Mapping) else dict.fromkeys(names, self.maxhullvert)
         for name, limit in limits.items():
             _require_known("maxhullvert", name, names)
-            if isinstance(limit, bool) or not isinstance(limit, int) or limit < LEAST_HULL:
-                raise ValueError(f"maxhullvert of mesh '{name}': a whole number from {LEAST_HULL}, not {limit!r}")
+            _require_hull(f"maxhullvert of mesh '{name}'", limit)
             spec.mesh(name).maxhullvert = limit
 
     def _take_apart(self, spec: mujoco.MjSpec, compiled: Callable[[mujoco.MjSpec], mujoco.MjModel]) -> list[str]:
@@ -100,6 +111,12 @@ class MeshOptions:
         return self.decompose.get(geom.name or geom.meshname, self.decompose.get(geom.meshname))
 
 
+def _require_hull(what: str, limit: Any) -> None:
+    """Refuse a number of vertices that no hull can have at most."""
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < LEAST_HULL:
+        raise ValueError(f"{what}: a whole number from {LEAST_HULL}, not {limit!r}")
+
+
 def _touches(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> bool:
     return bool(geom.contype or geom.conaffinity) or bool(_pairs_of(spec, geom))
 
@@ -117,7 +134,8 @@ def _pieces_of(mjm: mujoco.MjModel, name: str, options: Mapping[str, Any]) -> li
     mujoco.mju_quat2Mat(turn, mjm.mesh_quat[mesh])
     vertices = mjm.mesh_vert[verts].astype(float) @ turn.reshape(3, 3).T + mjm.mesh_pos[mesh]
     try:
-        return convex_pieces(vertices, mjm.mesh_face[tris], options)
+        with Waiting(f"taking mesh '{name}' apart into convex pieces, once"):
+            return convex_pieces(vertices, mjm.mesh_face[tris], options)
     except MeshFileError as error:
         raise MeshFileError(f"mesh '{name}' cannot be decomposed: {error}") from error
 

@@ -63,8 +63,8 @@ def whole_hull(mjm: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, list[np.ndar
     number_of = np.zeros(mjm.mesh_vertnum[mesh], int)
     number_of[corners] = np.arange(len(corners))
     ways = [np.zeros(0, int)] * len(corners)
-    for v, start in zip(vertex, first, strict=True):
-        end = start + int(np.argmax(other[start:] < 0))
+    ends = np.flatnonzero(other < 0)
+    for v, start, end in zip(vertex, first, ends[np.searchsorted(ends, first)], strict=True):
         ways[number_of[v]] = np.sort(number_of[vertex[other[start:end]]])
     used = np.unique(mjm.mesh_polyvert[_corners(mjm, mesh)])
     renamed = [number_of[used[polygon]] for polygon in polygons]

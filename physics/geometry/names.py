@@ -1,10 +1,12 @@
 """Geoms as people name them: names and numbers in, words for messages out."""
 
 import difflib
+from collections.abc import Iterable
 from typing import Any
 
 import mujoco
-import numpy as np
+
+from ..scalars import as_whole
 
 
 def type_name(geom_type: int) -> str:
@@ -23,8 +25,9 @@ def geom_ids(mjm: mujoco.MjModel, geoms: Any) -> list[int]:
     Raises:
         KeyError: for a name that no geom has, with the nearest ones.
         IndexError: for a number of no geom.
+        ValueError: for what is neither a name nor a whole number.
     """
-    single = isinstance(geoms, str) or np.ndim(geoms) == 0
+    single = isinstance(geoms, str) or not isinstance(geoms, Iterable) or getattr(geoms, "ndim", 1) == 0
     return [_geom_id(mjm, geom) for geom in ([geoms] if single else geoms)]
 
 
@@ -36,6 +39,7 @@ def _geom_id(mjm: mujoco.MjModel, geom: Any) -> int:
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             raise KeyError(f"no geom is named {geom!r}{hint}")
         return int(found)
-    if not 0 <= int(geom) < mjm.ngeom:
-        raise IndexError(f"geom {int(geom)}: the model has geoms 0 to {mjm.ngeom - 1}")
-    return int(geom)
+    number = as_whole("geom", geom)
+    if not 0 <= number < mjm.ngeom:
+        raise IndexError(f"geom {number}: the model has geoms 0 to {mjm.ngeom - 1}")
+    return number

@@ -5,6 +5,7 @@ import numpy as np
 
 _POSES = 16
 WORST = 1e8  # beyond it no digit of single precision is left
+_WIDEST = 1e10  # m or rad: a range beyond it limits nothing, as no state of an environment goes so far
 _FREE, _BALL, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "BALL", "SLIDE"))
 
 
@@ -58,8 +59,11 @@ def _random_pose(mjm: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray:
         if kind in (_FREE, _BALL):
             at = adr + 3 * (kind == _FREE)
             qpos[at : at + 4] = rng.normal(size=4)  # MuJoCo normalises it
-        elif mjm.jnt_limited[j]:
-            qpos[adr] = rng.uniform(*mjm.jnt_range[j])
-        else:
-            qpos[adr] += rng.normal() if kind == _SLIDE else rng.uniform(-np.pi, np.pi)
+            continue
+        low, high = mjm.jnt_range[j] if mjm.jnt_limited[j] else (-np.inf, np.inf)
+        if high - low <= _WIDEST:
+            qpos[adr] = rng.uniform(low, high)
+        else:  # no limit, or on one side alone
+            away = rng.normal() if kind == _SLIDE else rng.uniform(-np.pi, np.pi)
+            qpos[adr] = min(max(qpos[adr] + away, low), high)
     return qpos

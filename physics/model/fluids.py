@@ -37,7 +37,8 @@ def fluid_shapes(mjm: mujoco.MjModel, mass: np.ndarray, inertia: np.ndarray, siz
     The virtual masses of ellipsoids are MuJoCo's own of the compiled model, whatever sizes environments have.
     """
     body, geom = fluid_items(mjm)
-    out = np.zeros((len(mass), len(body), WIDTH))
+    count = max(len(mass), len(inertia), len(size))  # any of them may be the model's, for all environments
+    out = np.zeros((count, len(body), WIDTH))
     for k, (b, g) in enumerate(zip(body.tolist(), geom.tolist(), strict=True)):
         if g < 0:
             out[:, k, :8] = _box(mass[:, b], inertia[:, b])

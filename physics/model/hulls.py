@@ -40,27 +40,31 @@ class Hulls:
         """Append the hull of a mesh; its first vertex, their number, and its first cell of `grid` or -1."""
         first = len(self.corner_start)
         points, polygons, ways = whole_hull(mjm, mesh)
-        corners: list[list[tuple[tuple[int, ...], np.ndarray, int, int]]] = [[] for _ in points]
-        for p, polygon in enumerate(polygons, mjm.mesh_polyadr[mesh]):
-            face = polygon.tolist()
-            for i, v in enumerate(face):
-                seen = face[i:] + face[:i]
-                after = [seen[k] for k in large_quadrilateral(points[seen])[1:]]
-                kept_after = (*after, *[-1] * (3 - len(after)))
-                corners[v].append((kept_after, mjm.mesh_polynormal[p], len(self.faces), face[i - 1]))
-            self.faces.append(face)
+        if polygons:
+            self._add_corners(points, polygons, mjm.mesh_polynormal[mjm.mesh_polyadr[mesh] :])
+        else:
+            self.corner_start.extend([len(self.following)] * len(points))
+            self.corner_count.extend([0] * len(points))
         self.points.append(points)
-        for around in corners:
-            self.corner_start.append(len(self.following))
-            self.corner_count.append(len(around))
-            for following, normal, number_of_face, before in around:
-                self.following.append(following)
-                self.normals.append(normal)
-                self.corner_face.append(number_of_face)
-                self.before.append(before)
         cells = self._add_grid(points) if polygons else -1
         self.ways.extend(ways if cells >= 0 else [np.zeros(0, int)] * len(points))
         return first, len(points), cells
+
+    def _add_corners(self, points: np.ndarray, polygons: list[np.ndarray], normals: np.ndarray) -> None:
+        """Append the corners of a hull's faces by their vertex, those of one vertex by their face."""
+        size = np.array([len(polygon) for polygon in polygons])
+        vertex, face = np.concatenate(polygons), np.repeat(np.arange(len(polygons)), size)
+        order = np.argsort(vertex, kind="stable")
+        before, first = np.roll(vertex, 1), np.cumsum(size) - size
+        before[first] = vertex[first + size - 1]
+        count = np.bincount(vertex, minlength=len(points))
+        self.corner_start.extend((len(self.following) + np.cumsum(count) - count).tolist())
+        self.corner_count.extend(count.tolist())
+        self.following.extend(map(tuple, large_quadrilaterals(points, polygons)[order].tolist()))
+        self.normals.extend(normals[face[order]])
+        self.corner_face.extend((len(self.faces) + face[order]).tolist())
+        self.before.extend(before[order].tolist())
+        self.faces.extend(polygon.tolist() for polygon in polygons)
 
     def _add_grid(self, points: np.ndarray) -> int:
         if len(points) <= FEW:
@@ -83,25 +87,72 @@ def grid_directions() -> np.ndarray:
     )
 
 
-def large_quadrilateral(polygon: np.ndarray) -> list[int]:
-    """Indices of the first and three more vertices of a convex polygon (n, 3); all of them if n <= 4.
+def large_quadrilaterals(points: np.ndarray, polygons: list[np.ndarray]) -> np.ndarray:
+    """The three vertices that make a large quadrilateral with each corner of each polygon (corners, 3).
 
-    The last of the first four moves on while their area grows; after each move the third does, and then the second.
-    Most often that finds the largest of those quadrilaterals; it is what MuJoCo 4.0.0 does, seen from its contacts.
+    Rows follow the polygons, and in each its corners. Triangles have -1 for the third vertex. A corner of a larger
+    polygon begins with the three that follow it. The last of these moves on while the area grows; after each of its
+    moves the second does, and then the first. Most often that finds the largest quadrilateral; it is what MuJoCo 4.0.0
+    does, seen from its contacts. All corners move at the same time, one vertex each.
+
+    Args:
+        points: vertices of a hull (n, 3), m.
+        polygons: indices of the corners of each of its faces, counter-clockwise.
     """
-    n = len(polygon)
-    if n <= 4:
-        return list(range(n))
+    if not polygons:
+        return np.zeros((0, 3), int)
+    size = np.array([len(polygon) for polygon in polygons])
+    start = np.repeat(np.cumsum(size) - size, size) + np.arange(size.sum())
+    size = np.repeat(size, size)
+    rings = np.concatenate([ring for polygon in polygons for ring in (polygon, polygon)])  # no index turns round
+    others = np.tile([1, 2, 3], (len(size), 1))
+    many = np.flatnonzero(size > 4)
+    others[many] = _enlarged(points[rings].T, start[many], size[many]).T
+    found = rings[np.minimum(start[:, None] + others, len(rings) - 1)]
+    return np.where(others < size[:, None], found, -1)
 
-    def area(second: int, third: int, fourth: int) -> float:
-        diagonals = np.cross(polygon[third] - polygon[0], polygon[fourth] - polygon[second])
-        return float(np.linalg.norm(diagonals))
 
-    b, c, d = 1, 2, 3
-    while d + 1 < n and area(b, c, d + 1) > area(b, c, d):
-        d += 1
-        while c + 1 < d and area(b, c + 1, d) > area(b, c, d):
-            c += 1
-        while b + 1 < c and area(b + 1, c, d) > area(b, c, d):
-            b += 1
-    return [0, b, c, d]
+_MOVES_NEXT = np.array([[-1, 3, 1, -1], [-1, 1, 2, 2]])
+"""Which of the corners 1 to 3 may move next, by whether the one that tried has moved, and its number; -1: none."""
+
+
+def _enlarged(rings: np.ndarray, start: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """The second to fourth corner of n quadrilaterals (3, n), counted from their first one.
+
+    Args:
+        rings: places of the corners of polygons (3, m), m, each polygon twice.
+        start: place of each quadrilateral's first corner in `rings` (n,), in the first half of its polygon.
+        size: number of corners of its polygon (n,), at least 4.
+    """
+    found, lane = np.empty((3, len(start)), int), np.arange(len(start))
+    corner = np.stack([*(np.full_like(start, k) for k in range(4)), size])
+    mover = np.full_like(start, 3)
+    area = _areas(rings, start + corner[:4])
+    while len(lane):
+        column = np.arange(len(lane))
+        moved = corner.copy()
+        moved[mover, column] += 1
+        new = _areas(rings, start + moved[:4])
+        grows = (moved[mover, column] < corner[mover + 1, column]) & (new > area)
+        corner, area = np.where(grows, moved, corner), np.where(grows, new, area)
+        mover = _MOVES_NEXT[grows.astype(int), mover]
+        going = mover >= 0
+        if not going.all():
+            found[:, lane[~going]] = corner[1:4, ~going]
+            lane, start, mover, area, corner = lane[going], start[going], mover[going], area[going], corner[:, going]
+    return found
+
+
+def _areas(rings: np.ndarray, corner: np.ndarray) -> np.ndarray:
+    """Twice the areas of quadrilaterals (n,), m^2, with the rounding of `numpy.cross` and `numpy.linalg.norm`.
+
+    Areas of regular polygons are equal but for rounding, so the rounding decides.
+
+    Args:
+        rings: places of corners (3, m), m.
+        corner: which of them each quadrilateral has (4, n).
+    """
+    at = np.take(rings, corner, axis=1)
+    (ax, ay, az), (bx, by, bz) = at[:, 2] - at[:, 0], at[:, 3] - at[:, 1]
+    cross = np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+    return np.sqrt(np.vecdot(cross, cross))

@@ -14,6 +14,7 @@ from .delays import DELAY_RULES
 from .equalities import EQUALITY_RULES
 from .fields import PRECISE
 from .fluids import fluid_shapes
+from .number_rules import LIMITED
 from .outputs import ORIENTATION, owners
 from .servos import BIAS_ORIENTATION, GAIN_PID, SERVO_RULES
 from .solver_params import impedance_params
@@ -68,8 +69,13 @@ def kernel_numbers(mjm: mujoco.MjModel, fields: Iterable[str], numbers: Numbers 
         for name in names:
             if name not in given:
                 given[name] = mujoco_numbers(mjm, name)[None]
-        found[field] = compute(mjm, *(given[name] for name in names))
+        found[field] = compute(mjm, *(_within_reach(name, given[name]) for name in names))
     return found
+
+
+def _within_reach(name: str, numbers: np.ndarray) -> np.ndarray:
+    """Numbers as kernels take them: the bounds of ranges may be infinite, which is no bound."""
+    return np.clip(numbers, -UNLIMITED, UNLIMITED) if name in LIMITED else numbers
 
 
 def fields_from(names: Iterable[str]) -> list[str]:

@@ -38,6 +38,17 @@ class Loaded:
     notes: tuple[str, ...] = ()
 
 
+def label_of(origin: object) -> str:
+    """Name what a model is loaded from, for messages: a path, an XML string, an MjSpec or an MjModel."""
+    if isinstance(origin, mujoco.MjSpec):
+        return f"MjSpec '{origin.modelname}'"
+    if isinstance(origin, mujoco.MjModel):
+        name = bytes(origin.names).split(b"\0", 1)[0].decode()
+        return f"MjModel '{name}'"
+    text = os.fsdecode(origin) if isinstance(origin, str | os.PathLike) else type(origin).__name__
+    return "XML string" if text.lstrip().startswith("<") else text
+
+
 def load_mjcf(path_or_xml: str | os.PathLike, meshes: MeshOptions = NO_MESH_OPTIONS, **options: object) -> Loaded:
     """Compile an MJCF file, or an XML string (recognised by its first character, "<").
 
@@ -72,7 +83,7 @@ def load_mjspec(spec: mujoco.MjSpec, meshes: MeshOptions = NO_MESH_OPTIONS, **op
     if not isinstance(spec, mujoco.MjSpec):
         raise TypeError(f"expected a mujoco.MjSpec, not {type(spec).__name__}")
     spec = spec.copy()
-    source = Source(f"MjSpec '{spec.modelname}'")
+    source = Source(label_of(spec))
     return _with_meshes(spec, source, Places(source.label), meshes, options)
 
 
@@ -104,8 +115,7 @@ def load_mjmodel(mjm: mujoco.MjModel, **options: object) -> Loaded:
         raise TypeError(f"expected a mujoco.MjModel, not {type(mjm).__name__}")
     mjm = copy.copy(mjm)
     apply_options(mjm.opt, options)
-    name = bytes(mjm.names).split(b"\0", 1)[0].decode()
-    label = f"MjModel '{name}'"
+    label = label_of(mjm)
     return Loaded(mjm, None, Source(label), Places(label))
 
 
@@ -149,7 +159,7 @@ def check_supported(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Suppor
 
 def _source(path_or_xml: str | os.PathLike) -> Source:
     if isinstance(path_or_xml, str) and path_or_xml.lstrip().startswith("<"):
-        return Source("XML string", text=path_or_xml)
+        return Source(label_of(path_or_xml), text=path_or_xml)
     if not isinstance(path_or_xml, str | os.PathLike):
         raise TypeError(f"expected a path or an MJCF string, not {type(path_or_xml).__name__}")
     path = Path(path_or_xml)

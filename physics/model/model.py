@@ -9,8 +9,10 @@ import numpy as np
 
 from ..geometry.decomposition import Decompose, Hulls, MeshOptions
 from ..geometry.store import GeometryStore
+from ..scalars import as_flag
+from ..waiting import Waiting
 from .broad_phase import SWEEP, choose_broad_phase, reference_order
-from .loading import MUJOCO_ERRORS, Loaded, check_supported, load_mjcf, load_mjmodel, load_mjspec, one_line
+from .loading import MUJOCO_ERRORS, Loaded, check_supported, label_of, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, contact_pairs, pack, row_pairs
 from .pairs import pair_condim, reference_overlaps
 from .same_frames import share_frames
@@ -48,6 +50,7 @@ class Model:
 
     def __init__(self, loaded: Loaded, strict: bool = True, choices: Choices = NO_CHOICES) -> None:
         """Use the `from_...` constructors instead."""
+        strict = as_flag("strict", strict)
         loaded, support = check_supported(loaded, strict)
         share_frames(loaded.mjm)
         self.mj, self._spec = loaded.mjm, loaded.spec
@@ -127,7 +130,8 @@ class Model:
             ValueError: unknown or impossible option.
         """
         choices, options = take_choices(options)
-        return cls(load_mjcf(path_or_xml, MeshOptions.of(decompose, maxhullvert), **options), strict, choices)
+        with Waiting(f"loading {label_of(path_or_xml)}"):
+            return cls(load_mjcf(path_or_xml, MeshOptions.of(decompose, maxhullvert), **options), strict, choices)
 
     @classmethod
     def from_mjspec(
@@ -141,13 +145,15 @@ class Model:
     ) -> "Model":
         """Compile an MjSpec; see `from_mjcf`."""
         choices, options = take_choices(options)
-        return cls(load_mjspec(spec, MeshOptions.of(decompose, maxhullvert), **options), strict, choices)
+        with Waiting(f"loading {label_of(spec)}"):
+            return cls(load_mjspec(spec, MeshOptions.of(decompose, maxhullvert), **options), strict, choices)
 
     @classmethod
     def from_mjmodel(cls, mjm: mujoco.MjModel, *, strict: bool = True, **options: object) -> "Model":
         """Take a compiled MjModel (copied); see `from_mjcf`."""
         choices, options = take_choices(options)
-        return cls(load_mjmodel(mjm, **options), strict, choices)
+        with Waiting(f"loading {label_of(mjm)}"):
+            return cls(load_mjmodel(mjm, **options), strict, choices)
 
 
 def _overlap_notes(mjm: mujoco.MjModel, pairs: np.ndarray | None) -> list[str]:

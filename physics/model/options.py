@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 import mujoco
 import numpy as np
 
+from ..scalars import as_whole
+from .number_rules import RULES
+
 _ENUMS = {
     "integrator": (mujoco.mjtIntegrator, "mjINT_"),
     "cone": (mujoco.mjtCone, "mjCONE_"),
@@ -16,16 +19,7 @@ _FLAGS = {
     "disableflags": (mujoco.mjtDisableBit, "mjDSBL_"),
     "enableflags": (mujoco.mjtEnableBit, "mjENBL_"),
 }
-_POSITIVE = ("timestep", "impratio")
-_AT_LEAST_ZERO = (
-    "tolerance",
-    "ls_tolerance",
-    "iterations",
-    "ls_iterations",
-    "noslip_iterations",
-    "density",
-    "viscosity",
-)
+_MOST = 2**31 - 1
 
 
 def option_names() -> list[str]:
@@ -76,7 +70,7 @@ def _member(option: str, value: object, enum: type, prefix: str) -> int:
             near = _nearest(value, names)
             raise ValueError(f"option {option}: no such value {value!r}{near}; it can be {', '.join(names)}")
         return names[value.lower()]
-    number = int(value)  # type: ignore[call-overload]
+    number = int(value) if isinstance(value, enum) else as_whole(f"option {option}", value)  # type: ignore[call-overload]
     if number not in names.values():
         raise ValueError(f"option {option}: no such value {value!r}; it can be {', '.join(names)}")
     return number
@@ -87,7 +81,10 @@ def _bits(option: str, value: object, enum: type, prefix: str) -> int:
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, Iterable):
-        return int(value)  # type: ignore[call-overload]
+        bits = int(value) if isinstance(value, enum) else as_whole(f"option {option}", value)  # type: ignore[call-overload]
+        if bits & ~sum(names.values()):
+            raise ValueError(f"option {option}: {value!r} has bits that are no flags; flags are {', '.join(names)}")
+        return bits
     bits = 0
     for flag in value:
         if str(flag).lower() not in names:
@@ -100,7 +97,10 @@ def _bits(option: str, value: object, enum: type, prefix: str) -> int:
 
 def _vector(option: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
     try:
-        vector = np.asarray(value, dtype=np.float64)
+        given = np.asarray(value)
+        if given.dtype.kind not in "iuf":
+            raise TypeError
+        vector = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"option {option}: {value!r} is not {shape[0]} numbers") from error
     if vector.shape != shape or not np.all(np.isfinite(vector)):
@@ -110,11 +110,16 @@ def _vector(option: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
 
 def _number(option: str, value: object, kind: type) -> float | int:
     try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
         number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"option {option}: {value!r} is not a number") from error
     if not np.isfinite(number) or (kind is int and number != int(number)):
         raise ValueError(f"option {option}: {value!r} is not {'an integer' if kind is int else 'a finite number'}")
-    if (option in _POSITIVE and number <= 0) or (option in _AT_LEAST_ZERO and number < 0):
-        raise ValueError(f"option {option}: {value!r} must be {'above' if option in _POSITIVE else 'at least'} zero")
+    rule = RULES.get(f"opt.{option}")
+    if rule is not None and not rule.allowed.fits(np.float64(number)):
+        raise ValueError(f"option {option}: {value!r} {rule.allowed.fault(number)}; it must be {rule.allowed.words}")
+    if kind is int and abs(number) > _MOST:
+        raise ValueError(f"option {option}: {value!r} is more than {_MOST:,}, the most there can be")
     return int(number) if kind is int else number

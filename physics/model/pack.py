@@ -21,6 +21,7 @@ from .outputs import output_controls, owners
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
 from .plasticity import plastic_values
+from .sensor_delays import sensor_delay_sizes
 from .servos import servo_sizes, servo_values
 from .sleeping import sleep_values, sleeps
 from .tendons import TRANSMISSION, friction_tendons, tendon_limits, tendon_sizes, tendon_values
@@ -114,6 +115,7 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         ngrid=len(values["grid_vert"]),
         nway=len(values["way_vert"]),
         **sensor_sizes(mjm, values),
+        **sensor_delay_sizes(mjm),
     )
     return sizes
 

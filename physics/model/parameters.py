@@ -8,9 +8,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from ..arguments import real_array
 from .actuators import fixed_gears
 from .delays import samples
-from .kernel_numbers import mujoco_numbers
+from .kernel_numbers import OF_OPTIONS, mujoco_numbers
+from .number_rules import RULES, crossed
 from .servos import fixed_signs
 
 
@@ -21,7 +23,7 @@ class Parameter:
     Attributes:
         name: MuJoCo's.
         derives: constants that follow from it (`constants.py`).
-        positive: its numbers are not negative.
+        positive: its numbers are not negative, although those of a file may be (`number_rules.py` has the others).
         lasting: those above zero in the model stay so: without mass or size a body is another kind of thing.
         found: numbers above zero are for items that have them in the model: others have no constraint.
         ordered: its rows are ranges, lower bound first.
@@ -44,8 +46,8 @@ PARAMETERS: dict[str, Parameter] = {
     parameter.name: parameter
     for parameter in (
         Parameter("gravity"),
-        Parameter("density", positive=True, found=True),
-        Parameter("viscosity", positive=True, found=True),
+        Parameter("density", found=True),
+        Parameter("viscosity", found=True),
         Parameter("wind"),
         Parameter("qpos0", derives=(*_INERTIAL, *_CAMERAS)),
         Parameter("qpos_spring"),
@@ -53,8 +55,8 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("body_quat", derives=(*_INERTIAL, *_CAMERAS), turns=True),
         Parameter("body_ipos", derives=(*_INERTIAL, *_CAMERAS)),
         Parameter("body_iquat", derives=_INERTIAL, turns=True),
-        Parameter("body_mass", derives=("body_subtreemass", *_INERTIAL, *_CAMERAS), positive=True, lasting=True),
-        Parameter("body_inertia", derives=_INERTIAL, positive=True, lasting=True),
+        Parameter("body_mass", derives=("body_subtreemass", *_INERTIAL, *_CAMERAS), lasting=True),
+        Parameter("body_inertia", derives=_INERTIAL, lasting=True),
         Parameter("body_gravcomp"),
         Parameter("jnt_stiffness"),
         Parameter("jnt_range", ordered=True),
@@ -62,23 +64,23 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("jnt_solref"),
         Parameter("jnt_solimp"),
         Parameter("jnt_actfrcrange", ordered=True),
-        Parameter("dof_armature", derives=_INERTIAL, positive=True),
+        Parameter("dof_armature", derives=_INERTIAL),
         Parameter("dof_damping"),
-        Parameter("dof_frictionloss", positive=True, found=True),
+        Parameter("dof_frictionloss", found=True),
         Parameter("dof_solref"),
         Parameter("dof_solimp"),
         Parameter("geom_pos"),
         Parameter("geom_quat", turns=True),
-        Parameter("geom_size", derives=("geom_rbound",), positive=True, lasting=True),
-        Parameter("geom_friction", positive=True),
+        Parameter("geom_size", derives=("geom_rbound",), lasting=True),
+        Parameter("geom_friction"),
         Parameter("geom_margin"),
         Parameter("geom_gap"),
-        Parameter("geom_solmix", positive=True),
+        Parameter("geom_solmix"),
         Parameter("geom_solref"),
         Parameter("geom_solimp"),
         Parameter("geom_surfacevel"),
         Parameter("geom_adhesion", found=True),
-        Parameter("pair_friction", positive=True),
+        Parameter("pair_friction"),
         Parameter("pair_margin"),
         Parameter("pair_gap"),
         Parameter("pair_solref"),
@@ -90,9 +92,9 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("tendon_solref_lim"),
         Parameter("tendon_solimp_lim"),
         Parameter("tendon_stiffness", positive=True, found=True),
-        Parameter("tendon_damping", positive=True, found=True),
+        Parameter("tendon_damping", found=True),
         Parameter("tendon_lengthspring", ordered=True),
-        Parameter("tendon_frictionloss", positive=True, found=True),
+        Parameter("tendon_frictionloss", found=True),
         Parameter("tendon_solref_fri"),
         Parameter("tendon_solimp_fri"),
         Parameter("eq_data"),
@@ -121,6 +123,8 @@ def constants_of(names: Iterable[str]) -> list[str]:
 
 def require_known(name: str, writable: bool) -> None:
     """Raise KeyError for a name that is no parameter, with those there are."""
+    if not isinstance(name, str):
+        raise KeyError(f"name={name!r}: parameters are named by strings, such as 'body_mass'")
     if name in PARAMETERS or (name in DERIVED and not writable):
         return
     if name in DERIVED:
@@ -149,16 +153,20 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         raise ValueError(
             f"{name}: expected shape {shape}, environments first, or what can be broadcast to it, got {values.shape}"
         ) from None
-    _refuse(name, numbers, ~np.isfinite(numbers), index, "it must be finite")
-    if wanted.positive:
+    allowed = RULES[f"opt.{name}" if name in OF_OPTIONS else name].allowed
+    if allowed.infinite:
+        _refuse(name, numbers, np.isnan(numbers), index, f"it must be {allowed.words}")
+    else:
+        _refuse(name, numbers, ~np.isfinite(numbers), index, "it must be finite")
+    if wanted.positive or allowed.least == 0.0:
         _refuse(name, numbers, numbers < 0, index, "it must not be negative")
     if wanted.lasting:
         _refuse(name, numbers, (numbers <= 0) & (own > 0), index, "it must stay above 0, as in the model")
     if wanted.found:
         _refuse(name, numbers, (numbers > 0) & (own <= 0), index, "the model has none there; give it some in the file")
     if wanted.ordered and numbers.size:
-        crossed = (numbers[..., 0] > numbers[..., 1])[..., None] & np.array([True, False])
-        _refuse(name, numbers, crossed, index, "a lower bound must not be above its upper one")
+        wrong = crossed(numbers)[..., None] & np.array([True, False])
+        _refuse(name, numbers, wrong, index, "a lower bound must not be above its upper one")
     if wanted.turns and numbers.size:
         length = np.linalg.norm(numbers, axis=-1, keepdims=True)
         _refuse(name, numbers, np.broadcast_to(length == 0, shape), index, "a quaternion must have a length")
@@ -191,12 +199,6 @@ def as_double(parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """A user's numbers as arrays in double precision.
 
     Raises:
-        ValueError: it is not made of numbers.
+        ValueError: it is not made of real numbers.
     """
-    arrays = {}
-    for name, values in parameters.items():
-        try:
-            arrays[name] = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name}: {values!r} is not an array of numbers") from error
-    return arrays
+    return {name: real_array(str(name), values).astype(np.float64, copy=False) for name, values in parameters.items()}

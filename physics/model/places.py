@@ -24,6 +24,10 @@ _SECTION = {
     "mesh": "asset",
     "sensor": "sensor",
     "option": "option",
+    "site": "worldbody",
+    "camera": "worldbody",
+    "material": "asset",
+    "key": "keyframe",
 }
 # Kinds whose elements stand in several sections.
 _ANYWHERE = {"flex": ("flex", "flexcomp")}
@@ -76,8 +80,12 @@ class Places:
 
     def of_option(self, attribute: str) -> str:
         """Return where the option or flag ``attribute`` is set; the last place wins, as in MuJoCo."""
+        return self.of_attribute("option", attribute)
+
+    def of_attribute(self, wanted: str, attribute: str) -> str:
+        """Return where an attribute of a section such as "option" or "visual" is set; the last place wins."""
         for section, _, attributes, file, number in reversed(self.tags):
-            if section == "option" and attribute in attributes:
+            if section == wanted and attribute in attributes:
                 return f"{file}, line {number}"
         return self.label
 

@@ -178,10 +178,6 @@ def _join_islands(option: object) -> None:
     option.disableflags = int(option.disableflags) & ~int(_D.mjDSBL_ISLAND)  # type: ignore[attr-defined]
 
 
-def _friction_beyond_noslip(m: MjModel) -> bool:
-    return bool(m.tendon_frictionloss.any() or m.geom_adhesion.any() or m.pair_adhesion.any())
-
-
 def _tie_trees(m: MjModel) -> bool:
     return bool((m.tendon_treenum > 1).any())
 
@@ -192,13 +188,6 @@ def _stay_awake(option: object) -> None:
 
 OPTION = [
     _integrator("discrete"),
-    Rule(
-        "noslip iterations where tendons have friction loss, or contacts adhere",
-        "option",
-        "noslip_iterations",
-        lambda m: _on(m.opt.noslip_iterations > 0 and _friction_beyond_noslip(m)),
-        _sets(noslip_iterations=0),
-    ),
     Rule("sleep of trees that tendons tie", "option", "sleep", lambda m: _on(sleeps(m) and _tie_trees(m)), _stay_awake),
     Rule(
         "sleep of trees that actuators tie", "option", "sleep", lambda m: _on(sleeps(m) and tied_trees(m)), _stay_awake

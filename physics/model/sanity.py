@@ -1,12 +1,17 @@
-"""Models that MuJoCo compiles and nobody can simulate: numbers that no mechanism has, and geoms beyond counting.
+"""Models that MuJoCo compiles and no solver can simulate: numbers without a meaning, and geoms beyond counting.
 
 MuJoCo takes an infinite size or a negative inertia without a word, and what follows from it is not finite either. Here
-each such number is named with its element and its place before anything is computed with it.
+each such number is named with its element and its place before anything is computed with it. `number_rules.py` says
+which numbers a field may hold.
 """
+
+from collections.abc import Callable
 
 import mujoco
 import numpy as np
 
+from .number_rules import LIMITED, RULES, Allowed, crossed
+from .outputs import owners
 from .pairs import contacts_disabled
 from .places import Places
 
@@ -14,16 +19,47 @@ MOST_PAIRS = (1 << 22) - 1
 """Pairs of geoms that can touch, beyond which a model is refused: they are all listed once while it is loaded."""
 MOST_GEOMS = 20_000
 """Geoms that can collide: more would need tables of more than half a gigabyte to find their pairs."""
-_FINITE = {
-    "geom": ("geom_size", "geom_pos", "geom_quat", "geom_rbound"),
-    "body": ("body_mass", "body_inertia", "body_pos", "body_quat", "body_ipos", "body_iquat"),
-    "joint": ("jnt_pos", "jnt_axis", "jnt_stiffness"),
-    "dof": ("dof_armature", "dof_damping"),
+_KINDS = {
+    "body": ("body", "bodies"),
+    "jnt": ("joint", "joints"),
+    "geom": ("geom", "geoms"),
+    "site": ("site", "sites"),
+    "cam": ("camera", "cameras"),
+    "mesh": ("mesh", "meshes"),
+    "mat": ("material", "materials"),
+    "pair": ("pair", "pairs"),
+    "eq": ("equality", "equalities"),
+    "tendon": ("tendon", "tendons"),
+    "actuator": ("actuator", "actuators"),
+    "sensor": ("sensor", "sensors"),
+    "key": ("key", "keys"),
 }
-"""Arrays of mjModel whose numbers must be finite, by the kind of element they belong to."""
-_NOT_NEGATIVE = {"body": ("body_mass", "body_inertia"), "dof": ("dof_armature",)}
-_LISTS = {"body": "bodies", "geom": "geoms", "joint": "joints"}
-_OBJECTS = {kind: int(getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}")) for kind in _LISTS}
+"""What the fields of mjModel begin with: the kind of element, and the list of an MjSpec that has them."""
+_SECTIONS = {"opt": ("option", "option"), "stat": ("statistic", "statistic"), "vis": ("visual", "visual")}
+"""Likewise for what is no element: the word for messages, and the section of an MJCF file."""
+
+
+def _by_address(kind: str, addresses: str) -> Callable[[mujoco.MjModel, int], tuple[str, int]]:
+    """Return a function that finds the element whose numbers, from its address on, include a row."""
+
+    def owner(mjm: mujoco.MjModel, row: int) -> tuple[str, int]:
+        return kind, int(np.searchsorted(getattr(mjm, addresses), row, side="right")) - 1
+
+    return owner
+
+
+_OWNERS: dict[str, Callable[[mujoco.MjModel, int], tuple[str, int]]] = {
+    "qpos0": _by_address("jnt", "jnt_qposadr"),
+    "qpos_spring": _by_address("jnt", "jnt_qposadr"),
+    "mesh_vert": _by_address("mesh", "mesh_vertadr"),
+    "wrap_prm": _by_address("tendon", "tendon_adr"),
+    "actuator_ctrlrange": _by_address("actuator", "actuator_ctrladr"),
+    **dict.fromkeys(
+        ("actuator_gear", "actuator_acc0", "actuator_lengthrange"),
+        lambda mjm, row: ("actuator", int(owners(mjm)[row])),
+    ),
+}
+"""The elements that rows of a field belong to, where they have several rows each."""
 
 
 class ModelLoadError(ValueError):
@@ -41,25 +77,59 @@ def reject_impossible(mjm: mujoco.MjModel, spec: mujoco.MjSpec | None, places: P
     Raises:
         ModelLoadError: with the element, its place and its number.
     """
-    for table, fault in ((_FINITE, "is not finite"), (_NOT_NEGATIVE, "is negative")):
-        for kind, names in table.items():
-            for name in names:
-                rows = np.asarray(getattr(mjm, name), float)
-                rows = rows.reshape(len(rows), rows.size // max(1, len(rows)))
-                wrong = ~np.isfinite(rows) if table is _FINITE else rows < 0
-                for row, column in np.argwhere(wrong)[:1]:
-                    where = _element(mjm, spec, places, kind, int(row))
-                    number = f"{name.split('_', 1)[1]} {rows[row, column]:g}"
-                    raise ModelLoadError(f"{where}: {number} {fault}; no mechanism can have it")
+    for field, (allowed, _) in RULES.items():
+        numbers = _numbers(mjm, field)
+        fits = allowed.fits(numbers)
+        if not fits.all():
+            place = tuple(np.argwhere(~fits)[0])
+            _refuse(mjm, spec, places, field, place, allowed.fault(float(numbers[place])), allowed)
+    for field, limited in LIMITED.items():
+        ranges = getattr(mjm, field).reshape(-1, 2)
+        wrong = np.flatnonzero(crossed(ranges))
+        for row in wrong[np.asarray(getattr(mjm, limited), bool)[wrong]][:1]:
+            fault = f"begins where no number is, or above its end at {ranges[row, 1]:g}"
+            _refuse(mjm, spec, places, field, (row, 0), fault, RULES[field].allowed)
     _reject_crowd(mjm, places.label)
 
 
-def _element(mjm: mujoco.MjModel, spec: mujoco.MjSpec | None, places: Places, kind: str, index: int) -> str:
+def _numbers(mjm: mujoco.MjModel, field: str) -> np.ndarray:
+    """Numbers of a field of mjModel, or of what its name with points in it says."""
+    found = mjm
+    for name in field.split("."):
+        found = getattr(found, name)
+    return np.asarray(found)
+
+
+def _refuse(
+    mjm: mujoco.MjModel,
+    spec: mujoco.MjSpec | None,
+    places: Places,
+    field: str,
+    place: tuple[int, ...],
+    fault: str,
+    allowed: Allowed,
+) -> None:
+    """Raise the error about a number of a field."""
+    number = f"{float(_numbers(mjm, field)[place]):g}"
+    kind, _, name = field.partition(".")
+    if name:
+        last = name.rpartition(".")[2]
+        word, section = _SECTIONS[kind]
+        where = f"{places.of_attribute(section, last)}: {word} {last}"
+    else:
+        kind = field.partition("_")[0]
+        owner, index = _OWNERS[field](mjm, int(place[0])) if field in _OWNERS else (kind, int(place[0]))
+        where = f"{_element(mjm, spec, places, owner, index)}: {field if field in _OWNERS else field[len(kind) + 1 :]}"
+    raise ModelLoadError(f"{where} {number} {fault}; it must be {allowed.words}")
+
+
+def _element(mjm: mujoco.MjModel, spec: mujoco.MjSpec | None, places: Places, prefix: str, index: int) -> str:
     """Place and name of an element; a dof is named by its joint."""
-    if kind == "dof":
-        kind, index = "joint", int(mjm.dof_jntid[index])
-    name = mujoco.mj_id2name(mjm, _OBJECTS[kind], index) or f"#{index}"
-    elements = getattr(spec, _LISTS[kind]) if spec is not None else []
+    if prefix == "dof":
+        prefix, index = "jnt", int(mjm.dof_jntid[index])
+    kind, elements_of = _KINDS[prefix]
+    name = mujoco.mj_id2name(mjm, int(getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}")), index) or f"#{index}"
+    elements = getattr(spec, elements_of) if spec is not None else []
     place = (
         places.of_element(kind, elements[index].name, elements[index].info) if index < len(elements) else places.label
     )

@@ -23,10 +23,6 @@ def refused_sensors(mj: MjModel) -> dict[int, str]:
         kind = int(mj.sensor_type[sensor])
         if kind not in REASONS:
             reason = f"a sensor of type '{mujoco.mjtSensor(kind).name.removeprefix('mjSENS_').lower()}'"
-        elif mj.sensor_delay[sensor] > 0 or mj.sensor_interval[sensor].any():
-            reason = (
-                "a sensor with a delay or an interval: sensors are read where they are asked for, not in every step"
-            )
         else:
             reason = REASONS[kind](mj, sensor)
         if reason:
@@ -51,11 +47,6 @@ def _nothing(mj: MjModel, sensor: int) -> str:
 
 def _without_frame(mj: MjModel, sensor: int) -> str:
     return "" if int(mj.sensor_objtype[sensor]) in FRAMES else "a sensor of an object that has no frame"
-
-
-def _springs(mj: MjModel, sensor: int) -> str:
-    yields = mj.jnt_springyield.any() or mj.tendon_springyield.any()
-    return "the potential of springs that yield" if yields else ""
 
 
 def _contacts(mj: MjModel, sensor: int) -> str:
@@ -88,10 +79,10 @@ def _rows(reason: Callable[[MjModel, int], str], names: str) -> dict[int, Callab
 REASONS: dict[int, Callable[[MjModel, int], str]] = {
     **_rows(_nothing, "JOINTPOS JOINTVEL JOINTACTFRC JOINTLIMITPOS JOINTLIMITVEL JOINTLIMITFRC BALLQUAT BALLANGVEL"),
     **_rows(_nothing, "TENDONPOS TENDONVEL TENDONACTFRC TENDONLIMITPOS TENDONLIMITVEL TENDONLIMITFRC"),
-    **_rows(_nothing, "ACTUATORPOS ACTUATORVEL ACTUATORFRC SUBTREECOM SUBTREELINVEL SUBTREEANGMOM E_KINETIC CLOCK"),
+    **_rows(_nothing, "ACTUATORPOS ACTUATORVEL ACTUATORFRC SUBTREECOM SUBTREELINVEL SUBTREEANGMOM"),
+    **_rows(_nothing, "E_POTENTIAL E_KINETIC CLOCK"),
     **_rows(_without_frame, "FRAMEPOS FRAMEQUAT FRAMEXAXIS FRAMEYAXIS FRAMEZAXIS FRAMELINVEL FRAMEANGVEL"),
     **_rows(_without_frame, "FRAMELINACC FRAMEANGACC VELOCIMETER GYRO ACCELEROMETER FORCE TORQUE MAGNETOMETER"),
-    **_rows(_springs, "E_POTENTIAL"),
     **_rows(_contacts, "TOUCH CONTACT"),
     **_rows(_ray, "RANGEFINDER"),
     **_rows(_distance, "GEOMDIST GEOMNORMAL GEOMFROMTO"),

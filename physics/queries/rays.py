@@ -5,6 +5,7 @@ from typing import Any
 
 from ..batch_numbers import Known, on_host
 from ..rays.query import RayCaster, RayHits, as_rays
+from ..scalars import as_flag
 from ..solver_part import SolverPart
 
 
@@ -44,12 +45,13 @@ class SolverRays(SolverPart):
             `RayHits`: distances in units of `vec`, geom ids, and normals; -1 where nothing was hit.
 
         Raises:
-            ValueError: for a wrong shape, group or body.
+            ValueError: for a wrong shape, group, body or flag, and for what is not made of real numbers.
             IndexError: for an environment that does not exist.
             NotImplementedError: a height field or signed distance function is there.
         """
         if self._rays is None:
             self._rays = RayCaster(self.runtime, self.model.mj)
+        normals = as_flag("normals", normals)
         chosen = self._rays.choose(geomgroup, flg_static, bodyexclude)
         index = self._numbers.environments(envs_idx, self.num_envs)
         count = self.num_envs if index is None else len(index)

@@ -10,6 +10,7 @@ from ..batch_numbers import on_host
 from ..geometry.names import geom_ids, label
 from ..geometry.store import MESH_TYPES
 from ..readout.bounds import corners_of_boxes, world_bounds, world_vertices
+from ..scalars import as_flag, as_whole
 from ..solver_part import SolverPart
 
 _MOVE = ("body_pos", "body_quat", "geom_pos", "geom_quat")
@@ -57,8 +58,10 @@ class SolverShapes(SolverPart):
             IndexError: for a geom or environment that does not exist.
             ValueError: for a geom without vertices: a round one, a plane; with `visual` one that is not drawn.
         """
+        if not isinstance(geom, str):
+            geom = as_whole("geom", geom)
         (g,) = geom_ids(self.model.mj, geom)
-        store = self.model.geometry
+        store, visual = self.model.geometry, as_flag("visual", visual)
         count = self.num_envs if envs_idx is None else len(self._numbers.environments(envs_idx, self.num_envs))
         still = bool(store.static[g]) and not any(name in self._overrides for name in _MOVE)
         if int(store.type[g]) == _BOX and not visual:

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from ..arguments import as_real
 from ..batch_numbers import on_host
 from .distances import OWN, SOURCES, DistanceQuery, Distances, geom_pairs
 from .rays import SolverRays
@@ -39,7 +40,8 @@ class SolverQueries(SolverShapes, SolverRays):
         Raises:
             KeyError: for an unknown name.
             IndexError: for a geom or environment that does not exist.
-            ValueError: for lists of different lengths, height fields and signed distance fields, a `distmax` of NaN.
+            ValueError: for lists of different lengths, height fields and signed distance fields, a `distmax` that is no
+                number, and geoms that are neither names nor whole numbers.
         """
         found = self._measure(geom1, geom2, distmax, envs_idx, False)
         return Distances(found.dist.to(self.dtype), found.fromto.to(self.dtype))
@@ -49,12 +51,12 @@ class SolverQueries(SolverShapes, SolverRays):
 
         Arguments and errors are those of `distance`.
         """
+        margin = as_real("margin", margin)
         beyond = max(math.nextafter(margin, math.inf), margin + _LEAST)
         return self._measure(geom1, geom2, beyond, envs_idx, margin >= 0.0).dist <= margin
 
     def _measure(self, geom1: Any, geom2: Any, distmax: float, envs_idx: Any, sign: bool) -> Distances:
-        if math.isnan(distmax):
-            raise ValueError("a distance of nan has no meaning: distmax and margin are metres")
+        distmax = as_real("distmax", distmax)
         self.runtime.require()
         pairs = geom_pairs(self.model, geom1, geom2)
         index = self._numbers.environments(envs_idx, self.num_envs)
@@ -66,4 +68,4 @@ class SolverQueries(SolverShapes, SolverRays):
         }
         if self._distances is None:
             self._distances = DistanceQuery(self.runtime, self.model, self.device)
-        return self._distances.measure(pairs, fields, own, float(distmax), sign)
+        return self._distances.measure(pairs, fields, own, distmax, sign)

@@ -1,5 +1,6 @@
 """Rays in a solver's environments: the tables of a model, which geoms can be hit, and the hits."""
 
+import reprlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -7,9 +8,11 @@ import mujoco
 import numpy as np
 import torch
 
+from ..arguments import real_array
 from ..drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ..geometry.names import label
 from ..runtime import Runtime
+from ..scalars import as_flag, as_whole
 from .mesh_tree import mesh_trees
 from .ray_kernel import make_ray_kernel
 from .shapes import KIND_MESH, KINDS, reach
@@ -65,11 +68,10 @@ class RayCaster:
         """Ids of the geoms that rays may hit, on the device; see `RigidSolver.ray`.
 
         Raises:
-            ValueError: a geomgroup that is not six numbers, a body that does not exist.
+            ValueError: a geomgroup that is not six flags, a body that does not exist.
             NotImplementedError: a height field or signed distance function among them.
         """
-        group = None if geomgroup is None else tuple(bool(flag) for flag in geomgroup)
-        key = group, bool(flg_static), int(bodyexclude)
+        key = _group(geomgroup), as_flag("flg_static", flg_static), as_whole("bodyexclude", bodyexclude)
         if key not in self._chosen:
             chosen = self._choose(*key)
             self._chosen[key] = torch.as_tensor(chosen, dtype=torch.int32, device=self._runtime.torch_device)
@@ -77,8 +79,6 @@ class RayCaster:
 
     def _choose(self, group: tuple[bool, ...] | None, flg_static: bool, bodyexclude: int) -> np.ndarray:
         mj = self._mj
-        if group is not None and len(group) != mujoco.mjNGROUP:
-            raise ValueError(f"geomgroup must have {mujoco.mjNGROUP} flags, one a group, not {len(group)}")
         if not -1 <= bodyexclude < mj.nbody:
             raise ValueError(
                 f"bodyexclude: the model has {mj.nbody} bodies: {bodyexclude} must be -1 to {mj.nbody - 1}"
@@ -134,7 +134,7 @@ def as_rays(
     """Points and vectors of rays as (count, k, 3), each from that shape, or (k, 3) or (3,) for all environments.
 
     Raises:
-        ValueError: for another shape.
+        ValueError: for another shape, and for what is not made of real numbers.
     """
     points, vectors = _rows("pnt", pnt, count, dtype, device), _rows("vec", vec, count, dtype, device)
     if points.shape != vectors.shape and 1 not in (points.shape[1], vectors.shape[1]):
@@ -144,12 +144,21 @@ def as_rays(
 
 
 def _rows(name: str, value: Any, count: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    given = value if isinstance(value, torch.Tensor) else np.asarray(value)
-    rays = torch.as_tensor(given, dtype=dtype, device=device)
+    plain = isinstance(value, torch.Tensor) and not (value.is_meta or value.is_complex())
+    rays = torch.as_tensor(value if plain else real_array(name, value), dtype=dtype, device=device)
     if not 1 <= rays.ndim <= 3 or rays.shape[-1] != 3 or (rays.ndim == 3 and len(rays) != count):
         raise ValueError(f"{name}: expected shape ({count}, n, 3), or (n, 3) for all, got {tuple(rays.shape)}")
     rays = rays[None] if rays.ndim == 1 else rays
     return rays.expand(count, *rays.shape[-2:])
+
+
+def _group(geomgroup: Any) -> tuple[bool, ...] | None:
+    """Return six flags, one for each group of geoms; None for all groups."""
+    if geomgroup is None:
+        return None
+    if isinstance(geomgroup, str) or np.ndim(geomgroup) != 1 or len(geomgroup) != mujoco.mjNGROUP:
+        raise ValueError(f"geomgroup must have {mujoco.mjNGROUP} flags, one a group, not {reprlib.repr(geomgroup)}")
+    return tuple(as_flag("geomgroup", flag) for flag in geomgroup)
 
 
 def _shared_kernel(runtime: Runtime, meshes: bool) -> Launch:

@@ -301,9 +301,14 @@ def sources_of(names: Sequence[str]) -> tuple[str, ...]:
 
     Raises:
         KeyError: for an unknown name, with the nearest ones.
+        TypeError: for what is no name, and for a string where a sequence of names is wanted.
     """
+    if isinstance(names, str):
+        raise TypeError(f"names={names!r}: expected a sequence of names, such as ({names!r},)")
     needed: dict[str, None] = {}
     for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"name={name!r}: quantities are named by strings (docs/fields.md lists them)")
         if name == SENSORDATA:
             continue
         if name not in DERIVED and name not in _DECLARED:

@@ -14,6 +14,9 @@ import mujoco
 import numpy as np
 import torch
 
+from ..arguments import as_real, real_array
+from ..scalars import as_count, as_whole
+
 
 class PoseSource(Protocol):
     """The part of RigidSolver that rendering reads."""
@@ -84,6 +87,33 @@ def nearest(name: str, known: Sequence[str] | set[str]) -> str:
     return f"; nearest: {', '.join(close)}" if close else f"; there are: {', '.join(sorted(known))}"
 
 
+MOST_PIXELS = 2**26
+"""Pixels of a picture: eight times those of a screen of 3840 x 2160, and less than a gigabyte of working memory."""
+
+
+def require_pixels(width: Any, height: Any) -> None:
+    """Refuse the size of a picture that is no whole number of pixels, or more of them than memory may be asked for.
+
+    Raises:
+        ValueError: with the size.
+    """
+    if as_count("width", width) * as_count("height", height) > MOST_PIXELS:
+        raise ValueError(f"width={width}, height={height}: a picture can have {MOST_PIXELS:,} pixels at most")
+
+
+def check_camera(mj: mujoco.MjModel, camera: "int | str | Camera | Mapping | None") -> None:
+    """Refuse a camera that cannot be bound to a model, without the work of binding it.
+
+    Raises:
+        ValueError, TypeError: those of `BatchRenderer`.
+    """
+    if _model_camera(mj, camera) >= 0:
+        return
+    free = _free_camera(camera)
+    _tracked_body(mj, free)
+    _require_numbers(free)
+
+
 class View:
     """A camera bound to a model: poses for every environment, one frustum for all."""
 
@@ -95,9 +125,8 @@ class View:
             self.frustum = _model_frustum(mj, self.model_camera, aspect)
             self.typical_distance = _model_distance(mj, self.model_camera)
             return
-        free = (
-            camera if isinstance(camera, Camera) else Camera.from_config(camera if isinstance(camera, Mapping) else {})
-        )
+        free = _free_camera(camera)
+        _require_numbers(free)
         self._body = _tracked_body(mj, free)
         self.camera = _filled(mj, free, self._body)
         self.frustum = _symmetric_frustum(self.camera.fovy, aspect, self.camera.orthographic)
@@ -153,6 +182,32 @@ def _model_camera(mj: mujoco.MjModel, camera: "int | str | Camera | Mapping | No
     )
 
 
+def _free_camera(camera: "int | Camera | Mapping | None") -> Camera:
+    """The free camera that is meant, with what it leaves open."""
+    return camera if isinstance(camera, Camera) else Camera.from_config(camera if isinstance(camera, Mapping) else {})
+
+
+def _require_numbers(camera: Camera) -> None:
+    """Refuse numbers of a free camera that no camera has.
+
+    Raises:
+        ValueError: with the field.
+    """
+    for name in ("distance", "azimuth", "elevation", "fovy"):
+        value = getattr(camera, name)
+        if value is None:
+            continue
+        number = as_real(f"camera {name}", value)
+        if not math.isfinite(number) or (number <= 0 and name in ("distance", "fovy")):
+            unit = "metres" if name == "distance" else "degrees"
+            kind = "positive" if name in ("distance", "fovy") else "finite"
+            raise ValueError(f"camera {name} must be a {kind} number of {unit}, not {value}")
+    if camera.lookat is not None:
+        place = real_array("camera lookat", camera.lookat)
+        if place.shape != (3,) or not np.isfinite(place).all():
+            raise ValueError(f"camera lookat must be three numbers, not {camera.lookat!r}")
+
+
 def _model_distance(mj: mujoco.MjModel, camera: int) -> float:
     """Distance (m) of a model's camera from the model's centre in the reference pose."""
     data = mujoco.MjData(mj)
@@ -173,6 +228,7 @@ def _tracked_body(mj: mujoco.MjModel, camera: Camera) -> int:
         if body not in names:
             raise ValueError(f"trackbodyid: the model has no body {body!r}{nearest(body, set(filter(None, names)))}")
         return names.index(body)
+    body = as_whole("trackbodyid", body)
     if not -1 <= body < mj.nbody:
         raise ValueError(f"trackbodyid: the model has {mj.nbody} bodies: {body} must be -1 (none) to {mj.nbody - 1}")
     return int(body)
@@ -185,13 +241,9 @@ def _filled(mj: mujoco.MjModel, camera: Camera, body: int) -> FilledCamera:
     fovy = camera.fovy if camera.fovy is not None else float(vis.fovy)
     if distance is None:
         distance = _framing_distance(mj, fovy) if body >= 0 else 1.5 * stat.extent
-    if not (math.isfinite(distance) and distance > 0):
-        raise ValueError(f"camera distance must be a positive number of metres, not {distance}")
     lookat = camera.lookat
     if lookat is None and body < 0:
         lookat = tuple(stat.center)
-    if lookat is not None and np.shape(lookat) != (3,):
-        raise ValueError(f"camera lookat must be three numbers, not {lookat!r}")
     return FilledCamera(
         distance=float(distance),
         azimuth=float(vis.azimuth if camera.azimuth is None else camera.azimuth),

@@ -4,12 +4,15 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 import torch
 
 from ..batch_numbers import Known
 from ..runtime import Runtime, ensure_runtime
-from .camera import Camera, PoseSource, View
+from ..scalars import as_count
+from ..waiting import Waiting
+from .camera import Camera, PoseSource, View, require_pixels
 from .drawables import BOUND, CORE, drawables
 from .launch import shared_ray_kernels
 from .look import Look
@@ -20,6 +23,7 @@ Tables = dict[str, torch.Tensor]
 _GEOM_POSES = ("geom_xpos", "geom_xmat")
 _MESH_TABLES = ("trees", "nodes", "corners", "skin", "rows", "texels")  # of the trees, then of the dress
 _PIXELS_AT_ONCE = 2**22  # working memory is bounded by drawing this many pixels in one go
+MOST_SAMPLES = 16
 
 
 class Images(NamedTuple):
@@ -50,7 +54,9 @@ class BatchRenderer:
         look: light and colours.
 
     Raises:
-        ValueError: an unknown camera, body or camera field (with its nearest names), or a size below one.
+        ValueError: an unknown camera, body or camera field (with its nearest names), or a size that is no whole number
+            from 1 on, or of too many pixels.
+        TypeError: `model`, `camera` or `look` is of another type.
     """
 
     def __init__(
@@ -62,15 +68,19 @@ class BatchRenderer:
         samples: int = 2,
         look: Look | None = None,
     ):
-        for name, value in (("width", width), ("height", height), ("samples", samples)):
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, not {value}")
+        if not isinstance(getattr(model, "mj", None), mujoco.MjModel):
+            raise TypeError(f"model: expected a tumble.physics.Model, not {type(model).__name__}")
+        require_pixels(width, height)
+        as_count("samples", samples, most=MOST_SAMPLES)
+        if not isinstance(look, Look | None):
+            raise TypeError(f"look: expected a tumble.physics.rendering.Look, not {type(look).__name__}")
         self.model, self.width, self.height, self.samples = model, int(width), int(height), int(samples)
         self.look = look or Look()
         mj = model.mj
         self.near = float(mj.vis.map.znear * mj.stat.extent)  # m
         self._view = View(mj, camera, width / height)
-        self._drawn = drawables(mj, self.look)
+        with Waiting("preparing what is drawn of the model"):
+            self._drawn = drawables(mj, self.look)
         if self._drawn.left_out:
             warnings.warn(
                 f"not drawn yet, height fields and signed distance functions: {', '.join(self._drawn.left_out)}",
@@ -100,6 +110,7 @@ class BatchRenderer:
 
     def camera_poses(self, solver: PoseSource, envs_idx: Any = None) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the camera's poses: positions (n, 3) in metres and camera-to-world rotations (n, 3, 3)."""
+        self._require_poses(solver)
         envs = _environments(envs_idx, solver)
         position, rotation = self._view.poses(_read(solver, self._view.reads, envs), solver, _count(envs, solver))
         return position, rotation
@@ -118,6 +129,7 @@ class BatchRenderer:
     def _draw(self, solver: PoseSource, envs_idx: Any, *, colour: bool) -> Images:
         """All pictures, in chunks that bound the working memory; rgb is empty without `colour`."""
         runtime = ensure_runtime()
+        self._require_poses(solver)
         envs = _environments(envs_idx, solver)
         count = _count(envs, solver)
         fields = _read(solver, (*(_GEOM_POSES if self.model.mj.ngeom else ()), *self._view.reads), envs)
@@ -178,6 +190,14 @@ class BatchRenderer:
         depth.masked_fill_(seen < 0, torch.inf)
         return Images(image, depth, tables["geom"][seen.long()])
 
+    def _require_poses(self, solver: Any) -> None:
+        """Refuse what is no solver, or a solver of a model with other bodies, geoms or cameras."""
+        if not hasattr(solver, "get_many"):
+            raise TypeError(f"solver: expected a RigidSolver, not {type(solver).__name__}")
+        mine, theirs = self.model.mj, getattr(getattr(solver, "model", None), "mj", None)
+        if theirs is not None and any(getattr(mine, n) != getattr(theirs, n) for n in ("nbody", "ngeom", "ncam")):
+            raise ValueError("solver: it is of another model than the one that this renderer was made for")
+
     def _tables_on(self, device: torch.device) -> Tables:
         """The tables that do not change between pictures, on a device."""
         if device not in self._tables:
@@ -197,7 +217,12 @@ def _environments(envs_idx: Any, solver: PoseSource) -> Known | None:
     """Environments from a number, a sequence, or a mask of all, asked where it lies whether they exist; None: all."""
     if envs_idx is None or isinstance(envs_idx, Known):
         return envs_idx
-    chosen = torch.as_tensor(envs_idx)
+    try:
+        chosen = torch.as_tensor(envs_idx)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"envs_idx={envs_idx!r}: environment numbers must be integers") from error
+    if chosen.is_meta:
+        raise ValueError("envs_idx: a tensor on the device 'meta' has no numbers")
     if chosen.dtype == torch.bool:
         if chosen.shape != (solver.num_envs,):
             raise ValueError(f"envs_idx: a mask must have shape ({solver.num_envs},), not {tuple(chosen.shape)}")

@@ -1,16 +1,22 @@
-"""Films and pictures to files: mp4 by imageio-ffmpeg's own encoder, png by hand. A file appears whole or not at all."""
+"""Films and pictures to files: mp4 by imageio-ffmpeg's own encoder, png by hand. A file appears whole or not at all.
 
+It is written under a temporary name beside its place; errors name the place that the user gave.
+"""
+
+import errno
 import os
 import struct
 import uuid
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from ..waiting import Waiting
 
 
 def write_video(path: str | os.PathLike, frames: Iterable[Any], fps: float, quality: int = 8) -> Path:
@@ -27,10 +33,8 @@ def write_video(path: str | os.PathLike, frames: Iterable[Any], fps: float, qual
 
     Raises:
         ValueError: no frames, a frame of another shape or dtype (with its number), fps not positive, not an .mp4.
-        OSError: the encoder or the file failed.
+        OSError: the file cannot be written, or the encoder failed.
     """
-    import imageio_ffmpeg
-
     path = Path(path)
     if path.suffix.lower() != ".mp4":
         raise ValueError(f"a film's name must end in .mp4, not {path.name!r}")
@@ -44,23 +48,93 @@ def write_video(path: str | os.PathLike, frames: Iterable[Any], fps: float, qual
     # 4:2:0 colour, the only kind that every player shows, needs an even size: repeat the last row or column
     pad = ((0, height % 2), (0, width % 2), (0, 0))
     size = (width + width % 2, height + height % 2)
-    with _appearing(path) as unfinished:
-        writer = imageio_ffmpeg.write_frames(
-            str(unfinished), size, fps=fps, quality=quality, macro_block_size=1, ffmpeg_log_level="error"
-        )
+    written = [0]
+    with _appearing(path) as unfinished, Waiting(f"filming into {path}", lambda: f" ({written[0]} frames)"):
+        encoder = _Encoder(path, unfinished, size, fps, quality)
         try:
-            writer.send(None)
             for frame in chain([first], checked):
-                writer.send(np.ascontiguousarray(np.pad(frame, pad, mode="edge")))
+                encoder.write(np.ascontiguousarray(np.pad(frame, pad, mode="edge")))
+                written[0] += 1
         finally:
-            writer.close()
-        if not unfinished.stat().st_size:
-            raise OSError(f"the encoder {imageio_ffmpeg.get_ffmpeg_exe()} wrote nothing for {path}")
+            encoder.close()
+        if not _is_whole(unfinished):
+            raise encoder.error()
     return path
 
 
+def require_writable(path: Path) -> None:
+    """Check, before any work, that a file can be written; its folder is made if it is missing.
+
+    Raises:
+        OSError: the folder cannot be made, or no file can be made there; it names the path.
+    """
+    with suppress(_Tried), _appearing(path):
+        raise _Tried
+
+
+class _Tried(Exception):
+    """Ends a try, which leaves the file as it was."""
+
+
+class _Encoder:
+    """The encoder's process, which writes a film under a temporary name."""
+
+    def __init__(self, path: Path, unfinished: Path, size: tuple[int, int], fps: float, quality: int) -> None:
+        import imageio_ffmpeg
+
+        self._path, self._unfinished, self._program = path, unfinished, imageio_ffmpeg.get_ffmpeg_exe()
+        options = {"macro_block_size": 1, "ffmpeg_log_level": "quiet"}  # its own messages have the temporary name
+        self._process = imageio_ffmpeg.write_frames(str(unfinished), size, fps=fps, quality=quality, **options)
+        self._process.send(None)
+
+    def write(self, frame: np.ndarray) -> None:
+        """Hand a frame over; OSError if the process has ended."""
+        try:
+            self._process.send(frame)
+        except OSError:
+            raise self.error() from None
+
+    def close(self) -> None:
+        """Let the process finish the film and end."""
+        self._process.close()
+
+    def error(self) -> OSError:
+        """Return why the encoder failed: what the system says if one writes on, such as that the disk is full."""
+        try:
+            with self._unfinished.open("ab") as file:
+                file.write(bytes(1 << 20))
+        except OSError as error:
+            return OSError(error.errno, error.strerror, str(self._path))
+        return OSError(errno.EIO, f"the encoder {self._program} failed", str(self._path))
+
+
+def _is_whole(film: Path) -> bool:
+    """Say whether a film has all its parts: an mp4 is a list of boxes with their lengths, of which "moov" comes last.
+
+    Source: ISO/IEC 14496-12, section 4.2.
+    """
+    end, place, kinds = film.stat().st_size, 0, set()
+    with film.open("rb") as file:
+        while place + 8 <= end:
+            file.seek(place)
+            head = file.read(16)
+            size, kind = struct.unpack(">I4s", head[:8])
+            if size == 1 and len(head) == 16:  # a length of 64 bits follows
+                (size,) = struct.unpack(">Q", head[8:])
+            if size < 8:
+                return False
+            kinds.add(kind)
+            place += size
+    return place == end and {b"mdat", b"moov"} <= kinds
+
+
 def save_png(path: str | os.PathLike, image: Any) -> Path:
-    """Write one (height, width, 3) uint8 picture, numpy or torch, as png; returns the path."""
+    """Write one (height, width, 3) uint8 picture, numpy or torch, as png; returns the path.
+
+    Raises:
+        ValueError: the name or the picture is not of this kind.
+        OSError: the file cannot be written.
+    """
     path = Path(path)
     if path.suffix.lower() != ".png":
         raise ValueError(f"a picture's name must end in .png, not {path.name!r}")
@@ -71,7 +145,10 @@ def save_png(path: str | os.PathLike, image: Any) -> Path:
     body = zlib.compress(lines.tobytes(), 9)
     with _appearing(path) as unfinished:
         parts = [_chunk(b"IHDR", header), _chunk(b"IDAT", body), _chunk(b"IEND", b"")]
-        unfinished.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(parts))
+        try:
+            unfinished.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(parts))
+        except OSError as error:  # without a name where the disk is full
+            raise OSError(error.errno, error.strerror, str(path)) from None
     return path
 
 
@@ -101,11 +178,27 @@ def _frame(frame: Any, number: int) -> np.ndarray:
 
 @contextmanager
 def _appearing(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path` that takes its place when the block succeeds and is removed when it fails."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.stem}.{uuid.uuid4().hex}{path.suffix}")
+    """A file with a temporary name beside `path`, which takes its place when the block succeeds, else is removed.
+
+    Raises:
+        OSError: it cannot be made, written or moved there; it names `path`.
+    """
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = "a file has its name" if isinstance(error, FileExistsError) else error.strerror
+        raise OSError(error.errno, f"its folder cannot be made: {reason}", str(path)) from None
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "there is a folder of this name", str(path))
+    unfinished = path.with_name(f".{uuid.uuid4().hex}{path.suffix}")
+    try:
+        unfinished.touch()
         yield unfinished
         unfinished.replace(path)
+    except OSError as error:
+        if str(unfinished) not in (str(error.filename), str(error.filename2)):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)

@@ -13,6 +13,9 @@ forces between them (`dynamics/sensed_motion.py`), whose sums along the tree too
 A solver made with outputs=("sensordata",) has its steps hand out all that readings are made of; for any other the first
 reading after a step costs an evaluation. With Runge-Kutta it always does: a step's last evaluation is not the one that
 sensors see.
+
+Sensors that remember their readings (`nsample`, and with it `delay` and `interval`) are read in every step, each of
+which is then a launch of its own (`delays.py`). What they remember is a part of the state.
 """
 
 from collections.abc import Sequence
@@ -25,12 +28,15 @@ import torch
 
 from ..batch_numbers import on_host
 from ..drivers.interface import STATE
-from ..drivers.settings import Count
+from ..drivers.settings import NON_FINITE, Count
 from ..model.model import Model
+from ..model.sensor_delays import recorded_sensors
 from ..queries.distances import OWN, SOURCES, DistanceQuery
 from ..rays.query import RayCaster
 from ..readout.derived import SENSORDATA
+from ..scalars import as_whole
 from ..solver_part import SolverPart
+from .delays import DelayedReadings, Past
 from .readings import SensorReadings, sensor_name
 from .sight import Sight
 
@@ -54,10 +60,17 @@ _OWN = (
 """Numbers of the model that readings are made of, where environments have some of their own."""
 
 
+_PAST = ("sensor_age", "sensor_history", "sensor_tick")
+"""Fields of what sensors remember; of each there is another, `eval_...`, with what they did at the last evaluation."""
+
+
 def sensor_sources(model: Model, outputs: Sequence[str]) -> tuple[str, ...]:
-    """Fields that steps have to hand out where sensordata is among the outputs."""
-    wanted = SENSORDATA in outputs and not model.sizes["nqbegin"]
-    return SensorReadings(model).sources if wanted else ()
+    """Fields that steps have to hand out where sensordata is among the outputs, or sensors remember their readings."""
+    if model.sizes["nqbegin"]:
+        return ()
+    recorded = [sensor.sensor for sensor in recorded_sensors(model.mj)]
+    chosen = None if SENSORDATA in outputs else recorded
+    return () if chosen == [] else SensorReadings(model, chosen).sources
 
 
 class SolverSensors(SolverPart):
@@ -69,6 +82,8 @@ class SolverSensors(SolverPart):
     @property
     def sensordata(self) -> torch.Tensor:
         """Readings of all sensors (num_envs, nsensordata), a copy, in MuJoCo's order.
+
+        A sensor with a `delay` shows what it read so long ago, one with an `interval` what it read last.
 
         Raises:
             NotImplementedError: for sensors that Tumble does not compute, with their names.
@@ -84,6 +99,7 @@ class SolverSensors(SolverPart):
 
         Raises:
             KeyError: for an unknown name.
+            ValueError: `name` is neither a name nor a whole number.
             IndexError: for a sensor or environment that does not exist.
             NotImplementedError: Tumble does not compute this one.
         """
@@ -93,7 +109,7 @@ class SolverSensors(SolverPart):
             if index < 0:
                 raise KeyError(f"no sensor is named {name!r}; there are {', '.join(self._sensor_names) or 'none'}")
         else:
-            index = int(name)
+            index = as_whole("name", name)
             if not 0 <= index < mj.nsensor:
                 raise IndexError(f"sensor {index}: the model has {mj.nsensor}")
         if index in self._readings.refused:
@@ -104,6 +120,14 @@ class SolverSensors(SolverPart):
     @cached_property
     def _readings(self) -> SensorReadings:
         return SensorReadings(self.model)
+
+    @cached_property
+    def _delays(self) -> DelayedReadings:
+        return DelayedReadings(self.model)
+
+    @cached_property
+    def _recorded(self) -> SensorReadings:
+        return SensorReadings(self.model, [sensor.sensor for sensor in self._delays.sensors])
 
     @property
     def _sensor_names(self) -> list[str]:
@@ -124,8 +148,13 @@ class SolverSensors(SolverPart):
 
     def _readings_of_known(self, index: Any) -> torch.Tensor:
         """The same, with zeros for those that cannot be read."""
+        present = self._read_present(self._readings, index)
+        return self._delays.shown(present, self._past_readings("eval_", index)) if self._remembers else present
+
+    def _read_present(self, readings: SensorReadings, index: Any) -> torch.Tensor:
+        """Readings of environments at the evaluation that sensors see, without delays and intervals."""
         self.runtime.require()
-        names = self._readings.sources
+        names = readings.sources
         if self._driver.sizes["nqbegin"]:
             fields = self._driver.sense(names, index)
         else:
@@ -133,10 +162,53 @@ class SolverSensors(SolverPart):
             fields |= {name: self._driver.read(name, index) for name in names if name in STATE}
         own = self._own_numbers(index)
         steps = torch.zeros(0)
-        if self._readings.uses_clock:
+        if readings.uses_clock:
             steps = self._driver.count(Count.EVALUATED)
             steps = steps if index is None else steps[index]
-        return self._readings.read(fields, own, self, steps)
+        return readings.read(fields, own, self, steps)
+
+    # steps
+
+    @cached_property
+    def _remembers(self) -> bool:
+        """True if any sensor remembers its readings."""
+        return self.model.sizes["nsensorsample"] > 0
+
+    def _take_steps(self, n: int) -> None:
+        """Take steps under the present controls; one by one where sensors remember what they read in each of them."""
+        if not self._remembers:
+            self._driver.step(n)
+            return
+        for _ in range(n):
+            self._driver.step(1)
+            self._remember_readings()
+
+    def _take_steps_under(self, controls: Any) -> torch.Tensor:
+        """Take a step under each of the controls (num_envs, nstep, nu); qpos and qvel after each."""
+        if not self._remembers:
+            return self._driver.rollout(controls)
+        track = []
+        for k in range(controls.shape[1]):
+            self._driver.write("ctrl", controls[:, k], None)
+            self._take_steps(1)
+            track.append(self._driver.coordinates())
+        return torch.stack(track, 1)
+
+    def _remember_readings(self) -> None:
+        """After a step: the last evaluation knew what was remembered; now its readings belong to that as well."""
+        past = self._past_readings("", None)
+        moved = (self._driver.count(Count.FAULT) & NON_FINITE) == 0
+        later = self._delays.after_step(self._read_present(self._recorded, None), past, moved)
+        for prefix, known in (("eval_", past), ("", later)):
+            ticks = known.ticks.to(self.dtype)
+            pairs = torch.stack((ticks, (known.ticks - ticks).to(self.dtype)), 2).flatten(1)
+            for name, numbers in zip(_PAST, (known.ages, known.readings, pairs), strict=True):
+                self._driver.write(prefix + name, self._numbers.numbers(numbers), None)
+
+    def _past_readings(self, prefix: str, index: Any) -> Past:
+        """Return what sensors remember at present (prefix ""), or did at the last evaluation ("eval_")."""
+        ages, readings, ticks = (self._driver.read(prefix + name, index) for name in _PAST)
+        return Past(ages, readings, ticks[:, ::2].double() + ticks[:, 1::2].double())
 
     def _own_numbers(self, index: Any) -> dict[str, torch.Tensor]:
         names = [name for name in _OWN if name in self._overrides] if self._overrides else []

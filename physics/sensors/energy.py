@@ -1,4 +1,7 @@
-"""Sensors of energy: the kinetic one, and that of weights and springs (MuJoCo's mj_energyPos and mj_energyVel)."""
+"""Sensors of energy: the kinetic one, and that of weights and springs (MuJoCo's mj_energyPos and mj_energyVel).
+
+The energy of a spring that yields is measured from where it rests at the evaluation (`solver.plastic`).
+"""
 
 import mujoco
 import numpy as np
@@ -14,6 +17,7 @@ from .reader import Look, Read, Reader, repeated
 Tensor = torch.Tensor
 _S, _J, _D = mujoco.mjtSensor, mujoco.mjtJoint, mujoco.mjtDisableBit
 _FREE, _BALL = int(_J.mjJNT_FREE), int(_J.mjJNT_BALL)
+_COORDINATES = {_FREE: 7, _BALL: 4}
 
 
 def _kinetic(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
@@ -66,27 +70,39 @@ def _of_spring(look: Look, kind: str, k: int, stretch: Tensor) -> Tensor:
 
 def _of_joint(look: Look, j: int) -> Tensor:
     sight, mj = look.sight, look.sight.model.mj
-    qpos, rest = sight["eval_qpos"], sight.of_model("qpos_spring")
+    qpos, rest = sight["eval_qpos"], _rest_of_joint(look, j)
     kind, q = mj.jnt_type[j], int(mj.jnt_qposadr[j])
     if kind not in (_FREE, _BALL):
-        return _of_spring(look, "jnt", j, qpos[:, q] - rest[:, q])
+        return _of_spring(look, "jnt", j, qpos[:, q] - rest[:, 0])
     energy = torch.zeros_like(qpos[:, 0])
     if kind == _FREE:
-        energy = _of_spring(look, "jnt", j, (qpos[:, q : q + 3] - rest[:, q : q + 3]).norm(dim=-1))
-        q += 3
-    back = rest[:, q : q + 4] * sight.constant("conjugate", lambda: sight.tensor([1.0, -1, -1, -1]))
+        energy = _of_spring(look, "jnt", j, (qpos[:, q : q + 3] - rest[:, :3]).norm(dim=-1))
+        q, rest = q + 3, rest[:, 3:]
+    back = rest * sight.constant("conjugate", lambda: sight.tensor([1.0, -1, -1, -1]))
     turn = rotation_vectors(multiply(back.expand(len(qpos), 4), qpos[:, q : q + 4]))
     return energy + _of_spring(look, "jnt", j, turn.norm(dim=-1))
 
 
+def _rest_of_joint(look: Look, j: int) -> Tensor:
+    """The coordinates (n or 1, 1, 4 or 7) of joint j at which its spring has no energy."""
+    mj = look.sight.model.mj
+    q, width = int(mj.jnt_qposadr[j]), _COORDINATES.get(int(mj.jnt_type[j]), 1)
+    if (adr := int(mj.jnt_plasticadr[j])) >= 0:
+        return look.sight["eval_plastic"][:, adr : adr + width]
+    return look.sight.of_model("qpos_spring")[:, q : q + width]
+
+
 def _of_tendon(look: Look, t: int) -> Tensor:
-    length, rest = look.sight["ten_length"][:, t], look.sight.of_model("tendon_lengthspring")[:, t]
+    length, adr = look.sight["ten_length"][:, t], int(look.sight.model.mj.tendon_plasticadr[t])
+    rest = look.sight.of_model("tendon_lengthspring")[:, t]
+    if adr >= 0:
+        rest = look.sight["eval_plastic"][:, adr : adr + 2]
     stretch = (length - rest[:, 1]).clamp(min=0) + (length - rest[:, 0]).clamp(max=0)
     return _of_spring(look, "tendon", t, stretch)
 
 
 READERS: dict[int, Reader] = {
     int(_S.mjSENS_E_KINETIC): Reader(("eval_qvel", "qM"), _kinetic),
-    int(_S.mjSENS_E_POTENTIAL): Reader(("eval_qpos", "xipos", "ten_length"), _potential),
+    int(_S.mjSENS_E_POTENTIAL): Reader(("eval_qpos", "eval_plastic", "xipos", "ten_length"), _potential),
 }
 """By MuJoCo's number of the type of sensor."""

@@ -64,12 +64,12 @@ class Objects:
     def local(self, sight: Sight) -> tuple[Tensor, Tensor]:
         """Position (n or 1, k, 3) and orientation (n or 1, k, 4) of each in the frame of its body."""
         if any(name in sight.own for kind, _ in self._places for name in _POSES.get(kind, ())):
-            return self._make_local(sight)
-        return sight.constant("local frames", lambda: self._make_local(sight))
+            return self._make_local(sight, len(sight))
+        return sight.constant("local frames", lambda: self._make_local(sight, 1))
 
-    def _make_local(self, sight: Sight) -> tuple[Tensor, Tensor]:
+    def _make_local(self, sight: Sight, n: int) -> tuple[Tensor, Tensor]:
+        """Make the local frames of n environments; n = 1 where all have the model's, which serves any read."""
         kinds, ids = np.array(list(self._places)).T
-        n = len(sight) if sight.own else 1
         pos = sight.tensor(np.zeros((n, len(self), 3)))
         quat = sight.tensor(np.tile([1.0, 0.0, 0.0, 0.0], (n, len(self), 1)))
         for kind, names in _POSES.items():

@@ -1,5 +1,6 @@
 """All readings of a model's sensors: which can be read, what of, and how they come together in MuJoCo's order."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import mujoco
@@ -31,13 +32,17 @@ def sensor_name(mj: mujoco.MjModel, sensor: int) -> str:
 class SensorReadings:
     """Reads the sensors of one model.
 
+    Args:
+        model: the model.
+        chosen: ids of the sensors to read; None: all.
+
     Attributes:
-        refused: sensors that it cannot read, and why.
+        refused: sensors of the model that cannot be read, and why.
         sources: fields of the scratch that readings are made of.
         uses_clock: whether the steps taken matter.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, chosen: Sequence[int] | None = None) -> None:
         self._model, mj = model, model.mj
         self.refused = refused_sensors(mj)
         self._off = disabled(mj, mujoco.mjtDisableBit.mjDSBL_SENSOR)
@@ -46,7 +51,8 @@ class SensorReadings:
         self._columns: list[np.ndarray] = []
         self._kept: dict[Any, Any] = {}
         names = dict.fromkeys(("xpos", "xquat"))
-        known = np.array([s for s in range(mj.nsensor) if s not in self.refused], int)
+        wanted = range(mj.nsensor) if chosen is None else chosen
+        known = np.array([s for s in wanted if s not in self.refused], int)
         for kind in np.unique(mj.sensor_type[known]) if not self._off else ():
             mine = known[mj.sensor_type[known] == kind]
             self._reads.append(READERS[int(kind)].prepare(model, self._objects, mine))
@@ -55,14 +61,14 @@ class SensorReadings:
             names |= dict.fromkeys(READERS[int(kind)].sources)
         names |= dict.fromkeys(self._objects.sources)
         self.sources = sources_of(tuple(names))
-        self.uses_clock = bool((mj.sensor_type == int(mujoco.mjtSensor.mjSENS_CLOCK)).any())
+        self.uses_clock = bool((mj.sensor_type[known] == int(mujoco.mjtSensor.mjSENS_CLOCK)).any())
         cut = np.repeat(np.where(np.isin(mj.sensor_type, _UNBOUNDED), 0.0, mj.sensor_cutoff), mj.sensor_dim)
         kinds = np.repeat(mj.sensor_datatype, mj.sensor_dim)
         self._high = np.where((cut > 0) & np.isin(kinds, (_REAL, _POSITIVE)), cut, np.inf)
         self._low = np.where((cut > 0) & (kinds == _REAL), -cut, -np.inf)
 
     def read(self, fields: dict[str, Tensor], own: dict[str, Tensor], scene: Scene, steps: Tensor) -> Tensor:
-        """Readings (n, nsensordata) in MuJoCo's order; zeros of sensors that are refused, or switched off.
+        """Present readings (n, nsensordata) in MuJoCo's order; zeros of sensors that are not read, or switched off.
 
         Args:
             fields: `sources`, (n, numbers) each.

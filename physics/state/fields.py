@@ -17,6 +17,8 @@ nbodysense: nbody where they read accelerations or forces, else 0; nqbegin, nvbe
 model has sensors and the integrator is Runge-Kutta's, else 0;
 nlag, nsample and nhistory: actuators that remember controls, their samples, and the controls in these; nlate: nu where
 there are any, else 0;
+nsensorsample, nsensorhistory and nsensortick: samples of sensors' readings, the numbers in them, and sensors with an
+interval;
 nplastictendon and nplasticdof: ntendon and ntendondof where springs yield and the integrator is Runge-Kutta's, else 0;
 nfluiddof and nfluidrow: nv and 6 nbody where there is a fluid, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.

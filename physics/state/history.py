@@ -1,90 +1,164 @@
-"""MuJoCo's `mjData.history` of controls, made from samples of kernels and taken apart into them.
+"""MuJoCo's `mjData.history` of controls and readings, made from samples in memory and taken apart into them.
 
-There an actuator with n samples has a buffer [user, cursor, times (n), controls (n x ctrlnum)], a ring in which the
-cursor is the place of the newest sample. Here samples are in order, the newest first, and have ages: steps since then.
-Buffers of sensors are not kept: a sensor with a delay or an interval cannot be read, and moves nothing.
+There an actuator or a sensor with n samples has a buffer [user, cursor, times (n), values (n x width)], a ring in which
+the cursor is the place of the newest sample; the user slot of a sensor with an interval is the time of its last tick.
+Here samples are in order, the newest first, and have ages: steps since then. Buffers of sensors that Tumble does not
+compute are as after a reset.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
 from ..model.delays import lagging, samples
+from ..model.sensor_delays import recorded_sensors
 
 _ROUNDED = 1e-6
 """Steps: ages as near to a whole number, or to a half, are that; MuJoCo's times are sums of steps, and rounded."""
 
 
-def _places(mj: mujoco.MjModel) -> Iterator[tuple[int, int, int, slice, slice]]:
-    """Of every actuator with samples its number, that of its samples and of controls in each, and where both lie."""
-    age, control = 0, 0
+class Ring(NamedTuple):
+    """One buffer, and where its samples lie in memory.
+
+    Attributes:
+        name: of the actuator or sensor.
+        first: address of the buffer.
+        nsample: how many samples it has.
+        width: numbers in each.
+        ages: where its samples are among the ages in memory.
+        values: where their numbers are.
+        tick: its place among the ticks in memory; -1: a sample is taken in every step.
+        interval: steps from tick to tick.
+        finite: whether its numbers have to be; those of controls stop their environment instead.
+    """
+
+    name: str
+    first: int
+    nsample: int
+    width: int
+    ages: slice
+    values: slice
+    tick: int = -1
+    interval: float = 0.0
+    finite: bool = False
+
+    def times(self) -> slice:
+        """Where the times of its samples are in `mjData.history`."""
+        return slice(self.first + 2, self.first + 2 + self.nsample)
+
+    def numbers(self) -> slice:
+        """Where their numbers are."""
+        return slice(self.times().stop, self.times().stop + self.nsample * self.width)
+
+
+class Samples(NamedTuple):
+    """What is in the buffers of n environments.
+
+    Attributes:
+        ages: (n, samples) steps, the newest sample of a ring first.
+        values: (n, numbers).
+        ticks: (n, ticks) steps since the last ones.
+    """
+
+    ages: np.ndarray
+    values: np.ndarray
+    ticks: np.ndarray
+
+
+def rings_of_actuators(mj: mujoco.MjModel) -> tuple[Ring, ...]:
+    """Those of actuators that remember controls."""
+    rings, age, control = [], 0, 0
     for a in lagging(mj):
         n, width = int(samples(mj)[a]), int(mj.actuator_ctrlnum[a])
-        yield int(a), n, width, slice(age, age + n), slice(control, control + n * width)
+        places = slice(age, age + n), slice(control, control + n * width)
+        rings.append(Ring(mj.actuator(a).name or f"actuator {a}", int(mj.actuator_historyadr[a]), n, width, *places))
         age, control = age + n, control + n * width
+    return tuple(rings)
 
 
-def to_mujoco(mj: mujoco.MjModel, ages: np.ndarray, controls: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Buffers (n, mj.nhistory) from ages (n, nsample), controls (n, nhistory) and the present times (n, 1) in seconds.
-
-    The oldest sample comes first, as after MuJoCo's reset; those of sensors are 0.
-    """
-    found = np.zeros((len(ages), mj.nhistory))
-    for a, n, width, samples_at, controls_at in _places(mj):
-        first = mj.actuator_historyadr[a]
-        found[:, first + 1] = n - 1
-        found[:, first + 2 : first + 2 + n] = times - ages[:, samples_at][:, ::-1] * float(mj.opt.timestep)
-        newest_first = controls[:, controls_at].reshape(-1, n, width)
-        found[:, first + 2 + n : first + 2 + n + n * width] = newest_first[:, ::-1].reshape(-1, n * width)
-    return found
+def rings_of_sensors(mj: mujoco.MjModel) -> tuple[Ring, ...]:
+    """Those of sensors that remember readings."""
+    return tuple(
+        Ring(
+            mj.sensor(s.sensor).name or f"sensor {s.sensor}",
+            int(mj.sensor_historyadr[s.sensor]),
+            *(s.nsample, s.dim, s.ages, s.readings, s.tick, s.interval, True),
+        )
+        for s in recorded_sensors(mj)
+    )
 
 
-def from_mujoco(mj: mujoco.MjModel, buffers: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ages (n, nsample) and controls (n, nhistory) from buffers (n, mj.nhistory) and the present times (n, 1).
+def put_samples(
+    mj: mujoco.MjModel, rings: Sequence[Ring], found: Samples, times: np.ndarray, buffers: np.ndarray
+) -> None:
+    """Write samples into buffers (n, mj.nhistory) at the present times (n, 1) in seconds, the oldest first."""
+    step = float(mj.opt.timestep)
+    for ring in rings:
+        buffers[:, ring.first + 1] = ring.nsample - 1
+        buffers[:, ring.times()] = times - found.ages[:, ring.ages][:, ::-1] * step
+        newest_first = found.values[:, ring.values].reshape(len(buffers), ring.nsample, ring.width)
+        buffers[:, ring.numbers()] = newest_first[:, ::-1].reshape(len(buffers), -1)
+        if ring.tick >= 0:
+            buffers[:, ring.first] = times[:, 0] - found.ticks[:, ring.tick] * step
+
+
+def taken_samples(mj: mujoco.MjModel, rings: Sequence[Ring], buffers: np.ndarray, times: np.ndarray) -> Samples:
+    """Samples in buffers (n, mj.nhistory) at the present times (n, 1) in seconds.
 
     Raises:
-        ValueError: for a cursor that is none, for times that do not increase, or that are not in the past.
+        ValueError: for a cursor that is none, for times that do not increase, or that are not in the past, and for
+            readings that are not finite.
     """
-    ages, controls = [np.zeros((len(buffers), 0))], [np.zeros((len(buffers), 0))]
-    for a, n, width, _, _ in _places(mj):
-        first, name = mj.actuator_historyadr[a], mj.actuator(a).name or f"actuator {a}"
-        cursor = buffers[:, first + 1]
-        if not np.isin(cursor, np.arange(n)).all():
-            raise ValueError(f"history of {name}: its cursor must be a whole number from 0 to {n - 1}")
-        order = (cursor[:, None].astype(int) - np.arange(n)) % n
-        taken = np.take_along_axis(buffers[:, first + 2 : first + 2 + n], order, 1)
-        ages.append(checked_ages((times - taken) / float(mj.opt.timestep), name))
-        rows = buffers[:, first + 2 + n : first + 2 + n + n * width].reshape(-1, n, width)
-        controls.append(np.take_along_axis(rows, order[:, :, None], 1).reshape(-1, n * width))
-    return np.concatenate(ages, 1), np.concatenate(controls, 1)
+    ages, values, ticks = ([np.zeros((len(buffers), 0))] for _ in range(3))
+    for ring in rings:
+        cursor = buffers[:, ring.first + 1]
+        if not np.isin(cursor, np.arange(ring.nsample)).all():
+            raise ValueError(f"history of {ring.name}: its cursor must be a whole number from 0 to {ring.nsample - 1}")
+        order = (cursor[:, None].astype(int) - np.arange(ring.nsample)) % ring.nsample
+        taken = np.take_along_axis(buffers[:, ring.times()], order, 1)
+        if ring.tick >= 0:
+            ticks.append(_in_steps(mj, times - buffers[:, ring.first : ring.first + 1]))
+        ages.append(checked_ages(_in_steps(mj, times - taken), ring, ticks[-1]))
+        rows = buffers[:, ring.numbers()].reshape(-1, ring.nsample, ring.width)
+        values.append(np.take_along_axis(rows, order[:, :, None], 1).reshape(len(buffers), -1))
+        if ring.finite and not np.isfinite(rows).all():
+            raise ValueError(f"history of {ring.name}: its readings must be finite")
+    return Samples(*(np.concatenate(parts, 1) for parts in (ages, values, ticks)))
 
 
-def shifted(mj: mujoco.MjModel, ages: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """Ages (n, nsample) where the present time moves by so many seconds (n, 1) and the samples' times do not.
+def shifted(mj: mujoco.MjModel, rings: Sequence[Ring], found: Samples, seconds: np.ndarray) -> Samples:
+    """Samples where the present time moves by so many seconds (n, 1) and their own times do not.
 
     Raises:
         ValueError: for samples that are not in the past any more.
     """
-    moved = ages + seconds / float(mj.opt.timestep)
-    for a, _, _, samples_at, _ in _places(mj):
-        moved[:, samples_at] = checked_ages(moved[:, samples_at], mj.actuator(a).name or f"actuator {a}")
-    return moved
+    ages, ticks = found.ages + seconds / float(mj.opt.timestep), found.ticks + seconds / float(mj.opt.timestep)
+    for ring in rings:
+        ages[:, ring.ages] = checked_ages(ages[:, ring.ages], ring, ticks[:, ring.tick : ring.tick + 1])
+    return Samples(ages, found.values, ticks)
 
 
-def checked_ages(ages: np.ndarray, name: str) -> np.ndarray:
-    """Ages (n, samples) of an actuator without the rounding of times.
+def _in_steps(mj: mujoco.MjModel, seconds: np.ndarray) -> np.ndarray:
+    """Steps, without the rounding of times."""
+    ages = seconds / float(mj.opt.timestep)
+    halves = np.round(2 * ages) / 2
+    return np.where(np.abs(ages - halves) < _ROUNDED, halves, ages)
+
+
+def checked_ages(ages: np.ndarray, ring: Ring, ticks: np.ndarray) -> np.ndarray:
+    """Ages (n, count) of the samples of a ring whose last tick is so many steps ago (n, 1).
 
     Raises:
-        ValueError: they do not increase from the newest sample on, or it is not in the past.
+        ValueError: they do not increase from the newest sample on, or the next sample would not be newer.
     """
-    halves = np.round(2 * ages) / 2
-    ages = np.where(np.abs(ages - halves) < _ROUNDED, halves, ages)
-    if not (ages[:, 0] > 0).all():
+    wait = np.maximum(0.0, np.ceil(ring.interval - ticks - _ROUNDED)) if ring.tick >= 0 else 0.0  # for the next one
+    if not (ages[:, :1] + wait > 0).all():
         raise ValueError(
-            f"history of {name}: its newest sample must be from before the present time; "
+            f"history of {ring.name}: its newest sample must be from before the present time; "
             "let the state have mjSTATE_TIME and mjSTATE_HISTORY both"
         )
     if not (np.diff(ages, axis=1) > 0).all():
-        raise ValueError(f"history of {name}: times of samples must increase")
+        raise ValueError(f"history of {ring.name}: times of samples must increase")
     return ages

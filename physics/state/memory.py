@@ -22,8 +22,11 @@ STATE: tuple[Field, ...] = (
     _F("plastic", ("nplastic",), 1, "m or rad", "what springs that yield rest at"),
     _F("history_age", ("nsample",), 1, "steps", "how long ago samples of controls were taken, the newest first"),
     _F("history_ctrl", ("nhistory",), 1, "", "the controls in them, all of an actuator together"),
+    _F("sensor_age", ("nsensorsample",), 1, "steps", "how long ago samples of readings were taken, the newest first"),
+    _F("sensor_history", ("nsensorhistory",), 1, "", "the readings in them, all of a sensor together"),
+    _F("sensor_tick", ("nsensortick",), 2, "steps", "how long ago sensors with an interval ticked, and its rounding"),
 )
-"""Quantities that a step moves."""
+"""Quantities that a step moves; those of sensors are moved behind it, where readings are made (`sensors/delays.py`)."""
 INPUTS: tuple[Field, ...] = (
     _F("ctrl", ("nu",), 1, "", "controls"),
     _F("mocap_pos", ("nmocap",), 3, "m", "position of a mocap body"),
@@ -56,6 +59,9 @@ EVALUATION: tuple[Field, ...] = (
     _F("eval_plastic", ("nplastic",), 1, "m or rad", "plastic of the last evaluation"),
     _F("eval_history_age", ("nsample",), 1, "steps", "history_age of the last evaluation"),
     _F("eval_history_ctrl", ("nhistory",), 1, "", "history_ctrl of the last evaluation"),
+    _F("eval_sensor_age", ("nsensorsample",), 1, "steps", "sensor_age of the last evaluation"),
+    _F("eval_sensor_history", ("nsensorhistory",), 1, "", "sensor_history of the last evaluation"),
+    _F("eval_sensor_tick", ("nsensortick",), 2, "steps", "sensor_tick of the last evaluation"),
     _F("eval_ctrl", ("nu",), 1, "", "controls of the last evaluation"),
     _F("eval_mocap_pos", ("nmocap",), 3, "m", "mocap_pos of the last evaluation"),
     _F("eval_mocap_quat", ("nmocap",), 4, "", "mocap_quat of the last evaluation"),

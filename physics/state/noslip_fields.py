@@ -31,6 +31,7 @@ NOSLIP_INDICES: tuple[Field, ...] = (
     _F("slip_order", ("nslipcon",), 1, "", "contact slots in MuJoCo's order"),
     _F("slip_bodies", ("nslipcon",), 1, "", "what slots are ordered by: both bodies"),
     _F("slip_geoms", ("nslipcon",), 1, "", "then both geoms, or below 0 the pair by hand"),
+    _F("slip_front", ("nslipv",), 1, "", "where the ways from a tendon's dofs to their roots have come to; -1: a root"),
     _F("slip_dof", ("nslipdof",), 1, "", "dofs of the rows of each block, in descending order"),
     _F("slip_dofadr", ("nslipblock",), 1, "", "where those of a block begin"),
     _F("slip_dofnum", ("nslipblock",), 1, "", "how many they are"),

@@ -1,5 +1,6 @@
 """The memory of an environment in its model's reference state."""
 
+import mujoco
 import numpy as np
 
 from ..model.delays import reference_history
@@ -8,6 +9,7 @@ from ..model.model import Model
 from ..model.plasticity import resting
 from ..model.servos import neutral_controls
 from ..model.sleeping import islands_asleep
+from .history import rings_of_sensors, taken_samples
 from .memory import NOT_INTEGRATED
 
 
@@ -21,6 +23,7 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
     coordinates["plastic"] = resting(mj, mj.qpos_spring[None], mj.tendon_lengthspring[None])
     coordinates["ctrl"] = neutral_controls(mj)
     coordinates["history_age"], coordinates["history_ctrl"] = reference_history(mj, coordinates["ctrl"])
+    coordinates |= _past_readings(mj)
     coordinates["eq_active"] = np.array(mj.eq_active0, np.float64)
     unlimited = np.tile([-UNLIMITED, UNLIMITED], mj.nv)
     return {
@@ -31,3 +34,13 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
         "eval_qacc": np.full(mj.nv, NOT_INTEGRATED),
         "sweep_order": np.ravel(model.sweep_order),
     }
+
+
+def _past_readings(mj: mujoco.MjModel) -> dict[str, np.ndarray]:
+    """What sensors remember after MuJoCo's reset, from its own buffers."""
+    rings = rings_of_sensors(mj)
+    if not rings:
+        return {}
+    found = taken_samples(mj, rings, np.array(mujoco.MjData(mj).history)[None], np.zeros((1, 1)))
+    ticks = np.stack((found.ticks, np.zeros_like(found.ticks)), -1)  # a number, and what rounding took off it
+    return {"sensor_age": found.ages, "sensor_history": found.values, "sensor_tick": ticks}

@@ -154,9 +154,10 @@ def _plastic(model: Model) -> dict[str, int]:
 
 
 def _noslip(model: Model, rows: int, contacts: int, deepest: int, axes: int) -> dict[str, int]:
-    """Sizes of what noslip works with: rows of friction, each on two paths to a root at most."""
+    """Sizes of what noslip works with: rows of friction, of contacts on two paths to a root, of tendons on more."""
     has, path = has_noslip(model), min(model.sizes["nv"], 2 * deepest)
-    losses = model.sizes["nfriction"] * deepest
+    paths = np.append(model.values["tendon_dofnum"], 1)[model.values["friction_tendon"]]
+    losses = int(np.minimum(paths * deepest, model.sizes["nv"]).sum())
     return {
         "nslipcon": has * contacts,
         "nslipblock": has * (rows + contacts),

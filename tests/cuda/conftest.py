@@ -19,10 +19,11 @@ def afterwards():
 @pytest.fixture
 def far(monkeypatch, afterwards):
     """The device `far_device`; kernels get the addresses of the numbers themselves, as on a GPU."""
-    launch = ColumnKernel.__call__
+    for name in ("__call__", "prepare"):
+        method = getattr(ColumnKernel, name)
 
-    def launch_near(kernel, given):
-        launch(kernel, [near(t).contiguous() if isinstance(t, torch.Tensor) else t for t in given])
+        def with_near(kernel, given, method=method):
+            method(kernel, [near(t).contiguous() if isinstance(t, torch.Tensor) else t for t in given])
 
-    monkeypatch.setattr(ColumnKernel, "__call__", launch_near)
+        monkeypatch.setattr(ColumnKernel, name, with_near)
     return register()

@@ -15,9 +15,9 @@ from stable_baselines3.common.env_checker import check_env as check_sb3
 import tumble
 from tumble.envs import SingleEnv, Task
 
-from .own_tasks import Held, Pointer
+from .own_tasks import Held, Pointer, Pushed
 
-OWN = pytest.mark.parametrize("task", [Pointer, Held])
+OWN = pytest.mark.parametrize("task", [Pointer, Held, Pushed])
 LIMIT = 9
 
 # What the checkers advise against in tasks that are as they should be: unbounded observations, a small picture, angles

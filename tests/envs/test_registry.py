@@ -173,7 +173,7 @@ def test_wrong_arguments(options, error, words):
 
 
 def test_copies_and_pickles():
-    """A single environment is made again from its arguments, like the v5 classes."""
+    """A single environment is made again from its arguments; how it goes on is in `test_copying`."""
     env = gymnasium.make("tumble/Hopper-v0", healthy_reward=2.0).unwrapped
     for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
         assert twin.task.healthy_reward == 2.0

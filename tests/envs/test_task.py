@@ -197,6 +197,9 @@ class Wrong(Held):
             "tuple": (np.zeros(2), np.zeros(2)),
             "memory shape": Start(np.zeros(2), np.zeros(2), {"goal": np.zeros((n + 1, 2))}),
             "memory number": Start(np.zeros(2), np.zeros(2), {"goal": 0.0}),
+            "input name": Start(np.zeros(2), np.zeros(2), inputs={"push": np.zeros(2)}),
+            "input control": Start(np.zeros(2), np.zeros(2), inputs={"ctrl": np.zeros(2)}),
+            "input mocap": Start(np.zeros(2), np.zeros(2), inputs={"mocap_pos": np.zeros((n, 1, 3))}),
         }.get(self.what, Start(np.zeros(2), np.zeros(2), {"goal": np.zeros((n, 2)), "count": np.zeros(n, int)}))
 
     def begin(self, state):
@@ -206,6 +209,7 @@ class Wrong(Held):
             "begin info": ResetResult(state.qpos, {"place": 1.0}),
             "begin shape": ResetResult(state.qpos[:, 0]),
             "begin dtype": ResetResult(state.qpos > 0),
+            "begin input": ResetResult(state.qpos, inputs={"qfrc_applied": state.qpos[:, :1]}),
             "field": ResetResult({} if self.what != "field" else state.fields["xpos"]),
         }.get(self.what, ResetResult({"a": state.qpos, "b": state.qvel}))
 
@@ -232,6 +236,13 @@ class Wrong(Held):
             "term number": StepResult(seen, {"reward": 1.0}),
             "ended shape": StepResult(seen, reward, ended[:, None]),
             "ended dtype": StepResult(seen, reward, ended * 1.0),
+            "cut shape": StepResult(seen, reward, truncated=ended[:1]),
+            "cut dtype": StepResult(seen, reward, truncated=ended.astype(int)),
+            "cut text": StepResult(seen, reward, truncated="yes"),
+            "input shape": StepResult(seen, reward, inputs={"xfrc_applied": np.zeros((n, 6))}),
+            "input text": StepResult(seen, reward, inputs={"qfrc_applied": "strong"}),
+            "input complex": StepResult(seen, reward, inputs={"qfrc_applied": state.qpos * 1j}),
+            "inputs": StepResult(seen, reward, inputs=np.zeros((n, 2))),
             "info": StepResult(seen, reward, ended, {"place": state.qpos[:1]}),
             "block": StepResult({"a": state.qpos}, reward),
             "one array": StepResult(state.qpos, reward),
@@ -249,12 +260,26 @@ class Wrong(Held):
 MAKING = {
     "qpos": (ValueError, r"Wrong.reset: qpos has shape \(4, 3\); needed is \(4, 2\), \(episodes, model.nq\)"),
     "qvel": (ValueError, r"Wrong.reset: qvel has shape \(4,\); needed is \(4, 2\), \(episodes, model.nv\)"),
-    "tuple": (TypeError, r"Wrong.reset returned tuple; needed is tumble.envs.Start\(qpos, qvel, memory, parameters\)"),
+    "tuple": (
+        TypeError,
+        r"reset returned tuple; needed is tumble.envs.Start\(qpos, qvel, memory, parameters, inputs\)",
+    ),
     "memory shape": (
         ValueError,
         r"Wrong.reset: memory 'goal' has shape \(5, 2\); needed is an array of shape \(4, ...\)",
     ),
     "memory number": (ValueError, r"Wrong.reset: memory 'goal' is float; needed is an array"),
+    "input name": (KeyError, r"Wrong.reset: inputs: no input is named 'push'; there are mocap_pos, .*, eq_active\W*$"),
+    "input control": (KeyError, r"no input is named 'ctrl'; there are .*; controls are what `control` returns"),
+    "input mocap": (
+        ValueError,
+        r"Wrong.reset: inputs 'mocap_pos' has shape \(4, 1, 3\); needed is \(4, 0, 3\), "
+        r"\(environments, model.nmocap, 3\); the model has no mocap body; mark a child of the world with mocap=.true",
+    ),
+    "begin input": (
+        ValueError,
+        r"Wrong.begin: inputs 'qfrc_applied' has shape \(4, 1\); needed is \(4, 2\), \(environments, model.nv\)$",
+    ),
     "begin": (TypeError, r"Wrong.begin returned ndarray; needed is tumble.envs.ResetResult"),
     "begin info": (ValueError, r"Wrong.begin: info 'place' is float; needed is an array of shape \(4, ...\)"),
     "begin shape": (ValueError, r"Wrong.begin: the observation has shape \(4,\); needed is .*environments in front"),
@@ -274,6 +299,16 @@ STEPPING = {
     "term number": (ValueError, r"Wrong.step: reward term 'reward' is float; needed is an array of shape \(4,\)"),
     "ended shape": (ValueError, r"Wrong.step: terminated has shape \(4, 1\)"),
     "ended dtype": (TypeError, r"Wrong.step: terminated has dtype float64; needed is bool"),
+    "cut shape": (ValueError, r"Wrong.step: truncated has shape \(1,\); needed is an array of shape \(4,\)"),
+    "cut dtype": (TypeError, r"Wrong.step: truncated has dtype int64; needed is bool"),
+    "cut text": (ValueError, r"Wrong.step: truncated is str; needed is an array of shape \(4,\)"),
+    "input shape": (
+        ValueError,
+        r"step: inputs 'xfrc_applied' has shape \(4, 6\); needed is \(4, 3, 6\), \(environments, model.nbody, 6\)$",
+    ),
+    "input text": (TypeError, r"Wrong.step: inputs 'qfrc_applied' is no array of numbers: could not convert"),
+    "input complex": (TypeError, r"Wrong.step: inputs 'qfrc_applied' has dtype complex64; needed are real numbers"),
+    "inputs": (TypeError, r"Wrong.step: inputs is ndarray; needed is a mapping, \{\"xfrc_applied\": array\}"),
     "info": (ValueError, r"Wrong.step: info 'place' has shape \(1, 2\); needed is an array of shape \(4, ...\)"),
     "block": (ValueError, r"Wrong.step: the observation has the blocks \['a'\]; needed.*is the blocks \['a', 'b'\]"),
     "one array": (ValueError, r"Wrong.step: the observation has one array; needed.*is the blocks \['a', 'b'\]"),

@@ -3,6 +3,7 @@
 import copy
 from dataclasses import asdict
 
+import gymnasium
 import pytest
 import torch
 from gymnasium.spaces import Discrete
@@ -10,6 +11,8 @@ from gymnasium.spaces import Discrete
 import tumble
 from tumble.envs.hopper import Hopper
 from tumble.wrappers import RecordEpisodeStatistics
+
+from ..envs.own_tasks import Leashed
 
 pytest.importorskip("rsl_rl")
 
@@ -92,6 +95,26 @@ def test_terminated_and_truncated_at_once_is_no_time_out():
         _, _, dones, extras = bridge.step(start)
     assert dones.tolist() == [1, 1, 1] and fallen.tolist() == [False, True, False]
     assert extras["time_outs"].tolist() == [True, False, True]
+
+
+def test_episodes_that_the_task_cuts_are_time_outs():
+    """The runner gets the same of them as of those that the limit cuts."""
+    bridges = [RslRlVecEnv(hoppers(Leashed, 4, max_episode_steps=5, bend=0.2))]
+    bridges.append(RslRlVecEnv(hoppers(Leashed, 4, cut=5, bend=0.2)))
+    generator, cuts = torch.Generator().manual_seed(0), 0
+    for bridge in bridges:
+        bridge.reset(seed=1)
+    for _ in range(30):
+        actions = 1.5 * torch.randn(4, 2, generator=generator)
+        limited, cut = (bridge.step(actions) for bridge in bridges)
+        for mine, theirs in zip(cut[:3], limited[:3], strict=True):
+            torch.testing.assert_close(mine, theirs, rtol=0, atol=0)
+        assert torch.equal(cut[3]["time_outs"], limited[3]["time_outs"])
+        assert ("final_obs" in cut[3]) == ("final_obs" in limited[3])
+        cuts += int(cut[3]["time_outs"].sum())
+    assert cuts > 5
+    with pytest.raises(TypeError, match=r"RslRlVecEnv takes a vector environment, and .* is a single environment"):
+        RslRlVecEnv(gymnasium.make("tumble/Hopper-v0"))
 
 
 def test_episodes_that_begin_part_of_the_way():

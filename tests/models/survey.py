@@ -49,6 +49,27 @@ CONTACTS = (
     "many faces are as near, and of capsules that share an end and have no direction"
 )
 OTHERWISE = "Otherwise"
+CHOICES = (
+    (
+        "sensors with `nsample`, `delay` or `interval`",
+        "MuJoCo's readings and history, by every integrator. A sensor is read in every step, so that `step(n)` takes n "
+        "launches, each with the torch operations of these sensors; a model without `nsample` pays nothing. Times are "
+        "counted in steps: a delay of three steps stays one, where MuJoCo adds up times, and rounding may make it four "
+        "after some thousand steps",
+        "`tests/physics/test_sensor_delays.py`",
+    ),
+    (
+        "`e_potential` where springs yield (`springyield`)",
+        "MuJoCo's, measured from where they rest at the evaluation",
+        "`tests/physics/test_plastic.py`",
+    ),
+    (
+        "noslip with friction loss of tendons, or where contacts adhere",
+        "MuJoCo's forces",
+        "`tests/physics/test_noslip.py`",
+    ),
+)
+"""Features, what Tumble does with them, and where that is proven: the last table of docs/support.md."""
 
 
 class Found(NamedTuple):
@@ -136,6 +157,8 @@ def markdown(models: list[Found]) -> str:
     ]
     for feature, count in sorted(asking.items(), key=lambda item: (-item[1], item[0]))[:LONGEST]:
         lines.append(f"| {feature} | {count} | {alone[feature]} |")
+    lines += ["", "Delayed sensors, springs that yield and noslip:", ""]
+    lines += ["| feature | Tumble | proof |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in CHOICES)]
     return "\n".join(lines) + "\n"
 
 

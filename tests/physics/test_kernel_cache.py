@@ -10,6 +10,8 @@ import pytest
 
 from tumble.physics import kernel_cache
 
+from .codegen.kept import root_only
+
 STEP = """
 import socket
 def refuse(*_): raise SystemExit("reached for the network")
@@ -94,6 +96,36 @@ def test_the_lock_of_a_killed_process(tmp_path):
     os.utime(tmp_path / "ticache.lock", (time.time() - 3600,) * 2)
     expect(run(TI_OFFLINE_CACHE_FILE_PATH=tmp_path), True, 0)
     assert not (tmp_path / "ticache.lock").exists() and list(tmp_path.glob("*.tic"))
+
+
+def test_the_folder_is_made_for_its_user_alone(tmp_path):
+    """Whatever the process allows for its other files: what is loaded from it is executed."""
+    before = os.umask(0)
+    try:
+        assert kernel_cache.problem(tmp_path / "below" / "new") == ""
+    finally:
+        os.umask(before)
+    assert (tmp_path / "below" / "new").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777])
+def test_a_folder_that_others_can_write_to(tmp_path, mode):
+    """A kernel may be anybody's there, so it is not used, and a warning says what helps."""
+    tmp_path.chmod(mode)
+    done = run(TI_OFFLINE_CACHE_FILE_PATH=tmp_path)
+    expect(done, False, 1)
+    assert f"users other than you can write to {tmp_path}: remove what is in it, and chmod go-w" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@root_only
+def test_a_folder_and_files_of_another_user(tmp_path):
+    (tmp_path / "T1.tic").write_bytes(b"")
+    assert kernel_cache.problem(tmp_path) == ""
+    os.chown(tmp_path / "T1.tic", 12345, -1)
+    assert "T1.tic belongs to another user (number 12345): remove it" in kernel_cache.problem(tmp_path)
+    os.chown(tmp_path, 12345, -1)
+    assert f"{tmp_path} belongs to another user (number 12345)" in kernel_cache.problem(tmp_path)
 
 
 def test_importing_asks_nobody_for_newer_versions():

@@ -36,6 +36,7 @@ def double():
 def model_of(name: str, which: str = "newton", **options: object) -> mujoco.MjModel:
     mjm = copy.copy(load(name))
     mjm.opt.solver = int(KINDS[which])
+    mjm.tendon_frictionloss[:] *= 5.0  # so that most tendons are held, by losses within their limits
     for option, value in (CONVERGED | {"noslip_iterations": SWEEPS} | options).items():
         setattr(mjm.opt, option, value)
     return mjm
@@ -50,7 +51,16 @@ def solver_of(mjm: mujoco.MjModel, states: object) -> RigidSolver:
 
 @pytest.mark.parametrize("islands", [True, False])
 @pytest.mark.parametrize("which", ["newton", pytest.param("cg", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", ["noslip", pytest.param("noslip, elliptic", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("noslip", "tendons", "adhesion"),
+        pytest.param("noslip, elliptic", marks=pytest.mark.slow),
+        pytest.param("adhesion, elliptic", marks=pytest.mark.slow),
+        pytest.param("repeated_pairs", marks=pytest.mark.slow),
+        pytest.param("repeated_pairs, elliptic", marks=pytest.mark.slow),
+    ],
+)
 def test_friction_after_a_few_sweeps_is_mujocos(name, which, islands):
     """Three sweeps do not converge: each is MuJoCo's only if its rows come in the same order."""
     flags = 0 if islands else int(mujoco.mjtDisableBit.mjDSBL_ISLAND)
@@ -107,6 +117,30 @@ def test_each_environment_has_its_own_numbers_and_neighbours_change_no_bit():
     sound = np.arange(COUNT) != 5
     assert int(third.faults[5]) & NON_FINITE
     assert torch.equal(one.qpos[sound], third.qpos[sound]) and torch.equal(one.qvel[sound], third.qvel[sound])
+
+
+def test_each_environment_has_its_own_losses_of_tendons():
+    """Some have none; a tendon's row has its dofs and all their ancestors, here those of several branches and trees."""
+    mjm = model_of("tendons", noslip_iterations=20)
+    states = sample(reference_model(mjm), COUNT)
+    rng = np.random.default_rng(2)
+    loss = (
+        mjm.tendon_frictionloss * rng.uniform(0.5, 2.0, (COUNT, mjm.ntendon)) * (rng.random((COUNT, mjm.ntendon)) < 0.8)
+    )
+    solver = solver_of(mjm, states)
+    solver.set_parameters("tendon_frictionloss", loss)
+    solver.forward()
+    for env in range(COUNT):
+        own = reference_model(mjm)
+        own.tendon_frictionloss[:] = loss[env]
+        data = mujoco.MjData(own)
+        data.qpos[:], data.qvel[:], data.ctrl[:] = states.qpos[env], states.qvel[env], states.ctrl[env]
+        mujoco.mj_forward(own, data)
+        rows = solver.inspect(env)
+        assert np.abs(rows["qacc"] - data.qacc).max() <= SOLUTION * np.abs(data.qacc).max()
+        tendons = data.efc_type == int(mujoco.mjtConstraint.mjCNSTR_FRICTION_TENDON)
+        assert np.count_nonzero(tendons) == np.count_nonzero(loss[env])
+        np.testing.assert_allclose(rows["efc_force"][tendons], data.efc_force[tendons], atol=SOLUTION)
 
 
 @pytest.mark.parametrize("cone", ["pyramidal", pytest.param("elliptic", marks=pytest.mark.slow)])

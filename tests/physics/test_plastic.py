@@ -6,7 +6,9 @@ import pytest
 
 import tumble
 from tumble.physics import Model, RigidSolver
+from tumble.physics.model.plasticity import resting
 
+from ..test_architecture import ROOT
 from .parity.catalogue import load
 from .parity.states import sample
 
@@ -71,6 +73,31 @@ def test_what_springs_rest_at_goes_where_mujocos_does(mjm, states, solver):
         assert np.abs(data.plastic - states.plastic[env]).max() > 0.01
         assert_close(solver.plastic[env], data.plastic)
         assert_close(solver.qpos[env], data.qpos)
+
+
+@pytest.mark.parametrize("integrator", ["IMPLICITFAST", "RK4"])
+def test_their_potential_is_mujocos(states, integrator):
+    """Measured from where springs rest at the evaluation; after a step, from where they rested before it."""
+    spec = mujoco.MjSpec.from_file(str(ROOT / "tests" / "models" / "plastic.xml"))
+    spec.add_sensor(name="potential", type=mujoco.mjtSensor.mjSENS_E_POTENTIAL, objtype=mujoco.mjtObj.mjOBJ_UNKNOWN)
+    mjm = spec.compile()
+    mjm.opt.integrator = int(getattr(mujoco.mjtIntegrator, f"mjINT_{integrator}"))
+    solver = RigidSolver(Model.from_mjmodel(mjm), ENVS, lanes=LANES)
+    put(solver, states)
+    for steps in (0, 1, 30):
+        if steps:
+            solver.step(steps)
+        else:
+            solver.forward()
+        for env in range(ENVS):
+            data = mujocos(mjm, states, env)
+            if steps == 0:
+                mujoco.mj_forward(mjm, data)
+            mujoco.mj_step(mjm, data, {0: 0, 1: 1, 30: 31}[steps])
+            found = float(solver.sensor("potential")[env, 0])
+            assert found == pytest.approx(float(data.sensordata[0]), rel=GROWN)
+            stiff = mjm.qpos_spring, mjm.tendon_lengthspring
+            assert not np.array_equal(data.plastic, resting(mjm, stiff[0][None], stiff[1][None])[0])
 
 
 def test_it_is_in_mujocos_state_vector(mjm, states, solver):

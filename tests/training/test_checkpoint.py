@@ -1,6 +1,7 @@
 """Checkpoints survive a kill at any moment, and damage is noticed."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from tumble.training.checkpoint import (
     CheckpointError,
     latest_checkpoint,
     list_checkpoints,
+    load_latest,
     save_checkpoint,
     verify_checkpoint,
 )
@@ -34,6 +36,40 @@ def test_keeps_the_newest(tmp_path):
         save_checkpoint(tmp_path, step, writer(str(step)), keep=2)
     assert [path.name for path in list_checkpoints(tmp_path)] == ["step-000000003000", "step-000000000100"]
     assert verify_checkpoint(latest_checkpoint(tmp_path)) == 3000
+
+
+@pytest.mark.parametrize("keep", [1, 2, 3])
+def test_those_in_passing_give_way(tmp_path, keep):
+    """Whatever the order: the newest stays, and the newest of the others; there are never many, nor too few."""
+    generator = random.Random(keep)
+    passing, steps = {}, []
+    for step in range(1, 60):
+        passing[step] = generator.random() < 0.7
+        save_checkpoint(tmp_path, step, writer("x"), keep=keep, passing=passing[step])
+        steps = [verify_checkpoint(path) for path in list_checkpoints(tmp_path)]
+        planned = [other for other in range(step, 0, -1) if not passing[other]][:keep]
+        assert steps[0] == step and set(planned) <= set(steps)
+        assert min(keep, step) <= len(steps) <= keep + 1
+    assert len({*passing.values()}) == 2
+
+
+def test_in_passing_the_last_two_stay_where_there_are_no_others(tmp_path):
+    for step in (1, 2, 3):
+        save_checkpoint(tmp_path, step, writer("x"), keep=2, passing=True)
+    assert [verify_checkpoint(path) for path in list_checkpoints(tmp_path)] == [3, 2]
+
+
+def test_what_training_replaces_while_it_is_read_is_read_anew(tmp_path):
+    """The newest one disappears between the list and the reading, as another process has written the next."""
+    save_checkpoint(tmp_path, 1, writer("old"), keep=1, passing=True)
+
+    def load(checkpoint):
+        if checkpoint.name.endswith("1"):
+            save_checkpoint(tmp_path, 2, writer("new"), keep=1, passing=True)
+            raise CheckpointError("it is gone")
+        return (checkpoint / "a.txt").read_text()
+
+    assert load_latest(tmp_path, load) == "new"
 
 
 @pytest.mark.parametrize("damage", ["truncate", "change", "remove", "manifest", "no manifest"])

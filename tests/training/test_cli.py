@@ -40,6 +40,21 @@ def mistake(monkeypatch, capsys, *arguments):
     return message
 
 
+@pytest.mark.parametrize(
+    ("command", "out"), [("render", "--out"), ("evaluate", "--video")], ids=["render", "evaluate --video"]
+)
+@pytest.mark.parametrize("name", ["picture.png", "film.mp4"])
+def test_a_place_that_cannot_be_written_is_named_before_any_work(monkeypatch, capsys, tmp_path, command, out, name):
+    """No temporary name, and nothing is imported or compiled in vain."""
+    if (command, name) == ("evaluate", "picture.png"):
+        pytest.skip("it writes films alone")
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("tumble.training.cli.LIBRARIES", None)  # cannot be entered
+    path = tmp_path / "file" / name
+    message = mistake(monkeypatch, capsys, command, "Hopper", out, path)
+    assert message == f"error: {path}: its folder cannot be made: a file has its name\n"
+
+
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory):
     """A policy trained for a moment on InvertedPendulum, of which small pictures are taken: large ones take longer."""
@@ -207,9 +222,10 @@ def test_refusals_of_the_system_end_in_a_line(monkeypatch, capsys, tmp_path, num
         raise OSError(number, os.strerror(number), str(path))
 
     monkeypatch.setattr("stable_baselines3.common.base_class.BaseAlgorithm.save", refuse)
-    message = mistake(monkeypatch, capsys, *TRAIN, "--out", tmp_path / "run")
+    *before, message = mistake(monkeypatch, capsys, *TRAIN, "--out", tmp_path / "run").splitlines()
     assert "the checkpoint of step 2,048 could not be written" in message and os.strerror(number) in message
-    assert ("make room on the disk" in message) == (number == errno.ENOSPC) and len(message.splitlines()) == 1
+    assert ("make room on the disk" in message) == (number == errno.ENOSPC) and message.startswith("error: ")
+    assert len(before) == 1 and "could not be written" in before[0] and "training goes on" in before[0]
 
 
 def test_torchs_error_on_a_full_disk_ends_in_a_line(monkeypatch, capsys, tmp_path):

@@ -196,4 +196,3 @@ def test_a_damaged_evaluation_is_told_in_a_report(run, command):
 def test_without_checkpoints_it_is_told(run, command):
     shutil.rmtree(run.checkpoints)
     assert "no usable checkpoint" in command.mistake("evaluate", run.folder)
-    assert "no usable checkpoint" in command.mistake("train", "--resume", run.folder)

@@ -118,7 +118,16 @@ def test_a_configuration_file_may_name_a_file(workshop):
 @pytest.mark.parametrize(
     ("change", "arguments", "message"),
     [
-        (("", ""), ["--option", "wieght=2"], "unexpected keyword argument 'wieght'; there is weight"),
+        (("", ""), ["--option", "wieght=2"], "me/Lever-v0 has no option 'wieght'; did you mean weight"),
+        (("", ""), ["--option", "max_episode_step=2"], "did you mean max_episode_steps?"),
+        (("", ""), ["--option", "frameskip=2"], "did you mean frame_skip?"),
+        (
+            ("", ""),
+            ["--option", "zzz=2"],
+            "has no option 'zzz'; there are xml_file, frame_skip, ",
+        ),
+        (("", ""), ["--set", "env.wieght=2"], "me/Lever-v0 has no option 'wieght'; did you mean weight"),
+        (("", ""), ["--set", "num_env=2"], "unknown key 'num_env'; did you mean 'num_envs'"),
         (("", ""), ["--option", "num_envs=2"], "num_envs is no option of the task; use --num-envs"),
         (("", ""), ["--option", "weight"], "write NAME=VALUE"),
         (("", ""), ["--option", "weight=much"], "weight must be a number, got 'much'"),
@@ -137,9 +146,27 @@ def test_mistakes_end_in_a_line(workshop, monkeypatch, capsys, change, arguments
     assert message in mistake(monkeypatch, capsys, *arguments)
 
 
+def test_a_mistake_in_the_middle_of_training_loses_nothing(workshop, monkeypatch, capsys):
+    """What was learnt until then is saved, and the run goes on when the file is mended."""
+    code = workshop.write("levers.py").read_text()
+    broken = code.replace("off = (", "CALLS.append(0)\n        assert len(CALLS) < 200, 'now'\n        off = (")
+    workshop.write("levers.py", "CALLS = []\n" + broken)
+    arguments = ["train", "levers.py", "--no-progress", "--num-envs", 2, "--steps", 2560, "--out", "run"]
+    message = mistake(monkeypatch, capsys, *arguments)
+    assert "levers.py:22: AssertionError: now. What was learnt in 256 steps is saved. When the mistake" in message
+    assert message.endswith(f"go on: tumble train --resume run {workshop.folder / 'levers.py'}\n")
+    workshop.write("levers.py", code)
+    workshop.forget()
+    printed = invoke("train", "--resume", "run", workshop.folder / "levers.py", "--steps", 512, "--no-progress")
+    assert "finished at step 512" in printed
+
+
 def test_rendering_with_mistakes(workshop, monkeypatch, capsys):
     workshop.write("levers.py")
-    assert "keyword argument 'size'" in mistake(monkeypatch, capsys, "render", "levers.py", "--option", "size=3")
+    message = mistake(monkeypatch, capsys, "render", "levers.py", "--option", "wieght=3")
+    assert "me/Lever-v0 has no option 'wieght'; did you mean weight" in message
+    message = mistake(monkeypatch, capsys, "config", "levers.py", "--option", "wieght=3")
+    assert "me/Lever-v0 has no option 'wieght'; did you mean weight" in message
     arguments = ["render", "lever.xml", "--option", "weight=3"]
     assert "lever.xml is a model" in mistake(monkeypatch, capsys, *arguments)
     assert "leave out --option" in mistake(monkeypatch, capsys, "train", "--resume", "x", "--option", "weight=3")

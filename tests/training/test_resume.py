@@ -2,7 +2,9 @@
 
 import importlib.util
 import json
+import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +17,9 @@ import pytest
 import torch
 from stable_baselines3.common.save_util import load_from_zip_file
 
+from tumble.training import callbacks
 from tumble.training.callbacks import CheckpointCallback, StopRequest, read_curve
+from tumble.training.checkpoint import list_checkpoints, verify_checkpoint
 from tumble.training.config import OFF_POLICY
 from tumble.training.learner import Learner
 from tumble.training.runs import Run, RunError
@@ -165,11 +169,190 @@ def test_saving_does_not_disturb_training(tmp_path, pendulums, small_ppo):
     assert_equal_runs(a.run, b.run)
 
 
-def with_interval(config, every_steps):
+def with_interval(config, every_steps, every_seconds=math.inf):
     """The configuration with another checkpoint interval."""
-    import dataclasses
+    return config.change({"checkpoint.every_steps": every_steps, "checkpoint.every_seconds": every_seconds})
 
-    return dataclasses.replace(config, checkpoint=dataclasses.replace(config.checkpoint, every_steps=every_steps))
+
+@pytest.fixture
+def saves(monkeypatch) -> list[tuple[int, bool]]:
+    """Step of each checkpoint that is written, and whether it is in passing."""
+    written, original = [], CheckpointCallback._write
+
+    def write(self, passing, state=None):
+        path = original(self, passing, state)
+        written.append((verify_checkpoint(path), passing))
+        return path
+
+    monkeypatch.setattr(CheckpointCallback, "_write", write)
+    return written
+
+
+@pytest.mark.parametrize("algo", ["ppo", "sac", "td3"])
+def test_saving_by_the_clock_does_not_disturb_training(
+    tmp_path, monkeypatch, saves, pendulums, small_ppo, small_sac, small_td3, algo
+):
+    """A checkpoint after each iteration, or the last one alone; few are kept."""
+    config = {"ppo": small_ppo, "sac": small_sac, "td3": small_td3}[algo]
+    monkeypatch.setattr(callbacks, "LEAST_SHARE", 1e-9)
+    often, seldom = with_interval(config, 10**9, 1e-9), with_interval(config, 10**9)
+    a = train(often, tmp_path / "often", progress=False, envs=pendulums(config.num_envs))
+    iteration = 128 if algo == "ppo" else 4
+    total = config.total_steps
+    assert saves == [(step, True) for step in range(iteration, total, iteration)] + [(total, False)]
+    assert len(list_checkpoints(a.run.checkpoints)) == 2
+    saves.clear()
+    b = train(seldom, tmp_path / "seldom", progress=False, envs=pendulums(config.num_envs))
+    assert saves == [(total, False)]
+    assert_equal_runs(a.run, b.run)
+    if algo != "ppo":
+        assert_equal_buffers(a.run, b.run)
+
+
+@pytest.mark.parametrize(("seconds", "iterations"), [(5.0, 4), (40.0, 2)])
+def test_a_checkpoint_after_each_tenth_and_each_minute(
+    tmp_path, monkeypatch, saves, pendulums, small_ppo, seconds, iterations
+):
+    """Of forty iterations, which take so many seconds by a clock that the test turns on."""
+    time, original = [0.0], callbacks.ProgressCallback._on_rollout_end
+
+    def end(self):
+        time[0] += seconds
+        original(self)
+
+    monkeypatch.setattr(callbacks.ProgressCallback, "_on_rollout_end", end)
+    monkeypatch.setattr(callbacks, "clock", lambda: time[0])
+    config = with_interval(small_ppo.replace(total_steps=40 * 128), 10**9, 60.0)
+    train(config, tmp_path / "tenths", progress=False, envs=pendulums(8))
+    assert saves == [(k * 128, True) for k in range(iterations, 40, iterations)] + [(40 * 128, False)]
+
+
+def test_checkpoints_in_passing_take_a_twentieth_of_the_time(tmp_path, monkeypatch, saves, pendulums, small_ppo):
+    """Where one takes longer than the whole run, there is one, and the last."""
+    original = CheckpointCallback._write
+
+    def slow(self, *arguments, **options):
+        path = original(self, *arguments, **options)
+        self._cost = 1e6
+        return path
+
+    monkeypatch.setattr(CheckpointCallback, "_write", slow)
+    train(with_interval(small_ppo, 10**9, 1e-9), tmp_path / "run", progress=False, envs=pendulums(8))
+    assert saves == [(128, True), (6 * 128, False)]
+
+
+class Killed(BaseException):
+    """Ends training at once, and nothing can be saved any more."""
+
+
+def breaking(pendulums, error, after, num_envs):
+    """Pendulums whose `step` raises an error, once."""
+    envs = pendulums(num_envs)
+    step, left = envs.step, [after]
+
+    def count(actions):
+        left[0] -= 1
+        if left[0] < 0:
+            raise error
+        return step(actions)
+
+    envs.step = count
+    return envs
+
+
+@pytest.mark.parametrize("algo", ["ppo", "sac"])
+def test_a_run_without_a_checkpoint_begins_anew(tmp_path, caplog, pendulums, small_ppo, small_sac, algo):
+    """It was killed in its first iteration. Then the same is learnt as if it had not been."""
+    config = {"ppo": small_ppo, "sac": small_sac}[algo]
+    if algo == "sac":
+        config = with_interval(config, 10**9)
+    whole = train(config, tmp_path / "whole", progress=False, envs=pendulums(config.num_envs))
+    with pytest.raises(Killed):
+        train(config, tmp_path / "part", progress=False, envs=breaking(pendulums, Killed(), 5, config.num_envs))
+    rest = resume(tmp_path / "part", progress=False, envs=pendulums(config.num_envs))
+    assert rest.finished and rest.changed
+    assert "part has no checkpoint: it begins anew, with its configuration and seed" in caplog.text
+    assert_equal_runs(whole.run, rest.run)
+
+
+def test_a_run_that_learnt_nothing_does_not_block_its_name(tmp_path, pendulums, small_ppo):
+    """Another may begin there, with another configuration; a folder with anything of a run in it is refused."""
+    with pytest.raises(Killed):
+        train(small_ppo, tmp_path / "run", progress=False, envs=breaking(pendulums, Killed(), 5, 8))
+    done = train(small_ppo.replace(seed=7), tmp_path / "run", progress=False, envs=pendulums(8))
+    assert done.finished and done.run.config.seed == 7
+    with pytest.raises(RunError, match="already holds a run: continue it with --resume"):
+        train(small_ppo, tmp_path / "run", progress=False, envs=pendulums(8))
+    for path in done.run.checkpoints.iterdir():
+        shutil.rmtree(path)
+    with pytest.raises(RunError, match="already holds a run"):  # its learning curve is there
+        train(small_ppo, tmp_path / "run", progress=False, envs=pendulums(8))
+
+
+def test_a_configuration_of_the_users_is_not_replaced(tmp_path, pendulums, small_ppo):
+    """It may lie where the run is to be; no run has begun there."""
+    text = "# mine\n" + small_ppo.to_toml()
+    (tmp_path / "config.toml").write_text(text)
+    with pytest.raises(RunError, match="already holds a run"):
+        train(small_ppo, tmp_path, progress=False, envs=pendulums(8))
+    assert (tmp_path / "config.toml").read_text() == text
+
+
+@pytest.mark.parametrize("algo", ["ppo", "sac", "td3"])
+def test_after_an_error_in_the_tasks_code_nothing_learnt_is_lost(
+    tmp_path, pendulums, small_ppo, small_sac, small_td3, algo
+):
+    """The last iteration before it is saved, and from there the run goes on as if there had been no error."""
+    config = with_interval({"ppo": small_ppo, "sac": small_sac, "td3": small_td3}[algo], 10**9)
+    whole = train(config, tmp_path / "whole", progress=False, envs=pendulums(config.num_envs))
+    envs = breaking(pendulums, ZeroDivisionError("no"), 70, config.num_envs)
+    with pytest.raises(ZeroDivisionError) as raised:
+        train(config, tmp_path / "part", progress=False, envs=envs)
+    saved = 4 * 128 if algo == "ppo" else 70 * 4
+    assert raised.value.__notes__ == [
+        f"What was learnt in {saved:,} steps is saved. When the mistake is mended, go on: tumble train --resume "
+        f"{tmp_path / 'part'}"
+    ]
+    assert verify_checkpoint(Run(tmp_path / "part").latest()) == saved
+    rest = resume(tmp_path / "part", progress=False, envs=pendulums(config.num_envs))
+    assert_equal_runs(whole.run, rest.run)
+    if algo != "ppo":
+        assert_equal_buffers(whole.run, rest.run)
+
+
+def test_an_error_before_anything_was_learnt_says_so(tmp_path, pendulums, small_ppo):
+    with pytest.raises(ZeroDivisionError) as raised:
+        train(small_ppo, tmp_path / "run", progress=False, envs=breaking(pendulums, ZeroDivisionError(), 5, 8))
+    assert raised.value.__notes__[0].startswith("Nothing had been learnt yet. When the mistake is mended, begin anew:")
+    assert not Run(tmp_path / "run").has_checkpoint()
+    assert resume(tmp_path / "run", progress=False, envs=pendulums(8)).finished
+
+
+def test_weights_that_are_no_numbers_are_not_saved(tmp_path, monkeypatch, pendulums, small_ppo):
+    """They may be why the task's code fails; the last good ones stay."""
+    monkeypatch.setattr(Learner, "is_finite", lambda self: False)
+    config = with_interval(small_ppo, 256)
+    with pytest.raises(ZeroDivisionError) as raised:
+        train(config, tmp_path / "run", progress=False, envs=breaking(pendulums, ZeroDivisionError(), 60, 8))
+    assert "in 256 steps is saved" in raised.value.__notes__[0]
+    monkeypatch.undo()
+    learner = Learner(small_ppo, pendulums(8))
+    assert learner.is_finite()
+    next(learner.model.policy.parameters()).data[0] = math.nan
+    assert not learner.is_finite()
+
+
+def test_errors_of_tumbles_own_save_nothing(tmp_path, monkeypatch, pendulums, small_ppo):
+    """The state may be damaged; the traceback stays as it is."""
+
+    def broken(*arguments):
+        return [][0]
+
+    broken.__code__ = broken.__code__.replace(co_filename=callbacks.__file__)
+    monkeypatch.setattr(callbacks.ProgressCallback, "_on_step", broken)
+    with pytest.raises(IndexError) as raised:
+        train(small_ppo, tmp_path / "run", progress=False, envs=pendulums(8))
+    assert not hasattr(raised.value, "__notes__")
 
 
 def test_learning_curve_goes_on(tmp_path, monkeypatch, pendulums, small_ppo):
@@ -207,6 +390,7 @@ def test_run_folders_are_named_and_protected(tmp_path, monkeypatch, small_ppo):
     run, second = Run.create(small_ppo), Run.create(small_ppo)
     assert run.folder.name.startswith("Pendulum-v0-ppo-0-")
     assert run.folder != second.folder
+    run.keep_config(small_ppo)
     with pytest.raises(RunError, match="--resume"):
         Run.create(small_ppo, run.folder)
     with pytest.raises(RunError, match="did you mean"):

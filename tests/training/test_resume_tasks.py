@@ -31,12 +31,29 @@ class SeenLever(Lever):
 
 tumble.register("me/SeenLever-v0", SeenLever, max_episode_steps=15)
 """
+PUSHED = """
+class PushedLever(Lever):
+    def reset(self, noise):
+        start = super().reset(noise)
+        return start._replace(inputs={"qfrc_applied": noise.uniform(-0.1, 0.1, self.model.nv)})
+
+    def step(self, state, action):
+        result = super().step(state, action)
+        cut = abs(state.qpos[:, 0]) > 0.3
+        return result._replace(truncated=cut, inputs={"qfrc_applied": 0.1 * state.noise.normal(self.model.nv)})
 
 
-@pytest.mark.parametrize("task", ["tumble/Hopper-v0", "tumble/Ant-v0", "levers.py:me/SeenLever-v0"])
+tumble.register("me/PushedLever-v0", PushedLever, max_episode_steps=15)
+"""
+
+
+TASKS = ("tumble/Hopper-v0", "tumble/Ant-v0", "levers.py:me/SeenLever-v0", "levers.py:me/PushedLever-v0")
+
+
+@pytest.mark.parametrize("task", TASKS)
 def test_stopped_and_resumed_equals_uninterrupted(tmp_path, monkeypatch, workshop, task):
-    """The last task is a user's own, with a goal in its memory, a picture among its observations, and three actions."""
-    workshop.write("levers.py", more=EYE)
+    """The last tasks are a user's own: with a goal in memory, a picture and three actions; with pushes and cuts."""
+    workshop.write("levers.py", more=EYE + PUSHED)
     torch.set_num_threads(1)
     ppo = PPOConfig(n_steps=40, batch_size=140, n_epochs=2)
     config = RunConfig(task, "ppo", total_steps=6 * 280, num_envs=7, ppo=ppo)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.vector import AutoresetMode
+from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
@@ -14,6 +15,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormali
 import tumble
 from tumble.training.learner import stagger
 from tumble.training.sb3_bridge import TumbleVecEnv
+from tumble.wrappers import NormalizeReward
 
 
 class OnePendulum(gym.Env):
@@ -170,6 +172,29 @@ def test_wrong_autoreset_mode_is_refused(pendulums):
     envs.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
     with pytest.raises(ValueError, match="SAME_STEP"):
         TumbleVecEnv(envs)
+
+
+def test_a_single_environment_is_refused_with_what_to_do():
+    """Named by its id; what is no environment at all, too."""
+    words = r"TumbleVecEnv takes a vector environment, and <.*SingleEnv.* is a single environment: make one with "
+    with pytest.raises(
+        TypeError, match=words + r"tumble.make_vec\('tumble/Hopper-v0', num_envs=64\) or gymnasium.make_v"
+    ):
+        TumbleVecEnv(gym.make("tumble/Hopper-v0"))
+    with pytest.raises(TypeError, match=r"and this is str: make one with tumble.make_vec"):
+        TumbleVecEnv("Ant")
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_sb3s_own_error_for_a_vector_environment_says_what_to_do(wrapped):
+    """The error names the environment's class, whose name says how it is taken."""
+    envs = gym.make_vec("tumble/InvertedPendulum-v0", num_envs=2)
+    envs = NormalizeReward(envs) if wrapped else envs
+    with pytest.raises(
+        ValueError, match=r"takes as tumble\.training\.sb3_bridge\.TumbleVecEnv\(envs\)>, not a Gymnasium"
+    ):
+        PPO("MlpPolicy", envs)
+    PPO("MlpPolicy", TumbleVecEnv(envs), n_steps=2, batch_size=2, device="cpu")
 
 
 def test_attributes_methods_and_wrappers(pendulums):

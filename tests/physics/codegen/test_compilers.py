@@ -3,15 +3,19 @@
 What is started here is `fake_compiler.py`; what it stands for is in `test_units.py` and `test_starts.py`.
 """
 
-import contextlib
 import json
 import logging
+import os
+import select
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from tumble.physics import waiting
 from tumble.physics.codegen.keys import key_of
 from tumble.physics.codegen.store import Store
 from tumble.physics.drivers import compilers, programs
@@ -121,29 +125,80 @@ def test_no_process_stays(ask, monkeypatch):
     assert len(started) == 2 and all(process.poll() is not None for process in started)
 
 
-# ---- what whoever waits is told
+def in_a_process(tmp_path, first="", **how):
+    """A process that asks for the program, after doing something else."""
+    script = f"""
+import signal, sys; sys.path.insert(0, {str(Path(__file__).parents[3])!r})
+from tumble.physics.drivers import compilers
+from tests.physics.codegen.test_compilers import FEATURES
+compilers._MODULE, compilers.usable_cores = "tests.physics.codegen.fake_compiler", lambda: 1
+{first}
+print("begins", flush=True)
+print(len(compilers.units_of_program(4, "32", FEATURES)[1]))
+"""
+    place = {**os.environ, "TUMBLE_CACHE": str(tmp_path / "cache")}
+    place["FAKE_COMPILER"] = json.dumps({"store": NAMES, **how})
+    command = [sys.executable, "-c", script]
+    run = subprocess.Popen(command, env=place, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert run.stdout.readline() == "begins\n"
+    return run
 
 
-@contextlib.contextmanager
+def test_an_interrupt_is_not_meant_for_them(tmp_path):
+    """A terminal sends it to all processes of a group; the one that uses the solver may go on all the same."""
+    run = in_a_process(tmp_path, "signal.signal(signal.SIGINT, lambda *_: None)", seconds=0.1)
+    while not select.select([run.stdout], [], [], 0.05)[0]:
+        os.killpg(run.pid, signal.SIGINT)
+    assert run.communicate()[0] == f"{len(NAMES)}\n"
+
+
+def test_what_is_compiled_is_kept_at_once(tmp_path):
+    """The process that waits is killed while the third unit is made: the two before are there."""
+    run, until = in_a_process(tmp_path, seconds=1.0), time.monotonic() + 60.0
+    while len(kept(tmp_path)) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    run.kill()
+    run.communicate()
+    assert kept(tmp_path)[:2] == NAMES[:2] and len(kept(tmp_path)) < len(NAMES)
+
+
+def test_what_another_process_has_compiled_meanwhile(tmp_path, ask, monkeypatch):
+    """Two begin with nothing in the cache: what the first has made the second does not make again."""
+    jobs, answer = [], compilers._Process.answer
+
+    def answer_beside_another(process, job):
+        jobs.append(job["do"])
+        for name in NAMES if job["do"] == "compile" else ():
+            Store(tmp_path / "cache").save(key_of(name), name.encode())
+        return answer(process, job)
+
+    monkeypatch.setattr(compilers._Process, "answer", answer_beside_another)
+    assert ask()[1] == CODE and jobs == ["plan", "compile"]
+
+
+# ---- what is told while it takes long
+
+
 def patience(monkeypatch, seconds):
-    monkeypatch.setattr(compilers, "_PATIENCE", seconds)
-    monkeypatch.setattr(compilers, "_INTERVAL", seconds)
-    yield
+    monkeypatch.setattr(waiting, "PATIENCE", seconds)
+    monkeypatch.setattr(waiting, "INTERVAL", seconds)
 
 
-def test_who_waits_is_told(ask, monkeypatch, caplog):
-    with caplog.at_level(logging.INFO, logger="tumble"), patience(monkeypatch, 0.1):
-        ask(seconds=0.15)
+def test_a_compilation_is_told_again_and_again(ask, monkeypatch, caplog):
+    """From the start of the first process on, before it is known which parts there are."""
+    patience(monkeypatch, 0.1)
+    with caplog.at_level(logging.INFO, logger="tumble"):
+        ask(seconds=0.25)
         said = [record.getMessage() for record in caplog.records]
-        assert any(
-            f"of {len(NAMES)} parts" in text and "compiling the solver for this model, once" in text for text in said
-        )
+        assert len(said) >= 3 and all(text.startswith("compiling the solver for this model, once: ") for text in said)
+        assert "parts" not in said[0] and said[-1].endswith(f"of {len(NAMES)} parts)")
         caplog.clear()
-        ask(seconds=0.15)  # all is there
+        ask(seconds=0.25)  # all is there
         assert not caplog.records
 
 
-def test_nobody_is_told_of_what_is_quick(ask, monkeypatch, caplog):
-    with caplog.at_level(logging.INFO, logger="tumble"), patience(monkeypatch, 30.0):
+def test_what_is_quick_is_not_told(ask, monkeypatch, caplog):
+    patience(monkeypatch, 30.0)
+    with caplog.at_level(logging.INFO, logger="tumble"):
         ask()
         assert not caplog.records

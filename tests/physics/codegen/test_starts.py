@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
@@ -24,6 +25,7 @@ from tumble.physics.codegen.store import Store, default_folder
 from tumble.physics.drivers import compilers, programs
 from tumble.physics.model.features import Features
 
+from ..interrupting import interrupted
 from .kept import FALLING, root_only, warned
 
 WIDTH, STEPS = 4, 300
@@ -134,6 +136,33 @@ def test_a_folder_that_cannot_be_used(begin, right, tmp_path):
     (tmp_path / "file").write_bytes(b"mine")
     with warned("so every start compiles anew; let TUMBLE_CACHE name a folder"):
         assert begin(tmp_path / "file" / "below") == right[0]
+
+
+def test_an_interrupt_while_it_compiles(begin, right, tmp_path, monkeypatch):
+    """Ctrl-C in the first step: no process stays, nothing has moved or moves later, and the next step goes on.
+
+    What was compiled until then is kept.
+    """
+    started, popen = [], subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *a, **o: started.append(popen(*a, **o)) or started[-1])
+    monkeypatch.setenv("FAKE_COMPILER", json.dumps({"store": str(right[1]), "seconds": 0.3}))
+    monkeypatch.setenv("TUMBLE_CACHE", str(tmp_path / "empty"))
+    monkeypatch.setattr(programs, "_addresses", {})
+    store._store_in.cache_clear()
+    tumble.init(lanes=WIDTH, threads=1)
+    solver = RigidSolver(Model.from_mjcf(FALLING), 4 * WIDTH)
+    before = solver.state_dict()
+    with interrupted(2.0):
+        solver.step()
+    assert started and all(process.returncode is not None for process in started)
+    assert all(map(torch.equal, before.values(), solver.state_dict().values()))
+    assert files(tmp_path / "empty")
+    monkeypatch.setenv("FAKE_COMPILER", json.dumps({"store": str(right[1])}))
+    solver.reset()
+    solver.set_state(qvel=np.linspace(-1.0, 1.0, 4 * WIDTH)[:, None])
+    for _ in range(STEPS):
+        solver.step()
+    assert (solver.qpos.tolist(), solver.qvel.tolist()) == right[0]
 
 
 @root_only

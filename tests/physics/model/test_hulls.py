@@ -1,9 +1,11 @@
 """Corners of hulls' faces, those that MuJoCo puts contacts with a plane at, and ways to the farthest vertex."""
 
+import sys
+
 import mujoco
 import numpy as np
 
-from tumble.physics.model.hulls import Hulls
+from tumble.physics.model.hulls import Hulls, large_quadrilaterals
 
 DOWN = 1e-3  # metres by which the whole face is below the plane
 
@@ -78,3 +80,71 @@ def test_from_every_vertex_a_way_goes_up_to_the_farthest_one():
     heights = rng.standard_normal((2000, 3)) @ vertices.T
     highest_neighbour = np.stack([heights[:, way].max(axis=1) for way in hulls.ways], axis=1)
     assert ((highest_neighbour < heights).sum(axis=1) == 1).all()
+
+
+def large_quadrilateral(polygon: np.ndarray) -> list[int]:
+    """The same as `large_quadrilaterals`, for the first corner of one polygon (n, 3), one move after the other."""
+    n = len(polygon)
+
+    def area(second: int, third: int, fourth: int) -> float:
+        diagonals = np.cross(polygon[third] - polygon[0], polygon[fourth] - polygon[second])
+        return float(np.linalg.norm(diagonals))
+
+    b, c, d = 1, 2, 3 if n > 3 else -1
+    while 2 < d < n - 1 and area(b, c, d + 1) > area(b, c, d):
+        d += 1
+        while c + 1 < d and area(b, c + 1, d) > area(b, c, d):
+            c += 1
+        while b + 1 < c and area(b + 1, c, d) > area(b, c, d):
+            b += 1
+    return [b, c, d]
+
+
+def polygons_in_space(rng: np.random.Generator) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Vertices and convex polygons of 3 to 30 corners: irregular ones, and regular ones whose areas tie."""
+    vertices, polygons = [], []
+    for corners in [*range(3, 31), *range(3, 31, 3)]:
+        noise = rng.uniform(0, 0.8, corners) if len(polygons) < 28 else 0.0
+        angle = (np.arange(corners) + noise) * 2 * np.pi / corners
+        flat = np.stack([0.1 * np.cos(angle), rng.choice([0.06, 0.1]) * np.sin(angle), np.zeros(corners)], axis=1)
+        axes = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+        polygons.append(rng.permutation(corners) + len(vertices))
+        placed = np.empty((corners, 3))
+        placed[polygons[-1] - len(vertices)] = flat @ axes
+        vertices.extend(placed)
+    return np.array(vertices), polygons
+
+
+def test_all_quadrilaterals_at_once_are_those_found_one_after_the_other():
+    points, polygons = polygons_in_space(np.random.default_rng(0))
+    expected = []
+    for polygon in polygons:
+        for first in range(len(polygon)):
+            seen = np.roll(polygon, -first)
+            expected.append([seen[k] if k > 0 else -1 for k in large_quadrilateral(points[seen])])
+    np.testing.assert_array_equal(large_quadrilaterals(points, polygons), expected)
+    assert large_quadrilaterals(points, []).shape == (0, 3)
+
+
+def calls_to_add(corners: int) -> int:
+    """How many functions are called while the hull of a prism is added."""
+    mjm, hulls = above_a_plane(prism(corners, np.random.default_rng(0))), Hulls()
+    count = 0
+
+    def counting(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(counting)
+    try:
+        hulls.add(mjm, 0)
+    finally:
+        sys.setprofile(None)
+    assert max(map(len, hulls.faces)) == corners
+    return count
+
+
+def test_the_work_for_a_large_face_grows_with_its_corners_not_with_their_square():
+    few, many = calls_to_add(60), calls_to_add(240)
+    assert many < 6 * few
+    assert many < 200 * 240

@@ -96,12 +96,6 @@ CASES = [
     _option("integrator 'discrete'", "integrator", '<option integrator="discrete"/>'),
     _option("flag override='enable'", "override", '<option><flag override="enable"/></option>'),
     Case(
-        "noslip iterations where tendons have friction loss, or contacts adhere",
-        "option",
-        "noslip_iterations",
-        _arm(option='@@<option noslip_iterations="3"/>', geom='adhesion="2"'),
-    ),
-    Case(
         "sleep of trees that tendons tie",
         "option",
         "sleep",

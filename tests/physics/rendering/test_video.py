@@ -1,12 +1,17 @@
 """Films and pictures on disk."""
 
+import errno
+import os
+import signal
+from pathlib import Path
+
 import imageio_ffmpeg
 import numpy as np
 import pytest
 import torch
 from matplotlib.image import imread
 
-from tumble.physics.rendering import save_png, write_video
+from tumble.physics.rendering import save_png, video, write_video
 
 
 def clip(n=12, height=48, width=64):
@@ -80,3 +85,82 @@ def test_png_is_exact(tmp_path):
     image = np.random.default_rng(0).integers(256, size=(17, 23, 3)).astype(np.uint8)
     path = save_png(tmp_path / "picture.png", torch.as_tensor(image))
     assert np.array_equal(np.round(imread(path)[..., :3] * 255).astype(np.uint8), image)
+
+
+def write(path):
+    """Write a picture or a film, whichever the name says; the frames are of noise, which takes room."""
+    noise = np.random.default_rng(0).integers(256, size=(20, 96, 128, 3)).astype(np.uint8)
+    if path.suffix == ".mp4":
+        write_video(path, noise, fps=10)
+    else:
+        save_png(path, noise[0])
+
+
+@pytest.mark.parametrize("name", ["film.mp4", "picture.png"])
+@pytest.mark.parametrize("wrong", ["file for a folder", "folder for a file", "not writable", "no such place"])
+def test_an_error_names_the_users_path(name, wrong, tmp_path, monkeypatch, capfd):
+    """Neither it nor what the encoder prints has the temporary name."""
+    path = tmp_path / "out" / name
+    if wrong == "file for a folder":
+        (tmp_path / "out").touch()
+    elif wrong == "folder for a file":
+        path.mkdir(parents=True)
+    elif wrong == "not writable":  # also for root, who may write anywhere
+
+        def refuse(self):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self))
+
+        monkeypatch.setattr(Path, "touch", refuse)
+    else:
+        path = Path("/proc/self/out") / name
+    with pytest.raises(OSError, match=r"\[Errno") as raised:
+        write(path)
+    assert raised.value.filename == str(path) and raised.value.strerror
+    assert raised.value.filename2 is None and capfd.readouterr().err == ""
+    if wrong == "folder for a file":
+        assert path.is_dir() and list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["film.mp4", "picture.png"])
+def test_a_full_disk_leaves_the_old_file_and_is_named(name, tmp_path, capfd):
+    """A limit of the size of files stands for the disk: the encoder is stopped by it, too."""
+    resource = pytest.importorskip("resource")
+    path = tmp_path / name
+    path.write_bytes(b"before")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large") as raised:
+            write(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert raised.value.errno == errno.EFBIG and raised.value.filename == str(path)
+    assert path.read_bytes() == b"before" and list(tmp_path.iterdir()) == [path]
+    assert capfd.readouterr().err == ""
+
+
+def test_a_film_without_its_end_is_an_error(tmp_path, monkeypatch):
+    """An encoder that is killed while it writes the last part says nothing."""
+    close = video._Encoder.close
+
+    def cut(self):
+        close(self)
+        content = self._unfinished.read_bytes()
+        self._unfinished.write_bytes(content[: content.rindex(b"moov") + 20])
+
+    monkeypatch.setattr(video._Encoder, "close", cut)
+    with pytest.raises(OSError, match=r"the encoder .* failed"):
+        write_video(tmp_path / "film.mp4", clip(), fps=10)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["film.mp4", "picture.png"])
+def test_a_place_is_tried_before_any_work(name, tmp_path):
+    path = tmp_path / "new" / name
+    video.require_writable(path)
+    assert path.parent.is_dir() and not list(path.parent.iterdir())
+    path.write_bytes(b"before")
+    video.require_writable(path)
+    assert path.read_bytes() == b"before" and list(path.parent.iterdir()) == [path]

@@ -1,0 +1,253 @@
+"""Which numbers the floating-point fields of MuJoCo's model may hold: one row for each field, with the reason.
+
+MuJoCo's compiler takes most numbers without a word: NaN, infinity, a negative mass, a timestep of 0. What follows from
+them is not finite either, or means nothing. `sanity.py` refuses what a row here does not allow, by name and place, when
+a model is loaded; `options.py` does so for options that are given by keyword, and `parameters.py` for numbers that
+environments have of their own. `docs/numbers.md` is this table: `python -m tumble.physics.model.number_rules`.
+
+Fields are named as in mjModel; those of mjOption begin with "opt.", those of mjStatistic with "stat.", and the few of
+mjVisual that pictures depend on with "vis.". Names with a star stand for a family.
+"""
+
+import math
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Allowed(NamedTuple):
+    """The numbers that a field may hold.
+
+    Attributes:
+        words: what they are, for messages.
+        least: the least of them.
+        above: whether they must be above `least`, not only at it.
+        infinite: whether infinity is one of them.
+    """
+
+    words: str
+    least: float = -math.inf
+    above: bool = False
+    infinite: bool = False
+
+    def fits(self, numbers: np.ndarray) -> np.ndarray:
+        """Mask of the numbers that are allowed, of the same shape."""
+        fits = ~np.isnan(numbers) if self.infinite else np.isfinite(numbers)
+        if self.least > -math.inf:
+            fits &= numbers > self.least if self.above else numbers >= self.least
+        return fits
+
+    def fault(self, number: float) -> str:
+        """What is wrong with a number that is not allowed."""
+        if math.isnan(number) or (math.isinf(number) and not self.infinite):
+            return "is not finite" if not self.infinite else "is not a number"
+        if number < 0 and not self.above:
+            return "is negative"
+        return f"is not above {self.least:g}"
+
+
+FINITE = Allowed("a finite number")
+NOT_NEGATIVE = Allowed("a finite number of at least 0", least=0.0)
+POSITIVE = Allowed("a finite number above 0", least=0.0, above=True)
+BOUND = Allowed("a number, where -inf and inf are no limit", infinite=True)
+REACH = Allowed("a number of at least 0, where inf is no limit", least=0.0, infinite=True)
+
+
+class Row(NamedTuple):
+    """What a field may hold, and why that."""
+
+    allowed: Allowed
+    reason: str
+
+
+def _rows(allowed: Allowed, reason: str, names: str) -> dict[str, Row]:
+    return dict.fromkeys(names.split(), Row(allowed, reason))
+
+
+_PLACES = "a place, a direction, an orientation or a speed: its sign is free"
+_SOLREF = (
+    "solver reference: negative numbers are stiffness and damping themselves, and mixed signs are MuJoCo's default"
+)
+_SOLIMP = "solver impedance: MuJoCo brings it to 0.0001 to 0.9999, a width to at least 0 and a power to at least 1"
+_MARGIN = "a margin below 0 lets the constraint act only behind its limit"
+_HIGHER = "a coefficient of higher order: a force may rise and fall"
+_SPRING = "a spring with negative stiffness pushes away from its rest, as a toggle does"
+_DAMPER = (
+    "a damper that feeds energy in has no stable implicit step; such a force is an actuator's (biasprm), or a "
+    "coefficient of higher order"
+)
+_DERIVED = "MuJoCo's compiler derives it from others, and the solver reads it"
+
+RULES: dict[str, Row] = {
+    # options
+    **_rows(POSITIVE, "time goes forward", "opt.timestep"),
+    **_rows(POSITIVE, "a ratio of impedances", "opt.impratio"),
+    **_rows(
+        NOT_NEGATIVE,
+        "a tolerance; 0 asks for all iterations",
+        "opt.tolerance opt.ls_tolerance opt.noslip_tolerance opt.ccd_tolerance opt.sleep_tolerance",
+    ),
+    **_rows(
+        NOT_NEGATIVE,
+        "a number of iterations",
+        "opt.iterations opt.ls_iterations opt.noslip_iterations opt.ccd_iterations opt.sdf_iterations "
+        "opt.sdf_initpoints",
+    ),
+    **_rows(FINITE, _PLACES, "opt.gravity opt.wind opt.magnetic"),
+    **_rows(NOT_NEGATIVE, "a property of the medium", "opt.density opt.viscosity"),
+    **_rows(FINITE, "an angle of the free camera", "vis.global_.azimuth vis.global_.elevation"),
+    **_rows(POSITIVE, "the field of view of the free camera, and its near plane", "vis.global_.fovy vis.map.znear"),
+    # joints
+    **_rows(FINITE, _PLACES, "jnt_pos jnt_axis"),
+    **_rows(NOT_NEGATIVE, "a mass or an inertia", "dof_armature"),
+    **_rows(FINITE, _SOLREF, "jnt_solref dof_solref"),
+    **_rows(FINITE, _SOLIMP, "jnt_solimp dof_solimp"),
+    **_rows(FINITE, _SPRING, "jnt_stiffness"),
+    **_rows(FINITE, _HIGHER, "jnt_stiffnesspoly dof_dampingpoly"),
+    **_rows(NOT_NEGATIVE, "a threshold of yielding", "jnt_springyield"),
+    **_rows(BOUND, "a range", "jnt_range jnt_actfrcrange"),
+    **_rows(FINITE, _MARGIN, "jnt_margin"),
+    **_rows(NOT_NEGATIVE, "friction only brakes", "dof_frictionloss"),
+    **_rows(NOT_NEGATIVE, _DAMPER, "dof_damping"),
+    # geoms, sites, cameras, meshes
+    **_rows(FINITE, _PLACES, "geom_pos geom_quat geom_surfacevel site_pos site_quat mesh_vert"),
+    **_rows(NOT_NEGATIVE, "a size", "geom_size site_size"),
+    **_rows(NOT_NEGATIVE, "a weight", "geom_solmix"),
+    **_rows(FINITE, _SOLREF, "geom_solref pair_solref pair_solreffriction"),
+    **_rows(FINITE, _SOLIMP, "geom_solimp pair_solimp"),
+    **_rows(NOT_NEGATIVE, "friction only brakes", "geom_friction pair_friction"),
+    **_rows(FINITE, _MARGIN, "geom_margin geom_gap pair_margin pair_gap"),
+    **_rows(FINITE, "a force of contacts, of both geoms together", "geom_adhesion pair_adhesion"),
+    **_rows(FINITE, "coefficients of a fluid's forces", "geom_fluid"),
+    **_rows(FINITE, "a colour; what is beyond 0 to 1 is brought to it", "geom_rgba mat_rgba"),
+    **_rows(FINITE, _PLACES, "cam_pos cam_quat"),
+    **_rows(NOT_NEGATIVE, "a field of view", "cam_fovy"),
+    **_rows(FINITE, "a lens", "cam_sensorsize cam_intrinsic"),
+    # bodies, whose inertia follows from geoms, and reference coordinates, which follow from bodies
+    **_rows(FINITE, _PLACES, "body_pos body_quat body_ipos body_iquat"),
+    **_rows(NOT_NEGATIVE, "a mass or an inertia", "body_mass body_inertia"),
+    **_rows(FINITE, "a share of the weight: below 0 the body gets heavier", "body_gravcomp"),
+    **_rows(FINITE, _PLACES, "qpos0 qpos_spring"),
+    # equalities and tendons
+    **_rows(FINITE, _SOLREF, "eq_solref tendon_solref_lim tendon_solref_fri"),
+    **_rows(FINITE, _SOLIMP, "eq_solimp tendon_solimp_lim tendon_solimp_fri"),
+    **_rows(FINITE, "places, orientations and coefficients: their sign is free", "eq_data wrap_prm"),
+    **_rows(BOUND, "a range", "tendon_range tendon_actfrcrange"),
+    **_rows(FINITE, _MARGIN, "tendon_margin"),
+    **_rows(FINITE, _SPRING, "tendon_stiffness"),
+    **_rows(FINITE, _HIGHER, "tendon_stiffnesspoly tendon_dampingpoly"),
+    **_rows(NOT_NEGATIVE, _DAMPER, "tendon_damping"),
+    **_rows(NOT_NEGATIVE, "a mass or an inertia", "tendon_armature"),
+    **_rows(NOT_NEGATIVE, "friction only brakes", "tendon_frictionloss"),
+    **_rows(NOT_NEGATIVE, "a threshold of yielding", "tendon_springyield"),
+    **_rows(FINITE, "a length; that of a fixed tendon has a sign", "tendon_lengthspring"),
+    # actuators and sensors
+    **_rows(NOT_NEGATIVE, "a length", "actuator_cranklength"),
+    **_rows(
+        FINITE,
+        "gains, biases and gears: a force may go either way",
+        "actuator_gainprm actuator_biasprm actuator_dynprm actuator_gear",
+    ),
+    **_rows(BOUND, "a range", "actuator_ctrlrange actuator_forcerange actuator_actrange"),
+    **_rows(FINITE, "a delay; one below 0 asks for a time after the newest sample", "actuator_delay sensor_delay"),
+    **_rows(NOT_NEGATIVE, _DAMPER, "actuator_damping"),
+    **_rows(FINITE, _HIGHER, "actuator_dampingpoly"),
+    **_rows(NOT_NEGATIVE, "a mass or an inertia", "actuator_armature"),
+    **_rows(REACH, "a cutoff; 0 is none", "sensor_cutoff"),
+    **_rows(FINITE, "a period and a phase", "sensor_interval"),
+    # keyframes
+    **_rows(
+        FINITE,
+        "a state; `reset_to_keyframe` puts environments there",
+        "key_time key_qpos key_qvel key_act key_mpos key_mquat key_ctrl key_plastic",
+    ),
+    # what follows from the others comes last: a mistake is named where it was made
+    **_rows(
+        NOT_NEGATIVE,
+        _DERIVED,
+        "body_subtreemass body_invweight0 dof_invweight0 dof_M0 dof_length geom_rbound tendon_invweight0",
+    ),
+    **_rows(
+        FINITE, _DERIVED, "geom_aabb cam_poscom0 cam_pos0 cam_mat0 tendon_length0 actuator_acc0 actuator_lengthrange"
+    ),
+    **_rows(POSITIVE, "a scale of the model", "stat.meaninertia stat.extent"),
+    **_rows(FINITE, _PLACES, "stat.center"),
+}
+"""The fields that are looked at."""
+
+LEFT: dict[str, str] = {
+    **dict.fromkeys(("opt.o_margin", "opt.o_solref", "opt.o_solimp", "opt.o_friction"), "the flag override is refused"),
+    **dict.fromkeys(("stat.meanmass", "stat.meansize"), "nothing reads it"),
+    "vis.*": "appearance in MuJoCo's own viewer",
+    **dict.fromkeys(("light_*", "skin_*", "mat_*", "site_rgba", "tendon_rgba", "tendon_width"), "appearance"),
+    **dict.fromkeys(("mesh_normal", "mesh_texcoord", "mesh_facenormal"), "appearance"),
+    **dict.fromkeys(("mesh_scale", "mesh_pos", "mesh_quat"), "the compiler has applied it to the vertices"),
+    **dict.fromkeys(("mesh_polynormal", "body_margin", "bvh_*", "oct_*"), "the solver has its own"),
+    "cam_ipd": "nothing reads it",
+    **dict.fromkeys(("flex_*", "flexedge_*", "efm0_*"), "deformable bodies are refused"),
+    "hfield_*": "what touches a height field is refused",
+    "actuator_length0": "nothing reads it",
+    "sensor_noise": "MuJoCo itself adds no noise",
+    **dict.fromkeys(("*_user", "numeric_data", "tuple_objprm"), "the user's own data"),
+}
+"""The fields that are not looked at, and why."""
+
+LIMITED = {
+    "jnt_range": "jnt_limited",
+    "jnt_actfrcrange": "jnt_actfrclimited",
+    "tendon_range": "tendon_limited",
+    "tendon_actfrcrange": "tendon_actfrclimited",
+    "actuator_ctrlrange": "actuator_ctrllimited",
+    "actuator_forcerange": "actuator_forcelimited",
+    "actuator_actrange": "actuator_actlimited",
+}
+"""Ranges, lower bound first, and the fields that say whether they hold."""
+
+
+def row(field: str) -> Row | str:
+    """Return the row of a field, or the reason why it is not looked at.
+
+    Raises:
+        KeyError: neither table has it.
+    """
+    if field in RULES:
+        return RULES[field]
+    for pattern, reason in LEFT.items():
+        if fnmatchcase(field, pattern):
+            return reason
+    raise KeyError(field)
+
+
+def crossed(ranges: np.ndarray) -> np.ndarray:
+    """Mask of ranges (..., 2) that no number is in: bounds in the wrong order, or at the wrong infinity."""
+    lower, upper = ranges[..., 0], ranges[..., 1]
+    return (lower > upper) | (lower == math.inf) | (upper == -math.inf)
+
+
+def page() -> str:
+    """Return `docs/numbers.md`."""
+    lines = [
+        "# Numbers that models may hold",
+        "",
+        "Generated by `python -m tumble.physics.model.number_rules > docs/numbers.md`; do not edit. A model with any "
+        "other number is refused when it is loaded, with its file, line, element, field and value; so are options by "
+        "keyword and numbers that environments have of their own. Fields have MuJoCo's names.",
+        "",
+        "| fields | allowed | why |",
+        "|---|---|---|",
+    ]
+    grouped: dict[Row, list[str]] = {}
+    for field, found in RULES.items():
+        grouped.setdefault(found, []).append(f"`{field}`")
+    lines += [f"| {' '.join(names)} | {found.allowed.words} | {found.reason} |" for found, names in grouped.items()]
+    lines += ["", "A range that holds must also have its lower bound at or below its upper one.", ""]
+    lines += ["## Fields that are not looked at", "", "| fields | why |", "|---|---|"]
+    reasons: dict[str, list[str]] = {}
+    for field, reason in LEFT.items():
+        reasons.setdefault(reason, []).append(f"`{field}`")
+    return "\n".join([*lines, *(f"| {' '.join(names)} | {reason} |" for reason, names in reasons.items())]) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,49 @@
+"""A solver is taken away while another thread is at work with it: an error for that thread, never a crash.
+
+Each in a process of its own (`at_work.py`), as a crash would end this one.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tumble.physics.drivers.programs import can_compile_apart
+
+PROGRAM = Path(__file__).with_name("at_work.py")
+SEVERAL = [pytest.param("apart", 40), pytest.param("fused", 4, marks=pytest.mark.long), pytest.param("columns", 4)]
+
+
+def at_work(what, kind, rounds):
+    if kind == "apart" and not can_compile_apart():
+        pytest.skip("units cannot be compiled here")
+    place = {**os.environ, **({"TUMBLE_LLVM": "0"} if kind == "fused" else {})}
+    command = [sys.executable, "-P", PROGRAM, what, kind, str(rounds)]
+    done = subprocess.run(command, env=place, capture_output=True, text=True, timeout=600)
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["well"]), done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize(("kind", "rounds"), SEVERAL)
+def test_other_settings_are_taken(kind, rounds):
+    """`tumble.init` while a thread steps, reads and renders: a StaleRuntimeError in that thread."""
+    at_work("init", kind, rounds)
+
+
+@pytest.mark.parametrize(("kind", "rounds"), SEVERAL)
+def test_the_solver_is_closed(kind, rounds):
+    at_work("close", kind, 2 * rounds)
+
+
+@pytest.mark.parametrize(("kind", "rounds"), SEVERAL)
+def test_another_thread_has_the_last_reference(kind, rounds):
+    at_work("collect", kind, 2 * rounds)
+
+
+@pytest.mark.parametrize(("kind", "rounds"), SEVERAL)
+def test_the_process_ends(kind, rounds):
+    """With nothing on standard error, twice."""
+    for _ in range(2):
+        assert at_work("leave", kind, rounds) == ""

@@ -1,0 +1,109 @@
+"""Sensors of environments with model numbers of their own: every number, every type of sensor, any first read."""
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+import torch
+
+import tumble
+from tumble.physics import Model, RigidSolver
+from tumble.physics.model.kernel_numbers import OF_OPTIONS, mujoco_numbers
+from tumble.physics.model.parameters import PARAMETERS
+
+from .parity.run import SETTINGS
+from .parity.states import sample
+from .test_sensors import LANES, errors
+
+SENSORS = Path(__file__).parent.parent / "models" / "sensors.xml"
+COUNT = 4
+PARTS = ([3, 0], [1])
+ADDED = {
+    "<option ": '<option density="20" viscosity="0.01" wind="0.5 0.1 0" ',
+    '<body name="trunk" ': '<body name="trunk" gravcomp="0.1" ',
+    '<joint name="knee" ': '<joint name="knee" frictionloss="0.3" actuatorfrcrange="-9 9" ',
+    '<geom name="crate" ': '<geom name="crate" adhesion="0.4" surfacevel="0.2 0 0.1" ',
+    '<motor name="second" ': '<motor name="second" nsample="4" delay="0.008" forcerange="-3 3" ',
+    '<geom name="post" type="cylinder" size="0.05 0.3"/>': '<geom name="post" type="box" size="0.05 0.05 0.3"/>',
+    "<sensor>": """<contact><pair geom1="foot" geom2="lid" condim="4" adhesion="0.2" margin="0.01"/></contact>
+  <tendon><fixed name="sum" range="-0.3 0.4" limited="true" stiffness="4" damping="0.3" frictionloss="0.2"
+   springlength="-0.1 0.2" margin="0.01"><joint joint="hip" coef="0.7"/><joint joint="knee" coef="-1.2"/></fixed>
+  </tendon>
+  <equality><joint joint1="extend" joint2="knee" polycoef="0 0.02"/></equality>
+  <sensor><tendonpos tendon="sum"/><tendonlimitfrc tendon="sum"/>""",
+}
+"""Old and new text of the model of all sensors: it gets an item of every parameter, and loses its cylinder, whose
+contacts only a search finds, in which MuJoCo ends up to 1e-5 off."""
+UNORDERED = {"contact first"}
+"""It takes the contact that is found first, where several match: Tumble finds those of spheres first."""
+_MOVED = ("qpos0", "qpos_spring", "body_ipos", "geom_pos", "eq_data")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def double():
+    tumble.init(precision="64")
+    yield
+    tumble.init(precision="32")
+
+
+@pytest.fixture(scope="module")
+def model(double):
+    xml = SENSORS.read_text()
+    for old, new in ADDED.items():
+        assert xml.count(old) == 1, old
+        xml = xml.replace(old, new)
+    return Model.from_mjcf(xml, **SETTINGS)
+
+
+def own_numbers(mjm, name):
+    """Numbers (COUNT, *shape) of environments that all differ, the first one's being the model's."""
+    own = mujoco_numbers(mjm, name)
+    env = np.arange(COUNT, dtype=float).reshape(-1, *[1] * own.ndim)
+    if PARAMETERS[name].turns:
+        turned = own + 0.1 * env * np.array([0.0, 1.0, 0.5, -0.3])
+        turned[:, : int(name == "body_quat")] = own[: int(name == "body_quat")]
+        return turned / np.linalg.norm(turned, axis=-1, keepdims=True)
+    numbers = own * (1 - 0.06 * env)
+    return numbers + 0.01 * env * (name in _MOVED)
+
+
+def mujocos(model, name, numbers, states):
+    """MuJoCo's sensordata (COUNT, nsensordata), of a model for each environment."""
+    found = []
+    for env in range(COUNT):
+        mjm = model.editable()
+        for frames in (mjm.body_sameframe, mjm.geom_sameframe, mjm.site_sameframe):
+            frames[:] = 0  # or MuJoCo takes what lies at a centre of mass there, wherever it is moved
+        mjm.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)  # its boxes are those of the compiled model
+        mjm.opt.jacobian = int(mujoco.mjtJacobian.mjJAC_DENSE)
+        data = mujoco.MjData(mjm)
+        setattr(mjm.opt if name in OF_OPTIONS else mjm, name, numbers[env])
+        mujoco.mj_setConst(mjm, data)
+        mujoco.mj_resetData(mjm, data)
+        data.mocap_pos[:] = model.mj.body_pos[model.mj.body_mocapid >= 0]  # a state, which parameters do not change
+        data.mocap_quat[:] = model.mj.body_quat[model.mj.body_mocapid >= 0]
+        data.qpos[:], data.qvel[:], data.ctrl[:] = states.qpos[env], states.qvel[env], states.ctrl[env]
+        mujoco.mj_forward(mjm, data)
+        found.append(np.array(data.sensordata))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("first", ["all", "some"])
+def test_every_parameter_is_felt_by_every_sensor_and_any_read_comes_first(model, first):
+    """Constants that readings are made of had the size of the first read: the next one of another size failed."""
+    states = sample(model.mj, COUNT, 0)
+    for name in PARAMETERS:
+        numbers = own_numbers(model.mj, name)
+        assert numbers.size, name
+        solver = RigidSolver(model, COUNT, lanes=LANES)
+        solver.set_parameters(name, numbers)
+        solver.set_state(states.qpos, states.qvel)
+        solver.ctrl = states.ctrl
+        solver.forward()
+        reads = [None, *PARTS] if first == "all" else [*PARTS, None]
+        found = [solver.get("sensordata", part) for part in reads]
+        whole = found[reads.index(None)]
+        for part, rows in zip(reads, found, strict=True):
+            assert torch.equal(rows, whole if part is None else whole[part]), (name, part)
+        assert errors(model.mj, whole, mujocos(model, name, numbers, states)).keys() <= UNORDERED, name

@@ -1,0 +1,187 @@
+"""Whatever takes long is told by the logger `tumble`: what it is, for how long, again and again."""
+
+import logging
+import os
+import re
+import threading
+import time
+
+import mujoco
+import numpy as np
+import pytest
+
+from tumble.physics import Model, waiting
+from tumble.physics.drivers import bound_kernel, gpu_launch
+from tumble.physics.geometry import decomposition
+from tumble.physics.model import model as models
+from tumble.physics.rendering import write_video
+from tumble.physics.waiting import Waiting
+
+BALL = "<mujoco model='ball'><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>"
+
+
+class Told:
+    """What has been logged, without the seconds."""
+
+    def __init__(self, caplog):
+        self.caplog = caplog
+
+    def __call__(self):
+        return [re.sub(r"\d+ s so far", "N s so far", record.getMessage()) for record in self.caplog.records]
+
+    def until(self, text, times=1):
+        """Wait until something has been told so many times more; a busy machine takes its time."""
+        wanted, end = self().count(text) + times, time.monotonic() + 60
+        while self().count(text) < wanted:
+            assert time.monotonic() < end, f"{text!r} is not among {self()}"
+            time.sleep(0.01)
+
+    def before(self, text, function):
+        """The function, which begins when something is told."""
+
+        def slowly(*arguments, **options):
+            self.until(text)
+            return function(*arguments, **options)
+
+        return slowly
+
+
+@pytest.fixture
+def told(monkeypatch, caplog):
+    """What has been logged, with a patience of 50 ms and an interval of 20."""
+    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
+    monkeypatch.setattr(waiting, "INTERVAL", 0.02)
+    with caplog.at_level(logging.INFO, logger="tumble"):
+        yield Told(caplog)
+
+
+def test_a_wait_is_told_again_and_again_until_it_is_over(told):
+    with Waiting("cooking", lambda: " (1 of 2 pots)"):
+        told.until("cooking: N s so far (1 of 2 pots)", times=3)
+    time.sleep(0.2)
+    said = told()
+    assert set(said) == {"cooking: N s so far (1 of 2 pots)"}
+    time.sleep(0.2)
+    assert told() == said
+
+
+def test_what_is_quick_is_not_told(told, monkeypatch):
+    monkeypatch.setattr(waiting, "PATIENCE", 5.0)
+    for _ in range(100):
+        with Waiting("blinking"):
+            pass
+    time.sleep(0.2)
+    assert told() == []
+
+
+def test_the_innermost_wait_that_takes_long_is_told(told):
+    """Inside of it, those that are quick do not silence the one around them."""
+    with Waiting("outside"):
+        told.until("outside: N s so far")
+        with Waiting("inside"):
+            told.until("inside: N s so far", times=3)
+        inside = told().index("inside: N s so far")
+        assert "outside: N s so far" not in told()[inside:]
+        count = len(told())
+        while "outside: N s so far" not in told()[count:]:
+            with Waiting("briefly", patience=60.0):
+                time.sleep(0.01)
+
+
+def test_threads_wait_for_themselves(told):
+    def wait():
+        with Waiting("elsewhere"):
+            told.until("elsewhere: N s so far", times=2)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    with Waiting("here"):
+        told.until("here: N s so far", times=2)
+        thread.join()
+
+
+def test_an_error_ends_a_wait(told):
+    with pytest.raises(KeyError), Waiting("failing"):
+        raise KeyError
+    time.sleep(0.2)
+    assert told() == []
+
+
+def test_nobody_watches_when_there_is_nothing_to_wait_for(told, monkeypatch):
+    monkeypatch.setattr(waiting, "IDLE", 0.05)
+    with Waiting("something"):
+        pass
+    watcher = waiting._state.watcher
+    watcher.join(timeout=5)
+    assert not watcher.is_alive()
+    with Waiting("something else"):
+        told.until("something else: N s so far")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_process_has_waits_of_its_own(told):
+    """Neither the thread nor the parent's waits are there; an end of such a wait is no error."""
+    with Waiting("before the fork") as outer:
+        child = os.fork()
+        if not child:
+            waits = list(waiting._state.waits)
+            outer.end()
+            with Waiting("in the child"):
+                alive = waiting._state.watcher.is_alive()
+            os._exit(0 if alive and not waits else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "function"),
+    [
+        (Model.from_mjcf, "XML string", "load_mjcf"),
+        (lambda xml: Model.from_mjspec(mujoco.MjSpec.from_string(xml)), "MjSpec 'ball'", "load_mjspec"),
+        (lambda xml: Model.from_mjmodel(mujoco.MjModel.from_xml_string(xml)), "MjModel 'ball'", "load_mjmodel"),
+    ],
+)
+@pytest.mark.parametrize("where", ["load", "check_size"])
+def test_loading_a_model_is_told(told, monkeypatch, make, name, function, where):
+    """Its compilation by MuJoCo, and what Tumble makes of it afterwards, such as hulls."""
+    slowed = function if where == "load" else where
+    text = f"loading {name}: N s so far"
+    monkeypatch.setattr(models, slowed, told.before(text, getattr(models, slowed)))
+    make(BALL)
+    assert text in told()
+
+
+def test_taking_a_mesh_apart_is_told(told, monkeypatch):
+    text = "taking mesh 'cup' apart into convex pieces, once: N s so far"
+    monkeypatch.setattr(decomposition, "convex_pieces", told.before(text, lambda *_: []))
+    spec = mujoco.MjSpec.from_string(
+        "<mujoco><asset><mesh name='cup' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/></asset>"
+        "<worldbody><geom type='mesh' mesh='cup'/></worldbody></mujoco>"
+    )
+    assert decomposition._pieces_of(spec.compile(), "cup", {}) == []
+    assert text in told()
+
+
+def test_compilation_by_taichi_is_told(told, monkeypatch):
+    """As on a GPU, and where nothing can be compiled apart."""
+    for what in ("the solver for this model", "pictures"):
+        compiled = told.before(f"compiling {what}, once: N s so far", lambda *_: (None, None, None))
+        monkeypatch.setattr(gpu_launch, "compiled", compiled)
+        options = {} if what.startswith("the") else {"what": what}
+        gpu_launch.ColumnKernel(lambda: None, **options)._compile([])
+    text = "compiling the solver for this model, once: N s so far"
+    monkeypatch.setattr(bound_kernel, "compiled", told.before(text, lambda *_: {}[0]))
+    with pytest.raises(KeyError):
+        bound_kernel.Kernel(None, lambda: None)._compile([])
+
+
+def test_a_film_is_told(told, tmp_path):
+    path = tmp_path / "film.mp4"
+
+    def frames():
+        for count in range(3):
+            told.until(f"filming into {path}: N s so far ({count} frames)", times=0 if count < 1 else 1)
+            yield np.zeros((16, 16, 3), np.uint8)
+
+    write_video(path, frames(), fps=10)
+    assert f"filming into {path}: N s so far (2 frames)" in told()

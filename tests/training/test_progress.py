@@ -1,0 +1,192 @@
+"""How far training is: a bar on a terminal, elsewhere a line every ten seconds; and what else is waited for."""
+
+import collections
+import logging
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import gymnasium
+import pytest
+
+from tumble.benchmarks import main as benchmarks
+from tumble.physics import waiting
+from tumble.training import callbacks
+from tumble.training.train import train
+
+
+def timeless(text):
+    """A text without the seconds that waits have lasted."""
+    return re.sub(r"\d+ s so far", "N s so far", text)
+
+
+def until(told):
+    """Wait until something has been told; a busy machine takes its time."""
+    end = time.monotonic() + 60
+    while not told():
+        assert time.monotonic() < end, "nothing was told"
+        time.sleep(0.01)
+
+
+def lines_of(text):
+    """The lines that say how far training is."""
+    return [line for line in text.splitlines() if " steps (" in line]
+
+
+def test_without_a_terminal_there_are_lines_in_place_of_the_bar(tmp_path, capsys, pendulums, small_ppo):
+    train(small_ppo, tmp_path / "run", envs=pendulums(8))
+    out, err = capsys.readouterr()
+    assert len(lines_of(out)) == 6 and lines_of(out)[-1].startswith("768 steps (100 %), ")
+    assert out.startswith(f"run folder: {tmp_path / 'run'}\n") and "\r" not in out + err and "it/s" not in err
+
+
+def test_on_a_terminal_there_is_a_bar(tmp_path, capsys, monkeypatch, pendulums, small_ppo):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    train(small_ppo, tmp_path / "run", envs=pendulums(8))
+    out, err = capsys.readouterr()
+    assert not lines_of(out) and "\r" in err and "768/768" in err
+
+
+def test_a_line_every_ten_seconds_within_an_iteration(tmp_path, capsys, monkeypatch, pendulums, small_ppo):
+    """Sixteen steps, which seem to take 4 s each."""
+    assert callbacks.LINE_EVERY == 10.0
+    begun, counter, count = time.perf_counter(), time.perf_counter, [0]
+    original = callbacks.ProgressCallback._on_step
+
+    def step(self):
+        count[0] += 1
+        return original(self)
+
+    monkeypatch.setattr(callbacks.ProgressCallback, "_on_step", step)
+    monkeypatch.setattr(callbacks.time, "perf_counter", lambda: begun + 4.0 * count[0] + 1e-9 * counter())
+    train(small_ppo.replace(total_steps=128), tmp_path / "run", envs=pendulums(8))
+    said = [int(line.split()[0]) for line in lines_of(capsys.readouterr().out)]
+    assert said == [3 * 8, 6 * 8, 9 * 8, 12 * 8, 15 * 8, 16 * 8]
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Tell waits after 50 ms, and again every 20."""
+    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
+    monkeypatch.setattr(waiting, "INTERVAL", 0.02)
+
+
+def test_a_long_update_is_told(tmp_path, monkeypatch, caplog, impatient, pendulums, small_ppo):
+    """As is a checkpoint that takes long."""
+    monkeypatch.setattr(callbacks, "LINE_EVERY", 0.05)
+    end, save = callbacks.CheckpointCallback._on_rollout_end, callbacks.save_checkpoint
+
+    def told():
+        return [timeless(record.getMessage()) for record in caplog.records]
+
+    def slow(*arguments, **options):
+        until(lambda: "writing the checkpoint of step 128: N s so far" in told())
+        return save(*arguments, **options)
+
+    def slow_end(self):
+        end(self)
+        until(lambda: "learning from the last steps: N s so far" in told())
+
+    monkeypatch.setattr(callbacks, "save_checkpoint", slow)
+    monkeypatch.setattr(callbacks.CheckpointCallback, "_on_rollout_end", slow_end)
+    with caplog.at_level(logging.INFO, logger="tumble"):
+        train(small_ppo.replace(total_steps=128), tmp_path / "run", progress=False, envs=pendulums(8))
+
+
+def test_the_commands_say_what_they_wait_for(tmp_path):
+    """In a process of its own, which has to import everything; its patience is short."""
+    model = tmp_path / "ball.xml"
+    model.write_text("<mujoco><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>")
+    program = (
+        "from tumble.physics import waiting; waiting.PATIENCE = waiting.INTERVAL = 0.05; "
+        "from tumble.training.cli import main; main()"
+    )
+    film = ["--out", "film.mp4", "--width", "64", "--height", "64", "--seconds", "3"]
+    run = subprocess.run(
+        [sys.executable, "-c", program, "render", "ball.xml", *film], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    told = {line.split(":")[0] for line in run.stderr.splitlines()}
+    assert "importing PyTorch and Stable-Baselines3" in told
+    assert told & {"filming into film.mp4", "compiling pictures, once", "compiling the solver for this model, once"}
+    assert run.stdout == "film.mp4\n"
+
+
+class Told(logging.Handler):
+    """Counts what is told, by its first word."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = collections.Counter()
+
+    def emit(self, record):
+        self.words[record.getMessage().split()[0]] += 1
+
+    def before(self, word, function):
+        """The function, which begins when something with this first word has been told once more."""
+
+        def slowly(*arguments, **options):
+            count = self.words[word]
+            until(lambda: self.words[word] > count)
+            return function(*arguments, **options)
+
+        return slowly
+
+
+@pytest.fixture
+def told(impatient):
+    """What is told in this test."""
+    handler = Told()
+    waiting.show_what_is_waited_for()
+    waiting.logger.addHandler(handler)
+    yield handler
+    waiting.logger.removeHandler(handler)
+
+
+def test_training_and_evaluation_say_what_they_wait_for(tmp_path, monkeypatch, command, told):
+    monkeypatch.setattr("tumble.training.tasks.gym.make_vec", told.before("making", gymnasium.make_vec))
+    short = ["--steps", 32, "--num-envs", 2, "--set", "ppo.n_steps=16", "--out", tmp_path / "run"]
+    _, err = command.run("train", "InvertedPendulum", *short)
+    assert "making 2 environments of tumble/InvertedPendulum-v0: N s so far" in timeless(err)
+    act = told.before("playing", lambda self, observations, _: 0 * observations[:, :1])
+    monkeypatch.setattr("tumble.training.policy.Policy.act", act)
+    monkeypatch.setattr("tumble.training.evaluate.LONGEST", 2)
+    _, err = command.run("evaluate", tmp_path / "run", "--episodes", 3, code=2)
+    assert "making 3 environments of tumble/InvertedPendulum-v0: N s so far" in timeless(err)
+    assert "playing 3 episodes: N s so far (0 have ended, after 1 steps at most)" in timeless(err)
+
+
+def test_a_benchmark_says_what_it_measures(monkeypatch, capsys, told):
+    class Slow:
+        """A benchmark that is not there when it is done."""
+
+        @staticmethod
+        def run(**options):
+            until(lambda: told.words["measuring:"])
+            raise benchmarks.Unavailable("enough")
+
+    monkeypatch.setattr(benchmarks, "UNTOLD", 0.05)
+    monkeypatch.setattr(benchmarks.importlib, "import_module", lambda *_: Slow)
+    assert benchmarks.main(["lanes"]) == 2
+    assert f"measuring: {benchmarks.BENCHMARKS['lanes'].help}: N s so far" in timeless(capsys.readouterr().err)
+
+
+def test_lines_come_above_a_bar(capsys):
+    """The bar is drawn anew below."""
+    from tqdm import tqdm
+
+    waiting.show_what_is_waited_for()
+    waiting.show_what_is_waited_for()
+    with tqdm(total=3, file=sys.stderr, mininterval=0):
+        waiting.logger.info("compiling")
+    err = capsys.readouterr().err
+    assert err.count("compiling") == 1 and "\rcompiling\n" in err
+
+
+def test_the_program_of_this_repository_tells_nobody_twice():
+    """The handler belongs to the command line alone; libraries add none."""
+    program = "import logging, tumble; from tumble.physics import waiting; print(logging.getLogger('tumble').handlers)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=Path.home())
+    assert run.stdout == "[]\n"
