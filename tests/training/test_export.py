@@ -121,6 +121,23 @@ def test_whole_actions(tmp_path, play_here, pendulums, small_ppo, space, form):
     assert result.difference == 0 and result.outputs == [f"action ({shape}) int64"]
 
 
+def test_actions_stay_within_bounds(tmp_path, play_here, pendulums, small_ppo):
+    """Bounds that are narrower than what the network gives: both are met, and the exported actor keeps them."""
+
+    class Narrow(pendulums):
+        def __init__(self, num_envs):
+            super().__init__(num_envs)
+            self.single_action_space = gym.spaces.Box(-2e-3, 1e-3, (1,), np.float32)
+            self.action_space = gym.vector.utils.batch_space(self.single_action_space, num_envs)
+
+    run = train(small_ppo, tmp_path / "run", progress=False, envs=Narrow(8)).run
+    play_here(Narrow)
+    assert exported(run, "torchscript", tmp_path / "policy.pt").difference < 1e-5
+    seen = torch.randn(200, 3, generator=torch.Generator().manual_seed(0)) * 3
+    actions = torch.jit.load(tmp_path / "policy.pt")(seen)
+    assert float(actions.min()) == np.float32(-2e-3) and float(actions.max()) == np.float32(1e-3)
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_file_that_acts_otherwise_is_not_left(tmp_path, monkeypatch, play_here, pendulums, small_ppo, form):
     """Here the statistics get lost; what stood there before stays."""
