@@ -72,7 +72,7 @@ class Kernel:
         return functools.partial(ti.lang.impl.get_runtime().prog.launch_kernel, self._code, context)
 
     def _compile(self, arguments: Sequence[torch.Tensor]) -> None:
-        with Waiting(f"compiling {SOLVER}, once"):
+        with Waiting(f"compiling {SOLVER}, once", holds_gil=True):
             primal, self._traced, self._code = compiled(self._make, arguments)
         self._dims = [argument.annotation.ndim for argument in primal.arguments]
         self._generation = self.scratch.generation

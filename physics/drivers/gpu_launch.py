@@ -44,7 +44,7 @@ class ColumnKernel:
         self._launch(arguments)
 
     def _compile(self, arguments: Sequence[Argument]) -> None:
-        with _literals_of(self._literals), Waiting(f"compiling {self._what}, once"):
+        with _literals_of(self._literals), Waiting(f"compiling {self._what}, once", holds_gil=True):
             _, self._traced, self._code = compiled(self._make, arguments)
 
     def _launch(self, arguments: Sequence[Argument]) -> None:
