@@ -6,6 +6,7 @@ It gets its name only if its actions are the policy's, to rounding.
 
 import importlib.util
 import json
+import logging
 import os
 import warnings
 from collections.abc import Callable
@@ -228,6 +229,7 @@ def _write_onnx(path: Path, actor: ActorModule, about: dict[str, str]) -> None:
     example = _example(actor)
     arguments = tuple(torch.as_tensor(array) for array in example.values())
     rows = torch.export.Dim("n")
+    logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # it warns that torchvision is not installed
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         program = torch.onnx.export(

@@ -78,10 +78,12 @@ def carry_out(batch: "SeedBatch", jobs: int | None, arguments: tuple[str, ...] =
     """Train, print a table, write scores and curve, and say which command comes next."""
     from .seed_curves import summarize, write_summary
     from .seeds import train_batch
+    from .tasks import source_name
 
     print(f"folder of {len(batch.seeds)} runs: {batch.folder}", flush=True)
     failures = train_batch(batch, jobs, arguments)
-    total = batch.config.total_steps
+    total, source = batch.config.total_steps, source_name(batch.config.task)
+    go_on = f"tumble train --resume {batch.folder}{f' {source}' if source else ''}"
     unfinished = [seed for seed in batch.seeds if not batch.is_finished(seed, total)]
     print_summary(summarize(batch))
     try:
@@ -90,20 +92,21 @@ def carry_out(batch: "SeedBatch", jobs: int | None, arguments: tuple[str, ...] =
         print(f"note: {error}", file=sys.stderr)
     if failures:
         raise TumbleUserError(
-            f"{len(failures)} of {len(batch.seeds)} runs failed: {'; '.join(failures)}. Go on with "
-            f"tumble train --resume {batch.folder}"
+            f"{len(failures)} of {len(batch.seeds)} runs failed: {'; '.join(failures)}. Go on with {go_on}"
         )
     if unfinished:
         print(f"stopped and saved; seeds {', '.join(map(str, unfinished))} are not finished")
-        print(f"  next: tumble train --resume {batch.folder}")
-        raise typer.Exit
-    print(f"finished {len(batch.seeds)} seeds\n  next: tumble evaluate {batch.run(batch.seeds[0]).folder}")
+        print(f"  next: {go_on}")
+        return
+    first = batch.run(batch.seeds[0]).folder
+    print(f"finished {len(batch.seeds)} seeds\n  next: tumble evaluate {first}{f' --task {source}' if source else ''}")
 
 
 def print_summary(summary: dict[str, Any]) -> None:
     """Print a row for each seed, and their mean and standard deviation."""
-    from rich.console import Console
     from rich.table import Table
+
+    from .printing import print_table
 
     table = Table("seed", "steps", "minutes", "return in training", "best evaluation", box=None)
     for row in summary["seeds"]:
@@ -111,7 +114,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         table.add_row(str(row["seed"]), f"{row['steps']:,}", f"{row['seconds'] / 60:.1f}", *figures)
     spreads = [_spread(summary.get(name)) for name in ("training_return", "best_evaluation")]
     table.add_row("mean ± standard deviation", "", "", *spreads)
-    Console(width=400).print(table)
+    print_table(table)
 
 
 def _number(value: float | None) -> str:
