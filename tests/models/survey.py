@@ -46,10 +46,10 @@ LONGEST = 60
 FOUND, FOLLOWING = 1e-5, 1e-4
 """Largest errors of what is searched for, and of what follows from it."""
 SEARCHED = (
-    "Only what is searched for differs, by at most 1e-5, and what follows from it, by at most 1e-4: which way contacts of "
-    "curved shapes point, not how deep they are (MuJoCo's directions are off where there is an exact solution, "
-    "`tests/physics/test_convex_pairs.py`), and tendons that wrap from within (MuJoCo's search ends up to 6e-7 rad off, "
-    "`tests/physics/test_tendons.py`)"
+    "Only what is searched for differs, by at most 1e-5, and what follows from it, by at most 1e-4: which way contacts "
+    "of curved shapes point, not how deep they are (MuJoCo's directions are off where there is an exact solution, "
+    "`tests/physics/test_convex_pairs.py`), and tendons that wrap from within (MuJoCo's search ends up to 6e-7 rad "
+    "off, `tests/physics/test_tendons.py`)"
 )
 CONTACTS = (
     "Contacts differ. Those that were looked at are of hulls with many vertices or of bodies deep in each other, where "
