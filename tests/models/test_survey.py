@@ -40,3 +40,30 @@ def test_records_without_states_compare_nothing(tmp_path, proven):
     assert survey.Records(tmp_path / "none", 0, exact=True).proof("package/ant.xml", Path("ant.xml")) is None
     assert survey.Records(None, 3, exact=True).proof("package/ant.xml", Path("ant.xml")).states == 3
     assert len(proven) == 1
+
+
+REASONS = {
+    "adhesion along contacts whose directions MuJoCo does not find again": (
+        Proof(20, 0, 1, {"qfrc_actuator": 9e-9, "qacc_smooth": 1e-8}, beyond=("contact_frame", "qacc_smooth")),
+        survey.SEARCHED,
+    ),
+    "a place, and an acceleration that follows from it": (
+        Proof(20, 0, 1, {"contact_pos": 2e-7, "efc_J": 2e-7, "cacc": 1.2e-5}, beyond=("contact_pos", "cacc")),
+        survey.SEARCHED,
+    ),
+    "an acceleration that follows from nothing": (
+        Proof(20, 0, 1, {"qacc_smooth": 1e-8}, beyond=("qacc_smooth",)),
+        survey.OTHERWISE,
+    ),
+    "an acceleration that is too far off to follow": (
+        Proof(20, 0, 1, {"contact_pos": 2e-7, "qacc": 1e-2}, beyond=("contact_pos", "qacc")),
+        survey.OTHERWISE,
+    ),
+    "another direction": (Proof(20, 0, 1, {"contact_frame": 1.0}, beyond=("contact_frame",)), survey.CONTACTS),
+}
+
+
+@pytest.mark.parametrize("what", REASONS)
+def test_the_reason_is_what_the_others_follow_from(what):
+    proof, reason = REASONS[what]
+    assert survey.reason_of(proof) == reason
