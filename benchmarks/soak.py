@@ -10,7 +10,7 @@ import ctypes
 import hashlib
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,8 +71,8 @@ class Batch(NamedTuple):
     step: Callable[[int, torch.Tensor], tuple[list[torch.Tensor], int]]
 
 
-def run(models: Sequence[str], num_envs: int, env_steps: int, threads: int) -> Result:
-    """Run every model for so many environment steps.
+def run(models: Sequence[str], num_envs: int, env_steps: int, threads: int) -> Iterator[Result]:
+    """Run every model for so many environment steps; what there is so far after each.
 
     Args:
         models: names of tasks, or of scenes, whose environments have masses and friction of their own.
@@ -91,7 +91,7 @@ def run(models: Sequence[str], num_envs: int, env_steps: int, threads: int) -> R
         for what in ("not finite", "bits that differ", "descriptors more", "threads more"):
             result.verdicts.append(Verdict(f"{name}: {what}", row[what], 0.0, at_least=False))
         result.verdicts.append(Verdict(f"{name}: MiB more", row["MiB more"], MOST_GROWTH, at_least=False))
-    return result
+        yield result
 
 
 def task_batch(name: str, num_envs: int) -> Batch:
@@ -102,7 +102,7 @@ def task_batch(name: str, num_envs: int) -> Batch:
     solver = envs.unwrapped.solver
 
     def step(_: int, actions: torch.Tensor) -> tuple[list[torch.Tensor], int]:
-        observation, reward, terminated, truncated, _ = envs.step(actions)
+        observation, reward, terminated, truncated = envs.step(actions)[:4]
         return [observation, reward, terminated], int((terminated | truncated).sum())
 
     return Batch(solver, torch.from_numpy(space.low), torch.from_numpy(space.high), step)

@@ -6,9 +6,13 @@
 logs "loading the model ant.xml: 2 s so far" when `PATIENCE` seconds have passed, and again every `INTERVAL` seconds.
 Waits may be nested: of each thread, the innermost wait that has lasted for its patience is told. One thread watches all
 waits; it ends after `IDLE` seconds without any.
+
+A thread cannot tell a wait that holds Python's global interpreter lock, such as a compilation by Taichi: on the command
+line a small process tells such a wait.
 """
 
 import logging
+import subprocess
 import sys
 import threading
 import time
@@ -21,6 +25,17 @@ PATIENCE, INTERVAL = 2.0, 5.0
 POLL, IDLE = 0.5, 10.0
 """Seconds between two looks at the waits, and without any wait until the watching thread ends."""
 
+_LINE = "{}: {:.0f} s so far"
+_TELLER = f"""
+import select, sys, time
+what, patience, interval = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
+begun, wait = time.monotonic(), patience
+while not select.select([sys.stdin], [], [], wait)[0]:
+    print({_LINE!r}.format(what, time.monotonic() - begun), file=sys.stderr, flush=True)
+    wait = interval
+"""
+"""The program of the process that tells a wait until its standard input ends."""
+
 logger = logging.getLogger("tumble")
 
 
@@ -31,10 +46,18 @@ class Waiting:
         what: what is waited for, such as "loading the model ant.xml".
         more: returns what else the line says, such as " (3 of 5 parts)"; called in the watching thread.
         patience: seconds until the wait is told, and then between lines; `PATIENCE` and `INTERVAL` by default.
+        holds_gil: whether other threads of Python stand still meanwhile. Then only the command line repeats the line.
     """
 
-    def __init__(self, what: str, more: Callable[[], str] | None = None, patience: float | None = None) -> None:
-        self.what, self.more, self.patience = what, more, patience
+    def __init__(
+        self,
+        what: str,
+        more: Callable[[], str] | None = None,
+        patience: float | None = None,
+        holds_gil: bool = False,
+    ) -> None:
+        self.what, self.more, self.patience, self.holds_gil = what, more, patience, holds_gil
+        self._teller: subprocess.Popen[bytes] | None = None
         self.thread = 0
         self.begun = self.mature = self.due = 0.0  # as of the last `begin`: its time, when to tell first, when next
 
@@ -51,6 +74,8 @@ class Waiting:
         """Begin to wait, in this thread."""
         self.thread, self.begun = threading.get_ident(), time.monotonic()
         self.mature = self.due = self.begun + (PATIENCE if self.patience is None else self.patience)
+        if self.holds_gil and _is_shown() and self._start_teller():
+            return
         with _state.lock:
             _state.waits.append(self)
             if _state.watcher is None or not _state.watcher.is_alive():
@@ -60,6 +85,10 @@ class Waiting:
 
     def end(self) -> None:
         """End the wait, if it goes on."""
+        if self._teller is not None:
+            with self._teller as teller:
+                teller.kill()
+            self._teller = None
         with _state.lock:
             if self in _state.waits:
                 _state.waits.remove(self)
@@ -67,7 +96,18 @@ class Waiting:
     def tell(self) -> None:
         """Log what is waited for."""
         more = self.more() if self.more is not None else ""
-        logger.info("%s: %.0f s so far%s", self.what, time.monotonic() - self.begun, more)
+        if self.holds_gil:
+            more += " (it may be that no other line comes until it is done)"
+        logger.info("%s%s", _LINE.format(self.what, time.monotonic() - self.begun), more)
+
+    def _start_teller(self) -> bool:
+        """Start the process that tells this wait; whether that was possible."""
+        command = [sys.executable, "-I", "-S", "-c", _TELLER, self.what, str(self.mature - self.begun), str(INTERVAL)]
+        try:
+            self._teller = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        except (OSError, ValueError):  # Python is inside another program
+            return False
+        return True
 
 
 class _State:
@@ -126,6 +166,10 @@ class _Lines(logging.Handler):
 
 def show_what_is_waited_for() -> None:
     """Print what the logger `tumble` is told, such as waits, to standard error; for programs, once."""
-    if not any(isinstance(handler, _Lines) for handler in logger.handlers):
+    if not _is_shown():
         logger.addHandler(_Lines())
         logger.setLevel(logging.INFO)
+
+
+def _is_shown() -> bool:
+    return any(isinstance(handler, _Lines) for handler in logger.handlers)

@@ -1,7 +1,9 @@
 """A capsule against a box: the point of its axis that is nearest to the box, and often a second one, as spheres.
 
 Where the nearest point of the box is on a face, an edge or a corner along which the capsule lies, one contact would let
-it tip; the second is as far along the axis as the box goes on beneath it. The rules for it are MuJoCo's.
+it tip; the second is as far along the axis as the box goes on beneath it. The rules for it are MuJoCo's. At a corner
+they often put it where the first one is. If the axis is parallel to a side of the box, rounding says in MuJoCo whether
+they do: here they do not.
 """
 
 import taichi as ti
@@ -16,6 +18,10 @@ NONE, FACE, EDGE, CORNER = -1, 0, 1, 2
 """Where on the box the nearest point is; NONE: nowhere."""
 NO_SECOND = -4.0
 """Where there is no second contact; all that there are lie within two half axes of the first."""
+SAME = 1e-9
+"""Metres: contacts that are nearer to each other are at one place."""
+ACROSS = 1e-9
+"""Sine below which the sign of the axis along a side of the box is rounding."""
 
 
 @ti.func
@@ -32,6 +38,9 @@ def _capsule_box(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i3
     pos, direction = axes.transpose_times(center - box), axes.transpose_times(one.geom_axis[g1])
     half = direction * model.geom_size.at(g1, 1)
     first, second = _places(one.precise_lanes, pos, half, size)
+    least = ti.min(ti.abs(direction.x), ti.abs(direction.y), ti.abs(direction.z))
+    if ti.abs(second) * model.geom_size.at(g1, 1) < SAME and least < ACROSS:
+        second = one.precise_lanes.real(NO_SECOND)
     for k in range(2):
         t = first
         if k == 1:

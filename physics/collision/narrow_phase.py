@@ -19,6 +19,8 @@ from .pairs_by_hand import detection_distance
 from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_ellipsoid, plane_mesh
 from .poses import bounds_meet, cautious, root_of, seen_from_root
 from .primitives import (
+    CONCENTRIC,
+    MINIMUM,
     closest_on_segments,
     nearly_parallel,
     overlap_ends,
@@ -69,8 +71,13 @@ def _append_spheres(
     center1: ti.template(),
     center2: ti.template(),
     wanted: ti.template(),
+    concentric: ti.template(),
 ):
-    """The contact of two spheres with the radii of a pair's geoms, in the lanes of the mask `wanted`; where it is."""
+    """The contact of two spheres with the radii of a pair's geoms, in the lanes of the mask `wanted`; where it is.
+
+    If centres are nearer than `concentric` (m), their difference is no direction. Capsules that share an end, such as
+    limbs at a joint, have theirs apart by what rounding leaves, and most directions would push one along itself.
+    """
     lanes = work.precise_lanes
     apart = center2 - center1
     touching = _touching_distance(model, g1, g2)
@@ -84,6 +91,7 @@ def _append_spheres(
             center2,
             work.geom_axis[g2],
             model.geom_size.at(g2, 0),
+            concentric,
         )
         present = lanes.mask(contact.dist <= detection_distance(model, g1, g2)) * wanted
         append(model, work, g1, g2, contact.translated(root_of(model, work, g1)), present)
@@ -93,18 +101,20 @@ def _append_spheres(
 @ti.func
 def sphere_sphere_pair(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """Sphere against sphere: one contact."""
-    center1 = work.geom_offset[g1]
-    _append_spheres(model, work, g1, g2, center1, seen_from_root(model, work, g1, g2), work.precise_lanes.real(1.0))
+    center1, center2 = work.geom_offset[g1], seen_from_root(model, work, g1, g2)
+    _append_spheres(model, work, g1, g2, center1, center2, work.precise_lanes.real(1.0), MINIMUM)
 
 
 @ti.func
 def sphere_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
     """The sphere against the nearest sphere in the capsule."""
+    lanes = work.precise_lanes
     center1, center2 = work.geom_offset[g1], seen_from_root(model, work, g1, g2)
-    if work.precise_lanes.any(bounds_meet(model, work, g1, g2, center1 - center2)):
+    if lanes.any(bounds_meet(model, work, g1, g2, center1 - center2)):
         half = work.geom_axis[g2] * model.geom_size.at(g2, 1)
         nearest = center2 + half * segment_parameter(center1, center2, half)
-        _append_spheres(model, work, g1, g2, center1, nearest, work.precise_lanes.real(1.0))
+        concentric = ti.static(CONCENTRIC[lanes.double])
+        _append_spheres(model, work, g1, g2, center1, nearest, lanes.real(1.0), concentric)
 
 
 @ti.func
@@ -162,7 +172,8 @@ def capsule_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: t
                 x2 = ti.select(parallel > 0.5, end2, x2)
                 if trial == 1:
                     wanted = parallel
-            _append_spheres(model, work, g1, g2, center1 + half1 * x1, center2 + half2 * x2, wanted)
+            nearest1, nearest2 = center1 + half1 * x1, center2 + half2 * x2
+            _append_spheres(model, work, g1, g2, nearest1, nearest2, wanted, ti.static(CONCENTRIC[lanes.double]))
 
 
 ROUND_WITH_PLANES = {"plane_sphere": plane_sphere, "plane_capsule": plane_capsule}

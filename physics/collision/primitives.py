@@ -11,6 +11,8 @@ from ..math.lanes import let, traced
 from .contact_point import ContactPoint
 
 MINIMUM = 1e-15  # MuJoCo's mjMINVAL
+CONCENTRIC = {True: 1e-12, False: 2e-6}
+"""m, in double or single precision: spheres in capsules that are nearer to each other have a direction of rounding."""
 PARALLEL = 1e-8  # squared sine of the angle below which two capsules count as parallel (MuJoCo 4.0, measured)
 NEARLY = 3e-4  # squared sine below which single precision misplaces their contact by more than a thousandth
 
@@ -38,17 +40,18 @@ def sphere_sphere(
     center2: ti.template(),
     axis2: ti.template(),
     radius2: ti.template(),
+    concentric: ti.template(),
 ):
-    """Sphere against sphere; concentric ones are pushed apart along the cross product of their axes."""
+    """Sphere against sphere; if their centres are nearer than `concentric`, along the cross product of their axes."""
     apart = center2 - center1
     length = apart.norm()
     normal = apart * (1.0 / ti.max(length, MINIMUM))
-    if lanes.any(lanes.mask(length < MINIMUM)):
+    if lanes.any(lanes.mask(length < concentric)):
         side = axis1.cross(axis2)
         size = side.norm()
         zero = lanes.real(0.0)
         fallback = (side * (1.0 / ti.max(size, MINIMUM))).select(size > MINIMUM, Vec3(lanes.real(1.0), zero, zero))
-        normal = fallback.select(length < MINIMUM, normal)
+        normal = fallback.select(length < concentric, normal)
     dist = length - radius1 - radius2
     return ContactPoint(dist, center1 + normal * (dist * 0.5 + radius1), normal, zero_vector(lanes))
 
@@ -67,7 +70,11 @@ def closest_on_segments(
     center2: ti.template(),
     half2: ti.template(),
 ):
-    """Parameters in [-1, 1] of the closest points of two segments `center +- half`, and a mask: parallel."""
+    """Parameters in [-1, 1] of the closest points of two segments `center +- half`, and a mask: parallel.
+
+    The second is where the first point falls on its segment: each by itself is known to the rounding over the squared
+    sine, which would leave points that coincide that far apart.
+    """
     apart = center1 - center2
     a = half1.dot(half1)
     b = -half1.dot(half2)
@@ -83,7 +90,7 @@ def closest_on_segments(
     x2 = ti.select(beyond > 0.5, v + side, a * v - b * u) / ti.select(beyond > 0.5, ti.max(c, MINIMUM), det)
     end = clip((u + ti.select(x2 > 0.0, -b, b)) / ti.max(a, MINIMUM), -1.0, 1.0)
     x1 = ti.select(ti.abs(x2) > 1.0, end, clip(x1, -1.0, 1.0))
-    x2 = clip(x2, -1.0, 1.0)
+    x2 = clip((v - b * x1) / ti.max(c, MINIMUM), -1.0, 1.0)
     return x1, x2, parallel
 
 

@@ -79,7 +79,7 @@ class Kernel:
 
     def _compile(self, arguments: Sequence[torch.Tensor], idle: Sequence[torch.Tensor]) -> None:
         """Compile, and launch for nothing: Taichi loads code in the thread that launches it (`Scratch.grow`)."""
-        with Waiting(f"compiling {SOLVER}, once"):
+        with Waiting(f"compiling {SOLVER}, once", holds_gil=True):
             primal, self._traced, self._code = compiled(self._make, arguments)
         self._dims = [argument.annotation.ndim for argument in primal.arguments]
         self._launch_with(idle)()

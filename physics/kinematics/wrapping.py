@@ -7,6 +7,8 @@ beside it, so that its moment arms are off by some 1e-8, but no length. All is i
 differences of squares.
 """
 
+import math
+
 import taichi as ti
 
 from ..math import Quat, Vec3
@@ -19,6 +21,8 @@ CYLINDER = 2
 STEPS, CLOSE, LAST, NEAR_ONE = 20, 1e-6, 2, 1e-7
 """Newton's method: steps at most; size of the function that counts as zero, and steps from there on, each of which
 doubles the digits; how far below 1 it starts."""
+GRAZING = 12
+"""Steps of Newton's method if the solution is nearer to 1 than that."""
 
 
 @ti.func
@@ -198,7 +202,10 @@ def _newton(lanes: ti.template(), near_a: ti.template(), near_b: ti.template(), 
         slope = _slope(near_a, z) + _slope(near_b, z) - 2.0 * _slope(lanes.real(1.0), z)
         if late == 0 and ti.abs(value) <= close and (k > 0 or value <= 0.0):
             late = 1
-        if late >= 1:
+        if k == 0 and value > 0.0:
+            z = _grazing(lanes, near_a, near_b, angle)
+            found, done = 1, 1
+        elif late >= 1:
             z = ti.min(z - value / slope, 1.0)
             found, done = 1, ti.cast(late > LAST, ti.i32)
             late += 1
@@ -208,6 +215,25 @@ def _newton(lanes: ti.template(), near_a: ti.template(), near_b: ti.template(), 
             z -= value / slope
         k += 1
     return z, found
+
+
+@ti.func
+def _grazing(lanes: ti.template(), near_a: ti.template(), near_b: ti.template(), angle: ti.template()):
+    """The solution of `_newton` that is nearer to 1 than its start: a way that almost misses the circle.
+
+    The unknown is the angle between the way and the circle, z its cosine. The function of it rises from below zero and
+    bends downwards, so no step from 0 goes beyond the solution.
+    """
+    graze = lanes.real(0.0)
+    rest = angle - lanes.real(lanes.constant(math.pi))
+    for _ in range(GRAZING):
+        s, c = sincos(lanes, graze)
+        value = _arcsine(lanes, near_a * c) + _arcsine(lanes, near_b * c) + 2.0 * graze + rest
+        slope = 2.0 - s * (_slope(near_a, c) + _slope(near_b, c))
+        if slope > LEAST:
+            graze -= value / slope
+    _, cosine = sincos(lanes, graze)
+    return cosine
 
 
 @ti.func

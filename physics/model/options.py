@@ -118,7 +118,7 @@ def _number(option: str, value: object, kind: type) -> float | int:
     if not np.isfinite(number) or (kind is int and number != int(number)):
         raise ValueError(f"option {option}: {value!r} is not {'an integer' if kind is int else 'a finite number'}")
     rule = RULES.get(f"opt.{option}")
-    if rule is not None and not rule.allowed.fits(np.float64(number)):
+    if rule is not None and not rule.allowed.fits(np.asarray(number)):
         raise ValueError(f"option {option}: {value!r} {rule.allowed.fault(number)}; it must be {rule.allowed.words}")
     if kind is int and abs(number) > _MOST:
         raise ValueError(f"option {option}: {value!r} is more than {_MOST:,}, the most there can be")

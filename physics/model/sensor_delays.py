@@ -42,12 +42,13 @@ class Recorded(NamedTuple):
 
 def recorded_sensors(mj: mujoco.MjModel) -> tuple[Recorded, ...]:
     """All sensors of a model that have samples and can be read, in their order; none where sensors are switched off."""
-    if disabled(mj, mujoco.mjtDisableBit.mjDSBL_SENSOR):
+    remembering = np.flatnonzero(mj.sensor_history[:, 0] > 0).tolist()
+    if not remembering or disabled(mj, mujoco.mjtDisableBit.mjDSBL_SENSOR):
         return ()
     found: list[Recorded] = []
     refused, step = refused_sensors(mj), float(mj.opt.timestep)
     samples, numbers, ticks = 0, 0, 0
-    for sensor in np.flatnonzero(mj.sensor_history[:, 0] > 0).tolist():
+    for sensor in remembering:
         if sensor in refused:
             continue
         count, way = mj.sensor_history[sensor].tolist()

@@ -182,7 +182,7 @@ def _model_camera(mj: mujoco.MjModel, camera: "int | str | Camera | Mapping | No
     )
 
 
-def _free_camera(camera: "int | Camera | Mapping | None") -> Camera:
+def _free_camera(camera: "int | str | Camera | Mapping | None") -> Camera:
     """The free camera that is meant, with what it leaves open."""
     return camera if isinstance(camera, Camera) else Camera.from_config(camera if isinstance(camera, Mapping) else {})
 

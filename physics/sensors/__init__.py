@@ -58,8 +58,6 @@ _OWN = (
     ),
 )
 """Numbers of the model that readings are made of, where environments have some of their own."""
-
-
 _PAST = ("sensor_age", "sensor_history", "sensor_tick")
 """Fields of what sensors remember; of each there is another, `eval_...`, with what they did at the last evaluation."""
 

@@ -173,23 +173,30 @@ def test_a_loaded_state_has_its_forces(make, force):
 
 
 def test_forces_that_come_after_launches(make):
-    """Steps, rollouts and evaluations read them from then on; an evaluation those of its step."""
-    solver, still = make(("xpos",)), make(("xpos",))
-    for other in (solver, still):
+    """Steps, rollouts and evaluations of every kind read them from then on; one that was before has none."""
+    both = solver, still = make(("xpos", "qfrc_smooth")), make(("xpos", "qfrc_smooth"))
+    for other in both:
         other.step()
         other.rollout(np.zeros((NUM_ENVS, 1, 1)))
-        other.get("qacc")
         other.forward([1])
-        other.get("xpos")
+        other.get_many(("qfrc_smooth", "qacc_smooth"))
+        other.get("qacc_smooth", [1, 2])
     push(solver)
-    assert torch.equal(solver.get("qacc"), still.get("qacc"))
-    solver.forward()
-    still.forward()
-    smooth = solver.get("qfrc_smooth") - still.get("qfrc_smooth")
-    near(smooth, solver.qfrc_applied, 2e-5)  # differences of weights of 40 N
-    solver.rollout(np.zeros((NUM_ENVS, 1, 1)))
-    still.rollout(np.zeros((NUM_ENVS, 1, 1)))
-    assert ((solver.qvel - still.qvel)[:, 0] > 0.9 * STEP).all()
+    assert torch.equal(solver.get("qacc_smooth"), still.get("qacc_smooth"))
+    for index in ([1, 2], None):
+        for other in both:
+            other.forward(index)
+        forces = solver.get("qfrc_smooth") - still.get("qfrc_smooth")
+        pushed = [1, 2] if index else list(range(NUM_ENVS))
+        near(forces[pushed], solver.qfrc_applied[pushed], 2e-5)  # differences of weights of 40 N
+        assert index is None or not forces[[0, 3, 4, 5]].any()
+        faster = solver.get("qacc_smooth", [1, 2]) - still.get("qacc_smooth", [1, 2])
+        assert (faster[:, 0] > 0.5).all()
+        faster = solver.get("qacc_smooth") - still.get("qacc_smooth")
+        assert (faster[pushed, 0] > 0.5).all()
+    for other in both:
+        other.rollout(np.zeros((NUM_ENVS, 1, 1)))
+    assert ((solver.qvel - still.qvel)[:, 0] > 0.5 * STEP).all()
 
 
 # ---- motion
@@ -243,6 +250,12 @@ def test_an_evaluation_is_where_it_was_until_it_is_moved(make):
         now[SOME[:2]] = torch.from_numpy(some[:2])
         near(heights(solver), of(now))
         near(heights(solver, [3, 4]), of(now)[[3, 4]])
+        solver.set_state(states(5, 5)[0], envs_idx=[5, 3, 1, 0, 4])  # more than a tile of them
+        solver.forward([1, 5, 4, 3, 0])
+        now = solver.qpos
+        now[2] = moved[2]
+        near(heights(solver, [0, 5, 4, 3, 1]), of(now)[[0, 5, 4, 3, 1]])
+        near(heights(solver), of(now))
         solver.forward()
         near(heights(solver), of(solver.qpos))
         near(solver.get("cvel")[:, 1, 1], solver.qvel[:, 1])
@@ -257,11 +270,34 @@ def test_several_quantities_between_two_changes(make):
         first = solver.get("qacc")
         assert torch.equal(first, twin.get("qacc"))
         first.zero_()  # a copy
+        for one in (first := solver.get("xpos"), solver.get("xpos", SOME)):
+            kept = one.clone()
+            solver.step()
+            assert torch.equal(one, kept)
+            twin.step()
+        assert not torch.equal(first, solver.get("xpos"))
         names = ("cvel", "qacc", "xpos", "qfrc_bias")
         found = solver.get_many(names)
         assert all(torch.equal(found[name], twin.get(name)) for name in names)
         assert torch.equal(solver.get("cinert", SOME), twin.get("cinert")[SOME])
         assert torch.equal(solver.contacts.dist, twin.contacts.dist)
+
+
+def test_fields_with_the_integers_of_their_environments(make, driver):
+    """Those asked for without integers before; of all; and, of what was computed for all, of some in any order."""
+    solver, names = make(), ("con_dist", "xpos")
+    solver.set_state(qpos=[-HEIGHT, 0.1], envs_idx=[4])  # on the ground, in the second tile
+    solver.forward()
+    inside = solver._driver
+    assert set(inside.evaluate(names, None)) == set(names)
+    whole = inside.evaluate_together(names, None)
+    lanes = len(whole.fields["xpos"]) // len(whole.indices)
+    assert whole.indices.shape[1] > 0 and not torch.equal(whole.indices[0], whole.indices[4 // lanes])
+    for env in range(NUM_ENVS):
+        some = inside.evaluate_together(names, np.array([env]))
+        assert torch.equal(some.fields["xpos"][0], whole.fields["xpos"][env])
+        if driver == "cpu":  # those of no contact are anything, and the GPU's are computed anew
+            assert torch.equal(some.indices[0], whole.indices[env // lanes])
 
 
 def test_forward_forgets_what_belongs_to_the_step_before(driver):
@@ -300,13 +336,15 @@ def test_a_fault_stays_in_its_environment(make):
 
 
 def test_a_saved_state_has_times_and_faults(make):
-    solver, other = make(), make()
+    both = solver, other = make(("xpos",)), make(("xpos",))
     solver.set_state(qvel=[[np.nan, 0.0]], envs_idx=[2])
-    solver.step(3)
-    other.step()
+    for n, one in zip((3, 1), both, strict=True):
+        one.step(n)
+        one.get_many(("xpos", "qacc"))
     other.load_state_dict(solver.state_dict())
     assert same(solver, other) and torch.equal(solver.time, other.time) and torch.equal(solver.faults, other.faults)
-    assert torch.equal(solver.get("qacc"), other.get("qacc"))
+    for name in ("xpos", "qacc"):
+        assert torch.equal(solver.get(name), other.get(name))
     for name in ("memory", "counters"):
         broken = solver.state_dict()
         broken[name] = broken[name][:-1]
@@ -336,9 +374,12 @@ def test_numbers_of_environments_own(make, driver):
     solver.forward()
     still.forward()
     assert torch.allclose(solver.get("qfrc_bias")[:, 0], still.get("qfrc_bias")[:, 0] * ratio, rtol=1e-4)
-    solver.set_parameters("body_mass", mass[OTHERS[:2]] * 5.0, envs_idx=[3, 5])
-    ratio[[3, 5]] = 5.0
+    solver.set_parameters("body_mass", mass[OTHERS[:2]] * [[5.0], [6.0]], envs_idx=[5, 3])
+    ratio[[5, 3]] = torch.tensor([5.0, 6.0])
     assert torch.allclose(solver.get("qfrc_bias")[:, 0], still.get("qfrc_bias")[:, 0] * ratio, rtol=1e-4)
+    solver.step()  # as before there were such numbers
+    still.step()
+    assert torch.equal(solver.time, still.time) and solver.time.min() > 1.5 * STEP
     controls = np.ones((NUM_ENVS, 2, 1), np.float32)
     ends = solver.rollout(controls).qvel[:, -1, 1], still.rollout(controls).qvel[:, -1, 1]
     assert torch.equal(*(end[[1, 2]] for end in ends)) and not (ends[0] == ends[1])[[0, 3, 4, 5]].any()

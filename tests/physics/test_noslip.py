@@ -143,6 +143,30 @@ def test_each_environment_has_its_own_losses_of_tendons():
         np.testing.assert_allclose(rows["efc_force"][tendons], data.efc_force[tendons], atol=SOLUTION)
 
 
+REPEATED = """<mujoco>
+<option noslip_iterations="2" noslip_tolerance="0" tolerance="1e-18" iterations="300"/>
+<worldbody><geom name="ground" type="plane" size="5 5 1"/>
+<body pos="0 0 0.0995"><freejoint/><geom name="crate" type="box" size="0.1 0.09 0.1"/></body></worldbody>
+<contact><pair geom1="crate" geom2="ground" condim="3" friction="0.5 0.5 0 0 0"/>
+<pair geom1="crate" geom2="ground" condim="4" friction="0.9 0.3 0.05 0 0"/></contact></mujoco>"""
+
+
+def test_contacts_of_several_pairs_come_pair_by_pair():
+    """All contacts of the first pair of two geoms come before those of the second, as in MuJoCo."""
+    model = Model.from_mjcf(REPEATED)
+    solver, push = RigidSolver(model, LANES, lanes=LANES), np.array([3.0, 1.0, 0.0, 0.0, 0.0, 0.2])
+    qvel = np.random.default_rng(0).normal(0.0, 0.02, (LANES, 6)) * (1, 1, 0, 0, 0, 3)
+    solver.set_state(qvel=qvel)
+    solver.xfrc_applied = np.tile(np.stack((0.0 * push, push)), (LANES, 1, 1))
+    solver.forward()
+    for env in range(LANES):
+        data = mujoco.MjData(model.mj)
+        data.qvel[:], data.xfrc_applied[1] = qvel[env], push
+        mujoco.mj_forward(model.mj, data)
+        assert data.ncon == 8
+        assert np.abs(solver.get("qacc")[env].numpy() - data.qacc).max() <= 1e-9 * np.abs(data.qacc).max()
+
+
 @pytest.mark.parametrize("cone", ["pyramidal", pytest.param("elliptic", marks=pytest.mark.slow)])
 def test_what_holds_does_not_creep(cone):
     """A sphere that cannot turn, on a slope below the angle of friction, creeps where it is held softly."""

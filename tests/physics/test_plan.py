@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers.plan import LAST, ON_REQUEST, last_needed, written_by
+from tumble.physics.drivers.plan import LAST, ON_REQUEST, ask_for, last_needed, written_by
 from tumble.physics.drivers.programs import TURN, Program
+from tumble.physics.drivers.settings import CALL_LENGTH, Setting
 from tumble.physics.drivers.turn import _derive
 from tumble.physics.dynamics.smooth import smooth_acceleration
 from tumble.physics.model.features import Features
@@ -51,6 +52,29 @@ def test_a_quantity_needs_the_stages_up_to_the_last_that_writes_it():
     assert last_needed(("xipos",), [requested["mass_centers"]]) == place("center_of_mass")
     assert last_needed(("qfrc_bias",), [requested["smooth_acceleration"]]) < place("start_acceleration")
     assert last_needed(("cfrc_ext",), [requested["external_force"]]) == LAST
+
+
+@pytest.mark.parametrize(
+    ("names", "settings"),
+    [
+        (("xpos",), {}),
+        (("xipos",), {"CENTERS": 1}),
+        (("subtree_com", "qacc"), {"CENTERS": 1}),
+        (("cinert",), {"INERTIAS": 1}),
+        (("cfrc_ext",), {"EXTERNAL": 1}),
+        (("qacc_smooth",), {"SMOOTH": 1}),
+        (("sensed_acc",), {"SENSED": 1}),
+        (("sensed_force",), {"SENSED": 2, "EXTERNAL": 1, "INERTIAS": 1}),
+    ],
+)
+def test_a_launch_is_told_what_is_asked_for(names, settings):
+    """And that it has to run the whole pipeline, if it moves something or hands out integers."""
+    told = ("CENTERS", "INERTIAS", "EXTERNAL", "SMOOTH", "SENSED")
+    for everything in (False, True):
+        call = torch.full((CALL_LENGTH,), 7)
+        ask_for(call, names, everything)
+        assert {name: int(call[Setting[name]]) for name in told} == dict.fromkeys(told, 0) | settings
+        assert (call[Setting.LAST] == LAST) if everything else (call[Setting.LAST] <= LAST)
 
 
 def test_the_stages_on_request_are_those_that_a_turn_runs():

@@ -205,6 +205,8 @@ def test_an_evaluation_shows_the_present_and_takes_no_sample():
     mujoco.mj_forward(mjm, data)
     assert (np.abs(solver.sensordata[2].numpy() - data.sensordata) / scales(mjm)).max() <= CLOSE
     assert torch.equal(solver.sensordata[:2], shown[:2]) and torch.equal(solver.mj_state(HISTORY), kept)
+    solver.set_state(qvel=qvel)
+    assert torch.equal(solver.sensordata[:2], shown[:2]) and torch.equal(solver.mj_state(HISTORY), kept)
 
 
 def test_a_reset_and_states_of_mujocos():

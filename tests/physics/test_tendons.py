@@ -169,6 +169,25 @@ def test_a_way_that_just_touches_a_cylinder_is_straight():
     np.testing.assert_allclose(solver.get("ten_length").numpy(), np.tile(straight, (LANES, 1)), rtol=1e-12)
 
 
+def test_a_way_that_misses_a_cylinder_by_little_touches_it_where_it_is_shortest():
+    """Past a cylinder that it must go through, by a nanometre to a micrometre: the way is longer by some 1e-12 m."""
+    rng, bodies, tendons, count = np.random.default_rng(0), "", "", 30
+    for k in range(count):
+        first, second = -rng.uniform(0.002, 0.04), rng.uniform(0.0005, 0.01)
+        beside = 0.007 + 10 ** rng.uniform(-9, -6)
+        bodies += f"""<body pos="{k} 0 0" euler="{" ".join(map(str, rng.uniform(-90, 90, 3)))}"><joint axis="0 0 1"/>
+          <geom size=".001"/><geom name="g{k}" type="cylinder" size=".007 .01" contype="0" conaffinity="0"/>
+          <site name="a{k}" pos="{first} {beside} .005"/><site name="b{k}" pos="{second} {beside} 0"/>
+          <site name="s{k}"/></body>"""
+        tendons += f"""<spatial stiffness="1"><site site="a{k}"/><geom geom="g{k}" sidesite="s{k}"/><site site="b{k}"/>
+          </spatial>"""
+    mjm = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{bodies}</worldbody><tendon>{tendons}</tendon></mujoco>")
+    solver = RigidSolver(Model.from_mjmodel(mjm), LANES, lanes=LANES)
+    solver.forward()
+    straight = [np.linalg.norm(mjm.site(f"b{k}").pos - mjm.site(f"a{k}").pos) for k in range(count)]
+    np.testing.assert_allclose(solver.get("ten_length").numpy(), np.tile(straight, (LANES, 1)), atol=1e-8, rtol=0)
+
+
 FINGER = """<mujoco><option timestep="0.002" integrator="{}"/>
 <default><geom contype="0" conaffinity="0" density="900"/>
   <joint axis="0 1 0" damping="0.002" armature="2e-4"/></default>

@@ -1,8 +1,10 @@
 """Whatever takes long is told by the logger `tumble`: what it is, for how long, again and again."""
 
+import ctypes
 import logging
 import os
 import re
+import sys
 import threading
 import time
 
@@ -51,6 +53,7 @@ def told(monkeypatch, caplog):
     """What has been logged, with a patience of 50 ms and an interval of 20."""
     monkeypatch.setattr(waiting, "PATIENCE", 0.05)
     monkeypatch.setattr(waiting, "INTERVAL", 0.02)
+    monkeypatch.setattr(waiting.logger, "handlers", [])  # a command that ran before in this process leaves its own
     with caplog.at_level(logging.INFO, logger="tumble"):
         yield Told(caplog)
 
@@ -162,14 +165,32 @@ def test_taking_a_mesh_apart_is_told(told, monkeypatch):
     assert text in told()
 
 
+def test_the_command_line_tells_what_stops_all_threads(told, capfd, monkeypatch):
+    """A process does, until the wait is over; this one stands still meanwhile, with its interpreter lock held."""
+    waiting.show_what_is_waited_for()
+    stand_still = ctypes.PyDLL(None).usleep  # unlike `time.sleep` it holds the lock
+    with Waiting("compiling", holds_gil=True) as wait:
+        said, end = "", time.monotonic() + 60
+        while said.count("compiling: ") < 3:
+            stand_still(500_000)
+            said += capfd.readouterr().err
+            assert time.monotonic() < end
+        teller = wait._teller
+    assert teller.poll() is not None and told() == []
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with Waiting("compiling", holds_gil=True):
+        told.until("compiling: N s so far (it may be that no other line comes until it is done)")
+
+
 def test_compilation_by_taichi_is_told(told, monkeypatch):
     """As on a GPU, and where nothing can be compiled apart."""
+    once = "once: N s so far (it may be that no other line comes until it is done)"
     for what in ("the solver for this model", "pictures"):
-        compiled = told.before(f"compiling {what}, once: N s so far", lambda *_: (None, None, None))
+        compiled = told.before(f"compiling {what}, {once}", lambda *_: (None, None, None))
         monkeypatch.setattr(gpu_launch, "compiled", compiled)
         options = {} if what.startswith("the") else {"what": what}
         gpu_launch.ColumnKernel(lambda: None, **options)._compile([])
-    text = "compiling the solver for this model, once: N s so far"
+    text = f"compiling the solver for this model, {once}"
     monkeypatch.setattr(bound_kernel, "compiled", told.before(text, lambda *_: {}[0]))
     with pytest.raises(KeyError):
         bound_kernel.Kernel(None, lambda: None)._compile([])

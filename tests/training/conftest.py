@@ -13,6 +13,7 @@ import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 import tumble
+from tumble.physics import waiting
 from tumble.physics.runtime import ensure_runtime
 from tumble.training import task_source
 from tumble.training.cli import main
@@ -34,6 +35,12 @@ def single_precision() -> None:
     """What people train with, whatever tests ran before in the process: a run of a module is shared by its tests."""
     if ensure_runtime().precision != "32":
         tumble.init(precision="32")
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No waits are told, however busy the machine is: tests look at what commands print."""
+    monkeypatch.setattr(waiting, "PATIENCE", 3600.0)
 
 
 class PendulumVectorEnv(VectorEnv):

@@ -8,6 +8,7 @@ import pytest
 import torch
 from stable_baselines3.common.save_util import load_from_zip_file
 
+from tumble.training import callbacks
 from tumble.training.best import EVALUATIONS, EvaluationCallback
 from tumble.training.callbacks import CheckpointCallback, read_curve
 from tumble.training.config import CheckpointConfig, EvaluationConfig, PolicyConfig, PPOConfig, RunConfig, SACConfig
@@ -63,6 +64,27 @@ def test_the_best_is_kept_and_scores_the_same_again(evaluated, command):
     assert score.mean == best["mean"] and score.step == best["step"]
     printed = command("evaluate", evaluated.folder, "--episodes", 5, "--checkpoint", "best")
     assert f"after {best['step']:,} steps" in printed
+
+
+def test_an_error_of_the_task_while_it_is_evaluated_loses_nothing(tmp_path, monkeypatch, evaluated):
+    """What was learnt until then is saved, and resumed it ends as if there had been no error."""
+    play = EvaluationCallback._play
+
+    def fail(self):
+        if self.model.num_timesteps > 1200:
+            raise ZeroDivisionError("in the task")
+        return play(self)
+
+    config = dataclasses.replace(configuration(), checkpoint=CheckpointConfig(every_steps=10**9, every_seconds=1e9))
+    monkeypatch.setattr(callbacks, "LEAST_SHARE", 1e9)  # nothing in passing but the first
+    with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError) as raised:
+        patch.setattr(EvaluationCallback, "_play", fail)
+        train(config, tmp_path / "run", progress=False)
+    assert "What was learnt in 1,536 steps is saved" in raised.value.__notes__[0]
+    rest = resume(tmp_path / "run", progress=False)
+    assert torch.equal(weights(rest.run), weights(evaluated))
+    steps = [row["step"] for row in read_curve(rest.run.folder / EVALUATIONS)]
+    assert steps == [512, 1024, 2048], "the one that failed is not repeated"
 
 
 @pytest.mark.parametrize("algo", ["ppo", "sac"])

@@ -67,7 +67,7 @@ def test_a_line_every_ten_seconds_within_an_iteration(tmp_path, capsys, monkeypa
 
 
 @pytest.fixture
-def impatient(monkeypatch):
+def impatient(monkeypatch, patient):
     """Tell waits after 50 ms, and again every 20."""
     monkeypatch.setattr(waiting, "PATIENCE", 0.05)
     monkeypatch.setattr(waiting, "INTERVAL", 0.02)

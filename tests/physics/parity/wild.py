@@ -38,6 +38,8 @@ class Proof(NamedTuple):
         differing: those in which Tumble alone differs from it.
         worst: quantities beyond their tolerance in these, with the largest relative error.
         why: what prevented the comparison.
+        beyond: quantities beyond their tolerance in the states that differ, also where MuJoCo differs as much from
+            itself: what the others may follow from.
     """
 
     states: int
@@ -45,6 +47,7 @@ class Proof(NamedTuple):
     differing: int = 0
     worst: dict[str, float] = {}  # noqa: RUF012
     why: str = ""
+    beyond: tuple[str, ...] = ()
 
 
 class Twin(StandIn):
@@ -59,9 +62,15 @@ class Twin(StandIn):
         super().load(states if self.seed is None else perturbed(states, MOVED, self.seed))
 
 
-def prove(path: Path, states: int) -> Proof:
-    """Compare a file that Tumble loads with MuJoCo, by its own integrator."""
-    mjm = _with_options(check_supported(load_mjcf(path))[0].mjm, EXACT)
+def prove(path: Path, states: int, exact: bool = True) -> Proof:
+    """Compare a file that Tumble loads with MuJoCo, by its own integrator.
+
+    Args:
+        path: of the file.
+        states: how many to compare in.
+        exact: search for contacts with `EXACT` on both sides, not with the file's options, MuJoCo's defaults in most.
+    """
+    mjm = _with_options(check_supported(load_mjcf(path))[0].mjm, EXACT if exact else {})
     if mjm.nv == 0:
         return Proof(0, why=STILL)
     integrator = mujoco.mjtIntegrator(mjm.opt.integrator).name.removeprefix("mjINT_")
@@ -81,7 +90,8 @@ def prove(path: Path, states: int) -> Proof:
     alone = {name: mask & (_errors(ours, name) > AS_MUCH * _spread(twins, name)) for name, mask in beyond.items()}
     differs = np.any(list(alone.values()), axis=0)
     worst = {name: float(_errors(ours, name)[mask].max()) for name, mask in alone.items() if mask.any()}
-    return Proof(states, int((wrong & ~differs).sum()), int(differs.sum()), worst)
+    causes = tuple(name for name, mask in beyond.items() if (mask & differs).any())
+    return Proof(states, int((wrong & ~differs).sum()), int(differs.sum()), worst, beyond=causes)
 
 
 def _with_options(mjm: mujoco.MjModel, options: dict[str, float]) -> mujoco.MjModel:
