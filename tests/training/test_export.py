@@ -204,6 +204,18 @@ def test_memory_goes_in_and_out(tmp_path, play_here, pendulums, configs, form):
     assert result.outputs == ["action (n, 1) float32", *(f"next_{state}" for state in states)]
 
 
+@needs_onnx
+@needs_sb3_contrib
+def test_without_onnxruntime_onnx_itself_runs_the_file(tmp_path, monkeypatch, play_here, pendulums, configs):
+    config = configs["recurrent_ppo"].replace(total_steps=256)
+    run = train(config, tmp_path / "run", progress=False, envs=pendulums(8)).run
+    play_here(pendulums)
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "onnxruntime" else find(name))
+    result = exported(run, "onnx", tmp_path / "policy.onnx")
+    assert "reference implementation (onnxruntime is not installed)" in result.runtime and result.difference < 1e-5
+
+
 @needs_sb3_contrib
 def test_a_file_that_does_not_remember_is_not_left(tmp_path, monkeypatch, play_here, pendulums, configs):
     run = train(configs["recurrent_ppo"], tmp_path / "run", progress=False, envs=pendulums(8)).run
