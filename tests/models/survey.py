@@ -60,8 +60,8 @@ CHOICES = (
     (
         "sensors with `nsample`, `delay` or `interval`",
         "MuJoCo's readings and history, by every integrator. A sensor is read in every step, so that `step(n)` takes n "
-        "launches, each with the torch operations of these sensors, some 0.1 ms a sensor for one environment and 0.3 "
-        "ms for a thousand; a model without `nsample` pays nothing. Times are counted in steps: a delay of three steps "
+        "launches, each with the torch operations of these sensors, 0.1 ms a sensor for one environment and 0.3 ms "
+        "for a thousand; a model without `nsample` pays nothing. Times are counted in steps: a delay of three steps "
         "stays one, where MuJoCo adds up times, and rounding may make it four after some thousand steps",
         "`tests/physics/test_sensor_delays.py`",
     ),
