@@ -10,9 +10,11 @@ import numpy as np
 
 from tumble.physics.model.loading import check_supported, load_mjcf
 
+from ..test_convex_pairs import gap_along
 from .compare import tolerance_of
-from .reference import States
-from .run import Report, perturbed, run_parity
+from .reference import Contact, States, contacts_of, is_elliptic, put, reference_model
+from .run import Report, perturbed, run_parity, settings_of
+from .states import sample
 from .subjects import StandIn, Subject, Tumble
 
 EXACT = {"ccd_tolerance": 1e-12, "ccd_iterations": 500}
@@ -25,6 +27,11 @@ EXACTER = {"ccd_tolerance": 1e-16, "ccd_iterations": 2000}
 AS_MUCH = 10
 """MuJoCo does not judge a state in which Tumble is at most so many times as far from it as its own runs are: of nine
 runs the farthest is not the farthest there could be."""
+
+CONTACTS = frozenset(("contact_dist", "contact_pos", "contact_frame", "contact_set"))
+"""What of contacts is compared."""
+LEAST = 1e-11
+"""m: an overlap that is smaller by so much is smaller, with a search for contacts that stops at 1e-12."""
 
 STILL = "nothing moves"
 
@@ -40,6 +47,8 @@ class Proof(NamedTuple):
         why: what prevented the comparison.
         beyond: quantities beyond their tolerance in the states that differ, also where MuJoCo differs as much from
             itself: what the others may follow from.
+        proven: states that differ in which the overlap along Tumble's normals is the smaller one; shapes are as deep in
+            each other as they overlap along the normal along which they overlap least, so MuJoCo's is not the one.
     """
 
     states: int
@@ -48,6 +57,7 @@ class Proof(NamedTuple):
     worst: dict[str, float] = {}  # noqa: RUF012
     why: str = ""
     beyond: tuple[str, ...] = ()
+    proven: int = 0
 
 
 class Twin(StandIn):
@@ -91,7 +101,37 @@ def prove(path: Path, states: int, exact: bool = True) -> Proof:
     differs = np.any(list(alone.values()), axis=0)
     worst = {name: float(_errors(ours, name)[mask].max()) for name, mask in alone.items() if mask.any()}
     causes = tuple(name for name, mask in beyond.items() if (mask & differs).any())
-    return Proof(states, int((wrong & ~differs).sum()), int(differs.sum()), worst, beyond=causes)
+    proven = _proven(mjm, states, np.flatnonzero(differs)) if not CONTACTS.isdisjoint(causes) else 0
+    return Proof(states, int((wrong & ~differs).sum()), int(differs.sum()), worst, beyond=causes, proven=proven)
+
+
+def _proven(mjm: mujoco.MjModel, count: int, which: np.ndarray) -> int:
+    """In how many of these states Tumble's normals prove smaller overlaps than MuJoCo's (`Proof.proven`)."""
+    model = reference_model(mjm, **settings_of(mjm))
+    states, subject, data = sample(model, count, wild=True), Tumble(model, count), mujoco.MjData(model)
+    subject.load(states)
+    subject.forward()
+    found = 0
+    for i in which:
+        put(model, data, states, i)
+        mujoco.mj_forward(model, data)
+        found += smaller_overlap(model, data, subject.inspect(i)["contacts"], contacts_of(data, is_elliptic(model)))
+    return found
+
+
+def smaller_overlap(mjm: mujoco.MjModel, data: mujoco.MjData, mine: list[Contact], yours: list[Contact]) -> bool:
+    """Whether normals of `mine` prove smaller overlaps of some geoms than those of `yours`, and larger ones of none."""
+    pairs = {contact.geom for contact in yours}
+    if pairs != {contact.geom for contact in mine}:
+        return False
+
+    def gap(pair: tuple[int, int], contacts: list[Contact]) -> float:
+        normals = [contact.frame[:3] for contact in contacts if contact.geom == pair]
+        return max(gap_along(mjm, data, np.array(pair), normal) for normal in normals)
+
+    known = [pair for pair in pairs if not np.any(mjm.geom_type[list(pair)] == int(mujoco.mjtGeom.mjGEOM_HFIELD))]
+    gain = np.array([gap(pair, mine) - gap(pair, yours) for pair in known])
+    return bool(np.all(gain >= -LEAST) and np.any(gain > LEAST))
 
 
 def _with_options(mjm: mujoco.MjModel, options: dict[str, float]) -> mujoco.MjModel:
