@@ -157,7 +157,10 @@ class TaskBatch:
         Raises:
             TypeError, ValueError: the state is of another task or number of environments, or none at all.
         """
-        require_parts(f"{type(self.task).__name__}, saved state", state, ("solver", "memory", "streams"))
+        where = f"{type(self.task).__name__}, saved state"
+        require_parts(where, state, ("solver", "memory", "streams"), optional=("coordinates",))
+        if "coordinates" in state:
+            require_tensor(f"{where}: coordinates", state["coordinates"], tuple(self._view.coordinates().shape))
         for name, value in dict(state["memory"]).items():
             require_tensor(f"the saved memory {name!r}", value, tuple(getattr(value, "shape", ())))
         memory = self._memory.fitting({name: self.kind.like(tensor) for name, tensor in state["memory"].items()})

@@ -9,8 +9,8 @@ import torch
 WHOLE, MASK = "whole numbers", "bools"
 
 
-def require_parts(where: str, state: Any, names: Sequence[str]) -> None:
-    """Refuse a saved state that lacks one of its parts, or has others.
+def require_parts(where: str, state: Any, names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Refuse a saved state that lacks one of its parts, or has others than these and the optional ones.
 
     Raises:
         TypeError: it is no mapping.
@@ -22,7 +22,7 @@ def require_parts(where: str, state: Any, names: Sequence[str]) -> None:
         if name not in state:
             raise ValueError(f"{where}: its part {name!r} is missing; use what state_dict() returned")
     for name in state:
-        if name not in names:
+        if name not in (*names, *optional):
             raise ValueError(f"{where}: it has a part {name!r}, which no state_dict() has")
 
 
