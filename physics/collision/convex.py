@@ -35,12 +35,13 @@ from .gjk import (
     refine,
     start_search,
 )
+from .grown import allow_growth, shrink_corners, start_grown, wants_growth
 from .manifold import put_flat_contacts
 from .mpr import seek_portal
 from .pairs_by_hand import detection_distance
 from .poses import root_of
 from .primitives import zero_vector
-from .support import SPHERE, core_radius, place_geoms, support
+from .support import SPHERE, core_radius, has_corners, place_geoms, support
 from .tilts import begin_turns, put_tilted, turn_geom, untilted
 from .warm_start import keep_axis, last_axis
 from .work_list import in_each_lane, put_point
@@ -64,15 +65,20 @@ class Limits(LaneValue):
         flat: see FLAT.
         seen: see SEEN.
         exact: how close the bounds of the depth must be.
+        tolerance: the same of the distance; 0: as close as rounding allows.
+        touch: cores that are nearer to each other have a depth, not a distance.
+        grow1: by how much geom 1 is larger than its core where its depth is sought (`collision.grown`).
+        grow2: the same of geom 2.
     """
 
-    def __init__(self, reach: Any, near: Any, flat: Any, seen: Any, exact: Any) -> None:
-        self.reach, self.near, self.flat = expr_init(reach), expr_init(near), expr_init(flat)
-        self.seen, self.exact = expr_init(seen), expr_init(exact)
+    def __init__(self, *lengths: Any) -> None:
+        self.reach, self.near, self.flat, self.seen, self.exact = map(expr_init, lengths[:5])
+        self.tolerance, self.touch, self.grow1, self.grow2 = map(expr_init, lengths[5:])
 
     def parts(self) -> tuple:
         """The components."""
-        return self.reach, self.near, self.flat, self.seen, self.exact
+        lengths = self.reach, self.near, self.flat, self.seen, self.exact
+        return *lengths, self.tolerance, self.touch, self.grow1, self.grow2
 
 
 @ti.func
@@ -89,6 +95,7 @@ def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
     """In one lane, whose views are `model` and `one`."""
     place_geoms(model, one, g1, g2)
     limits = search_limits(model, one, g1, g2, detection_distance(model, g1, g2))
+    allow_growth(model, one, g1, g2, limits)
     search = _search(model, one, g1, g2, limits)
     if search.phase == FOUND:
         _put_contact(model, one, g1, g2, search, limits)
@@ -111,8 +118,9 @@ def _tilted_contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: t
             if tilt.turn > 0:
                 put_tilted(model, one, g1, g2, tilt, on1, between, normal)
             else:
-                middle = _middle(model, one, g1, g2, on1, between, normal)
-                if _put_first(model, one, g1, g2, search, face, middle) == 1 and model.geom_type[g1] != SPHERE:
+                zero = one.ccd_lanes.real(0.0)  # nothing grows where there are tilts
+                middle = _middle(model, one, g1, g2, on1, between, normal, zero)
+                if _put_first(model, one, g1, g2, search, face, middle, zero) == 1 and model.geom_type[g1] != SPHERE:
                     begin_turns(one, tilt, middle, normal)
         tilt.turn += 1
 
@@ -170,7 +178,7 @@ def _go_on(
     search: ti.template(),
     toward: ti.template(),
 ):
-    """`toward` is where a search begins whose axis proves nothing."""
+    """`toward` is where a search begins whose axis proves nothing, and where one begins again."""
     while search.phase < last:
         direction = search.near * (-1.0 / search.near.norm())
         if search.phase == DEPTH:
@@ -181,6 +189,8 @@ def _go_on(
         elif search.phase == FILL:
             direction = across(one, search.kept) * (1.0 - 2.0 * search.turned)
         point, on1, mark1, mark2 = support(model, one, g1, g2, direction)
+        if search.grown == 1:
+            point, on1 = point + direction * (limits.grow1 + limits.grow2), on1 + direction * limits.grow1
         search.trips += 1
         if search.phase == DISTANCE:
             put_corner(one, 3, point, on1, mark1, mark2)
@@ -188,6 +198,8 @@ def _go_on(
                 search.near, search.warm, search.trips = toward, 0, 0
             else:
                 _approach(model, one, search, limits, point)
+                if wants_growth(model, search, limits) == 1:
+                    start_grown(model, one, search, limits, toward)
         elif search.phase == FILL:
             put_corner(one, search.kept, point, on1, mark1, mark2)
             _fill(one, search, limits, direction.dot(point - one.ccd_point[0]))
@@ -198,12 +210,22 @@ def _go_on(
 
 @ti.func
 def search_limits(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, farthest: ti.template()):
-    """The `Limits` of a pair that is of no interest where its surfaces are as far apart as `farthest`."""
+    """The `Limits` of a pair that is of no interest where its surfaces are as far apart as `farthest`.
+
+    Searches stop where MuJoCo's do. Cores with corners have finitely many directions, and are searched to the end
+    whatever `ccd_tolerance` is. Others are searched to that tolerance; if they have neither a radius nor a margin, they
+    touch where their distance is below it.
+    """
     reach = farthest + core_radius(model, one, g1) + core_radius(model, one, g2)
     size = model.geom_rbound[g1] + model.geom_rbound[g2]
-    seen = size * SEEN
-    exact = ti.max(model.ccd_tolerance[0], seen * 2.0)
-    return Limits(reach, size * NEAR, size * FLAT, seen, exact)
+    near, seen, tolerance = size * NEAR, size * SEEN, one.ccd_lanes.real(model.ccd_tolerance[0])
+    touch = near
+    if has_corners(model, g1) and has_corners(model, g2):
+        tolerance = one.ccd_lanes.real(0.0)
+    elif reach == 0.0:
+        touch = ti.max(near, tolerance)
+    zero = one.ccd_lanes.real(0.0)
+    return Limits(reach, near, size * FLAT, seen, ti.max(tolerance, seen * 2.0), tolerance, touch, zero, zero)
 
 
 @ti.func
@@ -219,7 +241,7 @@ def _approach(
 ):
     """A step of GJK with the new corner in place 3."""
     bound, before = search.near.dot(point), search.square
-    exact = ti.max(0.5 * model.ccd_tolerance[0] ** 2, before * CLOSE)
+    exact = ti.max(0.5 * limits.tolerance**2, before * CLOSE)
     if _apart(search, limits, point):
         search.phase = NOTHING
     else:
@@ -229,12 +251,12 @@ def _approach(
                 move_corner(one, 0, 3)
             if refine(one, search) == 1:
                 search.phase, search.trips = DEPTH, 0
-            elif search.square <= limits.near * limits.near:
+            elif search.square <= limits.near**2 or (search.kept > 1 and search.square <= limits.touch**2):
                 search.phase, search.trips = FILL, 0
             else:
                 ended = search.square >= before or search.trips >= model.ccd_iterations
         if ended:  # the nearest point is as near as it gets; its plane is between the shapes, or they touch
-            if bound > 0.0 and search.square > limits.near * limits.near:
+            if bound > 0.0 and search.square > limits.touch**2:
                 simplex_as_face(one, search)
                 search.phase = FOUND
             else:
@@ -248,7 +270,7 @@ def _fill(one: ti.template(), search: ti.template(), limits: ti.template(), rise
         search.kept += 1
         search.turned = 0
         if search.kept == 4:
-            search.phase, search.trips = DEPTH, 0
+            search.phase, search.trips, search.filled = DEPTH, 0, 1
     elif search.turned == 1:
         search.phase = NOTHING  # one of the shapes is flat, or a point: there is no depth
     else:
@@ -261,11 +283,14 @@ def _grow(
 ):
     """A step of EPA with the new corner behind the others, `height` being where its plane is."""
     keep_shallowest(model, one, search, height)
-    exact = height - one.ccd_height[search.chosen] <= limits.exact and height - search.depth <= limits.exact
-    if exact:
+    low = one.ccd_height[search.chosen]
+    last = search.trips >= model.ccd_iterations + search.filled  # what is filled in is MuJoCo's without a step
+    if height - low <= limits.exact and height - search.depth <= limits.exact:
         search.phase = FOUND
+    elif last and model.ccd_follows == 1 and low > 0.0 and low < search.depth - limits.near:
+        search.phase = FOUND  # on the way still, and where MuJoCo is
     else:
-        full = search.trips >= model.ccd_iterations or search.points + 1 >= model.nccdpoint
+        full = last or search.points + 1 >= model.nccdpoint
         if not full:
             full = expand(model, one, search, limits.seen) == 0
         if full:
@@ -279,8 +304,9 @@ def _put_contact(
 ):
     """The contact at the polytope's face that is nearest to the origin, or those of flat sides there."""
     face, between, on1 = touching_face(one, search, limits.seen)
-    middle = _middle(model, one, g1, g2, on1, between, one.ccd_normal[search.chosen])
-    _put_first(model, one, g1, g2, search, face, middle)
+    shrunk1, shrunk2 = search.grown * limits.grow1, search.grown * limits.grow2
+    middle = _middle(model, one, g1, g2, on1, between, one.ccd_normal[search.chosen], shrunk1 - shrunk2)
+    _put_first(model, one, g1, g2, search, face, middle, shrunk1 + shrunk2)
 
 
 @ti.func
@@ -292,10 +318,14 @@ def _middle(
     on1: ti.template(),
     between: ti.template(),
     normal: ti.template(),
+    grown: ti.template(),
 ):
-    """Between the nearest points, seen from geom 1's centre; `on1` is that of its core, `between` the way from 2's."""
+    """Between the nearest points, seen from geom 1's centre; `on1` is that of its core, `between` the way from 2's.
+
+    `grown` is by how much more geom 1 is larger than its core there than geom 2 is.
+    """
     radius1, radius2 = core_radius(model, one, g1), core_radius(model, one, g2)
-    return on1 - between * 0.5 + normal * (0.5 * (radius1 - radius2))
+    return on1 - between * 0.5 + normal * (0.5 * (radius1 - radius2 - grown))
 
 
 @ti.func
@@ -307,16 +337,22 @@ def _put_first(
     search: ti.template(),
     face: ti.i32,
     middle: ti.template(),
+    grown: ti.template(),
 ):
-    """The contact there, or those of flat sides. Returns 1 where it is alone."""
+    """The contact there, or those of flat sides. Returns 1 where it is alone.
+
+    `grown` is by how much both geoms are larger there than their cores.
+    """
     lanes, alone = one.ccd_lanes, 0
     normal = one.ccd_normal[search.chosen]
-    dist = -one.ccd_height[search.chosen] - core_radius(model, one, g1) - core_radius(model, one, g2)
+    dist = grown - one.ccd_height[search.chosen] - core_radius(model, one, g1) - core_radius(model, one, g2)
     pos = root_of(model, one, g1) + one.geom_offset[g1] + one.precise_lanes.cast(middle)
     contact = ContactPoint(dist, pos, normal, zero_vector(lanes))
     if dist < detection_distance(model, g1, g2):
         found = 0
         if model.multiccd == 1 and has_flats(model, g1) and has_flats(model, g2):
+            if search.grown == 1:
+                shrink_corners(model, one, g1, g2, one.ccd_corners[face])
             found = put_flat_contacts(model, one, g1, g2, one.ccd_corners[face], normal)
         if found == 0:
             put_point(one, 0, contact, lanes.real(1.0))

@@ -38,7 +38,11 @@ def _add_face(one: ti.template(), f: ti.i32, i: ti.i32, j: ti.i32, k: ti.i32):
 
 @ti.func
 def start_polytope(one: ti.template(), search: ti.template()):
-    """From the simplex of corners 0 to 3: four faces, turned outward."""
+    """From the simplex of corners 0 to 3: four faces, turned outward.
+
+    Faces begin with the corner that MuJoCo's begin with, which says where an edge of a cylinder is: with 0, unless 3 is
+    the corner that the simplex lacked.
+    """
     a, b, c, d = one.ccd_point[0], one.ccd_point[1], one.ccd_point[2], one.ccd_point[3]
     i, j = 1, 2
     if (b - a).cross(c - a).dot(d - a) > 0.0:
@@ -48,9 +52,13 @@ def start_polytope(one: ti.template(), search: ti.template()):
         if f == 1:
             p, q, r = 0, j, 3
         elif f == 2:
-            p, q, r = j, i, 3
+            p, q, r = 0, 3, i
         elif f == 3:
-            p, q, r = i, 0, 3
+            p, q, r = 3, j, i
+        if search.filled == 1 and f == 1:
+            p, q, r = 3, 0, j
+        elif search.filled == 1 and f == 2:
+            p, q, r = 3, i, 0
         _add_face(one, f, p, q, r)
     search.points, search.faces = 4, 4
 
@@ -160,7 +168,7 @@ def expand(model: ti.template(), one: ti.template(), search: ti.template(), seen
         grown = 1
         for k in range(edges):
             edge = one.ccd_edge[k]
-            _add_face(one, faces + k, edge & (MOST_CORNERS - 1), edge >> CORNER_BITS, new)
+            _add_face(one, faces + k, new, edge & (MOST_CORNERS - 1), edge >> CORNER_BITS)
         search.points, search.faces = new + 1, faces + edges
     return grown
 

@@ -12,7 +12,7 @@ import taichi as ti
 from ..math import Vec3
 from .epa import CORNER_BITS, MOST_CORNERS
 from .primitives import zero_vector
-from .support import BOX, CAPSULE, CYLINDER, MESH, core_radius
+from .support import BOX, CAPSULE, CYLINDER, MESH, SMALLEST, core_radius
 
 FACING = 0.996  # cosine from which faces count as parallel
 ALONG = 0.0888  # sine below which an edge lies along a face
@@ -30,7 +30,7 @@ def has_flats(model: ti.template(), g: ti.i32):
 
 
 @ti.func
-def _corner_of(corners: ti.i32, k: ti.i32):
+def corner_of(corners: ti.i32, k: ti.i32):
     """Number k of a face's three corners."""
     return (corners >> (CORNER_BITS * k)) & (MOST_CORNERS - 1)
 
@@ -46,7 +46,7 @@ def _mark(one: ti.template(), side: ti.i32, corner: ti.i32):
 @ti.func
 def feature(one: ti.template(), side: ti.i32, corners: ti.i32):
     """What one geom has at a face of the polytope: 1: a corner, 2: an edge, 3: a face; and two of its corners there."""
-    i, j, k = _corner_of(corners, 0), _corner_of(corners, 1), _corner_of(corners, 2)
+    i, j, k = corner_of(corners, 0), corner_of(corners, 1), corner_of(corners, 2)
     a, b, c = _mark(one, side, i), _mark(one, side, j), _mark(one, side, k)
     size = 3
     if a == b:
@@ -63,6 +63,31 @@ def _place(one: ti.template(), side: ti.i32, corner: ti.i32):
     if side == 1:
         point = point - one.ccd_point[corner]
     return point
+
+
+@ti.func
+def place_on(model: ti.template(), one: ti.template(), g: ti.i32, side: ti.i32, mark: ti.i32, point: ti.template()):
+    """Where corner `mark` of a geom with flat sides is, if support found it at a point of the geom grown.
+
+    A cylinder's is on the rim of an end, in the direction of the point.
+    """
+    kind, size, center = model.geom_type[g], model.geom_size[g], one.ccd_frame[4 * side]
+    local = zero_vector(one.ccd_lanes)
+    if kind == BOX:
+        local = Vec3(
+            ti.select(mark & 1 == 1, size.x, -size.x),
+            ti.select(mark & 2 == 2, size.y, -size.y),
+            ti.select(mark & 4 == 4, size.z, -size.z),
+        )
+    elif kind == MESH:
+        local = model.vert_pos[model.geom_vertadr[g] + mark]
+    else:
+        local.z = ti.select(mark == 1, -size.y, size.y)
+        if kind == CYLINDER:
+            x, y = one.ccd_frame[4 * side + 1].dot(point - center), one.ccd_frame[4 * side + 2].dot(point - center)
+            scale = size.x / ti.sqrt(ti.max(x * x + y * y, SMALLEST))
+            local.x, local.y = x * scale, y * scale
+    return center + _seen(one, side, local)
 
 
 @ti.func
@@ -84,7 +109,7 @@ def list_faces(
             g, outward = g2, -normal
         kind, row, n = model.geom_type[g], side * model.nccdflat, 0
         size, i, j = feature(one, side, corners)
-        a, b, c = _mark(one, side, i), _mark(one, side, j), _mark(one, side, _corner_of(corners, 2))
+        a, b, c = _mark(one, side, i), _mark(one, side, j), _mark(one, side, corner_of(corners, 2))
         local = zero_vector(one.ccd_lanes)
         if kind == BOX:
             n = _list_box_faces(one, side, row, size, (a, b, c), outward)

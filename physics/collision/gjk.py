@@ -38,6 +38,8 @@ class Search(LaneValue):
         trips: support points in this phase.
         kept: corners of the simplex.
         turned: 1: a missing corner was sought on one side in vain.
+        filled: 1: the last corner of the simplex was missing.
+        grown: 1: the geoms have grown by their radii and half the margin each (`collision.grown`).
         points: corners of the polytope.
         faces: its faces.
         chosen: its face that is nearest to the origin.
@@ -47,14 +49,13 @@ class Search(LaneValue):
 
     def __init__(self, near: Vec3, square: Any, depth: Any, *counts: Any) -> None:
         self.near, self.square, self.depth = near.copy(), expr_init(square), expr_init(depth)
-        self.phase, self.trips, self.kept, self.turned, self.points, self.faces, self.chosen, self.warm = map(
-            expr_init, counts
-        )
+        self.phase, self.trips, self.kept, self.turned, self.filled = map(expr_init, counts[:5])
+        self.points, self.faces, self.chosen, self.warm, self.grown = map(expr_init, counts[5:])
 
     def parts(self) -> tuple:
         """The components."""
-        counts = self.phase, self.trips, self.kept, self.turned, self.points, self.faces, self.chosen, self.warm
-        return self.near, self.square, self.depth, *counts
+        counts = self.phase, self.trips, self.kept, self.turned, self.filled
+        return self.near, self.square, self.depth, *counts, self.points, self.faces, self.chosen, self.warm, self.grown
 
 
 @traced
@@ -62,7 +63,7 @@ def start_search(lanes: Any, toward: Vec3) -> Search:
     """From the point `toward`, which the difference of the shapes has inside."""
     square = let(toward.dot(toward))
     near = toward.select(square > lanes.constant(NO_AREA), Vec3(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0)))
-    return Search(near, lanes.real(1e30), lanes.real(1e30), *[0] * 8)
+    return Search(near, lanes.real(1e30), lanes.real(1e30), *[0] * 10)
 
 
 @traced

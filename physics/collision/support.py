@@ -30,6 +30,12 @@ def core_radius(model: ti.template(), one: ti.template(), g: ti.i32):
 
 
 @ti.func
+def has_corners(model: ti.template(), g: ti.i32):
+    """Whether the core of a geom is the hull of some points: that of a sphere, a capsule, a box and a mesh is."""
+    return model.geom_type[g] <= CAPSULE or model.geom_type[g] >= BOX
+
+
+@ti.func
 def place_geoms(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
     """Fill `ccd_frame` with the poses of a pair."""
     lanes = one.ccd_lanes

@@ -36,7 +36,7 @@ SIZES = tuple(
 )
 FLAGS = (
     *("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart"),
-    *("pulls", "actuates", "noslip_iterations"),
+    *("pulls", "actuates", "noslip_iterations", "ccd_follows"),
 )
 EULER, IMPLICITFAST, RK4, IMPLICIT = 0, 1, 2, 3
 """Values of the flag `integrator`."""
@@ -67,6 +67,8 @@ MOST_EXPANSIONS = 1000
 """A polytope's corners have numbers of ten bits."""
 SINGLE_CCD_TOLERANCE = 1e-7
 """Metres: the same of distances of convex shapes."""
+EXACT_CCD_TOLERANCE = 1e-9
+"""Metres: with no more, depths are exact whichever way they are sought; with more, they are sought MuJoCo's way."""
 _INTEGRATORS = {
     int(mujoco.mjtIntegrator.mjINT_EULER): EULER,
     int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST): IMPLICITFAST,
@@ -210,6 +212,7 @@ def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
         "multiccd": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_MULTICCD)),
         "euler_damping": int(sizes["nparameter"] > 0 or _damped(model)) * (1 - off),
         "noslip_iterations": int(options.noslip_iterations),
+        "ccd_follows": int(options.ccd_tolerance > EXACT_CCD_TOLERANCE),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
         "pulls": int(has_passive_forces(model.mj)),
         "actuates": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_ACTUATION)),

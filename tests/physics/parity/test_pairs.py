@@ -6,6 +6,7 @@ import pytest
 import tumble
 
 from ..test_convex_pairs import poses, theirs
+from . import pairs_defaults
 from .pairs import Asked, Scene, compare_sets, measure
 from .pairs_page import beyond, page
 
@@ -59,10 +60,10 @@ def test_a_missing_contact_differs(mujocos):
 def test_tumble_is_within_every_bar():
     """The page has 2,000 poses a pair."""
     try:
-        rows = measure(200)
+        rows, defaults = measure(200), pairs_defaults.rows(200)
     finally:
         tumble.init(precision="32")
     assert len(rows) == 27 and all(row["touching"] > 50 for row in rows)
-    assert not beyond(rows, [])
-    assert beyond([{**rows[0], "differ": 1}], [])
-    assert page(rows, [], "4", 0.01, 8).count("plane-box") == 2
+    assert not beyond(rows, defaults, [])
+    assert beyond([{**rows[0], "differ": 1}], [], []) and beyond([], [{**defaults[0], "differ": 1}], [])
+    assert page(rows, defaults, [], "4", 0.01, 8).count("plane-box") == 4

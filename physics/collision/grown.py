@@ -1,0 +1,58 @@
+"""Depths of shapes with a radius or a margin: sought of the shapes grown by them, as MuJoCo seeks them.
+
+Where cores are apart, their distance less the radii is exact. Where they overlap, or nearly touch, MuJoCo seeks the
+depth of whole shapes: spheres and capsules with their radii, and each shape with half the pair's margin around it. Such
+shapes are smooth, and within `ccd_tolerance` of the depth there are many answers; the way there says which. So Tumble
+takes the same way: the search starts again with support points moved outward. Where `ccd_tolerance` is 1e-9 m or less,
+the answer is that of the cores, and is sought of them, in fewer steps.
+"""
+
+import taichi as ti
+
+from .flat_sides import corner_of, place_on
+from .gjk import DEPTH, DISTANCE, FILL, FOUND
+from .pairs_by_hand import detection_distance
+from .support import core_radius
+
+
+@ti.func
+def allow_growth(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, limits: ti.template()):
+    """Set by how much each geom of a pair grows, in its `Limits`; by nothing where it has one way to its depth."""
+    if ti.static(not (model.has.tilts or model.has.mpr)):
+        if model.ccd_follows == 1:
+            half = 0.5 * ti.max(detection_distance(model, g1, g2), 0.0)
+            limits.grow1 = core_radius(model, one, g1) + half
+            limits.grow2 = core_radius(model, one, g2) + half
+
+
+@ti.func
+def wants_growth(model: ti.template(), search: ti.template(), limits: ti.template()):
+    """1: the cores overlap, or nearly touch, and the geoms grow, 0: the search goes on as it is."""
+    deep = search.phase == DEPTH or search.phase == FILL
+    if search.phase == FOUND:
+        deep = search.square <= model.ccd_tolerance[0] * model.ccd_tolerance[0]
+    return ti.select(deep and search.grown == 0 and limits.grow1 + limits.grow2 > 0.0, 1, 0)
+
+
+@ti.func
+def start_grown(
+    model: ti.template(), one: ti.template(), search: ti.template(), limits: ti.template(), toward: ti.template()
+):
+    """Begin again, with the grown geoms; shapes that are smooth touch where their distance is below the tolerance."""
+    search.near, search.square = toward, one.ccd_lanes.real(1e30)
+    search.phase, search.trips, search.kept, search.grown = DISTANCE, 0, 0, 1
+    limits.tolerance = one.ccd_lanes.real(model.ccd_tolerance[0])
+    limits.exact = ti.max(limits.exact, limits.tolerance)
+    limits.touch = ti.max(limits.near, limits.tolerance)
+    limits.reach = one.ccd_lanes.real(0.0)
+
+
+@ti.func
+def shrink_corners(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, corners: ti.i32):
+    """Points of both geoms at a face of the polytope go back to the shapes that have not grown."""
+    for k in range(3):
+        corner = corner_of(corners, k)
+        on2 = one.ccd_on1[corner] - one.ccd_point[corner]
+        on1 = place_on(model, one, g1, 0, one.ccd_mark1[corner], one.ccd_on1[corner])
+        one.ccd_point.put(corner, on1 - place_on(model, one, g2, 1, one.ccd_mark2[corner], on2))
+        one.ccd_on1.put(corner, on1)
