@@ -74,7 +74,8 @@ def test_sets_of_contacts_are_mujocos(found, k):
             otherwise.append(env)
     print(f"{PAIRS[k]}, {reach}: {len(otherwise)} of {touching}")
     assert touching > POSES // 4
-    assert len(otherwise) <= (OTHERWISE if PAIRS[k] in CURVED else 0) * touching, otherwise
+    curved = PAIRS[k] in CURVED or reach > 0  # hulls that have grown by a margin are
+    assert len(otherwise) <= (OTHERWISE if curved else 0) * touching, otherwise
 
 
 def test_depths_of_hulls_are_exact_at_any_tolerance(qpos):
