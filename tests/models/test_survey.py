@@ -67,3 +67,11 @@ REASONS = {
 def test_the_reason_is_what_the_others_follow_from(what):
     proof, reason = REASONS[what]
     assert survey.reason_of(proof) == reason
+
+
+def test_the_page_tells_what_was_compared_by_the_files_own_options():
+    known = {"a": Proof(20), "b": Proof(20, 3), "c": Proof(20, 0, 2, {"qacc": 0.5}), "d": Proof(0, why="nothing moves")}
+    text = "\n".join(survey.by_default(known))
+    assert "3 models" in text and "1 are equal" in text and "1 differ:" in text
+    assert "- c: 2 of 20 states; qacc 5e-01" in text
+    assert survey.by_default({}) == []
