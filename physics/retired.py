@@ -7,10 +7,14 @@ torch's.
 """
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import getattr_static
 from typing import Any
+
+_ARRIVAL = 0.05
+"""Seconds for daemon threads to finish what they are at."""
 
 
 def retire(solver: Any, error: type[Exception], why: str, keeps: tuple[str, ...] = ()) -> None:
@@ -25,9 +29,17 @@ def retire(solver: Any, error: type[Exception], why: str, keeps: tuple[str, ...]
     _replace_members(solver, (error, why), keeps, partial(_refusal, error=error, why=why))
 
 
-def stop_daemons(solver: Any) -> None:
-    """Have every daemon thread that uses a public method or property of a solver from now on stop there, for ever."""
-    _replace_members(solver, ("daemons",), (), _stopping)
+def stop_daemons(solvers: Sequence[Any], besides: str) -> None:
+    """At the end of the process, have daemon threads stop for ever where they next use one of these solvers.
+
+    Args:
+        solvers: whose public methods and properties stop them.
+        besides: name of a daemon thread that uses none.
+    """
+    if any(thread.daemon and thread.name != besides for thread in threading.enumerate()):
+        for solver in solvers:
+            _replace_members(solver, ("daemons",), (), _stopping)
+        time.sleep(_ARRIVAL)
 
 
 def stop_if_daemon() -> None:

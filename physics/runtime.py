@@ -10,7 +10,6 @@ import contextlib
 import io
 import os
 import threading
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -26,8 +25,6 @@ from .taichi_thread import in_taichis_thread, start_before_next
 
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("32", "64")
-_ARRIVAL = 0.05
-"""Seconds at the end of the process for daemon threads to finish what they are at."""
 _STALE = (
     "this solver belongs to an earlier tumble.init(...): Taichi has been started anew since. "
     "Make a new solver (or environment) after the last call of tumble.init."
@@ -331,17 +328,8 @@ def _free_taichi() -> None:
 @atexit.register
 def _free_at_exit() -> None:
     """Free Taichi in its own thread; the interpreter would do it in the main thread, where Taichi refuses."""
-    _stop_daemons()
+    stop_daemons(list(_state.current.solvers) if _state.current else [], taichi_thread.NAME)
     if _state.taichi_runs:
         _state.ended = True
         start_before_next(None)
         in_taichis_thread(_free_taichi)
-
-
-def _stop_daemons() -> None:
-    """Let daemon threads come to a place where the end of the process does not hurt (`retired`)."""
-    if not any(thread.daemon and thread.name != taichi_thread.NAME for thread in threading.enumerate()):
-        return
-    for solver in list(_state.current.solvers) if _state.current else ():
-        stop_daemons(solver)
-    time.sleep(_ARRIVAL)
