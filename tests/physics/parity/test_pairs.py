@@ -7,7 +7,7 @@ import tumble
 
 from ..test_convex_pairs import poses, theirs
 from . import pairs_defaults
-from .pairs import Asked, Scene, compare_sets, measure
+from .pairs import CLOSED, Asked, Scene, compare_sets, measure
 from .pairs_page import beyond, page
 
 POSES = 12
@@ -50,9 +50,12 @@ def test_a_wrong_number_differs(mujocos, column, wrong, closed_only):
 
 
 def test_a_missing_contact_differs(mujocos):
-    rows, differ = compare_sets(
-        mujocos[0], spoilt(mujocos[1], lambda contacts: contacts[1:] if len(contacts) > 1 else None)
-    )
+    def without_one(contacts):
+        """All but the first and what stands at its place: two contacts at one place count as one."""
+        kept = contacts[np.abs(contacts - contacts[0]).max(axis=1) > CLOSED[1]]
+        return kept if len(kept) else None
+
+    rows, differ = compare_sets(mujocos[0], spoilt(mujocos[1], without_one))
     assert len(differ) == sum(row["touching"] for row in rows)
 
 
