@@ -123,7 +123,7 @@ BENCHMARKS = {
     ),
 }
 EVERYWHERE = [name for name in BENCHMARKS if name not in ("soak", "gpu")]
-"""Those that measure speed, on any machine."""
+"""The benchmarks of `all`: speed, on any machine."""
 OPTIONS: dict[str, dict[str, Any]] = {
     "models": {"nargs": "+", "help": "models or tasks"},
     "num_envs": {"type": int, "help": "environments in a batch"},

@@ -67,7 +67,7 @@ def _place(one: ti.template(), side: ti.i32, corner: ti.i32):
 
 @ti.func
 def place_on(model: ti.template(), one: ti.template(), g: ti.i32, side: ti.i32, mark: ti.i32, point: ti.template()):
-    """Where corner `mark` of a geom with flat sides is, if support found it at a point of the geom grown.
+    """Return corner `mark` of a geom with flat sides, which support found at a point of the grown geom.
 
     A cylinder's is on the rim of an end, in the direction of the point.
     """

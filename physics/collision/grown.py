@@ -1,4 +1,4 @@
-"""Depths of shapes with a radius or a margin: sought of the shapes grown by them, as MuJoCo seeks them.
+"""Depths of shapes with a radius or a margin, searched on shapes that have grown by it, as in MuJoCo.
 
 Where cores are apart, their distance less the radii is exact. Where they overlap, or nearly touch, MuJoCo seeks the
 depth of whole shapes: spheres and capsules with their radii, and each shape with half the pair's margin around it. Such
@@ -27,7 +27,7 @@ def allow_growth(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i3
 
 @ti.func
 def wants_growth(model: ti.template(), search: ti.template(), limits: ti.template()):
-    """1: the cores overlap, or nearly touch, and the geoms grow, 0: the search goes on as it is."""
+    """Return 1 if the cores overlap or nearly touch, so that the geoms grow; 0 if the search goes on as it is."""
     deep = search.phase == DEPTH or search.phase == FILL
     if search.phase == FOUND:
         deep = search.square <= model.ccd_tolerance[0] * model.ccd_tolerance[0]
@@ -49,7 +49,7 @@ def start_grown(
 
 @ti.func
 def shrink_corners(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, corners: ti.i32):
-    """Points of both geoms at a face of the polytope go back to the shapes that have not grown."""
+    """Move the points of both geoms at a face of the polytope back to the shapes that have not grown."""
     for k in range(3):
         corner = corner_of(corners, k)
         on2 = one.ccd_on1[corner] - one.ccd_point[corner]

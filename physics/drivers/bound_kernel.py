@@ -19,7 +19,7 @@ from .scratch import Scratch
 from .settings import Setting
 
 SOLVER = "the solver for this model"
-"""What most kernels are part of, as the logger names it."""
+"""The logger's name for the thing that most kernels are part of."""
 
 
 def compiled(make: Callable[[], Any], arguments: Sequence[torch.Tensor | int | float]) -> tuple[Any, Any, Any]:

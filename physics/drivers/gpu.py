@@ -386,7 +386,7 @@ class GpuDriver(Driver):
         controls: torch.Tensor | None = None,
         track: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, ...]:
-        """What the kernel runs on: a batch (None: the driver's), or what `left` marks of it, if `call` says so."""
+        """Return the arguments of a launch on a batch (None: the driver's); `call` may confine it to `left`."""
         self._runtime.require()
         mine = (self._memory, self._counters, self._own.memory) if batch is None else batch
         nothing = self._batch.zeros(0, torch.int32) if dump is None else dump

@@ -39,7 +39,7 @@ class Allowed(NamedTuple):
         return fits
 
     def fault(self, number: float) -> str:
-        """What is wrong with a number that is not allowed."""
+        """Return the reason why a number is not allowed, such as "is negative"."""
         if math.isnan(number) or (math.isinf(number) and not self.infinite):
             return "is not finite" if not self.infinite else "is not a number"
         if number < 0 and not self.above:
@@ -55,7 +55,7 @@ REACH = Allowed("a number of at least 0, where inf is no limit", least=0.0, infi
 
 
 class Row(NamedTuple):
-    """What a field may hold, and why that."""
+    """The numbers that a field may hold, and the reason."""
 
     allowed: Allowed
     reason: str

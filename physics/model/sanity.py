@@ -34,9 +34,9 @@ _KINDS = {
     "sensor": ("sensor", "sensors"),
     "key": ("key", "keys"),
 }
-"""What the fields of mjModel begin with: the kind of element, and the list of an MjSpec that has them."""
+"""The kind of element and the list of an MjSpec for each prefix of a field of mjModel."""
 _SECTIONS = {"opt": ("option", "option"), "stat": ("statistic", "statistic"), "vis": ("visual", "visual")}
-"""Likewise for what is no element: the word for messages, and the section of an MJCF file."""
+"""The word for messages and the section of an MJCF file for each prefix of a field that is in no element."""
 
 
 def _by_address(kind: str, addresses: str) -> Callable[[mujoco.MjModel, int], tuple[str, int]]:

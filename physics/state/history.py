@@ -45,11 +45,11 @@ class Ring(NamedTuple):
     finite: bool = False
 
     def times(self) -> slice:
-        """Where the times of its samples are in `mjData.history`."""
+        """Return the place of the times of its samples in `mjData.history`."""
         return slice(self.first + 2, self.first + 2 + self.nsample)
 
     def numbers(self) -> slice:
-        """Where their numbers are."""
+        """Return the place of the numbers of its samples in `mjData.history`."""
         return slice(self.times().stop, self.times().stop + self.nsample * self.width)
 
 
