@@ -6,7 +6,6 @@
 from typing import TYPE_CHECKING, Any
 
 from .kernel_cache import prepare
-from .tracing import name_importer
 
 if TYPE_CHECKING:
     from .model.model import Model
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["Model", "RigidSolver"]
 
 prepare()
-name_importer()
 
 
 def __getattr__(name: str) -> Any:

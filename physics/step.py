@@ -4,6 +4,7 @@ MuJoCo's pipeline in textbook order (MuJoCo documentation, Computation: Simulati
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import taichi as ti
 
@@ -32,6 +33,7 @@ from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
 from .kinematics.tendons import tendon_lengths
+from .math import func
 from .math.lanes import traced
 from .model.features import Features
 from .state.room import fits
@@ -39,7 +41,7 @@ from .state.sizes import RK4
 from .state.snapshot import hold_faulty, keep_beginning, keep_evaluation, keep_start, report_mean_acceleration
 from .state.stage import Stage
 
-PIPELINE = (
+PIPELINE: tuple[Stage | Callable[..., Any], ...] = (
     forward_kinematics,
     geom_frames,
     center_of_mass,
@@ -71,8 +73,8 @@ LAST = len(PIPELINE) - 1
 """Place of the last of them."""
 
 
-@ti.func
-def forward(model: ti.template(), work: ti.template(), last: ti.i32):
+@func
+def forward(model, work, last: ti.i32):
     """What follows from qpos, qvel and ctrl: positions, velocities, forces, accelerations; up to the stage `last`."""
     for place, stage in ti.static(stages_of(model.has)):
         if place <= last and fits(work):  # as Taichi's passes take the square of a block's length, each has its own
@@ -85,8 +87,8 @@ def stages_of(has: Features) -> list[tuple[int, Callable]]:
     return [(place, stage) for place, stage in enumerate(PIPELINE) if not isinstance(stage, Stage) or stage.wanted(has)]
 
 
-@ti.func
-def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti.i32, last: ti.i32):
+@func
+def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
     """`substeps` steps under the same controls; 0 evaluates at the present state without moving.
 
     With `smooth` 1 the last evaluation is asked for its acceleration without constraints as well. An evaluation that

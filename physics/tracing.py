@@ -1,21 +1,9 @@
 """Taichi's way from Python source to its own code, made quicker: half a second of every start, and nothing else."""
 
 import gc
-import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-
-_IMPORTER = "<frozen importlib._bootstrap>"
-
-
-def name_importer() -> None:
-    """Tell `inspect` which module the frames that import modules belong to.
-
-    Taichi asks for that once for each decorated function; `inspect` would look through all modules of the process each
-    time, since this one has no file. To be called before the first function is decorated.
-    """
-    inspect.modulesbyfile.setdefault(_IMPORTER, "importlib._bootstrap")
 
 
 @contextmanager

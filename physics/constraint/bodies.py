@@ -7,11 +7,11 @@ and wrenches are about the centre of mass of the tree, as `cdof` is.
 
 import taichi as ti
 
-from ..math import Mat3, Motion, Vec3
+from ..math import Mat3, Motion, Vec3, func
 
 
-@ti.func
-def contact_velocity(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32):
+@func
+def contact_velocity(model, work, k: ti.i32, block: ti.i32):
     """Set block_aref to the velocity of geom 2 relative to geom 1 in the space of contact slot k."""
     zero = work.real(0.0)
     slide, turn = Vec3(zero, zero, zero), Vec3(zero, zero, zero)
@@ -24,8 +24,8 @@ def contact_velocity(model: ti.template(), work: ti.template(), k: ti.i32, block
     _store_axes(work.block_aref, block, work.block_dim[block], _frame(work.con_frame, k), slide, turn)
 
 
-@ti.func
-def body_motions(model: ti.template(), work: ti.template(), v: ti.template()):
+@func
+def body_motions(model, work, v):
     """cg_motion of every body when the dofs move at v."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
@@ -42,8 +42,8 @@ def body_motions(model: ti.template(), work: ti.template(), v: ti.template()):
         work.cg_motion.put(b, motion)
 
 
-@ti.func
-def own_velocity(model: ti.template(), work: ti.template(), j: ti.i32, both: ti.template()):
+@func
+def own_velocity(model, work, j: ti.i32, both):
     """own_Jv: how geom 2 moves relative to geom 1 in the space of the lanes' own j-th contacts, at cg_motion.
 
     `both` tells whether geom 1 may move.
@@ -58,21 +58,21 @@ def own_velocity(model: ti.template(), work: ti.template(), j: ti.i32, both: ti.
     _store_axes(work.own_Jv, j, model.naxis, _frame(work.own_frame, j), slide, turn)
 
 
-@ti.func
-def _gathered_motion(work: ti.template(), j: ti.i32, side: ti.template()):
+@func
+def _gathered_motion(work, j: ti.i32, side):
     b = ti.cast(work.own_body.at(j, side), ti.i32)
     numbers = work.cg_motion.gather(work.lanes, b, 0, 6)
     return Motion(Vec3(numbers[0], numbers[1], numbers[2]), Vec3(numbers[3], numbers[4], numbers[5]))
 
 
-@ti.func
-def _arm(work: ti.template(), j: ti.i32, side: ti.template()):
+@func
+def _arm(work, j: ti.i32, side):
     at = ti.static(3 * side)
     return Vec3(work.own_arm.at(j, at), work.own_arm.at(j, at + 1), work.own_arm.at(j, at + 2))
 
 
-@ti.func
-def own_wrench(model: ti.template(), work: ti.template(), j: ti.i32):
+@func
+def own_wrench(model, work, j: ti.i32):
     """own_push: own_force in the world's axes."""
     zero = work.real(0.0)
     frame, force = _frame(work.own_frame, j), work.own_force
@@ -87,8 +87,8 @@ def own_wrench(model: ti.template(), work: ti.template(), j: ti.i32):
     work.own_push.put_numbers(j, 3, push.numbers())
 
 
-@ti.func
-def collect_wrenches(model: ti.template(), work: ti.template()):
+@func
+def collect_wrenches(model, work):
     """qfrc_constraint += what all contacts do to the dofs; cg_wrench is then the wrench on every subtree."""
     for b in range(model.nbody):
         work.cg_wrench.put(b, _wrench_on(model, work, b))
@@ -108,8 +108,8 @@ def collect_wrenches(model: ti.template(), work: ti.template()):
             work.cg_wrench.put(parent, work.cg_wrench[parent] + wrench)
 
 
-@ti.func
-def _wrench_on(model: ti.template(), work: ti.template(), b: ti.i32):
+@func
+def _wrench_on(model, work, b: ti.i32):
     """Sum of what the contacts of body b do to it."""
     lanes, pushes = work.lanes, work.own_push
     zero = work.real(0.0)
@@ -127,8 +127,8 @@ def _wrench_on(model: ti.template(), work: ti.template(), b: ti.i32):
     return Motion(torque, force)
 
 
-@ti.func
-def _frame(field: ti.template(), k: ti.i32):
+@func
+def _frame(field, k: ti.i32):
     return Mat3(
         Vec3(field.at(k, 0), field.at(k, 1), field.at(k, 2)),
         Vec3(field.at(k, 3), field.at(k, 4), field.at(k, 5)),
@@ -136,8 +136,8 @@ def _frame(field: ti.template(), k: ti.i32):
     )
 
 
-@ti.func
-def contact_axis(work: ti.template(), k: ti.i32, axis: ti.i32, motion: ti.template(), arm: ti.template()):
+@func
+def contact_axis(work, k: ti.i32, axis: ti.i32, motion, arm):
     """Component of a motion, at `arm` from its reference, along an axis of contact slot k: as `_store_axes`."""
     frame = _frame(work.con_frame, k)
     along = motion.lin + motion.rot.cross(arm)
@@ -148,10 +148,8 @@ def contact_axis(work: ti.template(), k: ti.i32, axis: ti.i32, motion: ti.templa
     return direction.dot(along)
 
 
-@ti.func
-def _store_axes(
-    to: ti.template(), k: ti.i32, dim: ti.i32, frame: ti.template(), slide: ti.template(), turn: ti.template()
-):
+@func
+def _store_axes(to, k: ti.i32, dim: ti.i32, frame, slide, turn):
     """The components of a relative motion along the axes of a contact: normal, two tangents, spin, two rolls."""
     to.at(k, 0)._assign(frame.x.dot(slide))
     if dim > 1:

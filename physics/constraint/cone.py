@@ -8,13 +8,15 @@ slides. A contact without friction has mu = 1 and T = 0. Empty entries have D = 
 
 import taichi as ti
 
+from ..math import func
+
 TINY = 1e-30
 FREE, HOLDS, SLIDES = 0.0, 1.0, 2.0
 """Zones of a contact."""
 
 
-@ti.func
-def cone_force(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
+@func
+def cone_force(work, rows, k: ti.i32, dim: ti.i32):
     """Set the force of contact k, minus the derivative of its cost by its jar."""
     mu = rows.mu[k]
     normal, radius = mu * rows.jar.at(k, 0), _radius(work, rows, k, dim, work.real(0.0))
@@ -31,8 +33,8 @@ def cone_force(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32)
         rows.force.at(k, c)._assign(across * (rows.jar.at(k, c) * friction * friction))
 
 
-@ti.func
-def cone_weight(work: ti.template(), k: ti.i32):
+@func
+def cone_weight(work, k: ti.i32):
     """Bring block_weight and cone_weight up to date; masks of the lanes in which they changed, and the zone did.
 
     `block_weight` has the entries of the second derivative with the normal and on the diagonal, as a pyramid's;
@@ -64,14 +66,14 @@ def cone_weight(work: ti.template(), k: ti.i32):
     return changed, moved
 
 
-@ti.func
+@func
 def cross(c: ti.i32, d: ti.i32):
     """Entry of `cone_weight` for the axes c > d > 0."""
     return (c - 1) * (c - 2) // 2 + d - 1
 
 
-@ti.func
-def set_weight(work: ti.template(), k: ti.i32, c: ti.i32, value: ti.template()):
+@func
+def set_weight(work, k: ti.i32, c: ti.i32, value):
     """Entry c of block_weight, its change in weight_change; the mask of the lanes in which there is one."""
     change = value - work.block_weight.at(k, c)
     work.block_weight.at(k, c)._assign(value)
@@ -79,18 +81,16 @@ def set_weight(work: ti.template(), k: ti.i32, c: ti.i32, value: ti.template()):
     return work.lanes.mask(change != 0.0)
 
 
-@ti.func
-def _set_cross(work: ti.template(), k: ti.i32, c: ti.i32, value: ti.template()):
+@func
+def _set_cross(work, k: ti.i32, c: ti.i32, value):
     change = value - work.cone_weight.at(k, c)
     work.cone_weight.at(k, c)._assign(value)
     work.cross_change[c] = change
     return work.lanes.mask(change != 0.0)
 
 
-@ti.func
-def cone_along(
-    work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template(), with_cost: ti.template()
-):
+@func
+def cone_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
     """Twice the change of the cost from step 0 to `step` along Jv, and its first and second derivative there."""
     mu = rows.mu[k]
     before, speed = mu * rows.jar.at(k, 0), mu * rows.Jv.at(k, 0)
@@ -121,15 +121,8 @@ def cone_along(
     return cost, ti.select(zone == FREE, zero, slope), ti.select(zone == FREE, zero, curve)
 
 
-@ti.func
-def _cost(
-    work: ti.template(),
-    zone: ti.template(),
-    stiffness: ti.template(),
-    mu: ti.template(),
-    normal: ti.template(),
-    radius: ti.template(),
-):
+@func
+def _cost(work, zone, stiffness, mu, normal, radius):
     """Twice the cost."""
     excess = normal - mu * radius
     sliding = stiffness / (1.0 + mu * mu) * excess * excess
@@ -137,8 +130,8 @@ def _cost(
     return ti.select(zone == FREE, work.real(0.0), cost)
 
 
-@ti.func
-def _radius(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template()):
+@func
+def _radius(work, rows, k: ti.i32, dim: ti.i32, step):
     """T at `step` along Jv."""
     square = work.real(0.0)
     for c in range(1, dim):
@@ -147,13 +140,13 @@ def _radius(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, st
     return ti.sqrt(square)
 
 
-@ti.func
-def _zone(work: ti.template(), mu: ti.template(), normal: ti.template(), radius: ti.template()):
+@func
+def _zone(work, mu, normal, radius):
     zone = ti.select(mu * normal + radius <= 0.0, work.real(HOLDS), work.real(SLIDES))
     return ti.select(normal >= mu * radius, work.real(FREE), zone)
 
 
-@ti.func
-def _stiffness(work: ti.template(), rows: ti.template(), k: ti.i32, mu: ti.template()):
+@func
+def _stiffness(work, rows, k: ti.i32, mu):
     """The number s of contact k."""
     return rows.stiffness(k, 1) / ti.max(mu * mu, TINY)

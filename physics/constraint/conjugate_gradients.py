@@ -9,6 +9,7 @@ gain little. In lanes without contacts the preconditioner is M, and the first st
 import taichi as ti
 
 from ..fields import SMALL_BITS, below
+from ..math import func
 from ..state.stage import stage
 from .bodies import body_motions, collect_wrenches, own_velocity, own_wrench
 from .cost import block_curve, block_force
@@ -47,8 +48,7 @@ FINITE, TINY = 1e38, 1e-30
         "own_behind own_slot own_body own_arm own_frame own_D own_friction own_mu own_jar own_Jv own_force own_push",
     ),
 )
-@ti.func
-def acceleration_by_gradients(model: ti.template(), work: ti.template()):
+def acceleration_by_gradients(model, work):
     """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""
     lanes = work.lanes
     list_blocks(model, work, work.tile_conadr[0])
@@ -83,8 +83,8 @@ def acceleration_by_gradients(model: ti.template(), work: ti.template()):
         work.qacc[i] = work.qacc[i] + work.dqacc[i]
 
 
-@ti.func
-def _begin(model: ti.template(), work: ti.template()):
+@func
+def _begin(model, work):
     """Start at qacc. Blocks start at rest, and their first step, a whole one, is along J qacc."""
     clear_solution(model, work)
     work.tree_done[0] = work.real(0.0)
@@ -95,8 +95,8 @@ def _begin(model: ti.template(), work: ti.template()):
         work.block_jar.at(k, 0)._assign(-work.block_aref.at(k, 0))
 
 
-@ti.func
-def _rows_along(model: ti.template(), work: ti.template()):
+@func
+def _rows_along(model, work):
     """Set the Jv of limits and contacts along `search`; the second derivative of their cost along it."""
     curve = work.real(0.0)
     multiply_blocks(work, 0, 1, work.search)
@@ -112,8 +112,8 @@ def _rows_along(model: ti.template(), work: ti.template()):
     return curve
 
 
-@ti.func
-def _force(model: ti.template(), work: ti.template()):
+@func
+def _force(model, work):
     """Move all blocks tree_step times along J v; forces, and qfrc_constraint = J' force."""
     constraint_force(model, work, 0, 1)
     step = work.real(0.0) + work.tree_step[0]
@@ -124,8 +124,8 @@ def _force(model: ti.template(), work: ti.template()):
     collect_wrenches(model, work)
 
 
-@ti.func
-def _gradient(model: ti.template(), work: ti.template()):
+@func
+def _gradient(model, work):
     """Set the gradient of the cost and cg_change, how far it has changed; its square."""
     square = work.real(0.0)
     for k in range(model.nv):
@@ -138,8 +138,8 @@ def _gradient(model: ti.template(), work: ti.template()):
     return square
 
 
-@ti.func
-def _direction(model: ti.template(), work: ti.template(), before: ti.template()):
+@func
+def _direction(model, work, before):
     """Set the search direction; the gradient times its scaled self, which the next one takes as `before`.
 
     The direction is -z + beta (direction before), with z = P^-1 gradient and beta = z change / before, at least 0; and
@@ -161,8 +161,8 @@ def _direction(model: ti.template(), work: ti.template(), before: ti.template())
     return now
 
 
-@ti.func
-def _step(model: ti.template(), work: ti.template(), curve: ti.template()):
+@func
+def _step(model, work, curve):
     """Move along `search` as far as it pays: tree_step, 0 where nothing is left to gain.
 
     `curve` is the second derivative of the blocks' cost at step 0.

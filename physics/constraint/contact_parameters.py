@@ -5,14 +5,16 @@ MuJoCo documentation, Modeling: Contact parameters. `pair` is what `pair_of_cont
 
 import taichi as ti
 
+from ..math import func
+
 MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 LEAST_IMPEDANCE, MOST_IMPEDANCE = 1e-4, 0.9999  # mjMINIMP, mjMAXIMP
 LEAST_FRICTION = 1e-5  # mjMINMU
 DEFAULT_SOLREF = (0.02, 1.0)
 
 
-@ti.func
-def contact_dimension(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32):
+@func
+def contact_dimension(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
     """That of the geom of higher priority, or the larger of both."""
     first, second = model.geom_condim[g1], model.geom_condim[g2]
     priority = model.geom_priority[g1] - model.geom_priority[g2]
@@ -27,8 +29,8 @@ def contact_dimension(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32
     return dim
 
 
-@ti.func
-def share_of_first(model: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def share_of_first(model, g1: ti.i32, g2: ti.i32):
     """How much of the mixed solver parameters comes from geom 1: by priority, or by solmix."""
     zero = model.geom_solmix[g1] * 0.0
     first = ti.select(model.geom_solmix[g1] < MINIMUM, zero, model.geom_solmix[g1])
@@ -43,8 +45,8 @@ def share_of_first(model: ti.template(), g1: ti.i32, g2: ti.i32):
     return share
 
 
-@ti.func
-def friction(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, c: ti.template()):
+@func
+def friction(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, c):
     """Coefficient c, 0 sliding, 1 spinning, 2 rolling: of the geom of higher priority, or the larger of both.
 
     Pairs by hand have two that slide and two that roll; this is the first of them.
@@ -62,8 +64,8 @@ def friction(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, c: ti.t
     return ti.max(mu, LEAST_FRICTION)
 
 
-@ti.func
-def put_other_friction(model: ti.template(), work: ti.template(), pair: ti.i32, block: ti.i32):
+@func
+def put_other_friction(model, work, pair: ti.i32, block: ti.i32):
     """The second sliding and the second rolling coefficient of a pair by hand."""
     if ti.static(model.has.pairs_by_hand):
         if pair >= 0:
@@ -72,8 +74,8 @@ def put_other_friction(model: ti.template(), work: ti.template(), pair: ti.i32, 
                 work.block_friction.at(block, axis)._assign(mu)
 
 
-@ti.func
-def solref(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, share: ti.template()):
+@func
+def solref(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, share):
     """Time constant and damping ratio, or -stiffness and -damping, as `reference` takes them."""
     first0, first1 = model.geom_solref.at(g1, 0), model.geom_solref.at(g1, 1)
     second0, second1 = model.geom_solref.at(g2, 0), model.geom_solref.at(g2, 1)
@@ -89,8 +91,8 @@ def solref(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, share: ti
     return mixed0, mixed1
 
 
-@ti.func
-def friction_damping(model: ti.template(), pair: ti.i32, damping: ti.template(), dmax: ti.template()):
+@func
+def friction_damping(model, pair: ti.i32, damping, dmax):
     """Damping of the axes across an elliptic cone: by a reference of their own where a pair by hand has one."""
     across = damping
     if ti.static(model.has.friction_reference):
@@ -103,8 +105,8 @@ def friction_damping(model: ti.template(), pair: ti.i32, damping: ti.template(),
     return across
 
 
-@ti.func
-def solimp(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, share: ti.template(), c: ti.template()):
+@func
+def solimp(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, share, c):
     """Impedance parameter c: dmin, dmax, width, midpoint, power, within the ranges that MuJoCo enforces."""
     value = share * model.geom_solimp.at(g1, c) + (1.0 - share) * model.geom_solimp.at(g2, c)
     if ti.static(model.has.pairs_by_hand):
@@ -119,8 +121,8 @@ def solimp(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, share: ti
     return value
 
 
-@ti.func
-def reference(model: ti.template(), first: ti.template(), second: ti.template(), dmax: ti.template()):
+@func
+def reference(model, first, second, dmax):
     """Stiffness K and damping B of the reference acceleration -B v - K d (x - margin), from a `solref`."""
     unclear = (first > 0.0) ^ (second > 0.0)  # MuJoCo takes its default then
     timeconst = ti.select(unclear, first * 0.0 + DEFAULT_SOLREF[0], first)

@@ -6,7 +6,7 @@ step can hand it out.
 
 import taichi as ti
 
-from ..math import Vec3
+from ..math import Vec3, func
 from ..model.contact_sensors import (
     ANGVEL,
     ANY,
@@ -41,8 +41,7 @@ _BEYOND = 1e30
     ),
     writes="sensed",
 )
-@ti.func
-def contact_readings(model: ti.template(), work: ti.template()):
+def contact_readings(model, work):
     """Set sensed."""
     for i in range(model.nsensed):
         work.sensed[i] = work.real(0.0)
@@ -54,8 +53,8 @@ def contact_readings(model: ti.template(), work: ti.template()):
                 _contact_sensor(model.lane(lane), work.lane(lane), s)
 
 
-@ti.func
-def _touch(model: ti.template(), one: ti.template(), s: ti.i32):
+@func
+def _touch(model, one, s: ti.i32):
     """Normal forces of the contacts of the sensor's body whose force passes through its site."""
     body = model.zone_bodyid[s]
     total = one.lanes.real(0.0)
@@ -72,8 +71,8 @@ def _touch(model: ti.template(), one: ti.template(), s: ti.i32):
     one.sensed[model.sense_adr[s]] = total
 
 
-@ti.func
-def _contact_sensor(model: ti.template(), one: ti.template(), s: ti.i32):
+@func
+def _contact_sensor(model, one, s: ti.i32):
     """As many of the contacts that match as the sensor has slots, in the order of its criterion; or their sum."""
     count = 0
     for k in range(one.tile_ncon[0]):
@@ -99,8 +98,8 @@ def _contact_sensor(model: ti.template(), one: ti.template(), s: ti.i32):
             last, last_value = best, best_value
 
 
-@ti.func
-def _criterion(model: ti.template(), one: ti.template(), s: ti.i32, k: ti.i32):
+@func
+def _criterion(model, one, s: ti.i32, k: ti.i32):
     """What the sensor's contacts are sorted by, least first."""
     value = one.lanes.real(0.0)
     if model.sense_reduce[s] == NEAREST:
@@ -111,8 +110,8 @@ def _criterion(model: ti.template(), one: ti.template(), s: ti.i32, k: ti.i32):
     return value
 
 
-@ti.func
-def _match(model: ti.template(), one: ti.template(), s: ti.i32, k: ti.i32):
+@func
+def _match(model, one, s: ti.i32, k: ti.i32):
     """Whether contact k matches, with its normal (1) or the opposite one (-1); 0: it does not."""
     direction = 0
     if one.con_present[k] > 0.5:
@@ -137,8 +136,8 @@ def _match(model: ti.template(), one: ti.template(), s: ti.i32, k: ti.i32):
     return direction
 
 
-@ti.func
-def _is(model: ti.template(), kind: ti.i32, which: ti.i32, geom: ti.i32):
+@func
+def _is(model, kind: ti.i32, which: ti.i32, geom: ti.i32):
     """Whether a geom is what a sensor asks for."""
     found = True
     body = model.geom_bodyid[geom]
@@ -153,8 +152,8 @@ def _is(model: ti.template(), kind: ti.i32, which: ti.i32, geom: ti.i32):
     return found
 
 
-@ti.func
-def _write(model: ti.template(), one: ti.template(), s: ti.i32, adr: ti.i32, k: ti.i32, count: ti.i32):
+@func
+def _write(model, one, s: ti.i32, adr: ti.i32, k: ti.i32, count: ti.i32):
     """The slot at `adr` of sensed gets contact k; one of opposite normal is turned about its second tangent."""
     sign = ti.cast(_match(model, one, s, k), one.lanes.dtype)
     bits, to = model.sense_data[s], adr
@@ -182,8 +181,8 @@ def _write(model: ti.template(), one: ti.template(), s: ti.i32, adr: ti.i32, k: 
             to += 3
 
 
-@ti.func
-def _total(model: ti.template(), one: ti.template(), s: ti.i32, count: ti.i32):
+@func
+def _total(model, one, s: ti.i32, count: ti.i32):
     """The first slot gets the wrench of all contacts that match, in the world's axes, about their weighted centre."""
     zero = one.lanes.real(0.0)
     point, weights = Vec3(zero, zero, zero), zero
@@ -220,32 +219,32 @@ def _total(model: ti.template(), one: ti.template(), s: ti.i32, count: ti.i32):
             to += 1 if which == DIST else 3
 
 
-@ti.func
-def _put(one: ti.template(), to: ti.i32, value: ti.template()):
+@func
+def _put(one, to: ti.i32, value):
     one.sensed[to] = value.x
     one.sensed[to + 1] = value.y
     one.sensed[to + 2] = value.z
 
 
-@ti.func
-def _mirrored(value: ti.template(), sign: ti.template()):
+@func
+def _mirrored(value, sign):
     """Numbers in a contact's frame, seen from the other side where `sign` is -1."""
     return Vec3(value.x, value.y, value.z * sign)
 
 
-@ti.func
-def _row(one: ti.template(), k: ti.i32, c: ti.template()):
+@func
+def _row(one, k: ti.i32, c):
     """The contact's normal (c = 0) or a tangent (3, 6)."""
     return Vec3(one.con_frame.at(k, c), one.con_frame.at(k, c + 1), one.con_frame.at(k, c + 2))
 
 
-@ti.func
-def _in_world(one: ti.template(), k: ti.i32, value: ti.template()):
+@func
+def _in_world(one, k: ti.i32, value):
     return _row(one, k, 0) * value.x + _row(one, k, 3) * value.y + _row(one, k, 6) * value.z
 
 
-@ti.func
-def _force(model: ti.template(), one: ti.template(), k: ti.i32):
+@func
+def _force(model, one, k: ti.i32):
     """Force of contact k in its frame (N), less what an adhesive one pulls with; zero where it is in the gap."""
     normal = _part(one, k, 0)
     if ti.static(model.has.adhesion):
@@ -253,21 +252,21 @@ def _force(model: ti.template(), one: ti.template(), k: ti.i32):
     return Vec3(normal, _part(one, k, 1), _part(one, k, 2))
 
 
-@ti.func
-def _torque(one: ti.template(), k: ti.i32):
+@func
+def _torque(one, k: ti.i32):
     """Its torque (N m)."""
     return Vec3(_part(one, k, 3), _part(one, k, 4), _part(one, k, 5))
 
 
-@ti.func
-def _part(one: ti.template(), k: ti.i32, c: ti.template()):
+@func
+def _part(one, k: ti.i32, c):
     block = one.tile_conadr[0] + k
     there = one.block_D[block] > 0.0 and one.con_present[k] > 0.5 and c < one.block_dim[block]
     return ti.select(there, one.block_force.at(block, c), one.lanes.real(0.0))
 
 
-@ti.func
-def _velocity(model: ti.template(), one: ti.template(), k: ti.i32, which: ti.i32):
+@func
+def _velocity(model, one, k: ti.i32, which: ti.i32):
     """Velocity of geom 2 relative to geom 1 at contact k, linear or angular, in its frame."""
     zero = one.lanes.real(0.0)
     velocity = Vec3(zero, zero, zero)

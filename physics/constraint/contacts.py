@@ -4,6 +4,7 @@ import taichi as ti
 
 from ..collision.contacts import complete_frame
 from ..collision.pairs_by_hand import contact_adhesion, contact_margin, pair_of_contact
+from ..math import func
 from ..state.stage import stage
 from .bodies import contact_velocity
 from .contact_parameters import (
@@ -28,8 +29,7 @@ from .surface_velocity import add_surface_velocity
     writes="block_D cone_mu block_J block_dofnum block_dofadr block_jacadr block_dof",
     updates="con_frame con_pull block_friction block_aref block_dim tile_ndof tile_njac",
 )
-@ti.func
-def contact_blocks(model: ti.template(), work: ti.template()):
+def contact_blocks(model, work):
     """A block for every contact slot, after those of the limits."""
     first = work.tile_conadr[0]
     for k in range(work.tile_ncon[0]):
@@ -52,8 +52,8 @@ def contact_blocks(model: ti.template(), work: ti.template()):
         _parameters(model, work, k, pair, block, dim)
 
 
-@ti.func
-def _parameters(model: ti.template(), work: ti.template(), k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32):
+@func
+def _parameters(model, work, k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32):
     """block_D, block_friction, and block_aref, which holds the velocity J qvel until now."""
     g1, g2 = work.con_geom1[k], work.con_geom2[k]
     share = share_of_first(model, g1, g2)
@@ -96,8 +96,8 @@ def _parameters(model: ti.template(), work: ti.template(), k: ti.i32, pair: ti.i
         work.block_aref.at(block, 0)._assign(work.block_aref.at(block, 0) + shift)
 
 
-@ti.func
-def _jacobian(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32, dim: ti.i32, frame: ti.template()):
+@func
+def _jacobian(model, work, k: ti.i32, block: ti.i32, dim: ti.i32, frame):
     """Velocity of geom 2 relative to geom 1 in contact space: its derivative by each dof, its value in block_aref.
 
     The dofs are those that move one geom and not the other, in descending order: both bodies' ancestors are gone
@@ -140,9 +140,7 @@ def _jacobian(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i3
     work.tile_njac[0] = address + count * dim
 
 
-@ti.func
-def _entry(
-    work: ti.template(), block: ti.i32, c: ti.template(), address: ti.i32, value: ti.template(), speed: ti.template()
-):
+@func
+def _entry(work, block: ti.i32, c, address: ti.i32, value, speed):
     work.block_J[address + c] = value
     work.block_aref.at(block, c)._assign(work.block_aref.at(block, c) + value * speed)

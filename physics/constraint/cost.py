@@ -10,11 +10,12 @@ axis that pushes (MuJoCo documentation, Computation: Friction cones). `rows` say
 
 import taichi as ti
 
+from ..math import func
 from .cone import cone_along, cone_force, cone_weight, set_weight
 
 
-@ti.func
-def block_force(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
+@func
+def block_force(work, rows, k: ti.i32, dim: ti.i32):
     """Set the force of block k, minus the derivative of its cost by its jar."""
     if ti.static(rows.elliptic):
         if is_cone(work, rows, k):
@@ -25,8 +26,8 @@ def block_force(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32
         _force_of_rows(work, rows, k, dim)
 
 
-@ti.func
-def is_cone(work: ti.template(), rows: ti.template(), k: ti.i32):
+@func
+def is_cone(work, rows, k: ti.i32):
     """Whether block k is a contact, in kernels with elliptic cones."""
     first = 0
     if ti.static(not rows.contacts_alone):
@@ -34,8 +35,8 @@ def is_cone(work: ti.template(), rows: ti.template(), k: ti.i32):
     return k >= first
 
 
-@ti.func
-def _force_of_rows(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
+@func
+def _force_of_rows(work, rows, k: ti.i32, dim: ti.i32):
     """`block_force` for one axis or a pyramid."""
     x = rows.jar.at(k, 0)
     normal = work.real(0.0)
@@ -51,8 +52,8 @@ def _force_of_rows(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.
     rows.force.at(k, 0)._assign(normal)
 
 
-@ti.func
-def _quadratic_part(work: ti.template(), rows: ti.template(), k: ti.i32, x: ti.template()):
+@func
+def _quadratic_part(work, rows, k: ti.i32, x):
     """The nearest to x at which the cost of the one row of block k is quadratic: its force is -D times that."""
     part = ti.min(x, 0.0)
     if ti.static(rows.two_sided):
@@ -62,8 +63,8 @@ def _quadratic_part(work: ti.template(), rows: ti.template(), k: ti.i32, x: ti.t
     return part
 
 
-@ti.func
-def block_weight(work: ti.template(), k: ti.i32):
+@func
+def block_weight(work, k: ti.i32):
     """Bring block_weight up to date, its changes in weight_change; masks of the lanes in which it changed.
 
     The second mask is that of lanes in which other rows push than before: a cone's weight changes as it slides.
@@ -81,8 +82,8 @@ def block_weight(work: ti.template(), k: ti.i32):
     return changed, moved
 
 
-@ti.func
-def _weight_of_rows(work: ti.template(), k: ti.i32):
+@func
+def _weight_of_rows(work, k: ti.i32):
     """`block_weight` for one axis or a pyramid.
 
     The second derivative of a pyramid's cost is an arrow: entry 0 is (normal, normal), and of axis i entry 2 i - 1 is
@@ -113,10 +114,8 @@ def _weight_of_rows(work: ti.template(), k: ti.i32):
     return ti.max(changed, set_weight(work, k, 0, normal))
 
 
-@ti.func
-def block_along(
-    work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template(), with_cost: ti.template()
-):
+@func
+def block_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
     """Twice the change of the cost from step 0 to `step` along Jv, and its first and second derivative there.
 
     The change is 0 if not `with_cost`.
@@ -132,10 +131,8 @@ def block_along(
     return cost, slope, curve
 
 
-@ti.func
-def _rows_along(
-    work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template(), with_cost: ti.template()
-):
+@func
+def _rows_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
     """`block_along` for one axis or a pyramid."""
     x, v = rows.jar.at(k, 0), rows.Jv.at(k, 0)
     cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
@@ -161,17 +158,8 @@ def _rows_along(
     return cost, slope, curve
 
 
-@ti.func
-def _axis_along(
-    work: ti.template(),
-    rows: ti.template(),
-    k: ti.i32,
-    c: ti.i32,
-    x: ti.template(),
-    v: ti.template(),
-    step: ti.template(),
-    with_cost: ti.template(),
-):
+@func
+def _axis_along(work, rows, k: ti.i32, c: ti.i32, x, v, step, with_cost):
     """`block_along` for the two rows x_0 +- mu x_c of axis c."""
     mu, stiffness = rows.friction.at(k, c - 1), rows.stiffness(k, c)
     y, w = rows.jar.at(k, c) * mu, rows.Jv.at(k, c) * mu
@@ -180,8 +168,8 @@ def _axis_along(
     return (cost1 + cost2) * stiffness, (slope1 + slope2) * stiffness, (curve1 + curve2) * stiffness
 
 
-@ti.func
-def _row_along(work: ti.template(), x: ti.template(), v: ti.template(), step: ti.template(), with_cost: ti.template()):
+@func
+def _row_along(work, x, v, step, with_cost):
     """`block_along` for one row of stiffness 1."""
     there = ti.min(x + step * v, 0.0)
     cost = work.real(0.0)
@@ -191,10 +179,8 @@ def _row_along(work: ti.template(), x: ti.template(), v: ti.template(), step: ti
     return cost, v * there, ti.select(there < 0.0, v * v, work.real(0.0))
 
 
-@ti.func
-def _loss_along(
-    work: ti.template(), k: ti.i32, x: ti.template(), v: ti.template(), step: ti.template(), with_cost: ti.template()
-):
+@func
+def _loss_along(work, k: ti.i32, x, v, step, with_cost):
     """`block_along` for a friction loss of stiffness 1.
 
     Twice the cost at x is y (2 x - y), y being its quadratic part; the change is written so that nothing cancels.
@@ -208,22 +194,22 @@ def _loss_along(
     return cost, v * there, ti.select(there == place, v * v, work.real(0.0))
 
 
-@ti.func
-def _spent(work: ti.template(), k: ti.i32, x: ti.template()):
+@func
+def _spent(work, k: ti.i32, x):
     """-1 or 1 in lanes in which friction loss k is beyond its reach at x, else 0."""
     above = work.lanes.mask(x > work.block_reach[k])
     return above - work.lanes.mask(x < -work.block_reach[k])
 
 
-@ti.func
-def spent_slope(work: ti.template(), k: ti.i32, step: ti.template()):
+@func
+def spent_slope(work, k: ti.i32, step):
     """The slope along Jv of friction loss k at `step`, where it is spent; else 0."""
     side = _spent(work, k, work.block_jar.at(k, 0) + step * work.block_Jv.at(k, 0))
     return side * work.block_Jv.at(k, 0) * (work.block_D[k] * work.block_reach[k])
 
 
-@ti.func
-def block_curve(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
+@func
+def block_curve(work, rows, k: ti.i32, dim: ti.i32):
     """Second derivative of the cost along Jv, at step 0."""
     _cost, _slope, curve = block_along(work, rows, k, dim, work.real(0.0), False)
     return curve

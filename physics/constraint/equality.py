@@ -8,7 +8,7 @@ the rows, dJ/dt qvel. An equality that an environment has switched off has stiff
 import taichi as ti
 
 from ..dynamics.newton_euler import carried, velocity_accelerations
-from ..math import Quat, Vec3
+from ..math import Quat, Vec3, func
 from ..state.stage import stage
 from .impedance import impedance, regularizer
 from .rows import append_row, clear_blocks
@@ -25,8 +25,7 @@ ENDLESS = 1e20
     writes="block_reach block_D block_aref block_dim",
     updates="body_acc dqacc block_J block_dofnum block_dofadr block_jacadr block_dof tile_conadr tile_ndof tile_njac",
 )
-@ti.func
-def equality_blocks(model: ti.template(), work: ti.template()):
+def equality_blocks(model, work):
     """Begin the list of blocks: with `eq_rows` for every equality."""
     clear_blocks(work)
     if ti.static(model.has.equality):
@@ -38,8 +37,8 @@ def equality_blocks(model: ti.template(), work: ti.template()):
                 _hold_bodies(model, work, e)
 
 
-@ti.func
-def _polynomial(model: ti.template(), work: ti.template(), e: ti.i32):
+@func
+def _polynomial(model, work, e: ti.i32):
     """q1 less its reference is a polynomial of fourth degree in q2 less its own; a constant without a second one."""
     zero = work.real(0.0)
     error, x, second = zero, zero, 0
@@ -86,16 +85,16 @@ def _polynomial(model: ti.template(), work: ti.template(), e: ti.i32):
     _finish(model, work, e, k, imp, 0, error, zero)
 
 
-@ti.func
-def polynomial_slope(model: ti.template(), work: ti.template(), e: ti.i32, x: ti.template()):
+@func
+def polynomial_slope(model, work, e: ti.i32, x):
     """Derivative of the polynomial at x."""
     a, b = model.eq_polycoef.at(e, 1), model.eq_polycoef.at(e, 2)
     c, d = model.eq_polycoef.at(e, 3), model.eq_polycoef.at(e, 4)
     return work.real(0.0) + (a + x * (2.0 * b + x * (3.0 * c + x * (4.0 * d))))
 
 
-@ti.func
-def _coordinates(model: ti.template(), work: ti.template(), e: ti.i32):
+@func
+def _coordinates(model, work, e: ti.i32):
     """Both joints' coordinates less their references, and whether there is a second one."""
     q1, q2 = model.eq_qpos1[e], model.eq_qpos2[e]
     other, second = work.real(0.0), 0
@@ -104,8 +103,8 @@ def _coordinates(model: ti.template(), work: ti.template(), e: ti.i32):
     return work.qpos[q1] - model.qpos0[q1], other, second
 
 
-@ti.func
-def tendon_lengths(model: ti.template(), work: ti.template(), e: ti.i32):
+@func
+def tendon_lengths(model, work, e: ti.i32):
     """Both tendons' lengths less those at qpos0, and whether there is a second one."""
     t1, t2 = model.eq_tendon1[e], model.eq_tendon2[e]
     other, second = work.real(0.0), 0
@@ -114,8 +113,8 @@ def tendon_lengths(model: ti.template(), work: ti.template(), e: ti.i32):
     return work.ten_length[t1] - model.tendon_length0[t1], other, second
 
 
-@ti.func
-def _append(model: ti.template(), work: ti.template(), e: ti.i32):
+@func
+def _append(model, work, e: ti.i32):
     """A block of one row on the dofs of an equality; its number."""
     count, first = model.eq_dofnum[e], model.eq_dofadr[e]
     k = append_row(work, count)
@@ -124,8 +123,8 @@ def _append(model: ti.template(), work: ti.template(), e: ti.i32):
     return k
 
 
-@ti.func
-def _hold_bodies(model: ti.template(), work: ti.template(), e: ti.i32):
+@func
+def _hold_bodies(model, work, e: ti.i32):
     """Two points stay together, and with a weld two frames: rows of the world's axes, then of the second frame's."""
     b1, b2 = model.eq_body1[e], model.eq_body2[e]
     lanes, turns = work.precise_lanes, model.eq_rows[e] == 6
@@ -153,40 +152,31 @@ def _hold_bodies(model: ti.template(), work: ti.template(), e: ti.i32):
             _finish(model, work, e, first + 3 + c, imp, 1, twist.parts()[c], turning.parts()[c])
 
 
-@ti.func
-def _anchor(model: ti.template(), work: ti.template(), e: ti.i32, c: ti.template()):
+@func
+def _anchor(model, work, e: ti.i32, c):
     """The point of the first (c = 0) or second (c = 3) body, in its frame."""
     lanes = work.precise_lanes
     x, y, z = model.eq_anchor.at(e, c), model.eq_anchor.at(e, c + 1), model.eq_anchor.at(e, c + 2)
     return Vec3(lanes.real(x), lanes.real(y), lanes.real(z))
 
 
-@ti.func
-def _frames(model: ti.template(), work: ti.template(), e: ti.i32, b1: ti.i32, b2: ti.i32):
+@func
+def _frames(model, work, e: ti.i32, b1: ti.i32, b2: ti.i32):
     """Orientations of the two frames that a weld holds alike."""
     turn1 = work.xquat.rounded[b1] * _orientation(model, work, e, 0)
     turn2 = work.xquat.rounded[b2] * _orientation(model, work, e, 4)
     return turn1, turn2
 
 
-@ti.func
-def _orientation(model: ti.template(), work: ti.template(), e: ti.i32, c: ti.template()):
+@func
+def _orientation(model, work, e: ti.i32, c):
     at = model.eq_orientation
     w, x, y, z = at.at(e, c), at.at(e, c + 1), at.at(e, c + 2), at.at(e, c + 3)
     return Quat(work.real(w), work.real(x), work.real(y), work.real(z))
 
 
-@ti.func
-def _jacobian(
-    model: ti.template(),
-    work: ti.template(),
-    e: ti.i32,
-    k: ti.i32,
-    arm1: ti.template(),
-    arm2: ti.template(),
-    turn1: ti.template(),
-    turn2: ti.template(),
-):
+@func
+def _jacobian(model, work, e: ti.i32, k: ti.i32, arm1, arm2, turn1, turn2):
     """Derivatives of the position errors by every dof, to the rows from k on; arms are from the bodies' origins."""
     b1, b2 = model.eq_body1[e], model.eq_body2[e]
     zero = work.real(0.0)
@@ -211,24 +201,16 @@ def _jacobian(
                 work.block_J[work.block_jacadr[k + 3 + c] + at] = half.parts()[c]
 
 
-@ti.func
-def _point_acceleration(model: ti.template(), work: ti.template(), b: ti.i32, arm: ti.template()):
+@func
+def _point_acceleration(model, work, b: ti.i32, arm):
     """Acceleration of a point of body b, `arm` from its origin, that velocities alone make."""
     lanes, acceleration = work.precise_lanes, work.body_acc[b]
     point = work.root_offset[b] + arm - lanes.cast(work.inertial_offset[b])
     return work.lanes.cast(acceleration.lin + carried(acceleration.rot, work.cvel[b].rot, point))
 
 
-@ti.func
-def _turning_acceleration(
-    model: ti.template(),
-    work: ti.template(),
-    e: ti.i32,
-    b1: ti.i32,
-    b2: ti.i32,
-    turn1: ti.template(),
-    turn2: ti.template(),
-):
+@func
+def _turning_acceleration(model, work, e: ti.i32, b1: ti.i32, b2: ti.i32, turn1, turn2):
     """Second derivative of a weld's error in orientation that velocities alone make.
 
     The error is the vector of p* q, of frames p and q that turn at w2 and w1. With w = w1 - w2 its derivative is that
@@ -241,33 +223,24 @@ def _turning_acceleration(
     return pushed.vector * (0.5 * model.eq_torquescale[e])
 
 
-@ti.func
-def weld_torque(model: ti.template(), work: ti.template(), e: ti.i32, forces: ti.template()):
+@func
+def weld_torque(model, work, e: ti.i32, forces):
     """Torque (N m) on the first body of a weld, of the forces on its rows that turn."""
     turn1, turn2 = _frames(model, work, e, model.eq_body1[e], model.eq_body2[e])
     push = turn2 * Quat(work.real(0.0), forces.x, forces.y, forces.z) * turn1.conjugate()
     return push.vector * (0.5 * model.eq_torquescale[e])
 
 
-@ti.func
-def _impedance(model: ti.template(), work: ti.template(), e: ti.i32, error: ti.template()):
+@func
+def _impedance(model, work, e: ti.i32, error):
     """Impedance of all rows of an equality at the length of its error."""
     solimp = model.eq_solimp
     dmin, dmax, width = solimp.at(e, 0), solimp.at(e, 1), solimp.at(e, 2)
     return impedance(model, work.lanes, dmin, dmax, width, solimp.at(e, 3), solimp.at(e, 4), error)
 
 
-@ti.func
-def _finish(
-    model: ti.template(),
-    work: ti.template(),
-    e: ti.i32,
-    k: ti.i32,
-    imp: ti.template(),
-    kind: ti.template(),
-    error: ti.template(),
-    product: ti.template(),
-):
+@func
+def _finish(model, work, e: ti.i32, k: ti.i32, imp, kind, error, product):
     """block_D and block_aref of a row whose Jacobian is known; `product` is that of dJ/dt and qvel."""
     stiffness = 1.0 / regularizer(imp, model.eq_diagonal.at(e, kind))
     work.block_D[k] = ti.select(work.eq_active[e] > 0.5, stiffness, work.real(0.0))

@@ -3,7 +3,7 @@
 import taichi as ti
 
 from ..dynamics.body_forces import applied_to
-from ..math import Mat3, Motion, Vec3
+from ..math import Mat3, Motion, Vec3, func
 from ..state.stage import stage
 from .equality import weld_torque
 from .tendon_tension import add_tensions
@@ -17,8 +17,7 @@ from .tendon_tension import add_tensions
     ),
     updates="ten_force cfrc_ext",
 )
-@ti.func
-def external_force(model: ti.template(), work: ti.template()):
+def external_force(model, work):
     """cfrc_ext: torque and force of the user, of all contacts, of connect and weld, and of tendons with paths.
 
     They are about the tree's centre of mass.
@@ -59,8 +58,8 @@ def external_force(model: ti.template(), work: ti.template()):
         add_tensions(model, work)
 
 
-@ti.func
-def _add_equalities(model: ti.template(), work: ti.template()):
+@func
+def _add_equalities(model, work):
     """Forces of connect and weld."""
     zero = work.real(0.0)
     k = 0
@@ -81,12 +80,12 @@ def _add_equalities(model: ti.template(), work: ti.template()):
         k += model.eq_rows[e]
 
 
-@ti.func
-def _forces(work: ti.template(), k: ti.i32):
+@func
+def _forces(work, k: ti.i32):
     """Forces of three rows in turn."""
     return Vec3(work.block_force.at(k, 0), work.block_force.at(k + 1, 0), work.block_force.at(k + 2, 0))
 
 
-@ti.func
-def _row(work: ti.template(), k: ti.i32, c: ti.template()):
+@func
+def _row(work, k: ti.i32, c):
     return Vec3(work.con_frame.at(k, c), work.con_frame.at(k, c + 1), work.con_frame.at(k, c + 2))

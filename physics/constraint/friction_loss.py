@@ -6,6 +6,7 @@ return to; so stiffness and damping are the same in all states, and numbers of t
 
 import taichi as ti
 
+from ..math import func
 from ..state.stage import stage
 from .rows import append_row, append_tendon
 
@@ -15,8 +16,7 @@ from .rows import append_row, append_tendon
     writes="block_reach block_D block_aref block_J block_dim block_dofnum block_dof",
     updates="block_dofadr block_jacadr tile_conadr tile_ndof tile_njac",
 )
-@ti.func
-def friction_blocks(model: ti.template(), work: ti.template()):
+def friction_blocks(model, work):
     """A block for every dof and tendon that has friction loss, behind those of equalities."""
     if ti.static(model.has.friction_loss):
         for row in range(model.nfriction):
@@ -36,8 +36,8 @@ def friction_blocks(model: ti.template(), work: ti.template()):
             work.block_aref.at(k, 0)._assign(-(speed * model.friction_damping[row]))
 
 
-@ti.func
-def _append_dof(model: ti.template(), work: ti.template(), row: ti.i32):
+@func
+def _append_dof(model, work, row: ti.i32):
     """A block for one dof; its velocity."""
     k = append_row(work, 1)
     dof = model.friction_dofadr[row]

@@ -7,13 +7,14 @@ import taichi as ti
 
 from ..dynamics.tree_matrix import factor, solve_from_root, solve_to_root
 from ..fields import ROW_BITS, SMALL_BITS, below
+from ..math import func
 from .cone import cross
 from .cost import block_weight, is_cone
 from .islands import dofs_of
 
 
-@ti.func
-def start_hessian(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
+@func
+def start_hessian(model, work, first: ti.i32, end: ti.i32):
     """H = M, no block counted in yet."""
     for s in range(first, end):
         t = work.group_tree[s]
@@ -33,8 +34,8 @@ def start_hessian(model: ti.template(), work: ti.template(), first: ti.i32, end:
                         work.cone_weight.at(k, c)._assign(work.real(0.0))
 
 
-@ti.func
-def _copy_mass(work: ti.template(), first: ti.i32, end: ti.i32):
+@func
+def _copy_mass(work, first: ti.i32, end: ti.i32):
     """H = M in these rows."""
     for i in range(first, end):
         start, from_start = work.H_pattern.start(i), work.M_pattern.start(i)
@@ -50,8 +51,8 @@ def _copy_mass(work: ti.template(), first: ti.i32, end: ti.i32):
                 work.H[work.H_pattern.address(row_end, work.M_pattern.column(from_start, p))] = work.M[from_start + p]
 
 
-@ti.func
-def update_hessian(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, fresh: ti.i32):
+@func
+def update_hessian(model, work, first: ti.i32, end: ti.i32, fresh: ti.i32):
     """Count in the blocks whose weight changed in some lane since the last update, and factor if there are any.
 
     Column 2 of tree_part becomes the mask of the lanes in which other rows of the tree push than before. `fresh` = 1
@@ -82,8 +83,8 @@ def update_hessian(model: ti.template(), work: ti.template(), first: ti.i32, end
             factor(start, behind, work.H_pattern, work.H_L, work.H_inv)
 
 
-@ti.func
-def solve_hessian(model: ti.template(), work: ti.template(), g: ti.i32, x: ti.template()):
+@func
+def solve_hessian(model, work, g: ti.i32, x):
     """Overwrite `x` by the solution of H y = x in the dofs of group g."""
     first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
     for s in range(first, end):
@@ -95,8 +96,8 @@ def solve_hessian(model: ti.template(), work: ti.template(), g: ti.i32, x: ti.te
     solve_from_root(dofs, behind, work.group_dof, work.H_pattern, work.H_L, work.H_inv, x)
 
 
-@ti.func
-def _add_block(work: ti.template(), k: ti.i32):
+@func
+def _add_block(work, k: ti.i32):
     """H += J' weight_change J."""
     dim, dofs = work.block_dim[k], work.block_dofnum[k]
     if dim * dofs == 1:
@@ -115,8 +116,8 @@ def _add_block(work: ti.template(), k: ti.i32):
             _add_any(work, k, dim)
 
 
-@ti.func
-def _find_columns(work: ti.template(), k: ti.i32):
+@func
+def _find_columns(work, k: ti.i32):
     """Whether a block's entries lie side by side, as a row's do: no other has put dofs between those of this one.
 
     `block_column` says how far before the end of every row its columns are.
@@ -130,14 +131,14 @@ def _find_columns(work: ti.template(), k: ti.i32):
     return side_by_side
 
 
-@ti.func
-def _entry(work: ti.template(), end: ti.i32, e: ti.i32):
+@func
+def _entry(work, end: ti.i32, e: ti.i32):
     """Address of the entry at the e-th dof of the block in hand, in the row that ends at `end`."""
     return below(ROW_BITS - 1, end - work.block_column[e])
 
 
-@ti.func
-def _add_one(work: ti.template(), k: ti.i32, side_by_side: ti.i32):
+@func
+def _add_one(work, k: ti.i32, side_by_side: ti.i32):
     """Without friction."""
     address = below(ROW_BITS - 1, work.block_jacadr[k])
     first = work.block_dofadr[k]
@@ -160,8 +161,8 @@ def _add_one(work: ti.template(), k: ti.i32, side_by_side: ti.i32):
                 work.H[entry] = work.H[entry] + scaled * work.block_J[address + f]
 
 
-@ti.func
-def _add_three(work: ti.template(), k: ti.i32, side_by_side: ti.i32):
+@func
+def _add_three(work, k: ti.i32, side_by_side: ti.i32):
     """With friction along two axes."""
     address = below(ROW_BITS - 1, work.block_jacadr[k])
     first = work.block_dofadr[k]
@@ -192,8 +193,8 @@ def _add_three(work: ti.template(), k: ti.i32, side_by_side: ti.i32):
                 work.H[entry] = work.H[entry] + total
 
 
-@ti.func
-def _add_any(work: ti.template(), k: ti.i32, dim: ti.i32):
+@func
+def _add_any(work, k: ti.i32, dim: ti.i32):
     """With rotation too."""
     address = work.block_jacadr[k]
     first = work.block_dofadr[k]
@@ -214,8 +215,8 @@ def _add_any(work: ti.template(), k: ti.i32, dim: ti.i32):
             work.H[entry] = work.H[entry] + total
 
 
-@ti.func
-def _add_cone_or_row(work: ti.template(), k: ti.i32, dim: ti.i32, side_by_side: ti.i32):
+@func
+def _add_cone_or_row(work, k: ti.i32, dim: ti.i32, side_by_side: ti.i32):
     """In kernels with elliptic cones, whose weight is a full matrix."""
     if dim == 1:
         _add_one(work, k, side_by_side)
@@ -236,8 +237,8 @@ def _add_cone_or_row(work: ti.template(), k: ti.i32, dim: ti.i32, side_by_side: 
                 work.H[entry] = work.H[entry] + total
 
 
-@ti.func
-def _cone_change(work: ti.template(), c: ti.i32, d: ti.i32):
+@func
+def _cone_change(work, c: ti.i32, d: ti.i32):
     """Change of the weight of axes c and d of the block in hand."""
     low, high = ti.min(c, d), ti.max(c, d)
     change = work.real(0.0)

@@ -10,6 +10,7 @@ a field of the model, dof_coupledid.
 import taichi as ti
 
 from ..dynamics.tree_matrix import count_entries, lay_out
+from ..math import func
 from ..state.stage import stage
 
 
@@ -21,16 +22,15 @@ from ..state.stage import stage
         "group_treeadr group_treenum group_dofadr group_dofnum tile_ncon",
     ),
 )
-@ti.func
-def lay_out_dofs(model: ti.template(), work: ti.template()):
+def lay_out_dofs(model, work):
     """The pattern of M, and of a Hessian without contacts."""
     lay_out(model.nv, model.dof_parentid, work.M_pattern, work.depth_place)
     work.H_ncouple[0] = 0
     _lay_out_parents(model, work)
 
 
-@ti.func
-def lay_out_hessian(model: ti.template(), work: ti.template()):
+@func
+def lay_out_hessian(model, work):
     """The pattern for the contacts in hand; it stays where their couplings are those it was last made for."""
     same, count = 1, 0
     for k in range(work.tile_ncon[0]):
@@ -45,8 +45,8 @@ def lay_out_hessian(model: ti.template(), work: ti.template()):
         _lay_out_parents(model, work)
 
 
-@ti.func
-def _lay_out_parents(model: ti.template(), work: ti.template()):
+@func
+def _lay_out_parents(model, work):
     """H_parent, H_pattern and the groups for H_ncouple couplings of the contacts in hand."""
     _take_parents(model, work)
     if work.H_ncouple[0] > 0:
@@ -64,16 +64,16 @@ def _lay_out_parents(model: ti.template(), work: ti.template()):
     _list_groups(model, work)
 
 
-@ti.func
-def _let_go(model: ti.template(), work: ti.template()):
+@func
+def _let_go(model, work):
     """A tile without room for its Hessian goes on without contacts, in bounds, until `fits` is asked."""
     work.tile_ncon[0] = 0
     work.H_ncouple[0] = 0
     _take_parents(model, work)
 
 
-@ti.func
-def _take_parents(model: ti.template(), work: ti.template()):
+@func
+def _take_parents(model, work):
     """H_parent without contacts; conjugate gradients have no Hessian, and trees remain groups."""
     for i in range(model.nv):
         if ti.static(model.has.cg):
@@ -82,8 +82,8 @@ def _take_parents(model: ti.template(), work: ti.template()):
             work.H_parent[i] = model.dof_coupledid[i]
 
 
-@ti.func
-def _coupling(model: ti.template(), work: ti.template(), k: ti.i32):
+@func
+def _coupling(model, work, k: ti.i32):
     """Which dofs a contact may couple, as one number; -1 where one of its bodies does not move."""
     last1 = model.body_lastdof[model.geom_bodyid[work.con_geom1[k]]]
     last2 = model.body_lastdof[model.geom_bodyid[work.con_geom2[k]]]
@@ -93,8 +93,8 @@ def _coupling(model: ti.template(), work: ti.template(), k: ti.i32):
     return key
 
 
-@ti.func
-def _join(parent: ti.template(), i: ti.i32, j: ti.i32):
+@func
+def _join(parent, i: ti.i32, j: ti.i32):
     """Make one path of those from i and from j to the root, in descending order."""
     low, high = ti.min(i, j), ti.max(i, j)
     while low != high:
@@ -108,8 +108,8 @@ def _join(parent: ti.template(), i: ti.i32, j: ti.i32):
     # both are the dof where the paths had met, or -1
 
 
-@ti.func
-def _list_groups(model: ti.template(), work: ti.template()):
+@func
+def _list_groups(model, work):
     """Trees and dofs of every group: a tree whose first dof has a parent belongs to that one's."""
     groups = 0
     for t in range(model.ntree):

@@ -2,20 +2,13 @@
 
 import taichi as ti
 
+from ..math import func
+
 MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 
 
-@ti.func
-def impedance(
-    model: ti.template(),
-    lanes: ti.template(),
-    dmin: ti.template(),
-    dmax: ti.template(),
-    width: ti.template(),
-    midpoint: ti.template(),
-    power: ti.template(),
-    depth: ti.template(),
-):
+@func
+def impedance(model, lanes, dmin, dmax, width, midpoint, power, depth):
     """Impedance in (0, 1) at `depth` (m or rad) from the margin, for the parameters of a `solimp`."""
     result = lanes.real(0.5 * (dmin + dmax))
     if ti.static(model.has.parameters):
@@ -36,8 +29,8 @@ def impedance(
     return result
 
 
-@ti.func
-def _curve(model: ti.template(), lanes: ti.template(), x: ti.template(), midpoint: ti.template(), power: ti.template()):
+@func
+def _curve(model, lanes, x, midpoint, power):
     """The curve from one end of the impedance, 0 at x = 0, to the other, 1 at 1, of lanes that differ in it."""
     y = ti.select(x <= midpoint, x * x / midpoint, 1.0 - (1.0 - x) * (1.0 - x) / (1.0 - midpoint))
     y = ti.select(power == 1.0, x, y)
@@ -50,7 +43,7 @@ def _curve(model: ti.template(), lanes: ti.template(), x: ti.template(), midpoin
     return y
 
 
-@ti.func
-def regularizer(impedance_value: ti.template(), diagonal: ti.template()):
+@func
+def regularizer(impedance_value, diagonal):
     """R of a row: (1 - d) / d times the approximate diagonal of the inverse constraint-space inertia."""
     return ti.max((1.0 - impedance_value) * diagonal / impedance_value, MINIMUM)

@@ -8,11 +8,12 @@ other islands add zeros, so nothing depends on the neighbours with whom a lane s
 
 import taichi as ti
 
+from ..math import func
 from .rows import count_blocks
 
 
-@ti.func
-def dofs_of(model: ti.template(), t: ti.i32):
+@func
+def dofs_of(model, t: ti.i32):
     """First dof of tree t, and the one behind its last; all dofs for conjugate gradients."""
     first, end = 0, model.nv
     if ti.static(not model.has.cg):
@@ -21,8 +22,8 @@ def dofs_of(model: ti.template(), t: ti.i32):
     return first, end
 
 
-@ti.func
-def list_blocks(model: ti.template(), work: ti.template(), count: ti.i32):
+@func
+def list_blocks(model, work, count: ti.i32):
     """Fill tree_block, the first `count` blocks by their tree."""
     for t in range(model.nsolve):
         work.tree_blocknum[t] = 0
@@ -44,8 +45,8 @@ def list_blocks(model: ti.template(), work: ti.template(), count: ti.i32):
         work.tree_blocknum[t] = work.tree_blocknum[t] + 1
 
 
-@ti.func
-def label_islands(model: ti.template(), work: ti.template()):
+@func
+def label_islands(model, work):
     """Set tree_island; a block couples the trees of all its dofs in lanes where it may push."""
     for t in range(model.ntree):
         work.tree_island[t] = work.real(t)
@@ -64,8 +65,8 @@ def label_islands(model: ti.template(), work: ti.template()):
                 _join_islands(work, k, work.block_tree[k], low)
 
 
-@ti.func
-def _join_islands(work: ti.template(), k: ti.i32, high: ti.i32, low: ti.i32):
+@func
+def _join_islands(work, k: ti.i32, high: ti.i32, low: ti.i32):
     """Make one island of those of two trees in lanes where block k may push."""
     lanes = work.lanes
     label1, label2 = work.tree_island[low], work.tree_island[high]
@@ -81,8 +82,8 @@ def _join_islands(work: ti.template(), k: ti.i32, high: ti.i32, low: ti.i32):
             work.tree_island[t] = ti.select(joins * same > 0.5, least, label)
 
 
-@ti.func
-def island_sum(work: ti.template(), first: ti.i32, end: ti.i32, t: ti.i32, c: ti.template()):
+@func
+def island_sum(work, first: ti.i32, end: ti.i32, t: ti.i32, c):
     """Sum of column c of tree_part over the island of tree t, whose group are the entries `first` to `end`."""
     total = work.real(0.0) + work.tree_part.at(t, c)
     if end - first > 1:

@@ -2,11 +2,12 @@
 
 import taichi as ti
 
+from ..math import func
 from ..state.stage import stage
 
 
-@ti.func
-def forget_limit(model: ti.template(), work: ti.template(), row: ti.i32):
+@func
+def forget_limit(model, work, row: ti.i32):
     """A limit that is far in all lanes, so far."""
     if row < model.nlimitsense:
         work.limit_seen.put(row, 0)
@@ -14,10 +15,8 @@ def forget_limit(model: ti.template(), work: ti.template(), row: ti.i32):
         work.limit_vel[row] = work.real(0.0)
 
 
-@ti.func
-def note_limit(
-    model: ti.template(), work: ti.template(), row: ti.i32, k: ti.i32, depth: ti.template(), speed: ti.template()
-):
+@func
+def note_limit(model, work, row: ti.i32, k: ti.i32, depth, speed):
     """A limit that is block k, `depth` (m or rad) from its margin and moving at `speed` (m/s or rad/s)."""
     if row < model.nlimitsense:
         work.limit_seen.put(row, k + 1)
@@ -26,8 +25,7 @@ def note_limit(
 
 
 @stage(when=lambda has: has.sensors, reads="limit_pos block_force limit_seen", writes="limit_force")
-@ti.func
-def limit_forces(model: ti.template(), work: ti.template()):
+def limit_forces(model, work):
     """limit_force, when the solver is done."""
     for row in range(model.nlimitsense):
         force = work.real(0.0)

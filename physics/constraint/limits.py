@@ -2,7 +2,7 @@
 
 import taichi as ti
 
-from ..math import Quat
+from ..math import Quat, func
 from ..math.quaternion import rotation_vector
 from ..state.stage import stage
 from .impedance import MINIMUM, impedance, regularizer
@@ -15,8 +15,7 @@ from .rows import append_row, append_tendon
     writes="limit_pos limit_vel block_D block_aref block_dim limit_seen limit_block tile_tenadr",
     updates="block_J block_dofnum block_dofadr block_jacadr block_dof tile_conadr tile_ndof tile_njac",
 )
-@ti.func
-def limit_blocks(model: ti.template(), work: ti.template()):
+def limit_blocks(model, work):
     """A block for every limit that is within its margin in some lane, those of tendons last."""
     if ti.static(model.has.tendons):
         work.tile_tenadr.put(0, work.tile_conadr[0])
@@ -33,8 +32,8 @@ def limit_blocks(model: ti.template(), work: ti.template()):
             _joint_limit(model, work, row)
 
 
-@ti.func
-def _tendon_limit(model: ti.template(), work: ti.template(), row: ti.i32):
+@func
+def _tendon_limit(model, work, row: ti.i32):
     """A tendon must stay shorter, or longer."""
     t, side = model.limit_tendon[row], ti.cast(model.limit_side[row], work.lanes.dtype)
     dist = (model.limit_value[row] - work.ten_length[t]) * side
@@ -45,8 +44,8 @@ def _tendon_limit(model: ti.template(), work: ti.template(), row: ti.i32):
         _finish(model, work, k, row, dist)
 
 
-@ti.func
-def _joint_limit(model: ti.template(), work: ti.template(), row: ti.i32):
+@func
+def _joint_limit(model, work, row: ti.i32):
     """One side of a joint, or the cone of a ball joint."""
     if model.limit_side[row] == 0:
         if ti.static(model.has.ball_joints):
@@ -60,8 +59,8 @@ def _joint_limit(model: ti.template(), work: ti.template(), row: ti.i32):
             _finish(model, work, k, row, dist)
 
 
-@ti.func
-def _ball_limit(model: ti.template(), work: ti.template(), row: ti.i32):
+@func
+def _ball_limit(model, work, row: ti.i32):
     """The angle of the joint's rotation from the reference must stay below the limit."""
     q = model.limit_qposadr[row]
     quat = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
@@ -76,14 +75,14 @@ def _ball_limit(model: ti.template(), work: ti.template(), row: ti.i32):
         _finish(model, work, k, row, dist)
 
 
-@ti.func
-def _near(model: ti.template(), work: ti.template(), row: ti.i32, dist: ti.template()):
+@func
+def _near(model, work, row: ti.i32, dist):
     """Whether in any lane the limit is a constraint."""
     return work.lanes.any(work.lanes.mask(dist < model.limit_margin[row]))
 
 
-@ti.func
-def _append(model: ti.template(), work: ti.template(), row: ti.i32, dofs: ti.i32):
+@func
+def _append(model, work, row: ti.i32, dofs: ti.i32):
     """A block for the limit on so many dofs, in descending order; its number."""
     k = append_row(work, dofs)
     for c in range(dofs):
@@ -91,8 +90,8 @@ def _append(model: ti.template(), work: ti.template(), row: ti.i32, dofs: ti.i32
     return k
 
 
-@ti.func
-def _finish(model: ti.template(), work: ti.template(), k: ti.i32, row: ti.i32, dist: ti.template()):
+@func
+def _finish(model, work, k: ti.i32, row: ti.i32, dist):
     """block_D and block_aref of block k, whose Jacobian is known."""
     depth = dist - model.limit_margin[row]
     solimp = model.limit_solimp

@@ -10,6 +10,7 @@ Recipes, 9.4).
 
 import taichi as ti
 
+from ..math import func
 from .cost import block_along, spent_slope
 from .islands import island_sum
 
@@ -22,8 +23,8 @@ UNBOUNDED = 1e30
 NONE = -1e30
 
 
-@ti.func
-def search(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, with_cost: ti.template()):
+@func
+def search(model, work, first: ti.i32, end: ti.i32, with_cost):
     """Set tree_step and, if `with_cost`, tree_change, of the trees in the entries `first` to `end` of group_tree.
 
     Given are tree_step, the first step to try (Newton's is 1, where the minimum is if no row changes), tree_linear,
@@ -49,8 +50,8 @@ def search(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32
             trial = -1
 
 
-@ti.func
-def _evaluate(model: ti.template(), work: ti.template(), t: ti.i32, with_cost: ti.template()):
+@func
+def _evaluate(model, work, t: ti.i32, with_cost):
     """tree_part of tree t: first two derivatives of its blocks' cost, twice its change from step 0, spent losses."""
     cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
     step = work.real(0.0) + work.tree_step[t]
@@ -78,10 +79,8 @@ def _evaluate(model: ti.template(), work: ti.template(), t: ti.i32, with_cost: t
         work.tree_part.at(t, 3)._assign(spent)
 
 
-@ti.func
-def _next_trial(
-    model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, t: ti.i32, with_cost: ti.template()
-):
+@func
+def _next_trial(model, work, first: ti.i32, end: ti.i32, t: ti.i32, with_cost):
     """Judge the step of tree t, and set the next one to try where it is not good enough; the mask of the others."""
     lanes = work.lanes
     step, settled, previous = work.real(0.0) + work.tree_step[t], work.tree_settled[t], work.tree_curve[t]

@@ -20,6 +20,7 @@ import taichi as ti
 from ..dynamics.smooth import FORCES, MOTION, force_residual
 from ..dynamics.tree_matrix import multiply
 from ..fields import SMALL_BITS, below
+from ..math import func
 from ..state.stage import stage
 from .hessian import solve_hessian, start_hessian, update_hessian
 from .hessian_pattern import lay_out_hessian
@@ -62,8 +63,7 @@ ENOUGH = {False: 1e-5, True: 0.0}
         "tree_gradient tree_improvement tree_change tree_niter tree_full_step tree_polish",
     ),
 )
-@ti.func
-def acceleration_by_newton(model: ti.template(), work: ti.template()):
+def acceleration_by_newton(model, work):
     """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""
     lanes = work.lanes
     lay_out_hessian(model, work)
@@ -91,8 +91,8 @@ def acceleration_by_newton(model: ti.template(), work: ti.template()):
         work.qacc[i] = work.qacc[i] + work.dqacc[i]
 
 
-@ti.func
-def _start(model: ti.template(), work: ti.template(), g: ti.i32):
+@func
+def _start(model, work, g: ti.i32):
     """Scale and masks of the trees of group g; those of islands in which no block can push take a full step."""
     first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
     set_scale(model, work, first, end)
@@ -110,8 +110,8 @@ def _start(model: ti.template(), work: ti.template(), g: ti.i32):
         work.tree_improvement[t] = work.real(0.0)
 
 
-@ti.func
-def _solve(model: ti.template(), work: ti.template(), g: ti.i32, restarts: ti.i32):
+@func
+def _solve(model, work, g: ti.i32, restarts: ti.i32):
     """Newton steps until all islands of group g have converged in all lanes."""
     first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
     waiting, rounds = work.real(0.0), 0
@@ -131,8 +131,8 @@ def _solve(model: ti.template(), work: ti.template(), g: ti.i32, restarts: ti.i3
             rounds += 1
 
 
-@ti.func
-def _direction(model: ti.template(), work: ti.template(), g: ti.i32, rounds: ti.i32, restarts: ti.i32):
+@func
+def _direction(model, work, g: ti.i32, rounds: ti.i32, restarts: ti.i32):
     """Gradient, Hessian and search direction here, tree_done and tree_polish; whether there is a step to take."""
     first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
     going = _gradient(model, work, first, end, rounds) and rounds < model.iterations
@@ -147,8 +147,8 @@ def _direction(model: ti.template(), work: ti.template(), g: ti.i32, rounds: ti.
     return going
 
 
-@ti.func
-def _gradient(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, rounds: ti.i32):
+@func
+def _gradient(model, work, first: ti.i32, end: ti.i32, rounds: ti.i32):
     """Set `gradient` and `search` to minus it; whether one is too large for the islands to be done in all lanes."""
     lanes = work.lanes
     for s in range(first, end):
@@ -180,8 +180,8 @@ def _gradient(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.
     return lanes.any(waiting)
 
 
-@ti.func
-def _decrement(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, rounds: ti.i32):
+@func
+def _decrement(model, work, first: ti.i32, end: ti.i32, rounds: ti.i32):
     """Set tree_done and tree_polish by what the direction at hand gains; whether there is a step to take."""
     lanes, tolerance = work.lanes, model.tolerance[0]
     for s in range(first, end):
@@ -209,8 +209,8 @@ def _decrement(model: ti.template(), work: ti.template(), first: ti.i32, end: ti
     return lanes.any(waiting)
 
 
-@ti.func
-def _step(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, rounds: ti.i32):
+@func
+def _step(model, work, first: ti.i32, end: ti.i32, rounds: ti.i32):
     """Move along `search` as far as it pays; sets tree_step and tree_improvement, 0 where nothing is left to gain."""
     searching = work.real(0.0)
     for s in range(first, end):
@@ -232,8 +232,8 @@ def _step(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32,
     move_dofs(model, work, first, end)
 
 
-@ti.func
-def _resting(work: ti.template(), t: ti.i32, rounds: ti.i32):
+@func
+def _resting(work, t: ti.i32, rounds: ti.i32):
     """Masks of the lanes in which tree t does not move, and in which it takes the first step whole."""
     still = work.tree_done[t] * (1.0 - work.tree_polish[t])
     whole = work.real(0.0)
@@ -242,8 +242,8 @@ def _resting(work: ti.template(), t: ti.i32, rounds: ti.i32):
     return still, whole
 
 
-@ti.func
-def _line_search(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
+@func
+def _line_search(model, work, first: ti.i32, end: ti.i32):
     """M_search, and `line_search.search` along it."""
     for s in range(first, end):
         t = work.group_tree[s]
@@ -270,8 +270,8 @@ def _line_search(model: ti.template(), work: ti.template(), first: ti.i32, end: 
     search(model, work, first, end, True)
 
 
-@ti.func
-def _coarse(model: ti.template(), work: ti.template()):
+@func
+def _coarse(model, work):
     """Set tree_full_step, and return its union: where the rounding of the shift may be seen in qacc.
 
     Errors of a solution are bounded in the scale in which `condition` is measured: that of dof i, times sqrt(M_ii), by
@@ -297,8 +297,8 @@ def _coarse(model: ti.template(), work: ti.template()):
     return found
 
 
-@ti.func
-def _restart(model: ti.template(), work: ti.template()):
+@func
+def _restart(model, work):
     """Begin again from where trees with a `tree_full_step` got; the others' qfrc_unbalanced no longer matters."""
     for t in range(model.ntree):
         again = work.real(0.0) + work.tree_full_step[t]

@@ -15,6 +15,7 @@ import taichi as ti
 
 from ..dynamics.smooth import FORCES, MOTION, force_residual
 from ..dynamics.tree_matrix import factor, solve_from_root, solve_to_root
+from ..math import func
 from ..state.stage import stage
 from .noslip_cone import MINIMUM, friction_in_cone
 from .noslip_rows import make_rows, order_contacts, push, residual
@@ -32,8 +33,7 @@ WORSE = 1e-10
     ),
     updates=(MOTION, "qfrc_unbalanced L D_inv qacc qfrc_constraint block_force slip_* tile_slipdof tile_slipy"),
 )
-@ti.func
-def noslip(model: ti.template(), work: ti.template()):
+def noslip(model, work):
     """Overwrite the friction in block_force, and let qacc and qfrc_constraint follow."""
     _begin(model, work)
     order_contacts(model, work)
@@ -51,8 +51,8 @@ def noslip(model: ti.template(), work: ti.template()):
     _end(model, work)
 
 
-@ti.func
-def _begin(model: ti.template(), work: ti.template()):
+@func
+def _begin(model, work):
     """Factor M; slip_u is what the solver left unbalanced, as if acceleration had followed from its forces."""
     for e in range(model.nM):
         work.L[e] = work.M[e]
@@ -65,8 +65,8 @@ def _begin(model: ti.template(), work: ti.template()):
         work.slip_start[i] = work.slip_u[i]
 
 
-@ti.func
-def _end(model: ti.template(), work: ti.template()):
+@func
+def _end(model, work):
     """Let qacc += M^-1 (unbalanced + J' change), qfrc_constraint += J' change = L^T (change of slip_u)."""
     for i in range(model.nv):
         work.slip_start[i] = work.slip_u[i] - work.slip_start[i]
@@ -82,8 +82,8 @@ def _end(model: ti.template(), work: ti.template()):
         work.qacc[i] = work.qacc[i] + work.slip_u[i]
 
 
-@ti.func
-def _tree_of(model: ti.template(), work: ti.template(), k: ti.i32, side: ti.i32):
+@func
+def _tree_of(model, work, k: ti.i32, side: ti.i32):
     """A tree that block k acts on: of its first or its last dof, or of the second or the first geom of its contact."""
     t = -1
     if k < work.tile_conadr[0]:
@@ -102,8 +102,8 @@ def _tree_of(model: ti.template(), work: ti.template(), k: ti.i32, side: ti.i32)
     return t
 
 
-@ti.func
-def _label(model: ti.template(), work: ti.template()):
+@func
+def _label(model, work):
     """slip_island: the least tree of the lane's island; all are one where the model asks for no islands. slip_trace."""
     lanes = work.lanes
     for t in range(model.ntree):
@@ -125,8 +125,8 @@ def _label(model: ti.template(), work: ti.template()):
             _join(model, work, k, first, _tree_of(model, work, k, 1))
 
 
-@ti.func
-def _join(model: ti.template(), work: ti.template(), k: ti.i32, t1: ti.i32, t2: ti.i32):
+@func
+def _join(model, work, k: ti.i32, t1: ti.i32, t2: ti.i32):
     """Make one island of those of two trees in lanes where block k is active."""
     lanes = work.lanes
     if t1 != t2:
@@ -139,8 +139,8 @@ def _join(model: ti.template(), work: ti.template(), k: ti.i32, t1: ti.i32, t2: 
                 work.slip_island[t] = ti.select(joins * either > 0.5, ti.min(label1, label2), label)
 
 
-@ti.func
-def _regularisation(model: ti.template(), work: ti.template()):
+@func
+def _regularisation(model, work):
     """Half of f^2 R of all rows: what their cost loses before the first sweep."""
     for k in range(work.tile_conadr[0] + work.tile_ncon[0]):
         stiffness = ti.max(work.block_D[k], MINIMUM)
@@ -167,15 +167,15 @@ def _regularisation(model: ti.template(), work: ti.template()):
         work.slip_gain[t] = work.slip_gain[t] + gain
 
 
-@ti.func
-def _edges(work: ti.template(), k: ti.i32, c: ti.i32):
+@func
+def _edges(work, k: ti.i32, c: ti.i32):
     """How far the two edges of axis c of a pyramid were pushed in, where the solver ended: at most 0."""
     x, y = work.block_jar.at(k, 0), work.block_jar.at(k, c) * work.block_friction.at(k, c - 1)
     return ti.min(x + y, 0.0), ti.min(x - y, 0.0)
 
 
-@ti.func
-def _sweep(model: ti.template(), work: ti.template()):
+@func
+def _sweep(model, work):
     """All friction losses, then all contacts."""
     for k in range(model.nequality, model.nequality + model.nfriction):
         loss = work.block_reach[k] * work.block_D[k]
@@ -194,23 +194,15 @@ def _sweep(model: ti.template(), work: ti.template()):
                     _interval(model, work, k, c, c - 1, limit, MINIMUM / (4.0 * mu * mu))
 
 
-@ti.func
-def _active(model: ti.template(), work: ti.template(), k: ti.i32):
+@func
+def _active(model, work, k: ti.i32):
     """Mask of the lanes in which block k is a constraint of an island that is not done."""
     t = _tree_of(model, work, k, 0)
     return work.lanes.mask(work.block_D[k] > 0.0) * (1.0 - work.slip_done[t])
 
 
-@ti.func
-def _interval(
-    model: ti.template(),
-    work: ti.template(),
-    k: ti.i32,
-    c: ti.i32,
-    a: ti.i32,
-    limit: ti.template(),
-    least: ti.template(),
-):
+@func
+def _interval(model, work, k: ti.i32, c: ti.i32, a: ti.i32, limit, least):
     """Move the force on axis c of block k, row a of its slip_y, to where the residual is 0, within +- limit."""
     active, t = _active(model, work, k), _tree_of(model, work, k, 0)
     diagonal = work.slip_A.at(k, a * (a + 3) // 2)
@@ -224,8 +216,8 @@ def _interval(
     push(work, k, a, change)
 
 
-@ti.func
-def _cone(model: ti.template(), work: ti.template(), k: ti.i32, dim: ti.i32):
+@func
+def _cone(model, work, k: ti.i32, dim: ti.i32):
     """Move the friction of an elliptic contact."""
     active, t, n = _active(model, work, k), _tree_of(model, work, k, 0), dim - 1
     for a in range(n):
@@ -250,15 +242,15 @@ def _cone(model: ti.template(), work: ti.template(), k: ti.i32, dim: ti.i32):
     work.slip_gain[t] = work.slip_gain[t] - ti.select(takes > 0.5, cost, work.real(0.0))
 
 
-@ti.func
-def _entry(work: ti.template(), k: ti.i32, a: ti.i32, b: ti.i32):
+@func
+def _entry(work, k: ti.i32, a: ti.i32, b: ti.i32):
     """Entry of the symmetric slip_A of block k."""
     high, low = ti.max(a, b), ti.min(a, b)
     return work.slip_A.at(k, high * (high + 1) // 2 + low)
 
 
-@ti.func
-def _finished(model: ti.template(), work: ti.template()):
+@func
+def _finished(model, work):
     """Set slip_done by what the last sweep gained in each island, over the trace of M; whether any goes on."""
     lanes = work.lanes
     waiting = work.real(0.0)

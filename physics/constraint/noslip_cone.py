@@ -7,6 +7,8 @@ thresholds are part of the result: where A is singular to them, there is no fric
 
 import taichi as ti
 
+from ..math import func
+
 MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 SMALL = 1e-10
 ROUNDS = 20
@@ -14,8 +16,8 @@ COARSE = 1e-6
 """Part of the square of the radius that single precision leaves."""
 
 
-@ti.func
-def friction_in_cone(work: ti.template(), k: ti.i32, n: ti.i32, normal: ti.template()):
+@func
+def friction_in_cone(work, k: ti.i32, n: ti.i32, normal):
     """Set slip_force, (n,), for the n axes of friction of block k; slip_b holds A force - residual, negated: b."""
     lanes = work.lanes
     square = normal * normal
@@ -50,8 +52,8 @@ def friction_in_cone(work: ti.template(), k: ti.i32, n: ti.i32, normal: ti.templ
         work.slip_force[c] = work.slip_force[c] * (scale * work.block_friction.at(k, c))
 
 
-@ti.func
-def _solve(work: ti.template(), k: ti.i32, n: ti.i32, shift: ti.template()):
+@func
+def _solve(work, k: ti.i32, n: ti.i32, shift):
     """slip_v = -(A + shift)^-1 b in the scaled space; the mask of the lanes in which A is regular to MuJoCo.
 
     slip_P gets the factor: unit lower L, one over each pivot on the diagonal.
@@ -84,8 +86,8 @@ def _solve(work: ti.template(), k: ti.i32, n: ti.i32, shift: ti.template()):
     return fine
 
 
-@ti.func
-def _substitute(work: ti.template(), n: ti.i32):
+@func
+def _substitute(work, n: ti.i32):
     """Overwrite slip_v by the solution of L diag(pivot) L^T y = slip_v."""
     for i in range(n):
         row = i * (i + 1) // 2
@@ -99,8 +101,8 @@ def _substitute(work: ti.template(), n: ti.i32):
             work.slip_v[m] = work.slip_v[m] - work.slip_P[i * (i + 1) // 2 + m] * work.slip_v[i]
 
 
-@ti.func
-def _size_and_slope(work: ti.template(), n: ti.i32):
+@func
+def _size_and_slope(work, n: ti.i32):
     """v'v, and v' (A + shift)^-1 v = |L^-1 v|^2 over the pivots."""
     size, slope = work.real(0.0), work.real(0.0)
     for i in range(n):

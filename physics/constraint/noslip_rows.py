@@ -7,11 +7,12 @@ dofs alone, so that sums over rows are kept in u = sum of y' f, of nv numbers, a
 import taichi as ti
 
 from ..collision.pairs_by_hand import pair_of_contact
+from ..math import func
 from .bodies import contact_axis
 
 
-@ti.func
-def order_contacts(model: ti.template(), work: ti.template()):
+@func
+def order_contacts(model, work):
     """Fill slip_order with the contact slots in MuJoCo's order: by both bodies, pairs by hand first, then by geoms."""
     for k in range(work.tile_ncon[0]):
         g1, g2 = work.con_geom1[k], work.con_geom2[k]
@@ -41,8 +42,8 @@ def order_contacts(model: ti.template(), work: ti.template()):
         work.slip_geoms[k] = geoms
 
 
-@ti.func
-def make_rows(model: ti.template(), work: ti.template()):
+@func
+def make_rows(model, work):
     """slip_y and slip_A of every friction loss, and of the axes of friction of every contact."""
     work.tile_slipdof[0] = 0
     work.tile_slipy[0] = 0
@@ -63,8 +64,8 @@ def make_rows(model: ti.template(), work: ti.template()):
             _multiply_axes(work, k, work.block_dim[k] - 1)
 
 
-@ti.func
-def _list_ancestors(model: ti.template(), work: ti.template(), k: ti.i32):
+@func
+def _list_ancestors(model, work, k: ti.i32):
     """List the dofs of block k and all their ancestors, in descending order; each of the dofs goes towards its root."""
     dofs, first, count, dof = work.block_dofnum[k], work.tile_slipdof[0], 0, 0
     for e in range(dofs):
@@ -83,8 +84,8 @@ def _list_ancestors(model: ti.template(), work: ti.template(), k: ti.i32):
     _note_list(work, k, count)
 
 
-@ti.func
-def _list_path(model: ti.template(), work: ti.template(), k: ti.i32, i: ti.i32, j: ti.i32):
+@func
+def _list_path(model, work, k: ti.i32, i: ti.i32, j: ti.i32):
     """Dofs i and j of block k and all their ancestors, in descending order; -1: none."""
     first = work.tile_slipdof[0]
     count, a, b = 0, i, j
@@ -100,8 +101,8 @@ def _list_path(model: ti.template(), work: ti.template(), k: ti.i32, i: ti.i32, 
     _note_list(work, k, count)
 
 
-@ti.func
-def _note_list(work: ti.template(), k: ti.i32, count: ti.i32):
+@func
+def _note_list(work, k: ti.i32, count: ti.i32):
     """The next `count` entries of slip_dof are the list of block k, whose rows begin here."""
     work.slip_dofadr[k] = work.tile_slipdof[0]
     work.slip_dofnum[k] = count
@@ -109,16 +110,16 @@ def _note_list(work: ti.template(), k: ti.i32, count: ti.i32):
     work.tile_slipdof[0] = work.tile_slipdof[0] + count
 
 
-@ti.func
-def _loss_column(work: ti.template(), k: ti.i32):
+@func
+def _loss_column(work, k: ti.i32):
     """Row of the Jacobian of a friction loss, block k, in slip_column."""
     first, address = work.block_dofadr[k], work.block_jacadr[k]
     for e in range(work.block_dofnum[k]):
         work.slip_column[work.block_dof[first + e]] = work.block_J[address + e]
 
 
-@ti.func
-def _contact_column(model: ti.template(), work: ti.template(), c: ti.i32, axis: ti.i32, i: ti.i32, j: ti.i32):
+@func
+def _contact_column(model, work, c: ti.i32, axis: ti.i32, i: ti.i32, j: ti.i32):
     """Row of the Jacobian of an axis of contact slot c, in slip_column."""
     a, b = i, j
     while a >= 0 or b >= 0:
@@ -134,8 +135,8 @@ def _contact_column(model: ti.template(), work: ti.template(), c: ti.i32, axis: 
         work.slip_column[dof] = contact_axis(work, c, axis, work.cdof[dof], arm) * sign
 
 
-@ti.func
-def _make_axis(work: ti.template(), k: ti.i32):
+@func
+def _make_axis(work, k: ti.i32):
     """The next axis of slip_y of block k, from slip_column, which is 0 afterwards."""
     first, count, address = work.slip_dofadr[k], work.slip_dofnum[k], work.tile_slipy[0]
     for e in range(count):
@@ -150,8 +151,8 @@ def _make_axis(work: ti.template(), k: ti.i32):
     work.tile_slipy[0] = address + count
 
 
-@ti.func
-def _multiply_axes(work: ti.template(), k: ti.i32, axes: ti.i32):
+@func
+def _multiply_axes(work, k: ti.i32, axes: ti.i32):
     """slip_A of block k: products of its axes, by rows up to the diagonal."""
     first, count, address = work.slip_dofadr[k], work.slip_dofnum[k], work.slip_yadr[k]
     place = 0
@@ -165,8 +166,8 @@ def _multiply_axes(work: ti.template(), k: ti.i32, axes: ti.i32):
             place += 1
 
 
-@ti.func
-def residual(work: ti.template(), k: ti.i32, a: ti.i32, jar: ti.template()):
+@func
+def residual(work, k: ti.i32, a: ti.i32, jar):
     """J qacc - aref of axis a of block k under the forces of now; `jar` is that where the solver ended."""
     first, count = work.slip_dofadr[k], work.slip_dofnum[k]
     address = work.slip_yadr[k] + a * count
@@ -177,8 +178,8 @@ def residual(work: ti.template(), k: ti.i32, a: ti.i32, jar: ti.template()):
     return total
 
 
-@ti.func
-def push(work: ti.template(), k: ti.i32, a: ti.i32, change: ti.template()):
+@func
+def push(work, k: ti.i32, a: ti.i32, change):
     """Add a change of the force on axis a of block k to slip_u."""
     first, count = work.slip_dofadr[k], work.slip_dofnum[k]
     address = work.slip_yadr[k] + a * count

@@ -11,9 +11,11 @@ All here goes lane by lane, once before and once after a solution.
 
 import taichi as ti
 
+from ..math import func
 
-@ti.func
-def pack_contacts(model: ti.template(), work: ti.template()):
+
+@func
+def pack_contacts(model, work):
     """Fill own_* from the contact slots and their blocks, and side_*, every body's list of its contacts."""
     lanes = work.lanes
     for b in range(model.nbody):
@@ -40,20 +42,20 @@ def pack_contacts(model: ti.template(), work: ti.template()):
     _list_sides(model, work, first)
 
 
-@ti.func
-def _kind(model: ti.template(), work: ti.template(), k: ti.i32):
+@func
+def _kind(model, work, k: ti.i32):
     """1 where the first geom of contact slot k does not move, else 0."""
     return 1 if model.body_lastdof[model.geom_bodyid[work.con_geom1[k]]] < 0 else 0
 
 
-@ti.func
-def _behind(work: ti.template(), lane: ti.i32, kind: ti.i32):
+@func
+def _behind(work, lane: ti.i32, kind: ti.i32):
     """The entry behind the lane's last contact of a kind."""
     return ti.cast(work.own_behind.of_lane(work.lanes, lane, 0, kind), ti.i32)
 
 
-@ti.func
-def _pack(model: ti.template(), work: ti.template(), lane: ti.i32, k: ti.i32, j: ti.i32):
+@func
+def _pack(model, work, lane: ti.i32, k: ti.i32, j: ti.i32):
     """Contact slot k is the lane's j-th."""
     lanes, block = work.lanes, work.tile_conadr[0] + k
     dim = work.block_dim[block]
@@ -86,8 +88,8 @@ def _pack(model: ti.template(), work: ti.template(), lane: ti.i32, k: ti.i32, j:
         work.own_body.of_lane(lanes, lane, j, side)._assign(ti.cast(b, lanes.dtype))
 
 
-@ti.func
-def _clear(work: ti.template(), lane: ti.i32, j: ti.i32):
+@func
+def _clear(work, lane: ti.i32, j: ti.i32):
     """An entry without a contact."""
     for field, width in ti.static(
         (
@@ -106,8 +108,8 @@ def _clear(work: ti.template(), lane: ti.i32, j: ti.i32):
             field.of_lane(work.lanes, lane, j, c)._assign(0.0)
 
 
-@ti.func
-def _list_sides(model: ti.template(), work: ti.template(), empty: ti.i32):
+@func
+def _list_sides(model, work, empty: ti.i32):
     """Lists of contacts by body, in all lanes as long as the longest; `empty` is an entry without a contact."""
     lanes = work.lanes
     total = 0
@@ -139,8 +141,8 @@ def _list_sides(model: ti.template(), work: ti.template(), empty: ti.i32):
                         work.side_arm.of_lane(lanes, lane, at, c)._assign(arm)
 
 
-@ti.func
-def unpack_contacts(model: ti.template(), work: ti.template()):
+@func
+def unpack_contacts(model, work):
     """Bring forces and accelerations of the contacts back to the blocks of their slots."""
     lanes, first = work.lanes, work.tile_conadr[0]
     for k in range(work.tile_ncon[0]):

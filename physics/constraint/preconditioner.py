@@ -11,7 +11,7 @@ import taichi as ti
 from taichi.lang.impl import expr_init
 
 from ..dynamics.tree_matrix import factor
-from ..math import Motion, Vec3
+from ..math import Motion, Vec3, func
 from ..math.lanes import traced
 
 PUSHING = 0.5
@@ -20,8 +20,8 @@ LOWER = tuple((i, j) for i in range(6) for j in range(i + 1))
 """Entries of a symmetric 6 x 6 matrix, in the order of `cg_stiffness`."""
 
 
-@ti.func
-def precondition(model: ti.template(), work: ti.template()):
+@func
+def precondition(model, work):
     """Set H_L and H_inv to the factor of the preconditioner."""
     for b in range(model.nbody):
         for c in ti.static(range(len(LOWER))):
@@ -45,8 +45,8 @@ def precondition(model: ti.template(), work: ti.template()):
     factor(0, model.nv, work.M_pattern, work.H_L, work.H_inv)
 
 
-@ti.func
-def _add_row(model: ti.template(), work: ti.template(), k: ti.i32):
+@func
+def _add_row(model, work, k: ti.i32):
     """Add the stiffness of a row that is no contact's; of one that holds, between dofs and their ancestors as well."""
     inside = 1
     if ti.static(model.has.tendons):  # without some of its entries a row may take more than it adds
@@ -66,8 +66,8 @@ def _add_row(model: ti.template(), work: ti.template(), k: ti.i32):
                             work.H_L[entry + at] = work.H_L[entry + at] + scaled * work.block_J[address + f]
 
 
-@ti.func
-def _in_pattern(work: ti.template(), k: ti.i32):
+@func
+def _in_pattern(work, k: ti.i32):
     """1 where the dofs of row k are on one path to the root."""
     first, inside = work.block_dofadr[k], 1
     for e in range(first + 1, first + work.block_dofnum[k]):
@@ -80,8 +80,8 @@ def _in_pattern(work: ti.template(), k: ti.i32):
     return inside
 
 
-@ti.func
-def _stiffness_of(work: ti.template(), k: ti.i32):
+@func
+def _stiffness_of(work, k: ti.i32):
     """What row k counts with: equalities hold.
 
     A friction loss slides or holds for many steps, so it is known (a third of the steps).
@@ -96,8 +96,8 @@ def _stiffness_of(work: ti.template(), k: ti.i32):
     return stiffness
 
 
-@ti.func
-def _add_contact(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32):
+@func
+def _add_contact(model, work, k: ti.i32, block: ti.i32):
     """Add a contact's stiffness to both bodies: diagonal in its own space, as both edges of an axis weigh the same."""
     dim = work.block_dim[block]
     zero = work.real(0.0)
@@ -116,8 +116,8 @@ def _add_contact(model: ti.template(), work: ti.template(), k: ti.i32, block: ti
                     _add_square(work, b, Motion(axis, none), weight)
 
 
-@ti.func
-def _weight_of_axis(model: ti.template(), work: ti.template(), block: ti.i32, dim: ti.i32, c: ti.i32):
+@func
+def _weight_of_axis(model, work, block: ti.i32, dim: ti.i32, c: ti.i32):
     """Stiffness of a contact that holds along axis c."""
     weight = work.real(0.0) + work.block_D[block]
     if ti.static(model.has.elliptic):

@@ -6,6 +6,7 @@ Everything here is done for the entries `first` to before `end` of group_tree, t
 import taichi as ti
 
 from ..fields import SMALL_BITS, below
+from ..math import func
 from .cost import block_force
 from .islands import dofs_of, island_sum
 from .rows import add_transpose_times_force, block_times
@@ -21,8 +22,8 @@ BLOCKS = (
 """Both solvers load and store the first, and load the second, as the declarations of their stages say."""
 
 
-@ti.func
-def set_scale(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
+@func
+def set_scale(model, work, first: ti.i32, end: ti.i32):
     """tree_scale: one over the trace of M of the island (MuJoCo with constraint islands), or the constant without."""
     for s in range(first, end):
         t = work.group_tree[s]
@@ -39,16 +40,16 @@ def set_scale(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.
         work.tree_scale[t] = scale
 
 
-@ti.func
-def clear_solution(model: ti.template(), work: ti.template()):
+@func
+def clear_solution(model, work):
     """Start at qacc as it is."""
     for i in range(model.nv):
         work.dqacc[i] = work.real(0.0)
         work.M_dqacc[i] = work.real(0.0)
 
 
-@ti.func
-def multiply_blocks(work: ti.template(), first: ti.i32, end: ti.i32, v: ti.template()):
+@func
+def multiply_blocks(work, first: ti.i32, end: ti.i32, v):
     """block_Jv = J v of all blocks of the trees."""
     for s in range(first, end):
         t = work.group_tree[s]
@@ -56,8 +57,8 @@ def multiply_blocks(work: ti.template(), first: ti.i32, end: ti.i32, v: ti.templ
             block_times(work, work.tree_block[b], v)
 
 
-@ti.func
-def place_blocks(work: ti.template(), first: ti.i32, end: ti.i32, v: ti.template()):
+@func
+def place_blocks(work, first: ti.i32, end: ti.i32, v):
     """block_jar at the acceleration v, but in lanes that are done."""
     multiply_blocks(work, first, end, v)
     for s in range(first, end):
@@ -69,8 +70,8 @@ def place_blocks(work: ti.template(), first: ti.i32, end: ti.i32, v: ti.template
                 work.block_jar.at(k, c)._assign(ti.select(work.tree_done[t] > 0.5, work.block_jar.at(k, c), x))
 
 
-@ti.func
-def move_dofs(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
+@func
+def move_dofs(model, work, first: ti.i32, end: ti.i32):
     """Go tree_step along `search`, M search at hand where it will be needed; forces are computed after that."""
     for s in range(first, end):
         t = work.group_tree[s]
@@ -82,8 +83,8 @@ def move_dofs(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.
             work.M_dqacc[i] = work.M_dqacc[i] + step * work.M_search[i]
 
 
-@ti.func
-def constraint_force(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
+@func
+def constraint_force(model, work, first: ti.i32, end: ti.i32):
     """Move the blocks tree_step times along block_Jv; their forces there, and qfrc_constraint = J' force."""
     for s in range(first, end):
         t = work.group_tree[s]
@@ -101,8 +102,8 @@ def constraint_force(model: ti.template(), work: ti.template(), first: ti.i32, e
             add_transpose_times_force(work, k)
 
 
-@ti.func
-def move_block(rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template()):
+@func
+def move_block(rows, k: ti.i32, dim: ti.i32, step):
     """Move the jar of a block `step` times along its Jv."""
     for c in range(dim):
         rows.jar.at(k, c)._assign(rows.jar.at(k, c) + step * rows.Jv.at(k, c))

@@ -3,24 +3,25 @@
 import taichi as ti
 
 from ..fields import ROW_BITS, SMALL_BITS, below
+from ..math import func
 
 
-@ti.func
-def count_blocks(work: ti.template()):
+@func
+def count_blocks(work):
     """Blocks in use in the tile."""
     return work.tile_conadr[0] + work.tile_ncon[0]
 
 
-@ti.func
-def clear_blocks(work: ti.template()):
+@func
+def clear_blocks(work):
     """Begin the list of blocks."""
     work.tile_conadr.put(0, 0)
     work.tile_ndof[0] = 0
     work.tile_njac[0] = 0
 
 
-@ti.func
-def append_row(work: ti.template(), dofs: ti.i32):
+@func
+def append_row(work, dofs: ti.i32):
     """A block of one row on so many dofs, before those of the contacts; its number."""
     k, dof, jac = work.tile_conadr[0], work.tile_ndof[0], work.tile_njac[0]
     work.tile_conadr.put(0, k + 1)
@@ -33,8 +34,8 @@ def append_row(work: ti.template(), dofs: ti.i32):
     return k
 
 
-@ti.func
-def append_tendon(model: ti.template(), work: ti.template(), t: ti.i32, sign: ti.template()):
+@func
+def append_tendon(model, work, t: ti.i32, sign):
     """A block of one row on the dofs of tendon t, its Jacobian `sign` times the tendon's; its number."""
     first, count = model.tendon_dofadr[t], model.tendon_dofnum[t]
     k = append_row(work, count)
@@ -44,8 +45,8 @@ def append_tendon(model: ti.template(), work: ti.template(), t: ti.i32, sign: ti
     return k
 
 
-@ti.func
-def block_times(work: ti.template(), k: ti.i32, v: ti.template()):
+@func
+def block_times(work, k: ti.i32, v):
     """block_Jv = J v of block k."""
     dim = work.block_dim[k]
     address = below(ROW_BITS - 1, work.block_jacadr[k])
@@ -75,8 +76,8 @@ def block_times(work: ti.template(), k: ti.i32, v: ti.template()):
             work.block_Jv.at(k, c)._assign(total)
 
 
-@ti.func
-def add_transpose_times_force(work: ti.template(), k: ti.i32):
+@func
+def add_transpose_times_force(work, k: ti.i32):
     """qfrc_constraint += J' block_force of block k."""
     dim = work.block_dim[k]
     address = below(ROW_BITS - 1, work.block_jacadr[k])

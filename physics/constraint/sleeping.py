@@ -10,12 +10,13 @@ import taichi as ti
 
 from ..collision.narrow_phase import narrow_phase
 from ..dynamics.dof_control import has_controls
+from ..math import func
 from ..model.sleeping import AWAKE, MOCAP
 from ..state.stage import stage
 
 
-@ti.func
-def all_asleep(model: ti.template(), work: ti.template()):
+@func
+def all_asleep(model, work):
     """Whether nothing can happen in any lane: all trees are asleep, and there are no mocap bodies."""
     awake = work.real(0.0)
     for t in range(model.nsleep):
@@ -23,8 +24,8 @@ def all_asleep(model: ti.template(), work: ti.template()):
     return model.nmocap == 0 and not work.lanes.any(awake)
 
 
-@ti.func
-def _wake(model: ti.template(), work: ti.template(), t: ti.i32, count: ti.template(), where: ti.template()):
+@func
+def _wake(model, work, t: ti.i32, count, where):
     """Wake the island of tree t in the lanes of a mask: tree_asleep = `count`. Of a tree awake it is the lesser one."""
     lanes, label = work.lanes, work.tree_asleep[t]
     sleeps = where * lanes.mask(label >= 0.0)
@@ -40,8 +41,7 @@ def _wake(model: ti.template(), work: ti.template(), t: ti.i32, count: ti.templa
     reads="qvel qfrc_applied xfrc_applied dof_mode applied controlled",
     updates="tree_asleep",
 )
-@ti.func
-def wake_disturbed(model: ti.template(), work: ti.template()):
+def wake_disturbed(model, work):
     """Wake the islands to whose trees the user gave a velocity or a force."""
     lanes = work.lanes
     for t in range(model.nsleep):
@@ -53,8 +53,8 @@ def wake_disturbed(model: ti.template(), work: ti.template()):
             _wake(model, work, t, work.real(AWAKE), moved * lanes.mask(work.tree_asleep[t] >= 0.0))
 
 
-@ti.func
-def _pushed(model: ti.template(), work: ti.template(), t: ti.i32):
+@func
+def _pushed(model, work, t: ti.i32):
     """Mask of lanes in which the user applies a force to a tree, or controls dofs of it."""
     pushed = work.real(0.0)
     if has_controls(model, work):
@@ -70,8 +70,8 @@ def _pushed(model: ti.template(), work: ti.template(), t: ti.i32):
     return pushed
 
 
-@ti.func
-def collide(model: ti.template(), work: ti.template()):
+@func
+def collide(model, work):
     """Find the contacts of awake trees. If a contact wakes a sleeping tree, find them again with that tree included."""
     if ti.static(model.has.sleeping):
         work.woke[0] = 1
@@ -88,8 +88,7 @@ def collide(model: ti.template(), work: ti.template()):
     writes="woke",
     updates="tree_asleep tree_was",
 )
-@ti.func
-def wake_touched(model: ti.template(), work: ti.template()):
+def wake_touched(model, work):
     """Wake islands that trees awake touch, to count with these, and those that mocap bodies touch; set `woke`."""
     lanes, woke = work.lanes, work.real(0.0)
     for t in range(model.nsleep):
@@ -113,8 +112,7 @@ def wake_touched(model: ti.template(), work: ti.template()):
 
 
 @stage(when=lambda has: has.sleeping and has.equality, reads="eq_active", updates="tree_asleep")
-@ti.func
-def wake_tied(model: ti.template(), work: ti.template()):
+def wake_tied(model, work):
     """Wake islands that an equality ties to a tree or mocap body awake, or to another island."""
     lanes = work.lanes
     for e in range(model.neq):
@@ -136,8 +134,7 @@ def wake_tied(model: ti.template(), work: ti.template()):
 
 
 @stage(when=lambda has: has.sleeping, reads="tree_asleep block_dofadr block_dof tile_conadr", updates="block_D")
-@ti.func
-def rest_blocks(model: ti.template(), work: ti.template()):
+def rest_blocks(model, work):
     """Equalities, friction losses and limits of trees asleep are not active."""
     for k in range(work.tile_conadr[0]):
         t = model.dof_treeid[work.block_dof[work.block_dofadr[k]]]
@@ -152,8 +149,7 @@ def rest_blocks(model: ti.template(), work: ti.template()):
     ),
     updates="tree_asleep eval_qvel tree_was",
 )
-@ti.func
-def fall_asleep(model: ti.template(), work: ti.template()):
+def fall_asleep(model, work):
     """At the end of a step: count the steps that trees have rested, and put islands to sleep that all have enough."""
     lanes, zero = work.lanes, work.real(0.0)
     for t in range(model.nsleep):
@@ -185,8 +181,7 @@ def fall_asleep(model: ti.template(), work: ti.template()):
 
 
 @stage(when=lambda has: has.sleeping, reads="tree_asleep", updates="qvel_rest qacc start_qvel drive_qvel drive_qacc")
-@ti.func
-def rest(model: ti.template(), work: ti.template()):
+def rest(model, work):
     """Trees asleep neither move nor accelerate."""
     zero = work.real(0.0)
     for i in range(model.nv):

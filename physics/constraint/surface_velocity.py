@@ -7,13 +7,11 @@ across the surface, so that it never pushes (MuJoCo documentation, XML reference
 
 import taichi as ti
 
-from ..math import Vec3
+from ..math import Vec3, func
 
 
-@ti.func
-def add_surface_velocity(
-    model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32, dim: ti.i32, frame: ti.template()
-):
+@func
+def add_surface_velocity(model, work, k: ti.i32, block: ti.i32, dim: ti.i32, frame):
     """Add to block_aref, which holds the velocity of bodies, that of surfaces in the space of contact slot k."""
     zero = work.precise_lanes.real(0.0)
     slide, turn = Vec3(zero, zero, zero), Vec3(zero, zero, zero)
@@ -35,6 +33,6 @@ def add_surface_velocity(
         _add(work, block, 3, frame.x.dot(turning))
 
 
-@ti.func
-def _add(work: ti.template(), block: ti.i32, c: ti.template(), speed: ti.template()):
+@func
+def _add(work, block: ti.i32, c, speed):
     work.block_aref.at(block, c)._assign(work.block_aref.at(block, c) + speed)

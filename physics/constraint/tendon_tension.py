@@ -2,12 +2,12 @@
 
 import taichi as ti
 
-from ..math import Motion, Vec3
+from ..math import Motion, Vec3, func
 from .equality import polynomial_slope, tendon_lengths
 
 
-@ti.func
-def add_tensions(model: ti.template(), work: ti.template()):
+@func
+def add_tensions(model, work):
     """Add to cfrc_ext the forces of spatial tendons on bodies."""
     _sum_forces(model, work)
     for t in range(model.ntendon):
@@ -24,8 +24,8 @@ def add_tensions(model: ti.template(), work: ti.template()):
                     _push(model, work, b, work.link_leaves[link], back * -1.0)
 
 
-@ti.func
-def _sum_forces(model: ti.template(), work: ti.template()):
+@func
+def _sum_forces(model, work):
     """ten_force: springs, dampers, actuators, equalities, friction losses, limits, and the tendon's own inertia."""
     for t in range(model.ntendon):
         force = work.real(0.0) + work.ten_passive[t]
@@ -62,16 +62,16 @@ def _sum_forces(model: ti.template(), work: ti.template()):
                 work.ten_force[t] = work.ten_force[t] - work.block_force.at(block, 0) * model.limit_side[row]
 
 
-@ti.func
-def _site(model: ti.template(), work: ti.template(), b: ti.i32, pos: ti.template()):
+@func
+def _site(model, work, b: ti.i32, pos):
     """A point of body b, from the root of its tree."""
     zero = work.real(0.0)
     arm = work.xquat.rounded[b].rotate(Vec3(zero + pos.x, zero + pos.y, zero + pos.z))
     return work.lanes.cast(work.root_offset[b]) + arm
 
 
-@ti.func
-def _push(model: ti.template(), work: ti.template(), b: ti.i32, point: ti.template(), force: ti.template()):
+@func
+def _push(model, work, b: ti.i32, point, force):
     """Add a force at a point of body b."""
     if b > 0:
         arm = point - work.com_offset[model.body_rootid[b]]

@@ -1,13 +1,12 @@
 """Products of conjugate gradients with matrices of the pattern of M, tree by tree: free bodies are short work."""
 
-import taichi as ti
-
 from ..dynamics.body_matrix import multiply_body, solve_body
 from ..dynamics.tree_matrix import multiply, solve_from_root, solve_to_root
+from ..math import func
 
 
-@ti.func
-def solve_preconditioner(model: ti.template(), work: ti.template(), x: ti.template()):
+@func
+def solve_preconditioner(model, work, x):
     """Overwrite `x` by the solution of P y = x, with P the matrix of `preconditioner`."""
     for t in range(model.ntree):
         first = model.tree_dofadr[t]
@@ -20,8 +19,8 @@ def solve_preconditioner(model: ti.template(), work: ti.template(), x: ti.templa
             solve_from_root(dofs, behind, work.group_dof, work.M_pattern, work.H_L, work.H_inv, x)
 
 
-@ti.func
-def multiply_mass(model: ti.template(), work: ti.template(), x: ti.template(), y: ti.template()):
+@func
+def multiply_mass(model, work, x, y):
     """Y = M x."""
     for t in range(model.ntree):
         first = model.tree_dofadr[t]

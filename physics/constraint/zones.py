@@ -2,12 +2,13 @@
 
 import taichi as ti
 
+from ..math import func
 from ..rays.intersect import MISS
 from ..rays.shapes import KIND_CAPSULE, KIND_CYLINDER, KIND_ELLIPSOID, KIND_SPHERE, solid_entry
 
 
-@ti.func
-def inside_zone(model: ti.template(), one: ti.template(), s: ti.i32, point: ti.template()):
+@func
+def inside_zone(model, one, s: ti.i32, point):
     """Whether a point (m, world frame) is inside the site of sensor s, its surface left out."""
     size, kind = model.zone_size[s], model.zone_type[s]
     p = _turned_back(model, one, s, _from_centre(model, one, s, point))
@@ -28,8 +29,8 @@ def inside_zone(model: ti.template(), one: ti.template(), s: ti.i32, point: ti.t
     return inside
 
 
-@ti.func
-def ray_meets_zone(model: ti.template(), one: ti.template(), s: ti.i32, point: ti.template(), ray: ti.template()):
+@func
+def ray_meets_zone(model, one, s: ti.i32, point, ray):
     """Whether the ray (unit vector, world frame) from a point meets the site of sensor s, or begins inside of it."""
     place = _turned_back(model, one, s, _from_centre(model, one, s, point))
     along = _turned_back(model, one, s, ray)
@@ -40,15 +41,15 @@ def ray_meets_zone(model: ti.template(), one: ti.template(), s: ti.i32, point: t
     return way < MISS and -way >= begin
 
 
-@ti.func
-def _from_centre(model: ti.template(), one: ti.template(), s: ti.i32, point: ti.template()):
+@func
+def _from_centre(model, one, s: ti.i32, point):
     """A point from the centre of the site, in the world's axes."""
     body = model.zone_bodyid[s]
     return point - (one.xpos[body] + one.xquat[body].rotate(model.zone_pos[s]))
 
 
-@ti.func
-def _turned_back(model: ti.template(), one: ti.template(), s: ti.i32, vector: ti.template()):
+@func
+def _turned_back(model, one, s: ti.i32, vector):
     """A vector of the world in the axes of the site."""
     turn = one.xquat[model.zone_bodyid[s]] * model.zone_quat[s]
     return turn.conjugate().rotate(vector)

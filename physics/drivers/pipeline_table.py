@@ -10,7 +10,7 @@ from typing import Any
 
 from ..collision.narrow_phase import KINDS_OF_PAIRS
 from ..constraint.hessian_pattern import lay_out_dofs
-from ..constraint.sleeping import collide, fall_asleep, rest, wake_disturbed, wake_touched
+from ..constraint.sleeping import fall_asleep, rest, wake_disturbed, wake_touched
 from ..dynamics.activation_steps import advance_activations
 from ..dynamics.delays import pass_time
 from ..dynamics.plasticity import keep_first_lengths, yield_springs
@@ -37,7 +37,7 @@ _SECTIONS: tuple[tuple[str, tuple[Stage, ...]], ...] = (
     ),
     (
         "An evaluation",
-        tuple(stage for entry in PIPELINE for stage in (_COLLISION if entry is collide else (entry,))),
+        tuple(stage for entry in PIPELINE for stage in ((entry,) if isinstance(entry, Stage) else _COLLISION)),
     ),
     (
         "After an evaluation",

@@ -2,6 +2,7 @@
 
 import taichi as ti
 
+from ..math import func
 from ..state.stage import stage
 from ..state.stage_time import stage_time
 from .activation import INTEGRATOR, SHORTEST, next_activation
@@ -14,8 +15,7 @@ from .orientation_servo import anchor_setpoints
     reads="act_dot act_length motor_speed start_act rk_stage rk_stages",
     updates="act motor_start mean_act_dot",
 )
-@ti.func
-def advance_activations(model: ti.template(), work: ti.template()):
+def advance_activations(model, work):
     """Act from start_act: a step on at the end of it, before that where the next stage of Runge and Kutta begins.
 
     The setpoint of a servo that turns stays within a turn of where the joint is.
@@ -46,8 +46,8 @@ def advance_activations(model: ti.template(), work: ti.template()):
                 anchor_setpoints(model, work)
 
 
-@ti.func
-def _end_step(model: ti.template(), work: ti.template(), a: ti.i32, rate: ti.template()):
+@func
+def _end_step(model, work, a: ti.i32, rate):
     """Act at the end of a step."""
     act = next_activation(model, a, work.start_act[a], rate)
     u = model.act_outid[a]

@@ -6,7 +6,7 @@ Of an actuator with an activation (`activation`) that takes the control's place.
 import taichi as ti
 
 from ..kinematics.forward import BALL, FREE
-from ..math import Quat, Vec3
+from ..math import Quat, Vec3, func
 from ..math.quaternion import rotation_vector
 from ..model.servos import DC_MOTOR, IDLE, ORIENTATION, PID, PLAIN
 from ..model.transmissions import TENDON
@@ -31,8 +31,7 @@ from .transmission import push_dofs
     writes="act_dot act_length motor_speed",
     updates="ten_actfrc late_ctrl motor_shaft actuator_force actuator_slope moment qfrc_actuator dof_slope",
 )
-@ti.func
-def actuation(model: ti.template(), work: ti.template()):
+def actuation(model, work):
     """act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
     if ti.static(model.has.delays):
         acting_controls(model, work)
@@ -73,8 +72,8 @@ def actuation(model: ti.template(), work: ti.template()):
     limit_joint_forces(model, work)
 
 
-@ti.func
-def _push_joint(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def _push_joint(model, work, u: ti.i32):
     """qfrc_actuator += moment' force of an actuator on a joint."""
     dof = model.actuator_dofadr[u]
     if model.actuator_type[u] > BALL:
@@ -89,8 +88,8 @@ def _push_joint(model: ti.template(), work: ti.template(), u: ti.i32):
                 work.qfrc_actuator[dof + c] = work.qfrc_actuator[dof + c] + work.actuator_force[u] * work.moment[u, c]
 
 
-@ti.func
-def _pull_tendons(model: ti.template(), work: ti.template()):
+@func
+def _pull_tendons(model, work):
     """The range of what all actuators do to a tendon comes before that of each."""
     sum_actuators(model, work)
     for u in range(model.nout):
@@ -103,8 +102,8 @@ def _pull_tendons(model: ti.template(), work: ti.template()):
             pull(model, work, t, work.actuator_force[u] * model.actuator_gear.at(u, 0), work.qfrc_actuator)
 
 
-@ti.func
-def _limit_force(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def _limit_force(model, work, u: ti.i32):
     """Keep actuator_force in its range, where alone it has a slope; what acts on a motor's shaft is added to that."""
     low, high, force = model.actuator_forcerange.at(u, 0), model.actuator_forcerange.at(u, 1), work.actuator_force[u]
     free = (force > low) & (force < high)
@@ -115,10 +114,8 @@ def _limit_force(model: ti.template(), work: ti.template(), u: ti.i32):
             add_shaft(model, work, u)
 
 
-@ti.func
-def _unlimited_force(
-    model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()
-):
+@func
+def _unlimited_force(model, work, u: ti.i32, length, velocity):
     """actuator_force and actuator_slope where no range limits them."""
     if ti.static(not (model.has.pid or model.has.dc_motor or model.has.orientation)):
         _plain_force(model, work, u, length, velocity)
@@ -139,8 +136,8 @@ def _unlimited_force(
                 orientation_force(model, work, u)
 
 
-@ti.func
-def _plain_force(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()):
+@func
+def _plain_force(model, work, u: ti.i32, length, velocity):
     """Of an actuator with a gain and a bias."""
     clamped = clamped_control(model, work, model.actuator_ctrladr[u])
     if ti.static(model.has.activation):
@@ -163,8 +160,8 @@ def _plain_force(model: ti.template(), work: ti.template(), u: ti.i32, length: t
     work.actuator_slope[u] = slope
 
 
-@ti.func
-def has_slope(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def has_slope(model, work, u: ti.i32):
     """Whether the force of an actuator may depend on its velocity."""
     found = model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0))
     if ti.static(model.has.activation):
@@ -174,8 +171,8 @@ def has_slope(model: ti.template(), work: ti.template(), u: ti.i32):
     return found
 
 
-@ti.func
-def _turning(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def _turning(model, work, u: ti.i32):
     """Length and velocity of an actuator on a ball joint (3 gears) or a free joint (6), and its moment.
 
     The gears are a torque, or a force and torque.
@@ -208,8 +205,8 @@ def _turning(model: ti.template(), work: ti.template(), u: ti.i32):
     return length, velocity
 
 
-@ti.func
-def _set_moment(work: ti.template(), u: ti.i32, c: ti.template(), axis: ti.template()):
+@func
+def _set_moment(work, u: ti.i32, c, axis):
     work.moment[u, c] = axis.x
     work.moment[u, c + 1] = axis.y
     work.moment[u, c + 2] = axis.z

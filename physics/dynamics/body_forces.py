@@ -6,7 +6,7 @@ A force acts at a body's centre of mass; what it does to the dofs is gathered as
 import taichi as ti
 
 from ..kinematics.forward import BALL, HINGE, SLIDE
-from ..math import Motion, Vec3
+from ..math import Motion, Vec3, func
 from ..state.stage import stage
 from .dof_control import has_controls
 from .newton_euler import along, gather
@@ -17,8 +17,7 @@ from .newton_euler import along, gather
     writes="qfrc_external",
     updates="cfrc",
 )
-@ti.func
-def applied_force(model: ti.template(), work: ti.template()):
+def applied_force(model, work):
     """qfrc_external, where the user has written qfrc_applied or xfrc_applied."""
     if work.applied[0] == 1:
         lanes = work.precise_lanes
@@ -30,8 +29,8 @@ def applied_force(model: ti.template(), work: ti.template()):
             work.qfrc_external[i] = work.qfrc_applied[i] + work.lanes.cast(along(model, work, i))
 
 
-@ti.func
-def applied_to(work: ti.template(), b: ti.i32):
+@func
+def applied_to(work, b: ti.i32):
     """Force (N) and torque (N m) of xfrc_applied on body b: MuJoCo has the force first, `Motion` the torque."""
     wrench = work.xfrc_applied[b]
     return wrench.rot, wrench.lin
@@ -43,8 +42,7 @@ def applied_to(work: ti.template(), b: ti.i32):
     writes="qfrc_gravcomp",
     updates="cfrc",
 )
-@ti.func
-def gravity_compensation(model: ti.template(), work: ti.template()):
+def gravity_compensation(model, work):
     """qfrc_gravcomp: each body is lifted by a share of its weight."""
     if ti.static(model.has.gravcomp):
         lanes = work.precise_lanes
@@ -58,8 +56,8 @@ def gravity_compensation(model: ti.template(), work: ti.template()):
             work.qfrc_gravcomp[i] = work.lanes.cast(along(model, work, i))
 
 
-@ti.func
-def limit_joint_forces(model: ti.template(), work: ti.template()):
+@func
+def limit_joint_forces(model, work):
     """Let gravity compensation by actuators count as their force, and keep every joint's within its range.
 
     At an end of the range more velocity changes nothing, whatever the slope of an actuator.

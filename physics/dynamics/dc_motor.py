@@ -10,14 +10,15 @@ dz/dt = v - s |v| z / g(v) (LuGre: Canudas de Wit et al. 1995), act on the shaft
 
 import taichi as ti
 
+from ..math import func
 from ..math.trigonometry import sincos
 from ..model.servos import BRISTLE, CURRENT, DC_MOTOR, FORCE, INTEGRAL, POSITION, SLEW, TEMPERATURE, VELOCITY, VOLTAGE
 from .activation import SHORTEST, next_activation
 from .setpoints import held_back, input_of, slowed
 
 
-@ti.func
-def motor_force(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()):
+@func
+def motor_force(model, work, u: ti.i32, length, velocity):
     """Set actuator_force and actuator_slope of a motor where no range limits them, motor_shaft, and its act_dot."""
     m = model.actuator_servoid[u]
     voltage, drive = _voltage(model, work, m, length, velocity)
@@ -49,8 +50,8 @@ def motor_force(model: ti.template(), work: ti.template(), u: ti.i32, length: ti
     work.motor_shaft[m] = _on_the_shaft(model, work, m, length, velocity)
 
 
-@ti.func
-def _voltage(model: ti.template(), work: ti.template(), m: ti.i32, length: ti.template(), velocity: ti.template()):
+@func
+def _voltage(model, work, m: ti.i32, length, velocity):
     """V: the controller's, within its limits, and the one that is given; and dV/dv. Sets act_dot of their states.
 
     `motor_gain` has the resistance, the motor's constant, the temperature's coefficient and reference, and of the
@@ -96,8 +97,8 @@ def _voltage(model: ti.template(), work: ti.template(), m: ti.i32, length: ti.te
     return voltage + input_of(model, work, model.motor_input.at(m, VOLTAGE)), slope
 
 
-@ti.func
-def _warm_up(model: ti.template(), work: ti.template(), m: ti.i32, resistance: ti.template(), current: ti.template()):
+@func
+def _warm_up(model, work, m: ti.i32, resistance, current):
     """act_dot of the winding's temperature above the ambient one: what the current heats, less what flows off."""
     t = model.motor_act.at(m, TEMPERATURE)
     if t >= 0:
@@ -105,8 +106,8 @@ def _warm_up(model: ti.template(), work: ti.template(), m: ti.i32, resistance: t
         work.act_dot[t] = (resistance * current * current - flow) / model.motor_dynprm.at(m, 3)
 
 
-@ti.func
-def _on_the_shaft(model: ti.template(), work: ti.template(), m: ti.i32, length: ti.template(), velocity: ti.template()):
+@func
+def _on_the_shaft(model, work, m: ti.i32, length, velocity):
     """Cogging and friction; sets act_dot of the bristles' bend.
 
     `motor_friction` has cogging's amplitude, periods in a turn and phase, Coulomb's and static friction, and the speed
@@ -123,8 +124,8 @@ def _on_the_shaft(model: ti.template(), work: ti.template(), m: ti.i32, length: 
     return force
 
 
-@ti.func
-def add_shaft(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def add_shaft(model, work, u: ti.i32):
     """Add what acts on the shaft to actuator_force and actuator_slope; that bristles move more slowly is left out."""
     m = model.actuator_servoid[u]
     work.actuator_force[u] = work.actuator_force[u] + work.motor_shaft[m]
@@ -132,8 +133,8 @@ def add_shaft(model: ti.template(), work: ti.template(), u: ti.i32):
         work.actuator_slope[u] = work.actuator_slope[u] - model.motor_dynprm.at(m, 6)
 
 
-@ti.func
-def _relaxation(model: ti.template(), work: ti.template(), m: ti.i32, velocity: ti.template()):
+@func
+def _relaxation(model, work, m: ti.i32, velocity):
     """-s |v| / g(v): how fast the bristles' bend approaches that of steady sliding (1/s)."""
     coulomb, static = model.motor_friction.at(m, 3), model.motor_friction.at(m, 4)
     ratio = velocity / ti.max(model.motor_friction.at(m, 5), SHORTEST)
@@ -141,15 +142,15 @@ def _relaxation(model: ti.template(), work: ti.template(), m: ti.i32, velocity: 
     return ti.abs(velocity) * -model.motor_dynprm.at(m, 5) / ti.max(steady, SHORTEST)
 
 
-@ti.func
-def keep_speeds(model: ti.template(), work: ti.template()):
+@func
+def keep_speeds(model, work):
     """Keep the velocities of the first evaluation of a step."""
     for m in range(model.nmotor):
         work.motor_start[m] = work.motor_speed[m]
 
 
-@ti.func
-def bend(model: ti.template(), work: ti.template(), a: ti.i32, act: ti.template()):
+@func
+def bend(model, work, a: ti.i32, act):
     """Activation a after a step: `act`, and of bristles the exact solution at the velocity where it began."""
     found, u = work.real(0.0) + act, model.act_outid[a]
     if model.actuator_servo[u] == DC_MOTOR:

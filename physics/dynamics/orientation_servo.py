@@ -7,7 +7,7 @@ or a vector, axis times angle; of the latter there may be activations, which are
 
 import taichi as ti
 
-from ..math import Quat, Vec3
+from ..math import Quat, Vec3, func
 from ..math.quaternion import from_axis_angle, rotation_vector
 from .activation import SHORTEST, next_activation
 from .setpoints import clamped_control
@@ -15,8 +15,8 @@ from .setpoints import clamped_control
 PI = 3.141592653589793
 
 
-@ti.func
-def orientation_force(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def orientation_force(model, work, u: ti.i32):
     """Set actuator_force and actuator_slope of three outputs, u the first of them, and act_dot."""
     wanted = _wanted(model, work, u)
     present = _rotation(work, Vec3(work.trn_length[u], work.trn_length[u + 1], work.trn_length[u + 2]))
@@ -35,8 +35,8 @@ def orientation_force(model: ti.template(), work: ti.template(), u: ti.i32):
         work.actuator_slope[u + k] = slope
 
 
-@ti.func
-def _wanted(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def _wanted(model, work, u: ti.i32):
     """The quaternion of the orientation that is asked for."""
     c = model.actuator_ctrladr[u]
     first, second = clamped_control(model, work, c), clamped_control(model, work, c + 1)
@@ -54,8 +54,8 @@ def _wanted(model: ti.template(), work: ti.template(), u: ti.i32):
     return wanted
 
 
-@ti.func
-def _integral(model: ti.template(), work: ti.template(), u: ti.i32, control: ti.template()):
+@func
+def _integral(model, work, u: ti.i32, control):
     """The activation of output u, whose rate is the control."""
     a = model.actuator_actadr[u]
     work.act_dot[a] = control
@@ -65,15 +65,15 @@ def _integral(model: ti.template(), work: ti.template(), u: ti.i32, control: ti.
     return found
 
 
-@ti.func
-def _rotation(work: ti.template(), vector: ti.template()):
+@func
+def _rotation(work, vector):
     """The quaternion of axis times angle."""
     angle = vector.norm()
     return from_axis_angle(work.lanes, vector * (1.0 / ti.max(angle, SHORTEST)), angle)
 
 
-@ti.func
-def anchor_setpoints(model: ti.template(), work: ti.template()):
+@func
+def anchor_setpoints(model, work):
     """Bring activations that are axis times angle to the shortest vector of the same orientation."""
     for s in range(model.nturn):
         a = model.turn_act[s]

@@ -3,7 +3,7 @@
 import taichi as ti
 
 from ..kinematics.forward import BALL, FREE
-from ..math import Quat, Vec3
+from ..math import Quat, Vec3, func
 from ..math.quaternion import rotation_vector
 from ..state.stage import stage
 from .plasticity import rest_coordinate
@@ -16,8 +16,7 @@ from .tendon_forces import tendon_springs
     writes="ten_passive",
     updates="qfrc_passive",
 )
-@ti.func
-def passive_force(model: ti.template(), work: ti.template()):
+def passive_force(model, work):
     """qfrc_passive."""
     for i in range(model.nv):
         work.qfrc_passive[i] = work.qvel[i] * (-damper_constant(model, work, i))
@@ -41,16 +40,14 @@ def passive_force(model: ti.template(), work: ti.template()):
                 work.qfrc_passive[i] = work.qfrc_passive[i] + work.qfrc_gravcomp[i]
 
 
-@ti.func
-def _pull_back(
-    model: ti.template(), work: ti.template(), dof: ti.i32, stretch: ti.template(), stiffness: ti.template()
-):
+@func
+def _pull_back(model, work, dof: ti.i32, stretch, stiffness):
     force = work.qfrc_passive[dof] - stretch * stiffness
     work.qfrc_passive[dof] = _where_springs(model, stiffness, force, work.qfrc_passive[dof])
 
 
-@ti.func
-def _where_springs(model: ti.template(), stiffness: ti.template(), force: ti.template(), otherwise: ti.template()):
+@func
+def _where_springs(model, stiffness, force, otherwise):
     """`force` in lanes with a spring, `otherwise` in those beside them, to the sign of a zero."""
     result = force
     if ti.static(model.has.parameters):
@@ -58,8 +55,8 @@ def _where_springs(model: ti.template(), stiffness: ti.template(), force: ti.tem
     return result
 
 
-@ti.func
-def _turning_spring(model: ti.template(), work: ti.template(), j: ti.i32):
+@func
+def _turning_spring(model, work, j: ti.i32):
     q = model.jnt_qposadr[j]
     dof = model.jnt_dofadr[j]
     if model.jnt_type[j] == FREE:
@@ -75,8 +72,8 @@ def _turning_spring(model: ti.template(), work: ti.template(), j: ti.i32):
     _rotational_spring(model, work, q, dof, j)
 
 
-@ti.func
-def _rotational_spring(model: ti.template(), work: ti.template(), q: ti.i32, dof: ti.i32, j: ti.i32):
+@func
+def _rotational_spring(model, work, q: ti.i32, dof: ti.i32, j: ti.i32):
     first = q - model.jnt_qposadr[j]
     now = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
     rest = Quat(

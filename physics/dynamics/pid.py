@@ -10,13 +10,14 @@ integral of the position's error a limit; each is an activation of the actuator.
 
 import taichi as ti
 
+from ..math import func
 from ..model.servos import FORCE, INTEGRAL, POSITION, SLEW, VELOCITY
 from .activation import next_activation
 from .setpoints import held_back, input_of, nearest, slowed
 
 
-@ti.func
-def pid_force(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()):
+@func
+def pid_force(model, work, u: ti.i32, length, velocity):
     """Set actuator_force and actuator_slope of such an output where no range limits them, and its act_dot."""
     p = model.actuator_servoid[u]
     setpoint = input_of(model, work, model.pid_input.at(p, POSITION))

@@ -9,30 +9,30 @@ slack.
 import taichi as ti
 
 from ..kinematics.forward import BALL
-from ..math import Quat
+from ..math import Quat, func
 from ..math.quaternion import integrate, rotation_vector
 from ..state.sizes import RK4
 from ..state.stage import stage
 
 
-@ti.func
-def rest_coordinate(model: ti.template(), work: ti.template(), j: ti.i32, c: ti.i32):
+@func
+def rest_coordinate(model, work, j: ti.i32, c: ti.i32):
     """Number c of the coordinates at which joint j's spring rests (m, rad, or of a quaternion)."""
     q = model.jnt_qposadr[j] + c
     place = _plastic_coordinate(model, work, j, q, c) if ti.static(model.has.plastic) else model.qpos_spring[q]
     return place
 
 
-@ti.func
-def _plastic_coordinate(model: ti.template(), work: ti.template(), j: ti.i32, q: ti.i32, c: ti.i32):
+@func
+def _plastic_coordinate(model, work, j: ti.i32, q: ti.i32, c: ti.i32):
     place = work.real(model.qpos_spring[q])
     if model.jnt_plasticadr[j] >= 0:
         place = work.real(0.0) + work.plastic[model.jnt_plasticadr[j] + c]
     return place
 
 
-@ti.func
-def rest_length(model: ti.template(), work: ti.template(), t: ti.i32, side: ti.template()):
+@func
+def rest_length(model, work, t: ti.i32, side):
     """Lower (0) or upper (1) end of the lengths at which tendon t's spring rests (m)."""
     end = (
         _plastic_length(model, work, t, side) if ti.static(model.has.plastic) else model.tendon_lengthspring.at(t, side)
@@ -40,8 +40,8 @@ def rest_length(model: ti.template(), work: ti.template(), t: ti.i32, side: ti.t
     return end
 
 
-@ti.func
-def _plastic_length(model: ti.template(), work: ti.template(), t: ti.i32, side: ti.template()):
+@func
+def _plastic_length(model, work, t: ti.i32, side):
     end = work.real(model.tendon_lengthspring.at(t, side))
     if model.tendon_plasticadr[t] >= 0:
         end = work.real(0.0) + work.plastic[model.tendon_plasticadr[t] + side]
@@ -49,8 +49,7 @@ def _plastic_length(model: ti.template(), work: ti.template(), t: ti.i32, side: 
 
 
 @stage(when=lambda has: has.plastic and has.tendons, reads="ten_length ten_J", writes="start_ten_length start_ten_J")
-@ti.func
-def keep_first_lengths(model: ti.template(), work: ti.template()):
+def keep_first_lengths(model, work):
     """Keep lengths of tendons and their derivatives where a step of Runge and Kutta begins."""
     if model.integrator == RK4:
         for t in range(model.ntendon):
@@ -64,8 +63,7 @@ def keep_first_lengths(model: ti.template(), work: ti.template()):
     reads="qpos tree_asleep ten_length ten_J start_ten_length start_ten_J drive_qvel fault",
     updates="plastic",
 )
-@ti.func
-def yield_springs(model: ti.template(), work: ti.template()):
+def yield_springs(model, work):
     """Move what springs rest at, at the end of a step, where lanes were not stopped."""
     for j in range(model.njnt):
         if model.jnt_plasticadr[j] >= 0:
@@ -79,8 +77,8 @@ def yield_springs(model: ti.template(), work: ti.template()):
                 _shift_range(model, work, t, model.timestep[0])
 
 
-@ti.func
-def _moves(model: ti.template(), work: ti.template(), dof: ti.i32):
+@func
+def _moves(model, work, dof: ti.i32):
     """Mask of lanes that were not stopped, and where the dof's tree is awake."""
     moves = 1.0 - work.fault[0]
     if ti.static(model.has.sleeping):
@@ -89,22 +87,22 @@ def _moves(model: ti.template(), work: ti.template(), dof: ti.i32):
     return moves
 
 
-@ti.func
-def _excess(work: ti.template(), stretch: ti.template(), limit: ti.template()):
+@func
+def _excess(work, stretch, limit):
     """How much a stretch is beyond its limit, with its sign."""
     return ti.max(stretch - limit, 0.0) + ti.min(stretch + limit, 0.0)
 
 
-@ti.func
-def _shift_rest(model: ti.template(), work: ti.template(), j: ti.i32):
+@func
+def _shift_rest(model, work, j: ti.i32):
     at = model.jnt_plasticadr[j]
     stretch = work.qpos[model.jnt_qposadr[j]] - work.plastic[at]
     moves = _moves(model, work, model.jnt_dofadr[j])
     work.plastic[at] = work.plastic[at] + moves * _excess(work, stretch, model.jnt_springyield[j])
 
 
-@ti.func
-def _turn_rest(model: ti.template(), work: ti.template(), j: ti.i32):
+@func
+def _turn_rest(model, work, j: ti.i32):
     """Turn the quaternion that a ball's spring rests at towards where the joint is."""
     q, at = model.jnt_qposadr[j], model.jnt_plasticadr[j]
     now = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
@@ -119,8 +117,8 @@ def _turn_rest(model: ti.template(), work: ti.template(), j: ti.i32):
         work.plastic[at + c] = ti.select(yields, turned.parts()[c], work.plastic[at + c])
 
 
-@ti.func
-def _shift_range(model: ti.template(), work: ti.template(), t: ti.i32, dt: ti.template()):
+@func
+def _shift_range(model, work, t: ti.i32, dt):
     """Shift both ends of a tendon's slack range; what was slack from 0 on stays so, and up to a greater length.
 
     The length at the step's end is taken along the derivatives at its beginning, as MuJoCo has it.

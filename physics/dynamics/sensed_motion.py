@@ -3,16 +3,13 @@
 `readout.motion` has the same for models without sensors; here it costs thousands of environments next to nothing.
 """
 
-import taichi as ti
-
 from ..kinematics.forward import FREE, SLIDE
 from ..math import Motion, Vec3
 from ..state.stage import stage
 
 
 @stage(when=lambda has: has.sensors, reads="eval_qvel cdof cvel qacc", updates="sensed_acc")
-@ti.func
-def sensed_accelerations(model: ti.template(), work: ti.template()):
+def sensed_accelerations(model, work):
     """Set sensed_acc at the coordinates, velocities and accelerations of the last evaluation."""
     zero = work.real(0.0)
     gravity = model.gravity[0]  # the world rises against it
@@ -46,8 +43,7 @@ def sensed_accelerations(model: ti.template(), work: ti.template()):
 
 
 @stage(when=lambda has: has.sensors, reads="cinert cvel cfrc_ext sensed_acc", updates="sensed_force")
-@ti.func
-def sensed_forces(model: ti.template(), work: ti.template()):
+def sensed_forces(model, work):
     """Set sensed_force, from sensed_acc, cinert and cfrc_ext."""
     for b in range(model.nbodysense):
         inertia, velocity = work.cinert[b], work.lanes.cast(work.cvel[b])

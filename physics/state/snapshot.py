@@ -2,6 +2,7 @@
 
 import taichi as ti
 
+from ..math import func
 from .memory import NOT_INTEGRATED
 from .sizes import RK4
 from .stage import stage
@@ -10,8 +11,7 @@ LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as div
 
 
 @stage(reads="qpos qvel act", writes="eval_rest start_qpos start_act start_qvel")
-@ti.func
-def keep_start(model: ti.template(), work: ti.template()):
+def keep_start(model, work):
     """start_qpos = qpos and start_qvel = qvel; the first stage is evaluated there (eval_rest = 0)."""
     for i in range(model.nq):
         work.start_qpos[i] = work.qpos[i]
@@ -28,8 +28,7 @@ def keep_start(model: ti.template(), work: ti.template()):
     reads="qpos qvel qacc_warmstart act",
     writes="begin_qpos begin_qvel begin_act begin_warm",
 )
-@ti.func
-def keep_beginning(model: ti.template(), work: ti.template()):
+def keep_beginning(model, work):
     """Set the begin_ fields, where the last Runge-Kutta step begins, for sensors."""
     for i in range(model.nqbegin):
         work.begin_qpos[i] = work.qpos[i]
@@ -45,8 +44,7 @@ def keep_beginning(model: ti.template(), work: ti.template()):
     reads="begin_qpos begin_qvel begin_act begin_warm",
     updates="qpos qvel qacc_warmstart act history_age eval_qacc eval_rest",
 )
-@ti.func
-def back_to_beginning(model: ti.template(), work: ti.template()):
+def back_to_beginning(model, work):
     """Go from where the last evaluation was to where its step began, in lanes where a step followed it.
 
     There qacc is that of the first stage alone.
@@ -79,8 +77,7 @@ def back_to_beginning(model: ti.template(), work: ti.template()):
         "eval_ctrl eval_mocap_pos eval_mocap_quat eval_eq_active",
     ),
 )
-@ti.func
-def keep_evaluation(model: ti.template(), work: ti.template()):
+def keep_evaluation(model, work):
     """Set the eval_ fields of state and inputs, where the derived quantities are about to be computed."""
     for i in range(model.nq):
         work.eval_qpos[i] = work.qpos[i]
@@ -112,8 +109,7 @@ def keep_evaluation(model: ti.template(), work: ti.template()):
     writes="qacc_warmstart eval_qacc",
     updates="qpos qvel act eval_qpos eval_qvel eval_warm eval_act qpos_rest qvel_rest eval_rest fault",
 )
-@ti.func
-def hold_faulty(model: ti.template(), work: ti.template()):
+def hold_faulty(model, work):
     """Stop lanes that diverged in this step, and those stopped before, at the state where the step began."""
     sound = 1.0 - work.fault[0]
     for i in range(model.nq):
@@ -139,8 +135,8 @@ def hold_faulty(model: ti.template(), work: ti.template()):
         _evaluated_at_start(model, work)
 
 
-@ti.func
-def _evaluated_at_start(model: ti.template(), work: ti.template()):
+@func
+def _evaluated_at_start(model, work):
     """eval_* of stopped lanes = where they stopped: the last stage of their Runge-Kutta step may lie anywhere."""
     stopped = work.fault[0]
     for i in range(model.nq):
@@ -158,8 +154,7 @@ def _evaluated_at_start(model: ti.template(), work: ti.template()):
     reads="eval_qpos eval_qvel eval_act eval_plastic eval_history_ctrl eval_mocap_pos eval_mocap_quat",
     updates="qpos qvel act plastic history_ctrl ctrl mocap_pos mocap_quat fault",
 )
-@ti.func
-def reject_nonfinite(model: ti.template(), work: ti.template()):
+def reject_nonfinite(model, work):
     """Replace what is not finite, or beyond LARGEST, by what was evaluated last, controls by 0; stop those lanes."""
     sound = 1.0 - work.fault[0]
     for i in range(model.nq):
@@ -192,8 +187,8 @@ def reject_nonfinite(model: ti.template(), work: ti.template()):
         work.ctrl[i] = ti.select(work.fault[0] > 0.5, work.real(0.0), work.ctrl[i])
 
 
-@ti.func
-def _reject_mocap(model: ti.template(), work: ti.template()):
+@func
+def _reject_mocap(model, work):
     """Put mocap bodies that are nowhere back to where they were; returns a mask of lanes with such bodies."""
     broken = work.real(0.0)
     for i in range(model.nmocap):
@@ -208,8 +203,7 @@ def _reject_mocap(model: ti.template(), work: ti.template()):
 
 
 @stage(reads="eval_qacc", updates="qacc")
-@ti.func
-def report_mean_acceleration(model: ti.template(), work: ti.template()):
+def report_mean_acceleration(model, work):
     """After a Runge-Kutta step qacc is its mean acceleration, as MuJoCo leaves it; qacc_warmstart the last stage's."""
     if model.integrator == RK4:
         for i in range(model.nv):

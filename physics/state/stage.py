@@ -11,6 +11,7 @@ from collections.abc import Callable
 from fnmatch import filter as matching
 from typing import Any
 
+from ..math import func
 from ..model.features import Features
 from .fields import PARAMETERS, RESTS, SCRATCH, SCRATCH_INDICES
 
@@ -28,7 +29,7 @@ class Stage:
     """A function of (model, work) that kernels call.
 
     Args:
-        function: the function, decorated by `ti.func`.
+        function: the function, decorated by `func`.
         when: of the features of a kernel, whether it has this stage; None: every kernel has it.
         reads: fields that it loads.
         writes: fields that it stores.
@@ -87,5 +88,5 @@ def fields_named(names: Names) -> frozenset[str]:
 def stage(
     when: Callable[[Features], bool] | None = None, *, reads: Names = "", writes: Names = "", updates: Names = ""
 ) -> Callable[[Callable[[Any, Any], None]], Stage]:
-    """Declare a function of (model, work), decorated by `ti.func`, as a stage; see `Stage` for the arguments."""
-    return lambda function: Stage(function, when, reads, writes, updates)
+    """Declare a function of (model, work) as a stage, for kernels to call; see `Stage` for the arguments."""
+    return lambda function: Stage(func(function), when, reads, writes, updates)

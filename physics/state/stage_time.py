@@ -2,15 +2,17 @@
 
 import taichi as ti
 
+from ..math import func
 
-@ti.func
-def is_last_stage(work: ti.template()):
+
+@func
+def is_last_stage(work):
     """Whether the step ends with this evaluation."""
     return work.rk_stage[0] == work.rk_stages[0] - 1
 
 
-@ti.func
-def stage_time(model: ti.template(), work: ti.template()):
+@func
+def stage_time(model, work):
     """How far from the start of the step the next evaluation is, or the end of the step (s)."""
     fraction = ti.cast(1.0, work.lanes.dtype)
     if work.rk_stages[0] == 4 and work.rk_stage[0] < 2:
