@@ -8,6 +8,10 @@ and wrenches are about the centre of mass of the tree, as `cdof` is.
 import taichi as ti
 
 from ..math import Mat3, Motion, Vec3, func
+from ..math.lanes import let, traced
+
+FURTHER_AXES = ((1, (1, 2)), (3, (3,)), (4, (4, 5)))
+"""A contact of more than so many dimensions (`condim`) has these axes besides its normal."""
 
 
 @func
@@ -21,7 +25,7 @@ def contact_velocity(model, work, k: ti.i32, block: ti.i32):
             motion = work.cvel[b] * ti.static(2.0 * side - 1.0)
             slide = slide + motion.lin + motion.rot.cross(work.con_pos[k] - work.subtree_com[model.body_rootid[b]])
             turn = turn + motion.rot
-    _store_axes(work.block_aref, block, work.block_dim[block], _frame(work.con_frame, k), slide, turn)
+    _store_axes(work.block_aref, block, work.block_dim[block], contact_frame(work.con_frame, k), slide, turn)
 
 
 @func
@@ -55,7 +59,7 @@ def own_velocity(model, work, j: ti.i32, both):
         other = _gathered_motion(work, j, 0)
         turn -= other.rot
         slide -= other.lin + other.rot.cross(_arm(work, j, 0))
-    _store_axes(work.own_Jv, j, model.naxis, _frame(work.own_frame, j), slide, turn)
+    _store_axes(work.own_Jv, j, model.naxis, contact_frame(work.own_frame, j), slide, turn)
 
 
 @func
@@ -74,17 +78,22 @@ def _arm(work, j: ti.i32, side):
 @func
 def own_wrench(model, work, j: ti.i32):
     """own_push: own_force in the world's axes."""
+    wrench = contact_wrench(work, contact_frame(work.own_frame, j), work.own_force, j, model.naxis, 0.0)
+    work.own_push.put(j, wrench)
+
+
+@func
+def contact_wrench(work, frame, force, k: ti.i32, dim: ti.i32, pull):
+    """Torque and force on geom 2 in the world's axes, of item k of `force` in contact space, its normal less `pull`."""
     zero = work.real(0.0)
-    frame, force = _frame(work.own_frame, j), work.own_force
-    push, torque = frame.x * force.at(j, 0), Vec3(zero, zero, zero)
-    if model.naxis > 1:
-        push += frame.y * force.at(j, 1) + frame.z * force.at(j, 2)
-    if model.naxis > 3:
-        torque += frame.x * force.at(j, 3)
-    if model.naxis > 4:
-        torque += frame.y * force.at(j, 4) + frame.z * force.at(j, 5)
-    work.own_push.put_numbers(j, 0, torque.numbers())
-    work.own_push.put_numbers(j, 3, push.numbers())
+    push, torque = frame.x * (force.at(k, 0) - pull), Vec3(zero, zero, zero)
+    if dim > 1:
+        push += frame.y * force.at(k, 1) + frame.z * force.at(k, 2)
+    if dim > 3:
+        torque += frame.x * force.at(k, 3)
+    if dim > 4:
+        torque += frame.y * force.at(k, 4) + frame.z * force.at(k, 5)
+    return Motion(torque, push)
 
 
 @func
@@ -128,7 +137,8 @@ def _wrench_on(model, work, b: ti.i32):
 
 
 @func
-def _frame(field, k: ti.i32):
+def contact_frame(field, k: ti.i32):
+    """The frame in item k of `field`: its columns are the contact's normal and two tangents."""
     return Mat3(
         Vec3(field.at(k, 0), field.at(k, 1), field.at(k, 2)),
         Vec3(field.at(k, 3), field.at(k, 4), field.at(k, 5)),
@@ -139,7 +149,7 @@ def _frame(field, k: ti.i32):
 @func
 def contact_axis(work, k: ti.i32, axis: ti.i32, motion, arm):
     """Component of a motion, at `arm` from its reference, along an axis of contact slot k: as `_store_axes`."""
-    frame = _frame(work.con_frame, k)
+    frame = contact_frame(work.con_frame, k)
     along = motion.lin + motion.rot.cross(arm)
     direction = frame.column(axis)
     if axis > 2:
@@ -151,12 +161,15 @@ def contact_axis(work, k: ti.i32, axis: ti.i32, motion, arm):
 @func
 def _store_axes(to, k: ti.i32, dim: ti.i32, frame, slide, turn):
     """The components of a relative motion along the axes of a contact: normal, two tangents, spin, two rolls."""
-    to.at(k, 0)._assign(frame.x.dot(slide))
-    if dim > 1:
-        to.at(k, 1)._assign(frame.y.dot(slide))
-        to.at(k, 2)._assign(frame.z.dot(slide))
-    if dim > 3:
-        to.at(k, 3)._assign(frame.x.dot(turn))
-    if dim > 4:
-        to.at(k, 4)._assign(frame.y.dot(turn))
-        to.at(k, 5)._assign(frame.z.dot(turn))
+    to.at(k, 0)._assign(contact_component(frame, slide, turn, 0))
+    for least, axes in ti.static(FURTHER_AXES):
+        if dim > least:
+            for c in ti.static(axes):
+                to.at(k, c)._assign(contact_component(frame, slide, turn, c))
+
+
+@traced
+def contact_component(frame, slide, turn, c):
+    """Component c, a Python integer, of a relative motion in contact space."""
+    axis = (frame.x, frame.y, frame.z)[c % 3]
+    return let(axis.dot(slide if c < 3 else turn))

@@ -60,7 +60,8 @@ def cone_weight(work, k: ti.i32):
         changed = ti.max(changed, set_weight(work, k, 2 * c, (uu * u * u + own) * (f * f)))
         for d in range(1, c):
             g = rows.friction.at(k, d - 1)
-            changed = ti.max(changed, _set_cross(work, k, cross(c, d), uu * u * rows.jar.at(k, d) * (f * g * g)))
+            entry = uu * u * rows.jar.at(k, d) * (f * g * g)
+            changed = ti.max(changed, _set(work, work.cone_weight, work.cross_change, k, cross(c, d), entry))
     moved = work.lanes.mask(zone != work.cone_zone[k])
     work.cone_zone[k] = zone
     return changed, moved
@@ -75,17 +76,14 @@ def cross(c: ti.i32, d: ti.i32):
 @func
 def set_weight(work, k: ti.i32, c: ti.i32, value):
     """Entry c of block_weight, its change in weight_change; the mask of the lanes in which there is one."""
-    change = value - work.block_weight.at(k, c)
-    work.block_weight.at(k, c)._assign(value)
-    work.weight_change[c] = change
-    return work.lanes.mask(change != 0.0)
+    return _set(work, work.block_weight, work.weight_change, k, c, value)
 
 
 @func
-def _set_cross(work, k: ti.i32, c: ti.i32, value):
-    change = value - work.cone_weight.at(k, c)
-    work.cone_weight.at(k, c)._assign(value)
-    work.cross_change[c] = change
+def _set(work, weights, changes, k: ti.i32, c: ti.i32, value):
+    change = value - weights.at(k, c)
+    weights.at(k, c)._assign(value)
+    changes[c] = change
     return work.lanes.mask(change != 0.0)
 
 

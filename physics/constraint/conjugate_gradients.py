@@ -26,6 +26,7 @@ from .problem import (
     move_dofs,
     multiply_blocks,
     set_scale,
+    sums_along,
 )
 from .tree_products import multiply_mass, solve_preconditioner
 
@@ -168,13 +169,7 @@ def _step(model, work, curve):
     `curve` is the second derivative of the blocks' cost at step 0.
     """
     multiply_mass(model, work, work.search, work.M_search)
-    linear, quadratic, descent = work.real(0.0), work.real(0.0), work.real(0.0)
-    for k in range(model.nv):
-        i = below(SMALL_BITS, k)
-        direction = work.search[i]
-        linear += direction * (work.M_dqacc[i] - work.qfrc_unbalanced[i])
-        quadratic += direction * work.M_search[i]
-        descent += direction * work.gradient[i]
+    linear, quadratic, _square, descent = sums_along(model, work, 0)
     work.tree_linear[0] = linear
     work.tree_quadratic[0] = quadratic
     work.tree_enough[0] = ti.abs(descent) * SLOPE

@@ -17,12 +17,7 @@ DEFAULT_SOLREF = (0.02, 1.0)
 def contact_dimension(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
     """That of the geom of higher priority, or the larger of both."""
     first, second = model.geom_condim[g1], model.geom_condim[g2]
-    priority = model.geom_priority[g1] - model.geom_priority[g2]
-    dim = ti.max(first, second)
-    if priority > 0:
-        dim = first
-    elif priority < 0:
-        dim = second
+    dim = _by_priority(model, g1, g2, first, second, ti.max(first, second))
     if ti.static(model.has.pairs_by_hand):
         if pair >= 0:
             dim = model.pair_dim[pair]
@@ -37,12 +32,19 @@ def share_of_first(model, g1: ti.i32, g2: ti.i32):
     second = ti.select(model.geom_solmix[g2] < MINIMUM, zero, model.geom_solmix[g2])
     both = first + second
     share = ti.select(both > 0.0, first / ti.select(both > 0.0, both, zero + 1.0), zero + 0.5)
+    return _by_priority(model, g1, g2, zero + 1.0, zero, share)
+
+
+@func
+def _by_priority(model, g1: ti.i32, g2: ti.i32, first, second, mixed):
+    """The number of the geom of higher priority, or `mixed` if both have the same."""
+    value = mixed
     priority = model.geom_priority[g1] - model.geom_priority[g2]
     if priority > 0:
-        share = zero + 1.0
+        value = first
     elif priority < 0:
-        share = zero
-    return share
+        value = second
+    return value
 
 
 @func
@@ -52,12 +54,7 @@ def friction(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, c):
     Pairs by hand have two that slide and two that roll; this is the first of them.
     """
     first, second = model.geom_friction.at(g1, c), model.geom_friction.at(g2, c)
-    priority = model.geom_priority[g1] - model.geom_priority[g2]
-    mu = ti.max(first, second)
-    if priority > 0:
-        mu = first
-    elif priority < 0:
-        mu = second
+    mu = _by_priority(model, g1, g2, first, second, ti.max(first, second))
     if ti.static(model.has.pairs_by_hand):
         if pair >= 0:
             mu = model.pair_friction.at(pair, (0, 2, 3)[c])

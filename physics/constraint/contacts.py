@@ -6,7 +6,7 @@ from ..collision.contacts import complete_frame
 from ..collision.pairs_by_hand import contact_adhesion, contact_margin, pair_of_contact
 from ..math import func
 from ..state.stage import stage
-from .bodies import contact_velocity
+from .bodies import FURTHER_AXES, contact_component, contact_velocity
 from .contact_parameters import (
     contact_dimension,
     friction,
@@ -125,15 +125,11 @@ def _jacobian(model, work, k: ti.i32, block: ti.i32, dim: ti.i32, frame):
         slide = motion.lin + motion.rot.cross(arm)
         speed = work.qvel[dof]
         to = address + count * dim
-        _entry(work, block, 0, to, frame.x.dot(slide), speed)
-        if dim > 1:
-            _entry(work, block, 1, to, frame.y.dot(slide), speed)
-            _entry(work, block, 2, to, frame.z.dot(slide), speed)
-        if dim > 3:
-            _entry(work, block, 3, to, frame.x.dot(motion.rot), speed)
-        if dim > 4:
-            _entry(work, block, 4, to, frame.y.dot(motion.rot), speed)
-            _entry(work, block, 5, to, frame.z.dot(motion.rot), speed)
+        _entry(work, block, 0, to, contact_component(frame, slide, motion.rot, 0), speed)
+        for least, axes in ti.static(FURTHER_AXES):
+            if dim > least:
+                for c in ti.static(axes):
+                    _entry(work, block, c, to, contact_component(frame, slide, motion.rot, c), speed)
         count += 1
     work.block_dofnum.put(block, count)
     work.tile_ndof[0] = dof_address + count

@@ -43,13 +43,18 @@ def _force_of_rows(work, rows, k: ti.i32, dim: ti.i32):
     if dim == 1:
         normal = _quadratic_part(work, rows, k, x) * -rows.stiffness(k, 1)
     for c in range(1, dim):
-        mu = rows.friction.at(k, c - 1)
-        y = rows.jar.at(k, c) * mu
-        up, down = ti.min(x + y, 0.0), ti.min(x - y, 0.0)
-        stiffness = -rows.stiffness(k, c)
+        mu, stiffness = rows.friction.at(k, c - 1), -rows.stiffness(k, c)
+        up, down = edges(rows, k, c, x)
         normal += (up + down) * stiffness
         rows.force.at(k, c)._assign((up - down) * mu * stiffness)
     rows.force.at(k, 0)._assign(normal)
+
+
+@func
+def edges(rows, k: ti.i32, c: ti.i32, x):
+    """The negative parts of both rows x +- mu x_c of axis c of a pyramid, `x` being the jar of the normal."""
+    y = rows.jar.at(k, c) * rows.friction.at(k, c - 1)
+    return ti.min(x + y, 0.0), ti.min(x - y, 0.0)
 
 
 @func
@@ -136,13 +141,7 @@ def _rows_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
     """`block_along` for one axis or a pyramid."""
     x, v = rows.jar.at(k, 0), rows.Jv.at(k, 0)
     cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
-    if dim == 3:
-        for c in ti.static(range(1, 3)):
-            more, steeper, rounder = _axis_along(work, rows, k, c, x, v, step, with_cost)
-            cost += more
-            slope += steeper
-            curve += rounder
-    elif dim == 1:
+    if dim == 1:
         stiffness = rows.stiffness(k, 1)
         cost, slope, curve = _row_along(work, x, v, step, with_cost)
         if ti.static(rows.two_sided):

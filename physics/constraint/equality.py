@@ -10,8 +10,8 @@ import taichi as ti
 from ..dynamics.newton_euler import carried, velocity_accelerations
 from ..math import Quat, Vec3, func
 from ..state.stage import stage
-from .impedance import impedance, regularizer
-from .rows import append_row, clear_blocks
+from .impedance import impedance_of, regularizer
+from .rows import append_row_on, clear_blocks, row_times
 
 ENDLESS = 1e20
 """Reach of a row that holds whatever it takes."""
@@ -56,7 +56,7 @@ def _polynomial(model, work, e: ti.i32):
         c, d = model.eq_polycoef.at(e, 3), model.eq_polycoef.at(e, 4)
         error -= x * (a + x * (b + x * (c + x * d)))
         slope = polynomial_slope(model, work, e, x)
-    k = _append(model, work, e)
+    k = append_row_on(work, model.eq_dof, model.eq_dofadr[e], model.eq_dofnum[e])
     first = work.block_jacadr[k]
     seen1, seen2 = 0, 0
     for at in range(model.eq_dofnum[e]):
@@ -81,7 +81,7 @@ def _polynomial(model, work, e: ti.i32):
             if held != 1:
                 entry -= slope
         work.block_J[first + at] = entry
-    imp = _impedance(model, work, e, ti.abs(error))
+    imp = impedance_of(model, work, model.eq_solimp, e, ti.abs(error))
     _finish(model, work, e, k, imp, 0, error, zero)
 
 
@@ -94,33 +94,24 @@ def polynomial_slope(model, work, e: ti.i32, x):
 
 
 @func
-def _coordinates(model, work, e: ti.i32):
-    """Both joints' coordinates less their references, and whether there is a second one."""
-    q1, q2 = model.eq_qpos1[e], model.eq_qpos2[e]
-    other, second = work.real(0.0), 0
-    if q2 >= 0:
-        other, second = work.qpos[q2] - model.qpos0[q2], 1
-    return work.qpos[q1] - model.qpos0[q1], other, second
-
-
-@func
 def tendon_lengths(model, work, e: ti.i32):
     """Both tendons' lengths less those at qpos0, and whether there is a second one."""
-    t1, t2 = model.eq_tendon1[e], model.eq_tendon2[e]
-    other, second = work.real(0.0), 0
-    if t2 >= 0:
-        other, second = work.ten_length[t2] - model.tendon_length0[t2], 1
-    return work.ten_length[t1] - model.tendon_length0[t1], other, second
+    return _offsets(work, work.ten_length, model.tendon_length0, model.eq_tendon1[e], model.eq_tendon2[e])
 
 
 @func
-def _append(model, work, e: ti.i32):
-    """A block of one row on the dofs of an equality; its number."""
-    count, first = model.eq_dofnum[e], model.eq_dofadr[e]
-    k = append_row(work, count)
-    for at in range(count):
-        work.block_dof.put(work.block_dofadr[k] + at, model.eq_dof[first + at])
-    return k
+def _coordinates(model, work, e: ti.i32):
+    """Both joints' coordinates less their references, and whether there is a second one."""
+    return _offsets(work, work.qpos, model.qpos0, model.eq_qpos1[e], model.eq_qpos2[e])
+
+
+@func
+def _offsets(work, values, references, i: ti.i32, j: ti.i32):
+    """Entries i and j of `values` less those of `references`, and whether there is a second one, j >= 0."""
+    other, second = work.real(0.0), 0
+    if j >= 0:
+        other, second = values[j] - references[j], 1
+    return values[i] - references[i], other, second
 
 
 @func
@@ -140,9 +131,9 @@ def _hold_bodies(model, work, e: ti.i32):
         square += twist.dot(twist)
     first = work.tile_conadr[0]
     for _row in range(model.eq_rows[e]):
-        _append(model, work, e)
+        append_row_on(work, model.eq_dof, model.eq_dofadr[e], model.eq_dofnum[e])
     _jacobian(model, work, e, first, work.lanes.cast(arm1), work.lanes.cast(arm2), turn1, turn2)
-    imp = _impedance(model, work, e, ti.sqrt(square))
+    imp = impedance_of(model, work, model.eq_solimp, e, ti.sqrt(square))
     slides = _point_acceleration(model, work, b1, arm1) - _point_acceleration(model, work, b2, arm2)
     for c in ti.static(range(3)):
         _finish(model, work, e, first + c, imp, 0, gap.parts()[c], slides.parts()[c])
@@ -232,21 +223,11 @@ def weld_torque(model, work, e: ti.i32, forces):
 
 
 @func
-def _impedance(model, work, e: ti.i32, error):
-    """Impedance of all rows of an equality at the length of its error."""
-    solimp = model.eq_solimp
-    dmin, dmax, width = solimp.at(e, 0), solimp.at(e, 1), solimp.at(e, 2)
-    return impedance(model, work.lanes, dmin, dmax, width, solimp.at(e, 3), solimp.at(e, 4), error)
-
-
-@func
 def _finish(model, work, e: ti.i32, k: ti.i32, imp, kind, error, product):
     """block_D and block_aref of a row whose Jacobian is known; `product` is that of dJ/dt and qvel."""
     stiffness = 1.0 / regularizer(imp, model.eq_diagonal.at(e, kind))
     work.block_D[k] = ti.select(work.eq_active[e] > 0.5, stiffness, work.real(0.0))
     work.block_reach[k] = work.real(ENDLESS)
-    speed = work.real(0.0)
-    for at in range(work.block_dofnum[k]):
-        speed += work.block_J[work.block_jacadr[k] + at] * work.qvel[work.block_dof[work.block_dofadr[k] + at]]
+    speed = row_times(work, k, work.qvel, 0.0)
     pull = imp * error * model.eq_stiffness[e]
     work.block_aref.at(k, 0)._assign(-(speed * model.eq_damping[e] + pull) - product)

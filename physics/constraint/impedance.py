@@ -30,6 +30,13 @@ def impedance(model, lanes, dmin, dmax, width, midpoint, power, depth):
 
 
 @func
+def impedance_of(model, work, solimp, i: ti.i32, depth):
+    """Impedance of row i of the model's field `solimp`."""
+    dmin, dmax, width = solimp.at(i, 0), solimp.at(i, 1), solimp.at(i, 2)
+    return impedance(model, work.lanes, dmin, dmax, width, solimp.at(i, 3), solimp.at(i, 4), depth)
+
+
+@func
 def _curve(model, lanes, x, midpoint, power):
     """The curve from one end of the impedance, 0 at x = 0, to the other, 1 at 1, of lanes that differ in it."""
     y = ti.select(x <= midpoint, x * x / midpoint, 1.0 - (1.0 - x) * (1.0 - x) / (1.0 - midpoint))

@@ -23,6 +23,13 @@ def dofs_of(model, t: ti.i32):
 
 
 @func
+def trees_of(work, g: ti.i32):
+    """First entry of group g in group_tree, and the one behind its last."""
+    first = work.group_treeadr[g]
+    return first, first + work.group_treenum[g]
+
+
+@func
 def list_blocks(model, work, count: ti.i32):
     """Fill tree_block, the first `count` blocks by their tree."""
     for t in range(model.nsolve):
@@ -66,30 +73,41 @@ def label_islands(model, work):
 
 
 @func
-def _join_islands(work, k: ti.i32, high: ti.i32, low: ti.i32):
-    """Make one island of those of two trees in lanes where block k may push."""
+def _join_islands(work, k: ti.i32, t1: ti.i32, t2: ti.i32):
+    """`join_islands` of two trees, which are of one group."""
+    first, end = trees_of(work, work.tree_group[t1])
+    join_islands(work, work.tree_island, first, end, k, t1, t2)
+
+
+@func
+def join_islands(work, labels, first: ti.i32, end: ti.i32, k: ti.i32, t1: ti.i32, t2: ti.i32):
+    """Make one island of those of two trees of a group in lanes where block k is active; `labels` is as tree_island."""
     lanes = work.lanes
-    label1, label2 = work.tree_island[low], work.tree_island[high]
+    label1, label2 = labels[t1], labels[t2]
     joins = lanes.mask(work.block_D[k] > 0.0) * lanes.mask(label1 != label2)
     if lanes.any(joins):
         least = ti.min(label1, label2)
-        group = work.tree_group[low]
-        first = work.group_treeadr[group]
-        for s in range(first, first + work.group_treenum[group]):
+        for s in range(first, end):
             t = work.group_tree[s]
-            label = work.tree_island[t]
+            label = labels[t]
             same = lanes.mask(label == label1) + lanes.mask(label == label2)
-            work.tree_island[t] = ti.select(joins * same > 0.5, least, label)
+            labels[t] = ti.select(joins * same > 0.5, least, label)
 
 
 @func
 def island_sum(work, first: ti.i32, end: ti.i32, t: ti.i32, c):
     """Sum of column c of tree_part over the island of tree t, whose group are the entries `first` to `end`."""
-    total = work.real(0.0) + work.tree_part.at(t, c)
+    return sum_over_island(work, work.tree_part, work.tree_island, first, end, t, c)
+
+
+@func
+def sum_over_island(work, parts, labels, first: ti.i32, end: ti.i32, t: ti.i32, c):
+    """Sum of column c of `parts` over the trees that have the label of tree t."""
+    total = work.real(0.0) + parts.at(t, c)
     if end - first > 1:
         total = work.real(0.0)
         for s in range(first, end):
             other = work.group_tree[s]
-            mine = work.tree_island[other] == work.tree_island[t]
-            total += ti.select(mine, work.tree_part.at(other, c), work.real(0.0))
+            mine = labels[other] == labels[t]
+            total += ti.select(mine, parts.at(other, c), work.real(0.0))
     return total

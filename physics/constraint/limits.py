@@ -5,9 +5,9 @@ import taichi as ti
 from ..math import Quat, func
 from ..math.quaternion import rotation_vector
 from ..state.stage import stage
-from .impedance import MINIMUM, impedance, regularizer
+from .impedance import MINIMUM, impedance_of, regularizer
 from .limit_readings import forget_limit, note_limit
-from .rows import append_row, append_tendon
+from .rows import append_row, append_tendon, row_times
 
 
 @stage(
@@ -94,14 +94,10 @@ def _append(model, work, row: ti.i32, dofs: ti.i32):
 def _finish(model, work, k: ti.i32, row: ti.i32, dist):
     """block_D and block_aref of block k, whose Jacobian is known."""
     depth = dist - model.limit_margin[row]
-    solimp = model.limit_solimp
-    dmin, dmax, width = solimp.at(row, 0), solimp.at(row, 1), solimp.at(row, 2)
-    imp = impedance(model, work.lanes, dmin, dmax, width, solimp.at(row, 3), solimp.at(row, 4), depth)
+    imp = impedance_of(model, work, model.limit_solimp, row, depth)
     stiffness = 1.0 / regularizer(imp, model.limit_diagonal[row])
     work.block_D[k] = ti.select(depth < 0.0, stiffness, work.real(0.0))
-    speed = work.real(0.0)
-    for e in range(work.block_dofnum[k]):
-        speed += work.block_J[work.block_jacadr[k] + e] * work.qvel[work.block_dof[work.block_dofadr[k] + e]]
+    speed = row_times(work, k, work.qvel, 0.0)
     if ti.static(model.has.sensors):
         note_limit(model, work, row, k, depth, speed)
     pull = imp * depth * model.limit_stiffness[row]

@@ -24,7 +24,7 @@ from ..math import func
 from ..state.stage import stage
 from .hessian import solve_hessian, start_hessian, update_hessian
 from .hessian_pattern import lay_out_hessian
-from .islands import dofs_of, island_sum, label_islands, list_blocks
+from .islands import dofs_of, island_sum, label_islands, list_blocks, trees_of
 from .line_search import TRIALS, search
 from .problem import (
     BLOCKS,
@@ -35,6 +35,7 @@ from .problem import (
     multiply_blocks,
     place_blocks,
     set_scale,
+    sums_along,
 )
 from .rows import count_blocks
 
@@ -94,7 +95,7 @@ def acceleration_by_newton(model, work):
 @func
 def _start(model, work, g: ti.i32):
     """Scale and masks of the trees of group g; those of islands in which no block can push take a full step."""
-    first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
+    first, end = trees_of(work, g)
     set_scale(model, work, first, end)
     for s in range(first, end):
         t = work.group_tree[s]
@@ -113,7 +114,7 @@ def _start(model, work, g: ti.i32):
 @func
 def _solve(model, work, g: ti.i32, restarts: ti.i32):
     """Newton steps until all islands of group g have converged in all lanes."""
-    first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
+    first, end = trees_of(work, g)
     waiting, rounds = work.real(0.0), 0
     for s in range(first, end):
         t = work.group_tree[s]
@@ -134,7 +135,7 @@ def _solve(model, work, g: ti.i32, restarts: ti.i32):
 @func
 def _direction(model, work, g: ti.i32, rounds: ti.i32, restarts: ti.i32):
     """Gradient, Hessian and search direction here, tree_done and tree_polish; whether there is a step to take."""
-    first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
+    first, end = trees_of(work, g)
     going = _gradient(model, work, first, end, rounds) and rounds < model.iterations
     if going:
         fresh = 0
@@ -249,15 +250,7 @@ def _line_search(model, work, first: ti.i32, end: ti.i32):
         t = work.group_tree[s]
         start, behind = dofs_of(model, t)
         multiply(start, behind, work.M_pattern, work.M, work.search, work.M_search)
-        linear, quadratic, square, descent = work.real(0.0), work.real(0.0), work.real(0.0), work.real(0.0)
-        for k in range(start, behind):
-            i = below(SMALL_BITS, k)
-            direction = work.search[i]
-            linear += direction * (work.M_dqacc[i] - work.qfrc_unbalanced[i])
-            quadratic += direction * work.M_search[i]
-            square += direction * direction
-            descent += direction * work.gradient[i]
-        work.tree_part.put_numbers(t, 0, [linear, quadratic, square, descent])
+        work.tree_part.put_numbers(t, 0, sums_along(model, work, t))
     for s in range(first, end):
         t = work.group_tree[s]
         work.tree_linear[t] = island_sum(work, first, end, t, 0)
@@ -290,8 +283,7 @@ def _coarse(model, work):
         work.tree_part.at(t, 0)._assign(work.lanes.mask(moved * (error * error) > size * least))
     found = work.real(0.0)
     for t in range(model.ntree):
-        first = work.group_treeadr[work.tree_group[t]]
-        end = first + work.group_treenum[work.tree_group[t]]
+        first, end = trees_of(work, work.tree_group[t])
         work.tree_full_step[t] = work.lanes.mask(island_sum(work, first, end, t, 0) > 0.5)
         found = ti.max(found, work.tree_full_step[t])
     return found

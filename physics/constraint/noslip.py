@@ -17,8 +17,11 @@ from ..dynamics.smooth import FORCES, MOTION, force_residual
 from ..dynamics.tree_matrix import factor, solve_from_root, solve_to_root
 from ..math import func
 from ..state.stage import stage
+from .cost import edges
+from .islands import join_islands, sum_over_island
 from .noslip_cone import MINIMUM, friction_in_cone
 from .noslip_rows import make_rows, order_contacts, push, residual
+from .problem import scale_of, trace_of_mass
 
 WORSE = 1e-10
 """Change of the cost (J/s^2) beyond which a block goes back, as in MuJoCo."""
@@ -29,7 +32,7 @@ WORSE = 1e-10
     reads=(
         *(*FORCES, "M M_rownnz M_rowadr M_colind M_order subtree_com con_pos con_frame con_geom1 con_geom2 con_pair"),
         "block_D block_friction block_reach block_jar block_J block_jacadr cone_mu tile_conadr tile_ncon",
-        "block_dim block_dofnum block_dofadr block_dof",
+        "block_dim block_dofnum block_dofadr block_dof group_tree",
     ),
     updates=(MOTION, "qfrc_unbalanced L D_inv qacc qfrc_constraint block_force slip_* tile_slipdof tile_slipy"),
 )
@@ -105,15 +108,12 @@ def _tree_of(model, work, k: ti.i32, side: ti.i32):
 @func
 def _label(model, work):
     """slip_island: the least tree of the lane's island; all are one where the model asks for no islands. slip_trace."""
-    lanes = work.lanes
     for t in range(model.ntree):
         alone = work.real(t)
-        if model.some(lanes, model.solver_scale[0] > 0.0):
+        if model.some(work.lanes, model.solver_scale[0] > 0.0):
             alone = work.real(0.0)
-        trace = work.real(0.0)
-        for i in range(model.tree_dofadr[t], model.tree_dofadr[t] + model.tree_dofnum[t]):
-            trace += work.M[work.M_pattern.start(i)]
-        work.slip_trace[t] = trace
+        first = model.tree_dofadr[t]
+        work.slip_trace[t] = trace_of_mass(work, first, first + model.tree_dofnum[t])
         work.slip_island[t] = alone
         work.slip_done[t] = work.real(0.0)
     for k in range(work.tile_conadr[0] + work.tile_ncon[0]):
@@ -128,15 +128,8 @@ def _label(model, work):
 @func
 def _join(model, work, k: ti.i32, t1: ti.i32, t2: ti.i32):
     """Make one island of those of two trees in lanes where block k is active."""
-    lanes = work.lanes
     if t1 != t2:
-        label1, label2 = work.slip_island[t1], work.slip_island[t2]
-        joins = lanes.mask(work.block_D[k] > 0.0) * lanes.mask(label1 != label2)
-        if lanes.any(joins):
-            for t in range(model.ntree):
-                label = work.slip_island[t]
-                either = lanes.mask(label == label1) + lanes.mask(label == label2)
-                work.slip_island[t] = ti.select(joins * either > 0.5, ti.min(label1, label2), label)
+        join_islands(work, work.slip_island, 0, model.ntree, k, t1, t2)
 
 
 @func
@@ -160,18 +153,11 @@ def _regularisation(model, work):
                     total += force * force * (share * share) / stiffness
             else:
                 for c in range(1, dim):
-                    up, down = _edges(work, k, c)
+                    up, down = edges(work.blocks, k, c, work.block_jar.at(k, 0))
                     total += (up * up + down * down) * stiffness
         gain = ti.select(work.block_D[k] > 0.0, 0.5 * total, work.real(0.0))
         t = _tree_of(model, work, k, 0)
         work.slip_gain[t] = work.slip_gain[t] + gain
-
-
-@func
-def _edges(work, k: ti.i32, c: ti.i32):
-    """How far the two edges of axis c of a pyramid were pushed in, where the solver ended: at most 0."""
-    x, y = work.block_jar.at(k, 0), work.block_jar.at(k, c) * work.block_friction.at(k, c - 1)
-    return ti.min(x + y, 0.0), ti.min(x - y, 0.0)
 
 
 @func
@@ -188,7 +174,7 @@ def _sweep(model, work):
                 _cone(model, work, k, dim)
             else:
                 for c in range(1, dim):
-                    up, down = _edges(work, k, c)
+                    up, down = edges(work.blocks, k, c, work.block_jar.at(k, 0))
                     mu = work.block_friction.at(k, c - 1)
                     limit = -(up + down) * work.block_D[k] * mu
                     _interval(model, work, k, c, c - 1, limit, MINIMUM / (4.0 * mu * mu))
@@ -205,7 +191,7 @@ def _active(model, work, k: ti.i32):
 def _interval(model, work, k: ti.i32, c: ti.i32, a: ti.i32, limit, least):
     """Move the force on axis c of block k, row a of its slip_y, to where the residual is 0, within +- limit."""
     active, t = _active(model, work, k), _tree_of(model, work, k, 0)
-    diagonal = work.slip_A.at(k, a * (a + 3) // 2)
+    diagonal = _entry(work, k, a, a)
     left = residual(work, k, a, work.block_jar.at(k, c))
     before = work.real(0.0) + work.block_force.at(k, c)
     there = ti.min(ti.max(before - left / ti.max(diagonal, MINIMUM), -limit), limit)
@@ -252,18 +238,11 @@ def _entry(work, k: ti.i32, a: ti.i32, b: ti.i32):
 @func
 def _finished(model, work):
     """Set slip_done by what the last sweep gained in each island, over the trace of M; whether any goes on."""
-    lanes = work.lanes
     waiting = work.real(0.0)
     for t in range(model.ntree):
-        total, trace = work.real(0.0), work.real(0.0)
-        for u in range(model.ntree):
-            mine = work.slip_island[u] == work.slip_island[t]
-            total += ti.select(mine, work.slip_gain[u], work.real(0.0))
-            trace += ti.select(mine, work.slip_trace[u], work.real(0.0))
-        scale = 1.0 / trace
-        if model.some(lanes, model.solver_scale[0] > 0.0):
-            scale = work.real(model.solver_scale[0])
-        small = lanes.mask(total * scale < model.noslip_tolerance[0])
+        gain = sum_over_island(work, work.slip_gain, work.slip_island, 0, model.ntree, t, 0)
+        trace = sum_over_island(work, work.slip_trace, work.slip_island, 0, model.ntree, t, 0)
+        small = work.lanes.mask(gain * scale_of(model, work, trace) < model.noslip_tolerance[0])
         work.slip_done[t] = ti.max(work.slip_done[t], small)
         waiting = ti.max(waiting, 1.0 - work.slip_done[t])
-    return lanes.any(waiting)
+    return work.lanes.any(waiting)

@@ -48,7 +48,9 @@ def make_rows(model, work):
     work.tile_slipdof[0] = 0
     work.tile_slipy[0] = 0
     for k in range(model.nequality, model.nequality + model.nfriction):
-        _list_ancestors(model, work, k)
+        for e in range(work.block_dofnum[k]):
+            work.slip_front[e] = work.block_dof[work.block_dofadr[k] + e]
+        _list_ancestors(model, work, k, work.block_dofnum[k])
         _loss_column(work, k)
         _make_axis(work, k)
         _multiply_axes(work, k, 1)
@@ -57,7 +59,12 @@ def make_rows(model, work):
         i = model.body_lastdof[model.geom_bodyid[work.con_geom1[c]]]
         j = model.body_lastdof[model.geom_bodyid[work.con_geom2[c]]]
         if work.block_dim[k] > 1:
-            _list_path(model, work, k, i, j)
+            count = 1
+            work.slip_front[0] = ti.max(i, j)
+            if i != j and ti.min(i, j) >= 0:
+                work.slip_front[1] = ti.min(i, j)
+                count = 2
+            _list_ancestors(model, work, k, count)
             for axis in range(1, work.block_dim[k]):
                 _contact_column(model, work, c, axis, i, j)
                 _make_axis(work, k)
@@ -65,49 +72,24 @@ def make_rows(model, work):
 
 
 @func
-def _list_ancestors(model, work, k: ti.i32):
-    """List the dofs of block k and all their ancestors, in descending order; each of the dofs goes towards its root."""
-    dofs, first, count, dof = work.block_dofnum[k], work.tile_slipdof[0], 0, 0
-    for e in range(dofs):
-        work.slip_front[e] = work.block_dof[work.block_dofadr[k] + e]
+def _list_ancestors(model, work, k: ti.i32, count: ti.i32):
+    """List the `count` dofs in slip_front and all their ancestors, in descending order, as those of block k."""
+    first, dofs, dof = work.tile_slipdof[0], 0, 0
     while dof >= 0:
         dof = -1
-        for e in range(dofs):
+        for e in range(count):
             dof = ti.max(dof, work.slip_front[e])
         if dof >= 0:
-            work.slip_dof[first + count] = dof
+            work.slip_dof[first + dofs] = dof
             work.slip_column[dof] = work.real(0.0)
-            count += 1
-            for e in range(dofs):
+            dofs += 1
+            for e in range(count):
                 if work.slip_front[e] == dof:
                     work.slip_front[e] = model.dof_parentid[dof]
-    _note_list(work, k, count)
-
-
-@func
-def _list_path(model, work, k: ti.i32, i: ti.i32, j: ti.i32):
-    """Dofs i and j of block k and all their ancestors, in descending order; -1: none."""
-    first = work.tile_slipdof[0]
-    count, a, b = 0, i, j
-    while a >= 0 or b >= 0:
-        dof = ti.max(a, b)
-        work.slip_dof[first + count] = dof
-        work.slip_column[dof] = work.real(0.0)
-        count += 1
-        if a == dof:
-            a = model.dof_parentid[a]
-        if b == dof:
-            b = model.dof_parentid[b]
-    _note_list(work, k, count)
-
-
-@func
-def _note_list(work, k: ti.i32, count: ti.i32):
-    """The next `count` entries of slip_dof are the list of block k, whose rows begin here."""
-    work.slip_dofadr[k] = work.tile_slipdof[0]
-    work.slip_dofnum[k] = count
+    work.slip_dofadr[k] = first
+    work.slip_dofnum[k] = dofs
     work.slip_yadr[k] = work.tile_slipy[0]
-    work.tile_slipdof[0] = work.tile_slipdof[0] + count
+    work.tile_slipdof[0] = first + dofs
 
 
 @func

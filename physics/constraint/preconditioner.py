@@ -13,6 +13,7 @@ from taichi.lang.impl import expr_init
 from ..dynamics.tree_matrix import factor
 from ..math import Motion, Vec3, func
 from ..math.lanes import traced
+from .rows import row_times
 
 PUSHING = 0.5
 """Share of the stiffness with which an edge counts."""
@@ -89,9 +90,7 @@ def _stiffness_of(work, k: ti.i32):
     stiffness = work.block_D[k] * PUSHING
     if ti.static(work.blocks.two_sided):
         if k < work.ntwosided:
-            x = work.real(0.0) - work.block_aref.at(k, 0)
-            for e in range(work.block_dofnum[k]):
-                x += work.block_J[work.block_jacadr[k] + e] * work.qacc[work.block_dof[work.block_dofadr[k] + e]]
+            x = row_times(work, k, work.qacc, -work.block_aref.at(k, 0))
             stiffness = ti.select(ti.abs(x) <= work.block_reach[k], work.block_D[k], work.real(0.0))
     return stiffness
 

@@ -27,17 +27,29 @@ def set_scale(model, work, first: ti.i32, end: ti.i32):
     """tree_scale: one over the trace of M of the island (MuJoCo with constraint islands), or the constant without."""
     for s in range(first, end):
         t = work.group_tree[s]
-        trace = work.real(0.0)
         start, behind = dofs_of(model, t)
-        for i in range(start, behind):
-            trace += work.M[work.M_pattern.start(i)]
-        work.tree_part.at(t, 0)._assign(trace)
+        work.tree_part.at(t, 0)._assign(trace_of_mass(work, start, behind))
     for s in range(first, end):
         t = work.group_tree[s]
-        scale = 1.0 / island_sum(work, first, end, t, 0)
-        if model.some(work.lanes, model.solver_scale[0] > 0.0):  # in all environments or in none
-            scale = work.real(model.solver_scale[0])
-        work.tree_scale[t] = scale
+        work.tree_scale[t] = scale_of(model, work, island_sum(work, first, end, t, 0))
+
+
+@func
+def trace_of_mass(work, first: ti.i32, end: ti.i32):
+    """Trace of M in the rows `first` to before `end`."""
+    trace = work.real(0.0)
+    for i in range(first, end):
+        trace += work.M[work.M_pattern.start(i)]
+    return trace
+
+
+@func
+def scale_of(model, work, trace):
+    """The scale of an island's gradients and improvements: 1 / `trace`, or the model's constant without islands."""
+    scale = 1.0 / trace
+    if model.some(work.lanes, model.solver_scale[0] > 0.0):  # in all environments or in none
+        scale = work.real(model.solver_scale[0])
+    return scale
 
 
 @func
@@ -68,6 +80,21 @@ def place_blocks(work, first: ti.i32, end: ti.i32, v):
             for c in range(work.block_dim[k]):
                 x = work.block_Jv.at(k, c) - work.block_aref.at(k, c)
                 work.block_jar.at(k, c)._assign(ti.select(work.tree_done[t] > 0.5, work.block_jar.at(k, c), x))
+
+
+@func
+def sums_along(model, work, t: ti.i32):
+    """Sums over tree t for a line search: derivatives of the unconstrained cost at step 0, |search|^2, descent."""
+    linear, quadratic, square, descent = work.real(0.0), work.real(0.0), work.real(0.0), work.real(0.0)
+    start, behind = dofs_of(model, t)
+    for k in range(start, behind):
+        i = below(SMALL_BITS, k)
+        direction = work.search[i]
+        linear += direction * (work.M_dqacc[i] - work.qfrc_unbalanced[i])
+        quadratic += direction * work.M_search[i]
+        square += direction * direction
+        descent += direction * work.gradient[i]
+    return linear, quadratic, square, descent
 
 
 @func
