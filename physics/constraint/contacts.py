@@ -1,4 +1,4 @@
-"""Contacts as constraints: Jacobian of the contact space, stiffness, reference acceleration, friction."""
+"""Contacts as constraints: the Jacobian of contact space, stiffness, reference acceleration, friction."""
 
 import taichi as ti
 
@@ -30,7 +30,7 @@ from .surface_velocity import add_surface_velocity
     updates="con_frame con_pull block_friction block_aref block_dim tile_ndof tile_njac",
 )
 def contact_blocks(model, work):
-    """A block for every contact slot, after those of the limits."""
+    """Append a block for every contact slot, after those of the limits."""
     first = work.tile_conadr[0]
     for k in range(work.tile_ncon[0]):
         block = first + k
@@ -54,7 +54,7 @@ def contact_blocks(model, work):
 
 @func
 def _parameters(model, work, k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32):
-    """block_D, block_friction, and block_aref, which holds the velocity J qvel until now."""
+    """Set block_D, block_friction and block_aref, which holds the velocity J qvel on entry."""
     g1, g2 = work.con_geom1[k], work.con_geom2[k]
     share = share_of_first(model, g1, g2)
     dmin, dmax = solimp(model, pair, g1, g2, share, 0), solimp(model, pair, g1, g2, share, 1)
@@ -98,10 +98,10 @@ def _parameters(model, work, k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32
 
 @func
 def _jacobian(model, work, k: ti.i32, block: ti.i32, dim: ti.i32, frame):
-    """Velocity of geom 2 relative to geom 1 in contact space: its derivative by each dof, its value in block_aref.
+    """Set the Jacobian of a contact, and block_aref to J qvel: the velocity of geom 2 relative to geom 1.
 
-    The dofs are those that move one geom and not the other, in descending order: both bodies' ancestors are gone
-    through side by side until they meet.
+    The dofs are those that move one geom and not the other, in descending order: the ancestors of both bodies are
+    traversed side by side until they meet.
     """
     dof_address, address = work.tile_ndof[0], work.tile_njac[0]
     work.block_dofadr[block] = dof_address
@@ -138,5 +138,6 @@ def _jacobian(model, work, k: ti.i32, block: ti.i32, dim: ti.i32, frame):
 
 @func
 def _entry(work, block: ti.i32, c, address: ti.i32, value, speed):
+    """Store one entry of the Jacobian, and add its product with a dof's velocity to axis c of block_aref."""
     work.block_J[address + c] = value
     work.block_aref.at(block, c)._assign(work.block_aref.at(block, c) + value * speed)

@@ -1,4 +1,4 @@
-"""Forces on bodies from outside: MuJoCo's cfrc_ext (mj_rnePostConstraint)."""
+"""External forces on bodies: MuJoCo's cfrc_ext (mj_rnePostConstraint)."""
 
 import taichi as ti
 
@@ -19,9 +19,9 @@ from .tendon_tension import add_tensions
     updates="ten_force cfrc_ext",
 )
 def external_force(model, work):
-    """cfrc_ext: torque and force of the user, of all contacts, of connect and weld, and of tendons with paths.
+    """Set cfrc_ext (nbody,): torque (N m) and force (N) of the user, contacts, connects, welds and spatial tendons.
 
-    They are about the tree's centre of mass.
+    They are about the centre of mass of the body's tree.
     """
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
@@ -53,7 +53,7 @@ def external_force(model, work):
 
 @func
 def _add_equalities(model, work):
-    """Forces of connect and weld."""
+    """Add the forces of connects and welds to cfrc_ext."""
     zero = work.real(0.0)
     k = 0
     for e in range(model.neq):
@@ -75,5 +75,5 @@ def _add_equalities(model, work):
 
 @func
 def _forces(work, k: ti.i32):
-    """Forces of three rows in turn."""
+    """Return the forces of the three rows from k on as a vector."""
     return Vec3(work.block_force.at(k, 0), work.block_force.at(k + 1, 0), work.block_force.at(k + 2, 0))

@@ -1,6 +1,6 @@
-"""Hessian M + J' W J of the cost, kept up to date as rows become active or inactive, and its factor.
+"""The Hessian H = M + J' W J of the cost, updated as the weights W of blocks change, and its L' D L factor.
 
-Everything is done for the entries `first` to before `end` of group_tree, the trees of a group.
+The functions work on one group of trees: the entries of group_tree from `first` to before `end`.
 """
 
 from functools import reduce
@@ -19,7 +19,7 @@ from .islands import dofs_of, trees_of
 
 @func
 def start_hessian(model, work, first: ti.i32, end: ti.i32):
-    """H = M, no block counted in yet."""
+    """Set H to M, and the weights of all blocks of the group to 0."""
     for s in range(first, end):
         t = work.group_tree[s]
         start, behind = dofs_of(model, t)
@@ -40,7 +40,7 @@ def start_hessian(model, work, first: ti.i32, end: ti.i32):
 
 @func
 def _copy_mass(work, first: ti.i32, end: ti.i32):
-    """H = M in these rows."""
+    """Set H to M in the rows `first` to before `end`."""
     for i in range(first, end):
         start, from_start = work.H_pattern.start(i), work.M_pattern.start(i)
         count = work.M_pattern.count[i]
@@ -57,10 +57,9 @@ def _copy_mass(work, first: ti.i32, end: ti.i32):
 
 @func
 def update_hessian(model, work, first: ti.i32, end: ti.i32, fresh: ti.i32):
-    """Count in the blocks whose weight changed in some lane since the last update, and factor if there are any.
+    """Add the changes of weights since the last update to H; factor it in H_L if there are any, or if `fresh` is 1.
 
-    Column 2 of tree_part becomes the mask of the lanes in which other rows of the tree push than before. `fresh` = 1
-    factors in any case.
+    Column 2 of tree_part becomes the mask of the lanes in which the active set of the tree changed.
     """
     changed = work.real(0.0)
     for s in range(first, end):
@@ -89,7 +88,7 @@ def update_hessian(model, work, first: ti.i32, end: ti.i32, fresh: ti.i32):
 
 @func
 def solve_hessian(model, work, g: ti.i32, x):
-    """Overwrite `x` by the solution of H y = x in the dofs of group g."""
+    """Overwrite `x` by H^-1 x in the dofs of group g."""
     first, end = trees_of(work, g)
     for s in range(first, end):
         t = work.group_tree[first + end - 1 - s]
@@ -102,7 +101,7 @@ def solve_hessian(model, work, g: ti.i32, x):
 
 @func
 def _add_block(work, k: ti.i32):
-    """H += J' weight_change J."""
+    """Add J' (change of W) J of block k to H."""
     dim, dofs = work.block_dim[k], work.block_dofnum[k]
     if dim * dofs == 1:
         slope = work.block_J[work.block_jacadr[k]]
@@ -120,9 +119,10 @@ def _add_block(work, k: ti.i32):
 
 @func
 def _find_columns(work, k: ti.i32):
-    """True if the dofs of a block are consecutive in H's pattern; set block_column.
+    """Set block_column for block k; return True if its dofs are consecutive in H's pattern.
 
-    `block_column` says how far before the end of every row its columns are.
+    block_column[e] is the distance of the column of the e-th dof from the end of every row of H that has it.
+    Consecutive entries are addressed by offset, without a lookup.
     """
     first, count = work.block_dofadr[k], work.block_dofnum[k]
     for e in range(count):
@@ -135,7 +135,10 @@ def _find_columns(work, k: ti.i32):
 
 @func
 def _add_axes(work, k: ti.i32, dim, unrolled, side_by_side: ti.i32):
-    """H += J' W J of a block with `dim` axes; `unrolled` is the same as a Python integer, or 0 to loop over them."""
+    """Add J' (change of W) J of block k, of `dim` axes, to H.
+
+    `unrolled` is `dim` as a Python integer, for code without loops over axes, or 0.
+    """
     address = below(ROW_BITS - 1, work.block_jacadr[k])
     first = work.block_dofadr[k]
     count = work.block_dofnum[k]
@@ -159,14 +162,14 @@ def _add_axes(work, k: ti.i32, dim, unrolled, side_by_side: ti.i32):
 
 @traced
 def _weights(work, dim):
-    """Entries (c, d), c >= d, of the change of W; a pyramid has none between two axes of friction."""
+    """Return the entries (c, d), c >= d, of the change of W as a dict; a pyramid has none between two friction axes."""
     pairs = [(c, d) for c in range(dim) for d in range(c + 1)]
     return {(c, d): _change(work, c, d) for c, d in pairs if d in (0, c) or work.blocks.elliptic}
 
 
 @traced
 def _change(work, c, d):
-    """Entry (c, d), c >= d, of the change of W."""
+    """Return entry (c, d), c >= d, of the change of W; both are Python integers."""
     if c == d:
         return let(work.weight_change[2 * c])
     return let(work.weight_change[2 * c - 1] if d == 0 else work.cross_change[cross(c, d)])
@@ -174,7 +177,7 @@ def _change(work, c, d):
 
 @func
 def _weighted_column(work, a: ti.i32, dim, unrolled, weights):
-    """W times the column of J at address a: a list of numbers, or cone_row if `unrolled` is 0."""
+    """Return W times the column of J at address a: a list of numbers, or the field cone_row if `unrolled` is 0."""
     if ti.static(unrolled > 0):
         return _unrolled_column(work, a, unrolled, weights)
     for c in range(dim):
@@ -187,7 +190,7 @@ def _weighted_column(work, a: ti.i32, dim, unrolled, weights):
 
 @traced
 def _unrolled_column(work, a, dim, weights):
-    """`_weighted_column` for a Python integer `dim`."""
+    """Return W times the column of J at address a as a list of numbers; `dim` is a Python integer."""
     J = [let(work.block_J[a + d]) for d in range(dim)]
     rows = [[(d, weights.get((max(c, d), min(c, d)))) for d in range(dim)] for c in range(dim)]
     return [reduce(add, [weight * J[d] for d, weight in row if weight is not None]) for row in rows]
@@ -195,7 +198,7 @@ def _unrolled_column(work, a, dim, weights):
 
 @func
 def _any_change(work, c: ti.i32, d: ti.i32):
-    """Entry (c, d), c >= d, of the change of W, 0 between two axes of friction of a pyramid."""
+    """Return entry (c, d), c >= d, of the change of W; 0 between two friction axes of a pyramid."""
     change = work.real(0.0)
     if c == d:
         change = work.weight_change[2 * c]
@@ -208,7 +211,7 @@ def _any_change(work, c: ti.i32, d: ti.i32):
 
 @func
 def _product(work, row, b: ti.i32, dim, unrolled):
-    """`row` times the column of J at address b."""
+    """Return the product of a weighted column with the column of J at address b."""
     total = row[0] * work.block_J[b]
     for c in ti.static(range(1, unrolled)):
         total += row[c] * work.block_J[b + c]

@@ -1,7 +1,7 @@
-"""Rows of friction for `noslip`: their order, and what of A = J M^-1 J' they need.
+"""Rows of the friction constraints for `noslip`: their order, and the products that A = J M^-1 J' consists of.
 
-With M = L^T D L a row of A is J_i M^-1 J_j' = y_i D^-1 y_j', y = J L^-1. A row y has entries for the ancestors of its
-dofs alone, so that sums over rows are kept in u = sum of y' f, of nv numbers, and A itself is never made.
+With M = L' D L, entry (i, j) of A is y_i D^-1 y_j' with y = J L^-1. A row y has entries for the ancestors of its dofs
+alone. So A is never formed: the sum of all y' f is kept in slip_u (nv,), and residuals follow from it.
 """
 
 import taichi as ti
@@ -13,7 +13,7 @@ from .bodies import contact_axis
 
 @func
 def order_contacts(model, work):
-    """Fill slip_order with the contact slots in MuJoCo's order: by both bodies, pairs by hand first, then by geoms."""
+    """Fill slip_order with the contact slots in MuJoCo's order: by bodies, then explicit pairs first, then by geoms."""
     for k in range(work.tile_ncon[0]):
         g1, g2 = work.con_geom1[k], work.con_geom2[k]
         b1, b2 = model.geom_bodyid[g1], model.geom_bodyid[g2]
@@ -44,7 +44,7 @@ def order_contacts(model, work):
 
 @func
 def make_rows(model, work):
-    """slip_y and slip_A of every friction loss, and of the axes of friction of every contact."""
+    """Set slip_y and slip_A for every friction loss, and for the friction axes of every contact."""
     work.tile_slipdof[0] = 0
     work.tile_slipy[0] = 0
     for k in range(model.nequality, model.nequality + model.nfriction):
@@ -73,7 +73,7 @@ def make_rows(model, work):
 
 @func
 def _list_ancestors(model, work, k: ti.i32, count: ti.i32):
-    """List the `count` dofs in slip_front and all their ancestors, in descending order, as those of block k."""
+    """Set the list of dofs of block k: the `count` dofs in slip_front and all of their ancestors, descending."""
     first, dofs, dof = work.tile_slipdof[0], 0, 0
     while dof >= 0:
         dof = -1
@@ -94,7 +94,7 @@ def _list_ancestors(model, work, k: ti.i32, count: ti.i32):
 
 @func
 def _loss_column(work, k: ti.i32):
-    """Row of the Jacobian of a friction loss, block k, in slip_column."""
+    """Set slip_column to the Jacobian row of the friction loss k."""
     first, address = work.block_dofadr[k], work.block_jacadr[k]
     for e in range(work.block_dofnum[k]):
         work.slip_column[work.block_dof[first + e]] = work.block_J[address + e]
@@ -102,7 +102,7 @@ def _loss_column(work, k: ti.i32):
 
 @func
 def _contact_column(model, work, c: ti.i32, axis: ti.i32, i: ti.i32, j: ti.i32):
-    """Row of the Jacobian of an axis of contact slot c, in slip_column."""
+    """Set slip_column to the Jacobian row of an axis of contact slot c; i and j are its bodies' last dofs."""
     a, b = i, j
     while a >= 0 or b >= 0:
         dof = ti.max(a, b)
@@ -119,7 +119,7 @@ def _contact_column(model, work, c: ti.i32, axis: ti.i32, i: ti.i32, j: ti.i32):
 
 @func
 def _make_axis(work, k: ti.i32):
-    """The next axis of slip_y of block k, from slip_column, which is 0 afterwards."""
+    """Append L^-T slip_column as the next axis of block k to slip_y; slip_column is 0 afterwards."""
     first, count, address = work.slip_dofadr[k], work.slip_dofnum[k], work.tile_slipy[0]
     for e in range(count):
         i = work.slip_dof[first + e]
@@ -135,7 +135,7 @@ def _make_axis(work, k: ti.i32):
 
 @func
 def _multiply_axes(work, k: ti.i32, axes: ti.i32):
-    """slip_A of block k: products of its axes, by rows up to the diagonal."""
+    """Set slip_A of block k: the products of its axes, by rows up to the diagonal."""
     first, count, address = work.slip_dofadr[k], work.slip_dofnum[k], work.slip_yadr[k]
     place = 0
     for a in range(axes):
@@ -150,7 +150,7 @@ def _multiply_axes(work, k: ti.i32, axes: ti.i32):
 
 @func
 def residual(work, k: ti.i32, a: ti.i32, jar):
-    """J qacc - aref of axis a of block k under the forces of now; `jar` is that where the solver ended."""
+    """Return J qacc - aref of axis a of block k under the current forces; `jar` is its value after the main solver."""
     first, count = work.slip_dofadr[k], work.slip_dofnum[k]
     address = work.slip_yadr[k] + a * count
     total = work.real(0.0) + jar

@@ -1,6 +1,6 @@
-"""What Newton's method and conjugate gradients share: the cost around the point that a solution has reached.
+"""The cost function around the current iterate, shared by Newton's method and conjugate gradients.
 
-Everything here is done for the entries `first` to before `end` of group_tree, trees that are solved together.
+The functions work on the entries of group_tree from `first` to before `end`: trees that are solved together.
 """
 
 import taichi as ti
@@ -24,7 +24,7 @@ BLOCKS = (
 
 @func
 def set_scale(model, work, first: ti.i32, end: ti.i32):
-    """tree_scale: one over the trace of M of the island (MuJoCo with constraint islands), or the constant without."""
+    """Set tree_scale of all trees from the trace of M of their islands."""
     for s in range(first, end):
         t = work.group_tree[s]
         start, behind = dofs_of(model, t)
@@ -36,7 +36,7 @@ def set_scale(model, work, first: ti.i32, end: ti.i32):
 
 @func
 def trace_of_mass(work, first: ti.i32, end: ti.i32):
-    """Trace of M in the rows `first` to before `end`."""
+    """Return the trace of M over the rows `first` to before `end`."""
     trace = work.real(0.0)
     for i in range(first, end):
         trace += work.M[work.M_pattern.start(i)]
@@ -45,7 +45,7 @@ def trace_of_mass(work, first: ti.i32, end: ti.i32):
 
 @func
 def scale_of(model, work, trace):
-    """The scale of an island's gradients and improvements: 1 / `trace`, or the model's constant without islands."""
+    """Return the scale of an island's gradient and improvement: 1 / `trace`, or a constant without islands."""
     scale = 1.0 / trace
     if model.some(work.lanes, model.solver_scale[0] > 0.0):  # in all environments or in none
         scale = work.real(model.solver_scale[0])
@@ -54,7 +54,7 @@ def scale_of(model, work, trace):
 
 @func
 def clear_solution(model, work):
-    """Start at qacc as it is."""
+    """Start the iteration at qacc: set dqacc and M dqacc to 0."""
     for i in range(model.nv):
         work.dqacc[i] = work.real(0.0)
         work.M_dqacc[i] = work.real(0.0)
@@ -62,7 +62,7 @@ def clear_solution(model, work):
 
 @func
 def multiply_blocks(work, first: ti.i32, end: ti.i32, v):
-    """block_Jv = J v of all blocks of the trees."""
+    """Set block_Jv to J v for all blocks of the trees; `v` (nv,)."""
     for s in range(first, end):
         t = work.group_tree[s]
         for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
@@ -71,7 +71,7 @@ def multiply_blocks(work, first: ti.i32, end: ti.i32, v):
 
 @func
 def place_blocks(work, first: ti.i32, end: ti.i32, v):
-    """block_jar at the acceleration v, but in lanes that are done."""
+    """Set block_jar to J v - aref, except in lanes that have converged."""
     multiply_blocks(work, first, end, v)
     for s in range(first, end):
         t = work.group_tree[s]
@@ -84,7 +84,11 @@ def place_blocks(work, first: ti.i32, end: ti.i32, v):
 
 @func
 def sums_along(model, work, t: ti.i32):
-    """Sums over tree t for a line search: derivatives of the unconstrained cost at step 0, |search|^2, descent."""
+    """Return sums over the dofs of tree t for a line search along `search`.
+
+    They are the first and second derivative at step 0 of the cost without constraints, the squared length of `search`,
+    and its product with the gradient.
+    """
     linear, quadratic, square, descent = work.real(0.0), work.real(0.0), work.real(0.0), work.real(0.0)
     start, behind = dofs_of(model, t)
     for k in range(start, behind):
@@ -99,7 +103,7 @@ def sums_along(model, work, t: ti.i32):
 
 @func
 def move_dofs(model, work, first: ti.i32, end: ti.i32):
-    """Go tree_step along `search`, M search at hand where it will be needed; forces are computed after that."""
+    """Add tree_step times `search` to dqacc, and tree_step times M search to M dqacc."""
     for s in range(first, end):
         t = work.group_tree[s]
         step = work.real(0.0) + work.tree_step[t]
@@ -112,7 +116,7 @@ def move_dofs(model, work, first: ti.i32, end: ti.i32):
 
 @func
 def constraint_force(model, work, first: ti.i32, end: ti.i32):
-    """Move the blocks tree_step times along block_Jv; their forces there, and qfrc_constraint = J' force."""
+    """Move all blocks tree_step along block_Jv; set their forces there, and qfrc_constraint = J' force."""
     for s in range(first, end):
         t = work.group_tree[s]
         start, behind = dofs_of(model, t)
@@ -131,6 +135,6 @@ def constraint_force(model, work, first: ti.i32, end: ti.i32):
 
 @func
 def move_block(rows, k: ti.i32, dim: ti.i32, step):
-    """Move the jar of a block `step` times along its Jv."""
+    """Add `step` times Jv to the jar of block k."""
     for c in range(dim):
         rows.jar.at(k, c)._assign(rows.jar.at(k, c) + step * rows.Jv.at(k, c))

@@ -1,4 +1,4 @@
-"""The list of blocks, and products with their Jacobian: J v and J' force."""
+"""The list of blocks, and products with their Jacobians: J v and J' force."""
 
 import taichi as ti
 from taichi.lang.impl import expr_init
@@ -9,13 +9,13 @@ from ..math import func
 
 @func
 def count_blocks(work):
-    """Blocks in use in the tile."""
+    """Return the number of blocks in use in the tile."""
     return work.tile_conadr[0] + work.tile_ncon[0]
 
 
 @func
 def clear_blocks(work):
-    """Begin the list of blocks."""
+    """Empty the list of blocks."""
     work.tile_conadr.put(0, 0)
     work.tile_ndof[0] = 0
     work.tile_njac[0] = 0
@@ -23,7 +23,10 @@ def clear_blocks(work):
 
 @func
 def append_row(work, dofs: ti.i32):
-    """A block of one row on so many dofs, before those of the contacts; its number."""
+    """Append a block of one row on `dofs` dofs, to be filled in by the caller; return its number.
+
+    The blocks of contacts come after all of these.
+    """
     k, dof, jac = work.tile_conadr[0], work.tile_ndof[0], work.tile_njac[0]
     work.tile_conadr.put(0, k + 1)
     work.block_dim.put(k, 1)
@@ -37,7 +40,7 @@ def append_row(work, dofs: ti.i32):
 
 @func
 def append_row_on(work, dofs, first: ti.i32, count: ti.i32):
-    """Append a block of one row on `count` entries of the list `dofs` from `first` on; return its number."""
+    """Append a block of one row on the `count` entries of the list `dofs` from `first` on; return its number."""
     k = append_row(work, count)
     for e in range(count):
         work.block_dof.put(work.block_dofadr[k] + e, dofs[first + e])
@@ -46,7 +49,7 @@ def append_row_on(work, dofs, first: ti.i32, count: ti.i32):
 
 @func
 def append_tendon(model, work, t: ti.i32, sign):
-    """A block of one row on the dofs of tendon t, its Jacobian `sign` times the tendon's; its number."""
+    """Append a block of one row whose Jacobian is `sign` times that of tendon t; return its number."""
     first, count = model.tendon_dofadr[t], model.tendon_dofnum[t]
     k = append_row_on(work, model.tendon_dof, first, count)
     for e in range(count):
@@ -56,7 +59,7 @@ def append_tendon(model, work, t: ti.i32, sign):
 
 @func
 def row_times(work, k: ti.i32, v, start):
-    """`start` + J v of block k, which has one row."""
+    """Return `start` + J v for block k, which has one row."""
     total = work.real(0.0) + start
     for e in range(work.block_dofnum[k]):
         total += work.block_J[work.block_jacadr[k] + e] * v[work.block_dof[work.block_dofadr[k] + e]]
@@ -65,7 +68,7 @@ def row_times(work, k: ti.i32, v, start):
 
 @func
 def block_times(work, k: ti.i32, v):
-    """block_Jv = J v of block k."""
+    """Set block_Jv to J v for block k; `v` (nv,)."""
     dim = work.block_dim[k]
     if dim == 3:
         _axes_times(work, k, v, 3, 0, 3)
@@ -78,7 +81,7 @@ def block_times(work, k: ti.i32, v):
 
 @func
 def _axes_times(work, k: ti.i32, v, dim, c, count):
-    """Set `count` numbers of block_Jv, a Python integer, from axis c on, of block k with `dim` axes."""
+    """Set block_Jv of the `count` axes from axis c on, for block k of `dim` axes; `count` is a Python integer."""
     address = below(ROW_BITS - 1, work.block_jacadr[k])
     first = below(ROW_BITS - 1, work.block_dofadr[k])
     totals = [work.real(0.0) for _axis in range(count)]
@@ -94,7 +97,7 @@ def _axes_times(work, k: ti.i32, v, dim, c, count):
 
 @func
 def add_transpose_times_force(work, k: ti.i32):
-    """qfrc_constraint += J' block_force of block k."""
+    """Add J' block_force of block k to qfrc_constraint."""
     dim = work.block_dim[k]
     if dim == 3:
         _add_forces(work, k, 3, 3)
@@ -106,7 +109,7 @@ def add_transpose_times_force(work, k: ti.i32):
 
 @func
 def _add_forces(work, k: ti.i32, dim, unrolled):
-    """`add_transpose_times_force` of a block with `dim` axes, of which the first `unrolled`, a Python integer."""
+    """Add J' block_force of block k, of `dim` axes; the loop over the first `unrolled` of them is unrolled."""
     address = below(ROW_BITS - 1, work.block_jacadr[k])
     first = below(ROW_BITS - 1, work.block_dofadr[k])
     forces = [expr_init(work.block_force.at(k, c)) for c in range(unrolled)]
