@@ -44,6 +44,7 @@ def _copy_mass(work, first: ti.i32, end: ti.i32):
     for i in range(first, end):
         start, from_start = work.H_pattern.start(i), work.M_pattern.start(i)
         count = work.M_pattern.count[i]
+        # Rows of the same pattern are copied side by side, others entry by entry.
         if work.H_pattern.count[i] == count:
             for p in range(count):
                 work.H[start + below(SMALL_BITS, p)] = work.M[from_start + below(SMALL_BITS, p)]
@@ -61,6 +62,7 @@ def update_hessian(model, work, first: ti.i32, end: ti.i32, fresh: ti.i32):
 
     Column 2 of tree_part becomes the mask of the lanes in which the active set of the tree changed.
     """
+    # Add blocks whose weight changed in some lane.
     changed = work.real(0.0)
     for s in range(first, end):
         t = work.group_tree[s]
@@ -74,6 +76,7 @@ def update_hessian(model, work, first: ti.i32, end: ti.i32, fresh: ti.i32):
             other = ti.max(other, moved)
         work.tree_part.at(t, 2)._assign(other)
         changed = ti.max(changed, of_tree)
+    # Copy H and factor it, the last tree first: dofs come before their ancestors.
     if fresh == 1 or work.lanes.any(changed):
         for s in range(first, end):
             t = work.group_tree[s]
@@ -103,6 +106,7 @@ def solve_hessian(model, work, g: ti.i32, x):
 def _add_block(work, k: ti.i32):
     """Add J' (change of W) J of block k to H."""
     dim, dofs = work.block_dim[k], work.block_dofnum[k]
+    # One row on one dof adds to the diagonal alone.
     if dim * dofs == 1:
         slope = work.block_J[work.block_jacadr[k]]
         entry = work.H_pattern.start(work.block_dof[work.block_dofadr[k]])
@@ -147,6 +151,7 @@ def _add_axes(work, k: ti.i32, dim, unrolled, side_by_side: ti.i32):
         i = work.block_dof[first + e]
         a = below(ROW_BITS - 1, address + dim * e)
         row = _weighted_column(work, a, dim, unrolled, weights)
+        # Row i of H: the block's dofs from the e-th on, which are ancestors of i.
         if side_by_side:
             start = work.H_pattern.start(i)
             for q in range(count - e):
