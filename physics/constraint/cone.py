@@ -9,6 +9,7 @@ mu T (free), s (N^2 + T^2) / 2 where mu N + T <= 0 (sticking), and s (N - mu T)^
 import taichi as ti
 
 from ..math import func
+from .along import Along
 
 TINY = 1e-30
 FREE, HOLDS, SLIDES = 0.0, 1.0, 2.0
@@ -96,7 +97,7 @@ def _set(work, weights, changes, k: ti.i32, c: ti.i32, value):
 
 @func
 def cone_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
-    """Return twice the change of the cost from step 0 to `step` along Jv, and its two derivatives at `step`."""
+    """Return the values of contact k's cost at `step` along Jv; the change is 0 unless `with_cost`, a Python bool."""
     mu = rows.mu[k]
     before, speed = mu * rows.jar.at(k, 0), mu * rows.Jv.at(k, 0)
     normal = before + step * speed
@@ -125,7 +126,7 @@ def cone_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
         here = _radius(work, rows, k, dim, zero)
         cost = _cost(work, zone, stiffness, mu, normal, radius)
         cost -= _cost(work, _zone(work, mu, before, here), stiffness, mu, before, here)
-    return cost, ti.select(zone == FREE, zero, slope), ti.select(zone == FREE, zero, curve)
+    return Along(cost, ti.select(zone == FREE, zero, slope), ti.select(zone == FREE, zero, curve))
 
 
 @func

@@ -59,14 +59,11 @@ def _parameters(model, work, k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32
     g1, g2 = work.con_geom1[k], work.con_geom2[k]
     # Impedance at the penetration depth.
     share = share_of_first(model, g1, g2)
-    dmin, dmax = solimp(model, pair, g1, g2, share, 0), solimp(model, pair, g1, g2, share, 1)
-    width, midpoint = solimp(model, pair, g1, g2, share, 2), solimp(model, pair, g1, g2, share, 3)
-    power = solimp(model, pair, g1, g2, share, 4)
+    dmin, dmax, width, midpoint, power = [solimp(model, pair, g1, g2, share, c) for c in range(5)]
     depth = work.con_dist[k] - contact_margin(model, pair, g1, g2)
     imp = impedance(model, work.lanes, dmin, dmax, width, midpoint, power, depth)
     # Stiffness: one over the regulariser, of a pyramid's rows scaled by friction.
-    slide, spin = friction(model, pair, g1, g2, 0), friction(model, pair, g1, g2, 1)
-    roll = friction(model, pair, g1, g2, 2)
+    slide, spin, roll = [friction(model, pair, g1, g2, c) for c in range(3)]
     diagonal = model.body_invweight0[model.geom_bodyid[g1]] + model.body_invweight0[model.geom_bodyid[g2]]
     pyramid = slide * 0.0 + 1.0
     if ti.static(not model.has.elliptic):

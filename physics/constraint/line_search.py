@@ -10,7 +10,7 @@ halved whenever a move is not at most half as long as the one before (after Pres
 import taichi as ti
 
 from ..math import func
-from .cost import block_along, spent_slope
+from .cost import block_along, no_change, spent_slope
 from .islands import island_sum
 
 TRIALS = (
@@ -59,24 +59,16 @@ def _evaluate(model, work, t: ti.i32, with_cost):
     Columns: the first and second derivative of their cost along `search`, twice its change from step 0, and the slope
     of the two-sided rows beyond their reach.
     """
-    cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
+    total = no_change(work)
     step = work.real(0.0) + work.tree_step[t]
     # Sum over the blocks of the tree, and for conjugate gradients over the lanes' own contacts.
     for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
         k = work.tree_block[b]
-        more, steeper, rounder = block_along(work, work.blocks, k, work.block_dim[k], step, with_cost)
-        cost += more
-        slope += steeper
-        curve += rounder
+        total += block_along(work, work.blocks, k, work.block_dim[k], step, with_cost)
     if ti.static(model.has.cg):
         for j in range(work.tile_nown[0]):
-            more, steeper, rounder = block_along(work, work.own, j, model.naxis, step, with_cost)
-            cost += more
-            slope += steeper
-            curve += rounder
-    work.tree_part.at(t, 0)._assign(slope)
-    work.tree_part.at(t, 1)._assign(curve)
-    work.tree_part.at(t, 2)._assign(cost)
+            total += block_along(work, work.own, j, model.naxis, step, with_cost)
+    work.tree_part.put_numbers(t, 0, [total.slope, total.curve, total.change])
     # Slopes beyond the reach tell apart the two ends of a two-sided row.
     if ti.static(work.blocks.two_sided):
         spent = work.real(0.0)

@@ -102,7 +102,7 @@ def _start(model, work, g: ti.i32):
     """Set scale and masks of the trees of group g; islands without active blocks take a full step."""
     first, end = trees_of(work, g)
     set_scale(model, work, first, end)
-    # Does a block of the tree push in the lane?
+    # Mask of the lanes in which a block of the tree is active.
     for s in range(first, end):
         t = work.group_tree[s]
         pushed = work.real(0.0)
@@ -123,7 +123,7 @@ def _solve(model, work, g: ti.i32, restarts: ti.i32):
     """Take Newton steps until all islands of group g have converged in all lanes."""
     first, end = trees_of(work, g)
     waiting, rounds = work.real(0.0), 0
-    # Is there anything to do in this group?
+    # A group that has converged in all lanes is skipped.
     for s in range(first, end):
         t = work.group_tree[s]
         work.tree_step[t] = work.real(0.0)
