@@ -13,23 +13,11 @@ ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
 # A module may import from its own room and from rooms of lower rank.
 RANKS = {
     "assets": 0,
+    "physics.scalars": -2,
+    "physics.process": -1,
     "physics.codegen": 0,  # machine code and threads: it knows nothing of Taichi
-    "physics.compiler": -2,
-    "physics.codegen.store": -1,
-    "physics.cores": -1,
-    "physics.forking": -1,
-    "physics.tracing": 0,
-    "physics.waiting": 0,
-    "physics.taichi_thread": 0,
     "physics.arguments": 0,
-    "physics.scalars": -1,
     "physics.batch_numbers": 1,
-    "physics.interrupts": 0,
-    "physics.kernel_cache": 0,
-    "physics.machine": 0,
-    "physics.memory": 0,
-    "physics.retired": 0,
-    "physics.runtime": 1,
     "physics.math": 1,
     "physics.fields": 2,
     "physics.geometry": 2,  # of mujoco, numpy and trimesh: it knows no kernel, and kernels know nothing of files
@@ -39,6 +27,8 @@ RANKS = {
     "physics.dynamics": 6,
     "physics.collision": 7,
     "physics.constraint": 8,
+    "physics.sensed": 9,
+    "physics.sensed.limit_readings": 5,  # noted by the stage that makes limits
     "physics.integrate": 9,
     "physics.step": 10,
     "physics.drivers": 11,
