@@ -18,12 +18,12 @@ def __getattr__(name: str) -> Any:
     """Import the engine when it is first asked for, so that `import tumble` stays light."""
     if name in __all__:
         load_torch()
+        load_taichi()
     if name == "Model":
         from .model.model import Model
 
         return Model
     if name == "RigidSolver":
-        load_taichi()
         from .solver import RigidSolver
 
         return RigidSolver

@@ -1,9 +1,9 @@
 """Torch and Taichi are loaded by these functions, so that nothing in the environment has to be set for them for good.
 
 Both libraries read environment variables once, while they are loaded. A variable that the user has not set is set for
-that moment alone, and neither the process nor its children see it afterwards. The doors to the engine (`tumble.envs`,
-`tumble.physics`, `tumble.wrappers`, `make_vec`, Gymnasium's registry) call these functions. Where the user's program
-loads a library before, it has whatever the environment says.
+that moment alone, and neither the process nor its children see it afterwards. The doors to the engine call these
+functions: names of `tumble.envs`, `tumble.physics` and `tumble.wrappers`, `make_vec`, Gymnasium's registry, the command
+line. A program that loads torch before, or by a module behind the doors, has it as the environment says.
 """
 
 import contextlib
