@@ -10,6 +10,7 @@ from .envs.making import make_vec
 from .envs.registry import register, register_all
 
 if TYPE_CHECKING:
+    from . import wrappers as wrappers
     from .physics.process.runtime import Runtime
 
 __version__ = "0.1.0"
