@@ -225,7 +225,7 @@ class RigidSolver(SolverInputs, SolverDofControl, SolverStates, SolverParameters
         self._begin_under(driven, index)
         if start is not None:
             self._wake_moved(self._reference_coordinates(), index)
-        self._rest_springs(index)
+        self._reset_memory(index)
         self._return_gains(gains, index)
         self.edits += 1
 

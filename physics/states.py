@@ -15,10 +15,10 @@ import torch
 from .arguments import real_array
 from .batch_numbers import on_host
 from .drivers.settings import Count
-from .model.plasticity import resting
 from .scalars import as_whole
 from .sleep import SolverSleep
 from .state.history import Ring, Samples, put_samples, rings_of_actuators, rings_of_sensors, shifted, taken_samples
+from .state.memory import MEMORIES
 
 _BITS = {
     name: int(getattr(mujoco.mjtState, f"mjSTATE_{name.upper()}"))
@@ -28,7 +28,8 @@ _BITS = {
     )
 }
 _KEPT = {name: name for name in ("qpos", "qvel", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")}
-_KEPT |= {"act": "act", "plastic": "plastic", "warmstart": "qacc_warmstart", "eq_active": "eq_active"}
+_KEPT |= {"act": "act", "warmstart": "qacc_warmstart", "eq_active": "eq_active"}
+_KEPT |= {memory.state: memory.field.name for memory in MEMORIES if memory.state}
 """Parts of a state vector that lie in memory, under these names."""
 _HISTORIES = (("history_age", "history_ctrl", ""), ("sensor_age", "sensor_history", "sensor_tick"))
 """Ages, numbers and ticks of samples of controls, then of readings: what a history is made of, with the time."""
@@ -76,7 +77,7 @@ class SolverStates(SolverSleep):
             raise ValueError(f"keyframe {key!r}: its time is before 0, where samples of delayed controls would be")
         self.reset(envs_idx, mj.key_qpos[number], mj.key_qvel[number])
         parts = {"act": mj.key_act, "ctrl": mj.key_ctrl, "mocap_pos": mj.key_mpos, "mocap_quat": mj.key_mquat}
-        parts["plastic"] = mj.key_plastic
+        parts |= {memory.state: getattr(mj, memory.keyframe) for memory in MEMORIES if memory.keyframe}
         values = [np.ravel(parts[name][number]) for name in parts]
         spec = sum(_BITS[name] for name in (*parts, "time"))
         self.set_mj_state(np.concatenate([mj.key_time[number : number + 1], *values]), spec, envs_idx)
@@ -109,14 +110,15 @@ class SolverStates(SolverSleep):
             )
         return steps
 
-    def _rest_springs(self, index: Any) -> None:
-        """After a reset, let springs that yield rest where numbers of environments' own say."""
-        own = ("qpos_spring", "tendon_lengthspring")
-        if self.model.sizes["nplastic"] and any(name in self._overrides for name in own):
-            chosen = on_host(index)
-            places = resting(self.model.mj, *(self._overrides.get(name, chosen) for name in own))
-            for name in ("plastic", "eval_plastic"):
-                self._driver.write(name, self._numbers.numbers(places), index)
+    def _reset_memory(self, index: Any) -> None:
+        """After a reset, set the memory of mechanisms that follows from numbers of environments' own."""
+        for memory in MEMORIES:
+            field, (names, compute) = memory.field, memory.reset or ((), None)
+            if field.length(self._driver.sizes) and any(name in self._overrides for name in names):
+                chosen = on_host(index)
+                numbers = compute(self.model.mj, *(self._overrides.get(name, chosen) for name in names))
+                for name in (field.name, f"eval_{field.name}"):
+                    self._driver.write(name, self._numbers.numbers(numbers), index)
 
     def mj_state(self, spec: int = int(mujoco.mjtState.mjSTATE_INTEGRATION), envs_idx: Any = None) -> torch.Tensor:
         """States as MuJoCo's `mj_getState` gives them, (n, `mujoco.mj_stateSize(model.mj, spec)`), float64.

@@ -26,7 +26,7 @@ from ..model.contact_sensors import (
     TORQUE,
     TOTAL,
 )
-from ..state.stage import stage
+from ..stage import stage
 from .impedance import MINIMUM
 from .zones import inside_zone, ray_meets_zone
 

@@ -7,7 +7,7 @@ return to; so stiffness and damping are the same in all states, and numbers of t
 import taichi as ti
 
 from ..math import func
-from ..state.stage import stage
+from ..stage import stage
 from .rows import append_row, append_tendon
 
 

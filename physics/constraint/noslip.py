@@ -16,7 +16,7 @@ import taichi as ti
 from ..dynamics.smooth import FORCES, MOTION, force_residual
 from ..dynamics.tree_matrix import factor, solve_from_root, solve_to_root
 from ..math import func
-from ..state.stage import stage
+from ..stage import stage
 from .noslip_cone import MINIMUM, friction_in_cone
 from .noslip_rows import make_rows, order_contacts, push, residual
 
