@@ -13,18 +13,18 @@ from .drivers.gpu import GpuDriver
 from .drivers.interface import CLOSED, STATE, ClosedSolverError, Driver, View
 from .drivers.settings import CONTACTS_FULL, NON_FINITE, Count
 from .inputs import SolverInputs
-from .machine import lane_width
 from .model.model import Model
 from .overrides import Overrides
 from .parameters import SolverParameters
+from .process.machine import lane_width
+from .process.retired import retire
+from .process.runtime import Runtime, ensure_runtime
 from .queries.solver_queries import SolverQueries
 from .readout.contacts import SOURCES as CONTACT_SOURCES
 from .readout.contacts import Contacts, batched_contacts
 from .readout.derived import DERIVED, SENSORDATA, derive, sources_of
 from .readout.inspection import inspect_numbers
 from .readout.returned import Trajectory
-from .retired import retire
-from .runtime import Runtime, ensure_runtime
 from .scalars import as_count, as_names, as_whole
 from .sensors import SolverSensors, sensor_sources
 from .state.fields import QUANTITIES

@@ -9,7 +9,7 @@ from .batch_numbers import HostNumbers
 from .drivers.interface import Driver
 from .model.model import Model
 from .overrides import Overrides
-from .runtime import Runtime
+from .process.runtime import Runtime
 
 
 class SolverPart:

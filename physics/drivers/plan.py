@@ -8,12 +8,12 @@ poses of bodies follow from the first of them, long before any contact or force.
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ..constraint.contact_readings import contact_readings
 from ..constraint.external_force import external_force
-from ..constraint.limit_readings import limit_forces
-from ..dynamics.sensed_motion import sensed_accelerations, sensed_forces
 from ..dynamics.smooth import smooth_acceleration
 from ..kinematics.center_of_mass import body_inertias, mass_centers
+from ..sensed.contact_readings import contact_readings
+from ..sensed.limit_readings import limit_forces
+from ..sensed.motion_readings import sensed_accelerations, sensed_forces
 from ..stage import Stage
 from ..state.declared import read_by, written_by
 from ..state.fields import SENSED as SENSED_FIELDS

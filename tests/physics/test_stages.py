@@ -11,9 +11,9 @@ from tumble.physics.drivers.pipeline_table import pipeline_markdown, shown_stage
 from tumble.physics.drivers.units import features_asked
 from tumble.physics.math import Lanes
 from tumble.physics.model.features import Features
+from tumble.physics.process.taichi_thread import in_taichis_thread
 from tumble.physics.stage import STAGES
 from tumble.physics.state.declared import fields_named, read_by, written_by
-from tumble.physics.taichi_thread import in_taichis_thread
 
 from ..test_architecture import ROOT
 from .parity.catalogue import everything, load

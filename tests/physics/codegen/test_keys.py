@@ -69,7 +69,8 @@ def test_sources(monkeypatch, tmp_path):
     for room in (*keys._ROOMS, "rendering"):
         shutil.copytree(keys._ROOT / room, tmp_path / room)
     for name in keys._FILES:
-        shutil.copy(keys._ROOT / name, tmp_path)
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(keys._ROOT / name, tmp_path / name)
 
     def sources():
         keys.hash_of.cache_clear()
