@@ -43,18 +43,12 @@ RANKS = {
     "physics.step": 10,
     "physics.drivers": 11,
     "physics.readout": 11,
-    "physics.overrides": 11,
-    "physics.solver_part": 12,
-    "physics.parameters": 13,
     "physics.rays": 12,
     "physics.rays.intersect": 1,  # pure geometry
     "physics.rays.shapes": 2,
     "physics.queries": 13,
-    "physics.inputs": 13,
-    "physics.dof_control": 13,
-    "physics.sleep": 13,
-    "physics.states": 14,
-    "physics.sensors": 15,
+    "physics.sensors": 14,
+    "physics.user": 15,  # the objects of a solver
     "physics.solver": 16,
     "physics.rendering": 13,  # reads model and state; beside the solver, not above or below it
     "physics": 17,  # the door: what users import
