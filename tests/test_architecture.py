@@ -40,18 +40,12 @@ RANKS = {
     "physics.step": 12,
     "physics.drivers": 13,
     "physics.readout": 13,
-    "physics.overrides": 13,
-    "physics.solver_part": 14,
-    "physics.parameters": 15,
     "physics.rays": 14,
     "physics.rays.intersect": 1,  # pure geometry
     "physics.rays.shapes": 2,
     "physics.queries": 15,
-    "physics.inputs": 15,
-    "physics.dof_control": 15,
-    "physics.sleep": 15,
-    "physics.states": 16,
-    "physics.sensors": 17,
+    "physics.sensors": 16,
+    "physics.user": 17,  # the objects of a solver
     "physics.solver": 18,
     "physics.rendering": 15,  # reads model and state; beside the solver, not above or below it
     "physics": 19,  # the door: what users import

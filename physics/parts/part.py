@@ -47,6 +47,7 @@ class Memory(NamedTuple):
         reset: a rule for the numbers after a reset, (n, numbers); None: zeros.
         state: name of the element of `mujoco.mjtState` that holds it, such as "plastic"; "": none.
         keyframe: name of the array of keyframes that sets it, such as "key_plastic"; "": none.
+        settable: True if `solver.state.set` takes it.
         guarded: True if a step rejects numbers that are not finite, and restores the evaluated ones.
     """
 
@@ -54,6 +55,7 @@ class Memory(NamedTuple):
     reset: Rule | None = None
     state: str = ""
     keyframe: str = ""
+    settable: bool = False
     guarded: bool = True
 
 

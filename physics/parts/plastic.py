@@ -201,6 +201,7 @@ PART = Part(
             reset=(("qpos_spring", "tendon_lengthspring"), resting),
             state="plastic",
             keyframe="key_plastic",
+            settable=True,
         ),
     ),
     scratch=(
