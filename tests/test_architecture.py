@@ -24,36 +24,34 @@ RANKS = {
     "physics.math": 1,
     "physics.fields": 2,
     "physics.geometry": 2,  # of mujoco, numpy and trimesh: it knows no kernel, and kernels know nothing of files
-    "physics.model": 3,
-    "physics.state": 4,
-    "physics.kinematics": 5,
-    "physics.dynamics": 6,
-    "physics.collision": 7,
-    "physics.constraint": 8,
-    "physics.sensed": 9,
-    "physics.sensed.limit_readings": 5,  # noted by the stage that makes limits
-    "physics.integrate": 9,
-    "physics.step": 10,
-    "physics.drivers": 11,
-    "physics.readout": 11,
-    "physics.overrides": 11,
-    "physics.solver_part": 12,
-    "physics.parameters": 13,
-    "physics.rays": 12,
+    "physics.stage": 3,
+    "physics.hooks": 2,
+    "physics.mjmodel": 2,  # what a compiled MjModel says: of mujoco and numpy alone
+    "physics.kinematics": 4,
+    "physics.dynamics": 5,  # kernels know no declaration: what declares fields, sizes and features is above them
+    "physics.parts": 6,
+    "physics.model": 7,
+    "physics.state": 8,
+    "physics.collision": 9,
+    "physics.constraint": 10,
+    "physics.sensed": 11,
+    "physics.sensed.limit_readings": 4,  # noted by the stage that makes limits
+    "physics.integrate": 11,
+    "physics.step": 12,
+    "physics.drivers": 13,
+    "physics.readout": 13,
+    "physics.rays": 14,
     "physics.rays.intersect": 1,  # pure geometry
     "physics.rays.shapes": 2,
-    "physics.queries": 13,
-    "physics.inputs": 13,
-    "physics.dof_control": 13,
-    "physics.sleep": 13,
-    "physics.states": 14,
-    "physics.sensors": 15,
-    "physics.solver": 16,
-    "physics.rendering": 13,  # reads model and state; beside the solver, not above or below it
-    "physics": 17,  # the door: what users import
-    "envs": 18,
-    "benchmarks": 19,
-    "training": 20,
+    "physics.queries": 15,
+    "physics.sensors": 16,
+    "physics.user": 17,  # the objects of a solver
+    "physics.solver": 18,
+    "physics.rendering": 15,  # reads model and state; beside the solver, not above or below it
+    "physics": 19,  # the door: what users import
+    "envs": 20,
+    "benchmarks": 21,
+    "training": 22,
 }
 HEAVY = ("taichi", "torch", "mujoco", "llvmlite", "stable_baselines3", "scipy", "matplotlib")
 

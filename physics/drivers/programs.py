@@ -21,7 +21,7 @@ import torch
 from ..codegen.pool import shared_pool
 from ..model.features import Features
 from ..process.runtime import Runtime
-from ..state.stage import TURN
+from ..stage import TURN
 from .host_scratch import LINE, HostScratch
 from .settings import Setting
 

@@ -27,7 +27,7 @@ from ..model.contact_sensors import (
     TORQUE,
     TOTAL,
 )
-from ..state.stage import stage
+from ..stage import stage
 from .zones import inside_zone, ray_meets_zone
 
 _BEYOND = 1e30

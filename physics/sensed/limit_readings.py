@@ -3,7 +3,7 @@
 import taichi as ti
 
 from ..math import func
-from ..state.stage import stage
+from ..stage import stage
 
 
 @func

@@ -10,8 +10,8 @@ from tumble.physics.codegen import keys
 from tumble.physics.drivers.compile_process import _Compiler
 from tumble.physics.drivers.units import TURN, features_asked, unit_reach
 from tumble.physics.model.features import Features
+from tumble.physics.stage import STAGES
 from tumble.physics.state import reach
-from tumble.physics.state.stage import STAGES
 
 PLAIN = Features(*[False] * 6)
 UNITS = [TURN, *STAGES]

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from .arguments import real_array
-from .model.constants import Constants
-from .model.features import Features
-from .model.kernel_numbers import fields_from, kernel_numbers, mujoco_numbers
-from .model.model import Model
-from .model.parameters import DERIVED, PARAMETERS, as_double, checked, constants_of, require_known
+from ..arguments import real_array
+from ..model.constants import Constants
+from ..model.features import Features
+from ..model.kernel_numbers import fields_from, kernel_numbers, mujoco_numbers
+from ..model.model import Model
+from ..model.parameters import DERIVED, PARAMETERS, as_double, checked, constants_of, require_known
 
 Fields = dict[str, np.ndarray]
 """Fields of `model.fields` by name, (k, numbers) or (1, numbers) each."""
