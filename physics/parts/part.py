@@ -14,6 +14,7 @@ import numpy as np
 
 from ..fields import Field
 from ..hooks import Hooked
+from ..mjmodel.allowed import Allowed
 from ..mjmodel.unsupported import Unsupported
 
 Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
@@ -103,6 +104,18 @@ class Refusal(NamedTuple):
     reason: str
 
 
+class Number(NamedTuple):
+    """Numbers of a model that MuJoCo does not have, and that environments may have of their own.
+
+    Attributes:
+        read: the model's numbers, of any shape.
+        allowed: what they may be.
+    """
+
+    read: Callable[[mujoco.MjModel], np.ndarray]
+    allowed: Allowed
+
+
 def _nothing(*_: Any) -> dict[str, Any]:
     return {}
 
@@ -128,6 +141,8 @@ class Part:
         mujoco: names of the fields of mjModel that it reads, separated by spaces.
         refusals: checks of numbers of environments' own, by MuJoCo's name.
         unsupported: what models may not have of it.
+        numbers: numbers that MuJoCo does not have, by the name that `set_parameters` takes. Rules may name them.
+        custom: names of the custom elements of MJCF that it reads, separated by spaces.
     """
 
     name: str
@@ -147,6 +162,8 @@ class Part:
     mujoco: str = ""
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     unsupported: tuple[Unsupported, ...] = ()
+    numbers: Mapping[str, Number] = field(default_factory=dict)
+    custom: str = ""
 
     def all_fields(self) -> tuple[Field, ...]:
         """Return the fields of the model, of the workspace, and of memory."""
