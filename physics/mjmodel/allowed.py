@@ -1,4 +1,4 @@
-"""Which floating-point numbers a field may hold."""
+"""Sets of floating-point numbers that a field may hold."""
 
 import math
 from typing import NamedTuple
