@@ -1,6 +1,5 @@
 """The job of a child process of `gpu`, and the rows that Tumble's parts and the peer's report in the same words."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -41,7 +40,7 @@ class Job:
 Row = dict[str, Any]
 
 
-def row_of(job: Job, num_envs: int, measure: Callable[[], Row]) -> Row:
+def row_of(job: Job, num_envs: int, measure: Any) -> Row:
     """Return the row of a batch, with its memory; or one that says that there is not enough of it."""
     forget_peak(job.device)
     head = {"task": job.task, "environments": num_envs}

@@ -9,7 +9,7 @@ import taichi as ti
 from taichi.lang import impl
 
 from ..process.compiler import NO_RUNTIME_UNROLLING, NO_STRENGTH_REDUCTION, SHORT_ROTATIONS, ask
-from ..process.kernel_cache import a_home_for_taichi
+from ..process.libraries import NO_NEWS, a_home, variables
 from ..process.tracing import quick_tracing
 
 
@@ -17,7 +17,7 @@ def start_taichi(dtype: Any, **more: Any) -> None:
     """Start Taichi with numbers in kernels of this type, and with further arguments of `ti.init`."""
     for setting in (NO_STRENGTH_REDUCTION, NO_RUNTIME_UNROLLING, SHORT_ROTATIONS):
         ask(setting)
-    with a_home_for_taichi():
+    with variables(NO_NEWS | a_home()):
         ti.init(
             arch=ti.cpu,
             default_fp=dtype,

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import taichi
+
+from .libraries import load_taichi
 
 NO_STRENGTH_REDUCTION = "-disable-lsr"
 """No loop strength reduction. It takes a third of the time from cached code to machine code, to rewrite how addresses
@@ -75,7 +76,10 @@ def address_of(name: str) -> int | None:
 
 
 def _library() -> Path | None:
-    """Taichi's library, where it is the one that is known."""
+    """Return Taichi's library, if it is the one that is known."""
+    load_taichi()
+    import taichi
+
     if taichi.__version__ != _KNOWN or platform.system() != "Linux" or platform.machine() != "x86_64":
         return None
     return next(iter(sorted(Path(taichi.__file__).parent.glob("_lib/core/taichi_python*.so"))), None)

@@ -1,4 +1,4 @@
-"""Taichi's cache of compiled kernels: where it lies, and a home for Taichi.
+"""Taichi's cache of compiled kernels: where it lies, and if it can be trusted.
 
 It serves Taichi in the user's own process: on a GPU, and where nothing can be compiled apart. Kernels of a CPU are kept
 elsewhere (`codegen.store`).
@@ -14,7 +14,6 @@ import os
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,28 +25,6 @@ _LOCK, _STALE_AFTER = "ticache.lock", 30.0
 LARGEST_CACHE = 1 << 30
 """Bytes, for some three hundred kernels. Taichi's own limit is thirty: with both precisions, both solvers and several
 widths, kernels would be removed that are needed again."""
-
-
-@contextlib.contextmanager
-def a_home_for_taichi() -> Iterator[None]:
-    """Have a home while Taichi is loaded or started: without HOME and XDG_CACHE_HOME it ends the process."""
-    needed = os.name == "posix" and not {"HOME", "XDG_CACHE_HOME"} & set(os.environ)
-    if needed:
-        os.environ["XDG_CACHE_HOME"] = tempfile.gettempdir()
-    try:
-        yield
-    finally:
-        if needed:
-            os.environ.pop("XDG_CACHE_HOME", None)
-
-
-def prepare() -> None:
-    """Once per process, before Taichi is loaded: no question to its server for newer versions, and a home."""
-    os.environ.setdefault("TI_SKIP_VERSION_CHECK", "ON")
-    os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
-    if os.name == "posix" and not {"HOME", "XDG_CACHE_HOME"} & set(os.environ):
-        with a_home_for_taichi():
-            import taichi  # noqa: F401  (heavy, but later nobody could import it)
 
 
 def folder() -> Path | None:

@@ -19,6 +19,7 @@ from weakref import WeakSet
 
 from . import taichi_thread
 from .forking import leave_taichi_behind, on_fork
+from .libraries import NO_NEWS, a_home, load_taichi, load_torch, variables
 from .machine import default_lanes, default_threads, lane_width, thread_count
 from .retired import retire, stop_daemons, stop_if_daemon
 from .taichi_thread import in_taichis_thread, start_before_next
@@ -169,6 +170,7 @@ def init(
 
 def _require_gpu(lanes: int | None) -> None:
     """Refuse a GPU that is not there, and lanes on it."""
+    load_torch()
     import torch
 
     if not torch.cuda.is_available():
@@ -176,6 +178,7 @@ def _require_gpu(lanes: int | None) -> None:
             "device='cuda': this torch finds no GPU (torch.cuda.is_available() is False); install a CUDA build of "
             "torch and the GPU's driver, or use device='cpu'"
         )
+    load_taichi()
     from taichi.lang import misc
 
     if not misc.is_arch_supported(misc.cuda):
@@ -195,6 +198,8 @@ def init_columns(arch: str = "cpu", device: str = "cpu", precision: str = "32") 
 
 def _begin(device: str, precision: str, lanes: int, threads: int, columns_on: str = "") -> Runtime:
     """Take settings. Taichi starts with them at once for the GPU driver, else when something first needs it."""
+    if a_home():
+        load_taichi()  # heavy, but later the user's program could not import it
     with _state.lock:
         on_fork(_begin_in_child)
         before = _state.current
@@ -289,10 +294,11 @@ def _begin_in_child() -> None:
 
 
 def _start_taichi(precision: str, threads: int, arch: str) -> None:
+    load_taichi()
     import taichi as ti
 
     from .compiler import NO_RUNTIME_UNROLLING, NO_STRENGTH_REDUCTION, SHORT_ROTATIONS, ask
-    from .kernel_cache import a_home_for_taichi, settings
+    from .kernel_cache import settings
 
     for setting in (NO_STRENGTH_REDUCTION, NO_RUNTIME_UNROLLING, SHORT_ROTATIONS):
         ask(setting)
@@ -302,7 +308,7 @@ def _start_taichi(precision: str, threads: int, arch: str) -> None:
     _state.taichi_runs = True
     cache = settings()
     ti.set_logging_level(ti.ERROR)
-    with a_home_for_taichi(), contextlib.redirect_stdout(io.StringIO()):  # it announces its architecture
+    with variables(NO_NEWS | a_home()), contextlib.redirect_stdout(io.StringIO()):  # it announces its architecture
         ti.init(
             arch=getattr(ti, arch),
             default_fp=ti.f32 if precision == "32" else ti.f64,
@@ -319,9 +325,7 @@ def _start_taichi(precision: str, threads: int, arch: str) -> None:
 def _free_taichi() -> None:
     import taichi as ti
 
-    from .kernel_cache import a_home_for_taichi
-
-    with a_home_for_taichi(), taichi_thread.launching:
+    with variables(a_home()), taichi_thread.launching:
         ti.reset()
 
 
