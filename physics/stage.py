@@ -56,7 +56,7 @@ class Stage:
         STAGES[self.name] = self
 
     def wanted(self, has: Any) -> bool:
-        """Whether a kernel with these features has the stage."""
+        """Return True if a kernel with these features has the stage."""
         return self.when is None or self.when(has)
 
     def __call__(self, model: Any, work: Any) -> None:

@@ -1,4 +1,4 @@
-"""What actuators are besides forces: inertia and damping of what they drive, members of groups switched off."""
+"""Properties of actuators besides forces: inertia and damping of what they drive, and groups that are off."""
 
 import mujoco
 import numpy as np
@@ -14,12 +14,12 @@ LAST_GROUP = 30
 
 
 def on_joints(mjm: mujoco.MjModel) -> np.ndarray:
-    """Which actuators drive a joint."""
+    """Return a mask of the actuators that drive a joint, (nactuator,)."""
     return np.isin(mjm.actuator_trntype, _ON_JOINTS)
 
 
 def from_actuators(mjm: mujoco.MjModel, amounts: np.ndarray) -> np.ndarray:
-    """What actuators add to each dof's inertia or damping, (nv, ...): `amounts` times the first gear's square.
+    """Return the inertia or damping that actuators add to each dof, (nv, ...): `amounts` times the first gear squared.
 
     On a ball or free joint all dofs get it (MuJoCo documentation, XML reference: actuator/general, armature).
     """
@@ -27,7 +27,7 @@ def from_actuators(mjm: mujoco.MjModel, amounts: np.ndarray) -> np.ndarray:
 
 
 def from_tendon_actuators(mjm: mujoco.MjModel, amounts: np.ndarray) -> np.ndarray:
-    """The same of tendons, (ntendon, ...)."""
+    """Return the same of tendons, (ntendon, ...)."""
     return _added(mjm, amounts, mjm.actuator_trntype == _TENDON, np.arange(mjm.ntendon))
 
 
@@ -41,7 +41,7 @@ def _added(mjm: mujoco.MjModel, amounts: np.ndarray, which: np.ndarray, driven: 
 
 
 def fixed_gears(mjm: mujoco.MjModel) -> np.ndarray:
-    """Which rows of actuator_gear the inertia or the damping of the model depends on."""
+    """Return a mask of the rows of actuator_gear that the inertia or the damping of the model depends on."""
     rows: np.ndarray = np.zeros(len(mjm.actuator_gear), bool)
     damped = (mjm.actuator_damping != 0) | mjm.actuator_dampingpoly.any(axis=1)
     rows[mjm.actuator_outadr] = (mjm.actuator_armature != 0) | damped
@@ -49,13 +49,13 @@ def fixed_gears(mjm: mujoco.MjModel) -> np.ndarray:
 
 
 def disabled_actuators(mjm: mujoco.MjModel) -> np.ndarray:
-    """Which actuators are in a group that is switched off."""
+    """Return a mask of the actuators in a group that is switched off, (nactuator,)."""
     group = mjm.actuator_group.astype(np.int64)
     switched = (group >= 0) & (group <= LAST_GROUP)
     return switched & (int(mjm.opt.disableactuator) >> np.where(switched, group, 0) & 1).astype(bool)
 
 
 def held_when_off(mjm: mujoco.MjModel) -> np.ndarray:
-    """Which actuators do nothing in a group that is switched off: no force, and an activation stays where it is."""
+    """Return a mask of the actuators that a group can switch off: no force, and an activation that stays."""
     gains, biases = np.isin(mjm.actuator_gaintype, _GAINS), np.isin(mjm.actuator_biastype, _BIASES)
     return np.isin(mjm.actuator_dyntype, _HELD) & gains & biases

@@ -1,4 +1,4 @@
-"""Which tendons a compiled model needs, and which of them have a path."""
+"""The tendons that a compiled model needs, and those of them that have a path."""
 
 import mujoco
 import numpy as np
@@ -8,7 +8,7 @@ _ON_TENDONS = int(mujoco.mjtTrn.mjTRN_TENDON)
 
 
 def acting_tendons(mjm: mujoco.MjModel) -> bool:
-    """Whether kernels need tendons: some act on the motion, or have a path. Others only measure what qpos says."""
+    """Return True if kernels need tendons: some act on the motion, or have a path. Others only measure qpos."""
     if not mjm.ntendon:
         return False
     acts = [mjm.tendon_stiffness, mjm.tendon_stiffnesspoly, mjm.tendon_damping, mjm.tendon_dampingpoly]
@@ -20,5 +20,5 @@ def acting_tendons(mjm: mujoco.MjModel) -> bool:
 
 
 def spatial(mjm: mujoco.MjModel) -> np.ndarray:
-    """Mask of the tendons with a path (ntendon,)."""
+    """Return a mask of the tendons with a path (ntendon,)."""
     return mjm.wrap_type[mjm.tendon_adr] != _JOINT if mjm.ntendon else np.zeros(0, bool)

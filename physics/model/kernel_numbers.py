@@ -11,7 +11,7 @@ import numpy as np
 from ..mjmodel.actuators import disabled_actuators, from_actuators
 from ..mjmodel.flags import UNLIMITED, disabled
 from ..mjmodel.outputs import ORIENTATION, owners
-from ..parts import ACTUATOR_KINDS, PARTS
+from ..parts import ACTUATOR_KINDS, NUMBERS, PARTS
 from ..parts.part import Rule
 from .activations import ACTIVATION_RULES
 from .delays import DELAY_RULES
@@ -43,7 +43,9 @@ _SPHERE, _CAPSULE, _CYLINDER, _MESH = (
 
 
 def mujoco_numbers(mjm: mujoco.MjModel, name: str) -> np.ndarray:
-    """A field of mjModel, or gravity and what the fluid is like of mjOption, in double precision."""
+    """Return a field of mjModel or mjOption, or a part's number, in double precision."""
+    if name in NUMBERS:
+        return np.array(NUMBERS[name].read(mjm), np.float64)
     source = mjm.opt if name in OF_OPTIONS else mjm
     return np.array(getattr(source, name), np.float64)
 

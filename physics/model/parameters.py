@@ -10,7 +10,8 @@ import numpy as np
 
 from ..arguments import real_array
 from ..mjmodel.actuators import fixed_gears
-from ..parts import PARTS
+from ..mjmodel.allowed import Allowed
+from ..parts import NUMBERS, PARTS
 from .delays import samples
 from .kernel_numbers import OF_OPTIONS, mujoco_numbers
 from .number_rules import RULES, crossed
@@ -107,6 +108,7 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("actuator_ctrlrange", ordered=True),
         Parameter("actuator_forcerange", ordered=True),
         Parameter("actuator_actrange", ordered=True),
+        *(Parameter(name) for name in NUMBERS),
     )
 }
 """The parameters that `set_parameters` takes, by MuJoCo's name."""
@@ -153,7 +155,7 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         raise ValueError(
             f"{name}: expected shape {shape}, environments first, or what can be broadcast to it, got {values.shape}"
         ) from None
-    allowed = RULES[f"opt.{name}" if name in OF_OPTIONS else name].allowed
+    allowed = _allowed(name)
     if allowed.infinite:
         _refuse(name, numbers, np.isnan(numbers), index, f"it must be {allowed.words}")
     else:
@@ -185,6 +187,12 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         fixed = fixed_gears(mjm).reshape(-1, 1) & (numbers != own)
         _refuse(name, numbers, fixed, index, "its armature and damping depend on it: it cannot be changed")
     return numbers
+
+
+def _allowed(name: str) -> Allowed:
+    if name in NUMBERS:
+        return NUMBERS[name].allowed
+    return RULES[f"opt.{name}" if name in OF_OPTIONS else name].allowed
 
 
 def _refuse(name: str, numbers: np.ndarray, wrong: np.ndarray, index: np.ndarray, reason: str) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..geometry.names import type_name
 from ..mjmodel.unsupported import Unsupported
+from ..parts import PARTS
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
 from .pairs import contacts_disabled, has_narrow_phase, idle_by_hand, possible_pairs
@@ -42,6 +43,8 @@ KINDS: dict[str, tuple[str, int, str]] = {
     "skin": ("skins", int(_O.mjOBJ_SKIN), "nskin"),
     "light": ("lights", int(_O.mjOBJ_LIGHT), "nlight"),
 }
+_CUSTOM = {name for part in PARTS for name in part.custom.split()}
+"""Names of custom elements that parts read."""
 _REPORTING_ONLY = {
     "texture": "textures are not drawn",
     "numeric": "custom data",
@@ -217,7 +220,8 @@ def _unused_elements(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
     """Return the elements that cannot change the motion and that Tumble does nothing with."""
     unused = []
     for kind, why in _REPORTING_ONLY.items():
-        unused += [look_up.finding(kind, i, why) for i in range(getattr(mjm, KINDS[kind][2]))]
+        found = range(getattr(mjm, KINDS[kind][2]))
+        unused += [look_up.finding(kind, i, why) for i in found if look_up.name(kind, i) not in _CUSTOM]
     unused += [look_up.finding("sensor", i, f"not computed: {why}") for i, why in refused_sensors(mjm).items()]
     idle = np.flatnonzero(~np.isin(mjm.eq_type, list(EQUALITY_ROWS)) & (mjm.eq_active0 == 0))
     unused += [look_up.finding("equality", int(i), "inactive equality constraint") for i in idle]

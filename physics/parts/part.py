@@ -14,6 +14,7 @@ import numpy as np
 
 from ..fields import Field
 from ..hooks import Hooked
+from ..mjmodel.allowed import Allowed
 from ..mjmodel.unsupported import Unsupported
 
 Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
@@ -72,6 +73,7 @@ class ActuatorKind(NamedTuple):
         follows: True if its first control is a setpoint.
         slope: True if its force depends on the velocity in more ways than by the columns above.
         act_ranges: puts the ranges of its activations into an array (environments, na, 2), and returns it.
+        neutral: puts controls of a reset into an array (nu,) of zeros, where they are not 0.
         act_holds: puts into (na,) for how long the rate of its activations counts in a step (s), and returns it.
     """
 
@@ -84,6 +86,7 @@ class ActuatorKind(NamedTuple):
     follows: bool = False
     slope: bool = False
     act_ranges: Callable[[mujoco.MjModel, np.ndarray], np.ndarray] | None = None
+    neutral: Callable[[mujoco.MjModel, np.ndarray], None] | None = None
     act_holds: Callable[[mujoco.MjModel, np.ndarray], np.ndarray] | None = None
 
     def actuators(self, mjm: mujoco.MjModel) -> np.ndarray:
@@ -101,6 +104,18 @@ class Refusal(NamedTuple):
 
     wrong: Callable[[mujoco.MjModel, np.ndarray], np.ndarray]
     reason: str
+
+
+class Number(NamedTuple):
+    """Numbers of a model that MuJoCo does not have, and that environments may have of their own.
+
+    Attributes:
+        read: the model's numbers, of any shape.
+        allowed: what they may be.
+    """
+
+    read: Callable[[mujoco.MjModel], np.ndarray]
+    allowed: Allowed
 
 
 def _nothing(*_: Any) -> dict[str, Any]:
@@ -128,6 +143,8 @@ class Part:
         mujoco: names of the fields of mjModel that it reads, separated by spaces.
         refusals: checks of numbers of environments' own, by MuJoCo's name.
         unsupported: what models may not have of it.
+        numbers: numbers that MuJoCo does not have, by the name that `set_parameters` takes. Rules may name them.
+        custom: names of the custom elements of MJCF that it reads, separated by spaces.
     """
 
     name: str
@@ -147,6 +164,8 @@ class Part:
     mujoco: str = ""
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     unsupported: tuple[Unsupported, ...] = ()
+    numbers: Mapping[str, Number] = field(default_factory=dict)
+    custom: str = ""
 
     def all_fields(self) -> tuple[Field, ...]:
         """Return the fields of the model, of the workspace, and of memory."""

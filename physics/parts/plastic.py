@@ -1,4 +1,4 @@
-"""Springs that yield: what they rest at moves as soon as they are stretched too far, and stays there.
+"""Plastic springs: if the stretch exceeds `springyield`, the rest position shifts for good.
 
 Ideal plasticity (MuJoCo documentation, XML reference: joint/springyield, tendon/springyield). At the end of a step, a
 spring that is stretched by more than its limit rests so that it is stretched by just that. `work.plastic` has one
@@ -81,7 +81,7 @@ def _moves(model, work, dof: ti.i32):
 
 @func
 def _excess(work, stretch, limit):
-    """How much a stretch is beyond its limit, with its sign."""
+    """Return the excess of a stretch over its limit, with its sign."""
     return ti.max(stretch - limit, 0.0) + ti.min(stretch + limit, 0.0)
 
 
@@ -151,7 +151,7 @@ def _values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
 
 
 def resting_places(mjm: mujoco.MjModel) -> np.ndarray:
-    """Where each number of mjData.plastic comes from in the reference state, (nplastic,).
+    """Return the source of each number of mjData.plastic in the reference state, (nplastic,).
 
     Below nq a coordinate of qpos_spring; above, less nq, one of the numbers of tendon_lengthspring.
     """
