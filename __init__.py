@@ -11,7 +11,7 @@ from .envs.making import make_vec
 from .envs.registry import register, register_all
 
 if TYPE_CHECKING:
-    from .physics.runtime import Runtime
+    from .physics.process.runtime import Runtime
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "init", "make_vec", "register"]
@@ -31,8 +31,8 @@ def __getattr__(name: str) -> Any:
 def init(device: str = "cpu", precision: str = "32", lanes: int | None = None, threads: int | None = None) -> "Runtime":
     """Choose device, precision, lane width and threads; the first use does it with these defaults.
 
-    See `tumble.physics.runtime.init` for the arguments and errors.
+    See `tumble.physics.process.runtime.init` for the arguments and errors.
     """
-    from .physics.runtime import init as start
+    from .physics.process.runtime import init as start
 
     return start(device, precision, lanes, threads)

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..physics.cores import usable_cores
-from ..physics.waiting import Waiting, show_what_is_waited_for
+from ..physics.process.cores import usable_cores
+from ..physics.process.waiting import Waiting, show_what_is_waited_for
 from . import history
 from .results import Result, Unavailable, conditions, save
 

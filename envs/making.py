@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from ..physics.waiting import Waiting
+from ..physics.process.waiting import Waiting
 from .registry import TASKS, TaskLike
 
 if TYPE_CHECKING:

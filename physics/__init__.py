@@ -5,7 +5,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .kernel_cache import prepare
+from .process.kernel_cache import prepare
 
 if TYPE_CHECKING:
     from .model.model import Model

@@ -10,12 +10,12 @@ from .drivers.cpu import CpuDriver
 from .drivers.gpu import GpuDriver
 from .drivers.interface import CLOSED, STATE, ClosedSolverError, Driver
 from .drivers.settings import CONTACTS_FULL, NON_FINITE
-from .machine import lane_width
 from .model.model import Model
+from .process.machine import lane_width
+from .process.retired import retire
+from .process.runtime import Runtime, ensure_runtime
 from .readout.derived import sources_of
 from .readout.returned import Trajectory
-from .retired import retire
-from .runtime import Runtime, ensure_runtime
 from .scalars import as_count, as_names
 from .sensors import sensor_sources
 from .state.sizes import solver_notes

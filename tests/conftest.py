@@ -20,7 +20,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Give solvers their width, in this process; take interrupts, which the background jobs of a shell ignore."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    from tumble.physics import runtime
+    from tumble.physics.process import runtime
 
     runtime.default_lanes = lambda precision: WIDTH
 

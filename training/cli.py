@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..physics.waiting import Waiting, show_what_is_waited_for
+from ..physics.process.waiting import Waiting, show_what_is_waited_for
 from .errors import TumbleUserError, explain
 from .export_command import export
 from .printing import print_outcome, print_scores, print_table

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from ..codegen.keys import key_of
 from ..codegen.store import shared_store
-from ..cores import usable_cores
 from ..model.features import Features
-from ..waiting import Waiting
+from ..process.cores import usable_cores
+from ..process.waiting import Waiting
 
 _UNITS_OF_PROCESS = 4
 """Units that are worth another process, which takes a second to start."""

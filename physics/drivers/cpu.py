@@ -9,11 +9,11 @@ import numpy as np
 import torch
 
 from ..fields import layout
-from ..interrupts import interrupts_wait
-from ..memory import require_memory
 from ..model.features import Features
 from ..model.model import Model
-from ..runtime import Runtime
+from ..process.interrupts import interrupts_wait
+from ..process.memory import require_memory
+from ..process.runtime import Runtime
 from ..state.fields import INDICES, ROOMY
 from ..state.memory import COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, NOT_INTEGRATED
 from ..state.reference import reference_memory

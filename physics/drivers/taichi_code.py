@@ -8,9 +8,9 @@ from typing import Any
 import taichi as ti
 from taichi.lang import impl
 
-from ..compiler import NO_RUNTIME_UNROLLING, NO_STRENGTH_REDUCTION, SHORT_ROTATIONS, ask
-from ..kernel_cache import a_home_for_taichi
-from ..tracing import quick_tracing
+from ..process.compiler import NO_RUNTIME_UNROLLING, NO_STRENGTH_REDUCTION, SHORT_ROTATIONS, ask
+from ..process.kernel_cache import a_home_for_taichi
+from ..process.tracing import quick_tracing
 
 
 def start_taichi(dtype: Any, **more: Any) -> None:

@@ -9,11 +9,11 @@ import mujoco
 import numpy as np
 
 from ..arguments import real_array
-from .actuators import fixed_gears
+from ..mjmodel.actuators import fixed_gears
+from ..parts import PARTS
 from .delays import samples
 from .kernel_numbers import OF_OPTIONS, mujoco_numbers
 from .number_rules import RULES, crossed
-from .servos import fixed_signs
 
 
 @dataclass(frozen=True)
@@ -174,11 +174,10 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
     if name == "geom_size":
         mesh = (mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[:, None]
         _refuse(name, numbers, mesh & (numbers != own), index, "the size of a mesh cannot be changed")
-    if name == "actuator_gainprm":
-        turned = fixed_signs(mjm) & ((numbers > 0) != (own > 0))
-        _refuse(
-            name, numbers, turned, index, "whether it is above 0 says what the actuator has: that cannot be changed"
-        )
+    for part in PARTS:
+        if name in part.refusals:
+            wrong, reason = part.refusals[name]
+            _refuse(name, numbers, wrong(mjm, numbers), index, reason)
     if name == "actuator_delay":
         forgets = (numbers > 0) & (samples(mjm) == 0)
         _refuse(name, numbers, forgets, index, "the actuator has no samples of controls; give it nsample in the file")

@@ -12,11 +12,12 @@ import mujoco
 import numpy as np
 
 from ..geometry.names import type_name
+from ..mjmodel.unsupported import Unsupported
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
 from .pairs import contacts_disabled, has_narrow_phase, idle_by_hand, possible_pairs
 from .places import Places, Source
-from .rules import RULES, Rule
+from .rules import RULES
 from .sensors import refused_sensors
 
 _O = mujoco.mjtObj
@@ -69,7 +70,7 @@ class Finding:
     name: str
     place: str
     index: int = -1
-    rule: Rule | None = field(default=None, compare=False, repr=False)
+    rule: Unsupported | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.kind} '{self.name}' ({self.place}): {self.feature}"
@@ -166,7 +167,7 @@ class _LookUp:
     spec: mujoco.MjSpec | None
     places: Places
 
-    def finding(self, kind: str, index: int, feature: str, rule: Rule | None = None) -> Finding:
+    def finding(self, kind: str, index: int, feature: str, rule: Unsupported | None = None) -> Finding:
         if kind == "option":
             attribute = rule.attribute if rule else feature
             return Finding(feature, kind, attribute, self.places.of_option(attribute), -1, rule)

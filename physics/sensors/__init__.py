@@ -7,8 +7,8 @@ Readings are computed when they are asked for, and cost nothing otherwise. Most 
 a step computes anyway, so that one vectorised function a type of sensor is enough, and kernels stay small. Frames of
 objects are made once, however many sensors look at them. What is read in the kernel, behind the feature `sensors` and
 only in launches that are asked for it: contacts and limits, which only a kernel knows, as their number changes from
-step to step (`constraint/contact_readings.py`, `constraint/limit_readings.py`), and accelerations of bodies and the
-forces between them (`dynamics/sensed_motion.py`), whose sums along the tree took torch longer than a step of ants.
+step to step (`sensed/contact_readings.py`, `sensed/limit_readings.py`), and accelerations of bodies and the
+forces between them (`sensed/motion_readings.py`), whose sums along the tree took torch longer than a step of ants.
 
 A solver made with outputs=("sensordata",) has its steps hand out all that readings are made of; for any other the first
 reading after a step costs an evaluation. With Runge-Kutta it always does: a step's last evaluation is not the one that

@@ -11,9 +11,9 @@ import torch
 from ..batch_numbers import HostNumbers, on_host
 from ..drivers.interface import Driver
 from ..model.model import Model
+from ..process.runtime import Runtime
 from ..queries.distances import DistanceQuery
 from ..rays.query import RayCaster
-from ..runtime import Runtime
 from .memory import LASTING
 from .overrides import Overrides
 

@@ -8,7 +8,7 @@ import torch
 
 from ..arguments import real_array
 from ..dynamics.dof_control import FORCE, POSITION, VELOCITY
-from ..model.kernel_numbers import UNLIMITED
+from ..mjmodel.flags import UNLIMITED
 from .environments import Environments
 
 _BALL = 1  # the types of joints below it, and it, are free and ball

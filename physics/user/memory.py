@@ -1,9 +1,7 @@
 """Fields of memory by what a solver's calls do with them: one row each.
 
-`state.reset`, `state.set`, `state.reset_to_keyframe`, `state.mj_state` and `state.set_mj_state` go over these rows. A
-mechanism that remembers something declares its fields in `state/memory.py`, and adds a row here if they are a part of
-MuJoCo's state vectors, or may be set, or outlast a reset. `state_dict` and `save` have all fields of memory by
-themselves.
+`state.reset`, `state.set`, `state.reset_to_keyframe`, `state.mj_state` and `state.set_mj_state` go over these rows. The
+memory of a part (`parts.part.Memory`) makes its own rows. `state_dict` and `save` have all fields of memory.
 """
 
 from collections.abc import Callable
@@ -13,9 +11,8 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from ..model.plasticity import resting
 from ..state.history import Ring, rings_of_actuators, rings_of_sensors
-from ..state.memory import FORCES, INPUTS, STATE
+from ..state.memory import FORCES, INPUTS, MEMORIES, STATE
 
 
 class Reference(NamedTuple):
@@ -65,17 +62,20 @@ KEPT: tuple[Kept, ...] = (
     Kept("eq_active", "eq_active"),
     Kept("mocap_pos", "mocap_pos", "key_mpos"),
     Kept("mocap_quat", "mocap_quat", "key_mquat"),
-    Kept(
-        *("plastic", "plastic", "key_plastic"),
-        settable=True,
-        reference=Reference(("qpos_spring", "tendon_lengthspring"), resting),
+    *(
+        Kept(
+            *(memory.field.name, memory.state, memory.keyframe),
+            settable=memory.settable,
+            reference=Reference(*memory.reset) if memory.reset else None,
+        )
+        for memory in MEMORIES
     ),
     Kept("dof_kp", lasting=True),
     Kept("dof_kv", lasting=True),
     Kept("dof_force_range", lasting=True),
 )
 """The rows; those of state vectors are in MuJoCo's order."""
-PARTS = {kept.part: kept for kept in KEPT if kept.part}
+STATE_PARTS = {kept.part: kept for kept in KEPT if kept.part}
 SETTABLE = {kept.name: kept for kept in KEPT if kept.settable}
 REFERENCES = {kept.name: kept.reference for kept in KEPT if kept.reference}
 LASTING = frozenset(kept.name for kept in KEPT if kept.lasting)

@@ -14,7 +14,7 @@ from ..drivers.settings import Count
 from ..scalars import as_whole
 from ..state.history import Samples, put_samples, shifted, taken_samples
 from .environments import Environments
-from .memory import HISTORIES, PARTS, History
+from .memory import HISTORIES, STATE_PARTS, History
 from .sleep import Sleep
 
 BITS = {
@@ -40,8 +40,8 @@ class StateVectors:
         index, count = self._envs.chosen(envs_idx)
         columns = [torch.zeros((count, 0), dtype=torch.float64)]
         for name, size in self._parts(spec):
-            if name in PARTS:
-                columns.append(self._envs.driver.read(PARTS[name].name, index).cpu().double())
+            if name in STATE_PARTS:
+                columns.append(self._envs.driver.read(STATE_PARTS[name].name, index).cpu().double())
             elif name == "time":
                 columns.append(torch.from_numpy(self._times(index)))
             elif name == "history":
@@ -62,13 +62,13 @@ class StateVectors:
         ends = np.cumsum([size for _, size in parts])
         given = {name: rows[..., end - size : end] for (name, size), end in zip(parts, ends, strict=True)}
         for name, part in given.items():
-            if name not in (*PARTS, "time", "history") and part.any():
+            if name not in (*STATE_PARTS, "time", "history") and part.any():
                 raise ValueError(f"state of spec {spec}: {name} is not 0, and Tumble has none")
         steps = self.steps_at(given["time"]) if "time" in given else None
         past, before = self._past(given, index), self._sleep.coordinates_before(index)
         for field, numbers in past.items():
             envs.driver.write(field, numbers, index)
-        written = [(PARTS[name], part) for name, part in given.items() if name in PARTS]
+        written = [(STATE_PARTS[name], part) for name, part in given.items() if name in STATE_PARTS]
         for kept, part in written:
             envs.write(kept.name, part, index)
             if kept.coordinate:
@@ -82,7 +82,7 @@ class StateVectors:
 
     def of_keyframe(self, key: int) -> tuple[np.ndarray, int]:
         """Return the state vector of a keyframe but its coordinates, and its spec."""
-        fields = {"time": "key_time"} | {name: kept.key for name, kept in PARTS.items() if kept.key}
+        fields = {"time": "key_time"} | {name: kept.key for name, kept in STATE_PARTS.items() if kept.key}
         parts = [(bit, np.ravel(getattr(self._mj, fields[name])[key])) for name, bit in BITS.items() if name in fields]
         return np.concatenate([numbers for _, numbers in parts]), sum(bit for bit, _ in parts)
 

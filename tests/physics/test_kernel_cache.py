@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tumble.physics import kernel_cache
+from tumble.physics.process import kernel_cache
 
 from .codegen.kept import root_only
 
@@ -16,10 +16,10 @@ STEP = """
 import socket
 def refuse(*_): raise SystemExit("reached for the network")
 socket.socket.connect = socket.getaddrinfo = refuse
-from tumble.physics.runtime import init
+from tumble.physics.process.runtime import init
 init()
 import taichi as ti
-from tumble.physics.taichi_thread import in_taichis_thread
+from tumble.physics.process.taichi_thread import in_taichis_thread
 x = in_taichis_thread(lambda: ti.field(ti.f32, 4))
 @ti.kernel
 def fill(scale: ti.f32):
@@ -136,5 +136,5 @@ def test_importing_asks_nobody_for_newer_versions():
 
 
 def test_llvm_is_asked_for_nothing_if_so_wanted():
-    script = "from tumble.physics import compiler\nprint(compiler.ask(compiler.NO_STRENGTH_REDUCTION))"
+    script = "from tumble.physics.process import compiler\nprint(compiler.ask(compiler.NO_STRENGTH_REDUCTION))"
     assert run(script, TUMBLE_LLVM="0").stdout.split() == ["False"]

@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 
 from .starts import run_with
 

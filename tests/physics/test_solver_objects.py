@@ -12,10 +12,10 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.runtime import StaleRuntimeError
+from tumble.physics.process.runtime import StaleRuntimeError
 from tumble.physics.solver import ClosedSolverError
 from tumble.physics.state.memory import FORCES, INPUTS, STATE
-from tumble.physics.user.memory import HISTORIES, KEPT, PARTS
+from tumble.physics.user.memory import HISTORIES, KEPT, STATE_PARTS
 from tumble.physics.user.mj_state import BITS
 from tumble.physics.user.shorthand import Shorthand
 
@@ -134,4 +134,4 @@ def test_every_field_of_memory_is_declared():
     excused = {"tree_asleep", "dof_mode", "dof_target"}  # those vectors have none of them, and a reset clears them
     histories = {field for history in HISTORIES for field in history[1:] if field}
     assert {kept.name for kept in KEPT} | histories | excused == {f.name for f in (*STATE, *INPUTS, *FORCES)}
-    assert [*PARTS] == [name for name in BITS if name in PARTS]
+    assert [*STATE_PARTS] == [name for name in BITS if name in STATE_PARTS]

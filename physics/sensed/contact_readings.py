@@ -1,11 +1,12 @@
 """Sensors that read contacts: touch, and MuJoCo's contact sensors. One lane after the other, as they sort and branch.
 
-Only a kernel knows its contacts, whose number changes from step to step; what sensors have of them has not, so that a
-step can hand it out.
+The number of contacts varies, the size of a sensor's reading does not. So readings are computed in the kernel and
+returned as an output of fixed size.
 """
 
 import taichi as ti
 
+from ..constraint.impedance import MINIMUM
 from ..math import Vec3, func
 from ..model.contact_sensors import (
     ANGVEL,
@@ -26,8 +27,7 @@ from ..model.contact_sensors import (
     TORQUE,
     TOTAL,
 )
-from ..state.stage import stage
-from .impedance import MINIMUM
+from ..stage import stage
 from .zones import inside_zone, ray_meets_zone
 
 _BEYOND = 1e30
@@ -73,7 +73,7 @@ def _touch(model, one, s: ti.i32):
 
 @func
 def _contact_sensor(model, one, s: ti.i32):
-    """As many of the contacts that match as the sensor has slots, in the order of its criterion; or their sum."""
+    """Write the contacts that match into the sensor's slots, in the order of its criterion; or their sum."""
     count = 0
     for k in range(one.tile_ncon[0]):
         if _match(model, one, s, k) != 0:
@@ -100,7 +100,7 @@ def _contact_sensor(model, one, s: ti.i32):
 
 @func
 def _criterion(model, one, s: ti.i32, k: ti.i32):
-    """What the sensor's contacts are sorted by, least first."""
+    """The number that the sensor's contacts are sorted by, least first."""
     value = one.lanes.real(0.0)
     if model.sense_reduce[s] == NEAREST:
         value = one.con_dist[k]
@@ -112,7 +112,7 @@ def _criterion(model, one, s: ti.i32, k: ti.i32):
 
 @func
 def _match(model, one, s: ti.i32, k: ti.i32):
-    """Whether contact k matches, with its normal (1) or the opposite one (-1); 0: it does not."""
+    """Return 1 if contact k matches with its normal, -1 if it does with the opposite one, else 0."""
     direction = 0
     if one.con_present[k] > 0.5:
         kind1, kind2 = model.sense_match1[s], model.sense_match2[s]
@@ -138,7 +138,7 @@ def _match(model, one, s: ti.i32, k: ti.i32):
 
 @func
 def _is(model, kind: ti.i32, which: ti.i32, geom: ti.i32):
-    """Whether a geom is what a sensor asks for."""
+    """True if a geom is the geom, or is of the body or subtree, that a sensor asks for."""
     found = True
     body = model.geom_bodyid[geom]
     if kind == GEOM:

@@ -5,19 +5,36 @@ the same axes, the torque is kp log(present^-1 wanted) + b0 + b2 v; its size has
 or a vector, axis times angle; of the latter there may be activations, which are its integral.
 """
 
+import mujoco
+import numpy as np
 import taichi as ti
 
+from ..dynamics.activation import SHORTEST, next_activation
+from ..dynamics.setpoints import clamped_control
+from ..fields import Field
+from ..hooks import ACTUATOR_FORCES, SETPOINTS_END
 from ..math import Quat, Vec3, func
 from ..math.quaternion import from_axis_angle, rotation_vector
-from .activation import SHORTEST, next_activation
-from .setpoints import clamped_control
+from ..mjmodel.flags import UNLIMITED
+from ..mjmodel.outputs import ORIENTATION
+from ..stage import piece
+from .part import ActuatorKind, Part
 
 PI = 3.141592653589793
+KIND = ActuatorKind(
+    code=3, gaintype=ORIENTATION, biastypes=(int(mujoco.mjtBias.mjBIAS_SO3),), gains=(0,), biases=(0, 2)
+)
+
+
+@piece(reads="trn_length trn_velocity act ctrl late_ctrl", writes="act_dot", updates="actuator_force actuator_slope")
+def orientation_force(model, work, u: ti.i32, length, velocity):
+    """Set actuator_force and actuator_slope of all three outputs, and act_dot, if u is the first of them."""
+    if model.trn_kind[u] > 0:
+        _three_torques(model, work, u)
 
 
 @func
-def orientation_force(model, work, u: ti.i32):
-    """Set actuator_force and actuator_slope of three outputs, u the first of them, and act_dot."""
+def _three_torques(model, work, u: ti.i32):
     wanted = _wanted(model, work, u)
     present = _rotation(work, Vec3(work.trn_length[u], work.trn_length[u + 1], work.trn_length[u + 2]))
     error = rotation_vector(work.lanes, present.conjugate() * wanted)
@@ -72,7 +89,7 @@ def _rotation(work, vector):
     return from_axis_angle(work.lanes, vector * (1.0 / ti.max(angle, SHORTEST)), angle)
 
 
-@func
+@piece(updates="act")
 def anchor_setpoints(model, work):
     """Bring activations that are axis times angle to the shortest vector of the same orientation."""
     for s in range(model.nturn):
@@ -84,3 +101,42 @@ def anchor_setpoints(model, work):
             share = ti.select(angle > PI, shorter, work.real(1.0))
             for k in ti.static(range(3)):
                 work.act[a + k] = vector.parts()[k] * share
+
+
+def neutral_controls(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return controls after a reset, (nu,): no turn where they are quaternions, 0 elsewhere."""
+    ctrl, servos = np.zeros(mjm.nu), KIND.actuators(mjm)
+    ctrl[mjm.actuator_ctrladr[servos[_by_quaternion(mjm)]]] = 1.0
+    return ctrl
+
+
+def _by_quaternion(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return True for every servo that takes a quaternion, four controls."""
+    return mjm.actuator_ctrlspec[KIND.actuators(mjm)] == int(mujoco.mjtCtrlChart.mjCHART_QUAT)
+
+
+def _most_torque(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
+    """Return the limit of the size of every servo's torque."""
+    servos = KIND.actuators(mjm)
+    limited = np.asarray(mjm.actuator_forcelimited, bool)[servos]
+    return np.where(limited, ranges[:, servos, 1], UNLIMITED)
+
+
+PART = Part(
+    name="orientation",
+    doc="some actuators are servos for orientations",
+    wanted=lambda model: model.sizes["nturn"] > 0,
+    integers=(
+        Field("turn_by_quat", ("nturn",), 1, "", "1: a servo for orientations takes a quaternion", small=True),
+        Field("turn_act", ("nturn",), 1, "", "first of its three activations; -1: none"),
+    ),
+    reals=(Field("turn_most", ("nturn",), 1, "N m", "limit of the size of its torque"),),
+    values=lambda mjm: {
+        "turn_by_quat": _by_quaternion(mjm).astype(int),
+        "turn_act": mjm.actuator_actadr[KIND.actuators(mjm)],
+    },
+    rules={"turn_most": (("actuator_forcerange",), _most_torque)},
+    sizes=lambda mjm, values: {"nturn": len(values["turn_act"])},
+    actuator=KIND,
+    hooks={ACTUATOR_FORCES: (KIND.code, orientation_force), SETPOINTS_END: anchor_setpoints},
+)

@@ -1,14 +1,14 @@
-"""What sensors read of limits: distance, velocity and force of those that are in force."""
+"""Readings of limit sensors: distance, velocity and force of limits that are in force."""
 
 import taichi as ti
 
 from ..math import func
-from ..state.stage import stage
+from ..stage import stage
 
 
 @func
 def forget_limit(model, work, row: ti.i32):
-    """A limit that is far in all lanes, so far."""
+    """Set the readings of a limit to those of one that is out of reach in all lanes."""
     if row < model.nlimitsense:
         work.limit_seen.put(row, 0)
         work.limit_pos[row] = work.real(0.0)
@@ -17,7 +17,7 @@ def forget_limit(model, work, row: ti.i32):
 
 @func
 def note_limit(model, work, row: ti.i32, k: ti.i32, depth, speed):
-    """A limit that is block k, `depth` (m or rad) from its margin and moving at `speed` (m/s or rad/s)."""
+    """Keep the readings of a limit that is block k: `depth` (m or rad) from its margin, `speed` (m/s or rad/s)."""
     if row < model.nlimitsense:
         work.limit_seen.put(row, k + 1)
         work.limit_pos[row] = ti.select(depth < 0.0, depth, work.real(0.0))
@@ -26,7 +26,7 @@ def note_limit(model, work, row: ti.i32, k: ti.i32, depth, speed):
 
 @stage(when=lambda has: has.sensors, reads="limit_pos block_force limit_seen", writes="limit_force")
 def limit_forces(model, work):
-    """limit_force, when the solver is done."""
+    """Set limit_force from the solver's forces."""
     for row in range(model.nlimitsense):
         force = work.real(0.0)
         k = work.limit_seen[row]

@@ -1,4 +1,4 @@
-"""How many cores this process may keep busy: those it is allowed on, less what its control group holds back."""
+"""The number of cores this process may keep busy: those it is allowed on, less what its control group holds back."""
 
 import math
 import os

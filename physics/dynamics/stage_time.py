@@ -1,8 +1,11 @@
-"""Where an evaluation lies in its step: the integrator RK4 has four in each, the others one."""
+"""The place of an evaluation in its step: the integrator RK4 has four in each, the others one."""
 
 import taichi as ti
 
 from ..math import func
+
+EULER, IMPLICITFAST, RK4, IMPLICIT = 0, 1, 2, 3
+"""Values of the flag `integrator`."""
 
 
 @func

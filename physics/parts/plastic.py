@@ -6,42 +6,34 @@ number of a hinge or slide (m or rad), the quaternion of a ball, and of a tendon
 slack.
 """
 
+import mujoco
+import numpy as np
 import taichi as ti
 
+from ..dynamics.stage_time import RK4
+from ..fields import Field
+from ..hooks import END_OF_STEP, FIRST_EVALUATION, SPRING_REST, TENDON_REST
 from ..kinematics.forward import BALL
 from ..math import Quat, func
 from ..math.quaternion import integrate, rotation_vector
-from ..state.sizes import RK4
-from ..state.stage import stage
+from ..mjmodel.flags import disabled
+from ..mjmodel.tendons import acting_tendons
+from ..stage import piece, stage
+from .part import Loaded, Memory, Part
 
 
-@func
-def rest_coordinate(model, work, j: ti.i32, c: ti.i32):
-    """Number c of the coordinates at which joint j's spring rests (m, rad, or of a quaternion)."""
-    q = model.jnt_qposadr[j] + c
-    place = _plastic_coordinate(model, work, j, q, c) if ti.static(model.has.plastic) else model.qpos_spring[q]
-    return place
-
-
-@func
-def _plastic_coordinate(model, work, j: ti.i32, q: ti.i32, c: ti.i32):
+@piece(reads="plastic")
+def rest_coordinate(model, work, j: ti.i32, q: ti.i32, c: ti.i32):
+    """Coordinate c, in qpos number q, at which joint j's spring rests (m, rad, or of a quaternion)."""
     place = work.real(model.qpos_spring[q])
     if model.jnt_plasticadr[j] >= 0:
         place = work.real(0.0) + work.plastic[model.jnt_plasticadr[j] + c]
     return place
 
 
-@func
+@piece(reads="plastic")
 def rest_length(model, work, t: ti.i32, side):
     """Lower (0) or upper (1) end of the lengths at which tendon t's spring rests (m)."""
-    end = (
-        _plastic_length(model, work, t, side) if ti.static(model.has.plastic) else model.tendon_lengthspring.at(t, side)
-    )
-    return end
-
-
-@func
-def _plastic_length(model, work, t: ti.i32, side):
     end = work.real(model.tendon_lengthspring.at(t, side))
     if model.tendon_plasticadr[t] >= 0:
         end = work.real(0.0) + work.plastic[model.tendon_plasticadr[t] + side]
@@ -144,3 +136,84 @@ def _shift_range(model, work, t: ti.i32, dt):
     pinned = (low == 0.0) & (high > 0.0) & (shift > 0.0)
     work.plastic[at] = ti.select(pinned, low, low + shift)
     work.plastic[at + 1] = high + shift
+
+
+def _values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
+    """Return the fields of springs that yield; none does where springs are switched off."""
+    tendons = mjm.ntendon if acting_tendons(mjm) else 0
+    off = disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SPRING)
+    return {
+        "jnt_plasticadr": np.full(mjm.njnt, -1) if off else mjm.jnt_plasticadr,
+        "jnt_springyield": mjm.jnt_springyield,
+        "tendon_plasticadr": np.full(tendons, -1) if off else mjm.tendon_plasticadr[:tendons],
+        "tendon_springyield": mjm.tendon_springyield[:tendons],
+    }
+
+
+def resting_places(mjm: mujoco.MjModel) -> np.ndarray:
+    """Where each number of mjData.plastic comes from in the reference state, (nplastic,).
+
+    Below nq a coordinate of qpos_spring; above, less nq, one of the numbers of tendon_lengthspring.
+    """
+    places: np.ndarray = np.zeros(mjm.nplastic, int)
+    for j in np.flatnonzero(mjm.jnt_plasticadr >= 0):
+        count = 4 if mjm.jnt_type[j] == BALL else 1
+        places[mjm.jnt_plasticadr[j] + np.arange(count)] = mjm.jnt_qposadr[j] + np.arange(count)
+    for t in np.flatnonzero(mjm.tendon_plasticadr >= 0):
+        places[mjm.tendon_plasticadr[t] + np.arange(2)] = mjm.nq + 2 * t + np.arange(2)
+    return places
+
+
+def resting(mjm: mujoco.MjModel, qpos_spring: np.ndarray, lengthspring: np.ndarray) -> np.ndarray:
+    """mjData.plastic of a reset, (n, nplastic), from qpos_spring (n, nq) and tendon_lengthspring (n, ntendon, 2)."""
+    both = np.concatenate((qpos_spring, lengthspring.reshape(len(lengthspring), -1)), axis=1)
+    return both[:, resting_places(mjm)]
+
+
+def _wanted(model: Loaded) -> bool:
+    values = model.values
+    return bool((values["jnt_plasticadr"] >= 0).any() or (values["tendon_plasticadr"] >= 0).any())
+
+
+def _room(model: Loaded) -> dict[str, int]:
+    """Return sizes of what is kept of tendons in a step of Runge and Kutta."""
+    has = model.sizes["nplastic"] > 0 and int(model.mj.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4)
+    return {"nplastictendon": has * model.sizes["ntendon"], "nplasticdof": has * model.sizes["ntendondof"]}
+
+
+PART = Part(
+    name="plastic",
+    doc="springs of joints or tendons yield",
+    wanted=_wanted,
+    integers=(
+        Field("jnt_plasticadr", ("njnt",), 1, "", "number in plastic at which its spring rests; -1: it does not yield"),
+        Field("tendon_plasticadr", ("ntendon",), 1, "", "the same of a tendon's spring"),
+    ),
+    reals=(
+        Field("jnt_springyield", ("njnt",), 1, "m or rad", "stretch beyond which its spring yields"),
+        Field("tendon_springyield", ("ntendon",), 1, "m", "stretch beyond which its spring yields"),
+    ),
+    values=_values,
+    sizes=lambda mjm, values: {"nplastic": mjm.nplastic},
+    memory=(
+        Memory(
+            Field("plastic", ("nplastic",), 1, "m or rad", "places at which springs that yield rest"),
+            reset=(("qpos_spring", "tendon_lengthspring"), resting),
+            state="plastic",
+            keyframe="key_plastic",
+            settable=True,
+        ),
+    ),
+    scratch=(
+        Field("start_ten_length", ("nplastictendon",), 1, "m", "ten_length where a step of Runge and Kutta begins"),
+        Field("start_ten_J", ("nplasticdof",), 1, "m, m/rad", "ten_J there"),
+    ),
+    room=_room,
+    hooks={
+        SPRING_REST: rest_coordinate,
+        TENDON_REST: rest_length,
+        FIRST_EVALUATION: keep_first_lengths,
+        END_OF_STEP: yield_springs,
+    },
+    mujoco="nplastic jnt_plasticadr jnt_springyield tendon_plasticadr tendon_springyield",
+)

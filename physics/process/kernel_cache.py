@@ -3,10 +3,10 @@
 It serves Taichi in the user's own process: on a GPU, and where nothing can be compiled apart. Kernels of a CPU are kept
 elsewhere (`codegen.store`).
 
-Taichi executes what it finds here, and asks nobody whose it is. So a folder is used only if it belongs to the effective
-user, nobody else can write to it, and all files in it are that user's. Taichi writes kernels when it is freed or
-started anew, not when they are compiled, and ends the process if it cannot write; so nothing is kept of a process that
-is killed, and a folder that can only be read is not used.
+Taichi executes what it finds here, and does not ask whose it is. So a folder is used only if it belongs to the
+effective user, no other user can write to it, and all files in it are that user's. Taichi writes kernels when it is
+freed or started anew, not when they are compiled, and ends the process if it cannot write; so nothing is kept of a
+process that is killed, and a folder that can only be read is not used.
 """
 
 import contextlib
@@ -18,19 +18,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .codegen.store import other_owner, others_may_write
+from .trust import other_owner, others_may_write
 
 VARIABLE = "TI_OFFLINE_CACHE_FILE_PATH"
 _LOCK, _STALE_AFTER = "ticache.lock", 30.0
-"""Taichi's lock, and seconds after which nobody can still be writing: a kernel takes a hundredth."""
+"""Taichi's lock, and seconds after which no process can still be writing: a kernel takes a hundredth."""
 LARGEST_CACHE = 1 << 30
-"""Bytes, for some three hundred kernels. Taichi's own limit is thirty: whoever uses both precisions, both solvers and
-several widths would find kernels removed that he needs again."""
+"""Bytes, for some three hundred kernels. Taichi's own limit is thirty: with both precisions, both solvers and several
+widths, kernels would be removed that are needed again."""
 
 
 @contextlib.contextmanager
 def a_home_for_taichi() -> Iterator[None]:
-    """While Taichi is loaded or started: it asserts that HOME or XDG_CACHE_HOME is set, and ends the process if not."""
+    """Have a home while Taichi is loaded or started: without HOME and XDG_CACHE_HOME it ends the process."""
     needed = os.name == "posix" and not {"HOME", "XDG_CACHE_HOME"} & set(os.environ)
     if needed:
         os.environ["XDG_CACHE_HOME"] = tempfile.gettempdir()
@@ -51,7 +51,7 @@ def prepare() -> None:
 
 
 def folder() -> Path | None:
-    """Where the cache lies, apart from other programs', who tidy up in theirs; None where there is no place for it."""
+    """Return the folder of the cache, apart from other programs', who tidy up in theirs; None if there is no place."""
     for variable, below in ((VARIABLE, ""), ("XDG_CACHE_HOME", "tumble/kernels"), ("HOME", ".cache/tumble/kernels")):
         if os.environ.get(variable):
             return Path(os.environ[variable], below)
@@ -59,7 +59,7 @@ def folder() -> Path | None:
 
 
 def problem(place: Path | None) -> str:
-    """Why there can be no cache at a place; "" where there can.
+    """Return why there can be no cache at a place; "" if there can.
 
     Makes the folder, for this user alone. Removes the lock of a process that was killed, for which all later ones would
     have no cache.
@@ -81,7 +81,7 @@ def problem(place: Path | None) -> str:
 
 
 def _distrusted(place: Path) -> str:
-    """Why code from a folder must not be executed; "" where it may."""
+    """Return why code from a folder must not be executed; "" if it may."""
     status = place.stat()
     if owner := other_owner(status):
         return f"{place} belongs to {owner}"

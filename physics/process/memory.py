@@ -1,6 +1,6 @@
-"""How much memory a batch needs, and how much there is: said before anything is allocated.
+"""The memory that a batch needs, and that there is: compared before anything is allocated.
 
-Linux hands out memory that it does not have, and ends the process that writes to it; so nobody else would say.
+Linux hands out memory that it does not have, and ends the process that writes to it; so the system would not say.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Sites as zones: whether a point is in one, and whether a ray meets one. For one lane at a time."""
+"""Sites as zones: tests if a point is in one, and if a ray meets one. For one lane at a time."""
 
 import taichi as ti
 
@@ -9,7 +9,7 @@ from ..rays.shapes import KIND_CAPSULE, KIND_CYLINDER, KIND_ELLIPSOID, KIND_SPHE
 
 @func
 def inside_zone(model, one, s: ti.i32, point):
-    """Whether a point (m, world frame) is inside the site of sensor s, its surface left out."""
+    """True if a point (m, world frame) is inside the site of sensor s, its surface left out."""
     size, kind = model.zone_size[s], model.zone_type[s]
     p = _turned_back(model, one, s, _from_centre(model, one, s, point))
     across = p.x * p.x + p.y * p.y
@@ -31,7 +31,7 @@ def inside_zone(model, one, s: ti.i32, point):
 
 @func
 def ray_meets_zone(model, one, s: ti.i32, point, ray):
-    """Whether the ray (unit vector, world frame) from a point meets the site of sensor s, or begins inside of it."""
+    """True if the ray (unit vector, world frame) from a point meets the site of sensor s, or begins inside of it."""
     place = _turned_back(model, one, s, _from_centre(model, one, s, point))
     along = _turned_back(model, one, s, ray)
     p, d = ti.Vector([place.x, place.y, place.z]), ti.Vector([along.x, along.y, along.z])

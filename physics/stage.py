@@ -8,15 +8,11 @@ and compares. Fields of the model are not declared, nor further digits (`state.f
 """
 
 from collections.abc import Callable
-from fnmatch import filter as matching
 from typing import Any
 
-from ..math import func
-from ..model.features import Features
-from .fields import PARAMETERS, RESTS, SCRATCH, SCRATCH_INDICES
+from .hooks import Hook
+from .math import func
 
-FIELDS = tuple(field.name for field in (*SCRATCH, *SCRATCH_INDICES) if field not in (*RESTS, *PARAMETERS))
-"""Names that stages may declare."""
 Names = str | tuple[str, ...]
 """Names of fields, separated by spaces; `slip_*` stands for all that begin so. Long lists are several strings."""
 STAGES: dict[str, "Stage"] = {}
@@ -34,10 +30,11 @@ class Stage:
         reads: fields that it loads.
         writes: fields that it stores.
         updates: fields that it loads and stores.
+        hooks: those whose entries it calls; what these declare is added to its own.
 
     Attributes:
         name: the function's.
-        reads, writes: all fields that it loads, and all that it stores.
+        declared: `reads`, `writes` and `updates` as they were given; `state.declared` finds the fields.
     """
 
     _is_wrapped_kernel = True  # a kernel calls it while it is traced
@@ -45,20 +42,20 @@ class Stage:
     def __init__(
         self,
         function: Callable[[Any, Any], None],
-        when: Callable[[Features], bool] | None,
+        when: Callable[[Any], bool] | None,
         reads: Names = "",
         writes: Names = "",
         updates: Names = "",
+        hooks: tuple[Hook, ...] = (),
     ) -> None:
         self.name: str = function.__name__
         self.__doc__ = function.__doc__
-        self.function, self.when, self.declared = function, when, (reads, writes, updates)
-        both = fields_named(updates)
-        self.reads, self.writes = fields_named(reads) | both, fields_named(writes) | both
+        self.function, self.when, self.hooks = function, when, hooks
+        self.declared = reads, writes, updates
         assert self.name not in STAGES or STAGES[self.name].function.__module__ == function.__module__, self.name
         STAGES[self.name] = self
 
-    def wanted(self, has: Features) -> bool:
+    def wanted(self, has: Any) -> bool:
         """Whether a kernel with these features has the stage."""
         return self.when is None or self.when(has)
 
@@ -71,22 +68,24 @@ class Stage:
                 work.call_stage(self)
 
 
-def fields_named(names: Names) -> frozenset[str]:
-    """The fields that a declaration names.
-
-    Raises:
-        ValueError: there is no such field.
-    """
-    words = (names if isinstance(names, str) else " ".join(names)).split()
-    found = {word: [word] if word in FIELDS else matching(FIELDS, word) for word in words}
-    for word, fields in found.items():
-        if not fields:
-            raise ValueError(f"a stage declares {word!r}, and the workspace has no field of this name")
-    return frozenset().union(*found.values())
-
-
 def stage(
-    when: Callable[[Features], bool] | None = None, *, reads: Names = "", writes: Names = "", updates: Names = ""
+    when: Callable[[Any], bool] | None = None,
+    *,
+    reads: Names = "",
+    writes: Names = "",
+    updates: Names = "",
+    hooks: tuple[Hook, ...] = (),
 ) -> Callable[[Callable[[Any, Any], None]], Stage]:
     """Declare a function of (model, work) as a stage, for kernels to call; see `Stage` for the arguments."""
-    return lambda function: Stage(func(function), when, reads, writes, updates)
+    return lambda function: Stage(func(function), when, reads, writes, updates, hooks)
+
+
+def piece(*, reads: Names = "", writes: Names = "", updates: Names = "") -> Callable[[Callable[..., Any]], Any]:
+    """Declare a function for a hook, with the fields that it adds to those of the stages that call it."""
+
+    def declare(function: Callable[..., Any]) -> Any:
+        inlined = func(function)
+        vars(inlined)["declared"] = reads, writes, updates
+        return inlined
+
+    return declare

@@ -10,14 +10,34 @@ dz/dt = v - s |v| z / g(v) (LuGre: Canudas de Wit et al. 1995), act on the shaft
 
 import taichi as ti
 
+from ..dynamics.activation import SHORTEST, next_activation
+from ..dynamics.setpoints import held_back, input_of, slowed
+from ..fields import Field
+from ..hooks import ACTIVATION_END, ACTIVATION_START, ACTUATOR_FORCES, SHAFT_FORCES
 from ..math import func
 from ..math.trigonometry import sincos
-from ..model.servos import BRISTLE, CURRENT, DC_MOTOR, FORCE, INTEGRAL, POSITION, SLEW, TEMPERATURE, VELOCITY, VOLTAGE
-from .activation import SHORTEST, next_activation
-from .setpoints import held_back, input_of, slowed
+from ..mjmodel.inputs import FORCE, POSITION, VELOCITY, VOLTAGE
+from ..stage import piece
+from .dc_motor_model import (
+    BRISTLE,
+    CURRENT,
+    INTEGRAL,
+    KIND,
+    REFUSALS,
+    RULES,
+    SLEW,
+    TEMPERATURE,
+    UNSUPPORTED,
+    motor_values,
+)
+from .part import Part
 
 
-@func
+@piece(
+    reads="act ctrl late_ctrl",
+    writes="act_dot motor_speed motor_shaft",
+    updates="actuator_force actuator_slope",
+)
 def motor_force(model, work, u: ti.i32, length, velocity):
     """Set actuator_force and actuator_slope of a motor where no range limits them, motor_shaft, and its act_dot."""
     m = model.actuator_servoid[u]
@@ -124,7 +144,7 @@ def _on_the_shaft(model, work, m: ti.i32, length, velocity):
     return force
 
 
-@func
+@piece(reads="motor_shaft", updates="actuator_force actuator_slope")
 def add_shaft(model, work, u: ti.i32):
     """Add what acts on the shaft to actuator_force and actuator_slope; that bristles move more slowly is left out."""
     m = model.actuator_servoid[u]
@@ -142,18 +162,18 @@ def _relaxation(model, work, m: ti.i32, velocity):
     return ti.abs(velocity) * -model.motor_dynprm.at(m, 5) / ti.max(steady, SHORTEST)
 
 
-@func
+@piece(reads="motor_speed", writes="motor_start")
 def keep_speeds(model, work):
     """Keep the velocities of the first evaluation of a step."""
     for m in range(model.nmotor):
         work.motor_start[m] = work.motor_speed[m]
 
 
-@func
+@piece(reads="motor_start start_act")
 def bend(model, work, a: ti.i32, act):
     """Activation a after a step: `act`, and of bristles the exact solution at the velocity where it began."""
     found, u = work.real(0.0) + act, model.act_outid[a]
-    if model.actuator_servo[u] == DC_MOTOR:
+    if model.actuator_servo[u] == KIND.code:
         m = model.actuator_servoid[u]
         if model.motor_act.at(m, BRISTLE) == a:
             velocity = work.motor_start[m]
@@ -165,3 +185,42 @@ def bend(model, work, a: ti.i32, act):
             )
             found = after * work.start_act[a] + velocity * reach
     return found
+
+
+PART = Part(
+    name="dc_motor",
+    doc="some actuators are DC motors",
+    wanted=lambda model: model.sizes["nmotor"] > 0,
+    integers=(
+        Field("motor_input", ("nmotor",), 4, "", "controls: position, velocity, torque and voltage; -1: none"),
+        Field(
+            "motor_act",
+            ("nmotor",),
+            5,
+            "",
+            "activations: slowed input, integral, temperature, bristles, current; or -1",
+        ),
+    ),
+    reals=(
+        Field("motor_gain", ("nmotor",), 8, "", "of the winding and the controller (`dc_motor`)"),
+        Field("motor_friction", ("nmotor",), 6, "", "of cogging and friction (`dc_motor`)"),
+        Field("motor_dynprm", ("nmotor",), 9, "", "of the states (`dc_motor`)"),
+    ),
+    values=motor_values,
+    rules=RULES,
+    sizes=lambda mjm, values: {"nmotor": len(values["motor_input"])},
+    scratch=(
+        Field("motor_speed", ("nmotor",), 1, "rad/s or m/s", "velocity of a DC motor"),
+        Field("motor_start", ("nmotor",), 1, "rad/s or m/s", "the same where the step began"),
+        Field("motor_shaft", ("nmotor",), 1, "N m or N", "cogging and friction of its shaft"),
+    ),
+    actuator=KIND,
+    hooks={
+        ACTUATOR_FORCES: (KIND.code, motor_force),
+        SHAFT_FORCES: (KIND.code, add_shaft),
+        ACTIVATION_START: keep_speeds,
+        ACTIVATION_END: bend,
+    },
+    refusals=REFUSALS,
+    unsupported=UNSUPPORTED,
+)

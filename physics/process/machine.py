@@ -4,8 +4,8 @@ import os
 import platform
 from typing import Any
 
+from ..scalars import as_count, as_whole
 from .cores import usable_cores
-from .scalars import as_count, as_whole
 
 WIDTHS = (1, 4, 8, 16)
 """Environments in a SIMD register for which there are kernels."""

@@ -5,7 +5,7 @@
 
 from ..kinematics.forward import FREE, SLIDE
 from ..math import Motion, Vec3
-from ..state.stage import stage
+from ..stage import stage
 
 
 @stage(when=lambda has: has.sensors, reads="eval_qvel cdof cvel qacc", updates="sensed_acc")
