@@ -107,8 +107,7 @@ class RigidSolver(Shorthand):
         self.sensors = Sensors(envs, self._reader)
         self.quantities = Quantities(envs, self._reader, sleep)
         self.queries = Queries(envs, self.quantities)
-        written, read = (self.state, self.inputs, self.joints, self.parameters), (self.sensors, self.quantities)
-        self._objects = (*written, *read, self.queries)
+        self._objects = [getattr(self, name) for name in Shorthand.__annotations__]
 
     def __repr__(self) -> str:
         return f"RigidSolver({self.num_envs} environments, nq={self.model.mj.nq}, nv={self.model.mj.nv}, {self.dtype})"
