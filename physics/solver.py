@@ -53,12 +53,12 @@ class RigidSolver(Shorthand):
         lanes: environments per SIMD register; by default the runtime's, 1 for a single environment.
 
     Attributes:
-        model: what is simulated.
-        num_envs: number of environments.
-        runtime: the settings that the solver was made with.
-        device: where the tensors are that it returns.
-        dtype: their precision.
-        notes: what is done differently from what the file asks, in words.
+        model (Model): what is simulated.
+        num_envs (int): number of environments.
+        runtime (Runtime): the settings that the solver was made with.
+        device (torch.device): where the tensors are that it returns.
+        dtype (torch.dtype): their precision.
+        notes (list[str]): what is done differently from what the file asks, in words.
         state (SolverState): coordinates, time, faults; reset, save and restore.
         inputs (Inputs): controls, mocap bodies, applied forces.
         joints (JointControl): control of joints without actuators in the file.
@@ -107,8 +107,7 @@ class RigidSolver(Shorthand):
         self.sensors = Sensors(envs, self._reader)
         self.quantities = Quantities(envs, self._reader, sleep)
         self.queries = Queries(envs, self.quantities)
-        written, read = (self.state, self.inputs, self.joints, self.parameters), (self.sensors, self.quantities)
-        self._objects = (*written, *read, self.queries)
+        self._objects = [getattr(self, name) for name in Shorthand.__annotations__]
 
     def __repr__(self) -> str:
         return f"RigidSolver({self.num_envs} environments, nq={self.model.mj.nq}, nv={self.model.mj.nv}, {self.dtype})"
