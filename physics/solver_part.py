@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from .batch_numbers import HostNumbers
-from .drivers.interface import Driver
+from .drivers.driver import Driver
 from .model.model import Model
 from .overrides import Overrides
 from .runtime import Runtime
