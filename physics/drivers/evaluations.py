@@ -1,6 +1,6 @@
 """What evaluations handed out: kept until the state that they belong to changes, so that a second read costs none."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,10 @@ class Block(NamedTuple):
     places: dict[str, slice]
     values: torch.Tensor
     indices: torch.Tensor
+
+    def has(self, names: Iterable[str], indices: bool) -> bool:
+        """True if all of these fields are in it, and integers if they are wanted."""
+        return all(name in self.places for name in names) and (self.indices.shape[1] > 0 or not indices)
 
 
 Evaluate = Callable[[Sequence[str], Index, bool], Block]
@@ -76,7 +80,7 @@ class Evaluations:
         """Return a block with all of this, made if there is none, and the environments' rows there; None: the first."""
         on_host = index is None or isinstance(index, np.ndarray)
         for block in self._blocks:
-            if all(name in block.places for name in names) and (block.indices.shape[1] > 0 or not indices):
+            if block.has(names, indices):
                 if block.rows is None:
                     return block, index
                 if on_host and index is not None and np.all((rows := block.rows[index]) >= 0):
@@ -86,6 +90,8 @@ class Evaluations:
             wanted |= self._asked_before | self._asked
             self._asked |= dict.fromkeys(names)
         block = evaluate(tuple(wanted), index, indices)
+        if index is None:
+            self._blocks = [kept for kept in self._blocks if not block.has(kept.places, kept.indices.shape[1] > 0)]
         if index is None or block.rows is not None:
             self._blocks = [*self._blocks[1 - _MOST :], block]
         return block, None if block.rows is None else block.rows[index]
