@@ -18,8 +18,8 @@ from ..physics.drivers.turn import begin, end, load_rows
 from ..physics.math import Lanes
 from ..physics.math.lanes import traced
 from ..physics.model.features import Features
-from ..physics.runtime import ensure_runtime
-from ..physics.taichi_thread import in_taichis_thread
+from ..physics.process.runtime import ensure_runtime
+from ..physics.process.taichi_thread import in_taichis_thread
 
 __all__ = [
     "Fields",

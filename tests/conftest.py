@@ -13,15 +13,16 @@ import signal
 
 import pytest
 
+from tumble.physics.process import libraries, runtime
+
 from .widths import WIDTH
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Give solvers their width, in this process; take interrupts, which the background jobs of a shell ignore."""
+    libraries.let_idle_threads_sleep()  # in the processes that tests start too, and whatever tests import first
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    from tumble.physics import runtime
-
     runtime.default_lanes = lambda precision: WIDTH
 
 

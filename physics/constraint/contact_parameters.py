@@ -1,6 +1,6 @@
-"""Parameters of a contact: those of its pair, or mixed from its two geoms'.
+"""The parameters of a contact: those of its explicit pair (MJCF's <pair>), or mixed from its two geoms.
 
-MuJoCo documentation, Modeling: Contact parameters. `pair` is what `pair_of_contact` says: -1 where geoms are mixed.
+MuJoCo documentation, Modeling: Contact parameters. `pair` is the result of `pair_of_contact`: -1 to mix the geoms'.
 """
 
 import taichi as ti
@@ -15,14 +15,9 @@ DEFAULT_SOLREF = (0.02, 1.0)
 
 @func
 def contact_dimension(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
-    """That of the geom of higher priority, or the larger of both."""
+    """Return condim: that of the geom of higher priority, or the larger of both."""
     first, second = model.geom_condim[g1], model.geom_condim[g2]
-    priority = model.geom_priority[g1] - model.geom_priority[g2]
-    dim = ti.max(first, second)
-    if priority > 0:
-        dim = first
-    elif priority < 0:
-        dim = second
+    dim = _by_priority(model, g1, g2, first, second, ti.max(first, second))
     if ti.static(model.has.pairs_by_hand):
         if pair >= 0:
             dim = model.pair_dim[pair]
@@ -31,33 +26,36 @@ def contact_dimension(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
 
 @func
 def share_of_first(model, g1: ti.i32, g2: ti.i32):
-    """How much of the mixed solver parameters comes from geom 1: by priority, or by solmix."""
+    """Return the weight in [0, 1] of geom 1 in mixed solver parameters: by priority, or by solmix."""
     zero = model.geom_solmix[g1] * 0.0
     first = ti.select(model.geom_solmix[g1] < MINIMUM, zero, model.geom_solmix[g1])
     second = ti.select(model.geom_solmix[g2] < MINIMUM, zero, model.geom_solmix[g2])
     both = first + second
     share = ti.select(both > 0.0, first / ti.select(both > 0.0, both, zero + 1.0), zero + 0.5)
+    return _by_priority(model, g1, g2, zero + 1.0, zero, share)
+
+
+@func
+def _by_priority(model, g1: ti.i32, g2: ti.i32, first, second, mixed):
+    """Return `first` or `second`, that of the geom of higher priority, or `mixed` if both have the same."""
+    value = mixed
     priority = model.geom_priority[g1] - model.geom_priority[g2]
     if priority > 0:
-        share = zero + 1.0
+        value = first
     elif priority < 0:
-        share = zero
-    return share
+        value = second
+    return value
 
 
 @func
 def friction(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, c):
-    """Coefficient c, 0 sliding, 1 spinning, 2 rolling: of the geom of higher priority, or the larger of both.
+    """Return friction coefficient c (Python integer): 0 sliding, 1 spinning, 2 rolling.
 
-    Pairs by hand have two that slide and two that roll; this is the first of them.
+    It is that of the geom of higher priority, or the larger of both. An explicit pair has two sliding and two rolling
+    coefficients, of which this is the first.
     """
     first, second = model.geom_friction.at(g1, c), model.geom_friction.at(g2, c)
-    priority = model.geom_priority[g1] - model.geom_priority[g2]
-    mu = ti.max(first, second)
-    if priority > 0:
-        mu = first
-    elif priority < 0:
-        mu = second
+    mu = _by_priority(model, g1, g2, first, second, ti.max(first, second))
     if ti.static(model.has.pairs_by_hand):
         if pair >= 0:
             mu = model.pair_friction.at(pair, (0, 2, 3)[c])
@@ -66,7 +64,7 @@ def friction(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, c):
 
 @func
 def put_other_friction(model, work, pair: ti.i32, block: ti.i32):
-    """The second sliding and the second rolling coefficient of a pair by hand."""
+    """Set the second sliding and the second rolling coefficient of an explicit pair."""
     if ti.static(model.has.pairs_by_hand):
         if pair >= 0:
             for axis in ti.static((1, 4)):
@@ -76,7 +74,7 @@ def put_other_friction(model, work, pair: ti.i32, block: ti.i32):
 
 @func
 def solref(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, share):
-    """Time constant and damping ratio, or -stiffness and -damping, as `reference` takes them."""
+    """Return the mixed `solref`: time constant (s) and damping ratio, or -stiffness and -damping; see `reference`."""
     first0, first1 = model.geom_solref.at(g1, 0), model.geom_solref.at(g1, 1)
     second0, second1 = model.geom_solref.at(g2, 0), model.geom_solref.at(g2, 1)
     mixed0 = share * first0 + (1.0 - share) * second0
@@ -93,7 +91,7 @@ def solref(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, share):
 
 @func
 def friction_damping(model, pair: ti.i32, damping, dmax):
-    """Damping of the axes across an elliptic cone: by a reference of their own where a pair by hand has one."""
+    """Return the damping of the friction axes of an elliptic contact: by `solreffriction`, if its pair has one."""
     across = damping
     if ti.static(model.has.friction_reference):
         if pair >= 0:
@@ -107,7 +105,7 @@ def friction_damping(model, pair: ti.i32, damping, dmax):
 
 @func
 def solimp(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, share, c):
-    """Impedance parameter c: dmin, dmax, width, midpoint, power, within the ranges that MuJoCo enforces."""
+    """Return impedance parameter c (dmin, dmax, width, midpoint, power), clamped to the ranges that MuJoCo enforces."""
     value = share * model.geom_solimp.at(g1, c) + (1.0 - share) * model.geom_solimp.at(g2, c)
     if ti.static(model.has.pairs_by_hand):
         if pair >= 0:
@@ -123,7 +121,7 @@ def solimp(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, share, c):
 
 @func
 def reference(model, first, second, dmax):
-    """Stiffness K and damping B of the reference acceleration -B v - K d (x - margin), from a `solref`."""
+    """Return stiffness K and damping B of the reference acceleration -B v - K d (x - margin), from a `solref`."""
     unclear = (first > 0.0) ^ (second > 0.0)  # MuJoCo takes its default then
     timeconst = ti.select(unclear, first * 0.0 + DEFAULT_SOLREF[0], first)
     dampratio = ti.select(unclear, second * 0.0 + DEFAULT_SOLREF[1], second)

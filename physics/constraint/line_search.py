@@ -1,11 +1,10 @@
-"""Exact search along a direction: the cost is piecewise quadratic, its derivative piecewise linear.
+"""Exact line search: the cost along a direction is piecewise quadratic, its derivative piecewise linear.
 
-Newton's method on the derivative inside a shrinking bracket; it ends exactly as soon as two evaluations in a row
-see the same active rows. Every island has a step of its own.
+Newton's method on the derivative inside a shrinking bracket. It ends at the exact minimum as soon as two evaluations in
+a row have the same active set. Every island has its own step.
 
-Along elliptic cones the derivative is curved between its kinks, and Newton's method may go to and fro across one for
-ever. There the bracket is halved whenever a move is not half as far as the one before (after Press et al., Numerical
-Recipes, 9.4).
+Along elliptic cones the derivative is curved between its kinks, and Newton's method may cycle. There the bracket is
+halved whenever a move is not at most half as long as the one before (after Press et al., Numerical Recipes, 9.4).
 """
 
 import taichi as ti
@@ -25,10 +24,11 @@ NONE = -1e30
 
 @func
 def search(model, work, first: ti.i32, end: ti.i32, with_cost):
-    """Set tree_step and, if `with_cost`, tree_change, of the trees in the entries `first` to `end` of group_tree.
+    """Set tree_step and, if `with_cost`, tree_change, for the trees in the entries `first` to `end` of group_tree.
 
-    Given are tree_step, the first step to try (Newton's is 1, where the minimum is if no row changes), tree_linear,
-    tree_quadratic, tree_enough, and tree_settled, a mask of lanes that do not move; their step is meaningless.
+    Inputs are tree_step, the first trial (for Newton's method 1, the minimum if the active set does not change),
+    tree_linear, tree_quadratic and tree_enough, and the mask tree_settled of lanes that do not move, whose step has no
+    meaning.
     """
     for s in range(first, end):
         t = work.group_tree[s]
@@ -52,7 +52,11 @@ def search(model, work, first: ti.i32, end: ti.i32, with_cost):
 
 @func
 def _evaluate(model, work, t: ti.i32, with_cost):
-    """tree_part of tree t: first two derivatives of its blocks' cost, twice its change from step 0, spent losses."""
+    """Set tree_part of tree t at its tree_step, for its blocks alone.
+
+    Columns: the first and second derivative of their cost along `search`, twice its change from step 0, and the slope
+    of the two-sided rows beyond their reach.
+    """
     cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
     step = work.real(0.0) + work.tree_step[t]
     for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
@@ -81,7 +85,7 @@ def _evaluate(model, work, t: ti.i32, with_cost):
 
 @func
 def _next_trial(model, work, first: ti.i32, end: ti.i32, t: ti.i32, with_cost):
-    """Judge the step of tree t, and set the next one to try where it is not good enough; the mask of the others."""
+    """Judge the trial step of tree t; if it is not good enough, set the next one. Return the mask of good steps."""
     lanes = work.lanes
     step, settled, previous = work.real(0.0) + work.tree_step[t], work.tree_settled[t], work.tree_curve[t]
     slope, curve = island_sum(work, first, end, t, 0), island_sum(work, first, end, t, 1)

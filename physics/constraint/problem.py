@@ -1,6 +1,6 @@
-"""What Newton's method and conjugate gradients share: the cost around the point that a solution has reached.
+"""The cost function around the current iterate, shared by Newton's method and conjugate gradients.
 
-Everything here is done for the entries `first` to before `end` of group_tree, trees that are solved together.
+The functions work on the entries of group_tree from `first` to before `end`: trees that are solved together.
 """
 
 import taichi as ti
@@ -24,25 +24,37 @@ BLOCKS = (
 
 @func
 def set_scale(model, work, first: ti.i32, end: ti.i32):
-    """tree_scale: one over the trace of M of the island (MuJoCo with constraint islands), or the constant without."""
+    """Set tree_scale of all trees from the trace of M of their islands."""
     for s in range(first, end):
         t = work.group_tree[s]
-        trace = work.real(0.0)
         start, behind = dofs_of(model, t)
-        for i in range(start, behind):
-            trace += work.M[work.M_pattern.start(i)]
-        work.tree_part.at(t, 0)._assign(trace)
+        work.tree_part.at(t, 0)._assign(trace_of_mass(work, start, behind))
     for s in range(first, end):
         t = work.group_tree[s]
-        scale = 1.0 / island_sum(work, first, end, t, 0)
-        if model.some(work.lanes, model.solver_scale[0] > 0.0):  # in all environments or in none
-            scale = work.real(model.solver_scale[0])
-        work.tree_scale[t] = scale
+        work.tree_scale[t] = scale_of(model, work, island_sum(work, first, end, t, 0))
+
+
+@func
+def trace_of_mass(work, first: ti.i32, end: ti.i32):
+    """Return the trace of M over the rows `first` to before `end`."""
+    trace = work.real(0.0)
+    for i in range(first, end):
+        trace += work.M[work.M_pattern.start(i)]
+    return trace
+
+
+@func
+def scale_of(model, work, trace):
+    """Return the scale of an island's gradient and improvement: 1 / `trace`, or a constant without islands."""
+    scale = 1.0 / trace
+    if model.some(work.lanes, model.solver_scale[0] > 0.0):  # in all environments or in none
+        scale = work.real(model.solver_scale[0])
+    return scale
 
 
 @func
 def clear_solution(model, work):
-    """Start at qacc as it is."""
+    """Start the iteration at qacc: set dqacc and M dqacc to 0."""
     for i in range(model.nv):
         work.dqacc[i] = work.real(0.0)
         work.M_dqacc[i] = work.real(0.0)
@@ -50,7 +62,7 @@ def clear_solution(model, work):
 
 @func
 def multiply_blocks(work, first: ti.i32, end: ti.i32, v):
-    """block_Jv = J v of all blocks of the trees."""
+    """Set block_Jv to J v for all blocks of the trees; `v` (nv,)."""
     for s in range(first, end):
         t = work.group_tree[s]
         for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
@@ -59,7 +71,7 @@ def multiply_blocks(work, first: ti.i32, end: ti.i32, v):
 
 @func
 def place_blocks(work, first: ti.i32, end: ti.i32, v):
-    """block_jar at the acceleration v, but in lanes that are done."""
+    """Set block_jar to J v - aref, except in lanes that have converged."""
     multiply_blocks(work, first, end, v)
     for s in range(first, end):
         t = work.group_tree[s]
@@ -71,8 +83,27 @@ def place_blocks(work, first: ti.i32, end: ti.i32, v):
 
 
 @func
+def sums_along(model, work, t: ti.i32):
+    """Return sums over the dofs of tree t for a line search along `search`.
+
+    They are the first and second derivative at step 0 of the cost without constraints, the squared length of `search`,
+    and its product with the gradient.
+    """
+    linear, quadratic, square, descent = work.real(0.0), work.real(0.0), work.real(0.0), work.real(0.0)
+    start, behind = dofs_of(model, t)
+    for k in range(start, behind):
+        i = below(SMALL_BITS, k)
+        direction = work.search[i]
+        linear += direction * (work.M_dqacc[i] - work.qfrc_unbalanced[i])
+        quadratic += direction * work.M_search[i]
+        square += direction * direction
+        descent += direction * work.gradient[i]
+    return linear, quadratic, square, descent
+
+
+@func
 def move_dofs(model, work, first: ti.i32, end: ti.i32):
-    """Go tree_step along `search`, M search at hand where it will be needed; forces are computed after that."""
+    """Add tree_step times `search` to dqacc, and tree_step times M search to M dqacc."""
     for s in range(first, end):
         t = work.group_tree[s]
         step = work.real(0.0) + work.tree_step[t]
@@ -85,7 +116,7 @@ def move_dofs(model, work, first: ti.i32, end: ti.i32):
 
 @func
 def constraint_force(model, work, first: ti.i32, end: ti.i32):
-    """Move the blocks tree_step times along block_Jv; their forces there, and qfrc_constraint = J' force."""
+    """Move all blocks tree_step along block_Jv; set their forces there, and qfrc_constraint = J' force."""
     for s in range(first, end):
         t = work.group_tree[s]
         start, behind = dofs_of(model, t)
@@ -104,6 +135,6 @@ def constraint_force(model, work, first: ti.i32, end: ti.i32):
 
 @func
 def move_block(rows, k: ti.i32, dim: ti.i32, step):
-    """Move the jar of a block `step` times along its Jv."""
+    """Add `step` times Jv to the jar of block k."""
     for c in range(dim):
         rows.jar.at(k, c)._assign(rows.jar.at(k, c) + step * rows.Jv.at(k, c))

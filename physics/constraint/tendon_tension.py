@@ -1,4 +1,4 @@
-"""What tendons with a path do to bodies, for cfrc_ext: each pulls at its sites and on the geoms that it goes around."""
+"""The forces of spatial tendons on bodies, for cfrc_ext: a tendon pulls at its sites and at the geoms that it wraps."""
 
 import taichi as ti
 
@@ -8,7 +8,7 @@ from .equality import polynomial_slope, tendon_lengths
 
 @func
 def add_tensions(model, work):
-    """Add to cfrc_ext the forces of spatial tendons on bodies."""
+    """Add the forces of spatial tendons on bodies to cfrc_ext."""
     _sum_forces(model, work)
     for t in range(model.ntendon):
         for link in range(model.tendon_linkadr[t], model.tendon_linkadr[t] + model.tendon_linknum[t]):
@@ -26,7 +26,7 @@ def add_tensions(model, work):
 
 @func
 def _sum_forces(model, work):
-    """ten_force: springs, dampers, actuators, equalities, friction losses, limits, and the tendon's own inertia."""
+    """Set ten_force (N): springs, dampers, actuators, equalities, friction losses, limits, and the tendon's inertia."""
     for t in range(model.ntendon):
         force = work.real(0.0) + work.ten_passive[t]
         if ti.static(model.has.tendon_armature):
@@ -64,7 +64,7 @@ def _sum_forces(model, work):
 
 @func
 def _site(model, work, b: ti.i32, pos):
-    """A point of body b, from the root of its tree."""
+    """Return a point of body b, given in its frame (m), relative to the root of its tree, in world axes."""
     zero = work.real(0.0)
     arm = work.xquat.rounded[b].rotate(Vec3(zero + pos.x, zero + pos.y, zero + pos.z))
     return work.lanes.cast(work.root_offset[b]) + arm
@@ -72,7 +72,7 @@ def _site(model, work, b: ti.i32, pos):
 
 @func
 def _push(model, work, b: ti.i32, point, force):
-    """Add a force at a point of body b."""
+    """Add a force (N) at a point of body b, relative to the root of its tree, to cfrc_ext."""
     if b > 0:
         arm = point - work.com_offset[model.body_rootid[b]]
         work.cfrc_ext.put(b, work.cfrc_ext[b] + Motion(arm.cross(force), force))

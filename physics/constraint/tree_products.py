@@ -1,4 +1,4 @@
-"""Products of conjugate gradients with matrices of the pattern of M, tree by tree: free bodies are short work."""
+"""Products and solutions with matrices of M's pattern, tree by tree, with short code for trees of one free body."""
 
 from ..dynamics.body_matrix import multiply_body, solve_body
 from ..dynamics.tree_matrix import multiply, solve_from_root, solve_to_root
@@ -7,7 +7,7 @@ from ..math import func
 
 @func
 def solve_preconditioner(model, work, x):
-    """Overwrite `x` by the solution of P y = x, with P the matrix of `preconditioner`."""
+    """Overwrite `x` (nv,) by P^-1 x, with P the matrix of `preconditioner`."""
     for t in range(model.ntree):
         first = model.tree_dofadr[t]
         if model.tree_is_body[t] == 1:
@@ -21,7 +21,7 @@ def solve_preconditioner(model, work, x):
 
 @func
 def multiply_mass(model, work, x, y):
-    """Y = M x."""
+    """Set `y` = M x; both (nv,)."""
     for t in range(model.ntree):
         first = model.tree_dofadr[t]
         if model.tree_is_body[t] == 1:

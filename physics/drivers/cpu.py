@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..memory import require_memory
 from ..model.features import Features
 from ..model.model import Model
-from ..runtime import Runtime
+from ..process.memory import require_memory
+from ..process.runtime import Runtime
 from ..state.sizes import memory_groups
 from .bound_kernel import BoundKernel
 from .growing import GrowingRoom

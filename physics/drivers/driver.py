@@ -19,10 +19,10 @@ import numpy as np
 import torch
 
 from ..fields import layout
-from ..interrupts import interrupts_wait
 from ..model.features import Features
 from ..model.model import Model
-from ..runtime import Runtime
+from ..process.interrupts import interrupts_wait
+from ..process.runtime import Runtime
 from ..state.fields import INDICES, ROOMY
 from ..state.memory import NOT_INTEGRATED
 from ..state.reference import reference_memory

@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
-from ..memory import require_memory
 from ..model.features import Features
 from ..model.model import Model
-from ..runtime import Runtime
+from ..process.memory import require_memory
+from ..process.runtime import Runtime
 from ..state.room import most_room
 from ..state.sizes import all_sizes, flat_integers, scratch_rows
 from .columns import Columns

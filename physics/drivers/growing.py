@@ -10,7 +10,7 @@ import torch
 
 from ..fields import layout
 from ..model.model import Model
-from ..runtime import Runtime
+from ..process.runtime import Runtime
 from ..state.fields import ROOMY, SCRATCH
 from ..state.room import Room, first_room, most_room
 from ..state.sizes import all_sizes, flat_integers, header, scratch_rows

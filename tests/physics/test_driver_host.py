@@ -15,7 +15,7 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers.settings import Count
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 from tumble.physics.solver import NON_FINITE
 
 NUM_ENVS, HEIGHT, STEP = 6, 0.5, 0.01
