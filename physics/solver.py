@@ -6,9 +6,10 @@ from typing import Any
 import torch
 
 from .batch_numbers import numbers_for
-from .drivers.cpu import CpuDriver
-from .drivers.gpu import GpuDriver
-from .drivers.interface import CLOSED, STATE, ClosedSolverError, Driver
+from .drivers.cpu import CpuArrangement
+from .drivers.driver import Driver
+from .drivers.gpu import GpuArrangement
+from .drivers.interface import CLOSED, STATE, ClosedSolverError
 from .drivers.settings import CONTACTS_FULL, NON_FINITE
 from .model.model import Model
 from .process.machine import lane_width
@@ -85,11 +86,10 @@ class RigidSolver(Shorthand):
         width = lane_width(lanes) if lanes is not None else 1 if num_envs == 1 else runtime.lanes
         sources = dict.fromkeys((*sources_of(outputs), *sensor_sources(model, outputs)))
         needed = [name for name in sources if name not in STATE]
-        self._driver: Driver = (
-            GpuDriver(runtime, model, self.num_envs, needed)
-            if runtime.columns
-            else CpuDriver(runtime, model, self.num_envs, width, needed)
+        arrangement = (
+            GpuArrangement(runtime, self.num_envs) if runtime.columns else CpuArrangement(runtime, self.num_envs, width)
         )
+        self._driver = Driver(runtime, model, arrangement, needed)
         self._overrides = Overrides(model, self.num_envs, self.dtype == torch.float32)
         self._numbers = numbers_for(self.device, self.dtype, runtime.columns)
         self.notes = [*model.notes, *solver_notes(model, self.dtype == torch.float32)]
