@@ -16,9 +16,9 @@ from ..physics import RigidSolver
 from ..physics.constraint.hessian_pattern import lay_out_dofs
 from ..physics.integrate import advance, implicit_acceleration
 from ..physics.math import func
-from ..physics.runtime import init
+from ..physics.process.runtime import init
+from ..physics.stage import Stage
 from ..physics.state.snapshot import hold_faulty, keep_evaluation, keep_start
-from ..physics.state.stage import Stage
 from ..physics.state.views import ModelView, Workspace
 from ..physics.step import PIPELINE
 from .inside import Parts, begin, end, kernel_of, launcher, number_array, parts_of, tile_view, use_workers

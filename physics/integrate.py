@@ -11,6 +11,7 @@ from .dynamics.fluid import fluid_slopes, symmetric_entry
 from .dynamics.free_body import free_body_acceleration
 from .dynamics.implicit import implicit_change
 from .dynamics.polynomials import damper_slope
+from .dynamics.stage_time import is_last_stage, stage_time
 from .dynamics.tendon_forces import damping_slope, entry_of
 from .dynamics.tree_matrix import factor, solve
 from .kinematics.forward import BALL, FREE
@@ -19,9 +20,8 @@ from .math.compensated import two_sum
 from .math.quaternion import integrate, turn
 from .math.trigonometry import sincos
 from .model.transmissions import TENDON
+from .stage import stage
 from .state.sizes import IMPLICITFAST
-from .state.stage import stage
-from .state.stage_time import is_last_stage, stage_time
 
 
 @stage(

@@ -11,14 +11,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
-LATER = (
-    {
-        f"physics/{room}"
-        for room in ("codegen", "collision", "drivers", "dynamics", "kinematics", "math", "model", "state")
-    }
-    | {f"physics/constraint/{file}.py" for file in ("contact_readings", "limit_readings", "zones")}
-    | {f"physics/{file}.py" for file in ("cores", "fields", "forking", "integrate", "kernel_cache", "memory", "step")}
-)
+LATER = {
+    f"physics/{room}"
+    for room in ("codegen", "collision", "drivers", "dynamics", "kinematics", "math", "model", "state")
+} | {f"physics/{file}.py" for file in ("fields", "integrate", "step")}
 """Inner rooms and files of `physics` whose docstrings are still to be rewritten; nothing is to be added here."""
 OPENINGS = {
     *(

@@ -10,7 +10,7 @@ import taichi as ti
 from ..kinematics.precise import double_lanes, precise_geom
 from ..math import func
 from ..model.pair_table import GROUPS, PAIR_TABLE
-from ..state.stage import stage
+from ..stage import stage
 from .asleep import pair_awake
 from .box_box import box_box
 from .capsule_box import capsule_box

@@ -10,7 +10,7 @@ import taichi as ti
 
 from ..fields import SMALL_BITS, below
 from ..math import func
-from ..state.stage import stage
+from ..stage import stage
 from .bodies import body_motions, collect_wrenches, own_velocity, own_wrench
 from .cost import block_curve, block_force
 from .islands import list_blocks

@@ -5,7 +5,7 @@ import taichi as ti
 from ..collision.contacts import complete_frame
 from ..collision.pairs_by_hand import contact_adhesion, contact_margin, pair_of_contact
 from ..math import func
-from ..state.stage import stage
+from ..stage import stage
 from .bodies import FURTHER_AXES, contact_component, contact_velocity
 from .contact_parameters import (
     contact_dimension,

@@ -9,7 +9,7 @@ import taichi as ti
 
 from ..dynamics.newton_euler import carried, velocity_accelerations
 from ..math import Quat, Vec3, func
-from ..state.stage import stage
+from ..stage import stage
 from .impedance import impedance_of, regularizer
 from .rows import append_row_on, clear_blocks, row_times
 

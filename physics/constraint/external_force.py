@@ -4,7 +4,7 @@ import taichi as ti
 
 from ..dynamics.body_forces import applied_to
 from ..math import Motion, Vec3, func
-from ..state.stage import stage
+from ..stage import stage
 from .bodies import contact_frame, contact_wrench
 from .equality import weld_torque
 from .tendon_tension import add_tensions

@@ -7,7 +7,7 @@ return to; so stiffness and damping do not depend on the state, and are numbers 
 import taichi as ti
 
 from ..math import func
-from ..state.stage import stage
+from ..stage import stage
 from .rows import append_row, append_tendon
 
 

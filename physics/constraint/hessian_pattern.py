@@ -11,7 +11,7 @@ import taichi as ti
 
 from ..dynamics.tree_matrix import count_entries, lay_out
 from ..math import func
-from ..state.stage import stage
+from ..stage import stage
 
 
 @stage(

@@ -4,9 +4,9 @@ import taichi as ti
 
 from ..math import Quat, func
 from ..math.quaternion import rotation_vector
-from ..state.stage import stage
+from ..sensed.limit_readings import forget_limit, note_limit
+from ..stage import stage
 from .impedance import MINIMUM, impedance_of, regularizer
-from .limit_readings import forget_limit, note_limit
 from .rows import append_row, append_tendon, row_times
 
 

@@ -21,7 +21,7 @@ from ..dynamics.smooth import FORCES, MOTION, force_residual
 from ..dynamics.tree_matrix import multiply
 from ..fields import SMALL_BITS, below
 from ..math import func
-from ..state.stage import stage
+from ..stage import stage
 from .hessian import solve_hessian, start_hessian, update_hessian
 from .hessian_pattern import lay_out_hessian
 from .islands import dofs_of, island_sum, label_islands, list_blocks, trees_of

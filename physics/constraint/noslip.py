@@ -17,7 +17,7 @@ import taichi as ti
 from ..dynamics.smooth import FORCES, MOTION, force_residual
 from ..dynamics.tree_matrix import factor, solve_from_root, solve_to_root
 from ..math import func
-from ..state.stage import stage
+from ..stage import stage
 from .cost import edges
 from .islands import join_islands, sum_over_island
 from .noslip_cone import MINIMUM, friction_in_cone

@@ -12,7 +12,7 @@ from ..collision.narrow_phase import narrow_phase
 from ..dynamics.dof_control import has_controls
 from ..math import func
 from ..model.sleeping import AWAKE, MOCAP
-from ..state.stage import stage
+from ..stage import stage
 
 
 @func

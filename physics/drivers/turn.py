@@ -6,13 +6,13 @@ an environment and scratch of its own.
 
 import taichi as ti
 
-from ..constraint.contact_readings import contact_readings
 from ..constraint.external_force import external_force
-from ..constraint.limit_readings import limit_forces
-from ..dynamics.sensed_motion import sensed_accelerations, sensed_forces
 from ..kinematics.center_of_mass import body_inertias, mass_centers
 from ..math import func
 from ..model.sleeping import AWAKE
+from ..sensed.contact_readings import contact_readings
+from ..sensed.limit_readings import limit_forces
+from ..sensed.motion_readings import sensed_accelerations, sensed_forces
 from ..state.room import clear_needs, fits
 from ..state.snapshot import back_to_beginning, reject_nonfinite
 from ..step import step

@@ -5,31 +5,32 @@ Of an actuator with an activation (`activation`) that takes the control's place.
 
 import taichi as ti
 
+from ..hooks import ACTUATOR_FORCES, JOINT_ACTUATORS, SHAFT_FORCES
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3, func
 from ..math.quaternion import rotation_vector
-from ..model.servos import DC_MOTOR, IDLE, ORIENTATION, PID, PLAIN
-from ..model.transmissions import TENDON
-from ..state.stage import stage
+from ..stage import stage
 from .activation import activate, muscle_bias, muscle_gain
 from .body_forces import limit_joint_forces
-from .dc_motor import add_shaft, motor_force
 from .delays import acting_controls
 from .dof_control import dof_control
-from .orientation_servo import orientation_force
-from .pid import pid_force
 from .setpoints import clamped_control, nearest
 from .tendon_forces import pull, share_of_force, sum_actuators
 from .transmission import push_dofs
+from .transmission_types import TENDON
+
+PLAIN, IDLE = 0, -1
+"""Values of `actuator_servo` of gain and bias, and of a kind whose forces are switched off; others are the kinds'."""
 
 
 @stage(
     reads=(
         "qpos qvel act history_age history_ctrl ctrl dof_mode dof_target dof_kp dof_kv dof_force_range ten_length",
-        "ten_velocity ten_J trn_length trn_velocity trn_moment qfrc_gravcomp controlled",
+        "ten_velocity ten_J trn_length trn_velocity trn_moment controlled",
     ),
-    writes="act_dot act_length motor_speed",
-    updates="ten_actfrc late_ctrl motor_shaft actuator_force actuator_slope moment qfrc_actuator dof_slope",
+    writes="act_dot act_length",
+    updates="ten_actfrc late_ctrl actuator_force actuator_slope moment qfrc_actuator dof_slope",
+    hooks=(ACTUATOR_FORCES, SHAFT_FORCES, JOINT_ACTUATORS),
 )
 def actuation(model, work):
     """act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
@@ -109,15 +110,15 @@ def _limit_force(model, work, u: ti.i32):
     free = (force > low) & (force < high)
     work.actuator_force[u] = ti.min(ti.max(force, low), high)
     work.actuator_slope[u] = ti.select(free, work.actuator_slope[u], work.real(0.0))
-    if ti.static(model.has.dc_motor):
-        if model.actuator_servo[u] == DC_MOTOR:
-            add_shaft(model, work, u)
+    for code, add in ti.static(SHAFT_FORCES.of(model.has)):
+        if model.actuator_servo[u] == code:
+            add(model, work, u)
 
 
 @func
 def _unlimited_force(model, work, u: ti.i32, length, velocity):
     """actuator_force and actuator_slope where no range limits them."""
-    if ti.static(not (model.has.pid or model.has.dc_motor or model.has.orientation)):
+    if ti.static(ACTUATOR_FORCES.is_empty(model.has)):
         _plain_force(model, work, u, length, velocity)
     else:
         kind = model.actuator_servo[u]
@@ -125,15 +126,9 @@ def _unlimited_force(model, work, u: ti.i32, length, velocity):
             work.actuator_force[u], work.actuator_slope[u] = work.real(0.0), work.real(0.0)
         if kind == PLAIN:
             _plain_force(model, work, u, length, velocity)
-        if ti.static(model.has.pid):
-            if kind == PID:
-                pid_force(model, work, u, length, velocity)
-        if ti.static(model.has.dc_motor):
-            if kind == DC_MOTOR:
-                motor_force(model, work, u, length, velocity)
-        if ti.static(model.has.orientation):
-            if kind == ORIENTATION and model.trn_kind[u] > 0:  # the first of its outputs
-                orientation_force(model, work, u)
+        for code, set_force in ti.static(ACTUATOR_FORCES.of(model.has)):
+            if kind == code:
+                set_force(model, work, u, length, velocity)
 
 
 @func
@@ -166,8 +161,8 @@ def has_slope(model, work, u: ti.i32):
     found = model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0))
     if ti.static(model.has.activation):
         found = found or model.actuator_muscle[u] % 2 == 1
-    if ti.static(model.has.dc_motor):
-        found = found or model.actuator_servo[u] == DC_MOTOR
+    for code, _ in ti.static(SHAFT_FORCES.of(model.has)):
+        found = found or model.actuator_servo[u] == code
     return found
 
 

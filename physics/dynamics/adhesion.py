@@ -7,7 +7,7 @@ it would be without the pull, and one that is pulled holds up to it.
 import taichi as ti
 
 from ..math import Motion, Vec3
-from ..state.stage import stage
+from ..stage import stage
 from .newton_euler import along, gather
 
 

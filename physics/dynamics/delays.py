@@ -10,9 +10,10 @@ exact, and a delay of three steps is one after a million of them as well.
 import taichi as ti
 
 from ..math import func
-from ..model.delays import CUBIC, HOLD
-from ..state.stage import stage
+from ..stage import stage
 
+HOLD, LINEAR, CUBIC = range(3)
+"""Values of `lag_interp`: what acts between two samples is the older one, on a line, or on a cubic through them."""
 ROUNDING = 1e-6
 """Steps by which a sample may be younger than the delay and count as just as old: ages and delays are rounded."""
 

@@ -7,7 +7,7 @@ geoms are ellipsoids (`ellipsoid_fluid`). Each item has a frame, in which the fo
 import taichi as ti
 
 from ..math import Motion, Vec3, func
-from ..state.stage import stage
+from ..stage import stage
 from .ellipsoid_fluid import ellipsoid_force, ellipsoid_slope
 from .newton_euler import along, gather
 

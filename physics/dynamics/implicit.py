@@ -13,13 +13,13 @@ import taichi as ti
 
 from ..kinematics.forward import BALL, FREE
 from ..math import func
-from ..model.transmissions import TENDON
 from .actuation import has_slope
 from .bias_slopes import bias_slope, bias_slopes_of, prepare_bias_slopes
 from .dof_control import has_controls
 from .fluid import fluid_entry, fluid_slopes
 from .polynomials import damper_slope
 from .tendon_forces import damping_slope, entry_of
+from .transmission_types import TENDON
 from .tree_lu import factor_unsymmetric, solve_unsymmetric
 
 

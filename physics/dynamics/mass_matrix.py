@@ -8,7 +8,7 @@ import taichi as ti
 
 from ..math import Motion, func
 from ..math.spatial import parallel_axis
-from ..state.stage import stage
+from ..stage import stage
 from .tendon_forces import add_inertia
 
 

@@ -12,7 +12,7 @@ import taichi as ti
 
 from ..kinematics.forward import FREE, HINGE, SLIDE
 from ..math import Motion, Vec3, func
-from ..state.stage import stage
+from ..stage import stage
 
 
 @stage(reads="qvel cdof", updates="cvel")

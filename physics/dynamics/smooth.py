@@ -3,7 +3,7 @@
 import taichi as ti
 
 from ..math import func
-from ..state.stage import stage
+from ..stage import stage
 from .newton_euler import inverse_dynamics
 from .tendon_forces import add_inertial_forces
 from .tree_matrix import factor, solve

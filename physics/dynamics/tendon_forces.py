@@ -2,11 +2,11 @@
 
 import taichi as ti
 
+from ..hooks import TENDON_REST
 from ..kinematics.tendons import SHORTEST, apart, direction, link_end
 from ..math import Vec3, func
-from ..state.stage import stage
+from ..stage import stage
 from .newton_euler import carried, velocity_accelerations
-from .plasticity import rest_length
 
 
 @func
@@ -19,8 +19,8 @@ def tendon_springs(model, work):
         work.ten_passive[t] = work.real(0.0)
         if model.some(work.lanes, _acts(model, t)):
             length = work.ten_length[t]
-            x = ti.max(length - rest_length(model, work, t, 1), 0.0)
-            x += ti.min(length - rest_length(model, work, t, 0), 0.0)
+            x = ti.max(length - _rest(model, work, t, 1), 0.0)
+            x += ti.min(length - _rest(model, work, t, 0), 0.0)
             stiffness = model.tendon_stiffness.at(t, 1) + x * model.tendon_stiffness.at(t, 2)
             force = x * (x * stiffness + model.tendon_stiffness.at(t, 0))
             speed = work.ten_velocity[t]
@@ -29,6 +29,18 @@ def tendon_springs(model, work):
             force += speed * (size * damping + model.tendon_damping.at(t, 0))
             work.ten_passive[t] = -force
             pull(model, work, t, -force, work.qfrc_passive)
+
+
+@func
+def _rest(model, work, t: ti.i32, side):
+    """Lower (0) or upper (1) end of the lengths at which tendon t's spring rests (m)."""
+    find = ti.static(TENDON_REST.instead(model.has, _usual_rest))
+    return find(model, work, t, side)
+
+
+@func
+def _usual_rest(model, work, t: ti.i32, side):
+    return model.tendon_lengthspring.at(t, side)
 
 
 @func

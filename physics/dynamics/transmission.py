@@ -10,9 +10,9 @@ import taichi as ti
 from ..kinematics.tendons import apart, link_end
 from ..math import Motion, Quat, Vec3, func
 from ..math.quaternion import rotation_vector
-from ..model.transmissions import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TURN
-from ..state.stage import stage
+from ..stage import stage
 from .adhesive_contacts import pull_of_contacts
+from .transmission_types import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TURN
 
 
 @stage(

@@ -3,7 +3,7 @@
 import taichi as ti
 
 from ..math import Inertia, Motion, Sym3, Vec3, func
-from ..state.stage import stage
+from ..stage import stage
 from .forward import FREE, HINGE, SLIDE
 
 MASSLESS = 1e-15  # kg; MuJoCo's mjMINVAL

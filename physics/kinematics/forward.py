@@ -4,7 +4,7 @@ import taichi as ti
 
 from ..math import Quat, Vec3, func
 from ..math.quaternion import from_axis_angle
-from ..state.stage import stage
+from ..stage import stage
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
 """Joint types, MuJoCo's mjtJoint."""

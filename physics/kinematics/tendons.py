@@ -7,7 +7,7 @@ may go around a sphere or a cylinder. A straight piece gains length with the vel
 import taichi as ti
 
 from ..math import Vec3, func
-from ..state.stage import stage
+from ..stage import stage
 from .wrapping import wrap
 
 SHORTEST = 1e-15

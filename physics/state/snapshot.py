@@ -1,13 +1,36 @@
 """Copies of the state inside a step, and the stop of an environment whose state is no longer finite."""
 
+from typing import Any
+
 import taichi as ti
 
+from ..dynamics.stage_time import RK4
 from ..math import func
-from .memory import NOT_INTEGRATED
-from .sizes import RK4
-from .stage import stage
+from ..math.lanes import traced
+from ..stage import stage
+from .memory import NOT_INTEGRATED, REMEMBERED
 
 LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as diverged (MuJoCo's mjMAXVAL)
+
+
+@traced
+def memory_of(model: Any, work: Any) -> list[tuple[Any, Any, Any]]:
+    """Return the memory of the mechanisms that a kernel has: number of items, the field, and its twin."""
+    return [
+        (getattr(model, size), getattr(work, now), getattr(work, evaluated))
+        for feature, now, evaluated, size, _ in REMEMBERED
+        if getattr(model.has, feature)
+    ]
+
+
+@traced
+def guarded_memory_of(model: Any, work: Any) -> list[tuple[Any, Any, Any]]:
+    """Return those of `memory_of` that a step guards against numbers that are not finite."""
+    return [
+        (getattr(model, size), getattr(work, now), getattr(work, evaluated))
+        for feature, now, evaluated, size, guarded in REMEMBERED
+        if guarded and getattr(model.has, feature)
+    ]
 
 
 @stage(reads="qpos qvel act", writes="eval_rest start_qpos start_act start_qvel")
@@ -69,12 +92,13 @@ def back_to_beginning(model, work):
 
 @stage(
     reads=(
-        "qpos qvel qacc_warmstart tree_asleep act plastic history_age history_ctrl ctrl mocap_pos mocap_quat",
-        "eq_active",
+        "qpos qvel qacc_warmstart tree_asleep act history_age history_ctrl ctrl mocap_pos mocap_quat eq_active",
+        *(now for _, now, *_ in REMEMBERED),
     ),
     writes=(
-        "eval_qpos eval_qvel eval_warm eval_tree_asleep eval_act eval_plastic eval_history_age eval_history_ctrl",
+        "eval_qpos eval_qvel eval_warm eval_tree_asleep eval_act eval_history_age eval_history_ctrl",
         "eval_ctrl eval_mocap_pos eval_mocap_quat eval_eq_active",
+        *(evaluated for _, _, evaluated, *_ in REMEMBERED),
     ),
 )
 def keep_evaluation(model, work):
@@ -88,8 +112,9 @@ def keep_evaluation(model, work):
         work.eval_tree_asleep[t] = work.tree_asleep[t]
     for a in range(model.na):
         work.eval_act[a] = work.act[a]
-    for i in range(model.nplastic):
-        work.eval_plastic[i] = work.plastic[i]
+    for count, now, evaluated in ti.static(memory_of(model, work)):
+        for i in range(count):
+            evaluated.put(i, now[i])
     if ti.static(model.has.delays):
         for i in range(model.nsample):
             work.eval_history_age[i] = work.history_age[i]
@@ -151,8 +176,14 @@ def _evaluated_at_start(model, work):
 
 
 @stage(
-    reads="eval_qpos eval_qvel eval_act eval_plastic eval_history_ctrl eval_mocap_pos eval_mocap_quat",
-    updates="qpos qvel act plastic history_ctrl ctrl mocap_pos mocap_quat fault",
+    reads=(
+        "eval_qpos eval_qvel eval_act eval_history_ctrl eval_mocap_pos eval_mocap_quat",
+        *(evaluated for _, _, evaluated, _, guarded in REMEMBERED if guarded),
+    ),
+    updates=(
+        "qpos qvel act history_ctrl ctrl mocap_pos mocap_quat fault",
+        *(now for _, now, _, _, guarded in REMEMBERED if guarded),
+    ),
 )
 def reject_nonfinite(model, work):
     """Replace what is not finite, or beyond LARGEST, by what was evaluated last, controls by 0; stop those lanes."""
@@ -163,8 +194,9 @@ def reject_nonfinite(model, work):
         sound = ti.select(ti.abs(work.qvel[i]) <= LARGEST, sound, work.real(0.0))
     for a in range(model.na):
         sound = ti.select(ti.abs(work.act[a]) <= LARGEST, sound, work.real(0.0))
-    for i in range(model.nplastic):
-        sound = ti.select(ti.abs(work.plastic[i]) <= LARGEST, sound, work.real(0.0))
+    for count, now, _ in ti.static(guarded_memory_of(model, work)):
+        for i in range(count):
+            sound = ti.select(ti.abs(now[i]) <= LARGEST, sound, work.real(0.0))
     if ti.static(model.has.delays):
         for i in range(model.nhistory):
             sound = ti.select(ti.abs(work.history_ctrl[i]) <= LARGEST, sound, work.real(0.0))
@@ -177,8 +209,9 @@ def reject_nonfinite(model, work):
         work.qvel[i] = ti.select(sound > 0.5, work.qvel[i], work.eval_qvel[i])
     for a in range(model.na):
         work.act[a] = ti.select(sound > 0.5, work.act[a], work.eval_act[a])
-    for i in range(model.nplastic):
-        work.plastic[i] = ti.select(sound > 0.5, work.plastic[i], work.eval_plastic[i])
+    for count, now, evaluated in ti.static(guarded_memory_of(model, work)):
+        for i in range(count):
+            now[i] = ti.select(sound > 0.5, now[i], evaluated[i])
     if ti.static(model.has.delays):
         for i in range(model.nhistory):
             work.history_ctrl[i] = ti.select(sound > 0.5, work.history_ctrl[i], work.eval_history_ctrl[i])

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tumble.benchmarks import gpu
-from tumble.benchmarks.gpu_parts import Job, row_of
+from tumble.benchmarks.gpu_job import Job, row_of
 from tumble.benchmarks.main import GPU_PARTS, main
 
 

@@ -6,7 +6,7 @@ import torch
 
 from tumble.benchmarks.scenes import SCENES
 from tumble.physics import Model, RigidSolver
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 
 from .far_device import NAME, waits
 

@@ -12,7 +12,7 @@ from tumble.envs.inverted_pendulum import InvertedPendulum
 from tumble.envs.noise import Streams
 from tumble.envs.registry import TASKS, make_task
 from tumble.physics.drivers.gpu_launch import ColumnKernel
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 from tumble.wrappers import NormalizeObservation, NormalizeReward, RecordEpisodeStatistics
 
 from .far_device import NAME, waits

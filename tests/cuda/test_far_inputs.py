@@ -6,7 +6,7 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 import tumble
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 
 from ..envs.own_tasks import Pushed
 from .far_device import NAME

@@ -7,8 +7,8 @@ import torch
 
 import tumble
 from tumble.envs.registry import make_task
+from tumble.physics.process.runtime import init_columns
 from tumble.physics.rendering import BatchRenderer
-from tumble.physics.runtime import init_columns
 
 from ..envs.own_tasks import Seen
 from .far_device import NAME, waits

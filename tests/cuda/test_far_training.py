@@ -6,7 +6,7 @@ import torch
 
 import tumble
 from tumble.envs.inverted_pendulum import InvertedPendulum
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 from tumble.training.config import RunConfig
 from tumble.training.evaluate import evaluate
 from tumble.training.lean_ppo import LeanPPO

@@ -134,7 +134,7 @@ def test_a_failure_in_taichis_thread_is_the_callers(tmp_path):
     """With its own type, and the thread goes on."""
     in_threads(
         """
-from tumble.physics.taichi_thread import in_taichis_thread
+from tumble.physics.process.taichi_thread import in_taichis_thread
 try:
     in_taichis_thread(lambda: 1 / 0)
 except ZeroDivisionError:

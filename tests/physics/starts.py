@@ -1,8 +1,8 @@
 """Taichi for tests that share it: a start makes every kernel load anew, for seconds each."""
 
 import tumble
-from tumble.physics.machine import default_threads
-from tumble.physics.runtime import ensure_runtime
+from tumble.physics.process.machine import default_threads
+from tumble.physics.process.runtime import ensure_runtime
 
 from ..widths import WIDTH
 

@@ -11,7 +11,7 @@ from tumble.benchmarks.scenes import SCENES, SPHERE, pile, shake
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers import gpu
 from tumble.physics.model.features import Features
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 
 from .parity.catalogue import everything, load
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tumble.physics import Model, RigidSolver
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 
 from .parity.catalogue import load
 from .parity.reference import put as put_in

@@ -7,7 +7,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 from tumble.physics.solver import NON_FINITE
 
 XML = """<mujoco><compiler angle="radian"/><option timestep="0.004" integrator="{integrator}">{flags}</option>

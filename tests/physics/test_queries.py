@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 
 from .starts import run_with
 
@@ -252,7 +252,7 @@ def test_one_environment_is_not_finite(mjm, qpos, precise):
         assert torch.equal(old[others], new[others])
     fields = solver._driver.evaluate(("xpos", "xquat", "root_offset"), None)
     fields["root_offset"][4] = math.nan
-    poor = solver._distances.measure(pairs, fields, {}, math.inf)
+    poor = solver._envs.distances.measure(pairs, fields, {}, math.inf)
     moving = ~np.isin(pairs, [0, mjm.ngeom - 1]).all(axis=1)
     assert poor.dist[4][moving].isnan().all() and torch.equal(poor.dist[others], before.dist[others])
 

@@ -7,7 +7,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 
 from ..models.meshes import attributes, box_with_hole, icosphere, torus
 

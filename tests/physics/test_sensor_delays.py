@@ -7,7 +7,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 
 from .starts import run_with
 from .test_delays import in_order

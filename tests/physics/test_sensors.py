@@ -10,7 +10,7 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.sensors import REASONS
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 from tumble.physics.sensors.readings import READERS
 
 from .own_numbers import XML, compiled, random_numbers

@@ -10,7 +10,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 
 from .test_inputs import COUNT, INPUTS, XML, apply, states
 

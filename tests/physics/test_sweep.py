@@ -10,7 +10,7 @@ from tumble.benchmarks.scenes import SPHERE, pile, shake
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers import growing
 from tumble.physics.model import broad_phase
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 from tumble.physics.state.room import Room
 
 from .test_clutter import CONVERGED, ROUNDING, SOLUTION, mujoco_at, relative, sorted_rows

@@ -9,8 +9,8 @@ import taichi as ti
 
 from tumble.physics.drivers.compile_process import _Compiler
 from tumble.physics.model.features import Features
+from tumble.physics.stage import stage
 from tumble.physics.state import reach
-from tumble.physics.state.stage import stage
 
 reach._PACKAGE = __name__  # so that what stands here is looked at
 HALVES = ("hu", "lls"), ("qa", "cc"), ("n", "v")
