@@ -210,8 +210,9 @@ def _friction_change(work, c: ti.i32, d: ti.i32):
 
 
 @func
-def _product(work, row, b: ti.i32, dim, unrolled):
-    """Return the product of a weighted column with the column of J at address b."""
+def _product(work, row, at: ti.i32, dim, unrolled):
+    """Return the product of a weighted column with the column of J at address `at`."""
+    b = below(ROW_BITS - 1, at) if ti.static(unrolled > 1) else at
     total = row[0] * work.block_J[b]
     for c in ti.static(range(1, unrolled)):
         total += row[c] * work.block_J[b + c]

@@ -87,7 +87,7 @@ def _axes_times(work, k: ti.i32, v, dim, c, count):
     totals = [work.real(0.0) for _axis in range(count)]
     for q in range(work.block_dofnum[k]):
         e = below(SMALL_BITS, q)
-        a = below(ROW_BITS - 1, address + dim * e + c)
+        a = below(ROW_BITS - 1, address + dim * q + c)
         speed = v[work.block_dof[first + e]]
         for axis in ti.static(range(count)):
             totals[axis] += work.block_J[a + axis] * speed
@@ -116,7 +116,7 @@ def _add_forces(work, k: ti.i32, dim, unrolled):
     for q in range(work.block_dofnum[k]):
         e = below(SMALL_BITS, q)
         i = work.block_dof[first + e]
-        a = below(ROW_BITS - 1, address + dim * e)
+        a = below(ROW_BITS - 1, address + dim * q)
         push = work.block_J[a] * forces[0]
         for c in ti.static(range(1, unrolled)):
             push += work.block_J[a + c] * forces[c]
