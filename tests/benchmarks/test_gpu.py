@@ -26,13 +26,13 @@ def test_all_parts_run_on_a_processor(tmp_path, capsys):
     """In columns, and small; starts, which compile everything twice, are left out."""
     file = tmp_path / "gpu.json"
     parts = [part for part in GPU_PARTS if part != "start"]
-    sizes = ["--models", "Ant", "--batches", "1", "3", "--steps", "2", "--rounds", "2"]
+    sizes = ["--models", "Hopper", "--batches", "1", "3", "--steps", "2", "--rounds", "2"]
     assert main(["gpu", "--device", "cpu", "--parts", *parts, *sizes, "--json", str(file)]) == 0
     printed = capsys.readouterr().out
     device, physics, envs, learn, peer = (table["rows"] for table in json.loads(file.read_text())["tables"])
-    assert "the processor" in device[0]["device"] and "| Ant " in printed
+    assert "the processor" in device[0]["device"] and "| Hopper " in printed
     for rows in (physics, envs):
-        assert [(row["task"], row["environments"]) for row in rows] == [("Ant", 1), ("Ant", 3)]
+        assert [(row["task"], row["environments"]) for row in rows] == [("Hopper", 1), ("InvertedPendulum", 3)]
     for row in (*physics, *envs, *learn):
         assert "error" not in row, row
         assert row["low"] <= row["steps/s"] <= row["high"]

@@ -6,8 +6,8 @@ import torch
 
 from tumble.benchmarks.scenes import SCENES
 from tumble.physics import Model, RigidSolver
-from tumble.physics.runtime import init_columns
 
+from ..physics.starts import run_in_columns
 from .far_device import NAME, waits
 
 NUM_ENVS = 5
@@ -50,7 +50,7 @@ def life(solver):
 def test_what_users_see_is_the_processors(far):
     found = []
     for device in ("cpu", NAME):
-        init_columns(device=device)
+        run_in_columns(device=device)
         model = Model.from_mjspec(SCENES["humanoids-3"].build())
         solver = RigidSolver(model, NUM_ENVS, ("xpos", "cfrc_ext"))
         assert solver.qpos.device.type == device
@@ -63,7 +63,7 @@ def test_what_users_see_is_the_processors(far):
 @pytest.mark.long
 def test_a_step_waits_for_nothing(far):
     """Neither do its controls and its outputs."""
-    init_columns(device=NAME)
+    run_in_columns(device=NAME)
     solver = RigidSolver(Model.from_mjspec(SCENES["humanoids-3"].build()), NUM_ENVS, ("xpos",))
     controls = torch.zeros((NUM_ENVS, solver.model.mj.nu), device=far)
     solver.step(2)
@@ -78,7 +78,7 @@ def test_a_step_waits_for_nothing(far):
 @pytest.mark.long
 def test_rays_wait_for_nothing(far):
     """Points and vectors that lie there stay there; what may be hit is brought there once."""
-    init_columns(device=NAME)
+    run_in_columns(device=NAME)
     solver = RigidSolver(Model.from_mjspec(SCENES["humanoids-3"].build()), NUM_ENVS)
     pnt, vec = torch.zeros((NUM_ENVS, 5, 3), device=far), torch.ones((5, 3), device=far)
     for _ in range(3):

@@ -8,9 +8,9 @@ import torch
 import tumble
 from tumble.envs.registry import make_task
 from tumble.physics.rendering import BatchRenderer
-from tumble.physics.runtime import init_columns
 
 from ..envs.own_tasks import Seen
+from ..physics.starts import run_in_columns
 from .far_device import NAME, waits
 
 NUM_ENVS, SIZE = 20, {"width": 32, "height": 24}
@@ -29,7 +29,7 @@ def counted(found, solver, take):
 
 def taken(name, device):
     """Pictures of a batch after a few steps, and the waits of each: as tensors, then as arrays of numpy."""
-    init_columns(device=device)
+    run_in_columns(device=device)
     kind = type(make_task(name, {}))
     task = type(name, (kind,), {"array_library": "torch", "__module__": kind.__module__})
     envs = tumble.make_vec(task, NUM_ENVS, render_mode="rgb_array", **SIZE)
@@ -75,7 +75,7 @@ def test_a_single_environment(far, mode):
     """Its pictures are numpy's, as Gymnasium wants them, by one copy."""
     frames = []
     for device in ("cpu", NAME):
-        init_columns(device=device)
+        run_in_columns(device=device)
         env = gymnasium.make("tumble/Hopper-v0", render_mode=mode, **SIZE)
         env.reset(seed=0)
         env.step(np.ones(3))
@@ -98,7 +98,7 @@ def test_pictures_that_an_agent_sees(far):
     """Observations, also of those that begin anew, are the device's, and the processor's to the bit."""
     found = []
     for device in ("cpu", NAME):
-        init_columns(device=device)
+        run_in_columns(device=device)
         envs = tumble.make_vec(SeenInTorch, 3, max_episode_steps=2)
         seen = [envs.reset(seed=3)[0]]
         for action in (0, 8, 4):

@@ -6,13 +6,13 @@ import torch
 
 import tumble
 from tumble.envs.inverted_pendulum import InvertedPendulum
-from tumble.physics.runtime import init_columns
 from tumble.training.config import RunConfig
 from tumble.training.evaluate import evaluate
 from tumble.training.lean_ppo import LeanPPO
 from tumble.training.sb3_bridge import TumbleVecEnv
 from tumble.training.train import resume, train
 
+from ..physics.starts import run_in_columns
 from .far_device import NAME, waits
 
 NUM_ENVS, LIMIT = 4, 6
@@ -49,7 +49,7 @@ def seen(venv):
 def test_the_bridge_to_sb3_copies_once(far):
     tumble.init(precision="32", lanes=1)
     near, _ = seen(bridged())
-    init_columns(device=NAME)
+    run_in_columns(device=NAME)
     found, counts = seen(bridged())
     assert all(np.array_equal(one, other) for one, other in zip(near, found, strict=True))
     assert counts == [(WAITS + WAITS_TO_RESET * ended, ended) for _, ended in counts]
@@ -64,7 +64,7 @@ def test_a_run_learns_what_it_learns_on_the_processor(far, tmp_path):
     config = config.replace(num_envs=16, total_steps=steps)
     policies, scores = [], []
     for device in ("cpu", NAME):
-        tumble.init(precision="32", lanes=1) if device == "cpu" else init_columns(device=device)
+        tumble.init(precision="32", lanes=1) if device == "cpu" else run_in_columns(device=device)
         run = train(config, tmp_path / device, progress=False).run
         run = resume(run.folder, total_steps=2 * steps, progress=False).run
         state = torch.load(run.latest() / "state.pt", weights_only=True)
@@ -82,7 +82,7 @@ def in_a_row(tensors):
 @pytest.mark.long
 def test_the_lean_learner_learns_on_the_device(far):
     """Its networks lie there, too: the gradient of an update is the processor's, to rounding, and changes them."""
-    init_columns(device=NAME)
+    run_in_columns(device=NAME)
     gradients = []
     for device in ("cpu", str(far)):
         model = LeanPPO("MlpPolicy", bridged(), n_steps=16, batch_size=64, n_epochs=1, seed=1, device=device)
@@ -142,7 +142,7 @@ def test_libraries_that_speak_torch_get_tensors_of_the_device(far, library, thro
     pytest.importorskip(library)
     found = []
     for device in ("cpu", NAME):
-        tumble.init(precision="32", lanes=1) if device == "cpu" else init_columns(device=device)
+        tumble.init(precision="32", lanes=1) if device == "cpu" else run_in_columns(device=device)
         envs = tumble.make_vec(Pendulum, NUM_ENVS, max_episode_steps=LIMIT)
         envs.reset(seed=0)
         found.append(through(envs))

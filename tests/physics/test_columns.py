@@ -11,9 +11,9 @@ from tumble.benchmarks.scenes import SCENES, SPHERE, pile, shake
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers import gpu
 from tumble.physics.model.features import Features
-from tumble.physics.runtime import init_columns
 
 from .parity.catalogue import everything, load
+from .starts import run_in_columns
 
 NUM_ENVS = 6
 
@@ -28,7 +28,7 @@ def lanes_afterwards():
 def start_with(columns, precision):
     """Taichi with one driver or the other."""
     if columns:
-        init_columns(precision=precision)
+        run_in_columns(precision=precision)
     else:
         tumble.init(precision=precision, lanes=1)
 
@@ -79,7 +79,7 @@ def partial(solver):
 @pytest.mark.parametrize(
     "names",
     [
-        pytest.param(lambda: ["everything", "tendon_paths"], id="two kernels", marks=pytest.mark.long),
+        pytest.param(lambda: ["everything"], id="one kernel", marks=pytest.mark.long),
         pytest.param(lambda: [name for _, name in everything(5)], id="all", marks=pytest.mark.slow),
     ],
 )
@@ -113,7 +113,7 @@ def test_some_environments_of_a_batch():
 
 def test_more_numbers_than_kernels_can_address(monkeypatch):
     """Indices have 32 bits; beyond them other environments' numbers would be taken."""
-    init_columns()
+    run_in_columns()
     monkeypatch.setattr(gpu, "MOST_NUMBERS", 100_000)
     with pytest.raises(MemoryError, match=r"num_envs=64: .* at most \d+ fit; make several solvers"):
         RigidSolver(Model.from_mjspec(pile(SPHERE, [0.08, 0, 0], 12)), 64)

@@ -11,9 +11,8 @@ from scipy.spatial import ConvexHull
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.runtime import init_columns
 
-from .starts import run_with
+from .starts import run_in_columns, run_with
 
 BALL = np.random.default_rng(7).normal(size=(24, 3))
 BALL *= 0.15 / np.linalg.norm(BALL, axis=1)[:, None]
@@ -308,7 +307,7 @@ def test_nothing_is_compiled_unasked(mjm, qpos):
 def test_both_drivers_and_both_precisions(mjm, qpos, single):
     """The GPU's driver has the bits of the CPU's; single precision differs by the rounding of poses."""
     pairs, found = all_pairs(mjm), []
-    for start in (lambda: run_with("64"), lambda: run_with("32"), init_columns):
+    for start in (lambda: run_with("64"), lambda: run_with("32"), run_in_columns):
         start()
         found.append([part.double() for part in solver_at(mjm, qpos).distance(*pairs.T)])
     run_with("32")

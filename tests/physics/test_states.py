@@ -10,8 +10,8 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.runtime import init_columns
 
+from .starts import run_in_columns
 from .test_inputs import COUNT, INPUTS, XML, apply, states
 
 KEYS = """<keyframe>
@@ -36,7 +36,7 @@ def model():
 @pytest.fixture(params=[False, True], ids=["lanes", "columns"])
 def solver(model, request):
     if request.param:
-        init_columns(precision="64")
+        run_in_columns(precision="64")
     else:
         tumble.init(precision="64")
     return RigidSolver(model, COUNT)
