@@ -46,7 +46,6 @@ def life(solver):
     return seen
 
 
-@pytest.mark.long
 def test_what_users_see_is_the_processors(far):
     found = []
     for device in ("cpu", NAME):
@@ -60,7 +59,6 @@ def test_what_users_see_is_the_processors(far):
     assert all(same), [i for i, equal in enumerate(same) if not equal]
 
 
-@pytest.mark.long
 def test_a_step_waits_for_nothing(far):
     """Neither do its controls and its outputs."""
     run_in_columns(device=NAME)
@@ -75,7 +73,6 @@ def test_a_step_waits_for_nothing(far):
     assert not waits
 
 
-@pytest.mark.long
 def test_rays_wait_for_nothing(far):
     """Points and vectors that lie there stay there; what may be hit is brought there once."""
     run_in_columns(device=NAME)

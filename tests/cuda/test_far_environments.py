@@ -91,7 +91,7 @@ def _with_nan(action):
 @pytest.mark.parametrize(
     "names",
     [
-        pytest.param(["InvertedPendulum"], id="one task", marks=pytest.mark.long),
+        pytest.param(["InvertedPendulum"], id="one task"),
         pytest.param(list(TASKS), id="all tasks", marks=pytest.mark.slow),
     ],
 )
@@ -152,7 +152,6 @@ def test_how_often_a_step_waits(far, monkeypatch):
         assert all(found == expected for found, expected in counts), (name, counts)
 
 
-@pytest.mark.long
 def test_all_of_a_step_is_copied_at_once_where_it_is_wanted_elsewhere(far, monkeypatch):
     """As arrays of numpy or the processor's tensors: the same numbers, with one wait more."""
     monkeypatch.setattr(ColumnKernel, "__call__", lambda kernel, given: None)
@@ -205,7 +204,6 @@ def varied_life():
     return [array.cpu() for array in flat(found)], [array.cpu() for array in flat(wrapped)]
 
 
-@pytest.mark.long
 def test_numbers_of_environments_own_wrappers_and_a_single_environment(far):
     tumble.init(precision="32", lanes=1)
     near, wrapped = varied_life()

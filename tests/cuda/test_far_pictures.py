@@ -54,7 +54,6 @@ def taken(name, device):
     return tensors, arrays, counts
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", ["Ant", "InvertedPendulum"])
 def test_pictures_are_the_processors(far, name):
     """To the bit; and they wait for nothing but indices that lie on the device, and the one copy for Gymnasium."""
@@ -69,7 +68,6 @@ def test_pictures_are_the_processors(far, name):
     assert not any(counts.values())
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("mode", ["rgb_array", "depth_array"])
 def test_a_single_environment(far, mode):
     """Its pictures are numpy's, as Gymnasium wants them, by one copy."""
@@ -93,7 +91,6 @@ class SeenInTorch(Seen):
     array_library = "torch"
 
 
-@pytest.mark.long
 def test_pictures_that_an_agent_sees(far):
     """Observations, also of those that begin anew, are the device's, and the processor's to the bit."""
     found = []

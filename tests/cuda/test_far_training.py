@@ -45,7 +45,6 @@ def seen(venv):
     return found, counts
 
 
-@pytest.mark.long
 def test_the_bridge_to_sb3_copies_once(far):
     tumble.init(precision="32", lanes=1)
     near, _ = seen(bridged())
@@ -56,7 +55,6 @@ def test_the_bridge_to_sb3_copies_once(far):
     assert {ended for _, ended in counts} == {False, True}
 
 
-@pytest.mark.long
 def test_a_run_learns_what_it_learns_on_the_processor(far, tmp_path):
     """To the bit: trained, interrupted, resumed and evaluated. What it saved can be read without the device."""
     config = RunConfig.packaged("tumble/InvertedPendulum-v0", "ppo")
@@ -79,7 +77,6 @@ def in_a_row(tensors):
     return torch.cat([tensor.detach().cpu().flatten() for tensor in tensors])
 
 
-@pytest.mark.long
 def test_the_lean_learner_learns_on_the_device(far):
     """Its networks lie there, too: the gradient of an update is the processor's, to rounding, and changes them."""
     run_in_columns(device=NAME)
@@ -135,7 +132,6 @@ class Pendulum(InvertedPendulum):
     array_library = "torch"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("library", "through"), [("rsl_rl", through_rsl_rl), ("skrl", through_skrl)])
 def test_libraries_that_speak_torch_get_tensors_of_the_device(far, library, through):
     """Nothing more is copied or waited for than by a step of the environments, but for skrl's actions."""

@@ -9,6 +9,8 @@ import tumble
 from tumble.envs.registry import TASKS
 
 STEPS, SIZES = 300, (1, 7, 64, 1000)
+DEFAULT = ("Ant", "Reacher")
+"""Tasks that the default run proves: one with contacts and a free body, and one whose starts are drawn most."""
 
 
 def rollout(name: str, num_envs: int, seed: int, index: int, actions: np.ndarray) -> list[np.ndarray]:
@@ -40,7 +42,9 @@ def alone(name: str, seed: int, actions: np.ndarray) -> np.ndarray:
     return np.array(rows)
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in DEFAULT else pytest.mark.slow) for name in TASKS]
+)
 def test_same_bits_in_any_company(name):
     """Seed 1234 is environment 1234 - s of a batch seeded with s, whatever s and the batch's size."""
     env = gymnasium.make(f"tumble/{name}-v0")

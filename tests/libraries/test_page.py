@@ -38,7 +38,9 @@ def test_threads_do_not_wait_for_each_other(library):
     assert lines[0] == "import tumble" or "torch.set_num_threads(1)" in lines
 
 
-@pytest.mark.parametrize("library", NEEDS)
+@pytest.mark.parametrize(
+    "library", [pytest.param(name, marks=pytest.mark.slow if name == "sb3-contrib" else ()) for name in NEEDS]
+)
 def test_the_program_learns_as_printed(library, tmp_path):
     """In a process of its own. Other processors round differently: it need not be as good as its row."""
     pytest.importorskip(NEEDS[library])

@@ -7,7 +7,7 @@ from taichi.lang import impl
 import tumble
 from tumble.physics import runtime
 from tumble.physics.machine import default_threads
-from tumble.physics.runtime import Runtime, ensure_runtime
+from tumble.physics.runtime import Runtime, ensure_runtime, init_columns
 from tumble.physics.taichi_thread import start_before_next
 
 from ..widths import WIDTH
@@ -31,7 +31,7 @@ def run_in_columns(precision: str = "32", device: str = "cpu") -> None:
     """
     settings, started = _kept.get(precision, (None, None))
     if settings is None or started is not impl.get_runtime():
-        settings = runtime.init_columns(device=device, precision=precision)
+        settings = init_columns(device=device, precision=precision)
         _kept[precision] = settings, impl.get_runtime()
         return
     state = runtime._state
