@@ -239,7 +239,7 @@ def test_a_reset_and_states_of_mujocos():
     assert torch.equal(moved.sensordata, solver.sensordata)
 
 
-@pytest.mark.parametrize("columns", [False, True], ids=["lanes", "columns"])
+@pytest.mark.parametrize("columns", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["lanes", "columns"])
 def test_keyframes_are_mujocos(columns):
     """A keyframe's time is far from that of the samples, and sensors with intervals catch up, a tick a step."""
     if columns:
