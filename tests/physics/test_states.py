@@ -11,6 +11,7 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 
+from ..widths import WIDTH
 from .starts import run_in_columns
 from .test_inputs import COUNT, INPUTS, XML, apply, states
 
@@ -103,7 +104,7 @@ def test_another_process_goes_on_from_a_file(model, tmp_path):
     program = f"""
 import torch, tumble
 from tumble.physics import Model, RigidSolver
-tumble.init(precision="64")
+tumble.init(precision="64", lanes={WIDTH})
 solver = RigidSolver(Model.from_mjcf({XML.replace("</mujoco>", KEYS)!r}), {COUNT})
 solver.load({str(file)!r})
 solver.step(9)
