@@ -14,7 +14,7 @@ from tumble.envs.registry import TASKS, make_task
 from tumble.physics.drivers.gpu_launch import ColumnKernel
 from tumble.wrappers import NormalizeObservation, NormalizeReward, RecordEpisodeStatistics
 
-from ..physics.starts import run_in_columns
+from ..physics.starts import run_in_columns, run_with
 from .far_device import NAME, waits
 
 NUM_ENVS, LIMIT, STEPS = 6, 5, 12
@@ -98,7 +98,7 @@ def _with_nan(action):
 def test_episodes_are_the_processors(far, names):
     """Under all autoreset modes, to the bit."""
     lives = [(name, mode) for name in names for mode in AutoresetMode]
-    tumble.init(precision="32", lanes=1)
+    run_with("32")
     near = {of: life(*of) for of in lives}
     run_in_columns(device=NAME)
     for of in lives:
@@ -205,7 +205,7 @@ def varied_life():
 
 
 def test_numbers_of_environments_own_wrappers_and_a_single_environment(far):
-    tumble.init(precision="32", lanes=1)
+    run_with("32")
     near, wrapped = varied_life()
     run_in_columns(device=NAME)
     found, found_wrapped = varied_life()

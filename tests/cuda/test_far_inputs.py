@@ -7,7 +7,7 @@ from gymnasium.vector import AutoresetMode
 import tumble
 
 from ..envs.own_tasks import Pushed
-from ..physics.starts import run_in_columns
+from ..physics.starts import run_in_columns, run_with
 from .far_device import NAME
 
 NUM_ENVS, LIMIT, STEPS = 5, 6, 16
@@ -42,7 +42,7 @@ def life(mode: AutoresetMode) -> list[torch.Tensor]:
 
 def test_they_are_the_processors(far):
     """The same bits under all autoreset modes."""
-    tumble.init(precision="32", lanes=1)
+    run_with("32")
     near = {mode: life(mode) for mode in AutoresetMode}
     run_in_columns(device=NAME)
     for mode in AutoresetMode:

@@ -12,7 +12,7 @@ from tumble.training.lean_ppo import LeanPPO
 from tumble.training.sb3_bridge import TumbleVecEnv
 from tumble.training.train import resume, train
 
-from ..physics.starts import run_in_columns
+from ..physics.starts import run_in_columns, run_with
 from .far_device import NAME, waits
 
 NUM_ENVS, LIMIT = 4, 6
@@ -46,7 +46,7 @@ def seen(venv):
 
 
 def test_the_bridge_to_sb3_copies_once(far):
-    tumble.init(precision="32", lanes=1)
+    run_with("32")
     near, _ = seen(bridged())
     run_in_columns(device=NAME)
     found, counts = seen(bridged())
@@ -62,7 +62,7 @@ def test_a_run_learns_what_it_learns_on_the_processor(far, tmp_path):
     config = config.replace(num_envs=16, total_steps=steps)
     policies, scores = [], []
     for device in ("cpu", NAME):
-        tumble.init(precision="32", lanes=1) if device == "cpu" else run_in_columns(device=device)
+        run_with("32") if device == "cpu" else run_in_columns(device=device)
         run = train(config, tmp_path / device, progress=False).run
         run = resume(run.folder, total_steps=2 * steps, progress=False).run
         state = torch.load(run.latest() / "state.pt", weights_only=True)
@@ -138,7 +138,7 @@ def test_libraries_that_speak_torch_get_tensors_of_the_device(far, library, thro
     pytest.importorskip(library)
     found = []
     for device in ("cpu", NAME):
-        tumble.init(precision="32", lanes=1) if device == "cpu" else run_in_columns(device=device)
+        run_with("32") if device == "cpu" else run_in_columns(device=device)
         envs = tumble.make_vec(Pendulum, NUM_ENVS, max_episode_steps=LIMIT)
         envs.reset(seed=0)
         found.append(through(envs))

@@ -1,4 +1,4 @@
-"""The GPU driver on a processor: the same bits as the CPU driver with one lane, in everything that a driver does."""
+"""The GPU driver on a processor: the same bits as the CPU driver, in everything that a driver does."""
 
 from dataclasses import replace
 
@@ -12,8 +12,9 @@ from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers import gpu
 from tumble.physics.model.features import Features
 
+from ..widths import WIDTH
 from .parity.catalogue import everything, load
-from .starts import run_in_columns
+from .starts import run_in_columns, run_with
 
 NUM_ENVS = 6
 
@@ -25,12 +26,12 @@ def lanes_afterwards():
     tumble.init(precision="32")
 
 
-def start_with(columns, precision):
-    """Taichi with one driver or the other."""
+def start_with(columns, precision, lanes=WIDTH):
+    """Start one driver or the other."""
     if columns:
         run_in_columns(precision=precision)
     else:
-        tumble.init(precision=precision, lanes=1)
+        run_with(precision, lanes)
 
 
 def steps(solver):
@@ -77,20 +78,20 @@ def partial(solver):
 
 
 @pytest.mark.parametrize(
-    "names",
+    ("names", "lanes"),
     [
-        pytest.param(lambda: ["everything"], id="one kernel", marks=pytest.mark.long),
-        pytest.param(lambda: [name for _, name in everything(5)], id="all", marks=pytest.mark.slow),
+        pytest.param(lambda: ["everything"], WIDTH, id="one kernel", marks=pytest.mark.long),
+        pytest.param(lambda: [name for _, name in everything(5)], 1, id="all", marks=pytest.mark.slow),
     ],
 )
-def test_every_model_has_the_same_bits(names, monkeypatch):
+def test_every_model_has_the_same_bits(names, lanes, monkeypatch):
     """In double precision, named models and some random ones, by kernels with code that many of them need."""
     names, found = names(), []
     of = Features.of
     wide = {"ball_joints": True, "hulls": True, "solids": True, "pairs_by_hand": True}
     monkeypatch.setattr(Features, "of", staticmethod(lambda model, single: replace(of(model, single), **wide)))
     for columns in (False, True):
-        start_with(columns, "64")
+        start_with(columns, "64", lanes)
         found.append({name: steps(RigidSolver(Model.from_mjmodel(load(name)), NUM_ENVS, ("xpos",))) for name in names})
     assert names
     wrong = [name for name in names if not all(map(torch.equal, found[0][name], found[1][name]))]

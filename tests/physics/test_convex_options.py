@@ -43,8 +43,8 @@ def settings_afterwards():
 
 @pytest.fixture(scope="module")
 def double() -> None:
-    """One lane compiles soonest."""
-    run_with("64", lanes=1)
+    """Double precision."""
+    run_with("64")
 
 
 @pytest.fixture(scope="module")
