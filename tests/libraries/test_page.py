@@ -12,7 +12,7 @@ from .page import NEEDS, PROGRAMS, ROOT, TEXT
 
 ROWS = dict(re.findall(r"^\| ([\w-]+)[ ,].*? \| `.*?` \| (\d+) steps upright.*? \|$", TEXT, flags=re.MULTILINE))
 OTHERWISE = ("sb3-contrib", "CleanRL")
-"""Libraries whose programs only the slow run trains: `test_sb3` and `test_cleanrl` train by their classes."""
+"""Libraries whose programs only the slow run trains: `test_sb3` and `test_cleanrl` prove how they meet environments."""
 UNTRAINED = 8  # steps upright of a policy that has learned nothing, as the page says
 
 
