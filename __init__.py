@@ -4,20 +4,18 @@
 """
 
 import importlib
-import os
 from typing import TYPE_CHECKING, Any
 
 from .envs.making import make_vec
 from .envs.registry import register, register_all
 
 if TYPE_CHECKING:
-    from .physics.runtime import Runtime
+    from . import wrappers as wrappers
+    from .physics.process.runtime import Runtime
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "init", "make_vec", "register"]
 
-os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")  # Taichi greets on standard output otherwise
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads would spin on the solver's cores
 register_all()
 
 
@@ -31,8 +29,8 @@ def __getattr__(name: str) -> Any:
 def init(device: str = "cpu", precision: str = "32", lanes: int | None = None, threads: int | None = None) -> "Runtime":
     """Choose device, precision, lane width and threads; the first use does it with these defaults.
 
-    See `tumble.physics.runtime.init` for the arguments and errors.
+    See `tumble.physics.process.runtime.init` for the arguments and errors.
     """
-    from .physics.runtime import init as start
+    from .physics.process.runtime import init as start
 
     return start(device, precision, lanes, threads)

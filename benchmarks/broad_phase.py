@@ -13,7 +13,7 @@ import numpy as np
 
 from ..physics import Model, RigidSolver
 from ..physics.model.broad_phase import LIST, SWEEP
-from ..physics.runtime import init
+from ..physics.process.runtime import init
 from .physics import MujocoSide, mujoco_states
 from .results import Result, Table, Verdict
 from .timing import Sample, take_turns

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..physics.runtime import init
+from ..physics.process.runtime import init
 from .peers import Peer, envpool_peer, gymnasium_peer, has_envpool, tumble_peer
 from .results import Result, Table, Verdict
 from .timing import Sample, take_turns

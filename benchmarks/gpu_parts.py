@@ -9,49 +9,21 @@ batches that are left: after an error a GPU's context is of no use.
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 import torch
 
 from ..envs.making import make_vec
 from ..physics import RigidSolver
-from .columns import Stretch, begin, describe, forget_peak, memory, repeat, steps_within, stretch
+from .columns import begin, describe, repeat, steps_within, stretch
+from .gpu_job import ACTIONS, SCATTER_STEPS, Job, Row, rates, row_of
+from .gpu_peer import peer
 from .models import load
 
-SCATTERED, SCATTER_STEPS = 1024, 200
-"""So many environments go their own ways, for so many steps; larger batches have their states several times."""
-ACTIONS = 16
-"""So many batches of random actions are drawn on the device beforehand and used in turn."""
+SCATTERED = 1024
+"""So many environments go their own ways, for SCATTER_STEPS; larger batches have their states several times."""
 WARM_UP_STEPS, WARM_UP_SECONDS = 100, 3.0
 """Environment steps before the timed ones, that episodes spread out; fewer where they take longer than so."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """The measurement that a child process makes.
-
-    Attributes:
-        part: a name of `PARTS`.
-        task: such as "Ant".
-        batches: numbers of environments.
-        steps: of one timed stretch, at most.
-        rounds: of which medians are taken.
-        seconds: that one stretch should take at most; long steps make it shorter.
-        device: "cuda" or "cpu".
-    """
-
-    part: str
-    task: str = ""
-    batches: tuple[int, ...] = ()
-    steps: int = 50
-    rounds: int = 3
-    seconds: float = 0.4
-    device: str = "cuda"
-
-
-Row = dict[str, Any]
 
 
 def physics(job: Job) -> Iterator[Row]:
@@ -149,36 +121,14 @@ def device(job: Job) -> Iterator[Row]:
     yield describe(job.device)
 
 
-def row_of(job: Job, num_envs: int, measure: Any) -> Row:
-    """The row of a batch, with its memory; or that there is not enough of it."""
-    forget_peak(job.device)
-    head = {"task": job.task, "environments": num_envs}
-    try:
-        return {**head, **measure(), **memory(job.device)}
-    except (MemoryError, torch.OutOfMemoryError) as error:
-        return {**head, "error": f"{type(error).__name__}: {str(error).splitlines()[0]}"}
-
-
-def rates(name: str, found: list[Stretch], num_envs: int, steps: int) -> Row:
-    """Steps a second in sum over the batch, microseconds of a batch's step, and those of the host in it."""
-    seconds, count = [one.seconds for one in found], num_envs * steps
-    middle = median(seconds)
-    rates = {"steps/s": count / middle, "low": count / max(seconds), "high": count / min(seconds)}
-    rates |= {"us": middle / steps * 1e6, "host us": median(one.host for one in found) / steps * 1e6}
-    return {f"{name}{key}": value for key, value in rates.items()}
-
-
-PARTS = {"device": device, "physics": physics, "envs": envs}
+PARTS = {"device": device, "physics": physics, "envs": envs, "peer": peer}
 
 
 def main(job: Job) -> None:
     """Print the rows of a part as they are measured."""
-    if job.part == "peer":
-        from .gpu_peer import peer as part
-    else:
+    if job.part != "peer":
         begin(job.device)
-        part = PARTS[job.part]
-    for row in part(job):
+    for row in PARTS[job.part](job):
         print(json.dumps(row), flush=True)
 
 

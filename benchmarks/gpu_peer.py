@@ -7,7 +7,7 @@ from typing import Any
 import mujoco
 
 from .columns import repeat, steps_within, stretch, wait
-from .gpu_parts import ACTIONS, SCATTER_STEPS, Job, Row, rates, row_of
+from .gpu_job import ACTIONS, SCATTER_STEPS, Job, Row, rates, row_of
 from .models import load
 
 NAME = "mujoco_warp"

@@ -8,7 +8,7 @@ import torch
 
 from ..physics import RigidSolver
 from ..physics.drivers.bound_kernel import BoundKernel, Kernel
-from ..physics.drivers.cpu import CpuDriver
+from ..physics.drivers.driver import Driver
 from ..physics.drivers.growing import GrowingRoom
 from ..physics.drivers.kernel import number_array
 from ..physics.drivers.scratch import Scratch, place, shared_scratch
@@ -18,8 +18,8 @@ from ..physics.drivers.turn import begin, end, load_rows
 from ..physics.math import Lanes
 from ..physics.math.lanes import traced
 from ..physics.model.features import Features
-from ..physics.runtime import ensure_runtime
-from ..physics.taichi_thread import in_taichis_thread
+from ..physics.process.runtime import ensure_runtime
+from ..physics.process.taichi_thread import in_taichis_thread
 
 __all__ = [
     "Fields",
@@ -44,12 +44,12 @@ def use_workers(solver: RigidSolver, workers: int) -> None:
     turns in one process.
     """
     driver = _driver_of(solver)
-    for bound in (driver._step, *driver._outputs.bound()):  # the latter bring outputs up to date after resets
+    for bound in (driver._step, *driver._outputs.launches()):  # the latter bring outputs up to date after resets
         bound.call[Setting.WORKERS] = min(workers, solver.runtime.threads)
 
 
-def _driver_of(solver: RigidSolver) -> CpuDriver:
-    assert isinstance(solver._driver, CpuDriver)
+def _driver_of(solver: RigidSolver) -> Driver:
+    assert not solver.runtime.columns
     return solver._driver
 
 
@@ -70,7 +70,7 @@ class Parts(NamedTuple):
 def parts_of(solver: RigidSolver) -> Parts:
     """The parts of a solver's kernel over the scratch of its width; the tensors are copies."""
     driver = _driver_of(solver)
-    lanes = Lanes(driver._width, solver.runtime.dtype)
+    lanes = Lanes(driver._arrangement.width, solver.runtime.dtype)
     scratch = in_taichis_thread(shared_scratch, solver.runtime, lanes.width)
     features, room = Features.of(solver.model, not lanes.double), driver._room
     batch = driver._batch

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..physics.cores import usable_cores
-from ..physics.waiting import Waiting, show_what_is_waited_for
+from ..physics.process.cores import usable_cores
+from ..physics.process.libraries import let_idle_threads_sleep, load_taichi, load_torch
+from ..physics.process.waiting import Waiting, show_what_is_waited_for
 from . import history
 from .results import Result, Unavailable, conditions, save
 
@@ -153,6 +154,8 @@ def main(args: list[str]) -> int:
     if name == "all":
         return run_all(path, options["only"], options["rounds"])
     with Waiting(f"importing what {name} measures"):
+        load_torch()
+        load_taichi()
         module = importlib.import_module(f".{BENCHMARKS[name].module}", __package__)
     before = conditions(args_without_path(args))
     busy = before["machine"]["busy before"]
@@ -240,4 +243,5 @@ def _add_json(command: argparse.ArgumentParser) -> None:
 
 
 if __name__ == "__main__":
+    let_idle_threads_sleep()
     sys.exit(main(sys.argv[1:]))

@@ -12,6 +12,7 @@ import taichi as ti
 
 from ..physics.dynamics.tree_matrix import factor
 from ..physics.fields import Field, FieldView, flat_array
+from ..physics.math import func
 from ..physics.math.trigonometry import sincos
 from ..physics.state.pattern import Pattern
 from .inside import Fields
@@ -68,29 +69,29 @@ def first_rows(tiles: int, size: int) -> dict[str, int]:
     return rows | {"end": first}
 
 
-@ti.func
-def _transform(lanes: ti.template(), at: ti.template(), t: ti.i32):
+@func
+def _transform(lanes, at, t: ti.i32):
     at.out.put_numbers(t, 0, (at.quat[t].rotate(at.point[t]) + at.anchor[t]).numbers())
 
 
-@ti.func
-def _quaternion_product(lanes: ti.template(), at: ti.template(), t: ti.i32):
+@func
+def _quaternion_product(lanes, at, t: ti.i32):
     at.out.put_numbers(t, 0, (at.quat[t] * at.quat2[t]).numbers())
 
 
-@ti.func
-def _momentum(lanes: ti.template(), at: ti.template(), t: ti.i32):
+@func
+def _momentum(lanes, at, t: ti.i32):
     at.out.put_numbers(t, 0, at.inertia[t].times(at.motion[t]).numbers())
 
 
-@ti.func
-def _sincos(lanes: ti.template(), at: ti.template(), t: ti.i32):
+@func
+def _sincos(lanes, at, t: ti.i32):
     s, c = sincos(lanes, at.angle[t])
     at.out.put_numbers(t, 0, [s, c])
 
 
-@ti.func
-def _tree_factor(lanes: ti.template(), at: ti.template(), t: ti.i32):
+@func
+def _tree_factor(lanes, at, t: ti.i32):
     for e in range(at.pattern.end(at.size - 1)):
         at.L[e] = at.M[e]
     factor(0, at.size, at.pattern, at.L, at.inverse)

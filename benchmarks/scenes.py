@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import assets
 from ..physics import Model, RigidSolver
-from ..physics.runtime import init
+from ..physics.process.runtime import init
 from .hull_scenes import add_hulls, arm, quadruped
 from .linked_scenes import biped, gripper_arm, hand
 from .models import SETTINGS, scatter

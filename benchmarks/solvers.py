@@ -13,7 +13,7 @@ import mujoco
 
 from ..physics import Model, RigidSolver
 from ..physics.model.solver_choice import CG, NEWTON
-from ..physics.runtime import init
+from ..physics.process.runtime import init
 from .models import SETTINGS, scatter
 from .results import Result, Table
 from .scenes import BOX, SETTLING, SPHERE, chain, pile, robots, shake

@@ -15,9 +15,10 @@ import torch
 from ..physics import RigidSolver
 from ..physics.constraint.hessian_pattern import lay_out_dofs
 from ..physics.integrate import advance, implicit_acceleration
-from ..physics.runtime import init
+from ..physics.math import func
+from ..physics.process.runtime import init
+from ..physics.stage import Stage
 from ..physics.state.snapshot import hold_faulty, keep_evaluation, keep_start
-from ..physics.state.stage import Stage
 from ..physics.state.views import ModelView, Workspace
 from ..physics.step import PIPELINE
 from .inside import Parts, begin, end, kernel_of, launcher, number_array, parts_of, tile_view, use_workers
@@ -26,8 +27,8 @@ from .results import Result, Table
 from .timing import clock, take_turns
 
 
-@ti.func
-def integration(model: ti.template(), work: ti.template()):
+@func
+def integration(model, work):
     """The last stage of a step under Euler or implicitfast."""
     work.rk_stage[0], work.rk_stages[0] = 0, 1
     implicit_acceleration(model, work)

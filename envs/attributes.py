@@ -6,16 +6,17 @@ episode lengths are handed out one for each environment; "observation_space" and
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import gymnasium
 import numpy as np
 import torch
 
 if TYPE_CHECKING:
+    from ..physics import RigidSolver
     from .arrays import ArrayKind
+    from .batch import TaskBatch
     from .task import Task
-    from .vector_env import SimVectorEnv
 
 _SINGLE: Mapping[str, str] = {
     "observation_space": "single_observation_space",
@@ -24,6 +25,20 @@ _SINGLE: Mapping[str, str] = {
 _EACH = ("np_random_seed", "episode_lengths")  # attributes with a value for every environment
 _TOGETHER = ("reset", "step")  # methods that cannot be called in one environment after the other
 AT_THE_START = ("xml_file", "default_camera_config")  # options that are read once, when environments are made
+
+
+class _Envs(Protocol):
+    """The attributes of `SimVectorEnv` that are needed here."""
+
+    num_envs: int
+    render_mode: str | None
+    render_envs: "torch.Tensor"
+    task: "Task"
+    batch: "TaskBatch"
+    solver: "RigidSolver"
+
+    def render(self) -> Any:
+        """Return a picture of each environment in `render_envs`."""
 
 
 class SharedAttributes:
@@ -42,7 +57,7 @@ class SharedAttributes:
             AttributeError: there is no such name.
             ValueError: `reset` and `step` are of all environments at once; call them themselves.
         """
-        envs = cast("SimVectorEnv", self)
+        envs = cast("_Envs", self)
         if name in _TOGETHER:
             raise ValueError(f"call({name!r}): all environments {name} together; use {name}() itself")
         if name == "render":
@@ -68,7 +83,7 @@ class SharedAttributes:
         Raises:
             ValueError: the values differ, or are not one for each environment; or the option is read only once.
         """
-        envs = cast("SimVectorEnv", self)
+        envs = cast("_Envs", self)
         value = _shared(name, values, envs.num_envs)
         task = envs.task
         if not hasattr(envs, name) and name in (option.name for option in fields(task)):
@@ -88,7 +103,7 @@ def change_options(task: "Task", kind: "ArrayKind", changes: Mapping[str, Any]) 
     vars(task).update(vars(replace(task, **changes).bound(task.model, kind)))
 
 
-def _owner(envs: "SimVectorEnv", name: str, otherwise: Any = None) -> Any:
+def _owner(envs: "_Envs", name: str, otherwise: Any = None) -> Any:
     """Return the first of the environments, their task and their solver that has the name, or else `otherwise`.
 
     Raises:
@@ -133,7 +148,7 @@ def equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _pictures(envs: "SimVectorEnv") -> tuple[np.ndarray | None, ...]:
+def _pictures(envs: "_Envs") -> tuple[np.ndarray | None, ...]:
     """Return the picture of every environment in `render_envs`, and None for every other."""
     if envs.render_mode is None:
         gymnasium.logger.warn("call('render') without a render mode: make it with render_mode='rgb_array'")

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from ..physics import RigidSolver
 from ..physics.batch_numbers import Known
-from ..physics.model.outputs import control_names
-from ..physics.runtime import ensure_runtime
+from ..physics.mjmodel.outputs import control_names
+from ..physics.process.runtime import ensure_runtime
 from .arrays import Array, ArrayKind, copy, counts, finite_or_zero, indices, owns_data, row_all
 from .checks import ResultCheck
 from .faults import NON_FINITE

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from ..physics.waiting import Waiting
+from ..physics.process.libraries import load_torch
+from ..physics.process.waiting import Waiting
 from .registry import TASKS, TaskLike
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv
         ValueError, TypeError: as `make_task`, and those of `SimVectorEnv`.
     """
     with Waiting("importing PyTorch and Taichi"):
+        load_torch()
         from .vector_env import SimVectorEnv
     if not isinstance(task, str):
         return SimVectorEnv(task, num_envs, **options)

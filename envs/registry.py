@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TaskLike: TypeAlias = Union[str, "Task", type["Task"]]
 """A name of the table below, a task, or its class."""
 
-_SINGLE, _VECTOR = "tumble.envs.single_env:SingleEnv", "tumble.envs.vector_env:SimVectorEnv"
+_SINGLE, _VECTOR = "tumble.envs:SingleEnv", "tumble.envs:SimVectorEnv"
 
 
 class Row(NamedTuple):

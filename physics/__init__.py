@@ -5,8 +5,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .kernel_cache import prepare
-from .tracing import name_importer
+from .process.libraries import load_taichi, load_torch
 
 if TYPE_CHECKING:
     from .model.model import Model
@@ -14,12 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Model", "RigidSolver"]
 
-prepare()
-name_importer()
-
 
 def __getattr__(name: str) -> Any:
     """Import the engine when it is first asked for, so that `import tumble` stays light."""
+    if name in __all__:
+        load_torch()
+        load_taichi()
     if name == "Model":
         from .model.model import Model
 

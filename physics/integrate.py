@@ -11,17 +11,17 @@ from .dynamics.fluid import fluid_slopes, symmetric_entry
 from .dynamics.free_body import free_body_acceleration
 from .dynamics.implicit import implicit_change
 from .dynamics.polynomials import damper_slope
+from .dynamics.stage_time import is_last_stage, stage_time
 from .dynamics.tendon_forces import damping_slope, entry_of
 from .dynamics.tree_matrix import factor, solve
 from .kinematics.forward import BALL, FREE
-from .math import Quat, Vec3
+from .math import Quat, Vec3, func
 from .math.compensated import two_sum
 from .math.quaternion import integrate, turn
 from .math.trigonometry import sincos
 from .model.transmissions import TENDON
+from .stage import stage
 from .state.sizes import IMPLICITFAST
-from .state.stage import stage
-from .state.stage_time import is_last_stage, stage_time
 
 
 @stage(
@@ -29,8 +29,7 @@ from .state.stage_time import is_last_stage, stage_time
     writes="qpos qvel eval_rest",
     updates="qpos_rest qvel_rest",
 )
-@ti.func
-def advance(model: ti.template(), work: ti.template()):
+def advance(model, work):
     """Qvel = start_qvel + dt drive_qacc; qpos = start_qpos moved for dt at drive_qvel, dt being `stage_time`.
 
     In single precision start_qpos and start_qvel are the leading halves of sums (`state/fields.py`, `REMAINDERS`); the
@@ -55,8 +54,8 @@ def advance(model: ti.template(), work: ti.template()):
             _shift(model, work, q, velocity[v] * dt, last)
 
 
-@ti.func
-def _shift(model: ti.template(), work: ti.template(), q: ti.i32, change: ti.template(), last: ti.i32):
+@func
+def _shift(model, work, q: ti.i32, change, last: ti.i32):
     """qpos[q] = start_qpos[q] + change; eval_rest[q] keeps the rounding error of a Runge-Kutta stage."""
     error = _move(work, work.qpos, work.start_qpos, work.qpos_rest, q, change, last)
     if ti.static(model.has.mixed_precision):
@@ -64,16 +63,8 @@ def _shift(model: ti.template(), work: ti.template(), q: ti.i32, change: ti.temp
             work.eval_rest[q] = error
 
 
-@ti.func
-def _move(
-    work: ti.template(),
-    end: ti.template(),
-    start: ti.template(),
-    rest: ti.template(),
-    i: ti.i32,
-    change: ti.template(),
-    last: ti.i32,
-):
+@func
+def _move(work, end, start, rest, i: ti.i32, change, last: ti.i32):
     """end[i] = start[i] + rest[i] + change; returns the rounding error, which the last stage keeps in rest[i]."""
     error = work.real(0.0)
     if ti.static(work.lanes.double):
@@ -85,10 +76,8 @@ def _move(
     return error
 
 
-@ti.func
-def _rotate(
-    model: ti.template(), work: ti.template(), q: ti.i32, omega: ti.template(), dt: ti.template(), last: ti.i32
-):
+@func
+def _rotate(model, work, q: ti.i32, omega, dt, last: ti.i32):
     """qpos[q] to qpos[q + 3] = the quaternion at start_qpos[q], turned for dt (s) at `omega` (rad/s, body frame)."""
     at = work.start_qpos
     start = Quat(at[q], at[q + 1], at[q + 2], at[q + 3])
@@ -111,8 +100,7 @@ def _rotate(
     writes="drive_qvel",
     updates="qvel_rest L U D_inv subtree_momentum subtree_turning dof_bend fluid_slope drive_qacc block",
 )
-@ti.func
-def implicit_acceleration(model: ti.template(), work: ti.template()):
+def implicit_acceleration(model, work):
     """Set drive_qacc and drive_qvel, with which Euler, implicitfast or implicit advances."""
     dt = model.timestep[0]
     if ti.static(model.has.implicit_full):
@@ -125,8 +113,8 @@ def implicit_acceleration(model: ti.template(), work: ti.template()):
         _move(work, work.drive_qvel, work.start_qvel, work.qvel_rest, i, work.drive_qacc[i] * dt, 0)
 
 
-@ti.func
-def _symmetric_acceleration(model: ti.template(), work: ti.template(), dt: ti.template()):
+@func
+def _symmetric_acceleration(model, work, dt):
     """Set drive_qacc for Euler or implicitfast, whose matrix is symmetric.
 
     Forces linear in the velocity are taken at the end of the step: M - dt d(force)/d(velocity) replaces M. Euler does
@@ -168,8 +156,8 @@ def _symmetric_acceleration(model: ti.template(), work: ti.template(), dt: ti.te
             work.drive_qacc[i] = work.qacc[i]
 
 
-@ti.func
-def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.template()):
+@func
+def _subtract_actuators(model, work, dt):
     """L -= dt moment' (d force / d velocity) moment, for every actuator with a slope."""
     for u in range(model.nout):
         if has_slope(model, work, u):
@@ -196,23 +184,15 @@ def _subtract_actuators(model: ti.template(), work: ti.template(), dt: ti.templa
                             _add_slope(work, dof + a, dof + b, slope * (work.moment[u, a] * work.moment[u, b]))
 
 
-@ti.func
-def _subtract_tendon(model: ti.template(), work: ti.template(), t: ti.i32, slope: ti.template()):
+@func
+def _subtract_tendon(model, work, t: ti.i32, slope):
     """L -= J' slope J of a tendon."""
     first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
     _subtract_row(model, work, first, end, model.tendon_dof, work.ten_J, slope)
 
 
-@ti.func
-def _subtract_row(
-    model: ti.template(),
-    work: ti.template(),
-    first: ti.i32,
-    end: ti.i32,
-    dofs: ti.template(),
-    row: ti.template(),
-    slope: ti.template(),
-):
+@func
+def _subtract_row(model, work, first: ti.i32, end: ti.i32, dofs, row, slope):
     """L -= J' slope J of a row with numbers for the dofs listed from `first` to `end`.
 
     As far as L has entries in MuJoCo, where dofs of a body with a diagonal mass matrix have none with each other.
@@ -224,8 +204,8 @@ def _subtract_row(
                 _add_slope(work, i, j, slope * (row[e] * row[f]))
 
 
-@ti.func
-def _subtract_fluid(model: ti.template(), work: ti.template(), dt: ti.template()):
+@func
+def _subtract_fluid(model, work, dt):
     """L -= dt d(qfrc_fluid)/d(velocity), made symmetric."""
     fluid_slopes(model, work)
     for i in range(model.nv):
@@ -236,8 +216,8 @@ def _subtract_fluid(model: ti.template(), work: ti.template(), dt: ti.template()
             _add_slope(work, i, j, symmetric_entry(work, b, i, j) * dt)
 
 
-@ti.func
-def _add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
+@func
+def _add_slope(work, i: ti.i32, j: ti.i32, slope):
     """Take a symmetric pair of entries off L, and add their product with qacc to the right side."""
     entry = work.M_pattern.address(work.M_pattern.end(i), j)
     work.L[entry] = work.L[entry] - slope
@@ -247,8 +227,7 @@ def _add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
 
 
 @stage(reads="qvel qacc rk_stage", writes="drive_qacc", updates="drive_qvel mean_qvel mean_qacc")
-@ti.func
-def runge_kutta_stage(model: ti.template(), work: ti.template()):
+def runge_kutta_stage(model, work):
     """Set drive_qacc and drive_qvel after the evaluation of a stage (0 to 3).
 
     Tableau: stages at 0, 1/2, 1/2, 1 of the step, weights 1/6, 1/3, 1/3, 1/6. Rotations are combined in exponential
@@ -277,8 +256,8 @@ def runge_kutta_stage(model: ti.template(), work: ti.template()):
             work.drive_qacc[i] = work.mean_qacc[i]
 
 
-@ti.func
-def _exponential_rate(model: ti.template(), work: ti.template(), j: ti.i32, reached: ti.template()):
+@func
+def _exponential_rate(model, work, j: ti.i32, reached):
     """drive_qvel of a joint: its velocity; for a rotation u = reached * (the last drive_qvel), the rate of u.
 
     du/dt = w + u x w / 2 + c u x (u x w) with c = (1 - (a/2) cot(a/2)) / a^2, a = |u|, or its series where a is small.
@@ -303,8 +282,8 @@ def _exponential_rate(model: ti.template(), work: ti.template(), j: ti.i32, reac
         work.drive_qvel[v] = work.qvel[v]
 
 
-@ti.func
-def _second_order_weight(lanes: ti.template(), square: ti.template()):
+@func
+def _second_order_weight(lanes, square):
     """(1 - (a/2) cot(a/2)) / a^2 of a = sqrt(square)."""
     half = 0.5 * ti.sqrt(square)
     sine, cosine = sincos(lanes, half)

@@ -4,6 +4,7 @@ MuJoCo's pipeline in textbook order (MuJoCo documentation, Computation: Simulati
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import taichi as ti
 
@@ -18,28 +19,29 @@ from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_bl
 from .dynamics.activation_steps import advance_activations
 from .dynamics.actuation import actuation
 from .dynamics.adhesion import adhesive_force
-from .dynamics.body_forces import applied_force, gravity_compensation
+from .dynamics.body_forces import applied_force
 from .dynamics.delays import pass_time
 from .dynamics.fluid import fluid_force
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
 from .dynamics.passive import passive_force
-from .dynamics.plasticity import keep_first_lengths, yield_springs
 from .dynamics.smooth import smooth_acceleration, start_acceleration
+from .dynamics.stage_time import RK4
 from .dynamics.tendon_forces import tendon_rates
 from .dynamics.transmission import transmissions
+from .hooks import BODY_FORCES, CONTACT_FORCES, END_OF_STEP, FIRST_EVALUATION, Hook
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
 from .kinematics.tendons import tendon_lengths
+from .math import func
 from .math.lanes import traced
 from .model.features import Features
+from .stage import Stage
 from .state.room import fits
-from .state.sizes import RK4
 from .state.snapshot import hold_faulty, keep_beginning, keep_evaluation, keep_start, report_mean_acceleration
-from .state.stage import Stage
 
-PIPELINE = (
+_ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
     forward_kinematics,
     geom_frames,
     center_of_mass,
@@ -54,25 +56,29 @@ PIPELINE = (
     limit_blocks,
     rest_blocks,
     contact_blocks,
-    gravity_compensation,
+    BODY_FORCES,
     transmissions,
     actuation,
     fluid_force,
     passive_force,
     adhesive_force,
+    CONTACT_FORCES,
     applied_force,
     start_acceleration,
     acceleration_by_gradients,
     acceleration_by_newton,
     noslip,
 )
-"""The stages of an evaluation, in their order."""
+"""The stages of an evaluation, in their order; parts have theirs where hooks stand."""
+PIPELINE: tuple[Stage | Callable[..., Any], ...] = tuple(
+    entry for item in _ORDER for entry in ([e for _, e in item.entries] if isinstance(item, Hook) else [item])
+)
 LAST = len(PIPELINE) - 1
 """Place of the last of them."""
 
 
-@ti.func
-def forward(model: ti.template(), work: ti.template(), last: ti.i32):
+@func
+def forward(model, work, last: ti.i32):
     """What follows from qpos, qvel and ctrl: positions, velocities, forces, accelerations; up to the stage `last`."""
     for place, stage in ti.static(stages_of(model.has)):
         if place <= last and fits(work):  # as Taichi's passes take the square of a block's length, each has its own
@@ -85,8 +91,8 @@ def stages_of(has: Features) -> list[tuple[int, Callable]]:
     return [(place, stage) for place, stage in enumerate(PIPELINE) if not isinstance(stage, Stage) or stage.wanted(has)]
 
 
-@ti.func
-def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti.i32, last: ti.i32):
+@func
+def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
     """`substeps` steps under the same controls; 0 evaluates at the present state without moving.
 
     With `smooth` 1 the last evaluation is asked for its acceleration without constraints as well. An evaluation that
@@ -111,8 +117,9 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti
                     pass_time(model, work)
                 continue
         forward(model, work, last)
-        if stage == 0:
-            keep_first_lengths(model, work)
+        for after_first in ti.static(FIRST_EVALUATION.of(model.has)):
+            if stage == 0:
+                after_first(model, work)
         if smooth == 1 and evaluation == evaluations - 1:
             smooth_acceleration(model, work)
         if stage < stages - 1:  # the next stage starts from this one
@@ -130,6 +137,7 @@ def step(model: ti.template(), work: ti.template(), substeps: ti.i32, smooth: ti
             advance(model, work)
             if stage == stages - 1:
                 hold_faulty(model, work)
-                yield_springs(model, work)
+                for at_end in ti.static(END_OF_STEP.of(model.has)):
+                    at_end(model, work)
             pass_time(model, work)
     report_mean_acceleration(model, work)

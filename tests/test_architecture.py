@@ -5,7 +5,10 @@ import json
 import re
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
@@ -13,54 +16,42 @@ ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
 # A module may import from its own room and from rooms of lower rank.
 RANKS = {
     "assets": 0,
+    "physics.scalars": -2,
+    "physics.process": -1,
     "physics.codegen": 0,  # machine code and threads: it knows nothing of Taichi
-    "physics.compiler": -2,
-    "physics.codegen.store": -1,
-    "physics.cores": -1,
-    "physics.forking": -1,
-    "physics.tracing": 0,
-    "physics.waiting": 0,
-    "physics.taichi_thread": 0,
     "physics.arguments": 0,
-    "physics.scalars": -1,
     "physics.batch_numbers": 1,
-    "physics.interrupts": 0,
-    "physics.kernel_cache": 0,
-    "physics.machine": 0,
-    "physics.memory": 0,
-    "physics.retired": 0,
-    "physics.runtime": 1,
     "physics.math": 1,
     "physics.fields": 2,
     "physics.geometry": 2,  # of mujoco, numpy and trimesh: it knows no kernel, and kernels know nothing of files
-    "physics.model": 3,
-    "physics.state": 4,
-    "physics.kinematics": 5,
-    "physics.dynamics": 6,
-    "physics.collision": 7,
-    "physics.constraint": 8,
-    "physics.integrate": 9,
-    "physics.step": 10,
-    "physics.drivers": 11,
-    "physics.readout": 11,
-    "physics.overrides": 11,
-    "physics.solver_part": 12,
-    "physics.parameters": 13,
-    "physics.rays": 12,
+    "physics.stage": 3,
+    "physics.hooks": 2,
+    "physics.mjmodel": 2,  # what a compiled MjModel says: of mujoco and numpy alone
+    "physics.kinematics": 4,
+    "physics.dynamics": 5,  # kernels know no declaration: what declares fields, sizes and features is above them
+    "physics.parts": 6,
+    "physics.model": 7,
+    "physics.state": 8,
+    "physics.collision": 9,
+    "physics.constraint": 10,
+    "physics.sensed": 11,
+    "physics.sensed.limit_readings": 4,  # noted by the stage that makes limits
+    "physics.integrate": 11,
+    "physics.step": 12,
+    "physics.drivers": 13,
+    "physics.readout": 13,
+    "physics.rays": 14,
     "physics.rays.intersect": 1,  # pure geometry
     "physics.rays.shapes": 2,
-    "physics.queries": 13,
-    "physics.inputs": 13,
-    "physics.dof_control": 13,
-    "physics.sleep": 13,
-    "physics.states": 14,
-    "physics.sensors": 15,
-    "physics.solver": 16,
-    "physics.rendering": 13,  # reads model and state; beside the solver, not above or below it
-    "physics": 17,  # the door: what users import
-    "envs": 18,
-    "benchmarks": 19,
-    "training": 20,
+    "physics.queries": 15,
+    "physics.sensors": 16,
+    "physics.user": 17,  # the objects of a solver
+    "physics.solver": 18,
+    "physics.rendering": 15,  # reads model and state; beside the solver, not above or below it
+    "physics": 19,  # the door: what users import
+    "envs": 20,
+    "benchmarks": 21,
+    "training": 22,
 }
 HEAVY = ("taichi", "torch", "mujoco", "llvmlite", "stable_baselines3", "scipy", "matplotlib")
 
@@ -103,6 +94,55 @@ def test_imports_run_one_way():
             if other and other != own and RANKS[other] >= RANKS[own]:
                 wrong.append(f"{path.relative_to(ROOT)}:{line}: {own} must not import {other}")
     assert not wrong, "\n".join(wrong)
+
+
+def imported_files(files: dict[str, Path]) -> dict[str, set[str]]:
+    """The files that each file imports, anywhere in it and for types too, by their dotted names."""
+    return {
+        module: {
+            target if target in files else target.rpartition(".")[0]
+            for target in (target.strip(".") for target, _ in imports(path, module))
+        }
+        & set(files) - {module}
+        for module, path in files.items()
+    }
+
+
+def test_no_files_import_each_other():
+    """Two files in a circle are one idea in two places; imports inside functions and for types count."""
+    TopologicalSorter(imported_files(dict(sources()))).prepare()  # raises CycleError, with the files
+
+
+def test_a_circle_is_found(tmp_path):
+    for name, text in {
+        "one": "if TYPE_CHECKING:\n    from .two import Two",
+        "two": "def work():\n    from . import one",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    files = {f"envs.{name}": tmp_path / f"{name}.py" for name in ("one", "two")}
+    with pytest.raises(CycleError, match=r"envs\.(one|two)"):
+        TopologicalSorter(imported_files(files)).prepare()
+
+
+def test_parts_are_named_by_their_table_alone():
+    """A mechanism is imported by `parts/__init__.py` and by its own second file, `<name>_model.py` and the like."""
+    wrong = []
+    for module, path in sources():
+        for target, line in imports(path, module):
+            words = target.strip(".").split(".")
+            if words[:2] != ["physics", "parts"] or len(words) < 4 or words[2] == "part":
+                continue
+            if not (module.startswith("physics.parts.") and words[2].startswith(module.split(".")[2])):
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: imports the part {words[2]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_codes_of_kinds_of_actuators_differ():
+    from tumble.physics.parts import ACTUATOR_KINDS, PARTS
+
+    codes = [kind.code for kind in ACTUATOR_KINDS]
+    assert len({*codes}) == len(codes) and min(codes) > 0
+    assert len({part.name for part in PARTS}) == len(PARTS)
 
 
 def test_inside_the_package_imports_are_relative():

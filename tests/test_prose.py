@@ -14,7 +14,7 @@ ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
 LATER = {
     f"physics/{room}"
     for room in ("codegen", "collision", "constraint", "drivers", "dynamics", "kinematics", "math", "model", "state")
-} | {f"physics/{file}.py" for file in ("cores", "fields", "forking", "integrate", "kernel_cache", "memory", "step")}
+} | {f"physics/{file}.py" for file in ("fields", "integrate", "step")}
 """Inner rooms and files of `physics` whose docstrings are still to be rewritten; nothing is to be added here."""
 OPENINGS = {
     *(

@@ -19,7 +19,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
 from tqdm import tqdm
 
-from ..physics.waiting import Waiting
+from ..physics.process.waiting import Waiting
 from .checkpoint import CheckpointError, save_checkpoint
 from .config import RunConfig
 from .errors import TumbleUserError

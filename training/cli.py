@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..physics.waiting import Waiting, show_what_is_waited_for
+from ..physics.process.libraries import let_idle_threads_sleep
+from ..physics.process.waiting import Waiting, show_what_is_waited_for
 from .errors import TumbleUserError, explain
 from .export_command import export
 from .printing import print_outcome, print_scores, print_table
@@ -47,6 +48,7 @@ def main() -> None:
     So do errors in the code of a user's task, with their place in it; others keep their traceback.
     """
     show_what_is_waited_for()
+    let_idle_threads_sleep()
     try:
         app()
     except TumbleUserError as error:

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from ..physics.waiting import Waiting
+from ..physics.process.waiting import Waiting
 from .checkpoint import write_text_atomically
 from .config import RunConfig
 from .errors import TumbleUserError

@@ -22,7 +22,7 @@ from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize, VecTransposeImage
 
 from ..envs.observations import each, parts_of
-from ..physics.runtime import ensure_runtime_near
+from ..physics.process.runtime import ensure_runtime_near
 from .asymmetric import seen_parts
 from .checkpoint import unusable
 from .config import OFF_POLICY, NormalizeConfig, RunConfig

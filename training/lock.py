@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from ..physics.forking import on_fork
+from ..physics.process.forking import on_fork
 from .errors import TumbleUserError
 
 NAME = "lock"

@@ -21,7 +21,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..physics.cores import usable_cores
+from ..physics.process.cores import usable_cores
 from .callbacks import StopRequest
 from .checkpoint import CheckpointError, verify_checkpoint, write_text_atomically
 from .config import RunConfig

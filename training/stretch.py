@@ -43,7 +43,7 @@ class Stretch:
 
 def measure(what: Stretch) -> dict[str, Any]:
     """The rate of training, and what it was."""
-    from ..physics.runtime import init, init_columns
+    from ..physics.process.runtime import init, init_columns
 
     if what.device == "cuda":
         init("cuda", precision="32")

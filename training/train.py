@@ -11,7 +11,7 @@ from pathlib import Path
 from gymnasium.vector import VectorEnv
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 
-from ..physics.waiting import Waiting
+from ..physics.process.waiting import Waiting
 from .best import EvaluationCallback
 from .callbacks import (
     CheckpointCallback,

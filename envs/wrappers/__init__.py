@@ -12,8 +12,25 @@ these from `tumble.wrappers`.
 | `stacking` | `FrameStackObservation` |
 """
 
-from .episodes import RecordEpisodeStatistics
-from .normalize import NormalizeObservation, NormalizeReward
-from .stacking import FrameStackObservation
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ...physics.process.libraries import load_torch
+
+if TYPE_CHECKING:
+    from .episodes import RecordEpisodeStatistics
+    from .normalize import NormalizeObservation, NormalizeReward
+    from .stacking import FrameStackObservation
 
 __all__ = ["FrameStackObservation", "NormalizeObservation", "NormalizeReward", "RecordEpisodeStatistics"]
+
+_HOMES = {"FrameStackObservation": "stacking", "NormalizeObservation": "normalize", "NormalizeReward": "normalize"}
+_HOMES |= {"RecordEpisodeStatistics": "episodes"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a wrapper when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    load_torch()
+    return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)

@@ -11,8 +11,21 @@ from .llvm import llvm
 
 _FORMAT = 1
 _ROOT = Path(__file__).resolve().parents[1]
-_ROOMS = ("math", "model", "state", "kinematics", "dynamics", "collision", "constraint", "rays", "drivers", "codegen")
-_FILES = ("fields.py", "integrate.py", "step.py", "compiler.py", "tracing.py")
+_KERNELS = (
+    "math",
+    "mjmodel",
+    "parts",
+    "model",
+    "state",
+    "kinematics",
+    "dynamics",
+    "collision",
+    "constraint",
+    "sensed",
+    "rays",
+)
+_ROOMS = (*_KERNELS, "drivers", "codegen")
+_FILES = ("fields.py", "hooks.py", "stage.py", "integrate.py", "step.py", "process/compiler.py", "process/tracing.py")
 """Sources of the package `physics` that machine code is made of, or by."""
 
 

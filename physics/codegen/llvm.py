@@ -1,9 +1,10 @@
 """LLVM as llvmlite has it. It is imported when first asked for; without it `llvm()` raises ImportError."""
 
 import ctypes
-import os
 from functools import cache
 from typing import Any
+
+from ..process.libraries import variables
 
 
 @cache
@@ -13,9 +14,9 @@ def llvm() -> Any:
     Raises:
         ImportError: llvmlite is not installed, or runs with typed pointers.
     """
-    os.environ.setdefault("LLVMLITE_ENABLE_OPAQUE_POINTERS", "1")  # llvmlite reads it when it is imported
-    import llvmlite
-    import llvmlite.binding as binding
+    with variables({"LLVMLITE_ENABLE_OPAQUE_POINTERS": "1"}):  # llvmlite reads it when it is imported
+        import llvmlite
+        import llvmlite.binding as binding
 
     if not getattr(llvmlite, "opaque_pointers_enabled", True):  # from 0.45 on there is nothing else
         raise ImportError(

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from ..forking import on_fork
+from ..process.forking import on_fork
 from .llvm import keep_for_ever, llvm, target_machine
 from .pool_ir import source
 

@@ -25,6 +25,8 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..process.trust import other_owner, others_may_write
+
 VARIABLE = "TUMBLE_CACHE"
 """Names the folder; 0: nothing is kept."""
 LARGEST = 1 << 30
@@ -290,15 +292,3 @@ def _require_trust(status: os.stat_result) -> None:
         raise DamagedError("is no regular file")
     if others_may_write(status):
         raise DamagedError("could be written to by users other than you")
-
-
-def other_owner(status: os.stat_result) -> str:
-    """Whose something is, if not the effective user's; "" also where systems have no such users."""
-    if not hasattr(os, "geteuid") or status.st_uid == os.geteuid():
-        return ""
-    return f"another user (number {status.st_uid})"
-
-
-def others_may_write(status: os.stat_result) -> bool:
-    """Whether the group or all may write to it, as far as modes mean anything on this system."""
-    return hasattr(os, "geteuid") and bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))

@@ -17,7 +17,7 @@ from taichi.lang import impl, ops
 from taichi.lang.common_ops import TaichiOperations
 from taichi.lang.ops import is_taichi_expr
 
-from ..compiler import ask
+from ..process.compiler import ask
 
 OPAQUE_POINTERS = "-opaque-pointers=1"
 """Taichi asks for a vector through a pointer to its first number; LLVM refuses where pointers have types."""

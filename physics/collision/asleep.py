@@ -2,11 +2,12 @@
 
 import taichi as ti
 
+from ..math import func
 from ..model.sleeping import MOCAP
 
 
-@ti.func
-def body_awake(model: ti.template(), work: ti.template(), b: ti.i32):
+@func
+def body_awake(model, work, b: ti.i32):
     """Mask of lanes in which a body may move: its tree is awake, or the user moves it."""
     t, awake = model.body_treeid[b], work.real(0.0)
     if t >= 0:
@@ -16,8 +17,8 @@ def body_awake(model: ti.template(), work: ti.template(), b: ti.i32):
     return awake
 
 
-@ti.func
-def pair_awake(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def pair_awake(model, work, g1: ti.i32, g2: ti.i32):
     """Mask of lanes in which one of both geoms may move."""
     b1, b2 = model.geom_bodyid[g1], model.geom_bodyid[g2]
     return ti.max(body_awake(model, work, b1), body_awake(model, work, b2))

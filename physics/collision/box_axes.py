@@ -11,7 +11,7 @@ from typing import Any
 import taichi as ti
 from taichi.lang.impl import expr_init
 
-from ..math import Lanes, Mat3, Vec3
+from ..math import Lanes, Mat3, Vec3, func
 from ..math.lanes import LaneValue
 
 SLACK = {False: 1e-6, True: 1e-13}
@@ -68,8 +68,8 @@ class Separation(LaneValue):
         self.alike._assign(ti.select(better, alike, self.alike))
 
 
-@ti.func
-def separating_axis(lanes: ti.template(), boxes: ti.template(), reach: ti.template(), near: ti.template()):
+@func
+def separating_axis(lanes, boxes, reach, near):
     """Code of the axis that counts, and a mask: the boxes are within `reach` along all axes."""
     least = reach + boxes.slack(lanes)
     best = Separation(lanes.real(-1e30), lanes.real(0.0), lanes.real(0.0))
@@ -84,8 +84,8 @@ def separating_axis(lanes: ti.template(), boxes: ti.template(), reach: ti.templa
     return best.code, present
 
 
-@ti.func
-def _faces(lanes: ti.template(), boxes: ti.template(), best: ti.template()):
+@func
+def _faces(lanes, boxes, best):
     """Normals of the faces of both boxes."""
     one = lanes.real(0.0)
     for i in ti.static(range(3)):
@@ -98,14 +98,14 @@ def _faces(lanes: ti.template(), boxes: ti.template(), best: ti.template()):
         best.offer(lanes, dist > best.dist, dist, 3 + j, one)
 
 
-@ti.func
-def _reach(direction: ti.template(), size: ti.template()):
+@func
+def _reach(direction, size):
     """How far a box reaches from its centre along a direction in its own frame."""
     return ti.abs(direction.x) * size.x + ti.abs(direction.y) * size.y + ti.abs(direction.z) * size.z
 
 
-@ti.func
-def _face_normal(boxes: ti.template(), code: ti.template()):
+@func
+def _face_normal(boxes, code):
     """Normal of the face with a code, in the world."""
     normal = boxes.axes1.x.copy()
     for k in ti.static(range(1, 3)):
@@ -115,8 +115,8 @@ def _face_normal(boxes: ti.template(), code: ti.template()):
     return normal
 
 
-@ti.func
-def _edges(lanes: ti.template(), boxes: ti.template(), best: ti.template(), face_normal: ti.template()):
+@func
+def _edges(lanes, boxes, best, face_normal):
     """Cross products of the edges; returns the largest separation along any of them."""
     face = lanes.real(0.0) + best.dist
     largest = lanes.real(-1e30)

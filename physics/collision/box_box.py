@@ -6,7 +6,7 @@ corners of the other box's face after Sutherland and Hodgman (Reentrant polygon 
 
 import taichi as ti
 
-from ..math import Vec3
+from ..math import Vec3, func
 from .box_axes import FIRST_EDGE, BoxPair, separating_axis
 from .contact_point import ContactPoint
 from .pairs_by_hand import detection_distance
@@ -22,8 +22,8 @@ SAME = {False: 1e-10, True: 1e-14}
 """Of a face's extents, squared: corners closer than this are one."""
 
 
-@ti.func
-def box_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+@func
+def box_box(model, work, g1: ti.i32, g2: ti.i32, near):
     """Up to eight contacts."""
     lanes, reach = work.precise_lanes, detection_distance(model, g1, g2)
     code, present = separating_axis(lanes, _boxes(model, work, g1, g2), reach, near)
@@ -32,16 +32,16 @@ def box_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, n
         in_each_lane(_contacts, model, work, g1, g2, present)
 
 
-@ti.func
-def _boxes(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def _boxes(model, work, g1: ti.i32, g2: ti.i32):
     """Both boxes of a pair."""
     apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
     axes1, axes2 = geom_axes(model, work, g1), geom_axes(model, work, g2)
     return BoxPair(apart, axes1, axes2, model.geom_size[g1], model.geom_size[g2])
 
 
-@ti.func
-def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def _contacts(model, one, g1: ti.i32, g2: ti.i32):
     """Of two boxes in one lane, along the axis `box_code`."""
     boxes = _boxes(model, one, g1, g2)
     code = ti.cast(one.box_code[0], ti.i32)
@@ -56,8 +56,8 @@ def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
         _face_contacts(one, other, code - 3, reach, origin + boxes.apart, -1.0)
 
 
-@ti.func
-def _edge_contact(one: ti.template(), boxes: ti.template(), edges: ti.i32, reach: ti.template(), origin: ti.template()):
+@func
+def _edge_contact(one, boxes, edges: ti.i32, reach, origin):
     """The point between edge i of box 1 and edge j of box 2, `edges` being 3 i + j.
 
     Where two edges of a box are as far along the axis as each other, rounding must not choose: the nearest pair does.
@@ -90,15 +90,8 @@ def _edge_contact(one: ti.template(), boxes: ti.template(), edges: ti.i32, reach
     put_point(one, 0, contact, lanes.mask(dist <= reach + boxes.slack(lanes)))
 
 
-@ti.func
-def _farthest(
-    lanes: ti.template(),
-    axes: ti.template(),
-    size: ti.template(),
-    direction: ti.template(),
-    edge: ti.i32,
-    other: ti.i32,
-):
+@func
+def _farthest(lanes, axes, size, direction, edge: ti.i32, other: ti.i32):
     """Middle of the edge along axis `edge` that is farthest in a direction; with `other` the one that is as far."""
     middle = zero_vector(lanes)
     turned = 0
@@ -113,15 +106,8 @@ def _farthest(
     return middle
 
 
-@ti.func
-def _face_contacts(
-    one: ti.template(),
-    boxes: ti.template(),
-    face: ti.i32,
-    reach: ti.template(),
-    origin: ti.template(),
-    sense: ti.template(),
-):
+@func
+def _face_contacts(one, boxes, face: ti.i32, reach, origin, sense):
     """Where box 2's face that looks most towards face `face` of box 1 lies over that and within reach of it.
 
     `polygon` has coordinates along the face's edges, from its middle, and the height over it. `sense`: 1.0 where box 1
@@ -156,15 +142,8 @@ def _face_contacts(
             found += 1
 
 
-@ti.func
-def _lay_out_face(
-    one: ti.template(),
-    boxes: ti.template(),
-    up: ti.template(),
-    along_u: ti.template(),
-    along_v: ti.template(),
-    half: ti.template(),
-):
+@func
+def _lay_out_face(one, boxes, up, along_u, along_v, half):
     """Corners of box 2's face that looks most against `up`, from the middle of box 1's face with that normal."""
     seen = boxes.axes2.transpose_times(up)
     facing, steepest = 0, ti.abs(seen.x)
@@ -185,10 +164,8 @@ def _lay_out_face(
         one.polygon.put(k, one.lanes.cast(Vec3(corner.dot(along_u), corner.dot(along_v), corner.dot(up) - half)))
 
 
-@ti.func
-def _cut(
-    one: ti.template(), first: ti.i32, count: ti.i32, axis: ti.template(), sign: ti.template(), limit: ti.template()
-):
+@func
+def _cut(one, first: ti.i32, count: ti.i32, axis, sign, limit):
     """The part of a polygon, `count` rows from `first` on, where `sign` times a coordinate is at most `limit`.
 
     Returns where in the other half of the rows it is, and its number of corners.

@@ -8,7 +8,7 @@ they do: here they do not.
 
 import taichi as ti
 
-from ..math import Vec3
+from ..math import Vec3, func
 from .poses import geom_axes, seen_from_root
 from .primitives import MINIMUM
 from .sphere_hulls import box_distance, put_sphere_point
@@ -24,14 +24,14 @@ ACROSS = 1e-9
 """Sine below which the sign of the axis along a side of the box is rounding."""
 
 
-@ti.func
-def capsule_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+@func
+def capsule_box(model, work, g1: ti.i32, g2: ti.i32, near):
     """One contact or two."""
     in_each_lane(_capsule_box, model, work, g1, g2, near)
 
 
-@ti.func
-def _capsule_box(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def _capsule_box(model, one, g1: ti.i32, g2: ti.i32):
     """In one lane, whose views are `model` and `one`."""
     axes, size = geom_axes(model, one, g2), model.geom_size[g2]
     center, box = one.geom_offset[g1], seen_from_root(model, one, g1, g2)
@@ -50,8 +50,8 @@ def _capsule_box(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i3
         put_sphere_point(model, one, k, (g1, g2), center + axes.times(half) * t, gap, axes.times(outward), wanted)
 
 
-@ti.func
-def _places(lanes: ti.template(), pos: ti.template(), half: ti.template(), size: ti.template()):
+@func
+def _places(lanes, pos, half, size):
     """Where on the segment pos + t half, in the box's frame, contacts are: t, and how much farther the second one is.
 
     NO_SECOND: there is none.
@@ -78,14 +78,14 @@ def _places(lanes: ti.template(), pos: ti.template(), half: ti.template(), size:
     return t, second
 
 
-@ti.func
-def _bits(v: ti.template()):
+@func
+def _bits(v):
     """Bit k is set where component k is positive; so corners of a box are numbered too."""
     return ti.cast(v.x > 0.0, ti.i32) | (ti.cast(v.y > 0.0, ti.i32) << 1) | (ti.cast(v.z > 0.0, ti.i32) << 2)
 
 
-@ti.func
-def _nearest_face(lanes: ti.template(), pos: ti.template(), half: ti.template(), size: ti.template()):
+@func
+def _nearest_face(lanes, pos, half, size):
     """Of the ends that lie over a face or inside: squared distance, t, kind, and the face's axis, -1: inside."""
     best, t = lanes.real(1e30), lanes.real(0.0)
     kind, face = NONE, -1
@@ -104,15 +104,8 @@ def _nearest_face(lanes: ti.template(), pos: ti.template(), half: ti.template(),
     return best, t, kind, face
 
 
-@ti.func
-def _nearest_on_edge(
-    lanes: ti.template(),
-    axis: ti.template(),
-    corner: ti.i32,
-    pos: ti.template(),
-    half: ti.template(),
-    size: ti.template(),
-):
+@func
+def _nearest_on_edge(lanes, axis, corner: ti.i32, pos, half, size):
     """Segment against the edge along `axis` from a corner on.
 
     Returns where on the edge (in half edges), t, which end of the edge it was clamped to (-1, 1; 0: none), and the
@@ -150,10 +143,8 @@ def _nearest_on_edge(
     return x, y, side, square
 
 
-@ti.func
-def _beyond_face(
-    lanes: ti.template(), face: ti.i32, t: ti.template(), pos: ti.template(), half: ti.template(), size: ti.template()
-):
+@func
+def _beyond_face(lanes, face: ti.i32, t, pos, half, size):
     """From the end at t towards the other one, as far as the face goes."""
     end = pos + half * t
     second = lanes.real(2.0)
@@ -167,17 +158,8 @@ def _beyond_face(
     return second * -t
 
 
-@ti.func
-def _beyond_edge(
-    lanes: ti.template(),
-    edge: ti.i32,
-    along: ti.template(),
-    differ: ti.i32,
-    upward: ti.i32,
-    t: ti.template(),
-    half: ti.template(),
-    size: ti.template(),
-):
+@func
+def _beyond_edge(lanes, edge: ti.i32, along, differ: ti.i32, upward: ti.i32, t, half, size):
     """From a point over the middle of an edge across the face that the segment is least inclined to.
 
     `differ`: bits of the axes along which the segment points away from the edge's side of the box.
@@ -197,8 +179,8 @@ def _beyond_edge(
     return second
 
 
-@ti.func
-def _beyond_corner(lanes: ti.template(), differ: ti.i32, t: ti.template(), half: ti.template(), size: ti.template()):
+@func
+def _beyond_corner(lanes, differ: ti.i32, t, half, size):
     """From a corner along the edge that the segment follows, or else across a face.
 
     `differ`: bits of the axes along which the segment points away from the corner.

@@ -7,7 +7,7 @@ environment's own sequence of contacts, and with it every result, does not depen
 
 import taichi as ti
 
-from ..math import Mat3, Vec3
+from ..math import Mat3, Vec3, func
 from .asleep import pair_awake
 from .pairs_by_hand import contact_adhesion, contact_margin
 
@@ -18,16 +18,16 @@ MINIMUM = 1e-15
 ALIGNED = {False: 1e-6, True: 1e-15}  # below this sine a tangent hint counts as parallel to the normal
 
 
-@ti.func
-def clear_contacts(work: ti.template()):
+@func
+def clear_contacts(work):
     """An empty list."""
     work.tile_ncon[0] = 0
     work.con_count[0] = work.real(0.0)
     work.con_needed[0] = work.real(0.0)
 
 
-@ti.func
-def limit_contacts(model: ti.template(), work: ti.template()):
+@func
+def limit_contacts(model, work):
     """Where lanes have more contacts than `max_contacts`, keep their deepest and set `contacts_full`."""
     most = ti.cast(model.max_contacts, work.lanes.dtype)
     if work.lanes.any(work.lanes.mask(work.con_count[0] > most)):
@@ -36,8 +36,8 @@ def limit_contacts(model: ti.template(), work: ti.template()):
     work.contacts_full[0] = ti.max(work.contacts_full[0], full * work.con_needed[0])
 
 
-@ti.func
-def keep_deepest(model: ti.template(), work: ti.template()):
+@func
+def keep_deepest(model, work):
     """Take the shallowest contacts from lanes with more than `max_contacts`; then close the gaps in the list.
 
     Of contacts as deep as each other the first ones stay. A tile's list has room for as many contacts in each lane.
@@ -71,8 +71,8 @@ def keep_deepest(model: ti.template(), work: ti.template()):
     work.tile_ncon[0] = used
 
 
-@ti.func
-def _make_room(model: ti.template(), work: ti.template()):
+@func
+def _make_room(model, work):
     """Keep the deepest contacts of a full list; or, where it may become longer, count, and give the last slot up."""
     if model.ncon == model.most_ncon:
         keep_deepest(model, work)
@@ -81,10 +81,8 @@ def _make_room(model: ti.template(), work: ti.template()):
         work.tile_ncon[0] = model.ncon - 1
 
 
-@ti.func
-def append(
-    model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, contact: ti.template(), present: ti.template()
-):
+@func
+def append(model, work, g1: ti.i32, g2: ti.i32, contact, present):
     """Add a contact of two geoms in the lanes of the mask `present`, if there are any.
 
     Of two geoms with several pairs by hand it is one for each of these.
@@ -100,10 +98,8 @@ def append(
             _append(model, work, g1, g2, found, here)
 
 
-@ti.func
-def _append(
-    model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, found: ti.template(), here: ti.template()
-):
+@func
+def _append(model, work, g1: ti.i32, g2: ti.i32, found, here):
     """A contact in the next slot."""
     if work.tile_ncon[0] == model.ncon:
         _make_room(model, work)
@@ -120,10 +116,8 @@ def _append(
     work.con_frame.put_numbers(k, 3, found.tangent.numbers())
 
 
-@ti.func
-def _append_each(
-    model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, found: ti.template(), here: ti.template()
-):
+@func
+def _append_each(model, work, g1: ti.i32, g2: ti.i32, found, here):
     """A slot for each pair by hand of the geoms, or one if there is none.
 
     Where a contact is adhesive and beyond its margin, it has no friction: such lanes have a slot apart, a tether.
@@ -154,8 +148,8 @@ def _append_each(
                     work.con_tether[work.tile_ncon[0] - 1] = tether
 
 
-@ti.func
-def complete_frame(work: ti.template(), k: ti.i32):
+@func
+def complete_frame(work, k: ti.i32):
     """Contact frame of slot k from its normal and tangent hint, as MuJoCo's mju_makeFrame builds it; its rows."""
     lanes = work.lanes
     zero = work.real(0.0)

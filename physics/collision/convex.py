@@ -10,6 +10,7 @@ from typing import Any
 import taichi as ti
 from taichi.lang.impl import expr_init
 
+from ..math import func
 from ..math.lanes import LaneValue
 from .contact_point import ContactPoint
 from .epa import (
@@ -81,8 +82,8 @@ class Limits(LaneValue):
         return *lengths, self.tolerance, self.touch, self.grow1, self.grow2
 
 
-@ti.func
-def convex_convex(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+@func
+def convex_convex(model, work, g1: ti.i32, g2: ti.i32, near):
     """One contact, or up to four of flat sides, or up to five by tilts."""
     if ti.static(model.has.tilts):
         in_each_lane(_tilted_contacts, model, work, g1, g2, near)
@@ -90,8 +91,8 @@ def convex_convex(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.
         in_each_lane(_contacts, model, work, g1, g2, near)
 
 
-@ti.func
-def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def _contacts(model, one, g1: ti.i32, g2: ti.i32):
     """In one lane, whose views are `model` and `one`."""
     place_geoms(model, one, g1, g2)
     limits = search_limits(model, one, g1, g2, detection_distance(model, g1, g2))
@@ -103,8 +104,8 @@ def _contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
         keep_axis(one, search)
 
 
-@ti.func
-def _tilted_contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def _tilted_contacts(model, one, g1: ti.i32, g2: ti.i32):
     """As `_contacts`, in a loop around the only search: as the geoms are, and with geom 2 in every turn."""
     place_geoms(model, one, g1, g2)
     limits = search_limits(model, one, g1, g2, detection_distance(model, g1, g2))
@@ -125,8 +126,8 @@ def _tilted_contacts(model: ti.template(), one: ti.template(), g1: ti.i32, g2: t
         tilt.turn += 1
 
 
-@ti.func
-def _search(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, limits: ti.template()):
+@func
+def _search(model, one, g1: ti.i32, g2: ti.i32, limits):
     """By the method that the model asks for."""
     if ti.static(model.has.mpr):
         return _by_portal(model, one, g1, g2, limits)
@@ -136,8 +137,8 @@ def _search(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, li
         return seek(model, one, g1, g2, limits, FOUND)
 
 
-@ti.func
-def _by_portal(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, limits: ti.template()):
+@func
+def _by_portal(model, one, g1: ti.i32, g2: ti.i32, limits):
     """By MPR, and by GJK and EPA where that has no answer."""
     search = seek_portal(model, one, g1, g2, limits)
     if search.phase == DISTANCE:
@@ -145,8 +146,8 @@ def _by_portal(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32,
     return search
 
 
-@ti.func
-def _seek_warm(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, limits: ti.template()):
+@func
+def _seek_warm(model, one, g1: ti.i32, g2: ti.i32, limits):
     """As `seek`, but first across the axis that parted the shapes when they were last looked at.
 
     It proves that they are apart, or says nothing: contacts are those of a search from the start.
@@ -159,25 +160,16 @@ def _seek_warm(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32,
     return search
 
 
-@ti.func
-def seek(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, limits: ti.template(), last: ti.i32):
+@func
+def seek(model, one, g1: ti.i32, g2: ti.i32, limits, last: ti.i32):
     """Search the gap or depth of geoms that stand in `ccd_frame`, up to the phase `last`."""
     search = start_search(one.ccd_lanes, one.ccd_frame[0] - one.ccd_frame[4])
     _go_on(model, one, g1, g2, limits, last, search, search.near.copy())
     return search
 
 
-@ti.func
-def _go_on(
-    model: ti.template(),
-    one: ti.template(),
-    g1: ti.i32,
-    g2: ti.i32,
-    limits: ti.template(),
-    last: ti.i32,
-    search: ti.template(),
-    toward: ti.template(),
-):
+@func
+def _go_on(model, one, g1: ti.i32, g2: ti.i32, limits, last: ti.i32, search, toward):
     """`toward` is where a search begins whose axis proves nothing, and where one begins again."""
     while search.phase < last:
         direction = search.near * (-1.0 / search.near.norm())
@@ -208,8 +200,8 @@ def _go_on(
             _grow(model, one, search, limits, direction.dot(point))
 
 
-@ti.func
-def search_limits(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, farthest: ti.template()):
+@func
+def search_limits(model, one, g1: ti.i32, g2: ti.i32, farthest):
     """The `Limits` of a pair that is of no interest where its surfaces are as far apart as `farthest`.
 
     Searches stop where MuJoCo's do. Cores with corners have finitely many directions, and are searched to the end
@@ -228,17 +220,15 @@ def search_limits(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i
     return Limits(reach, near, size * FLAT, seen, ti.max(tolerance, seen * 2.0), tolerance, touch, zero, zero)
 
 
-@ti.func
-def _apart(search: ti.template(), limits: ti.template(), point: ti.template()):
+@func
+def _apart(search, limits, point):
     """Whether the plane through a new corner across `near` proves that the cores are as far apart as `reach`."""
     bound = search.near.dot(point)
     return bound > 0.0 and bound * bound >= limits.reach * limits.reach * search.near.dot(search.near)
 
 
-@ti.func
-def _approach(
-    model: ti.template(), one: ti.template(), search: ti.template(), limits: ti.template(), point: ti.template()
-):
+@func
+def _approach(model, one, search, limits, point):
     """A step of GJK with the new corner in place 3."""
     bound, before = search.near.dot(point), search.square
     exact = ti.max(0.5 * limits.tolerance**2, before * CLOSE)
@@ -263,8 +253,8 @@ def _approach(
                 search.phase, search.trips = FILL, 0
 
 
-@ti.func
-def _fill(one: ti.template(), search: ti.template(), limits: ti.template(), rise: ti.template()):
+@func
+def _fill(one, search, limits, rise):
     """The simplex takes the new corner, which is `rise` above it, unless it is as flat with it."""
     if ti.abs(rise) > limits.flat:
         search.kept += 1
@@ -277,10 +267,8 @@ def _fill(one: ti.template(), search: ti.template(), limits: ti.template(), rise
         search.turned = 1
 
 
-@ti.func
-def _grow(
-    model: ti.template(), one: ti.template(), search: ti.template(), limits: ti.template(), height: ti.template()
-):
+@func
+def _grow(model, one, search, limits, height):
     """A step of EPA with the new corner behind the others, `height` being where its plane is."""
     keep_shallowest(model, one, search, height)
     low = one.ccd_height[search.chosen]
@@ -298,10 +286,8 @@ def _grow(
             search.phase = FOUND
 
 
-@ti.func
-def _put_contact(
-    model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, search: ti.template(), limits: ti.template()
-):
+@func
+def _put_contact(model, one, g1: ti.i32, g2: ti.i32, search, limits):
     """The contact at the polytope's face that is nearest to the origin, or those of flat sides there."""
     face, between, on1 = touching_face(one, search, limits.seen)
     shrunk1, shrunk2 = search.grown * limits.grow1, search.grown * limits.grow2
@@ -309,17 +295,8 @@ def _put_contact(
     _put_first(model, one, g1, g2, search, face, middle, shrunk1 + shrunk2)
 
 
-@ti.func
-def _middle(
-    model: ti.template(),
-    one: ti.template(),
-    g1: ti.i32,
-    g2: ti.i32,
-    on1: ti.template(),
-    between: ti.template(),
-    normal: ti.template(),
-    grown: ti.template(),
-):
+@func
+def _middle(model, one, g1: ti.i32, g2: ti.i32, on1, between, normal, grown):
     """Between the nearest points, seen from geom 1's centre; `on1` is that of its core, `between` the way from 2's.
 
     `grown` is by how much more geom 1 is larger than its core there than geom 2 is.
@@ -328,17 +305,8 @@ def _middle(
     return on1 - between * 0.5 + normal * (0.5 * (radius1 - radius2 - grown))
 
 
-@ti.func
-def _put_first(
-    model: ti.template(),
-    one: ti.template(),
-    g1: ti.i32,
-    g2: ti.i32,
-    search: ti.template(),
-    face: ti.i32,
-    middle: ti.template(),
-    grown: ti.template(),
-):
+@func
+def _put_first(model, one, g1: ti.i32, g2: ti.i32, search, face: ti.i32, middle, grown):
     """The contact there, or those of flat sides. Returns 1 where it is alone.
 
     `grown` is by how much both geoms are larger there than their cores.

@@ -9,6 +9,7 @@ Distances of faces have signs, so that an origin which is a little outside does 
 
 import taichi as ti
 
+from ..math import func
 from .gjk import NO_AREA, nearest_on_triangle, triangle_normal
 from .primitives import zero_vector
 
@@ -21,8 +22,8 @@ SLIVER = 1e-9
 """Sine between two edges of a face below which it has no normal."""
 
 
-@ti.func
-def _add_face(one: ti.template(), f: ti.i32, i: ti.i32, j: ti.i32, k: ti.i32):
+@func
+def _add_face(one, f: ti.i32, i: ti.i32, j: ti.i32, k: ti.i32):
     """Face f with these corners, counterclockwise seen from outside."""
     p, q, r = one.ccd_point[i], one.ccd_point[j], one.ccd_point[k]
     normal, sides, foot = triangle_normal(one.ccd_lanes, p, q, r)
@@ -36,8 +37,8 @@ def _add_face(one: ti.template(), f: ti.i32, i: ti.i32, j: ti.i32, k: ti.i32):
     one.ccd_height.put(f, height)
 
 
-@ti.func
-def start_polytope(one: ti.template(), search: ti.template()):
+@func
+def start_polytope(one, search):
     """From the simplex of corners 0 to 3: four faces, turned outward.
 
     Faces begin with the corner that MuJoCo's begin with, which says where an edge of a cylinder is: with 0, unless 3 is
@@ -63,8 +64,8 @@ def start_polytope(one: ti.template(), search: ti.template()):
     search.points, search.faces = 4, 4
 
 
-@ti.func
-def nearest_face(one: ti.template(), faces: ti.i32):
+@func
+def nearest_face(one, faces: ti.i32):
     """The first of those that are nearest to the origin."""
     best, low = 0, one.ccd_lanes.real(FAR)
     for f in range(faces):
@@ -74,8 +75,8 @@ def nearest_face(one: ti.template(), faces: ti.i32):
     return best
 
 
-@ti.func
-def _add_edge(one: ti.template(), edges: ti.i32, i: ti.i32, j: ti.i32):
+@func
+def _add_edge(one, edges: ti.i32, i: ti.i32, j: ti.i32):
     """Add an edge to the horizon, or take the same one, the other way round, from it; the new number of edges."""
     back, found = j | (i << CORNER_BITS), -1
     for k in range(edges):
@@ -90,7 +91,7 @@ def _add_edge(one: ti.template(), edges: ti.i32, i: ti.i32, j: ti.i32):
     return left
 
 
-@ti.func
+@func
 def _edge(corners: ti.i32, s: ti.i32):
     """Edge s of the face with these corners, as both of its ends."""
     i = (corners >> (CORNER_BITS * s)) & (MOST_CORNERS - 1)
@@ -98,8 +99,8 @@ def _edge(corners: ti.i32, s: ti.i32):
     return i, j
 
 
-@ti.func
-def _take_face(one: ti.template(), f: ti.i32, edges: ti.i32):
+@func
+def _take_face(one, f: ti.i32, edges: ti.i32):
     """Face f is no more: its edges to the horizon; the new number of edges."""
     corners, left = one.ccd_corners[f], edges
     for s in range(3):
@@ -109,8 +110,8 @@ def _take_face(one: ti.template(), f: ti.i32, edges: ti.i32):
     return left
 
 
-@ti.func
-def _at_horizon(one: ti.template(), corners: ti.i32, edges: ti.i32):
+@func
+def _at_horizon(one, corners: ti.i32, edges: ti.i32):
     """1: one of a face's edges is the horizon's, from the other side."""
     found = 0
     for s in range(3):
@@ -121,8 +122,8 @@ def _at_horizon(one: ti.template(), corners: ti.i32, edges: ti.i32):
     return found
 
 
-@ti.func
-def _take_seen(one: ti.template(), search: ti.template(), w: ti.template(), seen: ti.template()):
+@func
+def _take_seen(one, search, w, seen):
     """Faces around the chosen one that the point w is more than `seen` above are gone, and those without area there.
 
     What is seen is one piece, whatever rounding says of faces elsewhere. Returns the number of edges around it, and of
@@ -147,8 +148,8 @@ def _take_seen(one: ti.template(), search: ti.template(), w: ti.template(), seen
     return edges, count
 
 
-@ti.func
-def expand(model: ti.template(), one: ti.template(), search: ti.template(), seen: ti.template()):
+@func
+def expand(model, one, search, seen):
     """The polytope gets the corner `search.points`; what it sees gives way to faces between it and the edges around.
 
     Returns 0 where there is no room for the new faces.
@@ -173,8 +174,8 @@ def expand(model: ti.template(), one: ti.template(), search: ti.template(), seen
     return grown
 
 
-@ti.func
-def keep_shallowest(model: ti.template(), one: ti.template(), search: ti.template(), height: ti.template()):
+@func
+def keep_shallowest(model, one, search, height):
     """Remember the chosen face, if the plane of its new corner is nearer to the origin than any before."""
     if height < search.depth:
         search.depth = height
@@ -183,8 +184,8 @@ def keep_shallowest(model: ti.template(), one: ti.template(), search: ti.templat
         one.ccd_normal.put(last, one.ccd_normal[search.chosen])
 
 
-@ti.func
-def take_shallowest(model: ti.template(), one: ti.template(), search: ti.template()):
+@func
+def take_shallowest(model, one, search):
     """That face becomes the only one, as high as its corner was: across it the shapes are no deeper than that.
 
     Where a polytope is full, or rounding has turned some of its faces inside out, its nearest face proves nothing.
@@ -196,8 +197,8 @@ def take_shallowest(model: ti.template(), one: ti.template(), search: ti.templat
     search.faces, search.chosen = 1, 0
 
 
-@ti.func
-def touching_face(one: ti.template(), search: ti.template(), slack: ti.template()):
+@func
+def touching_face(one, search, slack):
     """The face that comes nearest to the origin, by its triangle and not its plane.
 
     Where flat sides meet, several faces lie in one plane, and the origin is over one of them; by the rounding of their
@@ -222,8 +223,8 @@ def touching_face(one: ti.template(), search: ti.template(), slack: ti.template(
     return found, near, on1
 
 
-@ti.func
-def simplex_as_face(one: ti.template(), search: ti.template()):
+@func
+def simplex_as_face(one, search):
     """What GJK found as the only face of a polytope: its simplex, and how near the origin it comes."""
     length = ti.sqrt(search.square)
     j, k = ti.min(search.kept - 1, 1), ti.min(search.kept - 1, 2)

@@ -9,7 +9,7 @@ from math import pi
 
 import taichi as ti
 
-from ..math import Vec3
+from ..math import Vec3, func
 from .epa import CORNER_BITS, MOST_CORNERS
 from .primitives import zero_vector
 from .support import BOX, CAPSULE, CYLINDER, MESH, SMALLEST, core_radius
@@ -23,28 +23,28 @@ BOX_FACES = ((7, 3, 1, 5), (2, 6, 4, 0), (2, 3, 7, 6), (4, 5, 1, 0), (6, 7, 5, 4
 """Corners of the faces +x, -x, +y, ... of a box, by the bits of the axes on whose positive side they are."""
 
 
-@ti.func
-def has_flats(model: ti.template(), g: ti.i32):
+@func
+def has_flats(model, g: ti.i32):
     """Whether a geom has flat sides, or edges."""
     return model.geom_type[g] >= CYLINDER or model.geom_type[g] == CAPSULE
 
 
-@ti.func
+@func
 def corner_of(corners: ti.i32, k: ti.i32):
     """Number k of a face's three corners."""
     return (corners >> (CORNER_BITS * k)) & (MOST_CORNERS - 1)
 
 
-@ti.func
-def _mark(one: ti.template(), side: ti.i32, corner: ti.i32):
+@func
+def _mark(one, side: ti.i32, corner: ti.i32):
     mark = one.ccd_mark1[corner]
     if side == 1:
         mark = one.ccd_mark2[corner]
     return mark
 
 
-@ti.func
-def feature(one: ti.template(), side: ti.i32, corners: ti.i32):
+@func
+def feature(one, side: ti.i32, corners: ti.i32):
     """What one geom has at a face of the polytope: 1: a corner, 2: an edge, 3: a face; and two of its corners there."""
     i, j, k = corner_of(corners, 0), corner_of(corners, 1), corner_of(corners, 2)
     a, b, c = _mark(one, side, i), _mark(one, side, j), _mark(one, side, k)
@@ -56,8 +56,8 @@ def feature(one: ti.template(), side: ti.i32, corners: ti.i32):
     return size, i, j
 
 
-@ti.func
-def _place(one: ti.template(), side: ti.i32, corner: ti.i32):
+@func
+def _place(one, side: ti.i32, corner: ti.i32):
     """Where a geom's point of a corner of the polytope is."""
     point = one.ccd_on1[corner]
     if side == 1:
@@ -65,8 +65,8 @@ def _place(one: ti.template(), side: ti.i32, corner: ti.i32):
     return point
 
 
-@ti.func
-def place_on(model: ti.template(), one: ti.template(), g: ti.i32, side: ti.i32, mark: ti.i32, point: ti.template()):
+@func
+def place_on(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
     """Return corner `mark` of a geom with flat sides, which support found at a point of the grown geom.
 
     A cylinder's is on the rim of an end, in the direction of the point.
@@ -90,17 +90,15 @@ def place_on(model: ti.template(), one: ti.template(), g: ti.i32, side: ti.i32, 
     return center + _seen(one, side, local)
 
 
-@ti.func
-def _seen(one: ti.template(), side: ti.i32, local: ti.template()):
+@func
+def _seen(one, side: ti.i32, local):
     """A direction in the frame of a geom, from outside."""
     x, y, z = one.ccd_frame[4 * side + 1], one.ccd_frame[4 * side + 2], one.ccd_frame[4 * side + 3]
     return x * local.x + y * local.y + z * local.z
 
 
-@ti.func
-def list_faces(
-    model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, corners: ti.i32, normal: ti.template()
-):
+@func
+def list_faces(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32, normal):
     """Flat faces of both geoms around what they have at a face of the polytope, in `ccd_flat`; their numbers."""
     number1, number2 = 0, 0
     for side in range(2):
@@ -135,8 +133,8 @@ def list_faces(
     return number1, number2
 
 
-@ti.func
-def _has_face(model: ti.template(), v: ti.i32, face: ti.i32):
+@func
+def _has_face(model, v: ti.i32, face: ti.i32):
     """1: a face of a mesh has vertex v."""
     found = 0
     for corner in range(model.vert_corneradr[v], model.vert_corneradr[v] + model.vert_cornernum[v]):
@@ -145,10 +143,8 @@ def _has_face(model: ti.template(), v: ti.i32, face: ti.i32):
     return found
 
 
-@ti.func
-def _list_box_faces(
-    one: ti.template(), side: ti.i32, row: ti.i32, size: ti.i32, marks: ti.template(), outward: ti.template()
-):
+@func
+def _list_box_faces(one, side: ti.i32, row: ti.i32, size: ti.i32, marks, outward):
     """Faces of a box that all of its corners here have; else, where they have too few, the one that looks outward."""
     a, b, c = marks[0], marks[1], marks[2]
     both, none = a, 7 - a
@@ -170,24 +166,15 @@ def _list_box_faces(
     return n
 
 
-@ti.func
-def _put_box_face(one: ti.template(), side: ti.i32, row: ti.i32, axis: ti.i32, negative: ti.i32):
+@func
+def _put_box_face(one, side: ti.i32, row: ti.i32, axis: ti.i32, negative: ti.i32):
     """List a box's face."""
     one.ccd_flat.put(row, one.ccd_frame[4 * side + 1 + axis] * (1.0 - 2.0 * negative))
     one.ccd_flat_face[row] = 2 * axis + negative
 
 
-@ti.func
-def edge_along(
-    model: ti.template(),
-    one: ti.template(),
-    g: ti.i32,
-    side: ti.i32,
-    corners: ti.i32,
-    number: ti.i32,
-    outward: ti.template(),
-    swell: ti.template(),
-):
+@func
+def edge_along(model, one, g: ti.i32, side: ti.i32, corners: ti.i32, number: ti.i32, outward, swell):
     """The first of the other geom's faces that an edge of geom g lies along, -1: none; the edge goes to `ccd_polygon`.
 
     A capsule's edge is in its surface: its radius and `swell` away from its axis.
@@ -218,16 +205,8 @@ def edge_along(
     return found
 
 
-@ti.func
-def _edge_end(
-    model: ti.template(),
-    one: ti.template(),
-    g: ti.i32,
-    side: ti.i32,
-    which: ti.template(),
-    begin: ti.template(),
-    end: ti.template(),
-):
+@func
+def _edge_end(model, one, g: ti.i32, side: ti.i32, which, begin, end):
     """The end of the edge of a geom that begins at a point; `end` is it where two corners are known."""
     size, mark, trial, first = which[0], which[1], which[2], which[3]
     kind, local, found = model.geom_type[g], zero_vector(one.ccd_lanes), end.copy()
@@ -243,17 +222,8 @@ def _edge_end(
     return found
 
 
-@ti.func
-def lay_out(
-    model: ti.template(),
-    one: ti.template(),
-    g1: ti.i32,
-    g2: ti.i32,
-    face1: ti.i32,
-    face2: ti.i32,
-    cutter: ti.i32,
-    meeting: ti.i32,
-):
+@func
+def lay_out(model, one, g1: ti.i32, g2: ti.i32, face1: ti.i32, face2: ti.i32, cutter: ti.i32, meeting: ti.i32):
     """Corners of the face that cuts and of the one that is cut, unless that is an edge; their numbers."""
     sides, count = 0, 2
     for side in range(2):
@@ -278,8 +248,8 @@ def lay_out(
     return sides, count
 
 
-@ti.func
-def _on_face(model: ti.template(), one: ti.template(), g: ti.i32, face: ti.i32, k: ti.i32):
+@func
+def _on_face(model, one, g: ti.i32, face: ti.i32, k: ti.i32):
     """Corner k of a geom's face in its frame."""
     lanes, kind, size = one.ccd_lanes, model.geom_type[g], model.geom_size[g]
     point = zero_vector(lanes)

@@ -10,7 +10,7 @@ from typing import Any
 import taichi as ti
 from taichi.lang.impl import expr_init
 
-from ..math import Vec3
+from ..math import Vec3, func
 from ..math.lanes import LaneValue, let, traced
 from .primitives import zero_vector
 
@@ -84,8 +84,8 @@ def _normal(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
     return first.cross(second), sides, foot
 
 
-@ti.func
-def triangle_normal(lanes: ti.template(), a: ti.template(), b: ti.template(), c: ti.template()):
+@func
+def triangle_normal(lanes, a, b, c):
     """As `_normal`, for kernels."""
     return _normal(lanes, a, b, c)
 
@@ -134,8 +134,8 @@ def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
     return wa, wb, wc, point
 
 
-@ti.func
-def put_corner(one: ti.template(), k: ti.i32, point: ti.template(), on1: ti.template(), mark1: ti.i32, mark2: ti.i32):
+@func
+def put_corner(one, k: ti.i32, point, on1, mark1: ti.i32, mark2: ti.i32):
     """Corner k of the simplex or polytope."""
     one.ccd_point.put(k, point)
     one.ccd_on1.put(k, on1)
@@ -143,14 +143,14 @@ def put_corner(one: ti.template(), k: ti.i32, point: ti.template(), on1: ti.temp
     one.ccd_mark2[k] = mark2
 
 
-@ti.func
-def move_corner(one: ti.template(), to: ti.i32, k: ti.i32):
+@func
+def move_corner(one, to: ti.i32, k: ti.i32):
     """Corner k to another place."""
     put_corner(one, to, one.ccd_point[k], one.ccd_on1[k], one.ccd_mark1[k], one.ccd_mark2[k])
 
 
-@ti.func
-def is_corner(one: ti.template(), kept: ti.i32, point: ti.template(), same: ti.template()):
+@func
+def is_corner(one, kept: ti.i32, point, same):
     """1: the simplex has a corner already that is no farther than `same` from this one, 0: it does not."""
     found = 0
     for k in range(kept):
@@ -160,8 +160,8 @@ def is_corner(one: ti.template(), kept: ti.i32, point: ti.template(), same: ti.t
     return found
 
 
-@ti.func
-def refine(one: ti.template(), search: ti.template()):
+@func
+def refine(one, search):
     """Corners 0 to kept - 1 and the new one, 3: those that the nearest point needs stay, and search has that point.
 
     Returns 1 where the origin is inside, and all four stay; else 0.
@@ -196,8 +196,8 @@ def refine(one: ti.template(), search: ti.template()):
     return inside
 
 
-@ti.func
-def _keep(one: ti.template(), search: ti.template(), i: ti.i32, j: ti.i32, newest: ti.i32):
+@func
+def _keep(one, search, i: ti.i32, j: ti.i32, newest: ti.i32):
     """Of the simplex these corners stay; -1: none."""
     low, high = ti.min(i, j), ti.max(i, j)
     left = 0
@@ -209,8 +209,8 @@ def _keep(one: ti.template(), search: ti.template(), i: ti.i32, j: ti.i32, newes
     search.kept = left
 
 
-@ti.func
-def across(one: ti.template(), kept: ti.i32):
+@func
+def across(one, kept: ti.i32):
     """A direction in which a simplex of fewer than four corners is flat."""
     lanes = one.ccd_lanes
     a = one.ccd_point[0]

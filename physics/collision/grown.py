@@ -9,14 +9,15 @@ the answer is that of the cores, and is sought of them, in fewer steps.
 
 import taichi as ti
 
+from ..math import func
 from .flat_sides import corner_of, place_on
 from .gjk import DEPTH, DISTANCE, FILL, FOUND
 from .pairs_by_hand import detection_distance
 from .support import core_radius
 
 
-@ti.func
-def allow_growth(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, limits: ti.template()):
+@func
+def allow_growth(model, one, g1: ti.i32, g2: ti.i32, limits):
     """Set by how much each geom of a pair grows, in its `Limits`; by nothing where it has one way to its depth."""
     if ti.static(not (model.has.tilts or model.has.mpr)):
         if model.ccd_follows == 1:
@@ -25,8 +26,8 @@ def allow_growth(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i3
             limits.grow2 = core_radius(model, one, g2) + half
 
 
-@ti.func
-def wants_growth(model: ti.template(), search: ti.template(), limits: ti.template()):
+@func
+def wants_growth(model, search, limits):
     """Return 1 if the cores overlap or nearly touch, so that the geoms grow; 0 if the search goes on as it is."""
     deep = search.phase == DEPTH or search.phase == FILL
     if search.phase == FOUND:
@@ -34,10 +35,8 @@ def wants_growth(model: ti.template(), search: ti.template(), limits: ti.templat
     return ti.select(deep and search.grown == 0 and limits.grow1 + limits.grow2 > 0.0, 1, 0)
 
 
-@ti.func
-def start_grown(
-    model: ti.template(), one: ti.template(), search: ti.template(), limits: ti.template(), toward: ti.template()
-):
+@func
+def start_grown(model, one, search, limits, toward):
     """Begin again, with the grown geoms; shapes that are smooth touch where their distance is below the tolerance."""
     search.near, search.square = toward, one.ccd_lanes.real(1e30)
     search.phase, search.trips, search.kept, search.grown = DISTANCE, 0, 0, 1
@@ -47,8 +46,8 @@ def start_grown(
     limits.reach = one.ccd_lanes.real(0.0)
 
 
-@ti.func
-def shrink_corners(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, corners: ti.i32):
+@func
+def shrink_corners(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32):
     """Move the points of both geoms at a face of the polytope back to the shapes that have not grown."""
     for k in range(3):
         corner = corner_of(corners, k)

@@ -10,6 +10,7 @@ Polygons are clockwise seen from outside. Rows of `ccd_polygon`: the face that c
 
 import taichi as ti
 
+from ..math import func
 from .contact_point import ContactPoint
 from .flat_sides import ALONG, FACES, FACING, edge_along, feature, lay_out, list_faces
 from .pairs_by_hand import detection_distance
@@ -25,15 +26,8 @@ SEPARATE, EDGE1, EDGE2 = 0, 2, 3
 """What meets, beside FACES: nothing flat; an edge of geom 1 and a face; a face and an edge of geom 2."""
 
 
-@ti.func
-def put_flat_contacts(
-    model: ti.template(),
-    one: ti.template(),
-    g1: ti.i32,
-    g2: ti.i32,
-    corners: ti.i32,
-    normal: ti.template(),
-):
+@func
+def put_flat_contacts(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32, normal):
     """Points of a pair whose nearest points are on the face of the polytope with these corners; how many there are.
 
     `normal` is the one there.
@@ -80,8 +74,8 @@ def put_flat_contacts(
     return found
 
 
-@ti.func
-def _facing(model: ti.template(), one: ti.template(), number1: ti.i32, number2: ti.i32):
+@func
+def _facing(model, one, number1: ti.i32, number2: ti.i32):
     """Of the faces of both geoms the two that face each other most, if any do; the first such pair."""
     meeting, face1, face2 = SEPARATE, 0, 0
     least = ti.cast(-FACING, one.ccd_lanes.dtype)
@@ -93,8 +87,8 @@ def _facing(model: ti.template(), one: ti.template(), number1: ti.i32, number2: 
     return meeting, face1, face2
 
 
-@ti.func
-def _cut(model: ti.template(), one: ti.template(), sides: ti.i32, count: ti.i32, plane: ti.template()):
+@func
+def _cut(model, one, sides: ti.i32, count: ti.i32, plane):
     """The part of the polygon that is over the face that cuts: its first row and its number of corners."""
     first, left = model.nccdcorner, count
     for side in range(sides):
@@ -117,24 +111,14 @@ def _cut(model: ti.template(), one: ti.template(), sides: ti.i32, count: ti.i32,
     return first, left
 
 
-@ti.func
-def _distance(one: ti.template(), row: ti.i32, plane: ti.template(), up: ti.template(), swell: ti.template()):
+@func
+def _distance(one, row: ti.i32, plane, up, swell):
     """From the face that cuts to the plane of the corner in a row, along the contact's normal."""
     return (one.ccd_polygon[row] - one.ccd_polygon[0]).dot(plane) * ti.abs(plane.dot(up)) + swell
 
 
-@ti.func
-def _within_reach(
-    model: ti.template(),
-    one: ti.template(),
-    g1: ti.i32,
-    g2: ti.i32,
-    first: ti.i32,
-    count: ti.i32,
-    plane: ti.template(),
-    up: ti.template(),
-    swell: ti.template(),
-):
+@func
+def _within_reach(model, one, g1: ti.i32, g2: ti.i32, first: ti.i32, count: ti.i32, plane, up, swell):
     """Only corners that are near enough for a contact stay; their number."""
     left = 0
     for k in range(count):
@@ -144,16 +128,16 @@ def _within_reach(
     return left
 
 
-@ti.func
-def _area(one: ti.template(), first: ti.i32, a: ti.i32, b: ti.i32, c: ti.i32, d: ti.i32):
+@func
+def _area(one, first: ti.i32, a: ti.i32, b: ti.i32, c: ti.i32, d: ti.i32):
     """Twice the area of four corners."""
     across1 = one.ccd_polygon[first + a] - one.ccd_polygon[first + c]
     across2 = one.ccd_polygon[first + b] - one.ccd_polygon[first + d]
     return across1.cross(across2).norm()
 
 
-@ti.func
-def _keep_largest(one: ti.template(), first: ti.i32, n: ti.i32):
+@func
+def _keep_largest(one, first: ti.i32, n: ti.i32):
     """The four corners that enclose the largest area, sought as MuJoCo does.
 
     Four pointers go around the polygon in turn while the area grows (Snoeyink's variant of rotating calipers).
@@ -204,8 +188,8 @@ def _keep_largest(one: ti.template(), first: ti.i32, n: ti.i32):
     one.ccd_polygon.put(first + 3, z)
 
 
-@ti.func
-def _keep_ends(one: ti.template(), first: ti.i32, n: ti.i32):
+@func
+def _keep_ends(one, first: ti.i32, n: ti.i32):
     """Of the corners of an edge the two that are farthest apart."""
     begin, end, farthest = 0, 1, one.ccd_lanes.real(0.0)
     for i in range(n):
@@ -218,19 +202,8 @@ def _keep_ends(one: ti.template(), first: ti.i32, n: ti.i32):
     one.ccd_polygon.put(first + 1, q)
 
 
-@ti.func
-def _put_corner(
-    model: ti.template(),
-    one: ti.template(),
-    g1: ti.i32,
-    g2: ti.i32,
-    row: ti.i32,
-    k: ti.i32,
-    plane: ti.template(),
-    up: ti.template(),
-    swell: ti.template(),
-    cutter: ti.i32,
-):
+@func
+def _put_corner(model, one, g1: ti.i32, g2: ti.i32, row: ti.i32, k: ti.i32, plane, up, swell, cutter: ti.i32):
     """Point k of the pair at the corner in a row; `up` is the contact's normal."""
     lanes = one.ccd_lanes
     corner, dist = one.ccd_polygon[row], _distance(one, row, plane, up, swell)

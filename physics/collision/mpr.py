@@ -21,7 +21,7 @@ from typing import Any
 import taichi as ti
 from taichi.lang.impl import expr_init
 
-from ..math import Vec3
+from ..math import Vec3, func
 from ..math.lanes import LaneValue
 from .epa import CORNER_BITS
 from .gjk import FOUND, NO_AREA, NOTHING, move_corner, nearest_on_triangle, put_corner, start_search
@@ -62,8 +62,8 @@ class Portal(LaneValue):
         return self.start, self.ray, self.direction, self.height, self.phase, self.trips, self.aims, self.inside
 
 
-@ti.func
-def seek_portal(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, limits: ti.template()):
+@func
+def seek_portal(model, one, g1: ti.i32, g2: ti.i32, limits):
     """Search the depth of geoms that stand in `ccd_frame`, as `convex.seek` does.
 
     The phase of what it returns is FOUND, NOTHING or, where GJK and EPA have to answer, DISTANCE: none of it is begun.
@@ -93,16 +93,16 @@ def seek_portal(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32
     return search
 
 
-@ti.func
-def _turn_to(one: ti.template(), portal: ti.template(), normal: ti.template(), least: ti.template(), phase: ti.i32):
+@func
+def _turn_to(one, portal, normal, least, phase: ti.i32):
     """The next direction, and phase; the end where the normal is no longer than `least`, which is that of a line."""
     length = normal.norm()
     portal.phase = ti.select(length > least, phase, ENDED)
     portal.direction = normal * (1.0 / ti.max(length, one.ccd_lanes.constant(NO_AREA)))
 
 
-@ti.func
-def _open(one: ti.template(), portal: ti.template(), limits: ti.template()):
+@func
+def _open(one, portal, limits):
     """A new corner of a portal that is not open yet, or that the ray does not pass through."""
     start, ray = portal.start, portal.ray
     first = one.ccd_point[0] - start
@@ -132,8 +132,8 @@ def _open(one: ti.template(), portal: ti.template(), limits: ti.template()):
                 _look_through(one, portal, limits)
 
 
-@ti.func
-def _look_through(one: ti.template(), portal: ti.template(), limits: ti.template()):
+@func
+def _look_through(one, portal, limits):
     """Next, what is farthest along the portal's normal."""
     a = one.ccd_point[0]
     _turn_to(one, portal, (one.ccd_point[1] - a).cross(one.ccd_point[2] - a), limits.flat * limits.flat, REFINE)
@@ -141,8 +141,8 @@ def _look_through(one: ti.template(), portal: ti.template(), limits: ti.template
         portal.inside = 1
 
 
-@ti.func
-def _refine(one: ti.template(), portal: ti.template(), limits: ti.template()):
+@func
+def _refine(one, portal, limits):
     """The portal lies in the surface, or its new corner takes the place of that which the ray then passes by."""
     if portal.height - portal.direction.dot(one.ccd_point[0]) <= limits.exact:
         portal.phase = ti.select(portal.inside == 1, REACHED, ENDED)
@@ -156,10 +156,8 @@ def _refine(one: ti.template(), portal: ti.template(), limits: ti.template()):
         _look_through(one, portal, limits)
 
 
-@ti.func
-def _answer(
-    one: ti.template(), search: ti.template(), portal: ti.template(), limits: ti.template(), deepest: ti.template()
-):
+@func
+def _answer(one, search, portal, limits, deepest):
     """The portal as the only face of a polytope, if the origin's foot is in it; else the next ray."""
     _k0, _k1, _k2, near = nearest_on_triangle(one.ccd_lanes, one.ccd_point[0], one.ccd_point[1], one.ccd_point[2])
     height = portal.height

@@ -8,8 +8,9 @@ Poses have the precision of `work.precise_lanes` (`Features.mixed_precision`); `
 import taichi as ti
 
 from ..kinematics.precise import double_lanes, precise_geom
+from ..math import func
 from ..model.pair_table import GROUPS, PAIR_TABLE
-from ..state.stage import stage
+from ..stage import stage
 from .asleep import pair_awake
 from .box_box import box_box
 from .capsule_box import capsule_box
@@ -34,14 +35,14 @@ from .sweep import end_of_pairs, first_pair, geoms_of, sweep
 from .work_list import LISTED_PAIRS, append_points, clear_list, list_near
 
 
-@ti.func
-def _touching_distance(model: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def _touching_distance(model, g1: ti.i32, g2: ti.i32):
     """Sum of both radii and the detection distance: spheres farther apart have no contact."""
     return cautious(model.geom_size.at(g1, 0) + model.geom_size.at(g2, 0) + detection_distance(model, g1, g2))
 
 
-@ti.func
-def plane_sphere(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def plane_sphere(model, work, g1: ti.i32, g2: ti.i32):
     """One contact."""
     lanes = work.precise_lanes
     radius = model.geom_size.at(g2, 0)
@@ -49,8 +50,8 @@ def plane_sphere(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i
     append(model, work, g1, g2, contact, lanes.mask(contact.dist <= detection_distance(model, g1, g2)))
 
 
-@ti.func
-def plane_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def plane_capsule(model, work, g1: ti.i32, g2: ti.i32):
     """Both end spheres; the first tangent follows the capsule."""
     lanes = work.precise_lanes
     plane, normal = work.geom_xpos[g1], work.geom_axis[g1]
@@ -62,17 +63,8 @@ def plane_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.
         append(model, work, g1, g2, contact, lanes.mask(contact.dist <= detection_distance(model, g1, g2)))
 
 
-@ti.func
-def _append_spheres(
-    model: ti.template(),
-    work: ti.template(),
-    g1: ti.i32,
-    g2: ti.i32,
-    center1: ti.template(),
-    center2: ti.template(),
-    wanted: ti.template(),
-    concentric: ti.template(),
-):
+@func
+def _append_spheres(model, work, g1: ti.i32, g2: ti.i32, center1, center2, wanted, concentric):
     """The contact of two spheres with the radii of a pair's geoms, in the lanes of the mask `wanted`; where it is.
 
     If centres are nearer than `concentric` (m), their difference is no direction. Capsules that share an end, such as
@@ -98,15 +90,15 @@ def _append_spheres(
     return present
 
 
-@ti.func
-def sphere_sphere_pair(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def sphere_sphere_pair(model, work, g1: ti.i32, g2: ti.i32):
     """Sphere against sphere: one contact."""
     center1, center2 = work.geom_offset[g1], seen_from_root(model, work, g1, g2)
     _append_spheres(model, work, g1, g2, center1, center2, work.precise_lanes.real(1.0), MINIMUM)
 
 
-@ti.func
-def sphere_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def sphere_capsule(model, work, g1: ti.i32, g2: ti.i32):
     """The sphere against the nearest sphere in the capsule."""
     lanes = work.precise_lanes
     center1, center2 = work.geom_offset[g1], seen_from_root(model, work, g1, g2)
@@ -117,8 +109,8 @@ def sphere_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti
         _append_spheres(model, work, g1, g2, center1, nearest, lanes.real(1.0), concentric)
 
 
-@ti.func
-def _exact_parameters(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def _exact_parameters(model, work, g1: ti.i32, g2: ti.i32):
     """`closest_on_segments` of two capsules from the coordinates on in double precision.
 
     Where the axes of capsules meet at an angle of a thousandth, an error of 1e-7 of their directions moves the point
@@ -142,8 +134,8 @@ def _exact_parameters(model: ti.template(), work: ti.template(), g1: ti.i32, g2:
     return work.lanes.cast(x1), work.lanes.cast(x2), work.lanes.cast(parallel)
 
 
-@ti.func
-def capsule_capsule(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def capsule_capsule(model, work, g1: ti.i32, g2: ti.i32):
     """One contact, or two when the capsules are parallel: at both ends of the stretch that both cover."""
     lanes = work.precise_lanes
     center1, center2 = work.geom_offset[g1], seen_from_root(model, work, g1, g2)
@@ -210,8 +202,8 @@ SERVED = {
 """For each of those groups its routines, and the rows that a routine serves, which follow on each other as well."""
 
 
-@ti.func
-def narrow_phase(model: ti.template(), work: ti.template()):
+@func
+def narrow_phase(model, work):
     """Fill the contact list with every contact closer than margins and gaps, in the order of the table's rows."""
     for kind in ti.static(KINDS_OF_PAIRS):
         kind(model, work)
@@ -222,8 +214,7 @@ def narrow_phase(model: ti.template(), work: ti.template()):
     writes="con_count con_needed tile_ncon listed_geom1 listed_geom2",
     updates="sweep_* wanted need_nlisted listed_start",
 )
-@ti.func
-def begin_contacts(model: ti.template(), work: ti.template()):
+def begin_contacts(model, work):
     """Empty the contact list; find the pairs that are near by a sweep, if the model has too many for a list."""
     clear_contacts(work)
     if ti.static(model.has.sweep):
@@ -231,8 +222,7 @@ def begin_contacts(model: ti.template(), work: ti.template()):
 
 
 @stage(reads="tree_asleep geom_xpos geom_axis listed_geom1 listed_geom2", updates=APPENDED)
-@ti.func
-def collide_round_with_planes(model: ti.template(), work: ti.template()):
+def collide_round_with_planes(model, work):
     """Planes with spheres and capsules."""
     _take_pairs(model, work, ROUND_WITH_PLANES)
 
@@ -243,15 +233,13 @@ def collide_round_with_planes(model: ti.template(), work: ti.template()):
     writes="tile_pair",
     updates=(APPENDED, LISTED_PAIRS, "mesh_*"),
 )
-@ti.func
-def collide_hulls_with_planes(model: ti.template(), work: ti.template()):
+def collide_hulls_with_planes(model, work):
     """Planes with all other shapes."""
     _take_list(model, work, "hulls", HULLS_WITH_PLANES, list_near_planes)
 
 
 @stage(reads="tree_asleep qpos xpos geom_offset geom_axis listed_*", updates=APPENDED)
-@ti.func
-def collide_round(model: ti.template(), work: ti.template()):
+def collide_round(model, work):
     """Spheres and capsules with each other."""
     _take_pairs(model, work, ROUND)
 
@@ -262,8 +250,7 @@ def collide_round(model: ti.template(), work: ti.template()):
     writes="tile_pair",
     updates=(APPENDED, LISTED_PAIRS, "wanted box_code polygon"),
 )
-@ti.func
-def collide_solids(model: ti.template(), work: ti.template()):
+def collide_solids(model, work):
     """Pairs with boxes and cylinders that have a closed form."""
     _take_list(model, work, "solids", SOLIDS, list_near)
 
@@ -273,15 +260,13 @@ def collide_solids(model: ti.template(), work: ti.template()):
     reads="tree_asleep xpos xquat geom_offset listed_*",
     updates=(APPENDED, LISTED_PAIRS, "wanted tile_pair pair_axis ccd_*"),
 )
-@ti.func
-def collide_convex(model: ti.template(), work: ti.template()):
+def collide_convex(model, work):
     """All other pairs of convex shapes."""
     _take_list(model, work, "convex", CONVEX, list_near)
 
 
 @stage(reads="con_needed", updates=f"{LIST} contacts_full")
-@ti.func
-def end_contacts(model: ti.template(), work: ti.template()):
+def end_contacts(model, work):
     """Keep the deepest contacts of environments that have more than `max_contacts`."""
     limit_contacts(model, work)
 
@@ -298,8 +283,8 @@ KINDS_OF_PAIRS = (
 """The stages of the narrow phase, in the order of the rows of the table that they serve."""
 
 
-@ti.func
-def _take_pairs(model: ti.template(), work: ti.template(), routines: ti.template()):
+@func
+def _take_pairs(model, work, routines):
     """The pairs of rows of the table that all kernels have, each by its routine."""
     for name, routine in ti.static(list(routines.items())):
         row = ti.static(_NAMES.index(name))
@@ -312,10 +297,8 @@ def _take_pairs(model: ti.template(), work: ti.template(), routines: ti.template
                 routine(model, work, g1, g2)
 
 
-@ti.func
-def _take_list(
-    model: ti.template(), work: ti.template(), group: ti.template(), routines: ti.template(), mid_phase: ti.template()
-):
+@func
+def _take_list(model, work, group, routines, mid_phase):
     """Pairs of a group: first those that are near are listed, then each is looked at and its points appended."""
     rows = ti.static(LISTED[group])
     clear_list(model, work)

@@ -5,9 +5,11 @@ So nothing on a contact's way has to know where its pair came from, and a model 
 
 import taichi as ti
 
+from ..math import func
 
-@ti.func
-def pair_by_hand(model: ti.template(), g1: ti.i32, g2: ti.i32):
+
+@func
+def pair_by_hand(model, g1: ti.i32, g2: ti.i32):
     """Number of the pair by hand of two geoms, the smaller type first; -1: their parameters are mixed."""
     found = -1
     if ti.static(model.has.pairs_by_hand):
@@ -18,8 +20,8 @@ def pair_by_hand(model: ti.template(), g1: ti.i32, g2: ti.i32):
     return found
 
 
-@ti.func
-def pair_of_contact(model: ti.template(), work: ti.template(), k: ti.i32):
+@func
+def pair_of_contact(model, work, k: ti.i32):
     """Number of the pair by hand that contact slot k belongs to; -1: its parameters are mixed."""
     pair = -1
     if ti.static(model.has.repeated_pairs):
@@ -29,8 +31,8 @@ def pair_of_contact(model: ti.template(), work: ti.template(), k: ti.i32):
     return pair
 
 
-@ti.func
-def detection_distance(model: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def detection_distance(model, g1: ti.i32, g2: ti.i32):
     """Contacts of two geoms that are closer than this are detected: by that of their pairs that sees farthest."""
     reach = model.geom_detect[g1] + model.geom_detect[g2]
     if ti.static(model.has.repeated_pairs):
@@ -49,8 +51,8 @@ def detection_distance(model: ti.template(), g1: ti.i32, g2: ti.i32):
     return reach
 
 
-@ti.func
-def contact_margin(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32):
+@func
+def contact_margin(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
     """Contacts that are closer than this are constraints. `pair` is what `pair_of_contact` says."""
     margin = model.geom_margin[g1] + model.geom_margin[g2]
     if ti.static(model.has.pairs_by_hand):
@@ -59,8 +61,8 @@ def contact_margin(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32):
     return margin
 
 
-@ti.func
-def contact_adhesion(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32):
+@func
+def contact_adhesion(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
     """What a contact can pull with (N): that of its pair, of the geom of higher priority, or both geoms' together."""
     first, second = model.geom_adhesion[g1], model.geom_adhesion[g2]
     priority = model.geom_priority[g1] - model.geom_priority[g2]

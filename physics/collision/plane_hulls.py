@@ -2,7 +2,7 @@
 
 import taichi as ti
 
-from ..math import Vec3
+from ..math import Vec3, func
 from .contact_point import ContactPoint
 from .pairs_by_hand import detection_distance
 from .poses import geom_axes
@@ -13,8 +13,8 @@ HALF_SQRT3 = 0.8660254037844386
 MOST = 4  # contacts of a plane with a hull
 
 
-@ti.func
-def list_near_planes(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
+@func
+def list_near_planes(model, work, first: ti.i32, end: ti.i32):
     """Mid phase of the pairs `first` to `end`: list those whose geom 2 reaches the plane with its bounding sphere."""
     for p in range(first, end):
         g1, g2 = model.pair_geom1[p], model.pair_geom2[p]  # planes are never swept over
@@ -22,23 +22,16 @@ def list_near_planes(model: ti.template(), work: ti.template(), first: ti.i32, e
         list_pair(work, p, work.precise_lanes.mask(height <= detection_distance(model, g1, g2) + model.geom_rbound[g2]))
 
 
-@ti.func
-def _put(
-    work: ti.template(),
-    k: ti.i32,
-    dist: ti.template(),
-    point: ti.template(),
-    normal: ti.template(),
-    present: ti.template(),
-):
+@func
+def _put(work, k: ti.i32, dist, point, normal, present):
     """Point k of the pair, which lies on the shape's surface; half the depth moves it midway."""
     put_point(
         work, k, ContactPoint(dist, point - normal * (dist * 0.5), normal, zero_vector(work.precise_lanes)), present
     )
 
 
-@ti.func
-def plane_ellipsoid(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+@func
+def plane_ellipsoid(model, work, g1: ti.i32, g2: ti.i32, near):
     """The point whose normal is the plane's: with half axes S and u = R^T n it is -S (S u) / |S u|."""
     lanes = work.precise_lanes
     normal, center, axes = work.geom_axis[g1], work.geom_xpos[g2], geom_axes(model, work, g2)
@@ -52,8 +45,8 @@ def plane_ellipsoid(model: ti.template(), work: ti.template(), g1: ti.i32, g2: t
     _put(work, 0, dist, center + axes.times(point), normal, present)
 
 
-@ti.func
-def plane_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+@func
+def plane_cylinder(model, work, g1: ti.i32, g2: ti.i32, near):
     """The lowest points of both rims, then two more on the lower rim that make a triangle with its lowest."""
     lanes = work.precise_lanes
     reach = detection_distance(model, g1, g2)
@@ -87,8 +80,8 @@ def plane_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti
         _put(work, k, dist, point, normal, touching * lanes.mask(dist <= reach))
 
 
-@ti.func
-def plane_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+@func
+def plane_box(model, work, g1: ti.i32, g2: ti.i32, near):
     """The first four corners, in MuJoCo's order, that point down and are within reach."""
     lanes = work.precise_lanes
     normal, center = work.geom_axis[g1], work.geom_xpos[g2]
@@ -108,8 +101,8 @@ def plane_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32,
         _put(work, i, height + drop, center + corner, normal, present)
 
 
-@ti.func
-def plane_mesh(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+@func
+def plane_mesh(model, work, g1: ti.i32, g2: ti.i32, near):
     """The lowest vertex, then up to three more of its face that looks most towards the plane.
 
     As of a box's corners, MuJoCo takes only vertices that are not above the geom's centre. The lowest is sought in all
@@ -143,8 +136,8 @@ def plane_mesh(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32
         _put(work, k, height + drop, center + offset, normal, present)
 
 
-@ti.func
-def _lowest_corners(model: ti.template(), one: ti.template(), first: ti.i32):
+@func
+def _lowest_corners(model, one, first: ti.i32):
     """mesh_corner and mesh_corners of one lane, whose view is `one`, for the mesh with the first vertex `first`.
 
     Of the faces around the lowest vertex the one counts that looks most against mesh_up.

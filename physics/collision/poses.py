@@ -4,7 +4,7 @@ from typing import Any
 
 import taichi as ti
 
-from ..math import Mat3, Vec3
+from ..math import Mat3, Vec3, func
 from ..math.lanes import let, traced
 from .pairs_by_hand import detection_distance
 
@@ -12,14 +12,14 @@ CAUTION = 1.0 + 1e-6
 """Times a distance that is compared: more than single precision rounds."""
 
 
-@ti.func
-def root_of(model: ti.template(), work: ti.template(), g: ti.i32):
+@func
+def root_of(model, work, g: ti.i32):
     """Where the tree that geom g belongs to has its root."""
     return work.xpos[model.geom_rootid[g]]
 
 
-@ti.func
-def seen_from_root(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def seen_from_root(model, work, g1: ti.i32, g2: ti.i32):
     """Centre of geom 2 of a pair from the root of geom 1's tree, where geom 1 is at its geom_offset.
 
     So the distance of two geoms has as many digits far from the origin as near it.
@@ -30,27 +30,27 @@ def seen_from_root(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti
     return center
 
 
-@ti.func
-def geom_axes(model: ti.template(), work: ti.template(), g: ti.i32):
+@func
+def geom_axes(model, work, g: ti.i32):
     """The geom's frame in the world."""
     return (work.xquat[model.geom_bodyid[g]] * model.geom_quat[g]).matrix()
 
 
-@ti.func
-def cautious(distance: ti.template()):
+@func
+def cautious(distance):
     """A little more than a distance."""
     return distance * CAUTION
 
 
-@ti.func
-def bounds_meet(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, apart: ti.template()):
+@func
+def bounds_meet(model, work, g1: ti.i32, g2: ti.i32, apart):
     """Mask: the bounding spheres of a pair, their centres `apart`, are close enough for a contact."""
     bound = cautious(model.geom_rbound[g1] + model.geom_rbound[g2] + detection_distance(model, g1, g2))
     return work.precise_lanes.mask(apart.dot(apart) <= bound * bound)
 
 
-@ti.func
-def boxes_meet(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, apart: ti.template()):
+@func
+def boxes_meet(model, work, g1: ti.i32, g2: ti.i32, apart):
     """Mask: no face of the boxes around both geoms, their origins `apart`, keeps them too far apart for a contact."""
     lanes = work.precise_lanes
     axes1, axes2 = geom_axes(model, work, g1), geom_axes(model, work, g2)

@@ -6,7 +6,7 @@ Closest points of two segments: Ericson, Real-Time Collision Detection (2005), s
 
 import taichi as ti
 
-from ..math import Lanes, Vec3
+from ..math import Lanes, Vec3, func
 from ..math.lanes import let, traced
 from .contact_point import ContactPoint
 
@@ -31,17 +31,8 @@ def plane_point(lanes: Lanes, plane: Vec3, normal: Vec3, point: Vec3, radius: fl
     return ContactPoint(dist, point + normal * (dist * -0.5 - radius), normal, zero_vector(lanes))
 
 
-@ti.func
-def sphere_sphere(
-    lanes: ti.template(),
-    center1: ti.template(),
-    axis1: ti.template(),
-    radius1: ti.template(),
-    center2: ti.template(),
-    axis2: ti.template(),
-    radius2: ti.template(),
-    concentric: ti.template(),
-):
+@func
+def sphere_sphere(lanes, center1, axis1, radius1, center2, axis2, radius2, concentric):
     """Sphere against sphere; if their centres are nearer than `concentric`, along the cross product of their axes."""
     apart = center2 - center1
     length = apart.norm()
@@ -62,14 +53,8 @@ def clip(x: object, low: float, high: float) -> object:
     return let(ti.min(ti.max(x, low), high))
 
 
-@ti.func
-def closest_on_segments(
-    lanes: ti.template(),
-    center1: ti.template(),
-    half1: ti.template(),
-    center2: ti.template(),
-    half2: ti.template(),
-):
+@func
+def closest_on_segments(lanes, center1, half1, center2, half2):
     """Parameters in [-1, 1] of the closest points of two segments `center +- half`, and a mask: parallel.
 
     The second is where the first point falls on its segment: each by itself is known to the rounding over the squared
@@ -94,8 +79,8 @@ def closest_on_segments(
     return x1, x2, parallel
 
 
-@ti.func
-def segment_parameter(point: ti.template(), center: ti.template(), half: ti.template()):
+@func
+def segment_parameter(point, center, half):
     """Parameter in [-1, 1] of the point of the segment `center +- half` that is closest to `point`."""
     return clip((point - center).dot(half) / ti.max(half.dot(half), MINIMUM), -1.0, 1.0)
 
@@ -108,14 +93,8 @@ def nearly_parallel(lanes: Lanes, half1: Vec3, half2: Vec3) -> object:
     return lanes.mask(square - along * along < square * NEARLY)
 
 
-@ti.func
-def overlap_ends(
-    center1: ti.template(),
-    half1: ti.template(),
-    center2: ti.template(),
-    half2: ti.template(),
-    upper: ti.template(),
-):
+@func
+def overlap_ends(center1, half1, center2, half2, upper):
     """Parameters in [-1, 1] on two parallel segments `center +- half` where the stretch that both cover ends.
 
     Its lower end along segment 1, or, where the mask `upper` is set, its upper one. Such an end is an end of segment 2

@@ -5,7 +5,7 @@ Both meet where the sphere's centre is nearest to the other shape's surface; fro
 
 import taichi as ti
 
-from ..math import Vec3
+from ..math import Vec3, func
 from .contact_point import ContactPoint
 from .pairs_by_hand import detection_distance
 from .poses import geom_axes, root_of, seen_from_root
@@ -13,17 +13,8 @@ from .primitives import MINIMUM, clip, zero_vector
 from .work_list import put_point
 
 
-@ti.func
-def put_sphere_point(
-    model: ti.template(),
-    work: ti.template(),
-    k: ti.i32,
-    pair: ti.template(),
-    center: ti.template(),
-    gap: ti.template(),
-    outward: ti.template(),
-    present: ti.template(),
-):
+@func
+def put_sphere_point(model, work, k: ti.i32, pair, center, gap, outward, present):
     """Point k of a pair: a sphere about `center` is `gap` away from a surface with the normal `outward`.
 
     `pair` is (g1, g2); the sphere, or the capsule that it is a part of, is geom 1.
@@ -36,8 +27,8 @@ def put_sphere_point(
     put_point(work, k, contact, present * lanes.mask(dist <= detection_distance(model, g1, g2)))
 
 
-@ti.func
-def sphere_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+@func
+def sphere_cylinder(model, work, g1: ti.i32, g2: ti.i32, near):
     """Against the side, a flat end, or the rim between them."""
     lanes = work.precise_lanes
     center, axis = work.geom_offset[g1], work.geom_axis[g2]
@@ -67,8 +58,8 @@ def sphere_cylinder(model: ti.template(), work: ti.template(), g1: ti.i32, g2: t
     put_sphere_point(model, work, 0, (g1, g2), center, gap, outward, near)
 
 
-@ti.func
-def sphere_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, near: ti.template()):
+@func
+def sphere_box(model, work, g1: ti.i32, g2: ti.i32, near):
     """One contact."""
     center, axes = work.geom_offset[g1], geom_axes(model, work, g2)
     box = seen_from_root(model, work, g1, g2)
@@ -76,8 +67,8 @@ def sphere_box(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32
     put_sphere_point(model, work, 0, (g1, g2), center, gap, axes.times(outward), near)
 
 
-@ti.func
-def box_distance(lanes: ti.template(), point: ti.template(), size: ti.template()):
+@func
+def box_distance(lanes, point, size):
     """Signed distance of a point from the surface of a box, and the direction away from there, in the box's frame.
 
     Of faces as near as each other MuJoCo takes the first of -x, x, -y, y, -z, z.

@@ -8,7 +8,7 @@ have the centre and the three axes of geom k (0 or 1).
 import mujoco
 import taichi as ti
 
-from ..math import Vec3
+from ..math import Vec3, func
 from ..model.hulls import GRID
 from .poses import geom_axes, seen_from_root
 from .primitives import zero_vector
@@ -20,8 +20,8 @@ SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = (
 SMALLEST = 1e-30  # of a squared length that is divided by
 
 
-@ti.func
-def core_radius(model: ti.template(), one: ti.template(), g: ti.i32):
+@func
+def core_radius(model, one, g: ti.i32):
     """How far the surface of a geom is from its core."""
     radius = one.ccd_lanes.real(0.0)
     if model.geom_type[g] <= CAPSULE:
@@ -29,14 +29,14 @@ def core_radius(model: ti.template(), one: ti.template(), g: ti.i32):
     return radius
 
 
-@ti.func
-def has_corners(model: ti.template(), g: ti.i32):
+@func
+def has_corners(model, g: ti.i32):
     """Whether the core of a geom is the hull of some points: that of a sphere, a capsule, a box and a mesh is."""
     return model.geom_type[g] <= CAPSULE or model.geom_type[g] >= BOX
 
 
-@ti.func
-def place_geoms(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def place_geoms(model, one, g1: ti.i32, g2: ti.i32):
     """Fill `ccd_frame` with the poses of a pair."""
     lanes = one.ccd_lanes
     for side in range(2):
@@ -50,8 +50,8 @@ def place_geoms(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32
             one.ccd_frame.put(4 * side + 1 + k, axes.parts()[k])
 
 
-@ti.func
-def support(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, direction: ti.template()):
+@func
+def support(model, one, g1: ti.i32, g2: ti.i32, direction):
     """The point of geom 1 less geom 2 that is farthest in a direction (of length one).
 
     Returns it, its point of geom 1, and the numbers of both corners where the shapes have any; the ends of capsules and
@@ -76,8 +76,8 @@ def support(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, di
     return difference, on1, mark1, mark2
 
 
-@ti.func
-def _farthest(model: ti.template(), one: ti.template(), g: ti.i32, d: ti.template()):
+@func
+def _farthest(model, one, g: ti.i32, d):
     """The point of geom g's core that is farthest along d, in its own frame, and its corner's number."""
     size, kind = model.geom_size[g], model.geom_type[g]
     point = zero_vector(one.ccd_lanes)
@@ -102,13 +102,13 @@ def _farthest(model: ti.template(), one: ti.template(), g: ti.i32, d: ti.templat
     return point, mark
 
 
-@ti.func
-def _towards(component: ti.template(), size: ti.template()):
+@func
+def _towards(component, size):
     return ti.select(component >= 0.0, size, -size)
 
 
-@ti.func
-def _farthest_vertex(model: ti.template(), one: ti.template(), g: ti.i32, d: ti.template()):
+@func
+def _farthest_vertex(model, one, g: ti.i32, d):
     """Of few vertices that are as far the first one; of many, one that depends on the direction alone."""
     first = model.geom_vertadr[g]
     mark = 0
@@ -133,8 +133,8 @@ def _farthest_vertex(model: ti.template(), one: ti.template(), g: ti.i32, d: ti.
     return mark
 
 
-@ti.func
-def _cell(d: ti.template()):
+@func
+def _cell(d):
     """The cell of `model.hulls.grid_directions` that a direction is in."""
     x, y, z = ti.abs(d.x), ti.abs(d.y), ti.abs(d.z)
     along, right, up, face = d.x, d.y, d.z, 0

@@ -13,6 +13,7 @@ same bits, whatever the axis, the order kept and the neighbours.
 import mujoco
 import taichi as ti
 
+from ..math import func
 from ..model.broad_phase import WITH_PLANE, WORD
 from ..model.pair_table import NO_ROW, PAIR_TABLE
 from .pairs_by_hand import pair_by_hand
@@ -26,8 +27,8 @@ NOWHERE = 1e15
 """Metres: where nothing is met."""
 
 
-@ti.func
-def first_pair(model: ti.template(), work: ti.template(), row: ti.template()):
+@func
+def first_pair(model, work, row):
     """Number of the first pair of a row of the table. Pairs that a sweep found count on from those that are listed."""
     first = model.pair_start[row]
     if ti.static(model.has.sweep and not WITH_PLANE[row]):
@@ -35,8 +36,8 @@ def first_pair(model: ti.template(), work: ti.template(), row: ti.template()):
     return first
 
 
-@ti.func
-def end_of_pairs(model: ti.template(), work: ti.template(), row: ti.template()):
+@func
+def end_of_pairs(model, work, row):
     """Number behind the last pair of a row."""
     end = model.pair_start[row + 1]
     if ti.static(model.has.sweep and not WITH_PLANE[row]):
@@ -44,8 +45,8 @@ def end_of_pairs(model: ti.template(), work: ti.template(), row: ti.template()):
     return end
 
 
-@ti.func
-def geoms_of(model: ti.template(), work: ti.template(), p: ti.i32):
+@func
+def geoms_of(model, work, p: ti.i32):
     """Both geoms of pair p."""
     g1, g2 = 0, 0
     if ti.static(model.has.sweep):
@@ -58,8 +59,8 @@ def geoms_of(model: ti.template(), work: ti.template(), p: ti.i32):
     return g1, g2
 
 
-@ti.func
-def sweep(model: ti.template(), work: ti.template()):
+@func
+def sweep(model, work):
     """List the pairs of geoms that are near in some lane, by their rows of the table."""
     for k in range(model.nsweep * model.nword):
         work.sweep_bits[k] = 0
@@ -74,8 +75,8 @@ def sweep(model: ti.template(), work: ti.template()):
     _list(model, work)
 
 
-@ti.func
-def _measure(model: ti.template(), work: ti.template()):
+@func
+def _measure(model, work):
     """Radii around geoms, and how far they are spread along each axis."""
     zero = work.real(0.0)
     share = 1.0 / ti.cast(model.nsweep, work.lanes.dtype)
@@ -97,8 +98,8 @@ def _measure(model: ti.template(), work: ti.template()):
     work.sweep_spread.put_numbers(0, 0, spread)
 
 
-@ti.func
-def _sort(model: ti.template(), work: ti.template(), lane: ti.i32):
+@func
+def _sort(model, work, lane: ti.i32):
     """Sort the geoms of a lane by where they begin along its axis, from the order of the last step."""
     lanes = work.lanes
     axis = ti.min(ti.max(ti.cast(work.sweep_axis.of_lane(lanes, lane, 0), ti.i32), 0), 2)
@@ -126,21 +127,21 @@ def _sort(model: ti.template(), work: ti.template(), lane: ti.i32):
         work.sweep_place[j] = place
 
 
-@ti.func
-def _number(work: ti.template(), field: ti.template(), k: ti.i32):
+@func
+def _number(work, field, k: ti.i32):
     """Number k of those that are laid out in lanes, side by side."""
     width = ti.static(work.lanes.width)
     return field.of_lane(work.lanes, k % width, k // width)
 
 
-@ti.func
-def _put(work: ti.template(), field: ti.template(), k: ti.i32, value: ti.template()):
+@func
+def _put(work, field, k: ti.i32, value):
     width = ti.static(work.lanes.width)
     field.of_lane(work.lanes, k % width, k // width)._assign(value)
 
 
-@ti.func
-def _lay_out(model: ti.template(), work: ti.template(), lane: ti.i32):
+@func
+def _lay_out(model, work, lane: ti.i32):
     """Keep the order, and lay positions and radii out in it; behind the last geom are some that meet nothing."""
     lanes = work.lanes
     for k in range(model.nsweep):
@@ -156,8 +157,8 @@ def _lay_out(model: ti.template(), work: ti.template(), lane: ti.i32):
         _put(work, work.sweep_x, k, ti.cast(NOWHERE, lanes.dtype))
 
 
-@ti.func
-def _meet(model: ti.template(), work: ti.template(), i: ti.i32):
+@func
+def _meet(model, work, i: ti.i32):
     """Mark the pairs of the i-th geom along the axis with those behind it that begin before it ends."""
     lanes = work.lanes
     x, y, z = _number(work, work.sweep_x, i), _number(work, work.sweep_y, i), _number(work, work.sweep_z, i)
@@ -182,8 +183,8 @@ def _meet(model: ti.template(), work: ti.template(), i: ti.i32):
                 going = 1
 
 
-@ti.func
-def _mark(model: ti.template(), work: ti.template(), one: ti.i32, other: ti.i32):
+@func
+def _mark(model, work, one: ti.i32, other: ti.i32):
     """Set the bit of a pair, in the row of the smaller place."""
     first, second = ti.min(one, other), ti.max(one, other)
     word = first * model.nword + second // WORD
@@ -191,8 +192,8 @@ def _mark(model: ti.template(), work: ti.template(), one: ti.i32, other: ti.i32)
         work.sweep_bits[word] = work.sweep_bits[word] | (1 << (second % WORD))
 
 
-@ti.func
-def _row_of(model: ti.template(), first: ti.i32, second: ti.i32):
+@func
+def _row_of(model, first: ti.i32, second: ti.i32):
     """Row of the table for a pair that can touch; NO_ROW for others. Arguments are places, the smaller first."""
     g1, g2 = model.sweep_geom[first], model.sweep_geom[second]
     meets = model.sweep_contype[first] & model.sweep_conaffinity[second]
@@ -215,8 +216,8 @@ def _row_of(model: ti.template(), first: ti.i32, second: ti.i32):
     return row
 
 
-@ti.func
-def _list(model: ti.template(), work: ti.template()):
+@func
+def _list(model, work):
     """From bits to lists: count the pairs of each row and drop the bits of those that cannot touch, then place them."""
     rows = ti.static(len(PAIR_TABLE))
     for row in range(rows + 1):
@@ -244,8 +245,8 @@ def _list(model: ti.template(), work: ti.template()):
     work.listed_start[0] = 0
 
 
-@ti.func
-def _make_room(model: ti.template(), work: ti.template()):
+@func
+def _make_room(model, work):
     """From counts to where rows start; where there is no room for all pairs, ask for it, and let there be none."""
     rows = ti.static(len(PAIR_TABLE))
     for row in range(rows):
@@ -259,8 +260,8 @@ def _make_room(model: ti.template(), work: ti.template()):
             work.sweep_bits[k] = 0
 
 
-@ti.func
-def _place(model: ti.template(), work: ti.template(), row: ti.i32, first: ti.i32, second: ti.i32):
+@func
+def _place(model, work, row: ti.i32, first: ti.i32, second: ti.i32):
     """The next pair of a row, the smaller geom type first."""
     k = work.listed_start[row]
     work.listed_start[row] = k + 1

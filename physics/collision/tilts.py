@@ -19,7 +19,7 @@ from typing import Any
 import taichi as ti
 from taichi.lang.impl import expr_init
 
-from ..math import Vec3
+from ..math import Vec3, func
 from ..math.lanes import LaneValue, let, traced
 from .contact_point import ContactPoint
 from .pairs_by_hand import detection_distance
@@ -62,8 +62,8 @@ class Tilt(LaneValue):
         return self.center, self.normal, self.axis, self.along, self.turn, self.turns, self.count
 
 
-@ti.func
-def untilted(one: ti.template()):
+@func
+def untilted(one):
     """Before the first search."""
     zero = zero_vector(one.ccd_lanes)
     return Tilt(zero, zero, zero, zero, 0, 0, 0)
@@ -76,8 +76,8 @@ def _turned(lanes: Any, x: Vec3, axis: Vec3) -> Vec3:
     return x * lanes.constant(cos(ANGLE)) + axis.cross(x) * lanes.constant(sin(ANGLE)) + axis * along
 
 
-@ti.func
-def _probe_axis(one: ti.template(), normal: ti.template()):
+@func
+def _probe_axis(one, normal):
     lanes = one.ccd_lanes
     upright = ti.abs(normal.y) < 0.5
     zero, unit = lanes.real(0.0), lanes.real(1.0)
@@ -87,8 +87,8 @@ def _probe_axis(one: ti.template(), normal: ti.template()):
     return tangent * lanes.constant(cos(FIRST_AXIS)) + normal.cross(tangent) * lanes.constant(sin(FIRST_AXIS))
 
 
-@ti.func
-def turn_geom(one: ti.template(), tilt: ti.template()):
+@func
+def turn_geom(one, tilt):
     """Bring geom 2 in `ccd_frame` from the turn before to this one."""
     if tilt.turn > 1:
         _turn_frame(one, tilt.center, tilt.axis * -1.0)
@@ -102,15 +102,15 @@ def turn_geom(one: ti.template(), tilt: ti.template()):
         _turn_frame(one, tilt.center, tilt.axis)
 
 
-@ti.func
-def _turn_frame(one: ti.template(), center: ti.template(), axis: ti.template()):
+@func
+def _turn_frame(one, center, axis):
     one.ccd_frame.put(4, center + _turned(one.ccd_lanes, one.ccd_frame[4] - center, axis))
     for k in range(3):
         one.ccd_frame.put(5 + k, _turned(one.ccd_lanes, one.ccd_frame[5 + k], axis))
 
 
-@ti.func
-def begin_turns(one: ti.template(), tilt: ti.template(), center: ti.template(), normal: ti.template()):
+@func
+def begin_turns(one, tilt, center, normal):
     """The pair has a contact there."""
     tilt.center, tilt.normal = center, normal
     tilt.axis = _probe_axis(one, normal)
@@ -119,17 +119,8 @@ def begin_turns(one: ti.template(), tilt: ti.template(), center: ti.template(), 
     one.ccd_polygon.put(0, center)
 
 
-@ti.func
-def put_tilted(
-    model: ti.template(),
-    one: ti.template(),
-    g1: ti.i32,
-    g2: ti.i32,
-    tilt: ti.template(),
-    on1: ti.template(),
-    between: ti.template(),
-    normal: ti.template(),
-):
+@func
+def put_tilted(model, one, g1: ti.i32, g2: ti.i32, tilt, on1, between, normal):
     """Another contact, if it is one; `on1` and `between` are of the cores of the turned pair, `normal` is its own."""
     lanes = one.ccd_lanes
     point1 = on1 + normal * core_radius(model, one, g1)

@@ -8,14 +8,14 @@ An axis is one number, exact in single precision: its components, the largest of
 
 import taichi as ti
 
-from ..math import Vec3
+from ..math import Vec3, func
 from .gjk import FOUND, NO_AREA
 
 LARGEST, MIDDLE, BYTE = 127.0, 128.0, 256.0
 
 
-@ti.func
-def last_axis(one: ti.template()):
+@func
+def last_axis(one):
     """That of the pair in hand; zero where there is none."""
     lanes, code = one.ccd_lanes, one.ccd_lanes.real(0.0) + one.pair_axis[one.tile_pair[0]]
     axis = Vec3(lanes.real(0.0), lanes.real(0.0), lanes.real(0.0))
@@ -27,8 +27,8 @@ def last_axis(one: ti.template()):
     return axis
 
 
-@ti.func
-def keep_axis(one: ti.template(), search: ti.template()):
+@func
+def keep_axis(one, search):
     """After a search: the axis where it found the shapes apart, and none where it did not."""
     axis, code = search.near, one.ccd_lanes.real(0.0)
     largest = ti.max(ti.abs(axis.x), ti.abs(axis.y), ti.abs(axis.z))

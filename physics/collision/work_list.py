@@ -9,7 +9,7 @@ neighbours have.
 
 import taichi as ti
 
-from ..math import Vec3
+from ..math import Vec3, func
 from .asleep import pair_awake
 from .contact_point import ContactPoint
 from .contacts import append
@@ -20,16 +20,16 @@ LISTED_PAIRS = "near near_pair tile_nnear point_*"
 """What stages with a work list load and store, for their declarations."""
 
 
-@ti.func
-def clear_list(model: ti.template(), work: ti.template()):
+@func
+def clear_list(model, work):
     """An empty list, and no points."""
     work.tile_nnear[0] = 0
     for k in range(model.npoint):
         work.point_present[k] = work.real(0.0)
 
 
-@ti.func
-def list_pair(work: ti.template(), p: ti.i32, near: ti.template()):
+@func
+def list_pair(work, p: ti.i32, near):
     """List pair p in the lanes of the mask `near`, if there are any."""
     if work.precise_lanes.any(near):
         k = work.tile_nnear[0]
@@ -38,8 +38,8 @@ def list_pair(work: ti.template(), p: ti.i32, near: ti.template()):
         work.near[k] = work.lanes.cast(near)
 
 
-@ti.func
-def list_near(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
+@func
+def list_near(model, work, first: ti.i32, end: ti.i32):
     """Mid phase of the pairs `first` to `end`: list those whose bounding spheres and boxes are within reach."""
     for p in range(first, end):
         g1, g2 = geoms_of(model, work, p)
@@ -51,10 +51,8 @@ def list_near(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.
             list_pair(work, p, near * boxes_meet(model, work, g1, g2, apart))
 
 
-@ti.func
-def in_each_lane(
-    routine: ti.template(), model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32, wanted: ti.template()
-):
+@func
+def in_each_lane(routine, model, work, g1: ti.i32, g2: ti.i32, wanted):
     """A routine that branches, `routine(model, work, g1, g2)`, in one lane of the mask `wanted` after the other."""
     work.wanted[0] = work.lanes.cast(wanted)
     for lane in range(work.lanes.width):
@@ -62,8 +60,8 @@ def in_each_lane(
             routine(model.lane(lane), work.lane(lane), g1, g2)
 
 
-@ti.func
-def put_point(work: ti.template(), k: ti.i32, touch: ti.template(), present: ti.template()):
+@func
+def put_point(work, k: ti.i32, touch, present):
     """Point k of the pair in hand, in the lanes of the mask `present`; `work` may be the view of one lane."""
     found = work.lanes.cast(touch)
     work.point_present[k] = work.lanes.cast(present)
@@ -73,8 +71,8 @@ def put_point(work: ti.template(), k: ti.i32, touch: ti.template(), present: ti.
     work.point_tangent.put(k, found.tangent)
 
 
-@ti.func
-def append_points(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def append_points(model, work, g1: ti.i32, g2: ti.i32):
     """Bring the points of a pair to the contact list, and forget them. Lanes that have no more get zeros."""
     lanes, zero = work.lanes, work.real(0.0)
     more = 1
@@ -92,6 +90,6 @@ def append_points(model: ti.template(), work: ti.template(), g1: ti.i32, g2: ti.
         append(model, work, g1, g2, touch, found)
 
 
-@ti.func
-def _point(work: ti.template(), k: ti.i32):
+@func
+def _point(work, k: ti.i32):
     return ContactPoint(work.point_dist[k], work.point_pos[k], work.point_normal[k], work.point_tangent[k])

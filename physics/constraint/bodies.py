@@ -1,18 +1,22 @@
-"""Contacts by way of bodies: the velocities of both, and the wrench on both, instead of a list of dofs.
+"""Products with contact Jacobians by way of bodies: O(bodies + contacts), without a list of dofs for each contact.
 
-A sweep from the roots makes the bodies' velocities out of the dofs', a contact reads those of its two bodies and pushes
-back on them, and a sweep to the roots makes forces on dofs out of wrenches (Featherstone 2008, section 5.3). Motions
-and wrenches are about the centre of mass of the tree, as `cdof` is.
+A sweep from the roots computes the velocities of bodies from those of dofs; a contact reads the velocities of its two
+bodies and applies its wrench to them; and a sweep to the roots turns wrenches into forces on dofs (Featherstone 2008,
+section 5.3). Motions and wrenches are about the centre of mass of the tree, as `cdof` is.
 """
 
 import taichi as ti
 
-from ..math import Mat3, Motion, Vec3
+from ..math import Mat3, Motion, Vec3, func
+from ..math.lanes import let, traced
+
+FURTHER_AXES = ((1, (1, 2)), (3, (3,)), (4, (4, 5)))
+"""A contact of more than so many dimensions (`condim`) has these axes besides its normal."""
 
 
-@ti.func
-def contact_velocity(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32):
-    """Set block_aref to the velocity of geom 2 relative to geom 1 in the space of contact slot k."""
+@func
+def contact_velocity(model, work, k: ti.i32, block: ti.i32):
+    """Set block_aref to the velocity of geom 2 relative to geom 1 in the space of contact slot k (m/s, rad/s)."""
     zero = work.real(0.0)
     slide, turn = Vec3(zero, zero, zero), Vec3(zero, zero, zero)
     for side in ti.static(range(2)):
@@ -21,12 +25,12 @@ def contact_velocity(model: ti.template(), work: ti.template(), k: ti.i32, block
             motion = work.cvel[b] * ti.static(2.0 * side - 1.0)
             slide = slide + motion.lin + motion.rot.cross(work.con_pos[k] - work.subtree_com[model.body_rootid[b]])
             turn = turn + motion.rot
-    _store_axes(work.block_aref, block, work.block_dim[block], _frame(work.con_frame, k), slide, turn)
+    _store_axes(work.block_aref, block, work.block_dim[block], contact_frame(work.con_frame, k), slide, turn)
 
 
-@ti.func
-def body_motions(model: ti.template(), work: ti.template(), v: ti.template()):
-    """cg_motion of every body when the dofs move at v."""
+@func
+def body_motions(model, work, v):
+    """Set cg_motion of every body for the dof velocities `v` (nv,)."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     work.cg_motion.put(0, Motion(none, none))
@@ -42,11 +46,11 @@ def body_motions(model: ti.template(), work: ti.template(), v: ti.template()):
         work.cg_motion.put(b, motion)
 
 
-@ti.func
-def own_velocity(model: ti.template(), work: ti.template(), j: ti.i32, both: ti.template()):
-    """own_Jv: how geom 2 moves relative to geom 1 in the space of the lanes' own j-th contacts, at cg_motion.
+@func
+def own_velocity(model, work, j: ti.i32, both):
+    """Set own_Jv: the motion of geom 2 relative to geom 1, at cg_motion, in the space of the lanes' j-th contacts.
 
-    `both` tells whether geom 1 may move.
+    `both`, a Python bool, says that geom 1 may move too.
     """
     motion = _gathered_motion(work, j, 1)
     turn = motion.rot.copy()
@@ -55,41 +59,57 @@ def own_velocity(model: ti.template(), work: ti.template(), j: ti.i32, both: ti.
         other = _gathered_motion(work, j, 0)
         turn -= other.rot
         slide -= other.lin + other.rot.cross(_arm(work, j, 0))
-    _store_axes(work.own_Jv, j, model.naxis, _frame(work.own_frame, j), slide, turn)
+    _store_axes(work.own_Jv, j, model.naxis, contact_frame(work.own_frame, j), slide, turn)
 
 
-@ti.func
-def _gathered_motion(work: ti.template(), j: ti.i32, side: ti.template()):
+@func
+def _gathered_motion(work, j: ti.i32, side):
+    """Return cg_motion of the first (`side` 0) or second body of each lane's j-th contact."""
     b = ti.cast(work.own_body.at(j, side), ti.i32)
     numbers = work.cg_motion.gather(work.lanes, b, 0, 6)
     return Motion(Vec3(numbers[0], numbers[1], numbers[2]), Vec3(numbers[3], numbers[4], numbers[5]))
 
 
-@ti.func
-def _arm(work: ti.template(), j: ti.i32, side: ti.template()):
+@func
+def _arm(work, j: ti.i32, side):
+    """Return the vector from the centre of mass of the body's tree to the j-th contact (m); `side` as above."""
     at = ti.static(3 * side)
     return Vec3(work.own_arm.at(j, at), work.own_arm.at(j, at + 1), work.own_arm.at(j, at + 2))
 
 
-@ti.func
-def own_wrench(model: ti.template(), work: ti.template(), j: ti.i32):
-    """own_push: own_force in the world's axes."""
+@func
+def own_wrench(model, work, j: ti.i32):
+    """Set own_push to the wrench of own_force on geom 2, in world axes (N m, N)."""
+    wrench = contact_wrench(work, contact_frame(work.own_frame, j), work.own_force, j, model.naxis, 0.0)
+    work.own_push.put(j, wrench)
+
+
+@func
+def contact_wrench(work, frame, force, k: ti.i32, dim: ti.i32, pull):
+    """Return torque and force on geom 2 in world axes of a contact force.
+
+    Args:
+        work: the workspace.
+        frame: the contact's frame, its columns normal and tangents.
+        force: a field of forces in contact space (N, N m), and its item k.
+        k: the item.
+        dim: number of axes.
+        pull: adhesive force to subtract from the normal force (N).
+    """
     zero = work.real(0.0)
-    frame, force = _frame(work.own_frame, j), work.own_force
-    push, torque = frame.x * force.at(j, 0), Vec3(zero, zero, zero)
-    if model.naxis > 1:
-        push += frame.y * force.at(j, 1) + frame.z * force.at(j, 2)
-    if model.naxis > 3:
-        torque += frame.x * force.at(j, 3)
-    if model.naxis > 4:
-        torque += frame.y * force.at(j, 4) + frame.z * force.at(j, 5)
-    work.own_push.put_numbers(j, 0, torque.numbers())
-    work.own_push.put_numbers(j, 3, push.numbers())
+    push, torque = frame.x * (force.at(k, 0) - pull), Vec3(zero, zero, zero)
+    if dim > 1:
+        push += frame.y * force.at(k, 1) + frame.z * force.at(k, 2)
+    if dim > 3:
+        torque += frame.x * force.at(k, 3)
+    if dim > 4:
+        torque += frame.y * force.at(k, 4) + frame.z * force.at(k, 5)
+    return Motion(torque, push)
 
 
-@ti.func
-def collect_wrenches(model: ti.template(), work: ti.template()):
-    """qfrc_constraint += what all contacts do to the dofs; cg_wrench is then the wrench on every subtree."""
+@func
+def collect_wrenches(model, work):
+    """Add the forces of all contacts on the dofs to qfrc_constraint; cg_wrench becomes the wrench on every subtree."""
     for b in range(model.nbody):
         work.cg_wrench.put(b, _wrench_on(model, work, b))
     for k in range(1, model.nbody):
@@ -108,9 +128,9 @@ def collect_wrenches(model: ti.template(), work: ti.template()):
             work.cg_wrench.put(parent, work.cg_wrench[parent] + wrench)
 
 
-@ti.func
-def _wrench_on(model: ti.template(), work: ti.template(), b: ti.i32):
-    """Sum of what the contacts of body b do to it."""
+@func
+def _wrench_on(model, work, b: ti.i32):
+    """Return the sum of the wrenches of all contacts on body b."""
     lanes, pushes = work.lanes, work.own_push
     zero = work.real(0.0)
     force, torque = Vec3(zero, zero, zero), Vec3(zero, zero, zero)
@@ -127,8 +147,9 @@ def _wrench_on(model: ti.template(), work: ti.template(), b: ti.i32):
     return Motion(torque, force)
 
 
-@ti.func
-def _frame(field: ti.template(), k: ti.i32):
+@func
+def contact_frame(field, k: ti.i32):
+    """Return the frame in item k of `field`: its columns are the contact's normal and two tangents."""
     return Mat3(
         Vec3(field.at(k, 0), field.at(k, 1), field.at(k, 2)),
         Vec3(field.at(k, 3), field.at(k, 4), field.at(k, 5)),
@@ -136,10 +157,10 @@ def _frame(field: ti.template(), k: ti.i32):
     )
 
 
-@ti.func
-def contact_axis(work: ti.template(), k: ti.i32, axis: ti.i32, motion: ti.template(), arm: ti.template()):
-    """Component of a motion, at `arm` from its reference, along an axis of contact slot k: as `_store_axes`."""
-    frame = _frame(work.con_frame, k)
+@func
+def contact_axis(work, k: ti.i32, axis: ti.i32, motion, arm):
+    """Return component `axis`, a run-time integer, of a motion in contact slot k's space; `arm` is to the contact."""
+    frame = contact_frame(work.con_frame, k)
     along = motion.lin + motion.rot.cross(arm)
     direction = frame.column(axis)
     if axis > 2:
@@ -148,17 +169,18 @@ def contact_axis(work: ti.template(), k: ti.i32, axis: ti.i32, motion: ti.templa
     return direction.dot(along)
 
 
-@ti.func
-def _store_axes(
-    to: ti.template(), k: ti.i32, dim: ti.i32, frame: ti.template(), slide: ti.template(), turn: ti.template()
-):
-    """The components of a relative motion along the axes of a contact: normal, two tangents, spin, two rolls."""
-    to.at(k, 0)._assign(frame.x.dot(slide))
-    if dim > 1:
-        to.at(k, 1)._assign(frame.y.dot(slide))
-        to.at(k, 2)._assign(frame.z.dot(slide))
-    if dim > 3:
-        to.at(k, 3)._assign(frame.x.dot(turn))
-    if dim > 4:
-        to.at(k, 4)._assign(frame.y.dot(turn))
-        to.at(k, 5)._assign(frame.z.dot(turn))
+@func
+def _store_axes(to, k: ti.i32, dim: ti.i32, frame, slide, turn):
+    """Store the components of a relative motion in contact space: normal, two tangents, spin, two rolls."""
+    to.at(k, 0)._assign(contact_component(frame, slide, turn, 0))
+    for least, axes in ti.static(FURTHER_AXES):
+        if dim > least:
+            for c in ti.static(axes):
+                to.at(k, c)._assign(contact_component(frame, slide, turn, c))
+
+
+@traced
+def contact_component(frame, slide, turn, c):
+    """Return component c, a Python integer, of a relative motion in contact space."""
+    axis = (frame.x, frame.y, frame.z)[c % 3]
+    return let(axis.dot(slide if c < 3 else turn))

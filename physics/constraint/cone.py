@@ -1,21 +1,23 @@
-"""The cost of a contact with an elliptic friction cone, and its derivatives: what `cost` has for rows.
+"""The cost of a contact with an elliptic friction cone, and its derivatives; `cost` has those of all other blocks.
 
 In the scaled space N = mu x_0, U_i = friction_i x_i, with mu = friction_1 / sqrt(impratio) and T = |U|, the cone is
-round (MuJoCo documentation, Computation: Elliptic cones). With s = D / mu^2 a contact costs nothing where N >= mu T (it
-is free), s (N^2 + T^2) / 2 where mu N + T <= 0 (it holds), and s (N - mu T)^2 / (1 + mu^2) / 2 in between, where it
-slides. A contact without friction has mu = 1 and T = 0. Empty entries have D = 0.
+circular (MuJoCo documentation, Computation: Elliptic cones). With s = D / mu^2 the cost has three zones: 0 where N >=
+mu T (free), s (N^2 + T^2) / 2 where mu N + T <= 0 (sticking), and s (N - mu T)^2 / (1 + mu^2) / 2 between the two
+(sliding). A contact without friction has mu = 1 and T = 0. Unused slots have D = 0.
 """
 
 import taichi as ti
+
+from ..math import func
 
 TINY = 1e-30
 FREE, HOLDS, SLIDES = 0.0, 1.0, 2.0
 """Zones of a contact."""
 
 
-@ti.func
-def cone_force(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
-    """Set the force of contact k, minus the derivative of its cost by its jar."""
+@func
+def cone_force(work, rows, k: ti.i32, dim: ti.i32):
+    """Set the force of contact k: minus the gradient of its cost with respect to its jar."""
     mu = rows.mu[k]
     normal, radius = mu * rows.jar.at(k, 0), _radius(work, rows, k, dim, work.real(0.0))
     zone = _zone(work, mu, normal, radius)
@@ -31,12 +33,13 @@ def cone_force(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32)
         rows.force.at(k, c)._assign(across * (rows.jar.at(k, c) * friction * friction))
 
 
-@ti.func
-def cone_weight(work: ti.template(), k: ti.i32):
-    """Bring block_weight and cone_weight up to date; masks of the lanes in which they changed, and the zone did.
+@func
+def cone_weight(work, k: ti.i32):
+    """Update block_weight and cone_weight of contact k, and set weight_change and cross_change to the differences.
 
-    `block_weight` has the entries of the second derivative with the normal and on the diagonal, as a pyramid's;
-    `cone_weight` those of two different axes across it, row by row below the diagonal.
+    `block_weight` has the entries (normal, normal), (normal, axis) and (axis, axis) of the second derivative, as for a
+    pyramid; `cone_weight` has those between two different axes of friction, by rows below the diagonal. Returns the
+    mask of the lanes in which an entry changed, and the mask of the lanes in which the zone did.
     """
     rows, dim = work.blocks, work.block_dim[k]
     mu = rows.mu[k]
@@ -58,40 +61,37 @@ def cone_weight(work: ti.template(), k: ti.i32):
         changed = ti.max(changed, set_weight(work, k, 2 * c, (uu * u * u + own) * (f * f)))
         for d in range(1, c):
             g = rows.friction.at(k, d - 1)
-            changed = ti.max(changed, _set_cross(work, k, cross(c, d), uu * u * rows.jar.at(k, d) * (f * g * g)))
+            entry = uu * u * rows.jar.at(k, d) * (f * g * g)
+            changed = ti.max(changed, _set(work, work.cone_weight, work.cross_change, k, cross(c, d), entry))
     moved = work.lanes.mask(zone != work.cone_zone[k])
     work.cone_zone[k] = zone
     return changed, moved
 
 
-@ti.func
+@func
 def cross(c: ti.i32, d: ti.i32):
-    """Entry of `cone_weight` for the axes c > d > 0."""
+    """Return the index in `cone_weight` of the entry for the axes c > d > 0."""
     return (c - 1) * (c - 2) // 2 + d - 1
 
 
-@ti.func
-def set_weight(work: ti.template(), k: ti.i32, c: ti.i32, value: ti.template()):
-    """Entry c of block_weight, its change in weight_change; the mask of the lanes in which there is one."""
-    change = value - work.block_weight.at(k, c)
-    work.block_weight.at(k, c)._assign(value)
-    work.weight_change[c] = change
+@func
+def set_weight(work, k: ti.i32, c: ti.i32, value):
+    """Set entry c of block_weight, and weight_change to its change; return the mask of the lanes where it changed."""
+    return _set(work, work.block_weight, work.weight_change, k, c, value)
+
+
+@func
+def _set(work, weights, changes, k: ti.i32, c: ti.i32, value):
+    """Set entry c of row k of `weights`, and `changes` to its change; return the mask of the lanes where it changed."""
+    change = value - weights.at(k, c)
+    weights.at(k, c)._assign(value)
+    changes[c] = change
     return work.lanes.mask(change != 0.0)
 
 
-@ti.func
-def _set_cross(work: ti.template(), k: ti.i32, c: ti.i32, value: ti.template()):
-    change = value - work.cone_weight.at(k, c)
-    work.cone_weight.at(k, c)._assign(value)
-    work.cross_change[c] = change
-    return work.lanes.mask(change != 0.0)
-
-
-@ti.func
-def cone_along(
-    work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template(), with_cost: ti.template()
-):
-    """Twice the change of the cost from step 0 to `step` along Jv, and its first and second derivative there."""
+@func
+def cone_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
+    """Return twice the change of the cost from step 0 to `step` along Jv, and its two derivatives at `step`."""
     mu = rows.mu[k]
     before, speed = mu * rows.jar.at(k, 0), mu * rows.Jv.at(k, 0)
     normal = before + step * speed
@@ -121,25 +121,18 @@ def cone_along(
     return cost, ti.select(zone == FREE, zero, slope), ti.select(zone == FREE, zero, curve)
 
 
-@ti.func
-def _cost(
-    work: ti.template(),
-    zone: ti.template(),
-    stiffness: ti.template(),
-    mu: ti.template(),
-    normal: ti.template(),
-    radius: ti.template(),
-):
-    """Twice the cost."""
+@func
+def _cost(work, zone, stiffness, mu, normal, radius):
+    """Return twice the cost at the scaled normal N and radius T."""
     excess = normal - mu * radius
     sliding = stiffness / (1.0 + mu * mu) * excess * excess
     cost = ti.select(zone == HOLDS, stiffness * (normal * normal + radius * radius), sliding)
     return ti.select(zone == FREE, work.real(0.0), cost)
 
 
-@ti.func
-def _radius(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template()):
-    """T at `step` along Jv."""
+@func
+def _radius(work, rows, k: ti.i32, dim: ti.i32, step):
+    """Return T at `step` along Jv."""
     square = work.real(0.0)
     for c in range(1, dim):
         u = (rows.jar.at(k, c) + step * rows.Jv.at(k, c)) * rows.friction.at(k, c - 1)
@@ -147,13 +140,14 @@ def _radius(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, st
     return ti.sqrt(square)
 
 
-@ti.func
-def _zone(work: ti.template(), mu: ti.template(), normal: ti.template(), radius: ti.template()):
+@func
+def _zone(work, mu, normal, radius):
+    """Return the zone of a contact, FREE, HOLDS or SLIDES, at the scaled normal N and radius T."""
     zone = ti.select(mu * normal + radius <= 0.0, work.real(HOLDS), work.real(SLIDES))
     return ti.select(normal >= mu * radius, work.real(FREE), zone)
 
 
-@ti.func
-def _stiffness(work: ti.template(), rows: ti.template(), k: ti.i32, mu: ti.template()):
-    """The number s of contact k."""
+@func
+def _stiffness(work, rows, k: ti.i32, mu):
+    """Return s = D / mu^2 of contact k."""
     return rows.stiffness(k, 1) / ti.max(mu * mu, TINY)

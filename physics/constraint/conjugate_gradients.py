@@ -1,15 +1,16 @@
-"""Nonlinear conjugate gradients for the acceleration under all forces: nothing is factored but the preconditioner.
+"""Nonlinear preconditioned conjugate gradients for the constrained acceleration: only the preconditioner is factored.
 
-The problem, its unknown dqacc, the line search and the stopping rule by the gradient are Newton's (`newton`); the
-direction is that of Polak and Ribiere, started anew where it would not descend (Nocedal and Wright 2006, section 5.2).
-An improvement below the tolerance does not end it, as it would in MuJoCo: far from the solution, too, a single step may
-gain little. In lanes without contacts the preconditioner is M, and the first step ends at the solution.
+The cost, the unknown dqacc, the line search and the stopping rule by the gradient are those of `newton`. The direction
+is Polak and Ribiere's, restarted where it would not descend (Nocedal and Wright 2006, section 5.2). Unlike in MuJoCo,
+an improvement below the tolerance does not end the iteration: a single step may gain little far from the solution. In
+lanes without active constraints the preconditioner is M, and the first step reaches the solution.
 """
 
 import taichi as ti
 
 from ..fields import SMALL_BITS, below
-from ..state.stage import stage
+from ..math import func
+from ..stage import stage
 from .bodies import body_motions, collect_wrenches, own_velocity, own_wrench
 from .cost import block_curve, block_force
 from .islands import list_blocks
@@ -25,6 +26,7 @@ from .problem import (
     move_dofs,
     multiply_blocks,
     set_scale,
+    sums_along,
 )
 from .tree_products import multiply_mass, solve_preconditioner
 
@@ -47,9 +49,11 @@ FINITE, TINY = 1e38, 1e-30
         "own_behind own_slot own_body own_arm own_frame own_D own_friction own_mu own_jar own_Jv own_force own_push",
     ),
 )
-@ti.func
-def acceleration_by_gradients(model: ti.template(), work: ti.template()):
-    """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""
+def acceleration_by_gradients(model, work):
+    """Solve for qacc by conjugate gradients; set qfrc_constraint, block_force and solver_niter.
+
+    On entry qacc is the warm start, and qfrc_unbalanced the residual force there.
+    """
     lanes = work.lanes
     list_blocks(model, work, work.tile_conadr[0])
     set_scale(model, work, 0, 1)
@@ -83,9 +87,9 @@ def acceleration_by_gradients(model: ti.template(), work: ti.template()):
         work.qacc[i] = work.qacc[i] + work.dqacc[i]
 
 
-@ti.func
-def _begin(model: ti.template(), work: ti.template()):
-    """Start at qacc. Blocks start at rest, and their first step, a whole one, is along J qacc."""
+@func
+def _begin(model, work):
+    """Start at qacc: jar is -aref, and the first step, of length 1 along J qacc, makes it J qacc - aref."""
     clear_solution(model, work)
     work.tree_done[0] = work.real(0.0)
     for i in range(model.nv):
@@ -95,9 +99,9 @@ def _begin(model: ti.template(), work: ti.template()):
         work.block_jar.at(k, 0)._assign(-work.block_aref.at(k, 0))
 
 
-@ti.func
-def _rows_along(model: ti.template(), work: ti.template()):
-    """Set the Jv of limits and contacts along `search`; the second derivative of their cost along it."""
+@func
+def _rows_along(model, work):
+    """Set Jv of all blocks along `search`; return the second derivative of their cost along it at step 0."""
     curve = work.real(0.0)
     multiply_blocks(work, 0, 1, work.search)
     for k in range(work.tile_conadr[0]):
@@ -112,9 +116,9 @@ def _rows_along(model: ti.template(), work: ti.template()):
     return curve
 
 
-@ti.func
-def _force(model: ti.template(), work: ti.template()):
-    """Move all blocks tree_step times along J v; forces, and qfrc_constraint = J' force."""
+@func
+def _force(model, work):
+    """Move all blocks tree_step along Jv; set their forces, and qfrc_constraint = J' force."""
     constraint_force(model, work, 0, 1)
     step = work.real(0.0) + work.tree_step[0]
     for j in range(work.tile_nown[0]):
@@ -124,9 +128,9 @@ def _force(model: ti.template(), work: ti.template()):
     collect_wrenches(model, work)
 
 
-@ti.func
-def _gradient(model: ti.template(), work: ti.template()):
-    """Set the gradient of the cost and cg_change, how far it has changed; its square."""
+@func
+def _gradient(model, work):
+    """Set `gradient`, cg_change (its change) and cg_scaled (a copy to be preconditioned); return its squared length."""
     square = work.real(0.0)
     for k in range(model.nv):
         i = below(SMALL_BITS, k)
@@ -138,12 +142,11 @@ def _gradient(model: ti.template(), work: ti.template()):
     return square
 
 
-@ti.func
-def _direction(model: ti.template(), work: ti.template(), before: ti.template()):
-    """Set the search direction; the gradient times its scaled self, which the next one takes as `before`.
+@func
+def _direction(model, work, before):
+    """Set the search direction -z + beta search, with z = P^-1 gradient and beta = z' change / `before`, at least 0.
 
-    The direction is -z + beta (direction before), with z = P^-1 gradient and beta = z change / before, at least 0; and
-    -z alone where that does not descend.
+    The direction is -z alone in lanes in which the other would not descend. Returns z' gradient, the next `before`.
     """
     solve_preconditioner(model, work, work.cg_scaled)
     now, gained, along = work.real(0.0), work.real(0.0), work.real(0.0)
@@ -161,20 +164,14 @@ def _direction(model: ti.template(), work: ti.template(), before: ti.template())
     return now
 
 
-@ti.func
-def _step(model: ti.template(), work: ti.template(), curve: ti.template()):
-    """Move along `search` as far as it pays: tree_step, 0 where nothing is left to gain.
+@func
+def _step(model, work, curve):
+    """Move along `search` to the minimum, and set tree_step, 0 in lanes that have converged.
 
     `curve` is the second derivative of the blocks' cost at step 0.
     """
     multiply_mass(model, work, work.search, work.M_search)
-    linear, quadratic, descent = work.real(0.0), work.real(0.0), work.real(0.0)
-    for k in range(model.nv):
-        i = below(SMALL_BITS, k)
-        direction = work.search[i]
-        linear += direction * (work.M_dqacc[i] - work.qfrc_unbalanced[i])
-        quadratic += direction * work.M_search[i]
-        descent += direction * work.gradient[i]
+    linear, quadratic, _square, descent = sums_along(model, work, 0)
     work.tree_linear[0] = linear
     work.tree_quadratic[0] = quadratic
     work.tree_enough[0] = ti.abs(descent) * SLOPE

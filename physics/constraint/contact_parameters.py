@@ -1,9 +1,11 @@
-"""Parameters of a contact: those of its pair, or mixed from its two geoms'.
+"""The parameters of a contact: those of its explicit pair (MJCF's <pair>), or mixed from its two geoms.
 
-MuJoCo documentation, Modeling: Contact parameters. `pair` is what `pair_of_contact` says: -1 where geoms are mixed.
+MuJoCo documentation, Modeling: Contact parameters. `pair` is the result of `pair_of_contact`: -1 to mix the geoms'.
 """
 
 import taichi as ti
+
+from ..math import func
 
 MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 LEAST_IMPEDANCE, MOST_IMPEDANCE = 1e-4, 0.9999  # mjMINIMP, mjMAXIMP
@@ -11,60 +13,58 @@ LEAST_FRICTION = 1e-5  # mjMINMU
 DEFAULT_SOLREF = (0.02, 1.0)
 
 
-@ti.func
-def contact_dimension(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32):
-    """That of the geom of higher priority, or the larger of both."""
+@func
+def contact_dimension(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
+    """Return condim: that of the geom of higher priority, or the larger of both."""
     first, second = model.geom_condim[g1], model.geom_condim[g2]
-    priority = model.geom_priority[g1] - model.geom_priority[g2]
-    dim = ti.max(first, second)
-    if priority > 0:
-        dim = first
-    elif priority < 0:
-        dim = second
+    dim = _by_priority(model, g1, g2, first, second, ti.max(first, second))
     if ti.static(model.has.pairs_by_hand):
         if pair >= 0:
             dim = model.pair_dim[pair]
     return dim
 
 
-@ti.func
-def share_of_first(model: ti.template(), g1: ti.i32, g2: ti.i32):
-    """How much of the mixed solver parameters comes from geom 1: by priority, or by solmix."""
+@func
+def share_of_first(model, g1: ti.i32, g2: ti.i32):
+    """Return the weight in [0, 1] of geom 1 in mixed solver parameters: by priority, or by solmix."""
     zero = model.geom_solmix[g1] * 0.0
     first = ti.select(model.geom_solmix[g1] < MINIMUM, zero, model.geom_solmix[g1])
     second = ti.select(model.geom_solmix[g2] < MINIMUM, zero, model.geom_solmix[g2])
     both = first + second
     share = ti.select(both > 0.0, first / ti.select(both > 0.0, both, zero + 1.0), zero + 0.5)
+    return _by_priority(model, g1, g2, zero + 1.0, zero, share)
+
+
+@func
+def _by_priority(model, g1: ti.i32, g2: ti.i32, first, second, mixed):
+    """Return `first` or `second`, that of the geom of higher priority, or `mixed` if both have the same."""
+    value = mixed
     priority = model.geom_priority[g1] - model.geom_priority[g2]
     if priority > 0:
-        share = zero + 1.0
+        value = first
     elif priority < 0:
-        share = zero
-    return share
+        value = second
+    return value
 
 
-@ti.func
-def friction(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, c: ti.template()):
-    """Coefficient c, 0 sliding, 1 spinning, 2 rolling: of the geom of higher priority, or the larger of both.
+@func
+def friction(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, c):
+    """Return friction coefficient c (Python integer): 0 sliding, 1 spinning, 2 rolling.
 
-    Pairs by hand have two that slide and two that roll; this is the first of them.
+    It is that of the geom of higher priority, or the larger of both. An explicit pair has two sliding and two rolling
+    coefficients, of which this is the first.
     """
     first, second = model.geom_friction.at(g1, c), model.geom_friction.at(g2, c)
-    priority = model.geom_priority[g1] - model.geom_priority[g2]
-    mu = ti.max(first, second)
-    if priority > 0:
-        mu = first
-    elif priority < 0:
-        mu = second
+    mu = _by_priority(model, g1, g2, first, second, ti.max(first, second))
     if ti.static(model.has.pairs_by_hand):
         if pair >= 0:
             mu = model.pair_friction.at(pair, (0, 2, 3)[c])
     return ti.max(mu, LEAST_FRICTION)
 
 
-@ti.func
-def put_other_friction(model: ti.template(), work: ti.template(), pair: ti.i32, block: ti.i32):
-    """The second sliding and the second rolling coefficient of a pair by hand."""
+@func
+def put_other_friction(model, work, pair: ti.i32, block: ti.i32):
+    """Set the second sliding and the second rolling coefficient of an explicit pair."""
     if ti.static(model.has.pairs_by_hand):
         if pair >= 0:
             for axis in ti.static((1, 4)):
@@ -72,9 +72,9 @@ def put_other_friction(model: ti.template(), work: ti.template(), pair: ti.i32, 
                 work.block_friction.at(block, axis)._assign(mu)
 
 
-@ti.func
-def solref(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, share: ti.template()):
-    """Time constant and damping ratio, or -stiffness and -damping, as `reference` takes them."""
+@func
+def solref(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, share):
+    """Return the mixed `solref`: time constant (s) and damping ratio, or -stiffness and -damping; see `reference`."""
     first0, first1 = model.geom_solref.at(g1, 0), model.geom_solref.at(g1, 1)
     second0, second1 = model.geom_solref.at(g2, 0), model.geom_solref.at(g2, 1)
     mixed0 = share * first0 + (1.0 - share) * second0
@@ -89,9 +89,9 @@ def solref(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, share: ti
     return mixed0, mixed1
 
 
-@ti.func
-def friction_damping(model: ti.template(), pair: ti.i32, damping: ti.template(), dmax: ti.template()):
-    """Damping of the axes across an elliptic cone: by a reference of their own where a pair by hand has one."""
+@func
+def friction_damping(model, pair: ti.i32, damping, dmax):
+    """Return the damping of the friction axes of an elliptic contact: by `solreffriction`, if its pair has one."""
     across = damping
     if ti.static(model.has.friction_reference):
         if pair >= 0:
@@ -103,9 +103,9 @@ def friction_damping(model: ti.template(), pair: ti.i32, damping: ti.template(),
     return across
 
 
-@ti.func
-def solimp(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, share: ti.template(), c: ti.template()):
-    """Impedance parameter c: dmin, dmax, width, midpoint, power, within the ranges that MuJoCo enforces."""
+@func
+def solimp(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, share, c):
+    """Return impedance parameter c (dmin, dmax, width, midpoint, power), clamped to the ranges that MuJoCo enforces."""
     value = share * model.geom_solimp.at(g1, c) + (1.0 - share) * model.geom_solimp.at(g2, c)
     if ti.static(model.has.pairs_by_hand):
         if pair >= 0:
@@ -119,9 +119,9 @@ def solimp(model: ti.template(), pair: ti.i32, g1: ti.i32, g2: ti.i32, share: ti
     return value
 
 
-@ti.func
-def reference(model: ti.template(), first: ti.template(), second: ti.template(), dmax: ti.template()):
-    """Stiffness K and damping B of the reference acceleration -B v - K d (x - margin), from a `solref`."""
+@func
+def reference(model, first, second, dmax):
+    """Return stiffness K and damping B of the reference acceleration -B v - K d (x - margin), from a `solref`."""
     unclear = (first > 0.0) ^ (second > 0.0)  # MuJoCo takes its default then
     timeconst = ti.select(unclear, first * 0.0 + DEFAULT_SOLREF[0], first)
     dampratio = ti.select(unclear, second * 0.0 + DEFAULT_SOLREF[1], second)

@@ -1,11 +1,12 @@
-"""Contacts as constraints: Jacobian of the contact space, stiffness, reference acceleration, friction."""
+"""Contacts as constraints: the Jacobian of contact space, stiffness, reference acceleration, friction."""
 
 import taichi as ti
 
 from ..collision.contacts import complete_frame
 from ..collision.pairs_by_hand import contact_adhesion, contact_margin, pair_of_contact
-from ..state.stage import stage
-from .bodies import contact_velocity
+from ..math import func
+from ..stage import stage
+from .bodies import FURTHER_AXES, contact_component, contact_velocity
 from .contact_parameters import (
     contact_dimension,
     friction,
@@ -28,9 +29,8 @@ from .surface_velocity import add_surface_velocity
     writes="block_D cone_mu block_J block_dofnum block_dofadr block_jacadr block_dof",
     updates="con_frame con_pull block_friction block_aref block_dim tile_ndof tile_njac",
 )
-@ti.func
-def contact_blocks(model: ti.template(), work: ti.template()):
-    """A block for every contact slot, after those of the limits."""
+def contact_blocks(model, work):
+    """Append a block for every contact slot, after those of the limits."""
     first = work.tile_conadr[0]
     for k in range(work.tile_ncon[0]):
         block = first + k
@@ -52,9 +52,9 @@ def contact_blocks(model: ti.template(), work: ti.template()):
         _parameters(model, work, k, pair, block, dim)
 
 
-@ti.func
-def _parameters(model: ti.template(), work: ti.template(), k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32):
-    """block_D, block_friction, and block_aref, which holds the velocity J qvel until now."""
+@func
+def _parameters(model, work, k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32):
+    """Set block_D, block_friction and block_aref, which holds the velocity J qvel on entry."""
     g1, g2 = work.con_geom1[k], work.con_geom2[k]
     share = share_of_first(model, g1, g2)
     dmin, dmax = solimp(model, pair, g1, g2, share, 0), solimp(model, pair, g1, g2, share, 1)
@@ -96,12 +96,12 @@ def _parameters(model: ti.template(), work: ti.template(), k: ti.i32, pair: ti.i
         work.block_aref.at(block, 0)._assign(work.block_aref.at(block, 0) + shift)
 
 
-@ti.func
-def _jacobian(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32, dim: ti.i32, frame: ti.template()):
-    """Velocity of geom 2 relative to geom 1 in contact space: its derivative by each dof, its value in block_aref.
+@func
+def _jacobian(model, work, k: ti.i32, block: ti.i32, dim: ti.i32, frame):
+    """Set the Jacobian of a contact, and block_aref to J qvel: the velocity of geom 2 relative to geom 1.
 
-    The dofs are those that move one geom and not the other, in descending order: both bodies' ancestors are gone
-    through side by side until they meet.
+    The dofs are those that move one geom and not the other, in descending order: the ancestors of both bodies are
+    traversed side by side until they meet.
     """
     dof_address, address = work.tile_ndof[0], work.tile_njac[0]
     work.block_dofadr[block] = dof_address
@@ -125,24 +125,19 @@ def _jacobian(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i3
         slide = motion.lin + motion.rot.cross(arm)
         speed = work.qvel[dof]
         to = address + count * dim
-        _entry(work, block, 0, to, frame.x.dot(slide), speed)
-        if dim > 1:
-            _entry(work, block, 1, to, frame.y.dot(slide), speed)
-            _entry(work, block, 2, to, frame.z.dot(slide), speed)
-        if dim > 3:
-            _entry(work, block, 3, to, frame.x.dot(motion.rot), speed)
-        if dim > 4:
-            _entry(work, block, 4, to, frame.y.dot(motion.rot), speed)
-            _entry(work, block, 5, to, frame.z.dot(motion.rot), speed)
+        _entry(work, block, 0, to, contact_component(frame, slide, motion.rot, 0), speed)
+        for least, axes in ti.static(FURTHER_AXES):
+            if dim > least:
+                for c in ti.static(axes):
+                    _entry(work, block, c, to, contact_component(frame, slide, motion.rot, c), speed)
         count += 1
     work.block_dofnum.put(block, count)
     work.tile_ndof[0] = dof_address + count
     work.tile_njac[0] = address + count * dim
 
 
-@ti.func
-def _entry(
-    work: ti.template(), block: ti.i32, c: ti.template(), address: ti.i32, value: ti.template(), speed: ti.template()
-):
+@func
+def _entry(work, block: ti.i32, c, address: ti.i32, value, speed):
+    """Store one entry of the Jacobian, and add its product with a dof's velocity to axis c of block_aref."""
     work.block_J[address + c] = value
     work.block_aref.at(block, c)._assign(work.block_aref.at(block, c) + value * speed)

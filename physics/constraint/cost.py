@@ -1,21 +1,23 @@
-"""The cost of a block, and its derivatives: one function each for force, weight and the line search.
+"""The cost of a block and its derivatives: its force, its weight (second derivative), and its values along a line.
 
-A block of one axis pushes where x = J qacc - aref is negative: it costs D x^2 / 2 there. That of a friction loss f
-costs as much up to |x| = f / D, its reach, and from there on its slope stays f, the size of its force (Huber 1964). An
-equality is a friction loss whose reach is endless: it pulls and pushes as hard as it takes. A
-pyramid of d axes has the rows x_0 + mu_i x_i and x_0 - mu_i x_i, i = 1 to d - 1, each of which costs as much as one
-axis that pushes (MuJoCo documentation, Computation: Friction cones). `rows` says where the numbers of a block are
-(`state.views.Rows`), `dim` how many axes it has.
+A one-sided row costs D x^2 / 2 where x = J qacc - aref is negative. A friction loss f costs as much for |x| up to its
+reach f / D, and beyond it grows with the constant slope f (Huber 1964). An equality is a friction loss of infinite
+reach. A pyramidal contact of d axes has the 2 (d - 1) rows x_0 +- mu_i x_i, i = 1 ... d - 1, each of which costs as
+much as a one-sided row (MuJoCo documentation, Computation: Friction cones). Elliptic contacts are in `cone`.
+
+Arguments of the functions: `rows` says in which fields the numbers of a block are (`state.views.Rows`), k is the number
+of the block, and `dim` the number of its axes.
 """
 
 import taichi as ti
 
+from ..math import func
 from .cone import cone_along, cone_force, cone_weight, set_weight
 
 
-@ti.func
-def block_force(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
-    """Set the force of block k, minus the derivative of its cost by its jar."""
+@func
+def block_force(work, rows, k: ti.i32, dim: ti.i32):
+    """Set the force of block k: minus the gradient of its cost with respect to its jar."""
     if ti.static(rows.elliptic):
         if is_cone(work, rows, k):
             cone_force(work, rows, k, dim)
@@ -25,35 +27,40 @@ def block_force(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32
         _force_of_rows(work, rows, k, dim)
 
 
-@ti.func
-def is_cone(work: ti.template(), rows: ti.template(), k: ti.i32):
-    """Whether block k is a contact, in kernels with elliptic cones."""
+@func
+def is_cone(work, rows, k: ti.i32):
+    """True if block k is a contact; asked in kernels with elliptic cones."""
     first = 0
     if ti.static(not rows.contacts_alone):
         first = work.tile_conadr[0]
     return k >= first
 
 
-@ti.func
-def _force_of_rows(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
-    """`block_force` for one axis or a pyramid."""
+@func
+def _force_of_rows(work, rows, k: ti.i32, dim: ti.i32):
+    """Set the force of block k for a single row or a pyramid."""
     x = rows.jar.at(k, 0)
     normal = work.real(0.0)
     if dim == 1:
         normal = _quadratic_part(work, rows, k, x) * -rows.stiffness(k, 1)
     for c in range(1, dim):
-        mu = rows.friction.at(k, c - 1)
-        y = rows.jar.at(k, c) * mu
-        up, down = ti.min(x + y, 0.0), ti.min(x - y, 0.0)
-        stiffness = -rows.stiffness(k, c)
+        mu, stiffness = rows.friction.at(k, c - 1), -rows.stiffness(k, c)
+        up, down = edges(rows, k, c, x)
         normal += (up + down) * stiffness
         rows.force.at(k, c)._assign((up - down) * mu * stiffness)
     rows.force.at(k, 0)._assign(normal)
 
 
-@ti.func
-def _quadratic_part(work: ti.template(), rows: ti.template(), k: ti.i32, x: ti.template()):
-    """The nearest to x at which the cost of the one row of block k is quadratic: its force is -D times that."""
+@func
+def edges(rows, k: ti.i32, c: ti.i32, x):
+    """Return min(x + mu x_c, 0) and min(x - mu x_c, 0), the two rows of axis c; `x` is the jar of the normal."""
+    y = rows.jar.at(k, c) * rows.friction.at(k, c - 1)
+    return ti.min(x + y, 0.0), ti.min(x - y, 0.0)
+
+
+@func
+def _quadratic_part(work, rows, k: ti.i32, x):
+    """Return x clamped to the quadratic range of row k's cost. The row's force is -D times this value."""
     part = ti.min(x, 0.0)
     if ti.static(rows.two_sided):
         if k < work.ntwosided:
@@ -62,11 +69,12 @@ def _quadratic_part(work: ti.template(), rows: ti.template(), k: ti.i32, x: ti.t
     return part
 
 
-@ti.func
-def block_weight(work: ti.template(), k: ti.i32):
-    """Bring block_weight up to date, its changes in weight_change; masks of the lanes in which it changed.
+@func
+def block_weight(work, k: ti.i32):
+    """Update block_weight of block k, and set weight_change to the difference.
 
-    The second mask is that of lanes in which other rows push than before: a cone's weight changes as it slides.
+    Returns the mask of the lanes in which it changed, and the mask of the lanes in which the active set did. The two
+    differ for elliptic cones, whose weight changes continuously while they slide.
     """
     changed, moved = work.real(0.0), work.real(0.0)
     if ti.static(work.blocks.elliptic):
@@ -81,13 +89,13 @@ def block_weight(work: ti.template(), k: ti.i32):
     return changed, moved
 
 
-@ti.func
-def _weight_of_rows(work: ti.template(), k: ti.i32):
-    """`block_weight` for one axis or a pyramid.
+@func
+def _weight_of_rows(work, k: ti.i32):
+    """Update block_weight for a single row or a pyramid; return the mask of the lanes in which it changed.
 
-    The second derivative of a pyramid's cost is an arrow: entry 0 is (normal, normal), and of axis i entry 2 i - 1 is
-    (normal, axis i) and entry 2 i is (axis i, axis i). Entry 1 of a friction loss is which of its ends it is beyond, as
-    from one to the other the second derivative does not change, but the force does.
+    The second derivative of a pyramid's cost is an arrow matrix: entry 0 is (normal, normal), entry 2 i - 1 is (normal,
+    axis i) and entry 2 i is (axis i, axis i). For a two-sided row, entry 1 is the end of its reach that it is beyond
+    (-1, 0 or 1): a jump from one end to the other leaves the second derivative as it is, but not the force.
     """
     dim = work.block_dim[k]
     stiffness = work.block_D[k]
@@ -113,13 +121,11 @@ def _weight_of_rows(work: ti.template(), k: ti.i32):
     return ti.max(changed, set_weight(work, k, 0, normal))
 
 
-@ti.func
-def block_along(
-    work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template(), with_cost: ti.template()
-):
-    """Twice the change of the cost from step 0 to `step` along Jv, and its first and second derivative there.
+@func
+def block_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
+    """Return twice the change of block k's cost from step 0 to `step` along Jv, and its two derivatives at `step`.
 
-    The change is 0 if not `with_cost`.
+    The change is 0 unless `with_cost`, a Python bool.
     """
     cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
     if ti.static(rows.elliptic):
@@ -132,20 +138,12 @@ def block_along(
     return cost, slope, curve
 
 
-@ti.func
-def _rows_along(
-    work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template(), with_cost: ti.template()
-):
-    """`block_along` for one axis or a pyramid."""
+@func
+def _rows_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
+    """Return what `block_along` does, for a single row or a pyramid."""
     x, v = rows.jar.at(k, 0), rows.Jv.at(k, 0)
     cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
-    if dim == 3:
-        for c in ti.static(range(1, 3)):
-            more, steeper, rounder = _axis_along(work, rows, k, c, x, v, step, with_cost)
-            cost += more
-            slope += steeper
-            curve += rounder
-    elif dim == 1:
+    if dim == 1:
         stiffness = rows.stiffness(k, 1)
         cost, slope, curve = _row_along(work, x, v, step, with_cost)
         if ti.static(rows.two_sided):
@@ -161,18 +159,9 @@ def _rows_along(
     return cost, slope, curve
 
 
-@ti.func
-def _axis_along(
-    work: ti.template(),
-    rows: ti.template(),
-    k: ti.i32,
-    c: ti.i32,
-    x: ti.template(),
-    v: ti.template(),
-    step: ti.template(),
-    with_cost: ti.template(),
-):
-    """`block_along` for the two rows x_0 +- mu x_c of axis c."""
+@func
+def _axis_along(work, rows, k: ti.i32, c: ti.i32, x, v, step, with_cost):
+    """Return what `block_along` does, for the two rows x_0 +- mu x_c of axis c."""
     mu, stiffness = rows.friction.at(k, c - 1), rows.stiffness(k, c)
     y, w = rows.jar.at(k, c) * mu, rows.Jv.at(k, c) * mu
     cost1, slope1, curve1 = _row_along(work, x + y, v + w, step, with_cost)
@@ -180,9 +169,9 @@ def _axis_along(
     return (cost1 + cost2) * stiffness, (slope1 + slope2) * stiffness, (curve1 + curve2) * stiffness
 
 
-@ti.func
-def _row_along(work: ti.template(), x: ti.template(), v: ti.template(), step: ti.template(), with_cost: ti.template()):
-    """`block_along` for one row of stiffness 1."""
+@func
+def _row_along(work, x, v, step, with_cost):
+    """Return what `block_along` does, for a one-sided row of stiffness 1 with jar x and Jv v."""
     there = ti.min(x + step * v, 0.0)
     cost = work.real(0.0)
     if ti.static(with_cost):
@@ -191,13 +180,12 @@ def _row_along(work: ti.template(), x: ti.template(), v: ti.template(), step: ti
     return cost, v * there, ti.select(there < 0.0, v * v, work.real(0.0))
 
 
-@ti.func
-def _loss_along(
-    work: ti.template(), k: ti.i32, x: ti.template(), v: ti.template(), step: ti.template(), with_cost: ti.template()
-):
-    """`block_along` for a friction loss of stiffness 1.
+@func
+def _loss_along(work, k: ti.i32, x, v, step, with_cost):
+    """Return what `block_along` does, for a two-sided row of stiffness 1.
 
-    Twice the cost at x is y (2 x - y), y being its quadratic part; the change is written so that nothing cancels.
+    Twice the cost at x is y (2 x - y), with y the clamped x (`_quadratic_part`). The change is written without
+    cancellation.
     """
     place = x + step * v
     there = _quadratic_part(work, work.blocks, k, place)
@@ -208,22 +196,22 @@ def _loss_along(
     return cost, v * there, ti.select(there == place, v * v, work.real(0.0))
 
 
-@ti.func
-def _spent(work: ti.template(), k: ti.i32, x: ti.template()):
-    """-1 or 1 in lanes in which friction loss k is beyond its reach at x, else 0."""
+@func
+def _spent(work, k: ti.i32, x):
+    """Return -1 or 1 in lanes in which x is beyond the reach of the two-sided row k, else 0."""
     above = work.lanes.mask(x > work.block_reach[k])
     return above - work.lanes.mask(x < -work.block_reach[k])
 
 
-@ti.func
-def spent_slope(work: ti.template(), k: ti.i32, step: ti.template()):
-    """The slope along Jv of friction loss k at `step`, where it is spent; else 0."""
+@func
+def spent_slope(work, k: ti.i32, step):
+    """Return the slope along Jv of the two-sided row k at `step` in lanes in which it is beyond its reach, else 0."""
     side = _spent(work, k, work.block_jar.at(k, 0) + step * work.block_Jv.at(k, 0))
     return side * work.block_Jv.at(k, 0) * (work.block_D[k] * work.block_reach[k])
 
 
-@ti.func
-def block_curve(work: ti.template(), rows: ti.template(), k: ti.i32, dim: ti.i32):
-    """Second derivative of the cost along Jv, at step 0."""
+@func
+def block_curve(work, rows, k: ti.i32, dim: ti.i32):
+    """Return the second derivative of block k's cost along Jv at step 0."""
     _cost, _slope, curve = block_along(work, rows, k, dim, work.real(0.0), False)
     return curve

@@ -1,17 +1,17 @@
 """Equality constraints: connect, weld, and polynomials of joints and tendons, a block for each of their rows.
 
-MuJoCo documentation, Computation: Equality. A row holds both ways (`cost`). All rows of a connect or a weld have the
-impedance of the length of their position errors, and their reference acceleration takes off what velocities alone do to
-the rows, dJ/dt qvel. An equality that an environment has switched off has stiffness 0 there.
+MuJoCo documentation, Computation: Equality. A row is two-sided (`cost`). All rows of a connect or a weld have the
+impedance of the norm of their position errors, and their reference acceleration subtracts dJ/dt qvel, the acceleration
+of the rows that velocities alone cause. An equality that an environment has switched off has stiffness 0 there.
 """
 
 import taichi as ti
 
 from ..dynamics.newton_euler import carried, velocity_accelerations
-from ..math import Quat, Vec3
-from ..state.stage import stage
-from .impedance import impedance, regularizer
-from .rows import append_row, clear_blocks
+from ..math import Quat, Vec3, func
+from ..stage import stage
+from .impedance import impedance_of, regularizer
+from .rows import append_row_on, clear_blocks, row_times
 
 ENDLESS = 1e20
 """Reach of a row that holds whatever it takes."""
@@ -25,9 +25,8 @@ ENDLESS = 1e20
     writes="block_reach block_D block_aref block_dim",
     updates="body_acc dqacc block_J block_dofnum block_dofadr block_jacadr block_dof tile_conadr tile_ndof tile_njac",
 )
-@ti.func
-def equality_blocks(model: ti.template(), work: ti.template()):
-    """Begin the list of blocks: with `eq_rows` for every equality."""
+def equality_blocks(model, work):
+    """Start the list of blocks with `eq_rows` rows for every equality."""
     clear_blocks(work)
     if ti.static(model.has.equality):
         velocity_accelerations(model, work)
@@ -38,9 +37,12 @@ def equality_blocks(model: ti.template(), work: ti.template()):
                 _hold_bodies(model, work, e)
 
 
-@ti.func
-def _polynomial(model: ti.template(), work: ti.template(), e: ti.i32):
-    """q1 less its reference is a polynomial of fourth degree in q2 less its own; a constant without a second one."""
+@func
+def _polynomial(model, work, e: ti.i32):
+    """Append the row of a joint or tendon equality: q1 - q1_0 = polynomial of degree 4 in q2 - q2_0.
+
+    Without a second joint or tendon the polynomial is its constant.
+    """
     zero = work.real(0.0)
     error, x, second = zero, zero, 0
     if ti.static(model.has.tendons):
@@ -57,7 +59,7 @@ def _polynomial(model: ti.template(), work: ti.template(), e: ti.i32):
         c, d = model.eq_polycoef.at(e, 3), model.eq_polycoef.at(e, 4)
         error -= x * (a + x * (b + x * (c + x * d)))
         slope = polynomial_slope(model, work, e, x)
-    k = _append(model, work, e)
+    k = append_row_on(work, model.eq_dof, model.eq_dofadr[e], model.eq_dofnum[e])
     first = work.block_jacadr[k]
     seen1, seen2 = 0, 0
     for at in range(model.eq_dofnum[e]):
@@ -82,51 +84,45 @@ def _polynomial(model: ti.template(), work: ti.template(), e: ti.i32):
             if held != 1:
                 entry -= slope
         work.block_J[first + at] = entry
-    imp = _impedance(model, work, e, ti.abs(error))
+    imp = impedance_of(model, work, model.eq_solimp, e, ti.abs(error))
     _finish(model, work, e, k, imp, 0, error, zero)
 
 
-@ti.func
-def polynomial_slope(model: ti.template(), work: ti.template(), e: ti.i32, x: ti.template()):
-    """Derivative of the polynomial at x."""
+@func
+def polynomial_slope(model, work, e: ti.i32, x):
+    """Return the derivative of the polynomial at x."""
     a, b = model.eq_polycoef.at(e, 1), model.eq_polycoef.at(e, 2)
     c, d = model.eq_polycoef.at(e, 3), model.eq_polycoef.at(e, 4)
     return work.real(0.0) + (a + x * (2.0 * b + x * (3.0 * c + x * (4.0 * d))))
 
 
-@ti.func
-def _coordinates(model: ti.template(), work: ti.template(), e: ti.i32):
-    """Both joints' coordinates less their references, and whether there is a second one."""
-    q1, q2 = model.eq_qpos1[e], model.eq_qpos2[e]
+@func
+def tendon_lengths(model, work, e: ti.i32):
+    """Return the lengths of both tendons minus those at qpos0 (m), and 1 if there is a second one, else 0."""
+    return _offsets(work, work.ten_length, model.tendon_length0, model.eq_tendon1[e], model.eq_tendon2[e])
+
+
+@func
+def _coordinates(model, work, e: ti.i32):
+    """Return the coordinates of both joints minus those of qpos0, and 1 if there is a second one, else 0."""
+    return _offsets(work, work.qpos, model.qpos0, model.eq_qpos1[e], model.eq_qpos2[e])
+
+
+@func
+def _offsets(work, values, references, i: ti.i32, j: ti.i32):
+    """Return `values` minus `references` at i and at j, 0 if j < 0, and 1 if j >= 0, else 0."""
     other, second = work.real(0.0), 0
-    if q2 >= 0:
-        other, second = work.qpos[q2] - model.qpos0[q2], 1
-    return work.qpos[q1] - model.qpos0[q1], other, second
+    if j >= 0:
+        other, second = values[j] - references[j], 1
+    return values[i] - references[i], other, second
 
 
-@ti.func
-def tendon_lengths(model: ti.template(), work: ti.template(), e: ti.i32):
-    """Both tendons' lengths less those at qpos0, and whether there is a second one."""
-    t1, t2 = model.eq_tendon1[e], model.eq_tendon2[e]
-    other, second = work.real(0.0), 0
-    if t2 >= 0:
-        other, second = work.ten_length[t2] - model.tendon_length0[t2], 1
-    return work.ten_length[t1] - model.tendon_length0[t1], other, second
+@func
+def _hold_bodies(model, work, e: ti.i32):
+    """Append the rows of a connect or a weld: two points coincide, and for a weld also two frames.
 
-
-@ti.func
-def _append(model: ti.template(), work: ti.template(), e: ti.i32):
-    """A block of one row on the dofs of an equality; its number."""
-    count, first = model.eq_dofnum[e], model.eq_dofadr[e]
-    k = append_row(work, count)
-    for at in range(count):
-        work.block_dof.put(work.block_dofadr[k] + at, model.eq_dof[first + at])
-    return k
-
-
-@ti.func
-def _hold_bodies(model: ti.template(), work: ti.template(), e: ti.i32):
-    """Two points stay together, and with a weld two frames: rows of the world's axes, then of the second frame's."""
+    The first three rows are along the world's axes, the last three along those of the second frame.
+    """
     b1, b2 = model.eq_body1[e], model.eq_body2[e]
     lanes, turns = work.precise_lanes, model.eq_rows[e] == 6
     arm1, arm2 = work.xquat[b1].rotate(_anchor(model, work, e, 0)), work.xquat[b2].rotate(_anchor(model, work, e, 3))
@@ -141,9 +137,9 @@ def _hold_bodies(model: ti.template(), work: ti.template(), e: ti.i32):
         square += twist.dot(twist)
     first = work.tile_conadr[0]
     for _row in range(model.eq_rows[e]):
-        _append(model, work, e)
+        append_row_on(work, model.eq_dof, model.eq_dofadr[e], model.eq_dofnum[e])
     _jacobian(model, work, e, first, work.lanes.cast(arm1), work.lanes.cast(arm2), turn1, turn2)
-    imp = _impedance(model, work, e, ti.sqrt(square))
+    imp = impedance_of(model, work, model.eq_solimp, e, ti.sqrt(square))
     slides = _point_acceleration(model, work, b1, arm1) - _point_acceleration(model, work, b2, arm2)
     for c in ti.static(range(3)):
         _finish(model, work, e, first + c, imp, 0, gap.parts()[c], slides.parts()[c])
@@ -153,41 +149,33 @@ def _hold_bodies(model: ti.template(), work: ti.template(), e: ti.i32):
             _finish(model, work, e, first + 3 + c, imp, 1, twist.parts()[c], turning.parts()[c])
 
 
-@ti.func
-def _anchor(model: ti.template(), work: ti.template(), e: ti.i32, c: ti.template()):
-    """The point of the first (c = 0) or second (c = 3) body, in its frame."""
+@func
+def _anchor(model, work, e: ti.i32, c):
+    """Return the anchor on the first (c = 0) or second (c = 3) body, in the body's frame (m)."""
     lanes = work.precise_lanes
     x, y, z = model.eq_anchor.at(e, c), model.eq_anchor.at(e, c + 1), model.eq_anchor.at(e, c + 2)
     return Vec3(lanes.real(x), lanes.real(y), lanes.real(z))
 
 
-@ti.func
-def _frames(model: ti.template(), work: ti.template(), e: ti.i32, b1: ti.i32, b2: ti.i32):
-    """Orientations of the two frames that a weld holds alike."""
+@func
+def _frames(model, work, e: ti.i32, b1: ti.i32, b2: ti.i32):
+    """Return the orientations of the two frames that a weld aligns."""
     turn1 = work.xquat.rounded[b1] * _orientation(model, work, e, 0)
     turn2 = work.xquat.rounded[b2] * _orientation(model, work, e, 4)
     return turn1, turn2
 
 
-@ti.func
-def _orientation(model: ti.template(), work: ti.template(), e: ti.i32, c: ti.template()):
+@func
+def _orientation(model, work, e: ti.i32, c):
+    """Return four numbers of eq_orientation from column c on as a quaternion."""
     at = model.eq_orientation
     w, x, y, z = at.at(e, c), at.at(e, c + 1), at.at(e, c + 2), at.at(e, c + 3)
     return Quat(work.real(w), work.real(x), work.real(y), work.real(z))
 
 
-@ti.func
-def _jacobian(
-    model: ti.template(),
-    work: ti.template(),
-    e: ti.i32,
-    k: ti.i32,
-    arm1: ti.template(),
-    arm2: ti.template(),
-    turn1: ti.template(),
-    turn2: ti.template(),
-):
-    """Derivatives of the position errors by every dof, to the rows from k on; arms are from the bodies' origins."""
+@func
+def _jacobian(model, work, e: ti.i32, k: ti.i32, arm1, arm2, turn1, turn2):
+    """Set the Jacobian of the rows from k on; arms are from the bodies' origins (m), turns the frames' orientations."""
     b1, b2 = model.eq_body1[e], model.eq_body2[e]
     zero = work.real(0.0)
     for at in range(model.eq_dofnum[e]):
@@ -211,28 +199,21 @@ def _jacobian(
                 work.block_J[work.block_jacadr[k + 3 + c] + at] = half.parts()[c]
 
 
-@ti.func
-def _point_acceleration(model: ti.template(), work: ti.template(), b: ti.i32, arm: ti.template()):
-    """Acceleration of a point of body b, `arm` from its origin, that velocities alone make."""
+@func
+def _point_acceleration(model, work, b: ti.i32, arm):
+    """Return the acceleration, by velocities alone, of the point of body b at `arm` from its origin (m/s^2)."""
     lanes, acceleration = work.precise_lanes, work.body_acc[b]
     point = work.root_offset[b] + arm - lanes.cast(work.inertial_offset[b])
     return work.lanes.cast(acceleration.lin + carried(acceleration.rot, work.cvel[b].rot, point))
 
 
-@ti.func
-def _turning_acceleration(
-    model: ti.template(),
-    work: ti.template(),
-    e: ti.i32,
-    b1: ti.i32,
-    b2: ti.i32,
-    turn1: ti.template(),
-    turn2: ti.template(),
-):
-    """Second derivative of a weld's error in orientation that velocities alone make.
+@func
+def _turning_acceleration(model, work, e: ti.i32, b1: ti.i32, b2: ti.i32, turn1, turn2):
+    """Return the second time derivative of a weld's orientation error by velocities alone.
 
-    The error is the vector of p* q, of frames p and q that turn at w2 and w1. With w = w1 - w2 its derivative is that
-    of p* w q / 2, and the second one that of p* (a + w x w2 - w . w / 2) q / 2, a being the bodies' accelerations.
+    The error is the vector part of p* q, of frames q and p with angular velocities w1 and w2. With w = w1 - w2 its
+    derivative is that of p* w q / 2, and its second derivative that of p* (a + w x w2 - w . w / 2) q / 2, with a the
+    difference of the bodies' angular accelerations.
     """
     omega2 = work.lanes.cast(work.cvel[b2].rot)
     omega = work.lanes.cast(work.cvel[b1].rot) - omega2
@@ -241,39 +222,20 @@ def _turning_acceleration(
     return pushed.vector * (0.5 * model.eq_torquescale[e])
 
 
-@ti.func
-def weld_torque(model: ti.template(), work: ti.template(), e: ti.i32, forces: ti.template()):
-    """Torque (N m) on the first body of a weld, of the forces on its rows that turn."""
+@func
+def weld_torque(model, work, e: ti.i32, forces):
+    """Return the torque on the first body of a weld (N m) by the forces on its three rotational rows."""
     turn1, turn2 = _frames(model, work, e, model.eq_body1[e], model.eq_body2[e])
     push = turn2 * Quat(work.real(0.0), forces.x, forces.y, forces.z) * turn1.conjugate()
     return push.vector * (0.5 * model.eq_torquescale[e])
 
 
-@ti.func
-def _impedance(model: ti.template(), work: ti.template(), e: ti.i32, error: ti.template()):
-    """Impedance of all rows of an equality at the length of its error."""
-    solimp = model.eq_solimp
-    dmin, dmax, width = solimp.at(e, 0), solimp.at(e, 1), solimp.at(e, 2)
-    return impedance(model, work.lanes, dmin, dmax, width, solimp.at(e, 3), solimp.at(e, 4), error)
-
-
-@ti.func
-def _finish(
-    model: ti.template(),
-    work: ti.template(),
-    e: ti.i32,
-    k: ti.i32,
-    imp: ti.template(),
-    kind: ti.template(),
-    error: ti.template(),
-    product: ti.template(),
-):
-    """block_D and block_aref of a row whose Jacobian is known; `product` is that of dJ/dt and qvel."""
+@func
+def _finish(model, work, e: ti.i32, k: ti.i32, imp, kind, error, product):
+    """Set block_D and block_aref of row k, whose Jacobian is set; `product` is that of dJ/dt with qvel."""
     stiffness = 1.0 / regularizer(imp, model.eq_diagonal.at(e, kind))
     work.block_D[k] = ti.select(work.eq_active[e] > 0.5, stiffness, work.real(0.0))
     work.block_reach[k] = work.real(ENDLESS)
-    speed = work.real(0.0)
-    for at in range(work.block_dofnum[k]):
-        speed += work.block_J[work.block_jacadr[k] + at] * work.qvel[work.block_dof[work.block_dofadr[k] + at]]
+    speed = row_times(work, k, work.qvel, 0.0)
     pull = imp * error * model.eq_stiffness[e]
     work.block_aref.at(k, 0)._assign(-(speed * model.eq_damping[e] + pull) - product)

@@ -1,10 +1,11 @@
-"""Forces on bodies from outside: MuJoCo's cfrc_ext (mj_rnePostConstraint)."""
+"""External forces on bodies: MuJoCo's cfrc_ext (mj_rnePostConstraint)."""
 
 import taichi as ti
 
 from ..dynamics.body_forces import applied_to
-from ..math import Mat3, Motion, Vec3
-from ..state.stage import stage
+from ..math import Motion, Vec3, func
+from ..stage import stage
+from .bodies import contact_frame, contact_wrench
 from .equality import weld_torque
 from .tendon_tension import add_tensions
 
@@ -17,11 +18,10 @@ from .tendon_tension import add_tensions
     ),
     updates="ten_force cfrc_ext",
 )
-@ti.func
-def external_force(model: ti.template(), work: ti.template()):
-    """cfrc_ext: torque and force of the user, of all contacts, of connect and weld, and of tendons with paths.
+def external_force(model, work):
+    """Set cfrc_ext (nbody,): torque (N m) and force (N) of the user, contacts, connects, welds and spatial tendons.
 
-    They are about the tree's centre of mass.
+    They are about the centre of mass of the body's tree.
     """
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
@@ -34,24 +34,16 @@ def external_force(model: ti.template(), work: ti.template()):
             work.cfrc_ext.put(b, Motion(torque + arm.cross(force), force))
     for k in range(work.tile_ncon[0]):
         block = work.tile_conadr[0] + k
-        dim = work.block_dim[block]
-        frame = Mat3(_row(work, k, 0), _row(work, k, 3), _row(work, k, 6))
-        normal = work.block_force.at(block, 0)
+        pull = work.real(0.0)
         if ti.static(model.has.adhesion):
-            normal = normal - work.con_pull[k]
-        force = frame.x * normal
-        torque = none.copy()
-        if dim > 1:
-            force = force + (frame.y * work.block_force.at(block, 1) + frame.z * work.block_force.at(block, 2))
-        if dim > 3:
-            torque = torque + frame.x * work.block_force.at(block, 3)
-        if dim > 4:
-            torque = torque + (frame.y * work.block_force.at(block, 4) + frame.z * work.block_force.at(block, 5))
+            pull = work.con_pull[k]
+        frame, dim = contact_frame(work.con_frame, k), work.block_dim[block]
+        push = contact_wrench(work, frame, work.block_force, block, dim, pull)
         for side in range(2):
             b = model.geom_bodyid[work.con_geom1[k] if side == 0 else work.con_geom2[k]]
             if b > 0:
                 arm = work.con_pos[k] - work.subtree_com[model.body_rootid[b]]
-                wrench = Motion(torque + arm.cross(force), force) * (2.0 * side - 1.0)
+                wrench = Motion(push.rot + arm.cross(push.lin), push.lin) * (2.0 * side - 1.0)
                 work.cfrc_ext.put(b, work.cfrc_ext[b] + wrench)
     if ti.static(model.has.equality):
         _add_equalities(model, work)
@@ -59,9 +51,9 @@ def external_force(model: ti.template(), work: ti.template()):
         add_tensions(model, work)
 
 
-@ti.func
-def _add_equalities(model: ti.template(), work: ti.template()):
-    """Forces of connect and weld."""
+@func
+def _add_equalities(model, work):
+    """Add the forces of connects and welds to cfrc_ext."""
     zero = work.real(0.0)
     k = 0
     for e in range(model.neq):
@@ -81,12 +73,7 @@ def _add_equalities(model: ti.template(), work: ti.template()):
         k += model.eq_rows[e]
 
 
-@ti.func
-def _forces(work: ti.template(), k: ti.i32):
-    """Forces of three rows in turn."""
+@func
+def _forces(work, k: ti.i32):
+    """Return the forces of the three rows from k on as a vector."""
     return Vec3(work.block_force.at(k, 0), work.block_force.at(k + 1, 0), work.block_force.at(k + 2, 0))
-
-
-@ti.func
-def _row(work: ti.template(), k: ti.i32, c: ti.template()):
-    return Vec3(work.con_frame.at(k, c), work.con_frame.at(k, c + 1), work.con_frame.at(k, c + 2))

@@ -1,12 +1,13 @@
-"""Friction loss of dofs and tendons: a block of one row for each, which holds it with a force up to the loss.
+"""Friction loss of dofs and tendons: one row for each, which resists motion with a force of at most the loss.
 
-MuJoCo documentation, Computation: Friction loss. The reference acceleration only damps, as there is no position to
-return to; so stiffness and damping are the same in all states, and numbers of the model.
+MuJoCo documentation, Computation: Friction loss. The reference acceleration is pure damping, as there is no position to
+return to; so stiffness and damping do not depend on the state, and are numbers of the model.
 """
 
 import taichi as ti
 
-from ..state.stage import stage
+from ..math import func
+from ..stage import stage
 from .rows import append_row, append_tendon
 
 
@@ -15,9 +16,8 @@ from .rows import append_row, append_tendon
     writes="block_reach block_D block_aref block_J block_dim block_dofnum block_dof",
     updates="block_dofadr block_jacadr tile_conadr tile_ndof tile_njac",
 )
-@ti.func
-def friction_blocks(model: ti.template(), work: ti.template()):
-    """A block for every dof and tendon that has friction loss, behind those of equalities."""
+def friction_blocks(model, work):
+    """Append a block for every dof and tendon that has friction loss, after those of equalities."""
     if ti.static(model.has.friction_loss):
         for row in range(model.nfriction):
             k, speed = work.tile_conadr[0], work.real(0.0)
@@ -36,9 +36,9 @@ def friction_blocks(model: ti.template(), work: ti.template()):
             work.block_aref.at(k, 0)._assign(-(speed * model.friction_damping[row]))
 
 
-@ti.func
-def _append_dof(model: ti.template(), work: ti.template(), row: ti.i32):
-    """A block for one dof; its velocity."""
+@func
+def _append_dof(model, work, row: ti.i32):
+    """Append a row on the dof of a friction loss; return the dof's velocity (m/s or rad/s)."""
     k = append_row(work, 1)
     dof = model.friction_dofadr[row]
     work.block_dof.put(work.block_dofadr[k], dof)

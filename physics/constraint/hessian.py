@@ -1,20 +1,25 @@
-"""Hessian M + J' W J of the cost, kept up to date as rows become active or inactive, and its factor.
+"""The Hessian H = M + J' W J of the cost, updated as the weights W of blocks change, and its L' D L factor.
 
-Everything is done for the entries `first` to before `end` of group_tree, the trees of a group.
+The functions work on one group of trees: the entries of group_tree from `first` to before `end`.
 """
+
+from functools import reduce
+from operator import add
 
 import taichi as ti
 
 from ..dynamics.tree_matrix import factor, solve_from_root, solve_to_root
 from ..fields import ROW_BITS, SMALL_BITS, below
+from ..math import func
+from ..math.lanes import let, traced
 from .cone import cross
 from .cost import block_weight, is_cone
-from .islands import dofs_of
+from .islands import dofs_of, trees_of
 
 
-@ti.func
-def start_hessian(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
-    """H = M, no block counted in yet."""
+@func
+def start_hessian(model, work, first: ti.i32, end: ti.i32):
+    """Set H to M, and the weights of all blocks of the group to 0."""
     for s in range(first, end):
         t = work.group_tree[s]
         start, behind = dofs_of(model, t)
@@ -33,9 +38,9 @@ def start_hessian(model: ti.template(), work: ti.template(), first: ti.i32, end:
                         work.cone_weight.at(k, c)._assign(work.real(0.0))
 
 
-@ti.func
-def _copy_mass(work: ti.template(), first: ti.i32, end: ti.i32):
-    """H = M in these rows."""
+@func
+def _copy_mass(work, first: ti.i32, end: ti.i32):
+    """Set H to M in the rows `first` to before `end`."""
     for i in range(first, end):
         start, from_start = work.H_pattern.start(i), work.M_pattern.start(i)
         count = work.M_pattern.count[i]
@@ -50,12 +55,11 @@ def _copy_mass(work: ti.template(), first: ti.i32, end: ti.i32):
                 work.H[work.H_pattern.address(row_end, work.M_pattern.column(from_start, p))] = work.M[from_start + p]
 
 
-@ti.func
-def update_hessian(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, fresh: ti.i32):
-    """Count in the blocks whose weight changed in some lane since the last update, and factor if there are any.
+@func
+def update_hessian(model, work, first: ti.i32, end: ti.i32, fresh: ti.i32):
+    """Add the changes of weights since the last update to H; factor it in H_L if there are any, or if `fresh` is 1.
 
-    Column 2 of tree_part becomes the mask of the lanes in which other rows of the tree push than before. `fresh` = 1
-    factors in any case.
+    Column 2 of tree_part becomes the mask of the lanes in which the active set of the tree changed.
     """
     changed = work.real(0.0)
     for s in range(first, end):
@@ -82,10 +86,10 @@ def update_hessian(model: ti.template(), work: ti.template(), first: ti.i32, end
             factor(start, behind, work.H_pattern, work.H_L, work.H_inv)
 
 
-@ti.func
-def solve_hessian(model: ti.template(), work: ti.template(), g: ti.i32, x: ti.template()):
-    """Overwrite `x` by the solution of H y = x in the dofs of group g."""
-    first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
+@func
+def solve_hessian(model, work, g: ti.i32, x):
+    """Overwrite `x` by H^-1 x in the dofs of group g."""
+    first, end = trees_of(work, g)
     for s in range(first, end):
         t = work.group_tree[first + end - 1 - s]
         start, behind = dofs_of(model, t)
@@ -95,9 +99,9 @@ def solve_hessian(model: ti.template(), work: ti.template(), g: ti.i32, x: ti.te
     solve_from_root(dofs, behind, work.group_dof, work.H_pattern, work.H_L, work.H_inv, x)
 
 
-@ti.func
-def _add_block(work: ti.template(), k: ti.i32):
-    """H += J' weight_change J."""
+@func
+def _add_block(work, k: ti.i32):
+    """Add J' (change of W) J of block k to H."""
     dim, dofs = work.block_dim[k], work.block_dofnum[k]
     if dim * dofs == 1:
         slope = work.block_J[work.block_jacadr[k]]
@@ -105,21 +109,20 @@ def _add_block(work: ti.template(), k: ti.i32):
         work.H[entry] = work.H[entry] + work.weight_change[0] * slope * slope
     else:
         side_by_side = _find_columns(work, k)
-        if ti.static(work.blocks.elliptic):
-            _add_cone_or_row(work, k, dim, side_by_side)
-        elif dim == 3:
-            _add_three(work, k, side_by_side)
+        if dim == 3:
+            _add_axes(work, k, 3, 3, side_by_side)
         elif dim == 1:
-            _add_one(work, k, side_by_side)
+            _add_axes(work, k, 1, 1, side_by_side)
         else:
-            _add_any(work, k, dim)
+            _add_axes(work, k, dim, 0, side_by_side)
 
 
-@ti.func
-def _find_columns(work: ti.template(), k: ti.i32):
-    """Whether a block's entries lie side by side, as a row's do: no other has put dofs between those of this one.
+@func
+def _find_columns(work, k: ti.i32):
+    """Set block_column for block k; return True if its dofs are consecutive in H's pattern.
 
-    `block_column` says how far before the end of every row its columns are.
+    block_column[e] is the distance of the column of the e-th dof from the end of every row of H that has it.
+    Consecutive entries are addressed by offset, without a lookup.
     """
     first, count = work.block_dofadr[k], work.block_dofnum[k]
     for e in range(count):
@@ -130,121 +133,89 @@ def _find_columns(work: ti.template(), k: ti.i32):
     return side_by_side
 
 
-@ti.func
-def _entry(work: ti.template(), end: ti.i32, e: ti.i32):
-    """Address of the entry at the e-th dof of the block in hand, in the row that ends at `end`."""
-    return below(ROW_BITS - 1, end - work.block_column[e])
+@func
+def _add_axes(work, k: ti.i32, dim, unrolled, side_by_side: ti.i32):
+    """Add J' (change of W) J of block k, of `dim` axes, to H.
 
-
-@ti.func
-def _add_one(work: ti.template(), k: ti.i32, side_by_side: ti.i32):
-    """Without friction."""
+    `unrolled` is `dim` as a Python integer, for code without loops over axes, or 0.
+    """
     address = below(ROW_BITS - 1, work.block_jacadr[k])
     first = work.block_dofadr[k]
     count = work.block_dofnum[k]
-    weight = work.weight_change[0]
+    weights = _weights(work, unrolled)
     for e in range(count):
         i = work.block_dof[first + e]
-        a = below(ROW_BITS - 1, address + e)
-        scaled = weight * work.block_J[a]
+        a = below(ROW_BITS - 1, address + dim * e)
+        row = _weighted_column(work, a, dim, unrolled, weights)
         if side_by_side:
             start = work.H_pattern.start(i)
             for q in range(count - e):
                 f = below(SMALL_BITS, q)
-                work.H[start + f] = work.H[start + f] + scaled * work.block_J[a + f]
+                work.H[start + f] = work.H[start + f] + _product(work, row, a + dim * f, dim, unrolled)
         else:
             end = work.H_pattern.end(i)
             for q in range(e, count):
                 f = below(SMALL_BITS, q)
-                entry = _entry(work, end, f)
-                work.H[entry] = work.H[entry] + scaled * work.block_J[address + f]
+                entry = below(ROW_BITS - 1, end - work.block_column[f])
+                work.H[entry] = work.H[entry] + _product(work, row, address + dim * f, dim, unrolled)
 
 
-@ti.func
-def _add_three(work: ti.template(), k: ti.i32, side_by_side: ti.i32):
-    """With friction along two axes."""
-    address = below(ROW_BITS - 1, work.block_jacadr[k])
-    first = work.block_dofadr[k]
-    count = work.block_dofnum[k]
-    nn, n1, w1 = work.weight_change[0], work.weight_change[1], work.weight_change[2]
-    n2, w2 = work.weight_change[3], work.weight_change[4]
-    for e in range(count):
-        i = work.block_dof[first + e]
-        a = below(ROW_BITS - 1, address + 3 * e)
-        jn, j1, j2 = work.block_J[a], work.block_J[a + 1], work.block_J[a + 2]
-        tn = nn * jn + n1 * j1 + n2 * j2
-        t1 = n1 * jn + w1 * j1
-        t2 = n2 * jn + w2 * j2
-        if side_by_side:
-            start = work.H_pattern.start(i)
-            for q in range(count - e):
-                f = below(SMALL_BITS, q)
-                b = below(ROW_BITS - 1, a + 3 * f)
-                total = tn * work.block_J[b] + t1 * work.block_J[b + 1] + t2 * work.block_J[b + 2]
-                work.H[start + f] = work.H[start + f] + total
-        else:
-            end = work.H_pattern.end(i)
-            for q in range(e, count):
-                f = below(SMALL_BITS, q)
-                b = below(ROW_BITS - 1, address + 3 * f)
-                total = tn * work.block_J[b] + t1 * work.block_J[b + 1] + t2 * work.block_J[b + 2]
-                entry = _entry(work, end, f)
-                work.H[entry] = work.H[entry] + total
+@traced
+def _weights(work, dim):
+    """Return the entries (c, d), c >= d, of the change of W as a dict; a pyramid has none between two friction axes."""
+    pairs = [(c, d) for c in range(dim) for d in range(c + 1)]
+    return {(c, d): _change(work, c, d) for c, d in pairs if d in (0, c) or work.blocks.elliptic}
 
 
-@ti.func
-def _add_any(work: ti.template(), k: ti.i32, dim: ti.i32):
-    """With rotation too."""
-    address = work.block_jacadr[k]
-    first = work.block_dofadr[k]
-    count = work.block_dofnum[k]
-    for e in range(count):
-        end = work.H_pattern.end(work.block_dof[first + e])
-        a = address + dim * e
-        tn = work.weight_change[0] * work.block_J[a]
-        for c in range(1, dim):
-            tn += work.weight_change[2 * c - 1] * work.block_J[a + c]
-        for f in range(e, count):
-            b = address + dim * f
-            total = tn * work.block_J[b]
-            for c in range(1, dim):
-                side = work.weight_change[2 * c - 1] * work.block_J[a] + work.weight_change[2 * c] * work.block_J[a + c]
-                total += side * work.block_J[b + c]
-            entry = _entry(work, end, f)
-            work.H[entry] = work.H[entry] + total
+@traced
+def _change(work, c, d):
+    """Return entry (c, d), c >= d, of the change of W; both are Python integers."""
+    if c == d:
+        return let(work.weight_change[2 * c])
+    return let(work.weight_change[2 * c - 1] if d == 0 else work.cross_change[cross(c, d)])
 
 
-@ti.func
-def _add_cone_or_row(work: ti.template(), k: ti.i32, dim: ti.i32, side_by_side: ti.i32):
-    """In kernels with elliptic cones, whose weight is a full matrix."""
-    if dim == 1:
-        _add_one(work, k, side_by_side)
-    else:
-        first, count, address = work.block_dofadr[k], work.block_dofnum[k], work.block_jacadr[k]
-        for e in range(count):
-            end = work.H_pattern.end(work.block_dof[first + e])
-            for c in range(dim):
-                scaled = work.real(0.0)
-                for d in range(dim):
-                    scaled += _cone_change(work, c, d) * work.block_J[address + dim * e + d]
-                work.cone_row[c] = scaled
-            for f in range(e, count):
-                total = work.real(0.0)
-                for c in range(dim):
-                    total += work.cone_row[c] * work.block_J[address + dim * f + c]
-                entry = _entry(work, end, f)
-                work.H[entry] = work.H[entry] + total
+@func
+def _weighted_column(work, a: ti.i32, dim, unrolled, weights):
+    """Return W times the column of J at address a: a list of numbers, or the field cone_row if `unrolled` is 0."""
+    if ti.static(unrolled > 0):
+        return _unrolled_column(work, a, unrolled, weights)
+    for c in range(dim):
+        total = work.real(0.0)
+        for d in range(dim):
+            total += _any_change(work, ti.max(c, d), ti.min(c, d)) * work.block_J[a + d]
+        work.cone_row[c] = total
+    return work.cone_row
 
 
-@ti.func
-def _cone_change(work: ti.template(), c: ti.i32, d: ti.i32):
-    """Change of the weight of axes c and d of the block in hand."""
-    low, high = ti.min(c, d), ti.max(c, d)
+@traced
+def _unrolled_column(work, a, dim, weights):
+    """Return W times the column of J at address a as a list of numbers; `dim` is a Python integer."""
+    J = [let(work.block_J[a + d]) for d in range(dim)]
+    rows = [[(d, weights.get((max(c, d), min(c, d)))) for d in range(dim)] for c in range(dim)]
+    return [reduce(add, [weight * J[d] for d, weight in row if weight is not None]) for row in rows]
+
+
+@func
+def _any_change(work, c: ti.i32, d: ti.i32):
+    """Return entry (c, d), c >= d, of the change of W; 0 between two friction axes of a pyramid."""
     change = work.real(0.0)
-    if low == high:
-        change = work.weight_change[2 * high]
-    elif low == 0:
-        change = work.weight_change[2 * high - 1]
-    else:
-        change = work.cross_change[cross(high, low)]
+    if c == d:
+        change = work.weight_change[2 * c]
+    elif d == 0:
+        change = work.weight_change[2 * c - 1]
+    elif ti.static(work.blocks.elliptic):
+        change = work.cross_change[cross(c, d)]
     return change
+
+
+@func
+def _product(work, row, b: ti.i32, dim, unrolled):
+    """Return the product of a weighted column with the column of J at address b."""
+    total = row[0] * work.block_J[b]
+    for c in ti.static(range(1, unrolled)):
+        total += row[c] * work.block_J[b + c]
+    if ti.static(unrolled == 0):
+        for c in range(1, dim):
+            total += row[c] * work.block_J[b + c]
+    return total

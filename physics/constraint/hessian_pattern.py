@@ -1,16 +1,17 @@
-"""The tree whose pattern the Hessian's factor has: the dofs' own, with the branches that contacts couple made one.
+"""The sparsity pattern of the Hessian: that of a tree of dofs in which the branches that contacts couple are merged.
 
-A contact between two branches couples every dof of one with every dof of the other. Where both branches become a
-single path to the root, in the order of their dofs, all of these entries are between a dof and its ancestors, and so
-is what elimination fills in (elimination trees: Davis 2006, section 4.1). Trees whose dofs have one root then make a
-group; the Hessian couples no dofs of different groups. What equalities couple is the same in every state, and its tree
-a field of the model, dof_coupledid.
+A contact between two branches couples every dof of one with every dof of the other. If both branches are merged into a
+single path to the root, in the order of their dofs, then all of these entries lie between a dof and its ancestors, and
+so does the fill-in of the factorisation (elimination trees: Davis 2006, section 4.1). Trees whose dofs have a common
+root form a group; the Hessian couples no dofs of different groups. The couplings of equalities are the same in every
+state, and are part of the model: dof_coupledid.
 """
 
 import taichi as ti
 
 from ..dynamics.tree_matrix import count_entries, lay_out
-from ..state.stage import stage
+from ..math import func
+from ..stage import stage
 
 
 @stage(
@@ -21,17 +22,16 @@ from ..state.stage import stage
         "group_treeadr group_treenum group_dofadr group_dofnum tile_ncon",
     ),
 )
-@ti.func
-def lay_out_dofs(model: ti.template(), work: ti.template()):
-    """The pattern of M, and of a Hessian without contacts."""
+def lay_out_dofs(model, work):
+    """Lay out the pattern of M, and that of a Hessian without contacts."""
     lay_out(model.nv, model.dof_parentid, work.M_pattern, work.depth_place)
     work.H_ncouple[0] = 0
     _lay_out_parents(model, work)
 
 
-@ti.func
-def lay_out_hessian(model: ti.template(), work: ti.template()):
-    """The pattern for the contacts in hand; it stays where their couplings are those it was last made for."""
+@func
+def lay_out_hessian(model, work):
+    """Lay out the pattern of H for the current contacts, if they couple other dofs than when it was last made."""
     same, count = 1, 0
     for k in range(work.tile_ncon[0]):
         key = _coupling(model, work, k)
@@ -45,9 +45,12 @@ def lay_out_hessian(model: ti.template(), work: ti.template()):
         _lay_out_parents(model, work)
 
 
-@ti.func
-def _lay_out_parents(model: ti.template(), work: ti.template()):
-    """H_parent, H_pattern and the groups for H_ncouple couplings of the contacts in hand."""
+@func
+def _lay_out_parents(model, work):
+    """Set H_parent, H_pattern and the groups for the H_ncouple couplings of the current contacts.
+
+    If H has more entries than the buffer (nH), set need_nH and lay H out without contacts: the tile is redone.
+    """
     _take_parents(model, work)
     if work.H_ncouple[0] > 0:
         for k in range(work.tile_ncon[0]):
@@ -64,17 +67,17 @@ def _lay_out_parents(model: ti.template(), work: ti.template()):
     _list_groups(model, work)
 
 
-@ti.func
-def _let_go(model: ti.template(), work: ti.template()):
-    """A tile without room for its Hessian goes on without contacts, in bounds, until `fits` is asked."""
+@func
+def _let_go(model, work):
+    """Drop all contacts of the tile: the rest of the launch stays within the buffer until the tile is redone."""
     work.tile_ncon[0] = 0
     work.H_ncouple[0] = 0
     _take_parents(model, work)
 
 
-@ti.func
-def _take_parents(model: ti.template(), work: ti.template()):
-    """H_parent without contacts; conjugate gradients have no Hessian, and trees remain groups."""
+@func
+def _take_parents(model, work):
+    """Set H_parent for no contacts. Conjugate gradients have no Hessian: there every tree is a group."""
     for i in range(model.nv):
         if ti.static(model.has.cg):
             work.H_parent[i] = model.dof_parentid[i]
@@ -82,9 +85,9 @@ def _take_parents(model: ti.template(), work: ti.template()):
             work.H_parent[i] = model.dof_coupledid[i]
 
 
-@ti.func
-def _coupling(model: ti.template(), work: ti.template(), k: ti.i32):
-    """Which dofs a contact may couple, as one number; -1 where one of its bodies does not move."""
+@func
+def _coupling(model, work, k: ti.i32):
+    """Return a number that identifies the dofs that a contact couples, or -1 if one of its bodies is static."""
     last1 = model.body_lastdof[model.geom_bodyid[work.con_geom1[k]]]
     last2 = model.body_lastdof[model.geom_bodyid[work.con_geom2[k]]]
     key = -1
@@ -93,9 +96,9 @@ def _coupling(model: ti.template(), work: ti.template(), k: ti.i32):
     return key
 
 
-@ti.func
-def _join(parent: ti.template(), i: ti.i32, j: ti.i32):
-    """Make one path of those from i and from j to the root, in descending order."""
+@func
+def _join(parent, i: ti.i32, j: ti.i32):
+    """Merge the paths from dofs i and j to the root into one path, in descending order of dofs."""
     low, high = ti.min(i, j), ti.max(i, j)
     while low != high:
         up = parent[high]
@@ -108,9 +111,9 @@ def _join(parent: ti.template(), i: ti.i32, j: ti.i32):
     # both are the dof where the paths had met, or -1
 
 
-@ti.func
-def _list_groups(model: ti.template(), work: ti.template()):
-    """Trees and dofs of every group: a tree whose first dof has a parent belongs to that one's."""
+@func
+def _list_groups(model, work):
+    """List the trees and dofs of every group; a tree whose first dof has a parent belongs to the parent's group."""
     groups = 0
     for t in range(model.ntree):
         up = work.H_parent[model.tree_dofadr[t]]

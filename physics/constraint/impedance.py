@@ -2,21 +2,14 @@
 
 import taichi as ti
 
+from ..math import func
+
 MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 
 
-@ti.func
-def impedance(
-    model: ti.template(),
-    lanes: ti.template(),
-    dmin: ti.template(),
-    dmax: ti.template(),
-    width: ti.template(),
-    midpoint: ti.template(),
-    power: ti.template(),
-    depth: ti.template(),
-):
-    """Impedance in (0, 1) at `depth` (m or rad) from the margin, for the parameters of a `solimp`."""
+@func
+def impedance(model, lanes, dmin, dmax, width, midpoint, power, depth):
+    """Return the impedance in (0, 1) at `depth` (m or rad) from the margin, for the five parameters of a `solimp`."""
     result = lanes.real(0.5 * (dmin + dmax))
     if ti.static(model.has.parameters):
         x = ti.min(ti.abs(depth) / ti.max(width, MINIMUM), 1.0)
@@ -36,9 +29,16 @@ def impedance(
     return result
 
 
-@ti.func
-def _curve(model: ti.template(), lanes: ti.template(), x: ti.template(), midpoint: ti.template(), power: ti.template()):
-    """The curve from one end of the impedance, 0 at x = 0, to the other, 1 at 1, of lanes that differ in it."""
+@func
+def impedance_of(model, work, solimp, i: ti.i32, depth):
+    """Return the impedance at `depth` (m or rad) for item i of `solimp`, a field of the model."""
+    dmin, dmax, width = solimp.at(i, 0), solimp.at(i, 1), solimp.at(i, 2)
+    return impedance(model, work.lanes, dmin, dmax, width, solimp.at(i, 3), solimp.at(i, 4), depth)
+
+
+@func
+def _curve(model, lanes, x, midpoint, power):
+    """Return the impedance curve, from 0 at x = 0 to 1 at x = 1, where lanes have parameters of their own."""
     y = ti.select(x <= midpoint, x * x / midpoint, 1.0 - (1.0 - x) * (1.0 - x) / (1.0 - midpoint))
     y = ti.select(power == 1.0, x, y)
     if ti.static(model.has.hulls):
@@ -50,7 +50,7 @@ def _curve(model: ti.template(), lanes: ti.template(), x: ti.template(), midpoin
     return y
 
 
-@ti.func
-def regularizer(impedance_value: ti.template(), diagonal: ti.template()):
-    """R of a row: (1 - d) / d times the approximate diagonal of the inverse constraint-space inertia."""
+@func
+def regularizer(impedance_value, diagonal):
+    """Return R of a row: (1 - d) / d times the diagonal approximation of the inverse constraint-space inertia."""
     return ti.max((1.0 - impedance_value) * diagonal / impedance_value, MINIMUM)

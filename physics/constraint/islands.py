@@ -1,19 +1,21 @@
-"""Islands: the trees that constraints couple, each solved as if it were alone in its environment.
+"""Islands: the trees that active constraints couple in one lane. Each is solved as if it were alone.
 
-Lanes have islands of their own. A group is a set of trees that contacts couple in some lane of the tile
-(`hessian_pattern.lay_out_hessian`): every lane's islands lie within groups, and groups are solved one after the other.
-A sum over an island is that of `tree_part` over the trees of the group that have the same label in the lane; trees of
-other islands add zeros, so nothing depends on the neighbours with whom a lane shares its groups.
+A group is a set of trees that contacts couple in some lane of the tile (`hessian_pattern.lay_out_hessian`). Every
+island of every lane lies within a group, and groups are solved one after the other. Each lane labels the trees of an
+island by the least tree number in it (tree_island). A sum over an island is the sum of `tree_part` over the trees of
+the group with the same label in that lane; the other trees contribute exact zeros, so a lane's result does not depend
+on the other lanes of its tile.
 """
 
 import taichi as ti
 
+from ..math import func
 from .rows import count_blocks
 
 
-@ti.func
-def dofs_of(model: ti.template(), t: ti.i32):
-    """First dof of tree t, and the one behind its last; all dofs for conjugate gradients."""
+@func
+def dofs_of(model, t: ti.i32):
+    """Return the first dof of tree t and the one after its last; conjugate gradients take all dofs as one tree."""
     first, end = 0, model.nv
     if ti.static(not model.has.cg):
         first = model.tree_dofadr[t]
@@ -21,9 +23,16 @@ def dofs_of(model: ti.template(), t: ti.i32):
     return first, end
 
 
-@ti.func
-def list_blocks(model: ti.template(), work: ti.template(), count: ti.i32):
-    """Fill tree_block, the first `count` blocks by their tree."""
+@func
+def trees_of(work, g: ti.i32):
+    """Return the first entry of group g in group_tree, and the one after its last."""
+    first = work.group_treeadr[g]
+    return first, first + work.group_treenum[g]
+
+
+@func
+def list_blocks(model, work, count: ti.i32):
+    """Fill tree_block with the first `count` blocks, sorted by tree; a block belongs to the tree of its first dof."""
     for t in range(model.nsolve):
         work.tree_blocknum[t] = 0
     for k in range(count):
@@ -44,9 +53,9 @@ def list_blocks(model: ti.template(), work: ti.template(), count: ti.i32):
         work.tree_blocknum[t] = work.tree_blocknum[t] + 1
 
 
-@ti.func
-def label_islands(model: ti.template(), work: ti.template()):
-    """Set tree_island; a block couples the trees of all its dofs in lanes where it may push."""
+@func
+def label_islands(model, work):
+    """Set tree_island: a block couples the trees of all of its dofs in lanes in which it is active."""
     for t in range(model.ntree):
         work.tree_island[t] = work.real(t)
     blocks = 0
@@ -64,31 +73,46 @@ def label_islands(model: ti.template(), work: ti.template()):
                 _join_islands(work, k, work.block_tree[k], low)
 
 
-@ti.func
-def _join_islands(work: ti.template(), k: ti.i32, high: ti.i32, low: ti.i32):
-    """Make one island of those of two trees in lanes where block k may push."""
+@func
+def _join_islands(work, k: ti.i32, t1: ti.i32, t2: ti.i32):
+    """Merge the islands of two trees of one group in lanes in which block k is active."""
+    first, end = trees_of(work, work.tree_group[t1])
+    join_islands(work, work.tree_island, first, end, k, t1, t2)
+
+
+@func
+def join_islands(work, labels, first: ti.i32, end: ti.i32, k: ti.i32, t1: ti.i32, t2: ti.i32):
+    """Merge the islands of trees t1 and t2 in lanes in which block k is active.
+
+    All trees of both islands are among the entries `first` to `end` of group_tree. `labels` is tree_island or a field
+    like it.
+    """
     lanes = work.lanes
-    label1, label2 = work.tree_island[low], work.tree_island[high]
+    label1, label2 = labels[t1], labels[t2]
     joins = lanes.mask(work.block_D[k] > 0.0) * lanes.mask(label1 != label2)
     if lanes.any(joins):
         least = ti.min(label1, label2)
-        group = work.tree_group[low]
-        first = work.group_treeadr[group]
-        for s in range(first, first + work.group_treenum[group]):
+        for s in range(first, end):
             t = work.group_tree[s]
-            label = work.tree_island[t]
+            label = labels[t]
             same = lanes.mask(label == label1) + lanes.mask(label == label2)
-            work.tree_island[t] = ti.select(joins * same > 0.5, least, label)
+            labels[t] = ti.select(joins * same > 0.5, least, label)
 
 
-@ti.func
-def island_sum(work: ti.template(), first: ti.i32, end: ti.i32, t: ti.i32, c: ti.template()):
-    """Sum of column c of tree_part over the island of tree t, whose group are the entries `first` to `end`."""
-    total = work.real(0.0) + work.tree_part.at(t, c)
+@func
+def island_sum(work, first: ti.i32, end: ti.i32, t: ti.i32, c):
+    """Return the sum of column c of tree_part over the island of tree t; its group are the entries `first` to `end`."""
+    return sum_over_island(work, work.tree_part, work.tree_island, first, end, t, c)
+
+
+@func
+def sum_over_island(work, parts, labels, first: ti.i32, end: ti.i32, t: ti.i32, c):
+    """Return the sum of column c of `parts` over the trees in `first` to `end` that have the label of tree t."""
+    total = work.real(0.0) + parts.at(t, c)
     if end - first > 1:
         total = work.real(0.0)
         for s in range(first, end):
             other = work.group_tree[s]
-            mine = work.tree_island[other] == work.tree_island[t]
-            total += ti.select(mine, work.tree_part.at(other, c), work.real(0.0))
+            mine = labels[other] == labels[t]
+            total += ti.select(mine, parts.at(other, c), work.real(0.0))
     return total

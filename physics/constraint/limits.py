@@ -1,13 +1,13 @@
-"""Limits as constraints: one block for each side of a hinge, slide or tendon, one for the cone of a ball joint."""
+"""Limits as constraints: one block for each side of a hinge, slide or tendon, and one for the cone of a ball joint."""
 
 import taichi as ti
 
-from ..math import Quat
+from ..math import Quat, func
 from ..math.quaternion import rotation_vector
-from ..state.stage import stage
-from .impedance import MINIMUM, impedance, regularizer
-from .limit_readings import forget_limit, note_limit
-from .rows import append_row, append_tendon
+from ..sensed.limit_readings import forget_limit, note_limit
+from ..stage import stage
+from .impedance import MINIMUM, impedance_of, regularizer
+from .rows import append_row, append_tendon, row_times
 
 
 @stage(
@@ -15,9 +15,8 @@ from .rows import append_row, append_tendon
     writes="limit_pos limit_vel block_D block_aref block_dim limit_seen limit_block tile_tenadr",
     updates="block_J block_dofnum block_dofadr block_jacadr block_dof tile_conadr tile_ndof tile_njac",
 )
-@ti.func
-def limit_blocks(model: ti.template(), work: ti.template()):
-    """A block for every limit that is within its margin in some lane, those of tendons last."""
+def limit_blocks(model, work):
+    """Append a block for every limit that is within its margin in some lane, those of tendons last."""
     if ti.static(model.has.tendons):
         work.tile_tenadr.put(0, work.tile_conadr[0])
     for row in range(model.nlimit):
@@ -33,9 +32,9 @@ def limit_blocks(model: ti.template(), work: ti.template()):
             _joint_limit(model, work, row)
 
 
-@ti.func
-def _tendon_limit(model: ti.template(), work: ti.template(), row: ti.i32):
-    """A tendon must stay shorter, or longer."""
+@func
+def _tendon_limit(model, work, row: ti.i32):
+    """Append the block of a tendon's lower or upper limit of length, if it is within its margin."""
     t, side = model.limit_tendon[row], ti.cast(model.limit_side[row], work.lanes.dtype)
     dist = (model.limit_value[row] - work.ten_length[t]) * side
     work.limit_block[row] = -1
@@ -45,9 +44,9 @@ def _tendon_limit(model: ti.template(), work: ti.template(), row: ti.i32):
         _finish(model, work, k, row, dist)
 
 
-@ti.func
-def _joint_limit(model: ti.template(), work: ti.template(), row: ti.i32):
-    """One side of a joint, or the cone of a ball joint."""
+@func
+def _joint_limit(model, work, row: ti.i32):
+    """Append the block of one side of a hinge or slide, or of the cone of a ball joint, if it is within its margin."""
     if model.limit_side[row] == 0:
         if ti.static(model.has.ball_joints):
             _ball_limit(model, work, row)
@@ -60,9 +59,9 @@ def _joint_limit(model: ti.template(), work: ti.template(), row: ti.i32):
             _finish(model, work, k, row, dist)
 
 
-@ti.func
-def _ball_limit(model: ti.template(), work: ti.template(), row: ti.i32):
-    """The angle of the joint's rotation from the reference must stay below the limit."""
+@func
+def _ball_limit(model, work, row: ti.i32):
+    """Append the block of a ball joint's limit: its rotation angle from the reference stays below it (rad)."""
     q = model.limit_qposadr[row]
     quat = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
     turn = rotation_vector(work.lanes, quat)
@@ -76,33 +75,29 @@ def _ball_limit(model: ti.template(), work: ti.template(), row: ti.i32):
         _finish(model, work, k, row, dist)
 
 
-@ti.func
-def _near(model: ti.template(), work: ti.template(), row: ti.i32, dist: ti.template()):
-    """Whether in any lane the limit is a constraint."""
+@func
+def _near(model, work, row: ti.i32, dist):
+    """True if the limit is within its margin in some lane."""
     return work.lanes.any(work.lanes.mask(dist < model.limit_margin[row]))
 
 
-@ti.func
-def _append(model: ti.template(), work: ti.template(), row: ti.i32, dofs: ti.i32):
-    """A block for the limit on so many dofs, in descending order; its number."""
+@func
+def _append(model, work, row: ti.i32, dofs: ti.i32):
+    """Append a row on `dofs` consecutive dofs from the limit's first one, in descending order; return its number."""
     k = append_row(work, dofs)
     for c in range(dofs):
         work.block_dof.put(work.block_dofadr[k] + c, model.limit_dofadr[row] + (dofs - 1 - c))
     return k
 
 
-@ti.func
-def _finish(model: ti.template(), work: ti.template(), k: ti.i32, row: ti.i32, dist: ti.template()):
-    """block_D and block_aref of block k, whose Jacobian is known."""
+@func
+def _finish(model, work, k: ti.i32, row: ti.i32, dist):
+    """Set block_D and block_aref of block k, whose Jacobian is set; `dist` is the distance to the limit (m, rad)."""
     depth = dist - model.limit_margin[row]
-    solimp = model.limit_solimp
-    dmin, dmax, width = solimp.at(row, 0), solimp.at(row, 1), solimp.at(row, 2)
-    imp = impedance(model, work.lanes, dmin, dmax, width, solimp.at(row, 3), solimp.at(row, 4), depth)
+    imp = impedance_of(model, work, model.limit_solimp, row, depth)
     stiffness = 1.0 / regularizer(imp, model.limit_diagonal[row])
     work.block_D[k] = ti.select(depth < 0.0, stiffness, work.real(0.0))
-    speed = work.real(0.0)
-    for e in range(work.block_dofnum[k]):
-        speed += work.block_J[work.block_jacadr[k] + e] * work.qvel[work.block_dof[work.block_dofadr[k] + e]]
+    speed = row_times(work, k, work.qvel, 0.0)
     if ti.static(model.has.sensors):
         note_limit(model, work, row, k, depth, speed)
     pull = imp * depth * model.limit_stiffness[row]

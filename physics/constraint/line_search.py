@@ -1,15 +1,15 @@
-"""Exact search along a direction: the cost is piecewise quadratic, its derivative piecewise linear.
+"""Exact line search: the cost along a direction is piecewise quadratic, its derivative piecewise linear.
 
-Newton's method on the derivative inside a shrinking bracket; it ends exactly as soon as two evaluations in a row
-see the same active rows. Every island has a step of its own.
+Newton's method on the derivative inside a shrinking bracket. It ends at the exact minimum as soon as two evaluations in
+a row have the same active set. Every island has its own step.
 
-Along elliptic cones the derivative is curved between its kinks, and Newton's method may go to and fro across one for
-ever. There the bracket is halved whenever a move is not half as far as the one before (after Press et al., Numerical
-Recipes, 9.4).
+Along elliptic cones the derivative is curved between its kinks, and Newton's method may cycle. There the bracket is
+halved whenever a move is not at most half as long as the one before (after Press et al., Numerical Recipes, 9.4).
 """
 
 import taichi as ti
 
+from ..math import func
 from .cost import block_along, spent_slope
 from .islands import island_sum
 
@@ -22,12 +22,13 @@ UNBOUNDED = 1e30
 NONE = -1e30
 
 
-@ti.func
-def search(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, with_cost: ti.template()):
-    """Set tree_step and, if `with_cost`, tree_change, of the trees in the entries `first` to `end` of group_tree.
+@func
+def search(model, work, first: ti.i32, end: ti.i32, with_cost):
+    """Set tree_step and, if `with_cost`, tree_change, for the trees in the entries `first` to `end` of group_tree.
 
-    Given are tree_step, the first step to try (Newton's is 1, where the minimum is if no row changes), tree_linear,
-    tree_quadratic, tree_enough, and tree_settled, a mask of lanes that do not move; their step is meaningless.
+    Inputs are tree_step, the first trial (for Newton's method 1, the minimum if the active set does not change),
+    tree_linear, tree_quadratic and tree_enough, and the mask tree_settled of lanes that do not move, whose step has no
+    meaning.
     """
     for s in range(first, end):
         t = work.group_tree[s]
@@ -49,9 +50,13 @@ def search(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32
             trial = -1
 
 
-@ti.func
-def _evaluate(model: ti.template(), work: ti.template(), t: ti.i32, with_cost: ti.template()):
-    """tree_part of tree t: first two derivatives of its blocks' cost, twice its change from step 0, spent losses."""
+@func
+def _evaluate(model, work, t: ti.i32, with_cost):
+    """Set tree_part of tree t at its tree_step, for its blocks alone.
+
+    Columns: the first and second derivative of their cost along `search`, twice its change from step 0, and the slope
+    of the two-sided rows beyond their reach.
+    """
     cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
     step = work.real(0.0) + work.tree_step[t]
     for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
@@ -78,11 +83,9 @@ def _evaluate(model: ti.template(), work: ti.template(), t: ti.i32, with_cost: t
         work.tree_part.at(t, 3)._assign(spent)
 
 
-@ti.func
-def _next_trial(
-    model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, t: ti.i32, with_cost: ti.template()
-):
-    """Judge the step of tree t, and set the next one to try where it is not good enough; the mask of the others."""
+@func
+def _next_trial(model, work, first: ti.i32, end: ti.i32, t: ti.i32, with_cost):
+    """Judge the trial step of tree t; if it is not good enough, set the next one. Return the mask of good steps."""
     lanes = work.lanes
     step, settled, previous = work.real(0.0) + work.tree_step[t], work.tree_settled[t], work.tree_curve[t]
     slope, curve = island_sum(work, first, end, t, 0), island_sum(work, first, end, t, 1)

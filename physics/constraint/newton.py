@@ -1,18 +1,18 @@
-"""Newton's method with exact line search for the acceleration under all forces, all lanes of a tile together.
+"""Newton's method with exact line search for the constrained acceleration, all lanes of a tile together.
 
-Groups of trees that contacts couple (`islands`) are solved one after the other, and every lane's islands in a group
-have a step and a convergence of their own. The rest of this text is about one island.
+Groups of trees (`islands`) are solved one after the other; every island of a lane has its own step and its own
+convergence test. The rest of this text is about one island.
 
-The unknown is shifted, dqacc = qacc - qacc_warmstart, and the smooth forces enter as what the warm start leaves of them
-unexplained (`smooth.start_acceleration`): single precision then rounds a small number, and qacc_smooth is not needed.
-A lane in which no row can push is done after the first step, taken whole: M dqacc = qfrc_unbalanced. The others take
-Newton steps with an exact line search; one that has converged rests: its numbers do not change while others go on.
-Stopping rules and their scale are MuJoCo's (mj_solNewton), improvement, gradient or Newton decrement below the
-tolerance, but that a step that changed the active rows is not the last unless the gradient is small: near the solution
-it gains little, and yet leaves forces wrong by much more than the tolerance. And a lane that rests because the cost no
-longer changes much still goes along the direction at hand if it gains anything (it is not counted as an iteration). In
-single precision, where dqacc was so large that its rounding shows, the solver starts once more from where it got
-(iterative refinement: Higham 2002, chapter 12).
+The unknown is the difference dqacc = qacc - qacc_warmstart, and the smooth forces enter as the residual that they leave
+at the warm start, qfrc_unbalanced (`smooth.start_acceleration`): single precision then rounds a small number, and
+qacc_smooth is not needed. A lane without active constraints takes one full step and is done: M dqacc = qfrc_unbalanced.
+The others take Newton steps with an exact line search; converged lanes are frozen while the others iterate. The
+stopping rules and their scale are MuJoCo's (mj_solNewton): improvement, gradient, or Newton decrement below the
+tolerance. There are two differences. A step that changed the active set is not the last unless the gradient is small:
+near the solution its improvement is small while its forces are still off by much more than the tolerance. And a lane
+that stops because of a small improvement takes one more step along the current direction if that gains anything (a
+polishing step, not counted as an iteration). In single precision, if dqacc is so large that its rounding shows, the
+solver restarts from its result (iterative refinement: Higham 2002, chapter 12).
 """
 
 import taichi as ti
@@ -20,10 +20,11 @@ import taichi as ti
 from ..dynamics.smooth import FORCES, MOTION, force_residual
 from ..dynamics.tree_matrix import multiply
 from ..fields import SMALL_BITS, below
-from ..state.stage import stage
+from ..math import func
+from ..stage import stage
 from .hessian import solve_hessian, start_hessian, update_hessian
 from .hessian_pattern import lay_out_hessian
-from .islands import dofs_of, island_sum, label_islands, list_blocks
+from .islands import dofs_of, island_sum, label_islands, list_blocks, trees_of
 from .line_search import TRIALS, search
 from .problem import (
     BLOCKS,
@@ -34,6 +35,7 @@ from .problem import (
     multiply_blocks,
     place_blocks,
     set_scale,
+    sums_along,
 )
 from .rows import count_blocks
 
@@ -62,9 +64,11 @@ ENOUGH = {False: 1e-5, True: 0.0}
         "tree_gradient tree_improvement tree_change tree_niter tree_full_step tree_polish",
     ),
 )
-@ti.func
-def acceleration_by_newton(model: ti.template(), work: ti.template()):
-    """qacc, qfrc_constraint, block_force and solver_niter; before: qacc where to start, qfrc_unbalanced there."""
+def acceleration_by_newton(model, work):
+    """Solve for qacc by Newton's method; set qfrc_constraint, block_force and solver_niter.
+
+    On entry qacc is the warm start, and qfrc_unbalanced the residual force there.
+    """
     lanes = work.lanes
     lay_out_hessian(model, work)
     list_blocks(model, work, count_blocks(work))
@@ -91,10 +95,10 @@ def acceleration_by_newton(model: ti.template(), work: ti.template()):
         work.qacc[i] = work.qacc[i] + work.dqacc[i]
 
 
-@ti.func
-def _start(model: ti.template(), work: ti.template(), g: ti.i32):
-    """Scale and masks of the trees of group g; those of islands in which no block can push take a full step."""
-    first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
+@func
+def _start(model, work, g: ti.i32):
+    """Set scale and masks of the trees of group g; islands without active blocks take a full step."""
+    first, end = trees_of(work, g)
     set_scale(model, work, first, end)
     for s in range(first, end):
         t = work.group_tree[s]
@@ -110,10 +114,10 @@ def _start(model: ti.template(), work: ti.template(), g: ti.i32):
         work.tree_improvement[t] = work.real(0.0)
 
 
-@ti.func
-def _solve(model: ti.template(), work: ti.template(), g: ti.i32, restarts: ti.i32):
-    """Newton steps until all islands of group g have converged in all lanes."""
-    first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
+@func
+def _solve(model, work, g: ti.i32, restarts: ti.i32):
+    """Take Newton steps until all islands of group g have converged in all lanes."""
+    first, end = trees_of(work, g)
     waiting, rounds = work.real(0.0), 0
     for s in range(first, end):
         t = work.group_tree[s]
@@ -131,10 +135,10 @@ def _solve(model: ti.template(), work: ti.template(), g: ti.i32, restarts: ti.i3
             rounds += 1
 
 
-@ti.func
-def _direction(model: ti.template(), work: ti.template(), g: ti.i32, rounds: ti.i32, restarts: ti.i32):
-    """Gradient, Hessian and search direction here, tree_done and tree_polish; whether there is a step to take."""
-    first, end = work.group_treeadr[g], work.group_treeadr[g] + work.group_treenum[g]
+@func
+def _direction(model, work, g: ti.i32, rounds: ti.i32, restarts: ti.i32):
+    """Compute gradient, Hessian, search direction, tree_done and tree_polish; return True if a step is to be taken."""
+    first, end = trees_of(work, g)
     going = _gradient(model, work, first, end, rounds) and rounds < model.iterations
     if going:
         fresh = 0
@@ -147,9 +151,12 @@ def _direction(model: ti.template(), work: ti.template(), g: ti.i32, rounds: ti.
     return going
 
 
-@ti.func
-def _gradient(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, rounds: ti.i32):
-    """Set `gradient` and `search` to minus it; whether one is too large for the islands to be done in all lanes."""
+@func
+def _gradient(model, work, first: ti.i32, end: ti.i32, rounds: ti.i32):
+    """Set `gradient` = M dqacc - qfrc_unbalanced - qfrc_constraint, and `search` to minus it.
+
+    Returns True if some island in some lane has not converged by the length of its gradient.
+    """
     lanes = work.lanes
     for s in range(first, end):
         t = work.group_tree[s]
@@ -180,9 +187,12 @@ def _gradient(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.
     return lanes.any(waiting)
 
 
-@ti.func
-def _decrement(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, rounds: ti.i32):
-    """Set tree_done and tree_polish by what the direction at hand gains; whether there is a step to take."""
+@func
+def _decrement(model, work, first: ti.i32, end: ti.i32, rounds: ti.i32):
+    """Set tree_done and tree_polish by the Newton decrement, half of gradient' H^-1 gradient, and the last improvement.
+
+    Returns True if a step is to be taken.
+    """
     lanes, tolerance = work.lanes, model.tolerance[0]
     for s in range(first, end):
         t = work.group_tree[s]
@@ -209,9 +219,9 @@ def _decrement(model: ti.template(), work: ti.template(), first: ti.i32, end: ti
     return lanes.any(waiting)
 
 
-@ti.func
-def _step(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32, rounds: ti.i32):
-    """Move along `search` as far as it pays; sets tree_step and tree_improvement, 0 where nothing is left to gain."""
+@func
+def _step(model, work, first: ti.i32, end: ti.i32, rounds: ti.i32):
+    """Move along `search` to the minimum; set tree_step and tree_improvement, 0 if nothing was left to gain."""
     searching = work.real(0.0)
     for s in range(first, end):
         t = work.group_tree[s]
@@ -232,9 +242,9 @@ def _step(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32,
     move_dofs(model, work, first, end)
 
 
-@ti.func
-def _resting(work: ti.template(), t: ti.i32, rounds: ti.i32):
-    """Masks of the lanes in which tree t does not move, and in which it takes the first step whole."""
+@func
+def _resting(work, t: ti.i32, rounds: ti.i32):
+    """Return the masks of the lanes in which tree t does not move, and in which it takes the full first step."""
     still = work.tree_done[t] * (1.0 - work.tree_polish[t])
     whole = work.real(0.0)
     if rounds == 0:
@@ -242,22 +252,14 @@ def _resting(work: ti.template(), t: ti.i32, rounds: ti.i32):
     return still, whole
 
 
-@ti.func
-def _line_search(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
-    """M_search, and `line_search.search` along it."""
+@func
+def _line_search(model, work, first: ti.i32, end: ti.i32):
+    """Set M_search = M search, and tree_step by an exact line search along `search`."""
     for s in range(first, end):
         t = work.group_tree[s]
         start, behind = dofs_of(model, t)
         multiply(start, behind, work.M_pattern, work.M, work.search, work.M_search)
-        linear, quadratic, square, descent = work.real(0.0), work.real(0.0), work.real(0.0), work.real(0.0)
-        for k in range(start, behind):
-            i = below(SMALL_BITS, k)
-            direction = work.search[i]
-            linear += direction * (work.M_dqacc[i] - work.qfrc_unbalanced[i])
-            quadratic += direction * work.M_search[i]
-            square += direction * direction
-            descent += direction * work.gradient[i]
-        work.tree_part.put_numbers(t, 0, [linear, quadratic, square, descent])
+        work.tree_part.put_numbers(t, 0, sums_along(model, work, t))
     for s in range(first, end):
         t = work.group_tree[s]
         work.tree_linear[t] = island_sum(work, first, end, t, 0)
@@ -270,12 +272,12 @@ def _line_search(model: ti.template(), work: ti.template(), first: ti.i32, end: 
     search(model, work, first, end, True)
 
 
-@ti.func
-def _coarse(model: ti.template(), work: ti.template()):
-    """Set tree_full_step, and return its union: where the rounding of the shift may be seen in qacc.
+@func
+def _coarse(model, work):
+    """Set tree_full_step to the mask of trees whose qacc may show the rounding of dqacc; return its union over trees.
 
-    Errors of a solution are bounded in the scale in which `condition` is measured: that of dof i, times sqrt(M_ii), by
-    the condition times the unit roundoff times the largest shift (Higham 2002, section 7.3).
+    The error of a solution is bounded, in the norm in which `condition` is measured (dof i scaled by sqrt(M_ii)), by
+    the condition number times the unit roundoff times the largest dqacc (Higham 2002, section 7.3).
     """
     error = model.condition[0] * (UNIT_ROUNDOFF / VISIBLE)
     for t in range(model.ntree):
@@ -290,16 +292,18 @@ def _coarse(model: ti.template(), work: ti.template()):
         work.tree_part.at(t, 0)._assign(work.lanes.mask(moved * (error * error) > size * least))
     found = work.real(0.0)
     for t in range(model.ntree):
-        first = work.group_treeadr[work.tree_group[t]]
-        end = first + work.group_treenum[work.tree_group[t]]
+        first, end = trees_of(work, work.tree_group[t])
         work.tree_full_step[t] = work.lanes.mask(island_sum(work, first, end, t, 0) > 0.5)
         found = ti.max(found, work.tree_full_step[t])
     return found
 
 
-@ti.func
-def _restart(model: ti.template(), work: ti.template()):
-    """Begin again from where trees with a `tree_full_step` got; the others' qfrc_unbalanced no longer matters."""
+@func
+def _restart(model, work):
+    """Restart trees with tree_full_step from the qacc that they have reached; freeze all others.
+
+    Recomputes qfrc_unbalanced at the new qacc. Frozen trees do not read theirs any more.
+    """
     for t in range(model.ntree):
         again = work.real(0.0) + work.tree_full_step[t]
         work.tree_done[t] = 1.0 - again

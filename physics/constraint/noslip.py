@@ -1,23 +1,28 @@
-"""Noslip: after the solver, friction is computed once more without regularisation, so that it does not creep.
+"""The noslip solver: after the main solver, friction forces are recomputed without regularisation, to suppress slip.
 
-MuJoCo documentation, Computation: Noslip (mj_solNoSlip). Projected Gauss-Seidel over the dry friction of dofs and
-tendons and the friction of contacts, in MuJoCo's order of rows; normal forces stay, as do limits and equalities. Along
-an axis of a pyramid, whose two edges push with N in sum, the friction f moves to f - r / A within +- mu N, r being the
-residual J qacc - aref of the axis alone. The friction of an elliptic contact moves as a whole (`noslip_cone`). Each
-island of each lane stops where a sweep improves its cost by less than noslip_tolerance; acceleration and forces follow.
+MuJoCo documentation, Computation: Noslip (mj_solNoSlip). Projected Gauss-Seidel over the friction losses of dofs and
+tendons and the friction of contacts, in MuJoCo's order of rows; normal forces, limits and equalities keep their forces.
+For an axis of a pyramid, whose two edges have the total normal force N, the friction force f moves to f - r / A,
+clamped to +- mu N, with r the residual J qacc - aref of the axis and A its diagonal entry of J M^-1 J'. The friction of
+an elliptic contact moves as a vector (`noslip_cone`). An island of a lane stops when a sweep improves its cost by less
+than noslip_tolerance; acceleration and forces follow from the new friction.
 
-N is the force of the constraint. That of a contact that adheres has what it is pulled with in it, and so has its cone
-in the solver: a tether, which is beyond its margin, has one row and no friction. The reference of both edges is shifted
-by as much, which the residual of an axis, half of their difference, does not see.
+N is the force of the constraint: for an adhesive contact it includes the adhesive pull, as its cone in the solver does.
+A tether (an adhesive contact beyond its margin) has one row and no friction. The pull shifts the references of both
+edges by the same amount, and so leaves the residual of an axis, half of their difference, as it is.
 """
 
 import taichi as ti
 
 from ..dynamics.smooth import FORCES, MOTION, force_residual
 from ..dynamics.tree_matrix import factor, solve_from_root, solve_to_root
-from ..state.stage import stage
+from ..math import func
+from ..stage import stage
+from .cost import edges
+from .islands import join_islands, sum_over_island
 from .noslip_cone import MINIMUM, friction_in_cone
 from .noslip_rows import make_rows, order_contacts, push, residual
+from .problem import scale_of, trace_of_mass
 
 WORSE = 1e-10
 """Change of the cost (J/s^2) beyond which a block goes back, as in MuJoCo."""
@@ -28,13 +33,12 @@ WORSE = 1e-10
     reads=(
         *(*FORCES, "M M_rownnz M_rowadr M_colind M_order subtree_com con_pos con_frame con_geom1 con_geom2 con_pair"),
         "block_D block_friction block_reach block_jar block_J block_jacadr cone_mu tile_conadr tile_ncon",
-        "block_dim block_dofnum block_dofadr block_dof",
+        "block_dim block_dofnum block_dofadr block_dof group_tree",
     ),
     updates=(MOTION, "qfrc_unbalanced L D_inv qacc qfrc_constraint block_force slip_* tile_slipdof tile_slipy"),
 )
-@ti.func
-def noslip(model: ti.template(), work: ti.template()):
-    """Overwrite the friction in block_force, and let qacc and qfrc_constraint follow."""
+def noslip(model, work):
+    """Recompute the friction in block_force without regularisation; update qacc and qfrc_constraint accordingly."""
     _begin(model, work)
     order_contacts(model, work)
     make_rows(model, work)
@@ -51,9 +55,9 @@ def noslip(model: ti.template(), work: ti.template()):
     _end(model, work)
 
 
-@ti.func
-def _begin(model: ti.template(), work: ti.template()):
-    """Factor M; slip_u is what the solver left unbalanced, as if acceleration had followed from its forces."""
+@func
+def _begin(model, work):
+    """Factor M in L and D_inv; set slip_u = L^-T (qfrc_unbalanced + qfrc_constraint), the residual of the solver."""
     for e in range(model.nM):
         work.L[e] = work.M[e]
     factor(0, model.nv, work.M_pattern, work.L, work.D_inv)
@@ -65,9 +69,9 @@ def _begin(model: ti.template(), work: ti.template()):
         work.slip_start[i] = work.slip_u[i]
 
 
-@ti.func
-def _end(model: ti.template(), work: ti.template()):
-    """Let qacc += M^-1 (unbalanced + J' change), qfrc_constraint += J' change = L^T (change of slip_u)."""
+@func
+def _end(model, work):
+    """Add the change in J' force, L' (change of slip_u), to qfrc_constraint, and the resulting acceleration to qacc."""
     for i in range(model.nv):
         work.slip_start[i] = work.slip_u[i] - work.slip_start[i]
     for i in range(model.nv):
@@ -82,9 +86,13 @@ def _end(model: ti.template(), work: ti.template()):
         work.qacc[i] = work.qacc[i] + work.slip_u[i]
 
 
-@ti.func
-def _tree_of(model: ti.template(), work: ti.template(), k: ti.i32, side: ti.i32):
-    """A tree that block k acts on: of its first or its last dof, or of the second or the first geom of its contact."""
+@func
+def _tree_of(model, work, k: ti.i32, side: ti.i32):
+    """Return a tree that block k acts on.
+
+    For a contact it is the tree of the moving geom whose last dof is larger (`side` 0), or of the other one if both
+    move (1); for other blocks that of the first (0) or the last dof (1).
+    """
     t = -1
     if k < work.tile_conadr[0]:
         place = work.block_dofadr[k]
@@ -102,18 +110,15 @@ def _tree_of(model: ti.template(), work: ti.template(), k: ti.i32, side: ti.i32)
     return t
 
 
-@ti.func
-def _label(model: ti.template(), work: ti.template()):
-    """slip_island: the least tree of the lane's island; all are one where the model asks for no islands. slip_trace."""
-    lanes = work.lanes
+@func
+def _label(model, work):
+    """Set slip_island, the least tree of the lane's island (0 for models without islands), and slip_trace."""
     for t in range(model.ntree):
         alone = work.real(t)
-        if model.some(lanes, model.solver_scale[0] > 0.0):
+        if model.some(work.lanes, model.solver_scale[0] > 0.0):
             alone = work.real(0.0)
-        trace = work.real(0.0)
-        for i in range(model.tree_dofadr[t], model.tree_dofadr[t] + model.tree_dofnum[t]):
-            trace += work.M[work.M_pattern.start(i)]
-        work.slip_trace[t] = trace
+        first = model.tree_dofadr[t]
+        work.slip_trace[t] = trace_of_mass(work, first, first + model.tree_dofnum[t])
         work.slip_island[t] = alone
         work.slip_done[t] = work.real(0.0)
     for k in range(work.tile_conadr[0] + work.tile_ncon[0]):
@@ -125,23 +130,16 @@ def _label(model: ti.template(), work: ti.template()):
             _join(model, work, k, first, _tree_of(model, work, k, 1))
 
 
-@ti.func
-def _join(model: ti.template(), work: ti.template(), k: ti.i32, t1: ti.i32, t2: ti.i32):
-    """Make one island of those of two trees in lanes where block k is active."""
-    lanes = work.lanes
+@func
+def _join(model, work, k: ti.i32, t1: ti.i32, t2: ti.i32):
+    """Merge the islands of two trees in lanes in which block k is active."""
     if t1 != t2:
-        label1, label2 = work.slip_island[t1], work.slip_island[t2]
-        joins = lanes.mask(work.block_D[k] > 0.0) * lanes.mask(label1 != label2)
-        if lanes.any(joins):
-            for t in range(model.ntree):
-                label = work.slip_island[t]
-                either = lanes.mask(label == label1) + lanes.mask(label == label2)
-                work.slip_island[t] = ti.select(joins * either > 0.5, ti.min(label1, label2), label)
+        join_islands(work, work.slip_island, 0, model.ntree, k, t1, t2)
 
 
-@ti.func
-def _regularisation(model: ti.template(), work: ti.template()):
-    """Half of f^2 R of all rows: what their cost loses before the first sweep."""
+@func
+def _regularisation(model, work):
+    """Add force^2 R / 2 of every row to slip_gain: the part of the cost that the regularisation made up."""
     for k in range(work.tile_conadr[0] + work.tile_ncon[0]):
         stiffness = ti.max(work.block_D[k], MINIMUM)
         total = work.real(0.0)
@@ -160,23 +158,16 @@ def _regularisation(model: ti.template(), work: ti.template()):
                     total += force * force * (share * share) / stiffness
             else:
                 for c in range(1, dim):
-                    up, down = _edges(work, k, c)
+                    up, down = edges(work.blocks, k, c, work.block_jar.at(k, 0))
                     total += (up * up + down * down) * stiffness
         gain = ti.select(work.block_D[k] > 0.0, 0.5 * total, work.real(0.0))
         t = _tree_of(model, work, k, 0)
         work.slip_gain[t] = work.slip_gain[t] + gain
 
 
-@ti.func
-def _edges(work: ti.template(), k: ti.i32, c: ti.i32):
-    """How far the two edges of axis c of a pyramid were pushed in, where the solver ended: at most 0."""
-    x, y = work.block_jar.at(k, 0), work.block_jar.at(k, c) * work.block_friction.at(k, c - 1)
-    return ti.min(x + y, 0.0), ti.min(x - y, 0.0)
-
-
-@ti.func
-def _sweep(model: ti.template(), work: ti.template()):
-    """All friction losses, then all contacts."""
+@func
+def _sweep(model, work):
+    """Update all friction losses, then the friction of all contacts."""
     for k in range(model.nequality, model.nequality + model.nfriction):
         loss = work.block_reach[k] * work.block_D[k]
         _interval(model, work, k, 0, 0, loss, 0.0)
@@ -188,32 +179,24 @@ def _sweep(model: ti.template(), work: ti.template()):
                 _cone(model, work, k, dim)
             else:
                 for c in range(1, dim):
-                    up, down = _edges(work, k, c)
+                    up, down = edges(work.blocks, k, c, work.block_jar.at(k, 0))
                     mu = work.block_friction.at(k, c - 1)
                     limit = -(up + down) * work.block_D[k] * mu
                     _interval(model, work, k, c, c - 1, limit, MINIMUM / (4.0 * mu * mu))
 
 
-@ti.func
-def _active(model: ti.template(), work: ti.template(), k: ti.i32):
-    """Mask of the lanes in which block k is a constraint of an island that is not done."""
+@func
+def _active(model, work, k: ti.i32):
+    """Return the mask of the lanes in which block k is active and its island has not converged."""
     t = _tree_of(model, work, k, 0)
     return work.lanes.mask(work.block_D[k] > 0.0) * (1.0 - work.slip_done[t])
 
 
-@ti.func
-def _interval(
-    model: ti.template(),
-    work: ti.template(),
-    k: ti.i32,
-    c: ti.i32,
-    a: ti.i32,
-    limit: ti.template(),
-    least: ti.template(),
-):
-    """Move the force on axis c of block k, row a of its slip_y, to where the residual is 0, within +- limit."""
+@func
+def _interval(model, work, k: ti.i32, c: ti.i32, a: ti.i32, limit, least):
+    """Move the force on axis c of block k, row a of its slip_y, to a residual of 0, clamped to +- `limit`."""
     active, t = _active(model, work, k), _tree_of(model, work, k, 0)
-    diagonal = work.slip_A.at(k, a * (a + 3) // 2)
+    diagonal = _entry(work, k, a, a)
     left = residual(work, k, a, work.block_jar.at(k, c))
     before = work.real(0.0) + work.block_force.at(k, c)
     there = ti.min(ti.max(before - left / ti.max(diagonal, MINIMUM), -limit), limit)
@@ -224,9 +207,9 @@ def _interval(
     push(work, k, a, change)
 
 
-@ti.func
-def _cone(model: ti.template(), work: ti.template(), k: ti.i32, dim: ti.i32):
-    """Move the friction of an elliptic contact."""
+@func
+def _cone(model, work, k: ti.i32, dim: ti.i32):
+    """Move the friction force of the elliptic contact k, of `dim` axes, to the minimum inside its cone."""
     active, t, n = _active(model, work, k), _tree_of(model, work, k, 0), dim - 1
     for a in range(n):
         left = residual(work, k, a, work.block_jar.at(k, a + 1))
@@ -250,28 +233,21 @@ def _cone(model: ti.template(), work: ti.template(), k: ti.i32, dim: ti.i32):
     work.slip_gain[t] = work.slip_gain[t] - ti.select(takes > 0.5, cost, work.real(0.0))
 
 
-@ti.func
-def _entry(work: ti.template(), k: ti.i32, a: ti.i32, b: ti.i32):
-    """Entry of the symmetric slip_A of block k."""
+@func
+def _entry(work, k: ti.i32, a: ti.i32, b: ti.i32):
+    """Return entry (a, b) of the symmetric slip_A of block k."""
     high, low = ti.max(a, b), ti.min(a, b)
     return work.slip_A.at(k, high * (high + 1) // 2 + low)
 
 
-@ti.func
-def _finished(model: ti.template(), work: ti.template()):
-    """Set slip_done by what the last sweep gained in each island, over the trace of M; whether any goes on."""
-    lanes = work.lanes
+@func
+def _finished(model, work):
+    """Set slip_done by the improvement of each island in the last sweep; return True if some island goes on."""
     waiting = work.real(0.0)
     for t in range(model.ntree):
-        total, trace = work.real(0.0), work.real(0.0)
-        for u in range(model.ntree):
-            mine = work.slip_island[u] == work.slip_island[t]
-            total += ti.select(mine, work.slip_gain[u], work.real(0.0))
-            trace += ti.select(mine, work.slip_trace[u], work.real(0.0))
-        scale = 1.0 / trace
-        if model.some(lanes, model.solver_scale[0] > 0.0):
-            scale = work.real(model.solver_scale[0])
-        small = lanes.mask(total * scale < model.noslip_tolerance[0])
+        gain = sum_over_island(work, work.slip_gain, work.slip_island, 0, model.ntree, t, 0)
+        trace = sum_over_island(work, work.slip_trace, work.slip_island, 0, model.ntree, t, 0)
+        small = work.lanes.mask(gain * scale_of(model, work, trace) < model.noslip_tolerance[0])
         work.slip_done[t] = ti.max(work.slip_done[t], small)
         waiting = ti.max(waiting, 1.0 - work.slip_done[t])
-    return lanes.any(waiting)
+    return work.lanes.any(waiting)

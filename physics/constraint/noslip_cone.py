@@ -1,11 +1,14 @@
-"""The friction of one elliptic contact that minimises its cost without regularisation, at a given normal force.
+"""The friction force of one elliptic contact that minimises its unregularised cost at a given normal force N.
 
-min x'Ax/2 + b'x subject to sum (x_i / mu_i)^2 <= N^2. In z = x / mu the set is a ball, and the solution is
-z = -(A + la)^-1 b with the least la >= 0 that brings it inside, by Newton's method on its square (mju_QCQP). MuJoCo's
-thresholds are part of the result: where A is singular to them, there is no friction.
+Minimise x'Ax/2 + b'x subject to sum (x_i / mu_i)^2 <= N^2. In z = x / mu, with A and b scaled accordingly, the feasible
+set is a ball, and the solution is z = -(A + la I)^-1 b with the least la >= 0 that brings it inside, found by Newton's
+method on |z|^2 - N^2 (mju_QCQP). MuJoCo's thresholds are part of the result: if A is singular by them, the friction is
+0.
 """
 
 import taichi as ti
+
+from ..math import func
 
 MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 SMALL = 1e-10
@@ -14,9 +17,12 @@ COARSE = 1e-6
 """Part of the square of the radius that single precision leaves."""
 
 
-@ti.func
-def friction_in_cone(work: ti.template(), k: ti.i32, n: ti.i32, normal: ti.template()):
-    """Set slip_force, (n,), for the n axes of friction of block k; slip_b holds A force - residual, negated: b."""
+@func
+def friction_in_cone(work, k: ti.i32, n: ti.i32, normal):
+    """Set slip_force (n,) for the n friction axes of block k at the normal force `normal` (N).
+
+    On entry slip_b (n,) is the linear part b of the cost.
+    """
     lanes = work.lanes
     square = normal * normal
     for c in range(n):
@@ -50,11 +56,11 @@ def friction_in_cone(work: ti.template(), k: ti.i32, n: ti.i32, normal: ti.templ
         work.slip_force[c] = work.slip_force[c] * (scale * work.block_friction.at(k, c))
 
 
-@ti.func
-def _solve(work: ti.template(), k: ti.i32, n: ti.i32, shift: ti.template()):
-    """slip_v = -(A + shift)^-1 b in the scaled space; the mask of the lanes in which A is regular to MuJoCo.
+@func
+def _solve(work, k: ti.i32, n: ti.i32, shift):
+    """Set slip_v = -(A + shift)^-1 b in the scaled space; return the mask of the lanes in which A is regular to MuJoCo.
 
-    slip_P gets the factor: unit lower L, one over each pivot on the diagonal.
+    slip_P holds the unit lower factor L, slip_pivot the pivots.
     """
     determinant, least = work.real(1.0), work.real(1e30)
     for i in range(n):
@@ -84,9 +90,9 @@ def _solve(work: ti.template(), k: ti.i32, n: ti.i32, shift: ti.template()):
     return fine
 
 
-@ti.func
-def _substitute(work: ti.template(), n: ti.i32):
-    """Overwrite slip_v by the solution of L diag(pivot) L^T y = slip_v."""
+@func
+def _substitute(work, n: ti.i32):
+    """Overwrite slip_v by the solution of L diag(pivot) L' y = slip_v."""
     for i in range(n):
         row = i * (i + 1) // 2
         for m in range(i):
@@ -99,9 +105,9 @@ def _substitute(work: ti.template(), n: ti.i32):
             work.slip_v[m] = work.slip_v[m] - work.slip_P[i * (i + 1) // 2 + m] * work.slip_v[i]
 
 
-@ti.func
-def _size_and_slope(work: ti.template(), n: ti.i32):
-    """v'v, and v' (A + shift)^-1 v = |L^-1 v|^2 over the pivots."""
+@func
+def _size_and_slope(work, n: ti.i32):
+    """Return v'v and v' (A + shift)^-1 v, the latter as the sum of (L^-1 v)_i^2 / pivot_i."""
     size, slope = work.real(0.0), work.real(0.0)
     for i in range(n):
         row = i * (i + 1) // 2

@@ -1,18 +1,19 @@
-"""Rows of friction for `noslip`: their order, and what of A = J M^-1 J' they need.
+"""Rows of the friction constraints for `noslip`: their order, and the products that A = J M^-1 J' consists of.
 
-With M = L^T D L a row of A is J_i M^-1 J_j' = y_i D^-1 y_j', y = J L^-1. A row y has entries for the ancestors of its
-dofs alone, so that sums over rows are kept in u = sum of y' f, of nv numbers, and A itself is never made.
+With M = L' D L, entry (i, j) of A is y_i D^-1 y_j' with y = J L^-1. A row y has entries for the ancestors of its dofs
+alone. So A is never formed: the sum of all y' f is kept in slip_u (nv,), and residuals follow from it.
 """
 
 import taichi as ti
 
 from ..collision.pairs_by_hand import pair_of_contact
+from ..math import func
 from .bodies import contact_axis
 
 
-@ti.func
-def order_contacts(model: ti.template(), work: ti.template()):
-    """Fill slip_order with the contact slots in MuJoCo's order: by both bodies, pairs by hand first, then by geoms."""
+@func
+def order_contacts(model, work):
+    """Fill slip_order with the contact slots in MuJoCo's order: by bodies, then explicit pairs first, then by geoms."""
     for k in range(work.tile_ncon[0]):
         g1, g2 = work.con_geom1[k], work.con_geom2[k]
         b1, b2 = model.geom_bodyid[g1], model.geom_bodyid[g2]
@@ -41,13 +42,15 @@ def order_contacts(model: ti.template(), work: ti.template()):
         work.slip_geoms[k] = geoms
 
 
-@ti.func
-def make_rows(model: ti.template(), work: ti.template()):
-    """slip_y and slip_A of every friction loss, and of the axes of friction of every contact."""
+@func
+def make_rows(model, work):
+    """Set slip_y and slip_A for every friction loss, and for the friction axes of every contact."""
     work.tile_slipdof[0] = 0
     work.tile_slipy[0] = 0
     for k in range(model.nequality, model.nequality + model.nfriction):
-        _list_ancestors(model, work, k)
+        for e in range(work.block_dofnum[k]):
+            work.slip_front[e] = work.block_dof[work.block_dofadr[k] + e]
+        _list_ancestors(model, work, k, work.block_dofnum[k])
         _loss_column(work, k)
         _make_axis(work, k)
         _multiply_axes(work, k, 1)
@@ -56,70 +59,50 @@ def make_rows(model: ti.template(), work: ti.template()):
         i = model.body_lastdof[model.geom_bodyid[work.con_geom1[c]]]
         j = model.body_lastdof[model.geom_bodyid[work.con_geom2[c]]]
         if work.block_dim[k] > 1:
-            _list_path(model, work, k, i, j)
+            count = 1
+            work.slip_front[0] = ti.max(i, j)
+            if i != j and ti.min(i, j) >= 0:
+                work.slip_front[1] = ti.min(i, j)
+                count = 2
+            _list_ancestors(model, work, k, count)
             for axis in range(1, work.block_dim[k]):
                 _contact_column(model, work, c, axis, i, j)
                 _make_axis(work, k)
             _multiply_axes(work, k, work.block_dim[k] - 1)
 
 
-@ti.func
-def _list_ancestors(model: ti.template(), work: ti.template(), k: ti.i32):
-    """List the dofs of block k and all their ancestors, in descending order; each of the dofs goes towards its root."""
-    dofs, first, count, dof = work.block_dofnum[k], work.tile_slipdof[0], 0, 0
-    for e in range(dofs):
-        work.slip_front[e] = work.block_dof[work.block_dofadr[k] + e]
+@func
+def _list_ancestors(model, work, k: ti.i32, count: ti.i32):
+    """Set the list of dofs of block k: the `count` dofs in slip_front and all of their ancestors, descending."""
+    first, dofs, dof = work.tile_slipdof[0], 0, 0
     while dof >= 0:
         dof = -1
-        for e in range(dofs):
+        for e in range(count):
             dof = ti.max(dof, work.slip_front[e])
         if dof >= 0:
-            work.slip_dof[first + count] = dof
+            work.slip_dof[first + dofs] = dof
             work.slip_column[dof] = work.real(0.0)
-            count += 1
-            for e in range(dofs):
+            dofs += 1
+            for e in range(count):
                 if work.slip_front[e] == dof:
                     work.slip_front[e] = model.dof_parentid[dof]
-    _note_list(work, k, count)
-
-
-@ti.func
-def _list_path(model: ti.template(), work: ti.template(), k: ti.i32, i: ti.i32, j: ti.i32):
-    """Dofs i and j of block k and all their ancestors, in descending order; -1: none."""
-    first = work.tile_slipdof[0]
-    count, a, b = 0, i, j
-    while a >= 0 or b >= 0:
-        dof = ti.max(a, b)
-        work.slip_dof[first + count] = dof
-        work.slip_column[dof] = work.real(0.0)
-        count += 1
-        if a == dof:
-            a = model.dof_parentid[a]
-        if b == dof:
-            b = model.dof_parentid[b]
-    _note_list(work, k, count)
-
-
-@ti.func
-def _note_list(work: ti.template(), k: ti.i32, count: ti.i32):
-    """The next `count` entries of slip_dof are the list of block k, whose rows begin here."""
-    work.slip_dofadr[k] = work.tile_slipdof[0]
-    work.slip_dofnum[k] = count
+    work.slip_dofadr[k] = first
+    work.slip_dofnum[k] = dofs
     work.slip_yadr[k] = work.tile_slipy[0]
-    work.tile_slipdof[0] = work.tile_slipdof[0] + count
+    work.tile_slipdof[0] = first + dofs
 
 
-@ti.func
-def _loss_column(work: ti.template(), k: ti.i32):
-    """Row of the Jacobian of a friction loss, block k, in slip_column."""
+@func
+def _loss_column(work, k: ti.i32):
+    """Set slip_column to the Jacobian row of the friction loss k."""
     first, address = work.block_dofadr[k], work.block_jacadr[k]
     for e in range(work.block_dofnum[k]):
         work.slip_column[work.block_dof[first + e]] = work.block_J[address + e]
 
 
-@ti.func
-def _contact_column(model: ti.template(), work: ti.template(), c: ti.i32, axis: ti.i32, i: ti.i32, j: ti.i32):
-    """Row of the Jacobian of an axis of contact slot c, in slip_column."""
+@func
+def _contact_column(model, work, c: ti.i32, axis: ti.i32, i: ti.i32, j: ti.i32):
+    """Set slip_column to the Jacobian row of an axis of contact slot c; i and j are its bodies' last dofs."""
     a, b = i, j
     while a >= 0 or b >= 0:
         dof = ti.max(a, b)
@@ -134,9 +117,9 @@ def _contact_column(model: ti.template(), work: ti.template(), c: ti.i32, axis: 
         work.slip_column[dof] = contact_axis(work, c, axis, work.cdof[dof], arm) * sign
 
 
-@ti.func
-def _make_axis(work: ti.template(), k: ti.i32):
-    """The next axis of slip_y of block k, from slip_column, which is 0 afterwards."""
+@func
+def _make_axis(work, k: ti.i32):
+    """Append L^-T slip_column as the next axis of block k to slip_y; slip_column is 0 afterwards."""
     first, count, address = work.slip_dofadr[k], work.slip_dofnum[k], work.tile_slipy[0]
     for e in range(count):
         i = work.slip_dof[first + e]
@@ -150,9 +133,9 @@ def _make_axis(work: ti.template(), k: ti.i32):
     work.tile_slipy[0] = address + count
 
 
-@ti.func
-def _multiply_axes(work: ti.template(), k: ti.i32, axes: ti.i32):
-    """slip_A of block k: products of its axes, by rows up to the diagonal."""
+@func
+def _multiply_axes(work, k: ti.i32, axes: ti.i32):
+    """Set slip_A of block k: the products of its axes, by rows up to the diagonal."""
     first, count, address = work.slip_dofadr[k], work.slip_dofnum[k], work.slip_yadr[k]
     place = 0
     for a in range(axes):
@@ -165,9 +148,9 @@ def _multiply_axes(work: ti.template(), k: ti.i32, axes: ti.i32):
             place += 1
 
 
-@ti.func
-def residual(work: ti.template(), k: ti.i32, a: ti.i32, jar: ti.template()):
-    """J qacc - aref of axis a of block k under the forces of now; `jar` is that where the solver ended."""
+@func
+def residual(work, k: ti.i32, a: ti.i32, jar):
+    """Return J qacc - aref of axis a of block k under the current forces; `jar` is its value after the main solver."""
     first, count = work.slip_dofadr[k], work.slip_dofnum[k]
     address = work.slip_yadr[k] + a * count
     total = work.real(0.0) + jar
@@ -177,8 +160,8 @@ def residual(work: ti.template(), k: ti.i32, a: ti.i32, jar: ti.template()):
     return total
 
 
-@ti.func
-def push(work: ti.template(), k: ti.i32, a: ti.i32, change: ti.template()):
+@func
+def push(work, k: ti.i32, a: ti.i32, change):
     """Add a change of the force on axis a of block k to slip_u."""
     first, count = work.slip_dofadr[k], work.slip_dofnum[k]
     address = work.slip_yadr[k] + a * count

@@ -1,20 +1,23 @@
-"""Contacts of each lane packed side by side: entry j holds the lane's own j-th contact that pushes.
+"""The active contacts of each lane, packed: entry j of own_* holds the lane's own j-th active contact.
 
-A contact slot belongs to one pair of geoms in all lanes, so in a crowd there are several times as many as any lane has
-contacts. Conjugate gradients go through the contacts many times; they take them packed, and gather what belongs to
-bodies. Contacts of two moving bodies come first, up to entry `tile_nboth`; then, up to `tile_nown`, those whose first
-geom does not move. Both kinds stay in their order, so a lane's sums do not depend on its neighbours. Where a lane has
-fewer of a kind than another one, its entries are empty: they have no stiffness, and push the world.
+A contact slot belongs to one pair of geoms in all lanes, so in a scene of many bodies there are several times as many
+slots as any lane has contacts. Conjugate gradients loop over the contacts many times, so they loop over this packed
+list and gather the numbers of bodies. Contacts of two moving bodies come first, up to entry `tile_nboth`, then, up to
+`tile_nown`, those whose first geom is static. Both kinds keep their order, so a lane's sums do not depend on the other
+lanes. If a lane has fewer contacts of a kind than another, its surplus entries have zero stiffness and act on the
+world.
 
-All here goes lane by lane, once before and once after a solution.
+The code runs one lane after the other, once before and once after a solution.
 """
 
 import taichi as ti
 
+from ..math import func
 
-@ti.func
-def pack_contacts(model: ti.template(), work: ti.template()):
-    """Fill own_* from the contact slots and their blocks, and side_*, every body's list of its contacts."""
+
+@func
+def pack_contacts(model, work):
+    """Fill own_* from the contact slots and their blocks, and side_*, the list of contacts of every body."""
     lanes = work.lanes
     for b in range(model.nbody):
         work.body_sides[b] = work.real(0.0)
@@ -40,21 +43,21 @@ def pack_contacts(model: ti.template(), work: ti.template()):
     _list_sides(model, work, first)
 
 
-@ti.func
-def _kind(model: ti.template(), work: ti.template(), k: ti.i32):
-    """1 where the first geom of contact slot k does not move, else 0."""
+@func
+def _kind(model, work, k: ti.i32):
+    """Return 1 if the first geom of contact slot k is static, else 0."""
     return 1 if model.body_lastdof[model.geom_bodyid[work.con_geom1[k]]] < 0 else 0
 
 
-@ti.func
-def _behind(work: ti.template(), lane: ti.i32, kind: ti.i32):
-    """The entry behind the lane's last contact of a kind."""
+@func
+def _behind(work, lane: ti.i32, kind: ti.i32):
+    """Return the entry after the lane's last contact of a kind."""
     return ti.cast(work.own_behind.of_lane(work.lanes, lane, 0, kind), ti.i32)
 
 
-@ti.func
-def _pack(model: ti.template(), work: ti.template(), lane: ti.i32, k: ti.i32, j: ti.i32):
-    """Contact slot k is the lane's j-th."""
+@func
+def _pack(model, work, lane: ti.i32, k: ti.i32, j: ti.i32):
+    """Copy contact slot k to entry j of the lane."""
     lanes, block = work.lanes, work.tile_conadr[0] + k
     dim = work.block_dim[block]
     work.own_slot.of_lane(lanes, lane, j)._assign(ti.cast(k, lanes.dtype))
@@ -86,9 +89,9 @@ def _pack(model: ti.template(), work: ti.template(), lane: ti.i32, k: ti.i32, j:
         work.own_body.of_lane(lanes, lane, j, side)._assign(ti.cast(b, lanes.dtype))
 
 
-@ti.func
-def _clear(work: ti.template(), lane: ti.i32, j: ti.i32):
-    """An entry without a contact."""
+@func
+def _clear(work, lane: ti.i32, j: ti.i32):
+    """Make entry j of the lane an empty contact: zero stiffness, on the world."""
     for field, width in ti.static(
         (
             (work.own_slot, 1),
@@ -106,9 +109,12 @@ def _clear(work: ti.template(), lane: ti.i32, j: ti.i32):
             field.of_lane(work.lanes, lane, j, c)._assign(0.0)
 
 
-@ti.func
-def _list_sides(model: ti.template(), work: ti.template(), empty: ti.i32):
-    """Lists of contacts by body, in all lanes as long as the longest; `empty` is an entry without a contact."""
+@func
+def _list_sides(model, work, empty: ti.i32):
+    """List the contacts of every body (side_*), in all lanes as many as in the lane that has most.
+
+    `empty` is the number of an empty contact, which fills the lists of the other lanes.
+    """
     lanes = work.lanes
     total = 0
     for b in range(model.nbody):
@@ -139,9 +145,9 @@ def _list_sides(model: ti.template(), work: ti.template(), empty: ti.i32):
                         work.side_arm.of_lane(lanes, lane, at, c)._assign(arm)
 
 
-@ti.func
-def unpack_contacts(model: ti.template(), work: ti.template()):
-    """Bring forces and accelerations of the contacts back to the blocks of their slots."""
+@func
+def unpack_contacts(model, work):
+    """Copy forces and jar of the packed contacts back to the blocks of their slots."""
     lanes, first = work.lanes, work.tile_conadr[0]
     for k in range(work.tile_ncon[0]):
         for c in range(work.block_dim[first + k]):

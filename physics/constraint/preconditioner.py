@@ -1,18 +1,19 @@
-"""The matrix by which conjugate gradients are scaled: M, and of J' D J what keeps the pattern of M.
+"""The preconditioner of conjugate gradients: M plus those entries of J' D J that lie in the pattern of M.
 
-Every edge of a pyramid, and every elliptic cone, counts with half its stiffness, as if it pushed half of the time, and
-a friction loss counts if it holds where the solution starts. A contact then adds a symmetric 6 x 6 matrix
-to each of its bodies, as a mass would (both together are exact where one of them does not move, and leave out what the
-contact couples otherwise), and composite bodies carry it into the rows of M as the composite-rigid-body algorithm
-carries inertia (Featherstone 2008, section 6.2). It is made once for a solution.
+Every pyramid edge and every elliptic cone counts with half of its stiffness, as if it were active half of the time; a
+friction loss counts if it sticks at the start of the solution. A contact then adds a symmetric 6 x 6 matrix to each of
+its bodies, as a mass would (exact if one of the bodies is static; the coupling between two moving bodies is left out),
+and a sweep over composite bodies carries these matrices into the rows of M, as the composite-rigid-body algorithm
+carries inertia (Featherstone 2008, section 6.2). It is made once for each solution.
 """
 
 import taichi as ti
 from taichi.lang.impl import expr_init
 
 from ..dynamics.tree_matrix import factor
-from ..math import Motion, Vec3
+from ..math import Motion, Vec3, func
 from ..math.lanes import traced
+from .rows import row_times
 
 PUSHING = 0.5
 """Share of the stiffness with which an edge counts."""
@@ -20,9 +21,9 @@ LOWER = tuple((i, j) for i in range(6) for j in range(i + 1))
 """Entries of a symmetric 6 x 6 matrix, in the order of `cg_stiffness`."""
 
 
-@ti.func
-def precondition(model: ti.template(), work: ti.template()):
-    """Set H_L and H_inv to the factor of the preconditioner."""
+@func
+def precondition(model, work):
+    """Set H_L and H_inv to the L' D L factor of the preconditioner."""
     for b in range(model.nbody):
         for c in ti.static(range(len(LOWER))):
             work.cg_stiffness.at(b, c)._assign(work.real(0.0))
@@ -45,9 +46,12 @@ def precondition(model: ti.template(), work: ti.template()):
     factor(0, model.nv, work.M_pattern, work.H_L, work.H_inv)
 
 
-@ti.func
-def _add_row(model: ti.template(), work: ti.template(), k: ti.i32):
-    """Add the stiffness of a row that is no contact's; of one that holds, between dofs and their ancestors as well."""
+@func
+def _add_row(model, work, k: ti.i32):
+    """Add the stiffness of block k, which has one row and is no contact.
+
+    A row adds to the diagonal; a two-sided row that lies on one path also adds between its dofs and their ancestors.
+    """
     inside = 1
     if ti.static(model.has.tendons):  # without some of its entries a row may take more than it adds
         inside = _in_pattern(work, k)
@@ -66,9 +70,9 @@ def _add_row(model: ti.template(), work: ti.template(), k: ti.i32):
                             work.H_L[entry + at] = work.H_L[entry + at] + scaled * work.block_J[address + f]
 
 
-@ti.func
-def _in_pattern(work: ti.template(), k: ti.i32):
-    """1 where the dofs of row k are on one path to the root."""
+@func
+def _in_pattern(work, k: ti.i32):
+    """Return 1 if the dofs of row k lie on one path to the root, else 0."""
     first, inside = work.block_dofadr[k], 1
     for e in range(first + 1, first + work.block_dofnum[k]):
         i, j = work.block_dof[e - 1], work.block_dof[e]
@@ -80,25 +84,27 @@ def _in_pattern(work: ti.template(), k: ti.i32):
     return inside
 
 
-@ti.func
-def _stiffness_of(work: ti.template(), k: ti.i32):
-    """What row k counts with: equalities hold.
+@func
+def _stiffness_of(work, k: ti.i32):
+    """Return the stiffness that row k counts with.
 
-    A friction loss slides or holds for many steps, so it is known (a third of the steps).
+    A two-sided row sticks or slides for many steps in a row, so its state at the start of the solution is a good guess,
+    with which a third of the iterations are enough.
     """
     stiffness = work.block_D[k] * PUSHING
     if ti.static(work.blocks.two_sided):
         if k < work.ntwosided:
-            x = work.real(0.0) - work.block_aref.at(k, 0)
-            for e in range(work.block_dofnum[k]):
-                x += work.block_J[work.block_jacadr[k] + e] * work.qacc[work.block_dof[work.block_dofadr[k] + e]]
+            x = row_times(work, k, work.qacc, -work.block_aref.at(k, 0))
             stiffness = ti.select(ti.abs(x) <= work.block_reach[k], work.block_D[k], work.real(0.0))
     return stiffness
 
 
-@ti.func
-def _add_contact(model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32):
-    """Add a contact's stiffness to both bodies: diagonal in its own space, as both edges of an axis weigh the same."""
+@func
+def _add_contact(model, work, k: ti.i32, block: ti.i32):
+    """Add the stiffness of contact slot k to cg_stiffness of its two bodies.
+
+    It is diagonal in contact space, as both edges of an axis have the same weight.
+    """
     dim = work.block_dim[block]
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
@@ -116,9 +122,9 @@ def _add_contact(model: ti.template(), work: ti.template(), k: ti.i32, block: ti
                     _add_square(work, b, Motion(axis, none), weight)
 
 
-@ti.func
-def _weight_of_axis(model: ti.template(), work: ti.template(), block: ti.i32, dim: ti.i32, c: ti.i32):
-    """Stiffness of a contact that holds along axis c."""
+@func
+def _weight_of_axis(model, work, block: ti.i32, dim: ti.i32, c: ti.i32):
+    """Return the stiffness of a sticking contact along axis c."""
     weight = work.real(0.0) + work.block_D[block]
     if ti.static(model.has.elliptic):
         if c > 0:
@@ -135,7 +141,7 @@ def _weight_of_axis(model: ti.template(), work: ti.template(), block: ti.i32, di
 
 @traced
 def _add_square(work, b, motion, weight):
-    """cg_stiffness[b] += weight motion motion'."""
+    """Add weight motion motion' to cg_stiffness[b]."""
     numbers = motion.numbers()
     scaled = [expr_init(n * weight) for n in numbers]
     for c, (i, j) in enumerate(LOWER):
@@ -145,7 +151,7 @@ def _add_square(work, b, motion, weight):
 
 @traced
 def _stiffness_times(work, b, motion):
-    """cg_stiffness[b] motion, a wrench."""
+    """Return cg_stiffness[b] times a motion: a wrench."""
     numbers = motion.numbers()
     totals = [work.real(0.0) for _ in range(6)]
     for c, (i, j) in enumerate(LOWER):

@@ -1,11 +1,12 @@
-"""What Newton's method and conjugate gradients share: the cost around the point that a solution has reached.
+"""The cost function around the current iterate, shared by Newton's method and conjugate gradients.
 
-Everything here is done for the entries `first` to before `end` of group_tree, trees that are solved together.
+The functions work on the entries of group_tree from `first` to before `end`: trees that are solved together.
 """
 
 import taichi as ti
 
 from ..fields import SMALL_BITS, below
+from ..math import func
 from .cost import block_force
 from .islands import dofs_of, island_sum
 from .rows import add_transpose_times_force, block_times
@@ -21,44 +22,56 @@ BLOCKS = (
 """Both solvers load and store the first, and load the second, as the declarations of their stages say."""
 
 
-@ti.func
-def set_scale(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
-    """tree_scale: one over the trace of M of the island (MuJoCo with constraint islands), or the constant without."""
+@func
+def set_scale(model, work, first: ti.i32, end: ti.i32):
+    """Set tree_scale of all trees from the trace of M of their islands."""
     for s in range(first, end):
         t = work.group_tree[s]
-        trace = work.real(0.0)
         start, behind = dofs_of(model, t)
-        for i in range(start, behind):
-            trace += work.M[work.M_pattern.start(i)]
-        work.tree_part.at(t, 0)._assign(trace)
+        work.tree_part.at(t, 0)._assign(trace_of_mass(work, start, behind))
     for s in range(first, end):
         t = work.group_tree[s]
-        scale = 1.0 / island_sum(work, first, end, t, 0)
-        if model.some(work.lanes, model.solver_scale[0] > 0.0):  # in all environments or in none
-            scale = work.real(model.solver_scale[0])
-        work.tree_scale[t] = scale
+        work.tree_scale[t] = scale_of(model, work, island_sum(work, first, end, t, 0))
 
 
-@ti.func
-def clear_solution(model: ti.template(), work: ti.template()):
-    """Start at qacc as it is."""
+@func
+def trace_of_mass(work, first: ti.i32, end: ti.i32):
+    """Return the trace of M over the rows `first` to before `end`."""
+    trace = work.real(0.0)
+    for i in range(first, end):
+        trace += work.M[work.M_pattern.start(i)]
+    return trace
+
+
+@func
+def scale_of(model, work, trace):
+    """Return the scale of an island's gradient and improvement: 1 / `trace`, or a constant without islands."""
+    scale = 1.0 / trace
+    if model.some(work.lanes, model.solver_scale[0] > 0.0):  # in all environments or in none
+        scale = work.real(model.solver_scale[0])
+    return scale
+
+
+@func
+def clear_solution(model, work):
+    """Start the iteration at qacc: set dqacc and M dqacc to 0."""
     for i in range(model.nv):
         work.dqacc[i] = work.real(0.0)
         work.M_dqacc[i] = work.real(0.0)
 
 
-@ti.func
-def multiply_blocks(work: ti.template(), first: ti.i32, end: ti.i32, v: ti.template()):
-    """block_Jv = J v of all blocks of the trees."""
+@func
+def multiply_blocks(work, first: ti.i32, end: ti.i32, v):
+    """Set block_Jv to J v for all blocks of the trees; `v` (nv,)."""
     for s in range(first, end):
         t = work.group_tree[s]
         for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
             block_times(work, work.tree_block[b], v)
 
 
-@ti.func
-def place_blocks(work: ti.template(), first: ti.i32, end: ti.i32, v: ti.template()):
-    """block_jar at the acceleration v, but in lanes that are done."""
+@func
+def place_blocks(work, first: ti.i32, end: ti.i32, v):
+    """Set block_jar to J v - aref, except in lanes that have converged."""
     multiply_blocks(work, first, end, v)
     for s in range(first, end):
         t = work.group_tree[s]
@@ -69,9 +82,28 @@ def place_blocks(work: ti.template(), first: ti.i32, end: ti.i32, v: ti.template
                 work.block_jar.at(k, c)._assign(ti.select(work.tree_done[t] > 0.5, work.block_jar.at(k, c), x))
 
 
-@ti.func
-def move_dofs(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
-    """Go tree_step along `search`, M search at hand where it will be needed; forces are computed after that."""
+@func
+def sums_along(model, work, t: ti.i32):
+    """Return sums over the dofs of tree t for a line search along `search`.
+
+    They are the first and second derivative at step 0 of the cost without constraints, the squared length of `search`,
+    and its product with the gradient.
+    """
+    linear, quadratic, square, descent = work.real(0.0), work.real(0.0), work.real(0.0), work.real(0.0)
+    start, behind = dofs_of(model, t)
+    for k in range(start, behind):
+        i = below(SMALL_BITS, k)
+        direction = work.search[i]
+        linear += direction * (work.M_dqacc[i] - work.qfrc_unbalanced[i])
+        quadratic += direction * work.M_search[i]
+        square += direction * direction
+        descent += direction * work.gradient[i]
+    return linear, quadratic, square, descent
+
+
+@func
+def move_dofs(model, work, first: ti.i32, end: ti.i32):
+    """Add tree_step times `search` to dqacc, and tree_step times M search to M dqacc."""
     for s in range(first, end):
         t = work.group_tree[s]
         step = work.real(0.0) + work.tree_step[t]
@@ -82,9 +114,9 @@ def move_dofs(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.
             work.M_dqacc[i] = work.M_dqacc[i] + step * work.M_search[i]
 
 
-@ti.func
-def constraint_force(model: ti.template(), work: ti.template(), first: ti.i32, end: ti.i32):
-    """Move the blocks tree_step times along block_Jv; their forces there, and qfrc_constraint = J' force."""
+@func
+def constraint_force(model, work, first: ti.i32, end: ti.i32):
+    """Move all blocks tree_step along block_Jv; set their forces there, and qfrc_constraint = J' force."""
     for s in range(first, end):
         t = work.group_tree[s]
         start, behind = dofs_of(model, t)
@@ -101,8 +133,8 @@ def constraint_force(model: ti.template(), work: ti.template(), first: ti.i32, e
             add_transpose_times_force(work, k)
 
 
-@ti.func
-def move_block(rows: ti.template(), k: ti.i32, dim: ti.i32, step: ti.template()):
-    """Move the jar of a block `step` times along its Jv."""
+@func
+def move_block(rows, k: ti.i32, dim: ti.i32, step):
+    """Add `step` times Jv to the jar of block k."""
     for c in range(dim):
         rows.jar.at(k, c)._assign(rows.jar.at(k, c) + step * rows.Jv.at(k, c))

@@ -1,27 +1,32 @@
-"""The list of blocks, and products with their Jacobian: J v and J' force."""
+"""The list of blocks, and products with their Jacobians: J v and J' force."""
 
 import taichi as ti
+from taichi.lang.impl import expr_init
 
 from ..fields import ROW_BITS, SMALL_BITS, below
+from ..math import func
 
 
-@ti.func
-def count_blocks(work: ti.template()):
-    """Blocks in use in the tile."""
+@func
+def count_blocks(work):
+    """Return the number of blocks in use in the tile."""
     return work.tile_conadr[0] + work.tile_ncon[0]
 
 
-@ti.func
-def clear_blocks(work: ti.template()):
-    """Begin the list of blocks."""
+@func
+def clear_blocks(work):
+    """Empty the list of blocks."""
     work.tile_conadr.put(0, 0)
     work.tile_ndof[0] = 0
     work.tile_njac[0] = 0
 
 
-@ti.func
-def append_row(work: ti.template(), dofs: ti.i32):
-    """A block of one row on so many dofs, before those of the contacts; its number."""
+@func
+def append_row(work, dofs: ti.i32):
+    """Append a block of one row on `dofs` dofs, to be filled in by the caller; return its number.
+
+    The blocks of contacts come after all of these.
+    """
     k, dof, jac = work.tile_conadr[0], work.tile_ndof[0], work.tile_njac[0]
     work.tile_conadr.put(0, k + 1)
     work.block_dim.put(k, 1)
@@ -33,71 +38,88 @@ def append_row(work: ti.template(), dofs: ti.i32):
     return k
 
 
-@ti.func
-def append_tendon(model: ti.template(), work: ti.template(), t: ti.i32, sign: ti.template()):
-    """A block of one row on the dofs of tendon t, its Jacobian `sign` times the tendon's; its number."""
-    first, count = model.tendon_dofadr[t], model.tendon_dofnum[t]
+@func
+def append_row_on(work, dofs, first: ti.i32, count: ti.i32):
+    """Append a block of one row on the `count` entries of the list `dofs` from `first` on; return its number."""
     k = append_row(work, count)
     for e in range(count):
-        work.block_dof.put(work.block_dofadr[k] + e, model.tendon_dof[first + e])
+        work.block_dof.put(work.block_dofadr[k] + e, dofs[first + e])
+    return k
+
+
+@func
+def append_tendon(model, work, t: ti.i32, sign):
+    """Append a block of one row whose Jacobian is `sign` times that of tendon t; return its number."""
+    first, count = model.tendon_dofadr[t], model.tendon_dofnum[t]
+    k = append_row_on(work, model.tendon_dof, first, count)
+    for e in range(count):
         work.block_J[work.block_jacadr[k] + e] = work.ten_J[first + e] * sign
     return k
 
 
-@ti.func
-def block_times(work: ti.template(), k: ti.i32, v: ti.template()):
-    """block_Jv = J v of block k."""
+@func
+def row_times(work, k: ti.i32, v, start):
+    """Return `start` + J v for block k, which has one row."""
+    total = work.real(0.0) + start
+    for e in range(work.block_dofnum[k]):
+        total += work.block_J[work.block_jacadr[k] + e] * v[work.block_dof[work.block_dofadr[k] + e]]
+    return total
+
+
+@func
+def block_times(work, k: ti.i32, v):
+    """Set block_Jv to J v for block k; `v` (nv,)."""
     dim = work.block_dim[k]
-    address = below(ROW_BITS - 1, work.block_jacadr[k])
-    first = below(ROW_BITS - 1, work.block_dofadr[k])
     if dim == 3:
-        along, side1, side2 = work.real(0.0), work.real(0.0), work.real(0.0)
-        for e in range(work.block_dofnum[k]):
-            a = below(ROW_BITS - 1, address + 3 * e)
-            speed = v[work.block_dof[first + below(SMALL_BITS, e)]]
-            along += work.block_J[a] * speed
-            side1 += work.block_J[a + 1] * speed
-            side2 += work.block_J[a + 2] * speed
-        work.block_Jv.at(k, 0)._assign(along)
-        work.block_Jv.at(k, 1)._assign(side1)
-        work.block_Jv.at(k, 2)._assign(side2)
+        _axes_times(work, k, v, 3, 0, 3)
     elif dim == 1:
-        along = work.real(0.0)
-        for q in range(work.block_dofnum[k]):
-            e = below(SMALL_BITS, q)
-            along += work.block_J[address + e] * v[work.block_dof[first + e]]
-        work.block_Jv.at(k, 0)._assign(along)
+        _axes_times(work, k, v, 1, 0, 1)
     else:
         for c in range(dim):
-            total = work.real(0.0)
-            for e in range(work.block_dofnum[k]):
-                total += work.block_J[address + dim * e + c] * v[work.block_dof[first + e]]
-            work.block_Jv.at(k, c)._assign(total)
+            _axes_times(work, k, v, dim, c, 1)
 
 
-@ti.func
-def add_transpose_times_force(work: ti.template(), k: ti.i32):
-    """qfrc_constraint += J' block_force of block k."""
-    dim = work.block_dim[k]
+@func
+def _axes_times(work, k: ti.i32, v, dim, c, count):
+    """Set block_Jv of the `count` axes from axis c on, for block k of `dim` axes; `count` is a Python integer."""
     address = below(ROW_BITS - 1, work.block_jacadr[k])
     first = below(ROW_BITS - 1, work.block_dofadr[k])
-    normal = work.block_force.at(k, 0)
+    totals = [work.real(0.0) for _axis in range(count)]
+    for q in range(work.block_dofnum[k]):
+        e = below(SMALL_BITS, q)
+        a = below(ROW_BITS - 1, address + dim * e + c)
+        speed = v[work.block_dof[first + e]]
+        for axis in ti.static(range(count)):
+            totals[axis] += work.block_J[a + axis] * speed
+    for axis in ti.static(range(count)):
+        work.block_Jv.at(k, c + axis)._assign(totals[axis])
+
+
+@func
+def add_transpose_times_force(work, k: ti.i32):
+    """Add J' block_force of block k to qfrc_constraint."""
+    dim = work.block_dim[k]
     if dim == 3:
-        side1, side2 = work.block_force.at(k, 1), work.block_force.at(k, 2)
-        for e in range(work.block_dofnum[k]):
-            i = work.block_dof[first + below(SMALL_BITS, e)]
-            a = below(ROW_BITS - 1, address + 3 * e)
-            push = work.block_J[a] * normal + work.block_J[a + 1] * side1 + work.block_J[a + 2] * side2
-            work.qfrc_constraint[i] = work.qfrc_constraint[i] + push
+        _add_forces(work, k, 3, 3)
     elif dim == 1:
-        for q in range(work.block_dofnum[k]):
-            e = below(SMALL_BITS, q)
-            i = work.block_dof[first + e]
-            work.qfrc_constraint[i] = work.qfrc_constraint[i] + work.block_J[address + e] * normal
+        _add_forces(work, k, 1, 1)
     else:
-        for e in range(work.block_dofnum[k]):
-            i = work.block_dof[first + e]
-            total = work.block_J[address + dim * e] * normal
-            for c in range(1, dim):
-                total += work.block_J[address + dim * e + c] * work.block_force.at(k, c)
-            work.qfrc_constraint[i] = work.qfrc_constraint[i] + total
+        _add_forces(work, k, dim, 3)
+
+
+@func
+def _add_forces(work, k: ti.i32, dim, unrolled):
+    """Add J' block_force of block k, of `dim` axes; the loop over the first `unrolled` of them is unrolled."""
+    address = below(ROW_BITS - 1, work.block_jacadr[k])
+    first = below(ROW_BITS - 1, work.block_dofadr[k])
+    forces = [expr_init(work.block_force.at(k, c)) for c in range(unrolled)]
+    for q in range(work.block_dofnum[k]):
+        e = below(SMALL_BITS, q)
+        i = work.block_dof[first + e]
+        a = below(ROW_BITS - 1, address + dim * e)
+        push = work.block_J[a] * forces[0]
+        for c in ti.static(range(1, unrolled)):
+            push += work.block_J[a + c] * forces[c]
+        for c in range(unrolled, dim):
+            push += work.block_J[a + c] * work.block_force.at(k, c)
+        work.qfrc_constraint[i] = work.qfrc_constraint[i] + push

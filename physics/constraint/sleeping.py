@@ -1,31 +1,35 @@
-"""Sleeping islands: trees at rest that stay as they are until something disturbs them.
+"""Sleeping islands: trees at rest are frozen until something disturbs them.
 
-MuJoCo documentation, Simulation: Sleeping. `tree_asleep` of a tree that is awake is AWAKE where it moves and counts up
-to -1 while it rests; islands all of whose trees have arrived there go to sleep at the end of a step. Of a tree asleep
-it is the least tree of its island (MuJoCo lists a cycle): an island wakes as one. Trees asleep have no velocity, no
-acceleration and no constraints, and no contacts with each other or with what stands still.
+MuJoCo documentation, Simulation: Sleeping. `tree_asleep` of an awake tree is AWAKE while it moves, and counts up to -1
+while it rests; an island all of whose trees have reached -1 falls asleep at the end of a step. For a sleeping tree it
+is the least tree of its island (MuJoCo stores a cycle): an island wakes as a whole. Sleeping trees have no velocity, no
+acceleration, no active constraints, and no contacts with each other or with static geoms.
 """
 
 import taichi as ti
 
 from ..collision.narrow_phase import narrow_phase
 from ..dynamics.dof_control import has_controls
+from ..math import func
 from ..model.sleeping import AWAKE, MOCAP
-from ..state.stage import stage
+from ..stage import stage
 
 
-@ti.func
-def all_asleep(model: ti.template(), work: ti.template()):
-    """Whether nothing can happen in any lane: all trees are asleep, and there are no mocap bodies."""
+@func
+def all_asleep(model, work):
+    """True if all trees are asleep in all lanes and the model has no mocap bodies: then a step does nothing."""
     awake = work.real(0.0)
     for t in range(model.nsleep):
         awake = ti.max(awake, work.lanes.mask(work.tree_asleep[t] < 0.0))
     return model.nmocap == 0 and not work.lanes.any(awake)
 
 
-@ti.func
-def _wake(model: ti.template(), work: ti.template(), t: ti.i32, count: ti.template(), where: ti.template()):
-    """Wake the island of tree t in the lanes of a mask: tree_asleep = `count`. Of a tree awake it is the lesser one."""
+@func
+def _wake(model, work, t: ti.i32, count, where):
+    """Wake the island of tree t in the lanes of the mask `where`: set tree_asleep to `count`.
+
+    An awake tree gets the smaller of `count` and its own.
+    """
     lanes, label = work.lanes, work.tree_asleep[t]
     sleeps = where * lanes.mask(label >= 0.0)
     work.tree_asleep[t] = ti.select((where > 0.5) & (label < 0.0), ti.min(count, label), label)
@@ -40,9 +44,8 @@ def _wake(model: ti.template(), work: ti.template(), t: ti.i32, count: ti.templa
     reads="qvel qfrc_applied xfrc_applied dof_mode applied controlled",
     updates="tree_asleep",
 )
-@ti.func
-def wake_disturbed(model: ti.template(), work: ti.template()):
-    """Wake the islands to whose trees the user gave a velocity or a force."""
+def wake_disturbed(model, work):
+    """Wake the islands with a tree to which the user gave a velocity or a force."""
     lanes = work.lanes
     for t in range(model.nsleep):
         if lanes.any(lanes.mask(work.tree_asleep[t] >= 0.0)):
@@ -53,9 +56,9 @@ def wake_disturbed(model: ti.template(), work: ti.template()):
             _wake(model, work, t, work.real(AWAKE), moved * lanes.mask(work.tree_asleep[t] >= 0.0))
 
 
-@ti.func
-def _pushed(model: ti.template(), work: ti.template(), t: ti.i32):
-    """Mask of lanes in which the user applies a force to a tree, or controls dofs of it."""
+@func
+def _pushed(model, work, t: ti.i32):
+    """Return the mask of lanes in which the user applies a force to tree t or controls one of its dofs."""
     pushed = work.real(0.0)
     if has_controls(model, work):
         for i in range(model.tree_dofadr[t], model.tree_dofadr[t] + model.tree_dofnum[t]):
@@ -70,8 +73,8 @@ def _pushed(model: ti.template(), work: ti.template(), t: ti.i32):
     return pushed
 
 
-@ti.func
-def collide(model: ti.template(), work: ti.template()):
+@func
+def collide(model, work):
     """Find the contacts of awake trees. If a contact wakes a sleeping tree, find them again with that tree included."""
     if ti.static(model.has.sleeping):
         work.woke[0] = 1
@@ -88,9 +91,8 @@ def collide(model: ti.template(), work: ti.template()):
     writes="woke",
     updates="tree_asleep tree_was",
 )
-@ti.func
-def wake_touched(model: ti.template(), work: ti.template()):
-    """Wake islands that trees awake touch, to count with these, and those that mocap bodies touch; set `woke`."""
+def wake_touched(model, work):
+    """Wake islands that are touched by awake trees, whose count they take over, or by mocap bodies; set `woke`."""
     lanes, woke = work.lanes, work.real(0.0)
     for t in range(model.nsleep):
         work.tree_was[t] = work.tree_asleep[t]
@@ -113,9 +115,8 @@ def wake_touched(model: ti.template(), work: ti.template()):
 
 
 @stage(when=lambda has: has.sleeping and has.equality, reads="eq_active", updates="tree_asleep")
-@ti.func
-def wake_tied(model: ti.template(), work: ti.template()):
-    """Wake islands that an equality ties to a tree or mocap body awake, or to another island."""
+def wake_tied(model, work):
+    """Wake islands that an equality couples to an awake tree, to a mocap body, or to another island."""
     lanes = work.lanes
     for e in range(model.neq):
         t1, t2 = model.eq_tree1[e], model.eq_tree2[e]
@@ -136,9 +137,8 @@ def wake_tied(model: ti.template(), work: ti.template()):
 
 
 @stage(when=lambda has: has.sleeping, reads="tree_asleep block_dofadr block_dof tile_conadr", updates="block_D")
-@ti.func
-def rest_blocks(model: ti.template(), work: ti.template()):
-    """Equalities, friction losses and limits of trees asleep are not active."""
+def rest_blocks(model, work):
+    """Deactivate the equalities, friction losses and limits of sleeping trees: block_D = 0."""
     for k in range(work.tile_conadr[0]):
         t = model.dof_treeid[work.block_dof[work.block_dofadr[k]]]
         work.block_D[k] = ti.select(work.tree_asleep[t] >= 0.0, work.real(0.0), work.block_D[k])
@@ -152,9 +152,8 @@ def rest_blocks(model: ti.template(), work: ti.template()):
     ),
     updates="tree_asleep eval_qvel tree_was",
 )
-@ti.func
-def fall_asleep(model: ti.template(), work: ti.template()):
-    """At the end of a step: count the steps that trees have rested, and put islands to sleep that all have enough."""
+def fall_asleep(model, work):
+    """Count the steps that trees have rested; put islands to sleep whose trees have all rested for long enough."""
     lanes, zero = work.lanes, work.real(0.0)
     for t in range(model.nsleep):
         count = work.tree_asleep[t]
@@ -185,9 +184,8 @@ def fall_asleep(model: ti.template(), work: ti.template()):
 
 
 @stage(when=lambda has: has.sleeping, reads="tree_asleep", updates="qvel_rest qacc start_qvel drive_qvel drive_qacc")
-@ti.func
-def rest(model: ti.template(), work: ti.template()):
-    """Trees asleep neither move nor accelerate."""
+def rest(model, work):
+    """Set velocity and acceleration of sleeping trees to 0."""
     zero = work.real(0.0)
     for i in range(model.nv):
         sleeps = work.tree_asleep[model.dof_treeid[i]] >= 0.0

@@ -1,20 +1,19 @@
-"""Surfaces that move along geoms that may stand still, as those of conveyor belts do (MJCF's `surfacevel`).
+"""Moving surfaces of geoms, such as conveyor belts (MJCF's `surfacevel`).
 
-A surface moves like a rigid body: with a velocity, and turning about the origin of its geom, both in the geom's frame.
-A contact sees the difference of both surfaces' velocities along its tangents, and the turning about its normal; nothing
-across the surface, so that it never pushes (MuJoCo documentation, XML reference: body/geom/surfacevel).
+A surface moves as a rigid body: with a linear velocity, and an angular one about the origin of its geom, both in the
+geom's frame. A contact sees the difference of the two surfaces' velocities along its tangents, and of their angular
+velocities about its normal; nothing along the normal, so a surface never pushes (MuJoCo documentation, XML reference:
+body/geom/surfacevel).
 """
 
 import taichi as ti
 
-from ..math import Vec3
+from ..math import Vec3, func
 
 
-@ti.func
-def add_surface_velocity(
-    model: ti.template(), work: ti.template(), k: ti.i32, block: ti.i32, dim: ti.i32, frame: ti.template()
-):
-    """Add to block_aref, which holds the velocity of bodies, that of surfaces in the space of contact slot k."""
+@func
+def add_surface_velocity(model, work, k: ti.i32, block: ti.i32, dim: ti.i32, frame):
+    """Add the relative velocity of the two surfaces of contact slot k to block_aref, which holds that of the bodies."""
     zero = work.precise_lanes.real(0.0)
     slide, turn = Vec3(zero, zero, zero), Vec3(zero, zero, zero)
     for side in range(2):
@@ -35,6 +34,7 @@ def add_surface_velocity(
         _add(work, block, 3, frame.x.dot(turning))
 
 
-@ti.func
-def _add(work: ti.template(), block: ti.i32, c: ti.template(), speed: ti.template()):
+@func
+def _add(work, block: ti.i32, c, speed):
+    """Add a speed (m/s or rad/s) to axis c of block_aref."""
     work.block_aref.at(block, c)._assign(work.block_aref.at(block, c) + speed)

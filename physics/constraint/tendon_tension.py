@@ -1,14 +1,14 @@
-"""What tendons with a path do to bodies, for cfrc_ext: each pulls at its sites and on the geoms that it goes around."""
+"""The forces of spatial tendons on bodies, for cfrc_ext: a tendon pulls at its sites and at the geoms that it wraps."""
 
 import taichi as ti
 
-from ..math import Motion, Vec3
+from ..math import Motion, Vec3, func
 from .equality import polynomial_slope, tendon_lengths
 
 
-@ti.func
-def add_tensions(model: ti.template(), work: ti.template()):
-    """Add to cfrc_ext the forces of spatial tendons on bodies."""
+@func
+def add_tensions(model, work):
+    """Add the forces of spatial tendons on bodies to cfrc_ext."""
     _sum_forces(model, work)
     for t in range(model.ntendon):
         for link in range(model.tendon_linkadr[t], model.tendon_linkadr[t] + model.tendon_linknum[t]):
@@ -24,9 +24,9 @@ def add_tensions(model: ti.template(), work: ti.template()):
                     _push(model, work, b, work.link_leaves[link], back * -1.0)
 
 
-@ti.func
-def _sum_forces(model: ti.template(), work: ti.template()):
-    """ten_force: springs, dampers, actuators, equalities, friction losses, limits, and the tendon's own inertia."""
+@func
+def _sum_forces(model, work):
+    """Set ten_force (N): springs, dampers, actuators, equalities, friction losses, limits, and the tendon's inertia."""
     for t in range(model.ntendon):
         force = work.real(0.0) + work.ten_passive[t]
         if ti.static(model.has.tendon_armature):
@@ -62,17 +62,17 @@ def _sum_forces(model: ti.template(), work: ti.template()):
                 work.ten_force[t] = work.ten_force[t] - work.block_force.at(block, 0) * model.limit_side[row]
 
 
-@ti.func
-def _site(model: ti.template(), work: ti.template(), b: ti.i32, pos: ti.template()):
-    """A point of body b, from the root of its tree."""
+@func
+def _site(model, work, b: ti.i32, pos):
+    """Return a point of body b, given in its frame (m), relative to the root of its tree, in world axes."""
     zero = work.real(0.0)
     arm = work.xquat.rounded[b].rotate(Vec3(zero + pos.x, zero + pos.y, zero + pos.z))
     return work.lanes.cast(work.root_offset[b]) + arm
 
 
-@ti.func
-def _push(model: ti.template(), work: ti.template(), b: ti.i32, point: ti.template(), force: ti.template()):
-    """Add a force at a point of body b."""
+@func
+def _push(model, work, b: ti.i32, point, force):
+    """Add a force (N) at a point of body b, relative to the root of its tree, to cfrc_ext."""
     if b > 0:
         arm = point - work.com_offset[model.body_rootid[b]]
         work.cfrc_ext.put(b, work.cfrc_ext[b] + Motion(arm.cross(force), force))

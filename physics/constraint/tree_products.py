@@ -1,14 +1,13 @@
-"""Products of conjugate gradients with matrices of the pattern of M, tree by tree: free bodies are short work."""
-
-import taichi as ti
+"""Products and solutions with matrices of M's pattern, tree by tree, with short code for trees of one free body."""
 
 from ..dynamics.body_matrix import multiply_body, solve_body
 from ..dynamics.tree_matrix import multiply, solve_from_root, solve_to_root
+from ..math import func
 
 
-@ti.func
-def solve_preconditioner(model: ti.template(), work: ti.template(), x: ti.template()):
-    """Overwrite `x` by the solution of P y = x, with P the matrix of `preconditioner`."""
+@func
+def solve_preconditioner(model, work, x):
+    """Overwrite `x` (nv,) by P^-1 x, with P the matrix of `preconditioner`."""
     for t in range(model.ntree):
         first = model.tree_dofadr[t]
         if model.tree_is_body[t] == 1:
@@ -20,9 +19,9 @@ def solve_preconditioner(model: ti.template(), work: ti.template(), x: ti.templa
             solve_from_root(dofs, behind, work.group_dof, work.M_pattern, work.H_L, work.H_inv, x)
 
 
-@ti.func
-def multiply_mass(model: ti.template(), work: ti.template(), x: ti.template(), y: ti.template()):
-    """Y = M x."""
+@func
+def multiply_mass(model, work, x, y):
+    """Set `y` = M x; both (nv,)."""
     for t in range(model.ntree):
         first = model.tree_dofadr[t]
         if model.tree_is_body[t] == 1:

@@ -8,12 +8,12 @@ from typing import Any
 import taichi as ti
 import torch
 
-from ..interrupts import interrupts_wait
-from ..runtime import Runtime
+from ..process.interrupts import interrupts_wait
+from ..process.runtime import Runtime
+from ..process.taichi_thread import in_taichis_thread
+from ..process.tracing import quick_tracing
+from ..process.waiting import Waiting
 from ..state.room import Room
-from ..taichi_thread import in_taichis_thread
-from ..tracing import quick_tracing
-from ..waiting import Waiting
 from .growing import GrowingRoom
 from .scratch import Scratch
 from .settings import Setting

@@ -20,7 +20,7 @@ from ..codegen.vectors import SETTINGS, use_vectors
 from ..codegen.worker import of_workers
 from ..math import Lanes
 from ..model.features import Features
-from ..state.stage import TURN
+from ..stage import TURN
 from .kernel import sample_arguments
 from .loop_compiler import LoopCompiler
 from .scratch import Scratch

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 from ..codegen.keys import key_of
 from ..codegen.store import shared_store
-from ..cores import usable_cores
 from ..model.features import Features
-from ..waiting import Waiting
+from ..process.cores import usable_cores
+from ..process.libraries import NO_GREETING, a_home
+from ..process.waiting import Waiting
 
 _UNITS_OF_PROCESS = 4
 """Units that are worth another process, which takes a second to start."""
@@ -188,7 +189,8 @@ def _started() -> Iterator[_Process]:
     Raises:
         RuntimeError: it cannot be started.
     """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TI_")}
+    own = {name: value for name, value in os.environ.items() if not name.startswith("TI_")}
+    environment = own | NO_GREETING | a_home()
     command = [sys.executable, "-c", _START.format(_MODULE), json.dumps([os.path.abspath(path) for path in sys.path])]
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as errors:

@@ -4,8 +4,8 @@ from typing import Any
 
 from ..math import Lanes
 from ..model.features import Features
-from ..runtime import Runtime
-from ..taichi_thread import in_taichis_thread
+from ..process.runtime import Runtime
+from ..process.taichi_thread import in_taichis_thread
 from .bound_kernel import Kernel
 from .kernel import make_kernel
 from .scratch import shared_scratch

@@ -9,9 +9,9 @@ import taichi as ti
 import torch
 
 from ..model.features import Features
-from ..runtime import Runtime
-from ..taichi_thread import in_taichis_thread
-from ..waiting import Waiting
+from ..process.runtime import Runtime
+from ..process.taichi_thread import in_taichis_thread
+from ..process.waiting import Waiting
 from .bound_kernel import SOLVER, compiled
 from .gpu_kernel import make_column_kernel
 from .settings import Setting

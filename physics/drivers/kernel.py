@@ -12,7 +12,7 @@ import taichi as ti
 
 from ..codegen.worker import BEFORE
 from ..constraint.hessian_pattern import lay_out_dofs
-from ..math import Lanes
+from ..math import Lanes, func
 from ..model.features import Features
 from ..state.views import ModelView, Workspace
 from .scratch import Scratch
@@ -52,8 +52,8 @@ def sample_arguments(lanes: Lanes) -> list[np.ndarray]:
 _PATIENCE = 100_000  # looks at a counter, about a millisecond in all
 
 
-@ti.func
-def _await_others(call: ti.template()):
+@func
+def _await_others(call):
     """Wait until all workers but this one have finished, as long as patience lasts.
 
     The first worker mostly runs on the core from which the kernel was launched. If it is the last to leave, nobody has
@@ -66,22 +66,22 @@ def _await_others(call: ti.template()):
             patience = 0
 
 
-@ti.func
-def prepare(model: ti.template(), work: ti.template(), arrays: ti.template()):
+@func
+def prepare(model, work, arrays):
     """What a worker does before its first tile: the same for all tiles."""
     spread_parameters(model, work, arrays.reals)
     lay_out_dofs(model, work)
 
 
-@ti.func
-def take_tile(model: ti.template(), work: ti.template(), arrays: ti.template(), k: ti.i32):
+@func
+def take_tile(model, work, arrays, k: ti.i32):
     """Take tile k through its turn, unless the launch is for tiles that were left, and it was not."""
     if arrays.call[Setting.AGAIN] == 0 or arrays.left[k] == 1:
         take_turn(model, work, TileView(work.lanes, arrays, k))
 
 
-@ti.func
-def prepare_or_take(model: ti.template(), work: ti.template(), arrays: ti.template(), k: ti.i32):
+@func
+def prepare_or_take(model, work, arrays, k: ti.i32):
     """Take tile k through its turn; or, where k is `codegen.worker.BEFORE`, prepare for all."""
     if k == BEFORE:
         prepare(model, work, arrays)
@@ -89,8 +89,8 @@ def prepare_or_take(model: ti.template(), work: ti.template(), arrays: ti.templa
         take_tile(model, work, arrays, k)
 
 
-@ti.func
-def work_through(model: ti.template(), work: ti.template(), arrays: ti.template()):
+@func
+def work_through(model, work, arrays):
     """Take one tile after the other, from those that no worker has taken yet, through its turn."""
     if ti.static(model.has.parameters):
         model.differ(work)

@@ -9,7 +9,7 @@ import taichi as ti
 from ..codegen.ir import machine_code
 from ..codegen.loops import arguments_type, loop_stands_alone
 from ..codegen.vectors import OPAQUE_POINTERS
-from ..compiler import ask
+from ..process.compiler import ask
 from .taichi_code import optimised, start_taichi
 
 _NUMPY = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u8": np.uint8}

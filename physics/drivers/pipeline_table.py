@@ -10,11 +10,13 @@ from typing import Any
 
 from ..collision.narrow_phase import KINDS_OF_PAIRS
 from ..constraint.hessian_pattern import lay_out_dofs
-from ..constraint.sleeping import collide, fall_asleep, rest, wake_disturbed, wake_touched
+from ..constraint.sleeping import fall_asleep, rest, wake_disturbed, wake_touched
 from ..dynamics.activation_steps import advance_activations
 from ..dynamics.delays import pass_time
-from ..dynamics.plasticity import keep_first_lengths, yield_springs
+from ..hooks import END_OF_STEP, FIRST_EVALUATION
 from ..integrate import advance, implicit_acceleration, runge_kutta_stage
+from ..stage import Names, Stage
+from ..state.declared import declarations
 from ..state.snapshot import (
     back_to_beginning,
     hold_faulty,
@@ -24,7 +26,6 @@ from ..state.snapshot import (
     reject_nonfinite,
     report_mean_acceleration,
 )
-from ..state.stage import Names, Stage
 from ..step import PIPELINE
 from .plan import ON_REQUEST
 
@@ -37,13 +38,16 @@ _SECTIONS: tuple[tuple[str, tuple[Stage, ...]], ...] = (
     ),
     (
         "An evaluation",
-        tuple(stage for entry in PIPELINE for stage in (_COLLISION if entry is collide else (entry,))),
+        tuple(stage for entry in PIPELINE for stage in ((entry,) if isinstance(entry, Stage) else _COLLISION)),
     ),
     (
         "After an evaluation",
         (
-            *(keep_first_lengths, runge_kutta_stage, implicit_acceleration, advance_activations, fall_asleep, rest),
-            *(advance, hold_faulty, yield_springs, pass_time, report_mean_acceleration),
+            *(stage for _, stage in FIRST_EVALUATION.entries),
+            *(runge_kutta_stage, implicit_acceleration, advance_activations, fall_asleep, rest),
+            *(advance, hold_faulty),
+            *(stage for _, stage in END_OF_STEP.entries),
+            *(pass_time, report_mean_acceleration),
         ),
     ),
     ("On request", tuple(stage for _, _, stage in ON_REQUEST)),
@@ -74,13 +78,13 @@ def pipeline_markdown() -> str:
 
 def _row(stage: Stage) -> str:
     doc = (stage.__doc__ or "").strip().splitlines()[0]
-    fields = " | ".join(_listed(names) for names in stage.declared)
+    fields = " | ".join(_listed(names) for names in zip(*declarations(stage), strict=True))
     return f"| `{stage.name}` | {doc} | {features_of(stage.when)} | {fields} |"
 
 
-def _listed(names: Names) -> str:
-    words = names.split() if isinstance(names, str) else " ".join(names).split()
-    return " ".join(f"`{word}`" for word in words)
+def _listed(declared: tuple[Names, ...]) -> str:
+    words = " ".join(names if isinstance(names, str) else " ".join(names) for names in declared).split()
+    return " ".join(f"`{word}`" for word in dict.fromkeys(words))
 
 
 def features_of(when: Callable[[Any], bool] | None) -> str:

@@ -8,17 +8,18 @@ poses of bodies follow from the first of them, long before any contact or force.
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ..constraint.contact_readings import contact_readings
 from ..constraint.external_force import external_force
-from ..constraint.limit_readings import limit_forces
-from ..dynamics.sensed_motion import sensed_accelerations, sensed_forces
 from ..dynamics.smooth import smooth_acceleration
 from ..kinematics.center_of_mass import body_inertias, mass_centers
+from ..sensed.contact_readings import contact_readings
+from ..sensed.limit_readings import limit_forces
+from ..sensed.motion_readings import sensed_accelerations, sensed_forces
+from ..stage import Stage
+from ..state.declared import read_by, written_by
 from ..state.fields import SENSED as SENSED_FIELDS
 from ..state.fields import SMOOTH
 from ..state.memory import MEMORY
 from ..state.reach import reach_of
-from ..state.stage import Stage
 from ..step import LAST, PIPELINE
 from .settings import Setting
 
@@ -38,13 +39,13 @@ _SENSED = frozenset(field.name for field in SENSED_FIELDS)
 _KEPT = frozenset(field.name for group in MEMORY.values() for field in group)
 
 
-def written_by(entry: Callable[..., Any]) -> frozenset[str]:
+def written_in(entry: Callable[..., Any]) -> frozenset[str]:
     """The fields that an entry of the pipeline stores: a stage, or a function that calls some."""
     stages = [entry] if isinstance(entry, Stage) else reach_of(entry).stages
-    return frozenset().union(*(stage.writes for stage in stages))
+    return frozenset().union(*map(written_by, stages))
 
 
-_WRITTEN = [written_by(entry) for entry in PIPELINE]
+_WRITTEN = [written_in(entry) for entry in PIPELINE]
 
 
 def ask_for(call: Any, names: Collection[str], everything: bool) -> None:
@@ -70,8 +71,8 @@ def last_needed(names: Collection[str], requested: Collection[Stage]) -> int:
 
     Of a field that no evaluation computes, such as what a step advances with, nobody can say what it needs: everything.
     """
-    computed = _KEPT.union(*_WRITTEN, *(stage.writes for stage in requested))
+    computed = _KEPT.union(*_WRITTEN, *map(written_by, requested))
     if not computed.issuperset(names):
         return LAST
-    needed = frozenset(names).union(*(stage.reads - stage.writes for stage in requested))
+    needed = frozenset(names).union(*(read_by(stage) - written_by(stage) for stage in requested))
     return max((place for place, written in enumerate(_WRITTEN) if written & needed), default=-1)

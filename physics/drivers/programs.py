@@ -20,8 +20,8 @@ import torch
 
 from ..codegen.pool import shared_pool
 from ..model.features import Features
-from ..runtime import Runtime
-from ..state.stage import TURN
+from ..process.runtime import Runtime
+from ..stage import TURN
 from .host_scratch import LINE, HostScratch
 from .settings import Setting
 
@@ -151,7 +151,7 @@ def _loaded(key: str, code: bytes) -> int:
 def can_compile_apart() -> bool:
     """Whether code can be compiled apart here: where LLVM's settings are known and wanted, and llvmlite is there."""
     from ..codegen.llvm import llvm
-    from ..compiler import SWITCH, address_of
+    from ..process.compiler import SWITCH, address_of
 
     try:
         llvm()

@@ -13,8 +13,8 @@ from typing import Any
 import taichi as ti
 
 from ..fields import OFFSET_BITS
-from ..memory import GIB, available_memory
-from ..runtime import Runtime
+from ..process.memory import GIB, available_memory
+from ..process.runtime import Runtime
 from ..state.room import Room
 
 FIRST_ROWS, FIRST_INDEX_ROWS = 1 << 16, 1 << 14

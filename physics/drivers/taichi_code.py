@@ -8,16 +8,16 @@ from typing import Any
 import taichi as ti
 from taichi.lang import impl
 
-from ..compiler import NO_RUNTIME_UNROLLING, NO_STRENGTH_REDUCTION, SHORT_ROTATIONS, ask
-from ..kernel_cache import a_home_for_taichi
-from ..tracing import quick_tracing
+from ..process.compiler import NO_RUNTIME_UNROLLING, NO_STRENGTH_REDUCTION, SHORT_ROTATIONS, ask
+from ..process.libraries import NO_NEWS, a_home, variables
+from ..process.tracing import quick_tracing
 
 
 def start_taichi(dtype: Any, **more: Any) -> None:
     """Start Taichi with numbers in kernels of this type, and with further arguments of `ti.init`."""
     for setting in (NO_STRENGTH_REDUCTION, NO_RUNTIME_UNROLLING, SHORT_ROTATIONS):
         ask(setting)
-    with a_home_for_taichi():
+    with variables(NO_NEWS | a_home()):
         ti.init(
             arch=ti.cpu,
             default_fp=dtype,

@@ -10,7 +10,7 @@ from typing import Any
 
 import taichi as ti
 
-from ..runtime import Runtime
+from ..process.runtime import Runtime
 from .gpu_launch import Argument, ColumnKernel
 from .loop_programs import Recipe, loop_programs
 from .programs import can_compile_apart

@@ -6,39 +6,40 @@ an environment and scratch of its own.
 
 import taichi as ti
 
-from ..constraint.contact_readings import contact_readings
 from ..constraint.external_force import external_force
-from ..constraint.limit_readings import limit_forces
-from ..dynamics.sensed_motion import sensed_accelerations, sensed_forces
 from ..kinematics.center_of_mass import body_inertias, mass_centers
+from ..math import func
 from ..model.sleeping import AWAKE
+from ..sensed.contact_readings import contact_readings
+from ..sensed.limit_readings import limit_forces
+from ..sensed.motion_readings import sensed_accelerations, sensed_forces
 from ..state.room import clear_needs, fits
 from ..state.snapshot import back_to_beginning, reject_nonfinite
 from ..step import step
 from .settings import APPLIED_FORCES, CONTACTS_FULL, DOF_CONTROLS, NON_FINITE, Count, Setting
 
 
-@ti.func
-def load_rows(work: ti.template(), tile: ti.template(), first: ti.i32, count: ti.i32, to: ti.i32):
+@func
+def load_rows(work, tile, first: ti.i32, count: ti.i32, to: ti.i32):
     """Rows `first`, ... of the memory of a tile into the scratch rows `to`, ..."""
     for r in range(count):
         work.row(to + r)._assign(tile.memory(first + r))
 
 
-@ti.func
-def store_row(work: ti.template(), tile: ti.template(), row: ti.i32):
+@func
+def store_row(work, tile, row: ti.i32):
     """Row of the scratch into the same row of the memory of a tile."""
     tile.memory(row)._assign(work.row(row))
 
 
-@ti.func
-def first_kept(tile: ti.template()):
+@func
+def first_kept(tile):
     """First row of the memory's group KEPT."""
     return tile.call[Setting.STATE] + tile.call[Setting.INPUTS] + tile.call[Setting.FORCES]
 
 
-@ti.func
-def begin(model: ti.template(), work: ti.template(), tile: ti.template()):
+@func
+def begin(model, work, tile):
     """Bring a tile into the scratch."""
     lanes = work.lanes
     clear_needs(work)
@@ -68,24 +69,24 @@ def begin(model: ti.template(), work: ti.template(), tile: ti.template()):
         load_rows(work, tile, forces, tile.call[Setting.FORCES], coords)
 
 
-@ti.func
-def spread_parameters(model: ti.template(), work: ti.template(), reals: ti.template()):
+@func
+def spread_parameters(model, work, reals):
     """The model's numbers to every lane, where environments may have others."""
     if ti.static(model.has.parameters):
         for r in range(model.nparameter):
             work.parameters[r] = work.real(reals[r])
 
 
-@ti.func
-def _take_parameters(model: ti.template(), work: ti.template(), tile: ti.template()):
+@func
+def _take_parameters(model, work, tile):
     """The numbers of the model that environments have of their own, in the place of the model's."""
     if ti.static(model.has.parameters):
         for k in range(tile.call[Setting.PARAMETERS]):
             work.parameters[tile.own_row(k)] = tile.own(k)
 
 
-@ti.func
-def end(work: ti.template(), tile: ti.template(), periods: ti.template()):
+@func
+def end(work, tile, periods):
     """Bring STATE and KEPT of a tile back to the memory; INPUTS and FORCES stay as the user wrote them.
 
     `periods` is how many of them each lane ended without a fault.
@@ -118,8 +119,8 @@ def end(work: ti.template(), tile: ti.template(), periods: ti.template()):
         tile.counter(Count.NITER, lane)._assign(ti.cast(lanes.get(niter, lane), ti.i32))
 
 
-@ti.func
-def _derive(model: ti.template(), work: ti.template(), call: ti.template()):
+@func
+def _derive(model, work, call):
     """Compute what a step does without, where it was asked for."""
     if call[Setting.EXTERNAL] == 1:
         external_force(model, work)
@@ -136,8 +137,8 @@ def _derive(model: ti.template(), work: ti.template(), call: ti.template()):
             sensed_forces(model, work)
 
 
-@ti.func
-def _note_left(work: ti.template(), tile: ti.template()):
+@func
+def _note_left(work, tile):
     """Whether the tile is left; and, if it is, what it needs."""
     tile.left()._assign(0)
     if not fits(work):
@@ -148,8 +149,8 @@ def _note_left(work: ti.template(), tile: ti.template()):
         ti.atomic_max(tile.call[Setting.NEED_PAIRS], work.need_nlisted[0])
 
 
-@ti.func
-def _take_controls(model: ti.template(), work: ti.template(), tile: ti.template(), period: ti.i32):
+@func
+def _take_controls(model, work, tile, period: ti.i32):
     """The controls of a period."""
     for u in range(model.nu):
         value = work.real(0.0)
@@ -158,8 +159,8 @@ def _take_controls(model: ti.template(), work: ti.template(), tile: ti.template(
         work.ctrl[u] = value
 
 
-@ti.func
-def _trace(model: ti.template(), work: ti.template(), tile: ti.template(), period: ti.i32):
+@func
+def _trace(model, work, tile, period: ti.i32):
     """Qpos and qvel to their place in the track."""
     for r in range(model.nq + model.nv):
         value = work.row(r)
@@ -168,8 +169,8 @@ def _trace(model: ti.template(), work: ti.template(), tile: ti.template(), perio
                 tile.track(lane, period, r)._assign(work.lanes.get(value, lane))
 
 
-@ti.func
-def _hand_out(work: ti.template(), tile: ti.template()):
+@func
+def _hand_out(work, tile):
     """Rows of the scratch to every environment's columns, each to its own; and integers."""
     for k in range(tile.call[Setting.ROWS]):
         value = work.row(tile.out_row(k))
@@ -179,8 +180,8 @@ def _hand_out(work: ti.template(), tile: ti.template()):
         tile.dump(k)._assign(work.index(k))
 
 
-@ti.func
-def take_turn(model: ti.template(), work: ti.template(), tile: ti.template()):
+@func
+def take_turn(model, work, tile):
     """Everything that a launch does with one tile."""
     begin(model, work, tile)
     _take_parameters(model, work, tile)

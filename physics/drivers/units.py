@@ -15,8 +15,8 @@ import taichi as ti
 from ..codegen.ir import emit_call
 from ..math import Lanes
 from ..model.features import Features
+from ..stage import STAGES, TURN, Stage
 from ..state.reach import Reach, reach_of
-from ..state.stage import STAGES, TURN, Stage
 from ..state.views import ASKED_FOR, ModelView, Names, Workspace, not_named
 from .kernel import number_array, prepare_or_take
 from .scratch import Scratch

@@ -6,13 +6,15 @@ An integrator adds up its control, a filter follows it; a muscle follows it at a
 
 import taichi as ti
 
+from ..math import func
+
 INTEGRATOR, FILTER, FILTEREXACT, MUSCLE = 1, 2, 3, 4
 """Values of `actuator_dyntype`; 0: none."""
 SHORTEST = 1e-15  # seconds: MuJoCo's mjMINVAL
 
 
-@ti.func
-def activate(model: ti.template(), work: ti.template(), u: ti.i32, control: ti.template(), length: ti.template()):
+@func
+def activate(model, work, u: ti.i32, control, length):
     """Set act_dot of actuator u, which has an activation; what its gain is multiplied by."""
     a = model.actuator_actadr[u]
     act = work.real(0.0) + work.act[a]
@@ -28,8 +30,8 @@ def activate(model: ti.template(), work: ti.template(), u: ti.i32, control: ti.t
     return act
 
 
-@ti.func
-def _muscle_rate(model: ti.template(), work: ti.template(), u: ti.i32, control: ti.template(), act: ti.template()):
+@func
+def _muscle_rate(model, work, u: ti.i32, control, act):
     """(control - act) over a time constant: that of activation or of deactivation, or a smooth passage between them."""
     activity = 0.5 + 1.5 * ti.min(ti.max(act, 0.0), 1.0)
     excess = ti.min(ti.max(control, 0.0), 1.0) - act
@@ -42,14 +44,14 @@ def _muscle_rate(model: ti.template(), work: ti.template(), u: ti.i32, control: 
     return excess / ti.max(time, SHORTEST)
 
 
-@ti.func
-def next_activation(model: ti.template(), a: ti.i32, act: ti.template(), rate: ti.template()):
+@func
+def next_activation(model, a: ti.i32, act, rate):
     """Activation a, a step later: `act_hold` is the step, or what an exact filter takes for it."""
     return ti.min(ti.max(act + rate * model.act_hold[a], model.act_range.at(a, 0)), model.act_range.at(a, 1))
 
 
-@ti.func
-def muscle_gain(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()):
+@func
+def muscle_gain(model, work, u: ti.i32, length, velocity):
     """Active force of a muscle for an activation of 1, and its derivative by the velocity (MuJoCo: Muscle actuators).
 
     `actuator_muscle_gain` has the peak force (N), the optimal length (m), the lower end of the operating range in
@@ -79,8 +81,8 @@ def muscle_gain(model: ti.template(), work: ti.template(), u: ti.i32, length: ti
     return force * speed, force * slope / prm.at(u, 6)
 
 
-@ti.func
-def muscle_bias(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template()):
+@func
+def muscle_bias(model, work, u: ti.i32, length):
     """Passive force of a muscle, which pulls back beyond its optimal length.
 
     `actuator_muscle_bias` begins as `actuator_muscle_gain`; then the longest length and the force there in peak forces.

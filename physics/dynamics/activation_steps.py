@@ -2,28 +2,28 @@
 
 import taichi as ti
 
-from ..state.stage import stage
-from ..state.stage_time import stage_time
+from ..hooks import ACTIVATION_END, ACTIVATION_START, SETPOINTS_END
+from ..math import func
+from ..stage import stage
 from .activation import INTEGRATOR, SHORTEST, next_activation
-from .dc_motor import bend, keep_speeds
-from .orientation_servo import anchor_setpoints
+from .stage_time import stage_time
 
 
 @stage(
     when=lambda has: has.activation,
-    reads="act_dot act_length motor_speed start_act rk_stage rk_stages",
-    updates="act motor_start mean_act_dot",
+    reads="act_dot act_length start_act rk_stage rk_stages",
+    updates="act mean_act_dot",
+    hooks=(ACTIVATION_START, ACTIVATION_END, SETPOINTS_END),
 )
-@ti.func
-def advance_activations(model: ti.template(), work: ti.template()):
+def advance_activations(model, work):
     """Act from start_act: a step on at the end of it, before that where the next stage of Runge and Kutta begins.
 
     The setpoint of a servo that turns stays within a turn of where the joint is.
     """
     stage, stages, dt = work.rk_stage[0], work.rk_stages[0], stage_time(model, work)
-    if ti.static(model.has.dc_motor):
+    for keep in ti.static(ACTIVATION_START.of(model.has)):
         if stage == 0:
-            keep_speeds(model, work)
+            keep(model, work)
     if model.actuates == 1:
         for a in range(model.na):
             rate = work.real(0.0) + work.act_dot[a]
@@ -41,13 +41,13 @@ def advance_activations(model: ti.template(), work: ti.template()):
                 work.act[a] = work.start_act[a] + rate * dt
             else:
                 _end_step(model, work, a, rate)
-        if ti.static(model.has.orientation):
+        for bring in ti.static(SETPOINTS_END.of(model.has)):
             if stage == stages - 1:
-                anchor_setpoints(model, work)
+                bring(model, work)
 
 
-@ti.func
-def _end_step(model: ti.template(), work: ti.template(), a: ti.i32, rate: ti.template()):
+@func
+def _end_step(model, work, a: ti.i32, rate):
     """Act at the end of a step."""
     act = next_activation(model, a, work.start_act[a], rate)
     u = model.act_outid[a]
@@ -55,6 +55,6 @@ def _end_step(model: ti.template(), work: ti.template(), a: ti.i32, rate: ti.tem
     if model.actuator_dyntype[u] == INTEGRATOR and model.some(work.lanes, period > 0.0):
         turns = ti.round((act - work.act_length[a]) / ti.max(period, SHORTEST))
         act = ti.select(work.lanes.mask(period > 0.0) > 0.5, act - turns * period, act)
-    if ti.static(model.has.dc_motor):
-        act = bend(model, work, a, act)
+    for end in ti.static(ACTIVATION_END.of(model.has)):
+        act = end(model, work, a, act)
     work.act[a] = act

@@ -5,34 +5,34 @@ Of an actuator with an activation (`activation`) that takes the control's place.
 
 import taichi as ti
 
+from ..hooks import ACTUATOR_FORCES, JOINT_ACTUATORS, SHAFT_FORCES
 from ..kinematics.forward import BALL, FREE
-from ..math import Quat, Vec3
+from ..math import Quat, Vec3, func
 from ..math.quaternion import rotation_vector
-from ..model.servos import DC_MOTOR, IDLE, ORIENTATION, PID, PLAIN
-from ..model.transmissions import TENDON
-from ..state.stage import stage
+from ..stage import stage
 from .activation import activate, muscle_bias, muscle_gain
 from .body_forces import limit_joint_forces
-from .dc_motor import add_shaft, motor_force
 from .delays import acting_controls
 from .dof_control import dof_control
-from .orientation_servo import orientation_force
-from .pid import pid_force
 from .setpoints import clamped_control, nearest
 from .tendon_forces import pull, share_of_force, sum_actuators
 from .transmission import push_dofs
+from .transmission_types import TENDON
+
+PLAIN, IDLE = 0, -1
+"""Values of `actuator_servo` of gain and bias, and of a kind whose forces are switched off; others are the kinds'."""
 
 
 @stage(
     reads=(
         "qpos qvel act history_age history_ctrl ctrl dof_mode dof_target dof_kp dof_kv dof_force_range ten_length",
-        "ten_velocity ten_J trn_length trn_velocity trn_moment qfrc_gravcomp controlled",
+        "ten_velocity ten_J trn_length trn_velocity trn_moment controlled",
     ),
-    writes="act_dot act_length motor_speed",
-    updates="ten_actfrc late_ctrl motor_shaft actuator_force actuator_slope moment qfrc_actuator dof_slope",
+    writes="act_dot act_length",
+    updates="ten_actfrc late_ctrl actuator_force actuator_slope moment qfrc_actuator dof_slope",
+    hooks=(ACTUATOR_FORCES, SHAFT_FORCES, JOINT_ACTUATORS),
 )
-@ti.func
-def actuation(model: ti.template(), work: ti.template()):
+def actuation(model, work):
     """act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
     if ti.static(model.has.delays):
         acting_controls(model, work)
@@ -73,8 +73,8 @@ def actuation(model: ti.template(), work: ti.template()):
     limit_joint_forces(model, work)
 
 
-@ti.func
-def _push_joint(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def _push_joint(model, work, u: ti.i32):
     """qfrc_actuator += moment' force of an actuator on a joint."""
     dof = model.actuator_dofadr[u]
     if model.actuator_type[u] > BALL:
@@ -89,8 +89,8 @@ def _push_joint(model: ti.template(), work: ti.template(), u: ti.i32):
                 work.qfrc_actuator[dof + c] = work.qfrc_actuator[dof + c] + work.actuator_force[u] * work.moment[u, c]
 
 
-@ti.func
-def _pull_tendons(model: ti.template(), work: ti.template()):
+@func
+def _pull_tendons(model, work):
     """The range of what all actuators do to a tendon comes before that of each."""
     sum_actuators(model, work)
     for u in range(model.nout):
@@ -103,24 +103,22 @@ def _pull_tendons(model: ti.template(), work: ti.template()):
             pull(model, work, t, work.actuator_force[u] * model.actuator_gear.at(u, 0), work.qfrc_actuator)
 
 
-@ti.func
-def _limit_force(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def _limit_force(model, work, u: ti.i32):
     """Keep actuator_force in its range, where alone it has a slope; what acts on a motor's shaft is added to that."""
     low, high, force = model.actuator_forcerange.at(u, 0), model.actuator_forcerange.at(u, 1), work.actuator_force[u]
     free = (force > low) & (force < high)
     work.actuator_force[u] = ti.min(ti.max(force, low), high)
     work.actuator_slope[u] = ti.select(free, work.actuator_slope[u], work.real(0.0))
-    if ti.static(model.has.dc_motor):
-        if model.actuator_servo[u] == DC_MOTOR:
-            add_shaft(model, work, u)
+    for code, add in ti.static(SHAFT_FORCES.of(model.has)):
+        if model.actuator_servo[u] == code:
+            add(model, work, u)
 
 
-@ti.func
-def _unlimited_force(
-    model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()
-):
+@func
+def _unlimited_force(model, work, u: ti.i32, length, velocity):
     """actuator_force and actuator_slope where no range limits them."""
-    if ti.static(not (model.has.pid or model.has.dc_motor or model.has.orientation)):
+    if ti.static(ACTUATOR_FORCES.is_empty(model.has)):
         _plain_force(model, work, u, length, velocity)
     else:
         kind = model.actuator_servo[u]
@@ -128,19 +126,13 @@ def _unlimited_force(
             work.actuator_force[u], work.actuator_slope[u] = work.real(0.0), work.real(0.0)
         if kind == PLAIN:
             _plain_force(model, work, u, length, velocity)
-        if ti.static(model.has.pid):
-            if kind == PID:
-                pid_force(model, work, u, length, velocity)
-        if ti.static(model.has.dc_motor):
-            if kind == DC_MOTOR:
-                motor_force(model, work, u, length, velocity)
-        if ti.static(model.has.orientation):
-            if kind == ORIENTATION and model.trn_kind[u] > 0:  # the first of its outputs
-                orientation_force(model, work, u)
+        for code, set_force in ti.static(ACTUATOR_FORCES.of(model.has)):
+            if kind == code:
+                set_force(model, work, u, length, velocity)
 
 
-@ti.func
-def _plain_force(model: ti.template(), work: ti.template(), u: ti.i32, length: ti.template(), velocity: ti.template()):
+@func
+def _plain_force(model, work, u: ti.i32, length, velocity):
     """Of an actuator with a gain and a bias."""
     clamped = clamped_control(model, work, model.actuator_ctrladr[u])
     if ti.static(model.has.activation):
@@ -163,19 +155,19 @@ def _plain_force(model: ti.template(), work: ti.template(), u: ti.i32, length: t
     work.actuator_slope[u] = slope
 
 
-@ti.func
-def has_slope(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def has_slope(model, work, u: ti.i32):
     """Whether the force of an actuator may depend on its velocity."""
     found = model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0))
     if ti.static(model.has.activation):
         found = found or model.actuator_muscle[u] % 2 == 1
-    if ti.static(model.has.dc_motor):
-        found = found or model.actuator_servo[u] == DC_MOTOR
+    for code, _ in ti.static(SHAFT_FORCES.of(model.has)):
+        found = found or model.actuator_servo[u] == code
     return found
 
 
-@ti.func
-def _turning(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def _turning(model, work, u: ti.i32):
     """Length and velocity of an actuator on a ball joint (3 gears) or a free joint (6), and its moment.
 
     The gears are a torque, or a force and torque.
@@ -208,8 +200,8 @@ def _turning(model: ti.template(), work: ti.template(), u: ti.i32):
     return length, velocity
 
 
-@ti.func
-def _set_moment(work: ti.template(), u: ti.i32, c: ti.template(), axis: ti.template()):
+@func
+def _set_moment(work, u: ti.i32, c, axis):
     work.moment[u, c] = axis.x
     work.moment[u, c + 1] = axis.y
     work.moment[u, c + 2] = axis.z

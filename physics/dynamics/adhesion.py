@@ -7,7 +7,7 @@ it would be without the pull, and one that is pulled holds up to it.
 import taichi as ti
 
 from ..math import Motion, Vec3
-from ..state.stage import stage
+from ..stage import stage
 from .newton_euler import along, gather
 
 
@@ -19,8 +19,7 @@ from .newton_euler import along, gather
     ),
     updates="cfrc qfrc_passive",
 )
-@ti.func
-def adhesive_force(model: ti.template(), work: ti.template()):
+def adhesive_force(model, work):
     """Add to qfrc_passive what contacts pull with."""
     if ti.static(model.has.adhesion):
         if model.pulls == 1:

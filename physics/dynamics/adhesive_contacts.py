@@ -6,11 +6,11 @@ turned (MuJoCo documentation, XML reference: actuator/adhesion). It knows contac
 
 import taichi as ti
 
-from ..math import Motion, Vec3
+from ..math import Motion, Vec3, func
 
 
-@ti.func
-def pull_of_contacts(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def pull_of_contacts(model, work, u: ti.i32):
     """trn_moment of output `u`."""
     b, first = model.trn_body1[u], model.trn_dofadr[u]
     end = first + model.trn_dofnum[u]
@@ -27,8 +27,8 @@ def pull_of_contacts(model: ti.template(), work: ti.template(), u: ti.i32):
         work.trn_moment[at] = work.trn_moment[at] * share
 
 
-@ti.func
-def _subtract_normal(model: ti.template(), work: ti.template(), k: ti.i32, b1: ti.i32, b2: ti.i32, first: ti.i32):
+@func
+def _subtract_normal(model, work, k: ti.i32, b1: ti.i32, b2: ti.i32, first: ti.i32):
     """Take off trn_moment, from `first` on, how fast contact slot k opens by each dof.
 
     The dofs that move one body and not the other are gone through in descending order, as they are listed.

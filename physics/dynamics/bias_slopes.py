@@ -14,11 +14,11 @@ the joint and behind it. All dofs of a ball count as one joint, and those of a f
 import taichi as ti
 
 from ..kinematics.forward import BALL, FREE
-from ..math import Mat3, Motion, Vec3
+from ..math import Mat3, Motion, Vec3, func
 
 
-@ti.func
-def prepare_bias_slopes(model: ti.template(), work: ti.template()):
+@func
+def prepare_bias_slopes(model, work):
     """Set subtree_momentum, subtree_turning and dof_bend."""
     for b in range(1, model.nbody):
         _own_part(model, work, b)
@@ -33,8 +33,8 @@ def prepare_bias_slopes(model: ti.template(), work: ti.template()):
             work.subtree_momentum.put(parent, work.subtree_momentum[parent] + momentum)
 
 
-@ti.func
-def _own_part(model: ti.template(), work: ti.template(), b: ti.i32):
+@func
+def _own_part(model, work, b: ti.i32):
     """Momentum and turning tensor of body b alone, about the centre of mass of its subtree."""
     motion = work.cvel.rounded[b]
     omega = motion.rot
@@ -55,13 +55,13 @@ def _own_part(model: ti.template(), work: ti.template(), b: ti.i32):
     _add_turning(work, b, tensor, work.inertial_offset[b] - work.com_offset[b], momentum)
 
 
-@ti.func
-def _turn(inertia: ti.template(), omega: ti.template(), trace: ti.template(), axis: ti.template()):
+@func
+def _turn(inertia, omega, trace, axis):
     return omega.cross(inertia.times(axis)) * 2.0 - omega.cross(axis) * trace
 
 
-@ti.func
-def _turning(work: ti.template(), b: ti.i32):
+@func
+def _turning(work, b: ti.i32):
     """The turning tensor of body b's subtree, by columns."""
     t = work.subtree_turning
     return Mat3(
@@ -71,8 +71,8 @@ def _turning(work: ti.template(), b: ti.i32):
     )
 
 
-@ti.func
-def _add_turning(work: ti.template(), b: ti.i32, tensor: ti.template(), arm: ti.template(), momentum: ti.template()):
+@func
+def _add_turning(work, b: ti.i32, tensor, arm, momentum):
     """Add a tensor about the point that is `arm` (m) from where body b has its own."""
     before = _turning(work, b)
     across = arm.dot(momentum) * 2.0
@@ -83,8 +83,8 @@ def _add_turning(work: ti.template(), b: ti.i32, tensor: ti.template(), arm: ti.
             work.subtree_turning.at(b, 3 * c + r)._assign(along)
 
 
-@ti.func
-def _bend(model: ti.template(), work: ti.template(), b: ti.i32):
+@func
+def _bend(model, work, b: ti.i32):
     """dof_bend of the dofs of body b: alpha, and a at the joint's anchor."""
     velocity = work.cvel.rounded[model.body_parentid[b]]
     center = work.com_offset[model.body_rootid[b]]
@@ -112,8 +112,8 @@ def _bend(model: ti.template(), work: ti.template(), b: ti.i32):
             velocity = behind
 
 
-@ti.func
-def bias_slopes_of(model: ti.template(), work: ti.template(), x: ti.i32):
+@func
+def bias_slopes_of(model, work, x: ti.i32):
     """What `bias_slope` needs of dof x.
 
     Returns:
@@ -134,16 +134,8 @@ def bias_slopes_of(model: ti.template(), work: ti.template(), x: ti.i32):
     return Motion(torque, force), Motion(inertia.times(axis), slide * mass), response
 
 
-@ti.func
-def bias_slope(
-    model: ti.template(),
-    work: ti.template(),
-    x: ti.i32,
-    y: ti.i32,
-    wrench: ti.template(),
-    momentum: ti.template(),
-    response: ti.template(),
-):
+@func
+def bias_slope(model, work, x: ti.i32, y: ti.i32, wrench, momentum, response):
     """(d bias_x / d qvel_y, d bias_y / d qvel_x) of dof x and its ancestor y, or itself."""
     arm = work.com_offset[model.dof_bodyid[x]] - work.anchor_offset[model.dof_jntid[y]]
     bend, axis = work.dof_bend[y], work.cdof[y].rot

@@ -5,9 +5,10 @@ A force acts at a body's centre of mass; what it does to the dofs is gathered as
 
 import taichi as ti
 
+from ..hooks import JOINT_ACTUATORS
 from ..kinematics.forward import BALL, HINGE, SLIDE
-from ..math import Motion, Vec3
-from ..state.stage import stage
+from ..math import Motion, func
+from ..stage import stage
 from .dof_control import has_controls
 from .newton_euler import along, gather
 
@@ -17,8 +18,7 @@ from .newton_euler import along, gather
     writes="qfrc_external",
     updates="cfrc",
 )
-@ti.func
-def applied_force(model: ti.template(), work: ti.template()):
+def applied_force(model, work):
     """qfrc_external, where the user has written qfrc_applied or xfrc_applied."""
     if work.applied[0] == 1:
         lanes = work.precise_lanes
@@ -30,44 +30,21 @@ def applied_force(model: ti.template(), work: ti.template()):
             work.qfrc_external[i] = work.qfrc_applied[i] + work.lanes.cast(along(model, work, i))
 
 
-@ti.func
-def applied_to(work: ti.template(), b: ti.i32):
+@func
+def applied_to(work, b: ti.i32):
     """Force (N) and torque (N m) of xfrc_applied on body b: MuJoCo has the force first, `Motion` the torque."""
     wrench = work.xfrc_applied[b]
     return wrench.rot, wrench.lin
 
 
-@stage(
-    when=lambda has: has.gravcomp,
-    reads="inertial_offset anchor_offset cdof",
-    writes="qfrc_gravcomp",
-    updates="cfrc",
-)
-@ti.func
-def gravity_compensation(model: ti.template(), work: ti.template()):
-    """qfrc_gravcomp: each body is lifted by a share of its weight."""
-    if ti.static(model.has.gravcomp):
-        lanes = work.precise_lanes
-        zero, gravity = work.real(0.0), model.gravity[0]
-        for b in range(1, model.nbody):
-            lift = zero + model.body_gravcomp[b] * model.body_mass[b]
-            force = Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z) * lift
-            work.cfrc.put(b, Motion(lanes.cast(Vec3(zero, zero, zero)), lanes.cast(force)))
-        gather(model, work)
-        for i in range(model.nv):
-            work.qfrc_gravcomp[i] = work.lanes.cast(along(model, work, i))
-
-
-@ti.func
-def limit_joint_forces(model: ti.template(), work: ti.template()):
+@func
+def limit_joint_forces(model, work):
     """Let gravity compensation by actuators count as their force, and keep every joint's within its range.
 
     At an end of the range more velocity changes nothing, whatever the slope of an actuator.
     """
-    if ti.static(model.has.gravcomp):
-        for i in range(model.nv):
-            if model.jnt_actgravcomp[model.dof_jntid[i]] == 1:
-                work.qfrc_actuator[i] = work.qfrc_actuator[i] + work.qfrc_gravcomp[i]
+    for add in ti.static(JOINT_ACTUATORS.of(model.has)):
+        add(model, work)
     if ti.static(model.has.joint_forces):
         for u in range(model.nout):
             if model.actuator_type[u] == SLIDE or model.actuator_type[u] == HINGE:

@@ -9,15 +9,17 @@ exact, and a delay of three steps is one after a million of them as well.
 
 import taichi as ti
 
-from ..model.delays import CUBIC, HOLD
-from ..state.stage import stage
+from ..math import func
+from ..stage import stage
 
+HOLD, LINEAR, CUBIC = range(3)
+"""Values of `lag_interp`: what acts between two samples is the older one, on a line, or on a cubic through them."""
 ROUNDING = 1e-6
 """Steps by which a sample may be younger than the delay and count as just as old: ages and delays are rounded."""
 
 
-@ti.func
-def acting_controls(model: ti.template(), work: ti.template()):
+@func
+def acting_controls(model, work):
     """late_ctrl: of every control, what acts now."""
     for c in range(model.nu):
         work.late_ctrl[c] = work.ctrl[c]
@@ -34,8 +36,8 @@ def acting_controls(model: ti.template(), work: ti.template()):
                 work.late_ctrl[c] = ti.select(delay != 0.0, past, work.ctrl[c])
 
 
-@ti.func
-def _held(model: ti.template(), work: ti.template(), g: ti.i32, j: ti.i32, delay: ti.template()):
+@func
+def _held(model, work, g: ti.i32, j: ti.i32, delay):
     """Control j of actuator g: the youngest sample that is as old as the delay, else the oldest."""
     count, age, at = model.lag_nsample[g], model.lag_ageadr[g], model.lag_historyadr[g] + j
     stride = model.lag_ctrlnum[g]
@@ -47,8 +49,8 @@ def _held(model: ti.template(), work: ti.template(), g: ti.i32, j: ti.i32, delay
     return found
 
 
-@ti.func
-def _between(model: ti.template(), work: ti.template(), g: ti.i32, j: ti.i32, delay: ti.template()):
+@func
+def _between(model, work, g: ti.i32, j: ti.i32, delay):
     """Control j of actuator g on the line or cubic from the youngest sample that is as old as the delay to the next."""
     count, age, at = model.lag_nsample[g], model.lag_ageadr[g], model.lag_historyadr[g] + j
     stride, ages, values, zero = model.lag_ctrlnum[g], work.history_age, work.history_ctrl, work.real(0.0)
@@ -83,8 +85,7 @@ def _between(model: ti.template(), work: ti.template(), g: ti.i32, j: ti.i32, de
     reads="ctrl fault rk_stage rk_stages",
     updates="history_age history_ctrl eval_history_age",
 )
-@ti.func
-def pass_time(model: ti.template(), work: ti.template()):
+def pass_time(model, work):
     """After an evaluation: to the next stage of Runge and Kutta samples age; at the end of a step a new one comes.
 
     Where an environment stopped everything is as the step began.
@@ -104,8 +105,8 @@ def pass_time(model: ti.template(), work: ti.template()):
             _remember(model, work, g)
 
 
-@ti.func
-def _remember(model: ti.template(), work: ti.template(), g: ti.i32):
+@func
+def _remember(model, work, g: ti.i32):
     """The controls of a step that ended become the newest sample of actuator g; the oldest is forgotten."""
     count, age, at, stride = model.lag_nsample[g], model.lag_ageadr[g], model.lag_historyadr[g], model.lag_ctrlnum[g]
     moves = work.fault[0] < 0.5

@@ -6,18 +6,20 @@ counts as an actuator's, and is kept within the joint's `actuatorfrcrange`.
 
 import taichi as ti
 
+from ..math import func
+
 FORCE, VELOCITY, POSITION = 1, 2, 3
 """Modes; 0 is none."""
 
 
-@ti.func
-def has_controls(model: ti.template(), work: ti.template()):
+@func
+def has_controls(model, work):
     """Whether some environment of the batch may have controls of dofs; the flag `actuation` switches them off."""
     return work.controlled[0] * model.actuates == 1
 
 
-@ti.func
-def dof_control(model: ti.template(), work: ti.template()):
+@func
+def dof_control(model, work):
     """Add the controls' forces to qfrc_actuator, and set dof_slope. A force that is no number stays none."""
     if has_controls(model, work):
         for i in range(model.nv):

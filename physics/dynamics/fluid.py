@@ -6,8 +6,8 @@ geoms are ellipsoids (`ellipsoid_fluid`). Each item has a frame, in which the fo
 
 import taichi as ti
 
-from ..math import Motion, Vec3
-from ..state.stage import stage
+from ..math import Motion, Vec3, func
+from ..stage import stage
 from .ellipsoid_fluid import ellipsoid_force, ellipsoid_slope
 from .newton_euler import along, gather
 
@@ -20,8 +20,7 @@ _MEAN = 0.5  # of a matrix and its transpose
     writes="qfrc_fluid",
     updates="cfrc",
 )
-@ti.func
-def fluid_force(model: ti.template(), work: ti.template()):
+def fluid_force(model, work):
     """qfrc_fluid."""
     if ti.static(model.has.fluid):
         zero = work.real(0.0)
@@ -41,8 +40,8 @@ def fluid_force(model: ti.template(), work: ti.template()):
             work.qfrc_fluid[i] = work.lanes.cast(along(model, work, i))
 
 
-@ti.func
-def _frame(model: ti.template(), work: ti.template(), k: ti.i32):
+@func
+def _frame(model, work, k: ti.i32):
     """Axes of an item, and its centre from the root of its tree (m)."""
     b = model.fluid_bodyid[k]
     body = work.xquat.rounded[b]
@@ -56,8 +55,8 @@ def _frame(model: ti.template(), work: ti.template(), k: ti.i32):
     return turned.matrix(), offset
 
 
-@ti.func
-def _local_velocity(model: ti.template(), work: ti.template(), b: ti.i32, axes: ti.template(), offset: ti.template()):
+@func
+def _local_velocity(model, work, b: ti.i32, axes, offset):
     """Velocity relative to the fluid, in the frame of the item."""
     velocity = work.lanes.cast(work.cvel[b])
     arm = offset - work.com_offset[model.body_rootid[b]]
@@ -65,8 +64,8 @@ def _local_velocity(model: ti.template(), work: ti.template(), b: ti.i32, axes: 
     return Motion(axes.transpose_times(velocity.rot), axes.transpose_times(linear))
 
 
-@ti.func
-def _force(model: ti.template(), work: ti.template(), k: ti.i32, velocity: ti.template()):
+@func
+def _force(model, work, k: ti.i32, velocity):
     w, v = velocity.rot, velocity.lin
     torque, force = w * work.real(0.0), v * work.real(0.0)
     if model.fluid_geomid[k] < 0:
@@ -81,10 +80,8 @@ def _force(model: ti.template(), work: ti.template(), k: ti.i32, velocity: ti.te
     return Motion(torque, force)
 
 
-@ti.func
-def _quadratic(
-    model: ti.template(), work: ti.template(), k: ti.i32, first: ti.template(), speed: ti.template(), v: ti.template()
-):
+@func
+def _quadratic(model, work, k: ti.i32, first, speed, v):
     """Drag of a box: density times its numbers from `first` on, the speed and the velocity, along each axis."""
     density, shape = model.density[0], model.fluid_shape
     return Vec3(
@@ -94,8 +91,8 @@ def _quadratic(
     )
 
 
-@ti.func
-def _slope(model: ti.template(), work: ti.template(), k: ti.i32, velocity: ti.template(), change: ti.template()):
+@func
+def _slope(model, work, k: ti.i32, velocity, change):
     """Derivative of `_force` along a change of the velocity."""
     w, v, dw, dv = velocity.rot, velocity.lin, change.rot, change.lin
     torque, force = dw * work.real(0.0), dv * work.real(0.0)
@@ -111,8 +108,8 @@ def _slope(model: ti.template(), work: ti.template(), k: ti.i32, velocity: ti.te
     return Motion(torque, force)
 
 
-@ti.func
-def fluid_slopes(model: ti.template(), work: ti.template()):
+@func
+def fluid_slopes(model, work):
     """Set fluid_slope of every body: d(wrench)/d(motion) of the body and all below it, about their tree's com.
 
     Row 6 b + c is the wrench for a unit of motion c. What implicitfast solves by a symmetric matrix is made symmetric
@@ -148,15 +145,15 @@ def fluid_slopes(model: ti.template(), work: ti.template()):
                     work.fluid_slope[6 * parent + r, c] = work.fluid_slope[6 * parent + r, c] + passed
 
 
-@ti.func
-def _unit(work: ti.template(), c: ti.i32):
+@func
+def _unit(work, c: ti.i32):
     """The c-th axis of the world; zero for another c."""
     one, zero = work.real(1.0), work.real(0.0)
     return Vec3(ti.select(c == 0, one, zero), ti.select(c == 1, one, zero), ti.select(c == 2, one, zero))
 
 
-@ti.func
-def fluid_entry(work: ti.template(), b: ti.i32, i: ti.i32, j: ti.i32):
+@func
+def fluid_entry(work, b: ti.i32, i: ti.i32, j: ti.i32):
     """d(force on dof i) / d(velocity of dof j) by the fluid on body b and all below it, which both dofs move."""
     on, by = work.cdof[i], work.cdof[j]
     total = work.real(0.0)
@@ -167,8 +164,8 @@ def fluid_entry(work: ti.template(), b: ti.i32, i: ti.i32, j: ti.i32):
     return total
 
 
-@ti.func
-def symmetric_entry(work: ti.template(), b: ti.i32, i: ti.i32, j: ti.i32):
+@func
+def symmetric_entry(work, b: ti.i32, i: ti.i32, j: ti.i32):
     """The mean of `fluid_entry` both ways."""
     total = work.real(0.0)
     for way in range(2):

@@ -8,15 +8,15 @@ the world frame, the bias force is m (w x (w x s)) and m s x (w x (w x s)) + w x
 import taichi as ti
 
 from ..kinematics.forward import FREE
-from ..math import Vec3
+from ..math import Vec3, func
 from .dof_control import has_controls
 from .fluid import fluid_entry
 from .polynomials import damper_slope
 from .tendon_forces import damping_slope
 
 
-@ti.func
-def free_body_acceleration(model: ti.template(), work: ti.template(), b: ti.i32, dt: ti.template()):
+@func
+def free_body_acceleration(model, work, b: ti.i32, dt):
     """Overwrite the body's six entries of drive_qacc."""
     dof = model.body_dofadr[b]
     for r in range(6):
@@ -42,8 +42,8 @@ def free_body_acceleration(model: ti.template(), work: ti.template(), b: ti.i32,
     _solve_block(work, dof, work.drive_qacc)
 
 
-@ti.func
-def _total_force(work: ti.template(), dof: ti.i32, x: ti.template()):
+@func
+def _total_force(work, dof: ti.i32, x):
     """The body's entries of `x` become M qacc, while the block is M."""
     for r in range(6):
         total = work.real(0.0)
@@ -52,15 +52,15 @@ def _total_force(work: ti.template(), dof: ti.i32, x: ti.template()):
         x[dof + r] = total
 
 
-@ti.func
-def _add_column(work: ti.template(), r: ti.template(), c: ti.template(), v: ti.template()):
+@func
+def _add_column(work, r, c, v):
     work.block[r, c] = work.block[r, c] + v.x
     work.block[r + 1, c] = work.block[r + 1, c] + v.y
     work.block[r + 2, c] = work.block[r + 2, c] + v.z
 
 
-@ti.func
-def _subtract_force_slopes(model: ti.template(), work: ti.template(), dof: ti.i32, dt: ti.template()):
+@func
+def _subtract_force_slopes(model, work, dof: ti.i32, dt):
     """Damping, controls and the fluid, the actuators of the free joint, and tendons' dampers and actuators."""
     for r in range(6):
         work.block[r, r] = work.block[r, r] + dt * damper_slope(model, work, dof + r)
@@ -90,26 +90,15 @@ def _subtract_force_slopes(model: ti.template(), work: ti.template(), dof: ti.i3
             _subtract_row(work, dof, dt, first, end, model.trn_dof, work.trn_moment, work.actuator_slope[u])
 
 
-@ti.func
-def _subtract_tendon(
-    model: ti.template(), work: ti.template(), dof: ti.i32, dt: ti.template(), t: ti.i32, slope: ti.template()
-):
+@func
+def _subtract_tendon(model, work, dof: ti.i32, dt, t: ti.i32, slope):
     """What a tendon does to the body as its velocity grows."""
     first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
     _subtract_row(work, dof, dt, first, end, model.tendon_dof, work.ten_J, slope)
 
 
-@ti.func
-def _subtract_row(
-    work: ti.template(),
-    dof: ti.i32,
-    dt: ti.template(),
-    first: ti.i32,
-    end: ti.i32,
-    dofs: ti.template(),
-    row: ti.template(),
-    slope: ti.template(),
-):
+@func
+def _subtract_row(work, dof: ti.i32, dt, first: ti.i32, end: ti.i32, dofs, row, slope):
     """The same of a row with numbers for the dofs listed from `first` to `end`."""
     for e in range(first, end):
         for f in range(first, end):
@@ -118,8 +107,8 @@ def _subtract_row(
                 work.block[r, c] = work.block[r, c] - slope * row[e] * row[f] * dt
 
 
-@ti.func
-def _solve_block(work: ti.template(), dof: ti.i32, x: ti.template()):
+@func
+def _solve_block(work, dof: ti.i32, x):
     """Gaussian elimination without exchange of rows: the symmetric part dominates."""
     for k in range(6):
         inverse = 1.0 / work.block[k, k]

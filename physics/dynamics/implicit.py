@@ -12,18 +12,19 @@ of D; entries between dofs of which neither is an ancestor of the other do not c
 import taichi as ti
 
 from ..kinematics.forward import BALL, FREE
-from ..model.transmissions import TENDON
+from ..math import func
 from .actuation import has_slope
 from .bias_slopes import bias_slope, bias_slopes_of, prepare_bias_slopes
 from .dof_control import has_controls
 from .fluid import fluid_entry, fluid_slopes
 from .polynomials import damper_slope
 from .tendon_forces import damping_slope, entry_of
+from .transmission_types import TENDON
 from .tree_lu import factor_unsymmetric, solve_unsymmetric
 
 
-@ti.func
-def implicit_change(model: ti.template(), work: ti.template(), dt: ti.template()):
+@func
+def implicit_change(model, work, dt):
     """Set drive_qacc to drive_qacc - qacc."""
     for e in range(model.nM):
         work.L[e] = work.M[e]
@@ -36,8 +37,8 @@ def implicit_change(model: ti.template(), work: ti.template(), dt: ti.template()
     solve_unsymmetric(model.nv, work.M_pattern, work.L, work.U, work.D_inv, work.drive_qacc)
 
 
-@ti.func
-def add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
+@func
+def add_slope(work, i: ti.i32, j: ti.i32, slope):
     """Add `slope` to dt D_ij: row i the force, column j the velocity.
 
     Args:
@@ -55,8 +56,8 @@ def add_slope(work: ti.template(), i: ti.i32, j: ti.i32, slope: ti.template()):
     work.drive_qacc[i] = work.drive_qacc[i] + slope * work.qacc[j]
 
 
-@ti.func
-def _force_slopes(model: ti.template(), work: ti.template(), dt: ti.template()):
+@func
+def _force_slopes(model, work, dt):
     """Damping of dofs and tendons, controls of dofs, fluids, and actuators."""
     for i in range(model.nv):
         add_slope(work, i, i, work.real(damper_slope(model, work, i) * -dt))
@@ -94,17 +95,15 @@ def _force_slopes(model: ti.template(), work: ti.template(), dt: ti.template()):
                         add_slope(work, dof + a, dof + b, slope * (work.moment[u, a] * work.moment[u, b]))
 
 
-@ti.func
-def _add_tendon(model: ti.template(), work: ti.template(), t: ti.i32, slope: ti.template()):
+@func
+def _add_tendon(model, work, t: ti.i32, slope):
     """Add J' slope J of a tendon."""
     first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
     _add_row(work, first, end, model.tendon_dof, work.ten_J, slope)
 
 
-@ti.func
-def _add_row(
-    work: ti.template(), first: ti.i32, end: ti.i32, dofs: ti.template(), row: ti.template(), slope: ti.template()
-):
+@func
+def _add_row(work, first: ti.i32, end: ti.i32, dofs, row, slope):
     """Add J' slope J of a row with numbers for the dofs listed from `first` to `end`, as far as there are entries."""
     for e in range(first, end):
         for f in range(first, end):
@@ -113,8 +112,8 @@ def _add_row(
                 add_slope(work, i, j, slope * (row[e] * row[f]))
 
 
-@ti.func
-def _add_fluid(model: ti.template(), work: ti.template(), dt: ti.template()):
+@func
+def _add_fluid(model, work, dt):
     """Add d(qfrc_fluid) / d(velocity)."""
     fluid_slopes(model, work)
     for i in range(model.nv):
@@ -128,8 +127,8 @@ def _add_fluid(model: ti.template(), work: ti.template(), dt: ti.template()):
                 add_slope(work, of, by, fluid_entry(work, b, of, by) * dt)
 
 
-@ti.func
-def _bias_slopes(model: ti.template(), work: ti.template(), dt: ti.template()):
+@func
+def _bias_slopes(model, work, dt):
     """Coriolis, centrifugal and gyroscopic forces, which are on the other side of the equation."""
     prepare_bias_slopes(model, work)
     for x in range(model.nv):

@@ -6,9 +6,9 @@ each ancestor's own anchor. About one point for the whole tree, small limbs woul
 
 import taichi as ti
 
-from ..math import Motion
+from ..math import Motion, func
 from ..math.spatial import parallel_axis
-from ..state.stage import stage
+from ..stage import stage
 from .tendon_forces import add_inertia
 
 
@@ -16,8 +16,7 @@ from .tendon_forces import add_inertia
     reads="inertial_offset com_offset anchor_offset own_inertia cdof ten_J M_rownnz M_rowadr M_colind",
     updates="subtree_inertia M",
 )
-@ti.func
-def mass_matrix(model: ti.template(), work: ti.template()):
+def mass_matrix(model, work):
     """M at every dof and its ancestors, armature on the diagonal, and that of tendons."""
     _subtree_inertias(model, work)
     for i in range(model.nv):
@@ -32,8 +31,8 @@ def mass_matrix(model: ti.template(), work: ti.template()):
         add_inertia(model, work)
 
 
-@ti.func
-def _subtree_inertias(model: ti.template(), work: ti.template()):
+@func
+def _subtree_inertias(model, work):
     for b in range(1, model.nbody):
         arm = work.inertial_offset[b] - work.com_offset[b]
         own = work.own_inertia.symmetric(b)
@@ -48,8 +47,8 @@ def _subtree_inertias(model: ti.template(), work: ti.template()):
             work.subtree_inertia.put(parent, work.subtree_inertia.symmetric(parent) + moved)
 
 
-@ti.func
-def _momentum(model: ti.template(), work: ti.template(), i: ti.i32, b: ti.i32, com: ti.template()):
+@func
+def _momentum(model, work, i: ti.i32, b: ti.i32, com):
     """Momentum, about `com`, their centre of mass, of body b and all below it when its dof i moves at unit speed."""
     rot = work.cdof[i].rot
     lin = work.cdof[i].lin
@@ -58,8 +57,8 @@ def _momentum(model: ti.template(), work: ti.template(), i: ti.i32, b: ti.i32, c
     return Motion(work.subtree_inertia.symmetric(b).times(rot), lin * model.body_subtreemass[b])
 
 
-@ti.func
-def _moment(model: ti.template(), work: ti.template(), j: ti.i32, com: ti.template(), momentum: ti.template()):
+@func
+def _moment(model, work, j: ti.i32, com, momentum):
     """Share of dof j in a momentum about `com`."""
     share = work.real(0.0)
     if model.dof_is_rotation[j] == 1:

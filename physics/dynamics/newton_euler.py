@@ -11,13 +11,12 @@ mechanism's.
 import taichi as ti
 
 from ..kinematics.forward import FREE, HINGE, SLIDE
-from ..math import Motion, Vec3
-from ..state.stage import stage
+from ..math import Motion, Vec3, func
+from ..stage import stage
 
 
 @stage(reads="qvel cdof", updates="cvel")
-@ti.func
-def body_velocities(model: ti.template(), work: ti.template()):
+def body_velocities(model, work):
     """Spatial velocity (cvel) of every body."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
@@ -29,8 +28,8 @@ def body_velocities(model: ti.template(), work: ti.template()):
         work.cvel.put(b, velocity)
 
 
-@ti.func
-def inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.template()):
+@func
+def inverse_dynamics(model, work, qacc):
     """Set qfrc_inverse: joint forces for the accelerations `qacc` at qvel, gravity and armature included.
 
     M is not used: its entries are rounded, which spoils a product with M where M is ill-conditioned.
@@ -53,8 +52,8 @@ def inverse_dynamics(model: ti.template(), work: ti.template(), qacc: ti.templat
         work.qfrc_inverse.put(i, rotor + along(model, work, i))
 
 
-@ti.func
-def velocity_accelerations(model: ti.template(), work: ti.template()):
+@func
+def velocity_accelerations(model, work):
     """Set body_acc to what velocities alone make: without accelerations of the joints and gravity. Sets dqacc to 0."""
     zero = work.precise_lanes.real(0.0)
     none = Vec3(zero, zero, zero)
@@ -65,8 +64,8 @@ def velocity_accelerations(model: ti.template(), work: ti.template()):
         _accelerate(model, work, b, work.dqacc)
 
 
-@ti.func
-def gather(model: ti.template(), work: ti.template()):
+@func
+def gather(model, work):
     """Add to every body's cfrc that of all below it."""
     for k in range(1, model.nbody):
         b = model.nbody - k
@@ -75,8 +74,8 @@ def gather(model: ti.template(), work: ti.template()):
             work.cfrc.put(parent, work.cfrc[parent] + _moved(work, b, work.inertial_offset[parent]))
 
 
-@ti.func
-def along(model: ti.template(), work: ti.template(), i: ti.i32):
+@func
+def along(model, work, i: ti.i32):
     """Component along dof i of cfrc, the force on its body and all below it (N or N m)."""
     b = model.dof_bodyid[i]
     share = work.precise_lanes.real(0.0)
@@ -87,21 +86,21 @@ def along(model: ti.template(), work: ti.template(), i: ti.i32):
     return share
 
 
-@ti.func
-def _moved(work: ti.template(), b: ti.i32, point: ti.template()):
+@func
+def _moved(work, b: ti.i32, point):
     """The force cfrc of body b with its moment about `point` (m, from the root) instead of b's centre of mass."""
     force = work.cfrc[b]
     return Motion(force.rot + (_offset(work, b) - point).cross(force.lin), force.lin)
 
 
-@ti.func
-def _offset(work: ti.template(), b: ti.i32):
+@func
+def _offset(work, b: ti.i32):
     """Centre of mass of body b from the root of its tree."""
     return work.precise_lanes.cast(work.inertial_offset[b])
 
 
-@ti.func
-def _accelerate(model: ti.template(), work: ti.template(), b: ti.i32, qacc: ti.template()):
+@func
+def _accelerate(model, work, b: ti.i32, qacc):
     """body_acc of body b, at its centre of mass, from its parent's: from anchor to anchor along its joints."""
     lanes = work.precise_lanes
     parent = model.body_parentid[b]
@@ -136,7 +135,7 @@ def _accelerate(model: ti.template(), work: ti.template(), b: ti.i32, qacc: ti.t
     work.body_acc.put(b, Motion(alpha, linear + carried(alpha, omega, _offset(work, b) - point)))
 
 
-@ti.func
-def carried(alpha: ti.template(), omega: ti.template(), arm: ti.template()):
+@func
+def carried(alpha, omega, arm):
     """Acceleration of a point relative to another one of the same body, from which it is `arm` (m) away."""
     return alpha.cross(arm) + omega.cross(omega.cross(arm))

@@ -2,22 +2,22 @@
 
 import taichi as ti
 
+from ..hooks import PASSIVE_FORCES, SPRING_REST, TENDON_REST
 from ..kinematics.forward import BALL, FREE
-from ..math import Quat, Vec3
+from ..math import Quat, Vec3, func
 from ..math.quaternion import rotation_vector
-from ..state.stage import stage
-from .plasticity import rest_coordinate
+from ..stage import stage
 from .polynomials import damper_constant, has_spring, spring_constant
 from .tendon_forces import tendon_springs
 
 
 @stage(
-    reads="qpos qvel plastic ten_length ten_velocity ten_J qfrc_gravcomp qfrc_fluid",
+    reads="qpos qvel ten_length ten_velocity ten_J qfrc_fluid",
     writes="ten_passive",
     updates="qfrc_passive",
+    hooks=(PASSIVE_FORCES, SPRING_REST, TENDON_REST),
 )
-@ti.func
-def passive_force(model: ti.template(), work: ti.template()):
+def passive_force(model, work):
     """qfrc_passive."""
     for i in range(model.nv):
         work.qfrc_passive[i] = work.qvel[i] * (-damper_constant(model, work, i))
@@ -25,7 +25,7 @@ def passive_force(model: ti.template(), work: ti.template()):
         if has_spring(model, work, j):
             if model.jnt_type[j] > BALL:
                 q = model.jnt_qposadr[j]
-                stretch = work.qpos[q] - rest_coordinate(model, work, j, 0)
+                stretch = work.qpos[q] - _rest(model, work, j, 0)
                 _pull_back(model, work, model.jnt_dofadr[j], stretch, spring_constant(model, j, stretch))
             else:
                 if ti.static(model.has.ball_joints):
@@ -35,22 +35,30 @@ def passive_force(model: ti.template(), work: ti.template()):
     if ti.static(model.has.fluid):
         for i in range(model.nv):
             work.qfrc_passive[i] = work.qfrc_passive[i] + work.qfrc_fluid[i]
-    if ti.static(model.has.gravcomp):
-        for i in range(model.nv):
-            if model.jnt_actgravcomp[model.dof_jntid[i]] == 0:
-                work.qfrc_passive[i] = work.qfrc_passive[i] + work.qfrc_gravcomp[i]
+    for add in ti.static(PASSIVE_FORCES.of(model.has)):
+        add(model, work)
 
 
-@ti.func
-def _pull_back(
-    model: ti.template(), work: ti.template(), dof: ti.i32, stretch: ti.template(), stiffness: ti.template()
-):
+@func
+def _rest(model, work, j: ti.i32, c: ti.i32):
+    """Coordinate c at which joint j's spring rests (m, rad, or a number of a quaternion)."""
+    find = ti.static(SPRING_REST.instead(model.has, _usual_rest))
+    return find(model, work, j, model.jnt_qposadr[j] + c, c)
+
+
+@func
+def _usual_rest(model, work, j: ti.i32, q: ti.i32, c: ti.i32):
+    return model.qpos_spring[q]
+
+
+@func
+def _pull_back(model, work, dof: ti.i32, stretch, stiffness):
     force = work.qfrc_passive[dof] - stretch * stiffness
     work.qfrc_passive[dof] = _where_springs(model, stiffness, force, work.qfrc_passive[dof])
 
 
-@ti.func
-def _where_springs(model: ti.template(), stiffness: ti.template(), force: ti.template(), otherwise: ti.template()):
+@func
+def _where_springs(model, stiffness, force, otherwise):
     """`force` in lanes with a spring, `otherwise` in those beside them, to the sign of a zero."""
     result = force
     if ti.static(model.has.parameters):
@@ -58,8 +66,8 @@ def _where_springs(model: ti.template(), stiffness: ti.template(), force: ti.tem
     return result
 
 
-@ti.func
-def _turning_spring(model: ti.template(), work: ti.template(), j: ti.i32):
+@func
+def _turning_spring(model, work, j: ti.i32):
     q = model.jnt_qposadr[j]
     dof = model.jnt_dofadr[j]
     if model.jnt_type[j] == FREE:
@@ -75,15 +83,15 @@ def _turning_spring(model: ti.template(), work: ti.template(), j: ti.i32):
     _rotational_spring(model, work, q, dof, j)
 
 
-@ti.func
-def _rotational_spring(model: ti.template(), work: ti.template(), q: ti.i32, dof: ti.i32, j: ti.i32):
+@func
+def _rotational_spring(model, work, q: ti.i32, dof: ti.i32, j: ti.i32):
     first = q - model.jnt_qposadr[j]
     now = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
     rest = Quat(
-        work.real(rest_coordinate(model, work, j, first)),
-        work.real(-rest_coordinate(model, work, j, first + 1)),
-        work.real(-rest_coordinate(model, work, j, first + 2)),
-        work.real(-rest_coordinate(model, work, j, first + 3)),
+        work.real(_rest(model, work, j, first)),
+        work.real(-_rest(model, work, j, first + 1)),
+        work.real(-_rest(model, work, j, first + 2)),
+        work.real(-_rest(model, work, j, first + 3)),
     )
     turn = rotation_vector(work.lanes, rest * now)
     stiffness = spring_constant(model, j, turn.norm())

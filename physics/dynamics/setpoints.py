@@ -2,15 +2,17 @@
 
 import taichi as ti
 
+from ..math import func
 
-@ti.func
-def clamped_control(model: ti.template(), work: ti.template(), c: ti.i32):
+
+@func
+def clamped_control(model, work, c: ti.i32):
     """What acts as control c, within its range."""
     return ti.min(ti.max(work.acting_ctrl[c], model.actuator_ctrlrange.at(c, 0)), model.actuator_ctrlrange.at(c, 1))
 
 
-@ti.func
-def input_of(model: ti.template(), work: ti.template(), c: ti.i32):
+@func
+def input_of(model, work, c: ti.i32):
     """Control c within its range; 0 of an input that there is none of, c being -1."""
     found = work.real(0.0)
     if c >= 0:
@@ -18,8 +20,8 @@ def input_of(model: ti.template(), work: ti.template(), c: ti.i32):
     return found
 
 
-@ti.func
-def nearest(model: ti.template(), work: ti.template(), u: ti.i32, setpoint: ti.template(), place: ti.template()):
+@func
+def nearest(model, work, u: ti.i32, setpoint, place):
     """The setpoint; where output u turns round and round, the one whole turns from it that is nearest to `place`."""
     found = setpoint
     period = model.actuator_period[u]
@@ -31,8 +33,8 @@ def nearest(model: ti.template(), work: ti.template(), u: ti.i32, setpoint: ti.t
     return found
 
 
-@ti.func
-def slowed(model: ti.template(), work: ti.template(), a: ti.i32, setpoint: ti.template(), speed: ti.template()):
+@func
+def slowed(model, work, a: ti.i32, setpoint, speed):
     """The setpoint as far as it can get in a step from activation a, where it was, at `speed` (1/s); sets act_dot."""
     before, reach = work.real(0.0) + work.act[a], speed * model.timestep[0]
     after = ti.min(ti.max(setpoint, before - reach), before + reach)
@@ -40,8 +42,8 @@ def slowed(model: ti.template(), work: ti.template(), a: ti.i32, setpoint: ti.te
     return after
 
 
-@ti.func
-def held_back(work: ti.template(), a: ti.i32, error: ti.template(), most: ti.template()):
+@func
+def held_back(work, a: ti.i32, error, most):
     """What activation a, the integral of an error, may gain: nothing more beyond `most`, if that is above 0."""
     rate = work.real(0.0) + error
     if most > 0.0:

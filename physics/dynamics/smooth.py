@@ -2,7 +2,8 @@
 
 import taichi as ti
 
-from ..state.stage import stage
+from ..math import func
+from ..stage import stage
 from .newton_euler import inverse_dynamics
 from .tendon_forces import add_inertial_forces
 from .tree_matrix import factor, solve
@@ -20,8 +21,8 @@ COARSE, MIXED_COARSE = 2e-3, 1e-4
 mixed precision, where forces are exact, corrections that shrink slowly are worth going on with."""
 
 
-@ti.func
-def force_residual(model: ti.template(), work: ti.template(), qacc: ti.template()):
+@func
+def force_residual(model, work, qacc):
     """Set qfrc_unbalanced, all forces but the constraints' less qfrc_inverse, at the accelerations `qacc`."""
     inverse_dynamics(model, work, qacc)
     if ti.static(model.has.tendon_armature):
@@ -37,8 +38,7 @@ def force_residual(model: ti.template(), work: ti.template(), qacc: ti.template(
 
 
 @stage(reads=(*FORCES, "qacc_warmstart M_rownnz M_rowadr M_colind"), writes="qfrc_unbalanced", updates=f"{MOTION} qacc")
-@ti.func
-def start_acceleration(model: ti.template(), work: ti.template()):
+def start_acceleration(model, work):
     """Set qacc to the warm start, and qfrc_unbalanced: the solver's unknown is small, and its rounding smaller."""
     for i in range(model.nv):
         work.qacc[i] = work.qacc_warmstart[i] if model.warmstart == 1 else work.real(0.0)
@@ -53,8 +53,7 @@ def start_acceleration(model: ti.template(), work: ti.template()):
     writes="qfrc_bias qfrc_smooth",
     updates=f"{MOTION} qfrc_unbalanced L D_inv qacc_smooth",
 )
-@ti.func
-def smooth_acceleration(model: ti.template(), work: ti.template()):
+def smooth_acceleration(model, work):
     """qfrc_bias, qfrc_smooth = passive - bias + actuator + applied and qacc_smooth: outputs alone need them.
 
     The first round starts at qacc_smooth = 0, where qfrc_inverse is qfrc_bias. The others correct the rounding of the

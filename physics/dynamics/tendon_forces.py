@@ -2,15 +2,15 @@
 
 import taichi as ti
 
+from ..hooks import TENDON_REST
 from ..kinematics.tendons import SHORTEST, apart, direction, link_end
-from ..math import Vec3
-from ..state.stage import stage
+from ..math import Vec3, func
+from ..stage import stage
 from .newton_euler import carried, velocity_accelerations
-from .plasticity import rest_length
 
 
-@ti.func
-def tendon_springs(model: ti.template(), work: ti.template()):
+@func
+def tendon_springs(model, work):
     """Add to qfrc_passive what springs and dampers of tendons do.
 
     A spring is at rest between two lengths. Its stiffness is a polynomial of the stretch, the damping one of the speed.
@@ -19,8 +19,8 @@ def tendon_springs(model: ti.template(), work: ti.template()):
         work.ten_passive[t] = work.real(0.0)
         if model.some(work.lanes, _acts(model, t)):
             length = work.ten_length[t]
-            x = ti.max(length - rest_length(model, work, t, 1), 0.0)
-            x += ti.min(length - rest_length(model, work, t, 0), 0.0)
+            x = ti.max(length - _rest(model, work, t, 1), 0.0)
+            x += ti.min(length - _rest(model, work, t, 0), 0.0)
             stiffness = model.tendon_stiffness.at(t, 1) + x * model.tendon_stiffness.at(t, 2)
             force = x * (x * stiffness + model.tendon_stiffness.at(t, 0))
             speed = work.ten_velocity[t]
@@ -31,24 +31,36 @@ def tendon_springs(model: ti.template(), work: ti.template()):
             pull(model, work, t, -force, work.qfrc_passive)
 
 
-@ti.func
-def _acts(model: ti.template(), t: ti.i32):
+@func
+def _rest(model, work, t: ti.i32, side):
+    """Lower (0) or upper (1) end of the lengths at which tendon t's spring rests (m)."""
+    find = ti.static(TENDON_REST.instead(model.has, _usual_rest))
+    return find(model, work, t, side)
+
+
+@func
+def _usual_rest(model, work, t: ti.i32, side):
+    return model.tendon_lengthspring.at(t, side)
+
+
+@func
+def _acts(model, t: ti.i32):
     """Whether a tendon has a spring or a damper."""
     spring, damper = model.tendon_stiffness, model.tendon_damping
     stiff = (spring.at(t, 0) != 0.0) | (spring.at(t, 1) != 0.0) | (spring.at(t, 2) != 0.0)
     return stiff | (damper.at(t, 0) != 0.0) | (damper.at(t, 1) != 0.0) | (damper.at(t, 2) != 0.0)
 
 
-@ti.func
-def pull(model: ti.template(), work: ti.template(), t: ti.i32, force: ti.template(), qfrc: ti.template()):
+@func
+def pull(model, work, t: ti.i32, force, qfrc):
     """Add a force along a tendon to the dofs' `qfrc`."""
     for at in range(model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]):
         i = model.tendon_dof[at]
         qfrc[i] = qfrc[i] + work.ten_J[at] * force
 
 
-@ti.func
-def sum_actuators(model: ti.template(), work: ti.template()):
+@func
+def sum_actuators(model, work):
     """Set ten_actfrc to the sum of actuator_force over the actuators of each tendon."""
     for t in range(model.ntendon):
         work.ten_actfrc[t] = work.real(0.0)
@@ -58,8 +70,8 @@ def sum_actuators(model: ti.template(), work: ti.template()):
             work.ten_actfrc[t] = work.ten_actfrc[t] + work.actuator_force[u]
 
 
-@ti.func
-def share_of_force(model: ti.template(), work: ti.template(), t: ti.i32):
+@func
+def share_of_force(model, work, t: ti.i32):
     """Factor that brings ten_actfrc into its range; a sum of 0 stays."""
     total = work.ten_actfrc[t]
     low, high = model.tendon_actfrcrange.at(t, 0), model.tendon_actfrcrange.at(t, 1)
@@ -68,16 +80,16 @@ def share_of_force(model: ti.template(), work: ti.template(), t: ti.i32):
     return ti.select((total < low) & (total != 0.0), inverse * low, ti.select(total == 0.0, work.real(1.0), share))
 
 
-@ti.func
-def damping_slope(model: ti.template(), work: ti.template(), t: ti.i32):
+@func
+def damping_slope(model, work, t: ti.i32):
     """Derivative of a damper's force by the tendon's velocity, with its sign turned (N s/m)."""
     size = ti.abs(work.ten_velocity[t])
     steeper = model.tendon_damping.at(t, 1) * 2.0 + size * (model.tendon_damping.at(t, 2) * 3.0)
     return size * steeper + model.tendon_damping.at(t, 0)
 
 
-@ti.func
-def add_inertia(model: ti.template(), work: ti.template()):
+@func
+def add_inertia(model, work):
     """M += J' armature J, as far as M has entries, as MuJoCo does."""
     for t in range(model.ntendon):
         first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
@@ -90,8 +102,8 @@ def add_inertia(model: ti.template(), work: ti.template()):
                     work.M[entry] = work.M[entry] + scaled * work.ten_J[f]
 
 
-@ti.func
-def entry_of(work: ti.template(), i: ti.i32, j: ti.i32):
+@func
+def entry_of(work, i: ti.i32, j: ti.i32):
     """Address of the entry of dofs i >= j in a matrix like M; -1 where j is none of i's ancestors."""
     entry, start, at = -1, work.M_pattern.start(i), work.M_pattern.count[i] - work.M_pattern.count[j]
     if at >= 0:
@@ -100,8 +112,8 @@ def entry_of(work: ti.template(), i: ti.i32, j: ti.i32):
     return entry
 
 
-@ti.func
-def add_inertial_forces(model: ti.template(), work: ti.template(), qacc: ti.template()):
+@func
+def add_inertial_forces(model, work, qacc):
     """Add to qfrc_inverse what tendons with armature need for the accelerations `qacc`, with the entries that M has."""
     for t in range(model.ntendon):
         if model.some(work.lanes, model.tendon_armature[t] != 0.0):
@@ -122,8 +134,7 @@ def add_inertial_forces(model: ti.template(), work: ti.template(), qacc: ti.temp
     reads="qvel xpos xquat root_offset inertial_offset com_offset anchor_offset cdof cvel",
     updates="ten_bias body_acc dqacc",
 )
-@ti.func
-def tendon_rates(model: ti.template(), work: ti.template()):
+def tendon_rates(model, work):
     """Set ten_bias, dJ/dt qvel, of tendons with armature.
 
     A straight piece from p1 to p2 along n gains n . (a2 - a1), accelerations that velocities alone make, and the square
@@ -138,8 +149,8 @@ def tendon_rates(model: ti.template(), work: ti.template()):
                 _add_rates(model, work, t)
 
 
-@ti.func
-def _add_rates(model: ti.template(), work: ti.template(), t: ti.i32):
+@func
+def _add_rates(model, work, t: ti.i32):
     for link in range(model.tendon_linkadr[t], model.tendon_linkadr[t] + model.tendon_linknum[t]):
         b1, b2 = model.link_body1[link], model.link_body2[link]
         if b1 != b2:
@@ -156,16 +167,16 @@ def _add_rates(model: ti.template(), work: ti.template(), t: ti.i32):
             work.ten_bias[t] = work.ten_bias[t] + rate
 
 
-@ti.func
-def _point_acceleration(work: ti.template(), b: ti.i32, point: ti.template()):
+@func
+def _point_acceleration(work, b: ti.i32, point):
     """Acceleration of a point of body b, given from the root of its tree, that velocities alone make."""
     acceleration = work.body_acc[b]
     arm = point - work.precise_lanes.cast(work.inertial_offset[b])
     return work.lanes.cast(acceleration.lin + carried(acceleration.rot, work.cvel[b].rot, arm))
 
 
-@ti.func
-def _point_velocity(model: ti.template(), work: ti.template(), b: ti.i32, point: ti.template()):
+@func
+def _point_velocity(model, work, b: ti.i32, point):
     """Velocity of such a point."""
     velocity = work.cvel[b]
     arm = point - work.precise_lanes.cast(work.com_offset[model.body_rootid[b]])

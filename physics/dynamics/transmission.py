@@ -8,11 +8,11 @@ Only dofs that move one of the ends feel it, and those are known when the model 
 import taichi as ti
 
 from ..kinematics.tendons import apart, link_end
-from ..math import Motion, Quat, Vec3
+from ..math import Motion, Quat, Vec3, func
 from ..math.quaternion import rotation_vector
-from ..model.transmissions import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TURN
-from ..state.stage import stage
+from ..stage import stage
 from .adhesive_contacts import pull_of_contacts
+from .transmission_types import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TURN
 
 
 @stage(
@@ -24,8 +24,7 @@ from .adhesive_contacts import pull_of_contacts
     writes="trn_length trn_velocity",
     updates="trn_moment",
 )
-@ti.func
-def transmissions(model: ti.template(), work: ti.template()):
+def transmissions(model, work):
     """trn_length, trn_moment and trn_velocity."""
     if ti.static(model.has.transmissions):
         for u in range(model.ntrn):
@@ -51,24 +50,24 @@ def transmissions(model: ti.template(), work: ti.template()):
             work.trn_velocity[u] = speed
 
 
-@ti.func
-def push_dofs(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def push_dofs(model, work, u: ti.i32):
     """qfrc_actuator += moment' force of such an output."""
     for at in range(model.trn_dofadr[u], model.trn_dofadr[u] + model.trn_dofnum[u]):
         i = model.trn_dof[at]
         work.qfrc_actuator[i] = work.qfrc_actuator[i] + work.actuator_force[u] * work.trn_moment[at]
 
 
-@ti.func
-def _at_site(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def _at_site(model, work, u: ti.i32):
     """A force and a torque along the axes of a site: there is no length."""
     force, torque = _gears(work, model, u, _site_axes(model, work, u, 0))
     work.trn_length[u] = work.real(0.0)
     _set_moment(model, work, u, _wrench(model, work, u, 0, force, torque), _wrench(model, work, u, 1, force, torque))
 
 
-@ti.func
-def _between_sites(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def _between_sites(model, work, u: ti.i32):
     """Place and orientation of a site in the frame of another one, each times a gear.
 
     As MuJoCo has it, the moment leaves out that the frame in which the place is measured turns.
@@ -81,8 +80,8 @@ def _between_sites(model: ti.template(), work: ti.template(), u: ti.i32):
     _set_moment(model, work, u, _wrench(model, work, u, 0, force, torque), _wrench(model, work, u, 1, force, torque))
 
 
-@ti.func
-def _slider_crank(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def _slider_crank(model, work, u: ti.i32):
     """Where a rod that ends at the crank's site meets the line of the slider's site, the second one.
 
     With v from the slider's site to the crank's, a the line's direction and p the part of v across it, the length is
@@ -108,8 +107,8 @@ def _slider_crank(model: ti.template(), work: ti.template(), u: ti.i32):
     _set_moment(model, work, u, first, _wrench(model, work, u, 1, force, axis.cross(beside * bend) * -1.0))
 
 
-@ti.func
-def _turn(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def _turn(model, work, u: ti.i32):
     """Three outputs: the turn of a site from another one as a vector, and torques about the first one's axes."""
     quat, zero = _site_axes(model, work, u, 0), work.real(0.0)
     _set_turn(work, u, _site_axes(model, work, u, 1).conjugate() * quat)
@@ -119,8 +118,8 @@ def _turn(model: ti.template(), work: ti.template(), u: ti.i32):
         _set_moment(model, work, u + k, wrench, wrench)
 
 
-@ti.func
-def _turn_of_ball(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def _turn_of_ball(model, work, u: ti.i32):
     """Three outputs: the turn of a ball joint as a vector, and its dofs."""
     q = model.trn_qposadr[u]
     _set_turn(work, u, Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized())
@@ -128,38 +127,38 @@ def _turn_of_ball(model: ti.template(), work: ti.template(), u: ti.i32):
         work.trn_moment[model.trn_dofadr[u + k]] = work.real(1.0)
 
 
-@ti.func
-def _set_turn(work: ti.template(), u: ti.i32, quat: ti.template()):
+@func
+def _set_turn(work, u: ti.i32, quat):
     turn = rotation_vector(work.lanes, quat)
     for k in ti.static(range(3)):
         work.trn_length[u + k] = turn.parts()[k]
 
 
-@ti.func
-def _site_axes(model: ti.template(), work: ti.template(), u: ti.i32, side: ti.template()):
+@func
+def _site_axes(model, work, u: ti.i32, side):
     """Orientation of the first (0) or second (1) site."""
     b = model.trn_body1[u] if ti.static(side == 0) else model.trn_body2[u]
     quat = model.trn_quat1[u] if ti.static(side == 0) else model.trn_quat2[u]
     return work.xquat.rounded[b] * quat
 
 
-@ti.func
-def _end(model: ti.template(), work: ti.template(), u: ti.i32, side: ti.template()):
+@func
+def _end(model, work, u: ti.i32, side):
     """Place of the first or second site, from the root of its tree."""
     b = model.trn_body1[u] if ti.static(side == 0) else model.trn_body2[u]
     pos = model.trn_pos1[u] if ti.static(side == 0) else model.trn_pos2[u]
     return link_end(model, work, b, pos)
 
 
-@ti.func
-def _across(model: ti.template(), work: ti.template(), u: ti.i32):
+@func
+def _across(model, work, u: ti.i32):
     """From the second site to the first."""
     start, stop = _end(model, work, u, 1), _end(model, work, u, 0)
     return work.lanes.cast(apart(model, work, model.trn_body2[u], start, model.trn_body1[u], stop))
 
 
-@ti.func
-def _gears(work: ti.template(), model: ti.template(), u: ti.i32, axes: ti.template()):
+@func
+def _gears(work, model, u: ti.i32, axes):
     """The six gears as a force and a torque along `axes`: an item of six numbers has its first three in `rot`."""
     gear, zero = model.actuator_gear[u], work.real(0.0)
     force = Vec3(zero + gear.rot.x, zero + gear.rot.y, zero + gear.rot.z)
@@ -167,23 +166,16 @@ def _gears(work: ti.template(), model: ti.template(), u: ti.i32, axes: ti.templa
     return axes.rotate(force), axes.rotate(torque)
 
 
-@ti.func
-def _wrench(
-    model: ti.template(),
-    work: ti.template(),
-    u: ti.i32,
-    side: ti.template(),
-    force: ti.template(),
-    torque: ti.template(),
-):
+@func
+def _wrench(model, work, u: ti.i32, side, force, torque):
     """A force at the first or second site and a torque, about the centre of mass of its tree as `cdof` is."""
     b = model.trn_body1[u] if ti.static(side == 0) else model.trn_body2[u]
     arm = work.lanes.cast(_end(model, work, u, side)) - work.com_offset[model.body_rootid[b]]
     return Motion(torque + arm.cross(force), force)
 
 
-@ti.func
-def _set_moment(model: ti.template(), work: ti.template(), u: ti.i32, first: ti.template(), second: ti.template()):
+@func
+def _set_moment(model, work, u: ti.i32, first, second):
     """What a wrench on the first end, and the opposite of one on the second, do to the dofs."""
     for at in range(model.trn_dofadr[u], model.trn_dofadr[u] + model.trn_dofnum[u]):
         motion, side = work.cdof[model.trn_dof[at]], model.trn_side[at]

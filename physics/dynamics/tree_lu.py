@@ -7,11 +7,11 @@ leaves to the roots, so that nothing fills in (Featherstone 2008, section 6.5, w
 
 import taichi as ti
 
+from ..math import func
 
-@ti.func
-def factor_unsymmetric(
-    n: ti.i32, pattern: ti.template(), low: ti.template(), up: ti.template(), inverse: ti.template()
-):
+
+@func
+def factor_unsymmetric(n: ti.i32, pattern, low, up, inverse):
     """Eliminate all n dofs in place; `inverse` (n,) gets one over every pivot."""
     for kk in range(n):
         k = n - 1 - kk
@@ -27,15 +27,8 @@ def factor_unsymmetric(
                 up[to + q] = up[to + q] - across * up[base + p + q]
 
 
-@ti.func
-def solve_unsymmetric(
-    n: ti.i32,
-    pattern: ti.template(),
-    low: ti.template(),
-    up: ti.template(),
-    inverse: ti.template(),
-    x: ti.template(),
-):
+@func
+def solve_unsymmetric(n: ti.i32, pattern, low, up, inverse, x):
     """Overwrite `x` by the solution of A y = x, given the output of `factor_unsymmetric`."""
     for kk in range(n):
         k = n - 1 - kk

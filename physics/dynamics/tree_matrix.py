@@ -9,10 +9,11 @@ child's, and what elimination adds to it lies side by side.
 import taichi as ti
 
 from ..fields import ROW_BITS, SMALL_BITS, below
+from ..math import func
 
 
-@ti.func
-def lay_out(n: ti.i32, parent: ti.template(), pattern: ti.template(), place: ti.template()):
+@func
+def lay_out(n: ti.i32, parent, pattern, place):
     """Fill `pattern` for the tree in which `parent[i]` is dof i's parent, -1 at a root; `place` (n,) is overwritten."""
     total = 0
     for depth in range(n):
@@ -40,8 +41,8 @@ def lay_out(n: ti.i32, parent: ti.template(), pattern: ti.template(), place: ti.
         place[depth] = place[depth] + 1
 
 
-@ti.func
-def count_entries(n: ti.i32, parent: ti.template(), pattern: ti.template()):
+@func
+def count_entries(n: ti.i32, parent, pattern):
     """How many entries `lay_out` will make of a tree; sets `pattern.count`."""
     total = 0
     for i in range(n):
@@ -53,8 +54,8 @@ def count_entries(n: ti.i32, parent: ti.template(), pattern: ti.template()):
     return total
 
 
-@ti.func
-def _follows_parent(pattern: ti.template(), i: ti.i32):
+@func
+def _follows_parent(pattern, i: ti.i32):
     """1 where the dof before i is its parent: both make a supernode of two."""
     follows = 0
     if pattern.count[i] > 1:
@@ -63,8 +64,8 @@ def _follows_parent(pattern: ti.template(), i: ti.i32):
     return follows
 
 
-@ti.func
-def factor(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.template()):
+@func
+def factor(first: ti.i32, end: ti.i32, pattern, a, inverse):
     """A = L^T D L in place: L goes to the strict lower triangle of `a`, and 1 / D to `inverse`.
 
     A dof and the one before it are eliminated together where that is its parent, as it is along limbs and inside
@@ -94,8 +95,8 @@ def factor(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.template(),
         k -= 1 + supernode
 
 
-@ti.func
-def _eliminate(pattern: ti.template(), a: ti.template(), k: ti.i32, inv: ti.template(), p: ti.i32):
+@func
+def _eliminate(pattern, a, k: ti.i32, inv, p: ti.i32):
     """Dof k from its p-th ancestor's row."""
     base = pattern.start(k)
     to = pattern.start(pattern.column(base, p))
@@ -107,8 +108,8 @@ def _eliminate(pattern: ti.template(), a: ti.template(), k: ti.i32, inv: ti.temp
     a[mine] = scaled
 
 
-@ti.func
-def _eliminate_two(pattern: ti.template(), a: ti.template(), k: ti.i32, inv: ti.template(), next_inv: ti.template()):
+@func
+def _eliminate_two(pattern, a, k: ti.i32, inv, next_inv):
     """Dof k and its parent k - 1 from the rows of all other ancestors, two at a time."""
     row, base, next_base = pattern.count[k], pattern.start(k), pattern.start(k - 1)
     p = 2
@@ -134,15 +135,15 @@ def _eliminate_two(pattern: ti.template(), a: ti.template(), k: ti.i32, inv: ti.
         p += 2
 
 
-@ti.func
-def solve(n: ti.i32, pattern: ti.template(), a: ti.template(), inverse: ti.template(), x: ti.template()):
+@func
+def solve(n: ti.i32, pattern, a, inverse, x):
     """Overwrite `x` by the solution of A y = x, given the output of `factor` for all n rows."""
     solve_to_root(0, n, pattern, a, x)
     solve_from_root(0, n, pattern.order, pattern, a, inverse, x)
 
 
-@ti.func
-def solve_to_root(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.template(), x: ti.template()):
+@func
+def solve_to_root(first: ti.i32, end: ti.i32, pattern, a, x):
     """Overwrite `x` by the solution of L^T y = x, as far as the rows from `first` to before `end` go."""
     i = end - 1
     while i >= first:
@@ -166,16 +167,8 @@ def solve_to_root(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.temp
         i -= 1 + supernode
 
 
-@ti.func
-def solve_from_root(
-    first: ti.i32,
-    end: ti.i32,
-    order: ti.template(),
-    pattern: ti.template(),
-    a: ti.template(),
-    inverse: ti.template(),
-    x: ti.template(),
-):
+@func
+def solve_from_root(first: ti.i32, end: ti.i32, order, pattern, a, inverse, x):
     """Overwrite `x` by the solution of D L y = x in the rows order[first], ..., every one after its ancestors."""
     for k in range(first, end):
         i = order[k]
@@ -186,8 +179,8 @@ def solve_from_root(
         x[i] = value
 
 
-@ti.func
-def multiply(first: ti.i32, end: ti.i32, pattern: ti.template(), a: ti.template(), x: ti.template(), y: ti.template()):
+@func
+def multiply(first: ti.i32, end: ti.i32, pattern, a, x, y):
     """Y = A x, in rows from `first` to before `end`: whole trees."""
     i = first
     while i < end:

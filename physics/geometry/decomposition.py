@@ -13,8 +13,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from ..process.waiting import Waiting
 from ..scalars import as_names
-from ..waiting import Waiting
 from .files import MeshFileError
 from .pieces import Piece, convex_pieces
 

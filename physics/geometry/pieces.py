@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import kernel_cache
+from ..process import kernel_cache
 from .files import MeshFileError, read_file
 
 Piece = tuple[np.ndarray, np.ndarray]

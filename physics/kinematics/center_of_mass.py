@@ -2,8 +2,8 @@
 
 import taichi as ti
 
-from ..math import Inertia, Motion, Sym3, Vec3
-from ..state.stage import stage
+from ..math import Inertia, Motion, Sym3, Vec3, func
+from ..stage import stage
 from .forward import FREE, HINGE, SLIDE
 
 MASSLESS = 1e-15  # kg; MuJoCo's mjMINVAL
@@ -14,8 +14,7 @@ MASSLESS = 1e-15  # kg; MuJoCo's mjMINVAL
     writes="subtree_com own_inertia cdof",
     updates="com_offset",
 )
-@ti.func
-def center_of_mass(model: ti.template(), work: ti.template()):
+def center_of_mass(model, work):
     """com_offset, own_inertia and cdof, and subtree_com of every root."""
     _tree_com(model, work)
     for b in range(1, model.nbody):
@@ -27,8 +26,7 @@ def center_of_mass(model: ti.template(), work: ti.template()):
 
 
 @stage(reads="inertial_offset com_offset own_inertia", writes="cinert")
-@ti.func
-def body_inertias(model: ti.template(), work: ti.template()):
+def body_inertias(model, work):
     """Set cinert of every body, an output alone: the dynamics take moments about nearer points."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
@@ -40,8 +38,7 @@ def body_inertias(model: ti.template(), work: ti.template()):
 
 
 @stage(reads="xpos xquat root_offset com_offset", writes="subtree_com", updates="xipos")
-@ti.func
-def mass_centers(model: ti.template(), work: ti.template()):
+def mass_centers(model, work):
     """Set xipos and subtree_com of every body, outputs alone; subtree_com of body 0 is that of all trees."""
     zero = work.real(0.0)
     world = Vec3(zero, zero, zero)
@@ -58,8 +55,8 @@ def mass_centers(model: ti.template(), work: ti.template()):
     work.subtree_com.put(0, world)
 
 
-@ti.func
-def _tree_com(model: ti.template(), work: ti.template()):
+@func
+def _tree_com(model, work):
     """com_offset in every tree, and subtree_com of its root."""
     for b in range(1, model.nbody):
         work.com_offset.put(b, work.inertial_offset[b] * model.body_mass[b])
@@ -82,8 +79,8 @@ def _tree_com(model: ti.template(), work: ti.template()):
             work.subtree_com.put(b, work.xpos.rounded[b] + work.com_offset[b])
 
 
-@ti.func
-def _joint_motion(model: ti.template(), work: ti.template(), b: ti.i32, j: ti.i32):
+@func
+def _joint_motion(model, work, b: ti.i32, j: ti.i32):
     """Motion subspace of one joint: a screw through its anchor, about the tree's centre of mass."""
     zero = work.real(0.0)
     one = work.real(1.0)

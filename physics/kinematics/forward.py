@@ -2,9 +2,9 @@
 
 import taichi as ti
 
-from ..math import Quat, Vec3
+from ..math import Quat, Vec3, func
 from ..math.quaternion import from_axis_angle
-from ..state.stage import stage
+from ..stage import stage
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
 """Joint types, MuJoCo's mjtJoint."""
@@ -15,8 +15,7 @@ FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
     writes="inertial_offset xaxis",
     updates="xpos xquat root_offset anchor_offset",
 )
-@ti.func
-def forward_kinematics(model: ti.template(), work: ti.template()):
+def forward_kinematics(model, work):
     """xpos, xquat and xaxis of all bodies and joints, parents before children.
 
     Offsets from the root of a tree are kept beside world positions: what depends on distances inside a mechanism loses
@@ -41,8 +40,8 @@ def forward_kinematics(model: ti.template(), work: ti.template()):
         work.inertial_offset.put(b, work.lanes.cast(work.root_offset[b] + quat.rotate(model.body_ipos[b])))
 
 
-@ti.func
-def _floating_body(model: ti.template(), work: ti.template(), b: ti.i32):
+@func
+def _floating_body(model, work, b: ti.i32):
     j = model.body_jntadr[b]
     q = model.jnt_qposadr[j]
     zero = work.precise_lanes.real(0.0)
@@ -57,8 +56,8 @@ def _floating_body(model: ti.template(), work: ti.template(), b: ti.i32):
     work.xaxis.put(j, Vec3(work.real(0.0), work.real(0.0), work.real(1.0)))
 
 
-@ti.func
-def _mocap_body(model: ti.template(), work: ti.template(), b: ti.i32):
+@func
+def _mocap_body(model, work, b: ti.i32):
     """A body of the world that stands where the user puts it; a quaternion without length turns nothing."""
     lanes, k = work.precise_lanes, model.body_mocapid[b]
     zero = lanes.real(0.0)
@@ -68,8 +67,8 @@ def _mocap_body(model: ti.template(), work: ti.template(), b: ti.i32):
     work.root_offset.put(b, Vec3(zero, zero, zero))
 
 
-@ti.func
-def _jointed_body(model: ti.template(), work: ti.template(), b: ti.i32):
+@func
+def _jointed_body(model, work, b: ti.i32):
     """A body on a chain of joints. A root is placed in the world, then what was found is taken relative to it."""
     lanes, qpos = work.precise_lanes, work.stage_qpos
     parent = model.body_parentid[b]
@@ -109,8 +108,7 @@ def _jointed_body(model: ti.template(), work: ti.template(), b: ti.i32):
 
 
 @stage(reads="xpos xquat root_offset", writes="geom_xpos geom_offset geom_axis")
-@ti.func
-def geom_frames(model: ti.template(), work: ti.template()):
+def geom_frames(model, work):
     """Position, offset from the root of its tree, and z axis of every geom that can collide."""
     for g in range(model.ngeom):
         if model.geom_collides[g] == 1:

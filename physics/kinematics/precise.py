@@ -6,7 +6,7 @@ It serves rare questions that the rounding of a pose would decide.
 import taichi as ti
 
 from ..fields import FieldView, PreciseView
-from ..math import Quat, Vec3
+from ..math import Quat, Vec3, func
 from ..math.lanes import Lanes, traced
 from ..math.quaternion import from_axis_angle
 from .forward import BALL, HINGE, SLIDE
@@ -24,8 +24,8 @@ def double(main: FieldView, rest: FieldView) -> PreciseView:
     return PreciseView(main, rest)
 
 
-@ti.func
-def precise_geom(model: ti.template(), work: ti.template(), g: ti.i32, center: ti.template(), axis: ti.template()):
+@func
+def precise_geom(model, work, g: ti.i32, center, axis):
     """Position in the world (m) and z axis of geom g, to the variables `center` and `axis`, of double lanes.
 
     A point of the geom goes from frame to frame: through the joints of a body, last to first, then to its parent.
@@ -53,19 +53,19 @@ def precise_geom(model: ti.template(), work: ti.template(), g: ti.i32, center: t
         b = model.body_parentid[b]
 
 
-@ti.func
-def _vector(work: ti.template(), lanes: ti.template(), q: ti.i32):
+@func
+def _vector(work, lanes, q: ti.i32):
     return Vec3(lanes.cast(work.qpos[q]), lanes.cast(work.qpos[q + 1]), lanes.cast(work.qpos[q + 2]))
 
 
-@ti.func
-def _quaternion(work: ti.template(), lanes: ti.template(), q: ti.i32):
+@func
+def _quaternion(work, lanes, q: ti.i32):
     rest = _vector(work, lanes, q + 1)
     return Quat(lanes.cast(work.qpos[q]), rest.x, rest.y, rest.z).normalized()
 
 
-@ti.func
-def _through_joint(model: ti.template(), work: ti.template(), j: ti.i32, center: ti.template(), axis: ti.template()):
+@func
+def _through_joint(model, work, j: ti.i32, center, axis):
     """Take `center` and `axis` from the frame behind joint j to the frame before it."""
     lanes = double_lanes(work.lanes)
     q = model.jnt_qposadr[j]

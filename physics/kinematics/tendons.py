@@ -6,8 +6,8 @@ may go around a sphere or a cylinder. A straight piece gains length with the vel
 
 import taichi as ti
 
-from ..math import Vec3
-from ..state.stage import stage
+from ..math import Vec3, func
+from ..stage import stage
 from .wrapping import wrap
 
 SHORTEST = 1e-15
@@ -22,8 +22,7 @@ FIRST, SECOND, GEOM = 1, 2, 4
     writes="ten_velocity link_*",
     updates="ten_length ten_J wrap_*",
 )
-@ti.func
-def tendon_lengths(model: ti.template(), work: ti.template()):
+def tendon_lengths(model, work):
     """ten_length, ten_J and ten_velocity."""
     for t in range(model.ntendon):
         first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
@@ -42,8 +41,8 @@ def tendon_lengths(model: ti.template(), work: ti.template()):
         work.ten_velocity[t] = speed
 
 
-@ti.func
-def _add_link(model: ti.template(), work: ti.template(), t: ti.i32, link: ti.i32):
+@func
+def _add_link(model, work, t: ti.i32, link: ti.i32):
     """Add a link to ten_length and ten_J. Where it is straight it meets and leaves its geom where it begins."""
     start = link_end(model, work, model.link_body1[link], model.link_pos1[link])
     stop = link_end(model, work, model.link_body2[link], model.link_pos2[link])
@@ -81,15 +80,8 @@ def _add_link(model: ti.template(), work: ti.template(), t: ti.i32, link: ti.i32
             work.ten_J[at] = work.ten_J[at] + gain * model.link_share[link]
 
 
-@ti.func
-def _go_round(
-    model: ti.template(),
-    work: ti.template(),
-    link: ti.i32,
-    start: ti.template(),
-    stop: ti.template(),
-    across: ti.template(),
-):
+@func
+def _go_round(model, work, link: ti.i32, start, stop, across):
     """Set wrap_arc. The ways to a link's geom and on from it, and where it meets and leaves it, from its root."""
     g, b1, b2 = model.link_geom[link], model.link_body1[link], model.link_body2[link]
     b = model.geom_bodyid[g]
@@ -112,29 +104,27 @@ def _go_round(
     return out, back, middle + on1.select(bent, begin), middle + on2.select(bent, begin)
 
 
-@ti.func
-def _all(model: ti.template(), link: ti.i32):
+@func
+def _all(model, link: ti.i32):
     """What a dof moves that moves a link as one."""
     return FIRST + SECOND + (GEOM if model.link_shape[link] > 0 else 0)
 
 
-@ti.func
-def link_end(model: ti.template(), work: ti.template(), b: ti.i32, pos: ti.template()):
+@func
+def link_end(model, work, b: ti.i32, pos):
     """A point of body b, from the root of its tree."""
     zero = work.precise_lanes.real(0.0)
     return work.root_offset[b] + work.xquat[b].rotate(Vec3(zero + pos.x, zero + pos.y, zero + pos.z))
 
 
-@ti.func
-def apart(
-    model: ti.template(), work: ti.template(), b1: ti.i32, point1: ti.template(), b2: ti.i32, point2: ti.template()
-):
+@func
+def apart(model, work, b1: ti.i32, point1, b2: ti.i32, point2):
     """From a point of body b1 to one of b2, each given from its root: in one tree its place cancels."""
     return (point2 - point1) + (work.xpos[model.body_rootid[b2]] - work.xpos[model.body_rootid[b1]])
 
 
-@ti.func
-def direction(work: ti.template(), v: ti.template(), length: ti.template()):
+@func
+def direction(work, v, length):
     """Unit vector along v."""
     zero = work.real(0.0)
     inverse = 1.0 / ti.max(length, SHORTEST)

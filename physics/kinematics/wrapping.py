@@ -11,7 +11,7 @@ import math
 
 import taichi as ti
 
-from ..math import Quat, Vec3
+from ..math import Quat, Vec3, func
 from ..math.trigonometry import atan2, sincos
 
 LEAST = 1e-15
@@ -25,8 +25,8 @@ GRAZING = 12
 """Steps of Newton's method if the solution is nearer to 1 than that."""
 
 
-@ti.func
-def wrap(model: ti.template(), work: ti.template(), link: ti.i32):
+@func
+def wrap(model, work, link: ti.i32):
     """wrap_on and wrap_arc of the lane from wrap_from, wrap_to and wrap_beside."""
     lanes = work.double_lanes
     radius = ti.cast(model.geom_size.at(model.link_geom[link], 0), ti.f64)
@@ -61,8 +61,8 @@ def wrap(model: ti.template(), work: ti.template(), link: ti.i32):
     work.wrap_arc[0] = work.lanes.cast(arc)
 
 
-@ti.func
-def _across(lanes: ti.template(), u: ti.template(), p: ti.template(), q: ti.template()):
+@func
+def _across(lanes, u, p, q):
     """Second axis of the plane of p, q and a sphere's centre; any that is normal to u where these are on a line."""
     normal = p.cross(q)
     if normal.norm() < LEAST:
@@ -77,10 +77,8 @@ def _across(lanes: ti.template(), u: ti.template(), p: ti.template(), q: ti.temp
     return across * (1.0 / across.norm())
 
 
-@ti.func
-def _around(
-    lanes: ti.template(), a: ti.template(), b: ti.template(), side: ti.template(), sided: ti.i32, radius: ti.template()
-):
+@func
+def _around(lanes, a, b, side, sided: ti.i32, radius):
     """Where the way from a to b meets and leaves the circle, (x, y) of both, and its length on it; -1: straight.
 
     The way goes past the side of the centre where the angle between a and b is less than half a turn, if the circle is
@@ -111,29 +109,22 @@ def _around(
     return touch, arc
 
 
-@ti.func
-def _turn(v: ti.template(), w: ti.template()):
+@func
+def _turn(v, w):
     """Product of the lengths of two vectors of the plane and the sine of the angle from v to w."""
     return v.x * w.y - v.y * w.x
 
 
-@ti.func
-def _tangent(
-    lanes: ti.template(),
-    p: ti.template(),
-    square: ti.template(),
-    root: ti.template(),
-    radius: ti.template(),
-    turn: ti.template(),
-):
+@func
+def _tangent(lanes, p, square, root, radius, turn):
     """Where a tangent from p touches the circle, `root` being its length."""
     x = (p.x * radius * radius + turn * radius * p.y * root) / square
     y = (p.y * radius * radius - turn * radius * p.x * root) / square
     return Vec3(x, y, lanes.real(0.0))
 
 
-@ti.func
-def _cross(p1: ti.template(), p2: ti.template(), p3: ti.template(), p4: ti.template()):
+@func
+def _cross(p1, p2, p3, p4):
     """Whether the lines from p1 to p2 and from p3 to p4 meet."""
     along, other, apart = p2 - p1, p4 - p3, p1 - p3
     det = other.y * along.x - other.x * along.y
@@ -145,13 +136,13 @@ def _cross(p1: ti.template(), p2: ti.template(), p3: ti.template(), p4: ti.templ
     return meet
 
 
-@ti.func
-def _arcsine(lanes: ti.template(), x: ti.template()):
+@func
+def _arcsine(lanes, x):
     return atan2(lanes, x, ti.sqrt(ti.max((1.0 - x) * (1.0 + x), 0.0)))
 
 
-@ti.func
-def _inside(lanes: ti.template(), a: ti.template(), b: ti.template(), radius: ti.template()):
+@func
+def _inside(lanes, a, b, radius):
     """Where the way from a to b touches the circle from within, twice, and 0; -1: it is straight."""
     zero = lanes.real(0.0)
     touch, arc = Quat(zero, zero, zero, zero), lanes.real(-1.0)
@@ -177,8 +168,8 @@ def _inside(lanes: ti.template(), a: ti.template(), b: ti.template(), radius: ti
     return touch, arc
 
 
-@ti.func
-def _turned(lanes: ti.template(), a: ti.template(), b: ti.template(), radius: ti.template(), sine: ti.template()):
+@func
+def _turned(lanes, a, b, radius, sine):
     """The point of the circle where the angles of incidence have this sine over that of a or b."""
     start = b
     if a.x * b.y - a.y * b.x > 0.0:
@@ -189,8 +180,8 @@ def _turned(lanes: ti.template(), a: ti.template(), b: ti.template(), radius: ti
     return Vec3((c * start.x - s * start.y) * scale, (s * start.x + c * start.y) * scale, lanes.real(0.0))
 
 
-@ti.func
-def _newton(lanes: ti.template(), near_a: ti.template(), near_b: ti.template(), cosine: ti.template()):
+@func
+def _newton(lanes, near_a, near_b, cosine):
     """The z at which asin(near_a z) + asin(near_b z) - 2 asin(z) + acos(cosine) is 0, and 1 if it was found."""
     angle = atan2(lanes, ti.sqrt(ti.max((1.0 - cosine) * (1.0 + cosine), 0.0)), cosine)
     z = lanes.real(1.0) - lanes.constant(NEAR_ONE)
@@ -217,8 +208,8 @@ def _newton(lanes: ti.template(), near_a: ti.template(), near_b: ti.template(), 
     return z, found
 
 
-@ti.func
-def _grazing(lanes: ti.template(), near_a: ti.template(), near_b: ti.template(), angle: ti.template()):
+@func
+def _grazing(lanes, near_a, near_b, angle):
     """The solution of `_newton` that is nearer to 1 than its start: a way that almost misses the circle.
 
     The unknown is the angle between the way and the circle, z its cosine. The function of it rises from below zero and
@@ -236,7 +227,7 @@ def _grazing(lanes: ti.template(), near_a: ti.template(), near_b: ti.template(),
     return cosine
 
 
-@ti.func
-def _slope(near: ti.template(), z: ti.template()):
+@func
+def _slope(near, z):
     """Derivative of asin(near z)."""
     return near / ti.max(LEAST, ti.sqrt(ti.max(1.0 - z * z * near * near, 0.0)))

@@ -15,7 +15,7 @@ from taichi.lang.expr import Expr, make_constant_expr
 from taichi.lang.impl import expr_init
 
 from ..codegen.vectors import element
-from ..compiler import WHOLE_REGISTERS, ask
+from ..process.compiler import WHOLE_REGISTERS, ask
 
 
 def traced(function: Any) -> Any:

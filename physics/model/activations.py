@@ -5,15 +5,15 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
-from .actuators import disabled_actuators
-from .outputs import activation_outputs, activation_owners, output_activations, owners
-from .servos import DYN_MOTOR, DYN_PID, current_holds, state_limits
+from ..mjmodel.actuators import disabled_actuators
+from ..mjmodel.outputs import activation_outputs, activation_owners, output_activations, owners
+from ..parts import ACTUATOR_KINDS
 
 _D = mujoco.mjtDisableBit
 _DYN, _GAIN, _BIAS = mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias
 _SIMPLE = tuple(int(getattr(_DYN, f"mjDYN_{n}")) for n in ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT", "MUSCLE"))
-DYNAMICS = (*_SIMPLE, DYN_PID, DYN_MOTOR)
-"""Types of activation dynamics that Tumble has."""
+DYNAMICS = _SIMPLE
+"""Types of activation dynamics, but for those of kinds of actuators."""
 GAIN_MUSCLE, BIAS_MUSCLE = int(_GAIN.mjGAIN_MUSCLE), int(_BIAS.mjBIAS_MUSCLE)
 UNLIMITED = 1e30
 MINVAL = 1e-15
@@ -30,6 +30,9 @@ def activation_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
     exact = mjm.actuator_dyntype[moves] == _EXACT
     tau = np.maximum(mjm.actuator_dynprm[moves, 0], MINVAL)
     dt = float(mjm.opt.timestep)
+    holds = np.where(exact, tau * -np.expm1(-dt / tau), dt)
+    for kind in ACTUATOR_KINDS:
+        holds = kind.act_holds(mjm, holds) if kind.act_holds else holds
     muscles = (mjm.actuator_gaintype == GAIN_MUSCLE) + 2 * (mjm.actuator_biastype == BIAS_MUSCLE)
     return {
         "actuator_dyntype": mjm.actuator_dyntype[of],
@@ -38,9 +41,7 @@ def activation_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
         "actuator_muscle": muscles[of].astype(int),
         "actuator_dynprm": mjm.actuator_dynprm[of, :3],
         "act_outid": activation_outputs(mjm),
-        "act_hold": np.where(
-            disabled_actuators(mjm)[moves], 0.0, current_holds(mjm, np.where(exact, tau * -np.expm1(-dt / tau), dt))
-        ),
+        "act_hold": np.where(disabled_actuators(mjm)[moves], 0.0, holds),
     }
 
 
@@ -87,7 +88,10 @@ def _where(muscles: np.ndarray) -> np.ndarray:
 def _actrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     of = activation_owners(mjm)
     limited = np.asarray(mjm.actuator_actlimited, bool)[of, None]
-    return state_limits(mjm, np.where(limited, ranges[:, of], [-UNLIMITED, UNLIMITED]))
+    found = np.where(limited, ranges[:, of], [-UNLIMITED, UNLIMITED])
+    for kind in ACTUATOR_KINDS:
+        found = kind.act_ranges(mjm, found) if kind.act_ranges else found
+    return found
 
 
 ACTIVATION_RULES: dict[str, tuple[tuple[str, ...], Callable[..., np.ndarray]]] = {

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from .kernel_numbers import disabled
+from ..mjmodel.flags import disabled
 
 _S, _O, _G = mujoco.mjtSensor, mujoco.mjtObj, mujoco.mjtGeom
 TOUCH, CONTACT = int(_S.mjSENS_TOUCH), int(_S.mjSENS_CONTACT)

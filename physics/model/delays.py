@@ -9,8 +9,7 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
-HOLD, LINEAR, CUBIC = range(3)
-"""Values of `lag_interp`: what acts between two samples is the older one, on a line, or on a cubic through them."""
+from ..dynamics.delays import CUBIC, HOLD, LINEAR
 
 
 def lagging(mjm: mujoco.MjModel) -> np.ndarray:

@@ -1,10 +1,12 @@
 """Which rarely used parts of the engine a model needs; kernels leave out the others and compile in half the time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
+from ..parts import PARTS
 from .activations import has_activations
 from .model import Model
 from .pair_table import PAIR_TABLE
@@ -18,8 +20,8 @@ FAR = 1.0  # metres
 
 
 @dataclass(frozen=True)
-class Features:
-    """Optional code in a kernel. A rarer feature brings those that are less rare, so that there are few kernels.
+class CoreFeatures:
+    """Optional code in a kernel, but for the features of parts, which `Features` adds.
 
     Attributes:
         ball_joints: limits, springs and actuators on ball and free joints, and the midpoint rule of single free bodies.
@@ -38,8 +40,6 @@ class Features:
         adhesion: contacts can pull.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         polynomials: springs and dampers of joints change with stretch and speed.
-        plastic: springs of joints or tendons yield.
-        gravcomp: forces on bodies against their weight.
         fluid: bodies are pushed by a fluid, as boxes.
         ellipsoid_fluid: geoms are pushed by a fluid, as ellipsoids.
         joint_forces: ranges of what all actuators together do to a joint.
@@ -53,9 +53,6 @@ class Features:
         transmissions: some actuators drive no single joint or tendon.
         adhesive_bodies: some pull a body onto what it touches.
         activation: actuators have activations, or are muscles.
-        pid: some are PID controllers.
-        dc_motor: some are DC motors.
-        orientation: some are servos for orientations.
         delays: some remember their controls, which act later.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
@@ -76,7 +73,6 @@ class Features:
     cg: bool
     pairs_by_hand: bool = False
     sweep: bool = False
-    gravcomp: bool = False
     fluid: bool = False
     ellipsoid_fluid: bool = False
     joint_forces: bool = False
@@ -103,10 +99,6 @@ class Features:
     surface_velocity: bool = False
     adhesion: bool = False
     polynomials: bool = False
-    plastic: bool = False
-    pid: bool = False
-    dc_motor: bool = False
-    orientation: bool = False
     delays: bool = False
 
     @staticmethod
@@ -128,14 +120,9 @@ class Features:
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
             surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
             adhesion=has_adhesion(model),
-            pid=model.sizes["npid"] > 0,
-            dc_motor=model.sizes["nmotor"] > 0,
-            orientation=model.sizes["nturn"] > 0,
             delays=model.sizes["nlag"] > 0,
             sweep=model.sizes["nsweep"] > 0,
-            plastic=bool((model.values["jnt_plasticadr"] >= 0).any() or (model.values["tendon_plasticadr"] >= 0).any()),
             polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
-            gravcomp=has_gravity_compensation(model),
             fluid=model.sizes["nfluid"] > 0,
             ellipsoid_fluid=bool((model.values["fluid_geomid"] >= 0).any()),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
@@ -156,7 +143,21 @@ class Features:
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),
+            **{part.name: part.wanted(model) for part in PARTS},
         )
+
+
+if TYPE_CHECKING:
+    Features = CoreFeatures
+else:
+    Features = make_dataclass(
+        "Features",
+        [(part.name, bool, False) for part in PARTS],
+        bases=(CoreFeatures,),
+        frozen=True,
+        namespace={"__doc__": "Optional code in a kernel: that of `CoreFeatures`, and of every part."},
+    )
+    Features.__module__ = __name__
 
 
 def needs_mixed_precision(model: Model) -> bool:
@@ -189,11 +190,6 @@ def is_implicit(model: Model) -> bool:
 def has_noslip(model: Model) -> bool:
     """Whether there is friction to be computed once more without regularisation."""
     return model.mj.opt.noslip_iterations > 0 and (model.rubs or model.sizes["nfriction"] > 0)
-
-
-def has_gravity_compensation(model: Model) -> bool:
-    """Whether some body has a force against its weight."""
-    return bool(model.mj.body_gravcomp.any())
 
 
 def _has_ball_joints(model: Model) -> bool:

@@ -10,6 +10,7 @@ vertices; ncorner: vertices of all their faces; ntree: kinematic trees that move
 """
 
 from ..fields import Field
+from ..parts import PARTS
 
 _F = Field
 
@@ -36,12 +37,6 @@ INTEGERS: tuple[Field, ...] = (
     ),
     _id("jnt_type", ("njnt",), "0 free, 1 ball, 2 slide, 3 hinge"),
     _id("jnt_at_origin", ("njnt",), "1: its anchor is the origin of its body"),
-    _id(
-        "jnt_actgravcomp",
-        ("njnt",),
-        "what gravity compensation counts as: 0 a passive force, 1 its actuators', 2 nothing",
-    ),
-    _F("jnt_plasticadr", ("njnt",), 1, "", "what its spring rests at in plastic; -1: it does not yield"),
     _id("jnt_qposadr", ("njnt",), "first coordinate"),
     _id("jnt_dofadr", ("njnt",), "first dof"),
     _id("dof_bodyid", ("nv",), "body that the dof moves"),
@@ -64,14 +59,14 @@ INTEGERS: tuple[Field, ...] = (
     _id("actuator_dyntype", ("nout",), "0 no activation, 1 integrator, 2 filter, 3 exact filter, 4 muscle"),
     _F("actuator_actadr", ("nout",), 1, "", "its activation; -1: it has none"),
     _id("actuator_actearly", ("nout",), "1: its force is that of the activation after the step"),
-    _id("actuator_servo", ("nout",), "0 gain and bias, 1 PID controller, 2 DC motor, 3 orientation, 4 none of it acts"),
-    _id("actuator_servoid", ("nout",), "which of them it is"),
-    _F("pid_input", ("npid",), 3, "", "controls: position, velocity and force; -1: none"),
-    _F("pid_act", ("npid",), 2, "", "activations: slowed setpoint and integral of the error; -1: none"),
-    _F("motor_input", ("nmotor",), 4, "", "controls: position, velocity, torque and voltage; -1: none"),
-    _F("motor_act", ("nmotor",), 5, "", "activations: slowed input, integral, temperature, bristles, current; or -1"),
-    _id("turn_by_quat", ("nturn",), "1: a servo for orientations is told a quaternion"),
-    _F("turn_act", ("nturn",), 1, "", "first of its three activations; -1: none"),
+    _F(
+        "actuator_servo",
+        ("nout",),
+        1,
+        "",
+        "0: gain and bias, -1: its forces are off, else the code of its kind (`physics/parts`)",
+    ),
+    _id("actuator_servoid", ("nout",), "its number among the actuators of its kind"),
     _id("lag_ctrladr", ("nlag",), "first control of an actuator that remembers its controls"),
     _id("lag_ctrlnum", ("nlag",), "how many it has"),
     _id("lag_interp", ("nlag",), "what acts between two samples: 0 the older one, 1 on a line, 2 on a cubic"),
@@ -129,7 +124,6 @@ INTEGERS: tuple[Field, ...] = (
     _id("tendon_dofnum", ("ntendon",), "how many there are"),
     _id("tendon_dof", ("ntendondof",), "dofs that tendons pull on, in descending order in each"),
     _id("tendon_qposadr", ("ntendondof",), "first coordinate of the dof's joint"),
-    _F("tendon_plasticadr", ("ntendon",), 1, "", "what its spring rests at in plastic; -1: it does not yield"),
     _F("tendon_linkadr", ("ntendon",), 1, "", "first link of its path"),
     _id("tendon_linknum", ("ntendon",), "how many there are; 0: a fixed tendon, a sum of coordinates"),
     _id("link_body1", ("nlink",), "body of the site where the link begins"),
@@ -185,6 +179,7 @@ INTEGERS: tuple[Field, ...] = (
     _F("poly_vertadr", ("npoly",), 1, "", "first of the face's vertices in poly_vert"),
     _F("poly_vertnum", ("npoly",), 1, "", "how many it has"),
     _F("poly_vert", ("npolyvert",), 1, "", "vertices of all faces, counterclockwise, counted from the mesh's first"),
+    *(field for part in PARTS for field in part.integers),
 )
 
 REALS: tuple[Field, ...] = (
@@ -197,14 +192,12 @@ REALS: tuple[Field, ...] = (
     _F("body_iquat", ("nbody",), 4, "", "principal axes in the body frame"),
     _F("body_mass", ("nbody",), 1, "kg", "mass"),
     _F("body_inertia", ("nbody",), 3, "kg m^2", "principal moments"),
-    _F("body_gravcomp", ("nbody",), 1, "", "share of its weight that a force takes off"),
     _F("body_invweight0", ("nbody",), 1, "1/kg", "mean inverse inertia of translations at qpos0"),
     _F("body_subtreemass", ("nbody",), 1, "kg", "mass of the body and all below it"),
     _F("jnt_pos", ("njnt",), 3, "m", "anchor in the body frame"),
     _F("jnt_axis", ("njnt",), 3, "", "axis in the body frame"),
     _F("jnt_stiffness", ("njnt",), 1, "N/m or N m/rad", "spring constant, zero when disabled"),
     _F("jnt_stiffnesspoly", ("njnt",), 2, "N/m^2, N/m^3, ...", "what that gains by stretch, and by its square"),
-    _F("jnt_springyield", ("njnt",), 1, "m or rad", "stretch beyond which its spring yields"),
     _F("jnt_actfrcrange", ("njnt",), 2, "N or N m", "range of all actuators' force, +-1e30 where there is none"),
     _F("dof_armature", ("nv",), 1, "kg or kg m^2", "rotor inertia"),
     _F("dof_damping", ("nv",), 1, "N s/m or N m s/rad", "damping, zero when disabled"),
@@ -223,12 +216,6 @@ REALS: tuple[Field, ...] = (
         "period of a setpoint servo on a ball joint or for a turn between sites",
     ),
     _F("lag_delay", ("nlag",), 1, "steps", "delay of an actuator that remembers its controls"),
-    _F("pid_integral", ("npid",), 1, "", "gain of the error's integral"),
-    _F("pid_limits", ("npid",), 2, "", "limit of the integral (0: none), highest speed of the setpoint"),
-    _F("motor_gain", ("nmotor",), 8, "", "of the winding and the controller (`dc_motor`)"),
-    _F("motor_friction", ("nmotor",), 6, "", "of cogging and friction (`dc_motor`)"),
-    _F("motor_dynprm", ("nmotor",), 9, "", "of the states (`dc_motor`)"),
-    _F("turn_most", ("nturn",), 1, "N m", "what its torque is limited to"),
     _F("act_range", ("na",), 2, "", "range of the activation, +-1e30 where there is none"),
     _F("actuator_muscle_gain", ("nout",), 8, "", "active force of a muscle (`activation.muscle_gain`)"),
     _F("actuator_muscle_bias", ("nout",), 6, "", "passive force of a muscle (`activation.muscle_bias`)"),
@@ -271,7 +258,6 @@ REALS: tuple[Field, ...] = (
     _F("tendon_stiffness", ("ntendon",), 3, "N/m, N/m^2, N/m^3", "spring: constant, and what it gains by stretch"),
     _F("tendon_damping", ("ntendon",), 3, "N s/m, ...", "damper, a polynomial of the speed"),
     _F("tendon_lengthspring", ("ntendon",), 2, "m", "lengths between which its spring is at rest"),
-    _F("tendon_springyield", ("ntendon",), 1, "m", "stretch beyond which its spring yields"),
     _F("tendon_length0", ("ntendon",), 1, "m", "length at qpos0"),
     _F("tendon_armature", ("ntendon",), 1, "kg", "inertia against changes of its length"),
     _F("tendon_actfrcrange", ("ntendon",), 2, "N", "range of all its actuators' force, +-1e30 where there is none"),
@@ -297,6 +283,7 @@ REALS: tuple[Field, ...] = (
     _F("zone_size", ("nsense",), 3, "m", "its size, by shape as in MuJoCo"),
     _F("vert_pos", ("nvert",), 3, "m", "mesh vertex in the geom frame"),
     _F("corner_normal", ("ncorner",), 3, "", "outward normal of the face in the geom frame"),
+    *(field for part in PARTS for field in part.reals),
 )
 
 PRECISE = ("qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat")

@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterable, Mapping
 import mujoco
 import numpy as np
 
+from ..mjmodel.actuators import disabled_actuators, from_actuators
+from ..mjmodel.flags import UNLIMITED, disabled
+from ..mjmodel.outputs import ORIENTATION, owners
+from ..parts import ACTUATOR_KINDS, NUMBERS, PARTS
+from ..parts.part import Rule
 from .activations import ACTIVATION_RULES
-from .actuators import disabled_actuators, from_actuators
 from .delays import DELAY_RULES
 from .equalities import EQUALITY_RULES
 from .fields import PRECISE
 from .fluids import fluid_shapes
 from .number_rules import LIMITED
-from .outputs import ORIENTATION, owners
-from .servos import BIAS_ORIENTATION, GAIN_PID, SERVO_RULES
 from .solver_params import impedance_params
 from .tendons import (
     TENDON_RULES,
@@ -30,10 +32,7 @@ from .transmissions import REFSITE, actuator_types
 
 Numbers = Mapping[str, np.ndarray]
 """MuJoCo's numbers by name, (environments, *shape) each."""
-Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
-"""Names in MuJoCo, and a function of the model and their numbers that gives a field's, (environments, items, ...)."""
 
-UNLIMITED = 1e30
 OF_OPTIONS = ("gravity", "density", "viscosity", "wind")
 _D = mujoco.mjtDisableBit
 _AFFINE_GAINS = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
@@ -43,13 +42,10 @@ _SPHERE, _CAPSULE, _CYLINDER, _MESH = (
 )
 
 
-def disabled(mjm: mujoco.MjModel, *bits: mujoco.mjtDisableBit) -> bool:
-    """Whether any of the disable flags is set."""
-    return any(int(mjm.opt.disableflags) & int(bit) for bit in bits)
-
-
 def mujoco_numbers(mjm: mujoco.MjModel, name: str) -> np.ndarray:
-    """A field of mjModel, or gravity and what the fluid is like of mjOption, in double precision."""
+    """Return a field of mjModel or mjOption, or a part's number, in double precision."""
+    if name in NUMBERS:
+        return np.array(NUMBERS[name].read(mjm), np.float64)
     source = mjm.opt if name in OF_OPTIONS else mjm
     return np.array(getattr(source, name), np.float64)
 
@@ -108,15 +104,6 @@ def _gravity(mjm: mujoco.MjModel, gravity: np.ndarray) -> np.ndarray:
     return gravity * (0.0 if disabled(mjm, _D.mjDSBL_GRAVITY) else 1.0)
 
 
-def _gravity_compensation(mjm: mujoco.MjModel, share: np.ndarray) -> np.ndarray:
-    return share * float(has_passive_forces(mjm))
-
-
-def has_passive_forces(mjm: mujoco.MjModel) -> bool:
-    """As MuJoCo has it: without springs and dampers there are none, those of other things neither."""
-    return not (disabled(mjm, _D.mjDSBL_SPRING) and disabled(mjm, _D.mjDSBL_DAMPER))
-
-
 def _stiffness(mjm: mujoco.MjModel, stiffness: np.ndarray) -> np.ndarray:
     return _first(stiffness) * (0.0 if disabled(mjm, _D.mjDSBL_SPRING) else 1.0)
 
@@ -150,18 +137,22 @@ def _gain(mjm: mujoco.MjModel, gainprm: np.ndarray) -> np.ndarray:
     of = owners(mjm)
     gain = gainprm[:, of, :3]
     gain[:, mjm.actuator_gaintype[of] == int(mujoco.mjtGain.mjGAIN_FIXED), 1:] = 0.0
-    turns = mjm.actuator_gaintype[of] == ORIENTATION
-    gain[:, turns, 1:] = 0.0
-    gain[:, ~np.isin(mjm.actuator_gaintype[of], _AFFINE_GAINS) & ~turns] = 0.0
+    gain[:, ~np.isin(mjm.actuator_gaintype[of], _AFFINE_GAINS)] = 0.0
+    for kind in ACTUATOR_KINDS:
+        for column in kind.gains:
+            own = mjm.actuator_gaintype[of] == kind.gaintype
+            gain[:, own, column] = gainprm[:, of][:, own, column]
     return gain * _active(mjm)
 
 
 def _bias(mjm: mujoco.MjModel, biasprm: np.ndarray) -> np.ndarray:
     of = owners(mjm)
     bias = biasprm[:, of, :3]
-    turns = mjm.actuator_biastype[of] == BIAS_ORIENTATION
-    bias[:, turns, 1] = 0.0
-    bias[:, (mjm.actuator_biastype[of] != int(mujoco.mjtBias.mjBIAS_AFFINE)) & ~turns] = 0.0
+    bias[:, mjm.actuator_biastype[of] != int(mujoco.mjtBias.mjBIAS_AFFINE)] = 0.0
+    for kind in ACTUATOR_KINDS:
+        for column in kind.biases:
+            own = np.isin(mjm.actuator_biastype[of], kind.biastypes)
+            bias[:, own, column] = biasprm[:, of][:, own, column]
     return bias * _active(mjm)
 
 
@@ -192,7 +183,7 @@ def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm:
     kind, gains = actuator_types(mjm)[of], mjm.actuator_gaintype[of]
     affine = mjm.actuator_biastype[of] == int(mujoco.mjtBias.mjBIAS_AFFINE)
     follows = (gains == int(mujoco.mjtGain.mjGAIN_FIXED)) & (gainprm[:, of, 0] == -biasprm[:, of, 1])
-    servo = affine & (follows | (gains == GAIN_PID))
+    servo = affine & (follows | np.isin(gains, [each.gaintype for each in ACTUATOR_KINDS if each.follows]))
     slides, turns = gear[:, :, :3], gear[:, :, 3:]
     between = (kind == REFSITE) & ~slides.any(axis=2)
     size = np.linalg.norm(np.where((kind == _BALL)[:, None], slides, turns), axis=2)
@@ -284,7 +275,6 @@ RULES: dict[str, Rule] = {
     "geom_half": (("geom_size",), _half_sides),
     "geom_detect": (("geom_margin", "geom_gap"), lambda mjm, margin, gap: margin + gap),
     "pair_detect": (("pair_margin", "pair_gap"), lambda mjm, margin, gap: margin + gap),
-    "body_gravcomp": (("body_gravcomp",), _gravity_compensation),
     "jnt_stiffness": (("jnt_stiffness",), _stiffness),
     "dof_damping": (("dof_damping",), _damping),
     "dof_armature": (("dof_armature",), lambda mjm, own: own + from_actuators(mjm, mjm.actuator_armature)),
@@ -305,7 +295,7 @@ RULES: dict[str, Rule] = {
     "friction_D": (("dof_solimp", "dof_invweight0", "tendon_solimp_fri", "tendon_invweight0"), _friction_stiffness),
     "friction_damping": (("dof_solref", "dof_solimp", "tendon_solref_fri", "tendon_solimp_fri"), _friction_damping),
     **ACTIVATION_RULES,
-    **SERVO_RULES,
+    **{name: rule for part in PARTS for name, rule in part.rules.items()},
     **DELAY_RULES,
     "density": (("density",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
     "viscosity": (("viscosity",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),

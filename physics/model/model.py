@@ -9,8 +9,8 @@ import numpy as np
 
 from ..geometry.decomposition import Decompose, Hulls, MeshOptions
 from ..geometry.store import GeometryStore
+from ..process.waiting import Waiting
 from ..scalars import as_flag
-from ..waiting import Waiting
 from .broad_phase import SWEEP, choose_broad_phase, reference_order
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, label_of, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, contact_pairs, pack, row_pairs

@@ -16,6 +16,8 @@ Roles:
 import enum
 from fnmatch import fnmatchcase
 
+from ..parts import PARTS
+
 READ, DERIVED, PICTURE, DATA, JUDGED, IDLE = "read", "derived", "picture", "data", "judged", "idle"
 
 
@@ -24,8 +26,9 @@ def _rows(role: str, names: str) -> dict[str, str]:
 
 
 MODEL: dict[str, str] = {
+    **{name: READ for part in PARTS for name in part.mujoco.split()},
     # sizes and flags
-    **_rows(READ, "nplastic nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
+    **_rows(READ, "nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
     **_rows(READ, "nactuator nout nhistory"),
     **_rows(JUDGED, "nflex npair ntendon"),
     **_rows(DERIVED, "flg_surfacevel flg_adhesion"),
@@ -44,7 +47,7 @@ MODEL: dict[str, str] = {
     **_rows(READ, "qpos0 qpos_spring body_parentid body_rootid body_weldid body_jntnum body_jntadr body_dofnum"),
     **_rows(READ, "body_dofadr body_pos body_quat body_ipos body_iquat body_mass body_subtreemass body_inertia"),
     **_rows(READ, "body_invweight0 body_treeid body_geomnum body_geomadr"),
-    **_rows(READ, "body_mocapid body_gravcomp"),
+    **_rows(READ, "body_mocapid"),
     **_rows(JUDGED, "body_plugin"),
     **_rows(DERIVED, "body_simple body_sameframe body_margin body_contype body_conaffinity body_bvhadr body_bvhnum"),
     **_rows(DATA, "body_user"),
@@ -53,9 +56,8 @@ MODEL: dict[str, str] = {
     # joints and degrees of freedom
     **_rows(READ, "jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_limited jnt_solref jnt_solimp jnt_pos jnt_axis"),
     **_rows(READ, "jnt_stiffness jnt_range jnt_margin dof_bodyid dof_jntid dof_parentid dof_treeid dof_armature"),
-    **_rows(READ, "dof_damping dof_invweight0 dof_M0 jnt_actfrclimited jnt_actfrcrange jnt_actgravcomp"),
+    **_rows(READ, "dof_damping dof_invweight0 dof_M0 jnt_actfrclimited jnt_actfrcrange"),
     **_rows(READ, "dof_frictionloss dof_solref dof_solimp jnt_stiffnesspoly dof_dampingpoly"),
-    **_rows(READ, "jnt_plasticadr jnt_springyield"),
     **_rows(IDLE, "jnt_actuatorid"),
     **_rows(DERIVED, "flg_gravcomp ngravcomp dof_Madr dof_simplenum"),
     **_rows(DATA, "jnt_group jnt_user"),
@@ -89,7 +91,6 @@ MODEL: dict[str, str] = {
     **_rows(READ, "tendon_armature tendon_frictionloss tendon_adr tendon_num ten_J_* tendon_actfrclimited"),
     **_rows(READ, "tendon_actfrcrange tendon_solref_* tendon_solimp_* tendon_range tendon_margin"),
     **_rows(READ, "tendon_lengthspring tendon_length0 tendon_invweight0 wrap_*"),
-    **_rows(READ, "tendon_plasticadr tendon_springyield"),
     **_rows(DERIVED, "tendon_type tendon_treenum tendon_treeid"),
     **_rows(IDLE, "tendon_actuatorid"),
     **_rows(PICTURE, "tendon_matid tendon_group tendon_width tendon_rgba"),

@@ -5,9 +5,13 @@ from collections.abc import Mapping
 import mujoco
 import numpy as np
 
+from ..dynamics.actuation import IDLE, PLAIN
 from ..fields import SMALL_BITS, layout
+from ..mjmodel.actuators import from_actuators, on_joints
+from ..mjmodel.flags import disabled
+from ..mjmodel.outputs import output_controls, owners
+from ..parts import ACTUATOR_KINDS, PARTS
 from .activations import activation_values
-from .actuators import from_actuators, on_joints
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
@@ -16,13 +20,10 @@ from .equalities import coupled_parents, equality_values
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .fluids import fluid_items
 from .hulls import Hulls
-from .kernel_numbers import RULES, disabled, friction_dofs, kernel_numbers, limit_sides
-from .outputs import output_controls, owners
+from .kernel_numbers import RULES, friction_dofs, kernel_numbers, limit_sides
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
-from .plasticity import plastic_values
 from .sensor_delays import sensor_delay_sizes
-from .servos import servo_sizes, servo_values
 from .sleeping import sleep_values, sleeps
 from .tendons import TRANSMISSION, friction_tendons, tendon_limits, tendon_sizes, tendon_values
 from .transmissions import actuator_types, transmission_sizes, transmission_values
@@ -55,7 +56,8 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values["tree_is_body"] = values["body_is_single_free"][mjm.dof_bodyid[mjm.tree_dofadr]]
     values.update(_actuators(mjm))
     values.update(activation_values(mjm))
-    values.update(servo_values(mjm))
+    for part in PARTS:
+        values.update(part.values(mjm))
     values.update(delay_values(mjm))
     values.update(_meshes(mjm))
     swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
@@ -65,7 +67,6 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_pairs(mjm, without(mjm, pairs, swept)))
     values.update(_by_hand(mjm))
     values.update(_limits(mjm))
-    values.update(plastic_values(mjm))
     values.update(_frictions(mjm))
     values.update(tendon_values(mjm))
     values.update(transmission_values(mjm))
@@ -84,14 +85,10 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
 
 def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, sweeps: bool) -> dict[str, int]:
     """Named sizes of a model whose fields have been made."""
-    sizes = {
-        n: int(getattr(mjm, n))
-        for n in ("nq", "nv", "nu", "na", "nplastic", "nbody", "nmocap", "njnt", "ngeom", "ntree")
-    }
+    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "na", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
     sizes.update(
         one=1,
         nout=len(values["actuator_type"]),
-        **servo_sizes(values),
         **delay_sizes(values),
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
@@ -117,6 +114,8 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         **sensor_sizes(mjm, values),
         **sensor_delay_sizes(mjm),
     )
+    for part in PARTS:
+        sizes.update(part.sizes(mjm, values))
     return sizes
 
 
@@ -188,7 +187,6 @@ def _joints(mjm: mujoco.MjModel) -> dict:
     kinds = mjm.jnt_type[mjm.dof_jntid]
     nth = np.arange(mjm.nv) - mjm.jnt_dofadr[mjm.dof_jntid]
     return out | {
-        "jnt_actgravcomp": mjm.jnt_actgravcomp * (2 if disabled(mjm, _D.mjDSBL_ACTUATION) else 1),
         "jnt_at_origin": (mjm.jnt_pos == 0).all(1).astype(int),
         "dof_is_rotation": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
         "dof_depth": depth,
@@ -204,7 +202,15 @@ def _actuators(mjm: mujoco.MjModel) -> dict:
     of = owners(mjm)
     pulls = mjm.actuator_trntype[of] == TRANSMISSION
     joint = np.where(on_joints(mjm), mjm.actuator_trnid[:, 0], 0)[of]
+    kind, number = np.zeros((2, mjm.nactuator), int)
+    for each in ACTUATOR_KINDS:
+        found = each.actuators(mjm)
+        kind[found], number[found] = each.code, np.arange(len(found))
+    if disabled(mjm, _D.mjDSBL_ACTUATION):
+        kind[kind != PLAIN] = IDLE
     return {
+        "actuator_servo": kind[of],
+        "actuator_servoid": number[of],
         "actuator_ctrladr": output_controls(mjm),
         "actuator_type": actuator_types(mjm)[of],
         "actuator_tendon": np.where(pulls, mjm.actuator_trnid[of, 0], -1),

@@ -9,11 +9,12 @@ import mujoco
 import numpy as np
 
 from ..arguments import real_array
-from .actuators import fixed_gears
+from ..mjmodel.actuators import fixed_gears
+from ..mjmodel.allowed import Allowed
+from ..parts import NUMBERS, PARTS
 from .delays import samples
 from .kernel_numbers import OF_OPTIONS, mujoco_numbers
 from .number_rules import RULES, crossed
-from .servos import fixed_signs
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,7 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("actuator_ctrlrange", ordered=True),
         Parameter("actuator_forcerange", ordered=True),
         Parameter("actuator_actrange", ordered=True),
+        *(Parameter(name) for name in NUMBERS),
     )
 }
 """The parameters that `set_parameters` takes, by MuJoCo's name."""
@@ -153,7 +155,7 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         raise ValueError(
             f"{name}: expected shape {shape}, environments first, or what can be broadcast to it, got {values.shape}"
         ) from None
-    allowed = RULES[f"opt.{name}" if name in OF_OPTIONS else name].allowed
+    allowed = _allowed(name)
     if allowed.infinite:
         _refuse(name, numbers, np.isnan(numbers), index, f"it must be {allowed.words}")
     else:
@@ -174,11 +176,10 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
     if name == "geom_size":
         mesh = (mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[:, None]
         _refuse(name, numbers, mesh & (numbers != own), index, "the size of a mesh cannot be changed")
-    if name == "actuator_gainprm":
-        turned = fixed_signs(mjm) & ((numbers > 0) != (own > 0))
-        _refuse(
-            name, numbers, turned, index, "whether it is above 0 says what the actuator has: that cannot be changed"
-        )
+    for part in PARTS:
+        if name in part.refusals:
+            wrong, reason = part.refusals[name]
+            _refuse(name, numbers, wrong(mjm, numbers), index, reason)
     if name == "actuator_delay":
         forgets = (numbers > 0) & (samples(mjm) == 0)
         _refuse(name, numbers, forgets, index, "the actuator has no samples of controls; give it nsample in the file")
@@ -186,6 +187,12 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         fixed = fixed_gears(mjm).reshape(-1, 1) & (numbers != own)
         _refuse(name, numbers, fixed, index, "its armature and damping depend on it: it cannot be changed")
     return numbers
+
+
+def _allowed(name: str) -> Allowed:
+    if name in NUMBERS:
+        return NUMBERS[name].allowed
+    return RULES[f"opt.{name}" if name in OF_OPTIONS else name].allowed
 
 
 def _refuse(name: str, numbers: np.ndarray, wrong: np.ndarray, index: np.ndarray, reason: str) -> None:

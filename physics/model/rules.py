@@ -6,49 +6,28 @@ and its elements are merely unused.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 import numpy as np
 from mujoco import MjModel
 
+from ..mjmodel.actuators import disabled_actuators, held_when_off
+from ..mjmodel.unsupported import Unsupported
+from ..parts import ACTUATOR_KINDS, PARTS
 from .activations import BIAS_MUSCLE, DYNAMICS, GAIN_MUSCLE
-from .actuators import disabled_actuators, held_when_off
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
-from .outputs import ORIENTATION as GAIN_ORIENTATION
 from .pairs import possible_pairs, repeated_with_another_reach
-from .servos import BIAS_MOTOR, BIAS_ORIENTATION, GAIN_MOTOR, GAIN_PID, broken_motors
 from .sleeping import sleeps
 from .transmissions import tied_trees
 
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
 _EQUALITY = int(_D.mjDSBL_EQUALITY) | int(_D.mjDSBL_CONSTRAINT)
-_GAINS = {0, 1, GAIN_MUSCLE, GAIN_PID, GAIN_MOTOR, GAIN_ORIENTATION}
-_BIASES = {0, 1, BIAS_MUSCLE, BIAS_MOTOR, BIAS_ORIENTATION}
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One unsupported feature.
-
-    Attributes:
-        feature: what the message says.
-        kind: the kind of element, a key of ``support.KINDS``, or "option".
-        attribute: the attribute in an MJCF file that asks for it, where there is one.
-        where: model -> ids of the elements that use it; for an option, non-empty if it is in use.
-        drop: takes the feature out of one MjSpec element (for an option: out of ``spec.option``); None: delete it.
-        without: disable flags under each of which the feature has no effect.
-    """
-
-    feature: str
-    kind: str
-    attribute: str
-    where: Callable[[MjModel], np.ndarray]
-    drop: Callable[[object], None] | None
-    without: int = 0
+_GAINS = {0, 1, GAIN_MUSCLE, *(kind.gaintype for kind in ACTUATOR_KINDS)}
+_BIASES = {0, 1, BIAS_MUSCLE, *(bias for kind in ACTUATOR_KINDS for bias in kind.biastypes)}
+_DYNAMICS = {*DYNAMICS, *(dynamics for kind in ACTUATOR_KINDS for dynamics in kind.dyntypes)}
 
 
 def _sets(**values: object) -> Callable[[object], None]:
@@ -87,14 +66,15 @@ def _enum(prefix: str, enum: Any, allowed: set[int]) -> list[tuple[str, int]]:
     ]
 
 
-def _actuator_types(field: str, what: str, prefix: str, enum: Any, allowed: set[int]) -> list[Rule]:
+def _actuator_types(field: str, what: str, prefix: str, enum: Any, allowed: set[int]) -> list[Unsupported]:
     """Return one rule for each member of an actuator's type field that is not allowed."""
 
     def where(value: int) -> Callable[[MjModel], np.ndarray]:
         return lambda m: _ids(getattr(m, f"actuator_{field}") == value)
 
     return [
-        Rule(f"{what} '{name}'", "actuator", field, where(value), None) for name, value in _enum(prefix, enum, allowed)
+        Unsupported(f"{what} '{name}'", "actuator", field, where(value), None)
+        for name, value in _enum(prefix, enum, allowed)
     ]
 
 
@@ -103,11 +83,13 @@ def _grouped_off(m: MjModel) -> np.ndarray:
 
 
 BODY = [
-    Rule("plugin with passive forces", "body", "plugin", lambda m: _ids(m.body_plugin >= 0), lambda e: _no_plugin(e)),
+    Unsupported(
+        "plugin with passive forces", "body", "plugin", lambda m: _ids(m.body_plugin >= 0), lambda e: _no_plugin(e)
+    ),
 ]
 
 GEOM = [
-    Rule(
+    Unsupported(
         "plugin",
         "geom",
         "plugin",
@@ -118,12 +100,11 @@ GEOM = [
 ]
 
 ACTUATOR = [
-    *_actuator_types("dyntype", "activation dynamics", "mjDYN_", mujoco.mjtDyn, set(DYNAMICS)),
+    *_actuator_types("dyntype", "activation dynamics", "mjDYN_", mujoco.mjtDyn, _DYNAMICS),
     *_actuator_types("gaintype", "gain", "mjGAIN_", mujoco.mjtGain, _GAINS),
     *_actuator_types("biastype", "bias", "mjBIAS_", mujoco.mjtBias, _BIASES),
-    Rule("DC motor in part", "actuator", "gaintype", broken_motors, None),
-    Rule("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
-    Rule(
+    Unsupported("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
+    Unsupported(
         "PID controller, DC motor or orientation in a disabled group",
         "actuator",
         "actuatorgroupdisable",
@@ -133,17 +114,17 @@ ACTUATOR = [
 ]
 
 
-def _equality_types() -> list[Rule]:
+def _equality_types() -> list[Unsupported]:
     def where(value: int) -> Callable[[MjModel], np.ndarray]:
         return lambda m: _ids((m.eq_type == value) & (m.eq_active0 != 0))
 
     members = _enum("mjEQ_", mujoco.mjtEq, set(EQUALITY_ROWS))
-    return [Rule(f"equality constraint '{n}'", "equality", n, where(v), None, _EQUALITY) for n, v in members]
+    return [Unsupported(f"equality constraint '{n}'", "equality", n, where(v), None, _EQUALITY) for n, v in members]
 
 
 OTHER = [
     *_equality_types(),
-    Rule(
+    Unsupported(
         "second pair of the same geoms with another reach",
         "pair",
         "pair",
@@ -151,23 +132,25 @@ OTHER = [
         None,
         _CONTACT,
     ),
-    Rule("deformable body", "flex", "flex", lambda m: np.arange(m.nflex), None),
+    Unsupported("deformable body", "flex", "flex", lambda m: np.arange(m.nflex), None),
 ]
 
 
-def _integrator(name: str) -> Rule:
+def _integrator(name: str) -> Unsupported:
     value = int(mujoco.mjtIntegrator.__members__[f"mjINT_{name.upper()}"])
     replace = _sets(integrator=int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST))
-    return Rule(f"integrator '{name}'", "option", "integrator", lambda m: _on(m.opt.integrator == value), replace)
+    return Unsupported(
+        f"integrator '{name}'", "option", "integrator", lambda m: _on(m.opt.integrator == value), replace
+    )
 
 
-def _enable_flag(name: str) -> Rule:
+def _enable_flag(name: str) -> Unsupported:
     bit = int(mujoco.mjtEnableBit.__members__[f"mjENBL_{name.upper()}"])
 
     def drop(option: object) -> None:
         option.enableflags = int(option.enableflags) & ~bit  # type: ignore[attr-defined]
 
-    return Rule(f"flag {name}='enable'", "option", name, lambda m: _on(int(m.opt.enableflags) & bit), drop)
+    return Unsupported(f"flag {name}='enable'", "option", name, lambda m: _on(int(m.opt.enableflags) & bit), drop)
 
 
 def _islands_off(m: MjModel) -> bool:
@@ -188,15 +171,20 @@ def _stay_awake(option: object) -> None:
 
 OPTION = [
     _integrator("discrete"),
-    Rule("sleep of trees that tendons tie", "option", "sleep", lambda m: _on(sleeps(m) and _tie_trees(m)), _stay_awake),
-    Rule(
+    Unsupported(
+        "sleep of trees that tendons tie", "option", "sleep", lambda m: _on(sleeps(m) and _tie_trees(m)), _stay_awake
+    ),
+    Unsupported(
         "sleep of trees that actuators tie", "option", "sleep", lambda m: _on(sleeps(m) and tied_trees(m)), _stay_awake
     ),
-    Rule("sleep without islands", "option", "island", lambda m: _on(sleeps(m) and _islands_off(m)), _join_islands),
+    Unsupported(
+        "sleep without islands", "option", "island", lambda m: _on(sleeps(m) and _islands_off(m)), _join_islands
+    ),
     *(_enable_flag(name) for name, flag in ENABLE_FLAGS.items() if flag is Flag.REFUSED),
 ]
 
-RULES: list[Rule] = [*OPTION, *BODY, *GEOM, *ACTUATOR, *OTHER]
+OF_PARTS = [rule for part in PARTS for rule in part.unsupported]
+RULES: list[Unsupported] = [*OPTION, *BODY, *GEOM, *ACTUATOR, *OF_PARTS, *OTHER]
 
 
 def _no_plugin(element: object) -> None:

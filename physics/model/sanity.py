@@ -10,8 +10,8 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
+from ..mjmodel.outputs import owners
 from .number_rules import LIMITED, RULES, Allowed, crossed
-from .outputs import owners
 from .pairs import contacts_disabled
 from .places import Places
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from .delays import CUBIC, HOLD, LINEAR
-from .kernel_numbers import disabled
+from ..dynamics.delays import CUBIC, HOLD, LINEAR
+from ..mjmodel.flags import disabled
 from .sensors import refused_sensors
 
 

@@ -12,11 +12,13 @@ import mujoco
 import numpy as np
 
 from ..geometry.names import type_name
+from ..mjmodel.unsupported import Unsupported
+from ..parts import PARTS
 from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
 from .pairs import contacts_disabled, has_narrow_phase, idle_by_hand, possible_pairs
 from .places import Places, Source
-from .rules import RULES, Rule
+from .rules import RULES
 from .sensors import refused_sensors
 
 _O = mujoco.mjtObj
@@ -41,6 +43,8 @@ KINDS: dict[str, tuple[str, int, str]] = {
     "skin": ("skins", int(_O.mjOBJ_SKIN), "nskin"),
     "light": ("lights", int(_O.mjOBJ_LIGHT), "nlight"),
 }
+_CUSTOM = {name for part in PARTS for name in part.custom.split()}
+"""Names of custom elements that parts read."""
 _REPORTING_ONLY = {
     "texture": "textures are not drawn",
     "numeric": "custom data",
@@ -69,7 +73,7 @@ class Finding:
     name: str
     place: str
     index: int = -1
-    rule: Rule | None = field(default=None, compare=False, repr=False)
+    rule: Unsupported | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.kind} '{self.name}' ({self.place}): {self.feature}"
@@ -166,7 +170,7 @@ class _LookUp:
     spec: mujoco.MjSpec | None
     places: Places
 
-    def finding(self, kind: str, index: int, feature: str, rule: Rule | None = None) -> Finding:
+    def finding(self, kind: str, index: int, feature: str, rule: Unsupported | None = None) -> Finding:
         if kind == "option":
             attribute = rule.attribute if rule else feature
             return Finding(feature, kind, attribute, self.places.of_option(attribute), -1, rule)
@@ -216,7 +220,8 @@ def _unused_elements(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
     """Return the elements that cannot change the motion and that Tumble does nothing with."""
     unused = []
     for kind, why in _REPORTING_ONLY.items():
-        unused += [look_up.finding(kind, i, why) for i in range(getattr(mjm, KINDS[kind][2]))]
+        found = range(getattr(mjm, KINDS[kind][2]))
+        unused += [look_up.finding(kind, i, why) for i in found if look_up.name(kind, i) not in _CUSTOM]
     unused += [look_up.finding("sensor", i, f"not computed: {why}") for i, why in refused_sensors(mjm).items()]
     idle = np.flatnonzero(~np.isin(mjm.eq_type, list(EQUALITY_ROWS)) & (mjm.eq_active0 == 0))
     unused += [look_up.finding("equality", int(i), "inactive equality constraint") for i in idle]

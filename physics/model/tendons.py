@@ -9,7 +9,8 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from .actuators import from_tendon_actuators
+from ..mjmodel.actuators import from_tendon_actuators
+from ..mjmodel.tendons import acting_tendons, spatial
 from .solver_params import MINVAL, impedance_params, reference_params
 
 _D, _WRAP, _EQ = mujoco.mjtDisableBit, mujoco.mjtWrap, mujoco.mjtEq
@@ -33,23 +34,6 @@ class Link(NamedTuple):
     shape: int
     side: int
     divisor: float
-
-
-def acting_tendons(mjm: mujoco.MjModel) -> bool:
-    """Whether kernels need tendons: some act on the motion, or have a path. Others only measure what qpos says."""
-    if not mjm.ntendon:
-        return False
-    acts = [mjm.tendon_stiffness, mjm.tendon_stiffnesspoly, mjm.tendon_damping, mjm.tendon_dampingpoly]
-    acts += [mjm.tendon_limited, mjm.tendon_frictionloss, mjm.tendon_armature]
-    acts += [mjm.tendon_plasticadr >= 0]
-    held = (mjm.eq_type == int(_EQ.mjEQ_TENDON)).any()
-    driven = (mjm.actuator_trntype == TRANSMISSION).any()
-    return bool(held or driven or any(np.any(numbers) for numbers in acts) or spatial(mjm).any())
-
-
-def spatial(mjm: mujoco.MjModel) -> np.ndarray:
-    """Mask of the tendons with a path (ntendon,)."""
-    return mjm.wrap_type[mjm.tendon_adr] != _JOINT if mjm.ntendon else np.zeros(0, bool)
 
 
 def tendon_dofs(mjm: mujoco.MjModel, t: int) -> np.ndarray:

@@ -10,18 +10,12 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from ..dynamics.transmission_types import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TENDON, TURN
 from .pairs import possible_pairs
 from .tendons import dofs_of_body
 
 _T = mujoco.mjtTrn
 ON_JOINTS = (int(_T.mjTRN_JOINT), int(_T.mjTRN_JOINTINPARENT))
-TENDON = 4
-"""`actuator_type` of actuators that pull a tendon: no type of joint."""
-SITE, REFSITE, SLIDER_CRANK, BODY, TURN, BALL_TURN = range(TENDON + 1, TENDON + 7)
-"""The same of actuators at a site, without and with a reference; on a slider-crank; with adhesion of a body; on the
-orientation of a site by another one; on that of a ball joint."""
-FIRST, SECOND = 1, 2
-"""Bits of `trn_side`."""
 
 
 class _Output(NamedTuple):

@@ -9,8 +9,8 @@ import torch
 from ..drivers.tensor_kernels import Argument, Launch, Recipe, shared_kernels
 from ..geometry.names import geom_ids, label
 from ..model.model import Model
+from ..process.runtime import Runtime
 from ..readout.derived import matrix, multiply, rotate
-from ..runtime import Runtime
 from ..state.sizes import flat_integers, flat_reals
 from .kernel import query_kernel
 from .workspace import places, query_sizes

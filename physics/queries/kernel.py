@@ -10,7 +10,7 @@ from ..collision.epa import simplex_as_face, touching_face
 from ..collision.gjk import FILL, FOUND, NOTHING, across
 from ..collision.primitives import zero_vector
 from ..collision.support import core_radius, support
-from ..math import Vec3
+from ..math import Vec3, func
 from ..state.views import ModelView
 from .workspace import CODE, PairWorkspace, with_own_sizes
 
@@ -21,13 +21,13 @@ FRAME = 24
 """Numbers of a pair's poses: where geom 1 is, the way from it to geom 2, and of both the three axes."""
 
 
-@ti.func
-def _vector(frames: ti.template(), env: ti.i32, pair: ti.i32, k: ti.i32):
+@func
+def _vector(frames, env: ti.i32, pair: ti.i32, k: ti.i32):
     return Vec3(frames[env, pair, 3 * k], frames[env, pair, 3 * k + 1], frames[env, pair, 3 * k + 2])
 
 
-@ti.func
-def _place(one: ti.template(), frames: ti.template(), env: ti.i32, pair: ti.i32):
+@func
+def _place(one, frames, env: ti.i32, pair: ti.i32):
     """Fill `ccd_frame` as `support.place_geoms` does; 1 where all of it is finite, else 0."""
     one.ccd_frame.put(0, zero_vector(one.lanes))
     one.ccd_frame.put(4, _vector(frames, env, pair, 1))
@@ -41,8 +41,8 @@ def _place(one: ti.template(), frames: ti.template(), env: ti.i32, pair: ti.i32)
     return finite
 
 
-@ti.func
-def _plane_distance(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32):
+@func
+def _plane_distance(model, one, g1: ti.i32, g2: ti.i32):
     """Return distance, nearest point of geom 1 and normal towards geom 2, for a plane and any other shape."""
     first = ti.cast(model.geom_type[g1] == PLANE, ti.i32)
     normal = one.ccd_frame[3].copy()
@@ -58,10 +58,8 @@ def _plane_distance(model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti
     return dist, near1, normal
 
 
-@ti.func
-def _convex_distance(
-    model: ti.template(), one: ti.template(), g1: ti.i32, g2: ti.i32, distmax: ti.template(), sign: ti.i32
-):
+@func
+def _convex_distance(model, one, g1: ti.i32, g2: ti.i32, distmax, sign: ti.i32):
     """Return the same as `_plane_distance` for two convex shapes; `distmax` if they are that far apart or farther.
 
     With `sign` 1 shapes whose cores overlap are not sought the depth of.

@@ -11,7 +11,7 @@ import torch
 from ..arguments import real_array
 from ..drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ..geometry.names import label
-from ..runtime import Runtime
+from ..process.runtime import Runtime
 from ..scalars import as_flag, as_whole
 from .mesh_tree import mesh_trees
 from .ray_kernel import make_ray_kernel

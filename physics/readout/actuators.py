@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..model.kernel_numbers import disabled
+from ..mjmodel.flags import disabled
 from ..model.model import Model
 from ..model.transmissions import TENDON, actuator_types
 from .motion import chosen

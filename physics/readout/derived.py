@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..model.kernel_numbers import disabled
+from ..mjmodel.flags import disabled
 from ..model.model import Model
 from ..model.tendons import measured
 from ..state.fields import QUANTITIES

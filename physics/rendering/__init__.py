@@ -7,6 +7,8 @@ are MuJoCo's: x right, y up, looking along -z. Lengths are metres, pictures (env
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..process.libraries import load_taichi, load_torch
+
 if TYPE_CHECKING:
     from .camera import Camera
     from .look import Look
@@ -22,5 +24,7 @@ _HOMES |= {"save_png": "video", "write_video": "video"}
 def __getattr__(name: str) -> Any:
     """Import what is asked for: the process that compiles pictures asks for kernels alone, not for torch."""
     if name in _HOMES:
+        load_torch()
+        load_taichi()
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

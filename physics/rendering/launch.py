@@ -1,7 +1,7 @@
 """The ray caster's kernels, launched on the addresses of torch tensors, without a copy or a wait for a GPU."""
 
 from ..drivers.tensor_kernels import Launch, Recipe, shared_kernels
-from ..runtime import Runtime
+from ..process.runtime import Runtime
 from .raycast import cast_rays, cast_rays_at_meshes, cull_tiles, kernel_named
 
 

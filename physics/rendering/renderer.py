@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from ..batch_numbers import Known
-from ..runtime import Runtime, ensure_runtime
+from ..process.runtime import Runtime, ensure_runtime
+from ..process.waiting import Waiting
 from ..scalars import as_count
-from ..waiting import Waiting
 from .camera import Camera, PoseSource, View, require_pixels
 from .drawables import BOUND, CORE, drawables
 from .launch import shared_ray_kernels

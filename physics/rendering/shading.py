@@ -2,14 +2,15 @@
 
 import taichi as ti
 
+from ..math import func
 from ..rays.intersect import unit
 from . import look as rows
 
 vec3 = ti.types.vector(3, ti.f32)
 
 
-@ti.func
-def look_row(look: ti.template(), row: ti.template()):
+@func
+def look_row(look, row):
     """One row of `Look.table` as a vector."""
     return vec3(look[row, 0], look[row, 1], look[row, 2])
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..waiting import Waiting
+from ..process.waiting import Waiting
 
 
 def write_video(path: str | os.PathLike, frames: Iterable[Any], fps: float, quality: int = 8) -> Path:

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import torch
 
-from ..dynamics.delays import ROUNDING
-from ..model.delays import CUBIC, HOLD
+from ..dynamics.delays import CUBIC, HOLD, ROUNDING
 from ..model.model import Model
 from ..model.sensor_delays import Recorded, recorded_sensors
 from ..state.snapshot import LARGEST

@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..model.kernel_numbers import disabled
+from ..mjmodel.flags import disabled
 from ..model.model import Model
 from ..readout.actuators import rotation_vectors
 from ..readout.derived import multiply

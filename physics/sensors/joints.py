@@ -6,8 +6,8 @@ import mujoco
 import numpy as np
 import torch
 
+from ..mjmodel.outputs import owners
 from ..model.model import Model
-from ..model.outputs import owners
 from .objects import Objects
 from .reader import Look, Read, Reader, column
 

@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..model.kernel_numbers import disabled
+from ..mjmodel.flags import disabled
 from ..model.model import Model
 from ..model.sensors import refused_sensors
 from ..readout.derived import sources_of

@@ -27,6 +27,7 @@ A contact slot belongs to one pair of geoms in every lane; lanes without that co
 """
 
 from ..fields import Field
+from ..parts import PARTS
 from .memory import BEGIN, BROAD_PHASE, COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, NARROW_PHASE, REMAINDERS
 from .noslip_fields import NOSLIP, NOSLIP_INDICES, NOSLIP_ROOM
 from .solver_fields import SOLVER, TREES
@@ -94,16 +95,12 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_inverse", ("nv",), 1, "N or N m", "inverse dynamics: joint forces for the current acceleration"),
     _F("qfrc_unbalanced", ("nv",), 1, "N or N m", "qfrc_passive + qfrc_actuator - qfrc_inverse"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
-    _F("qfrc_gravcomp", ("ngravcomp",), 1, "N or N m", "gravity compensation"),
     _F("qfrc_fluid", ("nfluiddof",), 1, "N or N m", "force of a fluid"),
     _F("fluid_slope", ("nfluidrow", "six"), 1, "", "derivative of its force and torque on a body by the motion"),
     _F("qfrc_passive", ("nv",), 1, "N or N m", "springs, dampers, fluids and passive gravity compensation"),
     _F("late_ctrl", ("nlate",), 1, "", "controls that act where actuators have delays"),
     _F("act_dot", ("na",), 1, "1/s", "rate of activations"),
     _F("act_length", ("na",), 1, "m or rad", "length of the activation's actuator"),
-    _F("motor_speed", ("nmotor",), 1, "rad/s or m/s", "velocity of a DC motor"),
-    _F("motor_start", ("nmotor",), 1, "rad/s or m/s", "the same where the step began"),
-    _F("motor_shaft", ("nmotor",), 1, "N m or N", "cogging and friction of its shaft"),
     _F("actuator_force", ("nout",), 1, "N or N m", "scalar force of the actuator"),
     _F("actuator_slope", ("nout",), 1, "N s/m", "derivative of that force by the actuator's velocity"),
     _F("moment", ("nout", "six"), 1, "", "derivative of the length by the dofs of a ball or free joint"),
@@ -217,8 +214,6 @@ SENSED: tuple[Field, ...] = (
 INTEGRATION: tuple[Field, ...] = (
     _F("start_qpos", ("nq",), 1, "m or rad", "coordinates at the start of the step"),
     _F("start_act", ("na",), 1, "", "activations at the start of the step"),
-    _F("start_ten_length", ("nplastictendon",), 1, "m", "ten_length where a step of Runge and Kutta begins"),
-    _F("start_ten_J", ("nplasticdof",), 1, "m, m/rad", "ten_J there"),
     _F("mean_act_dot", ("na",), 1, "1/s", "Runge-Kutta's weighted rate of activations"),
     _F("start_qvel", ("nv",), 1, "m/s or rad/s", "velocities at the start of the step"),
     _F("drive_qvel", ("nv",), 1, "m/s or rad/s", "velocities that positions advance with"),
@@ -249,6 +244,9 @@ PARAMETERS: tuple[Field, ...] = (
 )
 """In kernels of such environments (`Features.parameters`) the first of the model's flat real numbers, in every lane."""
 
+OF_PARTS: tuple[Field, ...] = tuple(field for part in PARTS for field in part.scratch)
+"""Quantities of mechanisms (`physics/parts`)."""
+
 QUANTITIES: tuple[Field, ...] = (
     *COORDINATES,
     *FORCES,
@@ -269,6 +267,7 @@ QUANTITIES: tuple[Field, ...] = (
     *NOSLIP,
     *SENSED,
     *INTEGRATION,
+    *OF_PARTS,
 )
 ROOM = NOSLIP_ROOM | frozenset(
     (
@@ -374,5 +373,13 @@ SWEEP_INDICES: tuple[Field, ...] = (
     _F("listed_geom2", ("nlisted",), 1, "", "as pair_geom2", small=True),
 )
 """Pairs that a sweep finds."""
-SCRATCH_INDICES: tuple[Field, ...] = (*INDICES, *WORK_LIST, *CONVEX_INDICES, *SWEEP_INDICES, *NOSLIP_INDICES)
+PART_INDICES = tuple(field for part in PARTS for field in part.indices)
+SCRATCH_INDICES: tuple[Field, ...] = (
+    *INDICES,
+    *PART_INDICES,
+    *WORK_LIST,
+    *CONVEX_INDICES,
+    *SWEEP_INDICES,
+    *NOSLIP_INDICES,
+)
 """All integers of a worker; nobody can ask for the work list and the polytope."""

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from .stage import Stage
+from ..hooks import Hook
+from ..stage import Stage
 
 _PACKAGE = __name__.split(".")[0]
 
@@ -51,6 +52,8 @@ class _Walk:
             if isinstance(value, Stage):
                 self.stages.add(value)
                 self.visit(value.when)
+            elif isinstance(value, Hook):
+                self._visit_all(value.entries)
             elif isinstance(value, dict):
                 self._visit_all((*value.keys(), *value.values()))
             elif isinstance(value, (tuple, list, set, frozenset)):

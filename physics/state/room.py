@@ -8,8 +8,8 @@ that does not find room is left as it was (`fits`), and done again later; result
 from typing import NamedTuple
 
 import numpy as np
-import taichi as ti
 
+from ..math import func
 from ..model.features import has_adhesion
 from ..model.model import Model
 from ..model.pack import row_pairs
@@ -77,15 +77,15 @@ def _uncoupled(model: Model) -> int:
     return int(depth.sum())
 
 
-@ti.func
-def clear_needs(work: ti.template()):
+@func
+def clear_needs(work):
     """The tile has found room so far."""
     work.need_ncon[0] = 0
     work.need_nH[0] = 0
     work.need_nlisted[0] = 0
 
 
-@ti.func
-def fits(work: ti.template()):
+@func
+def fits(work):
     """Whether the tile has found room for everything; where not, what is computed for it means nothing."""
     return work.need_ncon[0] + work.need_nH[0] + work.need_nlisted[0] == 0

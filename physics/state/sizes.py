@@ -3,22 +3,24 @@
 import mujoco
 import numpy as np
 
+from ..dynamics.stage_time import EULER, IMPLICIT, IMPLICITFAST, RK4
 from ..fields import layout
+from ..mjmodel.flags import disabled, has_passive_forces
 from ..model.features import (
     has_adhesion,
     has_elliptic_cones,
-    has_gravity_compensation,
     has_noslip,
     has_repeated_pairs,
     is_implicit,
     needs_mixed_precision,
 )
 from ..model.fields import INTEGERS, OPTIONS, REALS
-from ..model.kernel_numbers import RULES, disabled, has_passive_forces
+from ..model.kernel_numbers import RULES
 from ..model.model import Model
 from ..model.pack import flatten
 from ..model.pair_table import PAIR_TABLE
 from ..model.solver_choice import CG
+from ..parts import PARTS
 from .fields import SCRATCH, SCRATCH_INDICES
 from .memory import MEMORY
 from .room import MOST_LANES, Room, most_room
@@ -26,20 +28,18 @@ from .room import MOST_LANES, Room, most_room
 SIZES = tuple(
     """
     nlag nsample nhistory
-    one six cone nq nv nu nout na nplastic nmotor nturn nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner
+    one six cone nq nv nu nout na nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner
     max_contacts neq nequality nfriction nfluid ntwosided nsleep ntendon ntrn
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
     nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed nlimitsense nbodysense nqbegin nvbegin
     nabegin
     """.split()
-)
+) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
 FLAGS = (
     *("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart"),
     *("pulls", "actuates", "noslip_iterations", "ccd_follows"),
 )
-EULER, IMPLICITFAST, RK4, IMPLICIT = 0, 1, 2, 3
-"""Values of the flag `integrator`."""
 
 PARAMETER_FIELDS = tuple(field for field in (*OPTIONS, *REALS) if field.name in RULES)
 """What environments may have of their own: the first of the flat real numbers."""
@@ -130,6 +130,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         **hulls,
         **_sweep(sizes, room),
         **polytope_sizes(model, _has_convex_pairs(model)),
+        **{name: size for part in PARTS for name, size in part.room(model).items()},
     }
 
 
@@ -138,21 +139,13 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
     sizes, implicit = model.sizes, is_implicit(model)
     return {
         "nqrest": needs_mixed_precision(model) * sizes["nq"],
-        **_plastic(model),
         "nlate": (sizes["nlag"] > 0) * sizes["nu"],
         "nfluiddof": (sizes["nfluid"] > 0) * sizes["nv"],
         "nfluidrow": (sizes["nfluid"] > 0) * 6 * sizes["nbody"],
-        "ngravcomp": has_gravity_compensation(model) * sizes["nv"],
         "nimplicitM": implicit * entries,
         "nimplicitbody": implicit * sizes["nbody"],
         "nimplicitdof": implicit * sizes["nv"],
     }
-
-
-def _plastic(model: Model) -> dict[str, int]:
-    """Sizes of what yielding springs remember of tendons."""
-    has = model.sizes["nplastic"] > 0 and int(model.mj.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4)
-    return {"nplastictendon": has * model.sizes["ntendon"], "nplasticdof": has * model.sizes["ntendondof"]}
 
 
 def _noslip(model: Model, rows: int, contacts: int, deepest: int, axes: int) -> dict[str, int]:

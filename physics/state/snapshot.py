@@ -1,17 +1,40 @@
 """Copies of the state inside a step, and the stop of an environment whose state is no longer finite."""
 
+from typing import Any
+
 import taichi as ti
 
-from .memory import NOT_INTEGRATED
-from .sizes import RK4
-from .stage import stage
+from ..dynamics.stage_time import RK4
+from ..math import func
+from ..math.lanes import traced
+from ..stage import stage
+from .memory import NOT_INTEGRATED, REMEMBERED
 
 LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as diverged (MuJoCo's mjMAXVAL)
 
 
+@traced
+def memory_of(model: Any, work: Any) -> list[tuple[Any, Any, Any]]:
+    """Return the memory of the mechanisms that a kernel has: number of items, the field, and its twin."""
+    return [
+        (getattr(model, size), getattr(work, now), getattr(work, evaluated))
+        for feature, now, evaluated, size, _ in REMEMBERED
+        if getattr(model.has, feature)
+    ]
+
+
+@traced
+def guarded_memory_of(model: Any, work: Any) -> list[tuple[Any, Any, Any]]:
+    """Return those of `memory_of` that a step guards against numbers that are not finite."""
+    return [
+        (getattr(model, size), getattr(work, now), getattr(work, evaluated))
+        for feature, now, evaluated, size, guarded in REMEMBERED
+        if guarded and getattr(model.has, feature)
+    ]
+
+
 @stage(reads="qpos qvel act", writes="eval_rest start_qpos start_act start_qvel")
-@ti.func
-def keep_start(model: ti.template(), work: ti.template()):
+def keep_start(model, work):
     """start_qpos = qpos and start_qvel = qvel; the first stage is evaluated there (eval_rest = 0)."""
     for i in range(model.nq):
         work.start_qpos[i] = work.qpos[i]
@@ -28,8 +51,7 @@ def keep_start(model: ti.template(), work: ti.template()):
     reads="qpos qvel qacc_warmstart act",
     writes="begin_qpos begin_qvel begin_act begin_warm",
 )
-@ti.func
-def keep_beginning(model: ti.template(), work: ti.template()):
+def keep_beginning(model, work):
     """Set the begin_ fields, where the last Runge-Kutta step begins, for sensors."""
     for i in range(model.nqbegin):
         work.begin_qpos[i] = work.qpos[i]
@@ -45,8 +67,7 @@ def keep_beginning(model: ti.template(), work: ti.template()):
     reads="begin_qpos begin_qvel begin_act begin_warm",
     updates="qpos qvel qacc_warmstart act history_age eval_qacc eval_rest",
 )
-@ti.func
-def back_to_beginning(model: ti.template(), work: ti.template()):
+def back_to_beginning(model, work):
     """Go from where the last evaluation was to where its step began, in lanes where a step followed it.
 
     There qacc is that of the first stage alone.
@@ -71,16 +92,16 @@ def back_to_beginning(model: ti.template(), work: ti.template()):
 
 @stage(
     reads=(
-        "qpos qvel qacc_warmstart tree_asleep act plastic history_age history_ctrl ctrl mocap_pos mocap_quat",
-        "eq_active",
+        "qpos qvel qacc_warmstart tree_asleep act history_age history_ctrl ctrl mocap_pos mocap_quat eq_active",
+        *(now for _, now, *_ in REMEMBERED),
     ),
     writes=(
-        "eval_qpos eval_qvel eval_warm eval_tree_asleep eval_act eval_plastic eval_history_age eval_history_ctrl",
+        "eval_qpos eval_qvel eval_warm eval_tree_asleep eval_act eval_history_age eval_history_ctrl",
         "eval_ctrl eval_mocap_pos eval_mocap_quat eval_eq_active",
+        *(evaluated for _, _, evaluated, *_ in REMEMBERED),
     ),
 )
-@ti.func
-def keep_evaluation(model: ti.template(), work: ti.template()):
+def keep_evaluation(model, work):
     """Set the eval_ fields of state and inputs, where the derived quantities are about to be computed."""
     for i in range(model.nq):
         work.eval_qpos[i] = work.qpos[i]
@@ -91,8 +112,9 @@ def keep_evaluation(model: ti.template(), work: ti.template()):
         work.eval_tree_asleep[t] = work.tree_asleep[t]
     for a in range(model.na):
         work.eval_act[a] = work.act[a]
-    for i in range(model.nplastic):
-        work.eval_plastic[i] = work.plastic[i]
+    for count, now, evaluated in ti.static(memory_of(model, work)):
+        for i in range(count):
+            evaluated.put(i, now[i])
     if ti.static(model.has.delays):
         for i in range(model.nsample):
             work.eval_history_age[i] = work.history_age[i]
@@ -112,8 +134,7 @@ def keep_evaluation(model: ti.template(), work: ti.template()):
     writes="qacc_warmstart eval_qacc",
     updates="qpos qvel act eval_qpos eval_qvel eval_warm eval_act qpos_rest qvel_rest eval_rest fault",
 )
-@ti.func
-def hold_faulty(model: ti.template(), work: ti.template()):
+def hold_faulty(model, work):
     """Stop lanes that diverged in this step, and those stopped before, at the state where the step began."""
     sound = 1.0 - work.fault[0]
     for i in range(model.nq):
@@ -139,8 +160,8 @@ def hold_faulty(model: ti.template(), work: ti.template()):
         _evaluated_at_start(model, work)
 
 
-@ti.func
-def _evaluated_at_start(model: ti.template(), work: ti.template()):
+@func
+def _evaluated_at_start(model, work):
     """eval_* of stopped lanes = where they stopped: the last stage of their Runge-Kutta step may lie anywhere."""
     stopped = work.fault[0]
     for i in range(model.nq):
@@ -155,11 +176,16 @@ def _evaluated_at_start(model: ti.template(), work: ti.template()):
 
 
 @stage(
-    reads="eval_qpos eval_qvel eval_act eval_plastic eval_history_ctrl eval_mocap_pos eval_mocap_quat",
-    updates="qpos qvel act plastic history_ctrl ctrl mocap_pos mocap_quat fault",
+    reads=(
+        "eval_qpos eval_qvel eval_act eval_history_ctrl eval_mocap_pos eval_mocap_quat",
+        *(evaluated for _, _, evaluated, _, guarded in REMEMBERED if guarded),
+    ),
+    updates=(
+        "qpos qvel act history_ctrl ctrl mocap_pos mocap_quat fault",
+        *(now for _, now, _, _, guarded in REMEMBERED if guarded),
+    ),
 )
-@ti.func
-def reject_nonfinite(model: ti.template(), work: ti.template()):
+def reject_nonfinite(model, work):
     """Replace what is not finite, or beyond LARGEST, by what was evaluated last, controls by 0; stop those lanes."""
     sound = 1.0 - work.fault[0]
     for i in range(model.nq):
@@ -168,8 +194,9 @@ def reject_nonfinite(model: ti.template(), work: ti.template()):
         sound = ti.select(ti.abs(work.qvel[i]) <= LARGEST, sound, work.real(0.0))
     for a in range(model.na):
         sound = ti.select(ti.abs(work.act[a]) <= LARGEST, sound, work.real(0.0))
-    for i in range(model.nplastic):
-        sound = ti.select(ti.abs(work.plastic[i]) <= LARGEST, sound, work.real(0.0))
+    for count, now, _ in ti.static(guarded_memory_of(model, work)):
+        for i in range(count):
+            sound = ti.select(ti.abs(now[i]) <= LARGEST, sound, work.real(0.0))
     if ti.static(model.has.delays):
         for i in range(model.nhistory):
             sound = ti.select(ti.abs(work.history_ctrl[i]) <= LARGEST, sound, work.real(0.0))
@@ -182,8 +209,9 @@ def reject_nonfinite(model: ti.template(), work: ti.template()):
         work.qvel[i] = ti.select(sound > 0.5, work.qvel[i], work.eval_qvel[i])
     for a in range(model.na):
         work.act[a] = ti.select(sound > 0.5, work.act[a], work.eval_act[a])
-    for i in range(model.nplastic):
-        work.plastic[i] = ti.select(sound > 0.5, work.plastic[i], work.eval_plastic[i])
+    for count, now, evaluated in ti.static(guarded_memory_of(model, work)):
+        for i in range(count):
+            now[i] = ti.select(sound > 0.5, now[i], evaluated[i])
     if ti.static(model.has.delays):
         for i in range(model.nhistory):
             work.history_ctrl[i] = ti.select(sound > 0.5, work.history_ctrl[i], work.eval_history_ctrl[i])
@@ -192,8 +220,8 @@ def reject_nonfinite(model: ti.template(), work: ti.template()):
         work.ctrl[i] = ti.select(work.fault[0] > 0.5, work.real(0.0), work.ctrl[i])
 
 
-@ti.func
-def _reject_mocap(model: ti.template(), work: ti.template()):
+@func
+def _reject_mocap(model, work):
     """Put mocap bodies that are nowhere back to where they were; returns a mask of lanes with such bodies."""
     broken = work.real(0.0)
     for i in range(model.nmocap):
@@ -208,8 +236,7 @@ def _reject_mocap(model: ti.template(), work: ti.template()):
 
 
 @stage(reads="eval_qacc", updates="qacc")
-@ti.func
-def report_mean_acceleration(model: ti.template(), work: ti.template()):
+def report_mean_acceleration(model, work):
     """After a Runge-Kutta step qacc is its mean acceleration, as MuJoCo leaves it; qacc_warmstart the last stage's."""
     if model.integrator == RK4:
         for i in range(model.nv):

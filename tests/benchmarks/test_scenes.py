@@ -1,5 +1,8 @@
 """The crowded scenes: what the command line names is there, and each is what its name says."""
 
+import ast
+from pathlib import Path
+
 import mujoco
 import numpy as np
 import pytest
@@ -10,6 +13,17 @@ from tumble.benchmarks.scenes import SCENES
 from .test_linked_scenes import LINKED
 
 FREE, HINGE = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_HINGE
+
+
+def test_every_scene_that_is_installed_is_a_benchmarks():
+    """Tests may use them; a scene that tests alone use belongs to `tests`."""
+    made, used = set(), set()
+    for path in Path(main.__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if path.stem.endswith("scenes"):
+            made |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)} - {"run"}
+        used |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert {"pile", "arm", "hand"} <= made and made <= used
 
 
 def test_the_command_line_names_every_scene():

@@ -33,7 +33,7 @@ PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 from tests.cuda import test_environments
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 init_columns(arch="cuda")
 test_environments.leave(sys.argv[1])
 """

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import tumble
+from tumble.physics.process.runtime import ensure_runtime
 from tumble.physics.rays.query import RayCaster
 from tumble.physics.rendering import BatchRenderer, Camera
-from tumble.physics.runtime import ensure_runtime
 
 from ..physics.rendering.conftest import MujocoPoses
 from ..physics.rendering.test_meshes import SCENE
@@ -38,7 +38,7 @@ PROGRAM = """
 import sys, torch
 sys.path.insert(0, sys.argv.pop(1))
 from tests.cuda.test_pictures import pictures
-from tumble.physics.runtime import init_columns
+from tumble.physics.process.runtime import init_columns
 init_columns(arch="cuda")
 torch.save(pictures(), sys.argv[1])
 """

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 import tumble
-from tumble.physics import runtime
+from tumble.physics.process import runtime
 from tumble.training.learner import DeviceError, place_solver
 
 

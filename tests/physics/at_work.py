@@ -15,7 +15,7 @@ import numpy as np
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.runtime import StaleRuntimeError, init_columns
+from tumble.physics.process.runtime import StaleRuntimeError, init_columns
 from tumble.physics.solver import ClosedSolverError
 
 XML = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>

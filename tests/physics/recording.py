@@ -19,10 +19,10 @@ from tumble.physics.drivers.scratch import Scratch
 from tumble.physics.drivers.units import make_unit
 from tumble.physics.math import Lanes
 from tumble.physics.model.features import Features
+from tumble.physics.process.tracing import quick_tracing
 from tumble.physics.state.fields import RESTS
 from tumble.physics.state.sizes import GROUPS
 from tumble.physics.state.views import Workspace
-from tumble.physics.tracing import quick_tracing
 
 NOT_OF_STAGES = frozenset(("parameters", *(field.name for field in RESTS)))
 """Fields that no stage declares: numbers of the model, and further digits, which go with the field that has them."""

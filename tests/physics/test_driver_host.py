@@ -5,6 +5,9 @@ driver's kernel is compiled once for all of this. Whatever they hand out is comp
 forms, and with environments that came to the same state on another way.
 """
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import torch
@@ -284,7 +287,7 @@ def test_several_quantities_between_two_changes(make):
         assert torch.equal(solver.contacts.dist, twin.contacts.dist)
 
 
-def test_fields_with_the_integers_of_their_environments(make, driver):
+def test_fields_with_the_integers_of_their_environments(make):
     """Those asked for without integers before; of all; and, of what was computed for all, of some in any order."""
     solver, names = make(), ("con_dist", "xpos")
     solver.set_state(qpos=[-HEIGHT, 0.1], envs_idx=[4])  # on the ground, in the second tile
@@ -297,8 +300,7 @@ def test_fields_with_the_integers_of_their_environments(make, driver):
     for env in range(NUM_ENVS):
         some = inside.evaluate_together(names, np.array([env]))
         assert torch.equal(some.fields["xpos"][0], whole.fields["xpos"][env])
-        if driver == "cpu":  # those of no contact are anything, and the GPU's are computed anew
-            assert torch.equal(some.indices[0], whole.indices[env // lanes])
+        assert torch.equal(some.indices[0], whole.indices[env // lanes])  # those computed for all: nothing moved
 
 
 def test_forward_forgets_what_belongs_to_the_step_before(driver):
@@ -388,6 +390,22 @@ def test_numbers_of_environments_own(make, driver):
 
 
 # ---- the end
+
+
+def test_a_batch_is_freed_with_its_last_reference(make):
+    """At once, without a collection: on a GPU the next batch may need the memory."""
+    solver = make(("xpos",))
+    solver.step()
+    solver.get_many(("xpos", "qacc")), solver.get("xpos", SOME), solver.contacts
+    solver.reset([1])
+    solver.get("xpos")
+    driver = weakref.ref(solver._driver)
+    gc.disable()
+    try:
+        del solver
+        assert driver() is None
+    finally:
+        gc.enable()
 
 
 def test_views_are_of_the_state_itself(driver, model):

@@ -8,7 +8,7 @@ from tumble.physics import Model
 from tumble.physics.fields import SMALL_BITS, Field, FieldView, PreciseView, flat_array
 from tumble.physics.model.fields import INTEGERS
 from tumble.physics.model.pack import check_size
-from tumble.physics.runtime import init
+from tumble.physics.process.runtime import init
 
 from .parity.catalogue import load, names
 

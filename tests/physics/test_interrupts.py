@@ -15,9 +15,9 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers import bound_kernel, gpu_launch, programs
-from tumble.physics.interrupts import interrupts_wait
-from tumble.physics.runtime import init_columns
-from tumble.physics.taichi_thread import in_taichis_thread
+from tumble.physics.process.interrupts import interrupts_wait
+from tumble.physics.process.runtime import init_columns
+from tumble.physics.process.taichi_thread import in_taichis_thread
 
 from .interrupting import interrupted, interrupted_after_launch
 from .starts import run_in_columns

@@ -251,7 +251,7 @@ def test_one_environment_is_not_finite(mjm, qpos, precise):
         assert torch.equal(old[others], new[others])
     fields = solver._driver.evaluate(("xpos", "xquat", "root_offset"), None)
     fields["root_offset"][4] = math.nan
-    poor = solver._distances.measure(pairs, fields, {}, math.inf)
+    poor = solver._envs.distances.measure(pairs, fields, {}, math.inf)
     moving = ~np.isin(pairs, [0, mjm.ngeom - 1]).all(axis=1)
     assert poor.dist[4][moving].isnan().all() and torch.equal(poor.dist[others], before.dist[others])
 

@@ -8,9 +8,9 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.machine import default_threads
-from tumble.physics.memory import available_memory
-from tumble.physics.runtime import StaleRuntimeError
+from tumble.physics.process.machine import default_threads
+from tumble.physics.process.memory import available_memory
+from tumble.physics.process.runtime import StaleRuntimeError
 from tumble.physics.solver import ClosedSolverError
 
 XML = """<mujoco><worldbody><body><joint name="x" type="slide"/><joint name="t"/><geom size=".1"/></body></worldbody>

@@ -11,8 +11,9 @@ from tumble.physics.drivers.pipeline_table import pipeline_markdown, shown_stage
 from tumble.physics.drivers.units import features_asked
 from tumble.physics.math import Lanes
 from tumble.physics.model.features import Features
-from tumble.physics.state.stage import STAGES, fields_named
-from tumble.physics.taichi_thread import in_taichis_thread
+from tumble.physics.process.taichi_thread import in_taichis_thread
+from tumble.physics.stage import STAGES
+from tumble.physics.state.declared import fields_named, read_by, written_by
 
 from ..test_architecture import ROOT
 from .parity.catalogue import everything, load
@@ -56,7 +57,7 @@ def seen(names: list[str], sets: dict[str, list[Features]], width: int, single: 
 
 def declared(names: list[str]) -> dict[str, Seen]:
     """What they say."""
-    return {name: Seen(set(STAGES[name].reads), set(STAGES[name].writes)) for name in names}
+    return {name: Seen(set(read_by(STAGES[name])), set(written_by(STAGES[name]))) for name in names}
 
 
 def excess(more: dict[str, Seen], less: dict[str, Seen]) -> dict[str, list[set[str]]]:

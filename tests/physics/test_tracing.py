@@ -1,16 +1,15 @@
 """Kernels are traced quickly, and what fails while they are traced still says where."""
 
 import gc
-import importlib
 import inspect
-import sys
 
 import pytest
 import taichi as ti
 from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
 
-from tumble.physics.runtime import init
-from tumble.physics.tracing import quick_tracing
+from tumble.physics.process.runtime import init
+from tumble.physics.process.taichi_thread import in_taichis_thread
+from tumble.physics.process.tracing import quick_tracing
 
 
 def test_what_quick_tracing_changes_is_put_back_even_after_an_error():
@@ -40,10 +39,6 @@ def test_an_error_in_a_kernel_names_file_line_and_function():
         return no_such_name  # noqa: F821
 
     with pytest.raises(ti.TaichiCompilationError) as raised, quick_tracing():
-        faulty()
+        in_taichis_thread(faulty)
     line = inspect.getsourcelines(faulty)[1] + 2
     assert f'File "{__file__}", line {line}, in faulty' in str(raised.value)
-
-
-def test_inspect_knows_the_importers_module():
-    assert sys.modules[inspect.modulesbyfile["<frozen importlib._bootstrap>"]] is importlib._bootstrap

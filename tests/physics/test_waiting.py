@@ -12,13 +12,14 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.physics import Model, waiting
+from tumble.physics import Model
 from tumble.physics.drivers import bound_kernel, gpu_launch
 from tumble.physics.geometry import decomposition
 from tumble.physics.model import model as models
+from tumble.physics.process import waiting
+from tumble.physics.process.runtime import ensure_runtime
+from tumble.physics.process.waiting import Waiting
 from tumble.physics.rendering import write_video
-from tumble.physics.runtime import ensure_runtime
-from tumble.physics.waiting import Waiting
 
 BALL = "<mujoco model='ball'><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>"
 

@@ -12,7 +12,7 @@ import gymnasium
 import pytest
 
 from tumble.benchmarks import main as benchmarks
-from tumble.physics import waiting
+from tumble.physics.process import waiting
 from tumble.training import callbacks
 from tumble.training.train import train
 
@@ -100,7 +100,7 @@ def test_the_commands_say_what_they_wait_for(tmp_path):
     model = tmp_path / "ball.xml"
     model.write_text("<mujoco><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>")
     program = (
-        "from tumble.physics import waiting; waiting.PATIENCE = waiting.INTERVAL = 0.05; "
+        "from tumble.physics.process import waiting; waiting.PATIENCE = waiting.INTERVAL = 0.05; "
         "from tumble.training.cli import main; main()"
     )
     film = ["--out", "film.mp4", "--width", "64", "--height", "64", "--seconds", "3"]
@@ -187,6 +187,6 @@ def test_lines_come_above_a_bar(capsys):
 
 def test_the_program_of_this_repository_tells_nobody_twice():
     """The handler belongs to the command line alone; libraries add none."""
-    program = "import logging, tumble; from tumble.physics import waiting; print(logging.getLogger('tumble').handlers)"
+    program = "import logging, tumble.physics.process.waiting; print(logging.getLogger('tumble').handlers)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=Path.home())
     assert run.stdout == "[]\n"

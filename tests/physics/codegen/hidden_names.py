@@ -9,8 +9,8 @@ import taichi as ti
 
 from tumble.physics.drivers.compile_process import _Compiler
 from tumble.physics.model.features import Features
+from tumble.physics.stage import stage
 from tumble.physics.state import reach
-from tumble.physics.state.stage import stage
 
 reach._PACKAGE = __name__  # so that what stands here is looked at
 HALVES = ("hu", "lls"), ("qa", "cc"), ("n", "v")
@@ -18,28 +18,24 @@ NAMES_A_FIELD = "qacc"
 
 
 @stage()
-@ti.func
-def asks_for_a_feature(model: ti.template(), work: ti.template()):
+def asks_for_a_feature(model, work):
     if ti.static(getattr(model.has, "".join(HALVES[0]))):
         work.qvel[0] = work.qvel[0] + 1.0
 
 
 @stage()
-@ti.func
-def asks_for_a_field(model: ti.template(), work: ti.template()):
+def asks_for_a_field(model, work):
     work.qvel[0] = getattr(work, "".join(HALVES[1]))[0]
 
 
 @stage()
-@ti.func
-def asks_for_a_size(model: ti.template(), work: ti.template()):
+def asks_for_a_size(model, work):
     for i in range(getattr(model, "".join(HALVES[2]))):
         work.qvel[i] = 0.0
 
 
 @stage()
-@ti.func
-def names_all(model: ti.template(), work: ti.template()):
+def names_all(model, work):
     work.qvel[0] = getattr(work, NAMES_A_FIELD)[0]
 
 

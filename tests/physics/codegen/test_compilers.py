@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from tumble.physics import waiting
 from tumble.physics.codegen.keys import key_of
 from tumble.physics.codegen.store import Store
 from tumble.physics.drivers import compilers, programs
 from tumble.physics.drivers.compilers import units_of_program
 from tumble.physics.model.features import Features
+from tumble.physics.process import waiting
 
 FEATURES = Features(*[False] * 6)
 NAMES = ["turn", "advance", "collide", "limits", "rest"]

@@ -10,8 +10,8 @@ from tumble.physics.codegen import keys
 from tumble.physics.drivers.compile_process import _Compiler
 from tumble.physics.drivers.units import TURN, features_asked, unit_reach
 from tumble.physics.model.features import Features
+from tumble.physics.stage import STAGES
 from tumble.physics.state import reach
-from tumble.physics.state.stage import STAGES
 
 PLAIN = Features(*[False] * 6)
 UNITS = [TURN, *STAGES]
@@ -69,7 +69,8 @@ def test_sources(monkeypatch, tmp_path):
     for room in (*keys._ROOMS, "rendering"):
         shutil.copytree(keys._ROOT / room, tmp_path / room)
     for name in keys._FILES:
-        shutil.copy(keys._ROOT / name, tmp_path)
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(keys._ROOT / name, tmp_path / name)
 
     def sources():
         keys.hash_of.cache_clear()

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import torch
 
+from tumble.physics.process.runtime import ensure_runtime
 from tumble.physics.rays.mesh_tree import MOST_IN_LEAF, box_tree
 from tumble.physics.rendering import BatchRenderer, Camera, Look, renderer
 from tumble.physics.rendering.launch import shared_ray_kernels
-from tumble.physics.runtime import ensure_runtime
 
 from ...models.meshes import attributes, box_with_hole, icosphere, torus
 from .test_against_mj_ray import DEPTH_TOLERANCE, EDGE_BUDGET, beside, mj_ray

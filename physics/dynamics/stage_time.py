@@ -1,0 +1,23 @@
+"""The place of an evaluation in its step: the integrator RK4 has four in each, the others one."""
+
+import taichi as ti
+
+from ..math import func
+
+EULER, IMPLICITFAST, RK4, IMPLICIT = 0, 1, 2, 3
+"""Values of the flag `integrator`."""
+
+
+@func
+def is_last_stage(work):
+    """Whether the step ends with this evaluation."""
+    return work.rk_stage[0] == work.rk_stages[0] - 1
+
+
+@func
+def stage_time(model, work):
+    """How far from the start of the step the next evaluation is, or the end of the step (s)."""
+    fraction = ti.cast(1.0, work.lanes.dtype)
+    if work.rk_stages[0] == 4 and work.rk_stage[0] < 2:
+        fraction = 0.5
+    return model.timestep[0] * fraction

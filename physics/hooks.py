@@ -1,0 +1,70 @@
+"""Hooks: places in kernels where mechanisms put code of their own.
+
+A stage that sums something, such as forces, does not know what there is to sum. It loops over a hook. A mechanism adds
+code to hooks where it declares itself (`parts.part.Part`), and a kernel has it if the mechanism's feature is wanted.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from .math.lanes import traced
+
+
+class Hook:
+    """A list of functions that a stage calls, each for kernels with one feature.
+
+    Args:
+        doc: when they are called, with which arguments, and what they do.
+    """
+
+    _data_oriented = True
+    _is_wrapped_kernel = True
+
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+        self.entries: list[tuple[str, Any]] = []
+
+    def add(self, feature: str, entry: Any) -> None:
+        """Add what kernels with a feature have here: a function, or a tuple that the stage takes apart."""
+        self.entries.append((feature, entry))
+
+    @traced
+    def of(self, has: Any) -> list[Any]:
+        """The entries of a kernel with these features, in the order of the parts."""
+        return [entry for feature, entry in self.entries if getattr(has, feature)]
+
+    @traced
+    def is_empty(self, has: Any) -> bool:
+        """True if a kernel with these features has no entry."""
+        return not self.of(has)
+
+    @traced
+    def instead(self, has: Any, usual: Callable[..., Any]) -> Callable[..., Any]:
+        """The only entry of a kernel with these features, or `usual` if there is none."""
+        found = self.of(has)
+        assert len(found) <= 1, f"{len(found)} mechanisms replace the same code: {self.__doc__}"
+        return found[0] if found else usual
+
+
+Hooked = dict[Hook, Any]
+"""What a part adds to hooks."""
+
+BODY_FORCES = Hook("Stages that compute forces on bodies, before those of actuators.")
+CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")
+FIRST_EVALUATION = Hook("Stages behind the first evaluation of a step.")
+END_OF_STEP = Hook("Stages behind the integration, at the end of a step.")
+PASSIVE_FORCES = Hook("(model, work): add a passive force to qfrc_passive, behind springs and dampers.")
+SPRING_REST = Hook("(model, work, j, q, c): coordinate c at which joint j's spring rests, instead of qpos_spring[q].")
+TENDON_REST = Hook("(model, work, t, side): an end of the lengths at which tendon t's spring rests.")
+JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, before the ranges of forces on joints.")
+ACTUATOR_FORCES = Hook(
+    "Code of `actuator_servo`, and (model, work, u, length, velocity): set actuator_force and actuator_slope of output "
+    "u where no range limits them, and act_dot of its activations."
+)
+SHAFT_FORCES = Hook(
+    "Code of `actuator_servo`, and (model, work, u): add a force that no range limits to actuator_force and "
+    "actuator_slope of output u."
+)
+ACTIVATION_START = Hook("(model, work): behind the first evaluation of a step, before activations advance.")
+ACTIVATION_END = Hook("(model, work, a, act): return activation a at the end of a step, where `act` is the usual one.")
+SETPOINTS_END = Hook("(model, work): bring activations to their usual form at the end of a step.")

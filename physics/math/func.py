@@ -1,0 +1,27 @@
+"""The decorator of functions that kernels call."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import taichi as ti
+from taichi.lang.kernel_impl import Func
+
+
+def func(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let kernels call a function, as `ti.func` does, with every parameter without annotation handed over as it is.
+
+    Such a parameter is a `ti.template()`: an object of the trace, such as `model` or `work`, or an expression. Numbers
+    that the function assigns to, or that are computed where it is called, are annotated, `ti.i32` for example, and
+    passed by value. For functions of modules, not for methods: `ti.func` looks through the frames for a class.
+    """
+    for name in function.__code__.co_varnames[: function.__code__.co_argcount]:
+        function.__annotations__.setdefault(name, ti.template())
+    inlined = Func(function)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return inlined(*args, **kwargs)
+
+    vars(call).update(_is_taichi_function=True, _is_real_function=False, func=inlined)
+    return call

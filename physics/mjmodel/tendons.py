@@ -1,0 +1,24 @@
+"""The tendons that a compiled model needs, and those of them that have a path."""
+
+import mujoco
+import numpy as np
+
+_JOINT = int(mujoco.mjtWrap.mjWRAP_JOINT)
+_ON_TENDONS = int(mujoco.mjtTrn.mjTRN_TENDON)
+
+
+def acting_tendons(mjm: mujoco.MjModel) -> bool:
+    """Return True if kernels need tendons: some act on the motion, or have a path. Others only measure qpos."""
+    if not mjm.ntendon:
+        return False
+    acts = [mjm.tendon_stiffness, mjm.tendon_stiffnesspoly, mjm.tendon_damping, mjm.tendon_dampingpoly]
+    acts += [mjm.tendon_limited, mjm.tendon_frictionloss, mjm.tendon_armature]
+    acts += [mjm.tendon_plasticadr >= 0]
+    held = (mjm.eq_type == int(mujoco.mjtEq.mjEQ_TENDON)).any()
+    driven = (mjm.actuator_trntype == _ON_TENDONS).any()
+    return bool(held or driven or any(np.any(numbers) for numbers in acts) or spatial(mjm).any())
+
+
+def spatial(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return a mask of the tendons with a path (ntendon,)."""
+    return mjm.wrap_type[mjm.tendon_adr] != _JOINT if mjm.ntendon else np.zeros(0, bool)

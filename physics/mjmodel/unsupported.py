@@ -1,0 +1,27 @@
+"""A row of the table of features that Tumble does not simulate."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from mujoco import MjModel
+
+
+class Unsupported(NamedTuple):
+    """One unsupported feature.
+
+    Attributes:
+        feature: what the message says.
+        kind: the kind of element, a key of ``support.KINDS``, or "option".
+        attribute: the attribute in an MJCF file that asks for it, where there is one.
+        where: model -> ids of the elements that use it; for an option, non-empty if it is in use.
+        drop: takes the feature out of one MjSpec element (for an option: out of ``spec.option``); None: delete it.
+        without: disable flags under each of which the feature has no effect.
+    """
+
+    feature: str
+    kind: str
+    attribute: str
+    where: Callable[[MjModel], np.ndarray]
+    drop: Callable[[object], None] | None
+    without: int = 0

@@ -1,0 +1,178 @@
+"""The declaration of a part: one mechanism of the engine, from MuJoCo's model to the readout.
+
+A part is one file of this room. It has the code that kernels run, the rules that load its numbers, and at its end a
+`Part` with everything that the rest of the engine derives from it: features, header, memory, tables of support.
+Nothing outside the file names the mechanism.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import mujoco
+import numpy as np
+
+from ..fields import Field
+from ..hooks import Hooked
+from ..mjmodel.allowed import Allowed
+from ..mjmodel.unsupported import Unsupported
+
+Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
+"""Names of MuJoCo's numbers, and a function of the model and these numbers that returns those of a field.
+
+The numbers have environments in front, (n, *shape); the result is (n, items, ...)."""
+
+
+class Loaded(Protocol):
+    """The part of `model.Model` that parts look at.
+
+    Attributes:
+        mj: the compiled model.
+        sizes: named sizes.
+        values: numbers of all fields, by name.
+    """
+
+    mj: mujoco.MjModel
+    sizes: dict[str, int]
+    values: dict[str, np.ndarray]
+
+
+class Memory(NamedTuple):
+    """A quantity that persists from step to step, one of every environment.
+
+    The engine keeps a twin of it, `eval_<name>`, where the derived quantities were last evaluated, and saves, restores
+    and resets both.
+
+    Attributes:
+        field: its declaration.
+        reset: a rule for the numbers after a reset, (n, numbers); None: zeros.
+        state: name of the element of `mujoco.mjtState` that holds it, such as "plastic"; "": none.
+        keyframe: name of the array of keyframes that sets it, such as "key_plastic"; "": none.
+        settable: True if `solver.state.set` takes it.
+        guarded: True if a step rejects numbers that are not finite, and restores the evaluated ones.
+    """
+
+    field: Field
+    reset: Rule | None = None
+    state: str = ""
+    keyframe: str = ""
+    settable: bool = False
+    guarded: bool = True
+
+
+class ActuatorKind(NamedTuple):
+    """A kind of actuator whose force is more than a gain and a bias.
+
+    Attributes:
+        code: its value of `actuator_servo`; 0 stands for gain and bias.
+        gaintype: its `actuator_gaintype`, by which its actuators are found.
+        biastypes: values of `actuator_biastype` that belong to it.
+        dyntypes: values of `actuator_dyntype` that belong to it.
+        gains: columns of `actuator_gainprm` that kernels read as `actuator_gain`.
+        biases: columns of `actuator_biasprm` that kernels read as `actuator_bias`, where the bias is not affine.
+        follows: True if its first control is a setpoint.
+        slope: True if its force depends on the velocity in more ways than by the columns above.
+        act_ranges: puts the ranges of its activations into an array (environments, na, 2), and returns it.
+        neutral: puts controls of a reset into an array (nu,) of zeros, where they are not 0.
+        act_holds: puts into (na,) for how long the rate of its activations counts in a step (s), and returns it.
+    """
+
+    code: int
+    gaintype: int
+    biastypes: tuple[int, ...] = ()
+    dyntypes: tuple[int, ...] = ()
+    gains: tuple[int, ...] = ()
+    biases: tuple[int, ...] = ()
+    follows: bool = False
+    slope: bool = False
+    act_ranges: Callable[[mujoco.MjModel, np.ndarray], np.ndarray] | None = None
+    neutral: Callable[[mujoco.MjModel, np.ndarray], None] | None = None
+    act_holds: Callable[[mujoco.MjModel, np.ndarray], np.ndarray] | None = None
+
+    def actuators(self, mjm: mujoco.MjModel) -> np.ndarray:
+        """Return the ids of the actuators of this kind, ascending."""
+        return np.flatnonzero(mjm.actuator_gaintype == self.gaintype)
+
+
+class Refusal(NamedTuple):
+    """A check of numbers that environments have of their own.
+
+    Attributes:
+        wrong: the model, and numbers (n, *shape) in double precision, to a mask of those that are refused.
+        reason: the end of the message.
+    """
+
+    wrong: Callable[[mujoco.MjModel, np.ndarray], np.ndarray]
+    reason: str
+
+
+class Number(NamedTuple):
+    """Numbers of a model that MuJoCo does not have, and that environments may have of their own.
+
+    Attributes:
+        read: the model's numbers, of any shape.
+        allowed: what they may be.
+    """
+
+    read: Callable[[mujoco.MjModel], np.ndarray]
+    allowed: Allowed
+
+
+def _nothing(*_: Any) -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One mechanism.
+
+    Attributes:
+        name: its feature: `model.has.<name>` inside kernels.
+        doc: one line for `Features` and the tables, without a full stop.
+        wanted: True if kernels for a model need its code.
+        integers, reals: fields of the model (`model.fields`).
+        values: of a compiled model the numbers of `integers`, and of those `reals` that `rules` does not give.
+        rules: how `reals` follow from MuJoCo's numbers, for those that environments may have of their own.
+        sizes: named sizes, of a compiled model and the numbers of its fields.
+        scratch: fields of the workspace (`state.fields`).
+        indices: integer fields of the workspace.
+        room: named sizes of the workspace alone, of a loaded model.
+        memory: quantities that persist.
+        actuator: the kind of actuator that it is.
+        hooks: code for the loops of stages.
+        mujoco: names of the fields of mjModel that it reads, separated by spaces.
+        refusals: checks of numbers of environments' own, by MuJoCo's name.
+        unsupported: what models may not have of it.
+        numbers: numbers that MuJoCo does not have, by the name that `set_parameters` takes. Rules may name them.
+        custom: names of the custom elements of MJCF that it reads, separated by spaces.
+    """
+
+    name: str
+    doc: str
+    wanted: Callable[[Loaded], bool]
+    integers: tuple[Field, ...] = ()
+    reals: tuple[Field, ...] = ()
+    values: Callable[[mujoco.MjModel], Mapping[str, np.ndarray]] = _nothing
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    sizes: Callable[[mujoco.MjModel, Mapping[str, np.ndarray]], Mapping[str, int]] = _nothing
+    scratch: tuple[Field, ...] = ()
+    indices: tuple[Field, ...] = ()
+    room: Callable[[Loaded], Mapping[str, int]] = _nothing
+    memory: tuple[Memory, ...] = ()
+    actuator: ActuatorKind | None = None
+    hooks: Hooked = field(default_factory=dict)
+    mujoco: str = ""
+    refusals: Mapping[str, Refusal] = field(default_factory=dict)
+    unsupported: tuple[Unsupported, ...] = ()
+    numbers: Mapping[str, Number] = field(default_factory=dict)
+    custom: str = ""
+
+    def all_fields(self) -> tuple[Field, ...]:
+        """Return the fields of the model, of the workspace, and of memory."""
+        kept = tuple(memory.field for memory in self.memory)
+        return (*self.integers, *self.reals, *self.scratch, *self.indices, *kept)
+
+    def __post_init__(self) -> None:
+        """Add its code to the hooks."""
+        for hook, entry in self.hooks.items():
+            hook.add(self.name, entry)

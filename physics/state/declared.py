@@ -1,0 +1,47 @@
+"""The fields that stages declare: names and patterns become fields of the workspace."""
+
+from fnmatch import filter as matching
+from functools import cache
+
+from ..stage import Names, Stage
+from .fields import PARAMETERS, RESTS, SCRATCH, SCRATCH_INDICES
+
+FIELDS = tuple(field.name for field in (*SCRATCH, *SCRATCH_INDICES) if field not in (*RESTS, *PARAMETERS))
+"""Names that stages may declare."""
+
+
+def fields_named(names: Names) -> frozenset[str]:
+    """The fields that a declaration names.
+
+    Raises:
+        ValueError: there is no such field.
+    """
+    words = (names if isinstance(names, str) else " ".join(names)).split()
+    found = {word: [word] if word in FIELDS else matching(FIELDS, word) for word in words}
+    for word, fields in found.items():
+        if not fields:
+            raise ValueError(f"a stage declares {word!r}, and the workspace has no field of this name")
+    return frozenset().union(*found.values())
+
+
+@cache
+def read_by(stage: Stage) -> frozenset[str]:
+    """The fields that a stage loads, with those that entries of its hooks load."""
+    return _named(stage, 0) | _named(stage, 2)
+
+
+@cache
+def written_by(stage: Stage) -> frozenset[str]:
+    """The fields that a stage stores, with those that entries of its hooks store."""
+    return _named(stage, 1) | _named(stage, 2)
+
+
+def declarations(stage: Stage) -> list[tuple[Names, Names, Names]]:
+    """What a stage reads, writes and updates, and what each piece of code in its hooks does."""
+    pieces = [entry for hook in stage.hooks for _, entry in hook.entries]
+    found = [item for entry in pieces for item in (entry if isinstance(entry, tuple) else (entry,))]
+    return [stage.declared, *(item.declared for item in found if hasattr(item, "declared"))]
+
+
+def _named(stage: Stage, kind: int) -> frozenset[str]:
+    return frozenset().union(*(fields_named(declared[kind]) for declared in declarations(stage)))

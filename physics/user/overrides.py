@@ -1,0 +1,133 @@
+"""Numbers of the model that environments have of their own: MuJoCo's, and the fields that follow from them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..arguments import real_array
+from ..model.constants import Constants
+from ..model.features import Features
+from ..model.kernel_numbers import fields_from, kernel_numbers, mujoco_numbers
+from ..model.model import Model
+from ..model.parameters import DERIVED, PARAMETERS, as_double, checked, constants_of, require_known
+
+Fields = dict[str, np.ndarray]
+"""Fields of `model.fields` by name, (k, numbers) or (1, numbers) each."""
+_TURNING = (0, 1)  # types of joints: free, ball
+
+
+class Overrides:
+    """Numbers by MuJoCo's names, (num_envs, *shape) in double precision: those that were set, and what follows."""
+
+    def __init__(self, model: Model, num_envs: int, single: bool) -> None:
+        self._model, self._num_envs, self._single = model, num_envs, single
+        self._values: dict[str, np.ndarray] = {}
+        self._constants: Constants | None = None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def get(self, name: str, index: np.ndarray | None) -> np.ndarray:
+        """Numbers of the environments `index` (None: all), (n, *shape), a copy.
+
+        Raises:
+            KeyError: for an unknown name.
+        """
+        require_known(name, writable=False)
+        if name in self._values:
+            return self._values[name][slice(None) if index is None else index].copy()
+        own = self._of_the_model(name)
+        return np.broadcast_to(own, (self._num_envs if index is None else len(index), *own.shape)).copy()
+
+    def checked(self, parameters: Mapping[str, Any], index: np.ndarray | None) -> dict[str, np.ndarray]:
+        """Return a user's numbers for the environments `index` (None: all), (n, *shape) each; nothing is kept.
+
+        Raises:
+            KeyError: for an unknown name.
+            ValueError: for a wrong shape and for impossible numbers, naming the environment.
+        """
+        chosen = np.arange(self._num_envs) if index is None else index
+        return {n: checked(self._model.mj, n, v, chosen) for n, v in as_double(parameters).items()}
+
+    def set(self, given: Mapping[str, np.ndarray], index: np.ndarray | None) -> tuple[Fields, bool]:
+        """Give environments numbers of their own, which `checked` returned; all are kept or none.
+
+        Returns:
+            the fields that change, of these environments; or, if True, all that any environment has of its own, of
+            all environments: there are fields among them that no environment had of its own before.
+
+        Raises:
+            ValueError: MuJoCo cannot change such a number of this model.
+        """
+        everyone = np.arange(self._num_envs)
+        chosen = everyone if index is None else index
+        given = dict(given)
+        numbers = {name: values[chosen] for name, values in self._values.items()} | given
+        if follows := constants_of(given):
+            constants, self._constants = self._constants or Constants(self._model, self._single), None
+            given |= constants.derive(follows, numbers, len(chosen))
+            self._constants = constants  # unless that raised an error
+        new = given.keys() - self._values.keys()
+        for name in sorted(new):
+            own = self._of_the_model(name)
+            self._values[name] = np.broadcast_to(own, (len(everyone), *own.shape)).copy()
+        for name, values in given.items():
+            self._values[name][chosen] = values
+        return (self.fields(), True) if new else (self._fields(given, index), False)
+
+    def fields(self) -> Fields:
+        """All fields that environments have of their own, of all environments."""
+        return self._fields(self._values, None)
+
+    def features(self) -> Features:
+        """The features of the kernel that the model and these numbers need."""
+        has = Features.of(self._model, self._single)
+        turning = "jnt_stiffness" in self and bool(np.isin(self._model.values["jnt_type"], _TURNING).any())
+        hulls = has.hulls or any(name in self for name in ("jnt_solimp", "geom_solimp", "pair_solimp", "eq_solimp"))
+        surfaces = has.surface_velocity or "geom_surfacevel" in self
+        across = has.friction_reference or (has.elliptic and "pair_solreffriction" in self)
+        has = replace(has, surface_velocity=surfaces, friction_reference=across)
+        return replace(has, ball_joints=has.ball_joints or hulls or turning, hulls=hulls, parameters=True)
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All numbers by name, (num_envs, *shape), copies."""
+        return {name: torch.from_numpy(values.copy()) for name, values in self._values.items()}
+
+    def checked_state(self, state: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+        """Return the numbers of a `state_dict` by name, (num_envs, *shape) each; nothing is kept.
+
+        Raises:
+            ValueError: they are of another model or number of environments, or not finite.
+        """
+        found = {}
+        for name, saved in state.items():
+            if name not in PARAMETERS and name not in DERIVED and name != "condition":
+                raise ValueError(f"parameters {name}: this version of Tumble has no such number of a model")
+            values, wanted = real_array(f"parameters {name}", saved), (self._num_envs, *self._of_the_model(name).shape)
+            if values.shape != wanted:
+                raise ValueError(f"parameters {name}: saved as {values.shape}, this solver has {wanted}")
+            found[name] = values.astype(np.float64)
+            if np.isnan(found[name]).any():
+                raise ValueError(f"parameters {name}: a saved number is nan")
+        return found
+
+    def load(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Take the numbers that `checked_state` returned, and the model's own for all others."""
+        own = {n: np.broadcast_to(self._of_the_model(n), values.shape).copy() for n, values in self._values.items()}
+        self._values = own | dict(saved)
+
+    def _of_the_model(self, name: str) -> np.ndarray:
+        return self._model.values[name] if name == "condition" else mujoco_numbers(self._model.mj, name)
+
+    def _fields(self, changed: Mapping[str, Any], index: np.ndarray | None) -> Fields:
+        """Fields that follow from `changed` numbers, of the environments `index`."""
+        chosen = slice(None) if index is None else index
+        kept = {name: values[chosen] for name, values in self._values.items()}
+        found = kernel_numbers(self._model.mj, fields_from(changed), kept)
+        return {name: rows.reshape(len(rows), -1) for name, rows in found.items()}

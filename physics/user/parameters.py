@@ -1,0 +1,60 @@
+"""Numbers of the model that environments have of their own, as users set and read them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from ..batch_numbers import on_host
+from ..model.parameters import require_known
+from .environments import Environments
+
+
+class Parameters:
+    """The model's numbers, which every environment may have of its own."""
+
+    def __init__(self, envs: Environments) -> None:
+        self._envs = envs
+
+    def set(self, name: str, values: Any, envs_idx: Any = None) -> None:
+        """Give environments model numbers of their own, by MuJoCo's name, in its shape, units and frames.
+
+        `gravity` and `density` (mjOption), `body_mass`, `body_inertia`, `body_ipos`, `dof_damping`, `geom_size`,
+        `actuator_gainprm` and so on (docs/fields.md lists them). Constants that depend on them follow as in MuJoCo's
+        `mj_setConst`, which runs for these environments where it is needed. State and time go on; a reset keeps the
+        numbers, and so do `state_dict` and `load_state_dict`. What `get` returns belongs to the last evaluated state
+        with the new numbers.
+
+        The first call for a name compiles or loads another kernel, and binds it. In single precision positions keep the
+        digits that the model's own contacts need, also where those of an environment are stiffer.
+
+        Args:
+            name: of a field of mjModel, or "gravity", "density", "viscosity" or "wind" of mjOption.
+            values: (n, *shape), n being num_envs or the number of `envs_idx`, or what can be broadcast to that.
+            envs_idx: indices of environments, or a mask; None for all.
+
+        Raises:
+            KeyError: for an unknown name, with those there are.
+            ValueError: for a wrong shape and for numbers that nothing can have, with the environment; nothing is set.
+            IndexError: for an environment that does not exist.
+        """
+        require_known(name, writable=True)
+        self.update({name: values}, envs_idx)
+
+    def update(self, parameters: Mapping[str, Any], envs_idx: Any = None) -> None:
+        """`set` for several names at once: what follows from them is found once, and all are set or none."""
+        index, _ = self._envs.chosen(envs_idx)
+        self._envs.differ(self._envs.checked_parameters(parameters, index), index)
+
+    def get(self, name: str, envs_idx: Any = None) -> torch.Tensor:
+        """Model numbers of environments by MuJoCo's name, (n, *shape) float64: their own, or else the model's.
+
+        Also of what follows from others: body_subtreemass, body_invweight0, dof_invweight0, dof_M0, geom_rbound,
+        actuator_acc0.
+
+        Raises:
+            KeyError: for an unknown name, with those there are.
+            IndexError: for an environment that does not exist.
+        """
+        index, _ = self._envs.chosen(envs_idx)
+        return torch.from_numpy(self._envs.overrides.get(name, on_host(index)))
