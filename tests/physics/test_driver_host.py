@@ -15,8 +15,9 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers.settings import Count
-from tumble.physics.process.runtime import init_columns
 from tumble.physics.solver import NON_FINITE
+
+from .starts import run_in_columns
 
 NUM_ENVS, HEIGHT, STEP = 6, 0.5, 0.01
 XML = f"""
@@ -32,7 +33,7 @@ SOME, OTHERS = [4, 0, 3], [1, 2, 5]
 @pytest.fixture(scope="module", params=["cpu", "columns"])
 def driver(request):
     """Solvers have one driver or the other; later tests in this process those that they expect."""
-    tumble.init(precision="32", lanes=4, threads=1) if request.param == "cpu" else init_columns()
+    tumble.init(precision="32", lanes=4, threads=1) if request.param == "cpu" else run_in_columns()
     yield request.param
     tumble.init(precision="32")
 

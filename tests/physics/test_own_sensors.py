@@ -89,7 +89,7 @@ def mujocos(model, name, numbers, states):
     return np.array(found)
 
 
-@pytest.mark.parametrize("first", ["all", "some"])
+@pytest.mark.parametrize("first", [pytest.param("all", marks=pytest.mark.slow), "some"])
 def test_every_parameter_is_felt_by_every_sensor_and_any_read_comes_first(model, first):
     """Constants that readings are made of had the size of the first read: the next one of another size failed."""
     states = sample(model.mj, COUNT, 0)
