@@ -27,6 +27,7 @@ def add_tensions(model, work):
 @func
 def _sum_forces(model, work):
     """Set ten_force (N): springs, dampers, actuators, equalities, friction losses, limits, and the tendon's inertia."""
+    # Passive forces and the tendon's inertia.
     for t in range(model.ntendon):
         force = work.real(0.0) + work.ten_passive[t]
         if ti.static(model.has.tendon_armature):
@@ -35,10 +36,12 @@ def _sum_forces(model, work):
                 rate += work.ten_J[at] * work.qacc[model.tendon_dof[at]]
             force -= rate * model.tendon_armature[t]
         work.ten_force[t] = force
+    # Actuators.
     for u in range(model.nout):
         t = model.actuator_tendon[u]
         if t >= 0:
             work.ten_force[t] = work.ten_force[t] + work.actuator_force[u] * model.actuator_gear.at(u, 0)
+    # Equalities; k is then their number of blocks.
     k = 0
     if ti.static(model.has.equality):
         for e in range(model.neq):
@@ -50,10 +53,12 @@ def _sum_forces(model, work):
                 if t2 >= 0:
                     work.ten_force[t2] = work.ten_force[t2] - polynomial_slope(model, work, e, x) * force
             k += model.eq_rows[e]
+    # Friction losses.
     for row in range(model.nfriction):
         t = model.friction_tendon[row]
         if t >= 0:
             work.ten_force[t] = work.ten_force[t] + work.block_force.at(k + row, 0)
+    # Limits.
     for row in range(model.nlimit):
         t = model.limit_tendon[row]
         if t >= 0:
