@@ -49,10 +49,13 @@ class Hook:
 Hooked = dict[Hook, Any]
 """What a part adds to hooks."""
 
+ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`).")
 BODY_FORCES = Hook("Stages that compute forces on bodies, before those of actuators.")
 CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")
 FIRST_EVALUATION = Hook("Stages behind the first evaluation of a step.")
 END_OF_STEP = Hook("Stages behind the integration, at the end of a step.")
+EXTERNAL_FORCES = Hook("(model, work): add forces of constraint rows on bodies to cfrc_ext.")
+TENDON_FORCES = Hook("(model, work): add forces of constraint rows along tendons to ten_force.")
 PASSIVE_FORCES = Hook("(model, work): add a passive force to qfrc_passive, behind springs and dampers.")
 SPRING_REST = Hook("(model, work, j, q, c): coordinate c at which joint j's spring rests, instead of qpos_spring[q].")
 TENDON_REST = Hook("(model, work, t, side): an end of the lengths at which tendon t's spring rests.")

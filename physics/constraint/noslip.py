@@ -172,7 +172,7 @@ def _regularisation(model, work):
 def _sweep(model, work):
     """Update all friction losses, then the friction of all contacts."""
     # Friction losses, within +- their loss.
-    for k in range(model.nequality, model.nequality + model.nfriction):
+    for k in range(model.ne, model.ne + model.nf):
         loss = work.block_reach[k] * work.block_D[k]
         _interval(model, work, k, 0, 0, loss, 0.0)
     # Contacts in MuJoCo's order: the cone as a whole, or each axis within +- mu N.
