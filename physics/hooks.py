@@ -54,6 +54,11 @@ CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")
 FIRST_EVALUATION = Hook("Stages behind the first evaluation of a step.")
 END_OF_STEP = Hook("Stages behind the integration, at the end of a step.")
 PASSIVE_FORCES = Hook("(model, work): add a passive force to qfrc_passive, behind springs and dampers.")
+FORCE_SLOPES = Hook(
+    "Two functions, for integrators that take forces at the end of a step. (model, work): prepare. "
+    "(model, work, b, i, j): return the derivative of a passive force on dof i by the velocity of dof j (N s/m or "
+    "N m s/rad), where body b is that of the lower dof in the tree: both dofs move b and all bodies below it."
+)
 SPRING_REST = Hook("(model, work, j, q, c): coordinate c at which joint j's spring rests, instead of qpos_spring[q].")
 TENDON_REST = Hook("(model, work, t, side): an end of the lengths at which tendon t's spring rests.")
 JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, before the ranges of forces on joints.")

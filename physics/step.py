@@ -21,7 +21,6 @@ from .dynamics.actuation import actuation
 from .dynamics.adhesion import adhesive_force
 from .dynamics.body_forces import applied_force
 from .dynamics.delays import pass_time
-from .dynamics.fluid import fluid_force
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
 from .dynamics.passive import passive_force
@@ -59,7 +58,6 @@ _ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
     BODY_FORCES,
     transmissions,
     actuation,
-    fluid_force,
     passive_force,
     adhesive_force,
     CONTACT_FORCES,

@@ -40,8 +40,6 @@ class CoreFeatures:
         adhesion: contacts can pull.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         polynomials: springs and dampers of joints change with stretch and speed.
-        fluid: bodies are pushed by a fluid, as boxes.
-        ellipsoid_fluid: geoms are pushed by a fluid, as ellipsoids.
         joint_forces: ranges of what all actuators together do to a joint.
         friction_loss: dofs have friction loss.
         equality: bodies, joints or tendons are held together.
@@ -73,8 +71,6 @@ class CoreFeatures:
     cg: bool
     pairs_by_hand: bool = False
     sweep: bool = False
-    fluid: bool = False
-    ellipsoid_fluid: bool = False
     joint_forces: bool = False
     friction_loss: bool = False
     equality: bool = False
@@ -123,8 +119,6 @@ class CoreFeatures:
             delays=model.sizes["nlag"] > 0,
             sweep=model.sizes["nsweep"] > 0,
             polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
-            fluid=model.sizes["nfluid"] > 0,
-            ellipsoid_fluid=bool((model.values["fluid_geomid"] >= 0).any()),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
             activation=has_activations(model.mj),
             elliptic=has_elliptic_cones(model),
@@ -143,7 +137,7 @@ class CoreFeatures:
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),
-            **{part.name: part.wanted(model) for part in PARTS},
+            **{each.name: each.wanted(model) for part in PARTS for each in part.features()},
         )
 
 
@@ -152,7 +146,7 @@ if TYPE_CHECKING:
 else:
     Features = make_dataclass(
         "Features",
-        [(part.name, bool, False) for part in PARTS],
+        [(each.name, bool, False) for part in PARTS for each in part.features()],
         bases=(CoreFeatures,),
         frozen=True,
         namespace={"__doc__": "Optional code in a kernel: that of `CoreFeatures`, and of every part."},

@@ -5,7 +5,7 @@ servos for orientations; nlag: actuators that remember their controls; npair: pa
 those that the model gives by hand; nlimit: one-sided limits of joints and tendons; nfriction: dofs and tendons with
 friction loss; ntendon: tendons, 0 where they only measure; ntendondof: dofs of all; nlink and nlinkdof: links of their
 paths, and dofs of their tendons; ntrn: outputs of actuators, 0 where all drive joints and tendons; ntrndof: dofs that
-the others' lengths depend on; nfluid: what a fluid pushes; neq: equalities; neqdof: dofs of all of them; nvert: mesh
+the others' lengths depend on; neq: equalities; neqdof: dofs of all of them; nvert: mesh
 vertices; ncorner: vertices of all their faces; ntree: kinematic trees that move.
 """
 
@@ -134,14 +134,6 @@ INTEGERS: tuple[Field, ...] = (
     _id("link_sidebody", ("nlink",), "body of that site"),
     _F("link_movesadr", ("nlink",), 1, "", "of the first of its tendon's dofs in link_moves"),
     _id("link_moves", ("nlinkdof",), "sum of what the dof moves: 1 where the link begins, 2 where it ends, 4 the geom"),
-    _id("fluid_bodyid", ("nfluid",), "body that a fluid pushes"),
-    _F(
-        "fluid_geomid",
-        ("nfluid",),
-        1,
-        "",
-        "geom of it that counts as an ellipsoid; -1: the body is a box of its inertia",
-    ),
     _id("eq_rows", ("neq",), "rows of an equality: 1 joints, 3 connect, 6 weld; 0: it couples nothing that moves"),
     _id("eq_body1", ("neq",), "first body of connect and weld"),
     _id("eq_body2", ("neq",), "second body"),
@@ -247,10 +239,6 @@ REALS: tuple[Field, ...] = (
     _F("limit_stiffness", ("nlimit",), 1, "1/s^2", "K of the reference acceleration"),
     _F("limit_damping", ("nlimit",), 1, "1/s", "B of the reference acceleration"),
     _F("limit_diagonal", ("nlimit",), 1, "1/kg or 1/(kg m^2)", "approximate A: invweight0 of the dof or tendon"),
-    _F("density", ("one",), 1, "kg/m^3", "density of the fluid"),
-    _F("viscosity", ("one",), 1, "Pa s", "viscosity of the fluid"),
-    _F("wind", ("one",), 3, "m/s", "velocity of the fluid"),
-    _F("fluid_shape", ("nfluid",), 19, "", "constants of the force on it (`model/fluids.py`)"),
     _F("friction_loss", ("nfriction",), 1, "N or N m", "largest force of the friction"),
     _F("friction_D", ("nfriction",), 1, "kg or kg m^2", "stiffness of its row, as block_D"),
     _F("friction_damping", ("nfriction",), 1, "1/s", "B of its reference acceleration -B v"),

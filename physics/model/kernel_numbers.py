@@ -17,7 +17,6 @@ from .activations import ACTIVATION_RULES
 from .delays import DELAY_RULES
 from .equalities import EQUALITY_RULES
 from .fields import PRECISE
-from .fluids import fluid_shapes
 from .number_rules import LIMITED
 from .solver_params import impedance_params
 from .tendons import (
@@ -33,7 +32,6 @@ from .transmissions import REFSITE, actuator_types
 Numbers = Mapping[str, np.ndarray]
 """MuJoCo's numbers by name, (environments, *shape) each."""
 
-OF_OPTIONS = ("gravity", "density", "viscosity", "wind")
 _D = mujoco.mjtDisableBit
 _AFFINE_GAINS = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
 _BALL, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("BALL", "SLIDE", "HINGE"))
@@ -46,8 +44,12 @@ def mujoco_numbers(mjm: mujoco.MjModel, name: str) -> np.ndarray:
     """Return a field of mjModel or mjOption, or a part's number, in double precision."""
     if name in NUMBERS:
         return np.array(NUMBERS[name].read(mjm), np.float64)
-    source = mjm.opt if name in OF_OPTIONS else mjm
-    return np.array(getattr(source, name), np.float64)
+    return np.array(getattr(mjm.opt if is_option(name) else mjm, name), np.float64)
+
+
+def is_option(name: str) -> bool:
+    """Return True for a field of mjOption, such as gravity."""
+    return hasattr(mujoco.MjOption, name)
 
 
 def kernel_numbers(mjm: mujoco.MjModel, fields: Iterable[str], numbers: Numbers | None = None) -> dict[str, np.ndarray]:
@@ -297,10 +299,6 @@ RULES: dict[str, Rule] = {
     **ACTIVATION_RULES,
     **{name: rule for part in PARTS for name, rule in part.rules.items()},
     **DELAY_RULES,
-    "density": (("density",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
-    "viscosity": (("viscosity",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
-    "wind": (("wind",), lambda mjm, wind: wind),
-    "fluid_shape": (("body_mass", "body_inertia", "geom_size"), fluid_shapes),
     **EQUALITY_RULES,
     **TENDON_RULES,
 }

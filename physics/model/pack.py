@@ -18,7 +18,6 @@ from .contact_sensors import contact_sensor_values, sensor_sizes
 from .delays import delay_sizes, delay_values
 from .equalities import coupled_parents, equality_values
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
-from .fluids import fluid_items
 from .hulls import Hulls
 from .kernel_numbers import RULES, friction_dofs, kernel_numbers, limit_sides
 from .pair_table import PAIR_TABLE, rows_of
@@ -70,7 +69,6 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_frictions(mjm))
     values.update(tendon_values(mjm))
     values.update(transmission_values(mjm))
-    values["fluid_bodyid"], values["fluid_geomid"] = fluid_items(mjm)
     values.update(equality_values(mjm))
     values.update(sleep_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
@@ -100,7 +98,6 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         **transmission_sizes(values),
         nfriction=len(values["friction_dofadr"]),
         nsleep=mjm.ntree if sleeps(mjm) else 0,
-        nfluid=len(values["fluid_bodyid"]),
         neq=mjm.neq,
         neqdof=len(values["eq_dof"]),
         nequality=int(values["eq_rows"].sum()),

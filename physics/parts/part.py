@@ -14,7 +14,7 @@ import numpy as np
 
 from ..fields import Field
 from ..hooks import Hooked
-from ..mjmodel.allowed import Allowed
+from ..mjmodel.allowed import Allowed, Parameter, Row
 from ..mjmodel.unsupported import Unsupported
 
 Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
@@ -116,6 +116,20 @@ class Number(NamedTuple):
     allowed: Allowed
 
 
+class Variant(NamedTuple):
+    """A feature that some models with a mechanism need on top of its own: optional code of it.
+
+    Attributes:
+        name: the feature: `model.has.<name>` inside kernels.
+        doc: one line for `Features` and the tables, without a full stop.
+        wanted: True if kernels for a model need the code.
+    """
+
+    name: str
+    doc: str
+    wanted: Callable[[Loaded], bool]
+
+
 def _nothing(*_: Any) -> dict[str, Any]:
     return {}
 
@@ -128,6 +142,7 @@ class Part:
         name: its feature: `model.has.<name>` inside kernels.
         doc: one line for `Features` and the tables, without a full stop.
         wanted: True if kernels for a model need its code.
+        variants: further features, of code that not all of its models need.
         integers, reals: fields of the model (`model.fields`).
         values: of a compiled model the numbers of `integers`, and of those `reals` that `rules` does not give.
         rules: how `reals` follow from MuJoCo's numbers, for those that environments may have of their own.
@@ -138,7 +153,9 @@ class Part:
         memory: quantities that persist.
         actuator: the kind of actuator that it is.
         hooks: code for the loops of stages.
-        mujoco: names of the fields of mjModel that it reads, separated by spaces.
+        mujoco: names of the fields of mjModel and mjOption that it reads, separated by spaces.
+        allowed: the numbers that these may hold (`model.number_rules`); names of mjOption begin with "opt.".
+        parameters: those of which environments may have numbers of their own.
         refusals: checks of numbers of environments' own, by MuJoCo's name.
         unsupported: what models may not have of it.
         numbers: numbers that MuJoCo does not have, by the name that `set_parameters` takes. Rules may name them.
@@ -148,6 +165,7 @@ class Part:
     name: str
     doc: str
     wanted: Callable[[Loaded], bool]
+    variants: tuple[Variant, ...] = ()
     integers: tuple[Field, ...] = ()
     reals: tuple[Field, ...] = ()
     values: Callable[[mujoco.MjModel], Mapping[str, np.ndarray]] = _nothing
@@ -160,10 +178,16 @@ class Part:
     actuator: ActuatorKind | None = None
     hooks: Hooked = field(default_factory=dict)
     mujoco: str = ""
+    allowed: Mapping[str, Row] = field(default_factory=dict)
+    parameters: tuple[Parameter, ...] = ()
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     unsupported: tuple[Unsupported, ...] = ()
     numbers: Mapping[str, Number] = field(default_factory=dict)
     custom: str = ""
+
+    def features(self) -> tuple["Part | Variant", ...]:
+        """Return what has a feature: the part, and its variants."""
+        return (self, *self.variants)
 
     def all_fields(self) -> tuple[Field, ...]:
         """Return the fields of the model, of the workspace, and of memory."""

@@ -29,7 +29,7 @@ SIZES = tuple(
     """
     nlag nsample nhistory
     one six cone nq nv nu nout na nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner
-    max_contacts neq nequality nfriction nfluid ntwosided nsleep ntendon ntrn
+    max_contacts neq nequality nfriction ntwosided nsleep ntendon ntrn
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
     nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed nlimitsense nbodysense nqbegin nvbegin
@@ -140,8 +140,6 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
     return {
         "nqrest": needs_mixed_precision(model) * sizes["nq"],
         "nlate": (sizes["nlag"] > 0) * sizes["nu"],
-        "nfluiddof": (sizes["nfluid"] > 0) * sizes["nv"],
-        "nfluidrow": (sizes["nfluid"] > 0) * 6 * sizes["nbody"],
         "nimplicitM": implicit * entries,
         "nimplicitbody": implicit * sizes["nbody"],
         "nimplicitdof": implicit * sizes["nv"],
