@@ -124,6 +124,27 @@ def test_a_circle_is_found(tmp_path):
         TopologicalSorter(imported_files(files)).prepare()
 
 
+def test_parts_are_named_by_their_table_alone():
+    """A mechanism is imported by `parts/__init__.py` and by its own second file, `<name>_model.py` and the like."""
+    wrong = []
+    for module, path in sources():
+        for target, line in imports(path, module):
+            words = target.strip(".").split(".")
+            if words[:2] != ["physics", "parts"] or len(words) < 4 or words[2] == "part":
+                continue
+            if not (module.startswith("physics.parts.") and words[2].startswith(module.split(".")[2])):
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: imports the part {words[2]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_codes_of_kinds_of_actuators_differ():
+    from tumble.physics.parts import ACTUATOR_KINDS, PARTS
+
+    codes = [kind.code for kind in ACTUATOR_KINDS]
+    assert len({*codes}) == len(codes) and min(codes) > 0
+    assert len({part.name for part in PARTS}) == len(PARTS)
+
+
 def test_inside_the_package_imports_are_relative():
     """Neither the bare names of the rooms nor `tumble`: both would be second copies or circles."""
     wrong = []

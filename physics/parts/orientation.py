@@ -22,7 +22,12 @@ from .part import ActuatorKind, Part
 
 PI = 3.141592653589793
 KIND = ActuatorKind(
-    code=3, gaintype=ORIENTATION, biastypes=(int(mujoco.mjtBias.mjBIAS_SO3),), gains=(0,), biases=(0, 2)
+    code=3,
+    gaintype=ORIENTATION,
+    biastypes=(int(mujoco.mjtBias.mjBIAS_SO3),),
+    gains=(0,),
+    biases=(0, 2),
+    neutral=lambda mjm, ctrl: _neutral(mjm, ctrl),
 )
 
 
@@ -103,11 +108,9 @@ def anchor_setpoints(model, work):
                 work.act[a + k] = vector.parts()[k] * share
 
 
-def neutral_controls(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return controls after a reset, (nu,): no turn where they are quaternions, 0 elsewhere."""
-    ctrl, servos = np.zeros(mjm.nu), KIND.actuators(mjm)
-    ctrl[mjm.actuator_ctrladr[servos[_by_quaternion(mjm)]]] = 1.0
-    return ctrl
+def _neutral(mjm: mujoco.MjModel, ctrl: np.ndarray) -> None:
+    """Put the quaternion of no turn into controls that are quaternions."""
+    ctrl[mjm.actuator_ctrladr[KIND.actuators(mjm)[_by_quaternion(mjm)]]] = 1.0
 
 
 def _by_quaternion(mjm: mujoco.MjModel) -> np.ndarray:

@@ -73,6 +73,7 @@ class ActuatorKind(NamedTuple):
         follows: True if its first control is a setpoint.
         slope: True if its force depends on the velocity in more ways than by the columns above.
         act_ranges: puts the ranges of its activations into an array (environments, na, 2), and returns it.
+        neutral: puts controls of a reset into an array (nu,) of zeros, where they are not 0.
         act_holds: puts into (na,) for how long the rate of its activations counts in a step (s), and returns it.
     """
 
@@ -85,6 +86,7 @@ class ActuatorKind(NamedTuple):
     follows: bool = False
     slope: bool = False
     act_ranges: Callable[[mujoco.MjModel, np.ndarray], np.ndarray] | None = None
+    neutral: Callable[[mujoco.MjModel, np.ndarray], None] | None = None
     act_holds: Callable[[mujoco.MjModel, np.ndarray], np.ndarray] | None = None
 
     def actuators(self, mjm: mujoco.MjModel) -> np.ndarray:

@@ -8,7 +8,7 @@ from ..model.delays import reference_history
 from ..model.kernel_numbers import mujoco_numbers
 from ..model.model import Model
 from ..model.sleeping import islands_asleep
-from ..parts.orientation import neutral_controls
+from ..parts import ACTUATOR_KINDS
 from .history import rings_of_sensors, taken_samples
 from .memory import MEMORIES, NOT_INTEGRATED
 
@@ -24,7 +24,7 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
         if memory.reset is not None:
             names, compute = memory.reset
             coordinates[memory.field.name] = compute(mj, *(mujoco_numbers(mj, name)[None] for name in names))[0]
-    coordinates["ctrl"] = neutral_controls(mj)
+    coordinates["ctrl"] = _neutral_controls(mj)
     coordinates["history_age"], coordinates["history_ctrl"] = reference_history(mj, coordinates["ctrl"])
     coordinates |= _past_readings(mj)
     coordinates["eq_active"] = np.array(mj.eq_active0, np.float64)
@@ -37,6 +37,15 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
         "eval_qacc": np.full(mj.nv, NOT_INTEGRATED),
         "sweep_order": np.ravel(model.sweep_order),
     }
+
+
+def _neutral_controls(mj: mujoco.MjModel) -> np.ndarray:
+    """Return the controls after a reset, (nu,)."""
+    ctrl = np.zeros(mj.nu)
+    for kind in ACTUATOR_KINDS:
+        if kind.neutral is not None:
+            kind.neutral(mj, ctrl)
+    return ctrl
 
 
 def _past_readings(mj: mujoco.MjModel) -> dict[str, np.ndarray]:
