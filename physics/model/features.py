@@ -51,7 +51,6 @@ class CoreFeatures:
         transmissions: some actuators drive no single joint or tendon.
         adhesive_bodies: some pull a body onto what it touches.
         activation: actuators have activations, or are muscles.
-        delays: some remember their controls, which act later.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -95,7 +94,6 @@ class CoreFeatures:
     surface_velocity: bool = False
     adhesion: bool = False
     polynomials: bool = False
-    delays: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -116,7 +114,6 @@ class CoreFeatures:
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
             surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
             adhesion=has_adhesion(model),
-            delays=model.sizes["nlag"] > 0,
             sweep=model.sizes["nsweep"] > 0,
             polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),

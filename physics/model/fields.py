@@ -1,7 +1,7 @@
 """Every number of a model that the kernels read, declared once.
 
 Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npid, nmotor and nturn: PID controllers, DC motors and
-servos for orientations; nlag: actuators that remember their controls; npair: pairs of geoms that can touch; nhand:
+servos for orientations; npair: pairs of geoms that can touch; nhand:
 those that the model gives by hand; nlimit: one-sided limits of joints and tendons; nfriction: dofs and tendons with
 friction loss; ntendon: tendons, 0 where they only measure; ntendondof: dofs of all; nlink and nlinkdof: links of their
 paths, and dofs of their tendons; ntrn: outputs of actuators, 0 where all drive joints and tendons; ntrndof: dofs that
@@ -67,12 +67,6 @@ INTEGERS: tuple[Field, ...] = (
         "0: gain and bias, -1: its forces are off, else the code of its kind (`physics/parts`)",
     ),
     _id("actuator_servoid", ("nout",), "its number among the actuators of its kind"),
-    _id("lag_ctrladr", ("nlag",), "first control of an actuator that remembers its controls"),
-    _id("lag_ctrlnum", ("nlag",), "how many it has"),
-    _id("lag_interp", ("nlag",), "what acts between two samples: 0 the older one, 1 on a line, 2 on a cubic"),
-    _F("lag_nsample", ("nlag",), 1, "", "how many samples it has"),
-    _F("lag_ageadr", ("nlag",), 1, "", "first of them in history_age"),
-    _F("lag_historyadr", ("nlag",), 1, "", "first of their controls in history_ctrl"),
     _id("act_outid", ("na",), "output of the actuator that has the activation"),
     _id("actuator_muscle", ("nout",), "1: its gain is a muscle's, 2: its bias is, 3: both"),
     _id("geom_bodyid", ("ngeom",), "body that carries the geom"),
@@ -207,7 +201,6 @@ REALS: tuple[Field, ...] = (
         "rad",
         "period of a setpoint servo on a ball joint or for a turn between sites",
     ),
-    _F("lag_delay", ("nlag",), 1, "steps", "delay of an actuator that remembers its controls"),
     _F("act_range", ("na",), 2, "", "range of the activation, +-1e30 where there is none"),
     _F("actuator_muscle_gain", ("nout",), 8, "", "active force of a muscle (`activation.muscle_gain`)"),
     _F("actuator_muscle_bias", ("nout",), 6, "", "passive force of a muscle (`activation.muscle_bias`)"),

@@ -14,7 +14,6 @@ from ..mjmodel.outputs import ORIENTATION, owners
 from ..parts import ACTUATOR_KINDS, NUMBERS, PARTS
 from ..parts.part import Rule
 from .activations import ACTIVATION_RULES
-from .delays import DELAY_RULES
 from .equalities import EQUALITY_RULES
 from .fields import PRECISE
 from .number_rules import LIMITED
@@ -298,7 +297,6 @@ RULES: dict[str, Rule] = {
     "friction_damping": (("dof_solref", "dof_solimp", "tendon_solref_fri", "tendon_solimp_fri"), _friction_damping),
     **ACTIVATION_RULES,
     **{name: rule for part in PARTS for name, rule in part.rules.items()},
-    **DELAY_RULES,
     **EQUALITY_RULES,
     **TENDON_RULES,
 }

@@ -113,7 +113,6 @@ MODEL: dict[str, str] = {
     **_rows(DERIVED, "actuator_length0"),
     **_rows(READ, "na actuator_actadr actuator_dynprm actuator_acc0"),
     **_rows(READ, "actuator_actlimited actuator_actrange actuator_actearly actuator_lengthrange"),
-    **_rows(READ, "actuator_delay actuator_history actuator_historyadr"),
     **_rows(DATA, "actuator_user"),
     # what only reports or stores
     **_rows(READ, "sensor_type sensor_datatype sensor_objtype sensor_objid sensor_reftype sensor_refid sensor_intprm"),

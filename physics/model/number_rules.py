@@ -105,7 +105,7 @@ RULES: dict[str, Row] = {
         "actuator_gainprm actuator_biasprm actuator_dynprm actuator_gear",
     ),
     **_rows(BOUND, "a range", "actuator_ctrlrange actuator_forcerange actuator_actrange"),
-    **_rows(FINITE, "a delay; one below 0 asks for a time after the newest sample", "actuator_delay sensor_delay"),
+    **_rows(FINITE, "a delay; one below 0 asks for a time after the newest sample", "sensor_delay"),
     **_rows(NOT_NEGATIVE, _DAMPER, "actuator_damping"),
     **_rows(FINITE, _HIGHER, "actuator_dampingpoly"),
     **_rows(NOT_NEGATIVE, "a mass or an inertia", "actuator_armature"),

@@ -15,7 +15,6 @@ from .activations import activation_values
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
-from .delays import delay_sizes, delay_values
 from .equalities import coupled_parents, equality_values
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .hulls import Hulls
@@ -57,7 +56,6 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(activation_values(mjm))
     for part in PARTS:
         values.update(part.values(mjm))
-    values.update(delay_values(mjm))
     values.update(_meshes(mjm))
     swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
     tables = sweep_tables(mjm, swept)
@@ -87,7 +85,6 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
     sizes.update(
         one=1,
         nout=len(values["actuator_type"]),
-        **delay_sizes(values),
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
         nhand=mjm.npair,

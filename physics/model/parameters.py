@@ -11,7 +11,6 @@ from ..arguments import real_array
 from ..mjmodel.actuators import fixed_gears
 from ..mjmodel.allowed import Allowed, Parameter
 from ..parts import NUMBERS, PARTS
-from .delays import samples
 from .kernel_numbers import is_option, mujoco_numbers
 from .number_rules import RULES, crossed
 
@@ -73,7 +72,6 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("eq_data"),
         Parameter("eq_solref"),
         Parameter("eq_solimp"),
-        Parameter("actuator_delay", positive=True),
         Parameter("actuator_gear", derives=("actuator_acc0",)),
         Parameter("actuator_gainprm"),
         Parameter("actuator_biasprm"),
@@ -153,9 +151,6 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         if name in part.refusals:
             wrong, reason = part.refusals[name]
             _refuse(name, numbers, wrong(mjm, numbers), index, reason)
-    if name == "actuator_delay":
-        forgets = (numbers > 0) & (samples(mjm) == 0)
-        _refuse(name, numbers, forgets, index, "the actuator has no samples of controls; give it nsample in the file")
     if name == "actuator_gear":
         fixed = fixed_gears(mjm).reshape(-1, 1) & (numbers != own)
         _refuse(name, numbers, fixed, index, "its armature and damping depend on it: it cannot be changed")

@@ -3,9 +3,11 @@
 To add one, write its file and its row here.
 """
 
-from . import dc_motor, fluid, gravcomp, orientation, pid, plastic
+from . import dc_motor, delays, fluid, gravcomp, orientation, pid, plastic
 from .part import ActuatorKind, Number, Part
 
-PARTS: tuple[Part, ...] = tuple(module.PART for module in (fluid, gravcomp, plastic, pid, dc_motor, orientation))
+PARTS: tuple[Part, ...] = tuple(
+    module.PART for module in (fluid, gravcomp, plastic, pid, dc_motor, orientation, delays)
+)
 NUMBERS: dict[str, Number] = {name: number for part in PARTS for name, number in part.numbers.items()}
 ACTUATOR_KINDS: tuple[ActuatorKind, ...] = tuple(part.actuator for part in PARTS if part.actuator is not None)

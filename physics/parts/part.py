@@ -15,6 +15,7 @@ import numpy as np
 from ..fields import Field
 from ..hooks import Hooked
 from ..mjmodel.allowed import Allowed, Parameter, Row
+from ..mjmodel.history import History
 from ..mjmodel.unsupported import Unsupported
 
 Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
@@ -45,11 +46,13 @@ class Memory(NamedTuple):
 
     Attributes:
         field: its declaration.
-        reset: a rule for the numbers after a reset, (n, numbers); None: zeros.
+        reset: a rule for the numbers after a reset, (n, numbers); None: zeros. It may name "ctrl", controls of a reset.
         state: name of the element of `mujoco.mjtState` that holds it, such as "plastic"; "": none.
         keyframe: name of the array of keyframes that sets it, such as "key_plastic"; "": none.
         settable: True if `solver.state.set` takes it.
         guarded: True if a step rejects numbers that are not finite, and restores the evaluated ones.
+        aged: True if its numbers are ages in steps, which in later stages of Runge-Kutta's integrator, at half a step
+            and at a whole one, are more than where the step began.
     """
 
     field: Field
@@ -58,6 +61,7 @@ class Memory(NamedTuple):
     keyframe: str = ""
     settable: bool = False
     guarded: bool = True
+    aged: bool = False
 
 
 class ActuatorKind(NamedTuple):
@@ -160,6 +164,7 @@ class Part:
         parameters: those of which environments may have numbers of their own.
         refusals: checks of numbers of environments' own, by MuJoCo's name.
         unsupported: what models may not have of it.
+        history: its part of mjData.history.
         numbers: numbers that MuJoCo does not have, by the name that `set_parameters` takes. Rules may name them.
         custom: names of the custom elements of MJCF that it reads, separated by spaces.
     """
@@ -184,6 +189,7 @@ class Part:
     parameters: tuple[Parameter, ...] = ()
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     unsupported: tuple[Unsupported, ...] = ()
+    history: History | None = None
     numbers: Mapping[str, Number] = field(default_factory=dict)
     custom: str = ""
 

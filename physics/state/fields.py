@@ -15,8 +15,7 @@ nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator
 nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
 nbodysense: nbody where they read accelerations or forces, else 0; nqbegin, nvbegin and nabegin: nq, nv and na where the
 model has sensors and the integrator is Runge-Kutta's, else 0;
-nlag, nsample and nhistory: actuators that remember controls, their samples, and the controls in these; nlate: nu where
-there are any, else 0;
+nacting: nu where a mechanism changes the controls that act, else 0;
 nsensorsample, nsensorhistory and nsensortick: samples of sensors' readings, the numbers in them, and sensors with an
 interval;
 nplastictendon and nplasticdof: ntendon and ntendondof where springs yield and the integrator is Runge-Kutta's, else 0;
@@ -95,7 +94,7 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_unbalanced", ("nv",), 1, "N or N m", "qfrc_passive + qfrc_actuator - qfrc_inverse"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
     _F("qfrc_passive", ("nv",), 1, "N or N m", "passive forces: springs, dampers, and those of mechanisms"),
-    _F("late_ctrl", ("nlate",), 1, "", "controls that act where actuators have delays"),
+    _F("acting_ctrl", ("nacting",), 1, "", "controls that act, where a mechanism changes them"),
     _F("act_dot", ("na",), 1, "1/s", "rate of activations"),
     _F("act_length", ("na",), 1, "m or rad", "length of the activation's actuator"),
     _F("actuator_force", ("nout",), 1, "N or N m", "scalar force of the actuator"),
