@@ -49,6 +49,7 @@ class Hook:
 Hooked = dict[Hook, Any]
 """What a part adds to hooks."""
 
+ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`).")
 BODY_FORCES = Hook("Stages that compute forces on bodies, before those of actuators.")
 CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")
 END_OF_EVALUATION = Hook(
@@ -57,6 +58,8 @@ END_OF_EVALUATION = Hook(
 )
 FIRST_EVALUATION = Hook("Stages behind the first evaluation of a step.")
 END_OF_STEP = Hook("Stages behind the integration, at the end of a step.")
+EXTERNAL_FORCES = Hook("(model, work): add forces of constraint rows on bodies to cfrc_ext.")
+TENDON_FORCES = Hook("(model, work): add forces of constraint rows along tendons to ten_force.")
 PASSIVE_FORCES = Hook("(model, work): add a passive force to qfrc_passive, behind springs and dampers.")
 FORCE_SLOPES = Hook(
     "Two functions, for integrators that take forces at the end of a step. (model, work): prepare. "

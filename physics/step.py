@@ -10,11 +10,9 @@ import taichi as ti
 
 from .constraint.conjugate_gradients import acceleration_by_gradients
 from .constraint.contacts import contact_blocks
-from .constraint.equality import equality_blocks
-from .constraint.friction_loss import friction_blocks
-from .constraint.limits import limit_blocks
 from .constraint.newton import acceleration_by_newton
 from .constraint.noslip import noslip
+from .constraint.rows import clear_blocks
 from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_blocks, wake_disturbed, wake_tied
 from .dynamics.activation_steps import advance_activations
 from .dynamics.actuation import actuation
@@ -27,7 +25,7 @@ from .dynamics.smooth import smooth_acceleration, start_acceleration
 from .dynamics.stage_time import RK4
 from .dynamics.tendon_forces import tendon_rates
 from .dynamics.transmission import transmissions
-from .hooks import BODY_FORCES, CONTACT_FORCES, END_OF_EVALUATION, END_OF_STEP, FIRST_EVALUATION, Hook
+from .hooks import BODY_FORCES, CONTACT_FORCES, END_OF_EVALUATION, END_OF_STEP, FIRST_EVALUATION, ROWS, Hook
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
@@ -49,9 +47,8 @@ _ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
     wake_tied,
     body_velocities,
     tendon_rates,
-    equality_blocks,
-    friction_blocks,
-    limit_blocks,
+    clear_blocks,
+    ROWS,
     rest_blocks,
     contact_blocks,
     BODY_FORCES,

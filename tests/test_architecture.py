@@ -34,6 +34,8 @@ RANKS = {
     "physics.state": 8,
     "physics.collision": 9,
     "physics.constraint": 10,
+    "physics.constraint.impedance": 4,  # what parts with constraint rows append them with
+    "physics.constraint.rows": 4,
     "physics.sensed": 11,
     "physics.sensed.limit_readings": 4,  # noted by the stage that makes limits
     "physics.integrate": 11,

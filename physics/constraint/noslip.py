@@ -168,7 +168,7 @@ def _regularisation(model, work):
 @func
 def _sweep(model, work):
     """Update all friction losses, then the friction of all contacts."""
-    for k in range(model.nequality, model.nequality + model.nfriction):
+    for k in range(model.ne, model.ne + model.nf):
         loss = work.block_reach[k] * work.block_D[k]
         _interval(model, work, k, 0, 0, loss, 0.0)
     for place in range(work.tile_ncon[0]):

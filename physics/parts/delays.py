@@ -9,7 +9,7 @@ numbers are exact, so a delay of three steps is three steps after a million of t
 
 import taichi as ti
 
-from ..fields import Field
+from ..fields import Field, ids
 from ..hooks import CONTROLS, END_OF_EVALUATION
 from ..math import func
 from ..mjmodel.allowed import FINITE, Parameter, Row
@@ -138,16 +138,9 @@ PART = Part(
     doc="some actuators remember their controls, which act later",
     wanted=lambda model: model.sizes["nlag"] > 0,
     integers=(
-        Field("lag_ctrladr", ("nlag",), 1, "", "first control of an actuator that remembers its controls", small=True),
-        Field("lag_ctrlnum", ("nlag",), 1, "", "how many it has", small=True),
-        Field(
-            "lag_interp",
-            ("nlag",),
-            1,
-            "",
-            "what acts between two samples: 0 the older one, 1 on a line, 2 on a cubic",
-            small=True,
-        ),
+        ids("lag_ctrladr", ("nlag",), "first control of an actuator that remembers its controls"),
+        ids("lag_ctrlnum", ("nlag",), "how many it has"),
+        ids("lag_interp", ("nlag",), "what acts between two samples: 0 the older one, 1 on a line, 2 on a cubic"),
         Field("lag_nsample", ("nlag",), 1, "", "how many samples it has"),
         Field("lag_ageadr", ("nlag",), 1, "", "first of them in history_age"),
         Field("lag_historyadr", ("nlag",), 1, "", "first of their controls in history_ctrl"),

@@ -7,7 +7,7 @@ around its centre of mass, or a geom, as an ellipsoid (`ellipsoid_fluid`). The f
 import taichi as ti
 
 from ..dynamics.newton_euler import along, gather
-from ..fields import Field
+from ..fields import Field, ids
 from ..hooks import BODY_FORCES, FORCE_SLOPES, PASSIVE_FORCES
 from ..math import Motion, Vec3, func
 from ..mjmodel.allowed import FINITE, NOT_NEGATIVE, Parameter, Row
@@ -194,7 +194,7 @@ PART = Part(
         ),
     ),
     integers=(
-        Field("fluid_bodyid", ("nfluid",), 1, "", "body that a fluid pushes", small=True),
+        ids("fluid_bodyid", ("nfluid",), "body that a fluid pushes"),
         Field(
             "fluid_geomid",
             ("nfluid",),

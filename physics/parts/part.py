@@ -5,7 +5,7 @@ A part is one file of this room. It has the code that kernels run, the rules tha
 Nothing outside the file names the mechanism.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -62,6 +62,40 @@ class Memory(NamedTuple):
     settable: bool = False
     guarded: bool = True
     aged: bool = False
+
+
+KINDS_OF_ROWS = EQUALITY, FRICTION, LIMIT = "ne", "nf", "nl"
+"""Kinds of constraint rows, in the order in which they stand, and the sizes that count them: MuJoCo's in mjData.
+
+Rows of the first two hold both ways: EQUALITY without end, FRICTION up to a force. Rows of LIMIT only push.
+"""
+
+
+def _no_rows(mjm: mujoco.MjModel) -> Sequence[np.ndarray]:
+    return ()
+
+
+class ConstraintRows(NamedTuple):
+    """The constraint rows that a mechanism has, which its stage in the hook `ROWS` appends, each as a block.
+
+    Rows that hold both ways are in every evaluation, and in the same order; a LIMIT may be left out while it is far.
+
+    Attributes:
+        kind: EQUALITY, FRICTION or LIMIT.
+        dofs: of the model's fields, the number of dofs that each row acts on, (rows,).
+        types: of the model's fields, MuJoCo's mjtConstraint of each row that holds both ways, (rows,).
+        couples: of a compiled model, the dofs of each row on more than one branch of the kinematic tree, descending.
+    """
+
+    kind: str
+    dofs: Callable[[Mapping[str, np.ndarray]], np.ndarray]
+    types: Callable[[Mapping[str, np.ndarray]], np.ndarray] | None = None
+    couples: Callable[[mujoco.MjModel], Sequence[np.ndarray]] = _no_rows
+
+    @property
+    def two_sided(self) -> bool:
+        """True if the rows hold both ways."""
+        return self.kind != LIMIT
 
 
 class ActuatorKind(NamedTuple):
@@ -158,6 +192,8 @@ class Part:
         room: named sizes of the workspace alone, of a loaded model.
         memory: quantities that persist.
         actuator: the kind of actuator that it is.
+        rows: the constraint rows that it has.
+        needs: features of the core (`model.features.CoreFeatures`) that its code asks for, each with a condition.
         hooks: code for the loops of stages.
         mujoco: names of the fields of mjModel and mjOption that it reads, separated by spaces.
         allowed: the numbers that these may hold (`model.number_rules`); names of mjOption begin with "opt.".
@@ -183,6 +219,8 @@ class Part:
     room: Callable[[Loaded], Mapping[str, int]] = _nothing
     memory: tuple[Memory, ...] = ()
     actuator: ActuatorKind | None = None
+    rows: ConstraintRows | None = None
+    needs: Mapping[str, Callable[[Loaded], bool]] = field(default_factory=dict)
     hooks: Hooked = field(default_factory=dict)
     mujoco: str = ""
     allowed: Mapping[str, Row] = field(default_factory=dict)
@@ -202,7 +240,7 @@ class Part:
         kept = tuple(memory.field for memory in self.memory)
         return (*self.integers, *self.reals, *self.scratch, *self.indices, *kept)
 
-    def __post_init__(self) -> None:
-        """Add its code to the hooks."""
+    def join(self) -> None:
+        """Add its code to the hooks: the last of them that joins stands last there."""
         for hook, entry in self.hooks.items():
             hook.add(self.name, entry)

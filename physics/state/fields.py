@@ -3,8 +3,8 @@
 All of them are lane numbers in the scratch of a worker: one tile of environments at a time passes through it, so
 the working set stays in the cache however large the batch is. `INDICES` are plain integers, one for all lanes.
 
-Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; ntwosided: rows of equalities and
-friction losses; nblockdof and njac: dofs and numbers in the Jacobians of all blocks; nM and nH: entries of the mass
+Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; ntwosided: constraint rows
+that hold both ways; nblockdof and njac: dofs and numbers in the Jacobians of all blocks; nM and nH: entries of the mass
 matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Features.mixed_precision`), else 0; nsolve:
 ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
 conjugate gradients solve, else 0.
@@ -341,8 +341,6 @@ INDICES: tuple[Field, ...] = (
     _F("tile_nown", ("one",), 1, "", "entry behind the last own contact of any lane"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
     _F("tile_conadr", ("one",), 1, "", "first block of the contacts: those before are of joints", small=True),
-    _F("limit_block", ("nlimit",), 1, "", "block of the limit of a tendon; -1: it is far in all lanes"),
-    _F("tile_tenadr", ("one",), 1, "", "first block of the limits of tendons", small=True),
     _F("tile_ndof", ("one",), 1, "", "entries of block_dof in use in this tile"),
     _F("tile_njac", ("one",), 1, "", "entries of block_J in use in this tile"),
 )

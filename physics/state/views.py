@@ -16,6 +16,7 @@ from ..math import Lanes
 from ..math.lanes import traced
 from ..model import fields as model_fields
 from ..model.features import Features
+from ..parts import TWO_SIDED
 from . import fields
 from .pattern import Pattern
 from .sizes import FLAGS, GROUPS, HEADER, PARAMETER_FIELDS, SIZES
@@ -34,8 +35,7 @@ ASKED_FOR = {
     "mixed_precision": (*fields.PRECISE, *model_fields.PRECISE, "precise_lanes", "stage_qpos"),
     "convex": (*(field.name for field in fields.CONVEX), "ccd_lanes"),
     "elliptic": ("blocks", "own"),
-    "friction_loss": ("blocks",),
-    "equality": ("blocks",),
+    **dict.fromkeys(TWO_SIDED, ("blocks",)),
     **{feature: ("acting_ctrl",) for feature, _ in CONTROLS.entries},
 }
 """Features that views themselves ask for, and the attributes for whose sake they do."""
@@ -185,7 +185,7 @@ class Rows:
         Jv: J times the search direction.
         friction: coefficients of the axes after the first.
         force: in the space of the block.
-        two_sided: whether the first of them, `Workspace.ntwosided`, hold both ways: equalities and friction losses.
+        two_sided: True if the first of them, `Workspace.ntwosided`, hold both ways (`parts.part.ConstraintRows`).
         elliptic: whether contacts have elliptic cones.
         mu: friction of a round cone, with `elliptic`.
         contacts_alone: whether all blocks are contacts.
@@ -236,7 +236,7 @@ class Workspace(_View):
     Attributes:
         ccd_lanes: those of GJK and EPA, double where `lanes` are not.
         double_lanes: in double precision.
-        ntwosided: equalities and friction losses, which are the first blocks; in kernels that have any.
+        ntwosided: rows that hold both ways, which are the first blocks; in kernels that have any.
         acting_ctrl: the controls that act: ctrl, or a field of its own where a mechanism changes them.
         stage_qpos: the coordinates at which positions are evaluated: qpos, and in mixed precision qpos + eval_rest.
     """
@@ -275,7 +275,8 @@ class Workspace(_View):
         if "H_pattern" in names:
             self.H_pattern = Pattern(self.H_rownnz, self.H_rowadr, self.H_colind, self.H_order)
         if "blocks" in names:
-            two_sided, mu = has.friction_loss or has.equality, self.cone_mu if has.elliptic else None
+            two_sided = any(getattr(has, feature) for feature in TWO_SIDED)
+            mu = self.cone_mu if has.elliptic else None
             parts = self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D
             self.blocks = Rows(*parts, two_sided=two_sided, mu=mu)
             if two_sided:
