@@ -41,8 +41,6 @@ class CoreFeatures:
         adhesion: contacts can pull.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         polynomials: springs and dampers of joints change with stretch and speed.
-        fluid: bodies are pushed by a fluid, as boxes.
-        ellipsoid_fluid: geoms are pushed by a fluid, as ellipsoids.
         joint_forces: ranges of what all actuators together do to a joint.
         sleeping: islands at rest are put to sleep.
         tendons: tendons act on the motion.
@@ -52,7 +50,6 @@ class CoreFeatures:
         transmissions: some actuators drive no single joint or tendon.
         adhesive_bodies: some pull a body onto what it touches.
         activation: actuators have activations, or are muscles.
-        delays: some remember their controls, which act later.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -72,8 +69,6 @@ class CoreFeatures:
     cg: bool
     pairs_by_hand: bool = False
     sweep: bool = False
-    fluid: bool = False
-    ellipsoid_fluid: bool = False
     joint_forces: bool = False
     sleeping: bool = False
     tendons: bool = False
@@ -96,7 +91,6 @@ class CoreFeatures:
     surface_velocity: bool = False
     adhesion: bool = False
     polynomials: bool = False
-    delays: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -117,11 +111,8 @@ class CoreFeatures:
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
             surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
             adhesion=has_adhesion(model),
-            delays=model.sizes["nlag"] > 0,
             sweep=model.sizes["nsweep"] > 0,
             polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
-            fluid=model.sizes["nfluid"] > 0,
-            ellipsoid_fluid=bool((model.values["fluid_geomid"] >= 0).any()),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
             activation=has_activations(model.mj),
             elliptic=has_elliptic_cones(model),
@@ -138,7 +129,7 @@ class CoreFeatures:
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),
-            **{part.name: part.wanted(model) for part in PARTS},
+            **{each.name: each.wanted(model) for part in PARTS for each in part.features()},
         )
 
 
@@ -147,7 +138,7 @@ if TYPE_CHECKING:
 else:
     Features = make_dataclass(
         "Features",
-        [(part.name, bool, False) for part in PARTS],
+        [(each.name, bool, False) for part in PARTS for each in part.features()],
         bases=(CoreFeatures,),
         frozen=True,
         namespace={"__doc__": "Optional code in a kernel: that of `CoreFeatures`, and of every part."},

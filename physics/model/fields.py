@@ -1,12 +1,11 @@
 """Every number of a model that the kernels read, declared once.
 
 Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npid, nmotor and nturn: PID controllers, DC motors and
-servos for orientations; nlag: actuators that remember their controls; npair: pairs of geoms that can touch; nhand:
-those that the model gives by hand; ne and nf: rows of equalities and of friction, as in MuJoCo; ntendon: tendons, 0
-where they only measure; ntendondof: dofs of all; nlink and nlinkdof: links of their paths, and dofs of their tendons;
-ntrn: outputs of actuators, 0 where all drive joints and tendons; ntrndof: dofs that the others' lengths depend on;
-nfluid: what a fluid pushes; nvert: mesh vertices; ncorner: vertices of all their faces; ntree: kinematic trees that
-move.
+servos for orientations; npair: pairs of geoms that can touch; nhand: those that the model gives by hand; ne and nf:
+rows of equalities and of friction, as in MuJoCo; ntendon: tendons, 0 where they only measure; ntendondof: dofs of all;
+nlink and nlinkdof: links of their paths, and dofs of their tendons; ntrn: outputs of actuators, 0 where all drive
+joints and tendons; ntrndof: dofs that the others' lengths depend on; nvert: mesh vertices; ncorner: vertices of all
+their faces; ntree: kinematic trees that move.
 """
 
 from ..fields import Field, ids
@@ -61,12 +60,6 @@ INTEGERS: tuple[Field, ...] = (
         "0: gain and bias, -1: its forces are off, else the code of its kind (`physics/parts`)",
     ),
     _id("actuator_servoid", ("nout",), "its number among the actuators of its kind"),
-    _id("lag_ctrladr", ("nlag",), "first control of an actuator that remembers its controls"),
-    _id("lag_ctrlnum", ("nlag",), "how many it has"),
-    _id("lag_interp", ("nlag",), "what acts between two samples: 0 the older one, 1 on a line, 2 on a cubic"),
-    _F("lag_nsample", ("nlag",), 1, "", "how many samples it has"),
-    _F("lag_ageadr", ("nlag",), 1, "", "first of them in history_age"),
-    _F("lag_historyadr", ("nlag",), 1, "", "first of their controls in history_ctrl"),
     _id("act_outid", ("na",), "output of the actuator that has the activation"),
     _id("actuator_muscle", ("nout",), "1: its gain is a muscle's, 2: its bias is, 3: both"),
     _id("geom_bodyid", ("ngeom",), "body that carries the geom"),
@@ -121,14 +114,6 @@ INTEGERS: tuple[Field, ...] = (
     _id("link_sidebody", ("nlink",), "body of that site"),
     _F("link_movesadr", ("nlink",), 1, "", "of the first of its tendon's dofs in link_moves"),
     _id("link_moves", ("nlinkdof",), "sum of what the dof moves: 1 where the link begins, 2 where it ends, 4 the geom"),
-    _id("fluid_bodyid", ("nfluid",), "body that a fluid pushes"),
-    _F(
-        "fluid_geomid",
-        ("nfluid",),
-        1,
-        "",
-        "geom of it that counts as an ellipsoid; -1: the body is a box of its inertia",
-    ),
     _F("eq_tree1", ("neq",), 1, "", "tree of its first side, as body_treeid"),
     _F("eq_tree2", ("neq",), 1, "", "tree of its second side"),
     _F("dof_coupledid", ("nv",), 1, "", "as dof_parentid, with the branches made one that constraints couple"),
@@ -191,7 +176,6 @@ REALS: tuple[Field, ...] = (
         "rad",
         "period of a setpoint servo on a ball joint or for a turn between sites",
     ),
-    _F("lag_delay", ("nlag",), 1, "steps", "delay of an actuator that remembers its controls"),
     _F("act_range", ("na",), 2, "", "range of the activation, +-1e30 where there is none"),
     _F("actuator_muscle_gain", ("nout",), 8, "", "active force of a muscle (`activation.muscle_gain`)"),
     _F("actuator_muscle_bias", ("nout",), 6, "", "passive force of a muscle (`activation.muscle_bias`)"),
@@ -217,10 +201,6 @@ REALS: tuple[Field, ...] = (
     _F("pair_solimp", ("nhand",), 5, "", "of a pair by hand, as geom_solimp"),
     _F("pair_solreffriction", ("nhand",), 2, "", "as pair_solref, of the axes across an elliptic cone; 0 0: as there"),
     _F("pair_adhesion", ("nhand",), 1, "N", "of a pair by hand, as geom_adhesion of both geoms"),
-    _F("density", ("one",), 1, "kg/m^3", "density of the fluid"),
-    _F("viscosity", ("one",), 1, "Pa s", "viscosity of the fluid"),
-    _F("wind", ("one",), 3, "m/s", "velocity of the fluid"),
-    _F("fluid_shape", ("nfluid",), 19, "", "constants of the force on it (`model/fluids.py`)"),
     _F("tendon_coef", ("ntendondof",), 1, "m or m/rad", "of a fixed tendon: length by the dof's coordinate"),
     _F("tendon_stiffness", ("ntendon",), 3, "N/m, N/m^2, N/m^3", "spring: constant, and what it gains by stretch"),
     _F("tendon_damping", ("ntendon",), 3, "N s/m, ...", "damper, a polynomial of the speed"),
