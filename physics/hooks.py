@@ -49,11 +49,21 @@ class Hook:
 Hooked = dict[Hook, Any]
 """What a part adds to hooks."""
 
-BODY_FORCES = Hook("Stages that compute forces on bodies, before those of actuators.")
+BODY_FORCES = Hook(
+    "Stages that compute forces on bodies, before those of actuators; poses, velocities and contacts are there. A "
+    "stage puts a torque and a force on every body from 1 on into cfrc, and what `newton_euler.gather` and `along` make of "
+    "them into a field of its own."
+)
 CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")
 FIRST_EVALUATION = Hook("Stages behind the first evaluation of a step.")
-END_OF_STEP = Hook("Stages behind the integration, at the end of a step.")
-PASSIVE_FORCES = Hook("(model, work): add a passive force to qfrc_passive, behind springs and dampers.")
+END_OF_STEP = Hook(
+    "Stages behind the integration, at the end of a step, with qpos and qvel after it. What a part remembers changes "
+    "by the factor `stage_time.moving` alone: not where an environment was stopped or its tree sleeps."
+)
+PASSIVE_FORCES = Hook(
+    "(model, work): add a passive force to qfrc_passive, behind springs and dampers. Flags of the model that switch "
+    "passive forces off are the part's to heed, where its numbers are loaded (`mjmodel.flags`)."
+)
 SPRING_REST = Hook("(model, work, j, q, c): coordinate c at which joint j's spring rests, instead of qpos_spring[q].")
 TENDON_REST = Hook("(model, work, t, side): an end of the lengths at which tendon t's spring rests.")
 JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, before the ranges of forces on joints.")
@@ -63,7 +73,7 @@ ACTUATOR_FORCES = Hook(
 )
 SHAFT_FORCES = Hook(
     "Code of `actuator_servo`, and (model, work, u): add a force that no range limits to actuator_force and "
-    "actuator_slope of output u."
+    "actuator_slope of output u. What it needs of length and velocity the entry of ACTUATOR_FORCES keeps in a field."
 )
 ACTIVATION_START = Hook("(model, work): behind the first evaluation of a step, before activations advance.")
 ACTIVATION_END = Hook("(model, work, a, act): return activation a at the end of a step, where `act` is the usual one.")

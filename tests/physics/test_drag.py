@@ -6,7 +6,9 @@ import pytest
 
 import tumble
 from tumble.physics import Model, RigidSolver
+from tumble.physics.mjmodel.allowed import POSITIVE
 from tumble.physics.model.sanity import ModelLoadError
+from tumble.physics.parts import NUMBERS as ALL_NUMBERS
 
 from ..models.purpose import FOLDER
 from .own_forces import passive_force
@@ -186,3 +188,14 @@ def test_a_file_that_makes_no_sense_is_refused(old, new, message, tmp_path):
 def test_numbers_that_make_no_sense_are_refused(solver):
     with pytest.raises(ValueError, match=r"drag_coefficient\[2\] of environment 0 is -1: it must not be negative"):
         solver.set_parameters("drag_coefficient", [1, 0, -1, 1])
+
+
+def test_a_number_that_must_be_above_0_is_refused_at_0(solver, monkeypatch):
+    """Of a file and of environments: numbers of parts have rules of their own."""
+    positive = {name: ALL_NUMBERS[name]._replace(allowed=POSITIVE) for name in ("drag_area", "drag_density")}
+    for name, number in positive.items():
+        monkeypatch.setitem(ALL_NUMBERS, name, number)
+    with pytest.raises(ValueError, match=r"drag_area\[1\] of environment 0 is 0: it must be above 0"):
+        solver.set_parameters("drag_area", [1, 0, 1, 1])
+    with pytest.raises(ModelLoadError, match=r"drag_density\[0\] 0 is not above 0; it must be a finite number above 0"):
+        Model.from_mjcf(XML.replace('"drag_density" data="1.2"', '"drag_density" data="0"'))
