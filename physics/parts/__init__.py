@@ -3,11 +3,24 @@
 To add one, write its file and its row here.
 """
 
-from . import dc_motor, delays, equality, fluid, friction_loss, gravcomp, limits, orientation, pid, plastic
+from . import (
+    dc_motor,
+    deadband,
+    delays,
+    drag,
+    equality,
+    fluid,
+    friction_loss,
+    gravcomp,
+    limits,
+    orientation,
+    pid,
+    plastic,
+)
 from .part import KINDS_OF_ROWS, ActuatorKind, ConstraintRows, Number, Part
 
 _ROWS = (equality, friction_loss, limits)
-_FORCES = (fluid, gravcomp, plastic, pid, dc_motor, orientation, delays)
+_FORCES = (fluid, gravcomp, plastic, pid, dc_motor, orientation, delays, deadband, drag)
 PARTS: tuple[Part, ...] = tuple(module.PART for module in (*_ROWS, *_FORCES))
 NUMBERS: dict[str, Number] = {name: number for part in PARTS for name, number in part.numbers.items()}
 ACTUATOR_KINDS: tuple[ActuatorKind, ...] = tuple(part.actuator for part in PARTS if part.actuator is not None)
