@@ -188,7 +188,7 @@ class Driver:
         self._arrangement.write(self._numbers, self._room.offsets[name], rows, self._room.widths[name], index)
 
     def _apply_forces(self, which: int) -> None:
-        """From now on there may be applied forces, or controls of dofs."""
+        """Let launches read applied forces, or controls of dofs, from now on."""
         self._launches.apply(which)
         for launch in (self._step, *self._outputs.launches()):
             launch.call[Setting.APPLIED] = self._launches.applied
@@ -228,7 +228,11 @@ class Driver:
         return {"memory": self._arrangement.read(self._numbers), "counters": self._arrangement.read(self._integers)}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Go on from there; ValueError where it is not of this shape, and then nothing is written."""
+        """Go on from a `state_dict`.
+
+        Raises:
+            ValueError: it is of another batch; nothing is written then.
+        """
         batch, arrays, axis = self._batch, (self._numbers, self._integers), self._arrangement.axis
         parts = {"memory": batch.memory, "counters": batch.counters}
         require_same(state, {name: ((self.num_envs, mine.shape[axis]), mine.dtype) for name, mine in parts.items()})
@@ -241,7 +245,7 @@ class Driver:
         self._changed(None)
 
     def view(self, name: str) -> View | None:
-        """Where a part of the state, an output or "faults" lies in place; None where it does not."""
+        """The numbers of a part of the state, an output or "faults" in place; None if they do not lie side by side."""
         memory, counters = (self._arrangement.in_place(tensor) for tensor in self._batch[:2])
         if memory is None or counters is None:
             return None
@@ -260,7 +264,7 @@ class Driver:
     # what follows from the state
 
     def delivers(self, names: Sequence[str]) -> bool:
-        """Whether every step delivers these fields; all others cost an evaluation."""
+        """True if every step delivers these fields; all others cost an evaluation."""
         return all(name in self._outputs.places for name in names)
 
     def refresh(self, index: Index) -> None:
