@@ -92,7 +92,7 @@ class TileOutputs(Outputs):
         """Evaluate the stale ones of these environments again at the state of their last evaluation."""
         stale = np.flatnonzero(self._stale) if index is None else np.unique(index[self._stale[index]])
         if len(stale) == len(self._stale):
-            self._whole = self._whole or bind()
+            self._whole = self._whole or bind(self)
             self._whole()
         elif len(stale):
             self._evaluate_beside(stale, batch, bind)
@@ -102,7 +102,7 @@ class TileOutputs(Outputs):
     def _evaluate_beside(self, index: np.ndarray, batch: Sequence[torch.Tensor], bind: Callable[..., Any]) -> None:
         if self._beside is None:
             room, values = [torch.zeros_like(tensor) for tensor in batch], torch.zeros_like(self.values)
-            self._beside = room, values, bind(room, values)
+            self._beside = room, values, bind(self, room, values)
         copies, values, launch = self._beside
         self._tiles.gather(batch, index, copies)
         launch.call[Setting.TILES] = -(-len(index) // self._tiles.width)

@@ -16,6 +16,7 @@ import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers.settings import Count
 from tumble.physics.solver import NON_FINITE
+from tumble.physics.state.memory import COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, MEMORY
 
 from .starts import run_in_columns
 
@@ -315,6 +316,14 @@ def test_forward_forgets_what_belongs_to_the_step_before(driver):
     assert inside.read("eval_rest").any(1).tolist() == [not forgotten for forgotten in some]
     assert (inside.read("eval_qacc") > 1e20).all(1).tolist() == some  # NOT_INTEGRATED
     assert inside.count(Count.EVALUATED).tolist() == [5 * forgotten for forgotten in some]
+
+
+def test_the_last_evaluation_lies_as_the_state_does():
+    """In memory, so that `forward` and kernels may copy all of it at once."""
+    assert MEMORY["KEPT"][: len(EVALUATION)] == EVALUATION and MEMORY["KEPT_FORCES"] == EVALUATED_FORCES
+    assert (*MEMORY["STATE"], *MEMORY["INPUTS"]) == COORDINATES and MEMORY["FORCES"] == FORCES
+    for present, last in ((COORDINATES, EVALUATION[: len(COORDINATES)]), (FORCES, EVALUATED_FORCES)):
+        assert [(field.dims, field.width) for field in present] == [(field.dims, field.width) for field in last]
 
 
 # ---- faults and numbers of environments' own
