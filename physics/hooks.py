@@ -51,8 +51,8 @@ Hooked = dict[Hook, Any]
 
 BODY_FORCES = Hook(
     "Stages that compute forces on bodies, before those of actuators; poses, velocities and contacts are there. A "
-    "stage puts a torque and a force on every body from 1 on into cfrc, and what `newton_euler.gather` and `along` make of "
-    "them into a field of its own."
+    "stage puts a torque and a force on every body from 1 on into cfrc, and what `newton_euler.gather` and `along` "
+    "make of them into a field of its own."
 )
 CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")
 FIRST_EVALUATION = Hook("Stages behind the first evaluation of a step.")
