@@ -49,12 +49,17 @@ class Hook:
 Hooked = dict[Hook, Any]
 """What a part adds to hooks."""
 
+ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`).")
 BODY_FORCES = Hook(
     "Stages that compute forces on bodies, before those of actuators; poses, velocities and contacts are there. A "
     "stage puts a torque and a force on every body from 1 on into cfrc, and what `newton_euler.gather` and `along` "
     "make of them into a field of its own."
 )
 CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")
+END_OF_EVALUATION = Hook(
+    "Stages behind every evaluation of a step, after the integration, and in the place of one that is left out because "
+    "all environments sleep: time passes."
+)
 FIRST_EVALUATION = Hook("Stages behind the first evaluation of a step.")
 END_OF_STEP = Hook(
     "Stages behind the integration, at the end of a step, with qpos and qvel after it. What a part remembers changes "
@@ -64,8 +69,16 @@ PASSIVE_FORCES = Hook(
     "(model, work): add a passive force to qfrc_passive, behind springs and dampers. Flags of the model that switch "
     "passive forces off are the part's to heed, where its numbers are loaded (`mjmodel.flags`)."
 )
+EXTERNAL_FORCES = Hook("(model, work): add forces of constraint rows on bodies to cfrc_ext.")
+TENDON_FORCES = Hook("(model, work): add forces of constraint rows along tendons to ten_force.")
+FORCE_SLOPES = Hook(
+    "Two functions, for integrators that take forces at the end of a step. (model, work): prepare. "
+    "(model, work, b, i, j): return the derivative of a passive force on dof i by the velocity of dof j (N s/m or "
+    "N m s/rad), where body b is that of the lower dof in the tree: both dofs move b and all bodies below it."
+)
 SPRING_REST = Hook("(model, work, j, q, c): coordinate c at which joint j's spring rests, instead of qpos_spring[q].")
 TENDON_REST = Hook("(model, work, t, side): an end of the lengths at which tendon t's spring rests.")
+CONTROLS = Hook("(model, work): change acting_ctrl, the controls that act, which are ctrl before.")
 JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, before the ranges of forces on joints.")
 ACTUATOR_FORCES = Hook(
     "Code of `actuator_servo`, and (model, work, u, length, velocity): set actuator_force and actuator_slope of output "

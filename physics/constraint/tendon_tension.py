@@ -2,8 +2,8 @@
 
 import taichi as ti
 
+from ..hooks import TENDON_FORCES
 from ..math import Motion, Vec3, func
-from .equality import polynomial_slope, tendon_lengths
 
 
 @func
@@ -26,7 +26,8 @@ def add_tensions(model, work):
 
 @func
 def _sum_forces(model, work):
-    """Set ten_force (N): springs, dampers, actuators, equalities, friction losses, limits, and the tendon's inertia."""
+    """Set ten_force (N): springs, dampers, actuators, the tendon's inertia, and constraints."""
+    # Passive forces and the tendon's inertia.
     for t in range(model.ntendon):
         force = work.real(0.0) + work.ten_passive[t]
         if ti.static(model.has.tendon_armature):
@@ -35,31 +36,14 @@ def _sum_forces(model, work):
                 rate += work.ten_J[at] * work.qacc[model.tendon_dof[at]]
             force -= rate * model.tendon_armature[t]
         work.ten_force[t] = force
+    # Actuators.
     for u in range(model.nout):
         t = model.actuator_tendon[u]
         if t >= 0:
             work.ten_force[t] = work.ten_force[t] + work.actuator_force[u] * model.actuator_gear.at(u, 0)
-    k = 0
-    if ti.static(model.has.equality):
-        for e in range(model.neq):
-            t1, t2 = model.eq_tendon1[e], model.eq_tendon2[e]
-            if t1 >= 0 and model.eq_rows[e] > 0:
-                force = work.block_force.at(k, 0)
-                _error, x, _second = tendon_lengths(model, work, e)
-                work.ten_force[t1] = work.ten_force[t1] + force
-                if t2 >= 0:
-                    work.ten_force[t2] = work.ten_force[t2] - polynomial_slope(model, work, e, x) * force
-            k += model.eq_rows[e]
-    for row in range(model.nfriction):
-        t = model.friction_tendon[row]
-        if t >= 0:
-            work.ten_force[t] = work.ten_force[t] + work.block_force.at(k + row, 0)
-    for row in range(model.nlimit):
-        t = model.limit_tendon[row]
-        if t >= 0:
-            block = work.limit_block[row]
-            if block >= 0:
-                work.ten_force[t] = work.ten_force[t] - work.block_force.at(block, 0) * model.limit_side[row]
+    # Constraints.
+    for add_to in ti.static(TENDON_FORCES.of(model.has)):
+        add_to(model, work)
 
 
 @func

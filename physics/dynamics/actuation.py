@@ -5,14 +5,13 @@ Of an actuator with an activation (`activation`) that takes the control's place.
 
 import taichi as ti
 
-from ..hooks import ACTUATOR_FORCES, JOINT_ACTUATORS, SHAFT_FORCES
+from ..hooks import ACTUATOR_FORCES, CONTROLS, JOINT_ACTUATORS, SHAFT_FORCES
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3, func
 from ..math.quaternion import rotation_vector
 from ..stage import stage
 from .activation import activate, muscle_bias, muscle_gain
 from .body_forces import limit_joint_forces
-from .delays import acting_controls
 from .dof_control import dof_control
 from .setpoints import clamped_control, nearest
 from .tendon_forces import pull, share_of_force, sum_actuators
@@ -25,17 +24,20 @@ PLAIN, IDLE = 0, -1
 
 @stage(
     reads=(
-        "qpos qvel act history_age history_ctrl ctrl dof_mode dof_target dof_kp dof_kv dof_force_range ten_length",
+        "qpos qvel act ctrl dof_mode dof_target dof_kp dof_kv dof_force_range ten_length",
         "ten_velocity ten_J trn_length trn_velocity trn_moment controlled",
     ),
     writes="act_dot act_length",
-    updates="ten_actfrc late_ctrl actuator_force actuator_slope moment qfrc_actuator dof_slope",
-    hooks=(ACTUATOR_FORCES, SHAFT_FORCES, JOINT_ACTUATORS),
+    updates="ten_actfrc acting_ctrl actuator_force actuator_slope moment qfrc_actuator dof_slope",
+    hooks=(CONTROLS, ACTUATOR_FORCES, SHAFT_FORCES, JOINT_ACTUATORS),
 )
 def actuation(model, work):
-    """act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
-    if ti.static(model.has.delays):
-        acting_controls(model, work)
+    """Set act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
+    if ti.static(not CONTROLS.is_empty(model.has)):
+        for c in range(model.nu):
+            work.acting_ctrl[c] = work.ctrl[c]
+    for change in ti.static(CONTROLS.of(model.has)):
+        change(model, work)
     if ti.static(model.has.activation):
         for a in range(model.na):
             work.act_dot[a] = work.real(0.0)

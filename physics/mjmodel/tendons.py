@@ -22,3 +22,20 @@ def acting_tendons(mjm: mujoco.MjModel) -> bool:
 def spatial(mjm: mujoco.MjModel) -> np.ndarray:
     """Return a mask of the tendons with a path (ntendon,)."""
     return mjm.wrap_type[mjm.tendon_adr] != _JOINT if mjm.ntendon else np.zeros(0, bool)
+
+
+def tendon_dofs(mjm: mujoco.MjModel, t: int) -> np.ndarray:
+    """Return the dofs that tendon `t` pulls on, descending."""
+    first = mjm.ten_J_rowadr[t]
+    return np.sort(mjm.ten_J_colind[first : first + mjm.ten_J_rownnz[t]])[::-1].astype(int)
+
+
+def dofs_of_rows(dofnum: np.ndarray, tendon: np.ndarray) -> np.ndarray:
+    """Return the number of dofs of rows: one where `tendon` (rows,) is -1, else its entry of `dofnum` (ntendon,)."""
+    return np.append(dofnum, 1)[tendon]
+
+
+def joined(joints: np.ndarray, tendons: np.ndarray) -> np.ndarray:
+    """Return numbers of rows of joints or dofs, then those of tendons, (environments, rows, ...)."""
+    count = max(len(joints), len(tendons))
+    return np.concatenate([np.broadcast_to(x, (count, *x.shape[1:])) for x in (joints, tendons)], axis=1)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from ..mjmodel.solver_params import has_uncommon_powers
 from ..parts import PARTS
 from .activations import has_activations
 from .model import Model
@@ -40,11 +41,7 @@ class CoreFeatures:
         adhesion: contacts can pull.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         polynomials: springs and dampers of joints change with stretch and speed.
-        fluid: bodies are pushed by a fluid, as boxes.
-        ellipsoid_fluid: geoms are pushed by a fluid, as ellipsoids.
         joint_forces: ranges of what all actuators together do to a joint.
-        friction_loss: dofs have friction loss.
-        equality: bodies, joints or tendons are held together.
         sleeping: islands at rest are put to sleep.
         tendons: tendons act on the motion.
         spatial_tendons: some run from site to site.
@@ -53,7 +50,6 @@ class CoreFeatures:
         transmissions: some actuators drive no single joint or tendon.
         adhesive_bodies: some pull a body onto what it touches.
         activation: actuators have activations, or are muscles.
-        delays: some remember their controls, which act later.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -73,11 +69,7 @@ class CoreFeatures:
     cg: bool
     pairs_by_hand: bool = False
     sweep: bool = False
-    fluid: bool = False
-    ellipsoid_fluid: bool = False
     joint_forces: bool = False
-    friction_loss: bool = False
-    equality: bool = False
     sleeping: bool = False
     tendons: bool = False
     spatial_tendons: bool = False
@@ -99,7 +91,6 @@ class CoreFeatures:
     surface_velocity: bool = False
     adhesion: bool = False
     polynomials: bool = False
-    delays: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -107,9 +98,9 @@ class CoreFeatures:
         mixed = single and needs_mixed_precision(model)
         convex = _has_pairs(model, "convex")
         solids = convex or _has_pairs(model, "solids")
-        hulls = mixed or solids or _has_pairs(model, "hulls") or _has_powers(model)
+        hulls = mixed or solids or _has_pairs(model, "hulls") or _has_powers(model) or _needed("hulls", model)
         return Features(
-            ball_joints=hulls or _has_ball_joints(model),
+            ball_joints=hulls or _has_ball_joints(model) or _needed("ball_joints", model),
             hulls=hulls,
             solids=solids,
             convex=convex,
@@ -120,16 +111,11 @@ class CoreFeatures:
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
             surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
             adhesion=has_adhesion(model),
-            delays=model.sizes["nlag"] > 0,
             sweep=model.sizes["nsweep"] > 0,
             polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
-            fluid=model.sizes["nfluid"] > 0,
-            ellipsoid_fluid=bool((model.values["fluid_geomid"] >= 0).any()),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
             activation=has_activations(model.mj),
             elliptic=has_elliptic_cones(model),
-            friction_loss=model.sizes["nfriction"] > 0,
-            equality=model.sizes["nequality"] > 0,
             sleeping=model.sizes["nsleep"] > 0,
             tendons=model.sizes["ntendon"] > 0,
             spatial_tendons=model.sizes["nlink"] > 0,
@@ -143,7 +129,7 @@ class CoreFeatures:
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),
-            **{part.name: part.wanted(model) for part in PARTS},
+            **{each.name: each.wanted(model) for part in PARTS for each in part.features()},
         )
 
 
@@ -152,7 +138,7 @@ if TYPE_CHECKING:
 else:
     Features = make_dataclass(
         "Features",
-        [(part.name, bool, False) for part in PARTS],
+        [(each.name, bool, False) for part in PARTS for each in part.features()],
         bases=(CoreFeatures,),
         frozen=True,
         namespace={"__doc__": "Optional code in a kernel: that of `CoreFeatures`, and of every part."},
@@ -189,7 +175,7 @@ def is_implicit(model: Model) -> bool:
 
 def has_noslip(model: Model) -> bool:
     """Whether there is friction to be computed once more without regularisation."""
-    return model.mj.opt.noslip_iterations > 0 and (model.rubs or model.sizes["nfriction"] > 0)
+    return model.mj.opt.noslip_iterations > 0 and (model.rubs or model.sizes["nf"] > 0)
 
 
 def _has_ball_joints(model: Model) -> bool:
@@ -197,10 +183,14 @@ def _has_ball_joints(model: Model) -> bool:
     turning = np.isin(values["jnt_type"], (_BALL, _FREE))
     return bool(
         (turning & ((values["jnt_stiffness"] != 0) | values["jnt_stiffnesspoly"].any(axis=1))).any()
-        or (values["limit_side"] == 0).any()
         or np.isin(values["actuator_type"], (_BALL, _FREE)).any()
         or values["body_is_single_free"].any()
     )
+
+
+def _needed(feature: str, model: Model) -> bool:
+    """Return True if the code of a part asks for a feature of the core."""
+    return any(part.needs[feature](model) for part in PARTS if feature in part.needs)
 
 
 def _has_pairs(model: Model, group: str) -> bool:
@@ -208,10 +198,9 @@ def _has_pairs(model: Model, group: str) -> bool:
 
 
 def _has_powers(model: Model) -> bool:
-    touching = model.values["geom_solimp"][model.values["geom_collides"] == 1, 4]
-    own, held = model.values["pair_solimp"][:, 4], model.values["eq_solimp"][model.values["eq_rows"] > 0, 4]
-    power = np.maximum(np.concatenate([touching, own, held, model.values["limit_solimp"][:, 4]]), 1.0)
-    return bool((~np.isin(power, (1.0, 2.0))).any()) or len(np.unique(np.maximum(touching, 1.0))) > 1
+    touching = model.values["geom_solimp"][model.values["geom_collides"] == 1]
+    uncommon = has_uncommon_powers(touching) or has_uncommon_powers(model.values["pair_solimp"])
+    return uncommon or len(np.unique(np.maximum(touching[:, 4], 1.0))) > 1
 
 
 def _stiff(model: Model) -> bool:

@@ -1,24 +1,17 @@
 """Every number of a model that the kernels read, declared once.
 
 Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npid, nmotor and nturn: PID controllers, DC motors and
-servos for orientations; nlag: actuators that remember their controls; npair: pairs of geoms that can touch; nhand:
-those that the model gives by hand; nlimit: one-sided limits of joints and tendons; nfriction: dofs and tendons with
-friction loss; ntendon: tendons, 0 where they only measure; ntendondof: dofs of all; nlink and nlinkdof: links of their
-paths, and dofs of their tendons; ntrn: outputs of actuators, 0 where all drive joints and tendons; ntrndof: dofs that
-the others' lengths depend on; nfluid: what a fluid pushes; neq: equalities; neqdof: dofs of all of them; nvert: mesh
-vertices; ncorner: vertices of all their faces; ntree: kinematic trees that move.
+servos for orientations; npair: pairs of geoms that can touch; nhand: those that the model gives by hand; ne and nf:
+rows of equalities and of friction, as in MuJoCo; ntendon: tendons, 0 where they only measure; ntendondof: dofs of all;
+nlink and nlinkdof: links of their paths, and dofs of their tendons; ntrn: outputs of actuators, 0 where all drive
+joints and tendons; ntrndof: dofs that the others' lengths depend on; nvert: mesh vertices; ncorner: vertices of all
+their faces; ntree: kinematic trees that move.
 """
 
-from ..fields import Field
+from ..fields import Field, ids
 from ..parts import PARTS
 
-_F = Field
-
-
-def _id(name: str, dims: tuple[str, ...], doc: str) -> Field:
-    """A field of ids or of small numbers of things."""
-    return Field(name, dims, 1, "", doc, small=True)
-
+_F, _id = Field, ids
 
 INTEGERS: tuple[Field, ...] = (
     _id("body_parentid", ("nbody",), "parent body"),
@@ -67,12 +60,6 @@ INTEGERS: tuple[Field, ...] = (
         "0: gain and bias, -1: its forces are off, else the code of its kind (`physics/parts`)",
     ),
     _id("actuator_servoid", ("nout",), "its number among the actuators of its kind"),
-    _id("lag_ctrladr", ("nlag",), "first control of an actuator that remembers its controls"),
-    _id("lag_ctrlnum", ("nlag",), "how many it has"),
-    _id("lag_interp", ("nlag",), "what acts between two samples: 0 the older one, 1 on a line, 2 on a cubic"),
-    _F("lag_nsample", ("nlag",), 1, "", "how many samples it has"),
-    _F("lag_ageadr", ("nlag",), 1, "", "first of them in history_age"),
-    _F("lag_historyadr", ("nlag",), 1, "", "first of their controls in history_ctrl"),
     _id("act_outid", ("na",), "output of the actuator that has the activation"),
     _id("actuator_muscle", ("nout",), "1: its gain is a muscle's, 2: its bias is, 3: both"),
     _id("geom_bodyid", ("ngeom",), "body that carries the geom"),
@@ -104,13 +91,6 @@ INTEGERS: tuple[Field, ...] = (
     _id("skip_place", ("nskip",), "place of such a geom"),
     _id("hand_place", ("nhandplace",), "places of both geoms of each pair by hand"),
     _id("type_row", ("ntyperow",), "row of the dispatch table of two geom types, the smaller one first"),
-    _id("limit_jnt", ("nlimit",), "joint"),
-    _id("limit_qposadr", ("nlimit",), "first coordinate of the joint"),
-    _id("limit_dofadr", ("nlimit",), "first dof of the joint"),
-    _F("limit_side", ("nlimit",), 1, "", "-1 lower, 1 upper, 0 ball joint"),
-    _F("limit_tendon", ("nlimit",), 1, "", "tendon; -1: the limit is a joint's"),
-    _id("friction_dofadr", ("nfriction",), "dof that has friction loss"),
-    _F("friction_tendon", ("nfriction",), 1, "", "tendon that has it; -1: the dof has"),
     _F("actuator_tendon", ("nout",), 1, "", "tendon that it pulls; -1: it drives a joint"),
     _id("trn_kind", ("ntrn",), "actuator_type of its actuator above 4; 0: another one, or not its first output"),
     _id("trn_body1", ("ntrn",), "body of its first site, or that adheres"),
@@ -134,27 +114,8 @@ INTEGERS: tuple[Field, ...] = (
     _id("link_sidebody", ("nlink",), "body of that site"),
     _F("link_movesadr", ("nlink",), 1, "", "of the first of its tendon's dofs in link_moves"),
     _id("link_moves", ("nlinkdof",), "sum of what the dof moves: 1 where the link begins, 2 where it ends, 4 the geom"),
-    _id("fluid_bodyid", ("nfluid",), "body that a fluid pushes"),
-    _F(
-        "fluid_geomid",
-        ("nfluid",),
-        1,
-        "",
-        "geom of it that counts as an ellipsoid; -1: the body is a box of its inertia",
-    ),
-    _id("eq_rows", ("neq",), "rows of an equality: 1 joints, 3 connect, 6 weld; 0: it couples nothing that moves"),
-    _id("eq_body1", ("neq",), "first body of connect and weld"),
-    _id("eq_body2", ("neq",), "second body"),
-    _id("eq_qpos1", ("neq",), "coordinate of the first joint"),
-    _F("eq_qpos2", ("neq",), 1, "", "coordinate of the second joint; -1: there is none"),
-    _F("eq_dofadr", ("neq",), 1, "", "first of its dofs in eq_dof"),
-    _id("eq_dofnum", ("neq",), "how many there are"),
-    _id("eq_dof", ("neqdof",), "dofs that equalities act on, in descending order in each"),
-    _id("eq_side", ("neqdof",), "bodies that the dof moves: 1 the first, 2 the second, 3 both"),
     _F("eq_tree1", ("neq",), 1, "", "tree of its first side, as body_treeid"),
     _F("eq_tree2", ("neq",), 1, "", "tree of its second side"),
-    _F("eq_tendon1", ("neq",), 1, "", "first tendon; -1: it is not between tendons"),
-    _F("eq_tendon2", ("neq",), 1, "", "second tendon; -1: there is none"),
     _F("dof_coupledid", ("nv",), 1, "", "as dof_parentid, with the branches made one that constraints couple"),
     _id("sense_is_touch", ("nsense",), "of a sensor that reads contacts: 1 touch, 0 contact sensor"),
     _id("sense_match1", ("nsense",), "what contacts have to do with, as in `contact_sensors`"),
@@ -215,7 +176,6 @@ REALS: tuple[Field, ...] = (
         "rad",
         "period of a setpoint servo on a ball joint or for a turn between sites",
     ),
-    _F("lag_delay", ("nlag",), 1, "steps", "delay of an actuator that remembers its controls"),
     _F("act_range", ("na",), 2, "", "range of the activation, +-1e30 where there is none"),
     _F("actuator_muscle_gain", ("nout",), 8, "", "active force of a muscle (`activation.muscle_gain`)"),
     _F("actuator_muscle_bias", ("nout",), 6, "", "passive force of a muscle (`activation.muscle_bias`)"),
@@ -241,19 +201,6 @@ REALS: tuple[Field, ...] = (
     _F("pair_solimp", ("nhand",), 5, "", "of a pair by hand, as geom_solimp"),
     _F("pair_solreffriction", ("nhand",), 2, "", "as pair_solref, of the axes across an elliptic cone; 0 0: as there"),
     _F("pair_adhesion", ("nhand",), 1, "N", "of a pair by hand, as geom_adhesion of both geoms"),
-    _F("limit_value", ("nlimit",), 1, "m or rad", "the limit"),
-    _F("limit_margin", ("nlimit",), 1, "m or rad", "rows appear within this distance"),
-    _F("limit_solimp", ("nlimit",), 5, "", "impedance, as geom_solimp"),
-    _F("limit_stiffness", ("nlimit",), 1, "1/s^2", "K of the reference acceleration"),
-    _F("limit_damping", ("nlimit",), 1, "1/s", "B of the reference acceleration"),
-    _F("limit_diagonal", ("nlimit",), 1, "1/kg or 1/(kg m^2)", "approximate A: invweight0 of the dof or tendon"),
-    _F("density", ("one",), 1, "kg/m^3", "density of the fluid"),
-    _F("viscosity", ("one",), 1, "Pa s", "viscosity of the fluid"),
-    _F("wind", ("one",), 3, "m/s", "velocity of the fluid"),
-    _F("fluid_shape", ("nfluid",), 19, "", "constants of the force on it (`model/fluids.py`)"),
-    _F("friction_loss", ("nfriction",), 1, "N or N m", "largest force of the friction"),
-    _F("friction_D", ("nfriction",), 1, "kg or kg m^2", "stiffness of its row, as block_D"),
-    _F("friction_damping", ("nfriction",), 1, "1/s", "B of its reference acceleration -B v"),
     _F("tendon_coef", ("ntendondof",), 1, "m or m/rad", "of a fixed tendon: length by the dof's coordinate"),
     _F("tendon_stiffness", ("ntendon",), 3, "N/m, N/m^2, N/m^3", "spring: constant, and what it gains by stretch"),
     _F("tendon_damping", ("ntendon",), 3, "N s/m, ...", "damper, a polynomial of the speed"),
@@ -270,14 +217,6 @@ REALS: tuple[Field, ...] = (
     _F("link_pos2", ("nlink",), 3, "m", "where it ends, in its body's frame"),
     _F("link_sidepos", ("nlink",), 3, "m", "the site beside the geom, in its body's frame"),
     _F("link_share", ("nlink",), 1, "", "part of its length that counts: one over the pulley's divisor"),
-    _F("eq_polycoef", ("neq",), 5, "", "of joints and tendons: coefficients of the polynomial"),
-    _F("eq_anchor", ("neq",), 6, "m", "points that are held together, in the frames of both bodies"),
-    _F("eq_orientation", ("neq",), 8, "", "frames that a weld holds alike, in the frames of both bodies"),
-    _F("eq_torquescale", ("neq",), 1, "m", "what a turn of a weld counts as"),
-    _F("eq_diagonal", ("neq",), 2, "1/kg or 1/(kg m^2)", "approximate A of rows that slide, and of those that turn"),
-    _F("eq_solimp", ("neq",), 5, "", "impedance, as geom_solimp"),
-    _F("eq_stiffness", ("neq",), 1, "1/s^2", "K of the reference acceleration"),
-    _F("eq_damping", ("neq",), 1, "1/s", "B of the reference acceleration"),
     _F("zone_pos", ("nsense",), 3, "m", "site of a sensor that reads contacts, in the body frame"),
     _F("zone_quat", ("nsense",), 4, "", "its orientation in the body frame"),
     _F("zone_size", ("nsense",), 3, "m", "its size, by shape as in MuJoCo"),

@@ -16,7 +16,6 @@ from ..mjmodel.actuators import disabled_actuators, held_when_off
 from ..mjmodel.unsupported import Unsupported
 from ..parts import ACTUATOR_KINDS, PARTS
 from .activations import BIAS_MUSCLE, DYNAMICS, GAIN_MUSCLE
-from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import possible_pairs, repeated_with_another_reach
 from .sleeping import sleeps
@@ -24,7 +23,6 @@ from .transmissions import tied_trees
 
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
-_EQUALITY = int(_D.mjDSBL_EQUALITY) | int(_D.mjDSBL_CONSTRAINT)
 _GAINS = {0, 1, GAIN_MUSCLE, *(kind.gaintype for kind in ACTUATOR_KINDS)}
 _BIASES = {0, 1, BIAS_MUSCLE, *(bias for kind in ACTUATOR_KINDS for bias in kind.biastypes)}
 _DYNAMICS = {*DYNAMICS, *(dynamics for kind in ACTUATOR_KINDS for dynamics in kind.dyntypes)}
@@ -114,16 +112,7 @@ ACTUATOR = [
 ]
 
 
-def _equality_types() -> list[Unsupported]:
-    def where(value: int) -> Callable[[MjModel], np.ndarray]:
-        return lambda m: _ids((m.eq_type == value) & (m.eq_active0 != 0))
-
-    members = _enum("mjEQ_", mujoco.mjtEq, set(EQUALITY_ROWS))
-    return [Unsupported(f"equality constraint '{n}'", "equality", n, where(v), None, _EQUALITY) for n, v in members]
-
-
 OTHER = [
-    *_equality_types(),
     Unsupported(
         "second pair of the same geoms with another reach",
         "pair",

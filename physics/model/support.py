@@ -12,9 +12,9 @@ import mujoco
 import numpy as np
 
 from ..geometry.names import type_name
+from ..mjmodel.equalities import ROWS as EQUALITY_ROWS
 from ..mjmodel.unsupported import Unsupported
 from ..parts import PARTS
-from .equalities import ROWS as EQUALITY_ROWS
 from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
 from .pairs import contacts_disabled, has_narrow_phase, idle_by_hand, possible_pairs
 from .places import Places, Source

@@ -10,8 +10,8 @@ import mujoco
 import numpy as np
 
 from ..mjmodel.actuators import from_tendon_actuators
-from ..mjmodel.tendons import acting_tendons, spatial
-from .solver_params import MINVAL, impedance_params, reference_params
+from ..mjmodel.dofs import dofs_of_body
+from ..mjmodel.tendons import acting_tendons, spatial, tendon_dofs
 
 _D, _WRAP, _EQ = mujoco.mjtDisableBit, mujoco.mjtWrap, mujoco.mjtEq
 _JOINT, _PULLEY, _SITE = int(_WRAP.mjWRAP_JOINT), int(_WRAP.mjWRAP_PULLEY), int(_WRAP.mjWRAP_SITE)
@@ -36,12 +36,6 @@ class Link(NamedTuple):
     divisor: float
 
 
-def tendon_dofs(mjm: mujoco.MjModel, t: int) -> np.ndarray:
-    """Dofs that tendon `t` pulls on, descending."""
-    first = mjm.ten_J_rowadr[t]
-    return np.sort(mjm.ten_J_colind[first : first + mjm.ten_J_rownnz[t]])[::-1].astype(int)
-
-
 def path(mjm: mujoco.MjModel, t: int) -> list[Link]:
     """Links of tendon `t`, none of a fixed one; behind a pulley all count a part."""
     if not spatial(mjm)[t]:
@@ -62,25 +56,6 @@ def path(mjm: mujoco.MjModel, t: int) -> list[Link]:
             links.append(Link(int(item[at]), int(item[at + 1]), -1, 0, -1, divisor))
             at += 1
     return links
-
-
-def tendon_limits(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """Tendon and side (-1 lower, 1 upper) of every one-sided limit."""
-    off = _disabled(mjm, _D.mjDSBL_LIMIT, _D.mjDSBL_CONSTRAINT)
-    found = [t for t in np.flatnonzero(mjm.tendon_limited) if mjm.ten_J_rownnz[t] and not off]
-    return np.repeat(np.array(found, int), 2), np.tile([-1, 1], len(found))
-
-
-def friction_tendons(mjm: mujoco.MjModel) -> np.ndarray:
-    """Tendons with friction loss, ascending."""
-    if _disabled(mjm, _D.mjDSBL_FRICTIONLOSS, _D.mjDSBL_CONSTRAINT) or not mjm.ntendon:
-        return np.zeros(0, int)
-    return np.flatnonzero((mjm.tendon_frictionloss > 0) & (mjm.ten_J_rownnz > 0))
-
-
-def coupling_tendons(mjm: mujoco.MjModel) -> np.ndarray:
-    """Tendons whose rows couple all of their dofs."""
-    return np.union1d(tendon_limits(mjm)[0], friction_tendons(mjm))
 
 
 def tendon_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
@@ -158,17 +133,6 @@ def _links(mjm: mujoco.MjModel, links: list[tuple[Link, np.ndarray]]) -> dict[st
     }
 
 
-def dofs_of_body(mjm: mujoco.MjModel, b: int) -> np.ndarray:
-    """Dofs that move body b, its own and its parents', ascending."""
-    while b > 0 and mjm.body_dofnum[b] == 0:
-        b = mjm.body_parentid[b]
-    dof, found = int(mjm.body_dofadr[b] + mjm.body_dofnum[b]) - 1 if b > 0 else -1, []
-    while dof >= 0:
-        found.append(dof)
-        dof = int(mjm.dof_parentid[dof])
-    return np.array(found[::-1], int)
-
-
 def _disabled(mjm: mujoco.MjModel, *bits: mujoco.mjtDisableBit) -> bool:
     return any(int(mjm.opt.disableflags) & int(bit) for bit in bits)
 
@@ -202,24 +166,6 @@ def _armature(mjm: mujoco.MjModel, armature: np.ndarray) -> np.ndarray:
 def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     limited = np.asarray(mjm.tendon_actfrclimited, bool)[:, None]
     return _own(mjm, np.where(limited, ranges, [-UNLIMITED, UNLIMITED]))
-
-
-def limit_rows(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
-    """Bounds in the order of `tendon_limits`, (environments, rows)."""
-    tendon, side = tendon_limits(mjm)
-    return np.where(side < 0, ranges[:, tendon, 0], ranges[:, tendon, 1])
-
-
-def friction_numbers(mjm: mujoco.MjModel, solimp: np.ndarray, invweight: np.ndarray) -> np.ndarray:
-    """D of rows at position 0, where the impedance begins (mj_makeImpedance)."""
-    dmin, dmax, width = np.moveaxis(impedance_params(solimp), -1, 0)[:3]
-    impedance = np.where(width > MINVAL, dmin, 0.5 * (dmin + dmax))
-    return 1.0 / np.maximum(MINVAL, (1.0 - impedance) / impedance * invweight)
-
-
-def reference_of(k: int, mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray) -> np.ndarray:
-    """Stiffness (k = 0) or damping (1) of the reference acceleration."""
-    return reference_params(mjm, solref, impedance_params(solimp)[..., 1])[k]
 
 
 TENDON_RULES: dict[str, tuple[tuple[str, ...], Callable[..., np.ndarray]]] = {

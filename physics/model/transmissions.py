@@ -11,8 +11,8 @@ import mujoco
 import numpy as np
 
 from ..dynamics.transmission_types import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TENDON, TURN
+from ..mjmodel.dofs import dofs_of_body
 from .pairs import possible_pairs
-from .tendons import dofs_of_body
 
 _T = mujoco.mjtTrn
 ON_JOINTS = (int(_T.mjTRN_JOINT), int(_T.mjTRN_JOINTINPARENT))

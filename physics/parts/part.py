@@ -5,7 +5,7 @@ A part is one file of this room. It has the code that kernels run, the rules tha
 Nothing outside the file names the mechanism.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -14,7 +14,8 @@ import numpy as np
 
 from ..fields import Field
 from ..hooks import Hooked
-from ..mjmodel.allowed import Allowed
+from ..mjmodel.allowed import Allowed, Parameter, Row
+from ..mjmodel.history import History
 from ..mjmodel.unsupported import Unsupported
 
 Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
@@ -45,11 +46,13 @@ class Memory(NamedTuple):
 
     Attributes:
         field: its declaration.
-        reset: a rule for the numbers after a reset, (n, numbers); None: zeros.
+        reset: a rule for the numbers after a reset, (n, numbers); None: zeros. It may name "ctrl", controls of a reset.
         state: name of the element of `mujoco.mjtState` that holds it, such as "plastic"; "": none.
         keyframe: name of the array of keyframes that sets it, such as "key_plastic"; "": none.
         settable: True if `solver.state.set` takes it.
         guarded: True if a step rejects numbers that are not finite, and restores the evaluated ones.
+        aged: True if its numbers are ages in steps, which in later stages of Runge-Kutta's integrator, at half a step
+            and at a whole one, are more than where the step began.
     """
 
     field: Field
@@ -58,6 +61,41 @@ class Memory(NamedTuple):
     keyframe: str = ""
     settable: bool = False
     guarded: bool = True
+    aged: bool = False
+
+
+KINDS_OF_ROWS = EQUALITY, FRICTION, LIMIT = "ne", "nf", "nl"
+"""Kinds of constraint rows, in the order in which they stand, and the sizes that count them: MuJoCo's in mjData.
+
+Rows of the first two hold both ways: EQUALITY without end, FRICTION up to a force. Rows of LIMIT only push.
+"""
+
+
+def _no_rows(mjm: mujoco.MjModel) -> Sequence[np.ndarray]:
+    return ()
+
+
+class ConstraintRows(NamedTuple):
+    """The constraint rows that a mechanism has, which its stage in the hook `ROWS` appends, each as a block.
+
+    Rows that hold both ways are in every evaluation, and in the same order; a LIMIT may be left out while it is far.
+
+    Attributes:
+        kind: EQUALITY, FRICTION or LIMIT.
+        dofs: of the model's fields, the number of dofs that each row acts on, (rows,).
+        types: of the model's fields, MuJoCo's mjtConstraint of each row that holds both ways, (rows,).
+        couples: of a compiled model, the dofs of each row on more than one branch of the kinematic tree, descending.
+    """
+
+    kind: str
+    dofs: Callable[[Mapping[str, np.ndarray]], np.ndarray]
+    types: Callable[[Mapping[str, np.ndarray]], np.ndarray] | None = None
+    couples: Callable[[mujoco.MjModel], Sequence[np.ndarray]] = _no_rows
+
+    @property
+    def two_sided(self) -> bool:
+        """True if the rows hold both ways."""
+        return self.kind != LIMIT
 
 
 class ActuatorKind(NamedTuple):
@@ -121,6 +159,20 @@ class Number(NamedTuple):
     allowed: Allowed
 
 
+class Variant(NamedTuple):
+    """A feature that some models with a mechanism need on top of its own: optional code of it.
+
+    Attributes:
+        name: the feature: `model.has.<name>` inside kernels.
+        doc: one line for `Features` and the tables, without a full stop.
+        wanted: True if kernels for a model need the code.
+    """
+
+    name: str
+    doc: str
+    wanted: Callable[[Loaded], bool]
+
+
 def _nothing(*_: Any) -> dict[str, Any]:
     return {}
 
@@ -133,6 +185,7 @@ class Part:
         name: its feature: `model.has.<name>` inside kernels.
         doc: one line for `Features` and the tables, without a full stop.
         wanted: True if kernels for a model need its code.
+        variants: further features, of code that not all of its models need.
         integers, reals: fields of the model (`model.fields`).
         values: of a compiled model the numbers of `integers`, and of those `reals` that `rules` does not give.
         rules: how `reals` follow from MuJoCo's numbers, for those that environments may have of their own.
@@ -142,10 +195,15 @@ class Part:
         room: named sizes of the workspace alone, of a loaded model.
         memory: quantities that persist.
         actuator: the kind of actuator that it is.
+        rows: the constraint rows that it has.
+        needs: features of the core (`model.features.CoreFeatures`) that its code asks for, each with a condition.
         hooks: code for the loops of stages.
-        mujoco: names of the fields of mjModel that it reads, separated by spaces.
+        mujoco: names of the fields of mjModel and mjOption that it reads, separated by spaces.
+        allowed: the numbers that these may hold (`model.number_rules`); names of mjOption begin with "opt.".
+        parameters: those of which environments may have numbers of their own.
         refusals: checks of numbers of environments' own, by MuJoCo's name.
         unsupported: what models may not have of it.
+        history: its part of mjData.history.
         numbers: numbers that MuJoCo does not have, by the name that `set_parameters` takes. Rules may name them.
         custom: names of the custom elements of MJCF that it reads, separated by spaces.
     """
@@ -153,6 +211,7 @@ class Part:
     name: str
     doc: str
     wanted: Callable[[Loaded], bool]
+    variants: tuple[Variant, ...] = ()
     integers: tuple[Field, ...] = ()
     reals: tuple[Field, ...] = ()
     values: Callable[[mujoco.MjModel], Mapping[str, np.ndarray]] = _nothing
@@ -163,19 +222,28 @@ class Part:
     room: Callable[[Loaded], Mapping[str, int]] = _nothing
     memory: tuple[Memory, ...] = ()
     actuator: ActuatorKind | None = None
+    rows: ConstraintRows | None = None
+    needs: Mapping[str, Callable[[Loaded], bool]] = field(default_factory=dict)
     hooks: Hooked = field(default_factory=dict)
     mujoco: str = ""
+    allowed: Mapping[str, Row] = field(default_factory=dict)
+    parameters: tuple[Parameter, ...] = ()
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     unsupported: tuple[Unsupported, ...] = ()
+    history: History | None = None
     numbers: Mapping[str, Number] = field(default_factory=dict)
     custom: str = ""
+
+    def features(self) -> tuple["Part | Variant", ...]:
+        """Return what has a feature: the part, and its variants."""
+        return (self, *self.variants)
 
     def all_fields(self) -> tuple[Field, ...]:
         """Return the fields of the model, of the workspace, and of memory."""
         kept = tuple(memory.field for memory in self.memory)
         return (*self.integers, *self.reals, *self.scratch, *self.indices, *kept)
 
-    def __post_init__(self) -> None:
-        """Add its code to the hooks."""
+    def join(self) -> None:
+        """Add its code to the hooks: the last of them that joins stands last there."""
         for hook, entry in self.hooks.items():
             hook.add(self.name, entry)

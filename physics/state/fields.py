@@ -3,8 +3,8 @@
 All of them are lane numbers in the scratch of a worker: one tile of environments at a time passes through it, so
 the working set stays in the cache however large the batch is. `INDICES` are plain integers, one for all lanes.
 
-Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; ntwosided: rows of equalities and
-friction losses; nblockdof and njac: dofs and numbers in the Jacobians of all blocks; nM and nH: entries of the mass
+Sizes: those of the model, and ncon: contact slots; nblock: constraint blocks; ntwosided: constraint rows
+that hold both ways; nblockdof and njac: dofs and numbers in the Jacobians of all blocks; nM and nH: entries of the mass
 matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Features.mixed_precision`), else 0; nsolve:
 ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
 conjugate gradients solve, else 0.
@@ -15,12 +15,10 @@ nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator
 nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
 nbodysense: nbody where they read accelerations or forces, else 0; nqbegin, nvbegin and nabegin: nq, nv and na where the
 model has sensors and the integrator is Runge-Kutta's, else 0;
-nlag, nsample and nhistory: actuators that remember controls, their samples, and the controls in these; nlate: nu where
-there are any, else 0;
+nacting: nu where a mechanism changes the controls that act, else 0;
 nsensorsample, nsensorhistory and nsensortick: samples of sensors' readings, the numbers in them, and sensors with an
 interval;
 nplastictendon and nplasticdof: ntendon and ntendondof where springs yield and the integrator is Runge-Kutta's, else 0;
-nfluiddof and nfluidrow: nv and 6 nbody where there is a fluid, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
@@ -95,10 +93,8 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_inverse", ("nv",), 1, "N or N m", "inverse dynamics: joint forces for the current acceleration"),
     _F("qfrc_unbalanced", ("nv",), 1, "N or N m", "qfrc_passive + qfrc_actuator - qfrc_inverse"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
-    _F("qfrc_fluid", ("nfluiddof",), 1, "N or N m", "force of a fluid"),
-    _F("fluid_slope", ("nfluidrow", "six"), 1, "", "derivative of its force and torque on a body by the motion"),
-    _F("qfrc_passive", ("nv",), 1, "N or N m", "springs, dampers, fluids and passive gravity compensation"),
-    _F("late_ctrl", ("nlate",), 1, "", "controls that act where actuators have delays"),
+    _F("qfrc_passive", ("nv",), 1, "N or N m", "passive forces: springs, dampers, and those of mechanisms"),
+    _F("acting_ctrl", ("nacting",), 1, "", "controls that act, where a mechanism changes them"),
     _F("act_dot", ("na",), 1, "1/s", "rate of activations"),
     _F("act_length", ("na",), 1, "m or rad", "length of the activation's actuator"),
     _F("actuator_force", ("nout",), 1, "N or N m", "scalar force of the actuator"),
@@ -345,8 +341,6 @@ INDICES: tuple[Field, ...] = (
     _F("tile_nown", ("one",), 1, "", "entry behind the last own contact of any lane"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
     _F("tile_conadr", ("one",), 1, "", "first block of the contacts: those before are of joints", small=True),
-    _F("limit_block", ("nlimit",), 1, "", "block of the limit of a tendon; -1: it is far in all lanes"),
-    _F("tile_tenadr", ("one",), 1, "", "first block of the limits of tendons", small=True),
     _F("tile_ndof", ("one",), 1, "", "entries of block_dof in use in this tile"),
     _F("tile_njac", ("one",), 1, "", "entries of block_J in use in this tile"),
 )

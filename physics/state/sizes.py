@@ -5,6 +5,7 @@ import numpy as np
 
 from ..dynamics.stage_time import EULER, IMPLICIT, IMPLICITFAST, RK4
 from ..fields import layout
+from ..hooks import CONTROLS
 from ..mjmodel.flags import disabled, has_passive_forces
 from ..model.features import (
     has_adhesion,
@@ -20,16 +21,16 @@ from ..model.model import Model
 from ..model.pack import flatten
 from ..model.pair_table import PAIR_TABLE
 from ..model.solver_choice import CG
-from ..parts import PARTS
+from ..parts import PARTS, ROWS
+from ..parts.part import FRICTION
 from .fields import SCRATCH, SCRATCH_INDICES
 from .memory import MEMORY
 from .room import MOST_LANES, Room, most_room
 
 SIZES = tuple(
     """
-    nlag nsample nhistory
-    one six cone nq nv nu nout na nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner
-    max_contacts neq nequality nfriction nfluid ntwosided nsleep ntendon ntrn
+    one six cone nq nv nu nout na nbody nmocap njnt ngeom npairtype1 npair nvert ncorner
+    max_contacts ne nf ntwosided nsleep ntendon ntrn
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
     nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed nlimitsense nbodysense nqbegin nvbegin
@@ -85,10 +86,8 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     """
     sizes, values, contacts = model.sizes, model.values, room.contacts
     most = most_room(model, lanes)
-    pulls = np.append(values["tendon_dofnum"], 1)  # the last, number -1, stands for a joint
-    joint_dofs = int(values["eq_rows"] @ values["eq_dofnum"]) + int(pulls[values["friction_tendon"]].sum())
-    joint_dofs += int(np.where(values["limit_side"] == 0, 3, pulls[values["limit_tendon"]]).sum())
-    rows = sizes["ntwosided"] + sizes["nlimit"]
+    row_dofs = np.concatenate([of.dofs(values) for of in ROWS])
+    rows, joint_dofs = len(row_dofs), int(row_dofs.sum())
     deepest = int(values["dof_depth"].max(initial=0))
     dofs = contacts * min(sizes["nv"], 2 * deepest)
     cg = model.solver == CG
@@ -139,9 +138,7 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
     sizes, implicit = model.sizes, is_implicit(model)
     return {
         "nqrest": needs_mixed_precision(model) * sizes["nq"],
-        "nlate": (sizes["nlag"] > 0) * sizes["nu"],
-        "nfluiddof": (sizes["nfluid"] > 0) * sizes["nv"],
-        "nfluidrow": (sizes["nfluid"] > 0) * 6 * sizes["nbody"],
+        "nacting": any(part.wanted(model) for part in PARTS if CONTROLS in part.hooks) * sizes["nu"],
         "nimplicitM": implicit * entries,
         "nimplicitbody": implicit * sizes["nbody"],
         "nimplicitdof": implicit * sizes["nv"],
@@ -151,7 +148,7 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
 def _noslip(model: Model, rows: int, contacts: int, deepest: int, axes: int) -> dict[str, int]:
     """Sizes of what noslip works with: rows of friction, of contacts on two paths to a root, of tendons on more."""
     has, path = has_noslip(model), min(model.sizes["nv"], 2 * deepest)
-    paths = np.append(model.values["tendon_dofnum"], 1)[model.values["friction_tendon"]]
+    paths = np.concatenate([of.dofs(model.values) for of in ROWS if of.kind == FRICTION])
     losses = int(np.minimum(paths * deepest, model.sizes["nv"]).sum())
     return {
         "nslipcon": has * contacts,
