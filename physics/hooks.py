@@ -59,6 +59,15 @@ TENDON_FORCES = Hook("(model, work): add forces of constraint rows along tendons
 PASSIVE_FORCES = Hook("(model, work): add a passive force to qfrc_passive, behind springs and dampers.")
 SPRING_REST = Hook("(model, work, j, q, c): coordinate c at which joint j's spring rests, instead of qpos_spring[q].")
 TENDON_REST = Hook("(model, work, t, side): an end of the lengths at which tendon t's spring rests.")
+OUTPUT_LENGTHS = Hook("Stages that compute lengths and moments of actuators' outputs.")
+TRANSMISSIONS = Hook(
+    "Two functions of (model, work, u), output u having an actuator_type above TENDON: one returns its length and "
+    "velocity, the other adds its force times its moment to qfrc_actuator."
+)
+MOMENT_ROWS = Hook(
+    "(model, work, u): return the moment of output u, whose actuator_type is above TENDON: its first entry, the end of "
+    "its entries, the field of their dofs, and that of the numbers."
+)
 JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, before the ranges of forces on joints.")
 ACTUATOR_FORCES = Hook(
     "Code of `actuator_servo`, and (model, work, u, length, velocity): set actuator_force and actuator_slope of output "

@@ -26,8 +26,7 @@ from .dynamics.passive import passive_force
 from .dynamics.smooth import smooth_acceleration, start_acceleration
 from .dynamics.stage_time import RK4
 from .dynamics.tendon_forces import tendon_rates
-from .dynamics.transmission import transmissions
-from .hooks import BODY_FORCES, CONTACT_FORCES, END_OF_STEP, FIRST_EVALUATION, ROWS, Hook
+from .hooks import BODY_FORCES, CONTACT_FORCES, END_OF_STEP, FIRST_EVALUATION, OUTPUT_LENGTHS, ROWS, Hook
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
@@ -54,7 +53,7 @@ _ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
     rest_blocks,
     contact_blocks,
     BODY_FORCES,
-    transmissions,
+    OUTPUT_LENGTHS,
     actuation,
     fluid_force,
     passive_force,

@@ -5,10 +5,11 @@ Of an actuator with an activation (`activation`) that takes the control's place.
 
 import taichi as ti
 
-from ..hooks import ACTUATOR_FORCES, JOINT_ACTUATORS, SHAFT_FORCES
+from ..hooks import ACTUATOR_FORCES, JOINT_ACTUATORS, SHAFT_FORCES, TRANSMISSIONS
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3, func
 from ..math.quaternion import rotation_vector
+from ..mjmodel.transmissions import TENDON
 from ..stage import stage
 from .activation import activate, muscle_bias, muscle_gain
 from .body_forces import limit_joint_forces
@@ -16,8 +17,6 @@ from .delays import acting_controls
 from .dof_control import dof_control
 from .setpoints import clamped_control, nearest
 from .tendon_forces import pull, share_of_force, sum_actuators
-from .transmission import push_dofs
-from .transmission_types import TENDON
 
 PLAIN, IDLE = 0, -1
 """Values of `actuator_servo` of gain and bias, and of a kind whose forces are switched off; others are the kinds'."""
@@ -26,11 +25,11 @@ PLAIN, IDLE = 0, -1
 @stage(
     reads=(
         "qpos qvel act history_age history_ctrl ctrl dof_mode dof_target dof_kp dof_kv dof_force_range ten_length",
-        "ten_velocity ten_J trn_length trn_velocity trn_moment controlled",
+        "ten_velocity ten_J controlled",
     ),
     writes="act_dot act_length",
     updates="ten_actfrc late_ctrl actuator_force actuator_slope moment qfrc_actuator dof_slope",
-    hooks=(ACTUATOR_FORCES, SHAFT_FORCES, JOINT_ACTUATORS),
+    hooks=(TRANSMISSIONS, ACTUATOR_FORCES, SHAFT_FORCES, JOINT_ACTUATORS),
 )
 def actuation(model, work):
     """act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
@@ -50,9 +49,8 @@ def actuation(model, work):
                 length = work.ten_length[t] * gear
                 velocity = work.ten_velocity[t] * gear
         elif kind > TENDON:
-            if ti.static(model.has.transmissions):
-                length = work.real(0.0) + work.trn_length[u]
-                velocity = work.real(0.0) + work.trn_velocity[u]
+            for motion_of, _ in ti.static(TRANSMISSIONS.of(model.has)):
+                length, velocity = motion_of(model, work, u)
         elif kind > BALL:
             length = work.qpos[model.actuator_qposadr[u]] * model.actuator_gear.at(u, 0)
             velocity = work.qvel[model.actuator_dofadr[u]] * model.actuator_gear.at(u, 0)
@@ -63,8 +61,8 @@ def actuation(model, work):
         if kind != TENDON:
             _limit_force(model, work, u)
             if kind > TENDON:
-                if ti.static(model.has.transmissions):
-                    push_dofs(model, work, u)
+                for _, push in ti.static(TRANSMISSIONS.of(model.has)):
+                    push(model, work, u)
             else:
                 _push_joint(model, work, u)
     dof_control(model, work)

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from ..mjmodel.pairs import repeated_by_hand
 from ..mjmodel.solver_params import has_uncommon_powers
 from ..parts import PARTS
 from .activations import has_activations
 from .model import Model
 from .pair_table import PAIR_TABLE
-from .pairs import repeated_by_hand
 from .solver_choice import CG, MPR, TILTS
-from .transmissions import BODY
 
 _FREE, _BALL, _SLIDE = 0, 1, 2
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3
@@ -49,8 +48,6 @@ class CoreFeatures:
         spatial_tendons: some run from site to site.
         wrapping: some run around geoms.
         tendon_armature: some have inertia of their own.
-        transmissions: some actuators drive no single joint or tendon.
-        adhesive_bodies: some pull a body onto what it touches.
         activation: actuators have activations, or are muscles.
         delays: some remember their controls, which act later.
         elliptic: contacts have elliptic friction cones.
@@ -80,8 +77,6 @@ class CoreFeatures:
     spatial_tendons: bool = False
     wrapping: bool = False
     tendon_armature: bool = False
-    transmissions: bool = False
-    adhesive_bodies: bool = False
     activation: bool = False
     elliptic: bool = False
     mpr: bool = False
@@ -130,15 +125,13 @@ class CoreFeatures:
             spatial_tendons=model.sizes["nlink"] > 0,
             wrapping=bool(model.values["link_shape"].any()),
             tendon_armature=model.sizes["ntendon"] > 0 and bool(model.values["tendon_armature"].any()),
-            transmissions=model.sizes["ntrn"] > 0,
-            adhesive_bodies=bool((model.values["trn_kind"] == BODY).any()),
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
             sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nbodysense", "nqbegin")),
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),
-            **{part.name: part.wanted(model) for part in PARTS},
+            **{name: wanted(model) for part in PARTS for name, (_, wanted) in part.all_features().items()},
         )
 
 
@@ -147,7 +140,7 @@ if TYPE_CHECKING:
 else:
     Features = make_dataclass(
         "Features",
-        [(part.name, bool, False) for part in PARTS],
+        [(name, bool, False) for part in PARTS for name in part.all_features()],
         bases=(CoreFeatures,),
         frozen=True,
         namespace={"__doc__": "Optional code in a kernel: that of `CoreFeatures`, and of every part."},

@@ -4,7 +4,6 @@ Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npid, nmotor and n
 servos for orientations; nlag: actuators that remember their controls; npair: pairs of geoms that can touch; nhand:
 those that the model gives by hand; ne and nf: rows of equalities and of friction, as in MuJoCo; ntendon: tendons, 0
 where they only measure; ntendondof: dofs of all; nlink and nlinkdof: links of their paths, and dofs of their tendons;
-ntrn: outputs of actuators, 0 where all drive joints and tendons; ntrndof: dofs that the others' lengths depend on;
 nfluid: what a fluid pushes; nvert: mesh vertices; ncorner: vertices of all their faces; ntree: kinematic trees that
 move.
 """
@@ -45,7 +44,7 @@ INTEGERS: tuple[Field, ...] = (
     _id("tree_dofadr", ("ntree",), "first dof of the tree, the root of all its others"),
     _id("tree_dofnum", ("ntree",), "number of dofs"),
     _id("tree_is_body", ("ntree",), "1: a free body, welded children included, with no joint below it"),
-    _id("actuator_type", ("nout",), "type of the joint it drives, as jnt_type; above 3: `model/transmissions.py`"),
+    _id("actuator_type", ("nout",), "type of the joint it drives, as jnt_type; above 3: `mjmodel/transmissions.py`"),
     _id("actuator_ctrladr", ("nout",), "first of its controls; 0 where it takes none"),
     _id("actuator_inparent", ("nout",), "1: the gear's axis is given in the parent frame"),
     _id("actuator_qposadr", ("nout",), "first coordinate of its joint"),
@@ -99,14 +98,6 @@ INTEGERS: tuple[Field, ...] = (
     _id("hand_place", ("nhandplace",), "places of both geoms of each pair by hand"),
     _id("type_row", ("ntyperow",), "row of the dispatch table of two geom types, the smaller one first"),
     _F("actuator_tendon", ("nout",), 1, "", "tendon that it pulls; -1: it drives a joint"),
-    _id("trn_kind", ("ntrn",), "actuator_type of its actuator above 4; 0: another one, or not its first output"),
-    _id("trn_body1", ("ntrn",), "body of its first site, or that adheres"),
-    _id("trn_body2", ("ntrn",), "body of its second site, the reference or the slider"),
-    _id("trn_qposadr", ("ntrn",), "first coordinate of the ball joint whose orientation it is"),
-    _F("trn_dofadr", ("ntrn",), 1, "", "first of its dofs in trn_dof"),
-    _id("trn_dofnum", ("ntrn",), "how many there are"),
-    _id("trn_dof", ("ntrndof",), "dofs on which the lengths of outputs may depend, in descending order in each"),
-    _id("trn_side", ("ntrndof",), "what the dof moves: 1 the first site, 2 the second"),
     _F("tendon_dofadr", ("ntendon",), 1, "", "first of its dofs in tendon_dof"),
     _id("tendon_dofnum", ("ntendon",), "how many there are"),
     _id("tendon_dof", ("ntendondof",), "dofs that tendons pull on, in descending order in each"),
@@ -228,11 +219,6 @@ REALS: tuple[Field, ...] = (
     _F("tendon_length0", ("ntendon",), 1, "m", "length at qpos0"),
     _F("tendon_armature", ("ntendon",), 1, "kg", "inertia against changes of its length"),
     _F("tendon_actfrcrange", ("ntendon",), 2, "N", "range of all its actuators' force, +-1e30 where there is none"),
-    _F("trn_pos1", ("ntrn",), 3, "m", "first site, in its body's frame"),
-    _F("trn_pos2", ("ntrn",), 3, "m", "second site, in its body's frame"),
-    _F("trn_quat1", ("ntrn",), 4, "", "orientation of the first site in its body's frame"),
-    _F("trn_quat2", ("ntrn",), 4, "", "orientation of the second site in its body's frame"),
-    _F("trn_rod", ("ntrn",), 1, "m", "length of the rod of a slider-crank"),
     _F("link_pos1", ("nlink",), 3, "m", "where the link begins, in its body's frame"),
     _F("link_pos2", ("nlink",), 3, "m", "where it ends, in its body's frame"),
     _F("link_sidepos", ("nlink",), 3, "m", "the site beside the geom, in its body's frame"),

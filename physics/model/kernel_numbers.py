@@ -11,6 +11,7 @@ import numpy as np
 from ..mjmodel.actuators import disabled_actuators, from_actuators
 from ..mjmodel.flags import UNLIMITED, disabled
 from ..mjmodel.outputs import ORIENTATION, owners
+from ..mjmodel.transmissions import REFSITE, actuator_types
 from ..parts import ACTUATOR_KINDS, NUMBERS, PARTS
 from ..parts.part import Rule
 from .activations import ACTIVATION_RULES
@@ -19,7 +20,6 @@ from .fields import PRECISE
 from .fluids import fluid_shapes
 from .number_rules import LIMITED
 from .tendons import TENDON_RULES
-from .transmissions import REFSITE, actuator_types
 
 Numbers = Mapping[str, np.ndarray]
 """MuJoCo's numbers by name, (environments, *shape) each."""

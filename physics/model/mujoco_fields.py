@@ -99,7 +99,7 @@ MODEL: dict[str, str] = {
         READ,
         "actuator_trntype actuator_trnid actuator_gainprm actuator_biasprm actuator_forcelimited actuator_forcerange",
     ),
-    **_rows(READ, "actuator_ctrllimited actuator_ctrlrange actuator_gear actuator_cranklength"),
+    **_rows(READ, "actuator_ctrllimited actuator_ctrlrange actuator_gear"),
     **_rows(JUDGED, "actuator_dyntype actuator_gaintype actuator_biastype"),
     **_rows(JUDGED, "actuator_plugin"),
     **_rows(READ, "actuator_damping actuator_dampingpoly actuator_armature actuator_group actuator_outadr"),

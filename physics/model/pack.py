@@ -10,6 +10,8 @@ from ..fields import SMALL_BITS, layout
 from ..mjmodel.actuators import from_actuators, on_joints
 from ..mjmodel.flags import disabled
 from ..mjmodel.outputs import output_controls, owners
+from ..mjmodel.pairs import pairs_by_hand, possible_pairs, without
+from ..mjmodel.transmissions import actuator_types
 from ..parts import ACTUATOR_KINDS, PARTS, ROWS
 from ..parts.part import EQUALITY, FRICTION
 from .activations import activation_values
@@ -23,11 +25,10 @@ from .fluids import fluid_items
 from .hulls import Hulls
 from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
-from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
+from .pairs import has_narrow_phase
 from .sensor_delays import sensor_delay_sizes
 from .sleeping import sleep_values, sleeps
 from .tendons import TRANSMISSION, tendon_sizes, tendon_values
-from .transmissions import actuator_types, transmission_sizes, transmission_values
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
@@ -68,7 +69,6 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_pairs(mjm, without(mjm, pairs, swept)))
     values.update(_by_hand(mjm))
     values.update(tendon_values(mjm))
-    values.update(transmission_values(mjm))
     values["fluid_bodyid"], values["fluid_geomid"] = fluid_items(mjm)
     values.update(sleep_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
@@ -94,7 +94,6 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         nwarm=_warm_pairs(values["pair_start"]) if not sweeps else 0,
         **sweep_sizes(tables),
         **tendon_sizes(values),
-        **transmission_sizes(values),
         nsleep=mjm.ntree if sleeps(mjm) else 0,
         nfluid=len(values["fluid_bodyid"]),
         **_row_sizes(values),

@@ -11,8 +11,8 @@ import mujoco
 import numpy as np
 
 from ..mjmodel.outputs import owners
+from ..mjmodel.pairs import contacts_disabled
 from .number_rules import LIMITED, RULES, Allowed, crossed
-from .pairs import contacts_disabled
 from .places import Places
 
 MOST_PAIRS = (1 << 22) - 1

@@ -3,11 +3,19 @@
 To add one, write its file and its row here.
 """
 
-from . import dc_motor, equality, friction_loss, gravcomp, limits, orientation, pid, plastic
+from . import dc_motor, equality, friction_loss, gravcomp, limits, orientation, pid, plastic, transmissions
 from .part import KINDS_OF_ROWS, ActuatorKind, ConstraintRows, Number, Part
 
-PARTS: tuple[Part, ...] = tuple(
-    module.PART for module in (equality, friction_loss, limits, gravcomp, plastic, pid, dc_motor, orientation)
+PARTS: tuple[Part, ...] = (
+    equality.PART,
+    friction_loss.PART,
+    limits.PART,
+    transmissions.PART,
+    gravcomp.PART,
+    plastic.PART,
+    pid.PART,
+    dc_motor.PART,
+    orientation.PART,
 )
 NUMBERS: dict[str, Number] = {name: number for part in PARTS for name, number in part.numbers.items()}
 ACTUATOR_KINDS: tuple[ActuatorKind, ...] = tuple(part.actuator for part in PARTS if part.actuator is not None)

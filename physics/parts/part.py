@@ -37,6 +37,18 @@ class Loaded(Protocol):
     values: dict[str, np.ndarray]
 
 
+class Feature(NamedTuple):
+    """Code that kernels have for some models.
+
+    Attributes:
+        doc: one line for `Features` and the tables, without a full stop.
+        wanted: True if kernels for a model need it.
+    """
+
+    doc: str
+    wanted: Callable[[Loaded], bool]
+
+
 class Memory(NamedTuple):
     """A quantity that persists from step to step, one of every environment.
 
@@ -65,6 +77,10 @@ KINDS_OF_ROWS = EQUALITY, FRICTION, LIMIT = "ne", "nf", "nl"
 
 Rows of the first two hold both ways: EQUALITY without end, FRICTION up to a force. Rows of LIMIT only push.
 """
+
+
+def _never(mjm: mujoco.MjModel) -> bool:
+    return False
 
 
 def _no_rows(mjm: mujoco.MjModel) -> Sequence[np.ndarray]:
@@ -164,6 +180,7 @@ class Part:
         name: its feature: `model.has.<name>` inside kernels.
         doc: one line for `Features` and the tables, without a full stop.
         wanted: True if kernels for a model need its code.
+        features: further features, for code that few models with this mechanism need.
         integers, reals: fields of the model (`model.fields`).
         values: of a compiled model the numbers of `integers`, and of those `reals` that `rules` does not give.
         rules: how `reals` follow from MuJoCo's numbers, for those that environments may have of their own.
@@ -179,6 +196,7 @@ class Part:
         mujoco: names of the fields of mjModel that it reads, separated by spaces.
         refusals: checks of numbers of environments' own, by MuJoCo's name.
         unsupported: what models may not have of it.
+        ties_trees: True if its forces couple trees of a compiled model: then these cannot sleep.
         numbers: numbers that MuJoCo does not have, by the name that `set_parameters` takes. Rules may name them.
         custom: names of the custom elements of MJCF that it reads, separated by spaces.
     """
@@ -186,6 +204,7 @@ class Part:
     name: str
     doc: str
     wanted: Callable[[Loaded], bool]
+    features: Mapping[str, Feature] = field(default_factory=dict)
     integers: tuple[Field, ...] = ()
     reals: tuple[Field, ...] = ()
     values: Callable[[mujoco.MjModel], Mapping[str, np.ndarray]] = _nothing
@@ -202,6 +221,7 @@ class Part:
     mujoco: str = ""
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     unsupported: tuple[Unsupported, ...] = ()
+    ties_trees: Callable[[Any], bool] = _never
     numbers: Mapping[str, Number] = field(default_factory=dict)
     custom: str = ""
 
@@ -209,6 +229,10 @@ class Part:
         """Return the fields of the model, of the workspace, and of memory."""
         kept = tuple(memory.field for memory in self.memory)
         return (*self.integers, *self.reals, *self.scratch, *self.indices, *kept)
+
+    def all_features(self) -> dict[str, Feature]:
+        """Return its features by their names: its own, and the further ones."""
+        return {self.name: Feature(self.doc, self.wanted), **self.features}
 
     def join(self) -> None:
         """Add its code to the hooks: the last of them that joins stands last there."""

@@ -27,7 +27,6 @@ from ..state.fields import (
     SWEEP,
     SWEEP_INDICES,
     TENDONS,
-    TRANSMISSIONS,
     WORK_LIST,
 )
 from ..state.memory import (
@@ -58,7 +57,6 @@ _SECTIONS = (
     ("Memory: KEPT_FORCES", EVALUATED_FORCES),
     ("Quantities: kinematics", KINEMATICS),
     ("Quantities: tendons", TENDONS),
-    ("Quantities: transmissions", TRANSMISSIONS),
     ("Quantities: dynamics", DYNAMICS),
     ("Quantities: contacts", CONTACTS),
     ("Quantities: constraint blocks", BLOCKS),

@@ -9,7 +9,7 @@ matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Featu
 ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
 conjugate gradients solve, else 0.
 nfurther: contacts where two geoms may have several at one place, npull: where contacts are adhesive, else 0;
-ntendon, ntendondof, ntrn, ntrndof, nmotor: as in the model; nmocap: mocap bodies;
+ntendon and ntendondof: as in the model; nmocap: mocap bodies;
 ngravcomp: nv where bodies have gravity compensation, else 0;
 nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator implicit, else 0;
 nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
@@ -65,12 +65,6 @@ TENDONS: tuple[Field, ...] = (
     _F("link_meets", ("nlink",), 3, "m", "where it meets its geom, from the root of the geom's tree"),
     _F("link_leaves", ("nlink",), 3, "m", "where it leaves it"),
 )
-TRANSMISSIONS: tuple[Field, ...] = (
-    _F("trn_length", ("ntrn",), 1, "m or rad", "length of an output"),
-    _F("trn_velocity", ("ntrn",), 1, "m/s or rad/s", "its rate"),
-    _F("trn_moment", ("ntrndof",), 1, "", "derivatives of the lengths by the dofs of trn_dof"),
-)
-"""Of outputs of actuators on no single joint or tendon (`dynamics.transmission`)."""
 WRAPPING: tuple[Field, ...] = (
     _F("wrap_from", ("one",), 3, "m", "start of the current link, in the frame of its geom"),
     _F("wrap_to", ("one",), 3, "m", "where it ends"),
@@ -258,7 +252,6 @@ QUANTITIES: tuple[Field, ...] = (
     *EVALUATED_FORCES,
     *KINEMATICS,
     *TENDONS,
-    *TRANSMISSIONS,
     *DYNAMICS,
     *CONTACTS,
     *BLOCKS,
