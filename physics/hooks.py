@@ -69,6 +69,14 @@ MOMENT_ROWS = Hook(
     "its entries, the field of their dofs, and that of the numbers."
 )
 JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, before the ranges of forces on joints.")
+CLEAR_RATES = Hook("(model, work): before actuators compute rates of their activations.")
+GAIN_INPUT = Hook("(model, work, u, control, length): return the number that the gain of output u is multiplied by.")
+ADDED_FORCES = Hook(
+    "Two functions. (model, work, u, length, velocity, control, clamped, force, slope): return the force of output u "
+    "and its derivative by the velocity, with something added to those of gain and bias; the gain is multiplied by "
+    "`control`, and `clamped` is the same before whole turns were taken off. (model, work, u): return True if what is "
+    "added depends on the velocity."
+)
 ACTUATOR_FORCES = Hook(
     "Code of `actuator_servo`, and (model, work, u, length, velocity): set actuator_force and actuator_slope of output "
     "u where no range limits them, and act_dot of its activations."
@@ -77,6 +85,7 @@ SHAFT_FORCES = Hook(
     "Code of `actuator_servo`, and (model, work, u): add a force that no range limits to actuator_force and "
     "actuator_slope of output u."
 )
+STATES_ADVANCE = Hook("Stages that advance states of their own, before qpos and qvel advance.")
 ACTIVATION_START = Hook("(model, work): behind the first evaluation of a step, before activations advance.")
 ACTIVATION_END = Hook("(model, work, a, act): return activation a at the end of a step, where `act` is the usual one.")
 SETPOINTS_END = Hook("(model, work): bring activations to their usual form at the end of a step.")

@@ -14,7 +14,6 @@ from .constraint.newton import acceleration_by_newton
 from .constraint.noslip import noslip
 from .constraint.rows import clear_blocks
 from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_blocks, wake_disturbed, wake_tied
-from .dynamics.activation_steps import advance_activations
 from .dynamics.actuation import actuation
 from .dynamics.adhesion import adhesive_force
 from .dynamics.body_forces import applied_force
@@ -26,7 +25,16 @@ from .dynamics.passive import passive_force
 from .dynamics.smooth import smooth_acceleration, start_acceleration
 from .dynamics.stage_time import RK4
 from .dynamics.tendon_forces import tendon_rates
-from .hooks import BODY_FORCES, CONTACT_FORCES, END_OF_STEP, FIRST_EVALUATION, OUTPUT_LENGTHS, ROWS, Hook
+from .hooks import (
+    BODY_FORCES,
+    CONTACT_FORCES,
+    END_OF_STEP,
+    FIRST_EVALUATION,
+    OUTPUT_LENGTHS,
+    ROWS,
+    STATES_ADVANCE,
+    Hook,
+)
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
@@ -126,7 +134,8 @@ def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
                 runge_kutta_stage(model, work)
             else:
                 implicit_acceleration(model, work)
-            advance_activations(model, work)
+            for go_on in ti.static(STATES_ADVANCE.of(model.has)):
+                go_on(model, work)
             if stage == stages - 1:
                 fall_asleep(model, work)
             rest(model, work)

@@ -9,7 +9,6 @@ import numpy as np
 from ..mjmodel.pairs import repeated_by_hand
 from ..mjmodel.solver_params import has_uncommon_powers
 from ..parts import PARTS
-from .activations import has_activations
 from .model import Model
 from .pair_table import PAIR_TABLE
 from .solver_choice import CG, MPR, TILTS
@@ -48,7 +47,6 @@ class CoreFeatures:
         spatial_tendons: some run from site to site.
         wrapping: some run around geoms.
         tendon_armature: some have inertia of their own.
-        activation: actuators have activations, or are muscles.
         delays: some remember their controls, which act later.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
@@ -77,7 +75,6 @@ class CoreFeatures:
     spatial_tendons: bool = False
     wrapping: bool = False
     tendon_armature: bool = False
-    activation: bool = False
     elliptic: bool = False
     mpr: bool = False
     tilts: bool = False
@@ -118,7 +115,6 @@ class CoreFeatures:
             fluid=model.sizes["nfluid"] > 0,
             ellipsoid_fluid=bool((model.values["fluid_geomid"] >= 0).any()),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
-            activation=has_activations(model.mj),
             elliptic=has_elliptic_cones(model),
             sleeping=model.sizes["nsleep"] > 0,
             tendons=model.sizes["ntendon"] > 0,
@@ -131,7 +127,7 @@ class CoreFeatures:
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),
-            **{name: wanted(model) for part in PARTS for name, (_, wanted) in part.all_features().items()},
+            **{each.name: each.wanted(model) for part in PARTS for each in part.features()},
         )
 
 
@@ -140,7 +136,7 @@ if TYPE_CHECKING:
 else:
     Features = make_dataclass(
         "Features",
-        [(name, bool, False) for part in PARTS for name in part.all_features()],
+        [(each.name, bool, False) for part in PARTS for each in part.features()],
         bases=(CoreFeatures,),
         frozen=True,
         namespace={"__doc__": "Optional code in a kernel: that of `CoreFeatures`, and of every part."},

@@ -105,8 +105,6 @@ MODEL: dict[str, str] = {
     **_rows(READ, "actuator_damping actuator_dampingpoly actuator_armature actuator_group actuator_outadr"),
     **_rows(READ, "actuator_ctrladr actuator_ctrlnum actuator_outnum actuator_actnum actuator_ctrlspec"),
     **_rows(DERIVED, "actuator_length0"),
-    **_rows(READ, "na actuator_actadr actuator_dynprm actuator_acc0"),
-    **_rows(READ, "actuator_actlimited actuator_actrange actuator_actearly actuator_lengthrange"),
     **_rows(READ, "actuator_delay actuator_history actuator_historyadr"),
     **_rows(DATA, "actuator_user"),
     # what only reports or stores

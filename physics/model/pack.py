@@ -14,7 +14,6 @@ from ..mjmodel.pairs import pairs_by_hand, possible_pairs, without
 from ..mjmodel.transmissions import actuator_types
 from ..parts import ACTUATOR_KINDS, PARTS, ROWS
 from ..parts.part import EQUALITY, FRICTION
-from .activations import activation_values
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
@@ -57,9 +56,10 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update({name: getattr(mjm, name) for name in ("dof_treeid", "tree_dofadr", "tree_dofnum")})
     values["tree_is_body"] = values["body_is_single_free"][mjm.dof_bodyid[mjm.tree_dofadr]]
     values.update(_actuators(mjm))
-    values.update(activation_values(mjm))
     for part in PARTS:
         values.update(part.values(mjm))
+    for part in PARTS:
+        values.update({n: change(mjm, values[n]) for n, change in part.amends.items() if n not in RULES})
     values.update(delay_values(mjm))
     values.update(_meshes(mjm))
     swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
@@ -83,7 +83,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
 
 def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, sweeps: bool) -> dict[str, int]:
     """Named sizes of a model whose fields have been made."""
-    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "na", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
+    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
     sizes.update(
         one=1,
         nout=len(values["actuator_type"]),

@@ -12,19 +12,18 @@ import mujoco
 import numpy as np
 from mujoco import MjModel
 
-from ..mjmodel.actuators import disabled_actuators, held_when_off
+from ..mjmodel.actuators import BIASES, DYNAMICS, GAINS, disabled_actuators, held_when_off
 from ..mjmodel.pairs import possible_pairs
 from ..mjmodel.unsupported import Unsupported
 from ..parts import ACTUATOR_KINDS, PARTS
-from .activations import BIAS_MUSCLE, DYNAMICS, GAIN_MUSCLE
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import repeated_with_another_reach
 from .sleeping import sleeps
 
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
-_GAINS = {0, 1, GAIN_MUSCLE, *(kind.gaintype for kind in ACTUATOR_KINDS)}
-_BIASES = {0, 1, BIAS_MUSCLE, *(bias for kind in ACTUATOR_KINDS for bias in kind.biastypes)}
+_GAINS = {*GAINS, *(kind.gaintype for kind in ACTUATOR_KINDS)}
+_BIASES = {*BIASES, *(bias for kind in ACTUATOR_KINDS for bias in kind.biastypes)}
 _DYNAMICS = {*DYNAMICS, *(dynamics for kind in ACTUATOR_KINDS for dynamics in kind.dyntypes)}
 
 

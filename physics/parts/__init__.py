@@ -3,7 +3,7 @@
 To add one, write its file and its row here.
 """
 
-from . import dc_motor, equality, friction_loss, gravcomp, limits, orientation, pid, plastic, transmissions
+from . import activation, dc_motor, equality, friction_loss, gravcomp, limits, orientation, pid, plastic, transmissions
 from .part import KINDS_OF_ROWS, ActuatorKind, ConstraintRows, Number, Part
 
 PARTS: tuple[Part, ...] = (
@@ -11,6 +11,7 @@ PARTS: tuple[Part, ...] = (
     friction_loss.PART,
     limits.PART,
     transmissions.PART,
+    activation.PART,
     gravcomp.PART,
     plastic.PART,
     pid.PART,

@@ -37,18 +37,6 @@ class Loaded(Protocol):
     values: dict[str, np.ndarray]
 
 
-class Feature(NamedTuple):
-    """Code that kernels have for some models.
-
-    Attributes:
-        doc: one line for `Features` and the tables, without a full stop.
-        wanted: True if kernels for a model need it.
-    """
-
-    doc: str
-    wanted: Callable[[Loaded], bool]
-
-
 class Memory(NamedTuple):
     """A quantity that persists from step to step, one of every environment.
 
@@ -122,9 +110,7 @@ class ActuatorKind(NamedTuple):
         biases: columns of `actuator_biasprm` that kernels read as `actuator_bias`, where the bias is not affine.
         follows: True if its first control is a setpoint.
         slope: True if its force depends on the velocity in more ways than by the columns above.
-        act_ranges: puts the ranges of its activations into an array (environments, na, 2), and returns it.
         neutral: puts controls of a reset into an array (nu,) of zeros, where they are not 0.
-        act_holds: puts into (na,) for how long the rate of its activations counts in a step (s), and returns it.
     """
 
     code: int
@@ -135,9 +121,7 @@ class ActuatorKind(NamedTuple):
     biases: tuple[int, ...] = ()
     follows: bool = False
     slope: bool = False
-    act_ranges: Callable[[mujoco.MjModel, np.ndarray], np.ndarray] | None = None
     neutral: Callable[[mujoco.MjModel, np.ndarray], None] | None = None
-    act_holds: Callable[[mujoco.MjModel, np.ndarray], np.ndarray] | None = None
 
     def actuators(self, mjm: mujoco.MjModel) -> np.ndarray:
         """Return the ids of the actuators of this kind, ascending."""
@@ -168,6 +152,20 @@ class Number(NamedTuple):
     allowed: Allowed
 
 
+class Variant(NamedTuple):
+    """A feature that some models with a mechanism need on top of its own: optional code of it.
+
+    Attributes:
+        name: the feature: `model.has.<name>` inside kernels.
+        doc: one line for `Features` and the tables, without a full stop.
+        wanted: True if kernels for a model need the code.
+    """
+
+    name: str
+    doc: str
+    wanted: Callable[[Loaded], bool]
+
+
 def _nothing(*_: Any) -> dict[str, Any]:
     return {}
 
@@ -180,10 +178,11 @@ class Part:
         name: its feature: `model.has.<name>` inside kernels.
         doc: one line for `Features` and the tables, without a full stop.
         wanted: True if kernels for a model need its code.
-        features: further features, for code that few models with this mechanism need.
+        variants: further features, of code that not all of its models need.
         integers, reals: fields of the model (`model.fields`).
         values: of a compiled model the numbers of `integers`, and of those `reals` that `rules` does not give.
         rules: how `reals` follow from MuJoCo's numbers, for those that environments may have of their own.
+        amends: changes to numbers of other parts' fields, by field: a function of the model and these numbers.
         sizes: named sizes, of a compiled model and the numbers of its fields.
         scratch: fields of the workspace (`state.fields`).
         indices: integer fields of the workspace.
@@ -204,11 +203,12 @@ class Part:
     name: str
     doc: str
     wanted: Callable[[Loaded], bool]
-    features: Mapping[str, Feature] = field(default_factory=dict)
+    variants: tuple[Variant, ...] = ()
     integers: tuple[Field, ...] = ()
     reals: tuple[Field, ...] = ()
     values: Callable[[mujoco.MjModel], Mapping[str, np.ndarray]] = _nothing
     rules: Mapping[str, Rule] = field(default_factory=dict)
+    amends: Mapping[str, Callable[[mujoco.MjModel, np.ndarray], np.ndarray]] = field(default_factory=dict)
     sizes: Callable[[mujoco.MjModel, Mapping[str, np.ndarray]], Mapping[str, int]] = _nothing
     scratch: tuple[Field, ...] = ()
     indices: tuple[Field, ...] = ()
@@ -230,9 +230,9 @@ class Part:
         kept = tuple(memory.field for memory in self.memory)
         return (*self.integers, *self.reals, *self.scratch, *self.indices, *kept)
 
-    def all_features(self) -> dict[str, Feature]:
-        """Return its features by their names: its own, and the further ones."""
-        return {self.name: Feature(self.doc, self.wanted), **self.features}
+    def features(self) -> tuple["Part | Variant", ...]:
+        """Return what has a feature: the part, and its variants."""
+        return (self, *self.variants)
 
     def join(self) -> None:
         """Add its code to the hooks: the last of them that joins stands last there."""

@@ -18,7 +18,7 @@ from ..math import Motion, Quat, Vec3, func
 from ..math.quaternion import rotation_vector
 from ..mjmodel.transmissions import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TURN
 from ..stage import piece, stage
-from .part import Feature, Part
+from .part import Part, Variant
 from .transmissions_model import tied_trees, transmission_values
 
 
@@ -211,11 +211,13 @@ PART = Part(
     name="transmissions",
     doc="some actuators drive no single joint or tendon",
     wanted=lambda model: model.sizes["ntrn"] > 0,
-    features={
-        "adhesive_bodies": Feature(
-            "some pull a body onto what it touches", lambda model: bool((model.values["trn_kind"] == BODY).any())
-        )
-    },
+    variants=(
+        Variant(
+            "adhesive_bodies",
+            "some actuators pull a body onto what it touches",
+            lambda model: bool((model.values["trn_kind"] == BODY).any()),
+        ),
+    ),
     integers=(
         ids("trn_kind", ("ntrn",), "actuator_type of its actuator above 4; 0: another one, or not its first output"),
         ids("trn_body1", ("ntrn",), "body of its first site, or that adheres"),

@@ -93,8 +93,6 @@ DYNAMICS: tuple[Field, ...] = (
     _F("fluid_slope", ("nfluidrow", "six"), 1, "", "derivative of its force and torque on a body by the motion"),
     _F("qfrc_passive", ("nv",), 1, "N or N m", "springs, dampers, fluids and passive gravity compensation"),
     _F("late_ctrl", ("nlate",), 1, "", "controls that act where actuators have delays"),
-    _F("act_dot", ("na",), 1, "1/s", "rate of activations"),
-    _F("act_length", ("na",), 1, "m or rad", "length of the activation's actuator"),
     _F("actuator_force", ("nout",), 1, "N or N m", "scalar force of the actuator"),
     _F("actuator_slope", ("nout",), 1, "N s/m", "derivative of that force by the actuator's velocity"),
     _F("moment", ("nout", "six"), 1, "", "derivative of the length by the dofs of a ball or free joint"),
@@ -207,8 +205,6 @@ SENSED: tuple[Field, ...] = (
 
 INTEGRATION: tuple[Field, ...] = (
     _F("start_qpos", ("nq",), 1, "m or rad", "coordinates at the start of the step"),
-    _F("start_act", ("na",), 1, "", "activations at the start of the step"),
-    _F("mean_act_dot", ("na",), 1, "1/s", "Runge-Kutta's weighted rate of activations"),
     _F("start_qvel", ("nv",), 1, "m/s or rad/s", "velocities at the start of the step"),
     _F("drive_qvel", ("nv",), 1, "m/s or rad/s", "velocities that positions advance with"),
     _F("drive_qacc", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration that velocities advance with"),
