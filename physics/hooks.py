@@ -49,6 +49,8 @@ class Hook:
 Hooked = dict[Hook, Any]
 """What a part adds to hooks."""
 
+POSITION = Hook("Stages that compute more from the poses of bodies, behind centres of mass.")
+VELOCITY = Hook("Stages that compute more from the velocities of bodies.")
 ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`).")
 BODY_FORCES = Hook("Stages that compute forces on bodies, before those of actuators.")
 CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")

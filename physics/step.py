@@ -24,21 +24,21 @@ from .dynamics.newton_euler import body_velocities
 from .dynamics.passive import passive_force
 from .dynamics.smooth import smooth_acceleration, start_acceleration
 from .dynamics.stage_time import RK4
-from .dynamics.tendon_forces import tendon_rates
 from .hooks import (
     BODY_FORCES,
     CONTACT_FORCES,
     END_OF_STEP,
     FIRST_EVALUATION,
     OUTPUT_LENGTHS,
+    POSITION,
     ROWS,
     STATES_ADVANCE,
+    VELOCITY,
     Hook,
 )
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
-from .kinematics.tendons import tendon_lengths
 from .math import func
 from .math.lanes import traced
 from .model.features import Features
@@ -50,12 +50,12 @@ _ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
     forward_kinematics,
     geom_frames,
     center_of_mass,
-    tendon_lengths,
+    POSITION,
     mass_matrix,
     collide,
     wake_tied,
     body_velocities,
-    tendon_rates,
+    VELOCITY,
     clear_blocks,
     ROWS,
     rest_blocks,

@@ -1,4 +1,4 @@
-"""What actuators drive: their types, as kernels have them in `actuator_type` and `trn_kind`."""
+"""The types of what actuators drive, as kernels have them in `actuator_type` and `trn_kind`."""
 
 import mujoco
 import numpy as np

@@ -43,10 +43,6 @@ class CoreFeatures:
         ellipsoid_fluid: geoms are pushed by a fluid, as ellipsoids.
         joint_forces: ranges of what all actuators together do to a joint.
         sleeping: islands at rest are put to sleep.
-        tendons: tendons act on the motion.
-        spatial_tendons: some run from site to site.
-        wrapping: some run around geoms.
-        tendon_armature: some have inertia of their own.
         delays: some remember their controls, which act later.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
@@ -71,10 +67,6 @@ class CoreFeatures:
     ellipsoid_fluid: bool = False
     joint_forces: bool = False
     sleeping: bool = False
-    tendons: bool = False
-    spatial_tendons: bool = False
-    wrapping: bool = False
-    tendon_armature: bool = False
     elliptic: bool = False
     mpr: bool = False
     tilts: bool = False
@@ -117,10 +109,6 @@ class CoreFeatures:
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
             elliptic=has_elliptic_cones(model),
             sleeping=model.sizes["nsleep"] > 0,
-            tendons=model.sizes["ntendon"] > 0,
-            spatial_tendons=model.sizes["nlink"] > 0,
-            wrapping=bool(model.values["link_shape"].any()),
-            tendon_armature=model.sizes["ntendon"] > 0 and bool(model.values["tendon_armature"].any()),
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
             sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nbodysense", "nqbegin")),

@@ -2,10 +2,8 @@
 
 Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npid, nmotor and nturn: PID controllers, DC motors and
 servos for orientations; nlag: actuators that remember their controls; npair: pairs of geoms that can touch; nhand:
-those that the model gives by hand; ne and nf: rows of equalities and of friction, as in MuJoCo; ntendon: tendons, 0
-where they only measure; ntendondof: dofs of all; nlink and nlinkdof: links of their paths, and dofs of their tendons;
-nfluid: what a fluid pushes; nvert: mesh vertices; ncorner: vertices of all their faces; ntree: kinematic trees that
-move.
+those that the model gives by hand; ne and nf: rows of equalities and of friction, as in MuJoCo; nfluid: what a fluid
+pushes; nvert: mesh vertices; ncorner: vertices of all their faces; ntree: kinematic trees that move.
 """
 
 from ..fields import Field, ids
@@ -92,21 +90,6 @@ INTEGERS: tuple[Field, ...] = (
     _id("skip_place", ("nskip",), "place of such a geom"),
     _id("hand_place", ("nhandplace",), "places of both geoms of each pair by hand"),
     _id("type_row", ("ntyperow",), "row of the dispatch table of two geom types, the smaller one first"),
-    _F("actuator_tendon", ("nout",), 1, "", "tendon that it pulls; -1: it drives a joint"),
-    _F("tendon_dofadr", ("ntendon",), 1, "", "first of its dofs in tendon_dof"),
-    _id("tendon_dofnum", ("ntendon",), "how many there are"),
-    _id("tendon_dof", ("ntendondof",), "dofs that tendons pull on, in descending order in each"),
-    _id("tendon_qposadr", ("ntendondof",), "first coordinate of the dof's joint"),
-    _F("tendon_linkadr", ("ntendon",), 1, "", "first link of its path"),
-    _id("tendon_linknum", ("ntendon",), "how many there are; 0: a fixed tendon, a sum of coordinates"),
-    _id("link_body1", ("nlink",), "body of the site where the link begins"),
-    _id("link_body2", ("nlink",), "body of the site where it ends"),
-    _id("link_shape", ("nlink",), "what it may go around: 0 nothing, 1 a sphere, 2 a cylinder"),
-    _id("link_geom", ("nlink",), "that geom"),
-    _id("link_sided", ("nlink",), "1: a site says on which side of the geom, or that it is inside"),
-    _id("link_sidebody", ("nlink",), "body of that site"),
-    _F("link_movesadr", ("nlink",), 1, "", "of the first of its tendon's dofs in link_moves"),
-    _id("link_moves", ("nlinkdof",), "sum of what the dof moves: 1 where the link begins, 2 where it ends, 4 the geom"),
     _id("fluid_bodyid", ("nfluid",), "body that a fluid pushes"),
     _F(
         "fluid_geomid",
@@ -202,17 +185,6 @@ REALS: tuple[Field, ...] = (
     _F("viscosity", ("one",), 1, "Pa s", "viscosity of the fluid"),
     _F("wind", ("one",), 3, "m/s", "velocity of the fluid"),
     _F("fluid_shape", ("nfluid",), 19, "", "constants of the force on it (`model/fluids.py`)"),
-    _F("tendon_coef", ("ntendondof",), 1, "m or m/rad", "of a fixed tendon: length by the dof's coordinate"),
-    _F("tendon_stiffness", ("ntendon",), 3, "N/m, N/m^2, N/m^3", "spring: constant, and what it gains by stretch"),
-    _F("tendon_damping", ("ntendon",), 3, "N s/m, ...", "damper, a polynomial of the speed"),
-    _F("tendon_lengthspring", ("ntendon",), 2, "m", "lengths between which its spring is at rest"),
-    _F("tendon_length0", ("ntendon",), 1, "m", "length at qpos0"),
-    _F("tendon_armature", ("ntendon",), 1, "kg", "inertia against changes of its length"),
-    _F("tendon_actfrcrange", ("ntendon",), 2, "N", "range of all its actuators' force, +-1e30 where there is none"),
-    _F("link_pos1", ("nlink",), 3, "m", "where the link begins, in its body's frame"),
-    _F("link_pos2", ("nlink",), 3, "m", "where it ends, in its body's frame"),
-    _F("link_sidepos", ("nlink",), 3, "m", "the site beside the geom, in its body's frame"),
-    _F("link_share", ("nlink",), 1, "", "part of its length that counts: one over the pulley's divisor"),
     _F("zone_pos", ("nsense",), 3, "m", "site of a sensor that reads contacts, in the body frame"),
     _F("zone_quat", ("nsense",), 4, "", "its orientation in the body frame"),
     _F("zone_size", ("nsense",), 3, "m", "its size, by shape as in MuJoCo"),

@@ -18,7 +18,6 @@ from .delays import DELAY_RULES
 from .fields import PRECISE
 from .fluids import fluid_shapes
 from .number_rules import LIMITED
-from .tendons import TENDON_RULES
 
 Numbers = Mapping[str, np.ndarray]
 """MuJoCo's numbers by name, (environments, *shape) each."""
@@ -208,6 +207,5 @@ RULES: dict[str, Rule] = {
     "viscosity": (("viscosity",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
     "wind": (("wind",), lambda mjm, wind: wind),
     "fluid_shape": (("body_mass", "body_inertia", "geom_size"), fluid_shapes),
-    **TENDON_RULES,
 }
 """How fields of `model.fields` follow from MuJoCo's numbers: those that an environment may have of its own."""

@@ -27,7 +27,6 @@ from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase
 from .sensor_delays import sensor_delay_sizes
 from .sleeping import sleep_values, sleeps
-from .tendons import TRANSMISSION, tendon_sizes, tendon_values
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
@@ -68,7 +67,6 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_geoms(mjm, pairs))
     values.update(_pairs(mjm, without(mjm, pairs, swept)))
     values.update(_by_hand(mjm))
-    values.update(tendon_values(mjm))
     values["fluid_bodyid"], values["fluid_geomid"] = fluid_items(mjm)
     values.update(sleep_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
@@ -93,7 +91,6 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         nhand=mjm.npair,
         nwarm=_warm_pairs(values["pair_start"]) if not sweeps else 0,
         **sweep_sizes(tables),
-        **tendon_sizes(values),
         nsleep=mjm.ntree if sleeps(mjm) else 0,
         nfluid=len(values["fluid_bodyid"]),
         **_row_sizes(values),
@@ -192,7 +189,6 @@ def _joints(mjm: mujoco.MjModel) -> dict:
 
 def _actuators(mjm: mujoco.MjModel) -> dict:
     of = owners(mjm)
-    pulls = mjm.actuator_trntype[of] == TRANSMISSION
     joint = np.where(on_joints(mjm), mjm.actuator_trnid[:, 0], 0)[of]
     kind, number = np.zeros((2, mjm.nactuator), int)
     for each in ACTUATOR_KINDS:
@@ -205,7 +201,6 @@ def _actuators(mjm: mujoco.MjModel) -> dict:
         "actuator_servoid": number[of],
         "actuator_ctrladr": output_controls(mjm),
         "actuator_type": actuator_types(mjm)[of],
-        "actuator_tendon": np.where(pulls, mjm.actuator_trnid[of, 0], -1),
         "actuator_inparent": (mjm.actuator_trntype[of] == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)).astype(int),
         "actuator_qposadr": mjm.jnt_qposadr[joint] if mjm.njnt else joint,
         "actuator_dofadr": mjm.jnt_dofadr[joint] if mjm.njnt else joint,

@@ -3,13 +3,26 @@
 To add one, write its file and its row here.
 """
 
-from . import activation, dc_motor, equality, friction_loss, gravcomp, limits, orientation, pid, plastic, transmissions
+from . import (
+    activation,
+    dc_motor,
+    equality,
+    friction_loss,
+    gravcomp,
+    limits,
+    orientation,
+    pid,
+    plastic,
+    tendons,
+    transmissions,
+)
 from .part import KINDS_OF_ROWS, ActuatorKind, ConstraintRows, Number, Part
 
 PARTS: tuple[Part, ...] = (
     equality.PART,
     friction_loss.PART,
     limits.PART,
+    tendons.PART,
     transmissions.PART,
     activation.PART,
     gravcomp.PART,

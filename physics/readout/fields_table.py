@@ -26,7 +26,6 @@ from ..state.fields import (
     SOLVER,
     SWEEP,
     SWEEP_INDICES,
-    TENDONS,
     WORK_LIST,
 )
 from ..state.memory import (
@@ -56,7 +55,6 @@ _SECTIONS = (
     ("Memory: KEPT, the narrow phase", NARROW_PHASE),
     ("Memory: KEPT_FORCES", EVALUATED_FORCES),
     ("Quantities: kinematics", KINEMATICS),
-    ("Quantities: tendons", TENDONS),
     ("Quantities: dynamics", DYNAMICS),
     ("Quantities: contacts", CONTACTS),
     ("Quantities: constraint blocks", BLOCKS),

@@ -9,7 +9,7 @@ matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Featu
 ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
 conjugate gradients solve, else 0.
 nfurther: contacts where two geoms may have several at one place, npull: where contacts are adhesive, else 0;
-ntendon and ntendondof: as in the model; nmocap: mocap bodies;
+nmocap: mocap bodies;
 ngravcomp: nv where bodies have gravity compensation, else 0;
 nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator implicit, else 0;
 nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
@@ -52,19 +52,6 @@ KINEMATICS: tuple[Field, ...] = (
     _F("cdof", ("nv",), 6, "rad, m", "motion subspace of the dof about the tree's centre of mass"),
 )
 
-TENDONS: tuple[Field, ...] = (
-    _F("ten_length", ("ntendon",), 1, "m", "length of the tendon"),
-    _F("ten_velocity", ("ntendon",), 1, "m/s", "its rate"),
-    _F("ten_J", ("ntendondof",), 1, "m, m/rad", "derivatives of the lengths by the dofs of tendon_dof"),
-    _F("ten_bias", ("ntendon",), 1, "m/s^2", "dJ/dt qvel of a tendon with armature"),
-    _F("ten_actfrc", ("ntendon",), 1, "N", "force of all its actuators"),
-    _F("ten_passive", ("ntendon",), 1, "N", "force of its spring and damper"),
-    _F("ten_force", ("ntendon",), 1, "N", "force along the tendon, what lengthens it being positive"),
-    _F("link_out", ("nlink",), 3, "", "direction in which a link begins"),
-    _F("link_back", ("nlink",), 3, "", "direction in which it ends"),
-    _F("link_meets", ("nlink",), 3, "m", "where it meets its geom, from the root of the geom's tree"),
-    _F("link_leaves", ("nlink",), 3, "m", "where it leaves it"),
-)
 WRAPPING: tuple[Field, ...] = (
     _F("wrap_from", ("one",), 3, "m", "start of the current link, in the frame of its geom"),
     _F("wrap_to", ("one",), 3, "m", "where it ends"),
@@ -247,7 +234,6 @@ QUANTITIES: tuple[Field, ...] = (
     *NARROW_PHASE,
     *EVALUATED_FORCES,
     *KINEMATICS,
-    *TENDONS,
     *DYNAMICS,
     *CONTACTS,
     *BLOCKS,
