@@ -54,11 +54,20 @@ VELOCITY = Hook("Stages that compute more from the velocities of bodies.")
 ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`).")
 BODY_FORCES = Hook("Stages that compute forces on bodies, before those of actuators.")
 CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")
+END_OF_EVALUATION = Hook(
+    "Stages behind every evaluation of a step, after the integration, and in the place of one that is left out because "
+    "all environments sleep: time passes."
+)
 FIRST_EVALUATION = Hook("Stages behind the first evaluation of a step.")
 END_OF_STEP = Hook("Stages behind the integration, at the end of a step.")
 EXTERNAL_FORCES = Hook("(model, work): add forces of constraint rows on bodies to cfrc_ext.")
 TENDON_FORCES = Hook("(model, work): add forces of constraint rows along tendons to ten_force.")
 PASSIVE_FORCES = Hook("(model, work): add a passive force to qfrc_passive, behind springs and dampers.")
+FORCE_SLOPES = Hook(
+    "Two functions, for integrators that take forces at the end of a step. (model, work): prepare. "
+    "(model, work, b, i, j): return the derivative of a passive force on dof i by the velocity of dof j (N s/m or "
+    "N m s/rad), where body b is that of the lower dof in the tree: both dofs move b and all bodies below it."
+)
 SPRING_REST = Hook("(model, work, j, q, c): coordinate c at which joint j's spring rests, instead of qpos_spring[q].")
 TENDON_REST = Hook("(model, work, t, side): an end of the lengths at which tendon t's spring rests.")
 OUTPUT_LENGTHS = Hook("Stages that compute lengths and moments of actuators' outputs.")
@@ -70,6 +79,7 @@ MOMENT_ROWS = Hook(
     "(model, work, u): return the moment of output u, whose actuator_type is above TENDON: its first entry, the end of "
     "its entries, the field of their dofs, and that of the numbers."
 )
+CONTROLS = Hook("(model, work): change acting_ctrl, the controls that act, which are ctrl before.")
 JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, before the ranges of forces on joints.")
 CLEAR_RATES = Hook("(model, work): before actuators compute rates of their activations.")
 GAIN_INPUT = Hook("(model, work, u, control, length): return the number that the gain of output u is multiplied by.")

@@ -17,8 +17,6 @@ from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_bl
 from .dynamics.actuation import actuation
 from .dynamics.adhesion import adhesive_force
 from .dynamics.body_forces import applied_force
-from .dynamics.delays import pass_time
-from .dynamics.fluid import fluid_force
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
 from .dynamics.passive import passive_force
@@ -27,6 +25,7 @@ from .dynamics.stage_time import RK4
 from .hooks import (
     BODY_FORCES,
     CONTACT_FORCES,
+    END_OF_EVALUATION,
     END_OF_STEP,
     FIRST_EVALUATION,
     OUTPUT_LENGTHS,
@@ -63,7 +62,6 @@ _ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
     BODY_FORCES,
     OUTPUT_LENGTHS,
     actuation,
-    fluid_force,
     passive_force,
     adhesive_force,
     CONTACT_FORCES,
@@ -118,7 +116,8 @@ def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
             wake_disturbed(model, work)
             if all_asleep(model, work) and (evaluation < evaluations - 1 or work.handed_out[0] == 0):
                 if substeps > 0:
-                    pass_time(model, work)
+                    for passing in ti.static(END_OF_EVALUATION.of(model.has)):
+                        passing(model, work)
                 continue
         forward(model, work, last)
         for after_first in ti.static(FIRST_EVALUATION.of(model.has)):
@@ -144,5 +143,6 @@ def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
                 hold_faulty(model, work)
                 for at_end in ti.static(END_OF_STEP.of(model.has)):
                     at_end(model, work)
-            pass_time(model, work)
+            for passing in ti.static(END_OF_EVALUATION.of(model.has)):
+                passing(model, work)
     report_mean_acceleration(model, work)

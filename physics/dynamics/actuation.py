@@ -9,6 +9,7 @@ from ..hooks import (
     ACTUATOR_FORCES,
     ADDED_FORCES,
     CLEAR_RATES,
+    CONTROLS,
     GAIN_INPUT,
     JOINT_ACTUATORS,
     SHAFT_FORCES,
@@ -20,7 +21,6 @@ from ..math.quaternion import rotation_vector
 from ..mjmodel.transmissions import TENDON
 from ..stage import stage
 from .body_forces import limit_joint_forces
-from .delays import acting_controls
 from .dof_control import dof_control
 from .setpoints import clamped_control, nearest
 from .tendon_forces import pull, share_of_force, sum_actuators
@@ -31,16 +31,27 @@ PLAIN, IDLE = 0, -1
 
 @stage(
     reads=(
-        "qpos qvel history_age history_ctrl ctrl dof_mode dof_target dof_kp dof_kv dof_force_range ten_length",
-        "ten_velocity ten_J controlled",
+        "qpos qvel ctrl dof_mode dof_target dof_kp dof_kv dof_force_range ten_length ten_velocity ten_J controlled",
     ),
-    updates="ten_actfrc late_ctrl actuator_force actuator_slope moment qfrc_actuator dof_slope",
-    hooks=(CLEAR_RATES, TRANSMISSIONS, GAIN_INPUT, ADDED_FORCES, ACTUATOR_FORCES, SHAFT_FORCES, JOINT_ACTUATORS),
+    updates="ten_actfrc acting_ctrl actuator_force actuator_slope moment qfrc_actuator dof_slope",
+    hooks=(
+        CONTROLS,
+        CLEAR_RATES,
+        TRANSMISSIONS,
+        GAIN_INPUT,
+        ADDED_FORCES,
+        ACTUATOR_FORCES,
+        SHAFT_FORCES,
+        JOINT_ACTUATORS,
+    ),
 )
 def actuation(model, work):
-    """act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
-    if ti.static(model.has.delays):
-        acting_controls(model, work)
+    """Set act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
+    if ti.static(not CONTROLS.is_empty(model.has)):
+        for c in range(model.nu):
+            work.acting_ctrl[c] = work.ctrl[c]
+    for change in ti.static(CONTROLS.of(model.has)):
+        change(model, work)
     for clear in ti.static(CLEAR_RATES.of(model.has)):
         clear(model, work)
     for i in range(model.nv):

@@ -7,12 +7,11 @@ the world frame, the bias force is m (w x (w x s)) and m s x (w x (w x s)) + w x
 
 import taichi as ti
 
-from ..hooks import MOMENT_ROWS
+from ..hooks import FORCE_SLOPES, MOMENT_ROWS
 from ..kinematics.forward import FREE
 from ..math import Vec3, func
 from ..mjmodel.transmissions import TENDON
 from .dof_control import has_controls
-from .fluid import fluid_entry
 from .polynomials import damper_slope
 from .tendon_forces import damping_slope
 
@@ -63,12 +62,12 @@ def _add_column(work, r, c, v):
 
 @func
 def _subtract_force_slopes(model, work, dof: ti.i32, dt):
-    """Damping, controls and the fluid, the actuators of the free joint, and tendons' dampers and actuators."""
+    """Subtract the slopes of dampers, mechanisms, controls, actuators and tendons of the free joint."""
     for r in range(6):
         work.block[r, r] = work.block[r, r] + dt * damper_slope(model, work, dof + r)
-        if ti.static(model.has.fluid):
+        for _, slope_of in ti.static(FORCE_SLOPES.of(model.has)):
             for c in range(6):
-                slope = fluid_entry(work, model.dof_bodyid[dof], dof + r, dof + c)
+                slope = slope_of(model, work, model.dof_bodyid[dof], dof + r, dof + c)
                 work.block[r, c] = work.block[r, c] - dt * slope
     if has_controls(model, work):
         for r in range(6):

@@ -1,4 +1,4 @@
-"""Joint springs, dof dampers, those of tendons, fluids, and gravity compensation that is nobody's force."""
+"""Passive forces: springs and dampers of joints and tendons, and the forces of mechanisms (`hooks.PASSIVE_FORCES`)."""
 
 import taichi as ti
 
@@ -12,7 +12,7 @@ from .tendon_forces import tendon_springs
 
 
 @stage(
-    reads="qpos qvel ten_length ten_velocity ten_J qfrc_fluid",
+    reads="qpos qvel ten_length ten_velocity ten_J",
     writes="ten_passive",
     updates="qfrc_passive",
     hooks=(PASSIVE_FORCES, SPRING_REST, TENDON_REST),
@@ -32,9 +32,6 @@ def passive_force(model, work):
                     _turning_spring(model, work, j)
     if ti.static(model.has.tendons):
         tendon_springs(model, work)
-    if ti.static(model.has.fluid):
-        for i in range(model.nv):
-            work.qfrc_passive[i] = work.qfrc_passive[i] + work.qfrc_fluid[i]
     for add in ti.static(PASSIVE_FORCES.of(model.has)):
         add(model, work)
 

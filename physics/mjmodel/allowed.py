@@ -1,4 +1,4 @@
-"""Sets of floating-point numbers that a field may hold."""
+"""Declarations of the numbers that fields of MuJoCo's model may hold, in files and in environments."""
 
 import math
 from typing import NamedTuple
@@ -35,6 +35,35 @@ class Allowed(NamedTuple):
         if number < 0 and not self.above:
             return "is negative"
         return f"is not above {self.least:g}"
+
+
+class Row(NamedTuple):
+    """The numbers that a field may hold, and the reason."""
+
+    allowed: Allowed
+    reason: str
+
+
+class Parameter(NamedTuple):
+    """A field of mjModel or mjOption of which environments may have numbers of their own.
+
+    Attributes:
+        name: MuJoCo's.
+        derives: constants that follow from it (`model.constants`).
+        positive: its numbers are not negative, although those of a file may be (`model.number_rules` has the others).
+        lasting: those above zero in the model stay so: without mass or size a body is another kind of thing.
+        found: numbers above zero are for items that have them in the model: others have no constraint.
+        ordered: its rows are ranges, lower bound first.
+        turns: its rows are quaternions, w first; they are brought to unit length, as MuJoCo's compiler does.
+    """
+
+    name: str
+    derives: tuple[str, ...] = ()
+    positive: bool = False
+    lasting: bool = False
+    found: bool = False
+    ordered: bool = False
+    turns: bool = False
 
 
 FINITE = Allowed("a finite number")

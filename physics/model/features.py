@@ -39,11 +39,8 @@ class CoreFeatures:
         adhesion: contacts can pull.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         polynomials: springs and dampers of joints change with stretch and speed.
-        fluid: bodies are pushed by a fluid, as boxes.
-        ellipsoid_fluid: geoms are pushed by a fluid, as ellipsoids.
         joint_forces: ranges of what all actuators together do to a joint.
         sleeping: islands at rest are put to sleep.
-        delays: some remember their controls, which act later.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -63,8 +60,6 @@ class CoreFeatures:
     cg: bool
     pairs_by_hand: bool = False
     sweep: bool = False
-    fluid: bool = False
-    ellipsoid_fluid: bool = False
     joint_forces: bool = False
     sleeping: bool = False
     elliptic: bool = False
@@ -80,7 +75,6 @@ class CoreFeatures:
     surface_velocity: bool = False
     adhesion: bool = False
     polynomials: bool = False
-    delays: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -101,11 +95,8 @@ class CoreFeatures:
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
             surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
             adhesion=has_adhesion(model),
-            delays=model.sizes["nlag"] > 0,
             sweep=model.sizes["nsweep"] > 0,
             polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
-            fluid=model.sizes["nfluid"] > 0,
-            ellipsoid_fluid=bool((model.values["fluid_geomid"] >= 0).any()),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
             elliptic=has_elliptic_cones(model),
             sleeping=model.sizes["nsleep"] > 0,

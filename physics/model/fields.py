@@ -1,9 +1,8 @@
 """Every number of a model that the kernels read, declared once.
 
-Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npid, nmotor and nturn: PID controllers, DC motors and
-servos for orientations; nlag: actuators that remember their controls; npair: pairs of geoms that can touch; nhand:
-those that the model gives by hand; ne and nf: rows of equalities and of friction, as in MuJoCo; nfluid: what a fluid
-pushes; nvert: mesh vertices; ncorner: vertices of all their faces; ntree: kinematic trees that move.
+Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npair: pairs of geoms that can touch; nhand: those that
+the model gives by hand; ne and nf: rows of equalities and of friction, as in MuJoCo; nvert: mesh vertices; ncorner:
+vertices of all their faces; ntree: kinematic trees that move.
 """
 
 from ..fields import Field, ids
@@ -55,12 +54,6 @@ INTEGERS: tuple[Field, ...] = (
         "0: gain and bias, -1: its forces are off, else the code of its kind (`physics/parts`)",
     ),
     _id("actuator_servoid", ("nout",), "its number among the actuators of its kind"),
-    _id("lag_ctrladr", ("nlag",), "first control of an actuator that remembers its controls"),
-    _id("lag_ctrlnum", ("nlag",), "how many it has"),
-    _id("lag_interp", ("nlag",), "what acts between two samples: 0 the older one, 1 on a line, 2 on a cubic"),
-    _F("lag_nsample", ("nlag",), 1, "", "how many samples it has"),
-    _F("lag_ageadr", ("nlag",), 1, "", "first of them in history_age"),
-    _F("lag_historyadr", ("nlag",), 1, "", "first of their controls in history_ctrl"),
     _id("geom_bodyid", ("ngeom",), "body that carries the geom"),
     _id("geom_rootid", ("ngeom",), "root of the kinematic tree that its body belongs to"),
     _id("geom_type", ("ngeom",), "MuJoCo's number of its type"),
@@ -90,14 +83,6 @@ INTEGERS: tuple[Field, ...] = (
     _id("skip_place", ("nskip",), "place of such a geom"),
     _id("hand_place", ("nhandplace",), "places of both geoms of each pair by hand"),
     _id("type_row", ("ntyperow",), "row of the dispatch table of two geom types, the smaller one first"),
-    _id("fluid_bodyid", ("nfluid",), "body that a fluid pushes"),
-    _F(
-        "fluid_geomid",
-        ("nfluid",),
-        1,
-        "",
-        "geom of it that counts as an ellipsoid; -1: the body is a box of its inertia",
-    ),
     _F("eq_tree1", ("neq",), 1, "", "tree of its first side, as body_treeid"),
     _F("eq_tree2", ("neq",), 1, "", "tree of its second side"),
     _F("dof_coupledid", ("nv",), 1, "", "as dof_parentid, with the branches made one that constraints couple"),
@@ -160,7 +145,6 @@ REALS: tuple[Field, ...] = (
         "rad",
         "period of a setpoint servo on a ball joint or for a turn between sites",
     ),
-    _F("lag_delay", ("nlag",), 1, "steps", "delay of an actuator that remembers its controls"),
     _F("geom_pos", ("ngeom",), 3, "m", "position in the body frame"),
     _F("geom_quat", ("ngeom",), 4, "", "orientation in the body frame"),
     _F("geom_size", ("ngeom",), 3, "m", "size, by type as in MuJoCo"),
@@ -181,10 +165,6 @@ REALS: tuple[Field, ...] = (
     _F("pair_solimp", ("nhand",), 5, "", "of a pair by hand, as geom_solimp"),
     _F("pair_solreffriction", ("nhand",), 2, "", "as pair_solref, of the axes across an elliptic cone; 0 0: as there"),
     _F("pair_adhesion", ("nhand",), 1, "N", "of a pair by hand, as geom_adhesion of both geoms"),
-    _F("density", ("one",), 1, "kg/m^3", "density of the fluid"),
-    _F("viscosity", ("one",), 1, "Pa s", "viscosity of the fluid"),
-    _F("wind", ("one",), 3, "m/s", "velocity of the fluid"),
-    _F("fluid_shape", ("nfluid",), 19, "", "constants of the force on it (`model/fluids.py`)"),
     _F("zone_pos", ("nsense",), 3, "m", "site of a sensor that reads contacts, in the body frame"),
     _F("zone_quat", ("nsense",), 4, "", "its orientation in the body frame"),
     _F("zone_size", ("nsense",), 3, "m", "its size, by shape as in MuJoCo"),

@@ -14,15 +14,12 @@ from ..mjmodel.outputs import ORIENTATION, owners
 from ..mjmodel.transmissions import REFSITE, actuator_types
 from ..parts import ACTUATOR_KINDS, NUMBERS, PARTS
 from ..parts.part import Rule
-from .delays import DELAY_RULES
 from .fields import PRECISE
-from .fluids import fluid_shapes
 from .number_rules import LIMITED
 
 Numbers = Mapping[str, np.ndarray]
 """MuJoCo's numbers by name, (environments, *shape) each."""
 
-OF_OPTIONS = ("gravity", "density", "viscosity", "wind")
 _D = mujoco.mjtDisableBit
 _AFFINE_GAINS = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
 _BALL, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("BALL", "SLIDE", "HINGE"))
@@ -35,8 +32,12 @@ def mujoco_numbers(mjm: mujoco.MjModel, name: str) -> np.ndarray:
     """Return a field of mjModel or mjOption, or a part's number, in double precision."""
     if name in NUMBERS:
         return np.array(NUMBERS[name].read(mjm), np.float64)
-    source = mjm.opt if name in OF_OPTIONS else mjm
-    return np.array(getattr(source, name), np.float64)
+    return np.array(getattr(mjm.opt if is_option(name) else mjm, name), np.float64)
+
+
+def is_option(name: str) -> bool:
+    """Return True for a field of mjOption, such as gravity."""
+    return hasattr(mujoco.MjOption, name)
 
 
 def kernel_numbers(mjm: mujoco.MjModel, fields: Iterable[str], numbers: Numbers | None = None) -> dict[str, np.ndarray]:
@@ -202,10 +203,5 @@ RULES: dict[str, Rule] = {
     "jnt_actfrcrange": (("jnt_actfrcrange",), _actfrcrange),
     "actuator_period": (("actuator_gear", "actuator_gainprm", "actuator_biasprm"), _period),
     **{name: rule for part in PARTS for name, rule in part.rules.items()},
-    **DELAY_RULES,
-    "density": (("density",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
-    "viscosity": (("viscosity",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
-    "wind": (("wind",), lambda mjm, wind: wind),
-    "fluid_shape": (("body_mass", "body_inertia", "geom_size"), fluid_shapes),
 }
 """How fields of `model.fields` follow from MuJoCo's numbers: those that an environment may have of its own."""

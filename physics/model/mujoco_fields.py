@@ -16,6 +16,8 @@ Roles:
 import enum
 from fnmatch import fnmatchcase
 
+import mujoco
+
 from ..parts import PARTS
 
 READ, DERIVED, PICTURE, DATA, JUDGED, IDLE = "read", "derived", "picture", "data", "judged", "idle"
@@ -25,8 +27,11 @@ def _rows(role: str, names: str) -> dict[str, str]:
     return dict.fromkeys(names.split(), role)
 
 
+OF_PARTS = tuple(name for part in PARTS for name in part.mujoco.split())
+"""The fields that mechanisms read (`physics/parts`)."""
+
 MODEL: dict[str, str] = {
-    **{name: READ for part in PARTS for name in part.mujoco.split()},
+    **{name: READ for name in OF_PARTS if not hasattr(mujoco.MjOption, name)},
     # sizes and flags
     **_rows(READ, "nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
     **_rows(READ, "nactuator nout nhistory"),
@@ -65,7 +70,7 @@ MODEL: dict[str, str] = {
     **_rows(READ, "geom_type geom_contype geom_conaffinity geom_condim geom_bodyid geom_dataid geom_matid"),
     **_rows(READ, "geom_priority geom_solmix geom_solref geom_solimp geom_size geom_rbound geom_pos geom_quat"),
     **_rows(READ, "geom_friction geom_margin geom_gap geom_group geom_rgba geom_aabb"),
-    **_rows(READ, "geom_surfacevel geom_adhesion geom_fluid"),
+    **_rows(READ, "geom_surfacevel geom_adhesion"),
     **_rows(JUDGED, "geom_plugin"),
     **_rows(DERIVED, "geom_sameframe site_sameframe"),
     **_rows(READ, "site_type site_size"),
@@ -101,7 +106,6 @@ MODEL: dict[str, str] = {
     **_rows(READ, "actuator_damping actuator_dampingpoly actuator_armature actuator_group actuator_outadr"),
     **_rows(READ, "actuator_ctrladr actuator_ctrlnum actuator_outnum actuator_actnum actuator_ctrlspec"),
     **_rows(DERIVED, "actuator_length0"),
-    **_rows(READ, "actuator_delay actuator_history actuator_historyadr"),
     **_rows(DATA, "actuator_user"),
     # what only reports or stores
     **_rows(READ, "sensor_type sensor_datatype sensor_objtype sensor_objid sensor_reftype sensor_refid sensor_intprm"),
@@ -117,8 +121,9 @@ MODEL: dict[str, str] = {
 }
 
 OPTION: dict[str, str] = {
+    **{name: READ for name in OF_PARTS if hasattr(mujoco.MjOption, name)},
     **_rows(READ, "timestep impratio tolerance ls_tolerance gravity solver iterations ls_iterations disableflags"),
-    **_rows(READ, "cone sleep_tolerance noslip_iterations noslip_tolerance magnetic density viscosity wind"),
+    **_rows(READ, "cone sleep_tolerance noslip_iterations noslip_tolerance magnetic"),
     **_rows(JUDGED, "integrator enableflags disableactuator"),
     **_rows(IDLE, "o_margin o_solref o_solimp o_friction sdf_*"),
     **_rows(READ, "ccd_tolerance ccd_iterations"),

@@ -11,18 +11,11 @@ mjVisual that pictures depend on with "vis.". Names with a star stand for a fami
 
 import math
 from fnmatch import fnmatchcase
-from typing import NamedTuple
 
 import numpy as np
 
-from ..mjmodel.allowed import BOUND, FINITE, NOT_NEGATIVE, POSITIVE, REACH, Allowed
-
-
-class Row(NamedTuple):
-    """The numbers that a field may hold, and the reason."""
-
-    allowed: Allowed
-    reason: str
+from ..mjmodel.allowed import BOUND, FINITE, NOT_NEGATIVE, POSITIVE, REACH, Allowed, Row
+from ..parts import PARTS
 
 
 def _rows(allowed: Allowed, reason: str, names: str) -> dict[str, Row]:
@@ -58,8 +51,7 @@ RULES: dict[str, Row] = {
         "opt.iterations opt.ls_iterations opt.noslip_iterations opt.ccd_iterations opt.sdf_iterations "
         "opt.sdf_initpoints",
     ),
-    **_rows(FINITE, _PLACES, "opt.gravity opt.wind opt.magnetic"),
-    **_rows(NOT_NEGATIVE, "a property of the medium", "opt.density opt.viscosity"),
+    **_rows(FINITE, _PLACES, "opt.gravity opt.magnetic"),
     **_rows(FINITE, "an angle of the free camera", "vis.global_.azimuth vis.global_.elevation"),
     **_rows(POSITIVE, "the field of view of the free camera, and its near plane", "vis.global_.fovy vis.map.znear"),
     # joints
@@ -83,7 +75,6 @@ RULES: dict[str, Row] = {
     **_rows(NOT_NEGATIVE, "friction only brakes", "geom_friction pair_friction"),
     **_rows(FINITE, _MARGIN, "geom_margin geom_gap pair_margin pair_gap"),
     **_rows(FINITE, "a force of contacts, of both geoms together", "geom_adhesion pair_adhesion"),
-    **_rows(FINITE, "coefficients of a fluid's forces", "geom_fluid"),
     **_rows(FINITE, "a colour; what is beyond 0 to 1 is brought to it", "geom_rgba mat_rgba"),
     **_rows(FINITE, _PLACES, "cam_pos cam_quat"),
     **_rows(NOT_NEGATIVE, "a field of view", "cam_fovy"),
@@ -114,12 +105,14 @@ RULES: dict[str, Row] = {
         "actuator_gainprm actuator_biasprm actuator_dynprm actuator_gear",
     ),
     **_rows(BOUND, "a range", "actuator_ctrlrange actuator_forcerange actuator_actrange"),
-    **_rows(FINITE, "a delay; one below 0 asks for a time after the newest sample", "actuator_delay sensor_delay"),
+    **_rows(FINITE, "a delay; one below 0 asks for a time after the newest sample", "sensor_delay"),
     **_rows(NOT_NEGATIVE, _DAMPER, "actuator_damping"),
     **_rows(FINITE, _HIGHER, "actuator_dampingpoly"),
     **_rows(NOT_NEGATIVE, "a mass or an inertia", "actuator_armature"),
     **_rows(REACH, "a cutoff; 0 is none", "sensor_cutoff"),
     **_rows(FINITE, "a period and a phase", "sensor_interval"),
+    # mechanisms
+    **{name: row for part in PARTS for name, row in part.allowed.items()},
     # keyframes
     **_rows(
         FINITE,

@@ -18,9 +18,7 @@ from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
 from .coupled_dofs import coupled_parents
-from .delays import delay_sizes, delay_values
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
-from .fluids import fluid_items
 from .hulls import Hulls
 from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
@@ -59,7 +57,6 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
         values.update(part.values(mjm))
     for part in PARTS:
         values.update({n: change(mjm, values[n]) for n, change in part.amends.items() if n not in RULES})
-    values.update(delay_values(mjm))
     values.update(_meshes(mjm))
     swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
     tables = sweep_tables(mjm, swept)
@@ -67,7 +64,6 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_geoms(mjm, pairs))
     values.update(_pairs(mjm, without(mjm, pairs, swept)))
     values.update(_by_hand(mjm))
-    values["fluid_bodyid"], values["fluid_geomid"] = fluid_items(mjm)
     values.update(sleep_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
     values.update(contact_sensor_values(mjm))
@@ -85,14 +81,12 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
     sizes.update(
         one=1,
         nout=len(values["actuator_type"]),
-        **delay_sizes(values),
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
         nhand=mjm.npair,
         nwarm=_warm_pairs(values["pair_start"]) if not sweeps else 0,
         **sweep_sizes(tables),
         nsleep=mjm.ntree if sleeps(mjm) else 0,
-        nfluid=len(values["fluid_bodyid"]),
         **_row_sizes(values),
         nvert=len(values["vert_corneradr"]),
         ncorner=len(values["corner_next"]),

@@ -2,7 +2,6 @@
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import mujoco
@@ -10,35 +9,10 @@ import numpy as np
 
 from ..arguments import real_array
 from ..mjmodel.actuators import fixed_gears
-from ..mjmodel.allowed import Allowed
+from ..mjmodel.allowed import Allowed, Parameter
 from ..parts import NUMBERS, PARTS
-from .delays import samples
-from .kernel_numbers import OF_OPTIONS, mujoco_numbers
+from .kernel_numbers import is_option, mujoco_numbers
 from .number_rules import RULES, crossed
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A field of mjModel, or gravity, density, viscosity and wind.
-
-    Attributes:
-        name: MuJoCo's.
-        derives: constants that follow from it (`constants.py`).
-        positive: its numbers are not negative, although those of a file may be (`number_rules.py` has the others).
-        lasting: those above zero in the model stay so: without mass or size a body is another kind of thing.
-        found: numbers above zero are for items that have them in the model: others have no constraint.
-        ordered: its rows are ranges, lower bound first.
-        turns: its rows are quaternions, w first; they are brought to unit length, as MuJoCo's compiler does.
-    """
-
-    name: str
-    derives: tuple[str, ...] = ()
-    positive: bool = False
-    lasting: bool = False
-    found: bool = False
-    ordered: bool = False
-    turns: bool = False
-
 
 _INERTIAL = ("body_invweight0", "dof_invweight0", "dof_M0", "actuator_acc0", "tendon_invweight0", "tendon_length0")
 _CAMERAS = ("cam_pos0", "cam_poscom0", "cam_mat0")
@@ -47,9 +21,6 @@ PARAMETERS: dict[str, Parameter] = {
     parameter.name: parameter
     for parameter in (
         Parameter("gravity"),
-        Parameter("density", found=True),
-        Parameter("viscosity", found=True),
-        Parameter("wind"),
         Parameter("qpos0", derives=(*_INERTIAL, *_CAMERAS)),
         Parameter("qpos_spring"),
         Parameter("body_pos", derives=(*_INERTIAL, *_CAMERAS)),
@@ -101,13 +72,13 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("eq_data"),
         Parameter("eq_solref"),
         Parameter("eq_solimp"),
-        Parameter("actuator_delay", positive=True),
         Parameter("actuator_gear", derives=("actuator_acc0",)),
         Parameter("actuator_gainprm"),
         Parameter("actuator_biasprm"),
         Parameter("actuator_ctrlrange", ordered=True),
         Parameter("actuator_forcerange", ordered=True),
         Parameter("actuator_actrange", ordered=True),
+        *(parameter for part in PARTS for parameter in part.parameters),
         *(Parameter(name) for name in NUMBERS),
     )
 }
@@ -180,9 +151,6 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         if name in part.refusals:
             wrong, reason = part.refusals[name]
             _refuse(name, numbers, wrong(mjm, numbers), index, reason)
-    if name == "actuator_delay":
-        forgets = (numbers > 0) & (samples(mjm) == 0)
-        _refuse(name, numbers, forgets, index, "the actuator has no samples of controls; give it nsample in the file")
     if name == "actuator_gear":
         fixed = fixed_gears(mjm).reshape(-1, 1) & (numbers != own)
         _refuse(name, numbers, fixed, index, "its armature and damping depend on it: it cannot be changed")
@@ -192,7 +160,7 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
 def _allowed(name: str) -> Allowed:
     if name in NUMBERS:
         return NUMBERS[name].allowed
-    return RULES[f"opt.{name}" if name in OF_OPTIONS else name].allowed
+    return RULES[f"opt.{name}" if is_option(name) else name].allowed
 
 
 def _refuse(name: str, numbers: np.ndarray, wrong: np.ndarray, index: np.ndarray, reason: str) -> None:

@@ -6,7 +6,9 @@ To add one, write its file and its row here.
 from . import (
     activation,
     dc_motor,
+    delays,
     equality,
+    fluid,
     friction_loss,
     gravcomp,
     limits,
@@ -18,19 +20,11 @@ from . import (
 )
 from .part import KINDS_OF_ROWS, ActuatorKind, ConstraintRows, Number, Part
 
-PARTS: tuple[Part, ...] = (
-    equality.PART,
-    friction_loss.PART,
-    limits.PART,
-    tendons.PART,
-    transmissions.PART,
-    activation.PART,
-    gravcomp.PART,
-    plastic.PART,
-    pid.PART,
-    dc_motor.PART,
-    orientation.PART,
-)
+_ROWS = (equality, friction_loss, limits)
+_PATHS = (tendons, transmissions)
+_FORCES = (fluid, gravcomp, plastic)
+_ACTUATORS = (activation, pid, dc_motor, orientation, delays)
+PARTS: tuple[Part, ...] = tuple(module.PART for module in (*_ROWS, *_PATHS, *_FORCES, *_ACTUATORS))
 NUMBERS: dict[str, Number] = {name: number for part in PARTS for name, number in part.numbers.items()}
 ACTUATOR_KINDS: tuple[ActuatorKind, ...] = tuple(part.actuator for part in PARTS if part.actuator is not None)
 ROWS: tuple[ConstraintRows, ...] = tuple(part.rows for part in PARTS if part.rows is not None)

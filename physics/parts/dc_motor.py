@@ -36,7 +36,7 @@ from .part import Part
 
 
 @piece(
-    reads="act ctrl late_ctrl",
+    reads="act ctrl acting_ctrl",
     writes="act_dot motor_speed motor_shaft",
     updates="actuator_force actuator_slope",
 )

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..fields import Field
 from ..hooks import Hooked
-from ..mjmodel.allowed import Allowed
+from ..mjmodel.allowed import Allowed, Parameter, Row
+from ..mjmodel.history import History
 from ..mjmodel.unsupported import Unsupported
 
 Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
@@ -45,11 +46,13 @@ class Memory(NamedTuple):
 
     Attributes:
         field: its declaration.
-        reset: a rule for the numbers after a reset, (n, numbers); None: zeros.
+        reset: a rule for the numbers after a reset, (n, numbers); None: zeros. It may name "ctrl", controls of a reset.
         state: name of the element of `mujoco.mjtState` that holds it, such as "plastic"; "": none.
         keyframe: name of the array of keyframes that sets it, such as "key_plastic"; "": none.
         settable: True if `solver.state.set` takes it.
         guarded: True if a step rejects numbers that are not finite, and restores the evaluated ones.
+        aged: True if its numbers are ages in steps, which in later stages of Runge-Kutta's integrator, at half a step
+            and at a whole one, are more than where the step began.
     """
 
     field: Field
@@ -58,6 +61,7 @@ class Memory(NamedTuple):
     keyframe: str = ""
     settable: bool = False
     guarded: bool = True
+    aged: bool = False
 
 
 KINDS_OF_ROWS = EQUALITY, FRICTION, LIMIT = "ne", "nf", "nl"
@@ -192,10 +196,13 @@ class Part:
         rows: the constraint rows that it has.
         needs: features of the core (`model.features.CoreFeatures`) that its code asks for, each with a condition.
         hooks: code for the loops of stages.
-        mujoco: names of the fields of mjModel that it reads, separated by spaces.
+        mujoco: names of the fields of mjModel and mjOption that it reads, separated by spaces.
+        allowed: the numbers that these may hold (`model.number_rules`); names of mjOption begin with "opt.".
+        parameters: those of which environments may have numbers of their own.
         refusals: checks of numbers of environments' own, by MuJoCo's name.
         unsupported: what models may not have of it.
         ties_trees: True if its forces couple trees of a compiled model: then these cannot sleep.
+        history: its part of mjData.history.
         numbers: numbers that MuJoCo does not have, by the name that `set_parameters` takes. Rules may name them.
         custom: names of the custom elements of MJCF that it reads, separated by spaces.
     """
@@ -219,20 +226,23 @@ class Part:
     needs: Mapping[str, Callable[[Loaded], bool]] = field(default_factory=dict)
     hooks: Hooked = field(default_factory=dict)
     mujoco: str = ""
+    allowed: Mapping[str, Row] = field(default_factory=dict)
+    parameters: tuple[Parameter, ...] = ()
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     unsupported: tuple[Unsupported, ...] = ()
     ties_trees: Callable[[Any], bool] = _never
+    history: History | None = None
     numbers: Mapping[str, Number] = field(default_factory=dict)
     custom: str = ""
+
+    def features(self) -> tuple["Part | Variant", ...]:
+        """Return what has a feature: the part, and its variants."""
+        return (self, *self.variants)
 
     def all_fields(self) -> tuple[Field, ...]:
         """Return the fields of the model, of the workspace, and of memory."""
         kept = tuple(memory.field for memory in self.memory)
         return (*self.integers, *self.reals, *self.scratch, *self.indices, *kept)
-
-    def features(self) -> tuple["Part | Variant", ...]:
-        """Return what has a feature: the part, and its variants."""
-        return (self, *self.variants)
 
     def join(self) -> None:
         """Add its code to the hooks: the last of them that joins stands last there."""

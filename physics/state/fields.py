@@ -15,12 +15,10 @@ nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator
 nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
 nbodysense: nbody where they read accelerations or forces, else 0; nqbegin, nvbegin and nabegin: nq, nv and na where the
 model has sensors and the integrator is Runge-Kutta's, else 0;
-nlag, nsample and nhistory: actuators that remember controls, their samples, and the controls in these; nlate: nu where
-there are any, else 0;
+nacting: nu where a mechanism changes the controls that act, else 0;
 nsensorsample, nsensorhistory and nsensortick: samples of sensors' readings, the numbers in them, and sensors with an
 interval;
 nplastictendon and nplasticdof: ntendon and ntendondof where springs yield and the integrator is Runge-Kutta's, else 0;
-nfluiddof and nfluidrow: nv and 6 nbody where there is a fluid, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
 A contact slot belongs to one pair of geoms in every lane; lanes without that contact have zero stiffness in it.
@@ -76,10 +74,8 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_inverse", ("nv",), 1, "N or N m", "inverse dynamics: joint forces for the current acceleration"),
     _F("qfrc_unbalanced", ("nv",), 1, "N or N m", "qfrc_passive + qfrc_actuator - qfrc_inverse"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
-    _F("qfrc_fluid", ("nfluiddof",), 1, "N or N m", "force of a fluid"),
-    _F("fluid_slope", ("nfluidrow", "six"), 1, "", "derivative of its force and torque on a body by the motion"),
-    _F("qfrc_passive", ("nv",), 1, "N or N m", "springs, dampers, fluids and passive gravity compensation"),
-    _F("late_ctrl", ("nlate",), 1, "", "controls that act where actuators have delays"),
+    _F("qfrc_passive", ("nv",), 1, "N or N m", "passive forces: springs, dampers, and those of mechanisms"),
+    _F("acting_ctrl", ("nacting",), 1, "", "controls that act, where a mechanism changes them"),
     _F("actuator_force", ("nout",), 1, "N or N m", "scalar force of the actuator"),
     _F("actuator_slope", ("nout",), 1, "N s/m", "derivative of that force by the actuator's velocity"),
     _F("moment", ("nout", "six"), 1, "", "derivative of the length by the dofs of a ball or free joint"),

@@ -5,6 +5,7 @@ import numpy as np
 
 from ..dynamics.stage_time import EULER, IMPLICIT, IMPLICITFAST, RK4
 from ..fields import layout
+from ..hooks import CONTROLS
 from ..mjmodel.flags import disabled, has_passive_forces
 from ..model.features import (
     has_adhesion,
@@ -28,9 +29,8 @@ from .room import MOST_LANES, Room, most_room
 
 SIZES = tuple(
     """
-    nlag nsample nhistory
     one six cone nq nv nu nout nbody nmocap njnt ngeom npairtype1 npair nvert ncorner
-    max_contacts ne nf nfluid ntwosided nsleep
+    max_contacts ne nf ntwosided nsleep
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
     nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed nlimitsense nbodysense nqbegin nvbegin
@@ -138,9 +138,7 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
     sizes, implicit = model.sizes, is_implicit(model)
     return {
         "nqrest": needs_mixed_precision(model) * sizes["nq"],
-        "nlate": (sizes["nlag"] > 0) * sizes["nu"],
-        "nfluiddof": (sizes["nfluid"] > 0) * sizes["nv"],
-        "nfluidrow": (sizes["nfluid"] > 0) * 6 * sizes["nbody"],
+        "nacting": any(part.wanted(model) for part in PARTS if CONTROLS in part.hooks) * sizes["nu"],
         "nimplicitM": implicit * entries,
         "nimplicitbody": implicit * sizes["nbody"],
         "nimplicitdof": implicit * sizes["nv"],

@@ -11,6 +11,7 @@ import taichi as ti
 from taichi.lang.impl import expr_init, subscript
 
 from ..fields import OFFSET_BITS, SMALL_BITS, FieldView, PreciseView, below, flat_array
+from ..hooks import CONTROLS
 from ..math import Lanes
 from ..math.lanes import traced
 from ..model import fields as model_fields
@@ -25,7 +26,7 @@ PARTS = {
     "H_pattern": ("H_rownnz", "H_rowadr", "H_colind", "H_order"),
     "blocks": ("block_jar", "block_Jv", "block_friction", "block_force", "block_D", "cone_mu"),
     "own": ("own_jar", "own_Jv", "own_friction", "own_force", "own_D", "own_mu"),
-    "acting_ctrl": ("late_ctrl", "ctrl"),
+    "acting_ctrl": ("ctrl",),
     "stage_qpos": ("qpos", "eval_rest"),
 }
 """Attributes of a workspace that are made of several fields."""
@@ -35,7 +36,7 @@ ASKED_FOR = {
     "convex": (*(field.name for field in fields.CONVEX), "ccd_lanes"),
     "elliptic": ("blocks", "own"),
     **dict.fromkeys(TWO_SIDED, ("blocks",)),
-    "delays": ("acting_ctrl",),
+    **{feature: ("acting_ctrl",) for feature, _ in CONTROLS.entries},
 }
 """Features that views themselves ask for, and the attributes for whose sake they do."""
 _PLACE = {name: place for place, name in enumerate(HEADER)}
@@ -236,7 +237,7 @@ class Workspace(_View):
         ccd_lanes: those of GJK and EPA, double where `lanes` are not.
         double_lanes: in double precision.
         ntwosided: rows that hold both ways, which are the first blocks; in kernels that have any.
-        acting_ctrl: the controls that act: ctrl, and where actuators have delays late_ctrl.
+        acting_ctrl: the controls that act: ctrl, or a field of its own where a mechanism changes them.
         stage_qpos: the coordinates at which positions are evaluated: qpos, and in mixed precision qpos + eval_rest.
     """
 
@@ -283,8 +284,8 @@ class Workspace(_View):
         if "own" in names:
             parts = self.own_jar, self.own_Jv, self.own_friction, self.own_force, self.own_D
             self.own = Rows(*parts, mu=self.own_mu if has.elliptic else None, contacts_alone=True)
-        if "acting_ctrl" in names:
-            self.acting_ctrl = self.late_ctrl if has.delays else self.ctrl
+        if "acting_ctrl" in names and CONTROLS.is_empty(has):
+            self.acting_ctrl = self.ctrl
         if "stage_qpos" in names:
             self.stage_qpos = PreciseView(self.qpos, self.eval_rest) if mixed else self.qpos
 

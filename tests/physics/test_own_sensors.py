@@ -9,7 +9,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.model.kernel_numbers import OF_OPTIONS, mujoco_numbers
+from tumble.physics.model.kernel_numbers import is_option, mujoco_numbers
 from tumble.physics.model.parameters import PARAMETERS
 
 from .parity.run import SETTINGS
@@ -78,7 +78,7 @@ def mujocos(model, name, numbers, states):
         mjm.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)  # its boxes are those of the compiled model
         mjm.opt.jacobian = int(mujoco.mjtJacobian.mjJAC_DENSE)
         data = mujoco.MjData(mjm)
-        setattr(mjm.opt if name in OF_OPTIONS else mjm, name, numbers[env])
+        setattr(mjm.opt if is_option(name) else mjm, name, numbers[env])
         mujoco.mj_setConst(mjm, data)
         mujoco.mj_resetData(mjm, data)
         data.mocap_pos[:] = model.mj.body_pos[model.mj.body_mocapid >= 0]  # a state, which parameters do not change
