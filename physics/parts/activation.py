@@ -20,6 +20,7 @@ from ..hooks import (
     STATES_ADVANCE,
 )
 from ..math import func
+from ..mjmodel.allowed import GAIN, RANGE, Parameter
 from ..stage import piece, stage
 from .activation_model import ACTIVATION_RULES, activation_values, has_activations
 from .part import Part
@@ -233,4 +234,9 @@ PART = Part(
         "na actuator_actadr actuator_dynprm actuator_acc0 actuator_actlimited actuator_actrange actuator_actearly "
         "actuator_lengthrange"
     ),
+    allowed={
+        "actuator_dynprm": GAIN,
+        "actuator_actrange": RANGE,
+    },
+    parameters=(Parameter("actuator_actrange", ordered=True),),
 )

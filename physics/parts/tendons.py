@@ -15,6 +15,7 @@ from ..fields import Field, ids
 from ..hooks import EXTERNAL_FORCES, POSITION, TENDON_FORCES, VELOCITY
 from ..kinematics.tendons import tendon_lengths
 from ..math import Motion, Vec3, func
+from ..mjmodel.allowed import DAMPER, FINITE, FORM, HIGHER_ORDER, MASS, RANGE, SPRING, Parameter, Row
 from ..stage import piece
 from .part import Part, Variant
 from .tendons_model import TENDON_RULES, tendon_values
@@ -151,5 +152,20 @@ PART = Part(
     mujoco=(
         "tendon_stiffness tendon_stiffnesspoly tendon_damping tendon_dampingpoly tendon_armature tendon_adr tendon_num "
         "ten_J_* tendon_actfrclimited tendon_actfrcrange tendon_lengthspring tendon_length0 tendon_invweight0 wrap_*"
+    ),
+    allowed={
+        "tendon_actfrcrange": RANGE,
+        "tendon_stiffness": SPRING,
+        "tendon_stiffnesspoly": HIGHER_ORDER,
+        "tendon_dampingpoly": HIGHER_ORDER,
+        "tendon_damping": DAMPER,
+        "tendon_armature": MASS,
+        "tendon_lengthspring": Row(FINITE, "a length; that of a fixed tendon has a sign"),
+        "wrap_prm": FORM,
+    },
+    parameters=(
+        Parameter("tendon_stiffness", positive=True, found=True),
+        Parameter("tendon_damping", found=True),
+        Parameter("tendon_lengthspring", ordered=True),
     ),
 )

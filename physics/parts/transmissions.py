@@ -16,6 +16,7 @@ from ..hooks import MOMENT_ROWS, OUTPUT_LENGTHS, TRANSMISSIONS
 from ..kinematics.tendons import apart, link_end
 from ..math import Motion, Quat, Vec3, func
 from ..math.quaternion import rotation_vector
+from ..mjmodel.allowed import NOT_NEGATIVE, Row
 from ..mjmodel.transmissions import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TURN
 from ..stage import piece, stage
 from .part import Part, Variant
@@ -249,4 +250,7 @@ PART = Part(
     },
     mujoco="actuator_cranklength",
     ties_trees=tied_trees,
+    allowed={
+        "actuator_cranklength": Row(NOT_NEGATIVE, "a length"),
+    },
 )
