@@ -49,6 +49,7 @@ class Hook:
 Hooked = dict[Hook, Any]
 """What a part adds to hooks."""
 
+INERTIA = Hook("(model, work): add to M, behind the inertia of bodies and the armature of dofs.")
 POSITION = Hook("Stages that compute more from the poses of bodies, behind centres of mass.")
 VELOCITY = Hook("Stages that compute more from the velocities of bodies.")
 ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`).")

@@ -163,11 +163,13 @@ class Variant(NamedTuple):
         name: the feature: `model.has.<name>` inside kernels.
         doc: one line for `Features` and the tables, without a full stop.
         wanted: True if kernels for a model need the code.
+        hooks: code for the loops of stages, in kernels with the feature.
     """
 
     name: str
     doc: str
     wanted: Callable[[Loaded], bool]
+    hooks: Hooked | None = None
 
 
 def _nothing(*_: Any) -> dict[str, Any]:
@@ -246,5 +248,6 @@ class Part:
 
     def join(self) -> None:
         """Add its code to the hooks: the last of them that joins stands last there."""
-        for hook, entry in self.hooks.items():
-            hook.add(self.name, entry)
+        for each in self.features():
+            for hook, entry in (each.hooks or {}).items():
+                hook.add(each.name, entry)

@@ -10,9 +10,9 @@ and dofs of their tendons.
 
 import taichi as ti
 
-from ..dynamics.tendon_forces import tendon_rates
+from ..dynamics.tendon_forces import entry_of, pull, tendon_rates
 from ..fields import Field, ids
-from ..hooks import EXTERNAL_FORCES, POSITION, TENDON_FORCES, VELOCITY
+from ..hooks import EXTERNAL_FORCES, INERTIA, PASSIVE_FORCES, POSITION, TENDON_FORCES, TENDON_REST, VELOCITY
 from ..kinematics.tendons import tendon_lengths
 from ..math import Motion, Vec3, func
 from ..mjmodel.allowed import DAMPER, FINITE, FORM, HIGHER_ORDER, MASS, RANGE, SPRING, Parameter, Row
@@ -24,26 +24,81 @@ _COUNTED = {"ntendon": "tendon_dofnum", "ntendondof": "tendon_dof", "nlink": "li
 """Sizes, and a field that has as many numbers."""
 
 
+@piece(reads="ten_length ten_velocity ten_J", writes="ten_passive", updates="qfrc_passive")
+def add_springs(model, work):
+    """Add the forces of springs and dampers of tendons to qfrc_passive.
+
+    A spring is at rest between two lengths. Its stiffness is a polynomial of the stretch, the damping one of the speed.
+    """
+    for t in range(model.ntendon):
+        work.ten_passive[t] = work.real(0.0)
+        if model.some(work.lanes, _acts(model, t)):
+            length = work.ten_length[t]
+            x = ti.max(length - _rest(model, work, t, 1), 0.0)
+            x += ti.min(length - _rest(model, work, t, 0), 0.0)
+            stiffness = model.tendon_stiffness.at(t, 1) + x * model.tendon_stiffness.at(t, 2)
+            force = x * (x * stiffness + model.tendon_stiffness.at(t, 0))
+            speed = work.ten_velocity[t]
+            size = ti.abs(speed)
+            damping = model.tendon_damping.at(t, 1) + size * model.tendon_damping.at(t, 2)
+            force += speed * (size * damping + model.tendon_damping.at(t, 0))
+            work.ten_passive[t] = -force
+            pull(model, work, t, -force, work.qfrc_passive)
+
+
+@func
+def _rest(model, work, t: ti.i32, side):
+    """Return the lower (0) or upper (1) end of the lengths at which tendon t's spring rests (m)."""
+    find = ti.static(TENDON_REST.instead(model.has, _usual_rest))
+    return find(model, work, t, side)
+
+
+@func
+def _usual_rest(model, work, t: ti.i32, side):
+    return model.tendon_lengthspring.at(t, side)
+
+
+@func
+def _acts(model, t: ti.i32):
+    """Return True if a tendon has a spring or a damper."""
+    spring, damper = model.tendon_stiffness, model.tendon_damping
+    stiff = (spring.at(t, 0) != 0.0) | (spring.at(t, 1) != 0.0) | (spring.at(t, 2) != 0.0)
+    return stiff | (damper.at(t, 0) != 0.0) | (damper.at(t, 1) != 0.0) | (damper.at(t, 2) != 0.0)
+
+
+@piece(reads="ten_J M_rownnz M_rowadr M_colind", updates="M")
+def add_inertia(model, work):
+    """Add J' armature J to M, as far as M has entries, as MuJoCo does."""
+    for t in range(model.ntendon):
+        first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
+        for e in range(first, end):
+            i = model.tendon_dof[e]
+            scaled = work.ten_J[e] * model.tendon_armature[t]
+            for f in range(e, end):
+                entry = entry_of(work, i, model.tendon_dof[f])
+                if entry >= 0:
+                    work.M[entry] = work.M[entry] + scaled * work.ten_J[f]
+
+
 @piece(
     reads="xquat root_offset com_offset ten_J ten_bias ten_passive link_* actuator_force qacc",
     updates="ten_force cfrc_ext",
 )
 def push_bodies(model, work):
     """Add the forces of spatial tendons on bodies to cfrc_ext: they pull at their sites and at geoms they wrap."""
-    if ti.static(model.has.spatial_tendons):
-        _sum_forces(model, work)
-        for t in range(model.ntendon):
-            for link in range(model.tendon_linkadr[t], model.tendon_linkadr[t] + model.tendon_linknum[t]):
-                force = work.ten_force[t] * model.link_share[link]
-                out, back = work.link_out[link] * force, work.link_back[link] * force
-                b1, b2 = model.link_body1[link], model.link_body2[link]
-                _push(model, work, b1, _site(model, work, b1, model.link_pos1[link]), out * -1.0)
-                _push(model, work, b2, _site(model, work, b2, model.link_pos2[link]), back)
-                if ti.static(model.has.wrapping):
-                    if model.link_shape[link] > 0:
-                        b = model.geom_bodyid[model.link_geom[link]]
-                        _push(model, work, b, work.link_meets[link], out)
-                        _push(model, work, b, work.link_leaves[link], back * -1.0)
+    _sum_forces(model, work)
+    for t in range(model.ntendon):
+        for link in range(model.tendon_linkadr[t], model.tendon_linkadr[t] + model.tendon_linknum[t]):
+            force = work.ten_force[t] * model.link_share[link]
+            out, back = work.link_out[link] * force, work.link_back[link] * force
+            b1, b2 = model.link_body1[link], model.link_body2[link]
+            _push(model, work, b1, _site(model, work, b1, model.link_pos1[link]), out * -1.0)
+            _push(model, work, b2, _site(model, work, b2, model.link_pos2[link]), back)
+            if ti.static(model.has.wrapping):
+                if model.link_shape[link] > 0:
+                    b = model.geom_bodyid[model.link_geom[link]]
+                    _push(model, work, b, work.link_meets[link], out)
+                    _push(model, work, b, work.link_leaves[link], back * -1.0)
 
 
 @func
@@ -86,12 +141,18 @@ PART = Part(
     doc="tendons act on the motion",
     wanted=lambda model: model.sizes["ntendon"] > 0,
     variants=(
-        Variant("spatial_tendons", "some tendons run from site to site", lambda model: model.sizes["nlink"] > 0),
+        Variant(
+            "spatial_tendons",
+            "some tendons run from site to site",
+            lambda model: model.sizes["nlink"] > 0,
+            hooks={EXTERNAL_FORCES: push_bodies},
+        ),
         Variant("wrapping", "some tendons run around geoms", lambda model: bool(model.values["link_shape"].any())),
         Variant(
             "tendon_armature",
             "some tendons have inertia of their own",
             lambda model: bool(model.values["tendon_armature"].any()),
+            hooks={INERTIA: add_inertia, VELOCITY: tendon_rates},
         ),
     ),
     integers=(
@@ -148,7 +209,7 @@ PART = Part(
         Field("link_meets", ("nlink",), 3, "m", "where it meets its geom, from the root of the geom's tree"),
         Field("link_leaves", ("nlink",), 3, "m", "where it leaves it"),
     ),
-    hooks={POSITION: tendon_lengths, VELOCITY: tendon_rates, EXTERNAL_FORCES: push_bodies},
+    hooks={POSITION: tendon_lengths, PASSIVE_FORCES: add_springs},
     mujoco=(
         "tendon_stiffness tendon_stiffnesspoly tendon_damping tendon_dampingpoly tendon_armature tendon_adr tendon_num "
         "ten_J_* tendon_actfrclimited tendon_actfrcrange tendon_lengthspring tendon_length0 tendon_invweight0 wrap_*"
