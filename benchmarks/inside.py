@@ -74,7 +74,7 @@ def parts_of(solver: RigidSolver) -> Parts:
     scratch = in_taichis_thread(shared_scratch, solver.runtime, lanes.width)
     features, room = Features.of(solver.model, not lanes.double), driver._room
     batch = driver._batch
-    tensors = (room.ints, driver._reals, batch.memory, batch.counters, driver._step.call)
+    tensors = (room.ints, driver._launches._reals, batch.memory, batch.counters, driver._step.call)
     return Parts(lanes, features, scratch, room, *(tensor.clone() for tensor in tensors))
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from ..physics import Model, RigidSolver
+from ..physics.mjmodel.pairs import pair_condim, pair_margin
 from ..physics.model.features import has_elliptic_cones
-from ..physics.model.pairs import pair_condim, pair_margin
 
 SAMPLED = 10
 """At most so many of the steps are counted, evenly spread."""
@@ -68,8 +68,8 @@ def tumble_rows(solver: RigidSolver) -> tuple[torch.Tensor, torch.Tensor]:
     active = found.mask & (found.dist < margin)
     elliptic = has_elliptic_cones(solver.model)
     rows = torch.where(condim == 1, 1, condim if elliptic else 2 * (condim - 1))
-    of_model = solver.model.sizes["nequality"] + solver.model.sizes["nfriction"]
-    return found.mask.sum(1), (rows * active).sum(1) + _limit_rows(solver) + of_model
+    both_ways = solver.model.sizes["ntwosided"]
+    return found.mask.sum(1), (rows * active).sum(1) + _limit_rows(solver) + both_ways
 
 
 def mujoco_work(model: Model, states: np.ndarray, warm: np.ndarray, controls: np.ndarray) -> Work:

@@ -67,6 +67,11 @@ class Field:
         return self.items(sizes) * self.width
 
 
+def ids(name: str, dims: tuple[str, ...], doc: str) -> Field:
+    """Return a field of ids or of small numbers of things."""
+    return Field(name, dims, 1, "", doc, small=True)
+
+
 def layout(fields: tuple[Field, ...], sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
     """Offset of every field when they are stored one after the other, and the total length."""
     offsets, total = {}, 0

@@ -7,19 +7,19 @@ import taichi as ti
 
 from .dynamics.actuation import has_slope
 from .dynamics.dof_control import has_controls
-from .dynamics.fluid import fluid_slopes, symmetric_entry
 from .dynamics.free_body import free_body_acceleration
 from .dynamics.implicit import implicit_change
 from .dynamics.polynomials import damper_slope
 from .dynamics.stage_time import is_last_stage, stage_time
 from .dynamics.tendon_forces import damping_slope, entry_of
 from .dynamics.tree_matrix import factor, solve
+from .hooks import FORCE_SLOPES, MOMENT_ROWS
 from .kinematics.forward import BALL, FREE
 from .math import Quat, Vec3, func
 from .math.compensated import two_sum
 from .math.quaternion import integrate, turn
 from .math.trigonometry import sincos
-from .model.transmissions import TENDON
+from .mjmodel.transmissions import TENDON
 from .stage import stage
 from .state.sizes import IMPLICITFAST
 
@@ -94,11 +94,12 @@ def _rotate(model, work, q: ti.i32, omega, dt, last: ti.i32):
 @stage(
     reads=(
         "qvel xquat root_offset inertial_offset com_offset anchor_offset own_inertia cdof ten_velocity ten_J",
-        "trn_moment subtree_inertia M cvel actuator_slope moment dof_slope qacc start_qvel M_rownnz M_rowadr",
+        "subtree_inertia M cvel actuator_slope moment dof_slope qacc start_qvel M_rownnz M_rowadr",
         "M_colind M_order controlled",
     ),
     writes="drive_qvel",
-    updates="qvel_rest L U D_inv subtree_momentum subtree_turning dof_bend fluid_slope drive_qacc block",
+    updates="qvel_rest L U D_inv subtree_momentum subtree_turning dof_bend drive_qacc block",
+    hooks=(FORCE_SLOPES, MOMENT_ROWS),
 )
 def implicit_acceleration(model, work):
     """Set drive_qacc and drive_qvel, with which Euler, implicitfast or implicit advances."""
@@ -118,8 +119,8 @@ def _symmetric_acceleration(model, work, dt):
     """Set drive_qacc for Euler or implicitfast, whose matrix is symmetric.
 
     Forces linear in the velocity are taken at the end of the step: M - dt d(force)/d(velocity) replaces M. Euler does
-    so for joint damping alone, implicitfast for dampers of tendons, fluids and actuators too, and for the gyroscopic
-    terms of single free bodies.
+    so for joint damping alone, implicitfast also for dampers of tendons, for mechanisms and actuators, and for the
+    gyroscopic terms of single free bodies.
     The unknown is drive_qacc - qacc, so that drive_qacc keeps the digits that qacc has.
     """
     full = model.integrator == IMPLICITFAST
@@ -141,8 +142,9 @@ def _symmetric_acceleration(model, work, dt):
             if ti.static(model.has.tendons):
                 for t in range(model.ntendon):
                     _subtract_tendon(model, work, t, damping_slope(model, work, t) * -dt)
-            if ti.static(model.has.fluid):
-                _subtract_fluid(model, work, dt)
+            for prepare, slope_of in ti.static(FORCE_SLOPES.of(model.has)):
+                prepare(model, work)
+                _subtract_passive(model, work, dt, slope_of)
         factor(0, model.nv, work.M_pattern, work.L, work.D_inv)
         solve(model.nv, work.M_pattern, work.L, work.D_inv, work.drive_qacc)
         for i in range(model.nv):
@@ -164,9 +166,9 @@ def _subtract_actuators(model, work, dt):
             dof = model.actuator_dofadr[u]
             slope = work.actuator_slope[u] * dt
             if model.actuator_type[u] > TENDON:
-                if ti.static(model.has.transmissions):
-                    first, end = model.trn_dofadr[u], model.trn_dofadr[u] + model.trn_dofnum[u]
-                    _subtract_row(model, work, first, end, model.trn_dof, work.trn_moment, slope)
+                for row_of in ti.static(MOMENT_ROWS.of(model.has)):
+                    first, end, dofs, row = row_of(model, work, u)
+                    _subtract_row(model, work, first, end, dofs, row, slope)
             elif model.actuator_type[u] > BALL:
                 gear = model.actuator_gear.at(u, 0)
                 if ti.static(model.has.tendons):
@@ -205,15 +207,23 @@ def _subtract_row(model, work, first: ti.i32, end: ti.i32, dofs, row, slope):
 
 
 @func
-def _subtract_fluid(model, work, dt):
-    """L -= dt d(qfrc_fluid)/d(velocity), made symmetric."""
-    fluid_slopes(model, work)
+def _subtract_passive(model, work, dt, slope_of):
+    """Subtract from L dt times the slopes of a mechanism's force, made symmetric."""
     for i in range(model.nv):
         b = model.dof_bodyid[i]
         start = work.M_pattern.start(i)
         for k in range(work.M_pattern.count[i]):
             j = work.M_pattern.column(start, k)
-            _add_slope(work, i, j, symmetric_entry(work, b, i, j) * dt)
+            _add_slope(work, i, j, _symmetric(model, work, slope_of, b, i, j) * dt)
+
+
+@func
+def _symmetric(model, work, slope_of, b: ti.i32, i: ti.i32, j: ti.i32):
+    """Return the mean of a slope of dof i by dof j, which both move body b, and of the slope of j by i."""
+    total = work.real(0.0)
+    for way in range(2):
+        total = total + slope_of(model, work, b, ti.select(way == 0, i, j), ti.select(way == 0, j, i)) * 0.5
+    return total
 
 
 @func

@@ -10,30 +10,33 @@ import taichi as ti
 
 from .constraint.conjugate_gradients import acceleration_by_gradients
 from .constraint.contacts import contact_blocks
-from .constraint.equality import equality_blocks
-from .constraint.friction_loss import friction_blocks
-from .constraint.limits import limit_blocks
 from .constraint.newton import acceleration_by_newton
 from .constraint.noslip import noslip
+from .constraint.rows import clear_blocks
 from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_blocks, wake_disturbed, wake_tied
-from .dynamics.activation_steps import advance_activations
 from .dynamics.actuation import actuation
-from .dynamics.adhesion import adhesive_force
 from .dynamics.body_forces import applied_force
-from .dynamics.delays import pass_time
-from .dynamics.fluid import fluid_force
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
 from .dynamics.passive import passive_force
 from .dynamics.smooth import smooth_acceleration, start_acceleration
 from .dynamics.stage_time import RK4
-from .dynamics.tendon_forces import tendon_rates
-from .dynamics.transmission import transmissions
-from .hooks import BODY_FORCES, CONTACT_FORCES, END_OF_STEP, FIRST_EVALUATION, Hook
+from .hooks import (
+    BODY_FORCES,
+    CONTACT_FORCES,
+    END_OF_EVALUATION,
+    END_OF_STEP,
+    FIRST_EVALUATION,
+    OUTPUT_LENGTHS,
+    POSITION,
+    ROWS,
+    STATES_ADVANCE,
+    VELOCITY,
+    Hook,
+)
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
-from .kinematics.tendons import tendon_lengths
 from .math import func
 from .math.lanes import traced
 from .model.features import Features
@@ -45,23 +48,20 @@ _ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
     forward_kinematics,
     geom_frames,
     center_of_mass,
-    tendon_lengths,
+    POSITION,
     mass_matrix,
     collide,
     wake_tied,
     body_velocities,
-    tendon_rates,
-    equality_blocks,
-    friction_blocks,
-    limit_blocks,
+    VELOCITY,
+    clear_blocks,
+    ROWS,
     rest_blocks,
     contact_blocks,
     BODY_FORCES,
-    transmissions,
+    OUTPUT_LENGTHS,
     actuation,
-    fluid_force,
     passive_force,
-    adhesive_force,
     CONTACT_FORCES,
     applied_force,
     start_acceleration,
@@ -114,7 +114,8 @@ def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
             wake_disturbed(model, work)
             if all_asleep(model, work) and (evaluation < evaluations - 1 or work.handed_out[0] == 0):
                 if substeps > 0:
-                    pass_time(model, work)
+                    for passing in ti.static(END_OF_EVALUATION.of(model.has)):
+                        passing(model, work)
                 continue
         forward(model, work, last)
         for after_first in ti.static(FIRST_EVALUATION.of(model.has)):
@@ -130,7 +131,8 @@ def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
                 runge_kutta_stage(model, work)
             else:
                 implicit_acceleration(model, work)
-            advance_activations(model, work)
+            for go_on in ti.static(STATES_ADVANCE.of(model.has)):
+                go_on(model, work)
             if stage == stages - 1:
                 fall_asleep(model, work)
             rest(model, work)
@@ -139,5 +141,6 @@ def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
                 hold_faulty(model, work)
                 for at_end in ti.static(END_OF_STEP.of(model.has)):
                     at_end(model, work)
-            pass_time(model, work)
+            for passing in ti.static(END_OF_EVALUATION.of(model.has)):
+                passing(model, work)
     report_mean_acceleration(model, work)

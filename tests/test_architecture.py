@@ -34,6 +34,8 @@ RANKS = {
     "physics.state": 8,
     "physics.collision": 9,
     "physics.constraint": 10,
+    "physics.constraint.impedance": 4,  # what parts with constraint rows append them with
+    "physics.constraint.rows": 4,
     "physics.sensed": 11,
     "physics.sensed.limit_readings": 4,  # noted by the stage that makes limits
     "physics.integrate": 11,
@@ -135,6 +137,27 @@ def test_parts_are_named_by_their_table_alone():
             if not (module.startswith("physics.parts.") and words[2].startswith(module.split(".")[2])):
                 wrong.append(f"{path.relative_to(ROOT)}:{line}: imports the part {words[2]}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", ["pid", "dc_motor", "gravcomp", "friction_loss", "fluid", "deadband"])
+def test_a_mechanism_is_in_four_files_at_most(name):
+    """Files of physics that name one of its fields, the table of parts included."""
+    from tumble.physics.parts import PARTS
+
+    (part,) = (part for part in PARTS if part.name == name)
+    fields = {field.name for field in part.all_fields()}
+    numbers = {number for names, _ in part.rules.values() for number in names}  # MuJoCo's, which have rows of their own
+    words = {path: set(re.findall(r"\w+", path.read_text(encoding="utf-8"))) for _, path in sources()}
+    files = {path.name for path, found in words.items() if "physics" in path.parts and (fields - numbers) & found}
+    assert len(files | {"__init__.py"}) <= 4, files
+
+
+def test_every_part_is_in_the_table():
+    """A part whose row is missing would be left out without an error: its fields are read by its own code alone."""
+    from tumble.physics.parts import PARTS
+
+    files = (ROOT / "physics" / "parts").glob("*.py")
+    assert sum("\nPART = Part(" in path.read_text(encoding="utf-8") for path in files) == len(PARTS)
 
 
 def test_codes_of_kinds_of_actuators_differ():

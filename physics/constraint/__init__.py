@@ -20,7 +20,8 @@ Words of this room:
     tile, lane: W environments that are solved side by side, and one of them. A mask holds 1.0 or 0.0 for each lane.
     group, island: trees that blocks couple in some lane of the tile, and those coupled in one lane (`islands`).
 
-`equality`, `friction_loss`, `limits` and `contacts` append blocks; `rows` multiplies by their Jacobians; `cost` (with
+Parts with constraint rows (`parts.part.ConstraintRows`) and `contacts` append blocks; `rows` multiplies by their
+Jacobians; `cost` (with
 `cone` for elliptic cones) has the cost of a block and its derivatives. The problem (`problem`) and the line search
 (`line_search`) serve two solvers: `newton`, whose Hessian is in `hessian` and `hessian_pattern`, and
 `conjugate_gradients`, for scenes of many bodies, over the contacts of each lane (`own_contacts`, `bodies`).

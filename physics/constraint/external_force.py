@@ -3,23 +3,22 @@
 import taichi as ti
 
 from ..dynamics.body_forces import applied_to
-from ..math import Motion, Vec3, func
+from ..hooks import CONTACT_PULL, EXTERNAL_FORCES, TENDON_FORCES
+from ..math import Motion, Vec3
 from ..stage import stage
 from .bodies import contact_frame, contact_wrench
-from .equality import weld_torque
-from .tendon_tension import add_tensions
 
 
 @stage(
     reads=(
-        "xfrc_applied xquat root_offset inertial_offset com_offset subtree_com ten_length ten_J ten_bias",
-        "ten_passive link_* actuator_force qacc con_pos con_frame con_pull block_force con_geom1 con_geom2",
-        "block_dim applied tile_ncon tile_conadr limit_block",
+        "xfrc_applied inertial_offset com_offset subtree_com con_pos con_frame con_pull block_force con_geom1",
+        "con_geom2 block_dim applied tile_ncon tile_conadr",
     ),
-    updates="ten_force cfrc_ext",
+    updates="cfrc_ext",
+    hooks=(EXTERNAL_FORCES, TENDON_FORCES),
 )
 def external_force(model, work):
-    """Set cfrc_ext (nbody,): torque (N m) and force (N) of the user, contacts, connects, welds and spatial tendons.
+    """Set cfrc_ext (nbody,): torque (N m) and force (N) of the user, contacts, and parts.
 
     They are about the centre of mass of the body's tree.
     """
@@ -37,7 +36,7 @@ def external_force(model, work):
     for k in range(work.tile_ncon[0]):
         block = work.tile_conadr[0] + k
         pull = work.real(0.0)
-        if ti.static(model.has.adhesion):
+        if ti.static(not CONTACT_PULL.is_empty(model.has)):
             pull = work.con_pull[k]
         frame, dim = contact_frame(work.con_frame, k), work.block_dim[block]
         push = contact_wrench(work, frame, work.block_force, block, dim, pull)
@@ -47,35 +46,5 @@ def external_force(model, work):
                 arm = work.con_pos[k] - work.subtree_com[model.body_rootid[b]]
                 wrench = Motion(push.rot + arm.cross(push.lin), push.lin) * (2.0 * side - 1.0)
                 work.cfrc_ext.put(b, work.cfrc_ext[b] + wrench)
-    if ti.static(model.has.equality):
-        _add_equalities(model, work)
-    if ti.static(model.has.spatial_tendons):
-        add_tensions(model, work)
-
-
-@func
-def _add_equalities(model, work):
-    """Add the forces of connects and welds to cfrc_ext."""
-    zero = work.real(0.0)
-    k = 0
-    for e in range(model.neq):
-        if model.eq_rows[e] > 1:
-            torque, force = Vec3(zero, zero, zero), _forces(work, k)
-            if model.eq_rows[e] == 6:
-                torque = weld_torque(model, work, e, _forces(work, k + 3))
-            for side in ti.static(range(2)):
-                b = model.eq_body1[e] if ti.static(side == 0) else model.eq_body2[e]
-                if b > 0:
-                    at, anchor = ti.static(3 * side), model.eq_anchor
-                    point = Vec3(zero + anchor.at(e, at), zero + anchor.at(e, at + 1), zero + anchor.at(e, at + 2))
-                    arm = work.lanes.cast(work.root_offset[b]) + work.xquat.rounded[b].rotate(point)
-                    arm = arm - work.com_offset[model.body_rootid[b]]
-                    wrench = Motion(torque + arm.cross(force), force) * ti.static(1.0 - 2.0 * side)
-                    work.cfrc_ext.put(b, work.cfrc_ext[b] + wrench)
-        k += model.eq_rows[e]
-
-
-@func
-def _forces(work, k: ti.i32):
-    """Return the forces of the three rows from k on as a vector."""
-    return Vec3(work.block_force.at(k, 0), work.block_force.at(k + 1, 0), work.block_force.at(k + 2, 0))
+    for add_to in ti.static(EXTERNAL_FORCES.of(model.has)):
+        add_to(model, work)

@@ -7,8 +7,8 @@ clamped to +- mu N, with r the residual J qacc - aref of the axis and A its diag
 an elliptic contact moves as a vector (`noslip_cone`). An island of a lane stops when a sweep improves its cost by less
 than noslip_tolerance; acceleration and forces follow from the new friction.
 
-N is the force of the constraint: for an adhesive contact it includes the adhesive pull, as its cone in the solver does.
-A tether (an adhesive contact beyond its margin) has one row and no friction. The pull shifts the references of both
+N is the force of the constraint: for a contact that a mechanism pulls it includes the pull, as its cone in the solver
+does. A tether (such a contact beyond its margin) has one row and no friction. The pull shifts the references of both
 edges by the same amount, and so leaves the residual of an axis, half of their difference, as it is.
 """
 
@@ -172,7 +172,7 @@ def _regularisation(model, work):
 def _sweep(model, work):
     """Update all friction losses, then the friction of all contacts."""
     # Friction losses, within +- their loss.
-    for k in range(model.nequality, model.nequality + model.nfriction):
+    for k in range(model.ne, model.ne + model.nf):
         loss = work.block_reach[k] * work.block_D[k]
         _interval(model, work, k, 0, 0, loss, 0.0)
     # Contacts in MuJoCo's order: the cone as a whole, or each axis within +- mu N.

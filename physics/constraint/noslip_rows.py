@@ -49,7 +49,7 @@ def make_rows(model, work):
     """Set slip_y and slip_A for every friction loss, and for the friction axes of every contact."""
     work.tile_slipdof[0] = 0
     work.tile_slipy[0] = 0
-    for k in range(model.nequality, model.nequality + model.nfriction):
+    for k in range(model.ne, model.ne + model.nf):
         for e in range(work.block_dofnum[k]):
             work.slip_front[e] = work.block_dof[work.block_dofadr[k] + e]
         _list_ancestors(model, work, k, work.block_dofnum[k])

@@ -5,6 +5,7 @@ from taichi.lang.impl import expr_init
 
 from ..fields import ROW_BITS, SMALL_BITS, below
 from ..math import func
+from ..stage import stage
 
 
 @func
@@ -13,8 +14,8 @@ def count_blocks(work):
     return work.tile_conadr[0] + work.tile_ncon[0]
 
 
-@func
-def clear_blocks(work):
+@stage(writes="tile_conadr tile_ndof tile_njac")
+def clear_blocks(model, work):
     """Empty the list of blocks."""
     work.tile_conadr.put(0, 0)
     work.tile_ndof[0] = 0

@@ -22,6 +22,10 @@ from .settings import Count, Setting
 from .tiles import Tiles
 
 
+_NUMBERING = 25
+"""Bytes of an environment in `Tiles`: its tile, its lane, a number while they are made, and whether it is used."""
+
+
 class CpuArrangement(Tiles):
     """Tiles, scratch that workers share and that grows, launches that take the tiles without room again.
 
@@ -29,9 +33,13 @@ class CpuArrangement(Tiles):
         runtime: whose threads and precision are used.
         num_envs: number of environments.
         width: lanes of a tile.
+
+    Raises:
+        MemoryError: more environments than there is memory to number.
     """
 
     def __init__(self, runtime: Runtime, num_envs: int, width: int) -> None:
+        require_memory(num_envs, _NUMBERING)
         super().__init__(num_envs, width)
         self._runtime, self._dtype = runtime, runtime.torch_dtype
 
@@ -44,8 +52,8 @@ class CpuArrangement(Tiles):
         """
         room = GrowingRoom(model, self.width, self._runtime, moved)
         rows = max(group.stop for group in memory_groups(room.sizes).values())
-        # its memory and what `reset` makes to fill it, counters, and two int64 indices
-        require_memory(self.num_envs, 2 * rows * self._dtype.itemsize + 4 * (2 * len(Count)) + 16)
+        # its memory and what `reset` makes to fill it, and counters
+        require_memory(self.num_envs, 2 * rows * self._dtype.itemsize + 4 * (2 * len(Count)) + _NUMBERING)
         return room
 
     def kernel(self, features: Features) -> Any:
@@ -92,7 +100,7 @@ class TileOutputs(Outputs):
         """Evaluate the stale ones of these environments again at the state of their last evaluation."""
         stale = np.flatnonzero(self._stale) if index is None else np.unique(index[self._stale[index]])
         if len(stale) == len(self._stale):
-            self._whole = self._whole or bind()
+            self._whole = self._whole or bind(self)
             self._whole()
         elif len(stale):
             self._evaluate_beside(stale, batch, bind)
@@ -102,7 +110,7 @@ class TileOutputs(Outputs):
     def _evaluate_beside(self, index: np.ndarray, batch: Sequence[torch.Tensor], bind: Callable[..., Any]) -> None:
         if self._beside is None:
             room, values = [torch.zeros_like(tensor) for tensor in batch], torch.zeros_like(self.values)
-            self._beside = room, values, bind(room, values)
+            self._beside = room, values, bind(self, room, values)
         copies, values, launch = self._beside
         self._tiles.gather(batch, index, copies)
         launch.call[Setting.TILES] = -(-len(index) // self._tiles.width)

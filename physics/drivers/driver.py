@@ -18,26 +18,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from ..fields import layout
 from ..model.features import Features
 from ..model.model import Model
 from ..process.interrupts import interrupts_wait
 from ..process.runtime import Runtime
-from ..state.fields import INDICES, ROOMY
 from ..state.memory import NOT_INTEGRATED
 from ..state.reference import reference_memory
-from ..state.sizes import flat_reals, memory_groups
 from ..state.snapshot import LARGEST
-from .cpu import CpuArrangement
-from .evaluations import Block, Evaluations
-from .gpu import GpuArrangement
-from .interface import APPLIED, CLOSED, STATE, Batch, ClosedSolverError, Evaluation, Index, View, require_same
-from .outputs import Selection, select
-from .own_numbers import OwnNumbers
-from .plan import ask_for
-from .settings import CALL_LENGTH, NON_FINITE, Count, Setting
-
-Arrangement = CpuArrangement | GpuArrangement
+from .evaluations import Evaluations
+from .interface import APPLIED, CLOSED, STATE, ClosedSolverError, Evaluation, Index, View, require_same
+from .launches import Arrangement, Launches
+from .settings import NON_FINITE, Count, Setting
 
 
 class Driver:
@@ -59,27 +50,16 @@ class Driver:
     """
 
     def __init__(self, runtime: Runtime, model: Model, arrangement: Arrangement, outputs: Sequence[str]) -> None:
-        self._runtime, self._model, self._arrangement = runtime, model, arrangement
-        self._dtype, device, single = runtime.torch_dtype, arrangement.device, runtime.precision == "32"
-        self.num_envs, self._applied, self._substeps = arrangement.num_envs, 0, 0
+        self._runtime, self._arrangement, self.num_envs = runtime, arrangement, arrangement.num_envs
         self._evaluations, self._beginnings = Evaluations(arrangement.pick), Evaluations(arrangement.pick)
         self._forget = _forget_both(self._evaluations, self._beginnings)
-        self._room: Any = arrangement.room(model, self._forget)
-        self._groups = memory_groups(self.sizes)
-        memory = arrangement.zeros(max(group.stop for group in self._groups.values()), self._dtype)
-        self._own = OwnNumbers(arrangement, self._dtype)
-        self._batch = Batch(memory, arrangement.zeros(len(Count), torch.int32), self._own.memory)
-        self._numbers, self._integers = arrangement.array(memory), arrangement.array(self._batch.counters)
-        self._reals = torch.from_numpy(flat_reals(model, np.float32 if single else np.float64)).to(device)
-        self._no_integers = torch.zeros((1, 1), dtype=torch.int32, device=device)
-        self._no_periods = torch.zeros((1, 1, 1), dtype=self._dtype, device=device)
-        self._kernel: Any = arrangement.kernel(Features.of(model, single))
-        self._fresh = arrangement.array(self._reference(memory.shape[arrangement.axis]))
+        self._launches = Launches(runtime, model, arrangement, self._forget)
+        self._room, self._batch = self._launches.room, self._launches.batch
+        self._numbers, self._integers = arrangement.array(self._batch.memory), arrangement.array(self._batch.counters)
+        self._fresh = arrangement.array(self._reference(model))
         self._no_counts = arrangement.array(torch.zeros(len(Count), dtype=torch.int32))
-        self._requests: dict[tuple, tuple[Selection, int, torch.Tensor]] = {}
-        fixed = [name for name in outputs if name not in ROOMY]
-        self._outputs = arrangement.outputs(select(fixed, self._room, device))
-        self._step = self._bind_outputs(replay=False)
+        self._outputs = self._launches.outputs(outputs)
+        self._step, self._substeps = self._launches.bind(self._outputs, replay=False), 0
         self.reset(None, None)
         self._rest_spare_lanes()
 
@@ -93,7 +73,7 @@ class Driver:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Of the model and of what the last evaluation computed, with as much room as it had."""
+        """Sizes of the model, and of what the last evaluation computed, with as much room as it had."""
         return self._room.sizes
 
     @property
@@ -101,10 +81,10 @@ class Driver:
         """Memory that one thread works in at present; on a CPU it grows with what environments need."""
         return self._room.bytes_of_worker
 
-    def _reference(self, rows: int) -> torch.Tensor:
+    def _reference(self, model: Model) -> torch.Tensor:
         """The memory (rows,) of an environment in the model's reference state."""
-        fresh = torch.zeros(rows, dtype=self._dtype)
-        for name, numbers in reference_memory(self._model).items():
+        fresh = torch.zeros(self._numbers.shape[self._arrangement.axis], dtype=self._batch.memory.dtype)
+        for name, numbers in reference_memory(model).items():
             fresh[self._place(name)] = torch.as_tensor(numbers)
         return fresh
 
@@ -119,19 +99,15 @@ class Driver:
 
         `features` is the optional code that they need.
         """
-        self._own.lay_out(self._model, set(numbers))
-        self._own.write(numbers, None)
-        self._room.make_differ()
-        self._kernel = self._arrangement.kernel(features)
-        self._batch = self._batch._replace(own=self._own.memory)
-        self._requests.clear()
+        self._launches.differ(numbers, features)
+        self._batch = self._launches.batch
         self._outputs.unbind()
-        self._step, self._substeps = self._bind_outputs(replay=False), 0
+        self._step, self._substeps = self._launches.bind(self._outputs, replay=False), 0
         self._changed(None)
 
     def write_own(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
         """Set fields that environments have of their own, (k, numbers) each."""
-        self._own.write(numbers, index)
+        self._launches.own.write(numbers, index)
         self._changed(index)
 
     # motion
@@ -147,26 +123,23 @@ class Driver:
     def rollout(self, controls: Any) -> torch.Tensor:
         """Take a step under each of the controls (num_envs, nstep, nu); qpos and qvel after each, side by side."""
         given = self._arrangement.given(controls)
-        track = torch.empty((*given.shape[:2], self._coordinates), dtype=self._dtype, device=given.device)
-        call, outputs = self._step.call.clone(), self._outputs
-        call[Setting.SUBSTEPS], call[Setting.PERIODS] = 1, given.shape[1]
-        rows, values, left = outputs.selection.rows, outputs.values, outputs.left
-        launch = self._bind(self._batch, call, rows, values, left=left, controls=given, track=track)
+        track = given.new_empty((*given.shape[:2], self._coordinates))
+        launch = self._launches.rollout(self._outputs, self._step.call, given, track)
         launch.prepare()
         with interrupts_wait():
             self._forget()
             launch()
             self.write("ctrl", controls[:, -1], None)
-            outputs.mark_current()
+            self._outputs.mark_current()
         return track
 
     def forward(self, index: Index) -> None:
         """Let the last evaluation be at the present state, where that is finite; nothing moves."""
-        groups, first = self._groups, self._groups["KEPT"].start
+        groups = self._launches.groups
         coordinates = slice(0, groups["INPUTS"].stop)  # KEPT begins with those of the last evaluation, in their order
         finite = (self._rows(coordinates).abs() <= LARGEST).all(dim=self._arrangement.axis, keepdim=True)
         chosen = self._arrangement.mask(index) & finite
-        evaluated = slice(first, first + coordinates.stop)
+        evaluated = slice(groups["KEPT"].start, groups["KEPT"].start + coordinates.stop)
         for present, last in ((coordinates, evaluated), (groups["FORCES"], groups["KEPT_FORCES"])):
             rows = self._rows(last)
             rows.copy_(torch.where(chosen, self._rows(present), rows))
@@ -210,16 +183,15 @@ class Driver:
 
     def write(self, name: str, rows: Any, index: Index) -> None:
         """Set a part of the state."""
-        if APPLIED.get(name, 0) & ~self._applied:
+        if APPLIED.get(name, 0) & ~self._launches.applied:
             self._apply_forces(APPLIED[name])
         self._arrangement.write(self._numbers, self._room.offsets[name], rows, self._room.widths[name], index)
 
     def _apply_forces(self, which: int) -> None:
-        """From now on there may be applied forces, or controls of dofs."""
-        self._applied |= which
-        self._requests.clear()
+        """Let launches read applied forces, or controls of dofs, from now on."""
+        self._launches.apply(which)
         for launch in (self._step, *self._outputs.launches()):
-            launch.call[Setting.APPLIED] = self._applied
+            launch.call[Setting.APPLIED] = self._launches.applied
 
     def reset(self, index: Index, coordinates: Any) -> None:
         """Let everything begin anew, from qpos and qvel side by side; None: in the reference state."""
@@ -256,20 +228,24 @@ class Driver:
         return {"memory": self._arrangement.read(self._numbers), "counters": self._arrangement.read(self._integers)}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Go on from there; ValueError where it is not of this shape, and then nothing is written."""
-        parts = {"memory": (self._numbers, self._dtype), "counters": (self._integers, torch.int32)}
-        widths = {name: array.shape[self._arrangement.axis] for name, (array, _) in parts.items()}
-        require_same(state, {name: ((self.num_envs, widths[name]), dtype) for name, (_, dtype) in parts.items()})
-        for name, (array, _) in parts.items():
-            self._arrangement.write(array, 0, state[name], widths[name], None)
+        """Go on from a `state_dict`.
+
+        Raises:
+            ValueError: it is of another batch; nothing is written then.
+        """
+        batch, arrays, axis = self._batch, (self._numbers, self._integers), self._arrangement.axis
+        parts = {"memory": batch.memory, "counters": batch.counters}
+        require_same(state, {name: ((self.num_envs, mine.shape[axis]), mine.dtype) for name, mine in parts.items()})
+        for array, (name, mine) in zip(arrays, parts.items(), strict=True):
+            self._arrangement.write(array, 0, state[name], mine.shape[axis], None)
         self._rest_spare_lanes()
         for name, which in APPLIED.items():
-            if which & ~self._applied and self._rows(self._place(name)).any():
+            if which & ~self._launches.applied and self._rows(self._place(name)).any():
                 self._apply_forces(which)
         self._changed(None)
 
     def view(self, name: str) -> View | None:
-        """Where a part of the state, an output or "faults" lies in place; None where it does not."""
+        """The numbers of a part of the state, an output or "faults" in place; None if they do not lie side by side."""
         memory, counters = (self._arrangement.in_place(tensor) for tensor in self._batch[:2])
         if memory is None or counters is None:
             return None
@@ -288,19 +264,19 @@ class Driver:
     # what follows from the state
 
     def delivers(self, names: Sequence[str]) -> bool:
-        """Whether every step delivers these fields; all others cost an evaluation."""
+        """True if every step delivers these fields; all others cost an evaluation."""
         return all(name in self._outputs.places for name in names)
 
     def refresh(self, index: Index) -> None:
         """Bring what every step delivers to the last evaluation of these environments."""
         if not self._outputs.current:
             self._runtime.require()
-            self._outputs.refresh(index, self._batch, self._bind_outputs)
+            self._outputs.refresh(index, self._batch, self._launches.bind)
 
     def evaluate(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
         """Fields of environments at their last evaluation, (k, numbers) each."""
         if not self.delivers(names):
-            fields = self._evaluations.fields(names, index, self._evaluate)
+            fields = self._evaluations.fields(names, index, self._launches.evaluate)
             return {name: self._room.padded(name, values) for name, values in fields.items()}
         self.refresh(index)
         return self._delivered(names, self._arrangement.pick(self._outputs.values, index))
@@ -316,7 +292,7 @@ class Driver:
         steps deliver them.
         """
         if self.sizes["nqbegin"]:
-            return self._beginnings.fields(names, index, partial(self._evaluate, beginning=True))
+            return self._beginnings.fields(names, index, partial(self._launches.evaluate, beginning=True))
         if index is None and self.delivers(names):
             self.refresh(None)
             return self._delivered(names, self._outputs.values[: self.num_envs])
@@ -324,102 +300,12 @@ class Driver:
 
     def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:
         """Fields of environments with the integers that go with them."""
-        return self._evaluations.together(names, index, self._evaluate)
+        return self._evaluations.together(names, index, self._launches.evaluate)
 
     def evaluate_awake(self, names: Sequence[str]) -> Evaluation:
         """Fields of all environments with their integers, as they would be if nothing slept."""
-        block = self._evaluate(names, None, True, awake=True)
+        block = self._launches.evaluate(names, None, True, awake=True)
         return Evaluation({name: block.values[:, block.places[name]] for name in names}, block.indices)
-
-    # launches
-
-    def _evaluate(
-        self, names: Sequence[str], index: Index, with_indices: bool, beginning: bool = False, awake: bool = False
-    ) -> Block:
-        """Evaluate environments alone, where the last evaluation was, or where its Runge-Kutta step began."""
-        arrangement, batch, at = self._arrangement, self._batch, None
-        if index is not None:
-            tensors, at = arrangement.subset(batch, index)
-            batch = Batch(*tensors)
-        groups, fits = batch.memory.shape[1 - arrangement.axis], False
-        while not fits:  # what is handed out has another shape when the room has grown
-            selection, integers, call = self._request(tuple(names), with_indices, beginning)
-            call = call.clone()
-            if awake:
-                call[Setting.AWAKE] = 1
-            values = arrangement.rows(groups * arrangement.width, selection.width, self._dtype)
-            dump = arrangement.rows(groups, integers, torch.int32)
-            launch = self._bind(batch, call, selection.rows, values, dump)
-            fits = not groups or launch.attempt()
-        return Block(at, selection.places, values, dump[:, :integers])
-
-    def _request(
-        self, names: tuple[str, ...], with_indices: bool, beginning: bool
-    ) -> tuple[Selection, int, torch.Tensor]:
-        """Fields, the number of integers, and the call that evaluates them: kept, as a GPU would be waited for."""
-        key = names, with_indices, beginning, self._room.grown
-        if key not in self._requests:
-            selection = select(names, self._room, self._arrangement.device)
-            integers = layout(INDICES, self.sizes)[1] if with_indices else 0
-            call = self._call(selection, replay=True, integers=integers, beginning=beginning)
-            self._requests[key] = selection, integers, call
-        return self._requests[key]
-
-    def _call(self, selection: Selection, replay: bool, integers: int = 0, beginning: bool = False) -> torch.Tensor:
-        """The settings of a launch that hands out fields and integers."""
-        call = torch.zeros(CALL_LENGTH, dtype=torch.int32)
-        call[Setting.REPLAY], call[Setting.BEGINNING] = int(replay), int(beginning)
-        call[Setting.ROWS], call[Setting.INDICES] = selection.width, integers
-        call[Setting.PARAMETERS], call[Setting.APPLIED] = self._own.count, self._applied
-        for name, group in self._groups.items():
-            call[Setting[name]] = group.stop - group.start
-        ask_for(call, selection.places, everything=integers > 0 or not replay)
-        return call.to(self._arrangement.device)
-
-    def _bind_outputs(
-        self, batch: Sequence[torch.Tensor] | None = None, values: torch.Tensor | None = None, replay: bool = True
-    ) -> Any:
-        """The launch over a batch (None: the driver's) that hands the outputs out to `values` (None: theirs)."""
-        outputs, batch = self._outputs, self._batch if batch is None else batch
-        call, values = self._call(outputs.selection, replay), outputs.values if values is None else values
-        return self._bind(batch, call, outputs.selection.rows, values, left=outputs.left)
-
-    def _bind(
-        self,
-        batch: Sequence[torch.Tensor],
-        call: torch.Tensor,
-        rows: torch.Tensor,
-        values: torch.Tensor,
-        dump: torch.Tensor | None = None,
-        left: torch.Tensor | None = None,
-        controls: torch.Tensor | None = None,
-        track: torch.Tensor | None = None,
-    ) -> Any:
-        """The launch over a batch that hands out rows and integers of the scratch.
-
-        Args:
-            batch: memory, counters and own numbers of environments.
-            call: the settings.
-            rows: rows of the scratch to hand out.
-            values: where they go, (environments, columns).
-            dump: where integers go, (groups, integers).
-            left: marks of the groups to which `call` may confine the launch; it writes new ones.
-            controls: (num_envs, periods, nu).
-            track: where qpos and qvel after each period go, (num_envs, periods, nq + nv).
-
-        Raises:
-            StaleRuntimeError: Taichi was started anew.
-        """
-        self._runtime.require()
-        arrangement, room = self._arrangement, self._room
-        if left is None:
-            groups = batch[0].shape[1 - arrangement.axis]
-            left = torch.zeros(max(1, groups), dtype=torch.int32, device=arrangement.device)
-        out = (arrangement.stored(tensor) for tensor in (values, self._no_integers if dump is None else dump))
-        periods = (self._no_periods if tensor is None else tensor for tensor in (controls, track))
-        scratch = (room.ints, self._reals, *room.arrays)
-        arguments = (*scratch, *batch, call, rows, *out, *periods, self._own.rows, left)
-        return arrangement.bind(self._kernel, arguments, room, call, left)
 
 
 def _forget_both(one: Evaluations, other: Evaluations) -> Callable[[], None]:

@@ -150,7 +150,7 @@ class ColumnOutputs(Outputs):
     def refresh(self, index: Any, batch: Sequence[torch.Tensor], bind: Callable[..., Any]) -> None:
         """Evaluate all stale environments again at the state of their last evaluation."""
         if self._whole is None:
-            self._whole = bind()
+            self._whole = bind(self)
             self._whole.call[Setting.AGAIN] = 1
         self._whole()
         self.current = True

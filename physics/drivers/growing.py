@@ -23,7 +23,7 @@ class ScratchRows:
     Attributes:
         sizes: of the model and of what a step computes.
         offsets: first row of every lane number.
-        widths: rows of each.
+        widths: rows of every lane number.
         arrays: scratch that launches take as arguments.
         grown: how often the room has grown.
     """

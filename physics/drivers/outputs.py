@@ -83,8 +83,7 @@ class Outputs:
         Args:
             index: environments whose outputs are wanted; other stale ones may stay so.
             batch: the driver's.
-            bind: (batch or None, values or None) -> the launch that fills `values` with the outputs of a batch; None:
-                of the driver's batch, and the outputs' own.
+            bind: returns the launch that evaluates the outputs, of the batch or others (`Launches.bind`).
         """
         raise NotImplementedError
 

@@ -5,21 +5,21 @@ MuJoCo documentation, Computation: Numerical integration. With D = d(qfrc_passiv
 ancestors and its descendants: `tree_lu`. The unknown is drive_qacc - qacc, so that drive_qacc keeps the digits that
 qacc has: (M - dt D) (drive_qacc - qacc) = dt D qacc.
 
-Whoever adds a force that depends on velocities says so in `_force_slopes`, with a call of `add_slope` for every entry
-of D; entries between dofs of which neither is an ancestor of the other do not count, in MuJoCo either.
+A passive force that depends on velocities adds its part of D by `hooks.FORCE_SLOPES`. Entries between dofs of which
+neither is an ancestor of the other are left out, as in MuJoCo.
 """
 
 import taichi as ti
 
+from ..hooks import FORCE_SLOPES, MOMENT_ROWS
 from ..kinematics.forward import BALL, FREE
 from ..math import func
+from ..mjmodel.transmissions import TENDON
 from .actuation import has_slope
 from .bias_slopes import bias_slope, bias_slopes_of, prepare_bias_slopes
 from .dof_control import has_controls
-from .fluid import fluid_entry, fluid_slopes
 from .polynomials import damper_slope
 from .tendon_forces import damping_slope, entry_of
-from .transmission_types import TENDON
 from .tree_lu import factor_unsymmetric, solve_unsymmetric
 
 
@@ -58,7 +58,7 @@ def add_slope(work, i: ti.i32, j: ti.i32, slope):
 
 @func
 def _force_slopes(model, work, dt):
-    """Damping of dofs and tendons, controls of dofs, fluids, and actuators."""
+    """Add the slopes of dampers of dofs and tendons, of controls of dofs, of mechanisms, and of actuators."""
     for i in range(model.nv):
         add_slope(work, i, i, work.real(damper_slope(model, work, i) * -dt))
     if has_controls(model, work):
@@ -67,16 +67,17 @@ def _force_slopes(model, work, dt):
     if ti.static(model.has.tendons):
         for t in range(model.ntendon):
             _add_tendon(model, work, t, damping_slope(model, work, t) * -dt)
-    if ti.static(model.has.fluid):
-        _add_fluid(model, work, dt)
+    for prepare, slope_of in ti.static(FORCE_SLOPES.of(model.has)):
+        prepare(model, work)
+        _add_passive(model, work, dt, slope_of)
     for u in range(model.nout):
         if has_slope(model, work, u):
             dof, kind = model.actuator_dofadr[u], model.actuator_type[u]
             slope = work.actuator_slope[u] * dt
             if kind > TENDON:
-                if ti.static(model.has.transmissions):
-                    first, end = model.trn_dofadr[u], model.trn_dofadr[u] + model.trn_dofnum[u]
-                    _add_row(work, first, end, model.trn_dof, work.trn_moment, slope)
+                for row_of in ti.static(MOMENT_ROWS.of(model.has)):
+                    first, end, dofs, row = row_of(model, work, u)
+                    _add_row(work, first, end, dofs, row, slope)
             elif kind > BALL:
                 gear = model.actuator_gear.at(u, 0)
                 slope = slope * (gear * gear)
@@ -113,9 +114,8 @@ def _add_row(work, first: ti.i32, end: ti.i32, dofs, row, slope):
 
 
 @func
-def _add_fluid(model, work, dt):
-    """Add d(qfrc_fluid) / d(velocity)."""
-    fluid_slopes(model, work)
+def _add_passive(model, work, dt, slope_of):
+    """Add the slopes of a mechanism's force: of each dof with itself, its ancestors and its descendants."""
     for i in range(model.nv):
         b, start = model.dof_bodyid[i], work.M_pattern.start(i)
         for k in range(work.M_pattern.count[i]):
@@ -124,7 +124,7 @@ def _add_fluid(model, work, dt):
                 of, by = i, j
                 if way == 1:
                     of, by = j, i
-                add_slope(work, of, by, fluid_entry(work, b, of, by) * dt)
+                add_slope(work, of, by, slope_of(model, work, b, of, by) * dt)
 
 
 @func

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from ..hooks import CONTACT_PULL
+from ..mjmodel.pairs import repeated_by_hand
+from ..mjmodel.solver_params import has_uncommon_powers
 from ..parts import PARTS
-from .activations import has_activations
 from .model import Model
 from .pair_table import PAIR_TABLE
-from .pairs import repeated_by_hand
 from .solver_choice import CG, MPR, TILTS
-from .transmissions import BODY
 
 _FREE, _BALL, _SLIDE = 0, 1, 2
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3
@@ -36,24 +36,10 @@ class CoreFeatures:
         pairs_by_hand: pairs of geoms have contact parameters of their own.
         repeated_pairs: two geoms are several pairs by hand.
         friction_reference: such pairs have references of their own for the axes across an elliptic cone.
-        surface_velocity: the surface of a geom moves along it.
-        adhesion: contacts can pull.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         polynomials: springs and dampers of joints change with stretch and speed.
-        fluid: bodies are pushed by a fluid, as boxes.
-        ellipsoid_fluid: geoms are pushed by a fluid, as ellipsoids.
         joint_forces: ranges of what all actuators together do to a joint.
-        friction_loss: dofs have friction loss.
-        equality: bodies, joints or tendons are held together.
         sleeping: islands at rest are put to sleep.
-        tendons: tendons act on the motion.
-        spatial_tendons: some run from site to site.
-        wrapping: some run around geoms.
-        tendon_armature: some have inertia of their own.
-        transmissions: some actuators drive no single joint or tendon.
-        adhesive_bodies: some pull a body onto what it touches.
-        activation: actuators have activations, or are muscles.
-        delays: some remember their controls, which act later.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -73,19 +59,8 @@ class CoreFeatures:
     cg: bool
     pairs_by_hand: bool = False
     sweep: bool = False
-    fluid: bool = False
-    ellipsoid_fluid: bool = False
     joint_forces: bool = False
-    friction_loss: bool = False
-    equality: bool = False
     sleeping: bool = False
-    tendons: bool = False
-    spatial_tendons: bool = False
-    wrapping: bool = False
-    tendon_armature: bool = False
-    transmissions: bool = False
-    adhesive_bodies: bool = False
-    activation: bool = False
     elliptic: bool = False
     mpr: bool = False
     tilts: bool = False
@@ -96,10 +71,7 @@ class CoreFeatures:
     parameters: bool = False
     repeated_pairs: bool = False
     friction_reference: bool = False
-    surface_velocity: bool = False
-    adhesion: bool = False
     polynomials: bool = False
-    delays: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -107,9 +79,9 @@ class CoreFeatures:
         mixed = single and needs_mixed_precision(model)
         convex = _has_pairs(model, "convex")
         solids = convex or _has_pairs(model, "solids")
-        hulls = mixed or solids or _has_pairs(model, "hulls") or _has_powers(model)
+        hulls = mixed or solids or _has_pairs(model, "hulls") or _has_powers(model) or _needed("hulls", model)
         return Features(
-            ball_joints=hulls or _has_ball_joints(model),
+            ball_joints=hulls or _has_ball_joints(model) or _needed("ball_joints", model),
             hulls=hulls,
             solids=solids,
             convex=convex,
@@ -118,32 +90,18 @@ class CoreFeatures:
             pairs_by_hand=model.sizes["nhand"] > 0,
             repeated_pairs=has_repeated_pairs(model),
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
-            surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
-            adhesion=has_adhesion(model),
-            delays=model.sizes["nlag"] > 0,
             sweep=model.sizes["nsweep"] > 0,
             polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
-            fluid=model.sizes["nfluid"] > 0,
-            ellipsoid_fluid=bool((model.values["fluid_geomid"] >= 0).any()),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
-            activation=has_activations(model.mj),
             elliptic=has_elliptic_cones(model),
-            friction_loss=model.sizes["nfriction"] > 0,
-            equality=model.sizes["nequality"] > 0,
             sleeping=model.sizes["nsleep"] > 0,
-            tendons=model.sizes["ntendon"] > 0,
-            spatial_tendons=model.sizes["nlink"] > 0,
-            wrapping=bool(model.values["link_shape"].any()),
-            tendon_armature=model.sizes["ntendon"] > 0 and bool(model.values["tendon_armature"].any()),
-            transmissions=model.sizes["ntrn"] > 0,
-            adhesive_bodies=bool((model.values["trn_kind"] == BODY).any()),
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
             sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nbodysense", "nqbegin")),
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),
-            **{part.name: part.wanted(model) for part in PARTS},
+            **{each.name: each.wanted(model) for part in PARTS for each in part.features()},
         )
 
 
@@ -152,7 +110,7 @@ if TYPE_CHECKING:
 else:
     Features = make_dataclass(
         "Features",
-        [(part.name, bool, False) for part in PARTS],
+        [(each.name, bool, False) for part in PARTS for each in part.features()],
         bases=(CoreFeatures,),
         frozen=True,
         namespace={"__doc__": "Optional code in a kernel: that of `CoreFeatures`, and of every part."},
@@ -175,11 +133,9 @@ def has_repeated_pairs(model: Model) -> bool:
     return len(repeated_by_hand(model.mj)) > 0 and bool(model.row_pairs.any())
 
 
-def has_adhesion(model: Model) -> bool:
-    """Whether contacts can pull."""
-    values = model.values
-    geoms = values["geom_adhesion"][values["geom_collides"] == 1]
-    return bool(geoms.any() or (values["pair_adhesion"].any() and model.row_pairs.any()))
+def has_pulls(model: Model) -> bool:
+    """Return True if a mechanism pulls contacts."""
+    return any(part.wanted(model) for part in PARTS if CONTACT_PULL in part.hooks)
 
 
 def is_implicit(model: Model) -> bool:
@@ -189,7 +145,7 @@ def is_implicit(model: Model) -> bool:
 
 def has_noslip(model: Model) -> bool:
     """Whether there is friction to be computed once more without regularisation."""
-    return model.mj.opt.noslip_iterations > 0 and (model.rubs or model.sizes["nfriction"] > 0)
+    return model.mj.opt.noslip_iterations > 0 and (model.rubs or model.sizes["nf"] > 0)
 
 
 def _has_ball_joints(model: Model) -> bool:
@@ -197,10 +153,14 @@ def _has_ball_joints(model: Model) -> bool:
     turning = np.isin(values["jnt_type"], (_BALL, _FREE))
     return bool(
         (turning & ((values["jnt_stiffness"] != 0) | values["jnt_stiffnesspoly"].any(axis=1))).any()
-        or (values["limit_side"] == 0).any()
         or np.isin(values["actuator_type"], (_BALL, _FREE)).any()
         or values["body_is_single_free"].any()
     )
+
+
+def _needed(feature: str, model: Model) -> bool:
+    """Return True if the code of a part asks for a feature of the core."""
+    return any(part.needs[feature](model) for part in PARTS if feature in part.needs)
 
 
 def _has_pairs(model: Model, group: str) -> bool:
@@ -208,10 +168,9 @@ def _has_pairs(model: Model, group: str) -> bool:
 
 
 def _has_powers(model: Model) -> bool:
-    touching = model.values["geom_solimp"][model.values["geom_collides"] == 1, 4]
-    own, held = model.values["pair_solimp"][:, 4], model.values["eq_solimp"][model.values["eq_rows"] > 0, 4]
-    power = np.maximum(np.concatenate([touching, own, held, model.values["limit_solimp"][:, 4]]), 1.0)
-    return bool((~np.isin(power, (1.0, 2.0))).any()) or len(np.unique(np.maximum(touching, 1.0))) > 1
+    touching = model.values["geom_solimp"][model.values["geom_collides"] == 1]
+    uncommon = has_uncommon_powers(touching) or has_uncommon_powers(model.values["pair_solimp"])
+    return uncommon or len(np.unique(np.maximum(touching[:, 4], 1.0))) > 1
 
 
 def _stiff(model: Model) -> bool:

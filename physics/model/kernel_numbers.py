@@ -3,7 +3,7 @@
 Arrays have environments in front: (1, ...) for the model's own numbers, which stand for everybody.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import mujoco
 import numpy as np
@@ -11,29 +11,15 @@ import numpy as np
 from ..mjmodel.actuators import disabled_actuators, from_actuators
 from ..mjmodel.flags import UNLIMITED, disabled
 from ..mjmodel.outputs import ORIENTATION, owners
+from ..mjmodel.transmissions import REFSITE, actuator_types
 from ..parts import ACTUATOR_KINDS, NUMBERS, PARTS
 from ..parts.part import Rule
-from .activations import ACTIVATION_RULES
-from .delays import DELAY_RULES
-from .equalities import EQUALITY_RULES
 from .fields import PRECISE
-from .fluids import fluid_shapes
 from .number_rules import LIMITED
-from .solver_params import impedance_params
-from .tendons import (
-    TENDON_RULES,
-    friction_numbers,
-    friction_tendons,
-    limit_rows,
-    reference_of,
-    tendon_limits,
-)
-from .transmissions import REFSITE, actuator_types
 
 Numbers = Mapping[str, np.ndarray]
 """MuJoCo's numbers by name, (environments, *shape) each."""
 
-OF_OPTIONS = ("gravity", "density", "viscosity", "wind")
 _D = mujoco.mjtDisableBit
 _AFFINE_GAINS = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
 _BALL, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("BALL", "SLIDE", "HINGE"))
@@ -46,8 +32,12 @@ def mujoco_numbers(mjm: mujoco.MjModel, name: str) -> np.ndarray:
     """Return a field of mjModel or mjOption, or a part's number, in double precision."""
     if name in NUMBERS:
         return np.array(NUMBERS[name].read(mjm), np.float64)
-    source = mjm.opt if name in OF_OPTIONS else mjm
-    return np.array(getattr(source, name), np.float64)
+    return np.array(getattr(mjm.opt if is_option(name) else mjm, name), np.float64)
+
+
+def is_option(name: str) -> bool:
+    """Return True for a field of mjOption, such as gravity."""
+    return hasattr(mujoco.MjOption, name)
 
 
 def kernel_numbers(mjm: mujoco.MjModel, fields: Iterable[str], numbers: Numbers | None = None) -> dict[str, np.ndarray]:
@@ -66,6 +56,9 @@ def kernel_numbers(mjm: mujoco.MjModel, fields: Iterable[str], numbers: Numbers 
             if name not in given:
                 given[name] = mujoco_numbers(mjm, name)[None]
         found[field] = compute(mjm, *(_within_reach(name, given[name]) for name in names))
+        for part in PARTS:
+            if field in part.amends:
+                found[field] = part.amends[field](mjm, found[field])
     return found
 
 
@@ -78,26 +71,6 @@ def fields_from(names: Iterable[str]) -> list[str]:
     """Fields that depend on any of MuJoCo's numbers."""
     changed = set(names)
     return [field for field, (sources, _) in RULES.items() if changed.intersection(sources)]
-
-
-def limit_sides(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """Joint and side (-1 lower, 1 upper, 0 ball joint) of every one-sided limit."""
-    rows: list[tuple[int, int]] = []
-    if not disabled(mjm, _D.mjDSBL_LIMIT, _D.mjDSBL_CONSTRAINT):
-        for j in np.flatnonzero(mjm.jnt_limited).tolist():
-            if mjm.jnt_type[j] == _BALL:
-                rows.append((j, 0))
-            elif mjm.jnt_type[j] in (_SLIDE, _HINGE):
-                rows += [(j, -1), (j, 1)]
-    joint, side = np.array(rows, int).reshape(-1, 2).T
-    return joint, side
-
-
-def friction_dofs(mjm: mujoco.MjModel) -> np.ndarray:
-    """Dofs with friction loss, ascending."""
-    if disabled(mjm, _D.mjDSBL_FRICTIONLOSS, _D.mjDSBL_CONSTRAINT):
-        return np.zeros(0, int)
-    return np.flatnonzero(mjm.dof_frictionloss > 0)
 
 
 def _gravity(mjm: mujoco.MjModel, gravity: np.ndarray) -> np.ndarray:
@@ -190,61 +163,6 @@ def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm:
     return np.where(servo & ((kind == _BALL) | between), 2 * np.pi * size, 0.0)
 
 
-def _both(joints: np.ndarray, tendons: np.ndarray) -> np.ndarray:
-    """Numbers of joints, then of tendons, (environments, rows, ...)."""
-    count = max(len(joints), len(tendons))
-    return np.concatenate([np.broadcast_to(x, (count, *x.shape[1:])) for x in (joints, tendons)], axis=1)
-
-
-def _limit_value(mjm: mujoco.MjModel, ranges: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    joint, side = limit_sides(mjm)
-    lower, upper = ranges[:, joint, 0], ranges[:, joint, 1]
-    values = np.where(side == 0, np.maximum(lower, upper), np.where(side < 0, lower, upper))
-    return _both(values, limit_rows(mjm, lengths))
-
-
-def _of_limits(mjm: mujoco.MjModel, of_joints: np.ndarray, of_tendons: np.ndarray) -> np.ndarray:
-    """Numbers of joints and of tendons at every limit."""
-    return _both(of_joints[:, limit_sides(mjm)[0]], of_tendons[:, tendon_limits(mjm)[0]])
-
-
-def _limit_solimp(mjm: mujoco.MjModel, solimp: np.ndarray, of_tendons: np.ndarray) -> np.ndarray:
-    return impedance_params(_of_limits(mjm, solimp, of_tendons))
-
-
-def _limit_reference(k: int) -> Callable[..., np.ndarray]:
-    def compute(mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray, *of_tendons: np.ndarray) -> np.ndarray:
-        joint, tendon = limit_sides(mjm)[0], tendon_limits(mjm)[0]
-        own = reference_of(k, mjm, solref[:, joint], solimp[:, joint])
-        return _both(own, reference_of(k, mjm, *(x[:, tendon] for x in of_tendons)))
-
-    return compute
-
-
-def _limit_diagonal(mjm: mujoco.MjModel, of_dofs: np.ndarray, of_tendons: np.ndarray) -> np.ndarray:
-    return _both(of_dofs[:, mjm.jnt_dofadr[limit_sides(mjm)[0]]], of_tendons[:, tendon_limits(mjm)[0]])
-
-
-def _friction_loss(mjm: mujoco.MjModel, of_dofs: np.ndarray, of_tendons: np.ndarray) -> np.ndarray:
-    return _both(of_dofs[:, friction_dofs(mjm)], of_tendons[:, friction_tendons(mjm)])
-
-
-def _friction_stiffness(
-    mjm: mujoco.MjModel, solimp: np.ndarray, invweight: np.ndarray, *of_tendons: np.ndarray
-) -> np.ndarray:
-    dofs, tendons = friction_dofs(mjm), friction_tendons(mjm)
-    own = friction_numbers(mjm, solimp[:, dofs], invweight[:, dofs])
-    return _both(own, friction_numbers(mjm, *(x[:, tendons] for x in of_tendons)))
-
-
-def _friction_damping(
-    mjm: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray, *of_tendons: np.ndarray
-) -> np.ndarray:
-    dofs, tendons = friction_dofs(mjm), friction_tendons(mjm)
-    own = reference_of(1, mjm, solref[:, dofs], solimp[:, dofs])
-    return _both(own, reference_of(1, mjm, *(x[:, tendons] for x in of_tendons)))
-
-
 def _half_sides(mjm: mujoco.MjModel, sizes: np.ndarray) -> np.ndarray:
     """Of the box that holds a geom and has its origin in the middle; a mesh's own box may be smaller."""
     kinds, half = mjm.geom_type, sizes.copy()
@@ -261,11 +179,9 @@ _SAME = (
     *("qpos0", "qpos_spring", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia"),
     *("condition", "body_subtreemass", "geom_pos", "geom_quat", "geom_size", "geom_rbound"),
     *("geom_margin", "geom_friction", "geom_solmix", "geom_solref", "geom_solimp"),
-    *("pair_friction", "pair_margin", "pair_solref", "pair_solimp", "pair_solreffriction", "pair_adhesion"),
-    *("geom_surfacevel", "geom_adhesion"),
+    *("pair_friction", "pair_margin", "pair_solref", "pair_solimp", "pair_solreffriction"),
 )
 
-_LIMIT_SOURCES = ("jnt_solref", "jnt_solimp", "tendon_solref_lim", "tendon_solimp_lim")
 RULES: dict[str, Rule] = {
     **{name: ((name,), lambda mjm, numbers: numbers) for name in _SAME},
     **{f"{name}_rest": ((name,), lambda mjm, x: x - np.float32(x)) for name in PRECISE if name in _SAME},
@@ -285,23 +201,6 @@ RULES: dict[str, Rule] = {
     "actuator_forcerange": (("actuator_forcerange",), _forcerange),
     "jnt_actfrcrange": (("jnt_actfrcrange",), _actfrcrange),
     "actuator_period": (("actuator_gear", "actuator_gainprm", "actuator_biasprm"), _period),
-    "limit_value": (("jnt_range", "tendon_range"), _limit_value),
-    "limit_margin": (("jnt_margin", "tendon_margin"), _of_limits),
-    "limit_solimp": (("jnt_solimp", "tendon_solimp_lim"), _limit_solimp),
-    "limit_stiffness": (_LIMIT_SOURCES, _limit_reference(0)),
-    "limit_damping": (_LIMIT_SOURCES, _limit_reference(1)),
-    "limit_diagonal": (("dof_invweight0", "tendon_invweight0"), _limit_diagonal),
-    "friction_loss": (("dof_frictionloss", "tendon_frictionloss"), _friction_loss),
-    "friction_D": (("dof_solimp", "dof_invweight0", "tendon_solimp_fri", "tendon_invweight0"), _friction_stiffness),
-    "friction_damping": (("dof_solref", "dof_solimp", "tendon_solref_fri", "tendon_solimp_fri"), _friction_damping),
-    **ACTIVATION_RULES,
     **{name: rule for part in PARTS for name, rule in part.rules.items()},
-    **DELAY_RULES,
-    "density": (("density",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
-    "viscosity": (("viscosity",), lambda mjm, numbers: numbers.reshape(len(numbers), 1)),
-    "wind": (("wind",), lambda mjm, wind: wind),
-    "fluid_shape": (("body_mass", "body_inertia", "geom_size"), fluid_shapes),
-    **EQUALITY_RULES,
-    **TENDON_RULES,
 }
 """How fields of `model.fields` follow from MuJoCo's numbers: those that an environment may have of its own."""

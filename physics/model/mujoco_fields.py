@@ -16,6 +16,8 @@ Roles:
 import enum
 from fnmatch import fnmatchcase
 
+import mujoco
+
 from ..parts import PARTS
 
 READ, DERIVED, PICTURE, DATA, JUDGED, IDLE = "read", "derived", "picture", "data", "judged", "idle"
@@ -25,8 +27,11 @@ def _rows(role: str, names: str) -> dict[str, str]:
     return dict.fromkeys(names.split(), role)
 
 
+OF_PARTS = tuple(name for part in PARTS for name in part.mujoco.split())
+"""The fields that mechanisms read (`physics/parts`)."""
+
 MODEL: dict[str, str] = {
-    **{name: READ for part in PARTS for name in part.mujoco.split()},
+    **{name: READ for name in OF_PARTS if not hasattr(mujoco.MjOption, name)},
     # sizes and flags
     **_rows(READ, "nmocap nq nv nu nbody njnt ngeom nsite ncam nmesh nmeshvert nmeshface opt stat"),
     **_rows(READ, "nactuator nout nhistory"),
@@ -54,10 +59,10 @@ MODEL: dict[str, str] = {
     **_rows(DERIVED, "bvh_* oct_* tree_bodyadr tree_bodynum tree_dofadr tree_dofnum"),
     **_rows(READ, "tree_sleep_policy dof_length"),
     # joints and degrees of freedom
-    **_rows(READ, "jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_limited jnt_solref jnt_solimp jnt_pos jnt_axis"),
-    **_rows(READ, "jnt_stiffness jnt_range jnt_margin dof_bodyid dof_jntid dof_parentid dof_treeid dof_armature"),
+    **_rows(READ, "jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_pos jnt_axis"),
+    **_rows(READ, "jnt_stiffness dof_bodyid dof_jntid dof_parentid dof_treeid dof_armature"),
     **_rows(READ, "dof_damping dof_invweight0 dof_M0 jnt_actfrclimited jnt_actfrcrange"),
-    **_rows(READ, "dof_frictionloss dof_solref dof_solimp jnt_stiffnesspoly dof_dampingpoly"),
+    **_rows(READ, "jnt_stiffnesspoly dof_dampingpoly"),
     **_rows(IDLE, "jnt_actuatorid"),
     **_rows(DERIVED, "flg_gravcomp ngravcomp dof_Madr dof_simplenum"),
     **_rows(DATA, "jnt_group jnt_user"),
@@ -65,7 +70,6 @@ MODEL: dict[str, str] = {
     **_rows(READ, "geom_type geom_contype geom_conaffinity geom_condim geom_bodyid geom_dataid geom_matid"),
     **_rows(READ, "geom_priority geom_solmix geom_solref geom_solimp geom_size geom_rbound geom_pos geom_quat"),
     **_rows(READ, "geom_friction geom_margin geom_gap geom_group geom_rgba geom_aabb"),
-    **_rows(READ, "geom_surfacevel geom_adhesion geom_fluid"),
     **_rows(JUDGED, "geom_plugin"),
     **_rows(DERIVED, "geom_sameframe site_sameframe"),
     **_rows(READ, "site_type site_size"),
@@ -83,14 +87,9 @@ MODEL: dict[str, str] = {
     **_rows(IDLE, "hfield_* flex_* flexedge_* efm0_* efmC_perm"),
     # contacts by hand, equalities, tendons
     **_rows(READ, "exclude_signature pair_dim pair_geom1 pair_geom2 pair_solref pair_solimp pair_margin pair_gap"),
-    **_rows(READ, "pair_friction pair_solreffriction pair_adhesion"),
+    **_rows(READ, "pair_friction pair_solreffriction"),
     **_rows(JUDGED, "eq_type"),
-    **_rows(READ, "neq eq_active0 eq_obj1id eq_obj2id eq_objtype eq_solref eq_solimp eq_data"),
     **_rows(DERIVED, "pair_signature"),
-    **_rows(READ, "tendon_limited tendon_stiffness tendon_stiffnesspoly tendon_damping tendon_dampingpoly"),
-    **_rows(READ, "tendon_armature tendon_frictionloss tendon_adr tendon_num ten_J_* tendon_actfrclimited"),
-    **_rows(READ, "tendon_actfrcrange tendon_solref_* tendon_solimp_* tendon_range tendon_margin"),
-    **_rows(READ, "tendon_lengthspring tendon_length0 tendon_invweight0 wrap_*"),
     **_rows(DERIVED, "tendon_type tendon_treenum tendon_treeid"),
     **_rows(IDLE, "tendon_actuatorid"),
     **_rows(PICTURE, "tendon_matid tendon_group tendon_width tendon_rgba"),
@@ -100,15 +99,12 @@ MODEL: dict[str, str] = {
         READ,
         "actuator_trntype actuator_trnid actuator_gainprm actuator_biasprm actuator_forcelimited actuator_forcerange",
     ),
-    **_rows(READ, "actuator_ctrllimited actuator_ctrlrange actuator_gear actuator_cranklength"),
+    **_rows(READ, "actuator_ctrllimited actuator_ctrlrange actuator_gear"),
     **_rows(JUDGED, "actuator_dyntype actuator_gaintype actuator_biastype"),
     **_rows(JUDGED, "actuator_plugin"),
     **_rows(READ, "actuator_damping actuator_dampingpoly actuator_armature actuator_group actuator_outadr"),
     **_rows(READ, "actuator_ctrladr actuator_ctrlnum actuator_outnum actuator_actnum actuator_ctrlspec"),
     **_rows(DERIVED, "actuator_length0"),
-    **_rows(READ, "na actuator_actadr actuator_dynprm actuator_acc0"),
-    **_rows(READ, "actuator_actlimited actuator_actrange actuator_actearly actuator_lengthrange"),
-    **_rows(READ, "actuator_delay actuator_history actuator_historyadr"),
     **_rows(DATA, "actuator_user"),
     # what only reports or stores
     **_rows(READ, "sensor_type sensor_datatype sensor_objtype sensor_objid sensor_reftype sensor_refid sensor_intprm"),
@@ -124,8 +120,9 @@ MODEL: dict[str, str] = {
 }
 
 OPTION: dict[str, str] = {
+    **{name: READ for name in OF_PARTS if hasattr(mujoco.MjOption, name)},
     **_rows(READ, "timestep impratio tolerance ls_tolerance gravity solver iterations ls_iterations disableflags"),
-    **_rows(READ, "cone sleep_tolerance noslip_iterations noslip_tolerance magnetic density viscosity wind"),
+    **_rows(READ, "cone sleep_tolerance noslip_iterations noslip_tolerance magnetic"),
     **_rows(JUDGED, "integrator enableflags disableactuator"),
     **_rows(IDLE, "o_margin o_solref o_solimp o_friction sdf_*"),
     **_rows(READ, "ccd_tolerance ccd_iterations"),

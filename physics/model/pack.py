@@ -10,23 +10,21 @@ from ..fields import SMALL_BITS, layout
 from ..mjmodel.actuators import from_actuators, on_joints
 from ..mjmodel.flags import disabled
 from ..mjmodel.outputs import output_controls, owners
-from ..parts import ACTUATOR_KINDS, PARTS
-from .activations import activation_values
+from ..mjmodel.pairs import pairs_by_hand, possible_pairs, without
+from ..mjmodel.transmissions import actuator_types
+from ..parts import ACTUATOR_KINDS, PARTS, ROWS
+from ..parts.part import EQUALITY, FRICTION
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
-from .delays import delay_sizes, delay_values
-from .equalities import coupled_parents, equality_values
+from .coupled_dofs import coupled_parents
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
-from .fluids import fluid_items
 from .hulls import Hulls
-from .kernel_numbers import RULES, friction_dofs, kernel_numbers, limit_sides
+from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
-from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
+from .pairs import has_narrow_phase
 from .sensor_delays import sensor_delay_sizes
 from .sleeping import sleep_values, sleeps
-from .tendons import TRANSMISSION, friction_tendons, tendon_limits, tendon_sizes, tendon_values
-from .transmissions import actuator_types, transmission_sizes, transmission_values
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
@@ -55,10 +53,10 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update({name: getattr(mjm, name) for name in ("dof_treeid", "tree_dofadr", "tree_dofnum")})
     values["tree_is_body"] = values["body_is_single_free"][mjm.dof_bodyid[mjm.tree_dofadr]]
     values.update(_actuators(mjm))
-    values.update(activation_values(mjm))
     for part in PARTS:
         values.update(part.values(mjm))
-    values.update(delay_values(mjm))
+    for part in PARTS:
+        values.update({n: change(mjm, values[n]) for n, change in part.amends.items() if n not in RULES})
     values.update(_meshes(mjm))
     swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
     tables = sweep_tables(mjm, swept)
@@ -66,12 +64,6 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_geoms(mjm, pairs))
     values.update(_pairs(mjm, without(mjm, pairs, swept)))
     values.update(_by_hand(mjm))
-    values.update(_limits(mjm))
-    values.update(_frictions(mjm))
-    values.update(tendon_values(mjm))
-    values.update(transmission_values(mjm))
-    values["fluid_bodyid"], values["fluid_geomid"] = fluid_items(mjm)
-    values.update(equality_values(mjm))
     values.update(sleep_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
     values.update(contact_sensor_values(mjm))
@@ -85,26 +77,17 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
 
 def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, sweeps: bool) -> dict[str, int]:
     """Named sizes of a model whose fields have been made."""
-    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "na", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
+    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
     sizes.update(
         one=1,
         nout=len(values["actuator_type"]),
-        **delay_sizes(values),
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
         nhand=mjm.npair,
         nwarm=_warm_pairs(values["pair_start"]) if not sweeps else 0,
         **sweep_sizes(tables),
-        nlimit=len(values["limit_jnt"]),
-        **tendon_sizes(values),
-        **transmission_sizes(values),
-        nfriction=len(values["friction_dofadr"]),
         nsleep=mjm.ntree if sleeps(mjm) else 0,
-        nfluid=len(values["fluid_bodyid"]),
-        neq=mjm.neq,
-        neqdof=len(values["eq_dof"]),
-        nequality=int(values["eq_rows"].sum()),
-        ntwosided=int(values["eq_rows"].sum()) + len(values["friction_dofadr"]),
+        **_row_sizes(values),
         nvert=len(values["vert_corneradr"]),
         ncorner=len(values["corner_next"]),
         npoly=len(values["poly_vertnum"]),
@@ -200,7 +183,6 @@ def _joints(mjm: mujoco.MjModel) -> dict:
 
 def _actuators(mjm: mujoco.MjModel) -> dict:
     of = owners(mjm)
-    pulls = mjm.actuator_trntype[of] == TRANSMISSION
     joint = np.where(on_joints(mjm), mjm.actuator_trnid[:, 0], 0)[of]
     kind, number = np.zeros((2, mjm.nactuator), int)
     for each in ACTUATOR_KINDS:
@@ -213,7 +195,6 @@ def _actuators(mjm: mujoco.MjModel) -> dict:
         "actuator_servoid": number[of],
         "actuator_ctrladr": output_controls(mjm),
         "actuator_type": actuator_types(mjm)[of],
-        "actuator_tendon": np.where(pulls, mjm.actuator_trnid[of, 0], -1),
         "actuator_inparent": (mjm.actuator_trntype[of] == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)).astype(int),
         "actuator_qposadr": mjm.jnt_qposadr[joint] if mjm.njnt else joint,
         "actuator_dofadr": mjm.jnt_dofadr[joint] if mjm.njnt else joint,
@@ -283,26 +264,10 @@ def _by_hand(mjm: mujoco.MjModel) -> dict:
     }
 
 
-def _limits(mjm: mujoco.MjModel) -> dict:
-    """Limits of joints, then of tendons."""
-    (joint, side), (tendon, tendon_side) = limit_sides(mjm), tendon_limits(mjm)
-    none = np.zeros(len(tendon), int)
-    return {
-        "limit_jnt": np.concatenate((joint, none)),
-        "limit_qposadr": np.concatenate((mjm.jnt_qposadr[joint], none)),
-        "limit_dofadr": np.concatenate((mjm.jnt_dofadr[joint], none)),
-        "limit_side": np.concatenate((side, tendon_side)),
-        "limit_tendon": np.concatenate((np.full(len(joint), -1), tendon)),
-    }
-
-
-def _frictions(mjm: mujoco.MjModel) -> dict:
-    """Friction losses of dofs, then of tendons."""
-    dof, tendon = friction_dofs(mjm), friction_tendons(mjm)
-    return {
-        "friction_dofadr": np.concatenate((dof, np.zeros(len(tendon), int))),
-        "friction_tendon": np.concatenate((np.full(len(dof), -1), tendon)),
-    }
+def _row_sizes(values: dict[str, np.ndarray]) -> dict[str, int]:
+    """Return the numbers of constraint rows that hold both ways."""
+    ne, nf = (sum(len(rows.dofs(values)) for rows in ROWS if rows.kind == kind) for kind in (EQUALITY, FRICTION))
+    return {EQUALITY: ne, FRICTION: nf, "ntwosided": ne + nf}
 
 
 def _warm_pairs(pair_start: np.ndarray) -> int:

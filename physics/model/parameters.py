@@ -2,7 +2,6 @@
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import mujoco
@@ -10,35 +9,10 @@ import numpy as np
 
 from ..arguments import real_array
 from ..mjmodel.actuators import fixed_gears
-from ..mjmodel.allowed import Allowed
+from ..mjmodel.allowed import Allowed, Parameter
 from ..parts import NUMBERS, PARTS
-from .delays import samples
-from .kernel_numbers import OF_OPTIONS, mujoco_numbers
+from .kernel_numbers import is_option, mujoco_numbers
 from .number_rules import RULES, crossed
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A field of mjModel, or gravity, density, viscosity and wind.
-
-    Attributes:
-        name: MuJoCo's.
-        derives: constants that follow from it (`constants.py`).
-        positive: its numbers are not negative, although those of a file may be (`number_rules.py` has the others).
-        lasting: those above zero in the model stay so: without mass or size a body is another kind of thing.
-        found: numbers above zero are for items that have them in the model: others have no constraint.
-        ordered: its rows are ranges, lower bound first.
-        turns: its rows are quaternions, w first; they are brought to unit length, as MuJoCo's compiler does.
-    """
-
-    name: str
-    derives: tuple[str, ...] = ()
-    positive: bool = False
-    lasting: bool = False
-    found: bool = False
-    ordered: bool = False
-    turns: bool = False
-
 
 _INERTIAL = ("body_invweight0", "dof_invweight0", "dof_M0", "actuator_acc0", "tendon_invweight0", "tendon_length0")
 _CAMERAS = ("cam_pos0", "cam_poscom0", "cam_mat0")
@@ -47,9 +21,6 @@ PARAMETERS: dict[str, Parameter] = {
     parameter.name: parameter
     for parameter in (
         Parameter("gravity"),
-        Parameter("density", found=True),
-        Parameter("viscosity", found=True),
-        Parameter("wind"),
         Parameter("qpos0", derives=(*_INERTIAL, *_CAMERAS)),
         Parameter("qpos_spring"),
         Parameter("body_pos", derives=(*_INERTIAL, *_CAMERAS)),
@@ -60,16 +31,9 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("body_inertia", derives=_INERTIAL, lasting=True),
         Parameter("body_gravcomp"),
         Parameter("jnt_stiffness"),
-        Parameter("jnt_range", ordered=True),
-        Parameter("jnt_margin"),
-        Parameter("jnt_solref"),
-        Parameter("jnt_solimp"),
         Parameter("jnt_actfrcrange", ordered=True),
         Parameter("dof_armature", derives=_INERTIAL),
         Parameter("dof_damping"),
-        Parameter("dof_frictionloss", found=True),
-        Parameter("dof_solref"),
-        Parameter("dof_solimp"),
         Parameter("geom_pos"),
         Parameter("geom_quat", turns=True),
         Parameter("geom_size", derives=("geom_rbound",), lasting=True),
@@ -79,35 +43,18 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("geom_solmix"),
         Parameter("geom_solref"),
         Parameter("geom_solimp"),
-        Parameter("geom_surfacevel"),
-        Parameter("geom_adhesion", found=True),
         Parameter("pair_friction"),
         Parameter("pair_margin"),
         Parameter("pair_gap"),
         Parameter("pair_solref"),
         Parameter("pair_solimp"),
         Parameter("pair_solreffriction"),
-        Parameter("pair_adhesion", found=True),
-        Parameter("tendon_range", ordered=True),
-        Parameter("tendon_margin"),
-        Parameter("tendon_solref_lim"),
-        Parameter("tendon_solimp_lim"),
-        Parameter("tendon_stiffness", positive=True, found=True),
-        Parameter("tendon_damping", found=True),
-        Parameter("tendon_lengthspring", ordered=True),
-        Parameter("tendon_frictionloss", found=True),
-        Parameter("tendon_solref_fri"),
-        Parameter("tendon_solimp_fri"),
-        Parameter("eq_data"),
-        Parameter("eq_solref"),
-        Parameter("eq_solimp"),
-        Parameter("actuator_delay", positive=True),
         Parameter("actuator_gear", derives=("actuator_acc0",)),
         Parameter("actuator_gainprm"),
         Parameter("actuator_biasprm"),
         Parameter("actuator_ctrlrange", ordered=True),
         Parameter("actuator_forcerange", ordered=True),
-        Parameter("actuator_actrange", ordered=True),
+        *(parameter for part in PARTS for parameter in part.parameters),
         *(Parameter(name) for name in NUMBERS),
     )
 }
@@ -162,6 +109,8 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         _refuse(name, numbers, ~np.isfinite(numbers), index, "it must be finite")
     if wanted.positive or allowed.least == 0.0:
         _refuse(name, numbers, numbers < 0, index, "it must not be negative")
+    if allowed.above:
+        _refuse(name, numbers, numbers <= allowed.least, index, f"it must be above {allowed.least:g}")
     if wanted.lasting:
         _refuse(name, numbers, (numbers <= 0) & (own > 0), index, "it must stay above 0, as in the model")
     if wanted.found:
@@ -180,9 +129,6 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         if name in part.refusals:
             wrong, reason = part.refusals[name]
             _refuse(name, numbers, wrong(mjm, numbers), index, reason)
-    if name == "actuator_delay":
-        forgets = (numbers > 0) & (samples(mjm) == 0)
-        _refuse(name, numbers, forgets, index, "the actuator has no samples of controls; give it nsample in the file")
     if name == "actuator_gear":
         fixed = fixed_gears(mjm).reshape(-1, 1) & (numbers != own)
         _refuse(name, numbers, fixed, index, "its armature and damping depend on it: it cannot be changed")
@@ -192,7 +138,7 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
 def _allowed(name: str) -> Allowed:
     if name in NUMBERS:
         return NUMBERS[name].allowed
-    return RULES[f"opt.{name}" if name in OF_OPTIONS else name].allowed
+    return RULES[f"opt.{name}" if is_option(name) else name].allowed
 
 
 def _refuse(name: str, numbers: np.ndarray, wrong: np.ndarray, index: np.ndarray, reason: str) -> None:

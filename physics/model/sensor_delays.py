@@ -9,8 +9,8 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from ..dynamics.delays import CUBIC, HOLD, LINEAR
 from ..mjmodel.flags import disabled
+from ..mjmodel.history import CUBIC, HOLD, LINEAR
 from .sensors import refused_sensors
 
 
@@ -21,7 +21,7 @@ class Recorded(NamedTuple):
         sensor: its id.
         nsample: how many samples it has.
         dim: numbers of a reading.
-        interp: what it shows between two samples: HOLD, LINEAR or CUBIC (`model.delays`).
+        interp: what it shows between two samples: HOLD, LINEAR or CUBIC (`mjmodel.history`).
         delay: how old the readings are that it shows, steps; 0: it shows the last one.
         interval: from one reading to the next, steps; 0: there is one in every step.
         ages: where its samples are among those of all such sensors.

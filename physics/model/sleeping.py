@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from .equalities import equality_bodies, equality_joints
+from ..mjmodel.equalities import equality_bodies, equality_joints
 
 MINAWAKE = 10
 """Steps that a tree rests before it may sleep (MuJoCo's mjMINAWAKE)."""

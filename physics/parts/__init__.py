@@ -3,9 +3,39 @@
 To add one, write its file and its row here.
 """
 
-from . import dc_motor, gravcomp, orientation, pid, plastic
-from .part import ActuatorKind, Number, Part
+from . import (
+    activation,
+    adhesion,
+    dc_motor,
+    deadband,
+    delays,
+    drag,
+    equality,
+    fluid,
+    friction_loss,
+    gravcomp,
+    limits,
+    orientation,
+    pid,
+    plastic,
+    surface_velocity,
+    tendons,
+    transmissions,
+)
+from .part import KINDS_OF_ROWS, ActuatorKind, ConstraintRows, Number, Part
 
-PARTS: tuple[Part, ...] = tuple(module.PART for module in (gravcomp, plastic, pid, dc_motor, orientation))
+_ROWS = (equality, friction_loss, limits)
+_PATHS = (tendons, transmissions)
+_FORCES = (fluid, gravcomp, plastic, deadband, drag)
+_ACTUATORS = (activation, pid, dc_motor, orientation, delays)
+_CONTACTS = (surface_velocity, adhesion)
+PARTS: tuple[Part, ...] = tuple(module.PART for module in (*_ROWS, *_PATHS, *_FORCES, *_ACTUATORS, *_CONTACTS))
 NUMBERS: dict[str, Number] = {name: number for part in PARTS for name, number in part.numbers.items()}
 ACTUATOR_KINDS: tuple[ActuatorKind, ...] = tuple(part.actuator for part in PARTS if part.actuator is not None)
+ROWS: tuple[ConstraintRows, ...] = tuple(part.rows for part in PARTS if part.rows is not None)
+TWO_SIDED: tuple[str, ...] = tuple(part.name for part in PARTS if part.rows is not None and part.rows.two_sided)
+"""Features of kernels with rows that hold both ways."""
+
+for _part in PARTS:
+    _part.join()
+assert [rows.kind for rows in ROWS] == sorted((rows.kind for rows in ROWS), key=KINDS_OF_ROWS.index), "order of rows"

@@ -31,7 +31,7 @@ KIND = ActuatorKind(
 )
 
 
-@piece(reads="trn_length trn_velocity act ctrl late_ctrl", writes="act_dot", updates="actuator_force actuator_slope")
+@piece(reads="trn_length trn_velocity act ctrl acting_ctrl", writes="act_dot", updates="actuator_force actuator_slope")
 def orientation_force(model, work, u: ti.i32, length, velocity):
     """Set actuator_force and actuator_slope of all three outputs, and act_dot, if u is the first of them."""
     if model.trn_kind[u] > 0:

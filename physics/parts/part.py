@@ -5,7 +5,7 @@ A part is one file of this room. It has the code that kernels run, the rules tha
 Nothing outside the file names the mechanism.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -14,7 +14,8 @@ import numpy as np
 
 from ..fields import Field
 from ..hooks import Hooked
-from ..mjmodel.allowed import Allowed
+from ..mjmodel.allowed import Allowed, Parameter, Row
+from ..mjmodel.history import History
 from ..mjmodel.unsupported import Unsupported
 
 Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
@@ -30,26 +31,30 @@ class Loaded(Protocol):
         mj: the compiled model.
         sizes: named sizes.
         values: numbers of all fields, by name.
+        row_pairs: numbers of pairs of geoms by their kind; all 0 if no contact is possible.
     """
 
     mj: mujoco.MjModel
     sizes: dict[str, int]
     values: dict[str, np.ndarray]
+    row_pairs: np.ndarray
 
 
 class Memory(NamedTuple):
     """A quantity that persists from step to step, one of every environment.
 
     The engine keeps a twin of it, `eval_<name>`, where the derived quantities were last evaluated, and saves, restores
-    and resets both.
+    and resets both. Users read it by `solver.get`.
 
     Attributes:
         field: its declaration.
-        reset: a rule for the numbers after a reset, (n, numbers); None: zeros.
+        reset: a rule for the numbers after a reset, (n, numbers); None: zeros. It may name "ctrl", controls of a reset.
         state: name of the element of `mujoco.mjtState` that holds it, such as "plastic"; "": none.
         keyframe: name of the array of keyframes that sets it, such as "key_plastic"; "": none.
         settable: True if `solver.state.set` takes it.
         guarded: True if a step rejects numbers that are not finite, and restores the evaluated ones.
+        aged: True if its numbers are ages in steps, which in later stages of Runge-Kutta's integrator, at half a step
+            and at a whole one, are more than where the step began.
     """
 
     field: Field
@@ -58,6 +63,45 @@ class Memory(NamedTuple):
     keyframe: str = ""
     settable: bool = False
     guarded: bool = True
+    aged: bool = False
+
+
+KINDS_OF_ROWS = EQUALITY, FRICTION, LIMIT = "ne", "nf", "nl"
+"""Kinds of constraint rows, in the order in which they stand, and the sizes that count them: MuJoCo's in mjData.
+
+Rows of the first two hold both ways: EQUALITY without end, FRICTION up to a force. Rows of LIMIT only push.
+"""
+
+
+def _never(mjm: mujoco.MjModel) -> bool:
+    return False
+
+
+def _no_rows(mjm: mujoco.MjModel) -> Sequence[np.ndarray]:
+    return ()
+
+
+class ConstraintRows(NamedTuple):
+    """The constraint rows that a mechanism has, which its stage in the hook `ROWS` appends, each as a block.
+
+    Rows that hold both ways are in every evaluation, and in the same order; a LIMIT may be left out while it is far.
+
+    Attributes:
+        kind: EQUALITY, FRICTION or LIMIT.
+        dofs: of the model's fields, the number of dofs that each row acts on, (rows,).
+        types: of the model's fields, MuJoCo's mjtConstraint of each row that holds both ways, (rows,).
+        couples: of a compiled model, the dofs of each row on more than one branch of the kinematic tree, descending.
+    """
+
+    kind: str
+    dofs: Callable[[Mapping[str, np.ndarray]], np.ndarray]
+    types: Callable[[Mapping[str, np.ndarray]], np.ndarray] | None = None
+    couples: Callable[[mujoco.MjModel], Sequence[np.ndarray]] = _no_rows
+
+    @property
+    def two_sided(self) -> bool:
+        """True if the rows hold both ways."""
+        return self.kind != LIMIT
 
 
 class ActuatorKind(NamedTuple):
@@ -72,9 +116,7 @@ class ActuatorKind(NamedTuple):
         biases: columns of `actuator_biasprm` that kernels read as `actuator_bias`, where the bias is not affine.
         follows: True if its first control is a setpoint.
         slope: True if its force depends on the velocity in more ways than by the columns above.
-        act_ranges: puts the ranges of its activations into an array (environments, na, 2), and returns it.
         neutral: puts controls of a reset into an array (nu,) of zeros, where they are not 0.
-        act_holds: puts into (na,) for how long the rate of its activations counts in a step (s), and returns it.
     """
 
     code: int
@@ -85,9 +127,7 @@ class ActuatorKind(NamedTuple):
     biases: tuple[int, ...] = ()
     follows: bool = False
     slope: bool = False
-    act_ranges: Callable[[mujoco.MjModel, np.ndarray], np.ndarray] | None = None
     neutral: Callable[[mujoco.MjModel, np.ndarray], None] | None = None
-    act_holds: Callable[[mujoco.MjModel, np.ndarray], np.ndarray] | None = None
 
     def actuators(self, mjm: mujoco.MjModel) -> np.ndarray:
         """Return the ids of the actuators of this kind, ascending."""
@@ -109,6 +149,9 @@ class Refusal(NamedTuple):
 class Number(NamedTuple):
     """Numbers of a model that MuJoCo does not have, and that environments may have of their own.
 
+    `mjmodel.custom` reads them from custom elements of MJCF. A model is refused if they are not allowed, or if reading
+    them raises `CustomElementError`. Models without the mechanism have none: an array of size 0.
+
     Attributes:
         read: the model's numbers, of any shape.
         allowed: what they may be.
@@ -116,6 +159,22 @@ class Number(NamedTuple):
 
     read: Callable[[mujoco.MjModel], np.ndarray]
     allowed: Allowed
+
+
+class Variant(NamedTuple):
+    """A feature that some models with a mechanism need on top of its own: optional code of it.
+
+    Attributes:
+        name: the feature: `model.has.<name>` inside kernels.
+        doc: one line for `Features` and the tables, without a full stop.
+        wanted: True if kernels for a model need the code.
+        hooks: code for the loops of stages, in kernels with the feature.
+    """
+
+    name: str
+    doc: str
+    wanted: Callable[[Loaded], bool]
+    hooks: Hooked | None = None
 
 
 def _nothing(*_: Any) -> dict[str, Any]:
@@ -130,19 +189,28 @@ class Part:
         name: its feature: `model.has.<name>` inside kernels.
         doc: one line for `Features` and the tables, without a full stop.
         wanted: True if kernels for a model need its code.
+        wanted_with: names of numbers with which kernels have its code if environments have numbers of their own.
+        variants: further features, of code that not all of its models need.
         integers, reals: fields of the model (`model.fields`).
         values: of a compiled model the numbers of `integers`, and of those `reals` that `rules` does not give.
         rules: how `reals` follow from MuJoCo's numbers, for those that environments may have of their own.
+        amends: changes to numbers of other parts' fields, by field: a function of the model and these numbers.
         sizes: named sizes, of a compiled model and the numbers of its fields.
         scratch: fields of the workspace (`state.fields`).
         indices: integer fields of the workspace.
         room: named sizes of the workspace alone, of a loaded model.
         memory: quantities that persist.
         actuator: the kind of actuator that it is.
+        rows: the constraint rows that it has.
+        needs: features of the core (`model.features.CoreFeatures`) that its code asks for, each with a condition.
         hooks: code for the loops of stages.
-        mujoco: names of the fields of mjModel that it reads, separated by spaces.
+        mujoco: names of the fields of mjModel and mjOption that it reads, separated by spaces.
+        allowed: the numbers that these may hold (`model.number_rules`); names of mjOption begin with "opt.".
+        parameters: those of which environments may have numbers of their own.
         refusals: checks of numbers of environments' own, by MuJoCo's name.
         unsupported: what models may not have of it.
+        ties_trees: True if its forces couple trees of a compiled model: then these cannot sleep.
+        history: its part of mjData.history.
         numbers: numbers that MuJoCo does not have, by the name that `set_parameters` takes. Rules may name them.
         custom: names of the custom elements of MJCF that it reads, separated by spaces.
     """
@@ -150,29 +218,43 @@ class Part:
     name: str
     doc: str
     wanted: Callable[[Loaded], bool]
+    wanted_with: str = ""
+    variants: tuple[Variant, ...] = ()
     integers: tuple[Field, ...] = ()
     reals: tuple[Field, ...] = ()
     values: Callable[[mujoco.MjModel], Mapping[str, np.ndarray]] = _nothing
     rules: Mapping[str, Rule] = field(default_factory=dict)
+    amends: Mapping[str, Callable[[mujoco.MjModel, np.ndarray], np.ndarray]] = field(default_factory=dict)
     sizes: Callable[[mujoco.MjModel, Mapping[str, np.ndarray]], Mapping[str, int]] = _nothing
     scratch: tuple[Field, ...] = ()
     indices: tuple[Field, ...] = ()
     room: Callable[[Loaded], Mapping[str, int]] = _nothing
     memory: tuple[Memory, ...] = ()
     actuator: ActuatorKind | None = None
+    rows: ConstraintRows | None = None
+    needs: Mapping[str, Callable[[Loaded], bool]] = field(default_factory=dict)
     hooks: Hooked = field(default_factory=dict)
     mujoco: str = ""
+    allowed: Mapping[str, Row] = field(default_factory=dict)
+    parameters: tuple[Parameter, ...] = ()
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     unsupported: tuple[Unsupported, ...] = ()
+    ties_trees: Callable[[Any], bool] = _never
+    history: History | None = None
     numbers: Mapping[str, Number] = field(default_factory=dict)
     custom: str = ""
+
+    def features(self) -> tuple["Part | Variant", ...]:
+        """Return what has a feature: the part, and its variants."""
+        return (self, *self.variants)
 
     def all_fields(self) -> tuple[Field, ...]:
         """Return the fields of the model, of the workspace, and of memory."""
         kept = tuple(memory.field for memory in self.memory)
         return (*self.integers, *self.reals, *self.scratch, *self.indices, *kept)
 
-    def __post_init__(self) -> None:
-        """Add its code to the hooks."""
-        for hook, entry in self.hooks.items():
-            hook.add(self.name, entry)
+    def join(self) -> None:
+        """Add its code to the hooks: the last of them that joins stands last there."""
+        for each in self.features():
+            for hook, entry in (each.hooks or {}).items():
+                hook.add(each.name, entry)

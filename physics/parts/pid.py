@@ -28,7 +28,7 @@ _PID = int(mujoco.mjtDyn.mjDYN_PID)
 KIND = ActuatorKind(code=1, gaintype=int(mujoco.mjtGain.mjGAIN_PID), dyntypes=(_PID,), follows=True)
 
 
-@piece(reads="act ctrl late_ctrl", writes="act_dot", updates="actuator_force actuator_slope")
+@piece(reads="act ctrl acting_ctrl", writes="act_dot", updates="actuator_force actuator_slope")
 def pid_force(model, work, u: ti.i32, length, velocity):
     """Set actuator_force and actuator_slope of such an output where no range limits them, and its act_dot."""
     p = model.actuator_servoid[u]

@@ -8,8 +8,9 @@ from ..fields import layout
 from ..model.features import has_elliptic_cones, has_noslip
 from ..model.model import Model
 from ..model.solver_choice import CG
-from ..state.fields import INDICES, QUANTITIES
-from .derived import derive
+from ..parts import ROWS
+from ..state.fields import QUANTITIES, SCRATCH_INDICES
+from .derived import derive_from_shaped, shaped
 
 _BY_NAME = (
     *("qpos", "qvel", "act", "ctrl", "xpos", "xquat", "xipos", "subtree_com", "cinert", "cdof", "cvel"),
@@ -65,8 +66,9 @@ def inspect_numbers(
         dump: its tile's integers.
         sizes: all sizes.
     """
-    out = {name: derive(model, name, {name: numbers[name]})[0].numpy() for name in _BY_NAME}
-    out |= {name: derive(model, name, numbers)[0].numpy() for name in _FROM_OTHERS}
+    fields = shaped(numbers)
+    out = {name: fields[name][0].numpy() for name in _BY_NAME}
+    out |= {name: derive_from_shaped(model, name, fields)[0].numpy() for name in _FROM_OTHERS}
     out["eval_qpos"], out["eval_qvel"] = numbers["eval_qpos"][0].numpy(), numbers["eval_qvel"][0].numpy()
     out["solver_niter"] = numbers["solver_niter"][0].numpy()
     rows = _Rows(model, numbers, dump.numpy(), sizes)
@@ -83,14 +85,14 @@ class _Rows:
         widths = {f.name: f.width for f in QUANTITIES}
         chosen = [n for n in numbers if n.startswith(("con_", "cone_", "block_", "cdof", "subtree_com"))]
         self._field = {n: numbers[n][0].numpy().reshape(-1, widths[n]) for n in chosen}
-        self._offset = layout(INDICES, sizes)[0]
+        self._offset = layout(SCRATCH_INDICES, sizes)[0]
         self._rows: list[tuple] = []
         self._contacts: list[tuple] = []
 
     def add_of_joints(self) -> None:
-        """Equalities, friction losses, then limits, of tendons after those of joints."""
-        sizes, losses = self._model.sizes, self._model.values["friction_tendon"]
-        kinds = [_EQUALITY] * sizes["nequality"] + [_FRICTION if t < 0 else _FRICTION_TENDON for t in losses]
+        """Add rows that hold both ways, then limits, of tendons after those of joints."""
+        sizes = self._model.sizes
+        kinds = [kind for rows in ROWS if rows.types for kind in rows.types(self._model.values).tolist()]
         tendons = self._integer("tile_tenadr") if sizes["ntendon"] else self._integer("tile_conadr")
         for k in range(self._integer("tile_conadr")):
             if self._field["block_D"][k, 0] > 0:

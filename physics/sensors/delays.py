@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import torch
 
-from ..dynamics.delays import CUBIC, HOLD, ROUNDING
+from ..mjmodel.history import CUBIC, HOLD, ROUNDING
 from ..model.model import Model
 from ..model.sensor_delays import Recorded, recorded_sensors
 from ..state.snapshot import LARGEST

@@ -1,9 +1,7 @@
 """MuJoCo's `mjData.history` of controls and readings, made from samples in memory and taken apart into them.
 
-There an actuator or a sensor with n samples has a buffer [user, cursor, times (n), values (n x width)], a ring in which
-the cursor is the place of the newest sample; the user slot of a sensor with an interval is the time of its last tick.
-Here samples are in order, the newest first, and have ages: steps since then. Buffers of sensors that Tumble does not
-compute are as after a reset.
+MuJoCo's buffers are rings (`mjmodel.history`). In memory samples are in order, the newest first, and have ages: steps
+since they were taken. Buffers of sensors that Tumble does not compute are as after a reset.
 """
 
 from collections.abc import Sequence
@@ -12,49 +10,15 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from ..model.delays import lagging, samples
+from ..mjmodel.history import Ring
 from ..model.sensor_delays import recorded_sensors
 
 _ROUNDED = 1e-6
 """Steps: ages as near to a whole number, or to a half, are that; MuJoCo's times are sums of steps, and rounded."""
 
 
-class Ring(NamedTuple):
-    """One buffer, and where its samples lie in memory.
-
-    Attributes:
-        name: of the actuator or sensor.
-        first: address of the buffer.
-        nsample: how many samples it has.
-        width: numbers in each.
-        ages: where its samples are among the ages in memory.
-        values: where their numbers are.
-        tick: its place among the ticks in memory; -1: a sample is taken in every step.
-        interval: steps from tick to tick.
-        finite: whether its numbers have to be; those of controls stop their environment instead.
-    """
-
-    name: str
-    first: int
-    nsample: int
-    width: int
-    ages: slice
-    values: slice
-    tick: int = -1
-    interval: float = 0.0
-    finite: bool = False
-
-    def times(self) -> slice:
-        """Return the place of the times of its samples in `mjData.history`."""
-        return slice(self.first + 2, self.first + 2 + self.nsample)
-
-    def numbers(self) -> slice:
-        """Return the place of the numbers of its samples in `mjData.history`."""
-        return slice(self.times().stop, self.times().stop + self.nsample * self.width)
-
-
 class Samples(NamedTuple):
-    """What is in the buffers of n environments.
+    """The contents of the buffers of n environments.
 
     Attributes:
         ages: (n, samples) steps, the newest sample of a ring first.
@@ -67,19 +31,8 @@ class Samples(NamedTuple):
     ticks: np.ndarray
 
 
-def rings_of_actuators(mj: mujoco.MjModel) -> tuple[Ring, ...]:
-    """Those of actuators that remember controls."""
-    rings, age, control = [], 0, 0
-    for a in lagging(mj):
-        n, width = int(samples(mj)[a]), int(mj.actuator_ctrlnum[a])
-        places = slice(age, age + n), slice(control, control + n * width)
-        rings.append(Ring(mj.actuator(a).name or f"actuator {a}", int(mj.actuator_historyadr[a]), n, width, *places))
-        age, control = age + n, control + n * width
-    return tuple(rings)
-
-
 def rings_of_sensors(mj: mujoco.MjModel) -> tuple[Ring, ...]:
-    """Those of sensors that remember readings."""
+    """Return the buffers of sensors that remember readings."""
     return tuple(
         Ring(
             mj.sensor(s.sensor).name or f"sensor {s.sensor}",
@@ -105,7 +58,7 @@ def put_samples(
 
 
 def taken_samples(mj: mujoco.MjModel, rings: Sequence[Ring], buffers: np.ndarray, times: np.ndarray) -> Samples:
-    """Samples in buffers (n, mj.nhistory) at the present times (n, 1) in seconds.
+    """Return the samples in buffers (n, mj.nhistory) at the present times (n, 1) in seconds.
 
     Raises:
         ValueError: for a cursor that is none, for times that do not increase, or that are not in the past, and for
@@ -129,7 +82,7 @@ def taken_samples(mj: mujoco.MjModel, rings: Sequence[Ring], buffers: np.ndarray
 
 
 def shifted(mj: mujoco.MjModel, rings: Sequence[Ring], found: Samples, seconds: np.ndarray) -> Samples:
-    """Samples where the present time moves by so many seconds (n, 1) and their own times do not.
+    """Return the samples after a change of the present time by `seconds` (n, 1), their own times being kept.
 
     Raises:
         ValueError: for samples that are not in the past any more.
@@ -141,14 +94,14 @@ def shifted(mj: mujoco.MjModel, rings: Sequence[Ring], found: Samples, seconds: 
 
 
 def _in_steps(mj: mujoco.MjModel, seconds: np.ndarray) -> np.ndarray:
-    """Steps, without the rounding of times."""
+    """Return times in steps, without their rounding."""
     ages = seconds / float(mj.opt.timestep)
     halves = np.round(2 * ages) / 2
     return np.where(np.abs(ages - halves) < _ROUNDED, halves, ages)
 
 
 def checked_ages(ages: np.ndarray, ring: Ring, ticks: np.ndarray) -> np.ndarray:
-    """Ages (n, count) of the samples of a ring whose last tick is so many steps ago (n, 1).
+    """Return the ages (n, count) of the samples of a ring whose last tick is `ticks` steps ago (n, 1).
 
     Raises:
         ValueError: they do not increase from the newest sample on, or the next sample would not be newer.

@@ -20,11 +20,14 @@ def twin(field: Field) -> Field:
 MEMORIES: tuple[Memory, ...] = tuple(memory for part in PARTS for memory in part.memory)
 """The memory of mechanisms (`physics/parts`)."""
 REMEMBERED = tuple(
-    (part.name, memory.field.name, twin(memory.field).name, memory.field.dims[0], memory.guarded)
+    (
+        *(part.name, memory.field.name, twin(memory.field).name, memory.field.dims[0]),
+        *(("guarded",) * memory.guarded + ("aged",) * memory.aged,),
+    )
     for part in PARTS
     for memory in part.memory
 )
-"""The same for kernels: feature, names of the field and of its twin, name of its size, `Memory.guarded`."""
+"""The same for kernels: feature, names of the field, of its twin and of its size, and the flags that are True."""
 
 STATE: tuple[Field, ...] = (
     _F("qpos", ("nq",), 1, "m or rad", "generalised coordinates"),
@@ -38,8 +41,6 @@ STATE: tuple[Field, ...] = (
         "of a tree awake the steps until it may sleep, from -11 to -1; asleep: least tree of its island",
     ),
     _F("act", ("na",), 1, "", "activations of actuators"),
-    _F("history_age", ("nsample",), 1, "steps", "how long ago samples of controls were taken, the newest first"),
-    _F("history_ctrl", ("nhistory",), 1, "", "the controls in them, all of an actuator together"),
     _F("sensor_age", ("nsensorsample",), 1, "steps", "how long ago samples of readings were taken, the newest first"),
     _F("sensor_history", ("nsensorhistory",), 1, "", "the readings in them, all of a sensor together"),
     _F("sensor_tick", ("nsensortick",), 2, "steps", "how long ago sensors with an interval ticked, and its rounding"),
@@ -75,8 +76,6 @@ EVALUATION: tuple[Field, ...] = (
     _F("eval_warm", ("nv",), 1, "m/s^2 or rad/s^2", "qacc_warmstart of the last evaluation"),
     _F("eval_tree_asleep", ("nsleep",), 1, "", "tree_asleep where the last evaluation began"),
     _F("eval_act", ("na",), 1, "", "activations of the last evaluation"),
-    _F("eval_history_age", ("nsample",), 1, "steps", "history_age of the last evaluation"),
-    _F("eval_history_ctrl", ("nhistory",), 1, "", "history_ctrl of the last evaluation"),
     _F("eval_sensor_age", ("nsensorsample",), 1, "steps", "sensor_age of the last evaluation"),
     _F("eval_sensor_history", ("nsensorhistory",), 1, "", "sensor_history of the last evaluation"),
     _F("eval_sensor_tick", ("nsensortick",), 2, "steps", "sensor_tick of the last evaluation"),

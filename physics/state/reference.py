@@ -4,7 +4,6 @@ import mujoco
 import numpy as np
 
 from ..mjmodel.flags import UNLIMITED
-from ..model.delays import reference_history
 from ..model.kernel_numbers import mujoco_numbers
 from ..model.model import Model
 from ..model.sleeping import islands_asleep
@@ -20,12 +19,12 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
     coordinates = {"qpos": mj.qpos0, "mocap_pos": mj.body_pos[mocap], "mocap_quat": mj.body_quat[mocap]}
     if model.sizes["nsleep"]:
         coordinates["tree_asleep"] = islands_asleep(mj).astype(np.float64)
+    coordinates["ctrl"] = _neutral_controls(mj)
     for memory in MEMORIES:
         if memory.reset is not None:
             names, compute = memory.reset
-            coordinates[memory.field.name] = compute(mj, *(mujoco_numbers(mj, name)[None] for name in names))[0]
-    coordinates["ctrl"] = _neutral_controls(mj)
-    coordinates["history_age"], coordinates["history_ctrl"] = reference_history(mj, coordinates["ctrl"])
+            numbers = (coordinates["ctrl"] if name == "ctrl" else mujoco_numbers(mj, name) for name in names)
+            coordinates[memory.field.name] = compute(mj, *(each[None] for each in numbers))[0]
     coordinates |= _past_readings(mj)
     coordinates["eq_active"] = np.array(mj.eq_active0, np.float64)
     unlimited = np.tile([-UNLIMITED, UNLIMITED], mj.nv)

@@ -5,11 +5,12 @@ import numpy as np
 
 from ..dynamics.stage_time import EULER, IMPLICIT, IMPLICITFAST, RK4
 from ..fields import layout
-from ..mjmodel.flags import disabled, has_passive_forces
+from ..hooks import CONTROLS
+from ..mjmodel.flags import disabled
 from ..model.features import (
-    has_adhesion,
     has_elliptic_cones,
     has_noslip,
+    has_pulls,
     has_repeated_pairs,
     is_implicit,
     needs_mixed_precision,
@@ -20,16 +21,16 @@ from ..model.model import Model
 from ..model.pack import flatten
 from ..model.pair_table import PAIR_TABLE
 from ..model.solver_choice import CG
-from ..parts import PARTS
+from ..parts import PARTS, ROWS
+from ..parts.part import FRICTION
 from .fields import SCRATCH, SCRATCH_INDICES
 from .memory import MEMORY
 from .room import MOST_LANES, Room, most_room
 
 SIZES = tuple(
     """
-    nlag nsample nhistory
-    one six cone nq nv nu nout na nbody nmocap njnt ngeom npairtype1 npair nlimit nvert ncorner
-    max_contacts neq nequality nfriction nfluid ntwosided nsleep ntendon ntrn
+    one six cone nq nv nu nout nbody nmocap njnt ngeom npairtype1 npair nvert ncorner
+    max_contacts ne nf ntwosided nsleep
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
     nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed nlimitsense nbodysense nqbegin nvbegin
@@ -38,7 +39,7 @@ SIZES = tuple(
 ) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
 FLAGS = (
     *("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart"),
-    *("pulls", "actuates", "noslip_iterations", "ccd_follows"),
+    *("actuates", "noslip_iterations", "ccd_follows"),
 )
 
 PARAMETER_FIELDS = tuple(field for field in (*OPTIONS, *REALS) if field.name in RULES)
@@ -85,10 +86,8 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     """
     sizes, values, contacts = model.sizes, model.values, room.contacts
     most = most_room(model, lanes)
-    pulls = np.append(values["tendon_dofnum"], 1)  # the last, number -1, stands for a joint
-    joint_dofs = int(values["eq_rows"] @ values["eq_dofnum"]) + int(pulls[values["friction_tendon"]].sum())
-    joint_dofs += int(np.where(values["limit_side"] == 0, 3, pulls[values["limit_tendon"]]).sum())
-    rows = sizes["ntwosided"] + sizes["nlimit"]
+    row_dofs = np.concatenate([of.dofs(values) for of in ROWS])
+    rows, joint_dofs = len(row_dofs), int(row_dofs.sum())
     deepest = int(values["dof_depth"].max(initial=0))
     dofs = contacts * min(sizes["nv"], 2 * deepest)
     cg = model.solver == CG
@@ -104,8 +103,8 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         "ncgbody": sizes["nbody"] if cg else 0,
         "naxis": axes,
         "max_contacts": min(most.contacts, model.max_contacts),
-        "nfurther": (has_repeated_pairs(model) or has_adhesion(model)) * contacts,
-        "npull": has_adhesion(model) * contacts,
+        "nfurther": (has_repeated_pairs(model) or has_pulls(model)) * contacts,
+        "npull": has_pulls(model) * contacts,
         "nown": contacts + 1 if cg else 0,
         "nside": 2 * contacts if cg else 0,
         "nconeblock": has_elliptic_cones(model) * (rows + contacts),
@@ -139,9 +138,7 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
     sizes, implicit = model.sizes, is_implicit(model)
     return {
         "nqrest": needs_mixed_precision(model) * sizes["nq"],
-        "nlate": (sizes["nlag"] > 0) * sizes["nu"],
-        "nfluiddof": (sizes["nfluid"] > 0) * sizes["nv"],
-        "nfluidrow": (sizes["nfluid"] > 0) * 6 * sizes["nbody"],
+        "nacting": any(part.wanted(model) for part in PARTS if CONTROLS in part.hooks) * sizes["nu"],
         "nimplicitM": implicit * entries,
         "nimplicitbody": implicit * sizes["nbody"],
         "nimplicitdof": implicit * sizes["nv"],
@@ -151,7 +148,7 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
 def _noslip(model: Model, rows: int, contacts: int, deepest: int, axes: int) -> dict[str, int]:
     """Sizes of what noslip works with: rows of friction, of contacts on two paths to a root, of tendons on more."""
     has, path = has_noslip(model), min(model.sizes["nv"], 2 * deepest)
-    paths = np.append(model.values["tendon_dofnum"], 1)[model.values["friction_tendon"]]
+    paths = np.concatenate([of.dofs(model.values) for of in ROWS if of.kind == FRICTION])
     losses = int(np.minimum(paths * deepest, model.sizes["nv"]).sum())
     return {
         "nslipcon": has * contacts,
@@ -208,7 +205,6 @@ def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
         "noslip_iterations": int(options.noslip_iterations),
         "ccd_follows": int(options.ccd_tolerance > EXACT_CCD_TOLERANCE),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
-        "pulls": int(has_passive_forces(model.mj)),
         "actuates": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_ACTUATION)),
     }
     numbers = [sizes[n] for n in SIZES] + [flags[n] for n in FLAGS] + list(scratch_rows(sizes))

@@ -14,22 +14,15 @@ LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as div
 
 
 @traced
-def memory_of(model: Any, work: Any) -> list[tuple[Any, Any, Any]]:
-    """Return the memory of the mechanisms that a kernel has: number of items, the field, and its twin."""
+def memory_of(model: Any, work: Any, flag: str = "") -> list[tuple[Any, Any, Any]]:
+    """Return the memory of the mechanisms that a kernel has: number of items, the field, and its twin.
+
+    With a flag, "guarded" or "aged", return the memory for which it is True (`parts.part.Memory`).
+    """
     return [
         (getattr(model, size), getattr(work, now), getattr(work, evaluated))
-        for feature, now, evaluated, size, _ in REMEMBERED
-        if getattr(model.has, feature)
-    ]
-
-
-@traced
-def guarded_memory_of(model: Any, work: Any) -> list[tuple[Any, Any, Any]]:
-    """Return those of `memory_of` that a step guards against numbers that are not finite."""
-    return [
-        (getattr(model, size), getattr(work, now), getattr(work, evaluated))
-        for feature, now, evaluated, size, guarded in REMEMBERED
-        if guarded and getattr(model.has, feature)
+        for feature, now, evaluated, size, flags in REMEMBERED
+        if getattr(model.has, feature) and (not flag or flag in flags)
     ]
 
 
@@ -65,7 +58,10 @@ def keep_beginning(model, work):
 @stage(
     when=lambda has: has.sensors,
     reads="begin_qpos begin_qvel begin_act begin_warm",
-    updates="qpos qvel qacc_warmstart act history_age eval_qacc eval_rest",
+    updates=(
+        "qpos qvel qacc_warmstart act eval_qacc eval_rest",
+        *(now for _, now, _, _, flags in REMEMBERED if "aged" in flags),
+    ),
 )
 def back_to_beginning(model, work):
     """Go from where the last evaluation was to where its step began, in lanes where a step followed it.
@@ -79,10 +75,10 @@ def back_to_beginning(model, work):
             work.eval_rest[i] = ti.select(after, work.real(0.0), work.eval_rest[i])
     for a in range(model.nabegin):
         work.act[a] = ti.select(work.eval_qacc[0] <= LARGEST, work.begin_act[a], work.act[a])
-    if ti.static(model.has.delays):
-        for i in range(model.nsample):
+    for count, age, _ in ti.static(memory_of(model, work, "aged")):
+        for i in range(count):
             aged = ti.select(work.eval_qacc[0] <= LARGEST, work.real(1.0), work.real(0.0))
-            work.history_age[i] = work.history_age[i] - aged
+            age[i] = age[i] - aged
     for i in range(model.nvbegin):
         after = work.eval_qacc[i] <= LARGEST
         work.qvel[i] = ti.select(after, work.begin_qvel[i], work.qvel[i])
@@ -92,11 +88,11 @@ def back_to_beginning(model, work):
 
 @stage(
     reads=(
-        "qpos qvel qacc_warmstart tree_asleep act history_age history_ctrl ctrl mocap_pos mocap_quat eq_active",
+        "qpos qvel qacc_warmstart tree_asleep act ctrl mocap_pos mocap_quat eq_active",
         *(now for _, now, *_ in REMEMBERED),
     ),
     writes=(
-        "eval_qpos eval_qvel eval_warm eval_tree_asleep eval_act eval_history_age eval_history_ctrl",
+        "eval_qpos eval_qvel eval_warm eval_tree_asleep eval_act",
         "eval_ctrl eval_mocap_pos eval_mocap_quat eval_eq_active",
         *(evaluated for _, _, evaluated, *_ in REMEMBERED),
     ),
@@ -115,11 +111,6 @@ def keep_evaluation(model, work):
     for count, now, evaluated in ti.static(memory_of(model, work)):
         for i in range(count):
             evaluated.put(i, now[i])
-    if ti.static(model.has.delays):
-        for i in range(model.nsample):
-            work.eval_history_age[i] = work.history_age[i]
-        for i in range(model.nhistory):
-            work.eval_history_ctrl[i] = work.history_ctrl[i]
     for i in range(model.nu):
         work.eval_ctrl[i] = work.ctrl[i]
     for i in range(model.nmocap):
@@ -177,12 +168,12 @@ def _evaluated_at_start(model, work):
 
 @stage(
     reads=(
-        "eval_qpos eval_qvel eval_act eval_history_ctrl eval_mocap_pos eval_mocap_quat",
-        *(evaluated for _, _, evaluated, _, guarded in REMEMBERED if guarded),
+        "eval_qpos eval_qvel eval_act eval_mocap_pos eval_mocap_quat",
+        *(evaluated for _, _, evaluated, _, flags in REMEMBERED if "guarded" in flags),
     ),
     updates=(
-        "qpos qvel act history_ctrl ctrl mocap_pos mocap_quat fault",
-        *(now for _, now, _, _, guarded in REMEMBERED if guarded),
+        "qpos qvel act ctrl mocap_pos mocap_quat fault",
+        *(now for _, now, _, _, flags in REMEMBERED if "guarded" in flags),
     ),
 )
 def reject_nonfinite(model, work):
@@ -194,12 +185,9 @@ def reject_nonfinite(model, work):
         sound = ti.select(ti.abs(work.qvel[i]) <= LARGEST, sound, work.real(0.0))
     for a in range(model.na):
         sound = ti.select(ti.abs(work.act[a]) <= LARGEST, sound, work.real(0.0))
-    for count, now, _ in ti.static(guarded_memory_of(model, work)):
+    for count, now, _ in ti.static(memory_of(model, work, "guarded")):
         for i in range(count):
             sound = ti.select(ti.abs(now[i]) <= LARGEST, sound, work.real(0.0))
-    if ti.static(model.has.delays):
-        for i in range(model.nhistory):
-            sound = ti.select(ti.abs(work.history_ctrl[i]) <= LARGEST, sound, work.real(0.0))
     broken = sound * 0.0
     for i in range(model.nu):
         broken = ti.select(ti.abs(work.ctrl[i]) <= LARGEST, broken, work.real(1.0))
@@ -209,12 +197,9 @@ def reject_nonfinite(model, work):
         work.qvel[i] = ti.select(sound > 0.5, work.qvel[i], work.eval_qvel[i])
     for a in range(model.na):
         work.act[a] = ti.select(sound > 0.5, work.act[a], work.eval_act[a])
-    for count, now, evaluated in ti.static(guarded_memory_of(model, work)):
+    for count, now, evaluated in ti.static(memory_of(model, work, "guarded")):
         for i in range(count):
             now[i] = ti.select(sound > 0.5, now[i], evaluated[i])
-    if ti.static(model.has.delays):
-        for i in range(model.nhistory):
-            work.history_ctrl[i] = ti.select(sound > 0.5, work.history_ctrl[i], work.eval_history_ctrl[i])
     work.fault[0] = ti.max(ti.max(1.0 - sound, broken), _reject_mocap(model, work))
     for i in range(model.nu):
         work.ctrl[i] = ti.select(work.fault[0] > 0.5, work.real(0.0), work.ctrl[i])

@@ -11,10 +11,12 @@ import taichi as ti
 from taichi.lang.impl import expr_init, subscript
 
 from ..fields import OFFSET_BITS, SMALL_BITS, FieldView, PreciseView, below, flat_array
+from ..hooks import CONTROLS
 from ..math import Lanes
 from ..math.lanes import traced
 from ..model import fields as model_fields
 from ..model.features import Features
+from ..parts import TWO_SIDED
 from . import fields
 from .pattern import Pattern
 from .sizes import FLAGS, GROUPS, HEADER, PARAMETER_FIELDS, SIZES
@@ -24,7 +26,7 @@ PARTS = {
     "H_pattern": ("H_rownnz", "H_rowadr", "H_colind", "H_order"),
     "blocks": ("block_jar", "block_Jv", "block_friction", "block_force", "block_D", "cone_mu"),
     "own": ("own_jar", "own_Jv", "own_friction", "own_force", "own_D", "own_mu"),
-    "acting_ctrl": ("late_ctrl", "ctrl"),
+    "acting_ctrl": ("ctrl",),
     "stage_qpos": ("qpos", "eval_rest"),
 }
 """Attributes of a workspace that are made of several fields."""
@@ -33,9 +35,8 @@ ASKED_FOR = {
     "mixed_precision": (*fields.PRECISE, *model_fields.PRECISE, "precise_lanes", "stage_qpos"),
     "convex": (*(field.name for field in fields.CONVEX), "ccd_lanes"),
     "elliptic": ("blocks", "own"),
-    "friction_loss": ("blocks",),
-    "equality": ("blocks",),
-    "delays": ("acting_ctrl",),
+    **dict.fromkeys(TWO_SIDED, ("blocks",)),
+    **{feature: ("acting_ctrl",) for feature, _ in CONTROLS.entries},
 }
 """Features that views themselves ask for, and the attributes for whose sake they do."""
 _PLACE = {name: place for place, name in enumerate(HEADER)}
@@ -184,7 +185,7 @@ class Rows:
         Jv: J times the search direction.
         friction: coefficients of the axes after the first.
         force: in the space of the block.
-        two_sided: whether the first of them, `Workspace.ntwosided`, hold both ways: equalities and friction losses.
+        two_sided: True if the first of them, `Workspace.ntwosided`, hold both ways (`parts.part.ConstraintRows`).
         elliptic: whether contacts have elliptic cones.
         mu: friction of a round cone, with `elliptic`.
         contacts_alone: whether all blocks are contacts.
@@ -235,8 +236,8 @@ class Workspace(_View):
     Attributes:
         ccd_lanes: those of GJK and EPA, double where `lanes` are not.
         double_lanes: in double precision.
-        ntwosided: equalities and friction losses, which are the first blocks; in kernels that have any.
-        acting_ctrl: the controls that act: ctrl, and where actuators have delays late_ctrl.
+        ntwosided: rows that hold both ways, which are the first blocks; in kernels that have any.
+        acting_ctrl: the controls that act: ctrl, or a field of its own where a mechanism changes them.
         stage_qpos: the coordinates at which positions are evaluated: qpos, and in mixed precision qpos + eval_rest.
     """
 
@@ -274,7 +275,8 @@ class Workspace(_View):
         if "H_pattern" in names:
             self.H_pattern = Pattern(self.H_rownnz, self.H_rowadr, self.H_colind, self.H_order)
         if "blocks" in names:
-            two_sided, mu = has.friction_loss or has.equality, self.cone_mu if has.elliptic else None
+            two_sided = any(getattr(has, feature) for feature in TWO_SIDED)
+            mu = self.cone_mu if has.elliptic else None
             parts = self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D
             self.blocks = Rows(*parts, two_sided=two_sided, mu=mu)
             if two_sided:
@@ -282,8 +284,8 @@ class Workspace(_View):
         if "own" in names:
             parts = self.own_jar, self.own_Jv, self.own_friction, self.own_force, self.own_D
             self.own = Rows(*parts, mu=self.own_mu if has.elliptic else None, contacts_alone=True)
-        if "acting_ctrl" in names:
-            self.acting_ctrl = self.late_ctrl if has.delays else self.ctrl
+        if "acting_ctrl" in names and CONTROLS.is_empty(has):
+            self.acting_ctrl = self.ctrl
         if "stage_qpos" in names:
             self.stage_qpos = PreciseView(self.qpos, self.eval_rest) if mixed else self.qpos
 

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import mujoco
 import numpy as np
 
-from ..state.history import Ring, rings_of_actuators, rings_of_sensors
+from ..mjmodel.history import History
+from ..parts import PARTS
+from ..state.history import rings_of_sensors
 from ..state.memory import FORCES, INPUTS, MEMORIES, STATE
 
 
@@ -81,25 +82,8 @@ LASTING = frozenset(kept.name for kept in KEPT if kept.lasting)
 FIELDS = {field.name: field for field in (*STATE, *INPUTS, *FORCES)}
 """The fields by name."""
 
-
-class History(NamedTuple):
-    """The fields of samples that a part of mjData.history is made of, with the time.
-
-    Attributes:
-        rings: (model) -> the buffers of mjData.history.
-        ages: field with the ages of the samples.
-        values: field with the numbers in them.
-        ticks: field with the times since the last ticks; "" if there are none.
-    """
-
-    rings: Callable[[mujoco.MjModel], tuple[Ring, ...]]
-    ages: str
-    values: str
-    ticks: str = ""
-
-
 HISTORIES = (
-    History(rings_of_actuators, "history_age", "history_ctrl"),
+    *(part.history for part in PARTS if part.history is not None),
     History(rings_of_sensors, "sensor_age", "sensor_history", "sensor_tick"),
 )
-"""Samples of controls, and of readings."""
+"""The samples of mechanisms, such as those of controls, and of readings."""

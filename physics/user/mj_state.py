@@ -11,10 +11,12 @@ import torch
 from ..arguments import real_array
 from ..batch_numbers import on_host
 from ..drivers.settings import Count
+from ..mjmodel.history import History
 from ..scalars import as_whole
 from ..state.history import Samples, put_samples, shifted, taken_samples
+from ..state.memory import MEMORIES
 from .environments import Environments
-from .memory import HISTORIES, STATE_PARTS, History
+from .memory import HISTORIES, STATE_PARTS
 from .sleep import Sleep
 
 BITS = {
@@ -34,6 +36,10 @@ class StateVectors:
     def __init__(self, envs: Environments, sleep: Sleep) -> None:
         self._envs, self._sleep, self._mj = envs, sleep, envs.model.mj
         self._histories = [(rings, history) for history in HISTORIES if (rings := history.rings(self._mj))]
+
+    def has_past(self) -> bool:
+        """Return True if a step reads samples of the past; those of sensors are read where readings are made."""
+        return any(memory.aged and self._envs.model.sizes[memory.field.dims[0]] for memory in MEMORIES)
 
     def read(self, spec: int, envs_idx: Any) -> torch.Tensor:
         """State vectors (n, size), float64; errors are those of `SolverState.mj_state`."""

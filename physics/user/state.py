@@ -225,7 +225,7 @@ class SolverState:
                 nothing is changed then.
         """
         model, number = self._envs.model, _keyframe(self._envs.model.mj, key)
-        if self._vectors.steps_at(model.mj.key_time[number]) < 0 and model.sizes["nlag"]:
+        if self._vectors.steps_at(model.mj.key_time[number]) < 0 and self._vectors.has_past():
             raise ValueError(f"keyframe {key!r}: its time is before 0, where samples of delayed controls would be")
         self.reset(envs_idx, model.mj.key_qpos[number], model.mj.key_qvel[number])
         self._vectors.write(*self._vectors.of_keyframe(number), envs_idx)

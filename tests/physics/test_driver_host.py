@@ -15,8 +15,10 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers.settings import Count
-from tumble.physics.process.runtime import init_columns
 from tumble.physics.solver import NON_FINITE
+from tumble.physics.state.memory import COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, MEMORY
+
+from .starts import run_in_columns
 
 NUM_ENVS, HEIGHT, STEP = 6, 0.5, 0.01
 XML = f"""
@@ -32,7 +34,7 @@ SOME, OTHERS = [4, 0, 3], [1, 2, 5]
 @pytest.fixture(scope="module", params=["cpu", "columns"])
 def driver(request):
     """Solvers have one driver or the other; later tests in this process those that they expect."""
-    tumble.init(precision="32", lanes=4, threads=1) if request.param == "cpu" else init_columns()
+    tumble.init(precision="32", lanes=4, threads=1) if request.param == "cpu" else run_in_columns()
     yield request.param
     tumble.init(precision="32")
 
@@ -314,6 +316,14 @@ def test_forward_forgets_what_belongs_to_the_step_before(driver):
     assert inside.read("eval_rest").any(1).tolist() == [not forgotten for forgotten in some]
     assert (inside.read("eval_qacc") > 1e20).all(1).tolist() == some  # NOT_INTEGRATED
     assert inside.count(Count.EVALUATED).tolist() == [5 * forgotten for forgotten in some]
+
+
+def test_the_last_evaluation_lies_as_the_state_does():
+    """In memory, so that `forward` and kernels may copy all of it at once."""
+    assert MEMORY["KEPT"][: len(EVALUATION)] == EVALUATION and MEMORY["KEPT_FORCES"] == EVALUATED_FORCES
+    assert (*MEMORY["STATE"], *MEMORY["INPUTS"]) == COORDINATES and MEMORY["FORCES"] == FORCES
+    for present, last in ((COORDINATES, EVALUATION[: len(COORDINATES)]), (FORCES, EVALUATED_FORCES)):
+        assert [(field.dims, field.width) for field in present] == [(field.dims, field.width) for field in last]
 
 
 # ---- faults and numbers of environments' own

@@ -1,16 +1,27 @@
-"""Limits as constraints: one block for each side of a hinge, slide or tendon, and one for the cone of a ball joint."""
+"""Limits as constraints: one block for each side of a hinge, slide or tendon, and one for the cone of a ball joint.
+
+MuJoCo documentation, Computation: Limit. Size nlimit: one-sided limits of joints and tendons.
+"""
 
 import taichi as ti
 
+from ..constraint.impedance import MINIMUM, impedance_of, regularizer
+from ..constraint.rows import append_row, append_tendon, row_times
+from ..fields import Field, ids
+from ..hooks import ROWS, TENDON_FORCES
 from ..math import Quat, func
 from ..math.quaternion import rotation_vector
+from ..mjmodel.allowed import MARGIN, RANGE, SOLIMP, SOLREF, Parameter
+from ..mjmodel.solver_params import has_uncommon_powers
+from ..mjmodel.tendons import tendon_dofs
 from ..sensed.limit_readings import forget_limit, note_limit
-from ..stage import stage
-from .impedance import MINIMUM, impedance_of, regularizer
-from .rows import append_row, append_tendon, row_times
+from ..stage import piece, stage
+from .limits_model import BALL_JOINT, LIMIT_RULES, limit_dofs, limit_values, tendon_limits
+from .part import LIMIT, ConstraintRows, Part
 
 
 @stage(
+    when=lambda has: has.limits,
     reads="qpos qvel ten_length ten_J",
     writes="limit_pos limit_vel block_D block_aref block_dim limit_seen limit_block tile_tenadr",
     updates="block_J block_dofnum block_dofadr block_jacadr block_dof tile_conadr tile_ndof tile_njac",
@@ -102,3 +113,77 @@ def _finish(model, work, k: ti.i32, row: ti.i32, dist):
         note_limit(model, work, row, k, depth, speed)
     pull = imp * depth * model.limit_stiffness[row]
     work.block_aref.at(k, 0)._assign(-(speed * model.limit_damping[row] + pull))
+
+
+@piece(reads="block_force limit_block", updates="ten_force")
+def pull_tendons(model, work):
+    """Add the forces of tendons' limits to ten_force."""
+    for row in range(model.nlimit):
+        t = model.limit_tendon[row]
+        if t >= 0:
+            block = work.limit_block[row]
+            if block >= 0:
+                work.ten_force[t] = work.ten_force[t] - work.block_force.at(block, 0) * model.limit_side[row]
+
+
+PART = Part(
+    name="limits",
+    doc="joints or tendons have limits; kernels always have their code, which nearly all models need",
+    wanted=lambda model: True,
+    integers=(
+        ids("limit_jnt", ("nlimit",), "joint"),
+        ids("limit_qposadr", ("nlimit",), "first coordinate of the joint"),
+        ids("limit_dofadr", ("nlimit",), "first dof of the joint"),
+        Field("limit_side", ("nlimit",), 1, "", "-1 lower, 1 upper, 0 ball joint"),
+        Field("limit_tendon", ("nlimit",), 1, "", "tendon; -1: the limit is a joint's"),
+    ),
+    reals=(
+        Field("limit_value", ("nlimit",), 1, "m or rad", "the limit"),
+        Field("limit_margin", ("nlimit",), 1, "m or rad", "rows appear within this distance"),
+        Field("limit_solimp", ("nlimit",), 5, "", "impedance, as geom_solimp"),
+        Field("limit_stiffness", ("nlimit",), 1, "1/s^2", "K of the reference acceleration"),
+        Field("limit_damping", ("nlimit",), 1, "1/s", "B of the reference acceleration"),
+        Field("limit_diagonal", ("nlimit",), 1, "1/kg or 1/(kg m^2)", "approximate A: invweight0 of the dof or tendon"),
+    ),
+    values=limit_values,
+    rules=LIMIT_RULES,
+    sizes=lambda mjm, values: {"nlimit": len(values["limit_jnt"])},
+    indices=(
+        Field("limit_block", ("nlimit",), 1, "", "block of the limit of a tendon; -1: it is far in all lanes"),
+        ids("tile_tenadr", ("one",), "first block of the limits of tendons"),
+    ),
+    rows=ConstraintRows(
+        kind=LIMIT,
+        dofs=limit_dofs,
+        couples=lambda mjm: [tendon_dofs(mjm, int(t)) for t in tendon_limits(mjm)[0]],
+    ),
+    needs={
+        "ball_joints": lambda model: bool((model.values["limit_side"] == BALL_JOINT).any()),
+        "hulls": lambda model: has_uncommon_powers(model.values["limit_solimp"]),
+    },
+    hooks={ROWS: limit_blocks, TENDON_FORCES: pull_tendons},
+    mujoco=(
+        "jnt_limited jnt_range jnt_margin jnt_solref jnt_solimp tendon_limited tendon_range tendon_margin "
+        "tendon_solref_lim tendon_solimp_lim"
+    ),
+    allowed={
+        "jnt_range": RANGE,
+        "jnt_margin": MARGIN,
+        "jnt_solref": SOLREF,
+        "jnt_solimp": SOLIMP,
+        "tendon_range": RANGE,
+        "tendon_margin": MARGIN,
+        "tendon_solref_lim": SOLREF,
+        "tendon_solimp_lim": SOLIMP,
+    },
+    parameters=(
+        Parameter("jnt_range", ordered=True),
+        Parameter("jnt_margin"),
+        Parameter("jnt_solref"),
+        Parameter("jnt_solimp"),
+        Parameter("tendon_range", ordered=True),
+        Parameter("tendon_margin"),
+        Parameter("tendon_solref_lim"),
+        Parameter("tendon_solimp_lim"),
+    ),
+)

@@ -1,4 +1,4 @@
-"""What a fluid pushes: bodies as boxes of their inertia, and geoms as ellipsoids, and the constants of both models.
+"""The items that a fluid pushes, bodies as boxes of their inertia and geoms as ellipsoids, and their constants.
 
 MuJoCo's documentation, Computation: Fluid forces. A body that has a geom with fluidshape="ellipsoid" is no box.
 """
@@ -6,19 +6,19 @@ MuJoCo's documentation, Computation: Fluid forces. A body that has a geom with f
 import mujoco
 import numpy as np
 
+from ..mjmodel.flags import has_passive_forces
+
 MINVAL = 1e-15
 """MuJoCo's mjMINVAL: lighter bodies feel no fluid, and a box's inertia is not less."""
 WIDTH = 19
 """Numbers of `fluid_shape`: a box has the first eight."""
 _SPHERE, _CAPSULE, _CYLINDER = (int(getattr(mujoco.mjtGeom, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "CYLINDER"))
-_D = mujoco.mjtDisableBit
-_PASSIVE = int(_D.mjDSBL_SPRING) | int(_D.mjDSBL_DAMPER)
 
 
 def fluid_items(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """Body and geom (-1: the body as a box) of everything that a fluid pushes; without a fluid there is nothing."""
+    """Return the body and the geom (-1: the body as a box) of every item; without a fluid there is none."""
     rows: list[tuple[int, int]] = []
-    if (mjm.opt.density > 0 or mjm.opt.viscosity > 0) and not without_passive_forces(mjm):
+    if (mjm.opt.density > 0 or mjm.opt.viscosity > 0) and has_passive_forces(mjm):
         for b in np.flatnonzero((mjm.body_treeid >= 0) & (mjm.body_mass >= MINVAL)).tolist():
             geoms = range(mjm.body_geomadr[b], mjm.body_geomadr[b] + mjm.body_geomnum[b])
             rows += [(b, g) for g in geoms if mjm.geom_fluid[g, 0] > 0] or [(b, -1)]
@@ -26,13 +26,8 @@ def fluid_items(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
     return body, geom
 
 
-def without_passive_forces(mjm: mujoco.MjModel) -> bool:
-    """Whether springs and dampers are both disabled: then MuJoCo has no passive force at all."""
-    return int(mjm.opt.disableflags) & _PASSIVE == _PASSIVE
-
-
 def fluid_shapes(mjm: mujoco.MjModel, mass: np.ndarray, inertia: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Constants of all items, (environments, items, WIDTH), in the order of `_box` and `_ellipsoid`.
+    """Return the constants of all items, (environments, items, WIDTH), in the order of `_box` and `_ellipsoid`.
 
     The virtual masses of ellipsoids are MuJoCo's own of the compiled model, whatever sizes environments have.
     """
@@ -48,7 +43,7 @@ def fluid_shapes(mjm: mujoco.MjModel, mass: np.ndarray, inertia: np.ndarray, siz
 
 
 def _box(mass: np.ndarray, inertia: np.ndarray) -> np.ndarray:
-    """Viscous torque and force for a unit velocity, then quadratic torque (3) and force (3), of unit fluids."""
+    """Return the viscous torque and force at unit velocity, and quadratic torque (3) and force (3), for unit fluids."""
     x, y, z = np.sqrt(np.maximum(MINVAL, inertia.sum(1, keepdims=True) - 2.0 * inertia) / mass[:, None] * 6.0).T
     mean = (x + y + z) / 3.0
     turns = x * (y**4 + z**4) / 64.0, y * (x**4 + z**4) / 64.0, z * (x**4 + y**4) / 64.0
@@ -56,6 +51,7 @@ def _box(mass: np.ndarray, inertia: np.ndarray) -> np.ndarray:
 
 
 def _semiaxes(kind: int, size: np.ndarray) -> np.ndarray:
+    """Return the semiaxes (n, 3) of the ellipsoid that a geom of this type and size (n, 3) counts as (m)."""
     radius = size[:, 0]
     if kind == _SPHERE:
         return np.stack((radius, radius, radius), -1)
@@ -67,7 +63,7 @@ def _semiaxes(kind: int, size: np.ndarray) -> np.ndarray:
 
 
 def _ellipsoid(axes: np.ndarray, fluid: np.ndarray) -> np.ndarray:
-    """Viscous torque and force (2), moments of drag (3), the rest of the list of `dynamics/ellipsoid_fluid.py`.
+    """Return the viscous torque and force (2), moments of drag (3), the rest of the list of `fluid_ellipsoid`.
 
     Squares of products of two semiaxes stand relative to the largest, `scale`, so that single precision can hold their
     powers.

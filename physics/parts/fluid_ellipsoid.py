@@ -1,4 +1,4 @@
-"""Force of a fluid on an ellipsoid, and how it changes with the velocity; in the ellipsoid's own frame.
+"""The force of a fluid on an ellipsoid and its derivative by the velocity, in the ellipsoid's own frame.
 
 MuJoCo's documentation, Computation: Ellipsoid fluid model: added mass, Magnus and Kutta lift, and drag. With the
 semiaxes r, p = (r1 r2, r2 r0, r0 r1)^2 over the largest of the three, n the direction of the flow, P = sum p n^2 and
@@ -14,7 +14,8 @@ from ..math import Motion, Vec3
 from ..math.lanes import let, traced
 
 _LEAST = 1e-30
-"""Below any speed, and below P and Q of anything but rest."""
+"""A number below any speed, and below P and Q of any speed but 0."""
+# first columns of the groups of numbers in `fluid_shape`
 _TORQUE, _P, _AREA, _BLUNT, _SLENDER, _KUTTA, _MAGNUS, _MASS, _INERTIA = 2, 5, 8, 9, 10, 11, 12, 13, 16
 
 
@@ -27,7 +28,7 @@ def _times(a: Vec3, b: Vec3) -> Vec3:
 
 
 class _Flow:
-    """What force and slope have in common at a velocity."""
+    """The terms that force and slope share at a velocity v relative to the fluid (m/s)."""
 
     def __init__(self, shape: Any, k: Any, v: Vec3) -> None:
         self.speed = let(v.norm())
@@ -44,7 +45,7 @@ class _Flow:
 
 @traced
 def ellipsoid_force(shape: Any, k: Any, density: Any, viscosity: Any, velocity: Motion) -> Motion:
-    """Torque and force on item k of `shape`, at a velocity relative to the fluid."""
+    """Return the torque and force on item k of `shape`, at a velocity relative to the fluid."""
     w, v = velocity.rot, velocity.lin
     flow = _Flow(shape, k, v)
     momentum, spin = _times(_three(shape, k, _MASS), v) * density, _times(_three(shape, k, _INERTIA), w) * density
@@ -60,7 +61,7 @@ def ellipsoid_force(shape: Any, k: Any, density: Any, viscosity: Any, velocity: 
 
 @traced
 def ellipsoid_slope(shape: Any, k: Any, density: Any, viscosity: Any, velocity: Motion, change: Motion) -> Motion:
-    """Derivative of `ellipsoid_force` along a change of the velocity."""
+    """Return the derivative of `ellipsoid_force` along a change of the velocity."""
     w, v, dw, dv = velocity.rot, velocity.lin, change.rot, change.lin
     mass, inertia = _three(shape, k, _MASS) * density, _three(shape, k, _INERTIA) * density
     momentum, moved = _times(mass, v), _times(mass, dv)
@@ -90,7 +91,7 @@ def _drag_slope(shape: Any, k: Any, density: Any, viscosity: Any, flow: _Flow, d
 
 
 def _turned(flow: _Flow, weights: Vec3) -> Vec3:
-    """Sum over c of weights[c] (p[i] - p[c]) for each axis i: differences first, as they may be small."""
+    """Return the sum over c of weights[c] (p[i] - p[c]) for each axis i: differences first, as they may be small."""
     p, g = flow.p, weights
     return Vec3(
         g.y * (p.x - p.y) + g.z * (p.x - p.z),

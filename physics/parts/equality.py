@@ -1,23 +1,43 @@
 """Equality constraints: connect, weld, and polynomials of joints and tendons, a block for each of their rows.
 
-MuJoCo documentation, Computation: Equality. A row is two-sided (`cost`). All rows of a connect or a weld have the
-impedance of the norm of their position errors, and their reference acceleration subtracts dJ/dt qvel, the acceleration
-of the rows that velocities alone cause. An equality that an environment has switched off has stiffness 0 there.
+MuJoCo documentation, Computation: Equality. A row is two-sided (`constraint.cost`). All rows of a connect or a weld
+have the impedance of the norm of their position errors, and their reference acceleration subtracts dJ/dt qvel, the
+acceleration of the rows that velocities alone cause. An equality that an environment has switched off has stiffness 0
+there.
+
+Sizes neq: equalities; neqdof: dofs of all of them.
 """
 
+import mujoco
+import numpy as np
 import taichi as ti
 
+from ..constraint.impedance import impedance_of, regularizer
+from ..constraint.rows import append_row_on, row_times
 from ..dynamics.newton_euler import carried, velocity_accelerations
-from ..math import Quat, Vec3, func
-from ..stage import stage
-from .impedance import impedance_of, regularizer
-from .rows import append_row_on, clear_blocks, row_times
+from ..hooks import EXTERNAL_FORCES, ROWS, TENDON_FORCES
+from ..math import Motion, Quat, Vec3, func
+from ..mjmodel.allowed import FORM, SOLIMP, SOLREF, Parameter
+from ..stage import piece, stage
+from .equality_model import (
+    EQUALITY_INTEGERS,
+    EQUALITY_REALS,
+    EQUALITY_RULES,
+    UNSUPPORTED,
+    equality_dofs,
+    equality_rows,
+    equality_values,
+    row_dofs,
+    uncommon_powers,
+)
+from .part import EQUALITY, ConstraintRows, Part
 
 ENDLESS = 1e20
 """Reach of a row that is two-sided without a limit of its force."""
 
 
 @stage(
+    when=lambda has: has.equality,
     reads=(
         "qpos qvel eq_active xpos xquat root_offset inertial_offset com_offset anchor_offset cdof ten_length",
         "ten_J cvel",
@@ -26,15 +46,13 @@ ENDLESS = 1e20
     updates="body_acc dqacc block_J block_dofnum block_dofadr block_jacadr block_dof tile_conadr tile_ndof tile_njac",
 )
 def equality_blocks(model, work):
-    """Start the list of blocks with `eq_rows` rows for every equality."""
-    clear_blocks(work)
-    if ti.static(model.has.equality):
-        velocity_accelerations(model, work)
-        for e in range(model.neq):
-            if model.eq_rows[e] == 1:
-                _polynomial(model, work, e)
-            elif model.eq_rows[e] > 1:
-                _hold_bodies(model, work, e)
+    """Append `eq_rows` rows for every equality."""
+    velocity_accelerations(model, work)
+    for e in range(model.neq):
+        if model.eq_rows[e] == 1:
+            _polynomial(model, work, e)
+        elif model.eq_rows[e] > 1:
+            _hold_bodies(model, work, e)
 
 
 @func
@@ -48,7 +66,7 @@ def _polynomial(model, work, e: ti.i32):
     error, x, second = zero, zero, 0
     if ti.static(model.has.tendons):
         if model.eq_tendon1[e] >= 0:
-            error, x, second = tendon_lengths(model, work, e)
+            error, x, second = _tendon_lengths(model, work, e)
         else:
             error, x, second = _coordinates(model, work, e)
     else:
@@ -59,7 +77,7 @@ def _polynomial(model, work, e: ti.i32):
         a, b = model.eq_polycoef.at(e, 1), model.eq_polycoef.at(e, 2)
         c, d = model.eq_polycoef.at(e, 3), model.eq_polycoef.at(e, 4)
         error -= x * (a + x * (b + x * (c + x * d)))
-        slope = polynomial_slope(model, work, e, x)
+        slope = _polynomial_slope(model, work, e, x)
     # Jacobian: the first coordinate's minus slope times the second's, on the union of their dofs.
     k = append_row_on(work, model.eq_dof, model.eq_dofadr[e], model.eq_dofnum[e])
     first = work.block_jacadr[k]
@@ -91,7 +109,7 @@ def _polynomial(model, work, e: ti.i32):
 
 
 @func
-def polynomial_slope(model, work, e: ti.i32, x):
+def _polynomial_slope(model, work, e: ti.i32, x):
     """Return the derivative of the polynomial at x."""
     a, b = model.eq_polycoef.at(e, 1), model.eq_polycoef.at(e, 2)
     c, d = model.eq_polycoef.at(e, 3), model.eq_polycoef.at(e, 4)
@@ -99,7 +117,7 @@ def polynomial_slope(model, work, e: ti.i32, x):
 
 
 @func
-def tendon_lengths(model, work, e: ti.i32):
+def _tendon_lengths(model, work, e: ti.i32):
     """Return the lengths of both tendons minus those at qpos0 (m), and 1 if there is a second one, else 0."""
     return _offsets(work, work.ten_length, model.tendon_length0, model.eq_tendon1[e], model.eq_tendon2[e])
 
@@ -229,7 +247,7 @@ def _turning_acceleration(model, work, e: ti.i32, b1: ti.i32, b2: ti.i32, turn1,
 
 
 @func
-def weld_torque(model, work, e: ti.i32, forces):
+def _weld_torque(model, work, e: ti.i32, forces):
     """Return the torque on the first body of a weld (N m) by the forces on its three rotational rows."""
     turn1, turn2 = _frames(model, work, e, model.eq_body1[e], model.eq_body2[e])
     push = turn2 * Quat(work.real(0.0), forces.x, forces.y, forces.z) * turn1.conjugate()
@@ -245,3 +263,78 @@ def _finish(model, work, e: ti.i32, k: ti.i32, imp, kind, error, product):
     speed = row_times(work, k, work.qvel, 0.0)
     pull = imp * error * model.eq_stiffness[e]
     work.block_aref.at(k, 0)._assign(-(speed * model.eq_damping[e] + pull) - product)
+
+
+@piece(reads="block_force root_offset xquat com_offset", updates="cfrc_ext")
+def push_bodies(model, work):
+    """Add the forces of connects and welds to cfrc_ext."""
+    zero = work.real(0.0)
+    k = 0
+    for e in range(model.neq):
+        if model.eq_rows[e] > 1:
+            torque, force = Vec3(zero, zero, zero), _forces(work, k)
+            if model.eq_rows[e] == 6:
+                torque = _weld_torque(model, work, e, _forces(work, k + 3))
+            for side in ti.static(range(2)):
+                b = model.eq_body1[e] if ti.static(side == 0) else model.eq_body2[e]
+                if b > 0:
+                    at, anchor = ti.static(3 * side), model.eq_anchor
+                    point = Vec3(zero + anchor.at(e, at), zero + anchor.at(e, at + 1), zero + anchor.at(e, at + 2))
+                    arm = work.lanes.cast(work.root_offset[b]) + work.xquat.rounded[b].rotate(point)
+                    arm = arm - work.com_offset[model.body_rootid[b]]
+                    wrench = Motion(torque + arm.cross(force), force) * ti.static(1.0 - 2.0 * side)
+                    work.cfrc_ext.put(b, work.cfrc_ext[b] + wrench)
+        k += model.eq_rows[e]
+
+
+@func
+def _forces(work, k: ti.i32):
+    """Return the forces of the three rows from k on as a vector."""
+    return Vec3(work.block_force.at(k, 0), work.block_force.at(k + 1, 0), work.block_force.at(k + 2, 0))
+
+
+@piece(reads="block_force ten_length", updates="ten_force")
+def pull_tendons(model, work):
+    """Add the forces of equalities between tendons to ten_force; the blocks of equalities are the first."""
+    k = 0
+    for e in range(model.neq):
+        t1, t2 = model.eq_tendon1[e], model.eq_tendon2[e]
+        if t1 >= 0 and model.eq_rows[e] > 0:
+            force = work.block_force.at(k, 0)
+            _error, x, _second = _tendon_lengths(model, work, e)
+            work.ten_force[t1] = work.ten_force[t1] + force
+            if t2 >= 0:
+                work.ten_force[t2] = work.ten_force[t2] - _polynomial_slope(model, work, e, x) * force
+        k += model.eq_rows[e]
+
+
+PART = Part(
+    name="equality",
+    doc="bodies, joints or tendons are held together",
+    wanted=lambda model: bool(model.values["eq_rows"].any()),
+    integers=EQUALITY_INTEGERS,
+    reals=EQUALITY_REALS,
+    values=equality_values,
+    rules=EQUALITY_RULES,
+    sizes=lambda mjm, values: {"neq": mjm.neq, "neqdof": len(values["eq_dof"])},
+    rows=ConstraintRows(
+        kind=EQUALITY,
+        dofs=row_dofs,
+        types=lambda values: np.full(values["eq_rows"].sum(), int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)),
+        couples=lambda mjm: [equality_dofs(mjm, int(e)) for e in equality_rows(mjm).nonzero()[0]],
+    ),
+    needs={"hulls": uncommon_powers},
+    hooks={ROWS: equality_blocks, TENDON_FORCES: pull_tendons, EXTERNAL_FORCES: push_bodies},
+    mujoco="neq eq_active0 eq_obj1id eq_obj2id eq_objtype eq_solref eq_solimp eq_data",
+    unsupported=UNSUPPORTED,
+    allowed={
+        "eq_solref": SOLREF,
+        "eq_solimp": SOLIMP,
+        "eq_data": FORM,
+    },
+    parameters=(
+        Parameter("eq_solref"),
+        Parameter("eq_solimp"),
+        Parameter("eq_data"),
+    ),
+)
