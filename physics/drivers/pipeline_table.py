@@ -1,10 +1,12 @@
 """The table of all stages in the order of a step, made from their declarations.
 
-`python -m tumble.physics.drivers.pipeline_table > docs/pipeline.md` writes it; a test compares the two.
+`python -m tumble.physics.drivers.pipeline_table docs/pipeline.md` writes it; a test compares the two.
 """
 
+import sys
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -104,4 +106,4 @@ def features_of(when: Callable[[Any], bool] | None) -> str:
 
 
 if __name__ == "__main__":
-    print(pipeline_markdown(), end="")
+    Path(sys.argv[1]).write_text(pipeline_markdown(), encoding="utf-8")

@@ -1,7 +1,10 @@
 """The table of all fields, made from their declarations.
 
-`python -m tumble.physics.readout.fields_table > docs/fields.md` writes it; a test compares the two.
+`python -m tumble.physics.readout.fields_table docs/fields.md` writes it; a test compares the two.
 """
+
+import sys
+from pathlib import Path
 
 from ..fields import Field
 from ..model.fields import INTEGERS, OPTIONS, REALS
@@ -113,4 +116,4 @@ def _shape(field: Field) -> str:
 
 
 if __name__ == "__main__":
-    print(fields_markdown(), end="")
+    Path(sys.argv[1]).write_text(fields_markdown(), encoding="utf-8")
