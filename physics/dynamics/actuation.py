@@ -5,13 +5,12 @@ Of an actuator with an activation (`activation`) that takes the control's place.
 
 import taichi as ti
 
-from ..hooks import ACTUATOR_FORCES, CONTROLS, JOINT_ACTUATORS, SHAFT_FORCES
+from ..hooks import ACTUATOR_FORCES, CONTROLS, JOINT_ACTUATORS, JOINT_LIMITS, SHAFT_FORCES
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3, func
 from ..math.quaternion import rotation_vector
 from ..stage import stage
 from .activation import activate, muscle_bias, muscle_gain
-from .body_forces import limit_joint_forces
 from .dof_control import dof_control
 from .setpoints import clamped_control, nearest
 from .tendon_forces import pull, share_of_force, sum_actuators
@@ -29,7 +28,7 @@ PLAIN, IDLE = 0, -1
     ),
     writes="act_dot act_length",
     updates="ten_actfrc acting_ctrl actuator_force actuator_slope moment qfrc_actuator dof_slope",
-    hooks=(CONTROLS, ACTUATOR_FORCES, SHAFT_FORCES, JOINT_ACTUATORS),
+    hooks=(CONTROLS, ACTUATOR_FORCES, SHAFT_FORCES, JOINT_ACTUATORS, JOINT_LIMITS),
 )
 def actuation(model, work):
     """Set act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
@@ -72,7 +71,10 @@ def actuation(model, work):
     dof_control(model, work)
     if ti.static(model.has.tendons):
         _pull_tendons(model, work)
-    limit_joint_forces(model, work)
+    for add in ti.static(JOINT_ACTUATORS.of(model.has)):
+        add(model, work)
+    for limit in ti.static(JOINT_LIMITS.of(model.has)):
+        limit(model, work)
 
 
 @func

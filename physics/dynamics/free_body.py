@@ -11,7 +11,7 @@ from ..hooks import FORCE_SLOPES
 from ..kinematics.forward import FREE
 from ..math import Vec3, func
 from .dof_control import has_controls
-from .polynomials import damper_slope
+from .springs import damper_slope
 from .tendon_forces import damping_slope
 
 

@@ -60,9 +60,8 @@ RULES: dict[str, Row] = {
     **_rows(FINITE, _SOLREF, "jnt_solref dof_solref"),
     **_rows(FINITE, _SOLIMP, "jnt_solimp dof_solimp"),
     **_rows(FINITE, _SPRING, "jnt_stiffness"),
-    **_rows(FINITE, _HIGHER, "jnt_stiffnesspoly dof_dampingpoly"),
     **_rows(NOT_NEGATIVE, "a threshold of yielding", "jnt_springyield"),
-    **_rows(BOUND, "a range", "jnt_range jnt_actfrcrange"),
+    **_rows(BOUND, "a range", "jnt_range"),
     **_rows(FINITE, _MARGIN, "jnt_margin"),
     **_rows(NOT_NEGATIVE, "friction only brakes", "dof_frictionloss"),
     **_rows(NOT_NEGATIVE, _DAMPER, "dof_damping"),
@@ -151,12 +150,12 @@ LEFT: dict[str, str] = {
 
 LIMITED = {
     "jnt_range": "jnt_limited",
-    "jnt_actfrcrange": "jnt_actfrclimited",
     "tendon_range": "tendon_limited",
     "tendon_actfrcrange": "tendon_actfrclimited",
     "actuator_ctrlrange": "actuator_ctrllimited",
     "actuator_forcerange": "actuator_forcelimited",
     "actuator_actrange": "actuator_actlimited",
+    **{name: limited for part in PARTS for name, limited in part.ranges.items()},
 }
 """Ranges, lower bound first, and the fields that say whether they hold."""
 

@@ -35,7 +35,6 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("jnt_margin"),
         Parameter("jnt_solref"),
         Parameter("jnt_solimp"),
-        Parameter("jnt_actfrcrange", ordered=True),
         Parameter("dof_armature", derives=_INERTIAL),
         Parameter("dof_damping"),
         Parameter("dof_frictionloss", found=True),

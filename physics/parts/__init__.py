@@ -11,16 +11,18 @@ from . import (
     fluid,
     friction_loss,
     gravcomp,
+    joint_forces,
     limits,
     orientation,
     pid,
     plastic,
+    polynomials,
     surface_velocity,
 )
 from .part import KINDS_OF_ROWS, ActuatorKind, ConstraintRows, Number, Part
 
 _ROWS = (equality, friction_loss, limits)
-_FORCES = (fluid, gravcomp, plastic, pid, dc_motor, orientation, delays)
+_FORCES = (fluid, gravcomp, polynomials, plastic, pid, dc_motor, orientation, delays, joint_forces)
 _CONTACTS = (surface_velocity, adhesion)
 PARTS: tuple[Part, ...] = tuple(module.PART for module in (*_ROWS, *_FORCES, *_CONTACTS))
 NUMBERS: dict[str, Number] = {name: number for part in PARTS for name, number in part.numbers.items()}
