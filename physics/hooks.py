@@ -53,17 +53,27 @@ INERTIA = Hook("(model, work): add to M, behind the inertia of bodies and the ar
 POSITION = Hook("Stages that compute more from the poses of bodies, behind centres of mass.")
 VELOCITY = Hook("Stages that compute more from the velocities of bodies.")
 ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`).")
-BODY_FORCES = Hook("Stages that compute forces on bodies, before those of actuators.")
+BODY_FORCES = Hook(
+    "Stages that compute forces on bodies, before those of actuators; poses, velocities and contacts are there. A "
+    "stage puts a torque and a force on every body from 1 on into cfrc, and what `newton_euler.gather` and `along` "
+    "make of them into a field of its own."
+)
 CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")
 END_OF_EVALUATION = Hook(
     "Stages behind every evaluation of a step, after the integration, and in the place of one that is left out because "
     "all environments sleep: time passes."
 )
 FIRST_EVALUATION = Hook("Stages behind the first evaluation of a step.")
-END_OF_STEP = Hook("Stages behind the integration, at the end of a step.")
+END_OF_STEP = Hook(
+    "Stages behind the integration, at the end of a step, with qpos and qvel after it. What a part remembers changes "
+    "by the factor `stage_time.moving` alone: not where an environment was stopped or its tree sleeps."
+)
+PASSIVE_FORCES = Hook(
+    "(model, work): add a passive force to qfrc_passive, behind springs and dampers. Flags of the model that switch "
+    "passive forces off are the part's to heed, where its numbers are loaded (`mjmodel.flags`)."
+)
 EXTERNAL_FORCES = Hook("(model, work): add forces of constraint rows on bodies to cfrc_ext.")
 TENDON_FORCES = Hook("(model, work): add forces of constraint rows along tendons to ten_force.")
-PASSIVE_FORCES = Hook("(model, work): add a passive force to qfrc_passive, behind springs and dampers.")
 FORCE_SLOPES = Hook(
     "Two functions, for integrators that take forces at the end of a step. (model, work): prepare. "
     "(model, work, b, i, j): return the derivative of a passive force on dof i by the velocity of dof j (N s/m or "
@@ -96,7 +106,7 @@ ACTUATOR_FORCES = Hook(
 )
 SHAFT_FORCES = Hook(
     "Code of `actuator_servo`, and (model, work, u): add a force that no range limits to actuator_force and "
-    "actuator_slope of output u."
+    "actuator_slope of output u. What it needs of length and velocity the entry of ACTUATOR_FORCES keeps in a field."
 )
 STATES_ADVANCE = Hook("Stages that advance states of their own, before qpos and qvel advance.")
 ACTIVATION_START = Hook("(model, work): behind the first evaluation of a step, before activations advance.")

@@ -26,11 +26,13 @@ def external_force(model, work):
     none = Vec3(zero, zero, zero)
     for b in range(model.nbody):
         work.cfrc_ext.put(b, Motion(none, none))
+    # Forces of the user at the centres of mass.
     if work.applied[0] == 1:
         for b in range(1, model.nbody):
             force, torque = applied_to(work, b)
             arm = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]
             work.cfrc_ext.put(b, Motion(torque + arm.cross(force), force))
+    # Contact forces on both geoms, adhesive pull excluded.
     for k in range(work.tile_ncon[0]):
         block = work.tile_conadr[0] + k
         pull = work.real(0.0)

@@ -112,6 +112,8 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         _refuse(name, numbers, ~np.isfinite(numbers), index, "it must be finite")
     if wanted.positive or allowed.least == 0.0:
         _refuse(name, numbers, numbers < 0, index, "it must not be negative")
+    if allowed.above:
+        _refuse(name, numbers, numbers <= allowed.least, index, f"it must be above {allowed.least:g}")
     if wanted.lasting:
         _refuse(name, numbers, (numbers <= 0) & (own > 0), index, "it must stay above 0, as in the model")
     if wanted.found:

@@ -42,7 +42,7 @@ class Memory(NamedTuple):
     """A quantity that persists from step to step, one of every environment.
 
     The engine keeps a twin of it, `eval_<name>`, where the derived quantities were last evaluated, and saves, restores
-    and resets both.
+    and resets both. Users read it by `solver.get`.
 
     Attributes:
         field: its declaration.
@@ -146,6 +146,9 @@ class Refusal(NamedTuple):
 
 class Number(NamedTuple):
     """Numbers of a model that MuJoCo does not have, and that environments may have of their own.
+
+    `mjmodel.custom` reads them from custom elements of MJCF. A model is refused if they are not allowed, or if reading
+    them raises `CustomElementError`. Models without the mechanism have none: an array of size 0.
 
     Attributes:
         read: the model's numbers, of any shape.
