@@ -8,7 +8,7 @@ import torch
 
 from ..physics import RigidSolver
 from ..physics.drivers.bound_kernel import BoundKernel, Kernel
-from ..physics.drivers.cpu import CpuDriver
+from ..physics.drivers.driver import Driver
 from ..physics.drivers.growing import GrowingRoom
 from ..physics.drivers.kernel import number_array
 from ..physics.drivers.scratch import Scratch, place, shared_scratch
@@ -44,12 +44,12 @@ def use_workers(solver: RigidSolver, workers: int) -> None:
     turns in one process.
     """
     driver = _driver_of(solver)
-    for bound in (driver._step, *driver._outputs.bound()):  # the latter bring outputs up to date after resets
+    for bound in (driver._step, *driver._outputs.launches()):  # the latter bring outputs up to date after resets
         bound.call[Setting.WORKERS] = min(workers, solver.runtime.threads)
 
 
-def _driver_of(solver: RigidSolver) -> CpuDriver:
-    assert isinstance(solver._driver, CpuDriver)
+def _driver_of(solver: RigidSolver) -> Driver:
+    assert not solver.runtime.columns
     return solver._driver
 
 
@@ -70,11 +70,11 @@ class Parts(NamedTuple):
 def parts_of(solver: RigidSolver) -> Parts:
     """The parts of a solver's kernel over the scratch of its width; the tensors are copies."""
     driver = _driver_of(solver)
-    lanes = Lanes(driver._width, solver.runtime.dtype)
+    lanes = Lanes(driver._arrangement.width, solver.runtime.dtype)
     scratch = in_taichis_thread(shared_scratch, solver.runtime, lanes.width)
     features, room = Features.of(solver.model, not lanes.double), driver._room
     batch = driver._batch
-    tensors = (room.ints, driver._reals, batch.memory, batch.counters, driver._step.call)
+    tensors = (room.ints, driver._launches._reals, batch.memory, batch.counters, driver._step.call)
     return Parts(lanes, features, scratch, room, *(tensor.clone() for tensor in tensors))
 
 

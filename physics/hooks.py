@@ -49,8 +49,15 @@ class Hook:
 Hooked = dict[Hook, Any]
 """What a part adds to hooks."""
 
+INERTIA = Hook("(model, work): add to M, behind the inertia of bodies and the armature of dofs.")
+POSITION = Hook("Stages that compute more from the poses of bodies, behind centres of mass.")
+VELOCITY = Hook("Stages that compute more from the velocities of bodies.")
 ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`).")
-BODY_FORCES = Hook("Stages that compute forces on bodies, before those of actuators.")
+BODY_FORCES = Hook(
+    "Stages that compute forces on bodies, before those of actuators; poses, velocities and contacts are there. A "
+    "stage puts a torque and a force on every body from 1 on into cfrc, and what `newton_euler.gather` and `along` "
+    "make of them into a field of its own."
+)
 CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")
 END_OF_EVALUATION = Hook(
     "Stages behind every evaluation of a step, after the integration, and in the place of one that is left out because "
@@ -66,10 +73,16 @@ CONTACT_PULL = Hook(
     "Beyond its margin such a contact has its normal row."
 )
 FIRST_EVALUATION = Hook("Stages behind the first evaluation of a step.")
-END_OF_STEP = Hook("Stages behind the integration, at the end of a step.")
+END_OF_STEP = Hook(
+    "Stages behind the integration, at the end of a step, with qpos and qvel after it. What a part remembers changes "
+    "by the factor `stage_time.moving` alone: not where an environment was stopped or its tree sleeps."
+)
+PASSIVE_FORCES = Hook(
+    "(model, work): add a passive force to qfrc_passive, behind springs and dampers. Flags of the model that switch "
+    "passive forces off are the part's to heed, where its numbers are loaded (`mjmodel.flags`)."
+)
 EXTERNAL_FORCES = Hook("(model, work): add forces of constraint rows on bodies to cfrc_ext.")
 TENDON_FORCES = Hook("(model, work): add forces of constraint rows along tendons to ten_force.")
-PASSIVE_FORCES = Hook("(model, work): add a passive force to qfrc_passive, behind springs and dampers.")
 FORCE_SLOPES = Hook(
     "Two functions, for integrators that take forces at the end of a step. (model, work): prepare. "
     "(model, work, b, i, j): return the derivative of a passive force on dof i by the velocity of dof j (N s/m or "
@@ -83,17 +96,35 @@ DAMPER = Hook("(model, work, i): return the force of dof i's damper over its vel
 DAMPER_SLOPE = Hook("(model, work, i): return the derivative of that force by the velocity, instead of dof_damping[i].")
 SPRING_REST = Hook("(model, work, j, q, c): coordinate c at which joint j's spring rests, instead of qpos_spring[q].")
 TENDON_REST = Hook("(model, work, t, side): an end of the lengths at which tendon t's spring rests.")
+OUTPUT_LENGTHS = Hook("Stages that compute lengths and moments of actuators' outputs.")
+TRANSMISSIONS = Hook(
+    "Two functions of (model, work, u), output u having an actuator_type above TENDON: one returns its length and "
+    "velocity, the other adds its force times its moment to qfrc_actuator."
+)
+MOMENT_ROWS = Hook(
+    "(model, work, u): return the moment of output u, whose actuator_type is above TENDON: its first entry, the end of "
+    "its entries, the field of their dofs, and that of the numbers."
+)
 CONTROLS = Hook("(model, work): change acting_ctrl, the controls that act, which are ctrl before.")
 JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, behind the actuators.")
 JOINT_LIMITS = Hook("(model, work): limit qfrc_actuator, behind all that add to it, and slopes of its forces.")
+CLEAR_RATES = Hook("(model, work): before actuators compute rates of their activations.")
+GAIN_INPUT = Hook("(model, work, u, control, length): return the number that the gain of output u is multiplied by.")
+ADDED_FORCES = Hook(
+    "Two functions. (model, work, u, length, velocity, control, clamped, force, slope): return the force of output u "
+    "and its derivative by the velocity, with something added to those of gain and bias; the gain is multiplied by "
+    "`control`, and `clamped` is the same before whole turns were taken off. (model, work, u): return True if what is "
+    "added depends on the velocity."
+)
 ACTUATOR_FORCES = Hook(
     "Code of `actuator_servo`, and (model, work, u, length, velocity): set actuator_force and actuator_slope of output "
     "u where no range limits them, and act_dot of its activations."
 )
 SHAFT_FORCES = Hook(
     "Code of `actuator_servo`, and (model, work, u): add a force that no range limits to actuator_force and "
-    "actuator_slope of output u."
+    "actuator_slope of output u. What it needs of length and velocity the entry of ACTUATOR_FORCES keeps in a field."
 )
+STATES_ADVANCE = Hook("Stages that advance states of their own, before qpos and qvel advance.")
 ACTIVATION_START = Hook("(model, work): behind the first evaluation of a step, before activations advance.")
 ACTIVATION_END = Hook("(model, work, a, act): return activation a at the end of a step, where `act` is the usual one.")
 SETPOINTS_END = Hook("(model, work): bring activations to their usual form at the end of a step.")

@@ -6,9 +6,10 @@ from typing import Any
 import torch
 
 from .batch_numbers import numbers_for
-from .drivers.cpu import CpuDriver
-from .drivers.gpu import GpuDriver
-from .drivers.interface import CLOSED, STATE, ClosedSolverError, Driver
+from .drivers.cpu import CpuArrangement
+from .drivers.driver import Driver
+from .drivers.gpu import GpuArrangement
+from .drivers.interface import CLOSED, STATE, ClosedSolverError
 from .drivers.settings import CONTACTS_FULL, NON_FINITE
 from .model.model import Model
 from .process.machine import lane_width
@@ -53,12 +54,12 @@ class RigidSolver(Shorthand):
         lanes: environments per SIMD register; by default the runtime's, 1 for a single environment.
 
     Attributes:
-        model: what is simulated.
-        num_envs: number of environments.
-        runtime: the settings that the solver was made with.
-        device: where the tensors are that it returns.
-        dtype: their precision.
-        notes: what is done differently from what the file asks, in words.
+        model (Model): what is simulated.
+        num_envs (int): number of environments.
+        runtime (Runtime): the settings that the solver was made with.
+        device (torch.device): where the tensors are that it returns.
+        dtype (torch.dtype): their precision.
+        notes (list[str]): what is done differently from what the file asks, in words.
         state (SolverState): coordinates, time, faults; reset, save and restore.
         inputs (Inputs): controls, mocap bodies, applied forces.
         joints (JointControl): control of joints without actuators in the file.
@@ -85,11 +86,10 @@ class RigidSolver(Shorthand):
         width = lane_width(lanes) if lanes is not None else 1 if num_envs == 1 else runtime.lanes
         sources = dict.fromkeys((*sources_of(outputs), *sensor_sources(model, outputs)))
         needed = [name for name in sources if name not in STATE]
-        self._driver: Driver = (
-            GpuDriver(runtime, model, self.num_envs, needed)
-            if runtime.columns
-            else CpuDriver(runtime, model, self.num_envs, width, needed)
+        arrangement = (
+            GpuArrangement(runtime, self.num_envs) if runtime.columns else CpuArrangement(runtime, self.num_envs, width)
         )
+        self._driver = Driver(runtime, model, arrangement, needed)
         self._overrides = Overrides(model, self.num_envs, self.dtype == torch.float32)
         self._numbers = numbers_for(self.device, self.dtype, runtime.columns)
         self.notes = [*model.notes, *solver_notes(model, self.dtype == torch.float32)]
@@ -107,8 +107,7 @@ class RigidSolver(Shorthand):
         self.sensors = Sensors(envs, self._reader)
         self.quantities = Quantities(envs, self._reader, sleep)
         self.queries = Queries(envs, self.quantities)
-        written, read = (self.state, self.inputs, self.joints, self.parameters), (self.sensors, self.quantities)
-        self._objects = (*written, *read, self.queries)
+        self._objects = [getattr(self, name) for name in Shorthand.__annotations__]
 
     def __repr__(self) -> str:
         return f"RigidSolver({self.num_envs} environments, nq={self.model.mj.nq}, nv={self.model.mj.nv}, {self.dtype})"

@@ -9,6 +9,7 @@ environment has the same bits at every width, as `physics/test_widths.py` and th
 that tests start, such as the README's programs, have the width of their users.
 """
 
+import os
 import signal
 
 import pytest
@@ -20,7 +21,8 @@ from .widths import WIDTH
 
 def pytest_configure(config: pytest.Config) -> None:
     """Give solvers their width, in this process; take interrupts, which the background jobs of a shell ignore."""
-    libraries.let_idle_threads_sleep()  # in the processes that tests start too, and whatever tests import first
+    for name, value in (libraries.IDLE_THREADS_SLEEP | libraries.NO_GREETING).items():
+        os.environ.setdefault(name, value)  # tests, and the processes that they start, import modules behind the doors
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     runtime.default_lanes = lambda precision: WIDTH

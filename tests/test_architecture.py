@@ -147,6 +147,19 @@ def test_every_part_is_in_the_table():
     assert sum("\nPART = Part(" in path.read_text(encoding="utf-8") for path in files) == len(PARTS)
 
 
+@pytest.mark.parametrize("name", ["pid", "dc_motor", "gravcomp", "friction_loss", "fluid", "deadband"])
+def test_a_mechanism_is_in_four_files_at_most(name):
+    """Files of physics that name one of its fields, the table of parts included."""
+    from tumble.physics.parts import PARTS
+
+    (part,) = (part for part in PARTS if part.name == name)
+    fields = {field.name for field in part.all_fields()}
+    numbers = {number for names, _ in part.rules.values() for number in names}  # MuJoCo's, which have rows of their own
+    words = {path: set(re.findall(r"\w+", path.read_text(encoding="utf-8"))) for _, path in sources()}
+    files = {path.name for path, found in words.items() if "physics" in path.parts and (fields - numbers) & found}
+    assert len(files | {"__init__.py"}) <= 4, files
+
+
 def test_codes_of_kinds_of_actuators_differ():
     from tumble.physics.parts import ACTUATOR_KINDS, PARTS
 

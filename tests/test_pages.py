@@ -15,6 +15,7 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 ELSEWHERE = {
     "docs/your_own_task.md",  # tests/test_docs.py
+    "docs/your_own_mechanism.md",  # tests/test_mechanism_page.py
     "docs/libraries.md",  # tests/libraries
     "docs/policies.md",  # tests/training/test_policies_page.py
     "docs/meshes.md",  # fragments about files that are not here; tests/physics/geometry has each call

@@ -11,7 +11,7 @@ from ..math import Mat3, Motion, Vec3, func
 from ..math.lanes import let, traced
 
 FURTHER_AXES = ((1, (1, 2)), (3, (3,)), (4, (4, 5)))
-"""A contact of more than so many dimensions (`condim`) has these axes besides its normal."""
+"""Axes besides the normal, by the dimension (`condim`) that a contact must exceed to have them."""
 
 
 @func
@@ -110,8 +110,10 @@ def contact_wrench(work, frame, force, k: ti.i32, dim: ti.i32, pull):
 @func
 def collect_wrenches(model, work):
     """Add the forces of all contacts on the dofs to qfrc_constraint; cg_wrench becomes the wrench on every subtree."""
+    # Wrench of the contacts on every body.
     for b in range(model.nbody):
         work.cg_wrench.put(b, _wrench_on(model, work, b))
+    # Leaves to root: forces on the body's dofs; the wrench is passed on to the parent.
     for k in range(1, model.nbody):
         b = model.nbody - k
         wrench = work.cg_wrench[b]

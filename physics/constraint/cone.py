@@ -9,6 +9,7 @@ mu T (free), s (N^2 + T^2) / 2 where mu N + T <= 0 (sticking), and s (N - mu T)^
 import taichi as ti
 
 from ..math import func
+from .along import Along
 
 TINY = 1e-30
 FREE, HOLDS, SLIDES = 0.0, 1.0, 2.0
@@ -21,12 +22,14 @@ def cone_force(work, rows, k: ti.i32, dim: ti.i32):
     mu = rows.mu[k]
     normal, radius = mu * rows.jar.at(k, 0), _radius(work, rows, k, dim, work.real(0.0))
     zone = _zone(work, mu, normal, radius)
+    # Forces along N and across it (per unit of U) in the scaled space, zone by zone.
     excess = (normal - mu * radius) / (1.0 + mu * mu)
     stiffness = _stiffness(work, rows, k, mu)
     along = ti.select(zone == HOLDS, normal, excess) * -stiffness
     across = ti.select(zone == HOLDS, -stiffness, stiffness * excess * mu / ti.max(radius, TINY))
     along = ti.select(zone == FREE, work.real(0.0), along)
     across = ti.select(zone == FREE, work.real(0.0), across)
+    # Back to contact space.
     rows.force.at(k, 0)._assign(along * mu)
     for c in range(1, dim):
         friction = rows.friction.at(k, c - 1)
@@ -41,11 +44,13 @@ def cone_weight(work, k: ti.i32):
     pyramid; `cone_weight` has those between two different axes of friction, by rows below the diagonal. Returns the
     mask of the lanes in which an entry changed, and the mask of the lanes in which the zone did.
     """
+    # Zone; contacts without stiffness are free.
     rows, dim = work.blocks, work.block_dim[k]
     mu = rows.mu[k]
     normal, radius = mu * rows.jar.at(k, 0), _radius(work, rows, k, dim, work.real(0.0))
     stiffness, zero = _stiffness(work, rows, k, mu), work.real(0.0)
     zone = ti.select(stiffness > 0.0, _zone(work, mu, normal, radius), work.real(FREE))
+    # Second derivatives in the scaled space: (N, N), (N, U), and the parts U U' and identity of (U, U).
     soft = stiffness / (1.0 + mu * mu)
     inverse = 1.0 / ti.max(radius, TINY)
     turn = soft * (mu * radius - normal) * mu * inverse  # of the direction of sliding
@@ -53,6 +58,7 @@ def cone_weight(work, k: ti.i32):
     nu = ti.select(zone == SLIDES, -soft * mu * inverse, zero)
     uu = ti.select(zone == SLIDES, (soft * mu * mu - turn) * (inverse * inverse), zero)
     own = ti.select(zone == SLIDES, turn, ti.select(zone == HOLDS, stiffness, zero))
+    # Back to contact space, entry by entry.
     changed = set_weight(work, k, 0, nn * (mu * mu))
     for c in range(1, dim):
         f = rows.friction.at(k, c - 1)
@@ -91,17 +97,19 @@ def _set(work, weights, changes, k: ti.i32, c: ti.i32, value):
 
 @func
 def cone_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
-    """Return twice the change of the cost from step 0 to `step` along Jv, and its two derivatives at `step`."""
+    """Return the values of contact k's cost at `step` along Jv; the change is 0 unless `with_cost`, a Python bool."""
     mu = rows.mu[k]
     before, speed = mu * rows.jar.at(k, 0), mu * rows.Jv.at(k, 0)
     normal = before + step * speed
     radius = _radius(work, rows, k, dim, step)
+    # U . V and |V|^2 of the scaled tangential velocity V.
     across, square = work.real(0.0), work.real(0.0)
     for c in range(1, dim):
         f = rows.friction.at(k, c - 1)
         v = rows.Jv.at(k, c) * f
         across += (rows.jar.at(k, c) * f + step * v) * v
         square += v * v
+    # Derivatives along the line in each zone.
     zone = _zone(work, mu, normal, radius)
     stiffness, zero = _stiffness(work, rows, k, mu), work.real(0.0)
     soft = stiffness / (1.0 + mu * mu)
@@ -118,7 +126,7 @@ def cone_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
         here = _radius(work, rows, k, dim, zero)
         cost = _cost(work, zone, stiffness, mu, normal, radius)
         cost -= _cost(work, _zone(work, mu, before, here), stiffness, mu, before, here)
-    return cost, ti.select(zone == FREE, zero, slope), ti.select(zone == FREE, zero, curve)
+    return Along(cost, ti.select(zone == FREE, zero, slope), ti.select(zone == FREE, zero, curve))
 
 
 @func

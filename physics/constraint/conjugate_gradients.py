@@ -31,9 +31,9 @@ from .problem import (
 from .tree_products import multiply_mass, solve_preconditioner
 
 CLOSE = 10.0
-"""Times the tolerance below which the scaled gradient ends the solution: qacc is then about 1e-5 of its size off."""
+"""Scaled gradient, in multiples of the tolerance, that ends the iteration: qacc then has a relative error of 1e-5."""
 SLOPE = 1e-2
-"""Part of the slope that the line search may leave."""
+"""Fraction of the initial slope that the line search may leave."""
 FINITE, TINY = 1e38, 1e-30
 
 
@@ -55,6 +55,7 @@ def acceleration_by_gradients(model, work):
     On entry qacc is the warm start, and qfrc_unbalanced the residual force there.
     """
     lanes = work.lanes
+    # Preconditioner, contacts packed by lane, start at qacc.
     list_blocks(model, work, work.tile_conadr[0])
     set_scale(model, work, 0, 1)
     precondition(model, work)
@@ -65,6 +66,7 @@ def acceleration_by_gradients(model, work):
     while going == 1:
         curve = _rows_along(model, work)
         work.tree_step[0] = work.real(1.0)
+        # Round 0 only evaluates at the start; later rounds search along the direction.
         if rounds == 0:
             for i in range(model.nv):
                 work.search[i] = work.real(0.0)
@@ -72,10 +74,12 @@ def acceleration_by_gradients(model, work):
             _step(model, work, curve)
             iterations += 1.0 - work.tree_done[0]
             work.tree_done[0] = ti.max(work.tree_done[0], lanes.mask(work.tree_step[0] == 0.0))
+        # Forces and gradient at the new point; convergence by the gradient's scaled length.
         _force(model, work)
         length = work.tree_scale[0] * ti.sqrt(_gradient(model, work))
         over = ti.max(lanes.mask(length < CLOSE * model.tolerance[0]), 1.0 - lanes.mask(length < FINITE))
         work.tree_done[0] = ti.max(work.tree_done[0], over)
+        # Next direction, unless all lanes are done.
         if rounds < model.iterations and lanes.any(1.0 - work.tree_done[0]):
             before = _direction(model, work, before)
             rounds += 1
@@ -156,6 +160,7 @@ def _direction(model, work, before):
         now += work.gradient[i] * z
         gained += work.cg_change[i] * z
         along += work.gradient[i] * work.search[i]
+    # Polak and Ribiere's beta; 0 where the direction would not descend.
     beta = ti.max(gained / ti.max(before, TINY), 0.0)  # lanes that are done may have had no gradient at all
     beta = ti.select(beta * along < now, beta, work.real(0.0))
     for k in range(model.nv):
@@ -176,6 +181,7 @@ def _step(model, work, curve):
     work.tree_quadratic[0] = quadratic
     work.tree_enough[0] = ti.abs(descent) * SLOPE
     work.tree_settled[0] = work.tree_done[0]
+    # First trial: the minimum if the active set does not change.
     work.tree_step[0] = -descent / (quadratic + curve)
     search(model, work, 0, 1, False)
     work.tree_step[0] = ti.select(work.tree_done[0] > 0.5, work.real(0.0), work.tree_step[0])

@@ -79,6 +79,7 @@ def solref(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, share):
     second0, second1 = model.geom_solref.at(g2, 0), model.geom_solref.at(g2, 1)
     mixed0 = share * first0 + (1.0 - share) * second0
     mixed1 = share * first1 + (1.0 - share) * second1
+    # Geoms of equal priority: mixed if both are in the standard format, else the smaller of both.
     if model.geom_priority[g1] == model.geom_priority[g2]:
         standard = (first0 > 0.0) & (second0 > 0.0)
         mixed0 = ti.select(standard, mixed0, ti.min(first0, second0))
@@ -125,6 +126,7 @@ def reference(model, first, second, dmax):
     unclear = (first > 0.0) ^ (second > 0.0)  # MuJoCo takes its default then
     timeconst = ti.select(unclear, first * 0.0 + DEFAULT_SOLREF[0], first)
     dampratio = ti.select(unclear, second * 0.0 + DEFAULT_SOLREF[1], second)
+    # Positive numbers are time constant and damping ratio, others -stiffness and -damping.
     slow = ti.max(timeconst, model.least_timeconst[0])
     frequency = slow * dampratio
     standard = 1.0 / ti.max(dmax * dmax * frequency * frequency, MINIMUM)

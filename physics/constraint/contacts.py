@@ -42,6 +42,7 @@ def contact_blocks(model, work):
             if work.con_tether[k] == 1:
                 dim = 1
         work.block_dim.put(block, dim)
+        # Jacobian and J qvel; conjugate gradients need the velocity alone.
         frame = complete_frame(work, k)
         if ti.static(model.has.cg):
             contact_velocity(model, work, k, block)
@@ -57,26 +58,27 @@ def contact_blocks(model, work):
 def _parameters(model, work, k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32):
     """Set block_D, block_friction and block_aref, which holds the velocity J qvel on entry."""
     g1, g2 = work.con_geom1[k], work.con_geom2[k]
+    # Impedance at the penetration depth.
     share = share_of_first(model, g1, g2)
-    dmin, dmax = solimp(model, pair, g1, g2, share, 0), solimp(model, pair, g1, g2, share, 1)
-    width, midpoint = solimp(model, pair, g1, g2, share, 2), solimp(model, pair, g1, g2, share, 3)
-    power = solimp(model, pair, g1, g2, share, 4)
+    dmin, dmax, width, midpoint, power = [solimp(model, pair, g1, g2, share, c) for c in range(5)]
     depth = work.con_dist[k] - contact_margin(model, pair, g1, g2)
     imp = impedance(model, work.lanes, dmin, dmax, width, midpoint, power, depth)
-    slide, spin = friction(model, pair, g1, g2, 0), friction(model, pair, g1, g2, 1)
-    roll = friction(model, pair, g1, g2, 2)
+    # Stiffness: one over the regulariser, of a pyramid's rows scaled by friction.
+    slide, spin, roll = [friction(model, pair, g1, g2, c) for c in range(3)]
     diagonal = model.body_invweight0[model.geom_bodyid[g1]] + model.body_invweight0[model.geom_bodyid[g2]]
     pyramid = slide * 0.0 + 1.0
     if ti.static(not model.has.elliptic):
         if dim > 1:
             diagonal = diagonal * (1.0 + slide * slide)
             pyramid = 2.0 * slide * slide / ti.max(model.impratio[0], MINIMUM)
+    # Active within the margin, or while an adhesive contact pulls.
     active = work.con_present[k] * work.lanes.mask(depth < 0.0)
     if ti.static(not CONTACT_PULL.is_empty(model.has)):
         work.con_pull[k] = work.con_present[k] * contact_pull(model, work, pair, g1, g2)
         active = ti.max(active, work.lanes.mask(work.con_pull[k] != 0.0))
     stiffness = 1.0 / (regularizer(imp, diagonal) * pyramid)
     work.block_D[block] = ti.select(active > 0.5, stiffness, work.real(0.0))
+    # Friction coefficients of the five axes.
     mu, torsion, rolling = work.real(slide), work.real(spin), work.real(roll)
     work.block_friction.put_numbers(block, 0, [mu, mu, torsion, rolling, rolling])
     put_other_friction(model, work, pair, block)
@@ -85,6 +87,7 @@ def _parameters(model, work, k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32
         if dim > 1:
             mu = work.block_friction.at(block, 0) / ti.sqrt(ti.max(model.impratio[0], MINIMUM))
         work.cone_mu[block] = mu
+    # Reference acceleration: spring and damper along the normal, damper across it.
     first, second = solref(model, pair, g1, g2, share)
     spring, damping = reference(model, first, second, dmax)
     work.block_aref.at(block, 0)._assign(-(work.block_aref.at(block, 0) * damping + imp * depth * spring))
@@ -113,6 +116,7 @@ def _jacobian(model, work, k: ti.i32, block: ti.i32, dim: ti.i32, frame):
     i = model.body_lastdof[model.geom_bodyid[work.con_geom1[k]]]
     j = model.body_lastdof[model.geom_bodyid[work.con_geom2[k]]]
     count = 0
+    # Take the larger of both bodies' next dofs, until both paths have met.
     while i != j:
         dof, sign = j, 1.0
         if i > j:
@@ -121,6 +125,7 @@ def _jacobian(model, work, k: ti.i32, block: ti.i32, dim: ti.i32, frame):
         else:
             j = model.dof_parentid[j]
         work.block_dof.put(dof_address + count, dof)
+        # The dof's motion at the contact, component by component.
         motion = work.cdof[dof] * sign
         arm = pos - work.subtree_com[model.body_rootid[model.dof_bodyid[dof]]]
         slide = motion.lin + motion.rot.cross(arm)

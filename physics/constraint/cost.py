@@ -12,6 +12,7 @@ of the block, and `dim` the number of its axes.
 import taichi as ti
 
 from ..math import func
+from .along import Along
 from .cone import cone_along, cone_force, cone_weight, set_weight
 
 
@@ -123,50 +124,50 @@ def _weight_of_rows(work, k: ti.i32):
 
 @func
 def block_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
-    """Return twice the change of block k's cost from step 0 to `step` along Jv, and its two derivatives at `step`.
-
-    The change is 0 unless `with_cost`, a Python bool.
-    """
-    cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
+    """Return the values of block k's cost at `step` along Jv; the change is 0 unless `with_cost`, a Python bool."""
+    found = no_change(work)
     if ti.static(rows.elliptic):
         if is_cone(work, rows, k):
-            cost, slope, curve = cone_along(work, rows, k, dim, step, with_cost)
+            found = cone_along(work, rows, k, dim, step, with_cost)
         else:
-            cost, slope, curve = _rows_along(work, rows, k, dim, step, with_cost)
+            found = _rows_along(work, rows, k, dim, step, with_cost)
     else:
-        cost, slope, curve = _rows_along(work, rows, k, dim, step, with_cost)
-    return cost, slope, curve
+        found = _rows_along(work, rows, k, dim, step, with_cost)
+    return found
+
+
+@func
+def no_change(work):
+    """Return zero `Along`."""
+    return Along(work.real(0.0), work.real(0.0), work.real(0.0))
 
 
 @func
 def _rows_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
     """Return what `block_along` does, for a single row or a pyramid."""
     x, v = rows.jar.at(k, 0), rows.Jv.at(k, 0)
-    cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
+    found = no_change(work)
     if dim == 1:
-        stiffness = rows.stiffness(k, 1)
-        cost, slope, curve = _row_along(work, x, v, step, with_cost)
+        found = _row_along(work, x, v, step, with_cost)
         if ti.static(rows.two_sided):
             if k < work.ntwosided:
-                cost, slope, curve = _loss_along(work, k, x, v, step, with_cost)
-        cost, slope, curve = cost * stiffness, slope * stiffness, curve * stiffness
+                found = _loss_along(work, k, x, v, step, with_cost)
+        found = found * rows.stiffness(k, 1)
     else:
-        for c in range(1, dim):
-            more, steeper, rounder = _axis_along(work, rows, k, c, x, v, step, with_cost)
-            cost += more
-            slope += steeper
-            curve += rounder
-    return cost, slope, curve
+        for c in ti.static((1, 2)):  # a pyramid has at least three axes
+            found += _axis_along(work, rows, k, c, x, v, step, with_cost)
+        for c in range(3, dim):
+            found += _axis_along(work, rows, k, c, x, v, step, with_cost)
+    return found
 
 
 @func
 def _axis_along(work, rows, k: ti.i32, c: ti.i32, x, v, step, with_cost):
     """Return what `block_along` does, for the two rows x_0 +- mu x_c of axis c."""
-    mu, stiffness = rows.friction.at(k, c - 1), rows.stiffness(k, c)
+    mu = rows.friction.at(k, c - 1)
     y, w = rows.jar.at(k, c) * mu, rows.Jv.at(k, c) * mu
-    cost1, slope1, curve1 = _row_along(work, x + y, v + w, step, with_cost)
-    cost2, slope2, curve2 = _row_along(work, x - y, v - w, step, with_cost)
-    return (cost1 + cost2) * stiffness, (slope1 + slope2) * stiffness, (curve1 + curve2) * stiffness
+    both = _row_along(work, x + y, v + w, step, with_cost) + _row_along(work, x - y, v - w, step, with_cost)
+    return both * rows.stiffness(k, c)
 
 
 @func
@@ -177,7 +178,7 @@ def _row_along(work, x, v, step, with_cost):
     if ti.static(with_cost):
         here = ti.min(x, 0.0)
         cost = (there - here) * (there + here)
-    return cost, v * there, ti.select(there < 0.0, v * v, work.real(0.0))
+    return Along(cost, v * there, ti.select(there < 0.0, v * v, work.real(0.0)))
 
 
 @func
@@ -193,7 +194,7 @@ def _loss_along(work, k: ti.i32, x, v, step, with_cost):
     if ti.static(with_cost):
         here = _quadratic_part(work, work.blocks, k, x)
         cost = 2.0 * there * (step * v) + (there - here) * ((x - here) + (x - there))
-    return cost, v * there, ti.select(there == place, v * v, work.real(0.0))
+    return Along(cost, v * there, ti.select(there == place, v * v, work.real(0.0)))
 
 
 @func
@@ -213,5 +214,4 @@ def spent_slope(work, k: ti.i32, step):
 @func
 def block_curve(work, rows, k: ti.i32, dim: ti.i32):
     """Return the second derivative of block k's cost along Jv at step 0."""
-    _cost, _slope, curve = block_along(work, rows, k, dim, work.real(0.0), False)
-    return curve
+    return block_along(work, rows, k, dim, work.real(0.0), False).curve

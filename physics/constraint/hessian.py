@@ -26,11 +26,8 @@ def start_hessian(model, work, first: ti.i32, end: ti.i32):
         _copy_mass(work, start, behind)
         for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
             k = work.tree_block[b]
-            for c in range(2 * work.block_dim[k] - 1):
+            for c in range(ti.max(2 * work.block_dim[k] - 1, 2)):  # of two-sided rows entry 1 as well
                 work.block_weight.at(k, c)._assign(work.real(0.0))
-            if ti.static(work.blocks.two_sided):
-                if k < work.ntwosided:
-                    work.block_weight.at(k, 1)._assign(work.real(0.0))
             if ti.static(work.blocks.elliptic):
                 if is_cone(work, work.blocks, k):
                     work.cone_zone[k] = work.real(0.0)
@@ -44,6 +41,7 @@ def _copy_mass(work, first: ti.i32, end: ti.i32):
     for i in range(first, end):
         start, from_start = work.H_pattern.start(i), work.M_pattern.start(i)
         count = work.M_pattern.count[i]
+        # Rows of the same pattern are copied side by side, others entry by entry.
         if work.H_pattern.count[i] == count:
             for p in range(count):
                 work.H[start + below(SMALL_BITS, p)] = work.M[from_start + below(SMALL_BITS, p)]
@@ -61,6 +59,7 @@ def update_hessian(model, work, first: ti.i32, end: ti.i32, fresh: ti.i32):
 
     Column 2 of tree_part becomes the mask of the lanes in which the active set of the tree changed.
     """
+    # Add blocks whose weight changed in some lane.
     changed = work.real(0.0)
     for s in range(first, end):
         t = work.group_tree[s]
@@ -74,6 +73,7 @@ def update_hessian(model, work, first: ti.i32, end: ti.i32, fresh: ti.i32):
             other = ti.max(other, moved)
         work.tree_part.at(t, 2)._assign(other)
         changed = ti.max(changed, of_tree)
+    # Copy H and factor it, the last tree first: dofs come before their ancestors.
     if fresh == 1 or work.lanes.any(changed):
         for s in range(first, end):
             t = work.group_tree[s]
@@ -103,6 +103,7 @@ def solve_hessian(model, work, g: ti.i32, x):
 def _add_block(work, k: ti.i32):
     """Add J' (change of W) J of block k to H."""
     dim, dofs = work.block_dim[k], work.block_dofnum[k]
+    # One row on one dof adds to the diagonal alone.
     if dim * dofs == 1:
         slope = work.block_J[work.block_jacadr[k]]
         entry = work.H_pattern.start(work.block_dof[work.block_dofadr[k]])
@@ -147,6 +148,7 @@ def _add_axes(work, k: ti.i32, dim, unrolled, side_by_side: ti.i32):
         i = work.block_dof[first + e]
         a = below(ROW_BITS - 1, address + dim * e)
         row = _weighted_column(work, a, dim, unrolled, weights)
+        # Row i of H: the block's dofs from the e-th on, which are ancestors of i.
         if side_by_side:
             start = work.H_pattern.start(i)
             for q in range(count - e):
@@ -163,16 +165,12 @@ def _add_axes(work, k: ti.i32, dim, unrolled, side_by_side: ti.i32):
 @traced
 def _weights(work, dim):
     """Return the entries (c, d), c >= d, of the change of W as a dict; a pyramid has none between two friction axes."""
-    pairs = [(c, d) for c in range(dim) for d in range(c + 1)]
-    return {(c, d): _change(work, c, d) for c, d in pairs if d in (0, c) or work.blocks.elliptic}
-
-
-@traced
-def _change(work, c, d):
-    """Return entry (c, d), c >= d, of the change of W; both are Python integers."""
-    if c == d:
-        return let(work.weight_change[2 * c])
-    return let(work.weight_change[2 * c - 1] if d == 0 else work.cross_change[cross(c, d)])
+    found = {(c, c): let(work.weight_change[2 * c]) for c in range(dim)}
+    found.update({(c, 0): let(work.weight_change[2 * c - 1]) for c in range(1, dim)})
+    if work.blocks.elliptic:
+        pairs = [(c, d) for c in range(1, dim) for d in range(1, c)]
+        found.update({(c, d): let(work.cross_change[cross(c, d)]) for c, d in pairs})
+    return found
 
 
 @func
@@ -180,11 +178,17 @@ def _weighted_column(work, a: ti.i32, dim, unrolled, weights):
     """Return W times the column of J at address a: a list of numbers, or the field cone_row if `unrolled` is 0."""
     if ti.static(unrolled > 0):
         return _unrolled_column(work, a, unrolled, weights)
-    for c in range(dim):
-        total = work.real(0.0)
-        for d in range(dim):
-            total += _any_change(work, ti.max(c, d), ti.min(c, d)) * work.block_J[a + d]
+    normal = work.weight_change[0] * work.block_J[a]
+    for c in range(1, dim):
+        normal += work.weight_change[2 * c - 1] * work.block_J[a + c]
+        total = work.weight_change[2 * c - 1] * work.block_J[a]
+        if ti.static(work.blocks.elliptic):
+            for d in range(1, dim):
+                total += _friction_change(work, c, d) * work.block_J[a + d]
+        else:
+            total += work.weight_change[2 * c] * work.block_J[a + c]
         work.cone_row[c] = total
+    work.cone_row[0] = normal
     return work.cone_row
 
 
@@ -197,15 +201,11 @@ def _unrolled_column(work, a, dim, weights):
 
 
 @func
-def _any_change(work, c: ti.i32, d: ti.i32):
-    """Return entry (c, d), c >= d, of the change of W; 0 between two friction axes of a pyramid."""
-    change = work.real(0.0)
-    if c == d:
-        change = work.weight_change[2 * c]
-    elif d == 0:
-        change = work.weight_change[2 * c - 1]
-    elif ti.static(work.blocks.elliptic):
-        change = work.cross_change[cross(c, d)]
+def _friction_change(work, c: ti.i32, d: ti.i32):
+    """Return entry (c, d) of the change of W for two friction axes, c and d > 0, of an elliptic contact."""
+    change = work.real(0.0) + work.weight_change[2 * c]
+    if c != d:
+        change = work.cross_change[cross(ti.max(c, d), ti.min(c, d))]
     return change
 
 

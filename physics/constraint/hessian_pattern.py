@@ -33,6 +33,7 @@ def lay_out_dofs(model, work):
 def lay_out_hessian(model, work):
     """Lay out the pattern of H for the current contacts, if they couple other dofs than when it was last made."""
     same, count = 1, 0
+    # Compare the couplings with those of the last layout.
     for k in range(work.tile_ncon[0]):
         key = _coupling(model, work, k)
         if key >= 0:
@@ -52,6 +53,7 @@ def _lay_out_parents(model, work):
     If H has more entries than the buffer (nH), set need_nH and lay H out without contacts: the tile is redone.
     """
     _take_parents(model, work)
+    # Merge the branches of every coupling contact; check that the entries fit.
     if work.H_ncouple[0] > 0:
         for k in range(work.tile_ncon[0]):
             if _coupling(model, work, k) >= 0:
@@ -100,6 +102,7 @@ def _coupling(model, work, k: ti.i32):
 def _join(parent, i: ti.i32, j: ti.i32):
     """Merge the paths from dofs i and j to the root into one path, in descending order of dofs."""
     low, high = ti.min(i, j), ti.max(i, j)
+    # Walk both paths at once: link the higher dof to the lower one where its parent is lower still.
     while low != high:
         up = parent[high]
         if up < low:
@@ -114,6 +117,7 @@ def _join(parent, i: ti.i32, j: ti.i32):
 @func
 def _list_groups(model, work):
     """List the trees and dofs of every group; a tree whose first dof has a parent belongs to the parent's group."""
+    # Number the groups; count their trees and dofs.
     groups = 0
     for t in range(model.ntree):
         up = work.H_parent[model.tree_dofadr[t]]
@@ -128,6 +132,7 @@ def _list_groups(model, work):
         work.group_treenum[g] = work.group_treenum[g] + 1
         work.group_dofnum[g] = work.group_dofnum[g] + model.tree_dofnum[t]
     work.tile_ngroup[0] = groups
+    # Addresses of every group's lists.
     trees, dofs = 0, 0
     for g in range(groups):
         work.group_treeadr[g] = trees
@@ -136,6 +141,7 @@ def _list_groups(model, work):
         dofs += work.group_dofnum[g]
         work.group_treenum[g] = 0
         work.group_dofnum[g] = 0
+    # Fill the lists, dofs in the order of depth.
     for t in range(model.ntree):
         g = work.tree_group[t]
         work.group_tree.put(work.group_treeadr[g] + work.group_treenum[g], t)

@@ -11,6 +11,7 @@ MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 def impedance(model, lanes, dmin, dmax, width, midpoint, power, depth):
     """Return the impedance in (0, 1) at `depth` (m or rad) from the margin, for the five parameters of a `solimp`."""
     result = lanes.real(0.5 * (dmin + dmax))
+    # Lanes may differ in the parameters: no branch on them.
     if ti.static(model.has.parameters):
         x = ti.min(ti.abs(depth) / ti.max(width, MINIMUM), 1.0)
         y = _curve(model, lanes, x, midpoint, power) * (dmax - dmin) + dmin

@@ -33,6 +33,7 @@ def trees_of(work, g: ti.i32):
 @func
 def list_blocks(model, work, count: ti.i32):
     """Fill tree_block with the first `count` blocks, sorted by tree; a block belongs to the tree of its first dof."""
+    # Count the blocks of every tree, lay out the lists, fill them.
     for t in range(model.nsolve):
         work.tree_blocknum[t] = 0
     for k in range(count):
@@ -56,6 +57,7 @@ def list_blocks(model, work, count: ti.i32):
 @func
 def label_islands(model, work):
     """Set tree_island: a block couples the trees of all of its dofs in lanes in which it is active."""
+    # Every tree is an island; then merge by block, if any group has several trees.
     for t in range(model.ntree):
         work.tree_island[t] = work.real(t)
     blocks = 0

@@ -10,14 +10,14 @@ halved whenever a move is not at most half as long as the one before (after Pres
 import taichi as ti
 
 from ..math import func
-from .cost import block_along, spent_slope
+from .cost import block_along, no_change, spent_slope
 from .islands import island_sum
 
 TRIALS = (
     "tree_part tree_step tree_linear tree_quadratic tree_enough",
     "tree_low tree_high tree_move tree_curve tree_settled",
 )
-"""What a search loads and stores, for the declarations of stages."""
+"""Fields that a search loads and stores, for the declarations of stages."""
 UNBOUNDED = 1e30
 NONE = -1e30
 
@@ -30,6 +30,7 @@ def search(model, work, first: ti.i32, end: ti.i32, with_cost):
     tree_linear, tree_quadratic and tree_enough, and the mask tree_settled of lanes that do not move, whose step has no
     meaning.
     """
+    # The bracket is (0, infinity); no curve has been seen yet.
     for s in range(first, end):
         t = work.group_tree[s]
         work.tree_low[t] = work.real(0.0)
@@ -39,6 +40,7 @@ def search(model, work, first: ti.i32, end: ti.i32, with_cost):
         if ti.static(model.has.elliptic):
             work.tree_move[t] = work.real(UNBOUNDED)
     trial = 0
+    # Evaluate all trees, then judge each island, until all are settled.
     while trial >= 0:
         for s in range(first, end):
             _evaluate(model, work, work.group_tree[s], with_cost)
@@ -57,23 +59,17 @@ def _evaluate(model, work, t: ti.i32, with_cost):
     Columns: the first and second derivative of their cost along `search`, twice its change from step 0, and the slope
     of the two-sided rows beyond their reach.
     """
-    cost, slope, curve = work.real(0.0), work.real(0.0), work.real(0.0)
+    total = no_change(work)
     step = work.real(0.0) + work.tree_step[t]
+    # Sum over the blocks of the tree, and for conjugate gradients over the lanes' own contacts.
     for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
         k = work.tree_block[b]
-        more, steeper, rounder = block_along(work, work.blocks, k, work.block_dim[k], step, with_cost)
-        cost += more
-        slope += steeper
-        curve += rounder
+        total += block_along(work, work.blocks, k, work.block_dim[k], step, with_cost)
     if ti.static(model.has.cg):
         for j in range(work.tile_nown[0]):
-            more, steeper, rounder = block_along(work, work.own, j, model.naxis, step, with_cost)
-            cost += more
-            slope += steeper
-            curve += rounder
-    work.tree_part.at(t, 0)._assign(slope)
-    work.tree_part.at(t, 1)._assign(curve)
-    work.tree_part.at(t, 2)._assign(cost)
+            total += block_along(work, work.own, j, model.naxis, step, with_cost)
+    work.tree_part.put_numbers(t, 0, [total.slope, total.curve, total.change])
+    # Slopes beyond the reach tell apart the two ends of a two-sided row.
     if ti.static(work.blocks.two_sided):
         spent = work.real(0.0)
         for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
@@ -92,12 +88,14 @@ def _next_trial(model, work, first: ti.i32, end: ti.i32, t: ti.i32, with_cost):
     active = work.real(0.0) + curve
     if ti.static(work.blocks.two_sided):  # from one end of its reach to the other a loss leaves the curve as it is
         active += island_sum(work, first, end, t, 3)
+    # Total derivative at the trial; good if it is small, or if the active set is the last trial's.
     linear, quadratic = work.tree_linear[t], work.tree_quadratic[t]
     if ti.static(with_cost):
         change = step * (linear + 0.5 * step * quadratic) + island_sum(work, first, end, t, 2) * 0.5
         work.tree_change[t] = ti.select(settled > 0.5, work.tree_change[t], change)
     derivative = linear + step * quadratic + slope
     good = ti.max(settled, lanes.mask((active == previous) | (ti.abs(derivative) <= work.tree_enough[t])))
+    # Shrink the bracket; next trial by Newton's method, or its middle.
     low = ti.select(derivative < 0.0, step, work.tree_low[t])
     high = ti.select(derivative < 0.0, work.tree_high[t], step)
     newton = step - derivative / (quadratic + curve)

@@ -41,15 +41,14 @@ from .rows import count_blocks
 
 UNIT_ROUNDOFF = 6e-8  # of single precision
 VISIBLE = 3e-4
-"""Error of qacc, relative to its size, that a solution in single precision may leave. docs/parity.md allows 1e-3."""
+"""Relative error of qacc that a solution in single precision may leave; docs/parity.md allows 1e-3."""
 RESTARTS, MIXED_RESTARTS = 2, 5
-"""At most; with mixed precision (`Features.mixed_precision`), whose qfrc_unbalanced is exact, restarts that gain slowly
-are worth it."""
+"""At most; more with mixed precision (`Features.mixed_precision`): its qfrc_unbalanced is exact, so each one gains."""
 WORTHLESS = 1e-3
-"""Part of the tolerance below which a last step along a direction at hand gains nothing."""
+"""Fraction of the tolerance below which a polishing step along the current direction is not worth it."""
 FINITE = 1e38
 ENOUGH = {False: 1e-5, True: 0.0}
-"""Part of the slope that the line search may leave; single precision resolves little more."""
+"""Fraction of the initial slope that the line search may leave, by double precision; single resolves little more."""
 
 
 @stage(
@@ -70,11 +69,13 @@ def acceleration_by_newton(model, work):
     On entry qacc is the warm start, and qfrc_unbalanced the residual force there.
     """
     lanes = work.lanes
+    # Pattern of H, blocks by tree, islands of every lane.
     lay_out_hessian(model, work)
     list_blocks(model, work, count_blocks(work))
     label_islands(model, work)
     clear_solution(model, work)
     going, restarts = 1, 0
+    # Solve group by group; in single precision restart where rounding may show.
     while going == 1:
         for g in range(work.tile_ngroup[0]):
             if restarts == 0:
@@ -87,6 +88,7 @@ def acceleration_by_newton(model, work):
                     _restart(model, work)
                     restarts += 1
                     going = 1
+    # Report the most iterations of any tree, and add dqacc to the warm start.
     iterations = work.real(0.0)
     for t in range(model.ntree):
         iterations = ti.max(iterations, work.tree_niter[t])
@@ -100,12 +102,14 @@ def _start(model, work, g: ti.i32):
     """Set scale and masks of the trees of group g; islands without active blocks take a full step."""
     first, end = trees_of(work, g)
     set_scale(model, work, first, end)
+    # Mask of the lanes in which a block of the tree is active.
     for s in range(first, end):
         t = work.group_tree[s]
         pushed = work.real(0.0)
         for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):
             pushed = ti.max(pushed, work.lanes.mask(work.block_D[work.tree_block[b]] > 0.0))
         work.tree_part.at(t, 0)._assign(pushed)
+    # Islands without such a block take a full step.
     for s in range(first, end):
         t = work.group_tree[s]
         work.tree_full_step[t] = 1.0 - work.lanes.mask(island_sum(work, first, end, t, 0) > 0.5)
@@ -119,6 +123,7 @@ def _solve(model, work, g: ti.i32, restarts: ti.i32):
     """Take Newton steps until all islands of group g have converged in all lanes."""
     first, end = trees_of(work, g)
     waiting, rounds = work.real(0.0), 0
+    # A group that has converged in all lanes is skipped.
     for s in range(first, end):
         t = work.group_tree[s]
         work.tree_step[t] = work.real(0.0)
@@ -158,6 +163,7 @@ def _gradient(model, work, first: ti.i32, end: ti.i32, rounds: ti.i32):
     Returns True if some island in some lane has not converged by the length of its gradient.
     """
     lanes = work.lanes
+    # Gradient of the cost, and its squared length tree by tree.
     for s in range(first, end):
         t = work.group_tree[s]
         square = work.real(0.0)
@@ -169,6 +175,7 @@ def _gradient(model, work, first: ti.i32, end: ti.i32, rounds: ti.i32):
             work.search[i] = -gradient
             square += gradient * gradient
         work.tree_part.at(t, 0)._assign(square)
+    # Convergence by the scaled length over the island.
     waiting = work.real(0.0)
     for s in range(first, end):
         t = work.group_tree[s]
@@ -194,6 +201,7 @@ def _decrement(model, work, first: ti.i32, end: ti.i32, rounds: ti.i32):
     Returns True if a step is to be taken.
     """
     lanes, tolerance = work.lanes, model.tolerance[0]
+    # Newton decrement g' H^-1 g, tree by tree.
     for s in range(first, end):
         t = work.group_tree[s]
         decrement = work.real(0.0)
@@ -201,6 +209,7 @@ def _decrement(model, work, first: ti.i32, end: ti.i32, rounds: ti.i32):
         for i in range(start, behind):
             decrement -= work.gradient[i] * work.search[i]
         work.tree_part.at(t, 0)._assign(decrement)
+    # Convergence by decrement and improvement; a converged lane may take a polishing step.
     waiting = work.real(0.0)
     for s in range(first, end):
         t = work.group_tree[s]
@@ -222,6 +231,7 @@ def _decrement(model, work, first: ti.i32, end: ti.i32, rounds: ti.i32):
 @func
 def _step(model, work, first: ti.i32, end: ti.i32, rounds: ti.i32):
     """Move along `search` to the minimum; set tree_step and tree_improvement, 0 if nothing was left to gain."""
+    # Search the line if a lane neither rests nor takes the full step.
     searching = work.real(0.0)
     for s in range(first, end):
         t = work.group_tree[s]
@@ -230,6 +240,7 @@ def _step(model, work, first: ti.i32, end: ti.i32, rounds: ti.i32):
         searching = ti.max(searching, 1.0 - work.tree_settled[t])
     if work.lanes.any(searching):
         _line_search(model, work, first, end)
+    # Step, improvement and iterations of every tree.
     for s in range(first, end):
         t = work.group_tree[s]
         still, whole = _resting(work, t, rounds)
@@ -255,11 +266,13 @@ def _resting(work, t: ti.i32, rounds: ti.i32):
 @func
 def _line_search(model, work, first: ti.i32, end: ti.i32):
     """Set M_search = M search, and tree_step by an exact line search along `search`."""
+    # Derivatives of the unconstrained cost along the direction, tree by tree.
     for s in range(first, end):
         t = work.group_tree[s]
         start, behind = dofs_of(model, t)
         multiply(start, behind, work.M_pattern, work.M, work.search, work.M_search)
         work.tree_part.put_numbers(t, 0, sums_along(model, work, t))
+    # Sums over islands; the derivative that counts as zero; Newton's step 1 as the first trial.
     for s in range(first, end):
         t = work.group_tree[s]
         work.tree_linear[t] = island_sum(work, first, end, t, 0)
@@ -280,6 +293,7 @@ def _coarse(model, work):
     the condition number times the unit roundoff times the largest dqacc (Higham 2002, section 7.3).
     """
     error = model.condition[0] * (UNIT_ROUNDOFF / VISIBLE)
+    # Compare the largest scaled dqacc with the largest qacc, tree by tree.
     for t in range(model.ntree):
         moved, size, least = work.real(0.0), work.real(0.0), work.real(FINITE)
         start, behind = dofs_of(model, t)
@@ -290,6 +304,7 @@ def _coarse(model, work):
             size = ti.max(size, end * end)
             least = ti.min(least, inertia)
         work.tree_part.at(t, 0)._assign(work.lanes.mask(moved * (error * error) > size * least))
+    # An island restarts as a whole.
     found = work.real(0.0)
     for t in range(model.ntree):
         first, end = trees_of(work, work.tree_group[t])

@@ -25,7 +25,7 @@ from .noslip_rows import make_rows, order_contacts, push, residual
 from .problem import scale_of, trace_of_mass
 
 WORSE = 1e-10
-"""Change of the cost (J/s^2) beyond which a block goes back, as in MuJoCo."""
+"""Increase of the cost (J/s^2) beyond which the update of a block is rejected, as in MuJoCo."""
 
 
 @stage(
@@ -72,6 +72,7 @@ def _begin(model, work):
 @func
 def _end(model, work):
     """Add the change in J' force, L' (change of slip_u), to qfrc_constraint, and the resulting acceleration to qacc."""
+    # Change of slip_u; its product with L' is the change of J' force.
     for i in range(model.nv):
         work.slip_start[i] = work.slip_u[i] - work.slip_start[i]
     for i in range(model.nv):
@@ -81,6 +82,7 @@ def _end(model, work):
         for p in range(1, work.M_pattern.count[i]):
             j = work.M_pattern.column(start, p)
             work.qfrc_constraint[j] = work.qfrc_constraint[j] + work.L[start + p] * change
+    # All of slip_u, the solver's residual included, becomes acceleration.
     solve_from_root(0, model.nv, work.M_pattern.order, work.M_pattern, work.L, work.D_inv, work.slip_u)
     for i in range(model.nv):
         work.qacc[i] = work.qacc[i] + work.slip_u[i]
@@ -113,6 +115,7 @@ def _tree_of(model, work, k: ti.i32, side: ti.i32):
 @func
 def _label(model, work):
     """Set slip_island, the least tree of the lane's island (0 for models without islands), and slip_trace."""
+    # Every tree is an island; then merge by block.
     for t in range(model.ntree):
         alone = work.real(t)
         if model.some(work.lanes, model.solver_scale[0] > 0.0):
@@ -168,9 +171,11 @@ def _regularisation(model, work):
 @func
 def _sweep(model, work):
     """Update all friction losses, then the friction of all contacts."""
+    # Friction losses, within +- their loss.
     for k in range(model.ne, model.ne + model.nf):
         loss = work.block_reach[k] * work.block_D[k]
         _interval(model, work, k, 0, 0, loss, 0.0)
+    # Contacts in MuJoCo's order: the cone as a whole, or each axis within +- mu N.
     for place in range(work.tile_ncon[0]):
         k = work.tile_conadr[0] + work.slip_order[place]
         dim = work.block_dim[k]
@@ -199,6 +204,7 @@ def _interval(model, work, k: ti.i32, c: ti.i32, a: ti.i32, limit, least):
     diagonal = _entry(work, k, a, a)
     left = residual(work, k, a, work.block_jar.at(k, c))
     before = work.real(0.0) + work.block_force.at(k, c)
+    # Unconstrained minimum along the axis, clamped.
     there = ti.min(ti.max(before - left / ti.max(diagonal, MINIMUM), -limit), limit)
     there = ti.select(diagonal < least, work.real(0.0), there)
     change = ti.select(active > 0.5, there - before, work.real(0.0))
@@ -211,6 +217,7 @@ def _interval(model, work, k: ti.i32, c: ti.i32, a: ti.i32, limit, least):
 def _cone(model, work, k: ti.i32, dim: ti.i32):
     """Move the friction force of the elliptic contact k, of `dim` axes, to the minimum inside its cone."""
     active, t, n = _active(model, work, k), _tree_of(model, work, k, 0), dim - 1
+    # Linear part of the cost: b = residual - A force.
     for a in range(n):
         left = residual(work, k, a, work.block_jar.at(k, a + 1))
         work.slip_left[a] = left
@@ -218,6 +225,7 @@ def _cone(model, work, k: ti.i32, dim: ti.i32):
             left -= _entry(work, k, a, b) * work.block_force.at(k, b + 1)
         work.slip_b[a] = left
     friction_in_cone(work, k, n, work.block_force.at(k, 0))
+    # Change of the cost; the move is rejected if it rises.
     cost = work.real(0.0)
     for a in range(n):
         change = work.slip_force[a] - work.block_force.at(k, a + 1)

@@ -14,7 +14,7 @@ MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 SMALL = 1e-10
 ROUNDS = 20
 COARSE = 1e-6
-"""Part of the square of the radius that single precision leaves."""
+"""Fraction of the squared radius that single precision cannot resolve."""
 
 
 @func
@@ -24,6 +24,7 @@ def friction_in_cone(work, k: ti.i32, n: ti.i32, normal):
     On entry slip_b (n,) is the linear part b of the cost.
     """
     lanes = work.lanes
+    # Scale b; start at la = 0.
     square = normal * normal
     for c in range(n):
         mu = work.block_friction.at(k, c)
@@ -31,6 +32,7 @@ def friction_in_cone(work, k: ti.i32, n: ti.i32, normal):
         work.slip_force[c] = work.real(0.0)
     shift, going, regular = work.real(0.0), work.real(1.0), work.real(1.0)
     r = 0
+    # Newton's method on la, until |z|^2 <= N^2 or the step is small.
     while r < ROUNDS and lanes.any(going):
         fine = _solve(work, k, n, shift)
         regular = ti.select(going > 0.5, regular * fine, regular)
@@ -46,6 +48,7 @@ def friction_in_cone(work, k: ti.i32, n: ti.i32, normal):
         going = going * (1.0 - lanes.mask(close)) * (1.0 - lanes.mask(delta < SMALL))
         shift = ti.select(going > 0.5, shift + delta, shift)
         r += 1
+    # Project onto the cone's surface if la > 0; no friction if A is singular or N is 0; undo the scaling.
     total = work.real(0.0)
     for c in range(n):
         total += work.slip_force[c] * work.slip_force[c]
@@ -63,6 +66,7 @@ def _solve(work, k: ti.i32, n: ti.i32, shift):
     slip_P holds the unit lower factor L, slip_pivot the pivots.
     """
     determinant, least = work.real(1.0), work.real(1e30)
+    # L' D L by rows, with the determinant and the least pivot for MuJoCo's tests.
     for i in range(n):
         row = i * (i + 1) // 2
         for j in range(i + 1):

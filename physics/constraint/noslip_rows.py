@@ -17,6 +17,7 @@ def order_contacts(model, work):
     for k in range(work.tile_ncon[0]):
         g1, g2 = work.con_geom1[k], work.con_geom2[k]
         b1, b2 = model.geom_bodyid[g1], model.geom_bodyid[g2]
+        # Sort keys: both bodies, then both geoms or the explicit pair.
         low, high = g1, g2
         if b1 > b2:
             low, high = g2, g1
@@ -25,6 +26,7 @@ def order_contacts(model, work):
         geoms = low * model.ngeom + high
         if pair >= 0:
             geoms = pair - model.nhand
+        # Insertion sort.
         at = k
         searching = 1
         while at > 0 and searching == 1:  # slots of one pair of geoms stay as they are
@@ -75,6 +77,7 @@ def make_rows(model, work):
 def _list_ancestors(model, work, k: ti.i32, count: ti.i32):
     """Set the list of dofs of block k: the `count` dofs in slip_front and all of their ancestors, descending."""
     first, dofs, dof = work.tile_slipdof[0], 0, 0
+    # Take the largest dof of all fronts, and move the fronts at it to its parent.
     while dof >= 0:
         dof = -1
         for e in range(count):
@@ -121,6 +124,7 @@ def _contact_column(model, work, c: ti.i32, axis: ti.i32, i: ti.i32, j: ti.i32):
 def _make_axis(work, k: ti.i32):
     """Append L^-T slip_column as the next axis of block k to slip_y; slip_column is 0 afterwards."""
     first, count, address = work.slip_dofadr[k], work.slip_dofnum[k], work.tile_slipy[0]
+    # Solve L' y = column by substitution, from the last dof to the roots.
     for e in range(count):
         i = work.slip_dof[first + e]
         value = work.slip_column[i]

@@ -21,6 +21,7 @@ def pack_contacts(model, work):
     lanes = work.lanes
     for b in range(model.nbody):
         work.body_sides[b] = work.real(0.0)
+    # Contacts of two moving bodies (kind 0), then those with a static first geom (kind 1).
     first = 0
     for kind in range(2):
         behind = first
@@ -33,6 +34,7 @@ def pack_contacts(model, work):
                         j += 1
             work.own_behind.of_lane(lanes, lane, 0, kind)._assign(ti.cast(j, lanes.dtype))
             behind = ti.max(behind, j)
+        # Empty entries up to the longest lane's.
         for lane in range(lanes.width):
             for j in range(_behind(work, lane, kind), behind + kind):  # and one behind the last
                 _clear(work, lane, j)
@@ -60,6 +62,7 @@ def _pack(model, work, lane: ti.i32, k: ti.i32, j: ti.i32):
     """Copy contact slot k to entry j of the lane."""
     lanes, block = work.lanes, work.tile_conadr[0] + k
     dim = work.block_dim[block]
+    # Frame, reference, stiffness and friction in contact space.
     work.own_slot.of_lane(lanes, lane, j)._assign(ti.cast(k, lanes.dtype))
     work.own_frame.copy_lane(lanes, lane, j, work.con_frame, k, 9)
     for c in range(model.naxis):
@@ -75,6 +78,7 @@ def _pack(model, work, lane: ti.i32, k: ti.i32, j: ti.i32):
         work.own_friction.of_lane(lanes, lane, j, c - 1)._assign(ti.select(c < dim, mu, mu * 0.0))
     if ti.static(model.has.elliptic):
         work.own_mu.copy_lane(lanes, lane, j, work.cone_mu, block, 1)
+    # Both bodies and the arms from their trees' centres of mass; static bodies are the world.
     for side in range(2):
         b = model.geom_bodyid[work.con_geom1[k] if side == 0 else work.con_geom2[k]]
         root = model.body_rootid[b]
@@ -116,6 +120,7 @@ def _list_sides(model, work, empty: ti.i32):
     `empty` is the number of an empty contact, which fills the lists of the other lanes.
     """
     lanes = work.lanes
+    # Lay out every body's list, filled with the empty contact.
     total = 0
     for b in range(model.nbody):
         most = 0
@@ -130,6 +135,7 @@ def _list_sides(model, work, empty: ti.i32):
             work.side_sign[side] = work.real(0.0)
         work.body_sides[b] = work.real(0.0)
         total += most
+    # Enter every contact in the lists of its bodies.
     for lane in range(lanes.width):
         for j in range(_behind(work, lane, 1)):
             for side in range(2):
@@ -149,6 +155,7 @@ def _list_sides(model, work, empty: ti.i32):
 def unpack_contacts(model, work):
     """Copy forces and jar of the packed contacts back to the blocks of their slots."""
     lanes, first = work.lanes, work.tile_conadr[0]
+    # Slots without an active contact in a lane have no force there.
     for k in range(work.tile_ncon[0]):
         for c in range(work.block_dim[first + k]):
             work.block_force.at(first + k, c)._assign(work.real(0.0))

@@ -16,7 +16,7 @@ from ..math.lanes import traced
 from .rows import row_times
 
 PUSHING = 0.5
-"""Share of the stiffness with which an edge counts."""
+"""Fraction of its stiffness with which an edge counts."""
 LOWER = tuple((i, j) for i in range(6) for j in range(i + 1))
 """Entries of a symmetric 6 x 6 matrix, in the order of `cg_stiffness`."""
 
@@ -24,11 +24,13 @@ LOWER = tuple((i, j) for i in range(6) for j in range(i + 1))
 @func
 def precondition(model, work):
     """Set H_L and H_inv to the L' D L factor of the preconditioner."""
+    # Stiffness of the contacts on every body.
     for b in range(model.nbody):
         for c in ti.static(range(len(LOWER))):
             work.cg_stiffness.at(b, c)._assign(work.real(0.0))
     for k in range(work.tile_ncon[0]):
         _add_contact(model, work, k, work.tile_conadr[0] + k)
+    # Composite bodies: add that of the children.
     for k in range(1, model.nbody):
         b = model.nbody - k
         parent = model.body_parentid[b]
@@ -36,6 +38,7 @@ def precondition(model, work):
             for c in ti.static(range(len(LOWER))):
                 total = work.cg_stiffness.at(parent, c) + work.cg_stiffness.at(b, c)
                 work.cg_stiffness.at(parent, c)._assign(total)
+    # Rows of M plus the stiffness seen by each pair of dofs; then rows of other constraints.
     for i in range(model.nv):
         force = _stiffness_times(work, model.dof_bodyid[i], work.cdof[i])
         start = work.M_pattern.start(i)

@@ -19,7 +19,7 @@ BLOCKS = (
     "block_D block_friction block_aref block_reach cone_mu block_J tile_conadr",
     "block_dim block_dofnum block_dofadr block_jacadr block_dof con_geom1 con_geom2",
 )
-"""Both solvers load and store the first, and load the second, as the declarations of their stages say."""
+"""Fields that both solvers load and store, and fields that they load, for the declarations of their stages."""
 
 
 @func

@@ -33,6 +33,7 @@ def _wake(model, work, t: ti.i32, count, where):
     lanes, label = work.lanes, work.tree_asleep[t]
     sleeps = where * lanes.mask(label >= 0.0)
     work.tree_asleep[t] = ti.select((where > 0.5) & (label < 0.0), ti.min(count, label), label)
+    # All trees of the island have the same label.
     if lanes.any(sleeps):
         for s in range(model.nsleep):
             same = sleeps * lanes.mask(work.tree_asleep[s] == label)
@@ -100,6 +101,7 @@ def wake_touched(model, work):
         for side in range(2):
             tree1 = model.body_treeid[model.geom_bodyid[work.con_geom1[k]]]
             tree2 = model.body_treeid[model.geom_bodyid[work.con_geom2[k]]]
+            # Each of both trees may be the one that sleeps.
             sleeper, waker = tree1, tree2
             if side == 1:
                 sleeper, waker = tree2, tree1
@@ -155,6 +157,7 @@ def rest_blocks(model, work):
 def fall_asleep(model, work):
     """Count the steps that trees have rested; put islands to sleep whose trees have all rested for long enough."""
     lanes, zero = work.lanes, work.real(0.0)
+    # Count up while slow and without outside forces; otherwise start again.
     for t in range(model.nsleep):
         count = work.tree_asleep[t]
         rests = zero
@@ -165,6 +168,7 @@ def fall_asleep(model, work):
                 rests = rests * lanes.mask(slow)
         counted = ti.select(rests > 0.5, ti.min(count + 1.0, -1.0), work.real(AWAKE))
         work.tree_asleep[t] = ti.select(count < 0.0, counted, count)
+    # An island is ready if no awake tree of it is still counting.
     for g in range(work.tile_ngroup[0]):
         first = work.group_treeadr[g]
         end = first + work.group_treenum[g]
@@ -176,6 +180,7 @@ def fall_asleep(model, work):
                 other = (work.tree_island[s] == work.tree_island[t]) & (work.tree_asleep[s] < -1.0)
                 ready = ti.select(other, zero, ready)
             work.tree_was[t] = ready
+    # Freeze the trees of ready islands.
     for t in range(model.nsleep):
         work.tree_asleep[t] = ti.select(work.tree_was[t] > 0.5, work.tree_island[t], work.tree_asleep[t])
         if lanes.any(work.tree_was[t]):

@@ -17,8 +17,33 @@ from ..state.sizes import all_sizes, flat_integers, header, scratch_rows
 from .scratch import workers_for
 
 
-class GrowingRoom:
-    """Where everything lies in the scratch of a model, and for how many workers there is scratch.
+class ScratchRows:
+    """Where every field lies in the scratch of a model.
+
+    Attributes:
+        sizes: of the model and of what a step computes.
+        offsets: first row of every lane number.
+        widths: rows of every lane number.
+        arrays: scratch that launches take as arguments.
+        grown: how often the room has grown.
+    """
+
+    sizes: dict[str, int]
+    arrays: tuple[torch.Tensor, ...] = ()
+    grown = 0
+
+    def _take(self, sizes: dict[str, int]) -> None:
+        """Lay the fields out by these sizes."""
+        self.sizes, self.offsets = sizes, layout(SCRATCH, sizes)[0]
+        self.widths = {f.name: f.length(sizes) for f in SCRATCH}
+
+    def padded(self, name: str, values: torch.Tensor) -> torch.Tensor:
+        """Numbers of a field (k, n) with zeros up to the largest room: shapes do not tell how much there is."""
+        return values
+
+
+class GrowingRoom(ScratchRows):
+    """Scratch that every worker has in turn for all of its tiles, and the number of workers that there is room for.
 
     Args:
         model: of all environments.
@@ -27,25 +52,18 @@ class GrowingRoom:
         moved: called when the room has grown: scratch handed out before has another layout.
 
     Attributes:
-        sizes: of the model and of what a step computes.
-        offsets: first row of every lane number.
-        widths: rows of each.
         ints: the model's flat integers, header first.
         workers: how many may work at once.
         rows: rows and integers of the scratch of all workers.
-        grown: how often the room has grown.
 
     Raises:
         ValueError, MemoryError: even the first room is too large (`scratch.workers_for`).
     """
 
-    sizes: dict[str, int]
-
     def __init__(self, model: Model, width: int, runtime: Runtime, moved: Callable[[], None]) -> None:
         self._model, self._width, self._runtime, self._moved = model, width, runtime, moved
         self._room, self._most, self._parameters = first_room(model), most_room(model), False
         self._most_sizes = all_sizes(model, self._most)
-        self.grown = 0
         self._lay_out(self._room)
         self.ints = torch.from_numpy(flat_integers(model, self.sizes))
 
@@ -55,8 +73,8 @@ class GrowingRoom:
         rows, index_rows = scratch_rows(sizes)
         self.workers = most = workers_for(rows, index_rows, self._width, self._runtime, room)
         self.rows = most * rows, most * index_rows
-        self._room, self.sizes, self.offsets = room, sizes, layout(SCRATCH, sizes)[0]
-        self.widths = {f.name: f.length(sizes) for f in SCRATCH}
+        self._room = room
+        self._take(sizes)
 
     @property
     def bytes_of_worker(self) -> int:

@@ -1,7 +1,6 @@
 """The group PARAMETERS of the environments' memory: fields of the model that they have of their own."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import torch
@@ -26,7 +25,8 @@ class OwnNumbers:
         self._batch, self._number = batch, np.float64 if dtype == torch.float64 else np.float32
         self._places: dict[str, slice] = {}
         self.count = 0
-        self.memory, self.rows = batch.zeros(0, dtype), torch.zeros(1, dtype=torch.int32)
+        self.memory = batch.zeros(0, dtype)
+        self.rows = torch.zeros(1, dtype=torch.int32, device=batch.device)
 
     def lay_out(self, model: Model, names: set[str]) -> None:
         """Make room for fields, with the model's numbers for everybody."""
@@ -38,13 +38,13 @@ class OwnNumbers:
                 self._places[field.name] = slice(len(rows), len(rows) + length)
                 rows += range(offsets[field.name], offsets[field.name] + length)
         self.count = len(rows)
-        self.rows = torch.tensor(rows or [0], dtype=torch.int32)
+        self.rows = torch.tensor(rows or [0], dtype=torch.int32, device=self._batch.device)
         self.memory = self._batch.zeros(self.count, self.memory.dtype)
         self.write({name: np.reshape(model.values[name], (1, -1)) for name in self._places}, None)
 
     def write(self, numbers: Mapping[str, np.ndarray], index: np.ndarray | None) -> None:
         """Give environments fields of their own, (k, numbers) each, or (1, numbers) for all of them."""
-        memory: Any = self._batch.array(self.memory)
+        memory = self._batch.array(self.memory)
         for name, rows in numbers.items():
             place = self._places[name]
             with np.errstate(over="ignore"):  # what is too large becomes infinite, and stops its environment

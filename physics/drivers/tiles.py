@@ -1,7 +1,11 @@
-"""How a batch lies in memory: tiles of W environments, and in a tile every number of W environments side by side.
+"""How a batch lies in memory on a CPU: tiles of W environments, in a tile every number of W environments side by side.
 
-Numbers are moved by numpy, which turns axes around and scatters in half of torch's time: `tiled` is a view of a tensor.
+Numbers are moved by numpy, which turns axes around and scatters in half of torch's time: `array` is a view of a tensor.
+`Columns` has the same methods.
 """
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,21 +17,39 @@ class Tiles:
     Args:
         num_envs: number of environments.
         width: lanes of a tile; the last tile may have spare ones.
+
+    Attributes:
+        axis: dimension along which the numbers of an environment lie; the other two count tiles and lanes.
+        device: where the tensors are.
+        count: number of tiles.
+        used: bool (tiles, 1, lanes), False in spare lanes.
     """
+
+    axis, device = 1, torch.device("cpu")
 
     def __init__(self, num_envs: int, width: int) -> None:
         self.num_envs, self.width = num_envs, width
         self.count = -(-num_envs // width)
-        self.used = (torch.arange(self.count * width) < num_envs).reshape(self.count, width)
+        self.used = (torch.arange(self.count * width) < num_envs).reshape(self.count, 1, width)
         self._tile, self._lane = np.divmod(np.arange(num_envs), width)
 
     def zeros(self, numbers: int, dtype: torch.dtype) -> torch.Tensor:
         """A tensor for `numbers` of every environment, at least one."""
         return torch.zeros((self.count, max(1, numbers), self.width), dtype=dtype)
 
-    def array(self, tensor: torch.Tensor) -> np.ndarray:
-        """What `read` and `write` take: a view of the tensor."""
+    def array(self, tensor: torch.Tensor) -> Any:
+        """The form of a tensor that `read` and `write` take: a view of numpy."""
         return tensor.numpy()
+
+    def given(self, rows: np.ndarray) -> torch.Tensor:
+        """Users' numbers as an argument of a kernel, side by side in memory."""
+        return torch.from_numpy(np.ascontiguousarray(rows))
+
+    def repeated(self, row: np.ndarray, count: int) -> Any:
+        """`count` copies of numbers (n,), (count, n), for `write`."""
+        rows = np.empty((count, len(row)), row.dtype)
+        rows[:] = row
+        return rows
 
     def read(self, tiled: np.ndarray, index: np.ndarray | None = None, numbers: slice = slice(None)) -> torch.Tensor:
         """(tiles, numbers, lanes) -> (environments, numbers) of the environments `index` (None: all), a copy."""
@@ -45,13 +67,14 @@ class Tiles:
         chosen = tiled[:, numbers].transpose(1, 0, 2).copy()
         return torch.from_numpy(chosen.reshape(chosen.shape[0], -1)[:, : self.num_envs].T)
 
-    def pick(self, rows: torch.Tensor, index: np.ndarray | None = None) -> torch.Tensor:
-        """(environments, numbers), spare ones included -> those of the environments `index` (None: all), a copy."""
-        source = rows.numpy()
-        return torch.from_numpy(source[: self.num_envs].copy() if index is None else source[index])
+    def any(self, tiled: np.ndarray, number: int) -> bool:
+        """True if a number of any environment is not 0: quicker than to read it of all."""
+        return bool(np.count_nonzero(tiled[:, number])) and bool(self.columns(tiled, slice(number, number + 1)).any())
 
-    def write(self, tiled: np.ndarray, first: int, rows: np.ndarray, width: int, index: np.ndarray | None) -> None:
+    def write(self, tiled: np.ndarray, first: int, rows: Any, width: int, index: np.ndarray | None) -> None:
         """Write `rows`, broadcast to (environments, width), from number `first` on, where `index` says (None: all)."""
+        if not isinstance(rows, np.ndarray):
+            rows = rows.detach().cpu().numpy() if isinstance(rows, torch.Tensor) else np.asarray(rows)
         target = tiled[:, first : first + width]
         if index is None:
             shape = (self.num_envs, width)
@@ -63,8 +86,51 @@ class Tiles:
             target[self._tile[index], :, self._lane[index]] = rows
 
     def mask(self, index: np.ndarray | None) -> torch.Tensor:
-        """Bool (tiles, 1, lanes), True at the environments `index`."""
+        """Bool (tiles, 1, lanes), True at the environments `index`; None: everywhere, in spare lanes too."""
         mask = np.full((self.count, 1, self.width), index is None)
         if index is not None:
             mask[self._tile[index], 0, self._lane[index]] = True
         return torch.from_numpy(mask)
+
+    def in_place(self, tiled: torch.Tensor) -> torch.Tensor | None:
+        """A view (environments, numbers) of a tensor; None with several lanes, as there is none."""
+        return tiled[:, :, 0] if self.width == 1 else None
+
+    # environments beside the batch
+
+    def gather(
+        self, batch: Sequence[torch.Tensor], index: np.ndarray, into: Sequence[torch.Tensor] | None = None
+    ) -> Sequence[torch.Tensor]:
+        """Copies of some environments side by side, in as few tiles as they need; to the front of `into`."""
+        count = -(-len(index) // self.width)
+        if into is None:
+            into = [torch.empty((count, *tensor.shape[1:]), dtype=tensor.dtype) for tensor in batch]
+        tile, lane = np.divmod(np.resize(index, count * self.width), self.width)  # spare lanes do as the first ones
+        for mine, theirs in zip(batch, into, strict=True):
+            rows = mine.numpy()[tile, :, lane].reshape(count, self.width, mine.shape[1])
+            theirs.numpy()[:count] = rows.transpose(0, 2, 1)
+        return into
+
+    def subset(
+        self, batch: Sequence[torch.Tensor], index: np.ndarray
+    ) -> tuple[Sequence[torch.Tensor], np.ndarray | None]:
+        """Copies of environments, each once, and the row of every environment among them, -1 for all others."""
+        inside = np.unique(index)
+        rows = np.full(self.num_envs, -1)
+        rows[inside] = np.arange(len(inside))
+        return self.gather(batch, inside), rows
+
+    # what launches hand out
+
+    def rows(self, count: int, numbers: int, dtype: torch.dtype) -> torch.Tensor:
+        """Zeros (count, numbers), at least one number, for what a launch hands out."""
+        return torch.zeros((count, max(1, numbers)), dtype=dtype)
+
+    def stored(self, rows: torch.Tensor) -> torch.Tensor:
+        """The form of such rows that a kernel takes."""
+        return rows
+
+    def pick(self, rows: torch.Tensor, index: np.ndarray | None = None) -> torch.Tensor:
+        """(environments, numbers), spare ones included -> those of the environments `index` (None: all), a copy."""
+        source = rows.numpy()
+        return torch.from_numpy(source[: self.num_envs].copy() if index is None else source[index])

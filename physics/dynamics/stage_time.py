@@ -1,4 +1,7 @@
-"""The place of an evaluation in its step: the integrator RK4 has four in each, the others one."""
+"""The place of an evaluation in its step, and which environments move in it.
+
+The integrator RK4 has four evaluations in each step, the others one.
+"""
 
 import taichi as ti
 
@@ -21,3 +24,16 @@ def stage_time(model, work):
     if work.rk_stages[0] == 4 and work.rk_stage[0] < 2:
         fraction = 0.5
     return model.timestep[0] * fraction
+
+
+@func
+def moving(model, work, dof: ti.i32):
+    """1 in lanes that were not stopped and in which the dof's tree is awake, else 0.
+
+    At the end of a step (`hooks.END_OF_STEP`) a memory may change by this factor alone.
+    """
+    moves = 1.0 - work.fault[0]
+    if ti.static(model.has.sleeping):
+        asleep = work.tree_asleep[model.dof_treeid[dof]] >= 0.0
+        moves = ti.select(asleep, work.real(0.0), moves)
+    return moves

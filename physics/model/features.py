@@ -7,14 +7,12 @@ import mujoco
 import numpy as np
 
 from ..hooks import CONTACT_PULL
+from ..mjmodel.pairs import repeated_by_hand
 from ..mjmodel.solver_params import has_uncommon_powers
 from ..parts import PARTS
-from .activations import has_activations
 from .model import Model
 from .pair_table import PAIR_TABLE
-from .pairs import repeated_by_hand
 from .solver_choice import CG, MPR, TILTS
-from .transmissions import BODY
 
 _FREE, _BALL, _SLIDE = 0, 1, 2
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3
@@ -40,13 +38,6 @@ class CoreFeatures:
         friction_reference: such pairs have references of their own for the axes across an elliptic cone.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         sleeping: islands at rest are put to sleep.
-        tendons: tendons act on the motion.
-        spatial_tendons: some run from site to site.
-        wrapping: some run around geoms.
-        tendon_armature: some have inertia of their own.
-        transmissions: some actuators drive no single joint or tendon.
-        adhesive_bodies: some pull a body onto what it touches.
-        activation: actuators have activations, or are muscles.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -67,13 +58,6 @@ class CoreFeatures:
     pairs_by_hand: bool = False
     sweep: bool = False
     sleeping: bool = False
-    tendons: bool = False
-    spatial_tendons: bool = False
-    wrapping: bool = False
-    tendon_armature: bool = False
-    transmissions: bool = False
-    adhesive_bodies: bool = False
-    activation: bool = False
     elliptic: bool = False
     mpr: bool = False
     tilts: bool = False
@@ -103,15 +87,8 @@ class CoreFeatures:
             repeated_pairs=has_repeated_pairs(model),
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
             sweep=model.sizes["nsweep"] > 0,
-            activation=has_activations(model.mj),
             elliptic=has_elliptic_cones(model),
             sleeping=model.sizes["nsleep"] > 0,
-            tendons=model.sizes["ntendon"] > 0,
-            spatial_tendons=model.sizes["nlink"] > 0,
-            wrapping=bool(model.values["link_shape"].any()),
-            tendon_armature=model.sizes["ntendon"] > 0 and bool(model.values["tendon_armature"].any()),
-            transmissions=model.sizes["ntrn"] > 0,
-            adhesive_bodies=bool((model.values["trn_kind"] == BODY).any()),
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
             sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nbodysense", "nqbegin")),

@@ -1,11 +1,8 @@
 """Every number of a model that the kernels read, declared once.
 
-Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npid, nmotor and nturn: PID controllers, DC motors and
-servos for orientations; npair: pairs of geoms that can touch; nhand: those that the model gives by hand; ne and nf:
-rows of equalities and of friction, as in MuJoCo; ntendon: tendons, 0 where they only measure; ntendondof: dofs of all;
-nlink and nlinkdof: links of their paths, and dofs of their tendons; ntrn: outputs of actuators, 0 where all drive
-joints and tendons; ntrndof: dofs that the others' lengths depend on; nvert: mesh vertices; ncorner: vertices of all
-their faces; ntree: kinematic trees that move.
+Sizes: nq, nv, nu, nout, na, nbody, njnt, ngeom as in MuJoCo; npair: pairs of geoms that can touch; nhand: those that
+the model gives by hand; ne and nf: rows of equalities and of friction, as in MuJoCo; nvert: mesh vertices; ncorner:
+vertices of all their faces; ntree: kinematic trees that move.
 """
 
 from ..fields import Field, ids
@@ -44,14 +41,11 @@ INTEGERS: tuple[Field, ...] = (
     _id("tree_dofadr", ("ntree",), "first dof of the tree, the root of all its others"),
     _id("tree_dofnum", ("ntree",), "number of dofs"),
     _id("tree_is_body", ("ntree",), "1: a free body, welded children included, with no joint below it"),
-    _id("actuator_type", ("nout",), "type of the joint it drives, as jnt_type; above 3: `model/transmissions.py`"),
+    _id("actuator_type", ("nout",), "type of the joint it drives, as jnt_type; above 3: `mjmodel/transmissions.py`"),
     _id("actuator_ctrladr", ("nout",), "first of its controls; 0 where it takes none"),
     _id("actuator_inparent", ("nout",), "1: the gear's axis is given in the parent frame"),
     _id("actuator_qposadr", ("nout",), "first coordinate of its joint"),
     _id("actuator_dofadr", ("nout",), "first dof of its joint"),
-    _id("actuator_dyntype", ("nout",), "0 no activation, 1 integrator, 2 filter, 3 exact filter, 4 muscle"),
-    _F("actuator_actadr", ("nout",), 1, "", "its activation; -1: it has none"),
-    _id("actuator_actearly", ("nout",), "1: its force is that of the activation after the step"),
     _F(
         "actuator_servo",
         ("nout",),
@@ -60,8 +54,6 @@ INTEGERS: tuple[Field, ...] = (
         "0: gain and bias, -1: its forces are off, else the code of its kind (`physics/parts`)",
     ),
     _id("actuator_servoid", ("nout",), "its number among the actuators of its kind"),
-    _id("act_outid", ("na",), "output of the actuator that has the activation"),
-    _id("actuator_muscle", ("nout",), "1: its gain is a muscle's, 2: its bias is, 3: both"),
     _id("geom_bodyid", ("ngeom",), "body that carries the geom"),
     _id("geom_rootid", ("ngeom",), "root of the kinematic tree that its body belongs to"),
     _id("geom_type", ("ngeom",), "MuJoCo's number of its type"),
@@ -91,29 +83,6 @@ INTEGERS: tuple[Field, ...] = (
     _id("skip_place", ("nskip",), "place of such a geom"),
     _id("hand_place", ("nhandplace",), "places of both geoms of each pair by hand"),
     _id("type_row", ("ntyperow",), "row of the dispatch table of two geom types, the smaller one first"),
-    _F("actuator_tendon", ("nout",), 1, "", "tendon that it pulls; -1: it drives a joint"),
-    _id("trn_kind", ("ntrn",), "actuator_type of its actuator above 4; 0: another one, or not its first output"),
-    _id("trn_body1", ("ntrn",), "body of its first site, or that adheres"),
-    _id("trn_body2", ("ntrn",), "body of its second site, the reference or the slider"),
-    _id("trn_qposadr", ("ntrn",), "first coordinate of the ball joint whose orientation it is"),
-    _F("trn_dofadr", ("ntrn",), 1, "", "first of its dofs in trn_dof"),
-    _id("trn_dofnum", ("ntrn",), "how many there are"),
-    _id("trn_dof", ("ntrndof",), "dofs on which the lengths of outputs may depend, in descending order in each"),
-    _id("trn_side", ("ntrndof",), "what the dof moves: 1 the first site, 2 the second"),
-    _F("tendon_dofadr", ("ntendon",), 1, "", "first of its dofs in tendon_dof"),
-    _id("tendon_dofnum", ("ntendon",), "how many there are"),
-    _id("tendon_dof", ("ntendondof",), "dofs that tendons pull on, in descending order in each"),
-    _id("tendon_qposadr", ("ntendondof",), "first coordinate of the dof's joint"),
-    _F("tendon_linkadr", ("ntendon",), 1, "", "first link of its path"),
-    _id("tendon_linknum", ("ntendon",), "how many there are; 0: a fixed tendon, a sum of coordinates"),
-    _id("link_body1", ("nlink",), "body of the site where the link begins"),
-    _id("link_body2", ("nlink",), "body of the site where it ends"),
-    _id("link_shape", ("nlink",), "what it may go around: 0 nothing, 1 a sphere, 2 a cylinder"),
-    _id("link_geom", ("nlink",), "that geom"),
-    _id("link_sided", ("nlink",), "1: a site says on which side of the geom, or that it is inside"),
-    _id("link_sidebody", ("nlink",), "body of that site"),
-    _F("link_movesadr", ("nlink",), 1, "", "of the first of its tendon's dofs in link_moves"),
-    _id("link_moves", ("nlinkdof",), "sum of what the dof moves: 1 where the link begins, 2 where it ends, 4 the geom"),
     _F("eq_tree1", ("neq",), 1, "", "tree of its first side, as body_treeid"),
     _F("eq_tree2", ("neq",), 1, "", "tree of its second side"),
     _F("dof_coupledid", ("nv",), 1, "", "as dof_parentid, with the branches made one that constraints couple"),
@@ -173,11 +142,6 @@ REALS: tuple[Field, ...] = (
         "rad",
         "period of a setpoint servo on a ball joint or for a turn between sites",
     ),
-    _F("act_range", ("na",), 2, "", "range of the activation, +-1e30 where there is none"),
-    _F("actuator_muscle_gain", ("nout",), 8, "", "active force of a muscle (`activation.muscle_gain`)"),
-    _F("actuator_muscle_bias", ("nout",), 6, "", "passive force of a muscle (`activation.muscle_bias`)"),
-    _F("actuator_dynprm", ("nout",), 3, "", "of filters the time constant (s); of muscles two, and the width between"),
-    _F("act_hold", ("na",), 1, "s", "time for which its rate counts in a step; 0: its group is switched off"),
     _F("geom_pos", ("ngeom",), 3, "m", "position in the body frame"),
     _F("geom_quat", ("ngeom",), 4, "", "orientation in the body frame"),
     _F("geom_size", ("ngeom",), 3, "m", "size, by type as in MuJoCo"),
@@ -195,22 +159,6 @@ REALS: tuple[Field, ...] = (
     _F("pair_solref", ("nhand",), 2, "", "of a pair by hand, as geom_solref"),
     _F("pair_solimp", ("nhand",), 5, "", "of a pair by hand, as geom_solimp"),
     _F("pair_solreffriction", ("nhand",), 2, "", "as pair_solref, of the axes across an elliptic cone; 0 0: as there"),
-    _F("tendon_coef", ("ntendondof",), 1, "m or m/rad", "of a fixed tendon: length by the dof's coordinate"),
-    _F("tendon_stiffness", ("ntendon",), 3, "N/m, N/m^2, N/m^3", "spring: constant, and what it gains by stretch"),
-    _F("tendon_damping", ("ntendon",), 3, "N s/m, ...", "damper, a polynomial of the speed"),
-    _F("tendon_lengthspring", ("ntendon",), 2, "m", "lengths between which its spring is at rest"),
-    _F("tendon_length0", ("ntendon",), 1, "m", "length at qpos0"),
-    _F("tendon_armature", ("ntendon",), 1, "kg", "inertia against changes of its length"),
-    _F("tendon_actfrcrange", ("ntendon",), 2, "N", "range of all its actuators' force, +-1e30 where there is none"),
-    _F("trn_pos1", ("ntrn",), 3, "m", "first site, in its body's frame"),
-    _F("trn_pos2", ("ntrn",), 3, "m", "second site, in its body's frame"),
-    _F("trn_quat1", ("ntrn",), 4, "", "orientation of the first site in its body's frame"),
-    _F("trn_quat2", ("ntrn",), 4, "", "orientation of the second site in its body's frame"),
-    _F("trn_rod", ("ntrn",), 1, "m", "length of the rod of a slider-crank"),
-    _F("link_pos1", ("nlink",), 3, "m", "where the link begins, in its body's frame"),
-    _F("link_pos2", ("nlink",), 3, "m", "where it ends, in its body's frame"),
-    _F("link_sidepos", ("nlink",), 3, "m", "the site beside the geom, in its body's frame"),
-    _F("link_share", ("nlink",), 1, "", "part of its length that counts: one over the pulley's divisor"),
     _F("zone_pos", ("nsense",), 3, "m", "site of a sensor that reads contacts, in the body frame"),
     _F("zone_quat", ("nsense",), 4, "", "its orientation in the body frame"),
     _F("zone_size", ("nsense",), 3, "m", "its size, by shape as in MuJoCo"),

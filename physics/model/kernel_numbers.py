@@ -11,13 +11,11 @@ import numpy as np
 from ..mjmodel.actuators import disabled_actuators, from_actuators
 from ..mjmodel.flags import UNLIMITED, disabled
 from ..mjmodel.outputs import ORIENTATION, owners
+from ..mjmodel.transmissions import REFSITE, actuator_types
 from ..parts import ACTUATOR_KINDS, NUMBERS, PARTS
 from ..parts.part import Rule
-from .activations import ACTIVATION_RULES
 from .fields import PRECISE
 from .number_rules import LIMITED
-from .tendons import TENDON_RULES
-from .transmissions import REFSITE, actuator_types
 
 Numbers = Mapping[str, np.ndarray]
 """MuJoCo's numbers by name, (environments, *shape) each."""
@@ -58,6 +56,9 @@ def kernel_numbers(mjm: mujoco.MjModel, fields: Iterable[str], numbers: Numbers 
             if name not in given:
                 given[name] = mujoco_numbers(mjm, name)[None]
         found[field] = compute(mjm, *(_within_reach(name, given[name]) for name in names))
+        for part in PARTS:
+            if field in part.amends:
+                found[field] = part.amends[field](mjm, found[field])
     return found
 
 
@@ -195,8 +196,6 @@ RULES: dict[str, Rule] = {
     "actuator_ctrlrange": (("actuator_ctrlrange",), _ctrlrange),
     "actuator_forcerange": (("actuator_forcerange",), _forcerange),
     "actuator_period": (("actuator_gear", "actuator_gainprm", "actuator_biasprm"), _period),
-    **ACTIVATION_RULES,
     **{name: rule for part in PARTS for name, rule in part.rules.items()},
-    **TENDON_RULES,
 }
 """How fields of `model.fields` follow from MuJoCo's numbers: those that an environment may have of its own."""

@@ -9,12 +9,13 @@ import numpy as np
 
 from ..geometry.decomposition import Decompose, Hulls, MeshOptions
 from ..geometry.store import GeometryStore
+from ..mjmodel.custom import CustomElementError
+from ..mjmodel.pairs import pair_condim, reference_overlaps
 from ..process.waiting import Waiting
 from ..scalars import as_flag
 from .broad_phase import SWEEP, choose_broad_phase, reference_order
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, label_of, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, contact_pairs, pack, row_pairs
-from .pairs import pair_condim, reference_overlaps
 from .same_frames import share_frames
 from .sanity import ModelLoadError
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
@@ -66,7 +67,7 @@ class Model:
             self.rubs = bool((pair_condim(self.mj, pairs) > 1).any())
             self.row_pairs, self.stiffest = row_pairs(self.mj, pairs), pair_stiffness(self.mj, pairs).max(initial=0.0)
             self.sizes, self.values = pack(self.mj, pairs, self.broad_phase == SWEEP)
-        except (MemoryError, RuntimeError, np.linalg.LinAlgError, *MUJOCO_ERRORS) as error:
+        except (MemoryError, RuntimeError, np.linalg.LinAlgError, CustomElementError, *MUJOCO_ERRORS) as error:
             raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error
         self.notes += _overlap_notes(self.mj, ignored)
         self.sweep_order = reference_order(self.mj, self.values["sweep_geom"])

@@ -31,15 +31,8 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("body_inertia", derives=_INERTIAL, lasting=True),
         Parameter("body_gravcomp"),
         Parameter("jnt_stiffness"),
-        Parameter("jnt_range", ordered=True),
-        Parameter("jnt_margin"),
-        Parameter("jnt_solref"),
-        Parameter("jnt_solimp"),
         Parameter("dof_armature", derives=_INERTIAL),
         Parameter("dof_damping"),
-        Parameter("dof_frictionloss", found=True),
-        Parameter("dof_solref"),
-        Parameter("dof_solimp"),
         Parameter("geom_pos"),
         Parameter("geom_quat", turns=True),
         Parameter("geom_size", derives=("geom_rbound",), lasting=True),
@@ -55,25 +48,11 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("pair_solref"),
         Parameter("pair_solimp"),
         Parameter("pair_solreffriction"),
-        Parameter("tendon_range", ordered=True),
-        Parameter("tendon_margin"),
-        Parameter("tendon_solref_lim"),
-        Parameter("tendon_solimp_lim"),
-        Parameter("tendon_stiffness", positive=True, found=True),
-        Parameter("tendon_damping", found=True),
-        Parameter("tendon_lengthspring", ordered=True),
-        Parameter("tendon_frictionloss", found=True),
-        Parameter("tendon_solref_fri"),
-        Parameter("tendon_solimp_fri"),
-        Parameter("eq_data"),
-        Parameter("eq_solref"),
-        Parameter("eq_solimp"),
         Parameter("actuator_gear", derives=("actuator_acc0",)),
         Parameter("actuator_gainprm"),
         Parameter("actuator_biasprm"),
         Parameter("actuator_ctrlrange", ordered=True),
         Parameter("actuator_forcerange", ordered=True),
-        Parameter("actuator_actrange", ordered=True),
         *(parameter for part in PARTS for parameter in part.parameters),
         *(Parameter(name) for name in NUMBERS),
     )
@@ -129,6 +108,8 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         _refuse(name, numbers, ~np.isfinite(numbers), index, "it must be finite")
     if wanted.positive or allowed.least == 0.0:
         _refuse(name, numbers, numbers < 0, index, "it must not be negative")
+    if allowed.above:
+        _refuse(name, numbers, numbers <= allowed.least, index, f"it must be above {allowed.least:g}")
     if wanted.lasting:
         _refuse(name, numbers, (numbers <= 0) & (own > 0), index, "it must stay above 0, as in the model")
     if wanted.found:

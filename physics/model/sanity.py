@@ -10,9 +10,11 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
+from ..mjmodel.custom import CustomElementError
 from ..mjmodel.outputs import owners
+from ..mjmodel.pairs import contacts_disabled
+from ..parts import NUMBERS
 from .number_rules import LIMITED, RULES, Allowed, crossed
-from .pairs import contacts_disabled
 from .places import Places
 
 MOST_PAIRS = (1 << 22) - 1
@@ -89,7 +91,22 @@ def reject_impossible(mjm: mujoco.MjModel, spec: mujoco.MjSpec | None, places: P
         for row in wrong[np.asarray(getattr(mjm, limited), bool)[wrong]][:1]:
             fault = f"begins where no number is, or above its end at {ranges[row, 1]:g}"
             _refuse(mjm, spec, places, field, (row, 0), fault, RULES[field].allowed)
+    _reject_own_numbers(mjm, places.label)
     _reject_crowd(mjm, places.label)
+
+
+def _reject_own_numbers(mjm: mujoco.MjModel, label: str) -> None:
+    """Refuse numbers of mechanisms that MuJoCo does not have."""
+    for name, number in NUMBERS.items():
+        try:
+            numbers = number.read(mjm)
+        except CustomElementError as error:
+            raise ModelLoadError(f"{label}: {error}") from error
+        for place in np.argwhere(~number.allowed.fits(numbers))[:1]:
+            found, at = float(numbers[tuple(place)]), "".join(f"[{i}]" for i in place)
+            raise ModelLoadError(
+                f"{label}: {name}{at} {found:g} {number.allowed.fault(found)}; it must be {number.allowed.words}"
+            )
 
 
 def _numbers(mjm: mujoco.MjModel, field: str) -> np.ndarray:

@@ -4,9 +4,12 @@ To add one, write its file and its row here.
 """
 
 from . import (
+    activation,
     adhesion,
     dc_motor,
+    deadband,
     delays,
+    drag,
     equality,
     fluid,
     friction_loss,
@@ -18,13 +21,19 @@ from . import (
     plastic,
     polynomials,
     surface_velocity,
+    tendons,
+    transmissions,
 )
 from .part import KINDS_OF_ROWS, ActuatorKind, ConstraintRows, Number, Part
 
 _ROWS = (equality, friction_loss, limits)
-_FORCES = (fluid, gravcomp, polynomials, plastic, pid, dc_motor, orientation, delays, joint_forces)
+_PATHS = (tendons, transmissions)
+_FORCES = (fluid, gravcomp, polynomials, plastic)
+_ACTUATORS = (activation, pid, dc_motor, orientation, delays, joint_forces)
 _CONTACTS = (surface_velocity, adhesion)
-PARTS: tuple[Part, ...] = tuple(module.PART for module in (*_ROWS, *_FORCES, *_CONTACTS))
+_EXAMPLES = (deadband, drag)
+_MODULES = (*_ROWS, *_PATHS, *_FORCES, *_ACTUATORS, *_CONTACTS, *_EXAMPLES)
+PARTS: tuple[Part, ...] = tuple(module.PART for module in _MODULES)
 NUMBERS: dict[str, Number] = {name: number for part in PARTS for name, number in part.numbers.items()}
 ACTUATOR_KINDS: tuple[ActuatorKind, ...] = tuple(part.actuator for part in PARTS if part.actuator is not None)
 ROWS: tuple[ConstraintRows, ...] = tuple(part.rows for part in PARTS if part.rows is not None)

@@ -17,6 +17,7 @@ from ..constraint.rows import append_row_on, row_times
 from ..dynamics.newton_euler import carried, velocity_accelerations
 from ..hooks import EXTERNAL_FORCES, ROWS, TENDON_FORCES
 from ..math import Motion, Quat, Vec3, func
+from ..mjmodel.allowed import FORM, SOLIMP, SOLREF, Parameter
 from ..stage import piece, stage
 from .equality_model import (
     EQUALITY_INTEGERS,
@@ -32,7 +33,7 @@ from .equality_model import (
 from .part import EQUALITY, ConstraintRows, Part
 
 ENDLESS = 1e20
-"""Reach of a row that holds whatever it takes."""
+"""Reach of a row that is two-sided without a limit of its force."""
 
 
 @stage(
@@ -61,6 +62,7 @@ def _polynomial(model, work, e: ti.i32):
     Without a second joint or tendon the polynomial is its constant.
     """
     zero = work.real(0.0)
+    # Error q1 - polynomial(q2), and the polynomial's slope.
     error, x, second = zero, zero, 0
     if ti.static(model.has.tendons):
         if model.eq_tendon1[e] >= 0:
@@ -76,6 +78,7 @@ def _polynomial(model, work, e: ti.i32):
         c, d = model.eq_polycoef.at(e, 3), model.eq_polycoef.at(e, 4)
         error -= x * (a + x * (b + x * (c + x * d)))
         slope = _polynomial_slope(model, work, e, x)
+    # Jacobian: the first coordinate's minus slope times the second's, on the union of their dofs.
     k = append_row_on(work, model.eq_dof, model.eq_dofadr[e], model.eq_dofnum[e])
     first = work.block_jacadr[k]
     seen1, seen2 = 0, 0
@@ -141,6 +144,7 @@ def _hold_bodies(model, work, e: ti.i32):
     The first three rows are along the world's axes, the last three along those of the second frame.
     """
     b1, b2 = model.eq_body1[e], model.eq_body2[e]
+    # Position errors: the gap between both anchors, and the vector part of the relative rotation.
     lanes, turns = work.precise_lanes, model.eq_rows[e] == 6
     arm1, arm2 = work.xquat[b1].rotate(_anchor(model, work, e, 0)), work.xquat[b2].rotate(_anchor(model, work, e, 3))
     root1, root2 = model.body_rootid[b1], model.body_rootid[b2]
@@ -152,11 +156,13 @@ def _hold_bodies(model, work, e: ti.i32):
     square = gap.dot(gap)
     if turns:
         square += twist.dot(twist)
+    # Rows, their Jacobian, and their common impedance.
     first = work.tile_conadr[0]
     for _row in range(model.eq_rows[e]):
         append_row_on(work, model.eq_dof, model.eq_dofadr[e], model.eq_dofnum[e])
     _jacobian(model, work, e, first, work.lanes.cast(arm1), work.lanes.cast(arm2), turn1, turn2)
     imp = impedance_of(model, work, model.eq_solimp, e, ti.sqrt(square))
+    # Stiffness and reference of every row, with dJ/dt qvel.
     slides = _point_acceleration(model, work, b1, arm1) - _point_acceleration(model, work, b2, arm2)
     for c in ti.static(range(3)):
         _finish(model, work, e, first + c, imp, 0, gap.parts()[c], slides.parts()[c])
@@ -201,6 +207,7 @@ def _jacobian(model, work, e: ti.i32, k: ti.i32, arm1, arm2, turn1, turn2):
         motion = work.cdof[i]
         slide, turn = Vec3(zero, zero, zero), Vec3(zero, zero, zero)
         com = work.com_offset[model.body_rootid[model.dof_bodyid[i]]]
+        # `side` 1: the dof moves the first body alone; 2: the second alone; else both.
         if side != 2:
             slide += motion.lin + motion.rot.cross(work.lanes.cast(work.root_offset[b1]) + arm1 - com)
             turn += motion.rot
@@ -320,4 +327,14 @@ PART = Part(
     hooks={ROWS: equality_blocks, TENDON_FORCES: pull_tendons, EXTERNAL_FORCES: push_bodies},
     mujoco="neq eq_active0 eq_obj1id eq_obj2id eq_objtype eq_solref eq_solimp eq_data",
     unsupported=UNSUPPORTED,
+    allowed={
+        "eq_solref": SOLREF,
+        "eq_solimp": SOLIMP,
+        "eq_data": FORM,
+    },
+    parameters=(
+        Parameter("eq_solref"),
+        Parameter("eq_solimp"),
+        Parameter("eq_data"),
+    ),
 )

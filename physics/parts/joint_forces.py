@@ -12,7 +12,7 @@ from ..dynamics.dof_control import has_controls
 from ..fields import Field
 from ..hooks import JOINT_LIMITS
 from ..kinematics.forward import BALL, HINGE, SLIDE
-from ..mjmodel.allowed import BOUND, Parameter, Row
+from ..mjmodel.allowed import RANGE, Parameter
 from ..mjmodel.flags import UNLIMITED
 from ..stage import piece
 from .part import Part
@@ -51,7 +51,7 @@ PART = Part(
     rules={"jnt_actfrcrange": (("jnt_actfrcrange",), _ranges)},
     hooks={JOINT_LIMITS: limit_joints},
     mujoco="jnt_actfrclimited jnt_actfrcrange",
-    allowed={"jnt_actfrcrange": Row(BOUND, "a range")},
+    allowed={"jnt_actfrcrange": RANGE},
     ranges={"jnt_actfrcrange": "jnt_actfrclimited"},
     parameters=(Parameter("jnt_actfrcrange", ordered=True),),
 )

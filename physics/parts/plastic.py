@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 import taichi as ti
 
-from ..dynamics.stage_time import RK4
+from ..dynamics.stage_time import RK4, moving
 from ..fields import Field
 from ..hooks import END_OF_STEP, FIRST_EVALUATION, SPRING_REST, TENDON_REST
 from ..kinematics.forward import BALL
@@ -70,16 +70,6 @@ def yield_springs(model, work):
 
 
 @func
-def _moves(model, work, dof: ti.i32):
-    """Mask of lanes that were not stopped, and where the dof's tree is awake."""
-    moves = 1.0 - work.fault[0]
-    if ti.static(model.has.sleeping):
-        asleep = work.tree_asleep[model.dof_treeid[dof]] >= 0.0
-        moves = ti.select(asleep, work.real(0.0), moves)
-    return moves
-
-
-@func
 def _excess(work, stretch, limit):
     """Return the excess of a stretch over its limit, with its sign."""
     return ti.max(stretch - limit, 0.0) + ti.min(stretch + limit, 0.0)
@@ -89,7 +79,7 @@ def _excess(work, stretch, limit):
 def _shift_rest(model, work, j: ti.i32):
     at = model.jnt_plasticadr[j]
     stretch = work.qpos[model.jnt_qposadr[j]] - work.plastic[at]
-    moves = _moves(model, work, model.jnt_dofadr[j])
+    moves = moving(model, work, model.jnt_dofadr[j])
     work.plastic[at] = work.plastic[at] + moves * _excess(work, stretch, model.jnt_springyield[j])
 
 
@@ -102,7 +92,7 @@ def _turn_rest(model, work, j: ti.i32):
     turn = rotation_vector(work.lanes, rest.conjugate() * now)
     angle = turn.norm()
     excess = ti.max(angle - model.jnt_springyield[j], 0.0)
-    yields = (excess > 0.0) & (_moves(model, work, model.jnt_dofadr[j]) > 0.5)
+    yields = (excess > 0.0) & (moving(model, work, model.jnt_dofadr[j]) > 0.5)
     share = excess / ti.select(yields, angle, work.real(1.0))
     turned = integrate(work.lanes, rest, turn * share, 1.0)
     for c in ti.static(range(4)):
@@ -128,7 +118,7 @@ def _shift_range(model, work, t: ti.i32, dt):
         for e in range(first, first + model.tendon_dofnum[t]):
             change += work.ten_J[e] * work.drive_qvel[model.tendon_dof[e]]
     if model.tendon_dofnum[t] > 0:
-        moves = _moves(model, work, model.tendon_dof[first])
+        moves = moving(model, work, model.tendon_dof[first])
     length += change * dt
     low, high = work.real(0.0) + work.plastic[at], work.real(0.0) + work.plastic[at + 1]
     stretch = ti.max(length - high, 0.0) + ti.min(length - low, 0.0)

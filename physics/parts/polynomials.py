@@ -14,7 +14,7 @@ from ..hooks import DAMPER, DAMPER_SLOPE, HAS_SPRING, SPRING
 from ..kinematics.forward import BALL
 from ..math import func
 from ..mjmodel.actuators import from_actuators
-from ..mjmodel.allowed import FINITE, Row
+from ..mjmodel.allowed import HIGHER_ORDER
 from ..mjmodel.flags import disabled
 from ..stage import piece
 from .part import Loaded, Part
@@ -82,6 +82,6 @@ PART = Part(
     mujoco="jnt_stiffnesspoly dof_dampingpoly",
     allowed=dict.fromkeys(
         ("jnt_stiffnesspoly", "dof_dampingpoly"),
-        Row(FINITE, "a coefficient of higher order: a force may rise and fall"),
+        HIGHER_ORDER,
     ),
 )

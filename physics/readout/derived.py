@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from ..mjmodel.flags import disabled
+from ..mjmodel.tendons import measured
 from ..model.model import Model
-from ..model.tendons import measured
 from ..state.fields import QUANTITIES
 from . import actuators
 from .motion import (
@@ -327,8 +327,17 @@ def derive(model: Model, name: str, fields: Fields) -> Tensor:
     Returns:
         (num_envs, items) for scalars, (num_envs, items, components) otherwise.
     """
-    shaped = {n: _shape(n, value) if n in _DECLARED else value for n, value in fields.items()}
-    return DERIVED[name].compute(model, shaped) if name in DERIVED else shaped[name]
+    return derive_from_shaped(model, name, shaped(fields))
+
+
+def shaped(fields: Fields) -> Fields:
+    """The fields as `derive` computes with them: (num_envs, items, components), if a field has several components."""
+    return {n: _shape(n, value) if n in _DECLARED else value for n, value in fields.items()}
+
+
+def derive_from_shaped(model: Model, name: str, fields: Fields) -> Tensor:
+    """The same as `derive`, from fields that are `shaped` already."""
+    return DERIVED[name].compute(model, fields) if name in DERIVED else fields[name]
 
 
 def _shape(name: str, value: Tensor) -> Tensor:

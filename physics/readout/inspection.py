@@ -10,7 +10,7 @@ from ..model.model import Model
 from ..model.solver_choice import CG
 from ..parts import ROWS
 from ..state.fields import QUANTITIES, SCRATCH_INDICES
-from .derived import derive
+from .derived import derive_from_shaped, shaped
 
 _BY_NAME = (
     *("qpos", "qvel", "act", "ctrl", "xpos", "xquat", "xipos", "subtree_com", "cinert", "cdof", "cvel"),
@@ -66,8 +66,9 @@ def inspect_numbers(
         dump: its tile's integers.
         sizes: all sizes.
     """
-    out = {name: derive(model, name, {name: numbers[name]})[0].numpy() for name in _BY_NAME}
-    out |= {name: derive(model, name, numbers)[0].numpy() for name in _FROM_OTHERS}
+    fields = shaped(numbers)
+    out = {name: fields[name][0].numpy() for name in _BY_NAME}
+    out |= {name: derive_from_shaped(model, name, fields)[0].numpy() for name in _FROM_OTHERS}
     out["eval_qpos"], out["eval_qvel"] = numbers["eval_qpos"][0].numpy(), numbers["eval_qvel"][0].numpy()
     out["solver_niter"] = numbers["solver_niter"][0].numpy()
     rows = _Rows(model, numbers, dump.numpy(), sizes)

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..math import func
+from ..mjmodel.pairs import collides, pairs_by_hand, repeated_by_hand
 from ..model.features import has_pulls
 from ..model.model import Model
 from ..model.pack import row_pairs
 from ..model.pair_table import PAIR_TABLE
-from ..model.pairs import collides, pairs_by_hand, repeated_by_hand
 from ..model.solver_choice import CG, TILTS
 
 MOST_LANES = 16

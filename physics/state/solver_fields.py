@@ -45,7 +45,7 @@ SOLVER: tuple[Field, ...] = (
     _F("H", ("nH",), 1, "kg or kg m^2", "Hessian M + J^T D J, by rows as M, those of its own tree"),
     _F("H_inv", ("nv",), 1, "", "inverse of the diagonal of that factorisation"),
     _F("weight_change", ("cone",), 1, "kg", "change of the current block_weight"),
-    _F("cone_row", ("six",), 1, "", "row of the Jacobian times the change of a cone's weight"),
+    _F("cone_row", ("six",), 1, "", "change of a block's weight times a column of its Jacobian, axis by axis"),
     _F("cross_change", ("cone",), 1, "kg", "change of the current cone_weight"),
     _F("own_behind", ("one",), 2, "", "entries behind the lane's contacts of two moving bodies, and behind its last"),
     _F("own_slot", ("nown",), 1, "", "contact slot of the lane's own k-th contact"),

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from ..batch_numbers import HostNumbers, on_host
-from ..drivers.interface import Driver
+from ..drivers.driver import Driver
 from ..model.model import Model
 from ..process.runtime import Runtime
 from ..queries.distances import DistanceQuery

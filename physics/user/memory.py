@@ -75,7 +75,6 @@ KEPT: tuple[Kept, ...] = (
     Kept("dof_kv", lasting=True),
     Kept("dof_force_range", lasting=True),
 )
-"""The rows; those of state vectors are in MuJoCo's order."""
 STATE_PARTS = {kept.part: kept for kept in KEPT if kept.part}
 SETTABLE = {kept.name: kept for kept in KEPT if kept.settable}
 REFERENCES = {kept.name: kept.reference for kept in KEPT if kept.reference}

@@ -131,13 +131,13 @@ class SolverState:
             for name in SETTABLE
             if values.get(name) is not None
         }
-        before = self._sleep.coordinates_before(index)
+        zero, before = envs.numbers.numbers(0.0), self._sleep.coordinates_before(index)
         for name, numbers in rows.items():
-            envs.write(name, numbers, index)
+            envs.driver.write(name, numbers, index)
             if SETTABLE[name].coordinate:
-                envs.write(f"{name}_rest", 0.0, index)
+                envs.driver.write(f"{name}_rest", zero, index)
         self._sleep.wake_moved(before, index)
-        envs.write("qacc_warmstart", 0.0, index)
+        envs.driver.write("qacc_warmstart", zero, index)
         envs.driver.clear_faults(index)
         envs.edits += 1
 
@@ -179,7 +179,10 @@ class SolverState:
             envs.differ(given, index)
         if qpos is None and "qpos0" in envs.overrides:
             start = self._start(count, envs.overrides.get("qpos0", on_host(index)), qvel)
-        begins |= {name: envs.driver.read(name, index) for name in envs.lasting} | self._own_references(index)
+        if envs.lasting:
+            begins |= {name: envs.driver.read(name, index) for name in envs.lasting}
+        if envs.overrides:
+            begins |= self._own_references(index)
         envs.driver.reset(index, start)
         envs.begin(begins, index)
         if start is not None:
@@ -189,7 +192,7 @@ class SolverState:
     def _own_references(self, index: Any) -> dict[str, Any]:
         """Fields whose value after a reset depends on numbers of environments' own, (n, k) each, by name."""
         envs, found = self._envs, dict[str, Any]()
-        for name, (parameters, rows) in REFERENCES.items() if envs.overrides else ():
+        for name, (parameters, rows) in REFERENCES.items():
             if FIELDS[name].length(envs.model.sizes) and any(parameter in envs.overrides for parameter in parameters):
                 own = (envs.overrides.get(parameter, on_host(index)) for parameter in parameters)
                 found[name] = rows(envs.model.mj, *own)

@@ -1,14 +1,21 @@
 """The GPU's benchmark: whatever fails is a row, and the same programs run small on the processor."""
 
+import contextlib
+import io
 import json
 import time
 
 import pytest
 import torch
 
-from tumble.benchmarks import gpu
+import tumble
+from tumble.benchmarks import columns, gpu, gpu_parts
 from tumble.benchmarks.gpu_job import Job, row_of
 from tumble.benchmarks.main import GPU_PARTS, main
+from tumble.physics.process import runtime as settings
+from tumble.training import stretch
+
+from ..physics.starts import run_in_columns
 
 
 def test_without_a_gpu_it_says_so(monkeypatch, capsys):
@@ -21,7 +28,38 @@ def test_the_command_line_names_every_part():
     assert tuple(gpu.TABLES) == GPU_PARTS
 
 
-@pytest.mark.long
+@pytest.fixture
+def one_process(monkeypatch):
+    """The parts run in this process, which has the kernels, and not in children of their own."""
+
+    def child(measure, module, job, most):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            if module == stretch.__name__:
+                print(json.dumps(stretch.measure(stretch.Stretch(**job))))
+            else:
+                gpu_parts.main(Job(**job))
+        return [json.loads(line) for line in printed.getvalue().splitlines()], ""
+
+    def begin(arch, device, precision):
+        assert arch == device == "cpu"
+        run_in_columns(precision)
+
+    for module in (columns, settings):
+        monkeypatch.setattr(module, "init_columns", begin)
+    monkeypatch.setattr(gpu._Measure, "_child", child)
+    yield
+    tumble.init(precision="32")
+
+
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["one process", "children"])
+def processes(request):
+    """How the parts of the benchmark run."""
+    if not request.param:
+        request.getfixturevalue("one_process")
+
+
+@pytest.mark.usefixtures("processes")
 def test_all_parts_run_on_a_processor(tmp_path, capsys):
     """In columns, and small; starts, which compile everything twice, are left out."""
     file = tmp_path / "gpu.json"

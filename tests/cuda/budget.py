@@ -43,7 +43,7 @@ from tumble.physics.process.runtime import init_columns
 num_envs, steps, *names = sys.argv[1:]
 num_envs, steps = int(num_envs), int(steps)
 starts, contacts = {}, {}
-tumble.init(precision="32", lanes=1)
+tumble.init(precision="32", lanes=4)
 for name in names:
     solver = RigidSolver(load(name), num_envs)
     controls = random_controls(solver.model, num_envs, steps + 1, seed=0)

@@ -6,8 +6,8 @@ import torch
 
 from tumble.benchmarks.scenes import SCENES
 from tumble.physics import Model, RigidSolver
-from tumble.physics.process.runtime import init_columns
 
+from ..physics.starts import run_in_columns
 from .far_device import NAME, waits
 
 NUM_ENVS = 5
@@ -46,11 +46,10 @@ def life(solver):
     return seen
 
 
-@pytest.mark.long
 def test_what_users_see_is_the_processors(far):
     found = []
     for device in ("cpu", NAME):
-        init_columns(device=device)
+        run_in_columns(device=device)
         model = Model.from_mjspec(SCENES["humanoids-3"].build())
         solver = RigidSolver(model, NUM_ENVS, ("xpos", "cfrc_ext"))
         assert solver.qpos.device.type == device
@@ -60,10 +59,9 @@ def test_what_users_see_is_the_processors(far):
     assert all(same), [i for i, equal in enumerate(same) if not equal]
 
 
-@pytest.mark.long
 def test_a_step_waits_for_nothing(far):
     """Neither do its controls and its outputs."""
-    init_columns(device=NAME)
+    run_in_columns(device=NAME)
     solver = RigidSolver(Model.from_mjspec(SCENES["humanoids-3"].build()), NUM_ENVS, ("xpos",))
     controls = torch.zeros((NUM_ENVS, solver.model.mj.nu), device=far)
     solver.step(2)
@@ -75,10 +73,9 @@ def test_a_step_waits_for_nothing(far):
     assert not waits
 
 
-@pytest.mark.long
 def test_rays_wait_for_nothing(far):
     """Points and vectors that lie there stay there; what may be hit is brought there once."""
-    init_columns(device=NAME)
+    run_in_columns(device=NAME)
     solver = RigidSolver(Model.from_mjspec(SCENES["humanoids-3"].build()), NUM_ENVS)
     pnt, vec = torch.zeros((NUM_ENVS, 5, 3), device=far), torch.ones((5, 3), device=far)
     for _ in range(3):

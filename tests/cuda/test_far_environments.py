@@ -12,9 +12,9 @@ from tumble.envs.inverted_pendulum import InvertedPendulum
 from tumble.envs.noise import Streams
 from tumble.envs.registry import TASKS, make_task
 from tumble.physics.drivers.gpu_launch import ColumnKernel
-from tumble.physics.process.runtime import init_columns
 from tumble.wrappers import NormalizeObservation, NormalizeReward, RecordEpisodeStatistics
 
+from ..physics.starts import run_in_columns, run_with
 from .far_device import NAME, waits
 
 NUM_ENVS, LIMIT, STEPS = 6, 5, 12
@@ -88,13 +88,19 @@ def _with_nan(action):
     return action
 
 
-@pytest.mark.long
-def test_episodes_are_the_processors(far):
-    """Those of all tasks under all autoreset modes, to the bit."""
-    lives = [(name, mode) for name in TASKS for mode in AutoresetMode]
-    tumble.init(precision="32", lanes=1)
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(["InvertedPendulum"], id="one task"),
+        pytest.param(list(TASKS), id="all tasks", marks=pytest.mark.slow),
+    ],
+)
+def test_episodes_are_the_processors(far, names):
+    """Under all autoreset modes, to the bit."""
+    lives = [(name, mode) for name in names for mode in AutoresetMode]
+    run_with("32")
     near = {of: life(*of) for of in lives}
-    init_columns(device=NAME)
+    run_in_columns(device=NAME)
     for of in lives:
         found = life(*of)
         assert len(found) == len(near[of]) > 100
@@ -133,7 +139,7 @@ def test_noise_is_drawn_on_the_device_and_has_the_processors_bits(far, precision
 def test_how_often_a_step_waits(far, monkeypatch):
     """Whatever the task; nobody moves here. Actions from the processor are looked at there before they are copied."""
     monkeypatch.setattr(ColumnKernel, "__call__", lambda kernel, given: None)
-    init_columns(device=NAME)
+    run_in_columns(device=NAME)
     for name in TASKS:
         envs = tumble.make_vec(name, NUM_ENVS, max_episode_steps=LIMIT)
         envs.reset(seed=0)
@@ -146,11 +152,10 @@ def test_how_often_a_step_waits(far, monkeypatch):
         assert all(found == expected for found, expected in counts), (name, counts)
 
 
-@pytest.mark.long
 def test_all_of_a_step_is_copied_at_once_where_it_is_wanted_elsewhere(far, monkeypatch):
     """As arrays of numpy or the processor's tensors: the same numbers, with one wait more."""
     monkeypatch.setattr(ColumnKernel, "__call__", lambda kernel, given: None)
-    init_columns(device=NAME)
+    run_in_columns(device=NAME)
     found = []
     for options in ({}, {"output": "numpy"}, {"device": "cpu"}):
         envs = tumble.make_vec("Reacher", NUM_ENVS, max_episode_steps=LIMIT, **options)
@@ -199,11 +204,10 @@ def varied_life():
     return [array.cpu() for array in flat(found)], [array.cpu() for array in flat(wrapped)]
 
 
-@pytest.mark.long
 def test_numbers_of_environments_own_wrappers_and_a_single_environment(far):
-    tumble.init(precision="32", lanes=1)
+    run_with("32")
     near, wrapped = varied_life()
-    init_columns(device=NAME)
+    run_in_columns(device=NAME)
     found, found_wrapped = varied_life()
     unlike = [i for i, pair in enumerate(zip(near, found, strict=True)) if not torch.equal(*pair)]
     assert not unlike

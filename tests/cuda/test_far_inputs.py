@@ -1,14 +1,13 @@
 """Inputs that a task drives, where the solver's numbers are not the processor's."""
 
 import numpy as np
-import pytest
 import torch
 from gymnasium.vector import AutoresetMode
 
 import tumble
-from tumble.physics.process.runtime import init_columns
 
 from ..envs.own_tasks import Pushed
+from ..physics.starts import run_in_columns, run_with
 from .far_device import NAME
 
 NUM_ENVS, LIMIT, STEPS = 5, 6, 16
@@ -41,12 +40,13 @@ def life(mode: AutoresetMode) -> list[torch.Tensor]:
     return [array.cpu() for array in found]
 
 
-@pytest.mark.parametrize("mode", AutoresetMode)
-def test_they_are_the_processors(far, mode):
+def test_they_are_the_processors(far):
     """The same bits under all autoreset modes."""
-    tumble.init(precision="32", lanes=1)
-    near = life(mode)
-    init_columns(device=NAME)
-    found = life(mode)
-    assert len(found) == len(near)
-    assert not [k for k, pair in enumerate(zip(near, found, strict=True)) if not torch.equal(*pair)]
+    run_with("32")
+    near = {mode: life(mode) for mode in AutoresetMode}
+    run_in_columns(device=NAME)
+    for mode in AutoresetMode:
+        found = life(mode)
+        assert len(found) == len(near[mode])
+        unlike = [k for k, pair in enumerate(zip(near[mode], found, strict=True)) if not torch.equal(*pair)]
+        assert not unlike, (mode, unlike)

@@ -7,10 +7,10 @@ import torch
 
 import tumble
 from tumble.envs.registry import make_task
-from tumble.physics.process.runtime import init_columns
 from tumble.physics.rendering import BatchRenderer
 
 from ..envs.own_tasks import Seen
+from ..physics.starts import run_in_columns
 from .far_device import NAME, waits
 
 NUM_ENVS, SIZE = 20, {"width": 32, "height": 24}
@@ -29,7 +29,7 @@ def counted(found, solver, take):
 
 def taken(name, device):
     """Pictures of a batch after a few steps, and the waits of each: as tensors, then as arrays of numpy."""
-    init_columns(device=device)
+    run_in_columns(device=device)
     kind = type(make_task(name, {}))
     task = type(name, (kind,), {"array_library": "torch", "__module__": kind.__module__})
     envs = tumble.make_vec(task, NUM_ENVS, render_mode="rgb_array", **SIZE)
@@ -54,7 +54,6 @@ def taken(name, device):
     return tensors, arrays, counts
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", ["Ant", "InvertedPendulum"])
 def test_pictures_are_the_processors(far, name):
     """To the bit; and they wait for nothing but indices that lie on the device, and the one copy for Gymnasium."""
@@ -69,13 +68,12 @@ def test_pictures_are_the_processors(far, name):
     assert not any(counts.values())
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("mode", ["rgb_array", "depth_array"])
 def test_a_single_environment(far, mode):
     """Its pictures are numpy's, as Gymnasium wants them, by one copy."""
     frames = []
     for device in ("cpu", NAME):
-        init_columns(device=device)
+        run_in_columns(device=device)
         env = gymnasium.make("tumble/Hopper-v0", render_mode=mode, **SIZE)
         env.reset(seed=0)
         env.step(np.ones(3))
@@ -93,12 +91,11 @@ class SeenInTorch(Seen):
     array_library = "torch"
 
 
-@pytest.mark.long
 def test_pictures_that_an_agent_sees(far):
     """Observations, also of those that begin anew, are the device's, and the processor's to the bit."""
     found = []
     for device in ("cpu", NAME):
-        init_columns(device=device)
+        run_in_columns(device=device)
         envs = tumble.make_vec(SeenInTorch, 3, max_episode_steps=2)
         seen = [envs.reset(seed=3)[0]]
         for action in (0, 8, 4):

@@ -6,13 +6,13 @@ import torch
 
 import tumble
 from tumble.envs.inverted_pendulum import InvertedPendulum
-from tumble.physics.process.runtime import init_columns
 from tumble.training.config import RunConfig
 from tumble.training.evaluate import evaluate
 from tumble.training.lean_ppo import LeanPPO
 from tumble.training.sb3_bridge import TumbleVecEnv
 from tumble.training.train import resume, train
 
+from ..physics.starts import run_in_columns, run_with
 from .far_device import NAME, waits
 
 NUM_ENVS, LIMIT = 4, 6
@@ -45,18 +45,16 @@ def seen(venv):
     return found, counts
 
 
-@pytest.mark.long
 def test_the_bridge_to_sb3_copies_once(far):
-    tumble.init(precision="32", lanes=1)
+    run_with("32")
     near, _ = seen(bridged())
-    init_columns(device=NAME)
+    run_in_columns(device=NAME)
     found, counts = seen(bridged())
     assert all(np.array_equal(one, other) for one, other in zip(near, found, strict=True))
     assert counts == [(WAITS + WAITS_TO_RESET * ended, ended) for _, ended in counts]
     assert {ended for _, ended in counts} == {False, True}
 
 
-@pytest.mark.long
 def test_a_run_learns_what_it_learns_on_the_processor(far, tmp_path):
     """To the bit: trained, interrupted, resumed and evaluated. What it saved can be read without the device."""
     config = RunConfig.packaged("tumble/InvertedPendulum-v0", "ppo")
@@ -64,7 +62,7 @@ def test_a_run_learns_what_it_learns_on_the_processor(far, tmp_path):
     config = config.replace(num_envs=16, total_steps=steps)
     policies, scores = [], []
     for device in ("cpu", NAME):
-        tumble.init(precision="32", lanes=1) if device == "cpu" else init_columns(device=device)
+        run_with("32") if device == "cpu" else run_in_columns(device=device)
         run = train(config, tmp_path / device, progress=False).run
         run = resume(run.folder, total_steps=2 * steps, progress=False).run
         state = torch.load(run.latest() / "state.pt", weights_only=True)
@@ -79,10 +77,9 @@ def in_a_row(tensors):
     return torch.cat([tensor.detach().cpu().flatten() for tensor in tensors])
 
 
-@pytest.mark.long
 def test_the_lean_learner_learns_on_the_device(far):
     """Its networks lie there, too: the gradient of an update is the processor's, to rounding, and changes them."""
-    init_columns(device=NAME)
+    run_in_columns(device=NAME)
     gradients = []
     for device in ("cpu", str(far)):
         model = LeanPPO("MlpPolicy", bridged(), n_steps=16, batch_size=64, n_epochs=1, seed=1, device=device)
@@ -135,14 +132,13 @@ class Pendulum(InvertedPendulum):
     array_library = "torch"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("library", "through"), [("rsl_rl", through_rsl_rl), ("skrl", through_skrl)])
 def test_libraries_that_speak_torch_get_tensors_of_the_device(far, library, through):
     """Nothing more is copied or waited for than by a step of the environments, but for skrl's actions."""
     pytest.importorskip(library)
     found = []
     for device in ("cpu", NAME):
-        tumble.init(precision="32", lanes=1) if device == "cpu" else init_columns(device=device)
+        run_with("32") if device == "cpu" else run_in_columns(device=device)
         envs = tumble.make_vec(Pendulum, NUM_ENVS, max_episode_steps=LIMIT)
         envs.reset(seed=0)
         found.append(through(envs))

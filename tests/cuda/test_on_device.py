@@ -18,7 +18,7 @@ def run(*options: str) -> subprocess.CompletedProcess:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_it_runs_on_a_processor(tmp_path):
     """There the driver has the bits of a processor with one lane."""
     file = tmp_path / "parity.json"

@@ -60,6 +60,7 @@ def pictures():
     return found
 
 
+@pytest.mark.slow
 def test_pictures_are_a_processors_but_for_rounding(tmp_path):
     """Of an environment's `render` and of the renderer; and all that is copied is the kernels' few arguments."""
     tumble.init(precision="32", lanes=1)

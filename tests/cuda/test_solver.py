@@ -1,4 +1,4 @@
-"""The GPU driver on an emulated GPU: it computes what one lane of a processor does, and asks the host for nothing."""
+"""The GPU driver on an emulated GPU: it computes what a processor does, and asks the host for nothing."""
 
 from pathlib import Path
 
@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.benchmarks.models import load
 from tumble.benchmarks.scenes import CAPSULE, pile, shake
 from tumble.physics import Model, RigidSolver
 
+from ..physics.starts import run_with
 from .emulation import Emulation, why_not
 
 pytestmark = [
@@ -65,8 +65,8 @@ torch.save(found, f"{folder}/found.pt")
 
 
 def reference_steps(name, precision):
-    """States before each of some steps, the controls, and where one lane of a processor gets: (qpos, qvel) and xpos."""
-    tumble.init(precision=precision, lanes=1)
+    """States before each of some steps, the controls, and where a processor gets: (qpos, qvel) and xpos."""
+    run_with(precision)
     solver = RigidSolver(MODELS[name](), NUM_ENVS, ("xpos",))
     rng, found = np.random.default_rng(0), []
     shake(solver)

@@ -265,4 +265,4 @@ def test_a_task_without_inputs_switches_nothing_on():
     envs.reset(seed=0)
     envs.step(np.zeros((2, 2)))
     driven.reset(seed=0)
-    assert not envs.solver._driver._applied and driven.solver._driver._applied
+    assert not envs.solver._driver._launches.applied and driven.solver._driver._launches.applied

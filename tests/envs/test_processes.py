@@ -49,7 +49,7 @@ def played() -> list[float]:
     return names["play_own"]().tolist()
 
 
-@pytest.mark.parametrize("context", ["fork", "forkserver", "spawn"])
+@pytest.mark.parametrize("context", ["fork", pytest.param("forkserver", marks=pytest.mark.slow), "spawn"])
 def test_gymnasiums_asynchronous_environments(context, played, tmp_path):
     """First thing in a process; the same numbers as in this one."""
     run(
@@ -67,12 +67,12 @@ def test_gymnasiums_asynchronous_environments(context, played, tmp_path):
     )
 
 
-@pytest.mark.parametrize("precision", ["32", "64"])
+@pytest.mark.parametrize("precision", [pytest.param("32", marks=pytest.mark.slow), "64"])
 def test_a_child_makes_environments_of_its_own(precision, tmp_path):
-    """After its parent has made and stepped some, vector ones among them; with the parent's precision. Twice."""
+    """After its parent has made and stepped some, vector ones among them; with the parent's settings. Twice."""
     run(
         f"""
-        tumble.init(precision="{precision}")
+        tumble.init(precision="{precision}", lanes=4)
         here, batch = play_own(), tumble.make_vec("Hopper", 40)
         batch.reset(seed=3)
         batch.step(torch.zeros(40, 3))

@@ -26,7 +26,8 @@ def in_threads(program: str, tmp_path) -> str:
     return run(f"{THREADS}\n{program}", tmp_path)
 
 
-def test_made_in_the_main_thread_and_first_stepped_in_another(tmp_path):
+def test_made_in_the_main_thread_and_used_in_another(tmp_path):
+    """First steps, then pictures; and a failure in Taichi's thread is the caller's, and the thread goes on."""
     in_threads(
         """
 env = gymnasium.make("tumble/Hopper-v0")
@@ -35,6 +36,21 @@ batch = tumble.make_vec("Hopper", 40)
 elsewhere(batch.reset)
 elsewhere(batch.step, torch.zeros(40, 3))
 batch.step(torch.zeros(40, 3))
+
+env = gymnasium.make("tumble/Hopper-v0", render_mode="rgb_array")
+env.reset(seed=0)
+there = elsewhere(env.render)
+np.testing.assert_array_equal(there, env.render())
+assert there.std() > 0
+
+from tumble.physics.process.taichi_thread import in_taichis_thread
+try:
+    in_taichis_thread(lambda: 1 / 0)
+except ZeroDivisionError:
+    pass
+else:
+    raise AssertionError("it was lost")
+play_own()
 """,
         tmp_path,
     )
@@ -95,19 +111,6 @@ for seed, result in enumerate(together):
     )
 
 
-def test_pictures_taken_in_a_thread(tmp_path):
-    in_threads(
-        """
-env = gymnasium.make("tumble/Hopper-v0", render_mode="rgb_array")
-env.reset(seed=0)
-there = elsewhere(env.render)
-np.testing.assert_array_equal(there, env.render())
-assert there.std() > 0
-""",
-        tmp_path,
-    )
-
-
 def test_a_child_that_a_thread_forks(tmp_path):
     """The thread in which Taichi lives stays behind; the child starts one of its own."""
     in_threads(
@@ -125,23 +128,6 @@ def fork():
 there, code = elsewhere(fork)
 assert code == 0
 np.testing.assert_array_equal(there, here)
-""",
-        tmp_path,
-    )
-
-
-def test_a_failure_in_taichis_thread_is_the_callers(tmp_path):
-    """With its own type, and the thread goes on."""
-    in_threads(
-        """
-from tumble.physics.process.taichi_thread import in_taichis_thread
-try:
-    in_taichis_thread(lambda: 1 / 0)
-except ZeroDivisionError:
-    pass
-else:
-    raise AssertionError("it was lost")
-play_own()
 """,
         tmp_path,
     )

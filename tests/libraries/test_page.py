@@ -11,6 +11,8 @@ import pytest
 from .page import NEEDS, PROGRAMS, ROOT, TEXT
 
 ROWS = dict(re.findall(r"^\| ([\w-]+)[ ,].*? \| `.*?` \| (\d+) steps upright.*? \|$", TEXT, flags=re.MULTILINE))
+OTHERWISE = ("sb3-contrib", "CleanRL")
+"""Libraries whose programs only the slow run trains: `test_sb3` and `test_cleanrl` prove how they meet environments."""
 UNTRAINED = 8  # steps upright of a policy that has learned nothing, as the page says
 
 
@@ -38,7 +40,9 @@ def test_threads_do_not_wait_for_each_other(library):
     assert lines[0] == "import tumble" or "torch.set_num_threads(1)" in lines
 
 
-@pytest.mark.parametrize("library", NEEDS)
+@pytest.mark.parametrize(
+    "library", [pytest.param(name, marks=pytest.mark.slow if name in OTHERWISE else ()) for name in NEEDS]
+)
 def test_the_program_learns_as_printed(library, tmp_path):
     """In a process of its own. Other processors round differently: it need not be as good as its row."""
     pytest.importorskip(NEEDS[library])

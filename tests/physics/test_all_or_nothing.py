@@ -10,8 +10,9 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.process.runtime import init_columns
 from tumble.physics.user.state_file import model_digest
+
+from .starts import run_in_columns
 
 XML = """<mujoco>
 <option timestep="0.004"/>
@@ -34,7 +35,7 @@ EVERYTHING = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 def solver(request):
     """A solver in whose state nothing is zero by chance; nothing here makes it step."""
     if request.param:
-        init_columns(precision="64")
+        run_in_columns(precision="64")
     else:
         tumble.init(precision="64")
     solver = RigidSolver(Model.from_mjcf(XML), COUNT)

@@ -1,4 +1,4 @@
-"""The GPU driver on a processor: the same bits as the CPU driver with one lane, in everything that a driver does."""
+"""The GPU driver on a processor: the same bits as the CPU driver, in everything that a driver does."""
 
 from dataclasses import replace
 
@@ -11,9 +11,10 @@ from tumble.benchmarks.scenes import SCENES, SPHERE, pile, shake
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers import gpu
 from tumble.physics.model.features import Features
-from tumble.physics.process.runtime import init_columns
 
+from ..widths import WIDTH
 from .parity.catalogue import everything, load
+from .starts import run_in_columns, run_with
 
 NUM_ENVS = 6
 
@@ -25,12 +26,12 @@ def lanes_afterwards():
     tumble.init(precision="32")
 
 
-def start_with(columns, precision):
-    """Taichi with one driver or the other."""
+def start_with(columns, precision, lanes=WIDTH):
+    """Start one driver or the other."""
     if columns:
-        init_columns(precision=precision)
+        run_in_columns(precision=precision)
     else:
-        tumble.init(precision=precision, lanes=1)
+        run_with(precision, lanes)
 
 
 def steps(solver):
@@ -77,20 +78,20 @@ def partial(solver):
 
 
 @pytest.mark.parametrize(
-    "names",
+    ("names", "lanes"),
     [
-        pytest.param(lambda: ["everything", "tendon_paths"], id="two kernels", marks=pytest.mark.long),
-        pytest.param(lambda: [name for _, name in everything(5)], id="all", marks=pytest.mark.slow),
+        pytest.param(lambda: ["everything"], WIDTH, id="one kernel", marks=pytest.mark.long),
+        pytest.param(lambda: [name for _, name in everything(5)], 1, id="all", marks=pytest.mark.slow),
     ],
 )
-def test_every_model_has_the_same_bits(names, monkeypatch):
+def test_every_model_has_the_same_bits(names, lanes, monkeypatch):
     """In double precision, named models and some random ones, by kernels with code that many of them need."""
     names, found = names(), []
     of = Features.of
     wide = {"ball_joints": True, "hulls": True, "solids": True, "pairs_by_hand": True}
     monkeypatch.setattr(Features, "of", staticmethod(lambda model, single: replace(of(model, single), **wide)))
     for columns in (False, True):
-        start_with(columns, "64")
+        start_with(columns, "64", lanes)
         found.append({name: steps(RigidSolver(Model.from_mjmodel(load(name)), NUM_ENVS, ("xpos",))) for name in names})
     assert names
     wrong = [name for name in names if not all(map(torch.equal, found[0][name], found[1][name]))]
@@ -113,7 +114,7 @@ def test_some_environments_of_a_batch():
 
 def test_more_numbers_than_kernels_can_address(monkeypatch):
     """Indices have 32 bits; beyond them other environments' numbers would be taken."""
-    init_columns()
+    run_in_columns()
     monkeypatch.setattr(gpu, "MOST_NUMBERS", 100_000)
     with pytest.raises(MemoryError, match=r"num_envs=64: .* at most \d+ fit; make several solvers"):
         RigidSolver(Model.from_mjspec(pile(SPHERE, [0.08, 0, 0], 12)), 64)

@@ -43,8 +43,8 @@ def settings_afterwards():
 
 @pytest.fixture(scope="module")
 def double() -> None:
-    """One lane compiles soonest."""
-    run_with("64", lanes=1)
+    """Double precision."""
+    run_with("64")
 
 
 @pytest.fixture(scope="module")
@@ -211,12 +211,13 @@ def test_an_unknown_way_is_refused(option, value):
         Model.from_mjcf("<mujoco/>", **{option: value})
 
 
+@pytest.mark.slow
 def test_portals_in_single_precision(scene):
     run_with("32")
     judge_portals(scene, contacts(*scene), contacts(*scene, **BOTH), "32")
 
 
-@pytest.mark.parametrize("options", [{}, BOTH], ids=["gjk", "mpr and tilts"])
+@pytest.mark.parametrize("options", [{}, pytest.param(BOTH, marks=pytest.mark.slow)], ids=["gjk", "mpr and tilts"])
 def test_neighbours_change_no_bit(options, scene):
     """Another order of environments, and one that is not finite."""
     run_with("32")

@@ -6,12 +6,11 @@ import pytest
 import torch
 
 from tumble.physics import Model, RigidSolver
-from tumble.physics.process.runtime import init_columns
 
 from .parity.catalogue import load
 from .parity.reference import put as put_in
 from .parity.states import random_ctrl, sample
-from .starts import run_with
+from .starts import run_in_columns, run_with
 
 ENVS, STEPS = 4, 200
 GROWN = 1e-9
@@ -170,7 +169,7 @@ def test_where_an_environment_stops_its_past_stays_and_no_other_changes(broken, 
 def test_keyframes_are_mujocos(columns):
     """A keyframe's time is far from that of its samples: a line between them begins at the reset."""
     if columns:
-        init_columns(precision="64")
+        run_in_columns(precision="64")
     model = slides()
     solver, data = RigidSolver(model, 2), mujoco.MjData(model.mj)
     solver.step(3)

@@ -7,8 +7,9 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.process.runtime import init_columns
 from tumble.physics.solver import NON_FINITE
+
+from .starts import run_in_columns
 
 XML = """<mujoco><compiler angle="radian"/><option timestep="0.004" integrator="{integrator}">{flags}</option>
 <worldbody>
@@ -134,7 +135,10 @@ def test_as_with_actuators_of_the_same_gains(integrator, which):
 
 @pytest.mark.slow
 def test_single_precision_and_the_gpu_driver():
-    for start, tolerance in ((lambda: tumble.init(precision="32"), 1e-4), (lambda: init_columns(precision="64"), 1e-9)):
+    for start, tolerance in (
+        (lambda: tumble.init(precision="32"), 1e-4),
+        (lambda: run_in_columns(precision="64"), 1e-9),
+    ):
         start()
         model = made("implicitfast")
         solver, given = RigidSolver(model, COUNT, **({"lanes": LANES} if tolerance > 1e-6 else {})), drawn(model)

@@ -5,6 +5,9 @@ driver's kernel is compiled once for all of this. Whatever they hand out is comp
 forms, and with environments that came to the same state on another way.
 """
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import torch
@@ -12,8 +15,10 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers.settings import Count
-from tumble.physics.process.runtime import init_columns
 from tumble.physics.solver import NON_FINITE
+from tumble.physics.state.memory import COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, MEMORY
+
+from .starts import run_in_columns
 
 NUM_ENVS, HEIGHT, STEP = 6, 0.5, 0.01
 XML = f"""
@@ -29,7 +34,7 @@ SOME, OTHERS = [4, 0, 3], [1, 2, 5]
 @pytest.fixture(scope="module", params=["cpu", "columns"])
 def driver(request):
     """Solvers have one driver or the other; later tests in this process those that they expect."""
-    tumble.init(precision="32", lanes=4, threads=1) if request.param == "cpu" else init_columns()
+    tumble.init(precision="32", lanes=4, threads=1) if request.param == "cpu" else run_in_columns()
     yield request.param
     tumble.init(precision="32")
 
@@ -283,7 +288,7 @@ def test_several_quantities_between_two_changes(make):
         assert torch.equal(solver.contacts.dist, twin.contacts.dist)
 
 
-def test_fields_with_the_integers_of_their_environments(make, driver):
+def test_fields_with_the_integers_of_their_environments(make):
     """Those asked for without integers before; of all; and, of what was computed for all, of some in any order."""
     solver, names = make(), ("con_dist", "xpos")
     solver.set_state(qpos=[-HEIGHT, 0.1], envs_idx=[4])  # on the ground, in the second tile
@@ -296,8 +301,7 @@ def test_fields_with_the_integers_of_their_environments(make, driver):
     for env in range(NUM_ENVS):
         some = inside.evaluate_together(names, np.array([env]))
         assert torch.equal(some.fields["xpos"][0], whole.fields["xpos"][env])
-        if driver == "cpu":  # those of no contact are anything, and the GPU's are computed anew
-            assert torch.equal(some.indices[0], whole.indices[env // lanes])
+        assert torch.equal(some.indices[0], whole.indices[env // lanes])  # those computed for all: nothing moved
 
 
 def test_forward_forgets_what_belongs_to_the_step_before(driver):
@@ -312,6 +316,14 @@ def test_forward_forgets_what_belongs_to_the_step_before(driver):
     assert inside.read("eval_rest").any(1).tolist() == [not forgotten for forgotten in some]
     assert (inside.read("eval_qacc") > 1e20).all(1).tolist() == some  # NOT_INTEGRATED
     assert inside.count(Count.EVALUATED).tolist() == [5 * forgotten for forgotten in some]
+
+
+def test_the_last_evaluation_lies_as_the_state_does():
+    """In memory, so that `forward` and kernels may copy all of it at once."""
+    assert MEMORY["KEPT"][: len(EVALUATION)] == EVALUATION and MEMORY["KEPT_FORCES"] == EVALUATED_FORCES
+    assert (*MEMORY["STATE"], *MEMORY["INPUTS"]) == COORDINATES and MEMORY["FORCES"] == FORCES
+    for present, last in ((COORDINATES, EVALUATION[: len(COORDINATES)]), (FORCES, EVALUATED_FORCES)):
+        assert [(field.dims, field.width) for field in present] == [(field.dims, field.width) for field in last]
 
 
 # ---- faults and numbers of environments' own
@@ -387,6 +399,22 @@ def test_numbers_of_environments_own(make, driver):
 
 
 # ---- the end
+
+
+def test_a_batch_is_freed_with_its_last_reference(make):
+    """At once, without a collection: on a GPU the next batch may need the memory."""
+    solver = make(("xpos",))
+    solver.step()
+    solver.get_many(("xpos", "qacc")), solver.get("xpos", SOME), solver.contacts
+    solver.reset([1])
+    solver.get("xpos")
+    driver = weakref.ref(solver._driver)
+    gc.disable()
+    try:
+        del solver
+        assert driver() is None
+    finally:
+        gc.enable()
 
 
 def test_views_are_of_the_state_itself(driver, model):

@@ -21,7 +21,7 @@ from .parity.states import sample
 CONVERGED = {"tolerance": 1e-18, "iterations": 300, "ls_iterations": 100}
 SOLUTION = 1e-8
 """Of the largest number: the square root of the tolerance, and ten times that for conjugate gradients."""
-COUNT, LANES = 32, 8
+COUNT, LANES = 32, 4
 MU, IMPRATIO = 0.6, 20.0
 CREEP = 0.01
 """Part of the way of a block without friction: a soft contact that holds lets it creep."""

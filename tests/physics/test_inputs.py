@@ -7,8 +7,9 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.process.runtime import init_columns
 from tumble.physics.solver import NON_FINITE
+
+from .starts import run_in_columns
 
 XML = """<mujoco><option timestep="0.004"/><worldbody>
 <geom type="plane" size="5 5 1"/>
@@ -39,7 +40,7 @@ def single_precision_afterwards():
 
 def start(columns: bool, precision: str) -> None:
     if columns:
-        init_columns(precision=precision)
+        run_in_columns(precision=precision)
     else:
         tumble.init(precision=precision)
 

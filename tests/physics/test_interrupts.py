@@ -20,6 +20,7 @@ from tumble.physics.process.runtime import init_columns
 from tumble.physics.process.taichi_thread import in_taichis_thread
 
 from .interrupting import interrupted, interrupted_after_launch
+from .starts import run_in_columns
 from .test_driver_host import NUM_ENVS, XML, states
 from .test_room import TINY, begin_with, spheres
 
@@ -33,12 +34,15 @@ def lanes_afterwards():
     tumble.init(precision="32")
 
 
-def begin(driver, monkeypatch):
-    """Start with a driver: programs of units, Taichi's kernel in this process, or the GPU driver on a processor."""
+def begin(driver, monkeypatch, anew=False):
+    """Start with a driver: programs of units, Taichi's kernel in this process, or the GPU driver on a processor.
+
+    The last one has its kernels from tests before, unless it is to begin anew.
+    """
     if driver == "fused":
         monkeypatch.setattr(programs, "can_compile_apart", lambda: False)
     if driver == "columns":
-        init_columns()
+        init_columns() if anew else run_in_columns()
     else:
         tumble.init(precision="32", lanes=4, threads=1)
 
@@ -61,10 +65,10 @@ def equal(one, other):
     return all(map(torch.equal, one, other))
 
 
-@pytest.mark.parametrize("driver", ["fused", "columns"])
+@pytest.mark.parametrize("driver", ["fused", pytest.param("columns", marks=pytest.mark.slow)])
 def test_while_taichi_compiles(driver, monkeypatch):
     """The job goes on in Taichi's thread after its caller has left, and moves nothing, even after a reset."""
-    begin(driver, monkeypatch)
+    begin(driver, monkeypatch, anew=True)
     compiled, begun, slow = bound_kernel.compiled, threading.Event(), [True]
 
     def slowly(*arguments):
@@ -90,7 +94,7 @@ def test_while_taichi_compiles(driver, monkeypatch):
         action(solver)
         action(fresh)
         assert equal(seen(solver), seen(fresh))
-        begin(driver, monkeypatch)
+        begin(driver, monkeypatch, anew=True)
         begun.clear()
         slow[0] = True
 

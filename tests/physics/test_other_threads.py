@@ -13,11 +13,11 @@ import pytest
 from tumble.physics.drivers.programs import can_compile_apart
 
 PROGRAM = Path(__file__).with_name("at_work.py")
-SEVERAL = [
-    ("apart", 40),
-    pytest.param("columns", 3, marks=pytest.mark.long),
-    pytest.param("fused", 3, marks=pytest.mark.slow),  # a minute of compilation for each, where it is not in the cache
-]
+APART = ("apart", 40)
+COLUMNS = ("columns", 3)
+FUSED = pytest.param("fused", 3, marks=pytest.mark.slow)  # a minute of compilation, if the cache does not have it
+KINDS = [APART, pytest.param(*COLUMNS, marks=pytest.mark.slow), FUSED]
+"""Kernels with which a solver is taken away; by default those in columns only where it is closed."""
 
 
 def at_work(what, kind, rounds):
@@ -30,23 +30,23 @@ def at_work(what, kind, rounds):
     return done.stderr
 
 
-@pytest.mark.parametrize(("kind", "rounds"), SEVERAL)
+@pytest.mark.parametrize(("kind", "rounds"), KINDS)
 def test_other_settings_are_taken(kind, rounds):
     """`tumble.init` while a thread steps, reads and renders: a StaleRuntimeError in that thread."""
     at_work("init", kind, rounds)
 
 
-@pytest.mark.parametrize(("kind", "rounds"), SEVERAL)
+@pytest.mark.parametrize(("kind", "rounds"), [APART, pytest.param(*COLUMNS, marks=pytest.mark.long), FUSED])
 def test_the_solver_is_closed(kind, rounds):
     at_work("close", kind, 2 * rounds)
 
 
-@pytest.mark.parametrize(("kind", "rounds"), SEVERAL)
+@pytest.mark.parametrize(("kind", "rounds"), KINDS)
 def test_another_thread_has_the_last_reference(kind, rounds):
     at_work("collect", kind, 2 * rounds)
 
 
-@pytest.mark.parametrize(("kind", "rounds"), SEVERAL)
+@pytest.mark.parametrize(("kind", "rounds"), KINDS)
 def test_the_process_ends(kind, rounds):
     """With nothing on standard error, twice."""
     for _ in range(2):

@@ -1,8 +1,9 @@
 """Tumble equals MuJoCo, stage by stage and after a step, in both precisions: every model of the catalogue.
 
-Each precision runs in a process of its own, since a process has one. The default run is the proof at a tenth of its
-size, 30 states a model; `-m slow` runs it whole: 100 states, in which every model must show what it is for, then 1,000
-and 200 random models, and the rollouts without re-sync.
+Each precision runs in a process of its own, since a process has one. The default run is the proof in short: 30 states a
+model, and in either precision only models with code of their own there (`catalogue.is_among_few`). `-m slow` runs it
+whole: 100 states, in which every model must show what it is for, then 1,000 and 200 random models, and the rollouts
+without re-sync.
 """
 
 import json
@@ -29,10 +30,17 @@ def _verdict(rows: list[dict]) -> str:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("states", ["30", pytest.param("100", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("precision", "least"), [("64", 90), ("32", 50)])
+def test_models_with_code_of_their_own_agree(precision, least, tmp_path):
+    rows = _prove(tmp_path / "rows.json", precision, "--states", "30", "--random", "3", "--lanes", "4", "--few")
+    assert len(rows) > least
+    assert not _verdict(rows), _verdict(rows)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["64", "32"])
-def test_every_model_agrees(precision, states, tmp_path):
-    rows = _prove(tmp_path / "rows.json", precision, "--states", states, "--random", "10", "--lanes", "4")
+def test_every_model_agrees(precision, tmp_path):
+    rows = _prove(tmp_path / "rows.json", precision, "--states", "100", "--random", "10", "--lanes", "4")
     assert len(rows) > 100
     assert not _verdict(rows), _verdict(rows)
 

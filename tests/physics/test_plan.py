@@ -99,9 +99,9 @@ def moved(name: str, options: dict) -> RigidSolver:
 def evaluated(solver: RigidSolver, names: list[str], beginning: bool) -> dict[str, np.ndarray]:
     """Bits of fields as one launch computes them, in scratch that has no numbers before it."""
     driver = solver._driver
-    if isinstance(driver._kernel, Program):
-        driver._kernel.scratch._room[0].fill(np.nan)
-    block = driver._evaluate(names, None, False, beginning=beginning)
+    if isinstance(driver._launches.kernel, Program):
+        driver._launches.kernel.scratch._room[0].fill(np.nan)
+    block = driver._launches.evaluate(names, None, False, beginning=beginning)
     values = block.values[:NUM_ENVS].numpy()
     return {name: values[:, block.places[name]].tobytes() for name in names}
 
@@ -159,9 +159,9 @@ def test_poses_are_read_without_collision_and_newton():
     run_with("32")
     solver = RigidSolver(Model.from_mjcf(str(ROOT / "assets" / "ant.xml")), 4)
     solver.step()
-    if not isinstance(solver._driver._kernel, Program):
+    if not isinstance(solver._driver._launches.kernel, Program):
         pytest.skip("stages are not compiled apart here")
-    with noted_stages(solver._driver._kernel) as called:
+    with noted_stages(solver._driver._launches.kernel) as called:
         solver.step()
         assert {"forward_kinematics", "collide_round", "acceleration_by_newton", "advance"} <= set(called)
         solver.step()

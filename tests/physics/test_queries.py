@@ -11,9 +11,8 @@ from scipy.spatial import ConvexHull
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.process.runtime import init_columns
 
-from .starts import run_with
+from .starts import run_in_columns, run_with
 
 BALL = np.random.default_rng(7).normal(size=(24, 3))
 BALL *= 0.15 / np.linalg.norm(BALL, axis=1)[:, None]
@@ -305,13 +304,23 @@ def test_nothing_is_compiled_unasked(mjm, qpos):
     assert any(key[0] == "distances" for key in solver.runtime.pool)
 
 
-def test_both_drivers_and_both_precisions(mjm, qpos, single):
-    """The GPU's driver has the bits of the CPU's; single precision differs by the rounding of poses."""
+def distances_by(starts, mjm, qpos):
+    """The distances of all pairs after each of some starts."""
     pairs, found = all_pairs(mjm), []
-    for start in (lambda: run_with("64"), lambda: run_with("32"), init_columns):
+    for start in starts:
         start()
         found.append([part.double() for part in solver_at(mjm, qpos).distance(*pairs.T)])
-    run_with("32")
-    exact, rounded, columns = found
-    assert all(map(torch.equal, rounded, columns))
+    return found
+
+
+def test_both_precisions(mjm, qpos, single):
+    """Single precision differs by the rounding of poses."""
+    exact, rounded = distances_by((lambda: run_with("64"), lambda: run_with("32")), mjm, qpos)
     assert torch.allclose(rounded[0], exact[0], rtol=0, atol=ROUNDED)
+
+
+@pytest.mark.slow
+def test_both_drivers(mjm, qpos, single):
+    """The GPU's driver has the bits of the CPU's."""
+    lanes, columns = distances_by((lambda: run_with("32"), run_in_columns), mjm, qpos)
+    assert all(map(torch.equal, lanes, columns))

@@ -7,9 +7,9 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.process.runtime import init_columns
 
 from ..models.meshes import attributes, box_with_hole, icosphere, torus
+from .starts import run_in_columns
 
 NUM_ENVS, RAYS = 8, 2500
 BESIDE = {"64": 1e-13, "32": 2e-6}
@@ -109,7 +109,7 @@ class Scene:
 @pytest.fixture(scope="module", params=["64", "32", "columns"])
 def scene(request):
     if request.param == "columns":
-        init_columns()
+        run_in_columns()
     else:
         tumble.init(precision=request.param)
     yield Scene("64" if request.param == "64" else "32")

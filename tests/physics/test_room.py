@@ -136,7 +136,7 @@ def test_growing_compiles_nothing(monkeypatch):
     begin_with(monkeypatch, TINY)
     few, many = spheres(NUM_ENVS), spheres(NUM_ENVS, 125)
     few.step()
-    place = few.runtime.pool["host scratch", few._driver._width]
+    place = few.runtime.pool["host scratch", few._driver._arrangement.width]
     assert place._sizes[0] == scratch.FIRST_ROWS
     many.step(3)
     assert place._sizes[0] == many._driver._room.rows[0] > scratch.FIRST_ROWS

@@ -51,7 +51,7 @@ def test_a_larger_model_loads_nothing_anew(loaded, num_envs, monkeypatch):
         need(monkeypatch, size, size // 4)
         large = falling(num_envs)
         workers = 1 if num_envs == 1 else large.runtime.threads
-        place = large.runtime.pool["host scratch", large._driver._width]
+        place = large.runtime.pool["host scratch", large._driver._arrangement.width]
         assert torch.equal(fallen(large), before)
         assert place._sizes == (workers * size, workers * size // 4)
         assert torch.equal(fallen(small), before)
@@ -73,7 +73,7 @@ def test_scratch_is_exchanged_while_others_step(loaded):
 
     solver = falling(20)
     before = fallen(solver)
-    place = solver.runtime.pool["host scratch", solver._driver._width]
+    place = solver.runtime.pool["host scratch", solver._driver._arrangement.width]
 
     def grow():
         for k in range(40):

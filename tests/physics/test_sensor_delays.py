@@ -7,9 +7,8 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.process.runtime import init_columns
 
-from .starts import run_with
+from .starts import run_in_columns, run_with
 from .test_delays import in_order
 
 ENVS, STEPS = 3, 40
@@ -240,11 +239,11 @@ def test_a_reset_and_states_of_mujocos():
     assert torch.equal(moved.sensordata, solver.sensordata)
 
 
-@pytest.mark.parametrize("columns", [False, True], ids=["lanes", "columns"])
+@pytest.mark.parametrize("columns", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["lanes", "columns"])
 def test_keyframes_are_mujocos(columns):
     """A keyframe's time is far from that of the samples, and sensors with intervals catch up, a tick a step."""
     if columns:
-        init_columns(precision="64")
+        run_in_columns(precision="64")
     mjm = model_with()
     solver, data = solver_of(mjm), mujoco.MjData(mjm)
     solver.step(3)
@@ -364,7 +363,7 @@ def test_gpu_driver_remembers_the_same():
     found = []
     for columns in (False, True):
         if columns:
-            init_columns(precision="64")
+            run_in_columns(precision="64")
         else:
             tumble.init(precision="64", lanes=1)
         solver = solver_of(model_with(), ("sensordata",))

@@ -10,7 +10,6 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.sensors import REASONS
-from tumble.physics.process.runtime import init_columns
 from tumble.physics.sensors.readings import READERS
 
 from .own_numbers import XML, compiled, random_numbers
@@ -18,6 +17,7 @@ from .parity.catalogue import load
 from .parity.reference import reference_model
 from .parity.run import SETTINGS
 from .parity.states import sample
+from .starts import run_in_columns
 
 SMOOTH, CONSTRAINED = 1e-9, 1e-6
 """Relative to a sensor's largest reading: of poses and velocities, and of what the constraint solvers decide."""
@@ -259,7 +259,7 @@ def test_the_gpu_driver_reads_the_same():
         states = sample(mjm, 3, 7)
         for columns in (False, True):
             if columns:
-                init_columns(precision="64")
+                run_in_columns(precision="64")
             else:
                 tumble.init(precision="64", lanes=1)
             solver = RigidSolver(Model.from_mjmodel(mjm), 3, ("sensordata",))

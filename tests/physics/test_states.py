@@ -10,8 +10,9 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.process.runtime import init_columns
 
+from ..widths import WIDTH
+from .starts import run_in_columns
 from .test_inputs import COUNT, INPUTS, XML, apply, states
 
 KEYS = """<keyframe>
@@ -36,7 +37,7 @@ def model():
 @pytest.fixture(params=[False, True], ids=["lanes", "columns"])
 def solver(model, request):
     if request.param:
-        init_columns(precision="64")
+        run_in_columns(precision="64")
     else:
         tumble.init(precision="64")
     return RigidSolver(model, COUNT)
@@ -103,7 +104,7 @@ def test_another_process_goes_on_from_a_file(model, tmp_path):
     program = f"""
 import torch, tumble
 from tumble.physics import Model, RigidSolver
-tumble.init(precision="64")
+tumble.init(precision="64", lanes={WIDTH})
 solver = RigidSolver(Model.from_mjcf({XML.replace("</mujoco>", KEYS)!r}), {COUNT})
 solver.load({str(file)!r})
 solver.step(9)

@@ -10,9 +10,9 @@ from tumble.benchmarks.scenes import SPHERE, pile, shake
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers import growing
 from tumble.physics.model import broad_phase
-from tumble.physics.process.runtime import init_columns
 from tumble.physics.state.room import Room
 
+from .starts import run_in_columns
 from .test_clutter import CONVERGED, ROUNDING, SOLUTION, mujoco_at, relative, sorted_rows
 
 NUM_ENVS = 10
@@ -143,7 +143,7 @@ def test_neighbours_lanes_and_drivers_do_not_matter():
     assert torch.equal(many.qpos[[3, 20]], few.qpos)
     expected = few.qpos
     assert few.contacts.mask.sum() > 20
-    init_columns(precision="32")
+    run_in_columns(precision="32")
     column = RigidSolver(model, 2)
     column.set_state(start[0][[3, 20]], start[1][[3, 20]])
     column.step(50)

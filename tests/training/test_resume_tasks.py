@@ -47,7 +47,12 @@ tumble.register("me/PushedLever-v0", PushedLever, max_episode_steps=15)
 """
 
 
-TASKS = ("tumble/Hopper-v0", "tumble/Ant-v0", "levers.py:me/SeenLever-v0", "levers.py:me/PushedLever-v0")
+TASKS = (
+    "tumble/Hopper-v0",
+    pytest.param("tumble/Ant-v0", marks=pytest.mark.slow),
+    "levers.py:me/SeenLever-v0",
+    "levers.py:me/PushedLever-v0",
+)
 
 
 @pytest.mark.parametrize("task", TASKS)

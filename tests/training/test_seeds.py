@@ -166,6 +166,7 @@ def test_processes_that_learn_nothing_yet_end_too(tmp_path, monkeypatch, small_p
     assert len(started) == 2 and all(process.poll() is not None for process in started)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_an_interrupt_saves_all_and_all_go_on(tmp_path, command):
     folder = tmp_path / "batch"

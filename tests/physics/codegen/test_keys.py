@@ -81,7 +81,7 @@ def test_sources(monkeypatch, tmp_path):
     assert sources() == before
     (tmp_path / "rendering/scene.py").write_text("")
     assert sources() == before
-    path = tmp_path / "constraint/limits.py"
+    path = tmp_path / "constraint/rows.py"
     path.write_text(path.read_text() + "\n")
     changed = sources()
     path.rename(path.with_name("other.py"))

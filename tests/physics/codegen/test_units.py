@@ -41,7 +41,7 @@ def memory_after_steps(model, lanes, precision, kind):
     solver.set_state(qvel=velocity)
     for _ in range(STEPS):
         solver.step()
-    assert isinstance(solver._driver._kernel, kind)
+    assert isinstance(solver._driver._launches.kernel, kind)
     state = solver.state_dict()
     moved = np.abs(solver.qvel.numpy() - velocity)
     assert np.isfinite(moved).all() and moved.max() > 1e-3

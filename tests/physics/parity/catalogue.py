@@ -18,6 +18,11 @@ _ONE_KERNEL = (
     *("actuators", "servo_on_ball", "springs_and_dampers", "everything"),
 )
 """Models that share a kernel with the integrator implicit: every kind of joint, damping, actuators, contacts."""
+_ALIKE_IN_BOTH = (
+    *("polynomials", "plastic", "activations", "pid", "delays", "dc_motor", "orientation", "actuator_inertia"),
+    *("lifted", "adhesive_bodies", "adhesion", "surface_velocity", "repeated_pairs", "noslip"),
+)
+"""Models of mechanisms whose code is the same in both precisions: it asks for no further digits of a field."""
 
 
 def names(group: str, random_count: int = 200) -> list[str]:
@@ -41,6 +46,17 @@ def load(name: str, **options: object) -> mujoco.MjModel:
             purpose = next(p for p in MODELS if p.name == name)
             source, options = purpose.path, {**purpose.options, **options}
         return check_supported(load_mjcf(source, **options))[0].mjm  # type: ignore[arg-type]
+
+
+def is_among_few(name: str, precision: str) -> bool:
+    """Tell if a model is compared where time is short (`report --few`); all others only repeat code of these.
+
+    Of models with elliptic cones "everything" is. In single precision neither other options of a model's file nor
+    `_ALIKE_IN_BOTH` are.
+    """
+    if name.endswith("elliptic"):
+        return name == "everything, elliptic"
+    return precision == "64" or not (", " in name or name in _ALIKE_IN_BOTH)
 
 
 def integrators_of(name: str, all_models: bool) -> tuple[str, ...]:

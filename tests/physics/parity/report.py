@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .catalogue import everything, integrators_of, load, shows
+from .catalogue import everything, integrators_of, is_among_few, load, shows
 from .compare import stage_of
 from .rollout import STEPS, WITHIN, rollout
 from .run import INTEGRATORS, OWN_KERNEL, SETTINGS, Report, run_parity
@@ -150,7 +150,7 @@ def _run_one_precision(arguments: argparse.Namespace) -> list[dict]:
     names = [name for _, name in everything(arguments.random)]
     rows = []
     for name in names:
-        if not re.search(arguments.only, name):
+        if not re.search(arguments.only, name) or (arguments.few and not is_among_few(name, arguments.precision)):
             continue
         row = prove(name, arguments.precision, arguments.states, arguments.subject, arguments.all_integrators)
         if arguments.rollouts and not name.startswith("random "):
@@ -176,6 +176,7 @@ def main() -> int:
     parser.add_argument("--states", type=int, default=1000)
     parser.add_argument("--precision", choices=("32", "64"), help="default: both, each in its own process")
     parser.add_argument("--only", default="", help="regular expression on the models' names")
+    parser.add_argument("--few", action="store_true", help="leave out models that only repeat code of others")
     parser.add_argument("--lanes", type=int, help="as of tumble.init; few compile sooner")
     parser.add_argument("--random", type=int, default=200, help="number of random models")
     parser.add_argument("--subject", choices=("tumble", "mujoco"), default="tumble")

@@ -122,18 +122,9 @@ def run_parity(
         seed: of the states.
         wild: as of `sample`.
     """
-    options = settings_of(mjm)
-    states = sample(reference_model(mjm, **options), count, seed, wild)
-    if precision == "32":  # the state on both sides is one that the subject can represent
-        states = States(*(np.float64(np.float32(a)) for a in states.parts))
-    settings = ", ".join(f"{k} {v}" for k, v in options.items())
-    report = Report(name, precision, count, Tally(count), settings=settings)
-    theirs = evaluate(reference_model(mjm, **options), states)
-    _note_what_occurred(report, mjm, theirs)
-    if mjm.actuator_delay.any():
-        report.seen["delayed control"] = _delayed(mjm, states, theirs)
+    report, states, theirs = begin(name, mjm, precision, count, seed, wild)
     for k, integrator in enumerate(integrators):
-        model = reference_model(mjm, integrator=_number_of(integrator), **options)
+        model = reference_model(mjm, integrator=_number_of(integrator), **settings_of(mjm))
         subject = make(model, count)
         if k == 0:
             subject.load(states)
@@ -142,6 +133,27 @@ def run_parity(
             report.apart = float(np.mean(~agree))
         _compare_step(report, model, subject, states, theirs, integrator, agree)
     return report
+
+
+def begin(
+    name: str, mjm: mujoco.MjModel, precision: str, count: int, seed: int = 0, wild: bool = False
+) -> tuple[Report, States, Reference]:
+    """Return a report that says what occurs in ``count`` states, the states, and MuJoCo's values there."""
+    options = settings_of(mjm)
+    model = reference_model(mjm, **options)
+    states = sample(model, count, seed, wild)
+    if precision == "32":  # the state on both sides is one that the subject can represent
+        states = States(*(np.float64(np.float32(a)) for a in states.parts))
+    settings = ", ".join(f"{k} {v}" for k, v in options.items())
+    report = Report(name, precision, count, Tally(count), settings=settings)
+    theirs = evaluate(model, states)
+    _note_what_occurred(report, mjm, theirs)
+    if mjm.actuator_delay.any():
+        report.seen["delayed control"] = _delayed(mjm, states, theirs)
+    if states.plastic.size:
+        yielding = step(model, states).fields["plastic"] != states.plastic
+        report.seen["yielding spring"] = int(np.any(yielding, axis=1).sum())
+    return report, states, theirs
 
 
 def settings_of(mjm: mujoco.MjModel) -> dict[str, object]:
@@ -195,7 +207,6 @@ def _compare_step(
     subject.load(states)
     qpos, qvel = subject.step()
     stepped = step(mjm, states)
-    report.seen["yielding spring"] = int(np.any(stepped.fields["plastic"] != states.plastic, axis=1).sum())
     smooth = np.abs(theirs.fields["qacc_smooth"]).max(axis=1, initial=0.0)
     # what a step adds to a velocity: a body that comes to rest is a difference of it
     added = smooth * mjm.opt.timestep

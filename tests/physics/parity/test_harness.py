@@ -9,7 +9,7 @@ from ...models.purpose import MODELS
 from .catalogue import load, names, shows
 from .compare import stage_of
 from .reference import AFTER_STEP, BATCHED, INSPECTED, STAGES, evaluate, reference_model, step
-from .run import SETTINGS, run_parity
+from .run import SETTINGS, begin, run_parity
 from .states import sample
 from .subjects import StandIn
 
@@ -56,9 +56,8 @@ def test_a_wrong_value_fails_at_its_stage(field, precision, wrong):
 @pytest.mark.parametrize("name", [*names("purpose"), *names("packaged")])
 def test_states_are_constrained_and_show_what_the_model_is_for(name):
     mjm, count = load(name), 100
-    states = sample(reference_model(mjm, **SETTINGS), count)
+    report, states, _ = begin(name, mjm, "64", count)
     assert states.qpos.shape == (count, mjm.nq) and np.all(np.isfinite(states.qpos))
-    report = run_parity(name, mjm, StandIn, "64", count=count, integrators=("Euler",))
     absent = [what for what in shows(name) if report.seen[what] < count / 10]
     assert not absent, dict(report.seen)
     possible = any(k.startswith(("contact ", "limit ")) and count for k, count in report.seen.items())

@@ -1,0 +1,318 @@
+"""The driver of a batch of environments of one model: all that the solver says to it, on a CPU or a GPU.
+
+What differs between the two is an arrangement's:
+
+| | `cpu.CpuArrangement` | `gpu.GpuArrangement` |
+|---|---|---|
+| memory | (tiles, numbers, lanes) | (numbers, environments) |
+| numbers and indices that the solver gives | arrays of numpy | tensors on the device, which the host does not read |
+| scratch | one for every worker; it grows when environments need more | one for every environment, of full size |
+| a launch | workers share the tiles; those that find no room are taken again | one thread takes one environment |
+| stale outputs | marked on the host, and evaluated side by side | marked on the device, and evaluated in place |
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from ..model.features import Features
+from ..model.model import Model
+from ..process.interrupts import interrupts_wait
+from ..process.runtime import Runtime
+from ..state.memory import NOT_INTEGRATED
+from ..state.reference import reference_memory
+from ..state.snapshot import LARGEST
+from .evaluations import Evaluations
+from .interface import APPLIED, CLOSED, STATE, ClosedSolverError, Evaluation, Index, View, require_same
+from .launches import Arrangement, Launches
+from .settings import NON_FINITE, Count, Setting
+
+
+class Driver:
+    """A batch of environments of one model.
+
+    Fields are those of `state.fields.QUANTITIES`. Those of `STATE` are kept between launches and can be written; all
+    others are computed by an evaluation, at the state of the last one (a step, or `forward`). `interface` says how
+    environments and their rows are given; what is returned is a copy on the driver's device.
+
+    Args:
+        runtime: whose threads or device, and precision are used.
+        model: of all environments.
+        arrangement: of the batch.
+        outputs: fields that every step delivers; all others cost an evaluation.
+
+    Raises:
+        MemoryError: for more environments than fit.
+        ValueError: for a model too large.
+    """
+
+    def __init__(self, runtime: Runtime, model: Model, arrangement: Arrangement, outputs: Sequence[str]) -> None:
+        self._runtime, self._arrangement, self.num_envs = runtime, arrangement, arrangement.num_envs
+        self._evaluations, self._beginnings = Evaluations(arrangement.pick), Evaluations(arrangement.pick)
+        self._forget = _forget_both(self._evaluations, self._beginnings)
+        self._launches = Launches(runtime, model, arrangement, self._forget)
+        self._room, self._batch = self._launches.room, self._launches.batch
+        self._numbers, self._integers = arrangement.array(self._batch.memory), arrangement.array(self._batch.counters)
+        self._fresh = arrangement.array(self._reference(model))
+        self._no_counts = arrangement.array(torch.zeros(len(Count), dtype=torch.int32))
+        self._outputs = self._launches.outputs(outputs)
+        self._step, self._substeps = self._launches.bind(self._outputs, replay=False), 0
+        self.reset(None, None)
+        self._rest_spare_lanes()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """Tell a thread that is at work in a batch that another one has closed it: an attribute is gone."""
+            if self.__dict__.get("_closed"):
+                raise ClosedSolverError(CLOSED)
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes of the model, and of what the last evaluation computed, with as much room as it had."""
+        return self._room.sizes
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Memory that one thread works in at present; on a CPU it grows with what environments need."""
+        return self._room.bytes_of_worker
+
+    def _reference(self, model: Model) -> torch.Tensor:
+        """The memory (rows,) of an environment in the model's reference state."""
+        fresh = torch.zeros(self._numbers.shape[self._arrangement.axis], dtype=self._batch.memory.dtype)
+        for name, numbers in reference_memory(model).items():
+            fresh[self._place(name)] = torch.as_tensor(numbers)
+        return fresh
+
+    def _rest_spare_lanes(self) -> None:
+        """Mark spare lanes of the last tile as faulty, so that nothing is computed for them alone."""
+        self._counter(Count.FAULT).masked_fill_(~self._arrangement.used, NON_FINITE)
+
+    # numbers of the model
+
+    def differ(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
+        """Let environments have these fields of the model of their own, (num_envs, numbers) each, and no others.
+
+        `features` is the optional code that they need.
+        """
+        self._launches.differ(numbers, features)
+        self._batch = self._launches.batch
+        self._outputs.unbind()
+        self._step, self._substeps = self._launches.bind(self._outputs, replay=False), 0
+        self._changed(None)
+
+    def write_own(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
+        """Set fields that environments have of their own, (k, numbers) each."""
+        self._launches.own.write(numbers, index)
+        self._changed(index)
+
+    # motion
+
+    def step(self, substeps: int) -> None:
+        """Take so many physics steps under the present controls."""
+        if substeps != self._substeps:
+            self._step.call[Setting.SUBSTEPS] = self._substeps = substeps
+        self._forget()  # before the launch, as an interrupt may come as soon as it is over
+        self._step()
+        self._outputs.mark_current()
+
+    def rollout(self, controls: Any) -> torch.Tensor:
+        """Take a step under each of the controls (num_envs, nstep, nu); qpos and qvel after each, side by side."""
+        given = self._arrangement.given(controls)
+        track = given.new_empty((*given.shape[:2], self._coordinates))
+        launch = self._launches.rollout(self._outputs, self._step.call, given, track)
+        launch.prepare()
+        with interrupts_wait():
+            self._forget()
+            launch()
+            self.write("ctrl", controls[:, -1], None)
+            self._outputs.mark_current()
+        return track
+
+    def forward(self, index: Index) -> None:
+        """Let the last evaluation be at the present state, where that is finite; nothing moves."""
+        groups = self._launches.groups
+        coordinates = slice(0, groups["INPUTS"].stop)  # KEPT begins with those of the last evaluation, in their order
+        finite = (self._rows(coordinates).abs() <= LARGEST).all(dim=self._arrangement.axis, keepdim=True)
+        chosen = self._arrangement.mask(index) & finite
+        evaluated = slice(groups["KEPT"].start, groups["KEPT"].start + coordinates.stop)
+        for present, last in ((coordinates, evaluated), (groups["FORCES"], groups["KEPT_FORCES"])):
+            rows = self._rows(last)
+            rows.copy_(torch.where(chosen, self._rows(present), rows))
+        self._rows(self._place("eval_qacc")).masked_fill_(chosen, NOT_INTEGRATED)
+        self._rows(self._place("eval_rest")).masked_fill_(chosen, 0.0)
+        before = self._counter(Count.EVALUATED)
+        before.copy_(torch.where(chosen, self._counter(Count.STEPS), before))
+        self._changed(index)
+
+    def _changed(self, index: Index) -> None:
+        """Note that the last evaluation of environments is at another state now."""
+        self._outputs.mark(index)
+        self._forget()
+
+    # state
+
+    @property
+    def _coordinates(self) -> int:
+        """Rows of qpos and qvel, the first in memory."""
+        return self._room.widths["qpos"] + self._room.widths["qvel"]
+
+    def _place(self, name: str) -> slice:
+        """The rows of the memory where a part of the state lies."""
+        return slice(self._room.offsets[name], self._room.offsets[name] + self._room.widths[name])
+
+    def _rows(self, place: slice) -> torch.Tensor:
+        """A view of rows of the memory."""
+        return self._batch.memory.narrow(self._arrangement.axis, place.start, place.stop - place.start)
+
+    def _counter(self, row: Count) -> torch.Tensor:
+        """A view of one of the integers of environments, in the shape of rows of the memory."""
+        return self._batch.counters.narrow(self._arrangement.axis, row, 1)
+
+    def read(self, name: str, index: Index = None) -> torch.Tensor:
+        """A part of the state, (k, numbers)."""
+        return self._arrangement.read(self._numbers, index, self._place(name))
+
+    def coordinates(self) -> torch.Tensor:
+        """Qpos and qvel side by side (num_envs, nq + nv); the environments of a column lie together in memory."""
+        return self._arrangement.columns(self._numbers, slice(0, self._coordinates))
+
+    def write(self, name: str, rows: Any, index: Index) -> None:
+        """Set a part of the state."""
+        if APPLIED.get(name, 0) & ~self._launches.applied:
+            self._apply_forces(APPLIED[name])
+        self._arrangement.write(self._numbers, self._room.offsets[name], rows, self._room.widths[name], index)
+
+    def _apply_forces(self, which: int) -> None:
+        """Let launches read applied forces, or controls of dofs, from now on."""
+        self._launches.apply(which)
+        for launch in (self._step, *self._outputs.launches()):
+            launch.call[Setting.APPLIED] = self._launches.applied
+
+    def reset(self, index: Index, coordinates: Any) -> None:
+        """Let everything begin anew, from qpos and qvel side by side; None: in the reference state."""
+        rows = self._fresh
+        if coordinates is not None:
+            rows = self._arrangement.repeated(rows, len(coordinates))
+            rows[:, : self._coordinates] = coordinates
+            for name in ("qpos", "qvel"):
+                rows[:, self._place(f"eval_{name}")] = rows[:, self._place(name)]
+        self._arrangement.write(self._numbers, 0, rows, len(self._fresh), index)
+        self._arrangement.write(self._integers, 0, self._no_counts, len(Count), index)
+        self._changed(index)
+
+    def count(self, row: Count) -> torch.Tensor:
+        """One of the integers of every environment, (num_envs,) int32."""
+        return self._arrangement.columns(self._integers, slice(row, row + 1))[:, 0]
+
+    def write_count(self, row: Count, numbers: np.ndarray, index: Index) -> None:
+        """Set one of the integers of environments, (k, 1) or (1,)."""
+        self._arrangement.write(self._integers, row, numbers, 1, index)
+
+    def any_fault(self) -> bool:
+        """True if any environment has a fault: quicker than all their faults."""
+        return self._arrangement.any(self._integers, Count.FAULT)
+
+    def clear_faults(self, index: Index) -> None:
+        """Let environments move again."""
+        cleared = self._arrangement.used & self._arrangement.mask(index)
+        for row in (Count.FAULT, Count.NEEDED):
+            self._counter(row).masked_fill_(cleared, 0)
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """Everything that the future depends on, (num_envs, numbers) each."""
+        return {"memory": self._arrangement.read(self._numbers), "counters": self._arrangement.read(self._integers)}
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Go on from a `state_dict`.
+
+        Raises:
+            ValueError: it is of another batch; nothing is written then.
+        """
+        batch, arrays, axis = self._batch, (self._numbers, self._integers), self._arrangement.axis
+        parts = {"memory": batch.memory, "counters": batch.counters}
+        require_same(state, {name: ((self.num_envs, mine.shape[axis]), mine.dtype) for name, mine in parts.items()})
+        for array, (name, mine) in zip(arrays, parts.items(), strict=True):
+            self._arrangement.write(array, 0, state[name], mine.shape[axis], None)
+        self._rest_spare_lanes()
+        for name, which in APPLIED.items():
+            if which & ~self._launches.applied and self._rows(self._place(name)).any():
+                self._apply_forces(which)
+        self._changed(None)
+
+    def view(self, name: str) -> View | None:
+        """The numbers of a part of the state, an output or "faults" in place; None if they do not lie side by side."""
+        memory, counters = (self._arrangement.in_place(tensor) for tensor in self._batch[:2])
+        if memory is None or counters is None:
+            return None
+        if name == "faults":
+            return View(counters, slice(Count.FAULT, Count.FAULT + 1))
+        if name in STATE:
+            return View(memory, self._place(name))
+        return View(self._outputs.values, self._outputs.places[name]) if name in self._outputs.places else None
+
+    def close(self) -> None:
+        """Give all memory back; a thread that is at work in it ends with ClosedSolverError, or has just finished."""
+        self._closed = True
+        for name in [name for name in vars(self) if name != "_closed"]:
+            vars(self).pop(name, None)
+
+    # what follows from the state
+
+    def delivers(self, names: Sequence[str]) -> bool:
+        """True if every step delivers these fields; all others cost an evaluation."""
+        return all(name in self._outputs.places for name in names)
+
+    def refresh(self, index: Index) -> None:
+        """Bring what every step delivers to the last evaluation of these environments."""
+        if not self._outputs.current:
+            self._runtime.require()
+            self._outputs.refresh(index, self._batch, self._launches.bind)
+
+    def evaluate(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
+        """Fields of environments at their last evaluation, (k, numbers) each."""
+        if not self.delivers(names):
+            fields = self._evaluations.fields(names, index, self._launches.evaluate)
+            return {name: self._room.padded(name, values) for name, values in fields.items()}
+        self.refresh(index)
+        return self._delivered(names, self._arrangement.pick(self._outputs.values, index))
+
+    def _delivered(self, names: Sequence[str], block: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The columns of fields in rows of the outputs."""
+        return {name: block[:, self._outputs.places[name]] for name in names}
+
+    def sense(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
+        """Fields of environments where their sensors are evaluated, (k, numbers) each.
+
+        That is the last evaluation, or, with Runge-Kutta, the first stage of the last step. They are not copied where
+        steps deliver them.
+        """
+        if self.sizes["nqbegin"]:
+            return self._beginnings.fields(names, index, partial(self._launches.evaluate, beginning=True))
+        if index is None and self.delivers(names):
+            self.refresh(None)
+            return self._delivered(names, self._outputs.values[: self.num_envs])
+        return self.evaluate(names, index)
+
+    def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:
+        """Fields of environments with the integers that go with them."""
+        return self._evaluations.together(names, index, self._launches.evaluate)
+
+    def evaluate_awake(self, names: Sequence[str]) -> Evaluation:
+        """Fields of all environments with their integers, as they would be if nothing slept."""
+        block = self._launches.evaluate(names, None, True, awake=True)
+        return Evaluation({name: block.values[:, block.places[name]] for name in names}, block.indices)
+
+
+def _forget_both(one: Evaluations, other: Evaluations) -> Callable[[], None]:
+    """A function that has both forget what they handed out; the scratch that calls it does not hold the driver."""
+
+    def forget() -> None:
+        one.forget()
+        other.forget()
+
+    return forget

@@ -1,0 +1,196 @@
+"""The launches of a batch: their settings and arguments, and evaluations of some environments beside the others."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..fields import layout
+from ..model.features import Features
+from ..model.model import Model
+from ..process.runtime import Runtime
+from ..state.fields import INDICES, ROOMY
+from ..state.sizes import flat_reals, memory_groups
+from .cpu import CpuArrangement
+from .evaluations import Block
+from .gpu import GpuArrangement
+from .interface import Batch, Index
+from .outputs import Outputs, Selection, select
+from .own_numbers import OwnNumbers
+from .plan import ask_for
+from .settings import CALL_LENGTH, Count, Setting
+
+Arrangement = CpuArrangement | GpuArrangement
+
+
+class Launches:
+    """All that launches of a batch have in common.
+
+    Args:
+        runtime: whose threads or device, and precision are used.
+        model: of all environments.
+        arrangement: of the batch.
+        moved: called when the scratch has another layout.
+
+    Attributes:
+        batch: the environments.
+        own: numbers of the model that they have of their own.
+        room: the scratch.
+        groups: rows of the groups of the memory.
+        applied: sum of `APPLIED_FORCES` and `DOF_CONTROLS` that there may be.
+
+    Raises:
+        MemoryError: for more environments than fit.
+        ValueError: for a model too large.
+    """
+
+    def __init__(self, runtime: Runtime, model: Model, arrangement: Arrangement, moved: Callable[[], None]) -> None:
+        self._runtime, self._model, self._arrangement, self.applied = runtime, model, arrangement, 0
+        dtype, device, single = runtime.torch_dtype, arrangement.device, runtime.precision == "32"
+        self.room: Any = arrangement.room(model, moved)
+        self.groups = memory_groups(self.room.sizes)
+        memory = arrangement.zeros(max(group.stop for group in self.groups.values()), dtype)
+        self.own = OwnNumbers(arrangement, dtype)
+        self.batch = Batch(memory, arrangement.zeros(len(Count), torch.int32), self.own.memory)
+        self._reals = torch.from_numpy(flat_reals(model, np.float32 if single else np.float64)).to(device)
+        self._no_integers = torch.zeros((1, 1), dtype=torch.int32, device=device)
+        self._no_periods = torch.zeros((1, 1, 1), dtype=dtype, device=device)
+        self.kernel: Any = arrangement.kernel(Features.of(model, single))
+        self._requests: dict[tuple, tuple[Selection, int, torch.Tensor]] = {}
+
+    def differ(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
+        """Let environments have these fields of the model of their own; launches have to be bound anew."""
+        self.own.lay_out(self._model, set(numbers))
+        self.own.write(numbers, None)
+        self.room.make_differ()
+        self.kernel = self._arrangement.kernel(features)
+        self.batch = self.batch._replace(own=self.own.memory)
+        self._requests.clear()
+
+    def apply(self, which: int) -> None:
+        """Let launches that are bound from now on read applied forces, or controls of dofs."""
+        self.applied |= which
+        self._requests.clear()
+
+    def outputs(self, names: Sequence[str]) -> Outputs:
+        """Return a place for what every step delivers: those of the fields whose room never grows."""
+        fixed = [name for name in names if name not in ROOMY]
+        return self._arrangement.outputs(select(fixed, self.room, self._arrangement.device))
+
+    def bind(
+        self,
+        outputs: Outputs,
+        batch: Sequence[torch.Tensor] | None = None,
+        values: torch.Tensor | None = None,
+        replay: bool = True,
+    ) -> Any:
+        """Return the launch over a batch that hands the outputs out.
+
+        Args:
+            outputs: the fields.
+            batch: the environments; None: the whole batch.
+            values: where the outputs go; None: to their place.
+            replay: evaluate where the last evaluation was, else take steps.
+        """
+        call, values = self._call(outputs.selection, replay), outputs.values if values is None else values
+        return self._launch(batch or self.batch, call, outputs.selection.rows, values, left=outputs.left)
+
+    def rollout(self, outputs: Outputs, step: torch.Tensor, controls: torch.Tensor, track: torch.Tensor) -> Any:
+        """Return the launch that takes a step, whose settings are `step`, under each of the controls.
+
+        Args:
+            outputs: the fields that are handed out at the end.
+            step: settings of the launch of a step.
+            controls: (num_envs, periods, nu).
+            track: where qpos and qvel after each period go, (num_envs, periods, nq + nv).
+        """
+        call = step.clone()
+        call[Setting.SUBSTEPS], call[Setting.PERIODS] = 1, controls.shape[1]
+        rows, values, left = outputs.selection.rows, outputs.values, outputs.left
+        return self._launch(self.batch, call, rows, values, left=left, periods=(controls, track))
+
+    def evaluate(
+        self, names: Sequence[str], index: Index, with_indices: bool, beginning: bool = False, awake: bool = False
+    ) -> Block:
+        """Evaluate environments alone, where the last evaluation was, or where its Runge-Kutta step began.
+
+        Args:
+            names: of fields.
+            index: the environments.
+            with_indices: hand out the integers of the scratch, too.
+            beginning: evaluate where the last step began, if its integrator is Runge-Kutta's.
+            awake: evaluate as if nothing slept.
+        """
+        arrangement, batch, at = self._arrangement, self.batch, None
+        if index is not None:
+            tensors, at = arrangement.subset(batch, index)
+            batch = Batch(*tensors)
+        groups, fits = batch.memory.shape[1 - arrangement.axis], False
+        while not fits:  # what is handed out has another shape when the room has grown
+            selection, integers, call = self._request(tuple(names), with_indices, beginning)
+            call = call.clone()
+            if awake:
+                call[Setting.AWAKE] = 1
+            values = arrangement.rows(groups * arrangement.width, selection.width, batch.memory.dtype)
+            dump = arrangement.rows(groups, integers, torch.int32)
+            fits = not groups or self._launch(batch, call, selection.rows, values, dump).attempt()
+        return Block(at, selection.places, values, dump[:, :integers])
+
+    def _request(
+        self, names: tuple[str, ...], with_indices: bool, beginning: bool
+    ) -> tuple[Selection, int, torch.Tensor]:
+        """Fields, the number of integers, and the settings that have them evaluated: kept, as a GPU is waited for."""
+        key = names, with_indices, beginning, self.room.grown
+        if key not in self._requests:
+            selection = select(names, self.room, self._arrangement.device)
+            integers = layout(INDICES, self.room.sizes)[1] if with_indices else 0
+            call = self._call(selection, replay=True, integers=integers, beginning=beginning)
+            self._requests[key] = selection, integers, call
+        return self._requests[key]
+
+    def _call(self, selection: Selection, replay: bool, integers: int = 0, beginning: bool = False) -> torch.Tensor:
+        """The settings of a launch that hands out fields and integers."""
+        call = torch.zeros(CALL_LENGTH, dtype=torch.int32)
+        call[Setting.REPLAY], call[Setting.BEGINNING] = int(replay), int(beginning)
+        call[Setting.ROWS], call[Setting.INDICES] = selection.width, integers
+        call[Setting.PARAMETERS], call[Setting.APPLIED] = self.own.count, self.applied
+        for name, group in self.groups.items():
+            call[Setting[name]] = group.stop - group.start
+        ask_for(call, selection.places, everything=integers > 0 or not replay)
+        return call.to(self._arrangement.device)
+
+    def _launch(
+        self,
+        batch: Sequence[torch.Tensor],
+        call: torch.Tensor,
+        rows: torch.Tensor,
+        values: torch.Tensor,
+        dump: torch.Tensor | None = None,
+        left: torch.Tensor | None = None,
+        periods: Sequence[torch.Tensor] | None = None,
+    ) -> Any:
+        """The launch over a batch that hands out rows and integers of the scratch.
+
+        Args:
+            batch: memory, counters and own numbers of environments.
+            call: the settings.
+            rows: rows of the scratch to hand out.
+            values: where they go, (environments, columns).
+            dump: where integers go, (groups, integers).
+            left: marks of the groups to which `call` may confine the launch; it writes new ones.
+            periods: controls and track of a rollout.
+
+        Raises:
+            StaleRuntimeError: Taichi was started anew.
+        """
+        self._runtime.require()
+        arrangement, room = self._arrangement, self.room
+        if left is None:
+            groups = batch[0].shape[1 - arrangement.axis]
+            left = torch.zeros(max(1, groups), dtype=torch.int32, device=arrangement.device)
+        out = (arrangement.stored(tensor) for tensor in (values, self._no_integers if dump is None else dump))
+        controls, track = periods or (self._no_periods, self._no_periods)
+        scratch = (room.ints, self._reals, *room.arrays)
+        arguments = (*scratch, *batch, call, rows, *out, controls, track, self.own.rows, left)
+        return arrangement.bind(self.kernel, arguments, room, call, left)

@@ -1,0 +1,71 @@
+"""The page about mechanisms is true: its part, added to a copy of the package as the page says, passes its test."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "your_own_mechanism.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """The code of a language on the page, in order."""
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
+
+
+def package_with(part: str, folder: Path) -> None:
+    """A copy of the package with one more part, and its row."""
+    shutil.copytree(
+        ROOT, folder / "tumble", ignore=lambda path, names: {n for n in names if Path(path) == ROOT and is_left(n)}
+    )
+    parts = folder / "tumble" / "physics" / "parts"
+    (parts / "friction_motor.py").write_text(part)
+    table = (parts / "__init__.py").read_text()
+    row, count = re.subn(
+        r"(from \. import [^\n]*)(.*for module in \([^)]*)\)",
+        r"\1, friction_motor\2, friction_motor)",
+        table,
+        flags=re.DOTALL,
+    )
+    assert count == 1
+    (parts / "__init__.py").write_text(row)
+
+
+def is_left(name: str) -> bool:
+    """True for what is no part of the package: the repository's tests, pages, tools and environments."""
+    return name.startswith(".") or name in ("tests", "docs", "gpu", "runs", "site", "build", "dist", "__pycache__")
+
+
+def run(program: list[str], folder: Path) -> str:
+    """Run Python in a folder whose `tumble` is the copy."""
+    outcome = subprocess.run(
+        [sys.executable, *program],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert outcome.returncode == 0, f"{outcome.stdout}\n{outcome.stderr}"
+    return outcome.stdout
+
+
+@pytest.mark.long
+def test_the_motor_of_the_page_passes_the_test_of_the_page(tmp_path):
+    (model,), (part, test, _) = blocks("xml"), blocks("python")
+    assert len(part.splitlines()) <= 75
+    package_with(part, tmp_path)
+    (tmp_path / "arm.xml").write_text(model)
+    (tmp_path / "test_friction_motor.py").write_text(test)
+    assert str(tmp_path) in run(["-c", "import tumble; print(tumble.__file__)"], tmp_path)
+    assert "7 passed" in run(["-m", "pytest", "-q", "test_friction_motor.py"], tmp_path)
+
+
+def test_the_other_program_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(blocks("python")[-1], "your_own_mechanism.md", "exec"), {"__name__": "__main__"})
