@@ -88,6 +88,12 @@ FORCE_SLOPES = Hook(
     "(model, work, b, i, j): return the derivative of a passive force on dof i by the velocity of dof j (N s/m or "
     "N m s/rad), where body b is that of the lower dof in the tree: both dofs move b and all bodies below it."
 )
+HAS_SPRING = Hook("(model, j): return True if joint j has a spring, though jnt_stiffness[j] is 0.")
+SPRING = Hook(
+    "(model, j, stretch): return the force of joint j's spring over its stretch, in place of jnt_stiffness[j]."
+)
+DAMPER = Hook("(model, work, i): return the force of dof i's damper over its velocity, instead of dof_damping[i].")
+DAMPER_SLOPE = Hook("(model, work, i): return the derivative of that force by the velocity, instead of dof_damping[i].")
 SPRING_REST = Hook("(model, work, j, q, c): coordinate c at which joint j's spring rests, instead of qpos_spring[q].")
 TENDON_REST = Hook("(model, work, t, side): an end of the lengths at which tendon t's spring rests.")
 OUTPUT_LENGTHS = Hook("Stages that compute lengths and moments of actuators' outputs.")
@@ -100,7 +106,8 @@ MOMENT_ROWS = Hook(
     "its entries, the field of their dofs, and that of the numbers."
 )
 CONTROLS = Hook("(model, work): change acting_ctrl, the controls that act, which are ctrl before.")
-JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, before the ranges of forces on joints.")
+JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, behind the actuators.")
+JOINT_LIMITS = Hook("(model, work): limit qfrc_actuator, behind all that add to it, and slopes of its forces.")
 CLEAR_RATES = Hook("(model, work): before actuators compute rates of their activations.")
 GAIN_INPUT = Hook("(model, work, u, control, length): return the number that the gain of output u is multiplied by.")
 ADDED_FORCES = Hook(

@@ -9,11 +9,11 @@ from .dynamics.actuation import has_slope
 from .dynamics.dof_control import has_controls
 from .dynamics.free_body import free_body_acceleration
 from .dynamics.implicit import implicit_change
-from .dynamics.polynomials import damper_slope
+from .dynamics.springs import damper_slope
 from .dynamics.stage_time import is_last_stage, stage_time
 from .dynamics.tendon_forces import damping_slope, entry_of
 from .dynamics.tree_matrix import factor, solve
-from .hooks import FORCE_SLOPES, MOMENT_ROWS
+from .hooks import DAMPER_SLOPE, FORCE_SLOPES, MOMENT_ROWS
 from .kinematics.forward import BALL, FREE
 from .math import Quat, Vec3, func
 from .math.compensated import two_sum
@@ -99,7 +99,7 @@ def _rotate(model, work, q: ti.i32, omega, dt, last: ti.i32):
     ),
     writes="drive_qvel",
     updates="qvel_rest L U D_inv subtree_momentum subtree_turning dof_bend drive_qacc block",
-    hooks=(FORCE_SLOPES, MOMENT_ROWS),
+    hooks=(DAMPER_SLOPE, FORCE_SLOPES, MOMENT_ROWS),
 )
 def implicit_acceleration(model, work):
     """Set drive_qacc and drive_qvel, with which Euler, implicitfast or implicit advances."""

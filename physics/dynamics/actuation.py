@@ -12,6 +12,7 @@ from ..hooks import (
     CONTROLS,
     GAIN_INPUT,
     JOINT_ACTUATORS,
+    JOINT_LIMITS,
     SHAFT_FORCES,
     TRANSMISSIONS,
 )
@@ -20,7 +21,6 @@ from ..math import Quat, Vec3, func
 from ..math.quaternion import rotation_vector
 from ..mjmodel.transmissions import TENDON
 from ..stage import stage
-from .body_forces import limit_joint_forces
 from .dof_control import dof_control
 from .setpoints import clamped_control, nearest
 from .tendon_forces import pull, share_of_force, sum_actuators
@@ -43,6 +43,7 @@ PLAIN, IDLE = 0, -1
         ACTUATOR_FORCES,
         SHAFT_FORCES,
         JOINT_ACTUATORS,
+        JOINT_LIMITS,
     ),
 )
 def actuation(model, work):
@@ -84,7 +85,10 @@ def actuation(model, work):
     dof_control(model, work)
     if ti.static(model.has.tendons):
         _pull_tendons(model, work)
-    limit_joint_forces(model, work)
+    for add in ti.static(JOINT_ACTUATORS.of(model.has)):
+        add(model, work)
+    for limit in ti.static(JOINT_LIMITS.of(model.has)):
+        limit(model, work)
 
 
 @func

@@ -12,7 +12,7 @@ from ..kinematics.forward import FREE
 from ..math import Vec3, func
 from ..mjmodel.transmissions import TENDON
 from .dof_control import has_controls
-from .polynomials import damper_slope
+from .springs import damper_slope
 from .tendon_forces import damping_slope
 
 

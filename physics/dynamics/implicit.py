@@ -18,7 +18,7 @@ from ..mjmodel.transmissions import TENDON
 from .actuation import has_slope
 from .bias_slopes import bias_slope, bias_slopes_of, prepare_bias_slopes
 from .dof_control import has_controls
-from .polynomials import damper_slope
+from .springs import damper_slope
 from .tendon_forces import damping_slope, entry_of
 from .tree_lu import factor_unsymmetric, solve_unsymmetric
 

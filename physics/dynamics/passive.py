@@ -2,18 +2,18 @@
 
 import taichi as ti
 
-from ..hooks import PASSIVE_FORCES, SPRING_REST, TENDON_REST
+from ..hooks import DAMPER, HAS_SPRING, PASSIVE_FORCES, SPRING, SPRING_REST, TENDON_REST
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3, func
 from ..math.quaternion import rotation_vector
 from ..stage import stage
-from .polynomials import damper_constant, has_spring, spring_constant
+from .springs import damper_constant, has_spring, spring_constant
 
 
 @stage(
     reads="qpos qvel",
     updates="qfrc_passive",
-    hooks=(PASSIVE_FORCES, SPRING_REST, TENDON_REST),
+    hooks=(DAMPER, HAS_SPRING, SPRING, SPRING_REST, TENDON_REST, PASSIVE_FORCES),
 )
 def passive_force(model, work):
     """Set qfrc_passive."""
@@ -34,7 +34,7 @@ def passive_force(model, work):
 
 @func
 def _rest(model, work, j: ti.i32, c: ti.i32):
-    """Coordinate c at which joint j's spring rests (m, rad, or a number of a quaternion)."""
+    """Return coordinate c at which joint j's spring rests (m, rad, or a number of a quaternion)."""
     find = ti.static(SPRING_REST.instead(model.has, _usual_rest))
     return find(model, work, j, model.jnt_qposadr[j] + c, c)
 
@@ -52,7 +52,7 @@ def _pull_back(model, work, dof: ti.i32, stretch, stiffness):
 
 @func
 def _where_springs(model, stiffness, force, otherwise):
-    """`force` in lanes with a spring, `otherwise` in those beside them, to the sign of a zero."""
+    """Return `force` in lanes with a spring and `otherwise` in the others, so that no bit of these changes."""
     result = force
     if ti.static(model.has.parameters):
         result = ti.select(stiffness != 0.0, force, otherwise)

@@ -37,8 +37,6 @@ class CoreFeatures:
         repeated_pairs: two geoms are several pairs by hand.
         friction_reference: such pairs have references of their own for the axes across an elliptic cone.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
-        polynomials: springs and dampers of joints change with stretch and speed.
-        joint_forces: ranges of what all actuators together do to a joint.
         sleeping: islands at rest are put to sleep.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
@@ -59,7 +57,6 @@ class CoreFeatures:
     cg: bool
     pairs_by_hand: bool = False
     sweep: bool = False
-    joint_forces: bool = False
     sleeping: bool = False
     elliptic: bool = False
     mpr: bool = False
@@ -71,7 +68,6 @@ class CoreFeatures:
     parameters: bool = False
     repeated_pairs: bool = False
     friction_reference: bool = False
-    polynomials: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -91,8 +87,6 @@ class CoreFeatures:
             repeated_pairs=has_repeated_pairs(model),
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
             sweep=model.sizes["nsweep"] > 0,
-            polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
-            joint_forces=bool(model.mj.jnt_actfrclimited.any()),
             elliptic=has_elliptic_cones(model),
             sleeping=model.sizes["nsleep"] > 0,
             mpr=convex and model.convex == MPR,
@@ -152,7 +146,7 @@ def _has_ball_joints(model: Model) -> bool:
     values = model.values
     turning = np.isin(values["jnt_type"], (_BALL, _FREE))
     return bool(
-        (turning & ((values["jnt_stiffness"] != 0) | values["jnt_stiffnesspoly"].any(axis=1))).any()
+        (turning & (values["jnt_stiffness"] != 0)).any()
         or np.isin(values["actuator_type"], (_BALL, _FREE)).any()
         or values["body_is_single_free"].any()
     )

@@ -146,10 +146,6 @@ def _forcerange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     return _limited(each[of] & clamps, ranges[:, of])
 
 
-def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
-    return _limited(np.asarray(mjm.jnt_actfrclimited, bool), ranges)
-
-
 def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm: np.ndarray) -> np.ndarray:
     """Of a setpoint servo on a ball joint, or for a turn between two sites: a whole turn."""
     of = owners(mjm)
@@ -199,7 +195,6 @@ RULES: dict[str, Rule] = {
     "actuator_bias": (("actuator_biasprm",), _bias),
     "actuator_ctrlrange": (("actuator_ctrlrange",), _ctrlrange),
     "actuator_forcerange": (("actuator_forcerange",), _forcerange),
-    "jnt_actfrcrange": (("jnt_actfrcrange",), _actfrcrange),
     "actuator_period": (("actuator_gear", "actuator_gainprm", "actuator_biasprm"), _period),
     **{name: rule for part in PARTS for name, rule in part.rules.items()},
 }

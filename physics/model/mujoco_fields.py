@@ -61,8 +61,7 @@ MODEL: dict[str, str] = {
     # joints and degrees of freedom
     **_rows(READ, "jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_pos jnt_axis"),
     **_rows(READ, "jnt_stiffness dof_bodyid dof_jntid dof_parentid dof_treeid dof_armature"),
-    **_rows(READ, "dof_damping dof_invweight0 dof_M0 jnt_actfrclimited jnt_actfrcrange"),
-    **_rows(READ, "jnt_stiffnesspoly dof_dampingpoly"),
+    **_rows(READ, "dof_damping dof_invweight0 dof_M0"),
     **_rows(IDLE, "jnt_actuatorid"),
     **_rows(DERIVED, "flg_gravcomp ngravcomp dof_Madr dof_simplenum"),
     **_rows(DATA, "jnt_group jnt_user"),

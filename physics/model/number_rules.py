@@ -66,9 +66,7 @@ RULES: dict[str, Row] = {
     **_rows(FINITE, _PLACES, "jnt_pos jnt_axis"),
     **_rows(*MASS, "dof_armature"),
     **_rows(*SPRING, "jnt_stiffness"),
-    **_rows(*HIGHER_ORDER, "jnt_stiffnesspoly dof_dampingpoly"),
     **_rows(NOT_NEGATIVE, "a threshold of yielding", "jnt_springyield"),
-    **_rows(*RANGE, "jnt_actfrcrange"),
     **_rows(*DAMPER, "dof_damping"),
     # geoms, sites, cameras, meshes
     **_rows(FINITE, _PLACES, "geom_pos geom_quat site_pos site_quat mesh_vert"),
@@ -138,12 +136,12 @@ LEFT: dict[str, str] = {
 
 LIMITED = {
     "jnt_range": "jnt_limited",
-    "jnt_actfrcrange": "jnt_actfrclimited",
     "tendon_range": "tendon_limited",
     "tendon_actfrcrange": "tendon_actfrclimited",
     "actuator_ctrlrange": "actuator_ctrllimited",
     "actuator_forcerange": "actuator_forcelimited",
     "actuator_actrange": "actuator_actlimited",
+    **{name: limited for part in PARTS for name, limited in part.ranges.items()},
 }
 """Ranges, lower bound first, and the fields that say whether they hold."""
 

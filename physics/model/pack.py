@@ -7,7 +7,7 @@ import numpy as np
 
 from ..dynamics.actuation import IDLE, PLAIN
 from ..fields import SMALL_BITS, layout
-from ..mjmodel.actuators import from_actuators, on_joints
+from ..mjmodel.actuators import on_joints
 from ..mjmodel.flags import disabled
 from ..mjmodel.outputs import output_controls, owners
 from ..mjmodel.pairs import pairs_by_hand, possible_pairs, without
@@ -174,9 +174,6 @@ def _joints(mjm: mujoco.MjModel) -> dict:
         "dof_is_rotation": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
         "dof_depth": depth,
         "dof_parentid": mjm.dof_parentid,
-        "jnt_stiffnesspoly": mjm.jnt_stiffnesspoly * float(not disabled(mjm, _D.mjDSBL_SPRING)),
-        "dof_dampingpoly": (mjm.dof_dampingpoly + from_actuators(mjm, mjm.actuator_dampingpoly))
-        * float(not disabled(mjm, _D.mjDSBL_DAMPER)),
         "dof_is_simple": (mjm.M_rownnz == 1).astype(int),
     }
 

@@ -31,7 +31,6 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("body_inertia", derives=_INERTIAL, lasting=True),
         Parameter("body_gravcomp"),
         Parameter("jnt_stiffness"),
-        Parameter("jnt_actfrcrange", ordered=True),
         Parameter("dof_armature", derives=_INERTIAL),
         Parameter("dof_damping"),
         Parameter("geom_pos"),

@@ -14,10 +14,12 @@ from . import (
     fluid,
     friction_loss,
     gravcomp,
+    joint_forces,
     limits,
     orientation,
     pid,
     plastic,
+    polynomials,
     surface_velocity,
     tendons,
     transmissions,
@@ -26,10 +28,12 @@ from .part import KINDS_OF_ROWS, ActuatorKind, ConstraintRows, Number, Part
 
 _ROWS = (equality, friction_loss, limits)
 _PATHS = (tendons, transmissions)
-_FORCES = (fluid, gravcomp, plastic, deadband, drag)
-_ACTUATORS = (activation, pid, dc_motor, orientation, delays)
+_FORCES = (fluid, gravcomp, polynomials, plastic)
+_ACTUATORS = (activation, pid, dc_motor, orientation, delays, joint_forces)
 _CONTACTS = (surface_velocity, adhesion)
-PARTS: tuple[Part, ...] = tuple(module.PART for module in (*_ROWS, *_PATHS, *_FORCES, *_ACTUATORS, *_CONTACTS))
+_EXAMPLES = (deadband, drag)
+_MODULES = (*_ROWS, *_PATHS, *_FORCES, *_ACTUATORS, *_CONTACTS, *_EXAMPLES)
+PARTS: tuple[Part, ...] = tuple(module.PART for module in _MODULES)
 NUMBERS: dict[str, Number] = {name: number for part in PARTS for name, number in part.numbers.items()}
 ACTUATOR_KINDS: tuple[ActuatorKind, ...] = tuple(part.actuator for part in PARTS if part.actuator is not None)
 ROWS: tuple[ConstraintRows, ...] = tuple(part.rows for part in PARTS if part.rows is not None)

@@ -206,6 +206,7 @@ class Part:
         hooks: code for the loops of stages.
         mujoco: names of the fields of mjModel and mjOption that it reads, separated by spaces.
         allowed: the numbers that these may hold (`model.number_rules`); names of mjOption begin with "opt.".
+        ranges: those of them that are ranges, lower bound first, and the fields that say whether they hold.
         parameters: those of which environments may have numbers of their own.
         refusals: checks of numbers of environments' own, by MuJoCo's name.
         unsupported: what models may not have of it.
@@ -236,6 +237,7 @@ class Part:
     hooks: Hooked = field(default_factory=dict)
     mujoco: str = ""
     allowed: Mapping[str, Row] = field(default_factory=dict)
+    ranges: Mapping[str, str] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] = ()
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     unsupported: tuple[Unsupported, ...] = ()

@@ -104,6 +104,7 @@ def push_bodies(model, work):
 @func
 def _sum_forces(model, work):
     """Set ten_force (N): springs, dampers, actuators, the tendon's inertia, and constraints."""
+    # Passive forces and the tendon's inertia.
     for t in range(model.ntendon):
         force = work.real(0.0) + work.ten_passive[t]
         if ti.static(model.has.tendon_armature):
@@ -112,10 +113,12 @@ def _sum_forces(model, work):
                 rate += work.ten_J[at] * work.qacc[model.tendon_dof[at]]
             force -= rate * model.tendon_armature[t]
         work.ten_force[t] = force
+    # Actuators.
     for u in range(model.nout):
         t = model.actuator_tendon[u]
         if t >= 0:
             work.ten_force[t] = work.ten_force[t] + work.actuator_force[u] * model.actuator_gear.at(u, 0)
+    # Constraints.
     for add_to in ti.static(TENDON_FORCES.of(model.has)):
         add_to(model, work)
 
