@@ -139,7 +139,7 @@ def test_parts_are_named_by_their_table_alone():
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", ["pid", "dc_motor", "gravcomp", "friction_loss", "fluid", "deadband"])
+@pytest.mark.parametrize("name", ["pid", "dc_motor", "gravcomp", "friction_loss", "fluid", "deadband", "drag"])
 def test_a_mechanism_is_in_four_files_at_most(name):
     """Files of physics that name one of its fields, the table of parts included."""
     from tumble.physics.parts import PARTS
