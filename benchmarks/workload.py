@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from ..physics import Model, RigidSolver
+from ..physics.mjmodel.pairs import pair_condim, pair_margin
 from ..physics.model.features import has_elliptic_cones
-from ..physics.model.pairs import pair_condim, pair_margin
 
 SAMPLED = 10
 """At most so many of the steps are counted, evenly spread."""

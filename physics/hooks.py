@@ -49,6 +49,9 @@ class Hook:
 Hooked = dict[Hook, Any]
 """What a part adds to hooks."""
 
+INERTIA = Hook("(model, work): add to M, behind the inertia of bodies and the armature of dofs.")
+POSITION = Hook("Stages that compute more from the poses of bodies, behind centres of mass.")
+VELOCITY = Hook("Stages that compute more from the velocities of bodies.")
 ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`).")
 BODY_FORCES = Hook(
     "Stages that compute forces on bodies, before those of actuators; poses, velocities and contacts are there. A "
@@ -59,6 +62,15 @@ CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")
 END_OF_EVALUATION = Hook(
     "Stages behind every evaluation of a step, after the integration, and in the place of one that is left out because "
     "all environments sleep: time passes."
+)
+CONTACT_VELOCITY = Hook(
+    "(model, work, k, block, dim, frame): change the velocity of contact slot k, of geom 2 relative to geom 1, in "
+    "block_aref of its block, which has `dim` axes: the rows of `frame`."
+)
+CONTACT_PULL = Hook(
+    "(model, pair, g1, g2): return the force (N) that pulls two geoms in contact together. The constraint's force "
+    "resists it; the mechanism adds it to qfrc_passive, and readings of forces of contacts subtract it (con_pull). "
+    "Beyond its margin such a contact has its normal row."
 )
 FIRST_EVALUATION = Hook("Stages behind the first evaluation of a step.")
 END_OF_STEP = Hook(
@@ -78,8 +90,25 @@ FORCE_SLOPES = Hook(
 )
 SPRING_REST = Hook("(model, work, j, q, c): coordinate c at which joint j's spring rests, instead of qpos_spring[q].")
 TENDON_REST = Hook("(model, work, t, side): an end of the lengths at which tendon t's spring rests.")
+OUTPUT_LENGTHS = Hook("Stages that compute lengths and moments of actuators' outputs.")
+TRANSMISSIONS = Hook(
+    "Two functions of (model, work, u), output u having an actuator_type above TENDON: one returns its length and "
+    "velocity, the other adds its force times its moment to qfrc_actuator."
+)
+MOMENT_ROWS = Hook(
+    "(model, work, u): return the moment of output u, whose actuator_type is above TENDON: its first entry, the end of "
+    "its entries, the field of their dofs, and that of the numbers."
+)
 CONTROLS = Hook("(model, work): change acting_ctrl, the controls that act, which are ctrl before.")
 JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, before the ranges of forces on joints.")
+CLEAR_RATES = Hook("(model, work): before actuators compute rates of their activations.")
+GAIN_INPUT = Hook("(model, work, u, control, length): return the number that the gain of output u is multiplied by.")
+ADDED_FORCES = Hook(
+    "Two functions. (model, work, u, length, velocity, control, clamped, force, slope): return the force of output u "
+    "and its derivative by the velocity, with something added to those of gain and bias; the gain is multiplied by "
+    "`control`, and `clamped` is the same before whole turns were taken off. (model, work, u): return True if what is "
+    "added depends on the velocity."
+)
 ACTUATOR_FORCES = Hook(
     "Code of `actuator_servo`, and (model, work, u, length, velocity): set actuator_force and actuator_slope of output "
     "u where no range limits them, and act_dot of its activations."
@@ -88,6 +117,7 @@ SHAFT_FORCES = Hook(
     "Code of `actuator_servo`, and (model, work, u): add a force that no range limits to actuator_force and "
     "actuator_slope of output u. What it needs of length and velocity the entry of ACTUATOR_FORCES keeps in a field."
 )
+STATES_ADVANCE = Hook("Stages that advance states of their own, before qpos and qvel advance.")
 ACTIVATION_START = Hook("(model, work): behind the first evaluation of a step, before activations advance.")
 ACTIVATION_END = Hook("(model, work, a, act): return activation a at the end of a step, where `act` is the usual one.")
 SETPOINTS_END = Hook("(model, work): bring activations to their usual form at the end of a step.")

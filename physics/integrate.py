@@ -13,13 +13,13 @@ from .dynamics.polynomials import damper_slope
 from .dynamics.stage_time import is_last_stage, stage_time
 from .dynamics.tendon_forces import damping_slope, entry_of
 from .dynamics.tree_matrix import factor, solve
-from .hooks import FORCE_SLOPES
+from .hooks import FORCE_SLOPES, MOMENT_ROWS
 from .kinematics.forward import BALL, FREE
 from .math import Quat, Vec3, func
 from .math.compensated import two_sum
 from .math.quaternion import integrate, turn
 from .math.trigonometry import sincos
-from .model.transmissions import TENDON
+from .mjmodel.transmissions import TENDON
 from .stage import stage
 from .state.sizes import IMPLICITFAST
 
@@ -94,12 +94,12 @@ def _rotate(model, work, q: ti.i32, omega, dt, last: ti.i32):
 @stage(
     reads=(
         "qvel xquat root_offset inertial_offset com_offset anchor_offset own_inertia cdof ten_velocity ten_J",
-        "trn_moment subtree_inertia M cvel actuator_slope moment dof_slope qacc start_qvel M_rownnz M_rowadr",
+        "subtree_inertia M cvel actuator_slope moment dof_slope qacc start_qvel M_rownnz M_rowadr",
         "M_colind M_order controlled",
     ),
     writes="drive_qvel",
     updates="qvel_rest L U D_inv subtree_momentum subtree_turning dof_bend drive_qacc block",
-    hooks=(FORCE_SLOPES,),
+    hooks=(FORCE_SLOPES, MOMENT_ROWS),
 )
 def implicit_acceleration(model, work):
     """Set drive_qacc and drive_qvel, with which Euler, implicitfast or implicit advances."""
@@ -166,9 +166,9 @@ def _subtract_actuators(model, work, dt):
             dof = model.actuator_dofadr[u]
             slope = work.actuator_slope[u] * dt
             if model.actuator_type[u] > TENDON:
-                if ti.static(model.has.transmissions):
-                    first, end = model.trn_dofadr[u], model.trn_dofadr[u] + model.trn_dofnum[u]
-                    _subtract_row(model, work, first, end, model.trn_dof, work.trn_moment, slope)
+                for row_of in ti.static(MOMENT_ROWS.of(model.has)):
+                    first, end, dofs, row = row_of(model, work, u)
+                    _subtract_row(model, work, first, end, dofs, row, slope)
             elif model.actuator_type[u] > BALL:
                 gear = model.actuator_gear.at(u, 0)
                 if ti.static(model.has.tendons):

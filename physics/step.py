@@ -14,22 +14,29 @@ from .constraint.newton import acceleration_by_newton
 from .constraint.noslip import noslip
 from .constraint.rows import clear_blocks
 from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_blocks, wake_disturbed, wake_tied
-from .dynamics.activation_steps import advance_activations
 from .dynamics.actuation import actuation
-from .dynamics.adhesion import adhesive_force
 from .dynamics.body_forces import applied_force
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
 from .dynamics.passive import passive_force
 from .dynamics.smooth import smooth_acceleration, start_acceleration
 from .dynamics.stage_time import RK4
-from .dynamics.tendon_forces import tendon_rates
-from .dynamics.transmission import transmissions
-from .hooks import BODY_FORCES, CONTACT_FORCES, END_OF_EVALUATION, END_OF_STEP, FIRST_EVALUATION, ROWS, Hook
+from .hooks import (
+    BODY_FORCES,
+    CONTACT_FORCES,
+    END_OF_EVALUATION,
+    END_OF_STEP,
+    FIRST_EVALUATION,
+    OUTPUT_LENGTHS,
+    POSITION,
+    ROWS,
+    STATES_ADVANCE,
+    VELOCITY,
+    Hook,
+)
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .kinematics.center_of_mass import center_of_mass
 from .kinematics.forward import forward_kinematics, geom_frames
-from .kinematics.tendons import tendon_lengths
 from .math import func
 from .math.lanes import traced
 from .model.features import Features
@@ -41,21 +48,20 @@ _ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
     forward_kinematics,
     geom_frames,
     center_of_mass,
-    tendon_lengths,
+    POSITION,
     mass_matrix,
     collide,
     wake_tied,
     body_velocities,
-    tendon_rates,
+    VELOCITY,
     clear_blocks,
     ROWS,
     rest_blocks,
     contact_blocks,
     BODY_FORCES,
-    transmissions,
+    OUTPUT_LENGTHS,
     actuation,
     passive_force,
-    adhesive_force,
     CONTACT_FORCES,
     applied_force,
     start_acceleration,
@@ -125,7 +131,8 @@ def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
                 runge_kutta_stage(model, work)
             else:
                 implicit_acceleration(model, work)
-            advance_activations(model, work)
+            for go_on in ti.static(STATES_ADVANCE.of(model.has)):
+                go_on(model, work)
             if stage == stages - 1:
                 fall_asleep(model, work)
             rest(model, work)

@@ -3,24 +3,22 @@
 import taichi as ti
 
 from ..dynamics.body_forces import applied_to
-from ..hooks import EXTERNAL_FORCES, TENDON_FORCES
+from ..hooks import CONTACT_PULL, EXTERNAL_FORCES, TENDON_FORCES
 from ..math import Motion, Vec3
 from ..stage import stage
 from .bodies import contact_frame, contact_wrench
-from .tendon_tension import add_tensions
 
 
 @stage(
     reads=(
-        "xfrc_applied root_offset inertial_offset com_offset subtree_com ten_length ten_J ten_bias",
-        "ten_passive link_* actuator_force qacc con_pos con_frame con_pull block_force con_geom1 con_geom2",
-        "block_dim applied tile_ncon tile_conadr",
+        "xfrc_applied inertial_offset com_offset subtree_com con_pos con_frame con_pull block_force con_geom1",
+        "con_geom2 block_dim applied tile_ncon tile_conadr",
     ),
-    updates="ten_force cfrc_ext",
+    updates="cfrc_ext",
     hooks=(EXTERNAL_FORCES, TENDON_FORCES),
 )
 def external_force(model, work):
-    """Set cfrc_ext (nbody,): torque (N m) and force (N) of the user, contacts, connects, welds and spatial tendons.
+    """Set cfrc_ext (nbody,): torque (N m) and force (N) of the user, contacts, and parts.
 
     They are about the centre of mass of the body's tree.
     """
@@ -38,7 +36,7 @@ def external_force(model, work):
     for k in range(work.tile_ncon[0]):
         block = work.tile_conadr[0] + k
         pull = work.real(0.0)
-        if ti.static(model.has.adhesion):
+        if ti.static(not CONTACT_PULL.is_empty(model.has)):
             pull = work.con_pull[k]
         frame, dim = contact_frame(work.con_frame, k), work.block_dim[block]
         push = contact_wrench(work, frame, work.block_force, block, dim, pull)
@@ -50,5 +48,3 @@ def external_force(model, work):
                 work.cfrc_ext.put(b, work.cfrc_ext[b] + wrench)
     for add_to in ti.static(EXTERNAL_FORCES.of(model.has)):
         add_to(model, work)
-    if ti.static(model.has.spatial_tendons):
-        add_tensions(model, work)

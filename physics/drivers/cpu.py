@@ -22,6 +22,10 @@ from .settings import Count, Setting
 from .tiles import Tiles
 
 
+_NUMBERING = 25
+"""Bytes of an environment in `Tiles`: its tile, its lane, a number while they are made, and whether it is used."""
+
+
 class CpuArrangement(Tiles):
     """Tiles, scratch that workers share and that grows, launches that take the tiles without room again.
 
@@ -29,9 +33,13 @@ class CpuArrangement(Tiles):
         runtime: whose threads and precision are used.
         num_envs: number of environments.
         width: lanes of a tile.
+
+    Raises:
+        MemoryError: more environments than there is memory to number.
     """
 
     def __init__(self, runtime: Runtime, num_envs: int, width: int) -> None:
+        require_memory(num_envs, _NUMBERING)
         super().__init__(num_envs, width)
         self._runtime, self._dtype = runtime, runtime.torch_dtype
 
@@ -44,8 +52,8 @@ class CpuArrangement(Tiles):
         """
         room = GrowingRoom(model, self.width, self._runtime, moved)
         rows = max(group.stop for group in memory_groups(room.sizes).values())
-        # its memory and what `reset` makes to fill it, counters, and two int64 indices
-        require_memory(self.num_envs, 2 * rows * self._dtype.itemsize + 4 * (2 * len(Count)) + 16)
+        # its memory and what `reset` makes to fill it, and counters
+        require_memory(self.num_envs, 2 * rows * self._dtype.itemsize + 4 * (2 * len(Count)) + _NUMBERING)
         return room
 
     def kernel(self, features: Features) -> Any:

@@ -11,8 +11,7 @@ from typing import Any
 from ..collision.narrow_phase import KINDS_OF_PAIRS
 from ..constraint.hessian_pattern import lay_out_dofs
 from ..constraint.sleeping import fall_asleep, rest, wake_disturbed, wake_touched
-from ..dynamics.activation_steps import advance_activations
-from ..hooks import END_OF_EVALUATION, END_OF_STEP, FIRST_EVALUATION
+from ..hooks import END_OF_EVALUATION, END_OF_STEP, FIRST_EVALUATION, STATES_ADVANCE
 from ..integrate import advance, implicit_acceleration, runge_kutta_stage
 from ..stage import Names, Stage
 from ..state.declared import declarations
@@ -43,8 +42,9 @@ _SECTIONS: tuple[tuple[str, tuple[Stage, ...]], ...] = (
         "After an evaluation",
         (
             *(stage for _, stage in FIRST_EVALUATION.entries),
-            *(runge_kutta_stage, implicit_acceleration, advance_activations, fall_asleep, rest),
-            *(advance, hold_faulty),
+            *(runge_kutta_stage, implicit_acceleration),
+            *(stage for _, stage in STATES_ADVANCE.entries),
+            *(fall_asleep, rest, advance, hold_faulty),
             *(stage for _, stage in END_OF_STEP.entries),
             *(stage for _, stage in END_OF_EVALUATION.entries),
             report_mean_acceleration,

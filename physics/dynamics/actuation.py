@@ -5,18 +5,25 @@ Of an actuator with an activation (`activation`) that takes the control's place.
 
 import taichi as ti
 
-from ..hooks import ACTUATOR_FORCES, CONTROLS, JOINT_ACTUATORS, SHAFT_FORCES
+from ..hooks import (
+    ACTUATOR_FORCES,
+    ADDED_FORCES,
+    CLEAR_RATES,
+    CONTROLS,
+    GAIN_INPUT,
+    JOINT_ACTUATORS,
+    SHAFT_FORCES,
+    TRANSMISSIONS,
+)
 from ..kinematics.forward import BALL, FREE
 from ..math import Quat, Vec3, func
 from ..math.quaternion import rotation_vector
+from ..mjmodel.transmissions import TENDON
 from ..stage import stage
-from .activation import activate, muscle_bias, muscle_gain
 from .body_forces import limit_joint_forces
 from .dof_control import dof_control
 from .setpoints import clamped_control, nearest
 from .tendon_forces import pull, share_of_force, sum_actuators
-from .transmission import push_dofs
-from .transmission_types import TENDON
 
 PLAIN, IDLE = 0, -1
 """Values of `actuator_servo` of gain and bias, and of a kind whose forces are switched off; others are the kinds'."""
@@ -24,12 +31,19 @@ PLAIN, IDLE = 0, -1
 
 @stage(
     reads=(
-        "qpos qvel act ctrl dof_mode dof_target dof_kp dof_kv dof_force_range ten_length",
-        "ten_velocity ten_J trn_length trn_velocity trn_moment controlled",
+        "qpos qvel ctrl dof_mode dof_target dof_kp dof_kv dof_force_range ten_length ten_velocity ten_J controlled",
     ),
-    writes="act_dot act_length",
     updates="ten_actfrc acting_ctrl actuator_force actuator_slope moment qfrc_actuator dof_slope",
-    hooks=(CONTROLS, ACTUATOR_FORCES, SHAFT_FORCES, JOINT_ACTUATORS),
+    hooks=(
+        CONTROLS,
+        CLEAR_RATES,
+        TRANSMISSIONS,
+        GAIN_INPUT,
+        ADDED_FORCES,
+        ACTUATOR_FORCES,
+        SHAFT_FORCES,
+        JOINT_ACTUATORS,
+    ),
 )
 def actuation(model, work):
     """Set act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
@@ -38,9 +52,8 @@ def actuation(model, work):
             work.acting_ctrl[c] = work.ctrl[c]
     for change in ti.static(CONTROLS.of(model.has)):
         change(model, work)
-    if ti.static(model.has.activation):
-        for a in range(model.na):
-            work.act_dot[a] = work.real(0.0)
+    for clear in ti.static(CLEAR_RATES.of(model.has)):
+        clear(model, work)
     for i in range(model.nv):
         work.qfrc_actuator[i] = work.real(0.0)
     for u in range(model.nout):
@@ -52,9 +65,8 @@ def actuation(model, work):
                 length = work.ten_length[t] * gear
                 velocity = work.ten_velocity[t] * gear
         elif kind > TENDON:
-            if ti.static(model.has.transmissions):
-                length = work.real(0.0) + work.trn_length[u]
-                velocity = work.real(0.0) + work.trn_velocity[u]
+            for motion_of, _ in ti.static(TRANSMISSIONS.of(model.has)):
+                length, velocity = motion_of(model, work, u)
         elif kind > BALL:
             length = work.qpos[model.actuator_qposadr[u]] * model.actuator_gear.at(u, 0)
             velocity = work.qvel[model.actuator_dofadr[u]] * model.actuator_gear.at(u, 0)
@@ -65,8 +77,8 @@ def actuation(model, work):
         if kind != TENDON:
             _limit_force(model, work, u)
             if kind > TENDON:
-                if ti.static(model.has.transmissions):
-                    push_dofs(model, work, u)
+                for _, push in ti.static(TRANSMISSIONS.of(model.has)):
+                    push(model, work, u)
             else:
                 _push_joint(model, work, u)
     dof_control(model, work)
@@ -137,22 +149,15 @@ def _unlimited_force(model, work, u: ti.i32, length, velocity):
 def _plain_force(model, work, u: ti.i32, length, velocity):
     """Of an actuator with a gain and a bias."""
     clamped = clamped_control(model, work, model.actuator_ctrladr[u])
-    if ti.static(model.has.activation):
-        if model.actuator_actadr[u] >= 0:
-            clamped = activate(model, work, u, clamped, length)
+    for take in ti.static(GAIN_INPUT.of(model.has)):
+        clamped = take(model, work, u, clamped, length)
     control = nearest(model, work, u, clamped, length)
     gain0, gain1, gain2 = model.actuator_gain.at(u, 0), model.actuator_gain.at(u, 1), model.actuator_gain.at(u, 2)
     bias0, bias1, bias2 = model.actuator_bias.at(u, 0), model.actuator_bias.at(u, 1), model.actuator_bias.at(u, 2)
     force = (length * gain1 + velocity * gain2 + gain0) * control + (length * bias1 + velocity * bias2 + bias0)
     slope = clamped * gain2 + bias2
-    if ti.static(model.has.activation):
-        muscle = model.actuator_muscle[u]
-        if muscle % 2 == 1:
-            gain, gain_slope = muscle_gain(model, work, u, length, velocity)
-            force += gain * control
-            slope += gain_slope * clamped
-        if muscle >= 2:
-            force += muscle_bias(model, work, u, length)
+    for add, _ in ti.static(ADDED_FORCES.of(model.has)):
+        force, slope = add(model, work, u, length, velocity, control, clamped, force, slope)
     work.actuator_force[u] = force
     work.actuator_slope[u] = slope
 
@@ -161,8 +166,8 @@ def _plain_force(model, work, u: ti.i32, length, velocity):
 def has_slope(model, work, u: ti.i32):
     """Whether the force of an actuator may depend on its velocity."""
     found = model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0))
-    if ti.static(model.has.activation):
-        found = found or model.actuator_muscle[u] % 2 == 1
+    for _, slopes in ti.static(ADDED_FORCES.of(model.has)):
+        found = found or slopes(model, work, u)
     for code, _ in ti.static(SHAFT_FORCES.of(model.has)):
         found = found or model.actuator_servo[u] == code
     return found

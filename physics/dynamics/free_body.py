@@ -7,9 +7,10 @@ the world frame, the bias force is m (w x (w x s)) and m s x (w x (w x s)) + w x
 
 import taichi as ti
 
-from ..hooks import FORCE_SLOPES
+from ..hooks import FORCE_SLOPES, MOMENT_ROWS
 from ..kinematics.forward import FREE
 from ..math import Vec3, func
+from ..mjmodel.transmissions import TENDON
 from .dof_control import has_controls
 from .polynomials import damper_slope
 from .tendon_forces import damping_slope
@@ -84,10 +85,11 @@ def _subtract_force_slopes(model, work, dof: ti.i32, dt):
             if model.actuator_tendon[u] >= 0:
                 gear = model.actuator_gear.at(u, 0)
                 _subtract_tendon(model, work, dof, dt, model.actuator_tendon[u], work.actuator_slope[u] * gear * gear)
-    if ti.static(model.has.transmissions):
-        for u in range(model.ntrn):
-            first, end = model.trn_dofadr[u], model.trn_dofadr[u] + model.trn_dofnum[u]
-            _subtract_row(work, dof, dt, first, end, model.trn_dof, work.trn_moment, work.actuator_slope[u])
+    for row_of in ti.static(MOMENT_ROWS.of(model.has)):
+        for u in range(model.nout):
+            if model.actuator_type[u] > TENDON:
+                first, end, dofs, row = row_of(model, work, u)
+                _subtract_row(work, dof, dt, first, end, dofs, row, work.actuator_slope[u])
 
 
 @func

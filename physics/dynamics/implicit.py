@@ -11,15 +11,15 @@ neither is an ancestor of the other are left out, as in MuJoCo.
 
 import taichi as ti
 
-from ..hooks import FORCE_SLOPES
+from ..hooks import FORCE_SLOPES, MOMENT_ROWS
 from ..kinematics.forward import BALL, FREE
 from ..math import func
+from ..mjmodel.transmissions import TENDON
 from .actuation import has_slope
 from .bias_slopes import bias_slope, bias_slopes_of, prepare_bias_slopes
 from .dof_control import has_controls
 from .polynomials import damper_slope
 from .tendon_forces import damping_slope, entry_of
-from .transmission_types import TENDON
 from .tree_lu import factor_unsymmetric, solve_unsymmetric
 
 
@@ -75,9 +75,9 @@ def _force_slopes(model, work, dt):
             dof, kind = model.actuator_dofadr[u], model.actuator_type[u]
             slope = work.actuator_slope[u] * dt
             if kind > TENDON:
-                if ti.static(model.has.transmissions):
-                    first, end = model.trn_dofadr[u], model.trn_dofadr[u] + model.trn_dofnum[u]
-                    _add_row(work, first, end, model.trn_dof, work.trn_moment, slope)
+                for row_of in ti.static(MOMENT_ROWS.of(model.has)):
+                    first, end, dofs, row = row_of(model, work, u)
+                    _add_row(work, first, end, dofs, row, slope)
             elif kind > BALL:
                 gear = model.actuator_gear.at(u, 0)
                 slope = slope * (gear * gear)

@@ -6,18 +6,19 @@ each ancestor's own anchor. About one point for the whole tree, small limbs woul
 
 import taichi as ti
 
+from ..hooks import INERTIA
 from ..math import Motion, func
 from ..math.spatial import parallel_axis
 from ..stage import stage
-from .tendon_forces import add_inertia
 
 
 @stage(
-    reads="inertial_offset com_offset anchor_offset own_inertia cdof ten_J M_rownnz M_rowadr M_colind",
+    reads="inertial_offset com_offset anchor_offset own_inertia cdof M_rownnz M_rowadr M_colind",
     updates="subtree_inertia M",
+    hooks=(INERTIA,),
 )
 def mass_matrix(model, work):
-    """M at every dof and its ancestors, armature on the diagonal, and that of tendons."""
+    """Set M: inertia at every dof and its ancestors, armature on the diagonal, and what mechanisms add."""
     _subtree_inertias(model, work)
     for i in range(model.nv):
         b = model.dof_bodyid[i]
@@ -27,8 +28,8 @@ def mass_matrix(model, work):
         work.M[start] = _moment(model, work, i, com, momentum) + model.dof_armature[i]
         for k in range(1, work.M_pattern.count[i]):
             work.M[start + k] = _moment(model, work, work.M_pattern.column(start, k), com, momentum)
-    if ti.static(model.has.tendon_armature):
-        add_inertia(model, work)
+    for add in ti.static(INERTIA.of(model.has)):
+        add(model, work)
 
 
 @func

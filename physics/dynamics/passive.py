@@ -1,4 +1,4 @@
-"""Passive forces: springs and dampers of joints and tendons, and the forces of mechanisms (`hooks.PASSIVE_FORCES`)."""
+"""Passive forces: springs and dampers of joints, and the forces of mechanisms (`hooks.PASSIVE_FORCES`)."""
 
 import taichi as ti
 
@@ -8,17 +8,15 @@ from ..math import Quat, Vec3, func
 from ..math.quaternion import rotation_vector
 from ..stage import stage
 from .polynomials import damper_constant, has_spring, spring_constant
-from .tendon_forces import tendon_springs
 
 
 @stage(
-    reads="qpos qvel ten_length ten_velocity ten_J",
-    writes="ten_passive",
+    reads="qpos qvel",
     updates="qfrc_passive",
     hooks=(PASSIVE_FORCES, SPRING_REST, TENDON_REST),
 )
 def passive_force(model, work):
-    """qfrc_passive."""
+    """Set qfrc_passive."""
     for i in range(model.nv):
         work.qfrc_passive[i] = work.qvel[i] * (-damper_constant(model, work, i))
     for j in range(model.njnt):
@@ -30,8 +28,6 @@ def passive_force(model, work):
             else:
                 if ti.static(model.has.ball_joints):
                     _turning_spring(model, work, j)
-    if ti.static(model.has.tendons):
-        tendon_springs(model, work)
     for add in ti.static(PASSIVE_FORCES.of(model.has)):
         add(model, work)
 

@@ -1,54 +1,11 @@
-"""Forces along tendons: springs, dampers, actuators, and what the inertia of a tendon does."""
+"""Forces along tendons: of actuators, of dampers as their slopes, and of the inertia of tendons."""
 
 import taichi as ti
 
-from ..hooks import TENDON_REST
 from ..kinematics.tendons import SHORTEST, apart, direction, link_end
 from ..math import Vec3, func
 from ..stage import stage
 from .newton_euler import carried, velocity_accelerations
-
-
-@func
-def tendon_springs(model, work):
-    """Add to qfrc_passive what springs and dampers of tendons do.
-
-    A spring is at rest between two lengths. Its stiffness is a polynomial of the stretch, the damping one of the speed.
-    """
-    for t in range(model.ntendon):
-        work.ten_passive[t] = work.real(0.0)
-        if model.some(work.lanes, _acts(model, t)):
-            length = work.ten_length[t]
-            x = ti.max(length - _rest(model, work, t, 1), 0.0)
-            x += ti.min(length - _rest(model, work, t, 0), 0.0)
-            stiffness = model.tendon_stiffness.at(t, 1) + x * model.tendon_stiffness.at(t, 2)
-            force = x * (x * stiffness + model.tendon_stiffness.at(t, 0))
-            speed = work.ten_velocity[t]
-            size = ti.abs(speed)
-            damping = model.tendon_damping.at(t, 1) + size * model.tendon_damping.at(t, 2)
-            force += speed * (size * damping + model.tendon_damping.at(t, 0))
-            work.ten_passive[t] = -force
-            pull(model, work, t, -force, work.qfrc_passive)
-
-
-@func
-def _rest(model, work, t: ti.i32, side):
-    """Lower (0) or upper (1) end of the lengths at which tendon t's spring rests (m)."""
-    find = ti.static(TENDON_REST.instead(model.has, _usual_rest))
-    return find(model, work, t, side)
-
-
-@func
-def _usual_rest(model, work, t: ti.i32, side):
-    return model.tendon_lengthspring.at(t, side)
-
-
-@func
-def _acts(model, t: ti.i32):
-    """Whether a tendon has a spring or a damper."""
-    spring, damper = model.tendon_stiffness, model.tendon_damping
-    stiff = (spring.at(t, 0) != 0.0) | (spring.at(t, 1) != 0.0) | (spring.at(t, 2) != 0.0)
-    return stiff | (damper.at(t, 0) != 0.0) | (damper.at(t, 1) != 0.0) | (damper.at(t, 2) != 0.0)
 
 
 @func
@@ -86,20 +43,6 @@ def damping_slope(model, work, t: ti.i32):
     size = ti.abs(work.ten_velocity[t])
     steeper = model.tendon_damping.at(t, 1) * 2.0 + size * (model.tendon_damping.at(t, 2) * 3.0)
     return size * steeper + model.tendon_damping.at(t, 0)
-
-
-@func
-def add_inertia(model, work):
-    """M += J' armature J, as far as M has entries, as MuJoCo does."""
-    for t in range(model.ntendon):
-        first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
-        for e in range(first, end):
-            i = model.tendon_dof[e]
-            scaled = work.ten_J[e] * model.tendon_armature[t]
-            for f in range(e, end):
-                entry = entry_of(work, i, model.tendon_dof[f])
-                if entry >= 0:
-                    work.M[entry] = work.M[entry] + scaled * work.ten_J[f]
 
 
 @func

@@ -13,7 +13,7 @@ from .wrapping import wrap
 SHORTEST = 1e-15
 """Metres; MuJoCo's mjMINVAL: shorter pieces have no direction, and count as along x."""
 FIRST, SECOND, GEOM = 1, 2, 4
-"""Bits of `link_moves`, as `model.tendons` has them."""
+"""Bits of `link_moves`: a dof moves the first site, the second, the geom between them."""
 
 
 @stage(

@@ -6,9 +6,11 @@ import numpy as np
 _ON_JOINTS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 _TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
 _DYN, _GAIN, _BIAS = mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias
-_HELD = tuple(int(getattr(_DYN, f"mjDYN_{n}")) for n in ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT", "MUSCLE"))
-_GAINS = (int(_GAIN.mjGAIN_FIXED), int(_GAIN.mjGAIN_AFFINE), int(_GAIN.mjGAIN_MUSCLE))
-_BIASES = (int(_BIAS.mjBIAS_NONE), int(_BIAS.mjBIAS_AFFINE), int(_BIAS.mjBIAS_MUSCLE))
+GAIN_MUSCLE, BIAS_MUSCLE = int(_GAIN.mjGAIN_MUSCLE), int(_BIAS.mjBIAS_MUSCLE)
+DYNAMICS = tuple(int(getattr(_DYN, f"mjDYN_{n}")) for n in ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT", "MUSCLE"))
+GAINS = (int(_GAIN.mjGAIN_FIXED), int(_GAIN.mjGAIN_AFFINE), GAIN_MUSCLE)
+BIASES = (int(_BIAS.mjBIAS_NONE), int(_BIAS.mjBIAS_AFFINE), BIAS_MUSCLE)
+"""Types of activation dynamics, gains and biases, but for those of kinds of actuators (`parts`)."""
 LAST_GROUP = 30
 """Groups above it, and those below 0, cannot be switched off."""
 
@@ -57,5 +59,5 @@ def disabled_actuators(mjm: mujoco.MjModel) -> np.ndarray:
 
 def held_when_off(mjm: mujoco.MjModel) -> np.ndarray:
     """Return a mask of the actuators that a group can switch off: no force, and an activation that stays."""
-    gains, biases = np.isin(mjm.actuator_gaintype, _GAINS), np.isin(mjm.actuator_biastype, _BIASES)
-    return np.isin(mjm.actuator_dyntype, _HELD) & gains & biases
+    gains, biases = np.isin(mjm.actuator_gaintype, GAINS), np.isin(mjm.actuator_biastype, BIASES)
+    return np.isin(mjm.actuator_dyntype, DYNAMICS) & gains & biases

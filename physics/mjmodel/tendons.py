@@ -39,3 +39,22 @@ def joined(joints: np.ndarray, tendons: np.ndarray) -> np.ndarray:
     """Return numbers of rows of joints or dofs, then those of tendons, (environments, rows, ...)."""
     count = max(len(joints), len(tendons))
     return np.concatenate([np.broadcast_to(x, (count, *x.shape[1:])) for x in (joints, tendons)], axis=1)
+
+
+def measured(mjm: mujoco.MjModel, positions: bool) -> np.ndarray:
+    """Return the coefficients of fixed tendons by the coordinates (ntendon, nq), or by the dofs (ntendon, nv)."""
+    found = np.zeros((mjm.ntendon, mjm.nq if positions else mjm.nv))
+    for t in range(mjm.ntendon):
+        dofs = tendon_dofs(mjm, t)
+        at = mjm.jnt_qposadr[mjm.dof_jntid[dofs]] if positions else dofs
+        found[t, at] = coefficients(mjm, t, dofs)
+    return found
+
+
+def coefficients(mjm: mujoco.MjModel, t: int, dofs: np.ndarray) -> np.ndarray:
+    """Return the coefficient of each dof of a fixed tendon; 0 for a path."""
+    if spatial(mjm)[t]:
+        return np.zeros(len(dofs))
+    wraps = slice(mjm.tendon_adr[t], mjm.tendon_adr[t] + mjm.tendon_num[t])
+    of = dict(zip(mjm.jnt_dofadr[mjm.wrap_objid[wraps]].tolist(), mjm.wrap_prm[wraps].tolist(), strict=True))
+    return np.array([of[dof] for dof in dofs.tolist()])

@@ -8,8 +8,8 @@ geoms (`collision.sweep`), and know from masks, bodies and a short list of excep
 import mujoco
 import numpy as np
 
+from ..mjmodel.pairs import number_by_hand
 from .pair_table import PAIR_TABLE, rows_of
-from .pairs import number_by_hand
 
 LIST, SWEEP = "pairs", "sweep"
 MOST_LISTED = (1 << 19) - 1

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from ..hooks import CONTACT_PULL
+from ..mjmodel.pairs import repeated_by_hand
 from ..mjmodel.solver_params import has_uncommon_powers
 from ..parts import PARTS
-from .activations import has_activations
 from .model import Model
 from .pair_table import PAIR_TABLE
-from .pairs import repeated_by_hand
 from .solver_choice import CG, MPR, TILTS
-from .transmissions import BODY
 
 _FREE, _BALL, _SLIDE = 0, 1, 2
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3
@@ -37,19 +36,10 @@ class CoreFeatures:
         pairs_by_hand: pairs of geoms have contact parameters of their own.
         repeated_pairs: two geoms are several pairs by hand.
         friction_reference: such pairs have references of their own for the axes across an elliptic cone.
-        surface_velocity: the surface of a geom moves along it.
-        adhesion: contacts can pull.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         polynomials: springs and dampers of joints change with stretch and speed.
         joint_forces: ranges of what all actuators together do to a joint.
         sleeping: islands at rest are put to sleep.
-        tendons: tendons act on the motion.
-        spatial_tendons: some run from site to site.
-        wrapping: some run around geoms.
-        tendon_armature: some have inertia of their own.
-        transmissions: some actuators drive no single joint or tendon.
-        adhesive_bodies: some pull a body onto what it touches.
-        activation: actuators have activations, or are muscles.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -71,13 +61,6 @@ class CoreFeatures:
     sweep: bool = False
     joint_forces: bool = False
     sleeping: bool = False
-    tendons: bool = False
-    spatial_tendons: bool = False
-    wrapping: bool = False
-    tendon_armature: bool = False
-    transmissions: bool = False
-    adhesive_bodies: bool = False
-    activation: bool = False
     elliptic: bool = False
     mpr: bool = False
     tilts: bool = False
@@ -88,8 +71,6 @@ class CoreFeatures:
     parameters: bool = False
     repeated_pairs: bool = False
     friction_reference: bool = False
-    surface_velocity: bool = False
-    adhesion: bool = False
     polynomials: bool = False
 
     @staticmethod
@@ -109,20 +90,11 @@ class CoreFeatures:
             pairs_by_hand=model.sizes["nhand"] > 0,
             repeated_pairs=has_repeated_pairs(model),
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
-            surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
-            adhesion=has_adhesion(model),
             sweep=model.sizes["nsweep"] > 0,
             polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
-            activation=has_activations(model.mj),
             elliptic=has_elliptic_cones(model),
             sleeping=model.sizes["nsleep"] > 0,
-            tendons=model.sizes["ntendon"] > 0,
-            spatial_tendons=model.sizes["nlink"] > 0,
-            wrapping=bool(model.values["link_shape"].any()),
-            tendon_armature=model.sizes["ntendon"] > 0 and bool(model.values["tendon_armature"].any()),
-            transmissions=model.sizes["ntrn"] > 0,
-            adhesive_bodies=bool((model.values["trn_kind"] == BODY).any()),
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
             sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nbodysense", "nqbegin")),
@@ -161,11 +133,9 @@ def has_repeated_pairs(model: Model) -> bool:
     return len(repeated_by_hand(model.mj)) > 0 and bool(model.row_pairs.any())
 
 
-def has_adhesion(model: Model) -> bool:
-    """Whether contacts can pull."""
-    values = model.values
-    geoms = values["geom_adhesion"][values["geom_collides"] == 1]
-    return bool(geoms.any() or (values["pair_adhesion"].any() and model.row_pairs.any()))
+def has_pulls(model: Model) -> bool:
+    """Return True if a mechanism pulls contacts."""
+    return any(part.wanted(model) for part in PARTS if CONTACT_PULL in part.hooks)
 
 
 def is_implicit(model: Model) -> bool:

@@ -11,13 +11,11 @@ import numpy as np
 from ..mjmodel.actuators import disabled_actuators, from_actuators
 from ..mjmodel.flags import UNLIMITED, disabled
 from ..mjmodel.outputs import ORIENTATION, owners
+from ..mjmodel.transmissions import REFSITE, actuator_types
 from ..parts import ACTUATOR_KINDS, NUMBERS, PARTS
 from ..parts.part import Rule
-from .activations import ACTIVATION_RULES
 from .fields import PRECISE
 from .number_rules import LIMITED
-from .tendons import TENDON_RULES
-from .transmissions import REFSITE, actuator_types
 
 Numbers = Mapping[str, np.ndarray]
 """MuJoCo's numbers by name, (environments, *shape) each."""
@@ -58,6 +56,9 @@ def kernel_numbers(mjm: mujoco.MjModel, fields: Iterable[str], numbers: Numbers 
             if name not in given:
                 given[name] = mujoco_numbers(mjm, name)[None]
         found[field] = compute(mjm, *(_within_reach(name, given[name]) for name in names))
+        for part in PARTS:
+            if field in part.amends:
+                found[field] = part.amends[field](mjm, found[field])
     return found
 
 
@@ -178,8 +179,7 @@ _SAME = (
     *("qpos0", "qpos_spring", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia"),
     *("condition", "body_subtreemass", "geom_pos", "geom_quat", "geom_size", "geom_rbound"),
     *("geom_margin", "geom_friction", "geom_solmix", "geom_solref", "geom_solimp"),
-    *("pair_friction", "pair_margin", "pair_solref", "pair_solimp", "pair_solreffriction", "pair_adhesion"),
-    *("geom_surfacevel", "geom_adhesion"),
+    *("pair_friction", "pair_margin", "pair_solref", "pair_solimp", "pair_solreffriction"),
 )
 
 RULES: dict[str, Rule] = {
@@ -201,8 +201,6 @@ RULES: dict[str, Rule] = {
     "actuator_forcerange": (("actuator_forcerange",), _forcerange),
     "jnt_actfrcrange": (("jnt_actfrcrange",), _actfrcrange),
     "actuator_period": (("actuator_gear", "actuator_gainprm", "actuator_biasprm"), _period),
-    **ACTIVATION_RULES,
     **{name: rule for part in PARTS for name, rule in part.rules.items()},
-    **TENDON_RULES,
 }
 """How fields of `model.fields` follow from MuJoCo's numbers: those that an environment may have of its own."""

@@ -10,12 +10,12 @@ import numpy as np
 from ..geometry.decomposition import Decompose, Hulls, MeshOptions
 from ..geometry.store import GeometryStore
 from ..mjmodel.custom import CustomElementError
+from ..mjmodel.pairs import pair_condim, reference_overlaps
 from ..process.waiting import Waiting
 from ..scalars import as_flag
 from .broad_phase import SWEEP, choose_broad_phase, reference_order
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, label_of, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, contact_pairs, pack, row_pairs
-from .pairs import pair_condim, reference_overlaps
 from .same_frames import share_frames
 from .sanity import ModelLoadError
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices

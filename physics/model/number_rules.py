@@ -14,7 +14,24 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from ..mjmodel.allowed import BOUND, FINITE, NOT_NEGATIVE, POSITIVE, REACH, Allowed, Row
+from ..mjmodel.allowed import (
+    BRAKE,
+    DAMPER,
+    FINITE,
+    GAIN,
+    HIGHER_ORDER,
+    MARGIN,
+    MASS,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RANGE,
+    REACH,
+    SOLIMP,
+    SOLREF,
+    SPRING,
+    Allowed,
+    Row,
+)
 from ..parts import PARTS
 
 
@@ -23,17 +40,6 @@ def _rows(allowed: Allowed, reason: str, names: str) -> dict[str, Row]:
 
 
 _PLACES = "a place, a direction, an orientation or a speed: its sign is free"
-_SOLREF = (
-    "solver reference: negative numbers are stiffness and damping themselves, and mixed signs are MuJoCo's default"
-)
-_SOLIMP = "solver impedance: MuJoCo brings it to 0.0001 to 0.9999, a width to at least 0 and a power to at least 1"
-_MARGIN = "a margin below 0 lets the constraint act only behind its limit"
-_HIGHER = "a coefficient of higher order: a force may rise and fall"
-_SPRING = "a spring with negative stiffness pushes away from its rest, as a toggle does"
-_DAMPER = (
-    "a damper that feeds energy in has no stable implicit step; such a force is an actuator's (biasprm), or a "
-    "coefficient of higher order"
-)
 _DERIVED = "MuJoCo's compiler derives it from others, and the solver reads it"
 
 RULES: dict[str, Row] = {
@@ -56,59 +62,37 @@ RULES: dict[str, Row] = {
     **_rows(POSITIVE, "the field of view of the free camera, and its near plane", "vis.global_.fovy vis.map.znear"),
     # joints
     **_rows(FINITE, _PLACES, "jnt_pos jnt_axis"),
-    **_rows(NOT_NEGATIVE, "a mass or an inertia", "dof_armature"),
-    **_rows(FINITE, _SOLREF, "jnt_solref dof_solref"),
-    **_rows(FINITE, _SOLIMP, "jnt_solimp dof_solimp"),
-    **_rows(FINITE, _SPRING, "jnt_stiffness"),
-    **_rows(FINITE, _HIGHER, "jnt_stiffnesspoly dof_dampingpoly"),
+    **_rows(*MASS, "dof_armature"),
+    **_rows(*SPRING, "jnt_stiffness"),
+    **_rows(*HIGHER_ORDER, "jnt_stiffnesspoly dof_dampingpoly"),
     **_rows(NOT_NEGATIVE, "a threshold of yielding", "jnt_springyield"),
-    **_rows(BOUND, "a range", "jnt_range jnt_actfrcrange"),
-    **_rows(FINITE, _MARGIN, "jnt_margin"),
-    **_rows(NOT_NEGATIVE, "friction only brakes", "dof_frictionloss"),
-    **_rows(NOT_NEGATIVE, _DAMPER, "dof_damping"),
+    **_rows(*RANGE, "jnt_actfrcrange"),
+    **_rows(*DAMPER, "dof_damping"),
     # geoms, sites, cameras, meshes
-    **_rows(FINITE, _PLACES, "geom_pos geom_quat geom_surfacevel site_pos site_quat mesh_vert"),
+    **_rows(FINITE, _PLACES, "geom_pos geom_quat site_pos site_quat mesh_vert"),
     **_rows(NOT_NEGATIVE, "a size", "geom_size site_size"),
     **_rows(NOT_NEGATIVE, "a weight", "geom_solmix"),
-    **_rows(FINITE, _SOLREF, "geom_solref pair_solref pair_solreffriction"),
-    **_rows(FINITE, _SOLIMP, "geom_solimp pair_solimp"),
-    **_rows(NOT_NEGATIVE, "friction only brakes", "geom_friction pair_friction"),
-    **_rows(FINITE, _MARGIN, "geom_margin geom_gap pair_margin pair_gap"),
-    **_rows(FINITE, "a force of contacts, of both geoms together", "geom_adhesion pair_adhesion"),
+    **_rows(*SOLREF, "geom_solref pair_solref pair_solreffriction"),
+    **_rows(*SOLIMP, "geom_solimp pair_solimp"),
+    **_rows(*BRAKE, "geom_friction pair_friction"),
+    **_rows(*MARGIN, "geom_margin geom_gap pair_margin pair_gap"),
     **_rows(FINITE, "a colour; what is beyond 0 to 1 is brought to it", "geom_rgba mat_rgba"),
     **_rows(FINITE, _PLACES, "cam_pos cam_quat"),
     **_rows(NOT_NEGATIVE, "a field of view", "cam_fovy"),
     **_rows(FINITE, "a lens", "cam_sensorsize cam_intrinsic"),
     # bodies, whose inertia follows from geoms, and reference coordinates, which follow from bodies
     **_rows(FINITE, _PLACES, "body_pos body_quat body_ipos body_iquat"),
-    **_rows(NOT_NEGATIVE, "a mass or an inertia", "body_mass body_inertia"),
+    **_rows(*MASS, "body_mass body_inertia"),
     **_rows(FINITE, "a share of the weight: below 0 the body gets heavier", "body_gravcomp"),
     **_rows(FINITE, _PLACES, "qpos0 qpos_spring"),
-    # equalities and tendons
-    **_rows(FINITE, _SOLREF, "eq_solref tendon_solref_lim tendon_solref_fri"),
-    **_rows(FINITE, _SOLIMP, "eq_solimp tendon_solimp_lim tendon_solimp_fri"),
-    **_rows(FINITE, "places, orientations and coefficients: their sign is free", "eq_data wrap_prm"),
-    **_rows(BOUND, "a range", "tendon_range tendon_actfrcrange"),
-    **_rows(FINITE, _MARGIN, "tendon_margin"),
-    **_rows(FINITE, _SPRING, "tendon_stiffness"),
-    **_rows(FINITE, _HIGHER, "tendon_stiffnesspoly tendon_dampingpoly"),
-    **_rows(NOT_NEGATIVE, _DAMPER, "tendon_damping"),
-    **_rows(NOT_NEGATIVE, "a mass or an inertia", "tendon_armature"),
-    **_rows(NOT_NEGATIVE, "friction only brakes", "tendon_frictionloss"),
     **_rows(NOT_NEGATIVE, "a threshold of yielding", "tendon_springyield"),
-    **_rows(FINITE, "a length; that of a fixed tendon has a sign", "tendon_lengthspring"),
     # actuators and sensors
-    **_rows(NOT_NEGATIVE, "a length", "actuator_cranklength"),
-    **_rows(
-        FINITE,
-        "gains, biases and gears: a force may go either way",
-        "actuator_gainprm actuator_biasprm actuator_dynprm actuator_gear",
-    ),
-    **_rows(BOUND, "a range", "actuator_ctrlrange actuator_forcerange actuator_actrange"),
+    **_rows(*GAIN, "actuator_gainprm actuator_biasprm actuator_gear"),
+    **_rows(*RANGE, "actuator_ctrlrange actuator_forcerange"),
     **_rows(FINITE, "a delay; one below 0 asks for a time after the newest sample", "sensor_delay"),
-    **_rows(NOT_NEGATIVE, _DAMPER, "actuator_damping"),
-    **_rows(FINITE, _HIGHER, "actuator_dampingpoly"),
-    **_rows(NOT_NEGATIVE, "a mass or an inertia", "actuator_armature"),
+    **_rows(*DAMPER, "actuator_damping"),
+    **_rows(*HIGHER_ORDER, "actuator_dampingpoly"),
+    **_rows(*MASS, "actuator_armature"),
     **_rows(REACH, "a cutoff; 0 is none", "sensor_cutoff"),
     **_rows(FINITE, "a period and a phase", "sensor_interval"),
     # mechanisms

@@ -10,9 +10,10 @@ from ..fields import SMALL_BITS, layout
 from ..mjmodel.actuators import from_actuators, on_joints
 from ..mjmodel.flags import disabled
 from ..mjmodel.outputs import output_controls, owners
+from ..mjmodel.pairs import pairs_by_hand, possible_pairs, without
+from ..mjmodel.transmissions import actuator_types
 from ..parts import ACTUATOR_KINDS, PARTS, ROWS
 from ..parts.part import EQUALITY, FRICTION
-from .activations import activation_values
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
@@ -21,11 +22,9 @@ from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .hulls import Hulls
 from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
-from .pairs import has_narrow_phase, pairs_by_hand, possible_pairs, without
+from .pairs import has_narrow_phase
 from .sensor_delays import sensor_delay_sizes
 from .sleeping import sleep_values, sleeps
-from .tendons import TRANSMISSION, tendon_sizes, tendon_values
-from .transmissions import actuator_types, transmission_sizes, transmission_values
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
@@ -54,9 +53,10 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update({name: getattr(mjm, name) for name in ("dof_treeid", "tree_dofadr", "tree_dofnum")})
     values["tree_is_body"] = values["body_is_single_free"][mjm.dof_bodyid[mjm.tree_dofadr]]
     values.update(_actuators(mjm))
-    values.update(activation_values(mjm))
     for part in PARTS:
         values.update(part.values(mjm))
+    for part in PARTS:
+        values.update({n: change(mjm, values[n]) for n, change in part.amends.items() if n not in RULES})
     values.update(_meshes(mjm))
     swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
     tables = sweep_tables(mjm, swept)
@@ -64,8 +64,6 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_geoms(mjm, pairs))
     values.update(_pairs(mjm, without(mjm, pairs, swept)))
     values.update(_by_hand(mjm))
-    values.update(tendon_values(mjm))
-    values.update(transmission_values(mjm))
     values.update(sleep_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
     values.update(contact_sensor_values(mjm))
@@ -79,7 +77,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
 
 def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, sweeps: bool) -> dict[str, int]:
     """Named sizes of a model whose fields have been made."""
-    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "na", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
+    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
     sizes.update(
         one=1,
         nout=len(values["actuator_type"]),
@@ -88,8 +86,6 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         nhand=mjm.npair,
         nwarm=_warm_pairs(values["pair_start"]) if not sweeps else 0,
         **sweep_sizes(tables),
-        **tendon_sizes(values),
-        **transmission_sizes(values),
         nsleep=mjm.ntree if sleeps(mjm) else 0,
         **_row_sizes(values),
         nvert=len(values["vert_corneradr"]),
@@ -187,7 +183,6 @@ def _joints(mjm: mujoco.MjModel) -> dict:
 
 def _actuators(mjm: mujoco.MjModel) -> dict:
     of = owners(mjm)
-    pulls = mjm.actuator_trntype[of] == TRANSMISSION
     joint = np.where(on_joints(mjm), mjm.actuator_trnid[:, 0], 0)[of]
     kind, number = np.zeros((2, mjm.nactuator), int)
     for each in ACTUATOR_KINDS:
@@ -200,7 +195,6 @@ def _actuators(mjm: mujoco.MjModel) -> dict:
         "actuator_servoid": number[of],
         "actuator_ctrladr": output_controls(mjm),
         "actuator_type": actuator_types(mjm)[of],
-        "actuator_tendon": np.where(pulls, mjm.actuator_trnid[of, 0], -1),
         "actuator_inparent": (mjm.actuator_trntype[of] == int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)).astype(int),
         "actuator_qposadr": mjm.jnt_qposadr[joint] if mjm.njnt else joint,
         "actuator_dofadr": mjm.jnt_dofadr[joint] if mjm.njnt else joint,

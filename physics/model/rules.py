@@ -12,19 +12,18 @@ import mujoco
 import numpy as np
 from mujoco import MjModel
 
-from ..mjmodel.actuators import disabled_actuators, held_when_off
+from ..mjmodel.actuators import BIASES, DYNAMICS, GAINS, disabled_actuators, held_when_off
+from ..mjmodel.pairs import possible_pairs
 from ..mjmodel.unsupported import Unsupported
 from ..parts import ACTUATOR_KINDS, PARTS
-from .activations import BIAS_MUSCLE, DYNAMICS, GAIN_MUSCLE
 from .mujoco_fields import ENABLE_FLAGS, Flag
-from .pairs import possible_pairs, repeated_with_another_reach
+from .pairs import repeated_with_another_reach
 from .sleeping import sleeps
-from .transmissions import tied_trees
 
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
-_GAINS = {0, 1, GAIN_MUSCLE, *(kind.gaintype for kind in ACTUATOR_KINDS)}
-_BIASES = {0, 1, BIAS_MUSCLE, *(bias for kind in ACTUATOR_KINDS for bias in kind.biastypes)}
+_GAINS = {*GAINS, *(kind.gaintype for kind in ACTUATOR_KINDS)}
+_BIASES = {*BIASES, *(bias for kind in ACTUATOR_KINDS for bias in kind.biastypes)}
 _DYNAMICS = {*DYNAMICS, *(dynamics for kind in ACTUATOR_KINDS for dynamics in kind.dyntypes)}
 
 
@@ -154,6 +153,10 @@ def _tie_trees(m: MjModel) -> bool:
     return bool((m.tendon_treenum > 1).any())
 
 
+def _actuators_tie_trees(m: MjModel) -> bool:
+    return any(part.ties_trees(m) for part in PARTS)
+
+
 def _stay_awake(option: object) -> None:
     option.enableflags = int(option.enableflags) & ~int(mujoco.mjtEnableBit.mjENBL_SLEEP)  # type: ignore[attr-defined]
 
@@ -164,7 +167,11 @@ OPTION = [
         "sleep of trees that tendons tie", "option", "sleep", lambda m: _on(sleeps(m) and _tie_trees(m)), _stay_awake
     ),
     Unsupported(
-        "sleep of trees that actuators tie", "option", "sleep", lambda m: _on(sleeps(m) and tied_trees(m)), _stay_awake
+        "sleep of trees that actuators tie",
+        "option",
+        "sleep",
+        lambda m: _on(sleeps(m) and _actuators_tie_trees(m)),
+        _stay_awake,
     ),
     Unsupported(
         "sleep without islands", "option", "island", lambda m: _on(sleeps(m) and _islands_off(m)), _join_islands

@@ -12,9 +12,9 @@ import numpy as np
 
 from ..mjmodel.custom import CustomElementError
 from ..mjmodel.outputs import owners
+from ..mjmodel.pairs import contacts_disabled
 from ..parts import NUMBERS
 from .number_rules import LIMITED, RULES, Allowed, crossed
-from .pairs import contacts_disabled
 from .places import Places
 
 MOST_PAIRS = (1 << 22) - 1

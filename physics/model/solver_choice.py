@@ -13,8 +13,8 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from ..mjmodel.pairs import collides
 from .broad_phase import LIST, SWEEP
-from .pairs import collides
 from .sleeping import sleeps
 
 NEWTON, CG = "newton", "cg"

@@ -3,8 +3,8 @@
 import mujoco
 import numpy as np
 
+from ..mjmodel.pairs import largest_by_hand
 from ..mjmodel.solver_params import MAXIMP, MINIMP, MINVAL, reference_params
-from .pairs import largest_by_hand
 
 
 def pair_stiffness(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:

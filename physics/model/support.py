@@ -13,10 +13,11 @@ import numpy as np
 
 from ..geometry.names import type_name
 from ..mjmodel.equalities import ROWS as EQUALITY_ROWS
+from ..mjmodel.pairs import contacts_disabled, idle_by_hand, possible_pairs
 from ..mjmodel.unsupported import Unsupported
 from ..parts import PARTS
 from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
-from .pairs import contacts_disabled, has_narrow_phase, idle_by_hand, possible_pairs
+from .pairs import has_narrow_phase
 from .places import Places, Source
 from .rules import RULES
 from .sensors import refused_sensors

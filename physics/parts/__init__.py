@@ -4,6 +4,8 @@ To add one, write its file and its row here.
 """
 
 from . import (
+    activation,
+    adhesion,
     dc_motor,
     deadband,
     delays,
@@ -16,12 +18,18 @@ from . import (
     orientation,
     pid,
     plastic,
+    surface_velocity,
+    tendons,
+    transmissions,
 )
 from .part import KINDS_OF_ROWS, ActuatorKind, ConstraintRows, Number, Part
 
 _ROWS = (equality, friction_loss, limits)
-_FORCES = (fluid, gravcomp, plastic, pid, dc_motor, orientation, delays, deadband, drag)
-PARTS: tuple[Part, ...] = tuple(module.PART for module in (*_ROWS, *_FORCES))
+_PATHS = (tendons, transmissions)
+_FORCES = (fluid, gravcomp, plastic, deadband, drag)
+_ACTUATORS = (activation, pid, dc_motor, orientation, delays)
+_CONTACTS = (surface_velocity, adhesion)
+PARTS: tuple[Part, ...] = tuple(module.PART for module in (*_ROWS, *_PATHS, *_FORCES, *_ACTUATORS, *_CONTACTS))
 NUMBERS: dict[str, Number] = {name: number for part in PARTS for name, number in part.numbers.items()}
 ACTUATOR_KINDS: tuple[ActuatorKind, ...] = tuple(part.actuator for part in PARTS if part.actuator is not None)
 ROWS: tuple[ConstraintRows, ...] = tuple(part.rows for part in PARTS if part.rows is not None)

@@ -28,6 +28,8 @@ from .dc_motor_model import (
     SLEW,
     TEMPERATURE,
     UNSUPPORTED,
+    activation_holds,
+    activation_ranges,
     motor_values,
 )
 from .part import Part
@@ -208,6 +210,7 @@ PART = Part(
     ),
     values=motor_values,
     rules=RULES,
+    amends={"act_range": activation_ranges, "act_hold": activation_holds},
     sizes=lambda mjm, values: {"nmotor": len(values["motor_input"])},
     scratch=(
         Field("motor_speed", ("nmotor",), 1, "rad/s or m/s", "velocity of a DC motor"),

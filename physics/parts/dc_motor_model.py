@@ -21,8 +21,6 @@ KIND = ActuatorKind(
     biastypes=(int(mujoco.mjtBias.mjBIAS_DCMOTOR),),
     dyntypes=(int(mujoco.mjtDyn.mjDYN_DCMOTOR),),
     slope=True,
-    act_ranges=lambda mjm, ranges: _activation_ranges(mjm, ranges),
-    act_holds=lambda mjm, holds: _activation_holds(mjm, holds),
 )
 
 
@@ -54,7 +52,7 @@ def broken_motors(mjm: mujoco.MjModel) -> np.ndarray:
     return np.flatnonzero((dynamics | gain | bias) & ~whole)
 
 
-def _activation_ranges(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
+def activation_ranges(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     """Put the ranges of motors' activations into `ranges` (environments, na, 2): only an integral has one."""
     ranges[:, np.isin(activation_owners(mjm), KIND.actuators(mjm))] = [-UNLIMITED, UNLIMITED]
     for a in KIND.actuators(mjm):
@@ -64,7 +62,7 @@ def _activation_ranges(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     return ranges
 
 
-def _activation_holds(mjm: mujoco.MjModel, holds: np.ndarray) -> np.ndarray:
+def activation_holds(mjm: mujoco.MjModel, holds: np.ndarray) -> np.ndarray:
     """Put into `holds` (na,) for how long the rate of a motor's current counts: it is an exact filter (s)."""
     for a in KIND.actuators(mjm):
         current, tau = motor_states(mjm, int(a))[CURRENT], float(mjm.actuator_dynprm[a, _TIME])

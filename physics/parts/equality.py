@@ -17,6 +17,7 @@ from ..constraint.rows import append_row_on, row_times
 from ..dynamics.newton_euler import carried, velocity_accelerations
 from ..hooks import EXTERNAL_FORCES, ROWS, TENDON_FORCES
 from ..math import Motion, Quat, Vec3, func
+from ..mjmodel.allowed import FORM, SOLIMP, SOLREF, Parameter
 from ..stage import piece, stage
 from .equality_model import (
     EQUALITY_INTEGERS,
@@ -326,4 +327,14 @@ PART = Part(
     hooks={ROWS: equality_blocks, TENDON_FORCES: pull_tendons, EXTERNAL_FORCES: push_bodies},
     mujoco="neq eq_active0 eq_obj1id eq_obj2id eq_objtype eq_solref eq_solimp eq_data",
     unsupported=UNSUPPORTED,
+    allowed={
+        "eq_solref": SOLREF,
+        "eq_solimp": SOLIMP,
+        "eq_data": FORM,
+    },
+    parameters=(
+        Parameter("eq_solref"),
+        Parameter("eq_solimp"),
+        Parameter("eq_data"),
+    ),
 )

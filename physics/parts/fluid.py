@@ -1,7 +1,7 @@
 """Fluids: forces on bodies in a fluid, as passive forces, and their slopes for the implicit integrators.
 
 MuJoCo's documentation, Computation: Fluid forces. An item is what the fluid acts on: a body, as a box of its inertia
-around its centre of mass, or a geom, as an ellipsoid (`fluid_ellipsoids`). The force is computed in the item's frame.
+around its centre of mass, or a geom, as an ellipsoid (`fluid_ellipsoid`). The force is computed in the item's frame.
 """
 
 import taichi as ti
@@ -12,7 +12,7 @@ from ..hooks import BODY_FORCES, FORCE_SLOPES, PASSIVE_FORCES
 from ..math import Motion, Vec3, func
 from ..mjmodel.allowed import FINITE, NOT_NEGATIVE, Parameter, Row
 from ..stage import piece, stage
-from .fluid_ellipsoids import ellipsoid_force, ellipsoid_slope
+from .fluid_ellipsoid import ellipsoid_force, ellipsoid_slope
 from .fluid_model import WIDTH, fluid_items, fluid_shapes
 from .part import Loaded, Part, Variant
 

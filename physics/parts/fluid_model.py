@@ -63,7 +63,7 @@ def _semiaxes(kind: int, size: np.ndarray) -> np.ndarray:
 
 
 def _ellipsoid(axes: np.ndarray, fluid: np.ndarray) -> np.ndarray:
-    """Return the viscous torque and force (2), moments of drag (3), the rest of the list of `fluid_ellipsoids`.
+    """Return the viscous torque and force (2), moments of drag (3), the rest of the list of `fluid_ellipsoid`.
 
     Squares of products of two semiaxes stand relative to the largest, `scale`, so that single precision can hold their
     powers.

@@ -14,6 +14,7 @@ from ..constraint.rows import append_row, append_tendon
 from ..fields import Field, ids
 from ..hooks import ROWS, TENDON_FORCES
 from ..math import func
+from ..mjmodel.allowed import BRAKE, SOLIMP, SOLREF, Parameter
 from ..mjmodel.flags import disabled
 from ..mjmodel.solver_params import reference_of, start_stiffness
 from ..mjmodel.tendons import dofs_of_rows, joined, tendon_dofs
@@ -136,4 +137,20 @@ PART = Part(
     ),
     hooks={ROWS: friction_blocks, TENDON_FORCES: pull_tendons},
     mujoco="dof_frictionloss dof_solref dof_solimp tendon_frictionloss tendon_solref_fri tendon_solimp_fri",
+    allowed={
+        "dof_frictionloss": BRAKE,
+        "dof_solref": SOLREF,
+        "dof_solimp": SOLIMP,
+        "tendon_frictionloss": BRAKE,
+        "tendon_solref_fri": SOLREF,
+        "tendon_solimp_fri": SOLIMP,
+    },
+    parameters=(
+        Parameter("dof_frictionloss", found=True),
+        Parameter("dof_solref"),
+        Parameter("dof_solimp"),
+        Parameter("tendon_frictionloss", found=True),
+        Parameter("tendon_solref_fri"),
+        Parameter("tendon_solimp_fri"),
+    ),
 )

@@ -11,6 +11,7 @@ from ..fields import Field, ids
 from ..hooks import ROWS, TENDON_FORCES
 from ..math import Quat, func
 from ..math.quaternion import rotation_vector
+from ..mjmodel.allowed import MARGIN, RANGE, SOLIMP, SOLREF, Parameter
 from ..mjmodel.solver_params import has_uncommon_powers
 from ..mjmodel.tendons import tendon_dofs
 from ..sensed.limit_readings import forget_limit, note_limit
@@ -164,5 +165,25 @@ PART = Part(
     mujoco=(
         "jnt_limited jnt_range jnt_margin jnt_solref jnt_solimp tendon_limited tendon_range tendon_margin "
         "tendon_solref_lim tendon_solimp_lim"
+    ),
+    allowed={
+        "jnt_range": RANGE,
+        "jnt_margin": MARGIN,
+        "jnt_solref": SOLREF,
+        "jnt_solimp": SOLIMP,
+        "tendon_range": RANGE,
+        "tendon_margin": MARGIN,
+        "tendon_solref_lim": SOLREF,
+        "tendon_solimp_lim": SOLIMP,
+    },
+    parameters=(
+        Parameter("jnt_range", ordered=True),
+        Parameter("jnt_margin"),
+        Parameter("jnt_solref"),
+        Parameter("jnt_solimp"),
+        Parameter("tendon_range", ordered=True),
+        Parameter("tendon_margin"),
+        Parameter("tendon_solref_lim"),
+        Parameter("tendon_solimp_lim"),
     ),
 )

@@ -31,11 +31,13 @@ class Loaded(Protocol):
         mj: the compiled model.
         sizes: named sizes.
         values: numbers of all fields, by name.
+        row_pairs: numbers of pairs of geoms by their kind; all 0 if no contact is possible.
     """
 
     mj: mujoco.MjModel
     sizes: dict[str, int]
     values: dict[str, np.ndarray]
+    row_pairs: np.ndarray
 
 
 class Memory(NamedTuple):
@@ -69,6 +71,10 @@ KINDS_OF_ROWS = EQUALITY, FRICTION, LIMIT = "ne", "nf", "nl"
 
 Rows of the first two hold both ways: EQUALITY without end, FRICTION up to a force. Rows of LIMIT only push.
 """
+
+
+def _never(mjm: mujoco.MjModel) -> bool:
+    return False
 
 
 def _no_rows(mjm: mujoco.MjModel) -> Sequence[np.ndarray]:
@@ -110,9 +116,7 @@ class ActuatorKind(NamedTuple):
         biases: columns of `actuator_biasprm` that kernels read as `actuator_bias`, where the bias is not affine.
         follows: True if its first control is a setpoint.
         slope: True if its force depends on the velocity in more ways than by the columns above.
-        act_ranges: puts the ranges of its activations into an array (environments, na, 2), and returns it.
         neutral: puts controls of a reset into an array (nu,) of zeros, where they are not 0.
-        act_holds: puts into (na,) for how long the rate of its activations counts in a step (s), and returns it.
     """
 
     code: int
@@ -123,9 +127,7 @@ class ActuatorKind(NamedTuple):
     biases: tuple[int, ...] = ()
     follows: bool = False
     slope: bool = False
-    act_ranges: Callable[[mujoco.MjModel, np.ndarray], np.ndarray] | None = None
     neutral: Callable[[mujoco.MjModel, np.ndarray], None] | None = None
-    act_holds: Callable[[mujoco.MjModel, np.ndarray], np.ndarray] | None = None
 
     def actuators(self, mjm: mujoco.MjModel) -> np.ndarray:
         """Return the ids of the actuators of this kind, ascending."""
@@ -166,11 +168,13 @@ class Variant(NamedTuple):
         name: the feature: `model.has.<name>` inside kernels.
         doc: one line for `Features` and the tables, without a full stop.
         wanted: True if kernels for a model need the code.
+        hooks: code for the loops of stages, in kernels with the feature.
     """
 
     name: str
     doc: str
     wanted: Callable[[Loaded], bool]
+    hooks: Hooked | None = None
 
 
 def _nothing(*_: Any) -> dict[str, Any]:
@@ -185,10 +189,12 @@ class Part:
         name: its feature: `model.has.<name>` inside kernels.
         doc: one line for `Features` and the tables, without a full stop.
         wanted: True if kernels for a model need its code.
+        wanted_with: names of numbers with which kernels have its code if environments have numbers of their own.
         variants: further features, of code that not all of its models need.
         integers, reals: fields of the model (`model.fields`).
         values: of a compiled model the numbers of `integers`, and of those `reals` that `rules` does not give.
         rules: how `reals` follow from MuJoCo's numbers, for those that environments may have of their own.
+        amends: changes to numbers of other parts' fields, by field: a function of the model and these numbers.
         sizes: named sizes, of a compiled model and the numbers of its fields.
         scratch: fields of the workspace (`state.fields`).
         indices: integer fields of the workspace.
@@ -203,6 +209,7 @@ class Part:
         parameters: those of which environments may have numbers of their own.
         refusals: checks of numbers of environments' own, by MuJoCo's name.
         unsupported: what models may not have of it.
+        ties_trees: True if its forces couple trees of a compiled model: then these cannot sleep.
         history: its part of mjData.history.
         numbers: numbers that MuJoCo does not have, by the name that `set_parameters` takes. Rules may name them.
         custom: names of the custom elements of MJCF that it reads, separated by spaces.
@@ -211,11 +218,13 @@ class Part:
     name: str
     doc: str
     wanted: Callable[[Loaded], bool]
+    wanted_with: str = ""
     variants: tuple[Variant, ...] = ()
     integers: tuple[Field, ...] = ()
     reals: tuple[Field, ...] = ()
     values: Callable[[mujoco.MjModel], Mapping[str, np.ndarray]] = _nothing
     rules: Mapping[str, Rule] = field(default_factory=dict)
+    amends: Mapping[str, Callable[[mujoco.MjModel, np.ndarray], np.ndarray]] = field(default_factory=dict)
     sizes: Callable[[mujoco.MjModel, Mapping[str, np.ndarray]], Mapping[str, int]] = _nothing
     scratch: tuple[Field, ...] = ()
     indices: tuple[Field, ...] = ()
@@ -230,6 +239,7 @@ class Part:
     parameters: tuple[Parameter, ...] = ()
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     unsupported: tuple[Unsupported, ...] = ()
+    ties_trees: Callable[[Any], bool] = _never
     history: History | None = None
     numbers: Mapping[str, Number] = field(default_factory=dict)
     custom: str = ""
@@ -245,5 +255,6 @@ class Part:
 
     def join(self) -> None:
         """Add its code to the hooks: the last of them that joins stands last there."""
-        for hook, entry in self.hooks.items():
-            hook.add(self.name, entry)
+        for each in self.features():
+            for hook, entry in (each.hooks or {}).items():
+                hook.add(each.name, entry)

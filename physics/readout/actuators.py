@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from ..mjmodel.flags import disabled
+from ..mjmodel.transmissions import TENDON, actuator_types
 from ..model.model import Model
-from ..model.transmissions import TENDON, actuator_types
 from .motion import chosen
 
 Tensor = torch.Tensor
@@ -40,7 +40,7 @@ class _Outputs:
         straight: those on hinges and slides, then their coordinates, then their dofs.
         pulls: those on tendons, then these.
         turning: on ball and free joints: (output, joint) each.
-        others: on what `model.transmissions` is about.
+        others: on neither a joint nor a tendon.
     """
 
     straight: tuple[Any, Any, Any]

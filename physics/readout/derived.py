@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from ..mjmodel.flags import disabled
+from ..mjmodel.tendons import measured
 from ..model.model import Model
-from ..model.tendons import measured
 from ..state.fields import QUANTITIES
 from . import actuators
 from .motion import (

@@ -26,8 +26,6 @@ from ..state.fields import (
     SOLVER,
     SWEEP,
     SWEEP_INDICES,
-    TENDONS,
-    TRANSMISSIONS,
     WORK_LIST,
 )
 from ..state.memory import (
@@ -57,8 +55,6 @@ _SECTIONS = (
     ("Memory: KEPT, the narrow phase", NARROW_PHASE),
     ("Memory: KEPT_FORCES", EVALUATED_FORCES),
     ("Quantities: kinematics", KINEMATICS),
-    ("Quantities: tendons", TENDONS),
-    ("Quantities: transmissions", TRANSMISSIONS),
     ("Quantities: dynamics", DYNAMICS),
     ("Quantities: contacts", CONTACTS),
     ("Quantities: constraint blocks", BLOCKS),

@@ -8,8 +8,8 @@ that hold both ways; nblockdof and njac: dofs and numbers in the Jacobians of al
 matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Features.mixed_precision`), else 0; nsolve:
 ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
 conjugate gradients solve, else 0.
-nfurther: contacts where two geoms may have several at one place, npull: where contacts are adhesive, else 0;
-ntendon, ntendondof, ntrn, ntrndof, nmotor: as in the model; nmocap: mocap bodies;
+nfurther: contacts where two geoms may have several at one place, npull: where a mechanism pulls contacts, else 0;
+nmocap: mocap bodies;
 ngravcomp: nv where bodies have gravity compensation, else 0;
 nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator implicit, else 0;
 nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
@@ -50,25 +50,6 @@ KINEMATICS: tuple[Field, ...] = (
     _F("cdof", ("nv",), 6, "rad, m", "motion subspace of the dof about the tree's centre of mass"),
 )
 
-TENDONS: tuple[Field, ...] = (
-    _F("ten_length", ("ntendon",), 1, "m", "length of the tendon"),
-    _F("ten_velocity", ("ntendon",), 1, "m/s", "its rate"),
-    _F("ten_J", ("ntendondof",), 1, "m, m/rad", "derivatives of the lengths by the dofs of tendon_dof"),
-    _F("ten_bias", ("ntendon",), 1, "m/s^2", "dJ/dt qvel of a tendon with armature"),
-    _F("ten_actfrc", ("ntendon",), 1, "N", "force of all its actuators"),
-    _F("ten_passive", ("ntendon",), 1, "N", "force of its spring and damper"),
-    _F("ten_force", ("ntendon",), 1, "N", "force along the tendon, what lengthens it being positive"),
-    _F("link_out", ("nlink",), 3, "", "direction in which a link begins"),
-    _F("link_back", ("nlink",), 3, "", "direction in which it ends"),
-    _F("link_meets", ("nlink",), 3, "m", "where it meets its geom, from the root of the geom's tree"),
-    _F("link_leaves", ("nlink",), 3, "m", "where it leaves it"),
-)
-TRANSMISSIONS: tuple[Field, ...] = (
-    _F("trn_length", ("ntrn",), 1, "m or rad", "length of an output"),
-    _F("trn_velocity", ("ntrn",), 1, "m/s or rad/s", "its rate"),
-    _F("trn_moment", ("ntrndof",), 1, "", "derivatives of the lengths by the dofs of trn_dof"),
-)
-"""Of outputs of actuators on no single joint or tendon (`dynamics.transmission`)."""
 WRAPPING: tuple[Field, ...] = (
     _F("wrap_from", ("one",), 3, "m", "start of the current link, in the frame of its geom"),
     _F("wrap_to", ("one",), 3, "m", "where it ends"),
@@ -95,8 +76,6 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
     _F("qfrc_passive", ("nv",), 1, "N or N m", "passive forces: springs, dampers, and those of mechanisms"),
     _F("acting_ctrl", ("nacting",), 1, "", "controls that act, where a mechanism changes them"),
-    _F("act_dot", ("na",), 1, "1/s", "rate of activations"),
-    _F("act_length", ("na",), 1, "m or rad", "length of the activation's actuator"),
     _F("actuator_force", ("nout",), 1, "N or N m", "scalar force of the actuator"),
     _F("actuator_slope", ("nout",), 1, "N s/m", "derivative of that force by the actuator's velocity"),
     _F("moment", ("nout", "six"), 1, "", "derivative of the length by the dofs of a ball or free joint"),
@@ -112,7 +91,7 @@ CONTACTS: tuple[Field, ...] = (
     _F("con_pos", ("ncon",), 3, "m", "midpoint between the surfaces"),
     _F("con_frame", ("ncon",), 9, "", "rows: normal from geom 1 to geom 2, two tangents"),
     _F("con_present", ("ncon",), 1, "", "mask: detected in this lane"),
-    _F("con_pull", ("npull",), 1, "N", "what an adhesive contact pulls with, 0 where it is none"),
+    _F("con_pull", ("npull",), 1, "N", "force of mechanisms that pulls the contact"),
     _F("con_count", ("one",), 1, "", "contacts of the lane that are in the list"),
     _F("con_needed", ("one",), 1, "", "contacts that were detected in the lane"),
 )
@@ -209,8 +188,6 @@ SENSED: tuple[Field, ...] = (
 
 INTEGRATION: tuple[Field, ...] = (
     _F("start_qpos", ("nq",), 1, "m or rad", "coordinates at the start of the step"),
-    _F("start_act", ("na",), 1, "", "activations at the start of the step"),
-    _F("mean_act_dot", ("na",), 1, "1/s", "Runge-Kutta's weighted rate of activations"),
     _F("start_qvel", ("nv",), 1, "m/s or rad/s", "velocities at the start of the step"),
     _F("drive_qvel", ("nv",), 1, "m/s or rad/s", "velocities that positions advance with"),
     _F("drive_qacc", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration that velocities advance with"),
@@ -253,8 +230,6 @@ QUANTITIES: tuple[Field, ...] = (
     *NARROW_PHASE,
     *EVALUATED_FORCES,
     *KINEMATICS,
-    *TENDONS,
-    *TRANSMISSIONS,
     *DYNAMICS,
     *CONTACTS,
     *BLOCKS,
@@ -311,7 +286,7 @@ INDICES: tuple[Field, ...] = (
     _F("con_geom1", ("ncon",), 1, "", "first geom of the contact slot", small=True),
     _F("con_geom2", ("ncon",), 1, "", "its second geom", small=True),
     _F("con_pair", ("nfurther",), 1, "", "its pair by hand; -1: none"),
-    _F("con_tether", ("nfurther",), 1, "", "1: it is adhesive, and beyond its margin: it has a normal alone"),
+    _F("con_tether", ("nfurther",), 1, "", "1: it is pulled, and beyond its margin: it has a normal alone"),
     _F("block_dim", ("nblock",), 1, "", "axes of the block", small=True),
     _F("block_dofnum", ("nblock",), 1, "", "dofs that it acts on", small=True),
     _F("block_dofadr", ("nblock",), 1, "", "where they are listed"),

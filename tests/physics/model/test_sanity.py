@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tumble.physics import Model
+from tumble.physics.mjmodel.pairs import possible_pairs
 from tumble.physics.model.loading import ModelLoadError, check_supported, load_mjcf
-from tumble.physics.model.pairs import possible_pairs
 from tumble.physics.model.places import Places
 from tumble.physics.model.sanity import least_pairs, reject_impossible
 

@@ -1,7 +1,7 @@
-"""Transmissions that are no single joint or tendon: sites, slider-cranks, relative orientations, bodies that adhere.
+"""Loading transmissions that are no single joint or tendon, as `transmissions` reads them.
 
 Each output of an actuator has a length, and a moment: the length's derivative by the dofs. Which dofs that may be is
-known when the model is loaded; `dynamics.transmission` finds both numbers. An actuator of relative orientation has
+known when the model is loaded; `transmissions` finds both numbers. An actuator of relative orientation has
 three outputs, all others one.
 """
 
@@ -10,12 +10,9 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from ..dynamics.transmission_types import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TENDON, TURN
 from ..mjmodel.dofs import dofs_of_body
-from .pairs import possible_pairs
-
-_T = mujoco.mjtTrn
-ON_JOINTS = (int(_T.mjTRN_JOINT), int(_T.mjTRN_JOINTINPARENT))
+from ..mjmodel.pairs import possible_pairs
+from ..mjmodel.transmissions import BALL_TURN, BODY, FIRST, SECOND, TENDON, actuator_types
 
 
 class _Output(NamedTuple):
@@ -40,27 +37,13 @@ class _Output(NamedTuple):
     side: np.ndarray = np.zeros(0, int)
 
 
-def actuator_types(mjm: mujoco.MjModel) -> np.ndarray:
-    """Type of the joint that each actuator drives, as in MuJoCo, or what it drives instead, (nactuator,)."""
-    kind, other = mjm.actuator_trntype, mjm.actuator_trnid[:, 1]
-    alone = {_T.mjTRN_SITE: SITE, _T.mjTRN_SO3: BALL_TURN, _T.mjTRN_SLIDERCRANK: SLIDER_CRANK, _T.mjTRN_BODY: BODY}
-    found = np.full(mjm.nactuator, TENDON)
-    for value, choice in alone.items():
-        found[kind == int(value)] = choice
-    found[(kind == int(_T.mjTRN_SITE)) & (other >= 0)] = REFSITE
-    found[(kind == int(_T.mjTRN_SO3)) & (other >= 0)] = TURN
-    joints = np.isin(kind, ON_JOINTS)
-    found[joints] = mjm.jnt_type[mjm.actuator_trnid[joints, 0]]
-    return found
-
-
 def acting_outputs(mjm: mujoco.MjModel) -> int:
-    """Outputs that kernels keep lengths of: all of them, or none where all actuators drive joints and tendons."""
+    """Return the number of outputs with lengths: all, or none where all actuators drive joints and tendons."""
     return int(mjm.nout) if bool((actuator_types(mjm) > TENDON).any()) else 0
 
 
 def transmission_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
-    """The fields of `model.fields` that describe these transmissions, which no environment has of its own."""
+    """Return the fields of these transmissions."""
     outputs = [_Output()] * acting_outputs(mjm)
     for a in np.flatnonzero(actuator_types(mjm) > TENDON):
         for k in range(mjm.actuator_outnum[a]):
@@ -81,13 +64,8 @@ def transmission_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
     }
 
 
-def transmission_sizes(values: dict[str, np.ndarray]) -> dict[str, int]:
-    """Outputs, and dofs of all their moments."""
-    return {"ntrn": len(values["trn_kind"]), "ntrndof": len(values["trn_dof"])}
-
-
 def tied_trees(mjm: mujoco.MjModel) -> bool:
-    """Whether such an actuator acts between two trees."""
+    """Return True if such an actuator acts between two trees."""
     values = transmission_values(mjm)
     ends = np.cumsum(values["trn_dofnum"])
     trees = [mjm.dof_treeid[of] for of in np.split(values["trn_dof"], ends[:-1])] if len(ends) else []
@@ -95,13 +73,13 @@ def tied_trees(mjm: mujoco.MjModel) -> bool:
 
 
 def _of_sites(numbers: np.ndarray, outputs: list[_Output], side: int, otherwise: list[float]) -> np.ndarray:
-    """Numbers of the first (0) or second (1) site of each output."""
+    """Return numbers of the first (0) or second (1) site of each output."""
     found = [numbers[o.sites[side]] if o.sites[side] >= 0 else otherwise for o in outputs]
     return np.array(found, float).reshape(-1, len(otherwise))
 
 
 def _output(mjm: mujoco.MjModel, a: int, k: int) -> _Output:
-    """Output `k` of actuator `a`."""
+    """Return output `k` of actuator `a`."""
     kind, (first, second) = int(actuator_types(mjm)[a]), (int(i) for i in mjm.actuator_trnid[a])
     shown = kind if k == 0 else 0
     if kind == BODY:
@@ -116,7 +94,7 @@ def _output(mjm: mujoco.MjModel, a: int, k: int) -> _Output:
 
 
 def _dofs_around(mjm: mujoco.MjModel, b: int) -> np.ndarray:
-    """Dofs that move body `b` or one that its geoms may touch, descending."""
+    """Return the dofs that move body `b` or one that its geoms may touch, descending."""
     pairs = mjm.geom_bodyid[possible_pairs(mjm)].reshape(-1, 2)
     bodies = np.unique(pairs[(pairs == b).any(axis=1)])
     found = [dofs_of_body(mjm, int(of)) for of in bodies]

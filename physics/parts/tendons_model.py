@@ -1,28 +1,27 @@
-"""Tendons of a model: which dofs they pull on, the paths of spatial ones, and how their numbers follow from MuJoCo's.
+"""Loading tendons: which dofs they pull on, the paths of spatial ones, and their numbers, as `tendons` reads them.
 
 A path is a list of links, each straight from one site to the next, or around a geom between them.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
+from ..kinematics.tendons import FIRST, GEOM, SECOND
 from ..mjmodel.actuators import from_tendon_actuators
 from ..mjmodel.dofs import dofs_of_body
-from ..mjmodel.tendons import acting_tendons, spatial, tendon_dofs
+from ..mjmodel.flags import UNLIMITED, disabled
+from ..mjmodel.outputs import owners
+from ..mjmodel.tendons import acting_tendons, coefficients, spatial, tendon_dofs
+from .part import Rule
 
-_D, _WRAP, _EQ = mujoco.mjtDisableBit, mujoco.mjtWrap, mujoco.mjtEq
-_JOINT, _PULLEY, _SITE = int(_WRAP.mjWRAP_JOINT), int(_WRAP.mjWRAP_PULLEY), int(_WRAP.mjWRAP_SITE)
+_D, _WRAP = mujoco.mjtDisableBit, mujoco.mjtWrap
+_PULLEY = int(_WRAP.mjWRAP_PULLEY)
 _SPHERE, _CYLINDER = int(_WRAP.mjWRAP_SPHERE), int(_WRAP.mjWRAP_CYLINDER)
-TRANSMISSION = int(mujoco.mjtTrn.mjTRN_TENDON)
-"""`actuator_trntype` of actuators on tendons."""
+_ON_TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
 SHAPES = {_SPHERE: 1, _CYLINDER: 2}
 """Values of `link_shape`."""
-UNLIMITED = 1e30
-FIRST, SECOND, GEOM = 1, 2, 4
-"""Bits of `link_moves`: a dof moves the first site, the second, the geom between them."""
 
 
 class Link(NamedTuple):
@@ -37,7 +36,7 @@ class Link(NamedTuple):
 
 
 def path(mjm: mujoco.MjModel, t: int) -> list[Link]:
-    """Links of tendon `t`, none of a fixed one; behind a pulley all count a part."""
+    """Return the links of tendon `t`, none of a fixed one; behind a pulley all count a part."""
     if not spatial(mjm)[t]:
         return []
     first, count = int(mjm.tendon_adr[t]), int(mjm.tendon_num[t])
@@ -59,13 +58,16 @@ def path(mjm: mujoco.MjModel, t: int) -> list[Link]:
 
 
 def tendon_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
-    """The fields of `model.fields` that describe tendons, and no environment has of its own."""
+    """Return the fields that no environment has of its own."""
     count = mjm.ntendon if acting_tendons(mjm) else 0
     dofs = [tendon_dofs(mjm, t) for t in range(count)]
     paths = [path(mjm, t) for t in range(count)]
-    coefs = [_coefs(mjm, t, dofs[t]) for t in range(count)]
+    coefs = [coefficients(mjm, t, dofs[t]) for t in range(count)]
     joints = np.concatenate([mjm.dof_jntid[of] for of in dofs] + [np.zeros(0, int)]).astype(int)
+    of = owners(mjm)
+    pulls = mjm.actuator_trntype[of] == _ON_TENDON
     return {
+        "actuator_tendon": np.where(pulls, mjm.actuator_trnid[of, 0], -1),
         **_starts("tendon_dof", dofs),
         "tendon_dof": np.concatenate([*dofs, np.zeros(0, int)]).astype(int),
         "tendon_qposadr": mjm.jnt_qposadr[joints] if len(joints) else joints,
@@ -75,39 +77,14 @@ def tendon_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
     }
 
 
-def tendon_sizes(values: dict[str, np.ndarray]) -> dict[str, int]:
-    """Tendons, dofs of all, links of their paths, and dofs of these."""
-    of = {"ntendon": "tendon_dofnum", "ntendondof": "tendon_dof", "nlink": "link_shape", "nlinkdof": "link_moves"}
-    return {size: len(values[name]) for size, name in of.items()}
-
-
-def measured(mjm: mujoco.MjModel, positions: bool) -> np.ndarray:
-    """Coefficients of fixed tendons by the coordinates (ntendon, nq), or by the dofs (ntendon, nv)."""
-    found = np.zeros((mjm.ntendon, mjm.nq if positions else mjm.nv))
-    for t in range(mjm.ntendon):
-        dofs = tendon_dofs(mjm, t)
-        at = mjm.jnt_qposadr[mjm.dof_jntid[dofs]] if positions else dofs
-        found[t, at] = _coefs(mjm, t, dofs)
-    return found
-
-
 def _starts(name: str, lists: list) -> dict[str, np.ndarray]:
-    """First item and number of items of each list, when they stand one after the other."""
+    """Return the first item and number of items of each list, when they stand one after the other."""
     counts = np.array([len(of) for of in lists], int)
     return {f"{name}adr": np.cumsum([0, *counts])[:-1], f"{name}num": counts}
 
 
-def _coefs(mjm: mujoco.MjModel, t: int, dofs: np.ndarray) -> np.ndarray:
-    """Coefficient of each dof of a fixed tendon; 0 for a path."""
-    if spatial(mjm)[t]:
-        return np.zeros(len(dofs))
-    wraps = slice(mjm.tendon_adr[t], mjm.tendon_adr[t] + mjm.tendon_num[t])
-    of = dict(zip(mjm.jnt_dofadr[mjm.wrap_objid[wraps]].tolist(), mjm.wrap_prm[wraps].tolist(), strict=True))
-    return np.array([of[dof] for dof in dofs.tolist()])
-
-
 def _links(mjm: mujoco.MjModel, links: list[tuple[Link, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Fields of all links, each given with the dofs of its tendon."""
+    """Return the fields of all links, each given with the dofs of its tendon."""
     body = {-1: 0, **dict(enumerate(mjm.site_bodyid.tolist()))}
     pos = {-1: np.zeros(3), **dict(enumerate(mjm.site_pos))}
     around = [int(mjm.geom_bodyid[link.geom]) if link.geom >= 0 else 0 for link, _ in links]
@@ -133,27 +110,23 @@ def _links(mjm: mujoco.MjModel, links: list[tuple[Link, np.ndarray]]) -> dict[st
     }
 
 
-def _disabled(mjm: mujoco.MjModel, *bits: mujoco.mjtDisableBit) -> bool:
-    return any(int(mjm.opt.disableflags) & int(bit) for bit in bits)
-
-
 def _own(mjm: mujoco.MjModel, numbers: np.ndarray) -> np.ndarray:
-    """Numbers of all tendons, environments first; of none where kernels do without."""
+    """Return numbers of all tendons, environments first; of none where kernels do without."""
     return numbers if acting_tendons(mjm) else numbers[:, :0]
 
 
 def _stiffness(mjm: mujoco.MjModel, linear: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return _own(mjm, _polynomial(linear, others)) * (0.0 if _disabled(mjm, _D.mjDSBL_SPRING) else 1.0)
+    return _own(mjm, _polynomial(linear, others)) * (0.0 if disabled(mjm, _D.mjDSBL_SPRING) else 1.0)
 
 
 def _damping(mjm: mujoco.MjModel, linear: np.ndarray, others: np.ndarray) -> np.ndarray:
     of_actuators = np.column_stack((mjm.actuator_damping, mjm.actuator_dampingpoly))
     total = _polynomial(linear, others) + from_tendon_actuators(mjm, of_actuators)
-    return _own(mjm, total) * (0.0 if _disabled(mjm, _D.mjDSBL_DAMPER) else 1.0)
+    return _own(mjm, total) * (0.0 if disabled(mjm, _D.mjDSBL_DAMPER) else 1.0)
 
 
 def _polynomial(linear: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """A linear coefficient and those of higher powers, (environments, ntendon, 3)."""
+    """Return a linear coefficient and those of higher powers, (environments, ntendon, 3)."""
     count = max(len(linear), len(others))
     linear, others = (np.broadcast_to(x, (count, *x.shape[1:])) for x in (linear[..., None], others))
     return np.concatenate((linear, others), axis=-1)
@@ -168,7 +141,7 @@ def _actfrcrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     return _own(mjm, np.where(limited, ranges, [-UNLIMITED, UNLIMITED]))
 
 
-TENDON_RULES: dict[str, tuple[tuple[str, ...], Callable[..., np.ndarray]]] = {
+TENDON_RULES: dict[str, Rule] = {
     "tendon_stiffness": (("tendon_stiffness", "tendon_stiffnesspoly"), _stiffness),
     "tendon_damping": (("tendon_damping", "tendon_dampingpoly"), _damping),
     "tendon_lengthspring": (("tendon_lengthspring",), _own),
@@ -176,4 +149,4 @@ TENDON_RULES: dict[str, tuple[tuple[str, ...], Callable[..., np.ndarray]]] = {
     "tendon_armature": (("tendon_armature",), _armature),
     "tendon_actfrcrange": (("tendon_actfrcrange",), _actfrcrange),
 }
-"""How fields of `model.fields` follow from MuJoCo's numbers (`kernel_numbers.RULES`)."""
+"""How the real fields follow from MuJoCo's numbers."""

@@ -1,38 +1,28 @@
-"""Activations and muscles of a model: how the numbers that kernels read follow from MuJoCo's."""
-
-from collections.abc import Callable
+"""Loading activations and muscles, as `activation` reads them."""
 
 import mujoco
 import numpy as np
 
-from ..mjmodel.actuators import disabled_actuators
+from ..mjmodel.actuators import BIAS_MUSCLE, GAIN_MUSCLE, disabled_actuators
+from ..mjmodel.flags import UNLIMITED, disabled
 from ..mjmodel.outputs import activation_outputs, activation_owners, output_activations, owners
-from ..parts import ACTUATOR_KINDS
+from ..mjmodel.solver_params import MINVAL
+from .part import Rule
 
-_D = mujoco.mjtDisableBit
-_DYN, _GAIN, _BIAS = mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias
-_SIMPLE = tuple(int(getattr(_DYN, f"mjDYN_{n}")) for n in ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT", "MUSCLE"))
-DYNAMICS = _SIMPLE
-"""Types of activation dynamics, but for those of kinds of actuators."""
-GAIN_MUSCLE, BIAS_MUSCLE = int(_GAIN.mjGAIN_MUSCLE), int(_BIAS.mjBIAS_MUSCLE)
-UNLIMITED = 1e30
-MINVAL = 1e-15
-_EXACT = int(_DYN.mjDYN_FILTEREXACT)
+_EXACT = int(mujoco.mjtDyn.mjDYN_FILTEREXACT)
 
 
 def _off(mjm: mujoco.MjModel) -> bool:
-    return bool(int(mjm.opt.disableflags) & int(_D.mjDSBL_ACTUATION))
+    return disabled(mjm, mujoco.mjtDisableBit.mjDSBL_ACTUATION)
 
 
 def activation_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
-    """The fields of `model.fields` that no environment may have of its own."""
+    """Return the fields that no environment may have of its own."""
     of, moves = owners(mjm), activation_owners(mjm)
     exact = mjm.actuator_dyntype[moves] == _EXACT
     tau = np.maximum(mjm.actuator_dynprm[moves, 0], MINVAL)
     dt = float(mjm.opt.timestep)
     holds = np.where(exact, tau * -np.expm1(-dt / tau), dt)
-    for kind in ACTUATOR_KINDS:
-        holds = kind.act_holds(mjm, holds) if kind.act_holds else holds
     muscles = (mjm.actuator_gaintype == GAIN_MUSCLE) + 2 * (mjm.actuator_biastype == BIAS_MUSCLE)
     return {
         "actuator_dyntype": mjm.actuator_dyntype[of],
@@ -46,20 +36,20 @@ def activation_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
 
 
 def has_activations(mjm: mujoco.MjModel) -> bool:
-    """Whether some actuator has an activation, or is a muscle."""
+    """Return True if some actuator has an activation, or is a muscle."""
     muscles = (mjm.actuator_gaintype == GAIN_MUSCLE) | (mjm.actuator_biastype == BIAS_MUSCLE)
     return bool(mjm.na or muscles.any())
 
 
 def _peak_force(mjm: mujoco.MjModel, prm: np.ndarray, acc0: np.ndarray) -> np.ndarray:
-    """Given, or such that it accelerates the model by `scale` where the muscle is at rest; 0 where it is off."""
+    """Return the peak force (N): given, or such that a muscle at rest accelerates the model by `scale`; 0 if off."""
     scaled = prm[..., 3] / np.maximum(acc0, MINVAL)
     on = ~(disabled_actuators(mjm)[owners(mjm)] | _off(mjm))
     return np.where(prm[..., 2] < 0, scaled, prm[..., 2]) * on
 
 
 def _geometry(mjm: mujoco.MjModel, prm: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Optimal length (m), lower end of the operating range in it, and in metres."""
+    """Return the optimal length (m), the lower end of the operating range in it, and in metres."""
     lengths = mjm.actuator_lengthrange
     optimal = (lengths[:, 1] - lengths[:, 0]) / np.maximum(prm[..., 1] - prm[..., 0], MINVAL)
     return np.maximum(optimal, MINVAL), prm[..., 0], np.broadcast_to(lengths[:, 0], optimal.shape)
@@ -88,15 +78,12 @@ def _where(muscles: np.ndarray) -> np.ndarray:
 def _actrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
     of = activation_owners(mjm)
     limited = np.asarray(mjm.actuator_actlimited, bool)[of, None]
-    found = np.where(limited, ranges[:, of], [-UNLIMITED, UNLIMITED])
-    for kind in ACTUATOR_KINDS:
-        found = kind.act_ranges(mjm, found) if kind.act_ranges else found
-    return found
+    return np.where(limited, ranges[:, of], [-UNLIMITED, UNLIMITED])
 
 
-ACTIVATION_RULES: dict[str, tuple[tuple[str, ...], Callable[..., np.ndarray]]] = {
+ACTIVATION_RULES: dict[str, Rule] = {
     "act_range": (("actuator_actrange",), _actrange),
     "actuator_muscle_gain": (("actuator_gainprm", "actuator_acc0"), _muscle_gain),
     "actuator_muscle_bias": (("actuator_biasprm", "actuator_acc0"), _muscle_bias),
 }
-"""How fields of `model.fields` follow from MuJoCo's numbers (`kernel_numbers.RULES`)."""
+"""How the real fields follow from MuJoCo's numbers."""
