@@ -1,0 +1,57 @@
+"""Parts that MuJoCo lacks, side by side in a model: on a GPU's driver and in single precision."""
+
+import numpy as np
+import pytest
+
+import tumble
+from tumble.physics import Model, RigidSolver
+
+from .starts import run_in_columns, run_with
+
+ENVS, STEPS = 4, 60
+XML = """<mujoco><option timestep="0.005" wind="3 1 0" integrator="implicitfast"/>
+<custom>
+  <text name="drag_geoms" data="sail"/><numeric name="drag_area" data="0.5"/>
+  <numeric name="drag_coefficient" data="1.3"/><numeric name="drag_density" data="1.2"/>
+  <text name="deadband_joints" data="mast"/><numeric name="deadband_width" data="0.1"/>
+  <numeric name="deadband_stiffness" data="20"/><numeric name="deadband_creep" data="2"/>
+</custom>
+<worldbody><body>
+  <joint name="mast" axis="0 1 0"/>
+  <geom name="sail" type="box" size=".01 .3 .4" pos="0 0 -.5" density="50" contype="0" conaffinity="0"/>
+</body></worldbody></mujoco>"""
+
+
+@pytest.fixture(autouse=True)
+def lanes_afterwards():
+    yield
+    tumble.init(precision="32")
+
+
+def state_after_steps():
+    """What environments with numbers of their own remember, and one that was reset."""
+    solver = RigidSolver(Model.from_mjcf(XML), ENVS)
+    solver.set_parameters("drag_coefficient", np.array([[1.3], [0.0], [4.0], [1.0]]))
+    solver.set_parameters("deadband_width", np.array([[0.1], [0.0], [0.2], [0.1]]))
+    solver.step(STEPS)
+    solver.reset([3])
+    solver.step(STEPS)
+    found = [solver.get(name).double().numpy() for name in ("qpos", "qvel", "deadband_center", "qfrc_drag")]
+    return [*found, solver.state_dict()["memory"].double().numpy()]
+
+
+def test_single_precision_is_near():
+    run_with("64", ENVS)
+    exact = state_after_steps()
+    assert all((numbers != 0).any(axis=1).sum() >= ENVS - 1 for numbers in exact), "one has no drag"
+    run_with("32", ENVS)
+    for numbers, wanted in zip(state_after_steps()[:-1], exact[:-1], strict=True):
+        np.testing.assert_allclose(numbers, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+
+
+@pytest.mark.slow
+def test_a_gpus_driver_has_the_same_bits():
+    run_with("64", ENVS)
+    exact = state_after_steps()
+    run_in_columns(precision="64")
+    assert all((numbers == wanted).all() for numbers, wanted in zip(state_after_steps(), exact, strict=True))
