@@ -139,7 +139,6 @@ def test_parts_are_named_by_their_table_alone():
     assert not wrong, "\n".join(wrong)
 
 
-<<<<<<< HEAD
 def test_every_part_is_in_the_table():
     """A part whose row is missing would be left out without an error: its fields are read by its own code alone."""
     from tumble.physics.parts import PARTS
@@ -148,10 +147,7 @@ def test_every_part_is_in_the_table():
     assert sum("\nPART = Part(" in path.read_text(encoding="utf-8") for path in files) == len(PARTS)
 
 
-@pytest.mark.parametrize("name", ["pid", "dc_motor", "gravcomp", "friction_loss", "fluid", "deadband"])
-=======
 @pytest.mark.parametrize("name", ["pid", "dc_motor", "gravcomp", "friction_loss", "fluid", "deadband", "drag"])
->>>>>>> p3-36
 def test_a_mechanism_is_in_four_files_at_most(name):
     """Files of physics that name one of its fields, the table of parts included."""
     from tumble.physics.parts import PARTS
