@@ -21,7 +21,6 @@ from .programs import shared_program
 from .settings import Count, Setting
 from .tiles import Tiles
 
-
 _NUMBERING = 25
 """Bytes of an environment in `Tiles`: its tile, its lane, a number while they are made, and whether it is used."""
 
