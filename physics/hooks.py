@@ -63,6 +63,15 @@ END_OF_EVALUATION = Hook(
     "Stages behind every evaluation of a step, after the integration, and in the place of one that is left out because "
     "all environments sleep: time passes."
 )
+CONTACT_VELOCITY = Hook(
+    "(model, work, k, block, dim, frame): change the velocity of contact slot k, of geom 2 relative to geom 1, in "
+    "block_aref of its block, which has `dim` axes: the rows of `frame`."
+)
+CONTACT_PULL = Hook(
+    "(model, pair, g1, g2): return the force (N) that pulls two geoms in contact together. The constraint's force "
+    "resists it; the mechanism adds it to qfrc_passive, and readings of forces of contacts subtract it (con_pull). "
+    "Beyond its margin such a contact has its normal row."
+)
 FIRST_EVALUATION = Hook("Stages behind the first evaluation of a step.")
 END_OF_STEP = Hook(
     "Stages behind the integration, at the end of a step, with qpos and qvel after it. What a part remembers changes "

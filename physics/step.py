@@ -15,7 +15,6 @@ from .constraint.noslip import noslip
 from .constraint.rows import clear_blocks
 from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_blocks, wake_disturbed, wake_tied
 from .dynamics.actuation import actuation
-from .dynamics.adhesion import adhesive_force
 from .dynamics.body_forces import applied_force
 from .dynamics.mass_matrix import mass_matrix
 from .dynamics.newton_euler import body_velocities
@@ -63,7 +62,6 @@ _ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
     OUTPUT_LENGTHS,
     actuation,
     passive_force,
-    adhesive_force,
     CONTACT_FORCES,
     applied_force,
     start_acceleration,

@@ -152,6 +152,14 @@ def test_a_mechanism_is_in_four_files_at_most(name):
     assert len(files | {"__init__.py"}) <= 4, files
 
 
+def test_every_part_is_in_the_table():
+    """A part whose row is missing would be left out without an error: its fields are read by its own code alone."""
+    from tumble.physics.parts import PARTS
+
+    files = (ROOT / "physics" / "parts").glob("*.py")
+    assert sum("\nPART = Part(" in path.read_text(encoding="utf-8") for path in files) == len(PARTS)
+
+
 def test_codes_of_kinds_of_actuators_differ():
     from tumble.physics.parts import ACTUATOR_KINDS, PARTS
 

@@ -7,9 +7,11 @@ environment's own sequence of contacts, and with it every result, does not depen
 
 import taichi as ti
 
+from ..hooks import CONTACT_PULL
 from ..math import Mat3, Vec3, func
+from ..math.lanes import traced
 from .asleep import pair_awake
-from .pairs_by_hand import contact_adhesion, contact_margin
+from .pairs_by_hand import contact_margin, contact_pull
 
 LIST = "tile_ncon con_count con_dist con_pos con_frame con_present con_geom1 con_geom2 con_pair con_tether"
 APPENDED = f"{LIST} con_needed need_ncon"
@@ -18,9 +20,15 @@ MINIMUM = 1e-15
 ALIGNED = {False: 1e-6, True: 1e-15}  # below this sine a tangent hint counts as parallel to the normal
 
 
+@traced
+def has_pairs_in_slots(has):
+    """Return True if a kernel needs con_pair and con_tether: two geoms may have several contacts at one place."""
+    return has.repeated_pairs or not CONTACT_PULL.is_empty(has)
+
+
 @func
 def clear_contacts(work):
-    """An empty list."""
+    """Empty the list."""
     work.tile_ncon[0] = 0
     work.con_count[0] = work.real(0.0)
     work.con_needed[0] = work.real(0.0)
@@ -59,7 +67,7 @@ def keep_deepest(model, work):
             if used < k:
                 work.con_geom1.put(used, work.con_geom1[k])
                 work.con_geom2.put(used, work.con_geom2[k])
-                if ti.static(model.has.repeated_pairs or model.has.adhesion):
+                if ti.static(has_pairs_in_slots(model.has)):
                     work.con_pair[used] = work.con_pair[k]
                     work.con_tether[used] = work.con_tether[k]
                 work.con_dist[used] = work.con_dist[k]
@@ -92,7 +100,7 @@ def append(model, work, g1: ti.i32, g2: ti.i32, contact, present):
         here = here * pair_awake(model, work, g1, g2)
     if work.lanes.any(here):
         found = work.lanes.cast(contact)
-        if ti.static(model.has.repeated_pairs or model.has.adhesion):
+        if ti.static(has_pairs_in_slots(model.has)):
             _append_each(model, work, g1, g2, found, here)
         else:
             _append(model, work, g1, g2, found, here)
@@ -120,7 +128,7 @@ def _append(model, work, g1: ti.i32, g2: ti.i32, found, here):
 def _append_each(model, work, g1: ti.i32, g2: ti.i32, found, here):
     """A slot for each pair by hand of the geoms, or one if there is none.
 
-    Where a contact is adhesive and beyond its margin, it has no friction: such lanes have a slot apart, a tether.
+    A contact that is pulled has no friction beyond its margin: lanes in which it is there have a slot apart, a tether.
     """
     behind = model.hand_start[g1] + model.hand_count[g1]
     mixed = 1
@@ -136,8 +144,8 @@ def _append_each(model, work, g1: ti.i32, g2: ti.i32, found, here):
                 if pair >= 0:
                     mine = mine * work.lanes.mask(found.dist <= model.pair_detect[pair])
             beyond = work.real(0.0)
-            if ti.static(model.has.adhesion):
-                pull = work.real(0.0) + contact_adhesion(model, pair, g1, g2)
+            if ti.static(not CONTACT_PULL.is_empty(model.has)):
+                pull = contact_pull(model, work, pair, g1, g2)
                 away = found.dist >= contact_margin(model, pair, g1, g2)
                 beyond = work.lanes.mask(away) * work.lanes.mask(pull != 0.0)
             for tether in range(2):

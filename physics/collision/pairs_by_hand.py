@@ -5,6 +5,7 @@ So nothing on a contact's way has to know where its pair came from, and a model 
 
 import taichi as ti
 
+from ..hooks import CONTACT_PULL
 from ..math import func
 
 
@@ -62,16 +63,9 @@ def contact_margin(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
 
 
 @func
-def contact_adhesion(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
-    """What a contact can pull with (N): that of its pair, of the geom of higher priority, or both geoms' together."""
-    first, second = model.geom_adhesion[g1], model.geom_adhesion[g2]
-    priority = model.geom_priority[g1] - model.geom_priority[g2]
-    pull = first + second
-    if priority > 0:
-        pull = first
-    elif priority < 0:
-        pull = second
-    if ti.static(model.has.pairs_by_hand):
-        if pair >= 0:
-            pull = model.pair_adhesion[pair]
+def contact_pull(model, work, pair: ti.i32, g1: ti.i32, g2: ti.i32):
+    """Return the force with which mechanisms pull a contact (N); `pair` is what `pair_of_contact` says."""
+    pull = work.real(0.0)
+    for pull_of in ti.static(CONTACT_PULL.of(model.has)):
+        pull += pull_of(model, pair, g1, g2)
     return pull

@@ -94,7 +94,7 @@ def contact_wrench(work, frame, force, k: ti.i32, dim: ti.i32, pull):
         force: a field of forces in contact space (N, N m), and its item k.
         k: the item.
         dim: number of axes.
-        pull: adhesive force to subtract from the normal force (N).
+        pull: force that pulls the contact, to subtract from the normal force (N).
     """
     zero = work.real(0.0)
     push, torque = frame.x * (force.at(k, 0) - pull), Vec3(zero, zero, zero)

@@ -3,7 +3,8 @@
 import taichi as ti
 
 from ..collision.contacts import complete_frame
-from ..collision.pairs_by_hand import contact_adhesion, contact_margin, pair_of_contact
+from ..collision.pairs_by_hand import contact_margin, contact_pull, pair_of_contact
+from ..hooks import CONTACT_PULL, CONTACT_VELOCITY
 from ..math import func
 from ..stage import stage
 from .bodies import FURTHER_AXES, contact_component, contact_velocity
@@ -18,16 +19,16 @@ from .contact_parameters import (
     solref,
 )
 from .impedance import MINIMUM, impedance, regularizer
-from .surface_velocity import add_surface_velocity
 
 
 @stage(
     reads=(
-        "qvel xquat geom_xpos subtree_com cdof cvel con_dist con_pos con_present con_geom1 con_geom2 con_pair",
+        "qvel subtree_com cdof cvel con_dist con_pos con_present con_geom1 con_geom2 con_pair",
         "con_tether tile_ncon tile_conadr",
     ),
     writes="block_D cone_mu block_J block_dofnum block_dofadr block_jacadr block_dof",
     updates="con_frame con_pull block_friction block_aref block_dim tile_ndof tile_njac",
+    hooks=(CONTACT_PULL, CONTACT_VELOCITY),
 )
 def contact_blocks(model, work):
     """Append a block for every contact slot, after those of the limits."""
@@ -37,7 +38,7 @@ def contact_blocks(model, work):
         g1, g2 = work.con_geom1[k], work.con_geom2[k]
         pair = pair_of_contact(model, work, k)
         dim = contact_dimension(model, pair, g1, g2)
-        if ti.static(model.has.adhesion):
+        if ti.static(not CONTACT_PULL.is_empty(model.has)):
             if work.con_tether[k] == 1:
                 dim = 1
         work.block_dim.put(block, dim)
@@ -48,8 +49,8 @@ def contact_blocks(model, work):
             work.block_dofnum.put(block, 0)
         else:
             _jacobian(model, work, k, block, dim, frame)
-        if ti.static(model.has.surface_velocity):
-            add_surface_velocity(model, work, k, block, dim, frame)
+        for change in ti.static(CONTACT_VELOCITY.of(model.has)):
+            change(model, work, k, block, dim, frame)
         _parameters(model, work, k, pair, block, dim)
 
 
@@ -72,8 +73,8 @@ def _parameters(model, work, k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32
             pyramid = 2.0 * slide * slide / ti.max(model.impratio[0], MINIMUM)
     # Active within the margin, or while an adhesive contact pulls.
     active = work.con_present[k] * work.lanes.mask(depth < 0.0)
-    if ti.static(model.has.adhesion):
-        work.con_pull[k] = work.con_present[k] * contact_adhesion(model, pair, g1, g2)
+    if ti.static(not CONTACT_PULL.is_empty(model.has)):
+        work.con_pull[k] = work.con_present[k] * contact_pull(model, work, pair, g1, g2)
         active = ti.max(active, work.lanes.mask(work.con_pull[k] != 0.0))
     stiffness = 1.0 / (regularizer(imp, diagonal) * pyramid)
     work.block_D[block] = ti.select(active > 0.5, stiffness, work.real(0.0))
@@ -93,9 +94,9 @@ def _parameters(model, work, k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32
     across = friction_damping(model, pair, damping, dmax)
     for c in range(1, dim):
         work.block_aref.at(block, c)._assign(-(work.block_aref.at(block, c) * across))
-    if ti.static(model.has.adhesion):
+    if ti.static(not CONTACT_PULL.is_empty(model.has)):
         rows = 1 if ti.static(model.has.elliptic) else ti.max(2 * (dim - 1), 1)
-        shift = work.con_pull[k] / (stiffness * rows)  # so that what presses is what it would be without the pull
+        shift = work.con_pull[k] / (stiffness * rows)  # so that the pressure is that without the pull
         work.block_aref.at(block, 0)._assign(work.block_aref.at(block, 0) + shift)
 
 

@@ -3,7 +3,7 @@
 import taichi as ti
 
 from ..dynamics.body_forces import applied_to
-from ..hooks import EXTERNAL_FORCES, TENDON_FORCES
+from ..hooks import CONTACT_PULL, EXTERNAL_FORCES, TENDON_FORCES
 from ..math import Motion, Vec3
 from ..stage import stage
 from .bodies import contact_frame, contact_wrench
@@ -36,7 +36,7 @@ def external_force(model, work):
     for k in range(work.tile_ncon[0]):
         block = work.tile_conadr[0] + k
         pull = work.real(0.0)
-        if ti.static(model.has.adhesion):
+        if ti.static(not CONTACT_PULL.is_empty(model.has)):
             pull = work.con_pull[k]
         frame, dim = contact_frame(work.con_frame, k), work.block_dim[block]
         push = contact_wrench(work, frame, work.block_force, block, dim, pull)

@@ -7,8 +7,8 @@ clamped to +- mu N, with r the residual J qacc - aref of the axis and A its diag
 an elliptic contact moves as a vector (`noslip_cone`). An island of a lane stops when a sweep improves its cost by less
 than noslip_tolerance; acceleration and forces follow from the new friction.
 
-N is the force of the constraint: for an adhesive contact it includes the adhesive pull, as its cone in the solver does.
-A tether (an adhesive contact beyond its margin) has one row and no friction. The pull shifts the references of both
+N is the force of the constraint: for a contact that a mechanism pulls it includes the pull, as its cone in the solver
+does. A tether (such a contact beyond its margin) has one row and no friction. The pull shifts the references of both
 edges by the same amount, and so leaves the residual of an axis, half of their difference, as it is.
 """
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from ..hooks import CONTACT_PULL
 from ..mjmodel.pairs import repeated_by_hand
 from ..mjmodel.solver_params import has_uncommon_powers
 from ..parts import PARTS
@@ -35,8 +36,6 @@ class CoreFeatures:
         pairs_by_hand: pairs of geoms have contact parameters of their own.
         repeated_pairs: two geoms are several pairs by hand.
         friction_reference: such pairs have references of their own for the axes across an elliptic cone.
-        surface_velocity: the surface of a geom moves along it.
-        adhesion: contacts can pull.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
         polynomials: springs and dampers of joints change with stretch and speed.
         joint_forces: ranges of what all actuators together do to a joint.
@@ -72,8 +71,6 @@ class CoreFeatures:
     parameters: bool = False
     repeated_pairs: bool = False
     friction_reference: bool = False
-    surface_velocity: bool = False
-    adhesion: bool = False
     polynomials: bool = False
 
     @staticmethod
@@ -93,8 +90,6 @@ class CoreFeatures:
             pairs_by_hand=model.sizes["nhand"] > 0,
             repeated_pairs=has_repeated_pairs(model),
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
-            surface_velocity=bool(np.any(model.values["geom_surfacevel"][0 < model.values["geom_collides"]])),
-            adhesion=has_adhesion(model),
             sweep=model.sizes["nsweep"] > 0,
             polynomials=bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
             joint_forces=bool(model.mj.jnt_actfrclimited.any()),
@@ -138,11 +133,9 @@ def has_repeated_pairs(model: Model) -> bool:
     return len(repeated_by_hand(model.mj)) > 0 and bool(model.row_pairs.any())
 
 
-def has_adhesion(model: Model) -> bool:
-    """Whether contacts can pull."""
-    values = model.values
-    geoms = values["geom_adhesion"][values["geom_collides"] == 1]
-    return bool(geoms.any() or (values["pair_adhesion"].any() and model.row_pairs.any()))
+def has_pulls(model: Model) -> bool:
+    """Return True if a mechanism pulls contacts."""
+    return any(part.wanted(model) for part in PARTS if CONTACT_PULL in part.hooks)
 
 
 def is_implicit(model: Model) -> bool:

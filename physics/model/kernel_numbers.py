@@ -179,8 +179,7 @@ _SAME = (
     *("qpos0", "qpos_spring", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia"),
     *("condition", "body_subtreemass", "geom_pos", "geom_quat", "geom_size", "geom_rbound"),
     *("geom_margin", "geom_friction", "geom_solmix", "geom_solref", "geom_solimp"),
-    *("pair_friction", "pair_margin", "pair_solref", "pair_solimp", "pair_solreffriction", "pair_adhesion"),
-    *("geom_surfacevel", "geom_adhesion"),
+    *("pair_friction", "pair_margin", "pair_solref", "pair_solimp", "pair_solreffriction"),
 )
 
 RULES: dict[str, Rule] = {

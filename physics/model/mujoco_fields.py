@@ -70,7 +70,6 @@ MODEL: dict[str, str] = {
     **_rows(READ, "geom_type geom_contype geom_conaffinity geom_condim geom_bodyid geom_dataid geom_matid"),
     **_rows(READ, "geom_priority geom_solmix geom_solref geom_solimp geom_size geom_rbound geom_pos geom_quat"),
     **_rows(READ, "geom_friction geom_margin geom_gap geom_group geom_rgba geom_aabb"),
-    **_rows(READ, "geom_surfacevel geom_adhesion"),
     **_rows(JUDGED, "geom_plugin"),
     **_rows(DERIVED, "geom_sameframe site_sameframe"),
     **_rows(READ, "site_type site_size"),
@@ -88,7 +87,7 @@ MODEL: dict[str, str] = {
     **_rows(IDLE, "hfield_* flex_* flexedge_* efm0_* efmC_perm"),
     # contacts by hand, equalities, tendons
     **_rows(READ, "exclude_signature pair_dim pair_geom1 pair_geom2 pair_solref pair_solimp pair_margin pair_gap"),
-    **_rows(READ, "pair_friction pair_solreffriction pair_adhesion"),
+    **_rows(READ, "pair_friction pair_solreffriction"),
     **_rows(JUDGED, "eq_type"),
     **_rows(DERIVED, "pair_signature"),
     **_rows(DERIVED, "tendon_type tendon_treenum tendon_treeid"),

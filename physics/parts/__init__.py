@@ -5,6 +5,7 @@ To add one, write its file and its row here.
 
 from . import (
     activation,
+    adhesion,
     dc_motor,
     deadband,
     delays,
@@ -17,6 +18,7 @@ from . import (
     orientation,
     pid,
     plastic,
+    surface_velocity,
     tendons,
     transmissions,
 )
@@ -26,8 +28,11 @@ _ROWS = (equality, friction_loss, limits)
 _PATHS = (tendons, transmissions)
 _FORCES = (fluid, gravcomp, plastic)
 _ACTUATORS = (activation, pid, dc_motor, orientation, delays)
+_CONTACTS = (surface_velocity, adhesion)
 _EXAMPLES = (deadband, drag)
-PARTS: tuple[Part, ...] = tuple(module.PART for module in (*_ROWS, *_PATHS, *_FORCES, *_ACTUATORS, *_EXAMPLES))
+PARTS: tuple[Part, ...] = tuple(
+    module.PART for module in (*_ROWS, *_PATHS, *_FORCES, *_ACTUATORS, *_CONTACTS, *_EXAMPLES)
+)
 NUMBERS: dict[str, Number] = {name: number for part in PARTS for name, number in part.numbers.items()}
 ACTUATOR_KINDS: tuple[ActuatorKind, ...] = tuple(part.actuator for part in PARTS if part.actuator is not None)
 ROWS: tuple[ConstraintRows, ...] = tuple(part.rows for part in PARTS if part.rows is not None)

@@ -31,11 +31,13 @@ class Loaded(Protocol):
         mj: the compiled model.
         sizes: named sizes.
         values: numbers of all fields, by name.
+        row_pairs: numbers of pairs of geoms by their kind; all 0 if no contact is possible.
     """
 
     mj: mujoco.MjModel
     sizes: dict[str, int]
     values: dict[str, np.ndarray]
+    row_pairs: np.ndarray
 
 
 class Memory(NamedTuple):
@@ -187,6 +189,7 @@ class Part:
         name: its feature: `model.has.<name>` inside kernels.
         doc: one line for `Features` and the tables, without a full stop.
         wanted: True if kernels for a model need its code.
+        wanted_with: names of numbers with which kernels have its code if environments have numbers of their own.
         variants: further features, of code that not all of its models need.
         integers, reals: fields of the model (`model.fields`).
         values: of a compiled model the numbers of `integers`, and of those `reals` that `rules` does not give.
@@ -215,6 +218,7 @@ class Part:
     name: str
     doc: str
     wanted: Callable[[Loaded], bool]
+    wanted_with: str = ""
     variants: tuple[Variant, ...] = ()
     integers: tuple[Field, ...] = ()
     reals: tuple[Field, ...] = ()

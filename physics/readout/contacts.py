@@ -21,8 +21,8 @@ class Contacts:
         frame: (num_envs, n, 3, 3), rows: normal from geom 1 to geom 2, two tangents.
         dist: (num_envs, n) m, negative when penetrating.
         friction: (num_envs, n, 5): two sliding, one spinning, two rolling coefficients.
-        force: (num_envs, n, 6) N and N m, in the contact frame: normal, two tangential; spin, two rolls. Of an
-            adhesive contact the normal one is what is left of the pressure when its pull is taken off.
+        force: (num_envs, n, 6) N and N m, in the contact frame: normal, two tangential; spin, two rolls. The
+            force that pulls a contact with adhesion is subtracted from the normal one.
         mask: (num_envs, n) bool; entries without it are zero and mean nothing, but for those that are asleep.
         asleep: (num_envs, n) bool, contacts among what sleeps: no constraints, and `force` is what would hold it if it
             were awake.

@@ -7,6 +7,7 @@ returned as an output of fixed size.
 import taichi as ti
 
 from ..constraint.impedance import MINIMUM
+from ..hooks import CONTACT_PULL
 from ..math import Vec3, func
 from ..model.contact_sensors import (
     ANGVEL,
@@ -245,9 +246,9 @@ def _in_world(one, k: ti.i32, value):
 
 @func
 def _force(model, one, k: ti.i32):
-    """Force of contact k in its frame (N), less what an adhesive one pulls with; zero where it is in the gap."""
+    """Return the force of contact k in its frame (N), less what pulls it; zero if it is in the gap."""
     normal = _part(one, k, 0)
-    if ti.static(model.has.adhesion):
+    if ti.static(not CONTACT_PULL.is_empty(model.has)):
         normal = normal - one.con_pull[k]
     return Vec3(normal, _part(one, k, 1), _part(one, k, 2))
 

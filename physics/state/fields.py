@@ -8,7 +8,7 @@ that hold both ways; nblockdof and njac: dofs and numbers in the Jacobians of al
 matrix and of the Hessian; nqrest: nq where kernels have mixed precision (`Features.mixed_precision`), else 0; nsolve:
 ntree, 1 where conjugate gradients solve; ncgdof, ncgbody, nown and nside: nv, nbody, contacts and twice as many where
 conjugate gradients solve, else 0.
-nfurther: contacts where two geoms may have several at one place, npull: where contacts are adhesive, else 0;
+nfurther: contacts where two geoms may have several at one place, npull: where a mechanism pulls contacts, else 0;
 nmocap: mocap bodies;
 ngravcomp: nv where bodies have gravity compensation, else 0;
 nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator implicit, else 0;
@@ -91,7 +91,7 @@ CONTACTS: tuple[Field, ...] = (
     _F("con_pos", ("ncon",), 3, "m", "midpoint between the surfaces"),
     _F("con_frame", ("ncon",), 9, "", "rows: normal from geom 1 to geom 2, two tangents"),
     _F("con_present", ("ncon",), 1, "", "mask: detected in this lane"),
-    _F("con_pull", ("npull",), 1, "N", "what an adhesive contact pulls with, 0 where it is none"),
+    _F("con_pull", ("npull",), 1, "N", "force of mechanisms that pulls the contact"),
     _F("con_count", ("one",), 1, "", "contacts of the lane that are in the list"),
     _F("con_needed", ("one",), 1, "", "contacts that were detected in the lane"),
 )
@@ -286,7 +286,7 @@ INDICES: tuple[Field, ...] = (
     _F("con_geom1", ("ncon",), 1, "", "first geom of the contact slot", small=True),
     _F("con_geom2", ("ncon",), 1, "", "its second geom", small=True),
     _F("con_pair", ("nfurther",), 1, "", "its pair by hand; -1: none"),
-    _F("con_tether", ("nfurther",), 1, "", "1: it is adhesive, and beyond its margin: it has a normal alone"),
+    _F("con_tether", ("nfurther",), 1, "", "1: it is pulled, and beyond its margin: it has a normal alone"),
     _F("block_dim", ("nblock",), 1, "", "axes of the block", small=True),
     _F("block_dofnum", ("nblock",), 1, "", "dofs that it acts on", small=True),
     _F("block_dofadr", ("nblock",), 1, "", "where they are listed"),

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..math import func
 from ..mjmodel.pairs import collides, pairs_by_hand, repeated_by_hand
-from ..model.features import has_adhesion
+from ..model.features import has_pulls
 from ..model.model import Model
 from ..model.pack import row_pairs
 from ..model.pair_table import PAIR_TABLE
@@ -52,7 +52,7 @@ def most_room(model: Model, lanes: int = MOST_LANES) -> Room:
     """What no state exceeds: all contacts that a tile may keep and one more, and all entries of a matrix."""
     again = row_pairs(model.mj, pairs_by_hand(model.mj)[repeated_by_hand(model.mj)])
     bound = int((model.row_pairs + again) @ [row.most_contacts(model.manifold == TILTS) for row in PAIR_TABLE])
-    bound *= 2 if has_adhesion(model) else 1  # lanes beyond the margin have slots of their own
+    bound *= 2 if has_pulls(model) else 1  # lanes beyond the margin have slots of their own
     nv = model.sizes["nv"]
     entries = _uncoupled(model) if model.solver == CG else nv * (nv + 1) // 2
     swept = int(model.row_pairs.sum()) - model.sizes["npair"]

@@ -6,11 +6,11 @@ import numpy as np
 from ..dynamics.stage_time import EULER, IMPLICIT, IMPLICITFAST, RK4
 from ..fields import layout
 from ..hooks import CONTROLS
-from ..mjmodel.flags import disabled, has_passive_forces
+from ..mjmodel.flags import disabled
 from ..model.features import (
-    has_adhesion,
     has_elliptic_cones,
     has_noslip,
+    has_pulls,
     has_repeated_pairs,
     is_implicit,
     needs_mixed_precision,
@@ -39,7 +39,7 @@ SIZES = tuple(
 ) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
 FLAGS = (
     *("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart"),
-    *("pulls", "actuates", "noslip_iterations", "ccd_follows"),
+    *("actuates", "noslip_iterations", "ccd_follows"),
 )
 
 PARAMETER_FIELDS = tuple(field for field in (*OPTIONS, *REALS) if field.name in RULES)
@@ -103,8 +103,8 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         "ncgbody": sizes["nbody"] if cg else 0,
         "naxis": axes,
         "max_contacts": min(most.contacts, model.max_contacts),
-        "nfurther": (has_repeated_pairs(model) or has_adhesion(model)) * contacts,
-        "npull": has_adhesion(model) * contacts,
+        "nfurther": (has_repeated_pairs(model) or has_pulls(model)) * contacts,
+        "npull": has_pulls(model) * contacts,
         "nown": contacts + 1 if cg else 0,
         "nside": 2 * contacts if cg else 0,
         "nconeblock": has_elliptic_cones(model) * (rows + contacts),
@@ -205,7 +205,6 @@ def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
         "noslip_iterations": int(options.noslip_iterations),
         "ccd_follows": int(options.ccd_tolerance > EXACT_CCD_TOLERANCE),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
-        "pulls": int(has_passive_forces(model.mj)),
         "actuates": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_ACTUATION)),
     }
     numbers = [sizes[n] for n in SIZES] + [flags[n] for n in FLAGS] + list(scratch_rows(sizes))

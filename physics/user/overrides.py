@@ -13,6 +13,7 @@ from ..model.features import Features
 from ..model.kernel_numbers import fields_from, kernel_numbers, mujoco_numbers
 from ..model.model import Model
 from ..model.parameters import DERIVED, PARAMETERS, as_double, checked, constants_of, require_known
+from ..parts import PARTS
 
 Fields = dict[str, np.ndarray]
 """Fields of `model.fields` by name, (k, numbers) or (1, numbers) each."""
@@ -90,9 +91,9 @@ class Overrides:
         has = Features.of(self._model, self._single)
         turning = "jnt_stiffness" in self and bool(np.isin(self._model.values["jnt_type"], _TURNING).any())
         hulls = has.hulls or any(name in self for name in ("jnt_solimp", "geom_solimp", "pair_solimp", "eq_solimp"))
-        surfaces = has.surface_velocity or "geom_surfacevel" in self
+        given = {part.name: True for part in PARTS if any(name in self for name in part.wanted_with.split())}
         across = has.friction_reference or (has.elliptic and "pair_solreffriction" in self)
-        has = replace(has, surface_velocity=surfaces, friction_reference=across)
+        has = replace(has, friction_reference=across, **given)
         return replace(has, ball_joints=has.ball_joints or hulls or turning, hulls=hulls, parameters=True)
 
     def state_dict(self) -> dict[str, torch.Tensor]:

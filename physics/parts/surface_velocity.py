@@ -1,17 +1,23 @@
 """Moving surfaces of geoms, such as conveyor belts (MJCF's `surfacevel`).
 
 A surface moves as a rigid body: with a linear velocity, and an angular one about the origin of its geom, both in the
-geom's frame. A contact sees the difference of the two surfaces' velocities along its tangents, and of their angular
-velocities about its normal; nothing along the normal, so a surface never pushes (MuJoCo documentation, XML reference:
-body/geom/surfacevel).
+geom's frame. The difference of the two surfaces' linear velocities adds to a contact's velocity along its tangents,
+that of their angular velocities adds about its normal. Nothing adds along the normal, so a surface never pushes (MuJoCo
+documentation, XML reference: body/geom/surfacevel).
 """
 
+import numpy as np
 import taichi as ti
 
+from ..fields import Field
+from ..hooks import CONTACT_VELOCITY
 from ..math import Vec3, func
+from ..mjmodel.allowed import FINITE, Parameter, Row
+from ..stage import piece
+from .part import Loaded, Part
 
 
-@func
+@piece(reads="xquat geom_xpos con_pos con_geom1 con_geom2", updates="block_aref")
 def add_surface_velocity(model, work, k: ti.i32, block: ti.i32, dim: ti.i32, frame):
     """Add the relative velocity of the two surfaces of contact slot k to block_aref, which holds that of the bodies."""
     zero = work.precise_lanes.real(0.0)
@@ -38,3 +44,26 @@ def add_surface_velocity(model, work, k: ti.i32, block: ti.i32, dim: ti.i32, fra
 def _add(work, block: ti.i32, c, speed):
     """Add a speed (m/s or rad/s) to axis c of block_aref."""
     work.block_aref.at(block, c)._assign(work.block_aref.at(block, c) + speed)
+
+
+def _wanted(model: Loaded) -> bool:
+    moving = model.values["geom_surfacevel"][model.values["geom_collides"] > 0]
+    return bool(np.any(moving))
+
+
+PART = Part(
+    name="surface_velocity",
+    doc="the surface of a geom moves along it",
+    wanted=_wanted,
+    reals=(
+        Field(
+            "geom_surfacevel", ("ngeom",), 6, "m/s, rad/s", "velocity of its surface in the geom frame, and its turn"
+        ),
+    ),
+    rules={"geom_surfacevel": (("geom_surfacevel",), lambda mjm, velocity: velocity)},
+    hooks={CONTACT_VELOCITY: add_surface_velocity},
+    mujoco="geom_surfacevel",
+    allowed={"geom_surfacevel": Row(FINITE, "a velocity: its sign is free")},
+    parameters=(Parameter("geom_surfacevel"),),
+    wanted_with="geom_surfacevel",
+)
