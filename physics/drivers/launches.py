@@ -10,7 +10,7 @@ from ..fields import layout
 from ..model.features import Features
 from ..model.model import Model
 from ..process.runtime import Runtime
-from ..state.fields import INDICES, ROOMY
+from ..state.fields import INSPECTED, ROOMY
 from ..state.sizes import flat_reals, memory_groups
 from .cpu import CpuArrangement
 from .evaluations import Block
@@ -144,7 +144,7 @@ class Launches:
         key = names, with_indices, beginning, self.room.grown
         if key not in self._requests:
             selection = select(names, self.room, self._arrangement.device)
-            integers = layout(INDICES, self.room.sizes)[1] if with_indices else 0
+            integers = layout(INSPECTED, self.room.sizes)[1] if with_indices else 0
             call = self._call(selection, replay=True, integers=integers, beginning=beginning)
             self._requests[key] = selection, integers, call
         return self._requests[key]

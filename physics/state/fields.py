@@ -343,9 +343,10 @@ SWEEP_INDICES: tuple[Field, ...] = (
 )
 """Pairs that a sweep finds."""
 PART_INDICES = tuple(field for part in PARTS for field in part.indices)
+INSPECTED: tuple[Field, ...] = (*INDICES, *PART_INDICES)
+"""Integers that are handed out with an evaluation, for `inspect` and the readings of contacts."""
 SCRATCH_INDICES: tuple[Field, ...] = (
-    *INDICES,
-    *PART_INDICES,
+    *INSPECTED,
     *WORK_LIST,
     *CONVEX_INDICES,
     *SWEEP_INDICES,
