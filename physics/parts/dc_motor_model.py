@@ -20,7 +20,6 @@ KIND = ActuatorKind(
     gaintype=int(mujoco.mjtGain.mjGAIN_DCMOTOR),
     biastypes=(int(mujoco.mjtBias.mjBIAS_DCMOTOR),),
     dyntypes=(int(mujoco.mjtDyn.mjDYN_DCMOTOR),),
-    slope=True,
 )
 
 

@@ -115,7 +115,6 @@ class ActuatorKind(NamedTuple):
         gains: columns of `actuator_gainprm` that kernels read as `actuator_gain`.
         biases: columns of `actuator_biasprm` that kernels read as `actuator_bias`, where the bias is not affine.
         follows: True if its first control is a setpoint.
-        slope: True if its force depends on the velocity in more ways than by the columns above.
         neutral: puts controls of a reset into an array (nu,) of zeros, where they are not 0.
     """
 
@@ -126,7 +125,6 @@ class ActuatorKind(NamedTuple):
     gains: tuple[int, ...] = ()
     biases: tuple[int, ...] = ()
     follows: bool = False
-    slope: bool = False
     neutral: Callable[[mujoco.MjModel, np.ndarray], None] | None = None
 
     def actuators(self, mjm: mujoco.MjModel) -> np.ndarray:
