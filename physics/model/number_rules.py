@@ -66,7 +66,6 @@ RULES: dict[str, Row] = {
     **_rows(FINITE, _PLACES, "jnt_pos jnt_axis"),
     **_rows(*MASS, "dof_armature"),
     **_rows(*SPRING, "jnt_stiffness"),
-    **_rows(NOT_NEGATIVE, "a threshold of yielding", "jnt_springyield"),
     **_rows(*DAMPER, "dof_damping"),
     # geoms, sites, cameras, meshes
     **_rows(FINITE, _PLACES, "geom_pos geom_quat site_pos site_quat mesh_vert"),
@@ -83,9 +82,7 @@ RULES: dict[str, Row] = {
     # bodies, whose inertia follows from geoms, and reference coordinates, which follow from bodies
     **_rows(FINITE, _PLACES, "body_pos body_quat body_ipos body_iquat"),
     **_rows(*MASS, "body_mass body_inertia"),
-    **_rows(FINITE, "a share of the weight: below 0 the body gets heavier", "body_gravcomp"),
     **_rows(FINITE, _PLACES, "qpos0 qpos_spring"),
-    **_rows(NOT_NEGATIVE, "a threshold of yielding", "tendon_springyield"),
     # actuators and sensors
     **_rows(*GAIN, "actuator_gainprm actuator_biasprm actuator_gear"),
     **_rows(*RANGE, "actuator_ctrlrange actuator_forcerange"),
@@ -135,12 +132,8 @@ LEFT: dict[str, str] = {
 """The fields that are not looked at, and why."""
 
 LIMITED = {
-    "jnt_range": "jnt_limited",
-    "tendon_range": "tendon_limited",
-    "tendon_actfrcrange": "tendon_actfrclimited",
     "actuator_ctrlrange": "actuator_ctrllimited",
     "actuator_forcerange": "actuator_forcelimited",
-    "actuator_actrange": "actuator_actlimited",
     **{name: limited for part in PARTS for name, limited in part.ranges.items()},
 }
 """Ranges, lower bound first, and the fields that say whether they hold."""

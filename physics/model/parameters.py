@@ -29,7 +29,6 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("body_iquat", derives=_INERTIAL, turns=True),
         Parameter("body_mass", derives=("body_subtreemass", *_INERTIAL, *_CAMERAS), lasting=True),
         Parameter("body_inertia", derives=_INERTIAL, lasting=True),
-        Parameter("body_gravcomp"),
         Parameter("jnt_stiffness"),
         Parameter("dof_armature", derives=_INERTIAL),
         Parameter("dof_damping"),

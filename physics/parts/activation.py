@@ -234,6 +234,7 @@ PART = Part(
         "na actuator_actadr actuator_dynprm actuator_acc0 actuator_actlimited actuator_actrange actuator_actearly "
         "actuator_lengthrange"
     ),
+    ranges={"actuator_actrange": "actuator_actlimited"},
     allowed={
         "actuator_dynprm": GAIN,
         "actuator_actrange": RANGE,

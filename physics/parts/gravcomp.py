@@ -10,6 +10,7 @@ from ..dynamics.newton_euler import along, gather
 from ..fields import Field
 from ..hooks import BODY_FORCES, JOINT_ACTUATORS, PASSIVE_FORCES
 from ..math import Motion, Vec3
+from ..mjmodel.allowed import FINITE, Parameter, Row
 from ..mjmodel.flags import disabled, has_passive_forces
 from ..stage import piece, stage
 from .part import Loaded, Part
@@ -85,4 +86,6 @@ PART = Part(
     room=lambda model: {"ngravcomp": _wanted(model) * model.sizes["nv"]},
     hooks={BODY_FORCES: gravity_compensation, PASSIVE_FORCES: add_passive, JOINT_ACTUATORS: add_to_actuators},
     mujoco="body_gravcomp jnt_actgravcomp",
+    allowed={"body_gravcomp": Row(FINITE, "a share of the weight: below 0 the body gets heavier")},
+    parameters=(Parameter("body_gravcomp"),),
 )

@@ -166,6 +166,7 @@ PART = Part(
         "jnt_limited jnt_range jnt_margin jnt_solref jnt_solimp tendon_limited tendon_range tendon_margin "
         "tendon_solref_lim tendon_solimp_lim"
     ),
+    ranges={"jnt_range": "jnt_limited", "tendon_range": "tendon_limited"},
     allowed={
         "jnt_range": RANGE,
         "jnt_margin": MARGIN,

@@ -16,6 +16,7 @@ from ..hooks import END_OF_STEP, FIRST_EVALUATION, SPRING_REST, TENDON_REST
 from ..kinematics.forward import BALL
 from ..math import Quat, func
 from ..math.quaternion import integrate, rotation_vector
+from ..mjmodel.allowed import NOT_NEGATIVE, Row
 from ..mjmodel.flags import disabled
 from ..mjmodel.tendons import acting_tendons
 from ..stage import piece, stage
@@ -206,4 +207,5 @@ PART = Part(
         END_OF_STEP: yield_springs,
     },
     mujoco="nplastic jnt_plasticadr jnt_springyield tendon_plasticadr tendon_springyield",
+    allowed=dict.fromkeys(("jnt_springyield", "tendon_springyield"), Row(NOT_NEGATIVE, "a threshold of yielding")),
 )

@@ -217,6 +217,7 @@ PART = Part(
         "tendon_stiffness tendon_stiffnesspoly tendon_damping tendon_dampingpoly tendon_armature tendon_adr tendon_num "
         "ten_J_* tendon_actfrclimited tendon_actfrcrange tendon_lengthspring tendon_length0 tendon_invweight0 wrap_*"
     ),
+    ranges={"tendon_actfrcrange": "tendon_actfrclimited"},
     allowed={
         "tendon_actfrcrange": RANGE,
         "tendon_stiffness": SPRING,
