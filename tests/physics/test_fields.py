@@ -9,6 +9,7 @@ from tumble.physics.fields import SMALL_BITS, Field, FieldView, PreciseView, fla
 from tumble.physics.model.fields import INTEGERS
 from tumble.physics.model.pack import check_size
 from tumble.physics.process.runtime import init
+from tumble.physics.process.taichi_thread import in_taichis_thread
 
 from .parity.catalogue import load, names
 
@@ -53,7 +54,7 @@ def test_rows_and_items_are_where_they_are_declared_to_be():
         found[found.shape[0] - 1] = every[1]
 
     found = np.zeros(600, np.int32)
-    read(numbers, found)
+    in_taichis_thread(read, numbers, found)
     i = np.arange(599)
     np.testing.assert_array_equal(found[:-1], numbers[4 + i * 6 + i % 6])
     assert found[-1] == last
@@ -72,10 +73,10 @@ def test_storing_a_small_integer_by_assignment_is_an_error_and_not_lost():
             view[2] = 7
 
     numbers = np.zeros(4, np.int32)
-    write(numbers, "put")
+    in_taichis_thread(write, numbers, "put")
     np.testing.assert_array_equal(numbers, [0, 0, 7, 0])
     with pytest.raises(ti.TaichiCompilationError):
-        write(numbers, "assign")
+        in_taichis_thread(write, numbers, "assign")
 
 
 def test_a_precise_field_keeps_the_digits_of_a_double_and_refuses_assignment():
@@ -95,7 +96,7 @@ def test_a_precise_field_keeps_the_digits_of_a_double_and_refuses_assignment():
             view[1] = found[0]
 
     numbers, found = np.zeros(4, np.float32), np.array([1.0 + 2.0**-40, 0.0, 0.0])
-    write(numbers, found, "put")
+    in_taichis_thread(write, numbers, found, "put")
     np.testing.assert_array_equal(found[1:], [1.0 + 2.0**-40, 1.0])
     with pytest.raises((ti.TaichiCompilationError, RuntimeError)):
-        write(numbers, found, "assign")
+        in_taichis_thread(write, numbers, found, "assign")
