@@ -26,7 +26,7 @@ def package_with(part: str, folder: Path) -> None:
     parts = folder / "tumble" / "physics" / "parts"
     (parts / "friction_motor.py").write_text(part)
     table = (parts / "__init__.py").read_text()
-    row, count = re.subn(r"for module in \(([^)]*)\)", r"for module in (\1, friction_motor)", table)
+    row, count = re.subn(r"_MODULES = \(([^)]*)\)", r"_MODULES = (\1, friction_motor)", table)
     assert count == 1
     assert row.count("\nfrom .part import") == 1
     (parts / "__init__.py").write_text(row.replace("\nfrom .part", "\nfrom . import friction_motor\nfrom .part"))

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers.plan import LAST, ON_REQUEST, ask_for, last_needed, written_by
+from tumble.physics.drivers.plan import LAST, ON_REQUEST, ask_for, last_needed, written_in
 from tumble.physics.drivers.programs import TURN, Program
 from tumble.physics.drivers.settings import CALL_LENGTH, Setting
 from tumble.physics.drivers.turn import _derive
@@ -110,7 +110,7 @@ def computed(solver: RigidSolver) -> list[str]:
     """Quantities that evaluations compute, but for SMOOTH; others are what is left of a step, or of another model."""
     has = Features.of(solver.model, single=True)
     stages = {entry for _, entry in stages_of(has)}
-    written = frozenset(ALONE).union(*map(written_by, stages))
+    written = frozenset(ALONE).union(*map(written_in, stages))
     if has.sensors:
         written |= {field.name for field in SENSED}
     return [field.name for field in QUANTITIES if field.name in written]
