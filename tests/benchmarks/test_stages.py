@@ -9,7 +9,7 @@ from tumble.benchmarks.models import load, scatter
 from tumble.physics import RigidSolver
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_all_stages_together_are_a_step(runtime):
     """Compiles the engine once more: what takes the step apart breaks whenever the step changes."""
     solver = RigidSolver(load("Hopper"), 8, lanes=1)

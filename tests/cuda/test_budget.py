@@ -9,7 +9,7 @@ from .ptxas import find_ptxas
 PAGE = ROOT / "docs" / "gpu.md"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 def test_a_step_costs_no_more_than_the_page_says(tmp_path):
     """What it executes, and, where there is a ptxas, what that makes of it."""

@@ -98,7 +98,7 @@ def test_every_model_has_the_same_bits(names, lanes, monkeypatch):
     assert not wrong, wrong
 
 
-@pytest.mark.long
+@pytest.mark.slow  # test_driver_host has some environments, too
 def test_some_environments_of_a_batch():
     """Whatever is done to some of them, to robots that meet and to a crowd without room for all of its contacts."""
     crowd = Model.from_mjspec(pile(SPHERE, [0.1, 0, 0], 12), solver="cg", max_contacts=6)

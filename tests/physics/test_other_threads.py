@@ -36,7 +36,7 @@ def test_other_settings_are_taken(kind, rounds):
     at_work("init", kind, rounds)
 
 
-@pytest.mark.parametrize(("kind", "rounds"), [APART, pytest.param(*COLUMNS, marks=pytest.mark.long), FUSED])
+@pytest.mark.parametrize(("kind", "rounds"), [APART, pytest.param(*COLUMNS, marks=pytest.mark.slow), FUSED])
 def test_the_solver_is_closed(kind, rounds):
     at_work("close", kind, 2 * rounds)
 

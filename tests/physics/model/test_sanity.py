@@ -99,7 +99,7 @@ def crowd(count, geom="", outer=""):
     return f'<mujoco><worldbody><geom type="plane" size="1 1 1"/>{bodies}</worldbody>{outer}</mujoco>'
 
 
-@pytest.mark.parametrize("moving", ["world", "body"])
+@pytest.mark.parametrize("moving", [pytest.param("world", marks=pytest.mark.slow), "body"])
 @pytest.mark.long
 def test_sixty_thousand_geoms_are_refused_within_seconds(moving, tmp_path):
     """MuJoCo's own compiler takes six seconds for them; each of 3.6e9 entries of a table would be looked at here."""
