@@ -163,7 +163,8 @@ def test_a_warm_process_starts_neither_taichi_nor_a_compiler():
 @apart
 def test_they_are_compiled_without_a_home(tmp_path):
     """Taichi asserts that there is one; and with nothing kept, every process compiles."""
-    script = f"import sys; from tumble.physics.process.libraries import load_taichi; load_taichi(); sys.path += {[str(KERNELS), str(HERE)]}; from test_tensor_kernels import *; tell()"
+    script = "import sys; from tumble.physics.process.libraries import load_taichi; load_taichi(); "
+    script += f"sys.path += {[str(KERNELS), str(HERE)]}; from test_tensor_kernels import *; tell()"
     place = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
     command, place = [sys.executable, "-W", "ignore", "-c", script], {**place, "TUMBLE_CACHE": str(tmp_path)}
     done = subprocess.run(command, env=place, capture_output=True, text=True, cwd=HERE.parents[2])
