@@ -251,15 +251,17 @@ def by_default(known: dict[str, Proof]) -> list[str]:
         return []
     unsure = sum(proof.undecided > 0 and not proof.differing for proof in compared.values())
     differing = {name: proof for name, proof in compared.items() if proof.differing}
+    others = {name: proof for name, proof in differing.items() if reason_of(proof) != SEARCHED}
     lines = [
         "",
         f"All this with `ccd_tolerance` 1e-12 and 500 iterations on both sides. {len(compared)} models were also "
         "compared with the options that their files have, MuJoCo's defaults in most: "
         f"{len(compared) - unsure - len(differing)} are equal in every state, in {unsure} others MuJoCo changes as "
-        f"much where Tumble differs, {len(differing)} differ{':' if differing else '.'}",
+        f"much where Tumble differs, {len(differing)} differ: {len(differing) - len(others)} only in what is searched "
+        f"for, as above, {len(others)} otherwise{':' if others else '.'}",
     ]
-    lines += [""] if differing else []
-    for name, proof in differing.items():
+    lines += [""] if others else []
+    for name, proof in others.items():
         worst = ", ".join(f"{quantity} {error:.0e}" for quantity, error in list(proof.worst.items())[:3])
         lines.append(f"- {name}: {proof.differing} of {proof.states} states; {worst}")
     return lines

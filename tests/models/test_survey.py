@@ -71,7 +71,9 @@ def test_the_reason_is_what_the_others_follow_from(what):
 
 def test_the_page_tells_what_was_compared_by_the_files_own_options():
     known = {"a": Proof(20), "b": Proof(20, 3), "c": Proof(20, 0, 2, {"qacc": 0.5}), "d": Proof(0, why="nothing moves")}
+    known["e"] = Proof(20, 0, 1, {"ten_J": 1e-7})
     text = "\n".join(survey.by_default(known))
-    assert "3 models" in text and "1 are equal" in text and "1 differ:" in text
+    assert "4 models" in text and "1 are equal" in text
+    assert "2 differ: 1 only in what is searched for, as above, 1 otherwise:" in text and "- e" not in text
     assert "- c: 2 of 20 states; qacc 5e-01" in text
     assert survey.by_default({}) == []
