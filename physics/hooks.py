@@ -47,7 +47,7 @@ class Hook:
 
 
 Hooked = dict[Hook, Any]
-"""What a part adds to hooks."""
+"""The code that a part adds to hooks, by hook."""
 
 INERTIA = Hook("(model, work): add to M, behind the inertia of bodies and the armature of dofs.")
 POSITION = Hook("Stages that compute more from the poses of bodies, behind centres of mass.")

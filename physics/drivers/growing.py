@@ -18,7 +18,7 @@ from .scratch import workers_for
 
 
 class ScratchRows:
-    """Where every field lies in the scratch of a model.
+    """The places of fields in the scratch of a model.
 
     Attributes:
         sizes: of the model and of what a step computes.

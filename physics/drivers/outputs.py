@@ -1,5 +1,6 @@
 """The derived quantities that every step delivers, brought up to date where a state was changed from outside."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -36,7 +37,7 @@ def select(names: Sequence[str], room: _Room, device: torch.device) -> Selection
     return Selection(places, len(rows), torch.tensor(rows or [0], dtype=torch.int32, device=device))
 
 
-class Outputs:
+class Outputs(ABC):
     """The outputs of a batch, and which environments' are stale: those whose last evaluation has another state now.
 
     Subclasses keep the marks of stale environments (`_mark`, `_clear`) and evaluate these environments (`refresh`).
@@ -77,6 +78,7 @@ class Outputs:
         """Forget all launches: the batch or the kernel is another one."""
         self._whole = None
 
+    @abstractmethod
     def refresh(self, index: Index, batch: Sequence[torch.Tensor], bind: Callable[..., Any]) -> None:
         """Evaluate stale environments again at the state of their last evaluation.
 
@@ -85,10 +87,11 @@ class Outputs:
             batch: the driver's.
             bind: returns the launch that evaluates the outputs, of the batch or others (`Launches.bind`).
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def _mark(self, index: Index) -> None:
-        raise NotImplementedError
+        """Note that the outputs of these environments are stale; None: of all."""
 
+    @abstractmethod
     def _clear(self) -> None:
-        raise NotImplementedError
+        """Note that no output is stale."""

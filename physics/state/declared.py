@@ -37,7 +37,7 @@ def written_by(stage: Stage) -> frozenset[str]:
 
 
 def declarations(stage: Stage) -> list[tuple[Names, Names, Names]]:
-    """What a stage reads, writes and updates, and what each piece of code in its hooks does."""
+    """Return the fields that a stage reads, writes and updates, then those of each piece of code in its hooks."""
     pieces = [entry for hook in stage.hooks for _, entry in hook.entries]
     found = [item for entry in pieces for item in (entry if isinstance(entry, tuple) else (entry,))]
     return [stage.declared, *(item.declared for item in found if hasattr(item, "declared"))]

@@ -14,7 +14,7 @@ from .own_forces import passive_force
 LANES = ENVS = 4
 STEPS = 300
 EXACT = 1e-10
-"""Of so many steps in double precision, relative to the largest number."""
+"""Tolerance after these steps in double precision, relative to the largest number."""
 FILE = FOLDER / "deadband.xml"
 XML = FILE.read_text()
 NUMBERS = ("deadband_width", "deadband_stiffness", "deadband_creep")

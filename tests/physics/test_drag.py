@@ -16,7 +16,7 @@ from .own_forces import passive_force
 LANES = ENVS = 4
 STEPS = 200
 EXACT = 1e-10
-"""Of so many steps in double precision, relative to the largest number."""
+"""Tolerance after these steps in double precision, relative to the largest number."""
 FILE = FOLDER / "drag.xml"
 XML = FILE.read_text()
 NAMES = ("left", "right", "tail", "disc")
@@ -191,7 +191,7 @@ def test_numbers_that_make_no_sense_are_refused(solver):
 
 
 def test_a_number_that_must_be_above_0_is_refused_at_0(solver, monkeypatch):
-    """Of a file and of environments: numbers of parts have rules of their own."""
+    """A number of a part is checked by the part's rule, in a file and for environments."""
     positive = {name: ALL_NUMBERS[name]._replace(allowed=POSITIVE) for name in ("drag_area", "drag_density")}
     for name, number in positive.items():
         monkeypatch.setitem(ALL_NUMBERS, name, number)

@@ -29,7 +29,7 @@ def lanes_afterwards():
 
 
 def state_after_steps():
-    """What environments with numbers of their own remember, and one that was reset."""
+    """Return the state of environments with numbers of their own after steps, one of them reset."""
     solver = RigidSolver(Model.from_mjcf(XML), ENVS)
     solver.set_parameters("drag_coefficient", np.array([[1.3], [0.0], [4.0], [1.0]]))
     solver.set_parameters("deadband_width", np.array([[0.1], [0.0], [0.2], [0.1]]))

@@ -110,7 +110,7 @@ def test_objects_end_with_their_solver(model):
 
 
 def test_objects_hold_no_solver(model):
-    """What is left of a solver that is gone goes on: only its driver steps and remembers."""
+    """The objects go on after their solver is gone, as they hold its driver alone."""
     solver = RigidSolver(model, 3)
     state, inputs, quantities, gone = solver.state, solver.inputs, solver.quantities, weakref.ref(solver)
     del solver
