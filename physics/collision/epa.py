@@ -211,7 +211,8 @@ def touching_face(one, search, slack):
     near, on1 = zero_vector(lanes), zero_vector(lanes)
     for turn in range(search.faces + 1):
         f = ti.select(turn == 0, search.chosen, turn - 1)  # which says how near the others have to be
-        if one.ccd_height[f] <= ti.sqrt(best) + slack:
+        again = turn > 0 and f == search.chosen
+        if not again and one.ccd_height[f] <= ti.sqrt(best) + slack:
             corners = one.ccd_corners[f]
             i, j = corners & (MOST_CORNERS - 1), (corners >> CORNER_BITS) & (MOST_CORNERS - 1)
             k = corners >> (2 * CORNER_BITS)

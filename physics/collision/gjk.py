@@ -171,24 +171,25 @@ def refine(one, search):
     best, near = lanes.real(1e30), zero_vector(lanes)
     weight_w, weight_i, weight_j = lanes.real(1.0), lanes.real(1.0), lanes.real(1.0)
     corner_i, corner_j = 0, 0
-    triangles, inside = 1, 0
+    triangles, inside = 1, 1
     if search.kept == 3:
-        triangles, inside = 3, 1
+        triangles = 3
     for i in range(triangles):
         j = ti.select(i + 1 < search.kept, i + 1, 0)
         p, q = one.ccd_point[i], one.ccd_point[j]
+        behind = 0  # 1: the origin is on the inner side of this face, so another one is nearer
         if triangles == 3:
             normal, away = (p - w).cross(q - w), w - one.ccd_point[3 - i - j]
             height = normal.dot(away)
-            if normal.dot(w) * height <= 0.0:
-                inside = 0
-            if height * height <= THIN * normal.dot(normal) * away.dot(away):
-                inside = 0
-        k0, k1, k2, u = nearest_on_triangle(lanes, w, p, q)
-        square = u.dot(u)
-        if square < best:
-            best, near = square, u.copy()
-            weight_w, weight_i, weight_j, corner_i, corner_j = k0, k1, k2, i, j
+            if normal.dot(w) * height > 0.0 and height * height > THIN * normal.dot(normal) * away.dot(away):
+                behind = 1
+        if behind == 0:
+            inside = 0
+            k0, k1, k2, u = nearest_on_triangle(lanes, w, p, q)
+            square = u.dot(u)
+            if square < best:
+                best, near = square, u.copy()
+                weight_w, weight_i, weight_j, corner_i, corner_j = k0, k1, k2, i, j
     if inside == 0 and best < search.square:  # else rounding would have it go back: what was found stays
         search.near, search.square = near, best
         stays_i, stays_j = ti.select(weight_i > 0.0, corner_i, -1), ti.select(weight_j > 0.0, corner_j, -1)

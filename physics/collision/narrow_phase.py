@@ -246,7 +246,7 @@ def collide_round(model, work):
 
 @stage(
     when=lambda has: has.solids,
-    reads="tree_asleep xpos xquat geom_offset geom_axis listed_*",
+    reads="tree_asleep geom_xpos xpos xquat geom_offset geom_axis listed_*",
     writes="tile_pair",
     updates=(APPENDED, LISTED_PAIRS, "wanted box_code polygon"),
 )
@@ -257,7 +257,7 @@ def collide_solids(model, work):
 
 @stage(
     when=lambda has: has.convex,
-    reads="tree_asleep xpos xquat geom_offset listed_*",
+    reads="tree_asleep geom_xpos xpos xquat geom_offset listed_*",
     updates=(APPENDED, LISTED_PAIRS, "wanted tile_pair pair_axis ccd_*"),
 )
 def collide_convex(model, work):

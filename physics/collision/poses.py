@@ -8,6 +8,8 @@ from ..math import Mat3, Vec3, func
 from ..math.lanes import let, traced
 from .pairs_by_hand import detection_distance
 
+CAREFUL = 1e-5
+"""Of the radius around a geom, and a tenth of it of its distance from the origin: more than single precision rounds."""
 CAUTION = 1.0 + 1e-6
 """Times a distance that is compared: more than single precision rounds."""
 
@@ -40,6 +42,15 @@ def geom_axes(model, work, g: ti.i32):
 def cautious(distance):
     """A little more than a distance."""
     return distance * CAUTION
+
+
+@func
+def sphere_around(model, work, g: ti.i32):
+    """Return centre and radius (m) of a sphere with everything that contacts of geom g may touch, unless by hand."""
+    pos = work.lanes.cast(work.geom_xpos[g])
+    away = ti.abs(pos.x) + ti.abs(pos.y) + ti.abs(pos.z)
+    radius = ti.max(model.geom_rbound[g] + model.geom_detect[g] + work.real(0.0), 0.0)
+    return pos, radius * (1.0 + CAREFUL) + away * (0.1 * CAREFUL)
 
 
 @func

@@ -9,7 +9,8 @@ import mujoco
 import taichi as ti
 
 from ..math import Vec3, func
-from ..model.hulls import GRID
+from ..math.lanes import let, traced
+from ..model.hulls import BLOCK, GRID
 from .poses import geom_axes, seen_from_root
 from .primitives import zero_vector
 
@@ -109,16 +110,15 @@ def _towards(component, size):
 
 @func
 def _farthest_vertex(model, one, g: ti.i32, d):
-    """Of few vertices that are as far the first one; of many, one that depends on the direction alone."""
-    first = model.geom_vertadr[g]
+    """Return the vertex of a mesh that is farthest along d.
+
+    Of few vertices that are as far it is the first one; of many, one that depends on the direction alone.
+    """
     mark = 0
-    best = d.dot(model.vert_pos[first])
     if model.geom_gridadr[g] < 0:
-        for k in range(1, model.geom_vertnum[g]):
-            height = d.dot(model.vert_pos[first + k])
-            if height > best:
-                best, mark = height, k
+        mark = _farthest_of_all(model, one, g, d)
     else:
+        first = model.geom_vertadr[g]
         mark = model.grid_vert[model.geom_gridadr[g] + _cell(d)]
         best = d.dot(model.vert_pos[first + mark])
         before = -1
@@ -131,6 +131,39 @@ def _farthest_vertex(model, one, g: ti.i32, d):
                 if height > best:
                     best, mark = height, k
     return mark
+
+
+@func
+def _farthest_of_all(model, one, g: ti.i32, d):
+    """Return the first of the vertices of a mesh that are farthest along d; BLOCK are compared side by side."""
+    block = one.ccd_lanes.wider(BLOCK)
+    best, found = block.real(-1e30), block.real(0.0)
+    for b in range((model.geom_vertnum[g] + BLOCK - 1) // BLOCK):
+        at = model.geom_blockadr[g] + b
+        x, y, z = _row(model, block, at, 0), _row(model, block, at, 1), _row(model, block, at, 2)
+        height = x * d.x + y * d.y + z * d.z
+        higher = height > best
+        found = ti.select(higher, block.real(b), found)
+        best = ti.select(higher, height, best)
+    # Across the block: the greatest height, and of the vertices that are as high the first.
+    top = _across(block, best, ti.max)
+    number = found * BLOCK + block.type(list(range(BLOCK)))
+    return ti.cast(_across(block, ti.select(best == top, number, block.real(1e30)), ti.min), ti.i32)
+
+
+@traced
+def _across(block, numbers, choose):
+    """Return the least or greatest number of a block: of pairs, of pairs of pairs, and so on."""
+    left = [block.get(numbers, c) for c in range(block.width)]
+    while len(left) > 1:
+        left = [let(choose(one, other)) for one, other in zip(left[::2], left[1::2], strict=True)]
+    return left[0]
+
+
+@traced
+def _row(model, block, at, axis):
+    """Return one coordinate of the vertices of a block, side by side."""
+    return let(block.type([ti.cast(model.vert_block.at(at, BLOCK * axis + c), block.dtype) for c in range(BLOCK)]))
 
 
 @func

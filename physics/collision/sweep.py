@@ -17,9 +17,8 @@ from ..math import func
 from ..model.broad_phase import WITH_PLANE, WORD
 from ..model.pair_table import NO_ROW, PAIR_TABLE
 from .pairs_by_hand import pair_by_hand
+from .poses import sphere_around
 
-CAREFUL = 1e-5
-"""Of the radius around a geom, and a tenth of it of its distance from the origin: more than single precision rounds."""
 SPREADS = 2.0
 """Another axis is taken where positions along it vary so many times as much: changing back and forth would be dear."""
 KINDS = int(mujoco.mjtGeom.mjNGEOMTYPES)
@@ -78,16 +77,12 @@ def sweep(model, work):
 @func
 def _measure(model, work):
     """Radii around geoms, and how far they are spread along each axis."""
-    zero = work.real(0.0)
     share = 1.0 / ti.cast(model.nsweep, work.lanes.dtype)
     mean_x, mean_y, mean_z = work.real(0.0), work.real(0.0), work.real(0.0)
     square_x, square_y, square_z = work.real(0.0), work.real(0.0), work.real(0.0)
     for k in range(model.nsweep):
-        g = model.sweep_geom[k]
-        pos = work.geom_xpos.rounded[g]
-        away = ti.abs(pos.x) + ti.abs(pos.y) + ti.abs(pos.z)
-        radius = ti.max(model.geom_rbound[g] + model.geom_detect[g] + zero, 0.0)
-        work.sweep_radius[k] = radius * (1.0 + CAREFUL) + away * (0.1 * CAREFUL)
+        pos, radius = sphere_around(model, work, model.sweep_geom[k])
+        work.sweep_radius[k] = radius
         mean_x += pos.x * share
         mean_y += pos.y * share
         mean_z += pos.z * share

@@ -14,6 +14,7 @@ from .asleep import pair_awake
 from .contact_point import ContactPoint
 from .contacts import append
 from .poses import bounds_meet, boxes_meet, seen_from_root
+from .static_pairs import box_around_moving, pairs_apart
 from .sweep import geoms_of
 
 LISTED_PAIRS = "near near_pair tile_nnear point_*"
@@ -40,15 +41,30 @@ def list_pair(work, p: ti.i32, near):
 
 @func
 def list_near(model, work, first: ti.i32, end: ti.i32):
-    """Mid phase of the pairs `first` to `end`: list those whose bounding spheres and boxes are within reach."""
-    for p in range(first, end):
-        g1, g2 = geoms_of(model, work, p)
-        apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
-        near = bounds_meet(model, work, g1, g2, apart)
-        if ti.static(model.has.sleeping):
-            near = near * work.precise_lanes.cast(pair_awake(model, work, g1, g2))
-        if work.precise_lanes.any(near):
-            list_pair(work, p, near * boxes_meet(model, work, g1, g2, apart))
+    """Mid phase of the pairs `first` to `end`: list those whose bounding spheres and boxes are within reach.
+
+    The pairs of a static geom are looked at only if that geom is near the box around all geoms that move.
+    """
+    low, high = box_around_moving(model, work)
+    p = first
+    while p < end:
+        count = pairs_apart(model, work, p, low, high)
+        if count == 0:
+            _list_if_near(model, work, p)
+            count = 1
+        p += count
+
+
+@func
+def _list_if_near(model, work, p: ti.i32):
+    """List pair p if its bounding spheres and boxes are within reach in some lane."""
+    g1, g2 = geoms_of(model, work, p)
+    apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
+    near = bounds_meet(model, work, g1, g2, apart)
+    if ti.static(model.has.sleeping):
+        near = near * work.precise_lanes.cast(pair_awake(model, work, g1, g2))
+    if work.precise_lanes.any(near):
+        list_pair(work, p, near * boxes_meet(model, work, g1, g2, apart))
 
 
 @func

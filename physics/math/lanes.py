@@ -106,6 +106,13 @@ class Lanes:
         return other
 
     @traced
+    def wider(self, width: int) -> "Lanes":
+        """So many numbers side by side at the same precision, for code in which they are not environments."""
+        other = copy(self)
+        other.width, other.type = width, ti.types.vector(width, self.dtype)
+        return other
+
+    @traced
     def real(self, value: Any) -> Any:
         """The same number in every lane, or each lane its own where it is one of lanes."""
         if self.width == 1 or is_lanes(value):

@@ -10,7 +10,7 @@ from ..fields import SMALL_BITS, layout
 from ..mjmodel.actuators import on_joints
 from ..mjmodel.flags import disabled
 from ..mjmodel.outputs import output_controls, owners
-from ..mjmodel.pairs import pairs_by_hand, possible_pairs, without
+from ..mjmodel.pairs import number_by_hand, pairs_by_hand, possible_pairs, without
 from ..mjmodel.transmissions import actuator_types
 from ..parts import ACTUATOR_KINDS, PARTS, ROWS
 from ..parts.part import EQUALITY, FRICTION
@@ -19,7 +19,7 @@ from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
 from .coupled_dofs import coupled_parents
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
-from .hulls import Hulls
+from .hulls import BLOCK, Hulls
 from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase
@@ -29,6 +29,8 @@ from .sleeping import sleep_values, sleeps
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
 
+LONG_RUN = 2
+"""Pairs with a static geom from which on it is worth a look whether anything is near it."""
 MOST_WARM = 4000
 """Pairs of convex shapes up to which each remembers an axis: with more, to carry them costs what they save."""
 _CONVEX = [row for row, pair in enumerate(PAIR_TABLE) if pair.group == "convex"]
@@ -63,6 +65,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(tables)
     values.update(_geoms(mjm, pairs))
     values.update(_pairs(mjm, without(mjm, pairs, swept)))
+    values.update(_runs(mjm, np.column_stack((values["pair_geom1"], values["pair_geom2"])), values["pair_start"]))
     values.update(_by_hand(mjm))
     values.update(sleep_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
@@ -83,12 +86,14 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         nout=len(values["actuator_type"]),
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
+        nrungeom=len(values["run_geom"]),
         nhand=mjm.npair,
         nwarm=_warm_pairs(values["pair_start"]) if not sweeps else 0,
         **sweep_sizes(tables),
         nsleep=mjm.ntree if sleeps(mjm) else 0,
         **_row_sizes(values),
         nvert=len(values["vert_corneradr"]),
+        nvertblock=len(values["vert_block"]),
         ncorner=len(values["corner_next"]),
         npoly=len(values["poly_vertnum"]),
         npolyvert=len(values["poly_vert"]),
@@ -209,19 +214,21 @@ def _geoms(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict:
 
 def _meshes(mjm: mujoco.MjModel) -> dict:
     """Vertices and corners of every mesh that a geom uses."""
-    start, count, grid = np.zeros((3, mjm.ngeom), int)
+    start, count, block, grid = np.zeros((4, mjm.ngeom), int)
     hulls, placed = Hulls(), {}
     for g in np.nonzero(mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[0]:
         mesh = int(mjm.geom_dataid[g])
         if mesh not in placed:
             placed[mesh] = hulls.add(mjm, mesh)
-        start[g], count[g], grid[g] = placed[mesh]
+        start[g], count[g], block[g], grid[g] = placed[mesh]
     return {
         "geom_vertadr": start,
         "geom_vertnum": count,
         "geom_gridadr": grid,
         "grid_vert": np.array(hulls.grid, int),
         "vert_pos": np.concatenate([*hulls.points, np.zeros((0, 3))]),
+        "vert_block": np.concatenate([*hulls.blocks, np.zeros((0, 3 * BLOCK))]),
+        "geom_blockadr": block,
         "vert_corneradr": np.array(hulls.corner_start, int),
         "vert_cornernum": np.array(hulls.corner_count, int),
         "corner_poly": np.array(hulls.corner_face, int),
@@ -246,6 +253,21 @@ def _pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict:
         "pair_geom1": pairs[order, 0],
         "pair_geom2": pairs[order, 1],
     }
+
+
+def _runs(mjm: mujoco.MjModel, pairs: np.ndarray, start: np.ndarray) -> dict:
+    """Pairs of one static geom that follow on each other in a row of the table, where they are `LONG_RUN` or more."""
+    moves = mjm.body_weldid[mjm.geom_bodyid[pairs]] > 0
+    static = np.where(moves[:, 0], pairs[:, 1], pairs[:, 0])
+    eligible = (~moves).any(axis=1) & (number_by_hand(mjm, pairs) < 0)
+    row = np.searchsorted(start, np.arange(len(pairs)), side="right")
+    key = np.where(eligible, row * mjm.ngeom + static, -1 - np.arange(len(pairs)))
+    first = np.flatnonzero(np.diff(key, prepend=-1 - mjm.ngeom * len(PAIR_TABLE) - len(pairs)))
+    count = np.zeros(len(pairs), int)
+    count[first] = np.diff(first, append=len(pairs))
+    count[count < LONG_RUN] = 0
+    within = np.repeat(count[first], np.diff(first, append=len(pairs))) > 0
+    return {"pair_run": count, "run_static": static, "run_geom": np.unique(pairs[within][moves[within]])}
 
 
 def _by_hand(mjm: mujoco.MjModel) -> dict:
