@@ -11,7 +11,7 @@ from ..model.features import Features
 from ..model.model import Model
 from ..process.runtime import Runtime
 from ..state.fields import INSPECTED, ROOMY
-from ..state.sizes import flat_reals, memory_groups
+from ..state.sizes import flat_precise, flat_reals, memory_groups
 from .cpu import CpuArrangement
 from .evaluations import Block
 from .gpu import GpuArrangement
@@ -51,9 +51,10 @@ class Launches:
         self.room: Any = arrangement.room(model, moved)
         self.groups = memory_groups(self.room.sizes)
         memory = arrangement.zeros(max(group.stop for group in self.groups.values()), dtype)
-        self.own = OwnNumbers(arrangement, dtype)
+        self.own = OwnNumbers(arrangement)
         self.batch = Batch(memory, arrangement.zeros(len(Count), torch.int32), self.own.memory)
         self._reals = torch.from_numpy(flat_reals(model, np.float32 if single else np.float64)).to(device)
+        self._precise = torch.from_numpy(flat_precise(model)).to(device)
         self._no_integers = torch.zeros((1, 1), dtype=torch.int32, device=device)
         self._no_periods = torch.zeros((1, 1, 1), dtype=dtype, device=device)
         self.kernel: Any = arrangement.kernel(Features.of(model, single))
@@ -191,6 +192,6 @@ class Launches:
             left = torch.zeros(max(1, groups), dtype=torch.int32, device=arrangement.device)
         out = (arrangement.stored(tensor) for tensor in (values, self._no_integers if dump is None else dump))
         controls, track = periods or (self._no_periods, self._no_periods)
-        scratch = (room.ints, self._reals, *room.arrays)
+        scratch = (room.ints, self._reals, self._precise, *room.arrays)
         arguments = (*scratch, *batch, call, rows, *out, controls, track, self.own.rows, left)
         return arrangement.bind(self.kernel, arguments, room, call, left)

@@ -7,7 +7,7 @@ import torch
 
 from ..fields import layout
 from ..model.model import Model
-from ..state.sizes import PARAMETER_FIELDS
+from ..state.sizes import OWN_PRECISE, PARAMETER_FIELDS
 from .columns import Columns
 from .tiles import Tiles
 
@@ -16,37 +16,39 @@ class OwnNumbers:
     """Fields by name, one after the other; only those that some environment has of its own take memory.
 
     Attributes:
-        memory: (tiles, numbers, lanes), or (numbers, environments).
-        rows: of each number its place among the model's flat real numbers, (numbers,) int32.
+        memory: (tiles, numbers, lanes), or (numbers, environments), in double precision.
+        rows: of each number its place among the model's flat real numbers, or behind all of them among those in double
+            precision, (numbers,) int32.
         count: how many numbers there are.
     """
 
-    def __init__(self, batch: Tiles | Columns, dtype: torch.dtype) -> None:
-        self._batch, self._number = batch, np.float64 if dtype == torch.float64 else np.float32
-        self._places: dict[str, slice] = {}
+    def __init__(self, batch: Tiles | Columns) -> None:
+        self._batch = batch
+        self._places: dict[str, list[slice]] = {}
         self.count = 0
-        self.memory = batch.zeros(0, dtype)
+        self.memory = batch.zeros(0, torch.float64)
         self.rows = torch.zeros(1, dtype=torch.int32, device=batch.device)
 
     def lay_out(self, model: Model, names: set[str]) -> None:
         """Make room for fields, with the model's numbers for everybody."""
-        offsets, rows = layout(PARAMETER_FIELDS, model.sizes)[0], list[int]()
-        self._places = {}
-        for field in PARAMETER_FIELDS:
-            if field.name in names:
-                length = field.length(model.sizes)
-                self._places[field.name] = slice(len(rows), len(rows) + length)
-                rows += range(offsets[field.name], offsets[field.name] + length)
+        rows, first = list[int](), 0
+        self._places = {name: [] for name in names}
+        for fields in (PARAMETER_FIELDS, OWN_PRECISE):
+            offsets, total = layout(fields, model.sizes)
+            for field in fields:
+                if field.name in names:
+                    length, offset = field.length(model.sizes), first + offsets[field.name]
+                    self._places[field.name].append(slice(len(rows), len(rows) + length))
+                    rows += range(offset, offset + length)
+            first += total
         self.count = len(rows)
         self.rows = torch.tensor(rows or [0], dtype=torch.int32, device=self._batch.device)
-        self.memory = self._batch.zeros(self.count, self.memory.dtype)
+        self.memory = self._batch.zeros(self.count, torch.float64)
         self.write({name: np.reshape(model.values[name], (1, -1)) for name in self._places}, None)
 
     def write(self, numbers: Mapping[str, np.ndarray], index: np.ndarray | None) -> None:
         """Give environments fields of their own, (k, numbers) each, or (1, numbers) for all of them."""
         memory = self._batch.array(self.memory)
         for name, rows in numbers.items():
-            place = self._places[name]
-            with np.errstate(over="ignore"):  # what is too large becomes infinite, and stops its environment
-                rows = rows.astype(self._number)
-            self._batch.write(memory, place.start, rows, place.stop - place.start, index)
+            for place in self._places[name]:
+                self._batch.write(memory, place.start, rows, place.stop - place.start, index)

@@ -41,15 +41,27 @@ def forward_kinematics(model, work):
 
 
 @func
+def _qpos(model, work, q: ti.i32):
+    """Coordinate q where positions are evaluated: at qpos, and in mixed precision at qpos + eval_rest."""
+    value = work.precise_lanes.cast(work.qpos[q])
+    if ti.static(model.has.mixed_precision):
+        value += work.precise_lanes.cast(work.eval_rest[q])
+    return value
+
+
+@func
+def _quaternion(model, work, q: ti.i32):
+    w, x, y = _qpos(model, work, q), _qpos(model, work, q + 1), _qpos(model, work, q + 2)
+    return Quat(w, x, y, _qpos(model, work, q + 3)).normalized()
+
+
+@func
 def _floating_body(model, work, b: ti.i32):
     j = model.body_jntadr[b]
     q = model.jnt_qposadr[j]
     zero = work.precise_lanes.real(0.0)
-    qpos = work.stage_qpos
-    pos = Vec3(qpos[q], qpos[q + 1], qpos[q + 2])
-    quat = Quat(qpos[q + 3], qpos[q + 4], qpos[q + 5], qpos[q + 6])
-    work.xpos.put(b, pos)
-    work.xquat.put(b, quat.normalized())
+    work.xpos.put(b, Vec3(_qpos(model, work, q), _qpos(model, work, q + 1), _qpos(model, work, q + 2)))
+    work.xquat.put(b, _quaternion(model, work, q + 3))
     origin = Vec3(zero, zero, zero)
     work.root_offset.put(b, origin)
     work.anchor_offset.put(j, work.lanes.cast(origin))
@@ -70,7 +82,7 @@ def _mocap_body(model, work, b: ti.i32):
 @func
 def _jointed_body(model, work, b: ti.i32):
     """A body on a chain of joints. A root is placed in the world, then what was found is taken relative to it."""
-    lanes, qpos = work.precise_lanes, work.stage_qpos
+    lanes = work.precise_lanes
     parent = model.body_parentid[b]
     parent_quat = work.xquat[parent]
     pos = work.root_offset[parent] + parent_quat.rotate(model.body_pos[b])
@@ -87,12 +99,12 @@ def _jointed_body(model, work, b: ti.i32):
         work.xaxis.put(j, work.lanes.cast(axis))
         q = model.jnt_qposadr[j]
         if model.jnt_type[j] == SLIDE:
-            pos = pos + axis * (qpos[q] - model.qpos0[q])
+            pos = pos + axis * (_qpos(model, work, q) - model.qpos0[q])
         else:
             if model.jnt_type[j] == HINGE:
-                quat = quat * from_axis_angle(lanes, model.jnt_axis[j], qpos[q] - model.qpos0[q])
+                quat = quat * from_axis_angle(lanes, model.jnt_axis[j], _qpos(model, work, q) - model.qpos0[q])
             else:
-                quat = quat * Quat(qpos[q], qpos[q + 1], qpos[q + 2], qpos[q + 3]).normalized()
+                quat = quat * _quaternion(model, work, q)
             if model.jnt_at_origin[j] == 0:
                 pos = anchor - quat.rotate(offset)
     work.xquat.put(b, quat)

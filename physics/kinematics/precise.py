@@ -5,23 +5,9 @@ It serves rare questions that the rounding of a pose would decide.
 
 import taichi as ti
 
-from ..fields import FieldView, PreciseView
 from ..math import Quat, Vec3, func
-from ..math.lanes import Lanes, traced
 from ..math.quaternion import from_axis_angle
 from .forward import BALL, HINGE, SLIDE
-
-
-@traced
-def double_lanes(lanes: Lanes) -> Lanes:
-    """Lanes as wide in double precision."""
-    return lanes.doubled()
-
-
-@traced
-def double(main: FieldView, rest: FieldView) -> PreciseView:
-    """A field of the model with the digits that rounding took off it."""
-    return PreciseView(main, rest)
 
 
 @func
@@ -30,10 +16,10 @@ def precise_geom(model, work, g: ti.i32, center, axis):
 
     A point of the geom goes from frame to frame: through the joints of a body, last to first, then to its parent.
     """
-    lanes = double_lanes(work.lanes)
+    lanes = work.double_lanes
     zero = lanes.real(0.0)
-    center._assign(double(model.geom_pos, model.geom_pos_rest)[g] + Vec3(zero, zero, zero))
-    turn = double(model.geom_quat, model.geom_quat_rest)[g]
+    center._assign(model.precise.geom_pos[g] + Vec3(zero, zero, zero))
+    turn = model.precise.geom_quat[g]
     axis._assign(turn.rotate(Vec3(zero, zero, lanes.real(1.0))))
     b = model.geom_bodyid[g]
     while b > 0:
@@ -47,8 +33,8 @@ def precise_geom(model, work, g: ti.i32, center, axis):
         else:
             for k in range(count):
                 _through_joint(model, work, first + count - 1 - k, center, axis)
-            quat = double(model.body_quat, model.body_quat_rest)[b]
-            center._assign(quat.rotate(center) + double(model.body_pos, model.body_pos_rest)[b])
+            quat = model.precise.body_quat[b]
+            center._assign(quat.rotate(center) + model.precise.body_pos[b])
             axis._assign(quat.rotate(axis))
         b = model.body_parentid[b]
 
@@ -67,19 +53,17 @@ def _quaternion(work, lanes, q: ti.i32):
 @func
 def _through_joint(model, work, j: ti.i32, center, axis):
     """Take `center` and `axis` from the frame behind joint j to the frame before it."""
-    lanes = double_lanes(work.lanes)
+    lanes = work.double_lanes
     q = model.jnt_qposadr[j]
-    along = double(model.jnt_axis, model.jnt_axis_rest)[j]
+    along = model.precise.jnt_axis[j]
     if model.jnt_type[j] == SLIDE:
-        way = lanes.cast(work.qpos[q]) - double(model.qpos0, model.qpos0_rest)[q]
+        way = lanes.cast(work.qpos[q]) - model.precise.qpos0[q]
         center._assign(center + Vec3(way * along.x, way * along.y, way * along.z))
     else:
-        anchor = double(model.jnt_pos, model.jnt_pos_rest)[j]
+        anchor = model.precise.jnt_pos[j]
         quat = Quat(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0), lanes.real(0.0))
         if model.jnt_type[j] == HINGE:
-            quat._assign(
-                from_axis_angle(lanes, along, lanes.cast(work.qpos[q]) - double(model.qpos0, model.qpos0_rest)[q])
-            )
+            quat._assign(from_axis_angle(lanes, along, lanes.cast(work.qpos[q]) - model.precise.qpos0[q]))
         if model.jnt_type[j] == BALL:
             quat._assign(_quaternion(work, lanes, q))
         center._assign(quat.rotate(center - anchor) + anchor)
