@@ -18,10 +18,9 @@ _FIELDS = ("numbers", "integers", "doubles", "convex")
 _ROOTS = {"i64 0, i32 7": "numbers"} | {f"i64 0, i32 7, i64 {k}": name for k, name in enumerate(_FIELDS)}
 """Which field an element of LLVMRuntime's `roots` is the address of, by the indices that lead to it."""
 _TAGS = {"model": ", !invariant.load !900"} | {name: f", !tbaa !{920 + k}" for k, name in enumerate(_FIELDS)}
-_METADATA = "".join(
-    ["\n!900 = !{}\n", '!901 = !{!"tumble"}\n']
-    + [f'!{910 + k} = !{{!"{name}", !901}}\n' for k, name in enumerate(_FIELDS)]
-    + [f"!{920 + k} = !{{!{910 + k}, !{910 + k}, i64 0}}\n" for k, _ in enumerate(_FIELDS)]
+_METADATA = '\n!900 = !{}\n!901 = !{!"tumble"}\n' + "".join(
+    f'!{910 + k} = !{{!"{name}", !901}}\n!{920 + k} = !{{!{910 + k}, !{910 + k}, i64 0}}\n'
+    for k, name in enumerate(_FIELDS)
 )
 _ENTRY = re.compile(rf"^define [^\n]*@{ENTRY}\(ptr [^)\n]*?(%[\w.]+)\)[^\n]*\{{\n[\w.]+:[^\n]*\n", re.MULTILINE)
 _ELEMENT = re.compile(r"  (%[\w.]+) = getelementptr (?:inbounds )?(.*), ptr (%[\w.]+), (.*)$")

@@ -11,7 +11,7 @@ from ..model.features import Features
 from ..model.model import Model
 from ..process.runtime import Runtime
 from ..state.fields import INSPECTED, ROOMY
-from ..state.sizes import flat_precise, flat_reals, memory_groups
+from ..state.sizes import flat_reals, memory_groups
 from .cpu import CpuArrangement
 from .evaluations import Block
 from .gpu import GpuArrangement
@@ -54,7 +54,7 @@ class Launches:
         self.own = OwnNumbers(arrangement)
         self.batch = Batch(memory, arrangement.zeros(len(Count), torch.int32), self.own.memory)
         self._reals = torch.from_numpy(flat_reals(model, np.float32 if single else np.float64)).to(device)
-        self._precise = torch.from_numpy(flat_precise(model)).to(device)
+        self._precise = torch.from_numpy(flat_reals(model, np.float64)).to(device)
         self._no_integers = torch.zeros((1, 1), dtype=torch.int32, device=device)
         self._no_periods = torch.zeros((1, 1, 1), dtype=dtype, device=device)
         self.kernel: Any = arrangement.kernel(Features.of(model, single))

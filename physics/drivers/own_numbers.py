@@ -7,7 +7,7 @@ import torch
 
 from ..fields import layout
 from ..model.model import Model
-from ..state.sizes import OWN_PRECISE, PARAMETER_FIELDS
+from ..state.sizes import PARAMETER_FIELDS
 from .columns import Columns
 from .tiles import Tiles
 
@@ -17,30 +17,26 @@ class OwnNumbers:
 
     Attributes:
         memory: (tiles, numbers, lanes), or (numbers, environments), in double precision.
-        rows: of each number its place among the model's flat real numbers, or behind all of them among those in double
-            precision, (numbers,) int32.
+        rows: of each number its place among the model's flat real numbers, (numbers,) int32.
         count: how many numbers there are.
     """
 
     def __init__(self, batch: Tiles | Columns) -> None:
         self._batch = batch
-        self._places: dict[str, list[slice]] = {}
+        self._places: dict[str, slice] = {}
         self.count = 0
         self.memory = batch.zeros(0, torch.float64)
         self.rows = torch.zeros(1, dtype=torch.int32, device=batch.device)
 
     def lay_out(self, model: Model, names: set[str]) -> None:
         """Make room for fields, with the model's numbers for everybody."""
-        rows, first = list[int](), 0
-        self._places = {name: [] for name in names}
-        for fields in (PARAMETER_FIELDS, OWN_PRECISE):
-            offsets, total = layout(fields, model.sizes)
-            for field in fields:
-                if field.name in names:
-                    length, offset = field.length(model.sizes), first + offsets[field.name]
-                    self._places[field.name].append(slice(len(rows), len(rows) + length))
-                    rows += range(offset, offset + length)
-            first += total
+        offsets, rows = layout(PARAMETER_FIELDS, model.sizes)[0], list[int]()
+        self._places = {}
+        for field in PARAMETER_FIELDS:
+            if field.name in names:
+                length = field.length(model.sizes)
+                self._places[field.name] = slice(len(rows), len(rows) + length)
+                rows += range(offsets[field.name], offsets[field.name] + length)
         self.count = len(rows)
         self.rows = torch.tensor(rows or [0], dtype=torch.int32, device=self._batch.device)
         self.memory = self._batch.zeros(self.count, torch.float64)
@@ -50,5 +46,5 @@ class OwnNumbers:
         """Give environments fields of their own, (k, numbers) each, or (1, numbers) for all of them."""
         memory = self._batch.array(self.memory)
         for name, rows in numbers.items():
-            for place in self._places[name]:
-                self._batch.write(memory, place.start, rows, place.stop - place.start, index)
+            place = self._places[name]
+            self._batch.write(memory, place.start, rows, place.stop - place.start, index)

@@ -85,10 +85,9 @@ def _take_parameters(model, work, tile):
     if ti.static(model.has.parameters):
         for k in range(tile.call[Setting.PARAMETERS]):
             row = tile.own_row(k)
-            if row < model.nparameter:
-                work.parameters[row] = work.lanes.cast(tile.own(k))
-            else:
-                work.precise_parameters[row - model.nparameter] = tile.own(k)
+            work.parameters[row] = work.lanes.cast(tile.own(k))
+            if row < model.nprecise:
+                work.precise_parameters[row] = tile.own(k)
 
 
 @func
@@ -176,15 +175,11 @@ def _trace(model, work, tile, period: ti.i32):
 
 
 @func
-def _round(model, work):
-    """Round quantities in double precision to where those of single precision lie, from where they are handed out."""
-    for r in range(model.nrounded):
-        work.row(model.first_rounded + r)._assign(work.lanes.cast(work.row(model.nprecise + r, "doubles")))
-
-
-@func
-def _hand_out(work, tile):
+def _hand_out(model, work, tile):
     """Rows of the scratch to every environment's columns, each to its own; and integers."""
+    if ti.static(not work.lanes.double):  # quantities in double precision are handed out from the rows of rounded ones
+        for r in range(ti.select(tile.call[Setting.ROWS] > 0, model.nrounded, 0)):
+            work.row(model.first_rounded + r)._assign(work.lanes.cast(work.row(model.nprecise + r, "doubles")))
     for k in range(tile.call[Setting.ROWS]):
         value = work.row(tile.out_row(k))
         for lane in ti.static(range(work.lanes.width)):
@@ -215,8 +210,5 @@ def take_turn(model, work, tile):
         _derive(model, work, tile.call)
         if tile.call[Setting.REPLAY] == 0:
             end(work, tile, ended)
-        if ti.static(not work.lanes.double):
-            if tile.call[Setting.ROWS] > 0:
-                _round(model, work)
-        _hand_out(work, tile)
+        _hand_out(model, work, tile)
     _note_left(work, tile)

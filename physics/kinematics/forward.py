@@ -41,27 +41,36 @@ def forward_kinematics(model, work):
 
 
 @func
-def _qpos(model, work, q: ti.i32):
+def coordinate(model, work, lanes, q: ti.i32):
     """Coordinate q where positions are evaluated: at qpos, and in mixed precision at qpos + eval_rest."""
-    value = work.precise_lanes.cast(work.qpos[q])
+    value = lanes.cast(work.qpos[q])
     if ti.static(model.has.mixed_precision):
-        value += work.precise_lanes.cast(work.eval_rest[q])
+        value += lanes.cast(work.eval_rest[q])
     return value
 
 
 @func
-def _quaternion(model, work, q: ti.i32):
-    w, x, y = _qpos(model, work, q), _qpos(model, work, q + 1), _qpos(model, work, q + 2)
-    return Quat(w, x, y, _qpos(model, work, q + 3)).normalized()
+def position(model, work, lanes, q: ti.i32):
+    """The vector that begins at coordinate q."""
+    x, y = coordinate(model, work, lanes, q), coordinate(model, work, lanes, q + 1)
+    return Vec3(x, y, coordinate(model, work, lanes, q + 2))
+
+
+@func
+def orientation(model, work, lanes, q: ti.i32):
+    """The unit quaternion that begins at coordinate q."""
+    rest = position(model, work, lanes, q + 1)
+    return Quat(coordinate(model, work, lanes, q), rest.x, rest.y, rest.z).normalized()
 
 
 @func
 def _floating_body(model, work, b: ti.i32):
     j = model.body_jntadr[b]
     q = model.jnt_qposadr[j]
-    zero = work.precise_lanes.real(0.0)
-    work.xpos.put(b, Vec3(_qpos(model, work, q), _qpos(model, work, q + 1), _qpos(model, work, q + 2)))
-    work.xquat.put(b, _quaternion(model, work, q + 3))
+    lanes = work.precise_lanes
+    zero = lanes.real(0.0)
+    work.xpos.put(b, position(model, work, lanes, q))
+    work.xquat.put(b, orientation(model, work, lanes, q + 3))
     origin = Vec3(zero, zero, zero)
     work.root_offset.put(b, origin)
     work.anchor_offset.put(j, work.lanes.cast(origin))
@@ -99,12 +108,14 @@ def _jointed_body(model, work, b: ti.i32):
         work.xaxis.put(j, work.lanes.cast(axis))
         q = model.jnt_qposadr[j]
         if model.jnt_type[j] == SLIDE:
-            pos = pos + axis * (_qpos(model, work, q) - model.qpos0[q])
+            pos = pos + axis * (coordinate(model, work, lanes, q) - model.qpos0[q])
         else:
             if model.jnt_type[j] == HINGE:
-                quat = quat * from_axis_angle(lanes, model.jnt_axis[j], _qpos(model, work, q) - model.qpos0[q])
+                quat = quat * from_axis_angle(
+                    lanes, model.jnt_axis[j], coordinate(model, work, lanes, q) - model.qpos0[q]
+                )
             else:
-                quat = quat * _quaternion(model, work, q)
+                quat = quat * orientation(model, work, lanes, q)
             if model.jnt_at_origin[j] == 0:
                 pos = anchor - quat.rotate(offset)
     work.xquat.put(b, quat)

@@ -7,7 +7,7 @@ import taichi as ti
 
 from ..math import Quat, Vec3, func
 from ..math.quaternion import from_axis_angle
-from .forward import BALL, HINGE, SLIDE
+from .forward import BALL, HINGE, SLIDE, coordinate, orientation, position
 
 
 @func
@@ -27,8 +27,8 @@ def precise_geom(model, work, g: ti.i32, center, axis):
         count = model.body_jntnum[b]
         if model.body_is_free[b] == 1:
             q = model.jnt_qposadr[first]
-            quat = _quaternion(work, lanes, q + 3)
-            center._assign(quat.rotate(center) + _vector(work, lanes, q))
+            quat = orientation(model, work, lanes, q + 3)
+            center._assign(quat.rotate(center) + position(model, work, lanes, q))
             axis._assign(quat.rotate(axis))
         else:
             for k in range(count):
@@ -40,31 +40,20 @@ def precise_geom(model, work, g: ti.i32, center, axis):
 
 
 @func
-def _vector(work, lanes, q: ti.i32):
-    return Vec3(lanes.cast(work.qpos[q]), lanes.cast(work.qpos[q + 1]), lanes.cast(work.qpos[q + 2]))
-
-
-@func
-def _quaternion(work, lanes, q: ti.i32):
-    rest = _vector(work, lanes, q + 1)
-    return Quat(lanes.cast(work.qpos[q]), rest.x, rest.y, rest.z).normalized()
-
-
-@func
 def _through_joint(model, work, j: ti.i32, center, axis):
     """Take `center` and `axis` from the frame behind joint j to the frame before it."""
     lanes = work.double_lanes
     q = model.jnt_qposadr[j]
     along = model.precise.jnt_axis[j]
     if model.jnt_type[j] == SLIDE:
-        way = lanes.cast(work.qpos[q]) - model.precise.qpos0[q]
+        way = coordinate(model, work, lanes, q) - model.precise.qpos0[q]
         center._assign(center + Vec3(way * along.x, way * along.y, way * along.z))
     else:
         anchor = model.precise.jnt_pos[j]
         quat = Quat(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0), lanes.real(0.0))
         if model.jnt_type[j] == HINGE:
-            quat._assign(from_axis_angle(lanes, along, lanes.cast(work.qpos[q]) - model.precise.qpos0[q]))
+            quat._assign(from_axis_angle(lanes, along, coordinate(model, work, lanes, q) - model.precise.qpos0[q]))
         if model.jnt_type[j] == BALL:
-            quat._assign(_quaternion(work, lanes, q))
+            quat._assign(orientation(model, work, lanes, q))
         center._assign(quat.rotate(center - anchor) + anchor)
         axis._assign(quat.rotate(axis))

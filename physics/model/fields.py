@@ -167,11 +167,7 @@ REALS: tuple[Field, ...] = (
     *(field for part in PARTS for field in part.reals),
 )
 
-PRECISE: tuple[Field, ...] = tuple(
-    field
-    for field in REALS
-    if field.name in ("qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat")
-)
+PRECISE = ("qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat")
 """Fields whose rounding to single precision moves geoms: kernels find them in double precision, too."""
 
 OPTIONS: tuple[Field, ...] = (

@@ -198,6 +198,12 @@ INTEGRATION: tuple[Field, ...] = (
     _F("block", ("six", "six"), 1, "", "unsymmetric 6x6 system of a free body"),
 )
 
+PRECISE = (
+    *("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis"),
+    *("cvel", "body_acc", "cfrc", "qfrc_inverse"),
+)
+"""Quantities on the way from coordinates to distances, and to the forces that joints need:
+`Features.mixed_precision` computes and keeps them in double precision, and rounds them to hand them out."""
 SMOOTH = frozenset(("qfrc_bias", "qfrc_smooth", "qacc_smooth"))
 """Quantities that are computed only where they are asked for (`smooth.smooth_acceleration`)."""
 PARAMETERS: tuple[Field, ...] = (
@@ -228,22 +234,6 @@ QUANTITIES: tuple[Field, ...] = (
     *INTEGRATION,
     *OF_PARTS,
 )
-PRECISE: tuple[Field, ...] = tuple(
-    field
-    for field in QUANTITIES
-    if field.name
-    in (
-        *("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis"),
-        *("cvel", "body_acc", "cfrc", "qfrc_inverse"),
-    )
-)
-"""Quantities on the way from coordinates to distances, and to the forces that joints need:
-`Features.mixed_precision` computes and keeps them in double precision, and rounds them to hand them out."""
-DOUBLES: tuple[Field, ...] = (
-    _F("precise_parameters", ("nprecise",), 1, "", "those of `parameters` that are in double precision, too"),
-    *PRECISE,
-)
-"""Lane numbers in double precision; in kernels without mixed precision the first field alone."""
 ROOM = NOSLIP_ROOM | frozenset(
     (
         *("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nconeblock", "nowncone", "nH", "nlisted"),
@@ -256,11 +246,16 @@ ROOMY = frozenset(f.name for f in QUANTITIES if not ROOM.isdisjoint(f.dims))
 SCRATCH: tuple[Field, ...] = tuple(  # stable: the memory's groups stay first
     sorted(
         (*QUANTITIES, *WRAPPING, *POINTS, *HULLS, *SWEEP, *PARAMETERS),
-        key=lambda f: (not ROOM.isdisjoint(f.dims), f in PRECISE),
+        key=lambda f: (not ROOM.isdisjoint(f.dims), f in PARAMETERS, f.name in PRECISE),
     )
 )
-"""All lane numbers of a worker; nobody can ask for those that are no quantities. Those of a size that grows are the
+"""All lane numbers of a worker; nobody can ask for those that are no quantities. Those of a size that may change are the
 last, so that the others stay where they are; before them are those in PRECISE, side by side."""
+DOUBLES: tuple[Field, ...] = (
+    _F("precise_parameters", ("nprecise",), 1, "", "the first of `parameters`"),
+    *(field for field in SCRATCH if field.name in PRECISE),
+)
+"""Lane numbers in double precision; in kernels without mixed precision the first field alone."""
 
 INDICES: tuple[Field, ...] = (
     _F("M_rownnz", ("nv",), 1, "", "entries of the row of M, its diagonal included", small=True),

@@ -1,7 +1,6 @@
 """Sizes and offsets: the header that tells a kernel where every number of a model and of its scratch lies."""
 
-import operator
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
@@ -27,7 +26,6 @@ from ..model.solver_choice import CG
 from ..parts import PARTS, ROWS
 from ..parts.part import FRICTION
 from .fields import CONVEX, DOUBLES, SCRATCH, SCRATCH_INDICES
-from .fields import PRECISE as ROUNDED
 from .memory import MEMORY
 from .room import MOST_LANES, Room, most_room
 
@@ -46,18 +44,14 @@ FLAGS = (
     *("actuates", "noslip_iterations", "ccd_follows", "first_rounded"),
 )
 
-PARAMETER_FIELDS = tuple(field for field in (*OPTIONS, *REALS) if field.name in RULES)
-"""What environments may have of their own: the first of the flat real numbers."""
-FIXED_FIELDS = tuple(field for field in (*OPTIONS, *REALS) if field.name not in RULES)
-PRECISE_FIELDS = tuple(sorted(PRECISE, key=lambda field: field.name not in RULES))
-"""Those of the model in double precision; the first of them environments may have of their own."""
-OWN_PRECISE = tuple(field for field in PRECISE_FIELDS if field.name in RULES)
+_FIELDS = sorted((*OPTIONS, *REALS), key=lambda field: (field.name not in RULES, field.name not in PRECISE))
+PARAMETER_FIELDS = tuple(field for field in _FIELDS if field.name in RULES)
+"""What environments may have of their own: the first of the flat real numbers; those in PRECISE before all others."""
 ARRAYS = {"numbers": SCRATCH, "indices": SCRATCH_INDICES, "doubles": DOUBLES, "convex": CONVEX}
 """The arrays of a worker's scratch: lane numbers, integers, lane numbers in double precision, doubles of one lane."""
 GROUPS = {
     "integers": INTEGERS,
-    "reals": (*PARAMETER_FIELDS, *FIXED_FIELDS),
-    "precise": PRECISE_FIELDS,
+    "reals": tuple(_FIELDS),
     **ARRAYS,
 }
 STRIDES = tuple(f"{name}_rows" for name in ARRAYS)
@@ -122,9 +116,9 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     blocks.update(_noslip(model, rows, contacts, deepest, axes))
     matrices = {"nM": int(values["dof_depth"].sum()), "nH": room.entries}
     own = {
-        "nparameter": layout(PARAMETER_FIELDS, sizes)[1] if parameters else 0,
-        "nprecise": layout(OWN_PRECISE, sizes)[1] if parameters else 0,
-        "nrounded": layout(ROUNDED, sizes)[1] if needs_mixed_precision(model) else 0,
+        "nparameter": parameters * layout(PARAMETER_FIELDS, sizes)[1],
+        "nprecise": parameters * layout([field for field in PARAMETER_FIELDS if field.name in PRECISE], sizes)[1],
+        "nrounded": needs_mixed_precision(model) * layout(DOUBLES[1:], sizes)[1],
     }
     pairs, listed = model.row_pairs, np.diff(values["pair_start"])
     solids = bool(pairs @ [row.group == "solids" for row in PAIR_TABLE])
@@ -219,7 +213,7 @@ def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
         "ccd_follows": int(options.ccd_tolerance > EXACT_CCD_TOLERANCE),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
         "actuates": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_ACTUATION)),
-        "first_rounded": layout(SCRATCH, sizes)[0][ROUNDED[0].name],
+        "first_rounded": layout(SCRATCH, sizes)[0][DOUBLES[1].name],
     }
     numbers = [sizes[n] for n in SIZES] + [flags[n] for n in FLAGS] + list(scratch_rows(sizes))
     for group, fields in GROUPS.items():
@@ -249,11 +243,6 @@ def flat_reals(model: Model, dtype: type) -> np.ndarray:
     return flatten(GROUPS["reals"], values, model.sizes, dtype)
 
 
-def flat_precise(model: Model) -> np.ndarray:
-    """All real fields that kernels find in double precision, too."""
-    return flatten(PRECISE_FIELDS, model.values, model.sizes, np.float64)
-
-
 def solver_notes(model: Model, single: bool) -> list[str]:
     """What the solver does not do as the file asks, in words."""
     asked, notes = model.mj.opt, []
@@ -278,10 +267,9 @@ def kinds(width: int, precision: str) -> tuple[tuple[int, str], ...]:
     return (width, f"float{precision}"), (1, "int32"), (width, "float64"), (1, "float64")
 
 
-def bytes_of(rows: Iterable[int], width: int, precision: str) -> int:
+def bytes_of(rows: Sequence[int], width: int, precision: str) -> int:
     """Bytes of so many items of `ARRAYS`."""
-    items = (lanes * np.dtype(kind).itemsize for lanes, kind in kinds(width, precision))
-    return sum(map(operator.mul, rows, items))
+    return int(np.dot(rows, [lanes * np.dtype(kind).itemsize for lanes, kind in kinds(width, precision)]))
 
 
 def memory_groups(sizes: dict[str, int]) -> dict[str, slice]:

@@ -5,14 +5,13 @@ kernel never contains a number that belongs to one model.
 """
 
 from collections.abc import Callable, Container, Sequence
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import taichi as ti
 from taichi.lang.impl import expr_init, subscript
 
-from ..fields import OFFSET_BITS, SMALL_BITS, FieldView, below, flat_array
+from ..fields import OFFSET_BITS, SMALL_BITS, Field, FieldView, below, flat_array
 from ..hooks import CONTROLS
 from ..math import Lanes
 from ..math.lanes import traced
@@ -21,7 +20,7 @@ from ..model.features import Features
 from ..parts import TWO_SIDED
 from . import fields
 from .pattern import Pattern
-from .sizes import ARRAYS, FLAGS, GROUPS, HEADER, OWN_PRECISE, PARAMETER_FIELDS, SIZES, STRIDES
+from .sizes import ARRAYS, FLAGS, GROUPS, HEADER, PARAMETER_FIELDS, SIZES, STRIDES
 
 PARTS = {
     "M_pattern": ("M_rownnz", "M_rowadr", "M_colind", "M_order"),
@@ -33,7 +32,7 @@ PARTS = {
 """Attributes of a workspace that are made of several fields."""
 ASKED_FOR = {
     "parameters": (*(field.name for field in PARAMETER_FIELDS), "some"),
-    "mixed_precision": (*(field.name for field in (*fields.PRECISE, *model_fields.PRECISE)), "precise_lanes"),
+    "mixed_precision": (*fields.PRECISE, *model_fields.PRECISE, "precise_lanes"),
     "elliptic": ("blocks", "own"),
     **dict.fromkeys(TWO_SIDED, ("blocks",)),
     **{feature: ("acting_ctrl",) for feature, _ in CONTROLS.entries},
@@ -141,7 +140,7 @@ class ModelView(_View):
     Args:
         ints: the model's flat integers, header first.
         reals: the model's flat real numbers.
-        precise: those of `model.fields.PRECISE` in double precision, flat; None if nothing asks for them.
+        precise: the same in double precision; None if nothing asks for them.
         has: the optional code of this kernel; also reachable as `model.has`, for `ti.static`.
         names: of the attributes that the kernel may ask for.
 
@@ -156,7 +155,9 @@ class ModelView(_View):
                 setattr(self, name, expr_init(subscript(None, ints, _PLACE[name])))
         vars(self).update(self._views(ints, "integers", flat_array(ints), 0))
         vars(self).update(self._views(ints, "reals", flat_array(reals), 0))
-        self.precise = SimpleNamespace(**self._views(ints, "precise", flat_array(precise), 0))
+        doubles = FieldView(Field("", (), 1, "", ""), 0, None, flat_array(precise))
+        named = (name for name in model_fields.PRECISE if name in names)
+        self.precise = SimpleNamespace(**{name: getattr(self, name).inside(doubles) for name in named})
         self._put_precise()
 
     def _put_precise(self) -> None:
@@ -167,10 +168,9 @@ class ModelView(_View):
     @traced
     def differ(self, work: "Workspace") -> None:
         """From here on numbers that environments may have of their own are lane numbers, in `work.parameters`."""
-        places = (self, PARAMETER_FIELDS, work.parameters), (self.precise, OWN_PRECISE, work.precise_parameters)
-        for view, group, own in places:
-            for field in group:
-                if field.name in self._names:
+        for view, own in ((self, work.parameters), (self.precise, work.precise_parameters)):
+            for field in PARAMETER_FIELDS:
+                if field.name in vars(view):
                     setattr(view, field.name, getattr(view, field.name).inside(own))
         self._put_precise()
 
@@ -306,8 +306,7 @@ class ColumnWorkspace(Workspace):
     """One thread's scratch on a GPU, in arrays (rows, threads): neighbours in a warp read neighbouring words."""
 
     def _find(self, ints: Any, arrays: Sequence[Any], worker: Any) -> dict[str, tuple[Any, Any]]:
-        return {name: (partial(_in_column, array, worker), 0) for name, array in zip(ARRAYS, arrays, strict=True)}
-
-
-def _in_column(array: Any, worker: Any, row: Any) -> Any:
-    return subscript(None, array, row, worker)
+        return {
+            name: (lambda row, array=array: subscript(None, array, row, worker), 0)
+            for name, array in zip(ARRAYS, arrays, strict=True)
+        }
