@@ -19,7 +19,7 @@ from ..process.runtime import Runtime
 from ..state.room import Room
 from ..state.sizes import bytes_of, kinds
 
-FIRST = (1 << 16, 1 << 14, 1 << 14, 1 << 14)
+FIRST: tuple[int, ...] = (1 << 16, 1 << 14, 1 << 14, 1 << 14)
 """Items of the arrays to begin with: as all but large models need no more, they all find the same kernels in Taichi's
 cache."""
 MOST_ROWS = 1 << OFFSET_BITS

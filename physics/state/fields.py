@@ -249,8 +249,8 @@ SCRATCH: tuple[Field, ...] = tuple(  # stable: the memory's groups stay first
         key=lambda f: (not ROOM.isdisjoint(f.dims), f in PARAMETERS, f.name in PRECISE),
     )
 )
-"""All lane numbers of a worker; nobody can ask for those that are no quantities. Those of a size that may change are the
-last, so that the others stay where they are; before them are those in PRECISE, side by side."""
+"""All lane numbers of a worker; nobody can ask for those that are no quantities. Those of a size that may change are
+the last, so that the others stay where they are; before them are those in PRECISE, side by side."""
 DOUBLES: tuple[Field, ...] = (
     _F("precise_parameters", ("nprecise",), 1, "", "the first of `parameters`"),
     *(field for field in SCRATCH if field.name in PRECISE),

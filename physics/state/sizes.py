@@ -117,7 +117,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     matrices = {"nM": int(values["dof_depth"].sum()), "nH": room.entries}
     own = {
         "nparameter": parameters * layout(PARAMETER_FIELDS, sizes)[1],
-        "nprecise": parameters * layout([field for field in PARAMETER_FIELDS if field.name in PRECISE], sizes)[1],
+        "nprecise": parameters * layout(tuple(f for f in PARAMETER_FIELDS if f.name in PRECISE), sizes)[1],
         "nrounded": needs_mixed_precision(model) * layout(DOUBLES[1:], sizes)[1],
     }
     pairs, listed = model.row_pairs, np.diff(values["pair_start"])
