@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import taichi as ti
 import torch
 
 from ..physics import RigidSolver
@@ -62,6 +61,7 @@ class Parts(NamedTuple):
     room: GrowingRoom  # what the solver has of it
     ints: torch.Tensor  # the model's integers, header first
     reals: torch.Tensor  # its real numbers
+    precise: torch.Tensor  # those in double precision
     memory: torch.Tensor  # (tiles, rows, lanes), what the solver keeps between steps
     counters: torch.Tensor  # (tiles, integers, lanes) int32
     call: torch.Tensor  # the arguments of a call, see `settings.Setting`
@@ -74,7 +74,8 @@ def parts_of(solver: RigidSolver) -> Parts:
     scratch = in_taichis_thread(shared_scratch, solver.runtime, lanes.width)
     features, room = Features.of(solver.model, not lanes.double), driver._room
     batch = driver._batch
-    tensors = (room.ints, driver._launches._reals, batch.memory, batch.counters, driver._step.call)
+    reals, precise = driver._launches._reals, driver._launches._precise
+    tensors = (room.ints, reals, precise, batch.memory, batch.counters, driver._step.call)
     return Parts(lanes, features, scratch, room, *(tensor.clone() for tensor in tensors))
 
 
@@ -87,7 +88,7 @@ class Fields(NamedTuple):
 
 def make_scratch(lanes: Lanes, rows: int, index_rows: int) -> Fields:
     """Fields of so many rows; Taichi frees them when it is started anew."""
-    kinds = (lanes.width, lanes.dtype, rows), (1, ti.i32, index_rows)
+    kinds = (lanes.width, f"float{64 if lanes.double else 32}", rows), (1, "int32", index_rows)
     return Fields(*(in_taichis_thread(place, *kind)[0] for kind in kinds))
 
 

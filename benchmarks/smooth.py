@@ -46,7 +46,8 @@ class SmoothChunk:
         parts = parts_of(solver)
         tiles = parts.memory.shape[0]
         out = torch.zeros((tiles, model.mj.nv, width), dtype=solver.dtype)
-        self._launch = launcher(kernel_of(parts, make_kernel), parts, parts.ints, parts.reals, parts.memory, out)
+        arguments = parts.ints, parts.reals, parts.precise, parts.memory, out
+        self._launch = launcher(kernel_of(parts, make_kernel), parts, *arguments)
         self.error = 0.0
         first = model.mj.nq + model.mj.nv
         for _ in ("without a warm start", "with the one that is timed"):
@@ -69,13 +70,14 @@ def make_kernel(parts: Parts) -> Any:
     def run_smooth(
         ints: ti.types.ndarray(ti.i32, 1),
         reals: ti.types.ndarray(dtype, 1),
+        precise: ti.types.ndarray(ti.f64, 1),
         memory: numbers,
         out: numbers,
     ):
         ti.loop_config(serialize=True)
         for worker in range(1):
-            model = ModelView(ints, reals, features)
-            work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, features)
+            model = ModelView(ints, reals, precise, features)
+            work = Workspace(lanes, ints, scratch.arrays, worker, features)
             lay_out_dofs(model, work)
             for tile in range(memory.shape[0]):
                 load_rows(work, tile_view(lanes, tile, memory), 0, model.nq + 2 * model.nv, 0)

@@ -100,7 +100,8 @@ def prefixes(parts: Parts) -> list[Callable[[], float]]:
 
     def side(number: int) -> Callable[[], float]:
         last = torch.tensor([number], dtype=torch.int32)
-        launch = launcher(kernel, parts, parts.ints, parts.reals, parts.memory, parts.counters, parts.call, last)
+        model = parts.ints, parts.reals, parts.precise
+        launch = launcher(kernel, parts, *model, parts.memory, parts.counters, parts.call, last)
 
         def once() -> float:
             parts.memory.copy_(start[0])
@@ -121,6 +122,7 @@ def make_kernel(parts: Parts) -> Any:
     def run_stages(
         ints: ti.types.ndarray(ti.i32, 1),
         reals: ti.types.ndarray(dtype, 1),
+        precise: ti.types.ndarray(ti.f64, 1),
         memory: numbers,
         counters: ti.types.ndarray(ti.i32, 3),
         call: ti.types.ndarray(ti.i32, 1),
@@ -128,8 +130,8 @@ def make_kernel(parts: Parts) -> Any:
     ):
         ti.loop_config(serialize=True)
         for worker in range(1):
-            model = ModelView(ints, reals, features)
-            work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, features)
+            model = ModelView(ints, reals, precise, features)
+            work = Workspace(lanes, ints, scratch.arrays, worker, features)
             lay_out_dofs(model, work)
             for tile in range(memory.shape[0]):
                 turn = tile_view(lanes, tile, memory, counters, call)

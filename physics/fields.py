@@ -101,7 +101,6 @@ class FieldView:
     """A field inside a kernel: `view[i]` loads an item, `view.put(i, value)` stores one.
 
     For scalar fields that are not `small`, `view[i] = x` stores too. Two-dimensional fields take `view[i, j]`.
-    `view.rounded` is the view itself; of a `PreciseView` it is the leading half.
     """
 
     _data_oriented = True
@@ -111,11 +110,6 @@ class FieldView:
         self._width, self._base, self._inner, self._number = field.width, base, inner, number
         self.width = field.width
         self._small = field.small
-
-    @property
-    def rounded(self) -> "FieldView":
-        """The field at the precision of the kernel's numbers."""
-        return self
 
     def _first(self, index: Any) -> Any:
         row = self._base
@@ -199,51 +193,8 @@ class FieldView:
         return self._number(self._first(index) + column)
 
 
-class PreciseView:
-    """A field in double precision that is kept as the sum of two in single precision.
-
-    `view[i]` loads both halves and adds them; only `view.put(i, value)` stores, and Taichi refuses `view[i] = x`.
-    `view.rounded[i]` loads the leading half alone: the item in single precision.
-
-    Args:
-        rounded: the numbers in single precision.
-        rest: what rounding took off them.
-    """
-
-    _data_oriented = True
-    _is_wrapped_kernel = True
-
-    def __init__(self, rounded: FieldView, rest: FieldView) -> None:
-        self.rounded, self._rest = rounded, rest
-
-    @traced
-    def __getitem__(self, index: Any) -> Any:
-        return _sum(self.rounded[index], self._rest[index])
-
-    @traced
-    def in_lane(self, lane: Any) -> "PreciseView":
-        """The same field with the plain numbers of one lane."""
-        return PreciseView(self.rounded.in_lane(lane), self._rest.in_lane(lane))
-
-    @traced
-    def put(self, index: Any, value: Any) -> None:
-        """Store an item."""
-        numbers = [expr_init(n) for n in (value.numbers() if isinstance(value, LaneValue) else [value])]
-        rounded = [expr_init(ti.cast(n, ti.f32)) for n in numbers]
-        self.rounded.put_numbers(index, 0, rounded)
-        rests = [ti.cast(n - ti.cast(r, ti.f64), ti.f32) for n, r in zip(numbers, rounded, strict=True)]
-        self._rest.put_numbers(index, 0, rests)
-
-
 def _in_lane(number: Any, lane: Any) -> Any:
     return element(number, lane) if is_lanes(number) else number
-
-
-def _sum(rounded: Any, rest: Any) -> Any:
-    """The sum in double precision: not a local variable, so that Taichi refuses to assign to it."""
-    if isinstance(rounded, LaneValue):
-        return type(rounded)(*(_sum(a, b) for a, b in zip(rounded.parts(), rest.parts(), strict=True)))
-    return ti.cast(rounded, ti.f64) + ti.cast(rest, ti.f64)
 
 
 def flat_array(array: Any) -> Any:

@@ -3,7 +3,7 @@
 Taichi loads the address of an array anew for each access, through the context, and LLVM has to keep these loads, for
 each store might have changed the address. No store does. So an address is loaded once, where the unit begins; numbers
 of the model, which nothing writes while a unit runs, are marked as invariant; and accesses to the scratch tell which of
-its two fields they are to, so that stores to one leave loads from the other alone (type-based alias analysis: LLVM
+its fields they are to, so that stores to one leave loads from the other alone (type-based alias analysis: LLVM
 Language Reference, `tbaa` and `invariant.load` metadata).
 """
 
@@ -11,19 +11,17 @@ import re
 
 from .ir import ENTRY
 
-_MODEL = (0, 1)
+_MODEL = (0, 1, 2)
 """Places of the arguments that hold the model: integers and real numbers."""
-_ROOTS = {"i64 0, i32 7": "numbers", "i64 0, i32 7, i64 0": "numbers", "i64 0, i32 7, i64 1": "integers"}
+_FIELDS = ("numbers", "integers", "doubles", "convex")
+"""Names of the fields of the scratch, by the number of their tree."""
+_ROOTS = {"i64 0, i32 7": "numbers"} | {f"i64 0, i32 7, i64 {k}": name for k, name in enumerate(_FIELDS)}
 """Which field an element of LLVMRuntime's `roots` is the address of, by the indices that lead to it."""
-_TAGS = {"model": ", !invariant.load !900", "numbers": ", !tbaa !904", "integers": ", !tbaa !905"}
-_METADATA = """
-!900 = !{}
-!901 = !{!"tumble"}
-!902 = !{!"numbers", !901}
-!903 = !{!"integers", !901}
-!904 = !{!902, !902, i64 0}
-!905 = !{!903, !903, i64 0}
-"""
+_TAGS = {"model": ", !invariant.load !900"} | {name: f", !tbaa !{920 + k}" for k, name in enumerate(_FIELDS)}
+_METADATA = '\n!900 = !{}\n!901 = !{!"tumble"}\n' + "".join(
+    f'!{910 + k} = !{{!"{name}", !901}}\n!{920 + k} = !{{!{910 + k}, !{910 + k}, i64 0}}\n'
+    for k, name in enumerate(_FIELDS)
+)
 _ENTRY = re.compile(rf"^define [^\n]*@{ENTRY}\(ptr [^)\n]*?(%[\w.]+)\)[^\n]*\{{\n[\w.]+:[^\n]*\n", re.MULTILINE)
 _ELEMENT = re.compile(r"  (%[\w.]+) = getelementptr (?:inbounds )?(.*), ptr (%[\w.]+), (.*)$")
 _LOAD = re.compile(r"  (%[\w.]+) = load (.*), ptr (%[\w.]+), align \d+$")
@@ -67,7 +65,7 @@ class _Addresses:
                 self._of[name], self._name[name] = self._stored[place][1], self._in_head(place)
                 return f"  {name} = getelementptr i8, ptr {self._name[name]}, i64 0"
             return line + _TAGS.get(self._of.get(place, ""), "")
-        elif (match := _STORE.match(line)) and self._of.get(match[1]) in ("numbers", "integers"):
+        elif (match := _STORE.match(line)) and self._of.get(match[1]) in _FIELDS:
             return line + _TAGS[self._of[match[1]]]
         return line
 

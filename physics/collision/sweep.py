@@ -106,7 +106,7 @@ def _sort(model, work, lane: ti.i32):
     for k in range(model.nsweep):
         place = ti.cast(work.sweep_order.of_lane(lanes, lane, k), ti.i32)
         place = ti.min(ti.max(place, 0), model.nsweep - 1)
-        at = work.geom_xpos.rounded.of_lane(lanes, lane, model.sweep_geom[place], axis)
+        at = ti.cast(work.geom_xpos.of_lane(lanes, lane, model.sweep_geom[place], axis), lanes.dtype)
         low = at - work.sweep_radius.of_lane(lanes, lane, place)
         j, moves = k, 1
         while moves == 1:
@@ -143,9 +143,9 @@ def _lay_out(model, work, lane: ti.i32):
         place = work.sweep_place[k]
         g = model.sweep_geom[place]
         work.sweep_order.of_lane(lanes, lane, k)._assign(ti.cast(place, lanes.dtype))
-        _put(work, work.sweep_x, k, work.geom_xpos.rounded.of_lane(lanes, lane, g, 0))
-        _put(work, work.sweep_y, k, work.geom_xpos.rounded.of_lane(lanes, lane, g, 1))
-        _put(work, work.sweep_z, k, work.geom_xpos.rounded.of_lane(lanes, lane, g, 2))
+        _put(work, work.sweep_x, k, work.geom_xpos.of_lane(lanes, lane, g, 0))
+        _put(work, work.sweep_y, k, work.geom_xpos.of_lane(lanes, lane, g, 1))
+        _put(work, work.sweep_z, k, work.geom_xpos.of_lane(lanes, lane, g, 2))
         _put(work, work.sweep_reach, k, work.sweep_radius.of_lane(lanes, lane, place))
     last = (model.nsweep + lanes.width - 1) // lanes.width * lanes.width
     for k in range(model.nsweep, last):

@@ -56,14 +56,14 @@ class Kernel:
         in_taichis_thread(job)
 
     def bind(
-        self, arguments: Sequence[torch.Tensor], idle: Sequence[torch.Tensor], room: tuple[int, int]
+        self, arguments: Sequence[torch.Tensor], idle: Sequence[torch.Tensor], room: tuple[int, ...]
     ) -> Callable[[], None]:
         """A launch with these arguments, which must stay alive and in place; to be called by `prepare`.
 
         Args:
             arguments: of the decorated function.
             idle: arguments with which it does nothing.
-            room: rows and integers that scratch must have for them.
+            room: items of each array that scratch must have for them.
 
         Raises:
             StaleRuntimeError: Taichi was started anew; so does the launch.
@@ -71,7 +71,7 @@ class Kernel:
         self._runtime.require()
         if self._generation != self.scratch.generation:
             self._compile(arguments, idle)
-        self.scratch.grow(*room)
+        self.scratch.grow(room)
         if self._generation != self.scratch.generation:
             self._compile(arguments, idle)
         launch = self._launch_with(arguments)

@@ -63,8 +63,8 @@ class _Compiler:
         dtype = ti.f32 if precision == "32" else ti.f64
         start_taichi(dtype, **(SETTINGS if use_vectors() else {}))
         self._lanes, self._precision = Lanes(width, dtype), precision
-        self._scratch = Scratch(width, dtype)
-        assert self._scratch.trees == (0, 1), "the units find the scratch by these numbers of its trees"
+        self._scratch = Scratch(width, precision)
+        assert self._scratch.trees == [0, 1, 2, 3], "the units find the scratch by these numbers of its trees"
 
     def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         """Do a job: an answer, and machine code."""

@@ -15,7 +15,7 @@ from ..model.model import Model
 from ..process.memory import require_memory
 from ..process.runtime import Runtime
 from ..state.room import most_room
-from ..state.sizes import all_sizes, flat_integers, scratch_rows
+from ..state.sizes import all_sizes, bytes_of, flat_integers, kinds, scratch_rows
 from .columns import Columns
 from .gpu_launch import ColumnKernel, shared_column_kernel
 from .growing import ScratchRows
@@ -44,7 +44,7 @@ class GpuArrangement(Columns):
         Raises:
             MemoryError: more environments than fit, or than kernels can address.
         """
-        return FullRoom(model, self, self._dtype)
+        return FullRoom(model, self, self._runtime.precision)
 
     def kernel(self, features: Features) -> ColumnKernel:
         """Return the code of a launch with optional code."""
@@ -67,7 +67,7 @@ class FullRoom(ScratchRows):
     Args:
         model: of all environments.
         batch: its environments.
-        dtype: precision.
+        precision: "32" or "64".
 
     Attributes:
         ints: the model's flat integers, header first.
@@ -76,24 +76,26 @@ class FullRoom(ScratchRows):
         MemoryError: for more environments than fit, or than kernels can address.
     """
 
-    def __init__(self, model: Model, batch: Columns, dtype: torch.dtype) -> None:
-        self._model, self._batch, self._dtype = model, batch, dtype
+    def __init__(self, model: Model, batch: Columns, precision: str) -> None:
+        self._model, self._batch, self._precision = model, batch, precision
         self._lay_out(parameters=False)
 
     def _lay_out(self, parameters: bool) -> None:
         """Make scratch, for as many environments as there are."""
         model, num_envs, device = self._model, self._batch.num_envs, self._batch.device
         self._take(all_sizes(model, most_room(model, lanes=1), parameters, lanes=1))
-        rows, index_rows = scratch_rows(self.sizes)
+        counts = scratch_rows(self.sizes)
         there_is = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else None
-        require_memory(num_envs, rows * self._dtype.itemsize + 4 * index_rows, there_is)
+        require_memory(num_envs, bytes_of(counts, 1, self._precision), there_is)
+        rows = max(counts)
         if rows * num_envs > MOST_NUMBERS:
             raise MemoryError(
                 f"num_envs={num_envs:,}: kernels address at most {MOST_NUMBERS:,} numbers, and an environment "
                 f"works in {rows:,} of them: at most {MOST_NUMBERS // rows:,} fit; make several solvers"
             )
         self.ints = torch.from_numpy(flat_integers(model, self.sizes)).to(device)
-        self.arrays = self._batch.zeros(rows, self._dtype), self._batch.zeros(index_rows, torch.int32)
+        whole = zip(counts, kinds(1, self._precision), strict=True)
+        self.arrays = tuple(self._batch.zeros(count, getattr(torch, kind)) for count, (_, kind) in whole)
 
     @property
     def bytes_of_worker(self) -> int:

@@ -28,11 +28,14 @@ def make_column_kernel(dtype: Any, features: Features) -> Any:
     def run(
         ints: ti.types.ndarray(ti.i32, 1),
         reals: ti.types.ndarray(dtype, 1),
+        precise: ti.types.ndarray(ti.f64, 1),
         numbers: ti.types.ndarray(dtype, 2),
         indices: ti.types.ndarray(ti.i32, 2),
+        doubles: ti.types.ndarray(ti.f64, 2),
+        convex: ti.types.ndarray(ti.f64, 2),
         memory: ti.types.ndarray(dtype, 2),
         counters: ti.types.ndarray(ti.i32, 2),
-        own: ti.types.ndarray(dtype, 2),
+        own: ti.types.ndarray(ti.f64, 2),
         call: ti.types.ndarray(ti.i32, 1),
         rows: ti.types.ndarray(ti.i32, 1),
         out: ti.types.ndarray(dtype, 2),
@@ -45,12 +48,12 @@ def make_column_kernel(dtype: Any, features: Features) -> Any:
         ti.loop_config(block_dim=BLOCK)
         for env in range(memory.shape[1]):
             if call[Setting.AGAIN] == 0 or left[env] == 1:
-                model = ModelView(ints, reals, features)
-                work = ColumnWorkspace(lanes, ints, numbers, indices, env, features)
+                model = ModelView(ints, reals, precise, features)
+                work = ColumnWorkspace(lanes, ints, (numbers, indices, doubles, convex), env, features)
                 arrays = Arguments(memory, counters, own, own_rows, call, rows, out, dump, controls, track, left)
                 if ti.static(features.parameters):
                     model.differ(work)
-                spread_parameters(model, work, reals)
+                spread_parameters(model, work, reals, precise)
                 lay_out_dofs(model, work)
                 take_turn(model, work, ColumnView(lanes, arrays, env))
 

@@ -115,7 +115,7 @@ def _literals_of(dtype: Any) -> Iterator[None]:
         runtime.default_fp = before
 
 
-_CALL = 7
+_CALL = 10
 """Place of the tensor `call` among the arguments of the driver's kernel; the last is `left`."""
 
 

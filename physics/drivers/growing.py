@@ -13,7 +13,7 @@ from ..model.model import Model
 from ..process.runtime import Runtime
 from ..state.fields import ROOMY, SCRATCH
 from ..state.room import Room, first_room, most_room
-from ..state.sizes import all_sizes, flat_integers, header, scratch_rows
+from ..state.sizes import all_sizes, bytes_of, flat_integers, header, scratch_rows
 from .scratch import workers_for
 
 
@@ -54,7 +54,7 @@ class GrowingRoom(ScratchRows):
     Attributes:
         ints: the model's flat integers, header first.
         workers: how many may work at once.
-        rows: rows and integers of the scratch of all workers.
+        rows: items of each array of the scratch of all workers.
 
     Raises:
         ValueError, MemoryError: even the first room is too large (`scratch.workers_for`).
@@ -70,17 +70,16 @@ class GrowingRoom(ScratchRows):
     def _lay_out(self, room: Room) -> None:
         """Take this room, if there is memory for it; the header is still to be written."""
         sizes = all_sizes(self._model, room, self._parameters)
-        rows, index_rows = scratch_rows(sizes)
-        self.workers = most = workers_for(rows, index_rows, self._width, self._runtime, room)
-        self.rows = most * rows, most * index_rows
+        rows = scratch_rows(sizes)
+        self.workers = most = workers_for(rows, self._width, self._runtime, room)
+        self.rows = tuple(most * count for count in rows)
         self._room = room
         self._take(sizes)
 
     @property
     def bytes_of_worker(self) -> int:
         """Scratch that one worker has."""
-        numbers, integers = (count // self.workers for count in self.rows)
-        return numbers * self._width * self._runtime.torch_dtype.itemsize + 4 * integers
+        return bytes_of(self.rows, self._width, self._runtime.precision) // self.workers
 
     def _write_header(self) -> None:
         numbers = header(self._model, self.sizes)

@@ -3,10 +3,12 @@
 import ctypes
 import struct
 import threading
+from collections.abc import Sequence
 
 import numpy as np
 
-from .scratch import FIRST_INDEX_ROWS, FIRST_ROWS
+from ..state.sizes import kinds
+from .scratch import FIRST
 
 _ROOTS, _RECORD_BYTES = 88, 4096
 """Offset of the fields' addresses in Taichi's LLVMRuntime (runtime.cpp), in bytes, and room for all that code reads."""
@@ -22,22 +24,23 @@ class HostScratch:
         lock: held by whoever works in it, or exchanges it.
     """
 
-    def __init__(self, width: int, dtype: np.dtype) -> None:
+    def __init__(self, width: int, precision: str) -> None:
         self.lock = threading.Lock()
         self._record = ctypes.create_string_buffer(_RECORD_BYTES)
         self.runtime = ctypes.addressof(self._record)
-        self._width, self._dtype = width, dtype
-        self._sizes = (0, 0)
-        self.grow(FIRST_ROWS, FIRST_INDEX_ROWS)
+        self._kinds = kinds(width, precision)
+        self._sizes = (0,) * len(FIRST)
+        self.grow(FIRST)
 
-    def grow(self, rows: int, index_rows: int) -> None:
-        """Make room for so many rows of lane numbers and integers."""
+    def grow(self, rows: Sequence[int]) -> None:
+        """Make room for so many items of each array."""
         with self.lock:
-            sizes = max(rows, self._sizes[0]), max(index_rows, self._sizes[1])
+            sizes = tuple(map(max, rows, self._sizes))
             if sizes != self._sizes:
-                self._room = _aligned(sizes[0] * self._width, self._dtype), _aligned(sizes[1], np.dtype(np.int32))
+                whole = zip(sizes, self._kinds, strict=True)
+                self._room = [_aligned(count * width, np.dtype(kind)) for count, (width, kind) in whole]
                 self._sizes = sizes
-                struct.pack_into("2Q", self._record, _ROOTS, *(array.ctypes.data for array in self._room))
+                struct.pack_into("4Q", self._record, _ROOTS, *(array.ctypes.data for array in self._room))
 
 
 def _aligned(numbers: int, dtype: np.dtype) -> np.ndarray:

@@ -34,9 +34,10 @@ def sample_arguments(lanes: Lanes) -> list[np.ndarray]:
     arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
         "ints": (np.int32, one),
         "reals": (real, one),
+        "precise": ("f8", one),
         "memory": (real, (1, 1, lanes.width)),
         "counters": (np.int32, (1, 1, 1)),
-        "own": (real, (1, 1, lanes.width)),
+        "own": ("f8", (1, 1, lanes.width)),
         "call": (np.int32, one),
         "rows": (np.int32, one),
         "out": (real, (1, 1)),
@@ -69,7 +70,7 @@ def _await_others(call):
 @func
 def prepare(model, work, arrays):
     """What a worker does before its first tile: the same for all tiles."""
-    spread_parameters(model, work, arrays.reals)
+    spread_parameters(model, work, *arrays.model)
     lay_out_dofs(model, work)
 
 
@@ -105,15 +106,16 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
     """The kernel for one width and precision, with the optional code of `features`, over the given scratch."""
     dtype = lanes.dtype
     serial = lanes.width == 1
-    numbers = number_array(lanes)
+    numbers, doubles = number_array(lanes), number_array(lanes.doubled())
 
     @ti.kernel
     def run(
         ints: ti.types.ndarray(ti.i32, 1),
         reals: ti.types.ndarray(dtype, 1),
+        precise: ti.types.ndarray(ti.f64, 1),
         memory: numbers,
         counters: ti.types.ndarray(ti.i32, 3),
-        own: numbers,
+        own: doubles,
         call: ti.types.ndarray(ti.i32, 1),
         rows: ti.types.ndarray(ti.i32, 1),
         out: ti.types.ndarray(dtype, 2),
@@ -125,9 +127,11 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
     ):
         ti.loop_config(serialize=serial, block_dim=1)
         for worker in range(call[Setting.WORKERS]):
-            model = ModelView(ints, reals, features)
-            work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, features)
-            arrays = Arguments(memory, counters, own, own_rows, call, rows, out, dump, controls, track, left, reals)
+            model = ModelView(ints, reals, precise, features)
+            work = Workspace(lanes, ints, scratch.arrays, worker, features)
+            arrays = Arguments(
+                memory, counters, own, own_rows, call, rows, out, dump, controls, track, left, (reals, precise)
+            )
             work_through(model, work, arrays)
             if worker == 0:
                 _await_others(call)

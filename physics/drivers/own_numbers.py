@@ -16,16 +16,16 @@ class OwnNumbers:
     """Fields by name, one after the other; only those that some environment has of its own take memory.
 
     Attributes:
-        memory: (tiles, numbers, lanes), or (numbers, environments).
+        memory: (tiles, numbers, lanes), or (numbers, environments), in double precision.
         rows: of each number its place among the model's flat real numbers, (numbers,) int32.
         count: how many numbers there are.
     """
 
-    def __init__(self, batch: Tiles | Columns, dtype: torch.dtype) -> None:
-        self._batch, self._number = batch, np.float64 if dtype == torch.float64 else np.float32
+    def __init__(self, batch: Tiles | Columns) -> None:
+        self._batch = batch
         self._places: dict[str, slice] = {}
         self.count = 0
-        self.memory = batch.zeros(0, dtype)
+        self.memory = batch.zeros(0, torch.float64)
         self.rows = torch.zeros(1, dtype=torch.int32, device=batch.device)
 
     def lay_out(self, model: Model, names: set[str]) -> None:
@@ -39,7 +39,7 @@ class OwnNumbers:
                 rows += range(offsets[field.name], offsets[field.name] + length)
         self.count = len(rows)
         self.rows = torch.tensor(rows or [0], dtype=torch.int32, device=self._batch.device)
-        self.memory = self._batch.zeros(self.count, self.memory.dtype)
+        self.memory = self._batch.zeros(self.count, torch.float64)
         self.write({name: np.reshape(model.values[name], (1, -1)) for name in self._places}, None)
 
     def write(self, numbers: Mapping[str, np.ndarray], index: np.ndarray | None) -> None:
@@ -47,6 +47,4 @@ class OwnNumbers:
         memory = self._batch.array(self.memory)
         for name, rows in numbers.items():
             place = self._places[name]
-            with np.errstate(over="ignore"):  # what is too large becomes infinite, and stops its environment
-                rows = rows.astype(self._number)
             self._batch.write(memory, place.start, rows, place.stop - place.start, index)

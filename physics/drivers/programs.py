@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
 import torch
 
 from ..codegen.pool import shared_pool
@@ -25,13 +24,13 @@ from ..stage import TURN
 from .host_scratch import LINE, HostScratch
 from .settings import Setting
 
-_CALL = 5
+_CALL = 6
 """Place of the tensor `call` among the arguments."""
-_DIMS = (1, 1, 3, 3, 3, 1, 1, 2, 2, 3, 3, 1, 1)
+_DIMS = (1, 1, 1, 3, 3, 3, 1, 1, 2, 2, 3, 3, 1, 1)
 """Dimensions of the arguments."""
 _ITEM_BYTES = 4
 """Of the tile's number, the last of the arguments."""
-_OF_LANES = (2, 4)
+_OF_LANES = (3, 5)
 """Places of those whose last dimension is within a number, where there are several lanes."""
 
 
@@ -73,20 +72,20 @@ class Program:
         job()
 
     def bind(
-        self, arguments: Sequence[torch.Tensor], idle: Sequence[torch.Tensor], room: tuple[int, int]
+        self, arguments: Sequence[torch.Tensor], idle: Sequence[torch.Tensor], room: tuple[int, ...]
     ) -> Callable[[], None]:
         """A launch with these arguments, which must stay alive and in place.
 
         Args:
             arguments: of `units`' kernels, but for the worker and its tile.
             idle: not needed here, as code is loaded without a launch.
-            room: rows and integers that scratch must have for them.
+            room: items of each array that scratch must have for them.
         """
         with self._lock:  # of threads that come at once the first loads
             if self._code is None:
                 self._code = self._load()
         entry, table = self._code
-        self.scratch.grow(*room)
+        self.scratch.grow(room)
         assert all(arguments[place].data_ptr() % LINE == 0 for place in _OF_LANES), "lane numbers are aligned"
         workers = int(arguments[_CALL][Setting.WORKERS])
         words = [_pack(arguments, self._width, worker) for worker in range(workers)]
@@ -176,5 +175,5 @@ def shared_program(runtime: Runtime, width: int, features: Features) -> Any:
         return shared_kernel(runtime, width, features)
     pool, key = runtime.pool, ("host scratch", width)
     if key not in pool:
-        pool[key] = HostScratch(width, np.dtype("f4" if runtime.precision == "32" else "f8"))
+        pool[key] = HostScratch(width, runtime.precision)
     return pool.setdefault(("program", width, features), Program(runtime, width, features, pool[key]))

@@ -1,4 +1,4 @@
-"""Room for what a step computes: the lane numbers and integers of all workers, shared by all solvers of a lane width.
+"""Room for what a step computes: arrays (`state.sizes.ARRAYS`) of all workers, shared by all solvers of a lane width.
 
 Taichi compiles the size of a field into nothing but its own bookkeeping: machine code finds the memory by the number of
 the field's tree. So when a larger model comes, the tree is destroyed and a larger one made, which gets the same number,
@@ -8,6 +8,7 @@ step of an ant took five times as long.)
 """
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import taichi as ti
@@ -16,9 +17,11 @@ from ..fields import OFFSET_BITS
 from ..process.memory import GIB, available_memory
 from ..process.runtime import Runtime
 from ..state.room import Room
+from ..state.sizes import bytes_of, kinds
 
-FIRST_ROWS, FIRST_INDEX_ROWS = 1 << 16, 1 << 14
-"""Rows to begin with: as all but large models need no more, they all find the same kernels in Taichi's cache."""
+FIRST: tuple[int, ...] = (1 << 16, 1 << 14, 1 << 14, 1 << 14)
+"""Items of the arrays to begin with: as all but large models need no more, they all find the same kernels in Taichi's
+cache."""
 MOST_ROWS = 1 << OFFSET_BITS
 """Rows of all workers together that kernels can address."""
 _HINT = "use fewer bodies, or let fewer pairs of geoms touch (contype, conaffinity, exclude)"
@@ -32,62 +35,60 @@ class Scratch:
     """Room that begins small and grows; its methods are called in Taichi's thread.
 
     Attributes:
-        numbers: field of lane numbers.
-        indices: field of integers.
+        arrays: a field for each of `state.sizes.ARRAYS`.
         generation: a kernel goes on to work as long as this stays the same.
         lock: held by whoever works in it, or exchanges it. Nobody waits for Taichi's thread while he holds it.
     """
 
-    def __init__(self, width: int, dtype: Any) -> None:
+    def __init__(self, width: int, precision: str) -> None:
         self.generation, self.lock = 0, threading.Lock()
-        self._kinds, self._sizes = ((width, dtype), (1, ti.i32)), (FIRST_ROWS, FIRST_INDEX_ROWS)
+        self._kinds, self._sizes = kinds(width, precision), FIRST
         self._place_all()
 
     @property
-    def trees(self) -> tuple[int, int]:
-        """Numbers of the trees in which the lane numbers and the integers lie."""
-        numbers, indices = (tree.id for tree in self._trees)
-        return numbers, indices
+    def trees(self) -> list[int]:
+        """Numbers of the trees in which the arrays lie."""
+        return [tree.id for tree in self._trees]
 
     def _place_all(self) -> None:
-        places = [place(*kind, size) for kind, size in zip(self._kinds, self._sizes, strict=True)]
-        (self.numbers, self.indices), self._trees = zip(*places, strict=True)
+        places = [place(width, kind, size) for (width, kind), size in zip(self._kinds, self._sizes, strict=True)]
+        self.arrays, self._trees = zip(*places, strict=True)
 
-    def grow(self, rows: int, index_rows: int) -> None:
-        """Make room for so many rows and integers.
+    def grow(self, rows: Sequence[int]) -> None:
+        """Make room for so many items of each array.
 
         Where a thread other than Taichi's has compiled a kernel of the user's, Taichi does not let a tree go. Then
         there is a new generation of scratch beside the present one.
         """
-        sizes = max(rows, self._sizes[0]), max(index_rows, self._sizes[1])
+        sizes = tuple(map(max, rows, self._sizes))
         if sizes == self._sizes:
             return
         with self.lock:
-            self._sizes, numbers = sizes, [tree.id for tree in self._trees]
+            self._sizes, numbers = sizes, self.trees
             try:  # not `tree.destroy`, which would have all kernels compiled anew
                 for tree in reversed(self._trees):
                     tree.ptr.destroy_snode_tree(ti.lang.impl.get_runtime().prog)
             except RuntimeError:
                 numbers = []
             self._place_all()
-            if [tree.id for tree in self._trees] != numbers:
+            if self.trees != numbers:
                 self.generation += 1
 
 
-def place(width: int, dtype: Any, rows: int) -> tuple[Any, Any]:
+def place(width: int, kind: str, rows: int) -> tuple[Any, Any]:
     """A field in a tree of its own, and the tree."""
+    dtype = getattr(ti, kind)
     field = ti.Vector.field(width, dtype) if width > 1 else ti.field(dtype)
     builder = ti.FieldsBuilder()
     builder.dense(ti.i, rows).place(field)
     return field, builder.finalize()
 
 
-def workers_for(rows: int, index_rows: int, width: int, runtime: Runtime, room: Room | None = None) -> int:
+def workers_for(rows: Sequence[int], width: int, runtime: Runtime, room: Room | None = None) -> int:
     """Number of workers for which there is room: one for each thread, but for very large models.
 
     Args:
-        rows: lane numbers that a worker needs.
-        index_rows: integers, likewise.
+        rows: items of each array that a worker needs.
         width: lanes.
         runtime: its threads and precision.
         room: what is in the rows for contacts and the Hessian; an error names it.
@@ -96,7 +97,7 @@ def workers_for(rows: int, index_rows: int, width: int, runtime: Runtime, room: 
         ValueError: one worker alone needs more than can be addressed.
         MemoryError: or more than there is.
     """
-    needed, size = max(rows, index_rows), rows * width * runtime.torch_dtype.itemsize + 4 * index_rows
+    needed, size = max(rows), bytes_of(rows, width, runtime.precision)
     hint = f"{_HINT}; {_OF_STATE.format(**room._asdict())}" if room else _HINT
     if needed > MOST_ROWS:
         raise ValueError(
@@ -116,5 +117,5 @@ def shared_scratch(runtime: Runtime, width: int) -> Scratch:
     """The scratch of a lane width; to be called in Taichi's thread."""
     key = ("scratch", width)
     if key not in runtime.pool:
-        runtime.pool[key] = Scratch(width, runtime.dtype)
+        runtime.pool[key] = Scratch(width, runtime.precision)
     return runtime.pool[key]

@@ -30,7 +30,7 @@ class Arguments:
         controls: of every environment and period (num_envs, periods, nu).
         track: qpos and qvel after each (num_envs, periods, nq + nv).
         left: whether a tile did not find room in the scratch.
-        reals: the model's flat real numbers.
+        model: the model's flat real numbers, and those in double precision.
     """
 
     _data_oriented: ClassVar[bool] = True
@@ -47,7 +47,7 @@ class Arguments:
     controls: Any = None
     track: Any = None
     left: Any = None
-    reals: Any = None
+    model: Any = None
 
 
 class TileView:

@@ -70,11 +70,13 @@ def begin(model, work, tile):
 
 
 @func
-def spread_parameters(model, work, reals):
+def spread_parameters(model, work, reals, precise):
     """The model's numbers to every lane, where environments may have others."""
     if ti.static(model.has.parameters):
         for r in range(model.nparameter):
             work.parameters[r] = work.real(reals[r])
+        for r in range(model.nprecise):
+            work.precise_parameters[r] = work.double_lanes.real(precise[r])
 
 
 @func
@@ -82,7 +84,10 @@ def _take_parameters(model, work, tile):
     """The numbers of the model that environments have of their own, in the place of the model's."""
     if ti.static(model.has.parameters):
         for k in range(tile.call[Setting.PARAMETERS]):
-            work.parameters[tile.own_row(k)] = tile.own(k)
+            row = tile.own_row(k)
+            work.parameters[row] = work.lanes.cast(tile.own(k))
+            if row < model.nprecise:
+                work.precise_parameters[row] = tile.own(k)
 
 
 @func
@@ -170,14 +175,17 @@ def _trace(model, work, tile, period: ti.i32):
 
 
 @func
-def _hand_out(work, tile):
+def _hand_out(model, work, tile):
     """Rows of the scratch to every environment's columns, each to its own; and integers."""
+    if ti.static(not work.lanes.double):  # quantities in double precision are handed out from the rows of rounded ones
+        for r in range(ti.select(tile.call[Setting.ROWS] > 0, model.nrounded, 0)):
+            work.row(model.first_rounded + r)._assign(work.lanes.cast(work.row(model.nprecise + r, "doubles")))
     for k in range(tile.call[Setting.ROWS]):
         value = work.row(tile.out_row(k))
         for lane in ti.static(range(work.lanes.width)):
             tile.out(lane, k)._assign(work.lanes.get(value, lane))
     for k in range(tile.call[Setting.INDICES]):
-        tile.dump(k)._assign(work.index(k))
+        tile.dump(k)._assign(work.row(k, "indices"))
 
 
 @func
@@ -202,5 +210,5 @@ def take_turn(model, work, tile):
         _derive(model, work, tile.call)
         if tile.call[Setting.REPLAY] == 0:
             end(work, tile, ended)
-        _hand_out(work, tile)
+        _hand_out(model, work, tile)
     _note_left(work, tile)

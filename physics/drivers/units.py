@@ -79,7 +79,7 @@ def make_unit(name: str, lanes: Lanes, has: Features, scratch: Scratch) -> tuple
         calls[stage.name] = None
         emit_call(numbers_of_stages()[stage.name])
 
-    more = {"parameters"} if "parameters" in asked else set()
+    more = {"parameters", "precise_parameters"} if "parameters" in asked else set()
     names = Names(unit_reach(name).names | more, name)
     kernel = _kernel(lanes, AskedFeatures(has, frozenset(asked), name), names, scratch, call, _body_of(name))
     return kernel, calls
@@ -101,15 +101,16 @@ def _body_of(name: str) -> Callable[..., None]:
 
 
 def _kernel(lanes: Lanes, has: Any, names: Names, scratch: Scratch, call_stage: Any, body: Any) -> Any:
-    dtype, numbers = lanes.dtype, number_array(lanes)
+    dtype, numbers, doubles = lanes.dtype, number_array(lanes), number_array(lanes.doubled())
 
     @ti.kernel
     def unit(
         ints: ti.types.ndarray(ti.i32, 1),
         reals: ti.types.ndarray(dtype, 1),
+        precise: ti.types.ndarray(ti.f64, 1),
         memory: numbers,
         counters: ti.types.ndarray(ti.i32, 3),
-        own: numbers,
+        own: doubles,
         call: ti.types.ndarray(ti.i32, 1),
         rows: ti.types.ndarray(ti.i32, 1),
         out: ti.types.ndarray(dtype, 2),
@@ -123,9 +124,11 @@ def _kernel(lanes: Lanes, has: Any, names: Names, scratch: Scratch, call_stage: 
     ):
         ti.loop_config(serialize=True)
         for _ in range(1):  # a loop at the top would be shared among threads
-            model = ModelView(ints, reals, has, names)
-            work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, has, names, call_stage)
-            arrays = Arguments(memory, counters, own, own_rows, call, rows, out, dump, controls, track, left, reals)
+            model = ModelView(ints, reals, precise, has, names)
+            work = Workspace(lanes, ints, scratch.arrays, worker, has, names, call_stage)
+            arrays = Arguments(
+                memory, counters, own, own_rows, call, rows, out, dump, controls, track, left, (reals, precise)
+            )
             body(model, work, arrays, tile)
 
     return unit

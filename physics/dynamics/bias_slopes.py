@@ -36,7 +36,7 @@ def prepare_bias_slopes(model, work):
 @func
 def _own_part(model, work, b: ti.i32):
     """Momentum and turning tensor of body b alone, about the centre of mass of its subtree."""
-    motion = work.cvel.rounded[b]
+    motion = work.lanes.cast(work.cvel[b])
     omega = motion.rot
     from_root = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]
     momentum = (motion.lin + omega.cross(from_root)) * model.body_mass[b]
@@ -86,7 +86,7 @@ def _add_turning(work, b: ti.i32, tensor, arm, momentum):
 @func
 def _bend(model, work, b: ti.i32):
     """dof_bend of the dofs of body b: alpha, and a at the joint's anchor."""
-    velocity = work.cvel.rounded[model.body_parentid[b]]
+    velocity = work.lanes.cast(work.cvel[model.body_parentid[b]])
     center = work.com_offset[model.body_rootid[b]]
     zero = work.real(0.0)
     for j in range(model.body_jntadr[b], model.body_jntadr[b] + model.body_jntnum[b]):

@@ -26,7 +26,7 @@ def free_body_acceleration(model, work, b: ti.i32, dt):
             work.block[r, c] = work.M[work.M_pattern.address(end, dof + ti.min(r, c))]
     _total_force(work, dof, work.drive_qacc)
     _subtract_force_slopes(model, work, dof, dt)
-    frame = work.xquat.rounded[b].matrix()
+    frame = work.lanes.cast(work.xquat[b]).matrix()
     omega = frame.times(Vec3(work.qvel[dof + 3], work.qvel[dof + 4], work.qvel[dof + 5]))
     mass = model.body_subtreemass[b]
     arm = work.com_offset[b]

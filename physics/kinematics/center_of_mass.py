@@ -18,7 +18,7 @@ def center_of_mass(model, work):
     """com_offset, own_inertia and cdof, and subtree_com of every root."""
     _tree_com(model, work)
     for b in range(1, model.nbody):
-        axes = (work.xquat.rounded[b] * model.body_iquat[b]).matrix()
+        axes = (work.lanes.cast(work.xquat[b]) * model.body_iquat[b]).matrix()
         work.own_inertia.put(b, axes.scaled_square(model.body_inertia[b]))
         first = model.body_jntadr[b]
         for j in range(first, first + model.body_jntnum[b]):
@@ -47,7 +47,7 @@ def mass_centers(model, work):
         root = work.xpos[model.body_rootid[b]]
         inertial = work.root_offset[b] + work.xquat[b].rotate(model.body_ipos[b])
         work.xipos.put(b, work.lanes.cast(root + inertial))
-        work.subtree_com.put(b, work.xpos.rounded[model.body_rootid[b]] + work.com_offset[b])
+        work.subtree_com.put(b, work.lanes.cast(work.xpos[model.body_rootid[b]]) + work.com_offset[b])
         world = world + work.xipos[b] * model.body_mass[b]
     total = model.body_subtreemass[0]
     if model.some(work.lanes, total > MASSLESS):
@@ -76,7 +76,7 @@ def _tree_com(model, work):
             else:
                 work.com_offset.put(b, work.com_offset[b] * (1.0 / mass))
         if model.body_rootid[b] == b:
-            work.subtree_com.put(b, work.xpos.rounded[b] + work.com_offset[b])
+            work.subtree_com.put(b, work.lanes.cast(work.xpos[b]) + work.com_offset[b])
 
 
 @func
@@ -99,7 +99,7 @@ def _joint_motion(model, work, b: ti.i32, j: ti.i32):
             work.cdof.put(dof + 1, Motion(none, Vec3(zero, one, zero)))
             work.cdof.put(dof + 2, Motion(none, Vec3(zero, zero, one)))
             dof += 3
-        axes = work.xquat.rounded[b].matrix()
+        axes = work.lanes.cast(work.xquat[b]).matrix()
         work.cdof.put(dof, Motion(axes.x, axes.x.cross(offset)))
         work.cdof.put(dof + 1, Motion(axes.y, axes.y.cross(offset)))
         work.cdof.put(dof + 2, Motion(axes.z, axes.z.cross(offset)))

@@ -41,15 +41,36 @@ def forward_kinematics(model, work):
 
 
 @func
+def coordinate(model, work, lanes, q: ti.i32):
+    """Coordinate q where positions are evaluated: at qpos, and in mixed precision at qpos + eval_rest."""
+    value = lanes.cast(work.qpos[q])
+    if ti.static(model.has.mixed_precision):
+        value += lanes.cast(work.eval_rest[q])
+    return value
+
+
+@func
+def position(model, work, lanes, q: ti.i32):
+    """The vector that begins at coordinate q."""
+    x, y = coordinate(model, work, lanes, q), coordinate(model, work, lanes, q + 1)
+    return Vec3(x, y, coordinate(model, work, lanes, q + 2))
+
+
+@func
+def orientation(model, work, lanes, q: ti.i32):
+    """The unit quaternion that begins at coordinate q."""
+    rest = position(model, work, lanes, q + 1)
+    return Quat(coordinate(model, work, lanes, q), rest.x, rest.y, rest.z).normalized()
+
+
+@func
 def _floating_body(model, work, b: ti.i32):
     j = model.body_jntadr[b]
     q = model.jnt_qposadr[j]
-    zero = work.precise_lanes.real(0.0)
-    qpos = work.stage_qpos
-    pos = Vec3(qpos[q], qpos[q + 1], qpos[q + 2])
-    quat = Quat(qpos[q + 3], qpos[q + 4], qpos[q + 5], qpos[q + 6])
-    work.xpos.put(b, pos)
-    work.xquat.put(b, quat.normalized())
+    lanes = work.precise_lanes
+    zero = lanes.real(0.0)
+    work.xpos.put(b, position(model, work, lanes, q))
+    work.xquat.put(b, orientation(model, work, lanes, q + 3))
     origin = Vec3(zero, zero, zero)
     work.root_offset.put(b, origin)
     work.anchor_offset.put(j, work.lanes.cast(origin))
@@ -70,7 +91,7 @@ def _mocap_body(model, work, b: ti.i32):
 @func
 def _jointed_body(model, work, b: ti.i32):
     """A body on a chain of joints. A root is placed in the world, then what was found is taken relative to it."""
-    lanes, qpos = work.precise_lanes, work.stage_qpos
+    lanes = work.precise_lanes
     parent = model.body_parentid[b]
     parent_quat = work.xquat[parent]
     pos = work.root_offset[parent] + parent_quat.rotate(model.body_pos[b])
@@ -87,12 +108,14 @@ def _jointed_body(model, work, b: ti.i32):
         work.xaxis.put(j, work.lanes.cast(axis))
         q = model.jnt_qposadr[j]
         if model.jnt_type[j] == SLIDE:
-            pos = pos + axis * (qpos[q] - model.qpos0[q])
+            pos = pos + axis * (coordinate(model, work, lanes, q) - model.qpos0[q])
         else:
             if model.jnt_type[j] == HINGE:
-                quat = quat * from_axis_angle(lanes, model.jnt_axis[j], qpos[q] - model.qpos0[q])
+                quat = quat * from_axis_angle(
+                    lanes, model.jnt_axis[j], coordinate(model, work, lanes, q) - model.qpos0[q]
+                )
             else:
-                quat = quat * Quat(qpos[q], qpos[q + 1], qpos[q + 2], qpos[q + 3]).normalized()
+                quat = quat * orientation(model, work, lanes, q)
             if model.jnt_at_origin[j] == 0:
                 pos = anchor - quat.rotate(offset)
     work.xquat.put(b, quat)

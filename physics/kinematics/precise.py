@@ -5,23 +5,9 @@ It serves rare questions that the rounding of a pose would decide.
 
 import taichi as ti
 
-from ..fields import FieldView, PreciseView
 from ..math import Quat, Vec3, func
-from ..math.lanes import Lanes, traced
 from ..math.quaternion import from_axis_angle
-from .forward import BALL, HINGE, SLIDE
-
-
-@traced
-def double_lanes(lanes: Lanes) -> Lanes:
-    """Lanes as wide in double precision."""
-    return lanes.doubled()
-
-
-@traced
-def double(main: FieldView, rest: FieldView) -> PreciseView:
-    """A field of the model with the digits that rounding took off it."""
-    return PreciseView(main, rest)
+from .forward import BALL, HINGE, SLIDE, coordinate, orientation, position
 
 
 @func
@@ -30,10 +16,10 @@ def precise_geom(model, work, g: ti.i32, center, axis):
 
     A point of the geom goes from frame to frame: through the joints of a body, last to first, then to its parent.
     """
-    lanes = double_lanes(work.lanes)
+    lanes = work.double_lanes
     zero = lanes.real(0.0)
-    center._assign(double(model.geom_pos, model.geom_pos_rest)[g] + Vec3(zero, zero, zero))
-    turn = double(model.geom_quat, model.geom_quat_rest)[g]
+    center._assign(model.precise.geom_pos[g] + Vec3(zero, zero, zero))
+    turn = model.precise.geom_quat[g]
     axis._assign(turn.rotate(Vec3(zero, zero, lanes.real(1.0))))
     b = model.geom_bodyid[g]
     while b > 0:
@@ -41,46 +27,33 @@ def precise_geom(model, work, g: ti.i32, center, axis):
         count = model.body_jntnum[b]
         if model.body_is_free[b] == 1:
             q = model.jnt_qposadr[first]
-            quat = _quaternion(work, lanes, q + 3)
-            center._assign(quat.rotate(center) + _vector(work, lanes, q))
+            quat = orientation(model, work, lanes, q + 3)
+            center._assign(quat.rotate(center) + position(model, work, lanes, q))
             axis._assign(quat.rotate(axis))
         else:
             for k in range(count):
                 _through_joint(model, work, first + count - 1 - k, center, axis)
-            quat = double(model.body_quat, model.body_quat_rest)[b]
-            center._assign(quat.rotate(center) + double(model.body_pos, model.body_pos_rest)[b])
+            quat = model.precise.body_quat[b]
+            center._assign(quat.rotate(center) + model.precise.body_pos[b])
             axis._assign(quat.rotate(axis))
         b = model.body_parentid[b]
 
 
 @func
-def _vector(work, lanes, q: ti.i32):
-    return Vec3(lanes.cast(work.qpos[q]), lanes.cast(work.qpos[q + 1]), lanes.cast(work.qpos[q + 2]))
-
-
-@func
-def _quaternion(work, lanes, q: ti.i32):
-    rest = _vector(work, lanes, q + 1)
-    return Quat(lanes.cast(work.qpos[q]), rest.x, rest.y, rest.z).normalized()
-
-
-@func
 def _through_joint(model, work, j: ti.i32, center, axis):
     """Take `center` and `axis` from the frame behind joint j to the frame before it."""
-    lanes = double_lanes(work.lanes)
+    lanes = work.double_lanes
     q = model.jnt_qposadr[j]
-    along = double(model.jnt_axis, model.jnt_axis_rest)[j]
+    along = model.precise.jnt_axis[j]
     if model.jnt_type[j] == SLIDE:
-        way = lanes.cast(work.qpos[q]) - double(model.qpos0, model.qpos0_rest)[q]
+        way = coordinate(model, work, lanes, q) - model.precise.qpos0[q]
         center._assign(center + Vec3(way * along.x, way * along.y, way * along.z))
     else:
-        anchor = double(model.jnt_pos, model.jnt_pos_rest)[j]
+        anchor = model.precise.jnt_pos[j]
         quat = Quat(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0), lanes.real(0.0))
         if model.jnt_type[j] == HINGE:
-            quat._assign(
-                from_axis_angle(lanes, along, lanes.cast(work.qpos[q]) - double(model.qpos0, model.qpos0_rest)[q])
-            )
+            quat._assign(from_axis_angle(lanes, along, coordinate(model, work, lanes, q) - model.precise.qpos0[q]))
         if model.jnt_type[j] == BALL:
-            quat._assign(_quaternion(work, lanes, q))
+            quat._assign(orientation(model, work, lanes, q))
         center._assign(quat.rotate(center - anchor) + anchor)
         axis._assign(quat.rotate(axis))

@@ -179,12 +179,7 @@ REALS: tuple[Field, ...] = (
 )
 
 PRECISE = ("qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat")
-"""Fields whose rounding to single precision moves geoms: `Features.mixed_precision` reads them with their rests."""
-REALS += tuple(
-    _F(f"{f.name}_rest", f.dims, f.width, f.unit, f"what rounding takes off {f.name}")
-    for f in REALS
-    if f.name in PRECISE
-)
+"""Fields whose rounding to single precision moves geoms: kernels find them in double precision, too."""
 
 OPTIONS: tuple[Field, ...] = (
     _F("timestep", ("one",), 1, "s", "length of a physics step"),

@@ -14,7 +14,6 @@ from ..mjmodel.outputs import ORIENTATION, owners
 from ..mjmodel.transmissions import REFSITE, actuator_types
 from ..parts import ACTUATOR_KINDS, NUMBERS, PARTS
 from ..parts.part import Rule
-from .fields import PRECISE
 from .number_rules import LIMITED
 
 Numbers = Mapping[str, np.ndarray]
@@ -180,7 +179,6 @@ _SAME = (
 
 RULES: dict[str, Rule] = {
     **{name: ((name,), lambda mjm, numbers: numbers) for name in _SAME},
-    **{f"{name}_rest": ((name,), lambda mjm, x: x - np.float32(x)) for name in PRECISE if name in _SAME},
     "gravity": (("gravity",), _gravity),
     "solver_scale": (("dof_M0",), _solver_scale),
     "body_invweight0": (("body_invweight0",), lambda mjm, weight: weight[..., 0]),

@@ -18,7 +18,7 @@ from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
 from .coupled_dofs import coupled_parents
-from .fields import INTEGERS, OPTIONS, PRECISE, REALS
+from .fields import INTEGERS, OPTIONS, REALS
 from .hulls import BLOCK, Hulls
 from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
@@ -70,7 +70,6 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(sleep_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
     values.update(contact_sensor_values(mjm))
-    values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
     sizes = _sizes(mjm, values, tables, sweeps)
     for field in (*INTEGERS, *REALS, *OPTIONS):
         if values[field.name].size != field.length(sizes):

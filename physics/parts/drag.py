@@ -44,7 +44,7 @@ def drag_force(model, work):
         g = model.drag_geomid[k]
         b = model.geom_bodyid[g]
         # Places are differences from the root of the tree, which stay small far from the origin.
-        center = work.root_offset.rounded[b] + work.xquat.rounded[b].rotate(model.geom_pos[g])
+        center = work.lanes.cast(work.root_offset[b]) + work.lanes.cast(work.xquat[b]).rotate(model.geom_pos[g])
         motion = work.lanes.cast(work.cvel[b])  # of the point of the body at the tree's centre of mass
         arm = center - work.com_offset[model.body_rootid[b]]
         velocity = motion.lin + motion.rot.cross(arm) - model.wind[0]

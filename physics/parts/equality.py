@@ -183,8 +183,8 @@ def _anchor(model, work, e: ti.i32, c):
 @func
 def _frames(model, work, e: ti.i32, b1: ti.i32, b2: ti.i32):
     """Return the orientations of the two frames that a weld aligns."""
-    turn1 = work.xquat.rounded[b1] * _orientation(model, work, e, 0)
-    turn2 = work.xquat.rounded[b2] * _orientation(model, work, e, 4)
+    turn1 = work.lanes.cast(work.xquat[b1]) * _orientation(model, work, e, 0)
+    turn2 = work.lanes.cast(work.xquat[b2]) * _orientation(model, work, e, 4)
     return turn1, turn2
 
 
@@ -280,7 +280,7 @@ def push_bodies(model, work):
                 if b > 0:
                     at, anchor = ti.static(3 * side), model.eq_anchor
                     point = Vec3(zero + anchor.at(e, at), zero + anchor.at(e, at + 1), zero + anchor.at(e, at + 2))
-                    arm = work.lanes.cast(work.root_offset[b]) + work.xquat.rounded[b].rotate(point)
+                    arm = work.lanes.cast(work.root_offset[b]) + work.lanes.cast(work.xquat[b]).rotate(point)
                     arm = arm - work.com_offset[model.body_rootid[b]]
                     wrench = Motion(torque + arm.cross(force), force) * ti.static(1.0 - 2.0 * side)
                     work.cfrc_ext.put(b, work.cfrc_ext[b] + wrench)

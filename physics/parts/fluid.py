@@ -54,14 +54,14 @@ def add_passive(model, work):
 def _frame(model, work, k: ti.i32):
     """Return the axes of item k, and its centre from the root of its tree (m)."""
     b = model.fluid_bodyid[k]
-    body = work.xquat.rounded[b]
+    body = work.lanes.cast(work.xquat[b])
     turned = body * model.body_iquat[b]
     offset = work.inertial_offset[b] + Vec3(work.real(0.0), work.real(0.0), work.real(0.0))
     if ti.static(model.has.ellipsoid_fluid):
         g = model.fluid_geomid[k]
         if g >= 0:
             turned = body * model.geom_quat[g]
-            offset = work.root_offset.rounded[b] + body.rotate(model.geom_pos[g])
+            offset = work.lanes.cast(work.root_offset[b]) + body.rotate(model.geom_pos[g])
     return turned.matrix(), offset
 
 

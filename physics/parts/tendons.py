@@ -127,7 +127,7 @@ def _sum_forces(model, work):
 def _site(model, work, b: ti.i32, pos):
     """Return a point of body b, given in its frame (m), relative to the root of its tree, in world axes."""
     zero = work.real(0.0)
-    arm = work.xquat.rounded[b].rotate(Vec3(zero + pos.x, zero + pos.y, zero + pos.z))
+    arm = work.lanes.cast(work.xquat[b]).rotate(Vec3(zero + pos.x, zero + pos.y, zero + pos.z))
     return work.lanes.cast(work.root_offset[b]) + arm
 
 

@@ -160,7 +160,7 @@ def _site_axes(model, work, u: ti.i32, side):
     """Return the orientation of the first (0) or second (1) site."""
     b = model.trn_body1[u] if ti.static(side == 0) else model.trn_body2[u]
     quat = model.trn_quat1[u] if ti.static(side == 0) else model.trn_quat2[u]
-    return work.xquat.rounded[b] * quat
+    return work.lanes.cast(work.xquat[b]) * quat
 
 
 @func

@@ -115,7 +115,7 @@ def measure(
     """
     ti.loop_config(block_dim=1)
     for worker in range(workers):
-        model = ModelView(ints, reals, CODE)
+        model = ModelView(ints, reals, None, CODE)
         one = PairWorkspace(numbers, indices, begins, worker, (row_step, worker_step, worker_index_step))
         item = worker
         while item < dist.shape[0] * dist.shape[1]:

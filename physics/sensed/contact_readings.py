@@ -273,7 +273,7 @@ def _velocity(model, one, k: ti.i32, which: ti.i32):
     velocity = Vec3(zero, zero, zero)
     for side in range(2):
         body = model.geom_bodyid[one.con_geom1[k] if side == 0 else one.con_geom2[k]]
-        motion = one.cvel.rounded[body]
+        motion = one.lanes.cast(one.cvel[body])
         own = motion.rot.copy()
         if which == LINVEL:
             own = motion.lin + motion.rot.cross(one.con_pos[k] - one.subtree_com[model.body_rootid[body]])

@@ -4,9 +4,9 @@ from fnmatch import filter as matching
 from functools import cache
 
 from ..stage import Names, Stage
-from .fields import PARAMETERS, RESTS, SCRATCH, SCRATCH_INDICES
+from .fields import CONVEX, PARAMETERS, SCRATCH, SCRATCH_INDICES
 
-FIELDS = tuple(field.name for field in (*SCRATCH, *SCRATCH_INDICES) if field not in (*RESTS, *PARAMETERS))
+FIELDS = tuple(field.name for field in (*SCRATCH, *SCRATCH_INDICES, *CONVEX) if field not in PARAMETERS)
 """Names that stages may declare."""
 
 

@@ -132,8 +132,8 @@ CONVEX: tuple[Field, ...] = (
     ),
     _F("ccd_polygon", ("nccdpolygon",), 3, "m", "corners of flat sides that meet (`collision.manifold`)"),
 )
-"""What GJK and EPA work with (`collision.convex`): in double precision always, as a contact's normal follows from small
-differences."""
+"""What GJK and EPA work with (`collision.convex`), of the lane in hand: in double precision always, as a contact's
+normal follows from small differences."""
 
 SWEEP: tuple[Field, ...] = (
     _F(
@@ -203,15 +203,9 @@ PRECISE = (
     *("cvel", "body_acc", "cfrc", "qfrc_inverse"),
 )
 """Quantities on the way from coordinates to distances, and to the forces that joints need:
-`Features.mixed_precision` computes them in double precision and keeps each as the sum of two numbers."""
+`Features.mixed_precision` computes and keeps them in double precision, and rounds them to hand them out."""
 SMOOTH = frozenset(("qfrc_bias", "qfrc_smooth", "qacc_smooth"))
 """Quantities that are computed only where they are asked for (`smooth.smooth_acceleration`)."""
-RESTS: tuple[Field, ...] = tuple(
-    _F(f"{f.name}_rest", f.dims, f.width, f.unit, f"what rounding took off {f.name}")
-    for f in (*KINEMATICS, *DYNAMICS, *CONVEX)
-    if f.name in PRECISE or f in CONVEX
-)
-
 PARAMETERS: tuple[Field, ...] = (
     _F("parameters", ("nparameter",), 1, "", "numbers of the model that environments may have of their own"),
 )
@@ -251,12 +245,17 @@ ROOMY = frozenset(f.name for f in QUANTITIES if not ROOM.isdisjoint(f.dims))
 """Quantities of such a size."""
 SCRATCH: tuple[Field, ...] = tuple(  # stable: the memory's groups stay first
     sorted(
-        (*QUANTITIES, *RESTS, *WRAPPING, *POINTS, *HULLS, *CONVEX, *SWEEP, *PARAMETERS),
-        key=lambda f: not ROOM.isdisjoint(f.dims),
+        (*QUANTITIES, *WRAPPING, *POINTS, *HULLS, *SWEEP, *PARAMETERS),
+        key=lambda f: (not ROOM.isdisjoint(f.dims), f in PARAMETERS, f.name in PRECISE),
     )
 )
-"""All lane numbers of a worker; nobody can ask for those that are no quantities, and the rests have values in mixed
-precision alone. Those of a size that grows are the last, so that the others stay where they are."""
+"""All lane numbers of a worker; nobody can ask for those that are no quantities. Those of a size that may change are
+the last, so that the others stay where they are; before them are those in PRECISE, side by side."""
+DOUBLES: tuple[Field, ...] = (
+    _F("precise_parameters", ("nprecise",), 1, "", "the first of `parameters`"),
+    *(field for field in SCRATCH if field.name in PRECISE),
+)
+"""Lane numbers in double precision; in kernels without mixed precision the first field alone."""
 
 INDICES: tuple[Field, ...] = (
     _F("M_rownnz", ("nv",), 1, "", "entries of the row of M, its diagonal included", small=True),

@@ -1,5 +1,7 @@
 """Sizes and offsets: the header that tells a kernel where every number of a model and of its scratch lies."""
 
+from collections.abc import Sequence
+
 import mujoco
 import numpy as np
 
@@ -15,7 +17,7 @@ from ..model.features import (
     is_implicit,
     needs_mixed_precision,
 )
-from ..model.fields import INTEGERS, OPTIONS, REALS
+from ..model.fields import INTEGERS, OPTIONS, PRECISE, REALS
 from ..model.kernel_numbers import RULES
 from ..model.model import Model
 from ..model.pack import flatten
@@ -23,7 +25,7 @@ from ..model.pair_table import PAIR_TABLE
 from ..model.solver_choice import CG
 from ..parts import PARTS, ROWS
 from ..parts.part import FRICTION
-from .fields import SCRATCH, SCRATCH_INDICES
+from .fields import CONVEX, DOUBLES, SCRATCH, SCRATCH_INDICES
 from .memory import MEMORY
 from .room import MOST_LANES, Room, most_room
 
@@ -31,28 +33,29 @@ SIZES = tuple(
     """
     one six cone nq nv nu nout nbody nmocap njnt ngeom npairtype1 npair nrungeom nvert nvertblock ncorner
     max_contacts ne nf ntwosided nsleep
-    nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
-    npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
-    nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed nlimitsense nbodysense nqbegin nvbegin
-    nabegin
+    nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter
+    nprecise nrounded nhullpair npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint
+    nccdface nccdedge nccdcorner nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed
+    nlimitsense nbodysense nqbegin nvbegin nabegin
     """.split()
 ) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
 FLAGS = (
     *("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart"),
-    *("actuates", "noslip_iterations", "ccd_follows"),
+    *("actuates", "noslip_iterations", "ccd_follows", "first_rounded"),
 )
 
-PARAMETER_FIELDS = tuple(field for field in (*OPTIONS, *REALS) if field.name in RULES)
-"""What environments may have of their own: the first of the flat real numbers."""
-FIXED_FIELDS = tuple(field for field in (*OPTIONS, *REALS) if field.name not in RULES)
+_FIELDS = sorted((*OPTIONS, *REALS), key=lambda field: (field.name not in RULES, field.name not in PRECISE))
+PARAMETER_FIELDS = tuple(field for field in _FIELDS if field.name in RULES)
+"""What environments may have of their own: the first of the flat real numbers; those in PRECISE before all others."""
+ARRAYS = {"numbers": SCRATCH, "indices": SCRATCH_INDICES, "doubles": DOUBLES, "convex": CONVEX}
+"""The arrays of a worker's scratch: lane numbers, integers, lane numbers in double precision, doubles of one lane."""
 GROUPS = {
     "integers": INTEGERS,
-    "reals": (*PARAMETER_FIELDS, *FIXED_FIELDS),
-    "quantities": SCRATCH,
-    "indices": SCRATCH_INDICES,
+    "reals": tuple(_FIELDS),
+    **ARRAYS,
 }
-STRIDES = ("rows", "index_rows")
-"""Lane numbers and integers of a worker."""
+STRIDES = tuple(f"{name}_rows" for name in ARRAYS)
+"""Items of the arrays that a worker has."""
 HEADER: tuple[str, ...] = (
     *SIZES,
     *FLAGS,
@@ -112,7 +115,11 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     }
     blocks.update(_noslip(model, rows, contacts, deepest, axes))
     matrices = {"nM": int(values["dof_depth"].sum()), "nH": room.entries}
-    own = {"nparameter": layout(PARAMETER_FIELDS, sizes)[1] if parameters else 0}
+    own = {
+        "nparameter": parameters * layout(PARAMETER_FIELDS, sizes)[1],
+        "nprecise": parameters * layout(tuple(f for f in PARAMETER_FIELDS if f.name in PRECISE), sizes)[1],
+        "nrounded": needs_mixed_precision(model) * layout(DOUBLES[1:], sizes)[1],
+    }
     pairs, listed = model.row_pairs, np.diff(values["pair_start"])
     solids = bool(pairs @ [row.group == "solids" for row in PAIR_TABLE])
     near = int(listed @ [bool(row.group) for row in PAIR_TABLE]) + room.pairs
@@ -206,6 +213,7 @@ def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
         "ccd_follows": int(options.ccd_tolerance > EXACT_CCD_TOLERANCE),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),
         "actuates": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_ACTUATION)),
+        "first_rounded": layout(SCRATCH, sizes)[0][DOUBLES[1].name],
     }
     numbers = [sizes[n] for n in SIZES] + [flags[n] for n in FLAGS] + list(scratch_rows(sizes))
     for group, fields in GROUPS.items():
@@ -247,10 +255,21 @@ def solver_notes(model: Model, single: bool) -> list[str]:
     return notes
 
 
-def scratch_rows(sizes: dict[str, int]) -> tuple[int, int]:
-    """Rows of lane numbers and of integers of a worker, rounded up: no cache line belongs to two workers."""
-    rows, index_rows = layout(SCRATCH, sizes)[1], layout(SCRATCH_INDICES, sizes)[1]
-    return -(-rows // _WHOLE_LINES) * _WHOLE_LINES, -(-index_rows // _WHOLE_LINES) * _WHOLE_LINES
+def scratch_rows(sizes: dict[str, int]) -> tuple[int, ...]:
+    """Items of `ARRAYS` that a worker has, rounded up: no cache line belongs to two workers."""
+    rows = {name: layout(group, sizes)[1] for name, group in ARRAYS.items()}
+    rows["doubles"] = sizes["nprecise"] + sizes["nrounded"]
+    return tuple(-(-count // _WHOLE_LINES) * _WHOLE_LINES for count in rows.values())
+
+
+def kinds(width: int, precision: str) -> tuple[tuple[int, str], ...]:
+    """Lanes of an item of `ARRAYS`, and the type of a number as Taichi, numpy and torch name it."""
+    return (width, f"float{precision}"), (1, "int32"), (width, "float64"), (1, "float64")
+
+
+def bytes_of(rows: Sequence[int], width: int, precision: str) -> int:
+    """Bytes of so many items of `ARRAYS`."""
+    return int(np.dot(rows, [lanes * np.dtype(kind).itemsize for lanes, kind in kinds(width, precision)]))
 
 
 def memory_groups(sizes: dict[str, int]) -> dict[str, slice]:

@@ -5,12 +5,13 @@ kernel never contains a number that belongs to one model.
 """
 
 from collections.abc import Callable, Container, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import taichi as ti
 from taichi.lang.impl import expr_init, subscript
 
-from ..fields import OFFSET_BITS, SMALL_BITS, FieldView, PreciseView, below, flat_array
+from ..fields import OFFSET_BITS, SMALL_BITS, Field, FieldView, below, flat_array
 from ..hooks import CONTROLS
 from ..math import Lanes
 from ..math.lanes import traced
@@ -19,7 +20,7 @@ from ..model.features import Features
 from ..parts import TWO_SIDED
 from . import fields
 from .pattern import Pattern
-from .sizes import FLAGS, GROUPS, HEADER, PARAMETER_FIELDS, SIZES
+from .sizes import ARRAYS, FLAGS, GROUPS, HEADER, PARAMETER_FIELDS, SIZES, STRIDES
 
 PARTS = {
     "M_pattern": ("M_rownnz", "M_rowadr", "M_colind", "M_order"),
@@ -27,13 +28,11 @@ PARTS = {
     "blocks": ("block_jar", "block_Jv", "block_friction", "block_force", "block_D", "cone_mu"),
     "own": ("own_jar", "own_Jv", "own_friction", "own_force", "own_D", "own_mu"),
     "acting_ctrl": ("ctrl",),
-    "stage_qpos": ("qpos", "eval_rest"),
 }
 """Attributes of a workspace that are made of several fields."""
 ASKED_FOR = {
     "parameters": (*(field.name for field in PARAMETER_FIELDS), "some"),
-    "mixed_precision": (*fields.PRECISE, *model_fields.PRECISE, "precise_lanes", "stage_qpos"),
-    "convex": (*(field.name for field in fields.CONVEX), "ccd_lanes"),
+    "mixed_precision": (*fields.PRECISE, *model_fields.PRECISE, "precise_lanes"),
     "elliptic": ("blocks", "own"),
     **dict.fromkeys(TWO_SIDED, ("blocks",)),
     **{feature: ("acting_ctrl",) for feature, _ in CONTROLS.entries},
@@ -50,7 +49,7 @@ class Everything:
 
 
 class Names:
-    """The names of a view that has few attributes: these, what they are made of, and their further digits.
+    """The names of a view that has few attributes: these, and what they are made of.
 
     Args:
         names: of attributes; others than those of views do no harm.
@@ -62,7 +61,7 @@ class Names:
         self._names, self.unit = names | parts, unit
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names or str(name).removesuffix("_rest") in self._names
+        return name in self._names
 
 
 def not_named(name: str, unit: str) -> AttributeError:
@@ -89,8 +88,9 @@ class _View:
             raise not_named(name, self._names.unit)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def _fill(self, ints: Any, group: str, number: Any, origin: Any) -> None:
-        """The fields of a group; `number(i)` is the i-th plain number of where they are."""
+    def _views(self, ints: Any, group: str, number: Any, origin: Any) -> dict[str, FieldView]:
+        """The fields of a group by name; `number(i)` is the i-th plain number of where they are."""
+        views = {}
 
         def read(name: str, bits: int, shift: Any = 0) -> Any:
             return expr_init(below(bits, subscript(None, ints, _PLACE[name]) + shift))
@@ -100,7 +100,8 @@ class _View:
                 continue
             inner = read(field.dims[1], SMALL_BITS) if len(field.dims) == 2 else None
             base = read(f"{group}.{field.name}", OFFSET_BITS, origin)
-            setattr(self, field.name, FieldView(field, base, inner, number))
+            views[field.name] = FieldView(field, base, inner, number)
+        return views
 
     def _has(self, feature: str, has: Features) -> bool:
         """Whether the kernel has a feature that views ask for, and attributes for whose sake they do."""
@@ -110,13 +111,6 @@ class _View:
     def lane(self, lane: Any) -> "LaneView":
         """The numbers of one lane, `lane` being an integer of the kernel."""
         return LaneView(self, lane)
-
-    def _add_rests(self, names: Sequence[str]) -> None:
-        """From here on these fields are in double precision."""
-        for name in names:
-            if name not in self._names:
-                continue
-            setattr(self, name, PreciseView(getattr(self, name).rounded, getattr(self, f"{name}_rest")))
 
 
 class LaneView:
@@ -135,7 +129,7 @@ class LaneView:
         if name.startswith("_"):
             raise AttributeError(name)
         found = getattr(self._view, name)
-        if isinstance(found, (FieldView, PreciseView)):
+        if isinstance(found, FieldView):
             return found.in_lane(self._lane)
         return found.single() if isinstance(found, Lanes) else found
 
@@ -146,30 +140,39 @@ class ModelView(_View):
     Args:
         ints: the model's flat integers, header first.
         reals: the model's flat real numbers.
+        precise: the same in double precision; None if nothing asks for them.
         has: the optional code of this kernel; also reachable as `model.has`, for `ti.static`.
         names: of the attributes that the kernel may ask for.
 
-    In a kernel of mixed precision the fields in `model.fields.PRECISE` are in double precision: `model.body_pos[b]`.
+    The fields in `model.fields.PRECISE` are in double precision in kernels of mixed precision, `model.body_pos[b]`, and
+    in all others in `model.precise.body_pos[b]`.
     """
 
-    def __init__(self, ints: Any, reals: Any, has: Features, names: Container[str] = EVERYTHING) -> None:
+    def __init__(self, ints: Any, reals: Any, precise: Any, has: Features, names: Container[str] = EVERYTHING) -> None:
         self.has, self._names = has, names
         for name in (*SIZES, *FLAGS):
             if name in names:
                 setattr(self, name, expr_init(subscript(None, ints, _PLACE[name])))
-        self._fill(ints, "integers", flat_array(ints), 0)
-        self._fill(ints, "reals", flat_array(reals), 0)
-        if self._has("mixed_precision", has):
-            self._add_rests(model_fields.PRECISE)
+        vars(self).update(self._views(ints, "integers", flat_array(ints), 0))
+        vars(self).update(self._views(ints, "reals", flat_array(reals), 0))
+        doubles = FieldView(Field("", (), 1, "", ""), 0, None, flat_array(precise))
+        named = (name for name in model_fields.PRECISE if name in names)
+        self.precise = SimpleNamespace(**{name: getattr(self, name).inside(doubles) for name in named})
+        self._put_precise()
+
+    def _put_precise(self) -> None:
+        """Show the fields in double precision in place of the rounded ones, in a kernel of mixed precision."""
+        if self._has("mixed_precision", self.has):
+            vars(self).update(vars(self.precise))
 
     @traced
     def differ(self, work: "Workspace") -> None:
         """From here on numbers that environments may have of their own are lane numbers, in `work.parameters`."""
-        for field in PARAMETER_FIELDS:
-            if field.name in self._names:
-                setattr(self, field.name, getattr(self, field.name).rounded.inside(work.parameters))
-        if self._has("mixed_precision", self.has):
-            self._add_rests(model_fields.PRECISE)
+        for view, own in ((self, work.parameters), (self.precise, work.precise_parameters)):
+            for field in PARAMETER_FIELDS:
+                if field.name in vars(view):
+                    setattr(view, field.name, getattr(view, field.name).inside(own))
+        self._put_precise()
 
     @traced
     def some(self, lanes: Lanes, condition: Any) -> Any:
@@ -222,52 +225,45 @@ class Workspace(_View):
     Args:
         lanes: width and precision; also reachable as `work.lanes`.
         ints: the model's flat integers, header first.
-        numbers: lane numbers of all workers, flat (`math.lanes.number_array`).
-        indices: integers of all workers, flat.
+        arrays: `sizes.ARRAYS` of all workers, flat.
         worker: which of them.
         has: the optional code of this kernel.
         names: of the attributes that the kernel may ask for.
         call_stage: emits a call of a stage that is compiled apart; None: the kernel has its code.
 
     In a kernel of mixed precision the fields in `state.fields.PRECISE` are in double precision: the numbers of
-    `work.xpos[b]` are of `work.precise_lanes`, those of `work.xpos.rounded[b]` of `work.lanes`. In all other kernels
-    the two are the same.
+    `work.xpos[b]` are of `work.precise_lanes`. In all other kernels these are `work.lanes`.
 
     Attributes:
-        ccd_lanes: those of GJK and EPA, double where `lanes` are not.
+        ccd_lanes: the one lane of GJK and EPA, in double precision.
         double_lanes: in double precision.
         ntwosided: rows that hold both ways, which are the first blocks; in kernels that have any.
         acting_ctrl: the controls that act: ctrl, or a field of its own where a mechanism changes them.
-        stage_qpos: the coordinates at which positions are evaluated: qpos, and in mixed precision qpos + eval_rest.
     """
 
     def __init__(
         self,
         lanes: Lanes,
         ints: Any,
-        numbers: Any,
-        indices: Any,
+        arrays: Sequence[Any],
         worker: Any,
         has: Features,
         names: Container[str] = EVERYTHING,
         call_stage: Callable[[Any], None] | None = None,
     ) -> None:
         self.lanes, self._names, self.call_stage = lanes, names, call_stage
-        self._find(ints, numbers, indices, worker)
-        self._fill(ints, "quantities", self._number, self._first_row)
-        self._fill(ints, "indices", self._integer, self._first_index)
-        self.precise_lanes = self.ccd_lanes = lanes
+        self._places = self._find(ints, arrays, worker)
+        views = {name: self._views(ints, name, *place) for name, place in self._places.items()}
+        self.precise_lanes, self.ccd_lanes = lanes, Lanes(1, ti.f64)
         self.double_lanes = lanes if lanes.double else lanes.doubled()
         mixed = self._has("mixed_precision", has)
         if mixed:
-            self._add_rests(fields.PRECISE)
             self.precise_lanes = Lanes(lanes.width, ti.f64)
-        if self._has("convex", has) and not lanes.double:
-            self._add_rests([field.name for field in fields.CONVEX])
-            self.ccd_lanes = lanes.doubled()
-        self._compose(ints, has, mixed)
+        for name in ARRAYS if mixed else reversed(ARRAYS):  # the later ones hide fields of the earlier
+            vars(self).update(views[name])
+        self._compose(ints, has)
 
-    def _compose(self, ints: Any, has: Features, mixed: bool) -> None:
+    def _compose(self, ints: Any, has: Features) -> None:
         """Make the attributes in PARTS of their fields."""
         names = self._names
         if "M_pattern" in names:
@@ -286,24 +282,19 @@ class Workspace(_View):
             self.own = Rows(*parts, mu=self.own_mu if has.elliptic else None, contacts_alone=True)
         if "acting_ctrl" in names and CONTROLS.is_empty(has):
             self.acting_ctrl = self.ctrl
-        if "stage_qpos" in names:
-            self.stage_qpos = PreciseView(self.qpos, self.eval_rest) if mixed else self.qpos
 
-    def _find(self, ints: Any, numbers: Any, indices: Any, worker: Any) -> None:
-        """Where a worker's numbers are: one worker's after the other's."""
-        self._number, self._integer = flat_array(numbers), flat_array(indices)
-        self._first_row = expr_init(worker * subscript(None, ints, _PLACE["rows"]))
-        self._first_index = expr_init(worker * subscript(None, ints, _PLACE["index_rows"]))
-
-    @traced
-    def row(self, r: Any) -> Any:
-        """Lane number in row r of the scratch."""
-        return self._number(self._first_row + r)
+    def _find(self, ints: Any, arrays: Sequence[Any], worker: Any) -> dict[str, tuple[Any, Any]]:
+        """The items of each array and the place of the worker's first: one worker's lie after the other's."""
+        return {
+            name: (flat_array(array), expr_init(worker * subscript(None, ints, _PLACE[stride])))
+            for name, stride, array in zip(ARRAYS, STRIDES, arrays, strict=True)
+        }
 
     @traced
-    def index(self, r: Any) -> Any:
-        """Integer r of the scratch."""
-        return self._integer(self._first_index + r)
+    def row(self, r: Any, array: str = "numbers") -> Any:
+        """Item r of an array of the scratch; of the first one a lane number."""
+        item, first = self._places[array]
+        return item(first + r)
 
     @traced
     def real(self, value: Any) -> Any:
@@ -314,7 +305,8 @@ class Workspace(_View):
 class ColumnWorkspace(Workspace):
     """One thread's scratch on a GPU, in arrays (rows, threads): neighbours in a warp read neighbouring words."""
 
-    def _find(self, ints: Any, numbers: Any, indices: Any, worker: Any) -> None:
-        self._number = lambda row: subscript(None, numbers, row, worker)
-        self._integer = lambda row: subscript(None, indices, row, worker)
-        self._first_row = self._first_index = 0
+    def _find(self, ints: Any, arrays: Sequence[Any], worker: Any) -> dict[str, tuple[Any, Any]]:
+        return {
+            name: (lambda row, array=array: subscript(None, array, row, worker), 0)
+            for name, array in zip(ARRAYS, arrays, strict=True)
+        }

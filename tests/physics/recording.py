@@ -17,15 +17,14 @@ from tumble.physics.drivers import units
 from tumble.physics.drivers.kernel import sample_arguments
 from tumble.physics.drivers.scratch import Scratch
 from tumble.physics.drivers.units import make_unit
+from tumble.physics.fields import FieldView
 from tumble.physics.math import Lanes
 from tumble.physics.model.features import Features
 from tumble.physics.process.tracing import quick_tracing
-from tumble.physics.state.fields import RESTS
-from tumble.physics.state.sizes import GROUPS
 from tumble.physics.state.views import Workspace
 
-NOT_OF_STAGES = frozenset(("parameters", *(field.name for field in RESTS)))
-"""Fields that no stage declares: numbers of the model, and further digits, which go with the field that has them."""
+NOT_OF_STAGES = frozenset(("parameters", "precise_parameters"))
+"""Fields that no stage declares: numbers of the model."""
 
 
 class Seen(NamedTuple):
@@ -77,7 +76,7 @@ class Recorder:
     """
 
     def __init__(self, lanes: Lanes) -> None:
-        self._lanes, self._scratch = lanes, Scratch(lanes.width, lanes.dtype)
+        self._lanes, self._scratch = lanes, Scratch(lanes.width, "64" if lanes.double else "32")
 
     def seen(self, name: str, has: Features) -> Seen:
         """The fields that a stage loads and stores in a kernel with these features."""
@@ -115,12 +114,11 @@ class _RecordingWorkspace(Workspace):
         self._seen = seen
         super().__init__(*arguments)
 
-    def _fill(self, ints: Any, group: str, number: Any, origin: Any) -> None:
-        super()._fill(ints, group, number, origin)
-        for field in GROUPS[group]:
-            view = vars(self).get(field.name)
-            if view is not None:
-                view._number = partial(_number, number, field.name, self._seen)
+    def _views(self, ints: Any, group: str, number: Any, origin: Any) -> dict[str, FieldView]:
+        views = super()._views(ints, group, number, origin)
+        for name, view in views.items():
+            view._number = partial(_number, number, name, self._seen)
+        return views
 
 
 def _number(number: Callable[[Any], Expr], name: str, seen: Seen, place: Any) -> _Number:

@@ -5,7 +5,7 @@ import pytest
 import taichi as ti
 
 from tumble.physics import Model
-from tumble.physics.fields import SMALL_BITS, Field, FieldView, PreciseView, flat_array
+from tumble.physics.fields import SMALL_BITS, Field, FieldView, flat_array
 from tumble.physics.model.fields import INTEGERS
 from tumble.physics.model.pack import check_size
 from tumble.physics.process.runtime import init
@@ -77,26 +77,3 @@ def test_storing_a_small_integer_by_assignment_is_an_error_and_not_lost():
     np.testing.assert_array_equal(numbers, [0, 0, 7, 0])
     with pytest.raises(ti.TaichiCompilationError):
         in_taichis_thread(write, numbers, "assign")
-
-
-def test_a_precise_field_keeps_the_digits_of_a_double_and_refuses_assignment():
-    """An assignment would go to a temporary sum."""
-    init()
-    scalar = Field("qfrc", ("n",), 1, "", "")
-
-    @ti.kernel
-    def write(numbers: ti.types.ndarray(ti.f32, 1), found: ti.types.ndarray(ti.f64, 1), way: ti.template()):
-        halves = FieldView(scalar, 0, None, flat_array(numbers)), FieldView(scalar, 2, None, flat_array(numbers))
-        view = PreciseView(*halves)
-        if ti.static(way == "put"):
-            view.put(1, found[0])
-            found[1] = view[1]
-            found[2] = view.rounded[1]
-        else:
-            view[1] = found[0]
-
-    numbers, found = np.zeros(4, np.float32), np.array([1.0 + 2.0**-40, 0.0, 0.0])
-    in_taichis_thread(write, numbers, found, "put")
-    np.testing.assert_array_equal(found[1:], [1.0 + 2.0**-40, 1.0])
-    with pytest.raises((ti.TaichiCompilationError, RuntimeError)):
-        in_taichis_thread(write, numbers, found, "assign")

@@ -37,9 +37,9 @@ def loaded(monkeypatch):
     return seen
 
 
-def need(monkeypatch, rows, index_rows):
-    """Have models need so many rows for each worker."""
-    monkeypatch.setattr(growing, "scratch_rows", lambda sizes: (rows, index_rows))
+def need(monkeypatch, *rows):
+    """Have models need so many items of each array for each worker."""
+    monkeypatch.setattr(growing, "scratch_rows", lambda sizes: rows)
 
 
 @pytest.mark.parametrize("num_envs", [1, 20])
@@ -48,12 +48,12 @@ def test_a_larger_model_loads_nothing_anew(loaded, num_envs, monkeypatch):
     small = falling(num_envs)
     before = fallen(small)
     for size in (1 << 17, 1 << 19):
-        need(monkeypatch, size, size // 4)
+        need(monkeypatch, size, size // 4, size // 8, size // 2)
         large = falling(num_envs)
         workers = 1 if num_envs == 1 else large.runtime.threads
         place = large.runtime.pool["host scratch", large._driver._arrangement.width]
         assert torch.equal(fallen(large), before)
-        assert place._sizes == (workers * size, workers * size // 4)
+        assert place._sizes == tuple(workers * size // part for part in (1, 4, 8, 2))
         assert torch.equal(fallen(small), before)
     assert len(loaded) == 1
 
@@ -61,7 +61,7 @@ def test_a_larger_model_loads_nothing_anew(loaded, num_envs, monkeypatch):
 def test_programs_loaded_over_scratch_that_has_grown(loaded, monkeypatch):
     """Another width, and optional code: in what there is by then."""
     first = fallen(falling(1))
-    need(monkeypatch, 1 << 17, 1 << 15)
+    need(monkeypatch, 1 << 17, 1 << 15, 1 << 15, 1 << 15)
     assert torch.equal(fallen(falling(20))[:1], first) and torch.equal(fallen(falling(1)), first)
     assert torch.isfinite(fallen(falling(1, CYLINDER))).all()
     assert len(loaded) == 3
@@ -77,30 +77,30 @@ def test_scratch_is_exchanged_while_others_step(loaded):
 
     def grow():
         for k in range(40):
-            place.grow((1 << 17) + k, (1 << 15) + k)
+            place.grow([(1 << 17) + k] * 4)
 
     thread = Thread(target=grow)
     thread.start()
     while thread.is_alive():
         assert torch.equal(fallen(solver), before)
-    assert place._sizes == ((1 << 17) + 39, (1 << 15) + 39)
+    assert place._sizes == ((1 << 17) + 39,) * 4
 
 
 def test_a_very_large_model_gets_fewer_workers(monkeypatch):
     runtime = tumble.init(precision="32", threads=2)
     monkeypatch.setattr(scratch, "MOST_ROWS", 1 << 17)
-    assert [scratch.workers_for(rows, 1, 16, runtime) for rows in (1 << 16, (1 << 16) + 1)] == [2, 1]
+    assert [scratch.workers_for((rows, 1, 1, 1), 16, runtime) for rows in (1 << 16, (1 << 16) + 1)] == [2, 1]
     with pytest.raises(
         ValueError, match=r"too large a model: a step needs 131,073 rows .* 131,072 can be addressed; use"
     ):
-        scratch.workers_for(1, (1 << 17) + 1, 16, runtime)
+        scratch.workers_for((1, 1, 1, (1 << 17) + 1), 16, runtime)
 
 
 def test_a_model_for_which_there_is_no_memory(monkeypatch):
     runtime = tumble.init(precision="32", threads=2)
     monkeypatch.setattr(scratch, "available_memory", lambda: 1.5 * (1 << 30))
-    assert [scratch.workers_for(rows, 0, 16, runtime) for rows in (1 << 23, 1 << 24)] == [2, 1]
+    assert [scratch.workers_for((0, 0, rows, 0), 16, runtime) for rows in (1 << 22, 1 << 23)] == [2, 1]
     with pytest.raises(
         MemoryError, match=r"too large a model: a step needs 2\.0 GiB of scratch, and 1\.5 GiB are free"
     ):
-        scratch.workers_for(1 << 25, 0, 16, runtime)
+        scratch.workers_for((1 << 24, 0, 1 << 23, 0), 16, runtime)
