@@ -147,6 +147,17 @@ def test_every_part_is_in_the_table():
     assert sum("\nPART = Part(" in path.read_text(encoding="utf-8") for path in files) == len(PARTS)
 
 
+def test_one_file_knows_joint_types():
+    """Others ask `physics/kinematics/joints.py`. Zones of friction cones (`constraint/cone.py`) have a FREE too."""
+    named = re.compile(r"\b_?(FREE|BALL|SLIDE|HINGE)\b|mjtJoint|mjJNT_\w+")
+    text = {module: path.read_text(encoding="utf-8") for module, path in sources() if module.startswith("physics.")}
+    found = {module for module, code in text.items() if named.search(code)}
+    assert found == {"physics.kinematics.joints", "physics.constraint.cone"}
+    assert "zone == FREE" in text["physics.constraint.cone"] and "jnt_type" not in text["physics.constraint.cone"]
+    compared = re.compile(r"(jnt_type|actuator_type)\[[^=<>\n]*\] *[=<>!]=? *\d")
+    assert not [module for module, code in text.items() if compared.search(code)]
+
+
 LANE_LOOPS = ("physics.math", "physics.drivers")
 
 

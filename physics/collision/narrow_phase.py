@@ -7,7 +7,7 @@ Poses have the precision of `work.precise_lanes` (`Features.mixed_precision`); `
 
 import taichi as ti
 
-from ..kinematics.precise import double_lanes, precise_geom
+from ..kinematics.precise import precise_geom
 from ..math import func
 from ..model.pair_table import GROUPS, PAIR_TABLE
 from ..stage import stage
@@ -116,7 +116,7 @@ def _exact_parameters(model, work, g1: ti.i32, g2: ti.i32):
     Where the axes of capsules meet at an angle of a thousandth, an error of 1e-7 of their directions moves the point
     where they are closest by a hundredth of their length.
     """
-    lanes = double_lanes(work.lanes)
+    lanes = work.double_lanes
     center1, center2 = zero_vector(lanes), zero_vector(lanes)
     half1, half2 = zero_vector(lanes), zero_vector(lanes)
     for side in range(2):

@@ -3,11 +3,8 @@
 import taichi as ti
 
 from ..math import Quat, Vec3, func
-from ..math.quaternion import from_axis_angle
 from ..stage import stage
-
-FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
-"""Joint types, MuJoCo's mjtJoint."""
+from .joints import free_frame, move_frame
 
 
 @stage(
@@ -43,13 +40,10 @@ def forward_kinematics(model, work):
 @func
 def _floating_body(model, work, b: ti.i32):
     j = model.body_jntadr[b]
-    q = model.jnt_qposadr[j]
     zero = work.precise_lanes.real(0.0)
-    qpos = work.stage_qpos
-    pos = Vec3(qpos[q], qpos[q + 1], qpos[q + 2])
-    quat = Quat(qpos[q + 3], qpos[q + 4], qpos[q + 5], qpos[q + 6])
+    pos, quat = free_frame(work.precise_lanes, work.stage_qpos, model.jnt_qposadr[j])
     work.xpos.put(b, pos)
-    work.xquat.put(b, quat.normalized())
+    work.xquat.put(b, quat)
     origin = Vec3(zero, zero, zero)
     work.root_offset.put(b, origin)
     work.anchor_offset.put(j, work.lanes.cast(origin))
@@ -70,7 +64,6 @@ def _mocap_body(model, work, b: ti.i32):
 @func
 def _jointed_body(model, work, b: ti.i32):
     """A body on a chain of joints. A root is placed in the world, then what was found is taken relative to it."""
-    lanes, qpos = work.precise_lanes, work.stage_qpos
     parent = model.body_parentid[b]
     parent_quat = work.xquat[parent]
     pos = work.root_offset[parent] + parent_quat.rotate(model.body_pos[b])
@@ -78,29 +71,13 @@ def _jointed_body(model, work, b: ti.i32):
     first = model.body_jntadr[b]
     last = first + model.body_jntnum[b]
     for j in range(first, last):
-        axis = quat.rotate(model.jnt_axis[j])
-        offset = model.jnt_pos[j]
-        anchor = pos.copy()
-        if model.jnt_at_origin[j] == 0:
-            anchor = pos + quat.rotate(offset)
-        work.anchor_offset.put(j, work.lanes.cast(anchor))
-        work.xaxis.put(j, work.lanes.cast(axis))
-        q = model.jnt_qposadr[j]
-        if model.jnt_type[j] == SLIDE:
-            pos = pos + axis * (qpos[q] - model.qpos0[q])
-        else:
-            if model.jnt_type[j] == HINGE:
-                quat = quat * from_axis_angle(lanes, model.jnt_axis[j], qpos[q] - model.qpos0[q])
-            else:
-                quat = quat * Quat(qpos[q], qpos[q + 1], qpos[q + 2], qpos[q + 3]).normalized()
-            if model.jnt_at_origin[j] == 0:
-                pos = anchor - quat.rotate(offset)
+        move_frame(model, work, j, pos, quat)
     work.xquat.put(b, quat)
     if parent == 0:
         for j in range(first, last):
             work.anchor_offset.put(j, work.lanes.cast(work.anchor_offset[j] - pos))
         work.xpos.put(b, pos)
-        zero = lanes.real(0.0)
+        zero = work.precise_lanes.real(0.0)
         work.root_offset.put(b, Vec3(zero, zero, zero))
     else:
         work.xpos.put(b, work.xpos[model.body_rootid[b]] + pos)

@@ -5,23 +5,9 @@ It serves rare questions that the rounding of a pose would decide.
 
 import taichi as ti
 
-from ..fields import FieldView, PreciseView
-from ..math import Quat, Vec3, func
-from ..math.lanes import Lanes, traced
-from ..math.quaternion import from_axis_angle
-from .forward import BALL, HINGE, SLIDE
-
-
-@traced
-def double_lanes(lanes: Lanes) -> Lanes:
-    """Lanes as wide in double precision."""
-    return lanes.doubled()
-
-
-@traced
-def double(main: FieldView, rest: FieldView) -> PreciseView:
-    """A field of the model with the digits that rounding took off it."""
-    return PreciseView(main, rest)
+from ..fields import PreciseView
+from ..math import Vec3, func
+from .joints import free_frame, leave_frame
 
 
 @func
@@ -30,57 +16,23 @@ def precise_geom(model, work, g: ti.i32, center, axis):
 
     A point of the geom goes from frame to frame: through the joints of a body, last to first, then to its parent.
     """
-    lanes = double_lanes(work.lanes)
+    lanes = work.double_lanes
     zero = lanes.real(0.0)
-    center._assign(double(model.geom_pos, model.geom_pos_rest)[g] + Vec3(zero, zero, zero))
-    turn = double(model.geom_quat, model.geom_quat_rest)[g]
+    center._assign(PreciseView(model.geom_pos, model.geom_pos_rest)[g] + Vec3(zero, zero, zero))
+    turn = PreciseView(model.geom_quat, model.geom_quat_rest)[g]
     axis._assign(turn.rotate(Vec3(zero, zero, lanes.real(1.0))))
     b = model.geom_bodyid[g]
     while b > 0:
         first = model.body_jntadr[b]
         count = model.body_jntnum[b]
         if model.body_is_free[b] == 1:
-            q = model.jnt_qposadr[first]
-            quat = _quaternion(work, lanes, q + 3)
-            center._assign(quat.rotate(center) + _vector(work, lanes, q))
+            pos, quat = free_frame(lanes, work.qpos, model.jnt_qposadr[first])
+            center._assign(quat.rotate(center) + pos)
             axis._assign(quat.rotate(axis))
         else:
             for k in range(count):
-                _through_joint(model, work, first + count - 1 - k, center, axis)
-            quat = double(model.body_quat, model.body_quat_rest)[b]
-            center._assign(quat.rotate(center) + double(model.body_pos, model.body_pos_rest)[b])
+                leave_frame(model, work, first + count - 1 - k, center, axis)
+            quat = PreciseView(model.body_quat, model.body_quat_rest)[b]
+            center._assign(quat.rotate(center) + PreciseView(model.body_pos, model.body_pos_rest)[b])
             axis._assign(quat.rotate(axis))
         b = model.body_parentid[b]
-
-
-@func
-def _vector(work, lanes, q: ti.i32):
-    return Vec3(lanes.cast(work.qpos[q]), lanes.cast(work.qpos[q + 1]), lanes.cast(work.qpos[q + 2]))
-
-
-@func
-def _quaternion(work, lanes, q: ti.i32):
-    rest = _vector(work, lanes, q + 1)
-    return Quat(lanes.cast(work.qpos[q]), rest.x, rest.y, rest.z).normalized()
-
-
-@func
-def _through_joint(model, work, j: ti.i32, center, axis):
-    """Take `center` and `axis` from the frame behind joint j to the frame before it."""
-    lanes = double_lanes(work.lanes)
-    q = model.jnt_qposadr[j]
-    along = double(model.jnt_axis, model.jnt_axis_rest)[j]
-    if model.jnt_type[j] == SLIDE:
-        way = lanes.cast(work.qpos[q]) - double(model.qpos0, model.qpos0_rest)[q]
-        center._assign(center + Vec3(way * along.x, way * along.y, way * along.z))
-    else:
-        anchor = double(model.jnt_pos, model.jnt_pos_rest)[j]
-        quat = Quat(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0), lanes.real(0.0))
-        if model.jnt_type[j] == HINGE:
-            quat._assign(
-                from_axis_angle(lanes, along, lanes.cast(work.qpos[q]) - double(model.qpos0, model.qpos0_rest)[q])
-            )
-        if model.jnt_type[j] == BALL:
-            quat._assign(_quaternion(work, lanes, q))
-        center._assign(quat.rotate(center - anchor) + anchor)
-        axis._assign(quat.rotate(axis))
