@@ -128,12 +128,12 @@ class FieldView:
     @traced
     def gather(self, lanes: Any, items: Any, column: int, count: int) -> list:
         """Plain numbers, from `column` on, of the items that the lanes name: `items` has an integer for each."""
-        values = [lanes.real(0.0) for _ in range(count)]
-        for lane in range(lanes.width):
+
+        def numbers_of(lane: int) -> list:
             first = expr_init(below(ITEM_BITS, self._base + column + lanes.get(items, lane) * self._width))
-            for c, value in enumerate(values):
-                lanes.put(value, lane, lanes.get(self._number(first + c if c else first), lane))
-        return values
+            return [lanes.get(self._number(first + c if c else first), lane) for c in range(count)]
+
+        return lanes.each_by(count, numbers_of)
 
     @traced
     def of_lane(self, lanes: Any, lane: Any, index: Any, column: Any = 0) -> Any:
@@ -149,18 +149,10 @@ class FieldView:
         return one
 
     @ti.func
-    def copy_lane(
-        self: ti.template(),
-        lanes: ti.template(),
-        lane: ti.i32,
-        index: ti.i32,
-        source: ti.template(),
-        at: ti.i32,
-        count: ti.i32,
-    ):
-        """Copy plain numbers of one lane from item `at` of another field into an item here."""
+    def copy_item(self: ti.template(), index: ti.i32, source: ti.template(), at: ti.i32, count: ti.i32):
+        """Copy `count` numbers of item `at` of another field into an item here."""
         for c in range(count):
-            self.of_lane(lanes, lane, index, c)._assign(source.of_lane(lanes, lane, at, c))
+            self.at(index, c)._assign(source.at(at, c))
 
     @traced
     def inside(self, other: "FieldView") -> "FieldView":

@@ -14,11 +14,9 @@ from .dynamics.stage_time import is_last_stage, stage_time
 from .dynamics.tendon_forces import damping_slope, entry_of
 from .dynamics.tree_matrix import factor, solve
 from .hooks import DAMPER_SLOPE, FORCE_SLOPES, MOMENT_ROWS
-from .kinematics.forward import BALL, FREE
-from .math import Quat, Vec3, func
-from .math.compensated import two_sum
-from .math.quaternion import integrate, turn
-from .math.trigonometry import sincos
+from .kinematics.joints import advance_joint, dofs_of_ball_or_free, exponential_rate, is_scalar
+from .math import func
+from .math.compensated import move
 from .mjmodel.transmissions import TENDON
 from .stage import stage
 from .state.sizes import IMPLICITFAST
@@ -38,57 +36,9 @@ def advance(model, work):
     dt, last = stage_time(model, work), ti.cast(is_last_stage(work), ti.i32)
     velocity = work.drive_qvel
     for i in range(model.nv):
-        _move(work, work.qvel, work.start_qvel, work.qvel_rest, i, work.drive_qacc[i] * dt, last)
+        move(work.lanes, work.qvel, work.start_qvel, work.qvel_rest, i, work.drive_qacc[i] * dt, last)
     for j in range(model.njnt):
-        q = model.jnt_qposadr[j]
-        v = model.jnt_dofadr[j]
-        kind = model.jnt_type[j]
-        if kind == FREE:
-            for c in range(3):
-                _shift(model, work, q + c, velocity[v + c] * dt, last)
-            q += 3
-            v += 3
-        if kind <= BALL:
-            _rotate(model, work, q, Vec3(velocity[v], velocity[v + 1], velocity[v + 2]), dt, last)
-        else:
-            _shift(model, work, q, velocity[v] * dt, last)
-
-
-@func
-def _shift(model, work, q: ti.i32, change, last: ti.i32):
-    """qpos[q] = start_qpos[q] + change; eval_rest[q] keeps the rounding error of a Runge-Kutta stage."""
-    error = _move(work, work.qpos, work.start_qpos, work.qpos_rest, q, change, last)
-    if ti.static(model.has.mixed_precision):
-        if last == 0:
-            work.eval_rest[q] = error
-
-
-@func
-def _move(work, end, start, rest, i: ti.i32, change, last: ti.i32):
-    """end[i] = start[i] + rest[i] + change; returns the rounding error, which the last stage keeps in rest[i]."""
-    error = work.real(0.0)
-    if ti.static(work.lanes.double):
-        end[i] = start[i] + change
-    else:
-        end[i], error = two_sum(start[i], rest[i] + change)
-        if last == 1:
-            rest[i] = error
-    return error
-
-
-@func
-def _rotate(model, work, q: ti.i32, omega, dt, last: ti.i32):
-    """qpos[q] to qpos[q + 3] = the quaternion at start_qpos[q], turned for dt (s) at `omega` (rad/s, body frame)."""
-    at = work.start_qpos
-    start = Quat(at[q], at[q + 1], at[q + 2], at[q + 3])
-    if ti.static(work.lanes.double):
-        end = integrate(work.lanes, start, omega, dt)
-        for c in ti.static(range(4)):
-            work.qpos[q + c] = end.parts()[c]
-    else:
-        change = turn(work.lanes, start, omega, dt)
-        for c in ti.static(range(4)):
-            _shift(model, work, q + c, change.parts()[c], last)
+        advance_joint(model, work, j, velocity, dt, last)
 
 
 @stage(
@@ -111,7 +61,7 @@ def implicit_acceleration(model, work):
     else:
         _symmetric_acceleration(model, work, dt)
     for i in range(model.nv):
-        _move(work, work.drive_qvel, work.start_qvel, work.qvel_rest, i, work.drive_qacc[i] * dt, 0)
+        move(work.lanes, work.drive_qvel, work.start_qvel, work.qvel_rest, i, work.drive_qacc[i] * dt, 0)
 
 
 @func
@@ -169,7 +119,7 @@ def _subtract_actuators(model, work, dt):
                 for row_of in ti.static(MOMENT_ROWS.of(model.has)):
                     first, end, dofs, row = row_of(model, work, u)
                     _subtract_row(model, work, first, end, dofs, row, slope)
-            elif model.actuator_type[u] > BALL:
+            elif is_scalar(model.actuator_type[u]):
                 gear = model.actuator_gear.at(u, 0)
                 if ti.static(model.has.tendons):
                     if model.actuator_tendon[u] >= 0:
@@ -180,7 +130,7 @@ def _subtract_actuators(model, work, dt):
                     _add_slope(work, dof, dof, slope * (gear * gear))
             else:
                 if ti.static(model.has.ball_joints):
-                    count = 6 if model.actuator_type[u] == FREE else 3
+                    count = dofs_of_ball_or_free(model.actuator_type[u])
                     for a in range(count):
                         for b in range(a + 1):
                             _add_slope(work, dof + a, dof + b, slope * (work.moment[u, a] * work.moment[u, b]))
@@ -256,7 +206,7 @@ def runge_kutta_stage(model, work):
     if stage < 3:
         reached = dt * 0.5
     for j in range(model.njnt):
-        _exponential_rate(model, work, j, reached)
+        exponential_rate(model, work, j, reached)
     for i in range(model.nv):
         work.drive_qacc[i] = work.qacc[i]
         work.mean_qvel[i] = work.mean_qvel[i] + work.drive_qvel[i] * weight
@@ -264,39 +214,3 @@ def runge_kutta_stage(model, work):
         if stage == 3:
             work.drive_qvel[i] = work.mean_qvel[i]
             work.drive_qacc[i] = work.mean_qacc[i]
-
-
-@func
-def _exponential_rate(model, work, j: ti.i32, reached):
-    """drive_qvel of a joint: its velocity; for a rotation u = reached * (the last drive_qvel), the rate of u.
-
-    du/dt = w + u x w / 2 + c u x (u x w) with c = (1 - (a/2) cot(a/2)) / a^2, a = |u|, or its series where a is small.
-    w is in the body's own frame.
-    """
-    v = model.jnt_dofadr[j]
-    kind = model.jnt_type[j]
-    if kind == FREE:
-        for c in range(3):
-            work.drive_qvel[v + c] = work.qvel[v + c]
-        v += 3
-    if kind <= BALL:
-        u = Vec3(work.drive_qvel[v], work.drive_qvel[v + 1], work.drive_qvel[v + 2]) * reached
-        w = Vec3(work.qvel[v], work.qvel[v + 1], work.qvel[v + 2])
-        turned = u.cross(w)
-        weight = _second_order_weight(work.lanes, u.dot(u))
-        rate = w + turned * 0.5 + u.cross(turned) * weight
-        work.drive_qvel[v] = rate.x
-        work.drive_qvel[v + 1] = rate.y
-        work.drive_qvel[v + 2] = rate.z
-    else:
-        work.drive_qvel[v] = work.qvel[v]
-
-
-@func
-def _second_order_weight(lanes, square):
-    """(1 - (a/2) cot(a/2)) / a^2 of a = sqrt(square)."""
-    half = 0.5 * ti.sqrt(square)
-    sine, cosine = sincos(lanes, half)
-    tail = 1.0 / 30240.0 + square * (1.0 / 1209600.0 + square * (1.0 / 47900160.0))
-    series = 1.0 / 12.0 + square * (1.0 / 720.0 + square * tail)
-    return ti.select(square < 0.1, series, (1.0 - half * cosine / sine) / square)

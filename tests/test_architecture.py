@@ -147,6 +147,37 @@ def test_every_part_is_in_the_table():
     assert sum("\nPART = Part(" in path.read_text(encoding="utf-8") for path in files) == len(PARTS)
 
 
+def test_one_file_knows_joint_types():
+    """Others ask `physics/kinematics/joints.py`. Zones of friction cones (`constraint/cone.py`) have a FREE too."""
+    named = re.compile(r"\b_?(FREE|BALL|SLIDE|HINGE)\b|mjtJoint|mjJNT_\w+")
+    text = {module: path.read_text(encoding="utf-8") for module, path in sources() if module.startswith("physics.")}
+    found = {module for module, code in text.items() if named.search(code)}
+    assert found == {"physics.kinematics.joints", "physics.constraint.cone"}
+    assert "zone == FREE" in text["physics.constraint.cone"] and "jnt_type" not in text["physics.constraint.cone"]
+    compared = re.compile(r"(jnt_type|actuator_type)\[[^=<>\n]*\] *[=<>!]=? *\d")
+    assert not [module for module, code in text.items() if compared.search(code)]
+
+
+LANE_LOOPS = ("physics.math", "physics.drivers")
+
+
+def loops_over_lanes(path: Path):
+    """Lines of a file with range(...) up to a number that is named `width` of something that is named `lanes`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
+            bounds = [n.value for n in ast.walk(node) if isinstance(n, ast.Attribute) and n.attr == "width"]
+            if any(ast.unparse(of).split(".")[-1].endswith("lanes") for of in bounds):
+                yield node.lineno
+
+
+def test_only_math_and_drivers_loop_over_lanes():
+    """Others hand a routine of one lane to `in_each_lane` and its neighbours in `physics/math/lanes.py`."""
+    found = {module: list(loops_over_lanes(path)) for module, path in sources() if module.startswith("physics.")}
+    assert found["physics.math.lanes"] and found["physics.drivers.turn"]  # the test sees what it forbids
+    wrong = [f"{m}: line {n}" for m, lines in found.items() for n in lines if not m.startswith(LANE_LOOPS)]
+    assert not wrong, "\n".join(wrong)
+
+
 @pytest.mark.parametrize("name", ["pid", "dc_motor", "gravcomp", "friction_loss", "fluid", "deadband", "drag"])
 def test_a_mechanism_is_in_four_files_at_most(name):
     """Files of physics that name one of its fields, the table of parts included."""

@@ -12,7 +12,7 @@ from .contact_point import ContactPoint
 from .pairs_by_hand import detection_distance
 from .poses import geom_axes, root_of, seen_from_root
 from .primitives import clip, zero_vector
-from .work_list import in_each_lane, put_point
+from .work_list import lane_by_lane, put_point
 
 MOST = 8  # corners of a quadrangle that is cut by four lines
 HALF = 12  # rows of `polygon` for what is cut, and as many for what remains
@@ -29,7 +29,7 @@ def box_box(model, work, g1: ti.i32, g2: ti.i32, near):
     code, present = separating_axis(lanes, _boxes(model, work, g1, g2), reach, near)
     if lanes.any(present):
         work.box_code[0] = work.lanes.cast(code)
-        in_each_lane(_contacts, model, work, g1, g2, present)
+        lane_by_lane(_contacts, model, work, g1, g2, present)
 
 
 @func

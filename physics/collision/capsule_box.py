@@ -12,7 +12,7 @@ from ..math import Vec3, func
 from .poses import geom_axes, seen_from_root
 from .primitives import MINIMUM
 from .sphere_hulls import box_distance, put_sphere_point
-from .work_list import in_each_lane
+from .work_list import lane_by_lane
 
 NONE, FACE, EDGE, CORNER = -1, 0, 1, 2
 """Where on the box the nearest point is; NONE: nowhere."""
@@ -27,7 +27,7 @@ ACROSS = 1e-9
 @func
 def capsule_box(model, work, g1: ti.i32, g2: ti.i32, near):
     """One contact or two."""
-    in_each_lane(_capsule_box, model, work, g1, g2, near)
+    lane_by_lane(_capsule_box, model, work, g1, g2, near)
 
 
 @func

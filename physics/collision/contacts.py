@@ -9,7 +9,7 @@ import taichi as ti
 
 from ..hooks import CONTACT_PULL
 from ..math import Mat3, Vec3, func
-from ..math.lanes import traced
+from ..math.lanes import in_each_lane, traced
 from .asleep import pair_awake
 from .pairs_by_hand import contact_margin, contact_pull
 
@@ -50,20 +50,10 @@ def keep_deepest(model, work):
 
     Of contacts as deep as each other the first ones stay. A tile's list has room for as many contacts in each lane.
     """
-    lanes, most = work.lanes, model.max_contacts
-    for lane in range(lanes.width):
-        count = ti.cast(work.con_count.of_lane(lanes, lane, 0), ti.i32)
-        for _excess in range(count - most):
-            shallowest, dist = 0, ti.cast(-1e30, lanes.dtype)
-            for k in range(work.tile_ncon[0]):
-                here = work.con_dist.of_lane(lanes, lane, k)
-                if work.con_present.of_lane(lanes, lane, k) > 0.5 and here >= dist:
-                    shallowest, dist = k, here
-            work.con_present.of_lane(lanes, lane, shallowest)._assign(0.0)
-        work.con_count.of_lane(lanes, lane, 0)._assign(ti.cast(ti.min(count, most), lanes.dtype))
+    in_each_lane(_drop_shallowest, model, work, ())
     used = 0
     for k in range(work.tile_ncon[0]):
-        if lanes.any(work.con_present[k]):
+        if work.lanes.any(work.con_present[k]):
             if used < k:
                 work.con_geom1.put(used, work.con_geom1[k])
                 work.con_geom2.put(used, work.con_geom2[k])
@@ -77,6 +67,21 @@ def keep_deepest(model, work):
                     work.con_frame.at(used, c)._assign(work.con_frame.at(k, c))
             used += 1
     work.tile_ncon[0] = used
+
+
+@func
+def _drop_shallowest(model, one):
+    """Take the shallowest contacts from a lane, whose view is `one`, until `max_contacts` are left."""
+    most, dtype = model.max_contacts, one.lanes.dtype
+    count = ti.cast(one.con_count[0], ti.i32)
+    for _excess in range(count - most):
+        shallowest, dist = 0, ti.cast(-1e30, dtype)
+        for k in range(one.tile_ncon[0]):
+            here = one.con_dist[k]
+            if one.con_present[k] > 0.5 and here >= dist:
+                shallowest, dist = k, here
+        one.con_present[shallowest] = 0.0
+    one.con_count[0] = ti.cast(ti.min(count, most), dtype)
 
 
 @func

@@ -45,7 +45,7 @@ from .primitives import zero_vector
 from .support import SPHERE, core_radius, has_corners, place_geoms, support
 from .tilts import begin_turns, put_tilted, turn_geom, untilted
 from .warm_start import keep_axis, last_axis
-from .work_list import in_each_lane, put_point
+from .work_list import lane_by_lane, put_point
 
 NEAR = 1e-9
 """Of the sizes of both shapes: nearer to each other, their distance has no direction, and the faces there have one."""
@@ -86,9 +86,9 @@ class Limits(LaneValue):
 def convex_convex(model, work, g1: ti.i32, g2: ti.i32, near):
     """One contact, or up to four of flat sides, or up to five by tilts."""
     if ti.static(model.has.tilts):
-        in_each_lane(_tilted_contacts, model, work, g1, g2, near)
+        lane_by_lane(_tilted_contacts, model, work, g1, g2, near)
     else:
-        in_each_lane(_contacts, model, work, g1, g2, near)
+        lane_by_lane(_contacts, model, work, g1, g2, near)
 
 
 @func

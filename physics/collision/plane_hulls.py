@@ -3,6 +3,7 @@
 import taichi as ti
 
 from ..math import Vec3, func
+from ..math.lanes import in_lanes_of
 from .contact_point import ContactPoint
 from .pairs_by_hand import detection_distance
 from .poses import geom_axes
@@ -125,9 +126,7 @@ def plane_mesh(model, work, g1: ti.i32, g2: ti.i32, near):
     work.mesh_up.put(0, work.lanes.cast(up))
     work.mesh_lowest[0] = work.lanes.cast(best)
     work.mesh_corners[0] = work.lanes.cast(touching)
-    for lane in range(lanes.width):
-        if work.mesh_corners.of_lane(lanes, lane, 0) > 0.5:
-            _lowest_corners(model, work.lane(lane), first)
+    in_lanes_of(work.mesh_corners, _lowest_corners, model, work, (first,))
     for k in range(MOST):
         offset = axes.times(work.mesh_corner[k])
         drop = normal.dot(offset)

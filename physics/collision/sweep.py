@@ -14,6 +14,7 @@ import mujoco
 import taichi as ti
 
 from ..math import func
+from ..math.lanes import for_each_lane, in_each_lane
 from ..model.broad_phase import WITH_PLANE, WORD
 from ..model.pair_table import NO_ROW, PAIR_TABLE
 from .pairs_by_hand import pair_by_hand
@@ -64,11 +65,7 @@ def sweep(model, work):
     for k in range(model.nsweep * model.nword):
         work.sweep_bits[k] = 0
     _measure(model, work)
-    for lane in range(work.lanes.width):
-        _sort(model, work, lane)
-        _lay_out(model, work, lane)
-        for i in range(model.nsweep):
-            _meet(model, work, i)
+    in_each_lane(_sweep_lane, model, work, (work,))
     for k in range(model.nhandplace // 2):
         _mark(model, work, model.hand_place[2 * k], model.hand_place[2 * k + 1])
     _list(model, work)
@@ -94,20 +91,28 @@ def _measure(model, work):
 
 
 @func
-def _sort(model, work, lane: ti.i32):
+def _sweep_lane(model, one, work):
+    """Mark the pairs of a lane, whose view is `one`; the numbers laid out in all lanes of `work` are its own."""
+    _sort(model, one, work)
+    _lay_out(model, one, work)
+    for i in range(model.nsweep):
+        _meet(model, work, i)
+
+
+@func
+def _sort(model, one, work):
     """Sort the geoms of a lane by where they begin along its axis, from the order of the last step."""
-    lanes = work.lanes
-    axis = ti.min(ti.max(ti.cast(work.sweep_axis.of_lane(lanes, lane, 0), ti.i32), 0), 2)
+    axis = ti.min(ti.max(ti.cast(one.sweep_axis[0], ti.i32), 0), 2)
     for c in range(3):
-        mine = work.sweep_spread.of_lane(lanes, lane, 0, axis)
-        if work.sweep_spread.of_lane(lanes, lane, 0, c) > SPREADS * mine:
+        mine = one.sweep_spread.at(0, axis)
+        if one.sweep_spread.at(0, c) > SPREADS * mine:
             axis = c
-    work.sweep_axis.of_lane(lanes, lane, 0)._assign(ti.cast(axis, lanes.dtype))
+    one.sweep_axis[0] = ti.cast(axis, one.lanes.dtype)
     for k in range(model.nsweep):
-        place = ti.cast(work.sweep_order.of_lane(lanes, lane, k), ti.i32)
+        place = ti.cast(one.sweep_order[k], ti.i32)
         place = ti.min(ti.max(place, 0), model.nsweep - 1)
-        at = ti.cast(work.geom_xpos.of_lane(lanes, lane, model.sweep_geom[place], axis), lanes.dtype)
-        low = at - work.sweep_radius.of_lane(lanes, lane, place)
+        at = ti.cast(one.geom_xpos.at(model.sweep_geom[place], axis), one.lanes.dtype)
+        low = at - one.sweep_radius[place]
         j, moves = k, 1
         while moves == 1:
             moves = 0
@@ -136,17 +141,17 @@ def _put(work, field, k: ti.i32, value):
 
 
 @func
-def _lay_out(model, work, lane: ti.i32):
+def _lay_out(model, one, work):
     """Keep the order, and lay positions and radii out in it; behind the last geom are some that meet nothing."""
     lanes = work.lanes
     for k in range(model.nsweep):
         place = work.sweep_place[k]
         g = model.sweep_geom[place]
-        work.sweep_order.of_lane(lanes, lane, k)._assign(ti.cast(place, lanes.dtype))
-        _put(work, work.sweep_x, k, work.geom_xpos.of_lane(lanes, lane, g, 0))
-        _put(work, work.sweep_y, k, work.geom_xpos.of_lane(lanes, lane, g, 1))
-        _put(work, work.sweep_z, k, work.geom_xpos.of_lane(lanes, lane, g, 2))
-        _put(work, work.sweep_reach, k, work.sweep_radius.of_lane(lanes, lane, place))
+        one.sweep_order[k] = ti.cast(place, lanes.dtype)
+        _put(work, work.sweep_x, k, one.geom_xpos.at(g, 0))
+        _put(work, work.sweep_y, k, one.geom_xpos.at(g, 1))
+        _put(work, work.sweep_z, k, one.geom_xpos.at(g, 2))
+        _put(work, work.sweep_reach, k, one.sweep_radius[place])
     last = (model.nsweep + lanes.width - 1) // lanes.width * lanes.width
     for k in range(model.nsweep, last):
         _put(work, work.sweep_x, k, ti.cast(NOWHERE, lanes.dtype))
@@ -167,15 +172,20 @@ def _meet(model, work, i: ti.i32):
         near = lanes.mask(dx * dx + dy * dy + dz * dz <= reach * reach)
         if lanes.any(near):
             work.wanted[0] = near
-            for other in range(lanes.width):
-                j = row * lanes.width + other
-                if j > i and j < model.nsweep and work.wanted.of_lane(lanes, other, 0) > 0.5:
-                    _mark(model, work, work.sweep_place[i], work.sweep_place[j])
+            for_each_lane(lanes, _mark_near, (model, work, i, row))
         row += 1
         going = 0
         if row * lanes.width < model.nsweep:
             if _number(work, work.sweep_low, row * lanes.width) <= end:
                 going = 1
+
+
+@func
+def _mark_near(lane: ti.i32, model, work, i: ti.i32, row: ti.i32):
+    """Mark geom i and the one in a lane of a row, if it lies behind and is near."""
+    j = row * work.lanes.width + lane
+    if j > i and j < model.nsweep and work.wanted.of_lane(work.lanes, lane, 0) > 0.5:
+        _mark(model, work, work.sweep_place[i], work.sweep_place[j])
 
 
 @func

@@ -1,7 +1,7 @@
 """Work lists: pairs of hulls, listed where a cheap test finds them near; and the way of their contacts to the list.
 
 A mid phase in lanes lists every pair that is near in some lane, with a mask of the lanes. A routine takes a pair of the
-list in all lanes, or, where it branches, one lane after the other by `work.lane(l)`. It puts what it finds into points,
+list in all lanes, or, if it branches, in one lane after the other (`lane_by_lane`). It puts what it finds into points,
 which each lane may have or not. When a pair is through, its points go to the contact list: the first that each lane has
 to one slot, then the second ones. So an environment has its contacts in the order of (pair, point), whatever its
 neighbours have.
@@ -10,6 +10,7 @@ neighbours have.
 import taichi as ti
 
 from ..math import Vec3, func
+from ..math.lanes import in_lanes_of
 from .asleep import pair_awake
 from .contact_point import ContactPoint
 from .contacts import append
@@ -68,12 +69,10 @@ def _list_if_near(model, work, p: ti.i32):
 
 
 @func
-def in_each_lane(routine, model, work, g1: ti.i32, g2: ti.i32, wanted):
-    """A routine that branches, `routine(model, work, g1, g2)`, in one lane of the mask `wanted` after the other."""
+def lane_by_lane(routine, model, work, g1: ti.i32, g2: ti.i32, wanted):
+    """Call a routine that branches, routine(model, work, g1, g2), in one lane of the mask `wanted` after the other."""
     work.wanted[0] = work.lanes.cast(wanted)
-    for lane in range(work.lanes.width):
-        if work.wanted.of_lane(work.lanes, lane, 0) > 0.5:
-            routine(model.lane(lane), work.lane(lane), g1, g2)
+    in_lanes_of(work.wanted, routine, model, work, (g1, g2))
 
 
 @func

@@ -13,31 +13,21 @@ The code runs one lane after the other, once before and once after a solution.
 import taichi as ti
 
 from ..math import func
+from ..math.lanes import in_each_lane
 
 
 @func
 def pack_contacts(model, work):
     """Fill own_* from the contact slots and their blocks, and side_*, the list of contacts of every body."""
-    lanes = work.lanes
     for b in range(model.nbody):
         work.body_sides[b] = work.real(0.0)
     # Contacts of two moving bodies (kind 0), then those with a static first geom (kind 1).
     first = 0
     for kind in range(2):
-        behind = first
-        for lane in range(lanes.width):
-            j = first
-            for k in range(work.tile_ncon[0]):
-                if _kind(model, work, k) == kind:
-                    if work.block_D.of_lane(lanes, lane, work.tile_conadr[0] + k) > 0.0:
-                        _pack(model, work, lane, k, j)
-                        j += 1
-            work.own_behind.of_lane(lanes, lane, 0, kind)._assign(ti.cast(j, lanes.dtype))
-            behind = ti.max(behind, j)
-        # Empty entries up to the longest lane's.
-        for lane in range(lanes.width):
-            for j in range(_behind(work, lane, kind), behind + kind):  # and one behind the last
-                _clear(work, lane, j)
+        in_each_lane(_pack_kind, model, work, (kind, first))
+        behind = ti.cast(work.lanes.largest(work.own_behind.at(0, kind)), ti.i32)
+        # Empty entries up to the longest lane's, and one behind the last.
+        in_each_lane(_clear_from, model, work, (kind, behind + kind))
         if kind == 0:
             work.tile_nboth[0] = behind
         first = behind
@@ -46,71 +36,77 @@ def pack_contacts(model, work):
 
 
 @func
-def _kind(model, work, k: ti.i32):
-    """Return 1 if the first geom of contact slot k is static, else 0."""
-    return 1 if model.body_lastdof[model.geom_bodyid[work.con_geom1[k]]] < 0 else 0
+def _pack_kind(model, one, kind: ti.i32, first: ti.i32):
+    """Copy the active contacts of a kind to entry `first` and those behind it, in the lane whose view is `one`."""
+    j = first
+    for k in range(one.tile_ncon[0]):
+        static = 1 if model.body_lastdof[model.geom_bodyid[one.con_geom1[k]]] < 0 else 0
+        if static == kind:
+            if one.block_D[one.tile_conadr[0] + k] > 0.0:
+                _pack(model, one, k, j)
+                j += 1
+    one.own_behind.at(0, kind)._assign(ti.cast(j, one.lanes.dtype))
 
 
 @func
-def _behind(work, lane: ti.i32, kind: ti.i32):
+def _behind(one, kind: ti.i32):
     """Return the entry after the lane's last contact of a kind."""
-    return ti.cast(work.own_behind.of_lane(work.lanes, lane, 0, kind), ti.i32)
+    return ti.cast(one.own_behind.at(0, kind), ti.i32)
 
 
 @func
-def _pack(model, work, lane: ti.i32, k: ti.i32, j: ti.i32):
+def _pack(model, one, k: ti.i32, j: ti.i32):
     """Copy contact slot k to entry j of the lane."""
-    lanes, block = work.lanes, work.tile_conadr[0] + k
-    dim = work.block_dim[block]
+    block, dtype = one.tile_conadr[0] + k, one.lanes.dtype
+    dim = one.block_dim[block]
     # Frame, reference, stiffness and friction in contact space.
-    work.own_slot.of_lane(lanes, lane, j)._assign(ti.cast(k, lanes.dtype))
-    work.own_frame.copy_lane(lanes, lane, j, work.con_frame, k, 9)
+    one.own_slot[j] = ti.cast(k, dtype)
+    one.own_frame.copy_item(j, one.con_frame, k, 9)
     for c in range(model.naxis):
-        aref = work.block_aref.of_lane(lanes, lane, block, c)
-        work.own_jar.of_lane(lanes, lane, j, c)._assign(ti.select(c < dim, -aref, aref * 0.0))
-    stiffness = work.block_D.of_lane(lanes, lane, block)
+        aref = one.block_aref.at(block, c)
+        one.own_jar.at(j, c)._assign(ti.select(c < dim, -aref, aref * 0.0))
+    stiffness = one.block_D[block]
     for c in range(1, ti.max(model.naxis, 2)):
-        there = ti.cast(c < dim, lanes.dtype)
+        there = ti.cast(c < dim, dtype)
         if dim == 1 and c == 1:  # no friction: one row, or, among pyramids, two with half of the stiffness
             there = 0.5 if model.naxis > 1 and ti.static(not model.has.elliptic) else 1.0
-        mu = work.block_friction.of_lane(lanes, lane, block, c - 1)
-        work.own_D.of_lane(lanes, lane, j, c - 1)._assign(stiffness * there)
-        work.own_friction.of_lane(lanes, lane, j, c - 1)._assign(ti.select(c < dim, mu, mu * 0.0))
+        mu = one.block_friction.at(block, c - 1)
+        one.own_D.at(j, c - 1)._assign(stiffness * there)
+        one.own_friction.at(j, c - 1)._assign(ti.select(c < dim, mu, mu * 0.0))
     if ti.static(model.has.elliptic):
-        work.own_mu.copy_lane(lanes, lane, j, work.cone_mu, block, 1)
+        one.own_mu[j] = one.cone_mu[block]
     # Both bodies and the arms from their trees' centres of mass; static bodies are the world.
     for side in range(2):
-        b = model.geom_bodyid[work.con_geom1[k] if side == 0 else work.con_geom2[k]]
+        b = model.geom_bodyid[one.con_geom1[k] if side == 0 else one.con_geom2[k]]
         root = model.body_rootid[b]
         for c in range(3):
-            arm = work.con_pos.of_lane(lanes, lane, k, c) - work.subtree_com.of_lane(lanes, lane, root, c)
-            work.own_arm.of_lane(lanes, lane, j, 3 * side + c)._assign(arm)
+            one.own_arm.at(j, 3 * side + c)._assign(one.con_pos.at(k, c) - one.subtree_com.at(root, c))
         if model.body_lastdof[b] < 0:
             b = 0
         else:
-            so_far = work.body_sides.of_lane(lanes, lane, b)
-            work.body_sides.of_lane(lanes, lane, b)._assign(so_far + 1.0)
-        work.own_body.of_lane(lanes, lane, j, side)._assign(ti.cast(b, lanes.dtype))
+            one.body_sides[b] = one.body_sides[b] + 1.0
+        one.own_body.at(j, side)._assign(ti.cast(b, dtype))
 
 
 @func
-def _clear(work, lane: ti.i32, j: ti.i32):
-    """Make entry j of the lane an empty contact: zero stiffness, on the world."""
-    for field, width in ti.static(
-        (
-            (work.own_slot, 1),
-            (work.own_frame, 9),
-            (work.own_jar, 6),
-            (work.own_Jv, 6),
-            (work.own_D, 5),
-            (work.own_friction, 5),
-            (work.own_arm, 6),
-            (work.own_body, 2),
-            (work.own_push, 6),
-        )
-    ):
-        for c in range(width):
-            field.of_lane(work.lanes, lane, j, c)._assign(0.0)
+def _clear_from(model, one, kind: ti.i32, end: ti.i32):
+    """Fill the lane's entries behind its contacts of a kind up to `end` with empty ones: no stiffness, on the world."""
+    for j in range(_behind(one, kind), end):
+        for field, width in ti.static(
+            (
+                (one.own_slot, 1),
+                (one.own_frame, 9),
+                (one.own_jar, 6),
+                (one.own_Jv, 6),
+                (one.own_D, 5),
+                (one.own_friction, 5),
+                (one.own_arm, 6),
+                (one.own_body, 2),
+                (one.own_push, 6),
+            )
+        ):
+            for c in range(width):
+                field.at(j, c)._assign(0.0)
 
 
 @func
@@ -119,13 +115,10 @@ def _list_sides(model, work, empty: ti.i32):
 
     `empty` is the number of an empty contact, which fills the lists of the other lanes.
     """
-    lanes = work.lanes
     # Lay out every body's list, filled with the empty contact.
     total = 0
     for b in range(model.nbody):
-        most = 0
-        for lane in range(lanes.width):
-            most = ti.max(most, ti.cast(work.body_sides.of_lane(lanes, lane, b), ti.i32))
+        most = ti.cast(work.lanes.largest(work.body_sides[b]), ti.i32)
         work.body_sideadr[b] = total
         work.body_sidenum[b] = most
         for side in range(total, total + most):
@@ -135,35 +128,41 @@ def _list_sides(model, work, empty: ti.i32):
             work.side_sign[side] = work.real(0.0)
         work.body_sides[b] = work.real(0.0)
         total += most
-    # Enter every contact in the lists of its bodies.
-    for lane in range(lanes.width):
-        for j in range(_behind(work, lane, 1)):
-            for side in range(2):
-                b = ti.cast(work.own_body.of_lane(lanes, lane, j, side), ti.i32)
-                if b > 0:
-                    so_far = work.body_sides.of_lane(lanes, lane, b)
-                    at = work.body_sideadr[b] + ti.cast(so_far, ti.i32)
-                    work.body_sides.of_lane(lanes, lane, b)._assign(so_far + 1.0)
-                    work.side_contact.of_lane(lanes, lane, at)._assign(ti.cast(j, lanes.dtype))
-                    work.side_sign.of_lane(lanes, lane, at)._assign(2.0 * side - 1.0)
-                    for c in range(3):
-                        arm = work.own_arm.of_lane(lanes, lane, j, 3 * side + c)
-                        work.side_arm.of_lane(lanes, lane, at, c)._assign(arm)
+    in_each_lane(_enter_sides, model, work, ())
+
+
+@func
+def _enter_sides(model, one):
+    """Enter every contact of a lane in the lists of its bodies."""
+    for j in range(_behind(one, 1)):
+        for side in range(2):
+            b = ti.cast(one.own_body.at(j, side), ti.i32)
+            if b > 0:
+                at = one.body_sideadr[b] + ti.cast(one.body_sides[b], ti.i32)
+                one.body_sides[b] = one.body_sides[b] + 1.0
+                one.side_contact[at] = ti.cast(j, one.lanes.dtype)
+                one.side_sign[at] = 2.0 * side - 1.0
+                for c in range(3):
+                    one.side_arm.at(at, c)._assign(one.own_arm.at(j, 3 * side + c))
 
 
 @func
 def unpack_contacts(model, work):
     """Copy forces and jar of the packed contacts back to the blocks of their slots."""
-    lanes, first = work.lanes, work.tile_conadr[0]
     # Slots without an active contact in a lane have no force there.
     for k in range(work.tile_ncon[0]):
-        for c in range(work.block_dim[first + k]):
-            work.block_force.at(first + k, c)._assign(work.real(0.0))
-    for lane in range(lanes.width):
-        for kind in range(2):
-            start = 0 if kind == 0 else work.tile_nboth[0]
-            for j in range(start, _behind(work, lane, kind)):
-                block = first + ti.cast(work.own_slot.of_lane(lanes, lane, j), ti.i32)
-                dim = work.block_dim[block]
-                work.block_force.copy_lane(lanes, lane, block, work.own_force, j, dim)
-                work.block_jar.copy_lane(lanes, lane, block, work.own_jar, j, dim)
+        for c in range(work.block_dim[work.tile_conadr[0] + k]):
+            work.block_force.at(work.tile_conadr[0] + k, c)._assign(work.real(0.0))
+    in_each_lane(_unpack, model, work, ())
+
+
+@func
+def _unpack(model, one):
+    """Copy forces and jar of a lane."""
+    for kind in range(2):
+        start = 0 if kind == 0 else one.tile_nboth[0]
+        for j in range(start, _behind(one, kind)):
+            block = one.tile_conadr[0] + ti.cast(one.own_slot[j], ti.i32)
+            dim = one.block_dim[block]
+            one.block_force.copy_item(block, one.own_force, j, dim)
+            one.block_jar.copy_item(block, one.own_jar, j, dim)

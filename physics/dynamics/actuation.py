@@ -16,9 +16,8 @@ from ..hooks import (
     SHAFT_FORCES,
     TRANSMISSIONS,
 )
-from ..kinematics.forward import BALL, FREE
-from ..math import Quat, Vec3, func
-from ..math.quaternion import rotation_vector
+from ..kinematics.joints import dofs_of_ball_or_free, is_scalar, turning_transmission
+from ..math import func
 from ..mjmodel.transmissions import TENDON
 from ..stage import stage
 from .dof_control import dof_control
@@ -68,12 +67,12 @@ def actuation(model, work):
         elif kind > TENDON:
             for motion_of, _ in ti.static(TRANSMISSIONS.of(model.has)):
                 length, velocity = motion_of(model, work, u)
-        elif kind > BALL:
+        elif is_scalar(kind):
             length = work.qpos[model.actuator_qposadr[u]] * model.actuator_gear.at(u, 0)
             velocity = work.qvel[model.actuator_dofadr[u]] * model.actuator_gear.at(u, 0)
         else:
             if ti.static(model.has.ball_joints):
-                length, velocity = _turning(model, work, u)
+                length, velocity = turning_transmission(model, work, u)
         _unlimited_force(model, work, u, length, velocity)
         if kind != TENDON:
             _limit_force(model, work, u)
@@ -95,15 +94,12 @@ def actuation(model, work):
 def _push_joint(model, work, u: ti.i32):
     """qfrc_actuator += moment' force of an actuator on a joint."""
     dof = model.actuator_dofadr[u]
-    if model.actuator_type[u] > BALL:
+    if is_scalar(model.actuator_type[u]):
         push = work.actuator_force[u] * model.actuator_gear.at(u, 0)
         work.qfrc_actuator[dof] = work.qfrc_actuator[dof] + push
     else:
         if ti.static(model.has.ball_joints):
-            count = 6
-            if model.actuator_type[u] == BALL:
-                count = 3
-            for c in range(count):
+            for c in range(dofs_of_ball_or_free(model.actuator_type[u])):
                 work.qfrc_actuator[dof + c] = work.qfrc_actuator[dof + c] + work.actuator_force[u] * work.moment[u, c]
 
 
@@ -175,44 +171,3 @@ def has_slope(model, work, u: ti.i32):
     for code, _ in ti.static(SHAFT_FORCES.of(model.has)):
         found = found or model.actuator_servo[u] == code
     return found
-
-
-@func
-def _turning(model, work, u: ti.i32):
-    """Length and velocity of an actuator on a ball joint (3 gears) or a free joint (6), and its moment.
-
-    The gears are a torque, or a force and torque.
-    """
-    dof = model.actuator_dofadr[u]
-    q = model.actuator_qposadr[u]
-    zero = work.real(0.0)
-    gear = model.actuator_gear[u]
-    force_axis = Vec3(zero + gear.rot.x, zero + gear.rot.y, zero + gear.rot.z)
-    turn_axis = Vec3(zero + gear.lin.x, zero + gear.lin.y, zero + gear.lin.z)
-    length = zero
-    velocity = zero
-    if model.actuator_type[u] == FREE:
-        q += 3
-    quat = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
-    if model.actuator_type[u] == BALL:
-        turn_axis = force_axis
-    if model.actuator_inparent[u] == 1:
-        turn_axis = quat.conjugate().rotate(turn_axis)
-    if model.actuator_type[u] == FREE:
-        velocity = work.qvel[dof] * force_axis.x + work.qvel[dof + 1] * force_axis.y + work.qvel[dof + 2] * force_axis.z
-        dof += 3
-    else:
-        length = rotation_vector(work.lanes, quat).dot(turn_axis)
-    velocity += work.qvel[dof] * turn_axis.x + work.qvel[dof + 1] * turn_axis.y + work.qvel[dof + 2] * turn_axis.z
-    if model.actuator_type[u] == BALL:
-        force_axis = turn_axis
-    _set_moment(work, u, 0, force_axis)
-    _set_moment(work, u, 3, turn_axis)
-    return length, velocity
-
-
-@func
-def _set_moment(work, u: ti.i32, c, axis):
-    work.moment[u, c] = axis.x
-    work.moment[u, c + 1] = axis.y
-    work.moment[u, c + 2] = axis.z

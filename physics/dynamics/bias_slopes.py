@@ -13,7 +13,7 @@ the joint and behind it. All dofs of a ball count as one joint, and those of a f
 
 import taichi as ti
 
-from ..kinematics.forward import BALL, FREE
+from ..kinematics.joints import dof_groups
 from ..math import Mat3, Motion, Vec3, func
 
 
@@ -90,12 +90,7 @@ def _bend(model, work, b: ti.i32):
     center = work.com_offset[model.body_rootid[b]]
     zero = work.real(0.0)
     for j in range(model.body_jntadr[b], model.body_jntadr[b] + model.body_jntnum[b]):
-        kind = model.jnt_type[j]
-        parts, count = 1, 1
-        if kind == FREE:
-            parts = 2
-        if kind <= BALL:
-            count = 3
+        parts, count = dof_groups(model.jnt_type[j])
         for part in range(parts):
             first = model.jnt_dofadr[j] + 3 * part
             behind = velocity.copy()

@@ -8,7 +8,7 @@ the world frame, the bias force is m (w x (w x s)) and m s x (w x (w x s)) + w x
 import taichi as ti
 
 from ..hooks import FORCE_SLOPES, MOMENT_ROWS
-from ..kinematics.forward import FREE
+from ..kinematics.joints import is_free
 from ..math import Vec3, func
 from ..mjmodel.transmissions import TENDON
 from .dof_control import has_controls
@@ -73,7 +73,7 @@ def _subtract_force_slopes(model, work, dof: ti.i32, dt):
         for r in range(6):
             work.block[r, r] = work.block[r, r] - dt * work.dof_slope[dof + r]
     for u in range(model.nout):
-        if model.actuator_dofadr[u] == dof and model.actuator_type[u] == FREE:
+        if model.actuator_dofadr[u] == dof and is_free(model.actuator_type[u]):
             for r in range(6):
                 for c in range(6):
                     product = work.moment[u, r] * work.moment[u, c]

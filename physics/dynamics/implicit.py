@@ -12,7 +12,7 @@ neither is an ancestor of the other are left out, as in MuJoCo.
 import taichi as ti
 
 from ..hooks import FORCE_SLOPES, MOMENT_ROWS
-from ..kinematics.forward import BALL, FREE
+from ..kinematics.joints import dofs_of_ball_or_free, is_scalar
 from ..math import func
 from ..mjmodel.transmissions import TENDON
 from .actuation import has_slope
@@ -78,7 +78,7 @@ def _force_slopes(model, work, dt):
                 for row_of in ti.static(MOMENT_ROWS.of(model.has)):
                     first, end, dofs, row = row_of(model, work, u)
                     _add_row(work, first, end, dofs, row, slope)
-            elif kind > BALL:
+            elif is_scalar(kind):
                 gear = model.actuator_gear.at(u, 0)
                 slope = slope * (gear * gear)
                 if ti.static(model.has.tendons):
@@ -90,7 +90,7 @@ def _force_slopes(model, work, dt):
                     add_slope(work, dof, dof, slope)
             else:
                 if ti.static(model.has.ball_joints):
-                    count = 6 if kind == FREE else 3
+                    count = dofs_of_ball_or_free(kind)
                     for entry in range(count * count):
                         a, b = entry // count, entry % count
                         add_slope(work, dof + a, dof + b, slope * (work.moment[u, a] * work.moment[u, b]))

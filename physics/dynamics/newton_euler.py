@@ -10,7 +10,7 @@ mechanism's.
 
 import taichi as ti
 
-from ..kinematics.forward import FREE, HINGE, SLIDE
+from ..kinematics.joints import accelerate, carried
 from ..math import Motion, Vec3, func
 from ..stage import stage
 
@@ -102,7 +102,6 @@ def _offset(work, b: ti.i32):
 @func
 def _accelerate(model, work, b: ti.i32, qacc):
     """body_acc of body b, at its centre of mass, from its parent's: from anchor to anchor along its joints."""
-    lanes = work.precise_lanes
     parent = model.body_parentid[b]
     before = work.body_acc[parent]
     alpha, linear = before.rot, before.lin
@@ -110,32 +109,5 @@ def _accelerate(model, work, b: ti.i32, qacc):
     point = _offset(work, parent)
     first = model.body_jntadr[b]
     for j in range(first, first + model.body_jntnum[b]):
-        dof = model.jnt_dofadr[j]
-        kind = model.jnt_type[j]
-        if kind == SLIDE:
-            axis = lanes.cast(work.cdof[dof].lin)
-            linear += axis * qacc[dof] + omega.cross(axis * work.qvel[dof]) * 2.0
-        else:
-            anchor = lanes.cast(work.anchor_offset[j])
-            linear += carried(alpha, omega, anchor - point)
-            point = anchor
-            if kind == FREE:
-                linear += Vec3(qacc[dof], qacc[dof + 1], qacc[dof + 2])
-                dof += 3
-            axis = lanes.cast(work.cdof[dof].rot)
-            spin = axis * work.qvel[dof]
-            push = axis * qacc[dof]
-            if kind != HINGE:
-                for k in range(dof + 1, dof + 3):
-                    other = lanes.cast(work.cdof[k].rot)
-                    spin += other * work.qvel[k]
-                    push += other * qacc[k]
-            alpha += push + omega.cross(spin)
-            omega += spin
+        accelerate(model, work, j, qacc, point, alpha, omega, linear)
     work.body_acc.put(b, Motion(alpha, linear + carried(alpha, omega, _offset(work, b) - point)))
-
-
-@func
-def carried(alpha, omega, arm):
-    """Acceleration of a point relative to another one of the same body, from which it is `arm` (m) away."""
-    return alpha.cross(arm) + omega.cross(omega.cross(arm))

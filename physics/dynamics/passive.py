@@ -3,9 +3,8 @@
 import taichi as ti
 
 from ..hooks import DAMPER, HAS_SPRING, PASSIVE_FORCES, SPRING, SPRING_REST, TENDON_REST
-from ..kinematics.forward import BALL, FREE
+from ..kinematics.joints import is_free, is_scalar, turn_since
 from ..math import Quat, Vec3, func
-from ..math.quaternion import rotation_vector
 from ..stage import stage
 from .springs import damper_constant, has_spring, spring_constant
 
@@ -21,7 +20,7 @@ def passive_force(model, work):
         work.qfrc_passive[i] = work.qvel[i] * (-damper_constant(model, work, i))
     for j in range(model.njnt):
         if has_spring(model, work, j):
-            if model.jnt_type[j] > BALL:
+            if is_scalar(model.jnt_type[j]):
                 q = model.jnt_qposadr[j]
                 stretch = work.qpos[q] - _rest(model, work, j, 0)
                 _pull_back(model, work, model.jnt_dofadr[j], stretch, spring_constant(model, j, stretch))
@@ -63,7 +62,7 @@ def _where_springs(model, stiffness, force, otherwise):
 def _turning_spring(model, work, j: ti.i32):
     q = model.jnt_qposadr[j]
     dof = model.jnt_dofadr[j]
-    if model.jnt_type[j] == FREE:
+    if is_free(model.jnt_type[j]):
         away = Vec3(
             work.qpos[q] - model.qpos_spring[q],
             work.qpos[q + 1] - model.qpos_spring[q + 1],
@@ -79,14 +78,13 @@ def _turning_spring(model, work, j: ti.i32):
 @func
 def _rotational_spring(model, work, q: ti.i32, dof: ti.i32, j: ti.i32):
     first = q - model.jnt_qposadr[j]
-    now = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
     rest = Quat(
         work.real(_rest(model, work, j, first)),
-        work.real(-_rest(model, work, j, first + 1)),
-        work.real(-_rest(model, work, j, first + 2)),
-        work.real(-_rest(model, work, j, first + 3)),
+        work.real(_rest(model, work, j, first + 1)),
+        work.real(_rest(model, work, j, first + 2)),
+        work.real(_rest(model, work, j, first + 3)),
     )
-    turn = rotation_vector(work.lanes, rest * now)
+    turn = turn_since(work, q, rest)
     stiffness = spring_constant(model, j, turn.norm())
     torque = turn * (-stiffness)
     for c in ti.static(range(3)):

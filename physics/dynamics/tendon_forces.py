@@ -2,10 +2,11 @@
 
 import taichi as ti
 
+from ..kinematics.joints import carried
 from ..kinematics.tendons import SHORTEST, apart, direction, link_end
 from ..math import Vec3, func
 from ..stage import stage
-from .newton_euler import carried, velocity_accelerations
+from .newton_euler import velocity_accelerations
 
 
 @func

@@ -2,9 +2,9 @@
 
 import taichi as ti
 
-from ..math import Inertia, Motion, Sym3, Vec3, func
+from ..math import Inertia, Sym3, Vec3, func
 from ..stage import stage
-from .forward import FREE, HINGE, SLIDE
+from .joints import motion_subspace
 
 MASSLESS = 1e-15  # kg; MuJoCo's mjMINVAL
 
@@ -22,7 +22,7 @@ def center_of_mass(model, work):
         work.own_inertia.put(b, axes.scaled_square(model.body_inertia[b]))
         first = model.body_jntadr[b]
         for j in range(first, first + model.body_jntnum[b]):
-            _joint_motion(model, work, b, j)
+            motion_subspace(model, work, b, j)
 
 
 @stage(reads="inertial_offset com_offset own_inertia", writes="cinert")
@@ -77,29 +77,3 @@ def _tree_com(model, work):
                 work.com_offset.put(b, work.com_offset[b] * (1.0 / mass))
         if model.body_rootid[b] == b:
             work.subtree_com.put(b, work.lanes.cast(work.xpos[b]) + work.com_offset[b])
-
-
-@func
-def _joint_motion(model, work, b: ti.i32, j: ti.i32):
-    """Motion subspace of one joint: a screw through its anchor, about the tree's centre of mass."""
-    zero = work.real(0.0)
-    one = work.real(1.0)
-    none = Vec3(zero, zero, zero)
-    offset = work.com_offset[model.body_rootid[b]] - work.anchor_offset[j]
-    dof = model.jnt_dofadr[j]
-    kind = model.jnt_type[j]
-    if kind == SLIDE:
-        work.cdof.put(dof, Motion(none, work.xaxis[j]))
-    elif kind == HINGE:
-        axis = work.xaxis[j]
-        work.cdof.put(dof, Motion(axis, axis.cross(offset)))
-    else:
-        if kind == FREE:
-            work.cdof.put(dof, Motion(none, Vec3(one, zero, zero)))
-            work.cdof.put(dof + 1, Motion(none, Vec3(zero, one, zero)))
-            work.cdof.put(dof + 2, Motion(none, Vec3(zero, zero, one)))
-            dof += 3
-        axes = work.lanes.cast(work.xquat[b]).matrix()
-        work.cdof.put(dof, Motion(axes.x, axes.x.cross(offset)))
-        work.cdof.put(dof + 1, Motion(axes.y, axes.y.cross(offset)))
-        work.cdof.put(dof + 2, Motion(axes.z, axes.z.cross(offset)))

@@ -3,11 +3,8 @@
 import taichi as ti
 
 from ..math import Quat, Vec3, func
-from ..math.quaternion import from_axis_angle
 from ..stage import stage
-
-FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
-"""Joint types, MuJoCo's mjtJoint."""
+from .joints import free_frame, move_frame
 
 
 @stage(
@@ -41,36 +38,12 @@ def forward_kinematics(model, work):
 
 
 @func
-def coordinate(model, work, lanes, q: ti.i32):
-    """Coordinate q where positions are evaluated: at qpos, and in mixed precision at qpos + eval_rest."""
-    value = lanes.cast(work.qpos[q])
-    if ti.static(model.has.mixed_precision):
-        value += lanes.cast(work.eval_rest[q])
-    return value
-
-
-@func
-def position(model, work, lanes, q: ti.i32):
-    """The vector that begins at coordinate q."""
-    x, y = coordinate(model, work, lanes, q), coordinate(model, work, lanes, q + 1)
-    return Vec3(x, y, coordinate(model, work, lanes, q + 2))
-
-
-@func
-def orientation(model, work, lanes, q: ti.i32):
-    """The unit quaternion that begins at coordinate q."""
-    rest = position(model, work, lanes, q + 1)
-    return Quat(coordinate(model, work, lanes, q), rest.x, rest.y, rest.z).normalized()
-
-
-@func
 def _floating_body(model, work, b: ti.i32):
     j = model.body_jntadr[b]
-    q = model.jnt_qposadr[j]
-    lanes = work.precise_lanes
-    zero = lanes.real(0.0)
-    work.xpos.put(b, position(model, work, lanes, q))
-    work.xquat.put(b, orientation(model, work, lanes, q + 3))
+    zero = work.precise_lanes.real(0.0)
+    pos, quat = free_frame(model, work, work.precise_lanes, model.jnt_qposadr[j])
+    work.xpos.put(b, pos)
+    work.xquat.put(b, quat)
     origin = Vec3(zero, zero, zero)
     work.root_offset.put(b, origin)
     work.anchor_offset.put(j, work.lanes.cast(origin))
@@ -91,7 +64,6 @@ def _mocap_body(model, work, b: ti.i32):
 @func
 def _jointed_body(model, work, b: ti.i32):
     """A body on a chain of joints. A root is placed in the world, then what was found is taken relative to it."""
-    lanes = work.precise_lanes
     parent = model.body_parentid[b]
     parent_quat = work.xquat[parent]
     pos = work.root_offset[parent] + parent_quat.rotate(model.body_pos[b])
@@ -99,31 +71,13 @@ def _jointed_body(model, work, b: ti.i32):
     first = model.body_jntadr[b]
     last = first + model.body_jntnum[b]
     for j in range(first, last):
-        axis = quat.rotate(model.jnt_axis[j])
-        offset = model.jnt_pos[j]
-        anchor = pos.copy()
-        if model.jnt_at_origin[j] == 0:
-            anchor = pos + quat.rotate(offset)
-        work.anchor_offset.put(j, work.lanes.cast(anchor))
-        work.xaxis.put(j, work.lanes.cast(axis))
-        q = model.jnt_qposadr[j]
-        if model.jnt_type[j] == SLIDE:
-            pos = pos + axis * (coordinate(model, work, lanes, q) - model.qpos0[q])
-        else:
-            if model.jnt_type[j] == HINGE:
-                quat = quat * from_axis_angle(
-                    lanes, model.jnt_axis[j], coordinate(model, work, lanes, q) - model.qpos0[q]
-                )
-            else:
-                quat = quat * orientation(model, work, lanes, q)
-            if model.jnt_at_origin[j] == 0:
-                pos = anchor - quat.rotate(offset)
+        move_frame(model, work, j, pos, quat)
     work.xquat.put(b, quat)
     if parent == 0:
         for j in range(first, last):
             work.anchor_offset.put(j, work.lanes.cast(work.anchor_offset[j] - pos))
         work.xpos.put(b, pos)
-        zero = lanes.real(0.0)
+        zero = work.precise_lanes.real(0.0)
         work.root_offset.put(b, Vec3(zero, zero, zero))
     else:
         work.xpos.put(b, work.xpos[model.body_rootid[b]] + pos)

@@ -7,6 +7,7 @@ may go around a sphere or a cylinder. A straight piece gains length with the vel
 import taichi as ti
 
 from ..math import Vec3, func
+from ..math.lanes import in_each_lane
 from ..stage import stage
 from .wrapping import wrap
 
@@ -95,8 +96,7 @@ def _go_round(model, work, link: ti.i32, start, stop, across):
         side = model.link_sidebody[link]
         beside = apart(model, work, b, centre, side, link_end(model, work, side, model.link_sidepos[link]))
         work.wrap_beside.put(0, quat.conjugate().rotate(work.lanes.cast(beside)))
-    for lane in range(work.lanes.width):
-        wrap(model.lane(lane), work.lane(lane), link)
+    in_each_lane(wrap, model, work, (link,))
     bent = work.wrap_arc[0] >= 0.0
     on1, on2 = quat.rotate(work.wrap_on[0]), quat.rotate(work.wrap_on[1])
     out, back = (on1 - begin).select(bent, across), (behind - on2).select(bent, across)

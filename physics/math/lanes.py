@@ -5,6 +5,7 @@ SLP pass packs the scalarised arithmetic into vector instructions (measured: `be
 512 bits where the lanes have as many.
 """
 
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import reduce
 from operator import or_
@@ -16,6 +17,7 @@ from taichi.lang.impl import expr_init
 
 from ..codegen.vectors import element
 from ..process.compiler import WHOLE_REGISTERS, ask
+from .func import func
 
 
 def traced(function: Any) -> Any:
@@ -145,6 +147,21 @@ class Lanes:
         return reduce(or_, lanes)  # one comparison and one test of the bits it sets
 
     @traced
+    def largest(self, value: Any) -> Any:
+        """The largest of the numbers in all lanes, a plain number."""
+        value = expr_init(value)
+        return value if self.width == 1 else reduce(ti.max, [element(value, lane) for lane in range(self.width)])
+
+    @traced
+    def each_by(self, count: int, numbers_of: Callable[[int], Sequence[Any]]) -> list[Any]:
+        """Compose `count` lane numbers from each lane's plain ones, which `numbers_of(lane)` returns."""
+        values = [self.real(0.0) for _ in range(count)]
+        for lane in range(self.width):
+            for value, number in zip(values, numbers_of(lane), strict=True):
+                self.put(value, lane, number)
+        return values
+
+    @traced
     def get(self, value: Any, lane: int) -> Any:
         """The number in one lane; `lane` is a Python integer."""
         return value if self.width == 1 else element(value, lane)
@@ -153,3 +170,28 @@ class Lanes:
     def put(self, variable: Any, lane: int, number: Any) -> None:
         """Set one lane of a local lane variable."""
         (variable if self.width == 1 else element(variable, lane))._assign(ti.cast(number, self.dtype))
+
+
+@func
+def for_each_lane(lanes, routine, arguments):
+    """Call routine(lane, *arguments) for one lane after the other, in a run-time loop."""
+    for lane in range(lanes.width):
+        routine(lane, *arguments)
+
+
+@func
+def in_each_lane(routine, model, work, arguments):
+    """Call routine(model, work, *arguments) with the plain numbers of one lane after the other, on which it may branch.
+
+    The code of the routine is compiled once, for a lane that is known at run time only.
+    """
+    for lane in range(work.lanes.width):
+        routine(model.lane(lane), work.lane(lane), *arguments)
+
+
+@func
+def in_lanes_of(mask, routine, model, work, arguments):
+    """Do as `in_each_lane`, in the lanes that are set in a mask: item 0 of the field `mask` of the workspace."""
+    for lane in range(work.lanes.width):
+        if mask.of_lane(work.lanes, lane, 0) > 0.5:
+            routine(model.lane(lane), work.lane(lane), *arguments)

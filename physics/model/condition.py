@@ -3,10 +3,11 @@
 import mujoco
 import numpy as np
 
+from ..kinematics.joints import QUATERNION, is_scalar, is_slide
+
 _POSES = 16
 WORST = 1e8  # beyond it no digit of single precision is left
 _WIDEST = 1e10  # m or rad: a range beyond it limits nothing, as no state of an environment goes so far
-_FREE, _BALL, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "BALL", "SLIDE"))
 
 
 def worst_condition(mjm: mujoco.MjModel) -> float:
@@ -56,14 +57,14 @@ def _random_pose(mjm: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray:
     qpos = np.array(mjm.qpos0)
     for j in range(mjm.njnt):
         adr, kind = mjm.jnt_qposadr[j], mjm.jnt_type[j]
-        if kind in (_FREE, _BALL):
-            at = adr + 3 * (kind == _FREE)
+        if not is_scalar(kind):
+            at = adr + QUATERNION[kind]
             qpos[at : at + 4] = rng.normal(size=4)  # MuJoCo normalises it
             continue
         low, high = mjm.jnt_range[j] if mjm.jnt_limited[j] else (-np.inf, np.inf)
         if high - low <= _WIDEST:
             qpos[adr] = rng.uniform(low, high)
         else:  # no limit, or on one side alone
-            away = rng.normal() if kind == _SLIDE else rng.uniform(-np.pi, np.pi)
+            away = rng.normal() if is_slide(kind) else rng.uniform(-np.pi, np.pi)
             qpos[adr] = min(max(qpos[adr] + away, low), high)
     return qpos

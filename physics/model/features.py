@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 
 from ..hooks import CONTACT_PULL
+from ..kinematics.joints import is_scalar, is_slide
 from ..mjmodel.pairs import repeated_by_hand
 from ..mjmodel.solver_params import has_uncommon_powers
 from ..parts import PARTS
@@ -14,7 +15,6 @@ from .model import Model
 from .pair_table import PAIR_TABLE
 from .solver_choice import CG, MPR, TILTS
 
-_FREE, _BALL, _SLIDE = 0, 1, 2
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3
 FAR = 1.0  # metres
 
@@ -144,10 +144,9 @@ def has_noslip(model: Model) -> bool:
 
 def _has_ball_joints(model: Model) -> bool:
     values = model.values
-    turning = np.isin(values["jnt_type"], (_BALL, _FREE))
     return bool(
-        (turning & (values["jnt_stiffness"] != 0)).any()
-        or np.isin(values["actuator_type"], (_BALL, _FREE)).any()
+        (~is_scalar(values["jnt_type"]) & (values["jnt_stiffness"] != 0)).any()
+        or not is_scalar(values["actuator_type"]).all()
         or values["body_is_single_free"].any()
     )
 
@@ -177,10 +176,10 @@ def _slides_far(model: Model) -> bool:
     mjm = model.mj
     for dof in range(mjm.nv):
         joint = mjm.dof_jntid[dof]
-        if mjm.jnt_type[joint] == _SLIDE and (not mjm.jnt_limited[joint] or np.abs(mjm.jnt_range[joint]).max() > FAR):
+        if is_slide(mjm.jnt_type[joint]) and (not mjm.jnt_limited[joint] or np.abs(mjm.jnt_range[joint]).max() > FAR):
             above = mjm.dof_parentid[dof]
             while above >= 0:
-                if mjm.jnt_type[mjm.dof_jntid[above]] != _SLIDE:
+                if not is_slide(mjm.jnt_type[mjm.dof_jntid[above]]):
                     return True
                 above = mjm.dof_parentid[above]
     return False

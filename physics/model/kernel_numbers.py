@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 import mujoco
 import numpy as np
 
+from ..kinematics.joints import is_free, is_scalar
 from ..mjmodel.actuators import disabled_actuators, from_actuators
 from ..mjmodel.flags import UNLIMITED, disabled
 from ..mjmodel.outputs import ORIENTATION, owners
@@ -21,7 +22,6 @@ Numbers = Mapping[str, np.ndarray]
 
 _D = mujoco.mjtDisableBit
 _AFFINE_GAINS = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
-_BALL, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("BALL", "SLIDE", "HINGE"))
 _SPHERE, _CAPSULE, _CYLINDER, _MESH = (
     int(getattr(mujoco.mjtGeom, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "CYLINDER", "MESH")
 )
@@ -154,8 +154,9 @@ def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm:
     servo = affine & (follows | np.isin(gains, [each.gaintype for each in ACTUATOR_KINDS if each.follows]))
     slides, turns = gear[:, :, :3], gear[:, :, 3:]
     between = (kind == REFSITE) & ~slides.any(axis=2)
-    size = np.linalg.norm(np.where((kind == _BALL)[:, None], slides, turns), axis=2)
-    return np.where(servo & ((kind == _BALL) | between), 2 * np.pi * size, 0.0)
+    ball = ~is_scalar(kind) & ~is_free(kind)
+    size = np.linalg.norm(np.where(ball[:, None], slides, turns), axis=2)
+    return np.where(servo & (ball | between), 2 * np.pi * size, 0.0)
 
 
 def _half_sides(mjm: mujoco.MjModel, sizes: np.ndarray) -> np.ndarray:

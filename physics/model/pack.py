@@ -7,6 +7,7 @@ import numpy as np
 
 from ..dynamics.actuation import IDLE, PLAIN
 from ..fields import SMALL_BITS, layout
+from ..kinematics.joints import is_free, rotation_dofs
 from ..mjmodel.actuators import on_joints
 from ..mjmodel.flags import disabled
 from ..mjmodel.outputs import output_controls, owners
@@ -27,7 +28,6 @@ from .sensor_delays import sensor_delay_sizes
 from .sleeping import sleep_values, sleeps
 
 _D = mujoco.mjtDisableBit
-_FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
 
 LONG_RUN = 2
 """Pairs with a static geom from which on it is worth a look whether anything is near it."""
@@ -150,7 +150,7 @@ def _bodies(mjm: mujoco.MjModel) -> dict:
     floats = np.zeros(mjm.nbody, int)
     alone = np.zeros(mjm.nbody, int)
     for b in range(1, mjm.nbody):
-        if mjm.body_jntnum[b] == 1 and mjm.jnt_type[mjm.body_jntadr[b]] == _FREE:
+        if mjm.body_jntnum[b] == 1 and is_free(mjm.jnt_type[mjm.body_jntadr[b]]):
             floats[b] = 1
             tree = mjm.dof_treeid[mjm.body_dofadr[b]]
             alone[b] = mjm.tree_dofnum[tree] == 6
@@ -171,11 +171,9 @@ def _joints(mjm: mujoco.MjModel) -> dict:
             depth[dof] += depth[mjm.dof_parentid[dof]]
     names = ("jnt_type", "jnt_qposadr", "jnt_dofadr", "jnt_pos", "jnt_axis", "dof_bodyid", "dof_jntid")
     out = {n: getattr(mjm, n) for n in names}
-    kinds = mjm.jnt_type[mjm.dof_jntid]
-    nth = np.arange(mjm.nv) - mjm.jnt_dofadr[mjm.dof_jntid]
     return out | {
         "jnt_at_origin": (mjm.jnt_pos == 0).all(1).astype(int),
-        "dof_is_rotation": np.where(kinds == _FREE, nth >= 3, kinds != _SLIDE).astype(int),
+        "dof_is_rotation": rotation_dofs(mjm).astype(int),
         "dof_depth": depth,
         "dof_parentid": mjm.dof_parentid,
         "dof_is_simple": (mjm.M_rownnz == 1).astype(int),

@@ -18,6 +18,7 @@ import taichi as ti
 from ..dynamics.stage_time import moving
 from ..fields import Field
 from ..hooks import END_OF_STEP, PASSIVE_FORCES
+from ..kinematics.joints import is_scalar
 from ..math import func
 from ..mjmodel.allowed import NOT_NEGATIVE
 from ..mjmodel.custom import CustomElementError, named_elements, number_of_each
@@ -26,7 +27,6 @@ from ..stage import piece, stage
 from .part import Memory, Number, Part
 
 JOINTS = "deadband_joints"
-_SINGLE = (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE))
 
 
 @piece(reads="qpos deadband_center", updates="qfrc_passive")
@@ -56,7 +56,7 @@ def _excess(model, work, k: ti.i32):
 def _joints(mjm: mujoco.MjModel) -> np.ndarray:
     """Return the ids of the joints that have such a spring, (ndeadband,)."""
     joints = named_elements(mjm, JOINTS, "joint")
-    for j in joints[~np.isin(mjm.jnt_type[joints], _SINGLE)]:
+    for j in joints[~is_scalar(mjm.jnt_type[joints])]:
         raise CustomElementError(f"custom text '{JOINTS}': joint '{mjm.joint(j).name}' is neither a hinge nor a slide")
     return joints
 

@@ -14,8 +14,9 @@ import taichi as ti
 
 from ..constraint.impedance import impedance_of, regularizer
 from ..constraint.rows import append_row_on, row_times
-from ..dynamics.newton_euler import carried, velocity_accelerations
+from ..dynamics.newton_euler import velocity_accelerations
 from ..hooks import EXTERNAL_FORCES, ROWS, TENDON_FORCES
+from ..kinematics.joints import carried
 from ..math import Motion, Quat, Vec3, func
 from ..mjmodel.allowed import FORM, SOLIMP, SOLREF, Parameter
 from ..stage import piece, stage

@@ -11,9 +11,10 @@ import taichi as ti
 from ..dynamics.dof_control import has_controls
 from ..fields import Field
 from ..hooks import JOINT_LIMITS
-from ..kinematics.forward import BALL, HINGE, SLIDE
+from ..kinematics.joints import is_scalar
 from ..mjmodel.allowed import RANGE, Parameter
 from ..mjmodel.flags import UNLIMITED
+from ..mjmodel.transmissions import TENDON
 from ..stage import piece
 from .part import Part
 
@@ -22,13 +23,13 @@ from .part import Part
 def limit_joints(model, work):
     """Keep qfrc_actuator of slides and hinges within their ranges; slopes of forces beyond them become 0."""
     for u in range(model.nout):
-        if model.actuator_type[u] == SLIDE or model.actuator_type[u] == HINGE:
+        if is_scalar(model.actuator_type[u]) and model.actuator_type[u] < TENDON:
             i = model.actuator_dofadr[u]
             j, force = model.dof_jntid[i], work.qfrc_actuator[i]
             free = (force > model.jnt_actfrcrange.at(j, 0)) & (force < model.jnt_actfrcrange.at(j, 1))
             work.actuator_slope[u] = ti.select(free, work.actuator_slope[u], work.real(0.0))
     for j in range(model.njnt):
-        if model.jnt_type[j] > BALL:
+        if is_scalar(model.jnt_type[j]):
             i, low, high = model.jnt_dofadr[j], model.jnt_actfrcrange.at(j, 0), model.jnt_actfrcrange.at(j, 1)
             if has_controls(model, work):
                 free = (work.qfrc_actuator[i] > low) & (work.qfrc_actuator[i] < high)

@@ -9,7 +9,8 @@ from ..constraint.impedance import MINIMUM, impedance_of, regularizer
 from ..constraint.rows import append_row, append_tendon, row_times
 from ..fields import Field, ids
 from ..hooks import ROWS, TENDON_FORCES
-from ..math import Quat, func
+from ..kinematics.joints import unit_quaternion
+from ..math import func
 from ..math.quaternion import rotation_vector
 from ..mjmodel.allowed import MARGIN, RANGE, SOLIMP, SOLREF, Parameter
 from ..mjmodel.solver_params import has_uncommon_powers
@@ -74,8 +75,7 @@ def _joint_limit(model, work, row: ti.i32):
 def _ball_limit(model, work, row: ti.i32):
     """Append the block of a ball joint's limit: its rotation angle from the reference stays below it (rad)."""
     q = model.limit_qposadr[row]
-    quat = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
-    turn = rotation_vector(work.lanes, quat)
+    turn = rotation_vector(work.lanes, unit_quaternion(work.lanes, work.qpos, q))
     angle = turn.norm()
     dist = model.limit_value[row] - angle
     if _near(model, work, row, dist):

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping
 import mujoco
 import numpy as np
 
+from ..kinematics.joints import is_free, is_scalar
 from ..mjmodel.flags import disabled
 from ..mjmodel.solver_params import impedance_params, reference_of
 from ..mjmodel.tendons import dofs_of_rows, joined
 from .part import Rule
 
 _D = mujoco.mjtDisableBit
-_BALL, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("BALL", "SLIDE", "HINGE"))
 LOWER, BALL_JOINT, UPPER = -1, 0, 1
 """Values of `limit_side`."""
 
@@ -21,10 +21,10 @@ def joint_limits(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
     rows: list[tuple[int, int]] = []
     if not disabled(mjm, _D.mjDSBL_LIMIT, _D.mjDSBL_CONSTRAINT):
         for j in np.flatnonzero(mjm.jnt_limited).tolist():
-            if mjm.jnt_type[j] == _BALL:
-                rows.append((j, BALL_JOINT))
-            elif mjm.jnt_type[j] in (_SLIDE, _HINGE):
+            if is_scalar(mjm.jnt_type[j]):
                 rows += [(j, LOWER), (j, UPPER)]
+            elif not is_free(mjm.jnt_type[j]):
+                rows.append((j, BALL_JOINT))
     joint, side = np.array(rows, int).reshape(-1, 2).T
     return joint, side
 

@@ -13,9 +13,9 @@ import taichi as ti
 from ..dynamics.stage_time import RK4, moving
 from ..fields import Field
 from ..hooks import END_OF_STEP, FIRST_EVALUATION, SPRING_REST, TENDON_REST
-from ..kinematics.forward import BALL
+from ..kinematics.joints import COORDINATES, is_scalar, turn_since
 from ..math import Quat, func
-from ..math.quaternion import integrate, rotation_vector
+from ..math.quaternion import integrate
 from ..mjmodel.allowed import NOT_NEGATIVE, Row
 from ..mjmodel.flags import disabled
 from ..mjmodel.tendons import acting_tendons
@@ -60,10 +60,10 @@ def yield_springs(model, work):
     """Move what springs rest at, at the end of a step, where lanes were not stopped."""
     for j in range(model.njnt):
         if model.jnt_plasticadr[j] >= 0:
-            if model.jnt_type[j] == BALL:
-                _turn_rest(model, work, j)
-            else:
+            if is_scalar(model.jnt_type[j]):
                 _shift_rest(model, work, j)
+            else:
+                _turn_rest(model, work, j)
     if ti.static(model.has.tendons):
         for t in range(model.ntendon):
             if model.tendon_plasticadr[t] >= 0:
@@ -88,9 +88,8 @@ def _shift_rest(model, work, j: ti.i32):
 def _turn_rest(model, work, j: ti.i32):
     """Turn the quaternion that a ball's spring rests at towards where the joint is."""
     q, at = model.jnt_qposadr[j], model.jnt_plasticadr[j]
-    now = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
     rest = Quat(work.plastic[at], work.plastic[at + 1], work.plastic[at + 2], work.plastic[at + 3])
-    turn = rotation_vector(work.lanes, rest.conjugate() * now)
+    turn = turn_since(work, q, rest)
     angle = turn.norm()
     excess = ti.max(angle - model.jnt_springyield[j], 0.0)
     yields = (excess > 0.0) & (moving(model, work, model.jnt_dofadr[j]) > 0.5)
@@ -148,7 +147,7 @@ def resting_places(mjm: mujoco.MjModel) -> np.ndarray:
     """
     places: np.ndarray = np.zeros(mjm.nplastic, int)
     for j in np.flatnonzero(mjm.jnt_plasticadr >= 0):
-        count = 4 if mjm.jnt_type[j] == BALL else 1
+        count = COORDINATES[mjm.jnt_type[j]]
         places[mjm.jnt_plasticadr[j] + np.arange(count)] = mjm.jnt_qposadr[j] + np.arange(count)
     for t in np.flatnonzero(mjm.tendon_plasticadr >= 0):
         places[mjm.tendon_plasticadr[t] + np.arange(2)] = mjm.nq + 2 * t + np.arange(2)

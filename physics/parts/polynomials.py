@@ -11,7 +11,7 @@ import taichi as ti
 
 from ..fields import Field
 from ..hooks import DAMPER, DAMPER_SLOPE, HAS_SPRING, SPRING
-from ..kinematics.forward import BALL
+from ..kinematics.joints import is_scalar
 from ..math import func
 from ..mjmodel.actuators import from_actuators
 from ..mjmodel.allowed import HIGHER_ORDER
@@ -65,7 +65,7 @@ def _values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
 
 def _turns_a_spring(model: Loaded) -> bool:
     """Return True if such a spring is on a ball or free joint."""
-    return bool((model.values["jnt_stiffnesspoly"].any(axis=1) & (np.ravel(model.values["jnt_type"]) <= BALL)).any())
+    return bool(model.values["jnt_stiffnesspoly"][~is_scalar(np.ravel(model.values["jnt_type"]))].any())
 
 
 PART = Part(

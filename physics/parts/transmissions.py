@@ -13,8 +13,9 @@ import taichi as ti
 from ..dynamics.adhesive_contacts import pull_of_contacts
 from ..fields import Field, ids
 from ..hooks import MOMENT_ROWS, OUTPUT_LENGTHS, TRANSMISSIONS
+from ..kinematics.joints import unit_quaternion
 from ..kinematics.tendons import apart, link_end
-from ..math import Motion, Quat, Vec3, func
+from ..math import Motion, Vec3, func
 from ..math.quaternion import rotation_vector
 from ..mjmodel.allowed import NOT_NEGATIVE, Row
 from ..mjmodel.transmissions import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TURN
@@ -142,7 +143,7 @@ def _turn(model, work, u: ti.i32):
 def _turn_of_ball(model, work, u: ti.i32):
     """Set three outputs: the turn of a ball joint as a vector, and its dofs."""
     q = model.trn_qposadr[u]
-    _set_turn(work, u, Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized())
+    _set_turn(work, u, unit_quaternion(work.lanes, work.qpos, q))
     for k in range(3):
         work.trn_moment[model.trn_dofadr[u + k]] = work.real(1.0)
 

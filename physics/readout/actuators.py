@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import torch
 
+from ..kinematics.joints import DOFS, is_free, is_scalar
 from ..mjmodel.flags import disabled
 from ..mjmodel.transmissions import TENDON, actuator_types
 from ..model.model import Model
@@ -15,7 +16,6 @@ from .motion import chosen
 
 Tensor = torch.Tensor
 Fields = dict[str, Tensor]
-_FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 _kept: WeakKeyDictionary[Model, dict[torch.device, "_Outputs"]] = WeakKeyDictionary()
 
 LENGTH_SOURCES = ("eval_qpos", "moment", "ten_length", "trn_length")
@@ -55,13 +55,13 @@ def _outputs(model: Model, device: torch.device) -> _Outputs:
     if device not in kept:
         mj = model.mj
         kind, out, driven = actuator_types(mj), mj.actuator_outadr, mj.actuator_trnid[:, 0]
-        straight, pulls = (kind > _BALL) & (kind < TENDON), kind == TENDON
+        straight, pulls = is_scalar(kind) & (kind < TENDON), kind == TENDON
         joints = driven[straight]
         where = [np.arange(out[a], out[a] + mj.actuator_outnum[a]) for a in np.flatnonzero(kind > TENDON)]
         kept[device] = _Outputs(
             (chosen(out[straight], device), *(chosen(adr[joints], device) for adr in (mj.jnt_qposadr, mj.jnt_dofadr))),
             (chosen(out[pulls], device), chosen(driven[pulls], device)),
-            [(int(out[a]), int(driven[a])) for a in np.flatnonzero(kind <= _BALL)],
+            [(int(out[a]), int(driven[a])) for a in np.flatnonzero(~is_scalar(kind))],
             chosen(np.concatenate([*where, np.zeros(0, int)]), device),
         )
     return kept[device]
@@ -75,7 +75,7 @@ def lengths(model: Model, fields: Fields, gear: Tensor) -> Tensor:
     found[:, out] = qpos[:, place] * gear[:, out, 0]
     _take_others(found, outputs, fields, "length", gear)
     for row, joint in outputs.turning:
-        if mj.jnt_type[joint] == _BALL:
+        if not is_free(mj.jnt_type[joint]):
             first = int(mj.jnt_qposadr[joint])
             found[:, row] = (rotation_vectors(qpos[:, first : first + 4]) * _moment(fields, row, 3)).sum(-1)
     return found
@@ -101,7 +101,7 @@ def moments(model: Model, fields: Fields, gear: Tensor, ten_J: Tensor) -> Tensor
     mj, count = model.mj, len(fields["moment"])
     found, outputs = gear.new_zeros((count, mj.nout, mj.nv)), _outputs(model, gear.device)
     kind = actuator_types(mj)
-    on_joint = (kind > _BALL) & (kind < TENDON)  # of single dofs, by pairs of indices: a slice would take a block
+    on_joint = is_scalar(kind) & (kind < TENDON)  # of single dofs, by pairs of indices: a slice would take a block
     out = mj.actuator_outadr[on_joint]
     found[:, out, mj.jnt_dofadr[mj.actuator_trnid[on_joint, 0]]] = gear[:, out, 0]
     out, tendon = outputs.pulls
@@ -128,4 +128,4 @@ def _moment(fields: Fields, row: int, count: int) -> Tensor:
 
 def _dofs(mj: mujoco.MjModel, joint: int) -> tuple[int, int]:
     """First dof of a ball or free joint, and their number."""
-    return int(mj.jnt_dofadr[joint]), 6 if mj.jnt_type[joint] == _FREE else 3
+    return int(mj.jnt_dofadr[joint]), int(DOFS[mj.jnt_type[joint]])

@@ -12,9 +12,10 @@ import mujoco
 import numpy as np
 import torch
 
+from ..kinematics.joints import fixed_dofs, group_starts
+
 Tensor = torch.Tensor
 MINVAL = 1e-15
-_FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 
 
 @dataclass(frozen=True)
@@ -58,15 +59,8 @@ def chosen(items: Any, device: torch.device) -> Any:
 def _matrices(mj: mujoco.MjModel) -> dict[str, np.ndarray]:
     nv, nbody = mj.nv, mj.nbody
     before, above, below = np.zeros((nv, nv)), np.zeros((nbody, nv)), np.eye(nbody)
-    turns = np.ones((nv, 1))
-    for i in range(nv):
-        joint = mj.dof_jntid[i]
-        first, kind = mj.jnt_dofadr[joint], mj.jnt_type[joint]
-        if kind == _FREE:  # its turns are carried by its translations, which nothing carries
-            turns[i] = i - first >= 3
-            first += 3 if i - first >= 3 else 0
-        elif kind != _BALL:
-            first = i
+    turns = ~fixed_dofs(mj)[:, None]
+    for i, first in enumerate(group_starts(mj)):
         before[i, mj.body_dofadr[mj.dof_bodyid[i]] : first] = 1.0
     for b in range(1, nbody):
         above[b] = above[mj.body_parentid[b]]

@@ -9,6 +9,7 @@ import taichi as ti
 from ..constraint.impedance import MINIMUM
 from ..hooks import CONTACT_PULL
 from ..math import Vec3, func
+from ..math.lanes import in_each_lane
 from ..model.contact_sensors import (
     ANGVEL,
     ANY,
@@ -46,12 +47,17 @@ def contact_readings(model, work):
     """Set sensed."""
     for i in range(model.nsensed):
         work.sensed[i] = work.real(0.0)
-    for lane in range(work.lanes.width):
-        for s in range(model.nsense):
-            if model.sense_is_touch[s] == 1:
-                _touch(model.lane(lane), work.lane(lane), s)
-            else:
-                _contact_sensor(model.lane(lane), work.lane(lane), s)
+    in_each_lane(_read_sensors, model, work, ())
+
+
+@func
+def _read_sensors(model, one):
+    """Set the readings of one lane, whose view is `one`."""
+    for s in range(model.nsense):
+        if model.sense_is_touch[s] == 1:
+            _touch(model, one, s)
+        else:
+            _contact_sensor(model, one, s)
 
 
 @func

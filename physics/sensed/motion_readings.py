@@ -3,7 +3,7 @@
 `readout.motion` has the same for models without sensors; here it costs thousands of environments next to nothing.
 """
 
-from ..kinematics.forward import FREE, SLIDE
+from ..kinematics.joints import dof_groups
 from ..math import Motion, Vec3
 from ..stage import stage
 
@@ -23,22 +23,15 @@ def sensed_accelerations(model, work):
             velocity._assign(work.lanes.cast(work.cvel[parent]))
             first = model.body_jntadr[b]
             for j in range(first, first + model.body_jntnum[b]):
-                dof, kind = model.jnt_dofadr[j], model.jnt_type[j]
-                if kind == FREE:
-                    for k in range(dof, dof + 3):
-                        acceleration = acceleration + work.cdof[k] * work.qacc[k]
-                        velocity = velocity + work.cdof[k] * work.eval_qvel[k]
-                    dof += 3
-                count = 3
-                if kind >= SLIDE:
-                    count = 1
-                carrier = velocity.copy()
-                for k in range(dof, dof + count):
-                    axis, speed = work.cdof[k], work.eval_qvel[k]
-                    turned = carrier.rot.cross(axis.lin) + carrier.lin.cross(axis.rot)
-                    change = Motion(carrier.rot.cross(axis.rot), turned)
-                    acceleration = acceleration + (change * speed + axis * work.qacc[k])
-                    velocity = velocity + axis * speed
+                parts, count = dof_groups(model.jnt_type[j])
+                for part in range(parts):
+                    carrier, dof = velocity.copy(), model.jnt_dofadr[j] + 3 * part
+                    for k in range(dof, dof + count):
+                        axis, speed = work.cdof[k], work.eval_qvel[k]
+                        turned = carrier.rot.cross(axis.lin) + carrier.lin.cross(axis.rot)
+                        change = Motion(carrier.rot.cross(axis.rot), turned)
+                        acceleration = acceleration + (change * speed + axis * work.qacc[k])
+                        velocity = velocity + axis * speed
         work.sensed_acc.put(b, acceleration)
 
 

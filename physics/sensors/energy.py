@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 import torch
 
+from ..kinematics.joints import COORDINATES, is_free, is_scalar
 from ..mjmodel.flags import disabled
 from ..model.model import Model
 from ..readout.actuators import rotation_vectors
@@ -15,9 +16,7 @@ from .objects import Objects
 from .reader import Look, Read, Reader, repeated
 
 Tensor = torch.Tensor
-_S, _J, _D = mujoco.mjtSensor, mujoco.mjtJoint, mujoco.mjtDisableBit
-_FREE, _BALL = int(_J.mjJNT_FREE), int(_J.mjJNT_BALL)
-_COORDINATES = {_FREE: 7, _BALL: 4}
+_S, _D = mujoco.mjtSensor, mujoco.mjtDisableBit
 
 
 def _kinetic(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
@@ -72,10 +71,10 @@ def _of_joint(look: Look, j: int) -> Tensor:
     sight, mj = look.sight, look.sight.model.mj
     qpos, rest = sight["eval_qpos"], _rest_of_joint(look, j)
     kind, q = mj.jnt_type[j], int(mj.jnt_qposadr[j])
-    if kind not in (_FREE, _BALL):
+    if is_scalar(kind):
         return _of_spring(look, "jnt", j, qpos[:, q] - rest[:, 0])
     energy = torch.zeros_like(qpos[:, 0])
-    if kind == _FREE:
+    if is_free(kind):
         energy = _of_spring(look, "jnt", j, (qpos[:, q : q + 3] - rest[:, :3]).norm(dim=-1))
         q, rest = q + 3, rest[:, 3:]
     back = rest * sight.constant("conjugate", lambda: sight.tensor([1.0, -1, -1, -1]))
@@ -86,7 +85,7 @@ def _of_joint(look: Look, j: int) -> Tensor:
 def _rest_of_joint(look: Look, j: int) -> Tensor:
     """The coordinates (n or 1, 1, 4 or 7) of joint j at which its spring has no energy."""
     mj = look.sight.model.mj
-    q, width = int(mj.jnt_qposadr[j]), _COORDINATES.get(int(mj.jnt_type[j]), 1)
+    q, width = int(mj.jnt_qposadr[j]), int(COORDINATES[mj.jnt_type[j]])
     if (adr := int(mj.jnt_plasticadr[j])) >= 0:
         return look.sight["eval_plastic"][:, adr : adr + width]
     return look.sight.of_model("qpos_spring")[:, q : q + width]

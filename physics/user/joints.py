@@ -8,10 +8,9 @@ import torch
 
 from ..arguments import real_array
 from ..dynamics.dof_control import FORCE, POSITION, VELOCITY
+from ..kinematics.joints import is_scalar
 from ..mjmodel.flags import UNLIMITED
 from .environments import Environments
-
-_BALL = 1  # the types of joints below it, and it, are free and ball
 
 
 class JointControl:
@@ -55,7 +54,7 @@ class JointControl:
         """
         mj = self._envs.model.mj
         dofs = self._dofs(dofs_idx)
-        turning = dofs[mj.jnt_type[mj.dof_jntid[dofs]] <= _BALL]
+        turning = dofs[~is_scalar(mj.jnt_type[mj.dof_jntid[dofs]])]
         if len(turning):
             raise ValueError(
                 f"position: dof {turning[0]} belongs to a free or ball joint, which has no coordinate for it; control "

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from ..arguments import real_array
+from ..kinematics.joints import is_scalar
 from ..model.constants import Constants
 from ..model.features import Features
 from ..model.kernel_numbers import fields_from, kernel_numbers, mujoco_numbers
@@ -17,7 +18,6 @@ from ..parts import PARTS
 
 Fields = dict[str, np.ndarray]
 """Fields of `model.fields` by name, (k, numbers) or (1, numbers) each."""
-_TURNING = (0, 1)  # types of joints: free, ball
 
 
 class Overrides:
@@ -89,7 +89,7 @@ class Overrides:
     def features(self) -> Features:
         """The features of the kernel that the model and these numbers need."""
         has = Features.of(self._model, self._single)
-        turning = "jnt_stiffness" in self and bool(np.isin(self._model.values["jnt_type"], _TURNING).any())
+        turning = "jnt_stiffness" in self and not is_scalar(self._model.values["jnt_type"]).all()
         hulls = has.hulls or any(name in self for name in ("jnt_solimp", "geom_solimp", "pair_solimp", "eq_solimp"))
         given = {part.name: True for part in PARTS if any(name in self for name in part.wanted_with.split())}
         across = has.friction_reference or (has.elliptic and "pair_solreffriction" in self)

@@ -8,8 +8,9 @@ import taichi as ti
 from scipy.spatial.transform import Rotation
 
 import tumble
-from tumble.physics.math import Inertia, Lanes, Motion, Quat, Vec3
+from tumble.physics.math import Inertia, Lanes, Motion, Quat, Vec3, func
 from tumble.physics.math.compensated import two_sum
+from tumble.physics.math.lanes import for_each_lane
 from tumble.physics.math.quaternion import from_axis_angle, integrate, rotation_vector, turn
 from tumble.physics.math.trigonometry import atan2, sincos
 from tumble.physics.process.taichi_thread import in_taichis_thread
@@ -147,6 +148,30 @@ def test_two_sum_loses_nothing(precision):
     assert np.array_equal(out[0], x[0] + x[1])
     exact = [[int(float(v) * 2.0**120) for v in row] for row in (*x, *out)]  # a double holds 53 bits: a shift is exact
     assert [a + b for a, b in zip(*exact[:2], strict=True)] == [s + e for s, e in zip(*exact[2:], strict=True)]
+
+
+@func
+def put_place(lane: ti.i32, out, factor):
+    out[1 + lane] = lane * factor
+
+
+@pytest.mark.parametrize("width", [1, 8])
+def test_a_routine_is_called_for_every_lane_and_the_largest_number_is_found(width):
+    runtime = started("32", width)
+    lanes = Lanes(width, runtime.dtype)
+    vector = ti.types.ndarray(lanes.type, 1)
+
+    @ti.kernel
+    def run(x: vector, out: ti.types.ndarray(ti.f32, 1)):
+        ti.loop_config(serialize=True)
+        for _ in range(1):
+            out[0] = lanes.largest(x[0])
+            for_each_lane(lanes, put_place, (out, 3.0))
+
+    x = np.random.default_rng(0).uniform(-2, -1, (1, width)).astype(np.float32)
+    out = np.zeros(1 + width, np.float32)
+    run(x if width > 1 else x[0], out)
+    assert out[0] == x.max() and np.array_equal(out[1:], 3.0 * np.arange(width))
 
 
 @pytest.mark.parametrize("precision", ["32", "64"])
