@@ -14,6 +14,7 @@ from ..mjmodel.pairs import pairs_by_hand, possible_pairs, without
 from ..mjmodel.transmissions import actuator_types
 from ..parts import ACTUATOR_KINDS, PARTS, ROWS
 from ..parts.part import EQUALITY, FRICTION
+from ..shapes import MESH
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
@@ -211,7 +212,7 @@ def _meshes(mjm: mujoco.MjModel) -> dict:
     """Vertices and corners of every mesh that a geom uses."""
     start, count, grid = np.zeros((3, mjm.ngeom), int)
     hulls, placed = Hulls(), {}
-    for g in np.nonzero(mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[0]:
+    for g in np.nonzero(mjm.geom_type == MESH)[0]:
         mesh = int(mjm.geom_dataid[g])
         if mesh not in placed:
             placed[mesh] = hulls.add(mjm, mesh)
