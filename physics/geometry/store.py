@@ -14,7 +14,7 @@ from ..shapes import MESH, of_kinds
 from .compiled_mesh import points_of, surface_of, volume_of
 from .hull import Hull, hull_of
 from .names import type_name
-from .visual import VisualGeometry, visual_geometry
+from .visual import MESH_TYPES, VisualGeometry, visual_geometry
 
 WIDTH = 7
 """Numbers of a geom in `GeometryStore.data`."""
@@ -26,7 +26,6 @@ DATA: dict[int, tuple[str, ...]] = {
     int(_TYPES.mjGEOM_SDF): _NUMBERS[MESH],
 }
 """By MuJoCo's type: what the first numbers of `GeometryStore.data` are; m, and m3 for a volume. The others are 0."""
-MESH_TYPES = (MESH, int(_TYPES.mjGEOM_SDF))
 
 
 @dataclass(frozen=True, eq=False)

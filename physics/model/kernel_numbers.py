@@ -159,7 +159,8 @@ def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm:
 
 def _half_sides(mjm: mujoco.MjModel, sizes: np.ndarray) -> np.ndarray:
     """Of the box that holds a geom and has its origin in the middle; a mesh's own box may be smaller."""
-    half = np.broadcast_to(np.abs(mjm.geom_aabb[:, :3]) + mjm.geom_aabb[:, 3:], sizes.shape).copy()
+    half, made = sizes.copy(), mjm.geom_dataid >= 0
+    half[:, made] = np.abs(mjm.geom_aabb[made, :3]) + mjm.geom_aabb[made, 3:]
     for kind, half_sides in HALF_SIDES.items():
         own = mjm.geom_type == kind
         half[:, own] = half_sides(sizes[:, own])

@@ -18,7 +18,6 @@ _AT_ONCE = 1 << 22
 """Numbers of a temporary tensor: 16 MB in single precision."""
 _ALONG = 1.0 - 1e-6
 """Cosine from which a plane's normal counts as an axis of the world: its slope is below a milliradian and a half."""
-_SIGNS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 
 
 def world_bounds(store: GeometryStore, geoms: Sequence[int], pos: Tensor, mat: Tensor, size: Tensor) -> Tensor:
@@ -43,8 +42,6 @@ def world_bounds(store: GeometryStore, geoms: Sequence[int], pos: Tensor, mat: T
         if kind in MESH_TYPES:
             for row in rows.tolist():
                 middle[:, row], half[:, row] = _mesh_box(store.outline[int(geoms[row])], pos[:, row], mat[:, row])
-        elif kind == PLANE:
-            half[:, rows] = torch.inf
         elif int(kind) in EXTENTS:
             half[:, rows] = EXTENTS[int(kind)](turn, own)
         else:  # a height field: from its base to its top
@@ -63,11 +60,6 @@ def world_vertices(points: Tensor, pos: Tensor, mat: Tensor) -> Tensor:
     points = points if points.ndim == 3 else points[None]
     turned = sum(mat[:, None, :, k] * points[..., k : k + 1] for k in range(3))
     return pos[:, None] + turned
-
-
-def corners_of_boxes(size: Tensor) -> Tensor:
-    """The eight corners (n, 8, 3) of boxes with half extents (n, 3)."""
-    return size[:, None] * _like(size, _SIGNS)
 
 
 def _like(tensor: Tensor, values: np.ndarray) -> Tensor:

@@ -5,7 +5,6 @@ import taichi as ti
 import torch
 
 from ..math import Vec3, func
-from ..math.lanes import traced
 from .common import FACING, thick, towards
 from .ray import MISS, slab_interval
 
@@ -13,11 +12,6 @@ NUMBERS = ("half_x", "half_y", "half_z")
 bulk = thick
 FACES = ((7, 3, 1, 5), (2, 6, 4, 0), (2, 3, 7, 6), (4, 5, 1, 0), (6, 7, 5, 4), (3, 2, 0, 1))
 """Corners of the faces +x, -x, +y, ... by the bits of the axes on whose positive side they are."""
-
-
-def half_sides(size: np.ndarray) -> np.ndarray:
-    """Return half the sides (..., 3) of the box around it."""
-    return size
 
 
 def reach(size: np.ndarray) -> np.ndarray:
@@ -30,7 +24,12 @@ def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
     return (turn.abs() * size[..., None, :]).sum(-1)
 
 
-@traced
+def vertices(size: torch.Tensor) -> torch.Tensor:
+    """Return the eight corners (n, 8, 3)."""
+    signs = [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+    return size[:, None] * torch.tensor(signs, dtype=size.dtype, device=size.device)
+
+
 def inside(p, size, clip):
     """Return True for a point strictly inside."""
     return (abs(p.x) < size.x) & (abs(p.y) < size.y) & (abs(p.z) < size.z)

@@ -23,27 +23,23 @@ def by_kind(kind: Any, functions: dict[int, Callable], usual: Any, *arguments: A
         usual: a value, or a tuple of values if the functions return several.
         arguments: of the functions.
     """
-    kind = let(kind)
-    found = [value.copy() if isinstance(value, LaneValue) else let(value) for value in _several(usual)]
+    kind, several = let(kind), isinstance(usual, tuple)
+    found = [value.copy() if isinstance(value, LaneValue) else let(value) for value in (usual if several else [usual])]
     builder = impl.get_runtime().compiling_callable.ast_builder()
     for number, function in functions.items():
         impl.begin_frontend_if(builder, kind == number, core.DebugInfo())
         builder.begin_frontend_if_true()
-        for variable, value in zip(found, _several(function(*arguments)), strict=True):
+        values = function(*arguments)
+        for variable, value in zip(found, values if several else [values], strict=True):
             variable._assign(value)
         builder.pop_scope()
         builder.begin_frontend_if_false()
     for _ in functions:
         builder.pop_scope()
-    return tuple(found) if isinstance(usual, tuple) else found[0]
+    return tuple(found) if several else found[0]
 
 
 @traced
 def is_one_of(kind: Any, kinds: tuple[int, ...]) -> Any:
     """True in a kernel if a number is one of these kinds."""
     return reduce(or_, [kind == number for number in kinds])
-
-
-@traced
-def _several(values: Any) -> tuple:
-    return values if isinstance(values, tuple) else (values,)

@@ -5,7 +5,6 @@ import taichi as ti
 import torch
 
 from ..math import Vec3, func
-from ..math.lanes import traced
 from ..math.vector import zero_vector
 from . import sphere
 from .common import seen, towards
@@ -35,7 +34,6 @@ def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
     return size[..., :1] + size[..., 1:2] * turn[..., 2].abs()
 
 
-@traced
 def inside(p, size, clip):
     """Return True for a point strictly inside."""
     beyond = p.z - clip(p.z, -size.y, size.y)

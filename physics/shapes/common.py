@@ -1,4 +1,4 @@
-"""What the files of several kinds share."""
+"""Formulas that several kinds of geoms share."""
 
 import numpy as np
 import taichi as ti

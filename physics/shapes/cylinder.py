@@ -7,7 +7,6 @@ import taichi as ti
 import torch
 
 from ..math import Vec3, func
-from ..math.lanes import traced
 from ..math.vector import zero_vector
 from . import capsule
 from .common import SMALLEST, seen, towards
@@ -16,7 +15,7 @@ from .ray import MISS, slab_interval, tube_interval
 NUMBERS = ("radius", "half_length")
 CURVED = True
 ROUND = 16  # corners of an end
-edge_end = capsule.edge_end
+bulk, edge_end = capsule.bulk, capsule.edge_end
 
 
 def half_sides(size: np.ndarray) -> np.ndarray:
@@ -29,12 +28,6 @@ def reach(size: np.ndarray) -> np.ndarray:
     return np.hypot(size[..., 0], size[..., 1])
 
 
-def bulk(size: np.ndarray) -> tuple[float, float]:
-    """Return half length and radius of a capsule about z of roughly its bulk."""
-    return float(size[1]), float(size[0])
-
-
-@traced
 def inside(p, size, clip):
     """Return True for a point strictly inside."""
     return (abs(p.z) < size.y) & (p.x * p.x + p.y * p.y < size.x * size.x)

@@ -5,18 +5,12 @@ import taichi as ti
 import torch
 
 from ..math import Vec3, func
-from ..math.lanes import traced
 from .common import SMALLEST, thick
 from .ray import MISS
 
 NUMBERS = ("radius_x", "radius_y", "radius_z")
 CURVED = True
 bulk = thick
-
-
-def half_sides(size: np.ndarray) -> np.ndarray:
-    """Return half the sides (..., 3) of the box around it."""
-    return size
 
 
 def reach(size: np.ndarray) -> np.ndarray:
@@ -29,7 +23,6 @@ def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
     return ((turn * size[..., None, :]) ** 2).sum(-1).sqrt()  # the support along e of A times a unit ball: |A' e|
 
 
-@traced
 def inside(p, size, clip):
     """Return True for a point strictly inside."""
     a, b, c = p.x / size.x, p.y / size.y, p.z / size.z
@@ -51,7 +44,6 @@ def entry(size, origin, direction):
     return t
 
 
-@ti.func
 def normal(size, point):
     """Return the direction of the surface at a point of it."""
     return point / (size * size)

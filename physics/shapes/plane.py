@@ -2,16 +2,11 @@
 
 import numpy as np
 import taichi as ti
+import torch
 
-from ..math.lanes import traced
 from .ray import MISS
 
 NUMBERS = ("half_x", "half_y")  # 0: endless; what touches is a half-space in any case
-
-
-def half_sides(size: np.ndarray) -> np.ndarray:
-    """Return half the sides (..., 3) of the box around it."""
-    return size
 
 
 def reach(size: np.ndarray) -> np.ndarray:
@@ -19,7 +14,11 @@ def reach(size: np.ndarray) -> np.ndarray:
     return np.zeros(size.shape[:-1])
 
 
-@traced
+def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+    """Return half the sides (n, k, 3) of its box along the world's axes: it has no end."""
+    return torch.full_like(turn[..., 0], torch.inf)
+
+
 def inside(p, size, clip):
     """Return True for a point strictly inside."""
     return p.z < 0.0

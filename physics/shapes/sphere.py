@@ -4,7 +4,6 @@ import numpy as np
 import taichi as ti
 import torch
 
-from ..math.lanes import traced
 from .ray import MISS
 
 NUMBERS = ("radius",)
@@ -31,7 +30,6 @@ def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
     return size[..., :1].expand(turn.shape[:-1]) + 0.0 * turn[..., 0]  # nan where the pose is
 
 
-@traced
 def inside(p, size, clip):
     """Return True for a point strictly inside."""
     return p.x * p.x + p.y * p.y + p.z * p.z < size.x * size.x
@@ -47,7 +45,6 @@ def entry(size, origin, direction):
     return t
 
 
-@ti.func
 def normal(size, point):
     """Return the direction of the surface at a point of it."""
     return point
