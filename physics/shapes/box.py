@@ -37,7 +37,7 @@ def inside(p, size, clip):
 
 @ti.func
 def entry(size, origin, direction):
-    """The three slabs' common interval."""
+    """Return where a ray enters: in the three slabs' common interval."""
     t = MISS
     x_in, x_out = slab_interval(origin.x, direction.x, size.x)
     y_in, y_out = slab_interval(origin.y, direction.y, size.y)
@@ -50,19 +50,19 @@ def entry(size, origin, direction):
 
 @ti.func
 def normal(size, point):
-    """The axis of the nearest face."""
+    """Return the axis of the nearest face."""
     gap = size - abs(point)
-    normal = ti.Vector([point.x, 0.0, 0.0])
+    outward = ti.Vector([point.x, 0.0, 0.0])
     if gap.y < gap.x and gap.y <= gap.z:
-        normal = ti.Vector([0.0, point.y, 0.0])
+        outward = ti.Vector([0.0, point.y, 0.0])
     elif gap.z < gap.x:
-        normal = ti.Vector([0.0, 0.0, point.z])
-    return normal
+        outward = ti.Vector([0.0, 0.0, point.z])
+    return outward
 
 
 @func
 def support(model, lanes, g: ti.i32, size, d):
-    """A corner, whose number has the bits of the axes on whose positive side it is."""
+    """Return a corner, whose number has the bits of the axes on whose positive side it is."""
     point = Vec3(towards(d.x, size.x), towards(d.y, size.y), towards(d.z, size.z))
     mark = ti.cast(d.x >= 0.0, ti.i32) | (ti.cast(d.y >= 0.0, ti.i32) << 1) | (ti.cast(d.z >= 0.0, ti.i32) << 2)
     return point, mark

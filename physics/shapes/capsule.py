@@ -42,7 +42,7 @@ def inside(p, size, clip):
 
 @ti.func
 def entry(size, origin, direction):
-    """The tube between the caps, else the sphere at the end where the tube was entered."""
+    """Return where a ray enters: the tube between the caps, else the sphere at the end where the tube was entered."""
     t, _ = tube_interval(origin, direction, size.x)
     if t < MISS:
         z = origin.z + t * direction.z
@@ -59,14 +59,14 @@ def entry(size, origin, direction):
 
 @ti.func
 def normal(size, point):
-    """Away from the segment."""
+    """Return the direction away from the segment."""
     z = point.z - ti.max(-size.y, ti.min(size.y, point.z))
     return ti.Vector([point.x, point.y, z])
 
 
 @func
 def support(model, lanes, g: ti.i32, size, d):
-    """An end of the segment, 0: at the positive side."""
+    """Return an end of the segment, and 0 for that at the positive side, else 1."""
     mark = ti.select(d.z >= 0.0, 0, 1)
     return Vec3(lanes.real(0.0), lanes.real(0.0), towards(d.z, size.y)), mark
 

@@ -28,6 +28,12 @@ def reach(size: np.ndarray) -> np.ndarray:
     return np.hypot(size[..., 0], size[..., 1])
 
 
+def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+    """Return half the sides (n, k, 3) of its box along the world's axes: those of its axis and of its round end."""
+    across = torch.sqrt(turn[..., 0] ** 2 + turn[..., 1] ** 2)
+    return size[..., :1] * across + size[..., 1:2] * turn[..., 2].abs()
+
+
 def inside(p, size, clip):
     """Return True for a point strictly inside."""
     return (abs(p.z) < size.y) & (p.x * p.x + p.y * p.y < size.x * size.x)
@@ -35,7 +41,7 @@ def inside(p, size, clip):
 
 @ti.func
 def entry(size, origin, direction):
-    """The tube cut by the slab between its flat ends."""
+    """Return where a ray enters: the tube, cut by the slab between its flat ends."""
     t = MISS
     tube_in, tube_out = tube_interval(origin, direction, size.x)
     slab_in, slab_out = slab_interval(origin.z, direction.z, size.y)
@@ -47,26 +53,20 @@ def entry(size, origin, direction):
 
 @ti.func
 def normal(size, point):
-    """The flat end if it is the nearer surface, else radial."""
-    normal = ti.Vector([point.x, point.y, 0.0])
+    """Return the flat end's normal if that is the nearer surface, else the radial one."""
+    outward = ti.Vector([point.x, point.y, 0.0])
     from_side = size.x - ti.sqrt(point.x * point.x + point.y * point.y)
     if size.y - ti.abs(point.z) < from_side:
-        normal = ti.Vector([0.0, 0.0, point.z])
-    return normal
+        outward = ti.Vector([0.0, 0.0, point.z])
+    return outward
 
 
 @func
 def support(model, lanes, g: ti.i32, size, d):
-    """A point of the rim of an end, 0: of that at the positive side."""
+    """Return a point of the rim of an end, and 0 for that at the positive side, else 1."""
     mark = ti.select(d.z >= 0.0, 0, 1)
     scale = size.x / ti.sqrt(ti.max(d.x * d.x + d.y * d.y, SMALLEST))
     return Vec3(d.x * scale, d.y * scale, towards(d.z, size.y)), mark
-
-
-def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
-    """Half its length along the axis, and of its round end what a circle shows in a direction."""
-    across = torch.sqrt(turn[..., 0] ** 2 + turn[..., 1] ** 2)
-    return size[..., :1] * across + size[..., 1:2] * turn[..., 2].abs()
 
 
 @func

@@ -31,7 +31,7 @@ def inside(p, size, clip):
 
 @ti.func
 def entry(size, origin, direction):
-    """A unit sphere after the axes are scaled by 1 / radii."""
+    """Return where a ray enters: a unit sphere after the axes are scaled by 1 / radii."""
     o = origin / size
     d = direction / size
     a = d.dot(d)
@@ -51,7 +51,7 @@ def normal(size, point):
 
 @func
 def support(model, lanes, g: ti.i32, size, d):
-    """S (S d) / |S d| with half axes S."""
+    """Return S (S d) / |S d| with half axes S."""
     stretched = Vec3(d.x * size.x, d.y * size.y, d.z * size.z)
     scale = 1.0 / ti.sqrt(ti.max(stretched.dot(stretched), SMALLEST))
     return Vec3(stretched.x * size.x * scale, stretched.y * size.y * scale, stretched.z * size.z * scale), 0

@@ -13,7 +13,7 @@ GRID = 8
 
 @func
 def support(model, lanes, g: ti.i32, size, d):
-    """A vertex of the hull: of few that are as far the first one; of many, one that depends on the direction alone."""
+    """Return a hull's vertex: of few that are as far the first one; of many, one that depends on the direction alone."""
     first = model.geom_vertadr[g]
     mark = 0
     best = d.dot(model.vert_pos[first])
@@ -76,7 +76,7 @@ def list_faces(model, one, g: ti.i32, side: ti.i32, row: ti.i32, size: ti.i32, m
 
 @func
 def _has_face(model, v: ti.i32, face: ti.i32):
-    """1: a face has vertex v."""
+    """Return 1 if a face has vertex v, else 0."""
     found = 0
     for k in range(model.vert_corneradr[v], model.vert_corneradr[v] + model.vert_cornernum[v]):
         if model.corner_poly[k] == face:

@@ -26,7 +26,7 @@ def inside(p, size, clip):
 
 @ti.func
 def crossing(size, origin, direction):
-    """Distance to the rectangle |x| <= size.x, |y| <= size.y seen from above (size <= 0: endless).
+    """Return the distance to the rectangle |x| <= size.x, |y| <= size.y seen from above (size <= 0: endless).
 
     The one shape without a centre to slide to: the origin is any point.
     """

@@ -37,7 +37,7 @@ def inside(p, size, clip):
 
 @ti.func
 def entry(size, origin, direction):
-    """Entry into a sphere; needs no direction because the origin is perpendicular to it."""
+    """Return where a ray enters; needs no direction because the origin is perpendicular to it."""
     t = MISS
     discriminant = size.x * size.x - origin.dot(origin)
     if discriminant > 0.0:
