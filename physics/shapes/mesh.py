@@ -13,7 +13,7 @@ GRID = 8
 
 @func
 def support(model, lanes, g: ti.i32, size, d):
-    """Return a hull's vertex: of few that are as far the first one; of many, one that depends on the direction alone."""
+    """Return a vertex: of few that are as far the first one; of many, one that depends on the direction alone."""
     first = model.geom_vertadr[g]
     mark = 0
     best = d.dot(model.vert_pos[first])
