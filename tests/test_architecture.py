@@ -156,10 +156,10 @@ KINDS_NAMED = {
 
 def test_kinds_of_geoms_are_named_by_their_files_and_pairs_alone():
     """Another kind is a file in `physics/shapes` with its place in `SHAPES`, and rows of the table of pairs."""
-    from tumble.physics.shapes import KINDS, SHAPES
+    from tumble.physics import shapes
 
-    kinds = {shape.__name__.rpartition(".")[2].upper() for shape in SHAPES}
-    assert len(KINDS) == len(kinds) == len({*KINDS})
+    kinds = {name.rpartition(".")[2].upper(): kind for kind, name in shapes.of_kinds("__name__").items()}
+    assert all(getattr(shapes, name) == kind for name, kind in kinds.items())
     wrong = []
     for _, path in sources():
         name = path.relative_to(ROOT / "physics").as_posix() if "physics" in path.parts else ""
@@ -170,7 +170,7 @@ def test_kinds_of_geoms_are_named_by_their_files_and_pairs_alone():
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] in ("shapes", "support"):
                 named |= {alias.name for alias in node.names}
-        wrong += [f"{name} names {kind}" for kind in named & kinds if name not in KINDS_NAMED.get(kind, ())]
+        wrong += [f"{name} names {kind}" for kind in named & {*kinds} if name not in KINDS_NAMED.get(kind, ())]
     assert not wrong, "\n".join(wrong)
 
 
