@@ -23,7 +23,8 @@ RANKS = {
     "physics.batch_numbers": 1,
     "physics.math": 1,
     "physics.fields": 2,
-    "physics.geometry": 2,  # of mujoco, numpy and trimesh: it knows no kernel, and kernels know nothing of files
+    "physics.shapes": 2,  # kinds of geoms: what kernels and the host know of one geom
+    "physics.geometry": 3,  # of mujoco, numpy and trimesh: it has no kernel, and kernels know nothing of files
     "physics.stage": 3,
     "physics.hooks": 2,
     "physics.mjmodel": 2,  # what a compiled MjModel says: of mujoco and numpy alone
@@ -43,8 +44,6 @@ RANKS = {
     "physics.drivers": 13,
     "physics.readout": 13,
     "physics.rays": 14,
-    "physics.rays.intersect": 1,  # pure geometry
-    "physics.rays.shapes": 2,
     "physics.queries": 15,
     "physics.sensors": 16,
     "physics.user": 17,  # the objects of a solver
@@ -137,6 +136,53 @@ def test_parts_are_named_by_their_table_alone():
             if not (module.startswith("physics.parts.") and words[2].startswith(module.split(".")[2])):
                 wrong.append(f"{path.relative_to(ROOT)}:{line}: imports the part {words[2]}")
     assert not wrong, "\n".join(wrong)
+
+
+# Kinds of geoms that rooms above `shapes` may name, and where: what treats a kind unlike all others.
+KINDS_NAMED = {
+    "PLANE": (  # no solid: it has no centre and no end
+        *("mjmodel/pairs.py", "model/broad_phase.py", "readout/bounds.py", "queries/kernel.py", "rays/ray_kernel.py"),
+        *("rendering/drawables.py", "rendering/raycast.py", "rendering/scene.py"),
+    ),
+    "MESH": (  # has data of its own
+        *("geometry/decomposition.py", "geometry/store.py", "geometry/visual.py", "model/pack.py"),
+        *("model/parameters.py", "rays/query.py", "rays/ray_kernel.py", "rendering/drawables.py"),
+        *("rendering/dress.py", "rendering/scene.py"),
+    ),
+    "SPHERE": ("rendering/scene.py", "collision/convex.py"),  # looks the same when it is turned
+    "CAPSULE": ("collision/manifold.py",),  # MuJoCo clips its edge another way
+}
+
+
+def test_kinds_of_geoms_are_named_by_their_files_and_pairs_alone():
+    """Another kind is a file in `physics/shapes` with its place in `SHAPES`, and rows of the table of pairs."""
+    from tumble.physics import shapes
+
+    kinds = {name.rpartition(".")[2].upper(): kind for kind, name in shapes.of_kinds("__name__").items()}
+    assert all(getattr(shapes, name) == kind for name, kind in kinds.items())
+    wrong = []
+    for _, path in sources():
+        name = path.relative_to(ROOT / "physics").as_posix() if "physics" in path.parts else ""
+        if not name or name.startswith("shapes/") or name == "model/pair_table.py":
+            continue
+        text = path.read_text(encoding="utf-8")
+        named = {*re.findall(r"mjGEOM_(\w+)", text)}
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] == "shapes":
+                named |= {alias.name for alias in node.names}
+        wrong += [f"{name} names {kind}" for kind in named & {*kinds} if name not in KINDS_NAMED.get(kind, ())]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_files_of_kinds_define_what_the_table_asks_for():
+    """A name that is written in another way would be a function that nothing calls, without an error."""
+    from tumble.physics import shapes
+
+    explained = {*re.findall(r"`(\w+)(?:\(|`)", shapes.__doc__)}
+    for shape in shapes.SHAPES:
+        tree = ast.parse(Path(shape.__file__).read_text(encoding="utf-8"))
+        functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"}
+        assert functions <= explained, f"{shape.__name__}: {functions - explained}"
 
 
 def test_every_part_is_in_the_table():

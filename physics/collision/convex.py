@@ -12,6 +12,7 @@ from taichi.lang.impl import expr_init
 
 from ..math import func
 from ..math.lanes import LaneValue
+from ..shapes import SPHERE
 from .contact_point import ContactPoint
 from .epa import (
     expand,
@@ -42,7 +43,7 @@ from .mpr import seek_portal
 from .pairs_by_hand import detection_distance
 from .poses import root_of
 from .primitives import zero_vector
-from .support import SPHERE, core_radius, has_corners, place_geoms, support
+from .support import core_radius, has_corners, place_geoms, support
 from .tilts import begin_turns, put_tilted, turn_geom, untilted
 from .warm_start import keep_axis, last_axis
 from .work_list import lane_by_lane, put_point

@@ -5,28 +5,27 @@ Of a face of EPA's polytope, or of GJK's simplex, each geom has one corner, two 
 capsule's as an edge along the axis; spheres and ellipsoids have neither. Faces are clockwise seen from outside.
 """
 
-from math import pi
-
 import taichi as ti
 
-from ..math import Vec3, func
+from ..math import func
+from ..shapes import of_kinds
+from ..shapes.by_kind import by_kind, is_one_of
+from ..shapes.common import seen
 from .epa import CORNER_BITS, MOST_CORNERS
 from .primitives import zero_vector
-from .support import BOX, CAPSULE, CYLINDER, MESH, SMALLEST, core_radius
+from .support import core_radius
 
-FACING = 0.996  # cosine from which faces count as parallel
+CORNERS, FACE_LISTS, FACE_SIZES = of_kinds("corner"), of_kinds("list_faces"), of_kinds("face_size")
+FACE_CORNERS, EDGES_AT, EDGE_ENDS = of_kinds("face_corner"), of_kinds("edges_at"), of_kinds("edge_end")
 ALONG = 0.0888  # sine below which an edge lies along a face
-ROUND = 16  # corners of a cylinder's end
 FACES = 1
 """Of what meets (`collision.manifold`): two faces."""
-BOX_FACES = ((7, 3, 1, 5), (2, 6, 4, 0), (2, 3, 7, 6), (4, 5, 1, 0), (6, 7, 5, 4), (3, 2, 0, 1))
-"""Corners of the faces +x, -x, +y, ... of a box, by the bits of the axes on whose positive side they are."""
 
 
 @func
 def has_flats(model, g: ti.i32):
     """Whether a geom has flat sides, or edges."""
-    return model.geom_type[g] >= CYLINDER or model.geom_type[g] == CAPSULE
+    return is_one_of(model.geom_type[g], tuple(CORNERS))
 
 
 @func
@@ -71,30 +70,10 @@ def place_on(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
 
     A cylinder's is on the rim of an end, in the direction of the point.
     """
-    kind, size, center = model.geom_type[g], model.geom_size[g], one.ccd_frame[4 * side]
-    local = zero_vector(one.ccd_lanes)
-    if kind == BOX:
-        local = Vec3(
-            ti.select(mark & 1 == 1, size.x, -size.x),
-            ti.select(mark & 2 == 2, size.y, -size.y),
-            ti.select(mark & 4 == 4, size.z, -size.z),
-        )
-    elif kind == MESH:
-        local = model.vert_pos[model.geom_vertadr[g] + mark]
-    else:
-        local.z = ti.select(mark == 1, -size.y, size.y)
-        if kind == CYLINDER:
-            x, y = one.ccd_frame[4 * side + 1].dot(point - center), one.ccd_frame[4 * side + 2].dot(point - center)
-            scale = size.x / ti.sqrt(ti.max(x * x + y * y, SMALLEST))
-            local.x, local.y = x * scale, y * scale
-    return center + _seen(one, side, local)
-
-
-@func
-def _seen(one, side: ti.i32, local):
-    """A direction in the frame of a geom, from outside."""
-    x, y, z = one.ccd_frame[4 * side + 1], one.ccd_frame[4 * side + 2], one.ccd_frame[4 * side + 3]
-    return x * local.x + y * local.y + z * local.z
+    center = one.ccd_frame[4 * side]
+    none = zero_vector(one.ccd_lanes)
+    local = by_kind(model.geom_type[g], CORNERS, none, model, one, g, side, mark, point)
+    return center + seen(one, side, local)
 
 
 @func
@@ -105,72 +84,15 @@ def list_faces(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32, normal):
         g, outward = g1, normal.copy()
         if side == 1:
             g, outward = g2, -normal
-        kind, row, n = model.geom_type[g], side * model.nccdflat, 0
         size, i, j = feature(one, side, corners)
         a, b, c = _mark(one, side, i), _mark(one, side, j), _mark(one, side, corner_of(corners, 2))
-        local = zero_vector(one.ccd_lanes)
-        if kind == BOX:
-            n = _list_box_faces(one, side, row, size, (a, b, c), outward)
-        elif kind == CYLINDER and size == 1:
-            local.z = ti.select(a == 1, one.ccd_lanes.real(-1.0), one.ccd_lanes.real(1.0))
-            one.ccd_flat.put(row, _seen(one, side, local))
-            one.ccd_flat_face[row] = a
-            n = 1
-        elif kind == MESH:
-            v = model.geom_vertadr[g]
-            for corner in range(model.vert_corneradr[v + a], model.vert_corneradr[v + a] + model.vert_cornernum[v + a]):
-                face = model.corner_poly[corner]
-                if (size == 1 or _has_face(model, v + b, face) == 1) and (
-                    size < 3 or _has_face(model, v + c, face) == 1
-                ):
-                    one.ccd_flat.put(row + n, _seen(one, side, model.corner_normal[corner]))
-                    one.ccd_flat_face[row + n] = face
-                    n += 1
+        kind, row = model.geom_type[g], side * model.nccdflat
+        n = by_kind(kind, FACE_LISTS, 0, model, one, g, side, row, size, (a, b, c), outward)
         if side == 0:
             number1 = n
         else:
             number2 = n
     return number1, number2
-
-
-@func
-def _has_face(model, v: ti.i32, face: ti.i32):
-    """1: a face of a mesh has vertex v."""
-    found = 0
-    for corner in range(model.vert_corneradr[v], model.vert_corneradr[v] + model.vert_cornernum[v]):
-        if model.corner_poly[corner] == face:
-            found = 1
-    return found
-
-
-@func
-def _list_box_faces(one, side: ti.i32, row: ti.i32, size: ti.i32, marks, outward):
-    """Faces of a box that all of its corners here have; else, where they have too few, the one that looks outward."""
-    a, b, c = marks[0], marks[1], marks[2]
-    both, none = a, 7 - a
-    if size > 1:
-        both, none = both & b, none & (7 - b)
-    if size > 2:
-        both, none = both & c, none & (7 - c)
-    n = 0
-    for axis in range(3):
-        if ((both | none) >> axis) & 1 == 1:
-            _put_box_face(one, side, row + n, axis, (none >> axis) & 1)
-            n += 1
-    if n != 4 - size:
-        n = 0
-        for face in range(6):
-            if n == 0:
-                _put_box_face(one, side, row, face >> 1, face & 1)
-                n = ti.select(one.ccd_flat[row].dot(outward) > FACING, 1, 0)
-    return n
-
-
-@func
-def _put_box_face(one, side: ti.i32, row: ti.i32, axis: ti.i32, negative: ti.i32):
-    """List a box's face."""
-    one.ccd_flat.put(row, one.ccd_frame[4 * side + 1 + axis] * (1.0 - 2.0 * negative))
-    one.ccd_flat_face[row] = 2 * axis + negative
 
 
 @func
@@ -180,21 +102,19 @@ def edge_along(model, one, g: ti.i32, side: ti.i32, corners: ti.i32, number: ti.
     A capsule's edge is in its surface: its radius and `swell` away from its axis.
     """
     size, i, j = feature(one, side, corners)
-    kind, mark, first = model.geom_type[g], _mark(one, side, i), 0
+    mark = _mark(one, side, i)
     begin = _place(one, side, i)
     trials, found = 1, -1
-    if size == 1 and kind == BOX:
-        trials = 3
-    elif size == 1 and kind == MESH:
-        first = model.vert_corneradr[model.geom_vertadr[g] + mark]
-        trials = model.vert_cornernum[model.geom_vertadr[g] + mark]
+    if size == 1:
+        trials = by_kind(model.geom_type[g], EDGES_AT, 1, model, g, mark)
     elif size == 3:
         trials = 0
     for face in range(number):
         plane = one.ccd_flat[(1 - side) * model.nccdflat + face]
         if found < 0 and plane.dot(outward) < -1e-15:
             for trial in range(trials):
-                end = _edge_end(model, one, g, side, (size, mark, trial, first), begin, _place(one, side, j))
+                end = _place(one, side, j)
+                end = by_kind(model.geom_type[g], EDGE_ENDS, end, model, one, g, side, size, mark, trial, begin, end)
                 along = end - begin
                 if found < 0 and ti.abs(along.dot(plane)) < ALONG * along.norm():
                     found = face
@@ -202,23 +122,6 @@ def edge_along(model, one, g: ti.i32, side: ti.i32, corners: ti.i32, number: ti.
                     shift = (outward - axis * outward.dot(axis)) * (core_radius(model, one, g) + swell)
                     one.ccd_polygon.put(model.nccdcorner, begin + shift)
                     one.ccd_polygon.put(model.nccdcorner + 1, end + shift)
-    return found
-
-
-@func
-def _edge_end(model, one, g: ti.i32, side: ti.i32, which, begin, end):
-    """The end of the edge of a geom that begins at a point; `end` is it where two corners are known."""
-    size, mark, trial, first = which[0], which[1], which[2], which[3]
-    kind, local, found = model.geom_type[g], zero_vector(one.ccd_lanes), end.copy()
-    if kind == CYLINDER or kind == CAPSULE:
-        local.z = model.geom_size.at(g, 1) * ti.select(mark == 1, 2.0, -2.0)
-        found = begin + _seen(one, side, local)
-    elif size == 1 and kind == BOX:
-        sign = ti.select((mark >> trial) & 1 == 1, -2.0, 2.0)
-        found = begin + one.ccd_frame[4 * side + 1 + trial] * (model.geom_size.at(g, trial) * sign)
-    elif size == 1 and kind == MESH:
-        other = model.geom_vertadr[g] + model.corner_before[first + trial]
-        found = one.ccd_frame[4 * side] + _seen(one, side, model.vert_pos[other])
     return found
 
 
@@ -232,44 +135,13 @@ def lay_out(model, one, g1: ti.i32, g2: ti.i32, face1: ti.i32, face2: ti.i32, cu
             g, face = g2, one.ccd_flat_face[model.nccdflat + face2]
         if side == cutter or meeting == FACES:
             row = ti.select(side == cutter, 0, model.nccdcorner)
-            number, kind = 4, model.geom_type[g]
-            if kind == CYLINDER:
-                number = ROUND
-            elif kind == MESH:
-                number = model.poly_vertnum[face]
+            number = by_kind(model.geom_type[g], FACE_SIZES, 4, model, face)
             for k in range(number):
-                one.ccd_polygon.put(
-                    row + k, one.ccd_frame[4 * side] + _seen(one, side, _on_face(model, one, g, face, k))
-                )
+                none = zero_vector(one.ccd_lanes)
+                local = by_kind(model.geom_type[g], FACE_CORNERS, none, model, one, g, face, k)
+                one.ccd_polygon.put(row + k, one.ccd_frame[4 * side] + seen(one, side, local))
             if side == cutter:
                 sides = number
             else:
                 count = number
     return sides, count
-
-
-@func
-def _on_face(model, one, g: ti.i32, face: ti.i32, k: ti.i32):
-    """Corner k of a geom's face in its frame."""
-    lanes, kind, size = one.ccd_lanes, model.geom_type[g], model.geom_size[g]
-    point = zero_vector(lanes)
-    if kind == BOX:
-        code = 0
-        for f in ti.static(range(6)):
-            if face == f:
-                for corner in ti.static(range(4)):
-                    if k == corner:
-                        code = BOX_FACES[f][corner]
-        point = Vec3(
-            ti.select(code & 1 == 1, size.x, -size.x),
-            ti.select(code & 2 == 2, size.y, -size.y),
-            ti.select(code & 4 == 4, size.z, -size.z),
-        )
-    elif kind == CYLINDER:
-        sign = ti.select(face == 1, lanes.real(-1.0), lanes.real(1.0))
-        angle = lanes.real(k) * lanes.constant(2.0 * pi / ROUND)
-        point = Vec3(size.x * ti.cos(angle), -sign * size.x * ti.sin(angle), sign * size.y)
-    elif kind == MESH:
-        last = model.poly_vertadr[face] + model.poly_vertnum[face] - 1
-        point = model.vert_pos[model.geom_vertadr[g] + model.poly_vert[last - k]]
-    return point

@@ -11,12 +11,13 @@ Polygons are clockwise seen from outside. Rows of `ccd_polygon`: the face that c
 import taichi as ti
 
 from ..math import func
+from ..shapes import CAPSULE
+from ..shapes.common import FACING
 from .contact_point import ContactPoint
-from .flat_sides import ALONG, FACES, FACING, edge_along, feature, lay_out, list_faces
+from .flat_sides import ALONG, FACES, edge_along, feature, lay_out, list_faces
 from .pairs_by_hand import detection_distance
 from .poses import root_of
 from .primitives import zero_vector
-from .support import CAPSULE
 from .work_list import put_point
 
 MOST = 4  # contacts

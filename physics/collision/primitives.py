@@ -8,6 +8,7 @@ import taichi as ti
 
 from ..math import Lanes, Vec3, func
 from ..math.lanes import let, traced
+from ..math.vector import zero_vector
 from .contact_point import ContactPoint
 
 MINIMUM = 1e-15  # MuJoCo's mjMINVAL
@@ -15,13 +16,6 @@ CONCENTRIC = {True: 1e-12, False: 2e-6}
 """m, in double or single precision: spheres in capsules that are nearer to each other have a direction of rounding."""
 PARALLEL = 1e-8  # squared sine of the angle below which two capsules count as parallel (MuJoCo 4.0, measured)
 NEARLY = 3e-4  # squared sine below which single precision misplaces their contact by more than a thousandth
-
-
-@traced
-def zero_vector(lanes: Lanes) -> Vec3:
-    """The null vector."""
-    zero = lanes.real(0.0)
-    return Vec3(zero, zero, zero)
 
 
 @traced

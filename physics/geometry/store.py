@@ -10,28 +10,22 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
+from ..shapes import MESH, of_kinds
 from .compiled_mesh import points_of, surface_of, volume_of
 from .hull import Hull, hull_of
 from .names import type_name
-from .visual import VisualGeometry, visual_geometry
+from .visual import MESH_TYPES, VisualGeometry, visual_geometry
 
 WIDTH = 7
 """Numbers of a geom in `GeometryStore.data`."""
 _TYPES = mujoco.mjtGeom
-_MESH_NAMES = ("center_x", "center_y", "center_z", "half_x", "half_y", "half_z", "volume")
+_NUMBERS = of_kinds("NUMBERS")
 DATA: dict[int, tuple[str, ...]] = {
-    int(_TYPES.mjGEOM_PLANE): ("half_x", "half_y"),  # 0: endless; what touches is a half-space in any case
+    **_NUMBERS,
     int(_TYPES.mjGEOM_HFIELD): ("radius_x", "radius_y", "elevation", "base"),
-    int(_TYPES.mjGEOM_SPHERE): ("radius",),
-    int(_TYPES.mjGEOM_CAPSULE): ("radius", "half_length"),
-    int(_TYPES.mjGEOM_ELLIPSOID): ("radius_x", "radius_y", "radius_z"),
-    int(_TYPES.mjGEOM_CYLINDER): ("radius", "half_length"),
-    int(_TYPES.mjGEOM_BOX): ("half_x", "half_y", "half_z"),
-    int(_TYPES.mjGEOM_MESH): _MESH_NAMES,  # of its bounds in its own frame; volume of the hull
-    int(_TYPES.mjGEOM_SDF): _MESH_NAMES,
+    int(_TYPES.mjGEOM_SDF): _NUMBERS[MESH],
 }
 """By MuJoCo's type: what the first numbers of `GeometryStore.data` are; m, and m3 for a volume. The others are 0."""
-MESH_TYPES = (int(_TYPES.mjGEOM_MESH), int(_TYPES.mjGEOM_SDF))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from ..shapes import MESH
 from .compiled_mesh import surface_of
 
 HIGHEST_VISIBLE_GROUP = 2
 """MuJoCo's viewer shows groups 0 to 2 by default."""
-_MESH_TYPES = (int(mujoco.mjtGeom.mjGEOM_MESH), int(mujoco.mjtGeom.mjGEOM_SDF))
+MESH_TYPES = (MESH, int(mujoco.mjtGeom.mjGEOM_SDF))
 _COLOUR = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
 _UNSET_RGBA = np.array([0.5, 0.5, 0.5, 1.0], np.float32)  # MuJoCo's default: "use the material's colour"
 
@@ -83,7 +84,7 @@ def visual_geometry(mjm: mujoco.MjModel) -> VisualGeometry:
     sizes = [0, 0]
     for row, g in enumerate(geoms):
         mesh = int(mjm.geom_dataid[g])
-        if int(mjm.geom_type[g]) not in _MESH_TYPES or mesh < 0:
+        if int(mjm.geom_type[g]) not in MESH_TYPES or mesh < 0:
             continue
         if mesh not in surfaces:
             vert, normal, uv, face = surface_of(mjm, mesh)

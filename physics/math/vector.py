@@ -5,7 +5,7 @@ from typing import Any
 import taichi as ti
 from taichi.lang.impl import expr_init
 
-from .lanes import LaneValue
+from .lanes import Lanes, LaneValue, traced
 
 
 class Vec3(LaneValue):
@@ -57,6 +57,13 @@ class Vec3(LaneValue):
             ti.select(condition, self.y, other.y),
             ti.select(condition, self.z, other.z),
         )
+
+
+@traced
+def zero_vector(lanes: Lanes) -> Vec3:
+    """The null vector."""
+    zero = lanes.real(0.0)
+    return Vec3(zero, zero, zero)
 
 
 class Sym3(LaneValue):

@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from ..mjmodel.pairs import number_by_hand
+from ..shapes import PLANE
 from .pair_table import PAIR_TABLE, rows_of
 
 LIST, SWEEP = "pairs", "sweep"
@@ -18,8 +19,7 @@ LONG = 20_000
 """Pairs without planes from which on a sweep is quicker (measured: `tumble bench broad_phase`)."""
 WORD = 32
 """Pairs whose bits are in one integer."""
-_PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
-WITH_PLANE = tuple(row.types[0] == _PLANE for row in PAIR_TABLE)
+WITH_PLANE = tuple(row.types[0] == PLANE for row in PAIR_TABLE)
 """Whether a row of the table stays a list in either case."""
 
 
@@ -39,7 +39,7 @@ def choose_broad_phase(mjm: mujoco.MjModel, pairs: np.ndarray, asked: str | None
 
 def between_solids(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     """Those of the pairs (n, 2) in which no geom is a plane."""
-    return pairs[(mjm.geom_type[pairs] != _PLANE).all(axis=1)]
+    return pairs[(mjm.geom_type[pairs] != PLANE).all(axis=1)]
 
 
 def sweep_tables(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict[str, np.ndarray]:

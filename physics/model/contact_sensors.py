@@ -4,8 +4,9 @@ import mujoco
 import numpy as np
 
 from ..mjmodel.flags import disabled
+from ..shapes import ENTRIES, INSIDES
 
-_S, _O, _G = mujoco.mjtSensor, mujoco.mjtObj, mujoco.mjtGeom
+_S, _O = mujoco.mjtSensor, mujoco.mjtObj
 TOUCH, CONTACT = int(_S.mjSENS_TOUCH), int(_S.mjSENS_CONTACT)
 ANY, SITE, GEOM, BODY, SUBTREE = range(5)
 """What a contact has to do with: anything, a place inside a site, a geom, a body, a body and all below it."""
@@ -21,7 +22,7 @@ FIRST, NEAREST, STRONGEST, TOTAL = range(4)
 FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, LINVEL, ANGVEL = range(9)
 """Bits of what a contact sensor has of each."""
 WIDTHS = (1, 3, 3, 1, 3, 3, 3, 3, 3)
-ZONES = tuple(int(getattr(_G, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX"))
+ZONES = tuple(INSIDES.keys() & ENTRIES.keys())
 """Shapes of sites that a point or a ray can be inside of."""
 
 

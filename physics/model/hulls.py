@@ -14,11 +14,8 @@ import mujoco
 import numpy as np
 
 from ..geometry.hull import whole_hull
+from ..shapes.mesh import BLOCK, GRID
 
-GRID = 8
-"""Cells along an edge of the cube of directions."""
-BLOCK = 8
-"""Vertices that are compared side by side."""
 FEW = 96
 """Vertices up to which it is faster to look at all of them (measured: GJK in `tumble bench scenes`)."""
 

@@ -15,6 +15,7 @@ from ..mjmodel.outputs import ORIENTATION, owners
 from ..mjmodel.transmissions import REFSITE, actuator_types
 from ..parts import ACTUATOR_KINDS, NUMBERS, PARTS
 from ..parts.part import Rule
+from ..shapes import HALF_SIDES
 from .number_rules import LIMITED
 
 Numbers = Mapping[str, np.ndarray]
@@ -22,9 +23,6 @@ Numbers = Mapping[str, np.ndarray]
 
 _D = mujoco.mjtDisableBit
 _AFFINE_GAINS = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
-_SPHERE, _CAPSULE, _CYLINDER, _MESH = (
-    int(getattr(mujoco.mjtGeom, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "CYLINDER", "MESH")
-)
 
 
 def mujoco_numbers(mjm: mujoco.MjModel, name: str) -> np.ndarray:
@@ -161,13 +159,11 @@ def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm:
 
 def _half_sides(mjm: mujoco.MjModel, sizes: np.ndarray) -> np.ndarray:
     """Of the box that holds a geom and has its origin in the middle; a mesh's own box may be smaller."""
-    kinds, half = mjm.geom_type, sizes.copy()
-    for row in np.flatnonzero(np.isin(kinds, (_SPHERE, _CAPSULE, _CYLINDER))):
-        radius, length = sizes[:, row, 0], sizes[:, row, 1]
-        half[:, row, :2] = radius[:, None]
-        half[:, row, 2] = {_SPHERE: radius, _CAPSULE: radius + length, _CYLINDER: length}[kinds[row]]
-    meshes = kinds == _MESH
-    half[:, meshes] = np.abs(mjm.geom_aabb[meshes, :3]) + mjm.geom_aabb[meshes, 3:]
+    half, made = sizes.copy(), mjm.geom_dataid >= 0
+    half[:, made] = np.abs(mjm.geom_aabb[made, :3]) + mjm.geom_aabb[made, 3:]
+    for kind, half_sides in HALF_SIDES.items():
+        own = mjm.geom_type == kind
+        half[:, own] = half_sides(sizes[:, own])
     return half
 
 

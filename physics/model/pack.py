@@ -15,12 +15,14 @@ from ..mjmodel.pairs import number_by_hand, pairs_by_hand, possible_pairs, witho
 from ..mjmodel.transmissions import actuator_types
 from ..parts import ACTUATOR_KINDS, PARTS, ROWS
 from ..parts.part import EQUALITY, FRICTION
+from ..shapes import MESH
+from ..shapes.mesh import BLOCK
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .contact_sensors import contact_sensor_values, sensor_sizes
 from .coupled_dofs import coupled_parents
 from .fields import INTEGERS, OPTIONS, REALS
-from .hulls import BLOCK, Hulls
+from .hulls import Hulls
 from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase
@@ -213,7 +215,7 @@ def _meshes(mjm: mujoco.MjModel) -> dict:
     """Vertices and corners of every mesh that a geom uses."""
     start, count, block, grid = np.zeros((4, mjm.ngeom), int)
     hulls, placed = Hulls(), {}
-    for g in np.nonzero(mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[0]:
+    for g in np.nonzero(mjm.geom_type == MESH)[0]:
         mesh = int(mjm.geom_dataid[g])
         if mesh not in placed:
             placed[mesh] = hulls.add(mjm, mesh)

@@ -11,6 +11,7 @@ from ..arguments import real_array
 from ..mjmodel.actuators import fixed_gears
 from ..mjmodel.allowed import Allowed, Parameter
 from ..parts import NUMBERS, PARTS
+from ..shapes import MESH
 from .kernel_numbers import is_option, mujoco_numbers
 from .number_rules import RULES, crossed
 
@@ -121,7 +122,7 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         _refuse(name, numbers, np.broadcast_to(length == 0, shape), index, "a quaternion must have a length")
         numbers /= length
     if name == "geom_size":
-        mesh = (mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[:, None]
+        mesh = (mjm.geom_type == MESH)[:, None]
         _refuse(name, numbers, mesh & (numbers != own), index, "the size of a mesh cannot be changed")
     for part in PARTS:
         if name in part.refusals:

@@ -6,14 +6,13 @@ import mujoco
 import numpy as np
 from mujoco import MjModel
 
-from ..rays.shapes import KINDS as SEEN_BY_RAYS
-from .contact_sensors import ZONES, readable_contacts
+from ..shapes import INSIDES, KINDS
+from .contact_sensors import readable_contacts
 
-_S, _O, _G = mujoco.mjtSensor, mujoco.mjtObj, mujoco.mjtGeom
+_S, _O = mujoco.mjtSensor, mujoco.mjtObj
 BODY = int(_O.mjOBJ_BODY)
 FRAMES = tuple(int(getattr(_O, f"mjOBJ_{n}")) for n in ("BODY", "XBODY", "GEOM", "SITE", "CAMERA"))
 """Objects that have a frame."""
-_UNMEASURED = (int(_G.mjGEOM_HFIELD), int(_G.mjGEOM_SDF))
 
 
 def refused_sensors(mj: MjModel) -> dict[int, str]:
@@ -57,18 +56,17 @@ def _ray(mj: MjModel, sensor: int) -> str:
     if int(mj.sensor_objtype[sensor]) != int(_O.mjOBJ_SITE):
         return "a rangefinder of a camera"
     body = mj.site_bodyid[mj.sensor_objid[sensor]]
-    unseen = ~np.isin(mj.geom_type, SEEN_BY_RAYS) & (mj.geom_bodyid != body)
+    unseen = ~np.isin(mj.geom_type, KINDS) & (mj.geom_bodyid != body)
     return "a rangefinder among height fields or signed distance functions" if unseen.any() else ""
 
 
 def _distance(mj: MjModel, sensor: int) -> str:
-    unmeasured = np.isin(mj.geom_type[geom_pairs_of(mj, sensor).ravel()], _UNMEASURED)
+    unmeasured = ~np.isin(mj.geom_type[geom_pairs_of(mj, sensor).ravel()], KINDS)
     return "the distance of a height field or signed distance function" if unmeasured.any() else ""
 
 
 def _inside(mj: MjModel, sensor: int) -> str:
-    shapes = (*ZONES, int(_G.mjGEOM_PLANE))
-    known = int(mj.site_type[mj.sensor_refid[sensor]]) in shapes
+    known = int(mj.site_type[mj.sensor_refid[sensor]]) in INSIDES
     return _without_frame(mj, sensor) if known else "a sensor of a site whose shape has no inside"
 
 

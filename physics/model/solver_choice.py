@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from ..mjmodel.pairs import collides
+from ..shapes import of_kinds
 from .broad_phase import LIST, SWEEP
 from .sleeping import sleeps
 
@@ -94,10 +95,8 @@ def default_max_contacts(mjm: mujoco.MjModel) -> int:
     """
     moves = mjm.body_dofnum[mjm.body_weldid[mjm.geom_bodyid]] > 0
     kinds = mjm.geom_type[collides(mjm) & moves]
-    round_ones = np.isin(
-        kinds, [int(getattr(mujoco.mjtGeom, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "ELLIPSOID")]
-    )
-    return SPARE_CONTACTS + CONTACTS_OF_ROUND * int(round_ones.sum()) + CONTACTS_OF_FACES * int((~round_ones).sum())
+    faces = np.isin(kinds, list(of_kinds("list_faces")))
+    return SPARE_CONTACTS + CONTACTS_OF_ROUND * int((~faces).sum()) + CONTACTS_OF_FACES * int(faces.sum())
 
 
 def choose_solver(mjm: mujoco.MjModel, chosen: bool) -> tuple[str, list[str]]:

@@ -7,12 +7,12 @@ import mujoco
 import numpy as np
 
 from ..mjmodel.flags import has_passive_forces
+from ..shapes import HALF_SIDES
 
 MINVAL = 1e-15
 """MuJoCo's mjMINVAL: lighter bodies feel no fluid, and a box's inertia is not less."""
 WIDTH = 19
 """Numbers of `fluid_shape`: a box has the first eight."""
-_SPHERE, _CAPSULE, _CYLINDER = (int(getattr(mujoco.mjtGeom, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "CYLINDER"))
 
 
 def fluid_items(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
@@ -38,7 +38,8 @@ def fluid_shapes(mjm: mujoco.MjModel, mass: np.ndarray, inertia: np.ndarray, siz
         if g < 0:
             out[:, k, :8] = _box(mass[:, b], inertia[:, b])
         else:
-            out[:, k] = _ellipsoid(_semiaxes(int(mjm.geom_type[g]), size[:, g]), mjm.geom_fluid[g])
+            half_sides = HALF_SIDES.get(int(mjm.geom_type[g]), lambda size: size)
+            out[:, k] = _ellipsoid(half_sides(size[:, g]), mjm.geom_fluid[g])
     return out
 
 
@@ -48,18 +49,6 @@ def _box(mass: np.ndarray, inertia: np.ndarray) -> np.ndarray:
     mean = (x + y + z) / 3.0
     turns = x * (y**4 + z**4) / 64.0, y * (x**4 + z**4) / 64.0, z * (x**4 + y**4) / 64.0
     return np.stack((np.pi * mean**3, 3.0 * np.pi * mean, *turns, 0.5 * y * z, 0.5 * x * z, 0.5 * x * y), -1)
-
-
-def _semiaxes(kind: int, size: np.ndarray) -> np.ndarray:
-    """Return the semiaxes (n, 3) of the ellipsoid that a geom of this type and size (n, 3) counts as (m)."""
-    radius = size[:, 0]
-    if kind == _SPHERE:
-        return np.stack((radius, radius, radius), -1)
-    if kind == _CAPSULE:
-        return np.stack((radius, radius, size[:, 1] + radius), -1)
-    if kind == _CYLINDER:
-        return np.stack((radius, radius, size[:, 1]), -1)
-    return size
 
 
 def _ellipsoid(axes: np.ndarray, fluid: np.ndarray) -> np.ndarray:

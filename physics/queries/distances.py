@@ -11,6 +11,7 @@ from ..geometry.names import geom_ids, label
 from ..model.model import Model
 from ..process.runtime import Runtime
 from ..readout.derived import matrix, multiply, rotate
+from ..shapes import KINDS
 from ..state.sizes import flat_integers, flat_reals
 from .kernel import query_kernel
 from .workspace import places, query_sizes
@@ -21,7 +22,6 @@ _WORKERS, _ROOM = 1 << 14, 1 << 28  # most threads of a GPU at once, and bytes t
 _SHAPE, _FRAME = ("geom_size", "geom_rbound"), ("geom_pos", "geom_quat")
 OWN = (*_SHAPE, *_FRAME)
 """Numbers of the model that a query reads, where environments have some of their own."""
-_UNSERVED = tuple(int(kind) for kind in (mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF))
 
 
 class Distances(NamedTuple):
@@ -55,7 +55,7 @@ def geom_pairs(model: Model, geom1: Any, geom2: Any) -> np.ndarray:
 def _served(mj: mujoco.MjModel, given: Any) -> np.ndarray:
     """Numbers of geoms whose distance can be measured."""
     geoms = np.array(geom_ids(mj, given), np.int64)
-    unserved = geoms[np.isin(mj.geom_type[geoms], _UNSERVED)]
+    unserved = geoms[~np.isin(mj.geom_type[geoms], KINDS)]
     if len(unserved):
         raise ValueError(f"{label(mj, unserved[0])} has no distance: distances are of planes and convex shapes")
     return geoms

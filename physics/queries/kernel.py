@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import mujoco
 import taichi as ti
 
 from ..collision.convex import search_limits, seek
@@ -11,10 +10,10 @@ from ..collision.gjk import FILL, FOUND, NOTHING, across
 from ..collision.primitives import zero_vector
 from ..collision.support import core_radius, support
 from ..math import Vec3, func
+from ..shapes import PLANE
 from ..state.views import ModelView
 from .workspace import CODE, PairWorkspace, with_own_sizes
 
-PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
 F1, F2, F3 = (ti.types.ndarray(dtype=ti.f64, ndim=n) for n in (1, 2, 3))
 I1, I2 = (ti.types.ndarray(dtype=ti.i32, ndim=n) for n in (1, 2))
 FRAME = 24

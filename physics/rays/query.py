@@ -13,9 +13,9 @@ from ..drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ..geometry.names import label
 from ..process.runtime import Runtime
 from ..scalars import as_flag, as_whole
+from ..shapes import KINDS, MESH, of_kinds
 from .mesh_tree import mesh_trees
 from .ray_kernel import make_ray_kernel
-from .shapes import KIND_MESH, KINDS, reach
 
 
 class RayHits(NamedTuple):
@@ -43,7 +43,7 @@ class RayCaster:
 
     def __init__(self, runtime: Runtime, mj: mujoco.MjModel) -> None:
         self._runtime, self._mj = runtime, mj
-        is_mesh = mj.geom_type == KIND_MESH
+        is_mesh = mj.geom_type == MESH
         trees = mesh_trees(mj, mj.geom_dataid[is_mesh])
         self._has_meshes = bool(is_mesh.any())
         tree = np.zeros(mj.ngeom, np.int32)
@@ -57,10 +57,10 @@ class RayCaster:
 
     def sized(self, sizes: np.ndarray) -> torch.Tensor:
         """Sizes of geoms (n, ngeom, 3) and the radii of the spheres around them, (n, ngeom, 4) on the device."""
-        around = np.zeros(sizes.shape[:-1])
-        for kind in np.unique(self._mj.geom_type):
-            of_kind = self._mj.geom_type == kind
-            around[:, of_kind] = self._mesh_reach[of_kind] if kind == KIND_MESH else reach(kind, sizes[:, of_kind])
+        around = np.broadcast_to(self._mesh_reach, sizes.shape[:-1]).copy()
+        for kind, reach in of_kinds("reach").items():
+            own = self._mj.geom_type == kind
+            around[:, own] = reach(sizes[:, own])
         table = np.concatenate([sizes, 1.00001 * around[..., None]], axis=-1)
         return torch.as_tensor(table, dtype=self._runtime.torch_dtype, device=self._runtime.torch_device).contiguous()
 

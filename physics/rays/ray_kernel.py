@@ -9,8 +9,9 @@ from typing import Any
 import mujoco
 import taichi as ti
 
-from .intersect import MISS, plane_entry, unit
-from .shapes import KIND_MESH, KIND_PLANE, solid_entry, solid_normal
+from ..shapes import ENTRIES, MESH, NORMALS, PLANE, plane
+from ..shapes.by_kind import by_kind
+from ..shapes.ray import MISS, unit
 from .traced import Traced
 from .traverse import Meshes
 
@@ -48,9 +49,9 @@ class Geoms(Traced):
         t, triangle = limit, -1
         away = three(self.position, self.env, g) - start
         kind = self.kinds[g]
-        if kind == KIND_PLANE:
+        if kind == PLANE:
             turn = to_frame(self.rotation, self.env, g)
-            t = plane_entry(turn @ -away, turn @ direction, three(self.sizes, self.own, g))
+            t = plane.crossing(three(self.sizes, self.own, g), turn @ -away, turn @ direction)
         else:
             slide = away.dot(direction)
             nearest = slide * direction - away
@@ -59,10 +60,10 @@ class Geoms(Traced):
                 turn = to_frame(self.rotation, self.env, g)
                 o, d = turn @ nearest, turn @ direction
                 if ti.static(self.has_meshes):
-                    if kind == KIND_MESH:
+                    if kind == MESH:
                         t, triangle = self.meshes.nearest(self.tree[g], o, d, -slide, limit - slide, True)
                         t = ti.select(triangle >= 0, t, MISS)  # else rounding might make it nearer than the limit
-                if kind != KIND_MESH:
+                if kind != MESH:
                     t = self.hit_solid(kind, three(self.sizes, self.own, g), o, d, -slide)
                 t += slide
         found = 0.0 <= t < limit
@@ -75,7 +76,7 @@ class Geoms(Traced):
         for side in range(2):
             if t >= MISS:
                 forward = ti.select(side == 0, direction, -direction)
-                met = solid_entry(kind, size, origin, forward)
+                met = by_kind(kind, ENTRIES, size.x * 0.0 + MISS, size, origin, forward)
                 if met < MISS:
                     met = ti.select(side == 0, met, -met)
                     if met >= start:
@@ -87,7 +88,8 @@ class Geoms(Traced):
         """Unit vector out of the surface at a point (world), or of a triangle."""
         turn = to_frame(self.rotation, self.env, g)
         local = turn @ (point - three(self.position, self.env, g))
-        outward = solid_normal(self.kinds[g], three(self.sizes, self.own, g), local)
+        size, up = three(self.sizes, self.own, g), ti.Vector([0.0, 0.0, 1.0])
+        outward = by_kind(self.kinds[g], NORMALS, up, size, local)
         if ti.static(self.has_meshes):
             if triangle >= 0:
                 outward = self.meshes.outward(triangle)

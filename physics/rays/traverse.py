@@ -9,7 +9,7 @@ slips through between them (after Woop, Benthin and Wald, Watertight ray/triangl
 
 import taichi as ti
 
-from .intersect import MISS, slope, unit
+from ..shapes.ray import MISS, slope, unit
 from .mesh_tree import DEPTH, FIRST_NODE, FIRST_TRIANGLE, TRIANGLES
 from .traced import Traced
 

@@ -6,30 +6,18 @@ of matrices over environments.
 
 from collections.abc import Sequence
 
-import mujoco
 import numpy as np
 import torch
 
 from ..geometry.store import MESH_TYPES, GeometryStore
+from ..shapes import PLANE, of_kinds
 
 Tensor = torch.Tensor
-_T = mujoco.mjtGeom
-_PLANE, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX = (
-    int(t)
-    for t in (
-        _T.mjGEOM_PLANE,
-        _T.mjGEOM_SPHERE,
-        _T.mjGEOM_CAPSULE,
-        _T.mjGEOM_ELLIPSOID,
-        _T.mjGEOM_CYLINDER,
-        _T.mjGEOM_BOX,
-    )
-)
+EXTENTS = of_kinds("extents")
 _AT_ONCE = 1 << 22
 """Numbers of a temporary tensor: 16 MB in single precision."""
 _ALONG = 1.0 - 1e-6
 """Cosine from which a plane's normal counts as an axis of the world: its slope is below a milliradian and a half."""
-_SIGNS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 
 
 def world_bounds(store: GeometryStore, geoms: Sequence[int], pos: Tensor, mat: Tensor, size: Tensor) -> Tensor:
@@ -54,17 +42,15 @@ def world_bounds(store: GeometryStore, geoms: Sequence[int], pos: Tensor, mat: T
         if kind in MESH_TYPES:
             for row in rows.tolist():
                 middle[:, row], half[:, row] = _mesh_box(store.outline[int(geoms[row])], pos[:, row], mat[:, row])
-        elif kind == _PLANE:
-            half[:, rows] = torch.inf
-        elif int(kind) in _HALVES:
-            half[:, rows] = _HALVES[int(kind)](turn, own)
+        elif int(kind) in EXTENTS:
+            half[:, rows] = EXTENTS[int(kind)](turn, own)
         else:  # a height field: from its base to its top
             radius_x, radius_y, top, base = store.data[[int(geoms[r]) for r in rows.tolist()], :4].T
             box = _like(pos, np.stack([radius_x, radius_y, (top + base) / 2], axis=1))
             middle[:, rows] += turn[..., 2] * _like(pos, (top - base) / 2)[:, None]
             half[:, rows] = (turn.abs() * box[:, None, :]).sum(-1)
     lower, upper = middle - half, middle + half
-    for row in np.flatnonzero(kinds == _PLANE):
+    for row in np.flatnonzero(kinds == PLANE):
         _cut_half_space(lower[:, row], upper[:, row], pos[:, row], mat[:, row, :, 2])
     return torch.stack((lower, upper), dim=2)
 
@@ -74,11 +60,6 @@ def world_vertices(points: Tensor, pos: Tensor, mat: Tensor) -> Tensor:
     points = points if points.ndim == 3 else points[None]
     turned = sum(mat[:, None, :, k] * points[..., k : k + 1] for k in range(3))
     return pos[:, None] + turned
-
-
-def corners_of_boxes(size: Tensor) -> Tensor:
-    """The eight corners (n, 8, 3) of boxes with half extents (n, 3)."""
-    return size[:, None] * _like(size, _SIGNS)
 
 
 def _like(tensor: Tensor, values: np.ndarray) -> Tensor:
@@ -94,33 +75,6 @@ def _mesh_box(points: np.ndarray, pos: Tensor, mat: Tensor) -> tuple[Tensor, Ten
         turned = world_vertices(where, torch.zeros_like(pos[at : at + step]), mat[at : at + step])
         lower[at : at + step], upper[at : at + step] = turned.amin(1), turned.amax(1)
     return pos + (lower + upper) / 2, (upper - lower) / 2
-
-
-def _sphere(turn: Tensor, size: Tensor) -> Tensor:
-    return size[..., :1].expand(turn.shape[:-1]) + 0.0 * turn[..., 0]  # nan where the pose is
-
-
-def _capsule(turn: Tensor, size: Tensor) -> Tensor:
-    return size[..., :1] + size[..., 1:2] * turn[..., 2].abs()
-
-
-def _cylinder(turn: Tensor, size: Tensor) -> Tensor:
-    """Half its length along the axis, and of its round end what a circle shows in a direction."""
-    across = torch.sqrt(turn[..., 0] ** 2 + turn[..., 1] ** 2)
-    return size[..., :1] * across + size[..., 1:2] * turn[..., 2].abs()
-
-
-def _ellipsoid(turn: Tensor, size: Tensor) -> Tensor:
-    """The support in direction e of a unit ball stretched by A is |A' e|."""
-    return torch.sqrt(((turn * size[..., None, :]) ** 2).sum(-1))
-
-
-def _box(turn: Tensor, size: Tensor) -> Tensor:
-    return (turn.abs() * size[..., None, :]).sum(-1)
-
-
-_HALVES = {_SPHERE: _sphere, _CAPSULE: _capsule, _CYLINDER: _cylinder, _ELLIPSOID: _ellipsoid, _BOX: _box}
-"""By type: half extents (n, k, 3) from rotations (n, k, 3, 3) and sizes (n, k, 3)."""
 
 
 def _cut_half_space(lower: Tensor, upper: Tensor, pos: Tensor, normal: Tensor) -> None:

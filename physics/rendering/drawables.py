@@ -13,16 +13,7 @@ import numpy as np
 
 from ..geometry.names import label
 from ..geometry.visual import colour_of, drawn_geoms, flat_texture_of, pixels_of
-from ..rays.shapes import (
-    KIND_BOX,
-    KIND_CAPSULE,
-    KIND_CYLINDER,
-    KIND_ELLIPSOID,
-    KIND_MESH,
-    KIND_PLANE,
-    KIND_SPHERE,
-    KINDS,
-)
+from ..shapes import KINDS, MESH, PLANE, of_kinds
 from .dress import Dress, bulk, dress
 from .look import Look
 
@@ -75,7 +66,7 @@ def drawables(mj: mujoco.MjModel, look: Look) -> Drawables:
         for row, repeat in zip(paint, dressed.repeat, strict=True):
             row[REPEAT : REPEAT + 3] = repeat
     geom = list(rows)
-    if all(k == KIND_PLANE for k in kind):
+    if all(k == PLANE for k in kind):
         geom, kind = [*geom, -1], [*kind, -1]
         shape, paint = [*shape, [0.0] * SHAPE_COLUMNS], [*paint, np.zeros(PAINT_COLUMNS)]
     return Drawables(
@@ -83,7 +74,7 @@ def drawables(mj: mujoco.MjModel, look: Look) -> Drawables:
         kind=np.array(kind, dtype=np.int32),
         shape=np.array(shape, dtype=np.float32),
         paint=np.array(paint, dtype=np.float32),
-        solids=np.flatnonzero(np.array(kind) != KIND_PLANE).astype(np.int32),
+        solids=np.flatnonzero(np.array(kind) != PLANE).astype(np.int32),
         dress=dressed,
         left_out=tuple(label(mj, g) for g in visible if g not in rows),
     )
@@ -91,23 +82,14 @@ def drawables(mj: mujoco.MjModel, look: Look) -> Drawables:
 
 def _shape(mj: mujoco.MjModel, g: int, look: Look, dressed: Dress | None) -> list[float]:
     size = mj.geom_size[g].copy()
-    if mj.geom_type[g] == KIND_PLANE and look.endless_planes:
+    if mj.geom_type[g] == PLANE and look.endless_planes:
         size[:2] = 0
-    if dressed and mj.geom_type[g] == KIND_MESH:
+    if dressed and mj.geom_type[g] == MESH:
         mesh = int(mj.geom_dataid[g])
         reach = dressed.trees.reach[dressed.trees.meshes.index(mesh)]
         return [*size, 1.00001 * reach, *bulk(mj, mesh, float(size[2]))]  # not less than what rounding leaves of it
-    return [*size, mj.geom_rbound[g], *_core(mj.geom_type[g], size)]
-
-
-def _core(kind: int, size: np.ndarray) -> tuple[float, float]:
-    """Half length and radius of a capsule about z of roughly the geom's bulk."""
-    if kind in (KIND_CAPSULE, KIND_CYLINDER):
-        return float(size[1]), float(size[0])
-    if kind in (KIND_BOX, KIND_ELLIPSOID):
-        thickness = float(np.sqrt(size[0] * size[1]))
-        return max(0.0, float(size[2]) - thickness), min(thickness, float(np.cbrt(size.prod())))
-    return 0.0, float(size[0]) if kind == KIND_SPHERE else 0.0
+    bulk_of = of_kinds("bulk").get(int(mj.geom_type[g]), lambda size: (0.0, 0.0))
+    return [*size, mj.geom_rbound[g], *bulk_of(size)]
 
 
 def _paint(mj: mujoco.MjModel, g: int, look: Look) -> np.ndarray:
@@ -119,7 +101,7 @@ def _paint(mj: mujoco.MjModel, g: int, look: Look) -> np.ndarray:
     row[SHININESS] = mj.mat_shininess[material] if material >= 0 else 0.5
     row[EMISSION] = mj.mat_emission[material] if material >= 0 else 0.0
     first = second = rgba[:3]
-    if mj.geom_type[g] == KIND_PLANE:
+    if mj.geom_type[g] == PLANE:
         row[REFLECTANCE] = mj.mat_reflectance[material] if material >= 0 else look.plain_reflectance
         first, second, row[CELL : CELL + 2] = _checker(mj, g, look)
         tint = rgba[:3] + (rgba[:3].mean() - rgba[:3]) * look.floor_paleness

@@ -13,10 +13,10 @@ import taichi as ti
 
 from ..geometry.compiled_mesh import triangles_of, volume_of
 from ..geometry.visual import flat_texture_of, pixels_of
-from ..rays.intersect import MISS
 from ..rays.mesh_tree import TRIANGLES, MeshTrees, mesh_trees
-from ..rays.shapes import KIND_MESH
 from ..rays.traced import Traced
+from ..shapes import MESH
+from ..shapes.ray import MISS
 from .shading import vec3
 
 # columns of `Dress.skin`
@@ -25,7 +25,7 @@ COORDINATES = 9  # 6 columns: texture coordinates at the corners
 SKIN_COLUMNS = 15
 
 # columns of `Dress.rows`
-MESH, FIRST_TEXEL, WIDTH, HEIGHT = range(4)  # which tree; where its texture begins and its size, 0 without one
+TREE, FIRST_TEXEL, WIDTH, HEIGHT = range(4)  # which tree; where its texture begins and its size, 0 without one
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +49,14 @@ class Dress:
 
 def dress(mj: mujoco.MjModel, geoms: list[int]) -> Dress | None:
     """Collect how the meshes among the geoms look; None if there is none."""
-    meshes = {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if mj.geom_type[g] == KIND_MESH}
+    meshes = {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if mj.geom_type[g] == MESH}
     if not meshes:
         return None
     trees = mesh_trees(mj, list(meshes.values()))
     rows, repeat = np.zeros((len(geoms), 4), np.int32), np.zeros((len(geoms), 3), np.float32)
     texels, placed, count = [np.zeros((1, 3), np.uint8)], {}, 1
     for row, mesh in meshes.items():
-        rows[row, MESH] = trees.meshes.index(mesh)
+        rows[row, TREE] = trees.meshes.index(mesh)
         texture = flat_texture_of(mj, geoms[row])
         if texture < 0:
             continue
@@ -111,7 +111,7 @@ class Dressed(Traced):
     @ti.func
     def entry(self, row, origin, direction, start):
         """Distance to the nearest front from `start` on and its triangle; (MISS, -1) if there is none."""
-        return self.meshes.nearest(self.rows[row, MESH], origin, direction, start, ti.f32(MISS), False)
+        return self.meshes.nearest(self.rows[row, TREE], origin, direction, start, ti.f32(MISS), False)
 
     @ti.func
     def normal(self, triangle, point):

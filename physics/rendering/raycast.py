@@ -12,10 +12,10 @@ from typing import Any
 
 import taichi as ti
 
-from ..rays.intersect import MISS, unit
-from ..rays.shapes import KIND_PLANE
 from ..rays.traced import Traced
 from ..rays.traverse import Meshes
+from ..shapes import PLANE
+from ..shapes.ray import MISS, unit
 from . import drawables as columns
 from . import look as rows
 from .dress import Dressed
@@ -150,7 +150,7 @@ def surface(scene: ti.template(), look: ti.template(), row, triangle, point, nor
     albedo, mean_albedo = scene.albedo(row, point, triangle, direction, footprint)
     facing = -normal.dot(direction)
     veil, veiled, mirror = vec3(0.0, 0.0, 0.0), ti.f32(0.0), ti.f32(0.0)
-    if scene.kind[row] == KIND_PLANE:
+    if scene.kind[row] == PLANE:
         veil, veiled = sky(look, direction), fading(far, look[rows.SETTINGS, 0])
         mirror = (1.0 - veiled) * scene.paint[row, columns.REFLECTANCE] * mix(0.2, 1.0, fresnel(facing))
     else:

@@ -7,15 +7,17 @@ the world's.
 
 import taichi as ti
 
-from ..rays.intersect import MISS, plane_entry, sphere_entry, unit
-from ..rays.shapes import KIND_MESH, KIND_PLANE, KIND_SPHERE, solid_normal, turned_entry
 from ..rays.traced import Traced
+from ..shapes import ENTRIES, MESH, NORMALS, PLANE, SPHERE, plane, sphere
+from ..shapes.by_kind import by_kind
+from ..shapes.ray import MISS, unit
 from . import drawables as columns
 from .shading import checker, mix, vec3
 
 mat3 = ti.types.matrix(3, 3, ti.f32)
 
 OCCLUSION_REACH = 5.0  # bodies dim the sky's light out to this many of their radii
+TURNED = {kind: entry for kind, entry in ENTRIES.items() if kind != SPHERE}  # look different when turned
 SURFACE_GAP = 1.0e-4  # m by which a ray that leaves a surface starts above it
 
 
@@ -61,22 +63,23 @@ class Scene(Traced):
         """
         t, triangle = ti.f32(MISS), -1
         away = self.position(row) - origin
-        if self.kind[row] == KIND_PLANE:
+        if self.kind[row] == PLANE:
             turn = self.turn(row)
-            t = plane_entry(turn @ -away, turn @ direction, self.size(row))
+            t = plane.crossing(self.size(row), turn @ -away, turn @ direction)
         else:
             slide = away.dot(direction)
             nearest = slide * direction - away
             bound = self.shape[row, columns.BOUND]
             if nearest.dot(nearest) < bound * bound:
-                if self.kind[row] == KIND_SPHERE:
-                    t = sphere_entry(nearest, self.shape[row, 0])
+                if self.kind[row] == SPHERE:
+                    t = sphere.entry(self.size(row), nearest, direction)
                 else:
                     turn = self.turn(row)
-                    t = turned_entry(self.kind[row], self.size(row), turn @ nearest, turn @ direction)
+                    size, o, d = self.size(row), turn @ nearest, turn @ direction
+                    t = by_kind(self.kind[row], TURNED, size.x * 0.0 + MISS, size, o, d)
                     if ti.static(self.has_meshes):
-                        if self.kind[row] == KIND_MESH:
-                            t, triangle = self.dressed.entry(row, turn @ nearest, turn @ direction, start - slide)
+                        if self.kind[row] == MESH:
+                            t, triangle = self.dressed.entry(row, o, d, start - slide)
                 if t < MISS:
                     t += slide
         return t, triangle
@@ -86,7 +89,8 @@ class Scene(Traced):
         """Outward unit normal (world) of a geom at a point of its surface, or of its triangle."""
         turn = self.turn(row)
         local = turn @ (point - self.position(row))
-        outward = solid_normal(self.kind[row], self.size(row), local)
+        size, up = self.size(row), vec3(0.0, 0.0, 1.0)
+        outward = by_kind(self.kind[row], NORMALS, up, size, local)
         if ti.static(self.has_meshes):
             if triangle >= 0:
                 outward = self.dressed.normal(triangle, local)

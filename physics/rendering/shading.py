@@ -3,7 +3,7 @@
 import taichi as ti
 
 from ..math import func
-from ..rays.intersect import unit
+from ..shapes.ray import unit
 from . import look as rows
 
 vec3 = ti.types.vector(3, ti.f32)

@@ -2,9 +2,11 @@
 
 import taichi as ti
 
+from ..collision.primitives import clip
 from ..math import func
-from ..rays.intersect import MISS
-from ..rays.shapes import KIND_CAPSULE, KIND_CYLINDER, KIND_ELLIPSOID, KIND_SPHERE, solid_entry
+from ..shapes import ENTRIES, INSIDES
+from ..shapes.by_kind import by_kind
+from ..shapes.ray import MISS
 
 
 @func
@@ -12,21 +14,7 @@ def inside_zone(model, one, s: ti.i32, point):
     """True if a point (m, world frame) is inside the site of sensor s, its surface left out."""
     size, kind = model.zone_size[s], model.zone_type[s]
     p = _turned_back(model, one, s, _from_centre(model, one, s, point))
-    across = p.x * p.x + p.y * p.y
-    inside = False
-    if kind == KIND_SPHERE:
-        inside = across + p.z * p.z < size.x * size.x
-    elif kind == KIND_CAPSULE:
-        beyond = p.z - ti.max(-size.y, ti.min(size.y, p.z))
-        inside = across + beyond * beyond < size.x * size.x
-    elif kind == KIND_ELLIPSOID:
-        a, b, c = p.x / size.x, p.y / size.y, p.z / size.z
-        inside = a * a + b * b + c * c < 1.0
-    elif kind == KIND_CYLINDER:
-        inside = ti.abs(p.z) < size.y and across < size.x * size.x
-    else:
-        inside = ti.abs(p.x) < size.x and ti.abs(p.y) < size.y and ti.abs(p.z) < size.z
-    return inside
+    return by_kind(kind, INSIDES, False, p, size, clip)
 
 
 @func
@@ -37,7 +25,8 @@ def ray_meets_zone(model, one, s: ti.i32, point, ray):
     p, d = ti.Vector([place.x, place.y, place.z]), ti.Vector([along.x, along.y, along.z])
     size = ti.Vector([model.zone_size.at(s, 0), model.zone_size.at(s, 1), model.zone_size.at(s, 2)])
     begin, kind = p.dot(d), model.zone_type[s]
-    way = solid_entry(kind, size, p - d * begin, -d)  # from the far side, against the ray
+    near, back = p - d * begin, -d  # from the far side, against the ray
+    way = by_kind(kind, ENTRIES, size.x * 0.0 + MISS, size, near, back)
     return way < MISS and -way >= begin
 
 

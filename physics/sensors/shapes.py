@@ -1,5 +1,6 @@
 """Sensors of shapes: rangefinders, distances of geoms, and whether an object is inside a site."""
 
+from collections import namedtuple
 from collections.abc import Callable
 
 import mujoco
@@ -8,14 +9,13 @@ import torch
 
 from ..model.model import Model
 from ..model.sensors import geom_pairs_of
+from ..shapes import INSIDES
 from .objects import BODY, SITE, Objects
 from .reader import Look, Read, Reader
 
 Tensor = torch.Tensor
-_S, _G = mujoco.mjtSensor, mujoco.mjtGeom
-_SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX = (
-    int(getattr(_G, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX")
-)
+_S = mujoco.mjtSensor
+_Point = namedtuple("_Point", "x y z")
 _DIST, _DIR, _ORIGIN, _POINT, _NORMAL, _DEPTH = range(6)  # bits of what a rangefinder says
 _LIGHTEST = 1e-15  # kg: mjMINVAL
 
@@ -108,27 +108,13 @@ def _insides(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
         zones = sight.ids((key, "sites"), sites)
         local = look.frames.turned(where - look.frames.pos[:, zones], zones)
         sizes = sight.of_model("site_size")[:, sight.ids((key, "sizes"), mj.sensor_refid[sensors])]
-        inside = [_inside(int(kind), local[:, k], sizes[:, k]) for k, kind in enumerate(kinds)]
+        inside = [
+            INSIDES[int(kind)](_Point(*local[:, k].T), _Point(*sizes[:, k].T), torch.clamp)
+            for k, kind in enumerate(kinds)
+        ]
         return torch.stack(inside, 1).to(where.dtype)
 
     return read
-
-
-def _inside(kind: int, p: Tensor, size: Tensor) -> Tensor:
-    """Return True for points (n, 3) in the frame of a shape strictly inside it (mju_insideGeom)."""
-    across, z = (p[:, :2] ** 2).sum(-1), p[:, 2]
-    if kind == _SPHERE:
-        return across + z * z < size[:, 0] ** 2
-    if kind == _CAPSULE:
-        beyond = z - z.clamp(-size[0, 1], size[0, 1])
-        return across + beyond * beyond < size[:, 0] ** 2
-    if kind == _ELLIPSOID:
-        return ((p / size) ** 2).sum(-1) < 1.0
-    if kind == _CYLINDER:
-        return (z.abs() < size[:, 1]) & (across < size[:, 0] ** 2)
-    if kind == _BOX:
-        return (p.abs() < size).all(-1)
-    return z < 0.0
 
 
 _POSES = ("geom_xpos", "geom_xmat")

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import mujoco
 import numpy as np
 import torch
 
@@ -14,15 +13,15 @@ from ..geometry.names import geom_ids, label
 from ..geometry.store import MESH_TYPES
 from ..queries.distances import OWN, SOURCES, Distances, geom_pairs
 from ..rays.query import RayHits, as_rays
-from ..readout.bounds import corners_of_boxes, world_bounds, world_vertices
+from ..readout.bounds import world_bounds, world_vertices
 from ..scalars import as_flag, as_whole
+from ..shapes import of_kinds
 from .environments import Environments
 from .quantities import Quantities
 
 _LEAST = 1e-300  # m: above the numbers that processors may take for zero
 _MOVE = ("body_pos", "body_quat", "geom_pos", "geom_quat")
 """Numbers of the model that, where environments have their own, move what otherwise stands still."""
-_BOX = int(mujoco.mjtGeom.mjGEOM_BOX)
 
 
 class Queries:
@@ -160,9 +159,10 @@ class Queries:
         store, visual = self._envs.model.geometry, as_flag("visual", visual)
         count = self._envs.num_envs if envs_idx is None else self._envs.chosen(envs_idx)[1]
         still = bool(store.static[g]) and not any(name in self._envs.overrides for name in _MOVE)
-        if int(store.type[g]) == _BOX and not visual:
+        own_vertices = of_kinds("vertices").get(int(store.type[g]))
+        if own_vertices and not visual:
             still = still and "geom_size" not in self._envs.overrides
-            points = corners_of_boxes(self._sizes(envs_idx)[:, g])
+            points = own_vertices(self._sizes(envs_idx)[:, g])
         else:
             points = self._tensor(self._points(g, visual))
         if still:

@@ -1,0 +1,136 @@
+"""Boxes, by their half extents."""
+
+import numpy as np
+import taichi as ti
+import torch
+
+from ..math import Vec3, func
+from .common import FACING, thick, towards
+from .ray import MISS, slab_interval
+
+NUMBERS = ("half_x", "half_y", "half_z")
+bulk = thick
+FACES = ((7, 3, 1, 5), (2, 6, 4, 0), (2, 3, 7, 6), (4, 5, 1, 0), (6, 7, 5, 4), (3, 2, 0, 1))
+"""Corners of the faces +x, -x, +y, ... by the bits of the axes on whose positive side they are."""
+
+
+def reach(size: np.ndarray) -> np.ndarray:
+    """Return the radius (...) of the sphere around it."""
+    return np.linalg.norm(size, axis=-1)
+
+
+def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+    """Return half the sides (n, k, 3) of its box along the world's axes."""
+    return (turn.abs() * size[..., None, :]).sum(-1)
+
+
+def vertices(size: torch.Tensor) -> torch.Tensor:
+    """Return the eight corners (n, 8, 3)."""
+    signs = [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+    return size[:, None] * torch.tensor(signs, dtype=size.dtype, device=size.device)
+
+
+def inside(p, size, clip):
+    """Return True for a point strictly inside."""
+    return (abs(p.x) < size.x) & (abs(p.y) < size.y) & (abs(p.z) < size.z)
+
+
+@ti.func
+def entry(size, origin, direction):
+    """Return where a ray enters: in the three slabs' common interval."""
+    t = MISS
+    x_in, x_out = slab_interval(origin.x, direction.x, size.x)
+    y_in, y_out = slab_interval(origin.y, direction.y, size.y)
+    z_in, z_out = slab_interval(origin.z, direction.z, size.z)
+    t_in = ti.max(x_in, y_in, z_in)
+    if t_in < ti.min(x_out, y_out, z_out):
+        t = t_in
+    return t
+
+
+@ti.func
+def normal(size, point):
+    """Return the axis of the nearest face."""
+    gap = size - abs(point)
+    outward = ti.Vector([point.x, 0.0, 0.0])
+    if gap.y < gap.x and gap.y <= gap.z:
+        outward = ti.Vector([0.0, point.y, 0.0])
+    elif gap.z < gap.x:
+        outward = ti.Vector([0.0, 0.0, point.z])
+    return outward
+
+
+@func
+def support(model, lanes, g: ti.i32, size, d):
+    """Return a corner, whose number has the bits of the axes on whose positive side it is."""
+    point = Vec3(towards(d.x, size.x), towards(d.y, size.y), towards(d.z, size.z))
+    mark = ti.cast(d.x >= 0.0, ti.i32) | (ti.cast(d.y >= 0.0, ti.i32) << 1) | (ti.cast(d.z >= 0.0, ti.i32) << 2)
+    return point, mark
+
+
+@func
+def corner(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
+    """Return a corner by its number."""
+    size = model.geom_size[g]
+    return Vec3(
+        ti.select(mark & 1 == 1, size.x, -size.x),
+        ti.select(mark & 2 == 2, size.y, -size.y),
+        ti.select(mark & 4 == 4, size.z, -size.z),
+    )
+
+
+@func
+def list_faces(model, one, g: ti.i32, side: ti.i32, row: ti.i32, size: ti.i32, marks, outward):
+    """List the faces that all of these corners have; else, where they have too few, the one that looks outward."""
+    a, b, c = marks[0], marks[1], marks[2]
+    both, none = a, 7 - a
+    if size > 1:
+        both, none = both & b, none & (7 - b)
+    if size > 2:
+        both, none = both & c, none & (7 - c)
+    n = 0
+    for axis in range(3):
+        if ((both | none) >> axis) & 1 == 1:
+            _put_face(one, side, row + n, axis, (none >> axis) & 1)
+            n += 1
+    if n != 4 - size:
+        n = 0
+        for face in range(6):
+            if n == 0:
+                _put_face(one, side, row, face >> 1, face & 1)
+                n = ti.select(one.ccd_flat[row].dot(outward) > FACING, 1, 0)
+    return n
+
+
+@func
+def _put_face(one, side: ti.i32, row: ti.i32, axis: ti.i32, negative: ti.i32):
+    one.ccd_flat.put(row, one.ccd_frame[4 * side + 1 + axis] * (1.0 - 2.0 * negative))
+    one.ccd_flat_face[row] = 2 * axis + negative
+
+
+@func
+def face_corner(model, one, g: ti.i32, face: ti.i32, k: ti.i32):
+    """Return a corner of a face."""
+    mark = 0
+    for f in ti.static(range(6)):
+        if face == f:
+            for i in ti.static(range(4)):
+                if k == i:
+                    mark = FACES[f][i]
+    return corner(model, one, g, 0, mark, 0)
+
+
+@func
+def edges_at(model, g: ti.i32, mark: ti.i32):
+    """Return how many edges a corner has."""
+    return 3
+
+
+@func
+def edge_end(model, one, g: ti.i32, side: ti.i32, size: ti.i32, mark: ti.i32, trial: ti.i32, begin, end):
+    """Return the end of an edge along an axis."""
+    found = end.copy()
+    if size == 1:
+        sign = ti.select((mark >> trial) & 1 == 1, -2.0, 2.0)
+        found = begin + one.ccd_frame[4 * side + 1 + trial] * (model.geom_size.at(g, trial) * sign)
+    return found

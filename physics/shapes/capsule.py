@@ -1,0 +1,87 @@
+"""Capsules: a segment along z, and a radius around it."""
+
+import numpy as np
+import taichi as ti
+import torch
+
+from ..math import Vec3, func
+from ..math.vector import zero_vector
+from . import sphere
+from .common import seen, towards
+from .ray import MISS, tube_interval
+
+NUMBERS = ("radius", "half_length")
+ROUNDED = True
+
+
+def half_sides(size: np.ndarray) -> np.ndarray:
+    """Return half the sides (..., 3) of the box around it."""
+    return np.stack((size[..., 0], size[..., 0], size[..., 0] + size[..., 1]), -1)
+
+
+def reach(size: np.ndarray) -> np.ndarray:
+    """Return the radius (...) of the sphere around it."""
+    return size[..., 0] + size[..., 1]
+
+
+def bulk(size: np.ndarray) -> tuple[float, float]:
+    """Return half length and radius of a capsule about z of roughly its bulk."""
+    return float(size[1]), float(size[0])
+
+
+def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+    """Return half the sides (n, k, 3) of its box along the world's axes."""
+    return size[..., :1] + size[..., 1:2] * turn[..., 2].abs()
+
+
+def inside(p, size, clip):
+    """Return True for a point strictly inside."""
+    beyond = p.z - clip(p.z, -size.y, size.y)
+    return p.x * p.x + p.y * p.y + beyond * beyond < size.x * size.x
+
+
+@ti.func
+def entry(size, origin, direction):
+    """Return where a ray enters: the tube between the caps, else the sphere at the end where the tube was entered."""
+    t, _ = tube_interval(origin, direction, size.x)
+    if t < MISS:
+        z = origin.z + t * direction.z
+        if ti.abs(z) > size.y:
+            end = ti.select(z > 0.0, size.y, -size.y)
+            centre = ti.Vector([0.0, 0.0, end])
+            middle = direction.z * end
+            t = MISS
+            from_cap = sphere.entry(size, origin + middle * direction - centre, direction)
+            if from_cap < MISS:
+                t = middle + from_cap
+    return t
+
+
+@ti.func
+def normal(size, point):
+    """Return the direction away from the segment."""
+    z = point.z - ti.max(-size.y, ti.min(size.y, point.z))
+    return ti.Vector([point.x, point.y, z])
+
+
+@func
+def support(model, lanes, g: ti.i32, size, d):
+    """Return an end of the segment, and 0 for that at the positive side, else 1."""
+    mark = ti.select(d.z >= 0.0, 0, 1)
+    return Vec3(lanes.real(0.0), lanes.real(0.0), towards(d.z, size.y)), mark
+
+
+@func
+def corner(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
+    """Return an end of the segment."""
+    local, size = zero_vector(one.ccd_lanes), model.geom_size[g]
+    local.z = ti.select(mark == 1, -size.y, size.y)
+    return local
+
+
+@func
+def edge_end(model, one, g: ti.i32, side: ti.i32, size: ti.i32, mark: ti.i32, trial: ti.i32, begin, end):
+    """Return the other end of an edge along z."""
+    local = zero_vector(one.ccd_lanes)
+    local.z = model.geom_size.at(g, 1) * ti.select(mark == 1, 2.0, -2.0)
+    return begin + seen(one, side, local)

@@ -1,0 +1,29 @@
+"""Formulas that several kinds of geoms share."""
+
+import numpy as np
+import taichi as ti
+
+from ..math import func
+
+FACING = 0.996  # cosine from which faces count as parallel
+SMALLEST = 1e-30
+"""A squared length that is divided by is not less."""
+
+
+def thick(size: np.ndarray) -> tuple[float, float]:
+    """Return the `bulk` of a box or an ellipsoid."""
+    thickness = float(np.sqrt(size[0] * size[1]))
+    return max(0.0, float(size[2]) - thickness), min(thickness, float(np.cbrt(size.prod())))
+
+
+@func
+def towards(component, size):
+    """The coordinate, size or -size, of an end that is farthest along a direction's component."""
+    return ti.select(component >= 0.0, size, -size)
+
+
+@func
+def seen(one, side: ti.i32, local):
+    """Return a direction in the frame of geom `side` of a pair, from outside."""
+    x, y, z = one.ccd_frame[4 * side + 1], one.ccd_frame[4 * side + 2], one.ccd_frame[4 * side + 3]
+    return x * local.x + y * local.y + z * local.z

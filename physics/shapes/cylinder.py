@@ -1,0 +1,104 @@
+"""Solid cylinders along z."""
+
+from math import pi
+
+import numpy as np
+import taichi as ti
+import torch
+
+from ..math import Vec3, func
+from ..math.vector import zero_vector
+from . import capsule
+from .common import SMALLEST, seen, towards
+from .ray import MISS, slab_interval, tube_interval
+
+NUMBERS = ("radius", "half_length")
+CURVED = True
+ROUND = 16  # corners of an end
+bulk, edge_end = capsule.bulk, capsule.edge_end
+
+
+def half_sides(size: np.ndarray) -> np.ndarray:
+    """Return half the sides (..., 3) of the box around it."""
+    return size[..., [0, 0, 1]]
+
+
+def reach(size: np.ndarray) -> np.ndarray:
+    """Return the radius (...) of the sphere around it."""
+    return np.hypot(size[..., 0], size[..., 1])
+
+
+def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+    """Return half the sides (n, k, 3) of its box along the world's axes: those of its axis and of its round end."""
+    across = torch.sqrt(turn[..., 0] ** 2 + turn[..., 1] ** 2)
+    return size[..., :1] * across + size[..., 1:2] * turn[..., 2].abs()
+
+
+def inside(p, size, clip):
+    """Return True for a point strictly inside."""
+    return (abs(p.z) < size.y) & (p.x * p.x + p.y * p.y < size.x * size.x)
+
+
+@ti.func
+def entry(size, origin, direction):
+    """Return where a ray enters: the tube, cut by the slab between its flat ends."""
+    t = MISS
+    tube_in, tube_out = tube_interval(origin, direction, size.x)
+    slab_in, slab_out = slab_interval(origin.z, direction.z, size.y)
+    t_in = ti.max(tube_in, slab_in)
+    if t_in < ti.min(tube_out, slab_out):
+        t = t_in
+    return t
+
+
+@ti.func
+def normal(size, point):
+    """Return the flat end's normal if that is the nearer surface, else the radial one."""
+    outward = ti.Vector([point.x, point.y, 0.0])
+    from_side = size.x - ti.sqrt(point.x * point.x + point.y * point.y)
+    if size.y - ti.abs(point.z) < from_side:
+        outward = ti.Vector([0.0, 0.0, point.z])
+    return outward
+
+
+@func
+def support(model, lanes, g: ti.i32, size, d):
+    """Return a point of the rim of an end, and 0 for that at the positive side, else 1."""
+    mark = ti.select(d.z >= 0.0, 0, 1)
+    scale = size.x / ti.sqrt(ti.max(d.x * d.x + d.y * d.y, SMALLEST))
+    return Vec3(d.x * scale, d.y * scale, towards(d.z, size.y)), mark
+
+
+@func
+def corner(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
+    """Return the point of the rim of an end that is in the direction of a point."""
+    size, away = model.geom_size[g], point - one.ccd_frame[4 * side]
+    x, y = one.ccd_frame[4 * side + 1].dot(away), one.ccd_frame[4 * side + 2].dot(away)
+    scale = size.x / ti.sqrt(ti.max(x * x + y * y, SMALLEST))
+    return Vec3(x * scale, y * scale, ti.select(mark == 1, -size.y, size.y))
+
+
+@func
+def list_faces(model, one, g: ti.i32, side: ti.i32, row: ti.i32, size: ti.i32, marks, outward):
+    """List the end that a corner is of."""
+    if size == 1:
+        local = zero_vector(one.ccd_lanes)
+        local.z = ti.select(marks[0] == 1, one.ccd_lanes.real(-1.0), one.ccd_lanes.real(1.0))
+        one.ccd_flat.put(row, seen(one, side, local))
+        one.ccd_flat_face[row] = marks[0]
+    return ti.select(size == 1, 1, 0)
+
+
+@func
+def face_size(model, face: ti.i32):
+    """Return how many corners an end counts as."""
+    return ROUND
+
+
+@func
+def face_corner(model, one, g: ti.i32, face: ti.i32, k: ti.i32):
+    """Return a point of the rim of an end."""
+    lanes, size = one.ccd_lanes, model.geom_size[g]
+    sign = ti.select(face == 1, lanes.real(-1.0), lanes.real(1.0))
+    angle = lanes.real(k) * lanes.constant(2.0 * pi / ROUND)
+    return Vec3(size.x * ti.cos(angle), -sign * size.x * ti.sin(angle), sign * size.y)

@@ -1,0 +1,40 @@
+"""Planes z = 0, each the half-space below it; what is drawn may be a rectangle."""
+
+import numpy as np
+import taichi as ti
+import torch
+
+from .ray import MISS
+
+NUMBERS = ("half_x", "half_y")  # 0: endless; what touches is a half-space in any case
+
+
+def reach(size: np.ndarray) -> np.ndarray:
+    """Return the radius (...) of the sphere around it."""
+    return np.zeros(size.shape[:-1])
+
+
+def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+    """Return half the sides (n, k, 3) of its box along the world's axes: it has no end."""
+    return torch.full_like(turn[..., 0], torch.inf)
+
+
+def inside(p, size, clip):
+    """Return True for a point strictly inside."""
+    return p.z < 0.0
+
+
+@ti.func
+def crossing(size, origin, direction):
+    """Return the distance to the rectangle |x| <= size.x, |y| <= size.y seen from above (size <= 0: endless).
+
+    The one shape without a centre to slide to: the origin is any point.
+    """
+    t = MISS
+    if direction.z < -1.0e-15:  # as MuJoCo has it
+        reach = -origin.z / direction.z
+        x = ti.abs(origin.x + reach * direction.x)
+        y = ti.abs(origin.y + reach * direction.y)
+        if (size.x <= 0.0 or x <= size.x) and (size.y <= 0.0 or y <= size.y):
+            t = reach
+    return t

@@ -1,0 +1,50 @@
+"""Spheres: a point, and a radius around it."""
+
+import numpy as np
+import taichi as ti
+import torch
+
+from .ray import MISS
+
+NUMBERS = ("radius",)
+ROUNDED = True
+
+
+def half_sides(size: np.ndarray) -> np.ndarray:
+    """Return half the sides (..., 3) of the box around it."""
+    return size[..., [0, 0, 0]]
+
+
+def reach(size: np.ndarray) -> np.ndarray:
+    """Return the radius (...) of the sphere around it."""
+    return size[..., 0]
+
+
+def bulk(size: np.ndarray) -> tuple[float, float]:
+    """Return half length and radius of a capsule about z of roughly its bulk."""
+    return 0.0, float(size[0])
+
+
+def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+    """Return half the sides (n, k, 3) of its box along the world's axes."""
+    return size[..., :1].expand(turn.shape[:-1]) + 0.0 * turn[..., 0]  # nan where the pose is
+
+
+def inside(p, size, clip):
+    """Return True for a point strictly inside."""
+    return p.x * p.x + p.y * p.y + p.z * p.z < size.x * size.x
+
+
+@ti.func
+def entry(size, origin, direction):
+    """Return where a ray enters; needs no direction because the origin is perpendicular to it."""
+    t = MISS
+    discriminant = size.x * size.x - origin.dot(origin)
+    if discriminant > 0.0:
+        t = -ti.sqrt(discriminant)
+    return t
+
+
+def normal(size, point):
+    """Return the direction of the surface at a point of it."""
+    return point
