@@ -182,8 +182,8 @@ class BatchRenderer:
         lens = (camera, tables["frustum"])
         limits = self.near, self._reach, LAYERS if colour else 0
         if n:
-            cull, cast = shared_ray_kernels(runtime, self._drawn.dress is not None)
-            meshes = [tables[name] for name in _MESH_TABLES] if self._drawn.dress else []
+            cull, cast = shared_ray_kernels(runtime, bool(self._drawn.dress.trees.meshes))
+            meshes = [tables[name] for name in _MESH_TABLES]
             cull((tables["shape"], pose, *lens, self.width, self.height, tiles))
             for side in (0, self.samples) if colour else (0,):
                 cast((*scene, *lens, tables["look"], tiles, *limits, side, depth, seen, first_look, image, *meshes))
@@ -203,9 +203,8 @@ class BatchRenderer:
         if device not in self._tables:
             drawn = self._drawn
             arrays = {name: getattr(drawn, name) for name in ("kind", "shape", "paint", "solids")}
-            if drawn.dress:
-                arrays |= {name: getattr(drawn.dress.trees, name) for name in _MESH_TABLES[:3]}
-                arrays |= {name: getattr(drawn.dress, name) for name in _MESH_TABLES[3:]}
+            arrays |= {name: getattr(drawn.dress.trees, name) for name in _MESH_TABLES[:3]}
+            arrays |= {name: getattr(drawn.dress, name) for name in _MESH_TABLES[3:]}
             arrays["geom"] = np.append(drawn.geom, np.int32(-1))  # row -1, the sky, is geom -1
             arrays["frustum"] = np.array(self._view.frustum, dtype=np.float32)
             arrays["look"] = self.look.table(self.model.mj.stat.extent, self._view.typical_distance)
