@@ -12,12 +12,12 @@ import taichi as ti
 
 from ..codegen.worker import BEFORE
 from ..constraint.hessian_pattern import lay_out_dofs
-from ..math import Lanes, func
+from ..math import Lanes, func, with_types
 from ..model.features import Features
 from ..state.views import ModelView, Workspace
 from .scratch import Scratch
 from .settings import Setting
-from .tile_view import Arguments, TileView
+from .tile_view import ARGUMENTS, Arguments, TileView
 from .turn import spread_parameters, take_turn
 
 
@@ -28,25 +28,22 @@ def number_array(lanes: Lanes) -> Any:
     return ti.types.ndarray(lanes.type, 2)
 
 
+def argument_types(lanes: Lanes) -> dict[str, Any]:
+    """Types of the arguments of the driver's kernel, and of those of units."""
+    types = {"integers": ti.i32, "reals": lanes.dtype}
+    return {
+        name: number_array(lanes) if kind == "lanes" else ti.types.ndarray(types[kind], dims)
+        for name, (kind, dims) in ARGUMENTS.items()
+    }
+
+
 def sample_arguments(lanes: Lanes) -> list[np.ndarray]:
     """Arguments of the driver's kernel, as small as they can be, for Taichi to read their types from."""
-    real, one = np.dtype("f8" if lanes.double else "f4"), (1,)
-    arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
-        "ints": (np.int32, one),
-        "reals": (real, one),
-        "memory": (real, (1, 1, lanes.width)),
-        "counters": (np.int32, (1, 1, 1)),
-        "own": (real, (1, 1, lanes.width)),
-        "call": (np.int32, one),
-        "rows": (np.int32, one),
-        "out": (real, (1, 1)),
-        "dump": (np.int32, (1, 1)),
-        "controls": (real, (1, 1, 1)),
-        "track": (real, (1, 1, 1)),
-        "own_rows": (np.int32, one),
-        "left": (np.int32, one),
-    }
-    return [np.zeros(shape, dtype) for dtype, shape in arrays.values()]
+    real = np.dtype("f8" if lanes.double else "f4")
+    return [
+        np.zeros((1,) * (dims - 1) + (lanes.width if kind == "lanes" else 1,), np.int32 if kind == "integers" else real)
+        for kind, dims in ARGUMENTS.values()
+    ]
 
 
 _PATIENCE = 100_000  # looks at a counter, about a millisecond in all
@@ -103,26 +100,11 @@ def work_through(model, work, arrays):
 
 def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
     """The kernel for one width and precision, with the optional code of `features`, over the given scratch."""
-    dtype = lanes.dtype
     serial = lanes.width == 1
-    numbers = number_array(lanes)
 
     @ti.kernel
-    def run(
-        ints: ti.types.ndarray(ti.i32, 1),
-        reals: ti.types.ndarray(dtype, 1),
-        memory: numbers,
-        counters: ti.types.ndarray(ti.i32, 3),
-        own: numbers,
-        call: ti.types.ndarray(ti.i32, 1),
-        rows: ti.types.ndarray(ti.i32, 1),
-        out: ti.types.ndarray(dtype, 2),
-        dump: ti.types.ndarray(ti.i32, 2),
-        controls: ti.types.ndarray(dtype, 3),
-        track: ti.types.ndarray(dtype, 3),
-        own_rows: ti.types.ndarray(ti.i32, 1),
-        left: ti.types.ndarray(ti.i32, 1),
-    ):
+    @with_types(argument_types(lanes))
+    def run(ints, reals, memory, counters, own, call, rows, out, dump, controls, track, own_rows, left):
         ti.loop_config(serialize=serial, block_dim=1)
         for worker in range(call[Setting.WORKERS]):
             model = ModelView(ints, reals, features)
