@@ -78,26 +78,23 @@ def _outputs(mj: mujoco.MjModel, actuators: np.ndarray) -> np.ndarray:
     return np.concatenate([mj.actuator_outadr[a] + np.arange(mj.actuator_outnum[a]) for a in actuators])
 
 
-READERS: dict[int, Reader] = {
-    int(kind): reader
-    for kind, reader in {
-        _S.mjSENS_JOINTPOS: column("eval_qpos", lambda mj, joints: mj.jnt_qposadr[joints]),
-        _S.mjSENS_JOINTVEL: column("eval_qvel", lambda mj, joints: mj.jnt_dofadr[joints]),
-        _S.mjSENS_JOINTACTFRC: column("qfrc_actuator", lambda mj, joints: mj.jnt_dofadr[joints]),
-        _S.mjSENS_ACTUATORFRC: column("actuator_force", _outputs),
-        _S.mjSENS_ACTUATORPOS: column("actuator_length", _outputs),
-        _S.mjSENS_ACTUATORVEL: column("actuator_velocity", _outputs),
-        _S.mjSENS_BALLQUAT: _run("eval_qpos", lambda mj, joints: mj.jnt_qposadr[joints], 4, unit=True),
-        _S.mjSENS_BALLANGVEL: _run("eval_qvel", lambda mj, joints: mj.jnt_dofadr[joints], 3, unit=False),
-        _S.mjSENS_JOINTLIMITPOS: _limit("limit_pos"),
-        _S.mjSENS_JOINTLIMITVEL: _limit("limit_vel"),
-        _S.mjSENS_JOINTLIMITFRC: _limit("limit_force"),
-        _S.mjSENS_TENDONPOS: column("ten_length", lambda mj, tendons: tendons),
-        _S.mjSENS_TENDONVEL: column("ten_velocity", lambda mj, tendons: tendons),
-        _S.mjSENS_TENDONLIMITPOS: _limit("limit_pos", "tendon"),
-        _S.mjSENS_TENDONLIMITVEL: _limit("limit_vel", "tendon"),
-        _S.mjSENS_TENDONLIMITFRC: _limit("limit_force", "tendon"),
-        _S.mjSENS_TENDONACTFRC: _tendon_pull(),
-    }.items()
+READERS: dict[mujoco.mjtSensor, Reader] = {
+    _S.mjSENS_JOINTPOS: column("eval_qpos", lambda mj, joints: mj.jnt_qposadr[joints]),
+    _S.mjSENS_JOINTVEL: column("eval_qvel", lambda mj, joints: mj.jnt_dofadr[joints]),
+    _S.mjSENS_JOINTACTFRC: column("qfrc_actuator", lambda mj, joints: mj.jnt_dofadr[joints]),
+    _S.mjSENS_ACTUATORFRC: column("actuator_force", _outputs),
+    _S.mjSENS_ACTUATORPOS: column("actuator_length", _outputs),
+    _S.mjSENS_ACTUATORVEL: column("actuator_velocity", _outputs),
+    _S.mjSENS_BALLQUAT: _run("eval_qpos", lambda mj, joints: mj.jnt_qposadr[joints], 4, unit=True),
+    _S.mjSENS_BALLANGVEL: _run("eval_qvel", lambda mj, joints: mj.jnt_dofadr[joints], 3, unit=False),
+    _S.mjSENS_JOINTLIMITPOS: _limit("limit_pos"),
+    _S.mjSENS_JOINTLIMITVEL: _limit("limit_vel"),
+    _S.mjSENS_JOINTLIMITFRC: _limit("limit_force"),
+    _S.mjSENS_TENDONPOS: column("ten_length", lambda mj, tendons: tendons),
+    _S.mjSENS_TENDONVEL: column("ten_velocity", lambda mj, tendons: tendons),
+    _S.mjSENS_TENDONLIMITPOS: _limit("limit_pos", "tendon"),
+    _S.mjSENS_TENDONLIMITVEL: _limit("limit_vel", "tendon"),
+    _S.mjSENS_TENDONLIMITFRC: _limit("limit_force", "tendon"),
+    _S.mjSENS_TENDONACTFRC: _tendon_pull(),
 }
-"""By MuJoCo's number of the type of sensor."""
+"""By the type of sensor."""

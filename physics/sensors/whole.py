@@ -34,15 +34,12 @@ def _contacts(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
     return lambda look: look.sight["sensed"][:, look.sight.ids(("sensed", tuple(sensors)), np.concatenate(places))]
 
 
-READERS: dict[int, Reader] = {
-    int(kind): reader
-    for kind, reader in {
-        _S.mjSENS_SUBTREECOM: _of_bodies("subtree_com"),
-        _S.mjSENS_SUBTREELINVEL: _of_bodies("subtree_linvel"),
-        _S.mjSENS_SUBTREEANGMOM: _of_bodies("subtree_angmom"),
-        _S.mjSENS_CLOCK: Reader(("xpos",), _clock),
-        _S.mjSENS_TOUCH: Reader(("sensed",), _contacts),
-        _S.mjSENS_CONTACT: Reader(("sensed",), _contacts),
-    }.items()
+READERS: dict[mujoco.mjtSensor, Reader] = {
+    _S.mjSENS_SUBTREECOM: _of_bodies("subtree_com"),
+    _S.mjSENS_SUBTREELINVEL: _of_bodies("subtree_linvel"),
+    _S.mjSENS_SUBTREEANGMOM: _of_bodies("subtree_angmom"),
+    _S.mjSENS_CLOCK: Reader(("xpos",), _clock),
+    _S.mjSENS_TOUCH: Reader(("sensed",), _contacts),
+    _S.mjSENS_CONTACT: Reader(("sensed",), _contacts),
 }
-"""By MuJoCo's number of the type of sensor."""
+"""By the type of sensor."""
