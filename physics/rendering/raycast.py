@@ -12,6 +12,7 @@ from typing import Any
 
 import taichi as ti
 
+from ..math import func
 from ..rays.intersect import MISS, unit
 from ..rays.shapes import KIND_PLANE
 from ..rays.traced import Traced
@@ -223,21 +224,8 @@ def spot(ray, side):
     return (i + (j + 0.5) / n) / n, (j + (n - 0.5 - i) / n) / n
 
 
-@ti.func
-def cast_pixel(
-    scene: ti.template(),
-    lens: ti.template(),
-    look: ti.template(),
-    tiles: ti.template(),
-    y,
-    x,
-    limits,
-    side,
-    depth: ti.template(),
-    seen: ti.template(),
-    first_look: ti.template(),
-    image: ti.template(),
-):
+@func
+def cast_pixel(scene, lens, look, tiles, y: ti.i32, x: ti.i32, limits, side: ti.i32, depth, seen, first_look, image):
     """Follow the rays of a pixel of environment `scene.env`; see `make_cast_rays`."""
     env = scene.env
     tile = y // TILE * ((lens.width + TILE - 1) // TILE) + x // TILE

@@ -137,7 +137,7 @@ class BatchRenderer:
         poses = *self._geom_poses(tables, fields, solver, count), *self._view.poses(fields, solver, count)
         chunk = max(1, _PIXELS_AT_ONCE // (self.width * self.height))
         parts = [
-            self._draw_chunk(runtime, tables, *(part[i : i + chunk] for part in poses), colour=colour)
+            self._draw_chunk(runtime, tables, [part[i : i + chunk] for part in poses], colour=colour)
             for i in range(0, max(1, count), chunk)
         ]
         return parts[0] if len(parts) == 1 else Images(*(torch.cat(kind) for kind in zip(*parts, strict=True)))
@@ -153,18 +153,12 @@ class BatchRenderer:
         centre, rotation = (fields[name][:, drawn] for name in _GEOM_POSES)
         return centre, rotation.reshape(count, len(drawn), 9)
 
-    def _draw_chunk(
-        self,
-        runtime: Runtime,
-        tables: Tables,
-        geom_position: torch.Tensor,
-        geom_rotation: torch.Tensor,
-        position: torch.Tensor,
-        rotation: torch.Tensor,
-        *,
-        colour: bool,
-    ) -> Images:
-        """The pictures of one chunk; relative to the camera, so that float32 is exact wherever the robot has run."""
+    def _draw_chunk(self, runtime: Runtime, tables: Tables, poses: Sequence[torch.Tensor], *, colour: bool) -> Images:
+        """The pictures of one chunk, by positions and rotations of geoms, and those of the camera.
+
+        All is relative to the camera, so that float32 is exact wherever the robot has run.
+        """
+        geom_position, geom_rotation, position, rotation = poses
         device, n = position.device, len(position)
         offset = (geom_position - position[:, None]).to(torch.float32)
         pose = torch.cat([offset, geom_rotation.to(torch.float32)], dim=-1).contiguous()
