@@ -24,7 +24,7 @@ from ..stage import TURN
 from .kernel import sample_arguments
 from .loop_compiler import LoopCompiler
 from .scratch import Scratch
-from .taichi_code import optimised, start_taichi
+from .taichi_code import optimised, start_to_compile
 from .units import features_asked, make_unit, numbers_of_stages, units_of
 
 
@@ -60,9 +60,9 @@ class _Compiler:
     """Taichi, started for a lane width and a precision."""
 
     def __init__(self, width: int, precision: str) -> None:
-        dtype = ti.f32 if precision == "32" else ti.f64
-        start_taichi(dtype, **(SETTINGS if use_vectors() else {}))
-        self._lanes, self._precision = Lanes(width, dtype), precision
+        real = f"f{precision}"
+        start_to_compile(real, **(SETTINGS if use_vectors() else {}))
+        self._lanes, self._precision = Lanes(width, getattr(ti, real)), precision
         self._scratch = Scratch(width, precision)
         assert self._scratch.trees == [0, 1, 2, 3], "the units find the scratch by these numbers of its trees"
 

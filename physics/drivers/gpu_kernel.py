@@ -9,9 +9,10 @@ from typing import Any
 import taichi as ti
 
 from ..constraint.hessian_pattern import lay_out_dofs
-from ..math import Lanes
+from ..math import Lanes, with_types
 from ..model.features import Features
 from ..state.views import ColumnWorkspace, ModelView
+from .kernel import argument_types
 from .settings import Setting
 from .tile_view import Arguments, ColumnView
 from .turn import spread_parameters, take_turn
@@ -23,34 +24,38 @@ BLOCK = 32
 def make_column_kernel(dtype: Any, features: Features) -> Any:
     """The kernel for one precision, with the optional code of `features`."""
     lanes = Lanes(1, dtype)
+    real, whole, double = (ti.types.ndarray(kind, 2) for kind in (dtype, ti.i32, ti.f64))
+    columns = {"numbers": real, "indices": whole, "doubles": double, "convex": double}
+    columns |= {"memory": real, "counts": whole, "own": double}
 
     @ti.kernel
+    @with_types(argument_types(lanes) | columns)
     def run(
-        ints: ti.types.ndarray(ti.i32, 1),
-        reals: ti.types.ndarray(dtype, 1),
-        precise: ti.types.ndarray(ti.f64, 1),
-        numbers: ti.types.ndarray(dtype, 2),
-        indices: ti.types.ndarray(ti.i32, 2),
-        doubles: ti.types.ndarray(ti.f64, 2),
-        convex: ti.types.ndarray(ti.f64, 2),
-        memory: ti.types.ndarray(dtype, 2),
-        counters: ti.types.ndarray(ti.i32, 2),
-        own: ti.types.ndarray(ti.f64, 2),
-        call: ti.types.ndarray(ti.i32, 1),
-        rows: ti.types.ndarray(ti.i32, 1),
-        out: ti.types.ndarray(dtype, 2),
-        dump: ti.types.ndarray(ti.i32, 2),
-        controls: ti.types.ndarray(dtype, 3),
-        track: ti.types.ndarray(dtype, 3),
-        own_rows: ti.types.ndarray(ti.i32, 1),
-        left: ti.types.ndarray(ti.i32, 1),
+        ints,
+        reals,
+        precise,
+        numbers,
+        indices,
+        doubles,
+        convex,
+        memory,
+        counts,
+        own,
+        call,
+        rows,
+        out,
+        dump,
+        controls,
+        track,
+        own_rows,
+        left,
     ):
         ti.loop_config(block_dim=BLOCK)
         for env in range(memory.shape[1]):
             if call[Setting.AGAIN] == 0 or left[env] == 1:
                 model = ModelView(ints, reals, precise, features)
                 work = ColumnWorkspace(lanes, ints, (numbers, indices, doubles, convex), env, features)
-                arrays = Arguments(memory, counters, own, own_rows, call, rows, out, dump, controls, track, left)
+                arrays = Arguments(memory, counts, own, own_rows, call, rows, out, dump, controls, track, left)
                 if ti.static(features.parameters):
                     model.differ(work)
                 spread_parameters(model, work, reals, precise)

@@ -12,12 +12,12 @@ import taichi as ti
 
 from ..codegen.worker import BEFORE
 from ..constraint.hessian_pattern import lay_out_dofs
-from ..math import Lanes, func
+from ..math import Lanes, func, with_types
 from ..model.features import Features
 from ..state.views import ModelView, Workspace
 from .scratch import Scratch
 from .settings import Setting
-from .tile_view import Arguments, TileView
+from .tile_view import ARGUMENTS, Arguments, TileView
 from .turn import spread_parameters, take_turn
 
 
@@ -28,26 +28,24 @@ def number_array(lanes: Lanes) -> Any:
     return ti.types.ndarray(lanes.type, 2)
 
 
+def argument_types(lanes: Lanes) -> dict[str, Any]:
+    """Types of the arguments of the driver's kernel, and of those of units."""
+    numbers = {"integers": ti.i32, "reals": lanes.dtype, "doubles": ti.f64}
+    of_lanes = {"lanes": number_array(lanes), "double lanes": number_array(lanes.doubled())}
+    return {
+        name: of_lanes[kind] if kind in of_lanes else ti.types.ndarray(numbers[kind], dims)
+        for name, (kind, dims) in ARGUMENTS.items()
+    }
+
+
 def sample_arguments(lanes: Lanes) -> list[np.ndarray]:
     """Arguments of the driver's kernel, as small as they can be, for Taichi to read their types from."""
-    real, one = np.dtype("f8" if lanes.double else "f4"), (1,)
-    arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
-        "ints": (np.int32, one),
-        "reals": (real, one),
-        "precise": ("f8", one),
-        "memory": (real, (1, 1, lanes.width)),
-        "counters": (np.int32, (1, 1, 1)),
-        "own": ("f8", (1, 1, lanes.width)),
-        "call": (np.int32, one),
-        "rows": (np.int32, one),
-        "out": (real, (1, 1)),
-        "dump": (np.int32, (1, 1)),
-        "controls": (real, (1, 1, 1)),
-        "track": (real, (1, 1, 1)),
-        "own_rows": (np.int32, one),
-        "left": (np.int32, one),
-    }
-    return [np.zeros(shape, dtype) for dtype, shape in arrays.values()]
+    single = np.dtype("f8" if lanes.double else "f4")
+    kinds = {"integers": np.int32, "doubles": np.float64, "double lanes": np.float64}
+    return [
+        np.zeros((1,) * (dims - 1) + (lanes.width if kind.endswith("lanes") else 1,), kinds.get(kind, single))
+        for kind, dims in ARGUMENTS.values()
+    ]
 
 
 _PATIENCE = 100_000  # looks at a counter, about a millisecond in all
@@ -104,33 +102,17 @@ def work_through(model, work, arrays):
 
 def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
     """The kernel for one width and precision, with the optional code of `features`, over the given scratch."""
-    dtype = lanes.dtype
     serial = lanes.width == 1
-    numbers, doubles = number_array(lanes), number_array(lanes.doubled())
 
     @ti.kernel
-    def run(
-        ints: ti.types.ndarray(ti.i32, 1),
-        reals: ti.types.ndarray(dtype, 1),
-        precise: ti.types.ndarray(ti.f64, 1),
-        memory: numbers,
-        counters: ti.types.ndarray(ti.i32, 3),
-        own: doubles,
-        call: ti.types.ndarray(ti.i32, 1),
-        rows: ti.types.ndarray(ti.i32, 1),
-        out: ti.types.ndarray(dtype, 2),
-        dump: ti.types.ndarray(ti.i32, 2),
-        controls: ti.types.ndarray(dtype, 3),
-        track: ti.types.ndarray(dtype, 3),
-        own_rows: ti.types.ndarray(ti.i32, 1),
-        left: ti.types.ndarray(ti.i32, 1),
-    ):
+    @with_types(argument_types(lanes))
+    def run(ints, reals, precise, memory, counts, own, call, rows, out, dump, controls, track, own_rows, left):
         ti.loop_config(serialize=serial, block_dim=1)
         for worker in range(call[Setting.WORKERS]):
             model = ModelView(ints, reals, precise, features)
             work = Workspace(lanes, ints, scratch.arrays, worker, features)
             arrays = Arguments(
-                memory, counters, own, own_rows, call, rows, out, dump, controls, track, left, (reals, precise)
+                memory, counts, own, own_rows, call, rows, out, dump, controls, track, left, (reals, precise)
             )
             work_through(model, work, arrays)
             if worker == 0:

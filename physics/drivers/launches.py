@@ -77,7 +77,11 @@ class Launches:
     def outputs(self, names: Sequence[str]) -> Outputs:
         """Return a place for what every step delivers: those of the fields whose room never grows."""
         fixed = [name for name in names if name not in ROOMY]
-        return self._arrangement.outputs(select(fixed, self.room, self._arrangement.device))
+        return self._arrangement.outputs(self._select(fixed))
+
+    def _select(self, names: Sequence[str]) -> Selection:
+        """Return the selection of fields where the scratch has them at present."""
+        return select(names, self.room.offsets, self.room.widths, self._arrangement.device)
 
     def bind(
         self,
@@ -144,7 +148,7 @@ class Launches:
         """Fields, the number of integers, and the settings that have them evaluated: kept, as a GPU is waited for."""
         key = names, with_indices, beginning, self.room.grown
         if key not in self._requests:
-            selection = select(names, self.room, self._arrangement.device)
+            selection = self._select(names)
             integers = layout(INSPECTED, self.room.sizes)[1] if with_indices else 0
             call = self._call(selection, replay=True, integers=integers, beginning=beginning)
             self._requests[key] = selection, integers, call

@@ -4,13 +4,12 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-import taichi as ti
 
 from ..codegen.ir import machine_code
 from ..codegen.loops import arguments_type, loop_stands_alone
 from ..codegen.vectors import OPAQUE_POINTERS
 from ..process.compiler import ask
-from .taichi_code import optimised, start_taichi
+from .taichi_code import optimised, start_to_compile
 
 _NUMPY = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u8": np.uint8}
 
@@ -23,7 +22,7 @@ class LoopCompiler:
 
     def __init__(self, literals: str) -> None:
         ask(OPAQUE_POINTERS)
-        start_taichi(getattr(ti, literals))
+        start_to_compile(literals)
         self._literals = literals
 
     def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:

@@ -1,17 +1,12 @@
 """The derived quantities that every step delivers, brought up to date where a state was changed from outside."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import torch
 
 from .interface import Index
-
-
-class _Room(Protocol):
-    offsets: dict[str, int]
-    widths: dict[str, int]
 
 
 class Selection(NamedTuple):
@@ -28,12 +23,14 @@ class Selection(NamedTuple):
     rows: torch.Tensor
 
 
-def select(names: Sequence[str], room: _Room, device: torch.device) -> Selection:
-    """Return the selection of fields, whose rows are where the scratch has them at present."""
+def select(
+    names: Sequence[str], offsets: Mapping[str, int], widths: Mapping[str, int], device: torch.device
+) -> Selection:
+    """Return the selection of fields, of which each has `widths` rows from `offsets` on."""
     places, rows = {}, list[int]()
     for name in names:
-        places[name] = slice(len(rows), len(rows) + room.widths[name])
-        rows += range(room.offsets[name], room.offsets[name] + room.widths[name])
+        places[name] = slice(len(rows), len(rows) + widths[name])
+        rows += range(offsets[name], offsets[name] + widths[name])
     return Selection(places, len(rows), torch.tensor(rows or [0], dtype=torch.int32, device=device))
 
 

@@ -9,6 +9,7 @@ from ..fields import layout
 from ..model.model import Model
 from ..state.sizes import PARAMETER_FIELDS
 from .columns import Columns
+from .outputs import select
 from .tiles import Tiles
 
 
@@ -30,15 +31,10 @@ class OwnNumbers:
 
     def lay_out(self, model: Model, names: set[str]) -> None:
         """Make room for fields, with the model's numbers for everybody."""
-        offsets, rows = layout(PARAMETER_FIELDS, model.sizes)[0], list[int]()
-        self._places = {}
-        for field in PARAMETER_FIELDS:
-            if field.name in names:
-                length = field.length(model.sizes)
-                self._places[field.name] = slice(len(rows), len(rows) + length)
-                rows += range(offsets[field.name], offsets[field.name] + length)
-        self.count = len(rows)
-        self.rows = torch.tensor(rows or [0], dtype=torch.int32, device=self._batch.device)
+        offsets, _ = layout(PARAMETER_FIELDS, model.sizes)
+        widths = {field.name: field.length(model.sizes) for field in PARAMETER_FIELDS}
+        own = [field.name for field in PARAMETER_FIELDS if field.name in names]
+        self._places, self.count, self.rows = select(own, offsets, widths, self._batch.device)
         self.memory = self._batch.zeros(self.count, torch.float64)
         self.write({name: np.reshape(model.values[name], (1, -1)) for name in self._places}, None)
 

@@ -13,6 +13,7 @@ from typing import Any
 from ..collision.narrow_phase import KINDS_OF_PAIRS
 from ..constraint.hessian_pattern import lay_out_dofs
 from ..constraint.sleeping import fall_asleep, rest, wake_disturbed, wake_touched
+from ..dynamics.smooth import smooth_acceleration
 from ..hooks import END_OF_EVALUATION, END_OF_STEP, FIRST_EVALUATION, STATES_ADVANCE
 from ..integrate import advance, implicit_acceleration, runge_kutta_stage
 from ..stage import Names, Stage
@@ -27,7 +28,7 @@ from ..state.snapshot import (
     report_mean_acceleration,
 )
 from ..step import PIPELINE
-from .plan import ON_REQUEST
+from .turn import ON_REQUEST
 
 _COLLISION = (*KINDS_OF_PAIRS, wake_touched)
 _SECTIONS: tuple[tuple[str, tuple[Stage, ...]], ...] = (
@@ -52,7 +53,7 @@ _SECTIONS: tuple[tuple[str, tuple[Stage, ...]], ...] = (
             report_mean_acceleration,
         ),
     ),
-    ("On request", tuple(stage for _, _, stage in ON_REQUEST)),
+    ("On request", (smooth_acceleration, *(stage for _, stage, _ in ON_REQUEST))),
 )
 
 

@@ -8,34 +8,16 @@ poses of bodies follow from the first of them, long before any contact or force.
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ..constraint.external_force import external_force
 from ..dynamics.smooth import smooth_acceleration
-from ..kinematics.center_of_mass import body_inertias, mass_centers
-from ..sensed.contact_readings import contact_readings
-from ..sensed.limit_readings import limit_forces
-from ..sensed.motion_readings import sensed_accelerations, sensed_forces
 from ..stage import Stage
 from ..state.declared import read_by, written_by
-from ..state.fields import SENSED as SENSED_FIELDS
 from ..state.fields import SMOOTH
 from ..state.memory import MEMORY
 from ..state.reach import reach_of
 from ..step import LAST, PIPELINE
 from .settings import Setting
+from .turn import ON_REQUEST
 
-ON_REQUEST: tuple[tuple[Setting, int, Stage], ...] = (
-    (Setting.SMOOTH, 1, smooth_acceleration),
-    (Setting.EXTERNAL, 1, external_force),
-    (Setting.CENTERS, 1, mass_centers),
-    (Setting.INERTIAS, 1, body_inertias),
-    (Setting.SENSED, 1, limit_forces),
-    (Setting.SENSED, 1, contact_readings),
-    (Setting.SENSED, 1, sensed_accelerations),
-    (Setting.SENSED, 2, sensed_forces),
-)
-"""Stages behind the pipeline, each with the least value of a setting with which it runs. What such a stage both loads
-and stores it stores first, so it needs nobody else to have stored it."""
-_SENSED = frozenset(field.name for field in SENSED_FIELDS)
 _KEPT = frozenset(field.name for group in MEMORY.values() for field in group)
 
 
@@ -56,14 +38,15 @@ def ask_for(call: Any, names: Collection[str], everything: bool) -> None:
         names: of fields.
         everything: whether it needs the whole pipeline, as all launches do that move something.
     """
-    call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
-    forces = "sensed_force" in names
-    call[Setting.SENSED] = 2 if forces else int(not _SENSED.isdisjoint(names))
-    call[Setting.EXTERNAL] = int(forces or "cfrc_ext" in names)
-    call[Setting.INERTIAS] = int(forces or "cinert" in names)
+    wanted, requested = set(names), []
+    for bit, stage, fields in reversed(ON_REQUEST):
+        if not wanted.isdisjoint(fields.split()):
+            requested.append((bit, stage))
+            wanted |= read_by(stage).difference(*_WRITTEN)
+    call[Setting.REQUESTED] = sum(bit for bit, _ in requested)
     call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
-    requested = [stage for setting, least, stage in ON_REQUEST if call[setting] >= least]
-    call[Setting.LAST] = LAST if everything else last_needed(names, requested)
+    stages = [stage for _, stage in requested] + [smooth_acceleration] * int(call[Setting.SMOOTH])
+    call[Setting.LAST] = LAST if everything else last_needed(names, stages)
 
 
 def last_needed(names: Collection[str], requested: Collection[Stage]) -> int:

@@ -23,15 +23,13 @@ from ..process.runtime import Runtime
 from ..stage import TURN
 from .host_scratch import LINE, HostScratch
 from .settings import Setting
+from .tile_view import ARGUMENTS
 
-_CALL = 6
-"""Place of the tensor `call` among the arguments."""
-_DIMS = (1, 1, 1, 3, 3, 3, 1, 1, 2, 2, 3, 3, 1, 1)
-"""Dimensions of the arguments."""
+_CALL = list(ARGUMENTS).index("call")
 _ITEM_BYTES = 4
 """Of the tile's number, the last of the arguments."""
-_OF_LANES = (3, 5)
-"""Places of those whose last dimension is within a number, where there are several lanes."""
+_OF_LANES = [place for place, (kind, _) in enumerate(ARGUMENTS.values()) if kind.endswith("lanes")]
+"""Places of the arguments whose last dimension is within a number, where there are several lanes."""
 
 
 class Context(ctypes.Structure):
@@ -127,8 +125,8 @@ _NEXT = int(Setting.NEXT)
 def _pack(arguments: Sequence[torch.Tensor], width: int, worker: int) -> bytes:
     """Arguments as Taichi lays them out: of each array its shape and address, then the worker's number and a tile's."""
     words = b""
-    for place, (tensor, dims) in enumerate(zip(arguments, _DIMS, strict=True)):
-        dims -= width > 1 and place in _OF_LANES
+    for tensor, (kind, dims) in zip(arguments, ARGUMENTS.values(), strict=True):
+        dims -= width > 1 and kind == "lanes"
         shape = struct.pack(f"{dims}i", *tensor.shape[:dims])
         words += shape + b"\0" * (-len(shape) % 8) + struct.pack("Q", tensor.data_ptr())
     return words + struct.pack("2i", worker, 0)

@@ -42,16 +42,10 @@ class Setting(_FromZero):
     """Rows of PARAMETERS."""
     APPLIED = auto()
     """Sum of `APPLIED_FORCES` and `DOF_CONTROLS` that there may be; 0: FORCES and KEPT_FORCES are left alone."""
-    EXTERNAL = auto()
-    """1: compute cfrc_ext."""
-    CENTERS = auto()
-    """1: compute xipos and subtree_com."""
-    INERTIAS = auto()
-    """1: compute cinert."""
     SMOOTH = auto()
     """1: compute the forces and accelerations without constraints."""
-    SENSED = auto()
-    """1: compute what sensors read of contacts, limits and accelerations; 2: and of forces between bodies."""
+    REQUESTED = auto()
+    """Sum of the bits of stages behind the pipeline that are to run (`turn.ON_REQUEST`)."""
     BEGINNING = auto()
     """1: with REPLAY, evaluate where the last step began, if its integrator is Runge-Kutta's."""
     AGAIN = auto()

@@ -5,32 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import taichi as ti
 from taichi.lang import impl
 
-from ..process.compiler import NO_RUNTIME_UNROLLING, NO_STRENGTH_REDUCTION, SHORT_ROTATIONS, ask
-from ..process.libraries import NO_NEWS, a_home, variables
+from ..process.compiler import start_taichi
 from ..process.tracing import quick_tracing
 
 
-def start_taichi(dtype: Any, **more: Any) -> None:
-    """Start Taichi with numbers in kernels of this type, and with further arguments of `ti.init`."""
-    for setting in (NO_STRENGTH_REDUCTION, NO_RUNTIME_UNROLLING, SHORT_ROTATIONS):
-        ask(setting)
-    with variables(NO_NEWS | a_home()):
-        ti.init(
-            arch=ti.cpu,
-            default_fp=dtype,
-            cpu_max_num_threads=1,
-            log_level=ti.ERROR,
-            offline_cache=False,
-            fast_math=False,  # results must not depend on the width of the lanes
-            advanced_optimization=False,
-            cfg_optimization=False,  # five times shorter compilation, no slower code
-            make_cpu_multithreading_loop=False,
-            print_kernel_llvm_ir_optimized=True,
-            **more,
-        )
+def start_to_compile(real: str, **more: Any) -> None:
+    """Start Taichi with numbers in kernels of this type, "f32" or "f64", and with further arguments of `ti.init`."""
+    start_taichi("cpu", real, 1, offline_cache=False, print_kernel_llvm_ir_optimized=True, **more)
 
 
 def optimised(kernel: Any, arguments: Sequence[Any]) -> str:

@@ -13,6 +13,25 @@ from taichi.lang.impl import subscript
 from ..math import Lanes
 from ..math.lanes import traced
 
+ARGUMENTS = {
+    "ints": ("integers", 1),
+    "reals": ("reals", 1),
+    "precise": ("doubles", 1),
+    "memory": ("lanes", 3),
+    "counts": ("integers", 3),
+    "own": ("double lanes", 3),
+    "call": ("integers", 1),
+    "rows": ("integers", 1),
+    "out": ("reals", 2),
+    "dump": ("integers", 2),
+    "controls": ("reals", 3),
+    "track": ("reals", 3),
+    "own_rows": ("integers", 1),
+    "left": ("integers", 1),
+}
+"""Arguments of a kernel on a CPU: the numbers that each array holds, and its dimensions. The last of "lanes" is that of
+the lanes of a tile, which load and store as one."""
+
 
 @dataclass
 class Arguments:

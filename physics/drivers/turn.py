@@ -12,11 +12,25 @@ from ..math import func
 from ..model.sleeping import AWAKE
 from ..sensed.contact_readings import contact_readings
 from ..sensed.limit_readings import limit_forces
-from ..sensed.motion_readings import sensed_accelerations, sensed_forces
+from ..sensed.motion_readings import body_accelerations, internal_forces, subtree_momenta
+from ..stage import Stage
 from ..state.room import clear_needs, fits
 from ..state.snapshot import back_to_beginning, reject_nonfinite
 from ..step import step
 from .settings import APPLIED_FORCES, CONTACTS_FULL, DOF_CONTROLS, NON_FINITE, Count, Setting
+
+ON_REQUEST: tuple[tuple[int, Stage, str], ...] = (
+    (1, external_force, "cfrc_ext"),
+    (2, mass_centers, "xipos subtree_com"),
+    (4, body_inertias, "cinert"),
+    (8, limit_forces, "limit_force"),
+    (16, contact_readings, "sensed"),
+    (32, body_accelerations, "cacc"),
+    (64, internal_forces, "cfrc_int"),
+    (128, subtree_momenta, "subtree_linvel subtree_angmom"),
+)
+"""Stages behind the pipeline: the bit of `Setting.REQUESTED` with which each runs, and the fields that it is for. One
+stands behind those whose fields it loads. What such a stage both loads and stores it stores first."""
 
 
 @func
@@ -125,21 +139,11 @@ def end(work, tile, periods):
 
 
 @func
-def _derive(model, work, call):
+def _derive(model, work, requested: ti.i32):
     """Compute what a step does without, where it was asked for."""
-    if call[Setting.EXTERNAL] == 1:
-        external_force(model, work)
-    if call[Setting.CENTERS] == 1:
-        mass_centers(model, work)
-    if call[Setting.INERTIAS] == 1:
-        body_inertias(model, work)
-    if ti.static(model.has.sensors):
-        if call[Setting.SENSED] > 0:
-            limit_forces(model, work)
-            contact_readings(model, work)
-            sensed_accelerations(model, work)
-        if call[Setting.SENSED] > 1:
-            sensed_forces(model, work)
+    for bit, stage, _ in ti.static(ON_REQUEST):
+        if requested & bit != 0:
+            stage(model, work)
 
 
 @func
@@ -207,7 +211,7 @@ def take_turn(model, work, tile):
         if tile.call[Setting.PERIODS] > 0:
             _trace(model, work, tile, period)
     if fits(work):
-        _derive(model, work, tile.call)
+        _derive(model, work, tile.call[Setting.REQUESTED])
         if tile.call[Setting.REPLAY] == 0:
             end(work, tile, ended)
         _hand_out(model, work, tile)

@@ -13,12 +13,12 @@ from typing import Any
 import taichi as ti
 
 from ..codegen.ir import emit_call
-from ..math import Lanes
+from ..math import Lanes, with_types
 from ..model.features import Features
 from ..stage import STAGES, TURN, Stage
 from ..state.reach import Reach, reach_of
 from ..state.views import ASKED_FOR, ModelView, Names, Workspace, not_named
-from .kernel import number_array, prepare_or_take
+from .kernel import argument_types, prepare_or_take
 from .scratch import Scratch
 from .tile_view import Arguments
 
@@ -101,33 +101,17 @@ def _body_of(name: str) -> Callable[..., None]:
 
 
 def _kernel(lanes: Lanes, has: Any, names: Names, scratch: Scratch, call_stage: Any, body: Any) -> Any:
-    dtype, numbers, doubles = lanes.dtype, number_array(lanes), number_array(lanes.doubled())
-
     @ti.kernel
+    @with_types({**argument_types(lanes), "worker": ti.i32, "tile": ti.i32})
     def unit(
-        ints: ti.types.ndarray(ti.i32, 1),
-        reals: ti.types.ndarray(dtype, 1),
-        precise: ti.types.ndarray(ti.f64, 1),
-        memory: numbers,
-        counters: ti.types.ndarray(ti.i32, 3),
-        own: doubles,
-        call: ti.types.ndarray(ti.i32, 1),
-        rows: ti.types.ndarray(ti.i32, 1),
-        out: ti.types.ndarray(dtype, 2),
-        dump: ti.types.ndarray(ti.i32, 2),
-        controls: ti.types.ndarray(dtype, 3),
-        track: ti.types.ndarray(dtype, 3),
-        own_rows: ti.types.ndarray(ti.i32, 1),
-        left: ti.types.ndarray(ti.i32, 1),
-        worker: ti.i32,
-        tile: ti.i32,
+        ints, reals, precise, memory, counts, own, call, rows, out, dump, controls, track, own_rows, left, worker, tile
     ):
         ti.loop_config(serialize=True)
         for _ in range(1):  # a loop at the top would be shared among threads
             model = ModelView(ints, reals, precise, has, names)
             work = Workspace(lanes, ints, scratch.arrays, worker, has, names, call_stage)
             arrays = Arguments(
-                memory, counters, own, own_rows, call, rows, out, dump, controls, track, left, (reals, precise)
+                memory, counts, own, own_rows, call, rows, out, dump, controls, track, left, (reals, precise)
             )
             body(model, work, arrays, tile)
 

@@ -1,8 +1,8 @@
 """Convex pieces of a mesh, found by `coacd` in a process of its own, and kept on disk by the content of the mesh.
 
 Finding them takes seconds to minutes, and the same mesh with the same options always has the same pieces. A file of the
-cache holds plain numbers under a hash; one that is damaged counts as none. It is written beside its place and moved
-there, so that several processes may write it at once.
+cache holds numpy's arrays under a hash; one that is damaged, or that others could have written, counts as none. Several
+processes may write it at once (`codegen.store`).
 
 CoACD: X. Wei et al., "Approximate Convex Decomposition for 3D Meshes with Collision-Aware Concavity and Tree Search",
 ACM Trans. Graph. 41(4), 2022.
@@ -14,24 +14,20 @@ import importlib.metadata
 import io
 import json
 import os
-import struct
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..codegen.store import DamagedError, ForeignError, pack, read_trusted, unpack, write_at_once
 from ..process import kernel_cache
-from .files import MeshFileError, read_file
+from .files import MeshFileError
 
 Piece = tuple[np.ndarray, np.ndarray]
 """Vertices (n, 3) and faces (m, 3) of a convex mesh."""
-_HEAD = struct.Struct("<8sQQQ")  # name of the format, pieces, vertices, faces
-_NAME = b"tmblpcs1"
-_HASH = hashlib.sha256().digest_size
 _FLATTEST = 1.0e-6
 """Thickness over length of a piece below which it is nothing but a face: no hull can be made of it."""
 
@@ -114,13 +110,17 @@ def _run(vertices: np.ndarray, faces: np.ndarray, options: Mapping[str, Any]) ->
     if run.returncode or not found:
         reason = " ".join(run.stderr.decode(errors="replace").split()[-40:])
         raise MeshFileError(f"coacd fails (exit status {run.returncode}): {reason[-300:]}")
-    arrays = np.load(io.BytesIO(data), allow_pickle=False)
-    count = len(arrays.files) // 2
-    pieces = [(arrays[f"v{k}"].astype(np.float64), arrays[f"f{k}"].astype(np.int32)) for k in range(count)]
-    solid = [piece for piece in pieces if _is_solid(piece[0])]
+    solid = [piece for piece in _read(data) if _is_solid(piece[0])]
     if not solid:
         raise MeshFileError("coacd finds no convex piece with a volume in it")
     return solid
+
+
+def _read(data: bytes) -> list[Piece]:
+    """Pieces from an archive of numpy's with the arrays v0, f0, v1, f1, ..."""
+    arrays = np.load(io.BytesIO(data), allow_pickle=False)
+    pairs = [(arrays[f"v{k}"], arrays[f"f{k}"]) for k in range(len(arrays.files) // 2)]
+    return [(vertices.astype(np.float64), faces.astype(np.int32)) for vertices, faces in pairs]
 
 
 def _is_solid(points: np.ndarray) -> bool:
@@ -132,47 +132,18 @@ def _is_solid(points: np.ndarray) -> bool:
 
 def save_pieces(path: Path, pieces: list[Piece]) -> None:
     """Put pieces into the cache, or leave it: a full disk costs time the next time, nothing else."""
-    counts = np.array([[len(vertices), len(faces)] for vertices, faces in pieces], "<u8").reshape(-1, 2)
-    body = b"".join(
-        [
-            _HEAD.pack(_NAME, len(pieces), *map(int, counts.sum(axis=0))),
-            counts.tobytes(),
-            *(vertices.astype("<f8").tobytes() for vertices, _ in pieces),
-            *(faces.astype("<i4").tobytes() for _, faces in pieces),
-        ]
-    )
-    temporary = None
-    try:
+    archive = io.BytesIO()
+    np.savez(archive, **{f"{'vf'[i]}{k}": array for k, piece in enumerate(pieces) for i, array in enumerate(piece)})
+    with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        with os.fdopen(handle, "wb") as file:
-            file.write(body + hashlib.sha256(body).digest())
-        os.replace(temporary, path)
-    except OSError:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+        write_at_once(os.fspath(path), pack(path.name, archive.getvalue()))
 
 
 def load_pieces(path: Path) -> list[Piece] | None:
     """Pieces from the cache; None if there are none, or the file was not written by this user."""
     try:
-        data = read_file(path)
-    except MeshFileError:
+        pieces = _read(unpack(path.name, read_trusted(os.fspath(path))))
+    except (OSError, ForeignError, DamagedError):
         return None
-    body, digest = data[:-_HASH], data[-_HASH:]
-    if len(body) < _HEAD.size or hashlib.sha256(body).digest() != digest:
-        return None
-    name, number, verts, tris = _HEAD.unpack_from(body)
-    if name != _NAME or len(body) != _HEAD.size + 16 * number + 24 * verts + 12 * tris:
-        return None
-    counts = np.frombuffer(body, "<u8", 2 * number, _HEAD.size).reshape(-1, 2).astype(np.int64)
-    if counts.min(initial=0) < 0 or counts.sum(axis=0).tolist() != [verts, tris]:
-        return None
-    start = _HEAD.size + 16 * number
-    vertices = np.frombuffer(body, "<f8", 3 * verts, start).reshape(-1, 3)
-    faces = np.frombuffer(body, "<i4", 3 * tris, start + 24 * verts).reshape(-1, 3)
-    ends = np.cumsum(counts, axis=0)[:-1]
-    pieces = list(zip(np.split(vertices, ends[:, 0]), np.split(faces, ends[:, 1]), strict=True))
-    sound = np.isfinite(vertices).all() and all(f.min(initial=0) >= 0 and f.max(initial=-1) < len(v) for v, f in pieces)
+    sound = all(np.isfinite(v).all() and f.min(initial=0) >= 0 and f.max(initial=-1) < len(v) for v, f in pieces)
     return pieces if pieces and sound else None

@@ -102,23 +102,23 @@ def coordinate(model, work, lanes, q: ti.i32):
 
 
 @func
-def position(model, work, lanes, q: ti.i32):
+def stage_vector(model, work, lanes, q: ti.i32):
     """The vector that begins at coordinate q."""
     x, y = coordinate(model, work, lanes, q), coordinate(model, work, lanes, q + 1)
     return Vec3(x, y, coordinate(model, work, lanes, q + 2))
 
 
 @func
-def orientation(model, work, lanes, q: ti.i32):
+def stage_quaternion(model, work, lanes, q: ti.i32):
     """The unit quaternion that begins at coordinate q."""
-    rest = position(model, work, lanes, q + 1)
+    rest = stage_vector(model, work, lanes, q + 1)
     return Quat(coordinate(model, work, lanes, q), rest.x, rest.y, rest.z).normalized()
 
 
 @func
 def free_frame(model, work, lanes, q: ti.i32):
     """Return position (m) and orientation of a body in the world whose free joint has its coordinates from q on."""
-    return position(model, work, lanes, q), orientation(model, work, lanes, q + 3)
+    return stage_vector(model, work, lanes, q), stage_quaternion(model, work, lanes, q + 3)
 
 
 @func
@@ -141,7 +141,7 @@ def move_frame(model, work, j: ti.i32, pos, quat):
                 quat * from_axis_angle(lanes, model.jnt_axis[j], coordinate(model, work, lanes, q) - model.qpos0[q])
             )
         else:
-            quat._assign(quat * orientation(model, work, lanes, q))
+            quat._assign(quat * stage_quaternion(model, work, lanes, q))
         if model.jnt_at_origin[j] == 0:
             pos._assign(anchor - quat.rotate(offset))
 
@@ -165,7 +165,7 @@ def leave_frame(model, work, j: ti.i32, point, axis):
             angle = coordinate(model, work, lanes, q) - model.precise.qpos0[q]
             quat._assign(from_axis_angle(lanes, along, angle))
         if model.jnt_type[j] == BALL:
-            quat._assign(orientation(model, work, lanes, q))
+            quat._assign(stage_quaternion(model, work, lanes, q))
         point._assign(quat.rotate(point - anchor) + anchor)
         axis._assign(quat.rotate(axis))
 

@@ -9,10 +9,10 @@ plain Python classes that exist while Taichi traces a kernel: an expression such
 `q.rotate(r) + p` becomes straight-line arithmetic on lanes and costs nothing at run time.
 """
 
-from .func import func
+from .func import func, with_types
 from .lanes import Lanes
 from .quaternion import Quat
 from .spatial import Inertia, Motion
 from .vector import Mat3, Sym3, Vec3
 
-__all__ = ["Inertia", "Lanes", "Mat3", "Motion", "Quat", "Sym3", "Vec3", "func"]
+__all__ = ["Inertia", "Lanes", "Mat3", "Motion", "Quat", "Sym3", "Vec3", "func", "with_types"]

@@ -1,7 +1,7 @@
-"""The decorator of functions that kernels call."""
+"""The decorators of functions that kernels call, and of kernels whose arguments a table declares."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import taichi as ti
@@ -25,3 +25,13 @@ def func(function: Callable[..., Any]) -> Callable[..., Any]:
 
     vars(call).update(_is_taichi_function=True, _is_real_function=False, func=inlined)
     return call
+
+
+def with_types(types: Mapping[str, Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Annotate a function, for `ti.kernel` to decorate, with the types of its parameters by their names."""
+
+    def annotated(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.__annotations__.update(types)
+        return function
+
+    return annotated

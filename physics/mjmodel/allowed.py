@@ -49,6 +49,7 @@ class Parameter(NamedTuple):
 
     Attributes:
         name: MuJoCo's.
+        allowed: the numbers that it may hold, for those of mechanisms (`model.number_rules` has all others).
         derives: constants that follow from it (`model.constants`).
         positive: its numbers are not negative, although those of a file may be (`model.number_rules` has the others).
         lasting: those above zero in the model stay so: without mass or size a body is another kind of thing.
@@ -58,6 +59,7 @@ class Parameter(NamedTuple):
     """
 
     name: str
+    allowed: Row | None = None
     derives: tuple[str, ...] = ()
     positive: bool = False
     lasting: bool = False

@@ -6,7 +6,7 @@ import numpy as np
 from .flags import disabled
 
 MINVAL = 1e-15  # mjMINVAL
-MINIMP, MAXIMP, MINMU = 1e-4, 0.9999, 1e-5  # mjMINIMP, mjMAXIMP, mjMINMU
+MINIMP, MAXIMP = 1e-4, 0.9999  # mjMINIMP, mjMAXIMP
 DEFAULT_SOLREF = np.array([0.02, 1.0])
 
 

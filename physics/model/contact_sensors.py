@@ -52,13 +52,6 @@ def reads_limits(mjm: mujoco.MjModel) -> bool:
     return bool(np.isin(mjm.sensor_type, kinds).any()) and not disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR)
 
 
-def reads_accelerations(mjm: mujoco.MjModel) -> bool:
-    """Whether a sensor reads accelerations of bodies, or the forces between them."""
-    names = ("ACCELEROMETER", "FRAMELINACC", "FRAMEANGACC", "FORCE", "TORQUE")
-    kinds = [int(getattr(_S, f"mjSENS_{name}")) for name in names]
-    return bool(np.isin(mjm.sensor_type, kinds).any()) and not disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR)
-
-
 def contact_sensor_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
     """Fields of `model.fields` whose name begins with sense_ or zone_."""
     ids = read_contacts(mjm)
@@ -99,7 +92,6 @@ def sensor_sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray]) -> dict[str
         "nsense": len(values["sense_is_touch"]),
         "nsensed": int(mjm.sensor_dim[read_contacts(mjm)].sum()),
         "nlimitsense": len(values["limit_jnt"]) if reads_limits(mjm) else 0,
-        "nbodysense": mjm.nbody if reads_accelerations(mjm) else 0,
         "nqbegin": mjm.nq if keeps else 0,
         "nvbegin": mjm.nv if keeps else 0,
         "nabegin": mjm.na if keeps else 0,

@@ -44,8 +44,8 @@ class CoreFeatures:
         warm: convex pairs remember the axis across which they were apart.
         implicit_full: the integrator implicit.
         noslip: friction is computed once more without regularisation.
-        sensors: sensors read contacts, limits, accelerations or forces, or there are any and the integrator is
-            Runge-Kutta's, whose first stage is theirs.
+        sensors: sensors read contacts or limits, or there are any and the integrator is Runge-Kutta's, whose first
+            stage is theirs.
         parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
     """
 
@@ -91,7 +91,7 @@ class CoreFeatures:
             sleeping=model.sizes["nsleep"] > 0,
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
-            sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nbodysense", "nqbegin")),
+            sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nqbegin")),
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),

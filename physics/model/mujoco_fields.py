@@ -27,7 +27,9 @@ def _rows(role: str, names: str) -> dict[str, str]:
     return dict.fromkeys(names.split(), role)
 
 
-OF_PARTS = tuple(name for part in PARTS for name in part.mujoco.split())
+OF_PARTS = tuple(
+    name for part in PARTS for name in (*part.mujoco.split(), *(parameter.name for parameter in part.parameters))
+)
 """The fields that mechanisms read (`physics/parts`)."""
 
 MODEL: dict[str, str] = {

@@ -93,7 +93,7 @@ RULES: dict[str, Row] = {
     **_rows(REACH, "a cutoff; 0 is none", "sensor_cutoff"),
     **_rows(FINITE, "a period and a phase", "sensor_interval"),
     # mechanisms
-    **{name: row for part in PARTS for name, row in part.allowed.items()},
+    **{name: row for part in PARTS for name, row in part.allowed_numbers().items()},
     # keyframes
     **_rows(
         FINITE,

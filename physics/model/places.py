@@ -1,4 +1,4 @@
-"""Where in its files an element of a model stands, for messages that people can act on.
+"""The names of a model's elements, and where in its files they stand, for messages that people can act on.
 
 MuJoCo's parser notes "line N" in every element of an MjSpec, but neither the file nor the lines inside included files
 or of `<option>` and `<flag>`. The files are therefore read once more here, for line numbers alone: everything about
@@ -9,26 +9,35 @@ import re
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from xml.parsers import expat
 
-# The section of an MJCF file in which elements of each kind stand.
-_SECTION = {
-    "body": "worldbody",
-    "joint": "worldbody",
-    "geom": "worldbody",
-    "actuator": "actuator",
-    "tendon": "tendon",
-    "equality": "equality",
-    "pair": "contact",
-    "texture": "asset",
-    "mesh": "asset",
-    "sensor": "sensor",
-    "option": "option",
-    "site": "worldbody",
-    "camera": "worldbody",
-    "material": "asset",
-    "key": "keyframe",
+import mujoco
+
+KINDS: dict[str, tuple[str, str, str]] = {
+    "body": ("bodies", "nbody", "worldbody"),
+    "joint": ("joints", "njnt", "worldbody"),
+    "geom": ("geoms", "ngeom", "worldbody"),
+    "site": ("sites", "nsite", "worldbody"),
+    "camera": ("cameras", "ncam", "worldbody"),
+    "light": ("lights", "nlight", "worldbody"),
+    "mesh": ("meshes", "nmesh", "asset"),
+    "hfield": ("hfields", "nhfield", "asset"),
+    "skin": ("skins", "nskin", "deformable"),
+    "texture": ("textures", "ntex", "asset"),
+    "material": ("materials", "nmat", "asset"),
+    "flex": ("flexes", "nflex", "deformable"),
+    "pair": ("pairs", "npair", "contact"),
+    "equality": ("equalities", "neq", "equality"),
+    "tendon": ("tendons", "ntendon", "tendon"),
+    "actuator": ("actuators", "nactuator", "actuator"),
+    "sensor": ("sensors", "nsensor", "sensor"),
+    "numeric": ("numerics", "nnumeric", "custom"),
+    "text": ("texts", "ntext", "custom"),
+    "tuple": ("tuples", "ntuple", "custom"),
+    "key": ("keys", "nkey", "keyframe"),
 }
+"""Of each kind of element, by its tag: its list in an MjSpec, its size in an mjModel, and its section of MJCF."""
 # Kinds whose elements stand in several sections.
 _ANYWHERE = {"flex": ("flex", "flexcomp")}
 
@@ -71,19 +80,15 @@ class Places:
         line = re.search(r"\d+", info or "")
         if line and int(line.group()) > 0:
             return f"{self.label}, line {line.group()}"
-        wanted = _SECTION.get(kind)
+        wanted = KINDS[kind][2]
         for section, tag, attributes, file, number in self.tags:
             fits = section == wanted and (tag == kind or wanted != "worldbody")
             if name and attributes.get("name") == name and (fits or tag in _ANYWHERE.get(kind, ())):
                 return f"{file}, line {number}"
         return f"{self.label}, in an included file" if line else self.label
 
-    def of_option(self, attribute: str) -> str:
-        """Return where the option or flag ``attribute`` is set; the last place wins, as in MuJoCo."""
-        return self.of_attribute("option", attribute)
-
     def of_attribute(self, wanted: str, attribute: str) -> str:
-        """Return where an attribute of a section such as "option" or "visual" is set; the last place wins."""
+        """Return where an attribute or flag of a section such as "option" is set; the last wins, as in MuJoCo."""
         for section, _, attributes, file, number in reversed(self.tags):
             if section == wanted and attribute in attributes:
                 return f"{file}, line {number}"
@@ -136,6 +141,37 @@ class Places:
             parser.Parse(data, True)
         except expat.ExpatError:
             return
+
+
+@dataclass(frozen=True)
+class Elements:
+    """The elements of a model.
+
+    Attributes:
+        mjm: the compiled model.
+        spec: what it was compiled from, if anything.
+        places: the tags of its files.
+    """
+
+    mjm: mujoco.MjModel
+    spec: mujoco.MjSpec | None
+    places: Places
+
+    def of(self, kind: str) -> Any:
+        """Return the elements of a kind in the spec; none without a spec."""
+        return getattr(self.spec, KINDS[kind][0]) if self.spec is not None else []
+
+    def name(self, kind: str, index: int) -> str:
+        """Return the name of an element, or its number, such as "#3", if it has none."""
+        number = int(getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}"))
+        return mujoco.mj_id2name(self.mjm, number, index) or f"#{index}"
+
+    def place(self, kind: str, index: int) -> str:
+        """Return the file and line of an element, as far as they are known."""
+        elements = self.of(kind)
+        if index >= len(elements):
+            return self.places.label
+        return self.places.of_element(kind, elements[index].name, elements[index].info)
 
 
 def _is_device(path: Path) -> bool:

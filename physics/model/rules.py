@@ -13,6 +13,7 @@ import numpy as np
 from mujoco import MjModel
 
 from ..mjmodel.actuators import BIASES, DYNAMICS, GAINS, disabled_actuators, held_when_off
+from ..mjmodel.flags import disabled
 from ..mjmodel.pairs import possible_pairs
 from ..mjmodel.unsupported import Unsupported
 from ..parts import ACTUATOR_KINDS, PARTS
@@ -27,7 +28,11 @@ _BIASES = {*BIASES, *(bias for kind in ACTUATOR_KINDS for bias in kind.biastypes
 _DYNAMICS = {*DYNAMICS, *(dynamics for kind in ACTUATOR_KINDS for dynamics in kind.dyntypes)}
 
 
-def _sets(**values: object) -> Callable[[object], None]:
+Drop = Callable[[object], None]
+"""Takes a feature out of an element of an MjSpec."""
+
+
+def _sets(**values: object) -> Drop:
     """Return a function that assigns ``values`` to an element's attributes."""
 
     def apply(element: object) -> None:
@@ -41,17 +46,8 @@ def _ids(mask: np.ndarray) -> np.ndarray:
     return np.flatnonzero(mask)
 
 
-def _rows(array: np.ndarray) -> np.ndarray:
-    """Return the ids of the rows that are not all zero."""
-    return _ids(np.any(array.reshape(len(array), -1) != 0, axis=1)) if array.size else _ids(np.zeros(0))
-
-
 def _on(condition: object) -> np.ndarray:
     return np.zeros(1 if condition else 0, dtype=int)
-
-
-def _only_touching(m: MjModel, geoms: np.ndarray) -> np.ndarray:
-    return np.intersect1d(geoms, possible_pairs(m))
 
 
 def _enum(prefix: str, enum: Any, allowed: set[int]) -> list[tuple[str, int]]:
@@ -75,53 +71,17 @@ def _actuator_types(field: str, what: str, prefix: str, enum: Any, allowed: set[
     ]
 
 
-def _grouped_off(m: MjModel) -> np.ndarray:
-    return _ids(disabled_actuators(m) & ~held_when_off(m))
+def _without_plugin(body: object) -> None:
+    body.plugin.active = False  # type: ignore[attr-defined]
 
 
-BODY = [
-    Unsupported(
-        "plugin with passive forces", "body", "plugin", lambda m: _ids(m.body_plugin >= 0), lambda e: _no_plugin(e)
-    ),
-]
+def _clears(flags: str, bit: Any) -> Drop:
+    """Return a function that takes a bit out of flags of an option."""
 
-GEOM = [
-    Unsupported(
-        "plugin",
-        "geom",
-        "plugin",
-        lambda m: _only_touching(m, _ids(m.geom_plugin >= 0)),
-        _sets(contype=0, conaffinity=0),
-        _CONTACT,
-    ),
-]
+    def clear(option: object) -> None:
+        setattr(option, flags, int(getattr(option, flags)) & ~int(bit))
 
-ACTUATOR = [
-    *_actuator_types("dyntype", "activation dynamics", "mjDYN_", mujoco.mjtDyn, _DYNAMICS),
-    *_actuator_types("gaintype", "gain", "mjGAIN_", mujoco.mjtGain, _GAINS),
-    *_actuator_types("biastype", "bias", "mjBIAS_", mujoco.mjtBias, _BIASES),
-    Unsupported("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
-    Unsupported(
-        "PID controller, DC motor or orientation in a disabled group",
-        "actuator",
-        "actuatorgroupdisable",
-        _grouped_off,
-        None,
-    ),
-]
-
-
-OTHER = [
-    Unsupported(
-        "second pair of the same geoms with another reach",
-        "pair",
-        "pair",
-        repeated_with_another_reach,
-        None,
-        _CONTACT,
-    ),
-    Unsupported("deformable body", "flex", "flex", lambda m: np.arange(m.nflex), None),
-]
+    return clear
 
 
 def _integrator(name: str) -> Unsupported:
@@ -134,54 +94,56 @@ def _integrator(name: str) -> Unsupported:
 
 def _enable_flag(name: str) -> Unsupported:
     bit = int(mujoco.mjtEnableBit.__members__[f"mjENBL_{name.upper()}"])
-
-    def drop(option: object) -> None:
-        option.enableflags = int(option.enableflags) & ~bit  # type: ignore[attr-defined]
-
-    return Unsupported(f"flag {name}='enable'", "option", name, lambda m: _on(int(m.opt.enableflags) & bit), drop)
+    where = lambda m: _on(int(m.opt.enableflags) & bit)  # noqa: E731
+    return Unsupported(f"flag {name}='enable'", "option", name, where, _clears("enableflags", bit))
 
 
-def _islands_off(m: MjModel) -> bool:
-    return bool(int(m.opt.disableflags) & int(_D.mjDSBL_ISLAND))
+def _sleep(feature: str, attribute: str, wrong: Callable[[MjModel], object], drop: Drop) -> Unsupported:
+    """Return the rule of what a model that may sleep cannot have."""
+    return Unsupported(feature, "option", attribute, lambda m: _on(sleeps(m) and wrong(m)), drop)
 
 
-def _join_islands(option: object) -> None:
-    option.disableflags = int(option.disableflags) & ~int(_D.mjDSBL_ISLAND)  # type: ignore[attr-defined]
-
-
-def _tie_trees(m: MjModel) -> bool:
-    return bool((m.tendon_treenum > 1).any())
-
-
-def _actuators_tie_trees(m: MjModel) -> bool:
-    return any(part.ties_trees(m) for part in PARTS)
-
-
-def _stay_awake(option: object) -> None:
-    option.enableflags = int(option.enableflags) & ~int(mujoco.mjtEnableBit.mjENBL_SLEEP)  # type: ignore[attr-defined]
-
-
-OPTION = [
+_STAY_AWAKE = _clears("enableflags", mujoco.mjtEnableBit.mjENBL_SLEEP)
+_JOIN_ISLANDS = _clears("disableflags", _D.mjDSBL_ISLAND)
+RULES: list[Unsupported] = [
     _integrator("discrete"),
-    Unsupported(
-        "sleep of trees that tendons tie", "option", "sleep", lambda m: _on(sleeps(m) and _tie_trees(m)), _stay_awake
-    ),
-    Unsupported(
+    _sleep("sleep of trees that tendons tie", "sleep", lambda m: (m.tendon_treenum > 1).any(), _STAY_AWAKE),
+    _sleep(
         "sleep of trees that actuators tie",
-        "option",
         "sleep",
-        lambda m: _on(sleeps(m) and _actuators_tie_trees(m)),
-        _stay_awake,
+        lambda m: any(part.ties_trees(m) for part in PARTS),
+        _STAY_AWAKE,
     ),
-    Unsupported(
-        "sleep without islands", "option", "island", lambda m: _on(sleeps(m) and _islands_off(m)), _join_islands
-    ),
+    _sleep("sleep without islands", "island", lambda m: disabled(m, _D.mjDSBL_ISLAND), _JOIN_ISLANDS),
     *(_enable_flag(name) for name, flag in ENABLE_FLAGS.items() if flag is Flag.REFUSED),
+    Unsupported("plugin with passive forces", "body", "plugin", lambda m: _ids(m.body_plugin >= 0), _without_plugin),
+    Unsupported(
+        "plugin",
+        "geom",
+        "plugin",
+        lambda m: np.intersect1d(_ids(m.geom_plugin >= 0), possible_pairs(m)),
+        _sets(contype=0, conaffinity=0),
+        _CONTACT,
+    ),
+    *_actuator_types("dyntype", "activation dynamics", "mjDYN_", mujoco.mjtDyn, _DYNAMICS),
+    *_actuator_types("gaintype", "gain", "mjGAIN_", mujoco.mjtGain, _GAINS),
+    *_actuator_types("biastype", "bias", "mjBIAS_", mujoco.mjtBias, _BIASES),
+    Unsupported("plugin", "actuator", "plugin", lambda m: _ids(m.actuator_plugin >= 0), None),
+    Unsupported(
+        "PID controller, DC motor or orientation in a disabled group",
+        "actuator",
+        "actuatorgroupdisable",
+        lambda m: _ids(disabled_actuators(m) & ~held_when_off(m)),
+        None,
+    ),
+    *(rule for part in PARTS for rule in part.unsupported),
+    Unsupported(
+        "second pair of the same geoms with another reach",
+        "pair",
+        "pair",
+        repeated_with_another_reach,
+        None,
+        _CONTACT,
+    ),
+    Unsupported("deformable body", "flex", "flex", lambda m: np.arange(m.nflex), None),
 ]
-
-OF_PARTS = [rule for part in PARTS for rule in part.unsupported]
-RULES: list[Unsupported] = [*OPTION, *BODY, *GEOM, *ACTUATOR, *OF_PARTS, *OTHER]
-
-
-def _no_plugin(element: object) -> None:
-    element.plugin.active = False  # type: ignore[attr-defined]

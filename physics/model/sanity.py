@@ -15,28 +15,14 @@ from ..mjmodel.outputs import owners
 from ..mjmodel.pairs import contacts_disabled
 from ..parts import NUMBERS
 from .number_rules import LIMITED, RULES, Allowed, crossed
-from .places import Places
+from .places import Elements, Places
 
 MOST_PAIRS = (1 << 22) - 1
 """Pairs of geoms that can touch, beyond which a model is refused: they are all listed once while it is loaded."""
 MOST_GEOMS = 20_000
 """Geoms that can collide: more would need tables of more than half a gigabyte to find their pairs."""
-_KINDS = {
-    "body": ("body", "bodies"),
-    "jnt": ("joint", "joints"),
-    "geom": ("geom", "geoms"),
-    "site": ("site", "sites"),
-    "cam": ("camera", "cameras"),
-    "mesh": ("mesh", "meshes"),
-    "mat": ("material", "materials"),
-    "pair": ("pair", "pairs"),
-    "eq": ("equality", "equalities"),
-    "tendon": ("tendon", "tendons"),
-    "actuator": ("actuator", "actuators"),
-    "sensor": ("sensor", "sensors"),
-    "key": ("key", "keys"),
-}
-"""The kind of element and the list of an MjSpec for each prefix of a field of mjModel."""
+_KINDS = {"jnt": "joint", "cam": "camera", "mat": "material", "eq": "equality"}
+"""The kind of element for each prefix of a field of mjModel that is short for it."""
 _SECTIONS = {"opt": ("option", "option"), "stat": ("statistic", "statistic"), "vis": ("visual", "visual")}
 """The word for messages and the section of an MJCF file for each prefix of a field that is in no element."""
 
@@ -79,18 +65,19 @@ def reject_impossible(mjm: mujoco.MjModel, spec: mujoco.MjSpec | None, places: P
     Raises:
         ModelLoadError: with the element, its place and its number.
     """
+    elements = Elements(mjm, spec, places)
     for field, (allowed, _) in RULES.items():
         numbers = _numbers(mjm, field)
         fits = allowed.fits(numbers)
         if not fits.all():
             place = tuple(np.argwhere(~fits)[0])
-            _refuse(mjm, spec, places, field, place, allowed.fault(float(numbers[place])), allowed)
+            _refuse(elements, field, place, allowed.fault(float(numbers[place])), allowed)
     for field, limited in LIMITED.items():
         ranges = getattr(mjm, field).reshape(-1, 2)
         wrong = np.flatnonzero(crossed(ranges))
         for row in wrong[np.asarray(getattr(mjm, limited), bool)[wrong]][:1]:
             fault = f"begins where no number is, or above its end at {ranges[row, 1]:g}"
-            _refuse(mjm, spec, places, field, (row, 0), fault, RULES[field].allowed)
+            _refuse(elements, field, (row, 0), fault, RULES[field].allowed)
     _reject_own_numbers(mjm, places.label)
     _reject_crowd(mjm, places.label)
 
@@ -117,40 +104,28 @@ def _numbers(mjm: mujoco.MjModel, field: str) -> np.ndarray:
     return np.asarray(found)
 
 
-def _refuse(
-    mjm: mujoco.MjModel,
-    spec: mujoco.MjSpec | None,
-    places: Places,
-    field: str,
-    place: tuple[int, ...],
-    fault: str,
-    allowed: Allowed,
-) -> None:
+def _refuse(elements: Elements, field: str, place: tuple[int, ...], fault: str, allowed: Allowed) -> None:
     """Raise the error about a number of a field."""
+    mjm = elements.mjm
     number = f"{float(_numbers(mjm, field)[place]):g}"
     kind, _, name = field.partition(".")
     if name:
         last = name.rpartition(".")[2]
         word, section = _SECTIONS[kind]
-        where = f"{places.of_attribute(section, last)}: {word} {last}"
+        where = f"{elements.places.of_attribute(section, last)}: {word} {last}"
     else:
         kind = field.partition("_")[0]
         owner, index = _OWNERS[field](mjm, int(place[0])) if field in _OWNERS else (kind, int(place[0]))
-        where = f"{_element(mjm, spec, places, owner, index)}: {field if field in _OWNERS else field[len(kind) + 1 :]}"
+        where = f"{_element(elements, owner, index)}: {field if field in _OWNERS else field[len(kind) + 1 :]}"
     raise ModelLoadError(f"{where} {number} {fault}; it must be {allowed.words}")
 
 
-def _element(mjm: mujoco.MjModel, spec: mujoco.MjSpec | None, places: Places, prefix: str, index: int) -> str:
+def _element(elements: Elements, prefix: str, index: int) -> str:
     """Place and name of an element; a dof is named by its joint."""
     if prefix == "dof":
-        prefix, index = "jnt", int(mjm.dof_jntid[index])
-    kind, elements_of = _KINDS[prefix]
-    name = mujoco.mj_id2name(mjm, int(getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}")), index) or f"#{index}"
-    elements = getattr(spec, elements_of) if spec is not None else []
-    place = (
-        places.of_element(kind, elements[index].name, elements[index].info) if index < len(elements) else places.label
-    )
-    return f"{place}: {kind} '{name}'"
+        prefix, index = "jnt", int(elements.mjm.dof_jntid[index])
+    kind = _KINDS.get(prefix, prefix)
+    return f"{elements.place(kind, index)}: {kind} '{elements.name(kind, index)}'"
 
 
 def _reject_crowd(mjm: mujoco.MjModel, label: str) -> None:

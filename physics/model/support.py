@@ -18,32 +18,10 @@ from ..mjmodel.unsupported import Unsupported
 from ..parts import PARTS
 from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
 from .pairs import has_narrow_phase
-from .places import Places, Source
+from .places import KINDS, Elements, Places, Source
 from .rules import RULES
 from .sensors import refused_sensors
 
-_O = mujoco.mjtObj
-
-# kind -> (list of an MjSpec, mjtObj, size of the mjModel)
-KINDS: dict[str, tuple[str, int, str]] = {
-    "body": ("bodies", int(_O.mjOBJ_BODY), "nbody"),
-    "joint": ("joints", int(_O.mjOBJ_JOINT), "njnt"),
-    "geom": ("geoms", int(_O.mjOBJ_GEOM), "ngeom"),
-    "actuator": ("actuators", int(_O.mjOBJ_ACTUATOR), "nactuator"),
-    "tendon": ("tendons", int(_O.mjOBJ_TENDON), "ntendon"),
-    "equality": ("equalities", int(_O.mjOBJ_EQUALITY), "neq"),
-    "pair": ("pairs", int(_O.mjOBJ_PAIR), "npair"),
-    "flex": ("flexes", int(_O.mjOBJ_FLEX), "nflex"),
-    "hfield": ("hfields", int(_O.mjOBJ_HFIELD), "nhfield"),
-    "sensor": ("sensors", int(_O.mjOBJ_SENSOR), "nsensor"),
-    "texture": ("textures", int(_O.mjOBJ_TEXTURE), "ntex"),
-    "keyframe": ("keys", int(_O.mjOBJ_KEY), "nkey"),
-    "numeric": ("numerics", int(_O.mjOBJ_NUMERIC), "nnumeric"),
-    "text": ("texts", int(_O.mjOBJ_TEXT), "ntext"),
-    "tuple": ("tuples", int(_O.mjOBJ_TUPLE), "ntuple"),
-    "skin": ("skins", int(_O.mjOBJ_SKIN), "nskin"),
-    "light": ("lights", int(_O.mjOBJ_LIGHT), "nlight"),
-}
 _CUSTOM = {name for part in PARTS for name in part.custom.split()}
 """Names of custom elements that parts read."""
 _REPORTING_ONLY = {
@@ -62,7 +40,7 @@ class Finding:
 
     Attributes:
         feature: what it is, as a noun.
-        kind: the kind of element: a key of ``KINDS``, "option" or "contact".
+        kind: the kind of element: a key of ``places.KINDS``, "option" or "contact".
         name: the element's name, "#3" if it has none (its id in the compiled model), or the attribute of an option.
         place: file and line, as far as they are known.
         index: the element's id in the compiled model; -1 for options.
@@ -163,28 +141,14 @@ def _notes(mjm: mujoco.MjModel) -> list[str]:
     ]
 
 
-@dataclass(frozen=True)
-class _LookUp:
-    """Names and places of elements."""
-
-    mjm: mujoco.MjModel
-    spec: mujoco.MjSpec | None
-    places: Places
+class _LookUp(Elements):
+    """The elements of a model, and findings about them."""
 
     def finding(self, kind: str, index: int, feature: str, rule: Unsupported | None = None) -> Finding:
         if kind == "option":
             attribute = rule.attribute if rule else feature
-            return Finding(feature, kind, attribute, self.places.of_option(attribute), -1, rule)
+            return Finding(feature, kind, attribute, self.places.of_attribute("option", attribute), -1, rule)
         return Finding(feature, kind, self.name(kind, index), self.place(kind, index), index, rule)
-
-    def name(self, kind: str, index: int) -> str:
-        return mujoco.mj_id2name(self.mjm, KINDS[kind][1], index) or f"#{index}"
-
-    def place(self, kind: str, index: int) -> str:
-        elements = getattr(self.spec, KINDS[kind][0]) if self.spec is not None else []
-        if index >= len(elements):
-            return self.places.label
-        return self.places.of_element(kind, elements[index].name, elements[index].info)
 
     def pair(self, geoms: Iterable[int]) -> tuple[str, str]:
         """Return the names and the places of a pair of geoms."""
@@ -221,7 +185,7 @@ def _unused_elements(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
     """Return the elements that cannot change the motion and that Tumble does nothing with."""
     unused = []
     for kind, why in _REPORTING_ONLY.items():
-        found = range(getattr(mjm, KINDS[kind][2]))
+        found = range(getattr(mjm, KINDS[kind][1]))
         unused += [look_up.finding(kind, i, why) for i in found if look_up.name(kind, i) not in _CUSTOM]
     unused += [look_up.finding("sensor", i, f"not computed: {why}") for i, why in refused_sensors(mjm).items()]
     idle = np.flatnonzero(~np.isin(mjm.eq_type, list(EQUALITY_ROWS)) & (mjm.eq_active0 == 0))
@@ -248,7 +212,7 @@ def _idle_flags(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
         (DISABLE_FLAGS, "mjDSBL_", mujoco.mjtDisableBit, int(mjm.opt.disableflags), "disable"),
     )
     return [
-        Finding(f"flag {name}='{word}' has no effect here", "option", name, look_up.places.of_option(name))
+        Finding(f"flag {name}='{word}' has no effect here", "option", name, look_up.places.of_attribute("option", name))
         for table, prefix, enum, bits, word in sets
         for name, meaning in table.items()
         if meaning is Flag.WITHOUT_EFFECT and bits & int(enum.__members__[prefix + name.upper()])

@@ -231,13 +231,9 @@ PART = Part(
         STATES_ADVANCE: advance_activations,
     },
     mujoco=(
-        "na actuator_actadr actuator_dynprm actuator_acc0 actuator_actlimited actuator_actrange actuator_actearly "
-        "actuator_lengthrange"
+        "na actuator_actadr actuator_dynprm actuator_acc0 actuator_actlimited actuator_actearly actuator_lengthrange"
     ),
     ranges={"actuator_actrange": "actuator_actlimited"},
-    allowed={
-        "actuator_dynprm": GAIN,
-        "actuator_actrange": RANGE,
-    },
-    parameters=(Parameter("actuator_actrange", ordered=True),),
+    allowed={"actuator_dynprm": GAIN},
+    parameters=(Parameter("actuator_actrange", RANGE, ordered=True),),
 )

@@ -16,6 +16,8 @@ from ..mjmodel.flags import has_passive_forces
 from ..stage import piece, stage
 from .part import Loaded, Part
 
+_FORCE = Row(FINITE, "a force of contacts, of both geoms together")
+
 
 @piece()
 def adhesion_of_pair(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
@@ -83,9 +85,5 @@ PART = Part(
     values=lambda mjm: {"adhesion_acts": np.array([has_passive_forces(mjm)], int)},
     rules={name: ((name,), lambda mjm, force: force) for name in ("geom_adhesion", "pair_adhesion")},
     hooks={CONTACT_PULL: adhesion_of_pair, CONTACT_FORCES: adhesive_force},
-    mujoco="geom_adhesion pair_adhesion",
-    allowed=dict.fromkeys(
-        ("geom_adhesion", "pair_adhesion"), Row(FINITE, "a force of contacts, of both geoms together")
-    ),
-    parameters=(Parameter("geom_adhesion", found=True), Parameter("pair_adhesion", found=True)),
+    parameters=tuple(Parameter(name, _FORCE, found=True) for name in ("geom_adhesion", "pair_adhesion")),
 )

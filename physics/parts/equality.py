@@ -326,16 +326,7 @@ PART = Part(
     ),
     needs={"hulls": uncommon_powers},
     hooks={ROWS: equality_blocks, TENDON_FORCES: pull_tendons, EXTERNAL_FORCES: push_bodies},
-    mujoco="neq eq_active0 eq_obj1id eq_obj2id eq_objtype eq_solref eq_solimp eq_data",
+    mujoco="neq eq_active0 eq_obj1id eq_obj2id eq_objtype",
     unsupported=UNSUPPORTED,
-    allowed={
-        "eq_solref": SOLREF,
-        "eq_solimp": SOLIMP,
-        "eq_data": FORM,
-    },
-    parameters=(
-        Parameter("eq_solref"),
-        Parameter("eq_solimp"),
-        Parameter("eq_data"),
-    ),
+    parameters=(Parameter("eq_solref", SOLREF), Parameter("eq_solimp", SOLIMP), Parameter("eq_data", FORM)),
 )

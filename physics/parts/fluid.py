@@ -227,7 +227,7 @@ PART = Part(
         PASSIVE_FORCES: add_passive,
         FORCE_SLOPES: (fluid_slopes, fluid_slope_entry),
     },
-    mujoco="density viscosity wind geom_fluid",
+    mujoco="geom_fluid",
     allowed={
         "opt.wind": Row(FINITE, "a velocity: its sign is free"),
         "opt.density": Row(NOT_NEGATIVE, "a property of the medium"),

@@ -85,7 +85,6 @@ PART = Part(
     scratch=(Field("qfrc_gravcomp", ("ngravcomp",), 1, "N or N m", "gravity compensation"),),
     room=lambda model: {"ngravcomp": _wanted(model) * model.sizes["nv"]},
     hooks={BODY_FORCES: gravity_compensation, PASSIVE_FORCES: add_passive, JOINT_ACTUATORS: add_to_actuators},
-    mujoco="body_gravcomp jnt_actgravcomp",
-    allowed={"body_gravcomp": Row(FINITE, "a share of the weight: below 0 the body gets heavier")},
-    parameters=(Parameter("body_gravcomp"),),
+    mujoco="jnt_actgravcomp",
+    parameters=(Parameter("body_gravcomp", Row(FINITE, "a share of the weight: below 0 the body gets heavier")),),
 )

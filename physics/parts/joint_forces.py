@@ -51,8 +51,7 @@ PART = Part(
     ),
     rules={"jnt_actfrcrange": (("jnt_actfrcrange",), _ranges)},
     hooks={JOINT_LIMITS: limit_joints},
-    mujoco="jnt_actfrclimited jnt_actfrcrange",
-    allowed={"jnt_actfrcrange": RANGE},
+    mujoco="jnt_actfrclimited",
     ranges={"jnt_actfrcrange": "jnt_actfrclimited"},
-    parameters=(Parameter("jnt_actfrcrange", ordered=True),),
+    parameters=(Parameter("jnt_actfrcrange", RANGE, ordered=True),),
 )

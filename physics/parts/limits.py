@@ -162,29 +162,16 @@ PART = Part(
         "hulls": lambda model: has_uncommon_powers(model.values["limit_solimp"]),
     },
     hooks={ROWS: limit_blocks, TENDON_FORCES: pull_tendons},
-    mujoco=(
-        "jnt_limited jnt_range jnt_margin jnt_solref jnt_solimp tendon_limited tendon_range tendon_margin "
-        "tendon_solref_lim tendon_solimp_lim"
-    ),
+    mujoco="jnt_limited tendon_limited",
     ranges={"jnt_range": "jnt_limited", "tendon_range": "tendon_limited"},
-    allowed={
-        "jnt_range": RANGE,
-        "jnt_margin": MARGIN,
-        "jnt_solref": SOLREF,
-        "jnt_solimp": SOLIMP,
-        "tendon_range": RANGE,
-        "tendon_margin": MARGIN,
-        "tendon_solref_lim": SOLREF,
-        "tendon_solimp_lim": SOLIMP,
-    },
     parameters=(
-        Parameter("jnt_range", ordered=True),
-        Parameter("jnt_margin"),
-        Parameter("jnt_solref"),
-        Parameter("jnt_solimp"),
-        Parameter("tendon_range", ordered=True),
-        Parameter("tendon_margin"),
-        Parameter("tendon_solref_lim"),
-        Parameter("tendon_solimp_lim"),
+        Parameter("jnt_range", RANGE, ordered=True),
+        Parameter("jnt_margin", MARGIN),
+        Parameter("jnt_solref", SOLREF),
+        Parameter("jnt_solimp", SOLIMP),
+        Parameter("tendon_range", RANGE, ordered=True),
+        Parameter("tendon_margin", MARGIN),
+        Parameter("tendon_solref_lim", SOLREF),
+        Parameter("tendon_solimp_lim", SOLIMP),
     ),
 )

@@ -202,10 +202,11 @@ class Part:
         rows: the constraint rows that it has.
         needs: features of the core (`model.features.CoreFeatures`) that its code asks for, each with a condition.
         hooks: code for the loops of stages.
-        mujoco: names of the fields of mjModel and mjOption that it reads, separated by spaces.
-        allowed: the numbers that these may hold (`model.number_rules`); names of mjOption begin with "opt.".
+        mujoco: names of the fields of mjModel and mjOption that it reads, separated by spaces, besides `parameters`.
+        allowed: the numbers that such fields may hold (`model.number_rules`), where `parameters` do not say so; names
+            of mjOption begin with "opt.".
         ranges: those of them that are ranges, lower bound first, and the fields that say whether they hold.
-        parameters: those of which environments may have numbers of their own.
+        parameters: fields that it reads, and of which environments may have numbers of their own.
         refusals: checks of numbers of environments' own, by MuJoCo's name.
         unsupported: what models may not have of it.
         ties_trees: True if its forces couple trees of a compiled model: then these cannot sleep.
@@ -243,6 +244,10 @@ class Part:
     history: History | None = None
     numbers: Mapping[str, Number] = field(default_factory=dict)
     custom: str = ""
+
+    def allowed_numbers(self) -> dict[str, Row]:
+        """Return the numbers that the fields which it reads may hold, by name."""
+        return {**self.allowed, **{each.name: each.allowed for each in self.parameters if each.allowed is not None}}
 
     def features(self) -> tuple["Part | Variant", ...]:
         """Return what has a feature: the part, and its variants."""

@@ -62,8 +62,6 @@ PART = Part(
     ),
     rules={"geom_surfacevel": (("geom_surfacevel",), lambda mjm, velocity: velocity)},
     hooks={CONTACT_VELOCITY: add_surface_velocity},
-    mujoco="geom_surfacevel",
-    allowed={"geom_surfacevel": Row(FINITE, "a velocity: its sign is free")},
-    parameters=(Parameter("geom_surfacevel"),),
+    parameters=(Parameter("geom_surfacevel", Row(FINITE, "a velocity: its sign is free")),),
     wanted_with="geom_surfacevel",
 )

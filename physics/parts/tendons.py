@@ -214,23 +214,20 @@ PART = Part(
     ),
     hooks={POSITION: tendon_lengths, PASSIVE_FORCES: add_springs},
     mujoco=(
-        "tendon_stiffness tendon_stiffnesspoly tendon_damping tendon_dampingpoly tendon_armature tendon_adr tendon_num "
-        "ten_J_* tendon_actfrclimited tendon_actfrcrange tendon_lengthspring tendon_length0 tendon_invweight0 wrap_*"
+        "tendon_stiffnesspoly tendon_dampingpoly tendon_armature tendon_adr tendon_num ten_J_* tendon_actfrclimited "
+        "tendon_actfrcrange tendon_length0 tendon_invweight0 wrap_*"
     ),
     ranges={"tendon_actfrcrange": "tendon_actfrclimited"},
     allowed={
         "tendon_actfrcrange": RANGE,
-        "tendon_stiffness": SPRING,
         "tendon_stiffnesspoly": HIGHER_ORDER,
         "tendon_dampingpoly": HIGHER_ORDER,
-        "tendon_damping": DAMPER,
         "tendon_armature": MASS,
-        "tendon_lengthspring": Row(FINITE, "a length; that of a fixed tendon has a sign"),
         "wrap_prm": FORM,
     },
     parameters=(
-        Parameter("tendon_stiffness", positive=True, found=True),
-        Parameter("tendon_damping", found=True),
-        Parameter("tendon_lengthspring", ordered=True),
+        Parameter("tendon_stiffness", SPRING, positive=True, found=True),
+        Parameter("tendon_damping", DAMPER, found=True),
+        Parameter("tendon_lengthspring", Row(FINITE, "a length; that of a fixed tendon has a sign"), ordered=True),
     ),
 )

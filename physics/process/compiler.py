@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .libraries import load_taichi
+from .libraries import NO_NEWS, a_home, load_taichi, variables
 
 NO_STRENGTH_REDUCTION = "-disable-lsr"
 """No loop strength reduction. It takes a third of the time from cached code to machine code, to rewrite how addresses
@@ -51,6 +51,34 @@ def ask(setting: str) -> bool:
     if call is not None:
         call(2, (ctypes.c_char_p * 2)(b"tumble", setting.encode()), None)
     return call is not None
+
+
+def start_taichi(arch: str, real: str, threads: int, **more: Any) -> None:
+    """Start Taichi, with LLVM's settings, on an architecture, by its name.
+
+    Args:
+        arch: such as "cpu".
+        real: the type of numbers in kernels, "f32" or "f64".
+        threads: on a processor, how many share a loop.
+        more: further arguments of `ti.init`.
+    """
+    load_taichi()
+    import taichi as ti
+
+    for setting in (NO_STRENGTH_REDUCTION, NO_RUNTIME_UNROLLING, SHORT_ROTATIONS):
+        ask(setting)
+    with variables(NO_NEWS | a_home()):
+        ti.init(
+            arch=getattr(ti, arch),
+            default_fp=getattr(ti, real),
+            cpu_max_num_threads=threads,
+            log_level=ti.ERROR,
+            fast_math=False,  # results must not depend on the width of the lanes
+            advanced_optimization=False,
+            cfg_optimization=False,  # five times shorter compilation, no slower code
+            make_cpu_multithreading_loop=False,  # one task for each worker, not one for each 512 iterations
+            **more,
+        )
 
 
 @cache

@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 from . import taichi_thread
 from .forking import leave_taichi_behind, on_fork
-from .libraries import NO_NEWS, a_home, load_taichi, load_torch, variables
+from .libraries import a_home, load_taichi, load_torch, variables
 from .machine import default_lanes, default_threads, lane_width, thread_count
 from .retired import retire, stop_daemons, stop_if_daemon
 from .taichi_thread import in_taichis_thread, start_before_next
@@ -297,29 +297,17 @@ def _start_taichi(precision: str, threads: int, arch: str) -> None:
     load_taichi()
     import taichi as ti
 
-    from .compiler import NO_RUNTIME_UNROLLING, NO_STRENGTH_REDUCTION, SHORT_ROTATIONS, ask
+    from .compiler import start_taichi
     from .kernel_cache import settings
 
-    for setting in (NO_STRENGTH_REDUCTION, NO_RUNTIME_UNROLLING, SHORT_ROTATIONS):
-        ask(setting)
     if _state.inherited is not None and not _state.taichi_runs:
         leave_taichi_behind()
     _free_taichi()
     _state.taichi_runs = True
     cache = settings()
     ti.set_logging_level(ti.ERROR)
-    with variables(NO_NEWS | a_home()), contextlib.redirect_stdout(io.StringIO()):  # it announces its architecture
-        ti.init(
-            arch=getattr(ti, arch),
-            default_fp=ti.f32 if precision == "32" else ti.f64,
-            cpu_max_num_threads=threads,
-            log_level=ti.ERROR,
-            **cache,
-            fast_math=False,  # results must not depend on the width of the lanes
-            advanced_optimization=False,
-            cfg_optimization=False,  # five times shorter compilation, no slower code
-            make_cpu_multithreading_loop=False,  # one task for each worker, not one for each 512 iterations
-        )
+    with contextlib.redirect_stdout(io.StringIO()):  # it announces its architecture
+        start_taichi(arch, f"f{precision}", threads, **cache)
 
 
 def _free_taichi() -> None:

@@ -71,7 +71,7 @@ class DistanceQuery:
     """
 
     def __init__(self, runtime: Runtime, model: Model, device: torch.device) -> None:
-        self._runtime, self._model, self._device = runtime, model, device
+        self._runtime, self._device = runtime, device
         sizes = query_sizes(model)
         begins, self._rows, self._index_rows = places(sizes)
         self._begins = self._tensor(begins)

@@ -72,7 +72,8 @@ def _built(mj: mujoco.MjModel, meshes: tuple[int, ...]) -> MeshTrees:
         first_node += len(boxes)
         first_triangle += len(triangles)
     if not meshes:
-        return MeshTrees((), np.zeros((1, TREE_COLUMNS), np.int32), *_nothing(), np.zeros(1, int), np.zeros(1))
+        tables = np.zeros((1, TREE_COLUMNS), np.int32), np.zeros((1, 6), np.float32), np.zeros((1, 9), np.float32)
+        return MeshTrees((), *tables, np.zeros(1, int), np.zeros(1))
     return MeshTrees(
         meshes,
         np.array(trees, np.int32),
@@ -81,10 +82,6 @@ def _built(mj: mujoco.MjModel, meshes: tuple[int, ...]) -> MeshTrees:
         np.concatenate(faces),
         np.array(reach),
     )
-
-
-def _nothing() -> tuple[np.ndarray, np.ndarray]:
-    return np.zeros((1, 6), np.float32), np.zeros((1, 9), np.float32)
 
 
 def box_tree(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

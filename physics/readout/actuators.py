@@ -12,7 +12,6 @@ from ..kinematics.joints import DOFS, is_free, is_scalar
 from ..mjmodel.flags import disabled
 from ..mjmodel.transmissions import TENDON, actuator_types
 from ..model.model import Model
-from .motion import chosen
 
 Tensor = torch.Tensor
 Fields = dict[str, Tensor]
@@ -21,6 +20,16 @@ _kept: WeakKeyDictionary[Model, dict[torch.device, "_Outputs"]] = WeakKeyDiction
 LENGTH_SOURCES = ("eval_qpos", "moment", "ten_length", "trn_length")
 VELOCITY_SOURCES = ("eval_qvel", "moment", "ten_velocity", "trn_velocity")
 MOMENT_SOURCES = ("moment", "ten_J", "trn_moment")
+
+
+def chosen(items: Any, device: torch.device) -> Any:
+    """Indices of items (k,) on a device; a slice where they follow each other, as a slice is not copied."""
+    if isinstance(items, slice):
+        return items
+    ids = np.asarray(items, np.int64)
+    if ids.ndim == 1 and len(ids) and np.array_equal(ids, np.arange(ids[0], ids[0] + len(ids))):
+        return slice(int(ids[0]), int(ids[0]) + len(ids))
+    return torch.as_tensor(ids, device=device)
 
 
 def rotation_vectors(quat: Tensor) -> Tensor:

@@ -9,25 +9,14 @@ import mujoco
 import numpy as np
 import torch
 
-from ..mjmodel.flags import disabled
 from ..mjmodel.tendons import measured
 from ..model.model import Model
 from ..state.fields import QUANTITIES
 from . import actuators
-from .motion import (
-    Masses,
-    Tree,
-    body_accelerations,
-    body_forces,
-    center_velocities,
-    subtree_momenta,
-    subtree_velocities,
-)
 
 Tensor = torch.Tensor
 Fields = dict[str, Tensor]
 _DECLARED = {f.name: f for f in QUANTITIES}
-_trees: WeakKeyDictionary[Model, dict[tuple, Tree]] = WeakKeyDictionary()
 _kept: WeakKeyDictionary[Model, dict[tuple, Tensor]] = WeakKeyDictionary()
 
 
@@ -212,58 +201,7 @@ def _actuator_moment(model: Model, fields: Fields) -> Tensor:
     return _of_outputs(lambda model, fields, gear: actuators.moments(model, fields, gear, ten_J))(model, fields)
 
 
-def _tree_of(model: Model, like: Tensor) -> Tree:
-    """The model's tree in the precision and on the device of `like`; kept."""
-    kept = _trees.setdefault(model, {})
-    key = like.dtype, like.device
-    if key not in kept:
-        kept[key] = Tree.of(model.mj, *key)
-    return kept[key]
-
-
-def _gravity(model: Model, fields: Fields, like: Tensor) -> Tensor:
-    """Gravitational acceleration (n or 1, 3), zero where it is switched off."""
-    if "gravity" in fields and not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_GRAVITY):
-        return fields["gravity"]
-    return torch.as_tensor(model.values["gravity"].reshape(1, 3), dtype=like.dtype, device=like.device)
-
-
-def _body_accelerations(model: Model, fields: Fields) -> Tensor:
-    cdof, cvel = fields["cdof"], fields["cvel"]
-    gravity = _gravity(model, fields, cdof)
-    return body_accelerations(_tree_of(model, cdof), cdof, cvel, fields["eval_qvel"], fields["qacc"], gravity)
-
-
-def _body_forces(model: Model, fields: Fields) -> Tensor:
-    cvel = fields["cvel"]
-    cacc = _body_accelerations(model, fields)
-    return body_forces(_tree_of(model, cvel), fields["cinert"], cvel, cacc, fields["cfrc_ext"])
-
-
-def _masses(model: Model, fields: Fields, like: Tensor) -> Masses:
-    own, subtree = (_constant(model, fields, f"body_{n}", like) for n in ("mass", "subtreemass"))
-    return Masses(own, subtree, _constant(model, fields, "body_inertia", like))
-
-
-def _center_velocities(model: Model, fields: Fields) -> Tensor:
-    cvel = fields["cvel"]
-    return center_velocities(_tree_of(model, cvel), cvel, fields["xipos"], fields["subtree_com"])
-
-
-def _subtree_velocities(model: Model, fields: Fields) -> Tensor:
-    cvel = fields["cvel"]
-    return subtree_velocities(_tree_of(model, cvel), _masses(model, fields, cvel), _center_velocities(model, fields))
-
-
-def _subtree_momenta(model: Model, fields: Fields) -> Tensor:
-    cvel, axes = fields["cvel"], _body_axes(model, fields)
-    masses, velocity = _masses(model, fields, cvel), _center_velocities(model, fields)
-    return subtree_momenta(_tree_of(model, cvel), masses, velocity, axes, fields["xipos"], fields["subtree_com"])
-
-
 _POSE = ("xpos", "xquat")
-_MOTION = ("cdof", "cvel", "eval_qvel", "qacc")
-_CENTERS = ("cvel", "xipos", "subtree_com")
 _CAMERA = ("xpos", "xquat", "subtree_com")
 
 DERIVED: dict[str, Derived] = {
@@ -284,10 +222,6 @@ DERIVED: dict[str, Derived] = {
     "crb": Derived(("subtree_inertia", "com_offset"), _composite_inertia),
     "qM": Derived(("M",), _dense_mass),
     "M": Derived(("M",), _dense_mass),
-    "cacc": Derived(_MOTION, _body_accelerations),
-    "cfrc_int": Derived((*_MOTION, "cinert", "cfrc_ext"), _body_forces),
-    "subtree_linvel": Derived(_CENTERS, _subtree_velocities),
-    "subtree_angmom": Derived((*_CENTERS, "xquat"), _subtree_momenta),
 }
 """Quantities made from others; every other name is a field of the scratch."""
 

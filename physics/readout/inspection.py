@@ -10,33 +10,12 @@ from ..model.model import Model
 from ..model.solver_choice import CG
 from ..parts import ROWS
 from ..state.fields import QUANTITIES, SCRATCH_INDICES
-from .derived import derive_from_shaped, shaped
+from .derived import DERIVED, derive_from_shaped, shaped
 
 _BY_NAME = (
     *("qpos", "qvel", "act", "ctrl", "xpos", "xquat", "xipos", "subtree_com", "cinert", "cdof", "cvel"),
     *("qfrc_bias", "qfrc_passive", "act_dot", "actuator_force", "qfrc_actuator", "qfrc_smooth", "qacc_smooth", "qacc"),
-    *("qfrc_constraint", "cfrc_ext", "tree_asleep"),
-)
-_FROM_OTHERS = (
-    "ten_length",
-    "ten_velocity",
-    "ten_J",
-    "actuator_length",
-    "actuator_velocity",
-    "actuator_moment",
-    "crb",
-    "xmat",
-    "geom_xpos",
-    "geom_xmat",
-    "site_xpos",
-    "site_xmat",
-    "cam_xpos",
-    "cam_xmat",
-    "qM",
-    "cacc",
-    "cfrc_int",
-    "subtree_linvel",
-    "subtree_angmom",
+    *("qfrc_constraint", "cfrc_ext", "cacc", "cfrc_int", "subtree_linvel", "subtree_angmom", "tree_asleep"),
 )
 _EQUALITY, _FRICTION, _LIMIT = (
     int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}")) for n in ("EQUALITY", "FRICTION_DOF", "LIMIT_JOINT")
@@ -68,7 +47,7 @@ def inspect_numbers(
     """
     fields = shaped(numbers)
     out = {name: fields[name][0].numpy() for name in _BY_NAME}
-    out |= {name: derive_from_shaped(model, name, fields)[0].numpy() for name in _FROM_OTHERS}
+    out |= {name: derive_from_shaped(model, name, fields)[0].numpy() for name in DERIVED}
     out["eval_qpos"], out["eval_qvel"] = numbers["eval_qpos"][0].numpy(), numbers["eval_qvel"][0].numpy()
     out["solver_niter"] = numbers["solver_niter"][0].numpy()
     rows = _Rows(model, numbers, dump.numpy(), sizes)

@@ -119,7 +119,6 @@ class View:
 
     def __init__(self, mj: mujoco.MjModel, camera: "int | str | Camera | Mapping | None", aspect: float):
         """Bind `camera` (see BatchRenderer) to a model; `aspect` is width / height of the picture."""
-        self._mj = mj
         self.model_camera = _model_camera(mj, camera)
         if self.model_camera >= 0:
             self.frustum = _model_frustum(mj, self.model_camera, aspect)

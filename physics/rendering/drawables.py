@@ -50,7 +50,7 @@ class Drawables:
     shape: np.ndarray  # (n, SHAPE_COLUMNS) float32, metres
     paint: np.ndarray  # (n, PAINT_COLUMNS) float32
     solids: np.ndarray  # (k,) int32: rows that are not planes
-    dress: Dress | None  # how the meshes look; None without any
+    dress: Dress  # how the meshes look
     left_out: tuple[str, ...]  # visible geoms of a type that is not drawn yet, by name
 
 
@@ -62,9 +62,8 @@ def drawables(mj: mujoco.MjModel, look: Look) -> Drawables:
     kind = [int(mj.geom_type[g]) for g in rows]
     shape = [_shape(mj, g, look, dressed) for g in rows]
     paint = [_paint(mj, g, look) for g in rows]
-    if dressed:
-        for row, repeat in zip(paint, dressed.repeat, strict=True):
-            row[REPEAT : REPEAT + 3] = repeat
+    for row, repeat in zip(paint, dressed.repeat, strict=True):
+        row[REPEAT : REPEAT + 3] = repeat
     geom = list(rows)
     if all(k == PLANE for k in kind):
         geom, kind = [*geom, -1], [*kind, -1]
@@ -80,11 +79,11 @@ def drawables(mj: mujoco.MjModel, look: Look) -> Drawables:
     )
 
 
-def _shape(mj: mujoco.MjModel, g: int, look: Look, dressed: Dress | None) -> list[float]:
+def _shape(mj: mujoco.MjModel, g: int, look: Look, dressed: Dress) -> list[float]:
     size = mj.geom_size[g].copy()
     if mj.geom_type[g] == PLANE and look.endless_planes:
         size[:2] = 0
-    if dressed and mj.geom_type[g] == MESH:
+    if mj.geom_type[g] == MESH:
         mesh = int(mj.geom_dataid[g])
         reach = dressed.trees.reach[dressed.trees.meshes.index(mesh)]
         return [*size, 1.00001 * reach, *bulk(mj, mesh, float(size[2]))]  # not less than what rounding leaves of it

@@ -30,7 +30,7 @@ TREE, FIRST_TEXEL, WIDTH, HEIGHT = range(4)  # which tree; where its texture beg
 
 @dataclass(frozen=True, eq=False)
 class Dress:
-    """The meshes among the drawn geoms.
+    """The meshes among the drawn geoms; without any each table but `repeat` has one row that is not read.
 
     Attributes:
         trees: their triangles.
@@ -47,13 +47,11 @@ class Dress:
     texels: np.ndarray
 
 
-def dress(mj: mujoco.MjModel, geoms: list[int]) -> Dress | None:
-    """Collect how the meshes among the geoms look; None if there is none."""
+def dress(mj: mujoco.MjModel, geoms: list[int]) -> Dress:
+    """Collect how the meshes among the geoms look."""
     meshes = {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if mj.geom_type[g] == MESH}
-    if not meshes:
-        return None
     trees = mesh_trees(mj, list(meshes.values()))
-    rows, repeat = np.zeros((len(geoms), 4), np.int32), np.zeros((len(geoms), 3), np.float32)
+    rows, repeat = np.zeros((max(1, len(geoms)), 4), np.int32), np.zeros((len(geoms), 3), np.float32)
     texels, placed, count = [np.zeros((1, 3), np.uint8)], {}, 1
     for row, mesh in meshes.items():
         rows[row, TREE] = trees.meshes.index(mesh)
@@ -92,6 +90,8 @@ def _skin(mj: mujoco.MjModel, trees: MeshTrees) -> np.ndarray:
     skin = np.zeros((len(trees.faces), SKIN_COLUMNS), np.float32)
     skin[:, COORDINATES::2] = 0.5 * trees.corners[:, 0::3]  # projected, unless the mesh has coordinates of its own
     skin[:, COORDINATES + 1 :: 2] = -0.5 * trees.corners[:, 1::3]
+    if not trees.meshes:
+        return skin
     mesh = np.repeat(trees.meshes, trees.trees[:, TRIANGLES])
     normals = mj.mesh_facenormal[trees.faces] + mj.mesh_normaladr[mesh][:, None]
     skin[:, :COORDINATES] = mj.mesh_normal[normals].reshape(-1, 9)

@@ -12,6 +12,7 @@ from typing import Any
 
 import taichi as ti
 
+from ..math import func
 from ..rays.traced import Traced
 from ..rays.traverse import Meshes
 from ..shapes import PLANE
@@ -223,22 +224,9 @@ def spot(ray, side):
     return (i + (j + 0.5) / n) / n, (j + (n - 0.5 - i) / n) / n
 
 
-@ti.func
-def cast_pixel(
-    scene: ti.template(),
-    lens: ti.template(),
-    look: ti.template(),
-    tiles: ti.template(),
-    y,
-    x,
-    limits,
-    side,
-    depth: ti.template(),
-    seen: ti.template(),
-    first_look: ti.template(),
-    image: ti.template(),
-):
-    """Follow the rays of a pixel of environment `scene.env`; see `cast_rays`."""
+@func
+def cast_pixel(scene, lens, look, tiles, y: ti.i32, x: ti.i32, limits, side: ti.i32, depth, seen, first_look, image):
+    """Follow the rays of a pixel of environment `scene.env`; see `make_cast_rays`."""
     env = scene.env
     tile = y // TILE * ((lens.width + TILE - 1) // TILE) + x // TILE
     n_rays = 1
@@ -266,81 +254,53 @@ def cast_pixel(
         first_look[env, y, x, 3] = displayed(look, mean_plain).dot(_BRIGHTNESS)
 
 
-@ti.kernel
-def cast_rays(
-    kind: I1,
-    shape: F2,
-    paint: F2,
-    solids: I1,
-    pose: F3,
-    bound: F2,
-    camera: F2,
-    frustum: F1,
-    look: F2,
-    tiles: I3,
-    near: ti.f32,
-    reach: ti.f32,
-    layers: ti.i32,
-    side: ti.i32,
-    depth: F3,
-    seen: I3,
-    first_look: F4,
-    image: U4,
-):
-    """Follow the rays of every pixel; nearest distance (m), reach of occlusion (m) and layers as in `follow`.
+def make_cast_rays(has_meshes: bool) -> Any:
+    """The kernel for models with meshes, whose tables (`MeshTrees`, `Dress`) come last, or without, which reads none.
 
+    It follows the rays of every pixel; nearest distance (m), reach of occlusion (m) and layers as in `follow`.
     side = 0: one ray through each pixel's middle, for `depth`, `seen` (row, -1: sky) and, if there are layers,
     `first_look`: the colour as displayed, and the plain colour's brightness.
     side > 0: pixels that stand out in `first_look` take the mean of side * side rays; all go to `image`.
     """
-    height, width = seen.shape[1], seen.shape[2]
-    limits = vec3(near, reach, ti.cast(layers, ti.f32))
-    for env, y, x in ti.ndrange(seen.shape[0], height, width):
-        scene = Scene(kind, shape, paint, solids, pose, bound, env)
-        lens = Lens(frustum, camera, width, height, env)
-        cast_pixel(scene, lens, look, tiles, y, x, limits, side, depth, seen, first_look, image)
+
+    @ti.kernel
+    def cast_rays(
+        kind: I1,
+        shape: F2,
+        paint: F2,
+        solids: I1,
+        pose: F3,
+        bound: F2,
+        camera: F2,
+        frustum: F1,
+        look: F2,
+        tiles: I3,
+        near: ti.f32,
+        reach: ti.f32,
+        layers: ti.i32,
+        side: ti.i32,
+        depth: F3,
+        seen: I3,
+        first_look: F4,
+        image: U4,
+        trees: I2,
+        nodes: F2,
+        corners: F2,
+        skin: F2,
+        rows: I2,
+        texels: U2,
+    ):
+        height, width = seen.shape[1], seen.shape[2]
+        limits = vec3(near, reach, ti.cast(layers, ti.f32))
+        for env, y, x in ti.ndrange(seen.shape[0], height, width):
+            dressed = Dressed(Meshes(trees, nodes, corners, ti.f32), skin, rows, texels)
+            scene = Scene(kind, shape, paint, solids, pose, bound, env, dressed, has_meshes)
+            lens = Lens(frustum, camera, width, height, env)
+            cast_pixel(scene, lens, look, tiles, y, x, limits, side, depth, seen, first_look, image)
+
+    return cast_rays
 
 
-@ti.kernel
-def cast_rays_at_meshes(
-    kind: I1,
-    shape: F2,
-    paint: F2,
-    solids: I1,
-    pose: F3,
-    bound: F2,
-    camera: F2,
-    frustum: F1,
-    look: F2,
-    tiles: I3,
-    near: ti.f32,
-    reach: ti.f32,
-    layers: ti.i32,
-    side: ti.i32,
-    depth: F3,
-    seen: I3,
-    first_look: F4,
-    image: U4,
-    trees: I2,
-    nodes: F2,
-    corners: F2,
-    skin: F2,
-    rows: I2,
-    texels: U2,
-):
-    """`cast_rays` for models with meshes, whose tables (`MeshTrees`, `Dress`) come last."""
-    height, width = seen.shape[1], seen.shape[2]
-    limits = vec3(near, reach, ti.cast(layers, ti.f32))
-    for env, y, x in ti.ndrange(seen.shape[0], height, width):
-        dressed = Dressed(Meshes(trees, nodes, corners, ti.f32), skin, rows, texels)
-        scene = Scene(kind, shape, paint, solids, pose, bound, env, dressed)
-        lens = Lens(frustum, camera, width, height, env)
-        cast_pixel(scene, lens, look, tiles, y, x, limits, side, depth, seen, first_look, image)
-
-
-_KERNELS = {kernel.__name__: kernel for kernel in (cull_tiles, cast_rays, cast_rays_at_meshes)}
-
-
-def kernel_named(name: str) -> Any:
-    """One of the kernels, for `drivers.tensor_kernels`."""
-    return _KERNELS[name]
+def cull_kernel() -> Any:
+    """`cull_tiles`, for `drivers.tensor_kernels`."""
+    return cull_tiles

@@ -137,7 +137,7 @@ class BatchRenderer:
         poses = *self._geom_poses(tables, fields, solver, count), *self._view.poses(fields, solver, count)
         chunk = max(1, _PIXELS_AT_ONCE // (self.width * self.height))
         parts = [
-            self._draw_chunk(runtime, tables, *(part[i : i + chunk] for part in poses), colour=colour)
+            self._draw_chunk(runtime, tables, [part[i : i + chunk] for part in poses], colour=colour)
             for i in range(0, max(1, count), chunk)
         ]
         return parts[0] if len(parts) == 1 else Images(*(torch.cat(kind) for kind in zip(*parts, strict=True)))
@@ -153,18 +153,12 @@ class BatchRenderer:
         centre, rotation = (fields[name][:, drawn] for name in _GEOM_POSES)
         return centre, rotation.reshape(count, len(drawn), 9)
 
-    def _draw_chunk(
-        self,
-        runtime: Runtime,
-        tables: Tables,
-        geom_position: torch.Tensor,
-        geom_rotation: torch.Tensor,
-        position: torch.Tensor,
-        rotation: torch.Tensor,
-        *,
-        colour: bool,
-    ) -> Images:
-        """The pictures of one chunk; relative to the camera, so that float32 is exact wherever the robot has run."""
+    def _draw_chunk(self, runtime: Runtime, tables: Tables, poses: Sequence[torch.Tensor], *, colour: bool) -> Images:
+        """The pictures of one chunk, by positions and rotations of geoms, and those of the camera.
+
+        All is relative to the camera, so that float32 is exact wherever the robot has run.
+        """
+        geom_position, geom_rotation, position, rotation = poses
         device, n = position.device, len(position)
         offset = (geom_position - position[:, None]).to(torch.float32)
         pose = torch.cat([offset, geom_rotation.to(torch.float32)], dim=-1).contiguous()
@@ -182,8 +176,8 @@ class BatchRenderer:
         lens = (camera, tables["frustum"])
         limits = self.near, self._reach, LAYERS if colour else 0
         if n:
-            cull, cast = shared_ray_kernels(runtime, self._drawn.dress is not None)
-            meshes = [tables[name] for name in _MESH_TABLES] if self._drawn.dress else []
+            cull, cast = shared_ray_kernels(runtime, bool(self._drawn.dress.trees.meshes))
+            meshes = [tables[name] for name in _MESH_TABLES]
             cull((tables["shape"], pose, *lens, self.width, self.height, tiles))
             for side in (0, self.samples) if colour else (0,):
                 cast((*scene, *lens, tables["look"], tiles, *limits, side, depth, seen, first_look, image, *meshes))
@@ -203,9 +197,8 @@ class BatchRenderer:
         if device not in self._tables:
             drawn = self._drawn
             arrays = {name: getattr(drawn, name) for name in ("kind", "shape", "paint", "solids")}
-            if drawn.dress:
-                arrays |= {name: getattr(drawn.dress.trees, name) for name in _MESH_TABLES[:3]}
-                arrays |= {name: getattr(drawn.dress, name) for name in _MESH_TABLES[3:]}
+            arrays |= {name: getattr(drawn.dress.trees, name) for name in _MESH_TABLES[:3]}
+            arrays |= {name: getattr(drawn.dress, name) for name in _MESH_TABLES[3:]}
             arrays["geom"] = np.append(drawn.geom, np.int32(-1))  # row -1, the sky, is geom -1
             arrays["frustum"] = np.array(self._view.frustum, dtype=np.float32)
             arrays["look"] = self.look.table(self.model.mj.stat.extent, self._view.typical_distance)

@@ -24,10 +24,10 @@ SURFACE_GAP = 1.0e-4  # m by which a ray that leaves a surface starts above it
 class Scene(Traced):
     """The geoms of environment `env`; `dressed` are the meshes, of which no code is made where there are none."""
 
-    def __init__(self, kind, shape, paint, solids, pose, bound, env, dressed=None):
+    def __init__(self, kind, shape, paint, solids, pose, bound, env, dressed, has_meshes):
         self.kind, self.shape, self.paint, self.solids = kind, shape, paint, solids
         self.pose, self.bound, self.env = pose, bound, env
-        self.dressed, self.has_meshes = dressed, dressed is not None
+        self.dressed, self.has_meshes = dressed, has_meshes
 
     @ti.func
     def position(self, row):

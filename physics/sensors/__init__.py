@@ -5,10 +5,10 @@ made, before it moved (with Runge-Kutta: of its first stage); `forward` brings t
 
 Readings are computed when they are asked for, and cost nothing otherwise. Most are a few numbers out of quantities that
 a step computes anyway, so that one vectorised function a type of sensor is enough, and kernels stay small. Frames of
-objects are made once, however many sensors look at them. What is read in the kernel, behind the feature `sensors` and
-only in launches that are asked for it: contacts and limits, which only a kernel knows, as their number changes from
-step to step (`sensed/contact_readings.py`, `sensed/limit_readings.py`), and accelerations of bodies and the
-forces between them (`sensed/motion_readings.py`), whose sums along the tree took torch longer than a step of ants.
+objects are made once, however many sensors look at them. What is read in the kernel, only in launches that are asked
+for it: contacts and limits, which only a kernel knows, as their number changes from step to step
+(`sensed/contact_readings.py`, `sensed/limit_readings.py`), and accelerations of bodies, the forces between them and
+momenta of subtrees (`sensed/motion_readings.py`), whose sums along the tree took torch longer than a step of ants.
 
 A solver made with outputs=("sensordata",) has its steps hand out all that readings are made of; for any other the first
 reading after a step costs an evaluation. With Runge-Kutta it always does: a step's last evaluation is not the one that

@@ -100,8 +100,8 @@ def _of_tendon(look: Look, t: int) -> Tensor:
     return _of_spring(look, "tendon", t, stretch)
 
 
-READERS: dict[int, Reader] = {
-    int(_S.mjSENS_E_KINETIC): Reader(("eval_qvel", "qM"), _kinetic),
-    int(_S.mjSENS_E_POTENTIAL): Reader(("eval_qpos", "eval_plastic", "xipos", "ten_length"), _potential),
+READERS: dict[mujoco.mjtSensor, Reader] = {
+    _S.mjSENS_E_KINETIC: Reader(("eval_qvel", "qM"), _kinetic),
+    _S.mjSENS_E_POTENTIAL: Reader(("eval_qpos", "eval_plastic", "xipos", "ten_length"), _potential),
 }
-"""By MuJoCo's number of the type of sensor."""
+"""By the type of sensor."""

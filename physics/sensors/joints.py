@@ -1,7 +1,5 @@
 """Sensors of joints and tendons, their limits, and actuators."""
 
-from collections.abc import Callable
-
 import mujoco
 import numpy as np
 import torch
@@ -13,21 +11,6 @@ from .reader import Look, Read, Reader, column
 
 Tensor = torch.Tensor
 _S, _T = mujoco.mjtSensor, mujoco.mjtTrn
-
-
-def _run(name: str, first: Callable[[mujoco.MjModel, np.ndarray], np.ndarray], width: int, unit: bool) -> Reader:
-    """Sensors that are several numbers of a field in a row; `unit`: a quaternion, which is normalised."""
-
-    def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
-        where = first(model.mj, model.mj.sensor_objid[sensors])[:, None] + np.arange(width)
-
-        def read(look: Look) -> Tensor:
-            found = look.sight[name][:, look.sight.ids((name, tuple(sensors)), where)]
-            return (torch.nn.functional.normalize(found, dim=-1) if unit else found).flatten(1)
-
-        return read
-
-    return Reader((name,), prepare)
 
 
 def _limit(name: str, of: str = "joint") -> Reader:
@@ -55,22 +38,18 @@ def _limit(name: str, of: str = "joint") -> Reader:
     return Reader(("eval_qpos", "limit_pos", name), prepare)
 
 
-def _tendon_pull() -> Reader:
-    """Sum of the forces of all actuators on a tendon."""
+def _pulls(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
+    """Sums of the forces of all actuators on tendons."""
+    mj = model.mj
+    of = owners(mj)
+    on_tendon = mj.actuator_trntype[of] == int(_T.mjTRN_TENDON)
+    pulls = on_tendon & (mj.actuator_trnid[of, 0] == mj.sensor_objid[sensors][:, None])
 
-    def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
-        mj = model.mj
-        of = owners(mj)
-        on_tendon = mj.actuator_trntype[of] == int(_T.mjTRN_TENDON)
-        pulls = on_tendon & (mj.actuator_trnid[of, 0] == mj.sensor_objid[sensors][:, None])
+    def read(look: Look) -> Tensor:
+        weights = look.sight.constant(("pulls", tuple(sensors)), lambda: look.sight.tensor(pulls.astype(float)))
+        return look.sight["actuator_force"] @ weights.T
 
-        def read(look: Look) -> Tensor:
-            weights = look.sight.constant(("pulls", tuple(sensors)), lambda: look.sight.tensor(pulls.astype(float)))
-            return look.sight["actuator_force"] @ weights.T
-
-        return read
-
-    return Reader(("actuator_force",), prepare)
+    return read
 
 
 def _outputs(mj: mujoco.MjModel, actuators: np.ndarray) -> np.ndarray:
@@ -78,26 +57,23 @@ def _outputs(mj: mujoco.MjModel, actuators: np.ndarray) -> np.ndarray:
     return np.concatenate([mj.actuator_outadr[a] + np.arange(mj.actuator_outnum[a]) for a in actuators])
 
 
-READERS: dict[int, Reader] = {
-    int(kind): reader
-    for kind, reader in {
-        _S.mjSENS_JOINTPOS: column("eval_qpos", lambda mj, joints: mj.jnt_qposadr[joints]),
-        _S.mjSENS_JOINTVEL: column("eval_qvel", lambda mj, joints: mj.jnt_dofadr[joints]),
-        _S.mjSENS_JOINTACTFRC: column("qfrc_actuator", lambda mj, joints: mj.jnt_dofadr[joints]),
-        _S.mjSENS_ACTUATORFRC: column("actuator_force", _outputs),
-        _S.mjSENS_ACTUATORPOS: column("actuator_length", _outputs),
-        _S.mjSENS_ACTUATORVEL: column("actuator_velocity", _outputs),
-        _S.mjSENS_BALLQUAT: _run("eval_qpos", lambda mj, joints: mj.jnt_qposadr[joints], 4, unit=True),
-        _S.mjSENS_BALLANGVEL: _run("eval_qvel", lambda mj, joints: mj.jnt_dofadr[joints], 3, unit=False),
-        _S.mjSENS_JOINTLIMITPOS: _limit("limit_pos"),
-        _S.mjSENS_JOINTLIMITVEL: _limit("limit_vel"),
-        _S.mjSENS_JOINTLIMITFRC: _limit("limit_force"),
-        _S.mjSENS_TENDONPOS: column("ten_length", lambda mj, tendons: tendons),
-        _S.mjSENS_TENDONVEL: column("ten_velocity", lambda mj, tendons: tendons),
-        _S.mjSENS_TENDONLIMITPOS: _limit("limit_pos", "tendon"),
-        _S.mjSENS_TENDONLIMITVEL: _limit("limit_vel", "tendon"),
-        _S.mjSENS_TENDONLIMITFRC: _limit("limit_force", "tendon"),
-        _S.mjSENS_TENDONACTFRC: _tendon_pull(),
-    }.items()
+READERS: dict[mujoco.mjtSensor, Reader] = {
+    _S.mjSENS_JOINTPOS: column("eval_qpos", lambda mj, joints: mj.jnt_qposadr[joints]),
+    _S.mjSENS_JOINTVEL: column("eval_qvel", lambda mj, joints: mj.jnt_dofadr[joints]),
+    _S.mjSENS_JOINTACTFRC: column("qfrc_actuator", lambda mj, joints: mj.jnt_dofadr[joints]),
+    _S.mjSENS_ACTUATORFRC: column("actuator_force", _outputs),
+    _S.mjSENS_ACTUATORPOS: column("actuator_length", _outputs),
+    _S.mjSENS_ACTUATORVEL: column("actuator_velocity", _outputs),
+    _S.mjSENS_BALLQUAT: column("eval_qpos", lambda mj, balls: mj.jnt_qposadr[balls][:, None] + range(4), unit=True),
+    _S.mjSENS_BALLANGVEL: column("eval_qvel", lambda mj, balls: mj.jnt_dofadr[balls][:, None] + range(3)),
+    _S.mjSENS_JOINTLIMITPOS: _limit("limit_pos"),
+    _S.mjSENS_JOINTLIMITVEL: _limit("limit_vel"),
+    _S.mjSENS_JOINTLIMITFRC: _limit("limit_force"),
+    _S.mjSENS_TENDONPOS: column("ten_length", lambda mj, tendons: tendons),
+    _S.mjSENS_TENDONVEL: column("ten_velocity", lambda mj, tendons: tendons),
+    _S.mjSENS_TENDONLIMITPOS: _limit("limit_pos", "tendon"),
+    _S.mjSENS_TENDONLIMITVEL: _limit("limit_vel", "tendon"),
+    _S.mjSENS_TENDONLIMITFRC: _limit("limit_force", "tendon"),
+    _S.mjSENS_TENDONACTFRC: Reader(("actuator_force",), _pulls),
 }
-"""By MuJoCo's number of the type of sensor."""
+"""By the type of sensor."""

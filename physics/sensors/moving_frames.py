@@ -15,8 +15,8 @@ from .reader import Look, Read, Reader, flat
 Tensor = torch.Tensor
 _S = mujoco.mjtSensor
 _VELOCITY = ("cvel", "subtree_com")
-_ACCELERATION = (*_VELOCITY, "sensed_acc")
-_FORCE = ("sensed_force", "subtree_com")
+_ACCELERATION = (*_VELOCITY, "cacc")
+_FORCE = ("cfrc_int", "subtree_com")
 
 
 def _of_frames(sources: tuple[str, ...], read: Callable[[Look, Any], Tensor]) -> Reader:
@@ -97,28 +97,21 @@ def _magnetic(look: Look, rows: Any) -> Tensor:
     return look.frames.turned(field[None, None], rows)
 
 
-READERS: dict[int, Reader] = {
-    int(kind): reader
-    for kind, reader in {
-        _S.mjSENS_FRAMEPOS: _relative((), lambda look, rows: look.frames.pos[:, rows], _position),
-        _S.mjSENS_FRAMEQUAT: _relative((), lambda look, rows: look.frames.quat[:, rows], _orientation),
-        _S.mjSENS_FRAMEXAXIS: _axis(0),
-        _S.mjSENS_FRAMEYAXIS: _axis(1),
-        _S.mjSENS_FRAMEZAXIS: _axis(2),
-        _S.mjSENS_FRAMELINVEL: _relative(
-            _VELOCITY, lambda look, rows: look.frames.velocity[1][:, rows], _linear_velocity
-        ),
-        _S.mjSENS_FRAMEANGVEL: _relative(
-            _VELOCITY, lambda look, rows: look.frames.velocity[0][:, rows], _angular_velocity
-        ),
-        _S.mjSENS_FRAMELINACC: _of_frames(_ACCELERATION, lambda look, rows: look.frames.acceleration[1][:, rows]),
-        _S.mjSENS_FRAMEANGACC: _of_frames(_ACCELERATION, lambda look, rows: look.frames.acceleration[0][:, rows]),
-        _S.mjSENS_VELOCIMETER: _of_frames(_VELOCITY, _own(lambda look: look.frames.velocity[1])),
-        _S.mjSENS_GYRO: _of_frames(_VELOCITY, _own(lambda look: look.frames.velocity[0])),
-        _S.mjSENS_ACCELEROMETER: _of_frames(_ACCELERATION, _own(lambda look: look.frames.acceleration[1])),
-        _S.mjSENS_FORCE: _of_frames(_FORCE, _own(lambda look: look.frames.wrench[1])),
-        _S.mjSENS_TORQUE: _of_frames(_FORCE, _own(lambda look: look.frames.wrench[0])),
-        _S.mjSENS_MAGNETOMETER: _of_frames((), _magnetic),
-    }.items()
+READERS: dict[mujoco.mjtSensor, Reader] = {
+    _S.mjSENS_FRAMEPOS: _relative((), lambda look, rows: look.frames.pos[:, rows], _position),
+    _S.mjSENS_FRAMEQUAT: _relative((), lambda look, rows: look.frames.quat[:, rows], _orientation),
+    _S.mjSENS_FRAMEXAXIS: _axis(0),
+    _S.mjSENS_FRAMEYAXIS: _axis(1),
+    _S.mjSENS_FRAMEZAXIS: _axis(2),
+    _S.mjSENS_FRAMELINVEL: _relative(_VELOCITY, lambda look, rows: look.frames.velocity[1][:, rows], _linear_velocity),
+    _S.mjSENS_FRAMEANGVEL: _relative(_VELOCITY, lambda look, rows: look.frames.velocity[0][:, rows], _angular_velocity),
+    _S.mjSENS_FRAMELINACC: _of_frames(_ACCELERATION, lambda look, rows: look.frames.acceleration[1][:, rows]),
+    _S.mjSENS_FRAMEANGACC: _of_frames(_ACCELERATION, lambda look, rows: look.frames.acceleration[0][:, rows]),
+    _S.mjSENS_VELOCIMETER: _of_frames(_VELOCITY, _own(lambda look: look.frames.velocity[1])),
+    _S.mjSENS_GYRO: _of_frames(_VELOCITY, _own(lambda look: look.frames.velocity[0])),
+    _S.mjSENS_ACCELEROMETER: _of_frames(_ACCELERATION, _own(lambda look: look.frames.acceleration[1])),
+    _S.mjSENS_FORCE: _of_frames(_FORCE, _own(lambda look: look.frames.wrench[1])),
+    _S.mjSENS_TORQUE: _of_frames(_FORCE, _own(lambda look: look.frames.wrench[0])),
+    _S.mjSENS_MAGNETOMETER: _of_frames((), _magnetic),
 }
-"""By MuJoCo's number of the type of sensor."""
+"""By the type of sensor."""

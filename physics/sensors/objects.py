@@ -117,7 +117,7 @@ class Frames:
     @cached_property
     def acceleration(self) -> tuple[Tensor, Tensor]:
         """The acceleration that an accelerometer measures, which includes -gravity (mj_objectAcceleration)."""
-        turn, slide = self._at_origin(self._sight["sensed_acc"][:, self._body])
+        turn, slide = self._at_origin(self._sight["cacc"][:, self._body])
         spin, speed = self.velocity
         return turn, slide + torch.linalg.cross(spin, speed)
 
@@ -128,7 +128,7 @@ class Frames:
     @cached_property
     def wrench(self) -> tuple[Tensor, Tensor]:
         """Torque about each origin, and force, with which the parent holds the body, in the world's axes."""
-        wrench = self._sight["sensed_force"][:, self._body]
+        wrench = self._sight["cfrc_int"][:, self._body]
         twist, push = wrench[..., :3], wrench[..., 3:]
         return twist - torch.linalg.cross(self.arm, push), push
 

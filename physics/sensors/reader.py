@@ -62,7 +62,7 @@ class Reader:
 
 
 def flat(values: Tensor) -> Tensor:
-    """Readings (n, k, width) side by side."""
+    """Readings (n, k, ...) side by side."""
     return values.flatten(1)
 
 
@@ -71,11 +71,19 @@ def repeated(number: Tensor, sensors: np.ndarray) -> Tensor:
     return number[:, None].expand(-1, len(sensors))
 
 
-def column(name: str, of: Callable[[mujoco.MjModel, np.ndarray], Any]) -> Reader:
-    """Sensors that are a number of a quantity each: `of(model, objects' ids)` says which."""
+def column(name: str, of: Callable[[mujoco.MjModel, np.ndarray], Any], unit: bool = False) -> Reader:
+    """Sensors that are items of a quantity: `of(model, objects' ids)` says which, (k,) or (k, width).
+
+    With `unit` those of a sensor are a quaternion, which is normalised.
+    """
 
     def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
         which = of(model.mj, model.mj.sensor_objid[sensors])
-        return lambda look: look.sight[name][:, look.sight.ids((name, tuple(sensors)), which)]
+
+        def read(look: Look) -> Tensor:
+            found = look.sight[name][:, look.sight.ids((name, tuple(sensors)), which)]
+            return flat(torch.nn.functional.normalize(found, dim=-1) if unit else found)
+
+        return read
 
     return Reader((name,), prepare)

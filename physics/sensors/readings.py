@@ -18,7 +18,7 @@ from .sight import Sight
 
 Tensor = torch.Tensor
 _ROOMS = (joints, moving_frames, shapes, energy, whole)
-READERS: dict[int, Reader] = {kind: reader for room in _ROOMS for kind, reader in room.READERS.items()}
+READERS: dict[int, Reader] = {int(kind): reader for room in _ROOMS for kind, reader in room.READERS.items()}
 """By MuJoCo's number of the type of sensor."""
 _REAL, _POSITIVE = int(mujoco.mjtDataType.mjDATATYPE_REAL), int(mujoco.mjtDataType.mjDATATYPE_POSITIVE)
 _UNBOUNDED = (int(mujoco.mjtSensor.mjSENS_CONTACT), int(mujoco.mjtSensor.mjSENS_GEOMFROMTO))

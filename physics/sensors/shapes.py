@@ -119,11 +119,11 @@ def _insides(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
 
 _POSES = ("geom_xpos", "geom_xmat")
 _APART = ("xpos", "xquat", "root_offset")
-READERS: dict[int, Reader] = {
-    int(_S.mjSENS_RANGEFINDER): Reader(_POSES, _rangefinders),
-    int(_S.mjSENS_GEOMDIST): Reader(_APART, _measured(lambda dist, points: dist)),
-    int(_S.mjSENS_GEOMNORMAL): Reader(_APART, _measured(_direction)),
-    int(_S.mjSENS_GEOMFROMTO): Reader(_APART, _measured(lambda dist, points: points)),
-    int(_S.mjSENS_INSIDESITE): Reader(("subtree_com",), _insides),
+READERS: dict[mujoco.mjtSensor, Reader] = {
+    _S.mjSENS_RANGEFINDER: Reader(_POSES, _rangefinders),
+    _S.mjSENS_GEOMDIST: Reader(_APART, _measured(lambda dist, points: dist)),
+    _S.mjSENS_GEOMNORMAL: Reader(_APART, _measured(_direction)),
+    _S.mjSENS_GEOMFROMTO: Reader(_APART, _measured(lambda dist, points: points)),
+    _S.mjSENS_INSIDESITE: Reader(("subtree_com",), _insides),
 }
-"""By MuJoCo's number of the type of sensor."""
+"""By the type of sensor."""

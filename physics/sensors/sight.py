@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from ..model.model import Model
+from ..readout.actuators import chosen
 from ..readout.derived import derive, sources_of
-from ..readout.motion import chosen
 
 Tensor = torch.Tensor
 

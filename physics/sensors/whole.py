@@ -7,18 +7,10 @@ import torch
 from ..model.contact_sensors import read_contacts
 from ..model.model import Model
 from .objects import Objects
-from .reader import Read, Reader, repeated
+from .reader import Read, Reader, column, repeated
 
 Tensor = torch.Tensor
 _S = mujoco.mjtSensor
-
-
-def _of_bodies(name: str) -> Reader:
-    def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
-        bodies = model.mj.sensor_objid[sensors]
-        return lambda look: look.sight[name][:, look.sight.ids((name, tuple(sensors)), bodies)].flatten(1)
-
-    return Reader((name,), prepare)
 
 
 def _clock(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
@@ -34,15 +26,12 @@ def _contacts(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
     return lambda look: look.sight["sensed"][:, look.sight.ids(("sensed", tuple(sensors)), np.concatenate(places))]
 
 
-READERS: dict[int, Reader] = {
-    int(kind): reader
-    for kind, reader in {
-        _S.mjSENS_SUBTREECOM: _of_bodies("subtree_com"),
-        _S.mjSENS_SUBTREELINVEL: _of_bodies("subtree_linvel"),
-        _S.mjSENS_SUBTREEANGMOM: _of_bodies("subtree_angmom"),
-        _S.mjSENS_CLOCK: Reader(("xpos",), _clock),
-        _S.mjSENS_TOUCH: Reader(("sensed",), _contacts),
-        _S.mjSENS_CONTACT: Reader(("sensed",), _contacts),
-    }.items()
+READERS: dict[mujoco.mjtSensor, Reader] = {
+    _S.mjSENS_SUBTREECOM: column("subtree_com", lambda mj, bodies: bodies),
+    _S.mjSENS_SUBTREELINVEL: column("subtree_linvel", lambda mj, bodies: bodies),
+    _S.mjSENS_SUBTREEANGMOM: column("subtree_angmom", lambda mj, bodies: bodies),
+    _S.mjSENS_CLOCK: Reader(("xpos",), _clock),
+    _S.mjSENS_TOUCH: Reader(("sensed",), _contacts),
+    _S.mjSENS_CONTACT: Reader(("sensed",), _contacts),
 }
-"""By MuJoCo's number of the type of sensor."""
+"""By the type of sensor."""

@@ -13,8 +13,7 @@ nmocap: mocap bodies;
 ngravcomp: nv where bodies have gravity compensation, else 0;
 nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator implicit, else 0;
 nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
-nbodysense: nbody where they read accelerations or forces, else 0; nqbegin, nvbegin and nabegin: nq, nv and na where the
-model has sensors and the integrator is Runge-Kutta's, else 0;
+nqbegin, nvbegin and nabegin: nq, nv and na where the model has sensors and the integrator is Runge-Kutta's, else 0;
 nacting: nu where a mechanism changes the controls that act, else 0;
 nsensorsample, nsensorhistory and nsensortick: samples of sensors' readings, the numbers in them, and sensors with an
 interval;
@@ -84,6 +83,10 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_external", ("nv",), 1, "N or N m", "qfrc_applied, and what xfrc_applied does to the dofs"),
     _F("qfrc_smooth", ("nv",), 1, "N or N m", "all forces but the constraints'"),
     _F("qacc_smooth", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration without constraints"),
+    _F("cacc", ("nbody",), 6, "rad/s^2, m/s^2", "acceleration about the tree's centre of mass, less gravity"),
+    _F("cfrc_int", ("nbody",), 6, "N m, N", "force of the parent on the body, about that point"),
+    _F("subtree_linvel", ("nbody",), 3, "m/s", "velocity of the centre of mass of the body and all below it"),
+    _F("subtree_angmom", ("nbody",), 3, "kg m^2/s", "their angular momentum about that centre"),
 )
 
 CONTACTS: tuple[Field, ...] = (
@@ -181,8 +184,6 @@ SENSED: tuple[Field, ...] = (
     _F("limit_pos", ("nlimitsense",), 1, "m or rad", "distance from the limit less its margin; 0: not in force"),
     _F("limit_vel", ("nlimitsense",), 1, "m/s or rad/s", "velocity of that distance"),
     _F("limit_force", ("nlimitsense",), 1, "N or N m", "force of the limit"),
-    _F("sensed_acc", ("nbodysense",), 6, "rad/s^2, m/s^2", "cacc: acceleration about the tree's centre of mass"),
-    _F("sensed_force", ("nbodysense",), 6, "N m, N", "cfrc_int: of the parent on the body, about that point"),
 )
 """What sensors read of contacts and limits; nobody else asks for it, and a step does without."""
 

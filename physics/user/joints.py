@@ -113,21 +113,21 @@ class JointControl:
     def _control(self, mode: int, name: str, target: Any, dofs_idx: Any, envs_idx: Any) -> None:
         dofs, index, count = self._place(dofs_idx, envs_idx)
         targets = self._fill(name, target, count, len(dofs))
-        self._write("dof_target", targets, dofs, index, count)
-        self._write("dof_mode", float(mode), dofs, index, count)
+        self._write("dof_target", targets, dofs, index)
+        self._write("dof_mode", float(mode), dofs, index)
 
     def _set_gain(self, field: str, name: str, value: Any, dofs_idx: Any, envs_idx: Any) -> None:
         dofs, index, count = self._place(dofs_idx, envs_idx)
         gains = self._fill(name, value, count, len(dofs))
         if not bool((abs(gains) < math.inf).all()):
             raise ValueError(f"{name}: every gain must be finite")
-        self._write(field, gains, dofs, index, count)
+        self._write(field, gains, dofs, index)
 
     def _get(self, field: str, dofs_idx: Any, envs_idx: Any) -> torch.Tensor:
         dofs, index, _ = self._place(dofs_idx, envs_idx)
         return self._envs.driver.read(field, index)[:, dofs]
 
-    def _write(self, field: str, value: Any, dofs: np.ndarray, index: Any, count: int) -> None:
+    def _write(self, field: str, value: Any, dofs: np.ndarray, index: Any) -> None:
         """Set entries of a field (n, nv)."""
         rows = self._rows_now(field, index)
         rows[:, dofs] = value

@@ -26,11 +26,6 @@ _SHOWN = (
     "cam_pos0",
     "cam_poscom0",
     "cam_mat0",
-    "body_mass",
-    "body_inertia",
-    "gravity",
-    "jnt_stiffness",
-    "qpos_spring",
     "actuator_gear",
 )
 """Fields of the model that `readout.derived` reads."""

@@ -16,7 +16,7 @@ from ..sensors.sight import Sight
 from .environments import Environments
 
 _OWN = (
-    *("body_ipos", "body_iquat", "body_mass", "body_subtreemass", "body_inertia", "gravity", "geom_pos", "geom_quat"),
+    *("body_ipos", "body_iquat", "body_mass", "gravity", "geom_pos", "geom_quat"),
     *("geom_size", "geom_rbound", "jnt_stiffness", "qpos_spring", "tendon_stiffness", "tendon_lengthspring"),
     *("actuator_gear", "cam_pos0", "cam_poscom0", "cam_mat0"),
 )

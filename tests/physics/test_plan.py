@@ -10,14 +10,14 @@ import pytest
 import torch
 
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers.plan import LAST, ON_REQUEST, ask_for, last_needed, written_in
+from tumble.physics.drivers.plan import LAST, ask_for, last_needed, written_in
 from tumble.physics.drivers.programs import TURN, Program
 from tumble.physics.drivers.settings import CALL_LENGTH, Setting
-from tumble.physics.drivers.turn import _derive
+from tumble.physics.drivers.turn import ON_REQUEST
 from tumble.physics.dynamics.smooth import smooth_acceleration
 from tumble.physics.model.features import Features
+from tumble.physics.state.declared import read_by, written_by
 from tumble.physics.state.fields import QUANTITIES, SENSED, SMOOTH
-from tumble.physics.state.reach import reach_of
 from tumble.physics.step import PIPELINE, stages_of
 
 from ..test_architecture import ROOT
@@ -26,7 +26,7 @@ from .starts import run_with
 
 NUM_ENVS = 4
 """One tile: in the scratch of another one, rows that nobody stores hold what is left of the tile before."""
-ALONE = ("xipos", "subtree_com", "cinert", "cfrc_ext")
+ALONE = tuple(" ".join(fields for _, stage, fields in ON_REQUEST if stage.when is None).split())
 """Quantities that stages on request compute, besides SMOOTH and SENSED."""
 MODELS = {
     "tendons": {},
@@ -48,37 +48,45 @@ def test_a_quantity_needs_the_stages_up_to_the_last_that_writes_it():
     assert last_needed(("cdof",), ()) == place("center_of_mass")
     assert last_needed(("tree_asleep",), ()) == place("wake_tied")
     assert last_needed(("qacc", "xpos"), ()) == last_needed(("drive_qacc",), ()) == LAST
-    requested = {stage.name: stage for _, _, stage in ON_REQUEST}
+    requested = {stage.name: stage for _, stage, _ in ON_REQUEST} | {"smooth_acceleration": smooth_acceleration}
     assert last_needed(("xipos",), [requested["mass_centers"]]) == place("center_of_mass")
     assert last_needed(("qfrc_bias",), [requested["smooth_acceleration"]]) < place("start_acceleration")
     assert last_needed(("cfrc_ext",), [requested["external_force"]]) == LAST
 
 
 @pytest.mark.parametrize(
-    ("names", "settings"),
+    ("names", "stages"),
     [
-        (("xpos",), {}),
-        (("xipos",), {"CENTERS": 1}),
-        (("subtree_com", "qacc"), {"CENTERS": 1}),
-        (("cinert",), {"INERTIAS": 1}),
-        (("cfrc_ext",), {"EXTERNAL": 1}),
-        (("qacc_smooth",), {"SMOOTH": 1}),
-        (("sensed_acc",), {"SENSED": 1}),
-        (("sensed_force",), {"SENSED": 2, "EXTERNAL": 1, "INERTIAS": 1}),
+        (("xpos",), ()),
+        (("xipos",), ("mass_centers",)),
+        (("subtree_com", "qacc"), ("mass_centers",)),
+        (("cinert",), ("body_inertias",)),
+        (("cfrc_ext",), ("external_force",)),
+        (("qacc_smooth",), ("smooth_acceleration",)),
+        (("sensed",), ("contact_readings",)),
+        (("cacc",), ("body_accelerations",)),
+        (("cfrc_int",), ("external_force", "body_inertias", "body_accelerations", "internal_forces")),
+        (("subtree_angmom",), ("mass_centers", "subtree_momenta")),
     ],
 )
-def test_a_launch_is_told_what_is_asked_for(names, settings):
+def test_a_launch_is_told_what_is_asked_for(names, stages):
     """And that it has to run the whole pipeline, if it moves something or hands out integers."""
-    told = ("CENTERS", "INERTIAS", "EXTERNAL", "SMOOTH", "SENSED")
     for everything in (False, True):
         call = torch.full((CALL_LENGTH,), 7)
         ask_for(call, names, everything)
-        assert {name: int(call[Setting[name]]) for name in told} == dict.fromkeys(told, 0) | settings
+        told = tuple(stage.name for bit, stage, _ in ON_REQUEST if call[Setting.REQUESTED] & bit)
+        assert told + ("smooth_acceleration",) * int(call[Setting.SMOOTH]) == stages
         assert (call[Setting.LAST] == LAST) if everything else (call[Setting.LAST] <= LAST)
 
 
-def test_the_stages_on_request_are_those_that_a_turn_runs():
-    assert reach_of(_derive).stages | {smooth_acceleration} == {stage for _, _, stage in ON_REQUEST}
+def test_a_stage_on_request_stores_the_fields_that_it_is_for():
+    """Each has a bit of its own, and stands behind those whose fields it loads."""
+    assert [bit for bit, _, _ in ON_REQUEST] == [1 << k for k in range(len(ON_REQUEST))]
+    stored = frozenset().union(*map(written_in, PIPELINE))
+    for place, (_, stage, fields) in enumerate(ON_REQUEST):
+        assert set(fields.split()) <= written_by(stage)
+        later = {field for _, _, fields in ON_REQUEST[place + 1 :] for field in fields.split()}
+        assert not later & read_by(stage) - stored
 
 
 def moved(name: str, options: dict) -> RigidSolver:

@@ -14,6 +14,7 @@ from tumble.physics.codegen import ir
 from tumble.physics.drivers import host_scratch, programs
 from tumble.physics.drivers.host_scratch import HostScratch
 from tumble.physics.drivers.programs import Context, _pack
+from tumble.physics.drivers.tile_view import ARGUMENTS
 
 ENTRY_OF = "define void @unit_c8_0_kernel_0_serial(ptr nocapture readonly %context) local_unnamed_addr #0 {{\n{}}}\n"
 CALL = "  tail call void inttoptr (i64 {} to ptr)() #1\n"
@@ -137,7 +138,8 @@ def test_arguments_are_as_taichi_lays_them_out(units, width):
     kinds = set(re.findall(r"getelementptr (?:inbounds )?(\{.*\}), ptr %\d+, i64 0", text))
     arguments = max((structure(kind, {}) for kind in kinds), key=ctypes.sizeof)  # others are the first of them
     assert len(arguments._fields_) == 16, "the turn reads the tile, which comes last"
-    tensors = [torch.zeros(tuple(range(1 + place, 1 + place + dims))) for place, dims in enumerate(programs._DIMS)]
+    dims = [dims for _, dims in ARGUMENTS.values()]
+    tensors = [torch.zeros(tuple(range(1 + place, 1 + place + n))) for place, n in enumerate(dims)]
     packed = arguments.from_buffer_copy(_pack(tensors, width, 7))
     assert ctypes.sizeof(arguments) == len(_pack(tensors, width, 7))
     for place, tensor in enumerate(tensors):
