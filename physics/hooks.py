@@ -50,9 +50,14 @@ Hooked = dict[Hook, Any]
 """The code that a part adds to hooks, by hook."""
 
 INERTIA = Hook("(model, work): add to M, behind the inertia of bodies and the armature of dofs.")
+BEGINNING = Hook("Stages before an evaluation, at its coordinates.")
+STANDSTILL = Hook("(model, work): return True if nothing moves: an evaluation that is not read may then be left out.")
 POSITION = Hook("Stages that compute more from the poses of bodies, behind centres of mass.")
+PAIR_MASK = Hook("(model, work, g1, g2): return the mask of lanes in which contacts of two geoms are looked for.")
+CONTACTS_AGAIN = Hook("Stages behind the contacts: one that sets search_again to 1 has all of them found anew.")
+CONTACTS_FOUND = Hook("Stages behind the last search for contacts.")
 VELOCITY = Hook("Stages that compute more from the velocities of bodies.")
-ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`).")
+ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`), or change those before them.")
 BODY_FORCES = Hook(
     "Stages that compute forces on bodies, before those of actuators; poses, velocities and contacts are there. A "
     "stage puts a torque and a force on every body from 1 on into cfrc, and what `newton_euler.gather` and `along` "
@@ -77,6 +82,7 @@ END_OF_STEP = Hook(
     "Stages behind the integration, at the end of a step, with qpos and qvel after it. What a part remembers changes "
     "by the factor `stage_time.moving` alone: not where an environment was stopped or its tree sleeps."
 )
+FROZEN = Hook("(model, work, i): return True in lanes in which dof i has no velocity, no acceleration and no force.")
 PASSIVE_FORCES = Hook(
     "(model, work): add a passive force to qfrc_passive, behind springs and dampers. Flags of the model that switch "
     "passive forces off are the part's to heed, where its numbers are loaded (`mjmodel.flags`)."

@@ -147,7 +147,9 @@ def test_every_part_is_in_the_table():
     assert sum("\nPART = Part(" in path.read_text(encoding="utf-8") for path in files) == len(PARTS)
 
 
-@pytest.mark.parametrize("name", ["pid", "dc_motor", "gravcomp", "friction_loss", "fluid", "deadband", "drag"])
+@pytest.mark.parametrize(
+    "name", ["pid", "dc_motor", "gravcomp", "friction_loss", "fluid", "deadband", "drag", "sleeping"]
+)
 def test_a_mechanism_is_in_four_files_at_most(name):
     """Files of physics that name one of its fields, the table of parts included."""
     from tumble.physics.parts import PARTS
@@ -158,6 +160,20 @@ def test_a_mechanism_is_in_four_files_at_most(name):
     words = {path: set(re.findall(r"\w+", path.read_text(encoding="utf-8"))) for _, path in sources()}
     files = {path.name for path, found in words.items() if "physics" in path.parts and (fields - numbers) & found}
     assert len(files | {"__init__.py"}) <= 4, files
+
+
+def test_the_core_asks_for_no_mechanism():
+    """Outside of their room, kernels ask for tendons, along which others act, and for rows of equalities alone."""
+    from tumble.physics.parts import PARTS
+
+    asked = {
+        name
+        for module, path in sources()
+        if module.startswith("physics.") and not module.startswith("physics.parts")
+        for name in re.findall(r"\bhas\.(\w+)", path.read_text(encoding="utf-8"))
+    }
+    known = {"tendons", "spatial_tendons", "tendon_armature", "wrapping", "equality"}
+    assert asked & {each.name for part in PARTS for each in part.features()} <= known
 
 
 def test_codes_of_kinds_of_actuators_differ():

@@ -10,9 +10,8 @@ neighbours have.
 import taichi as ti
 
 from ..math import Vec3, func
-from .asleep import pair_awake
 from .contact_point import ContactPoint
-from .contacts import append
+from .contacts import append, looked_at
 from .poses import bounds_meet, boxes_meet, seen_from_root
 from .sweep import geoms_of
 
@@ -44,9 +43,7 @@ def list_near(model, work, first: ti.i32, end: ti.i32):
     for p in range(first, end):
         g1, g2 = geoms_of(model, work, p)
         apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
-        near = bounds_meet(model, work, g1, g2, apart)
-        if ti.static(model.has.sleeping):
-            near = near * work.precise_lanes.cast(pair_awake(model, work, g1, g2))
+        near = bounds_meet(model, work, g1, g2, apart) * work.precise_lanes.cast(looked_at(model, work, g1, g2))
         if work.precise_lanes.any(near):
             list_pair(work, p, near * boxes_meet(model, work, g1, g2, apart))
 

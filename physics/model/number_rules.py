@@ -51,7 +51,7 @@ RULES: dict[str, Row] = {
     **_rows(
         NOT_NEGATIVE,
         "a tolerance; 0 asks for all iterations",
-        "opt.tolerance opt.ls_tolerance opt.noslip_tolerance opt.ccd_tolerance opt.sleep_tolerance",
+        "opt.tolerance opt.ls_tolerance opt.noslip_tolerance opt.ccd_tolerance",
     ),
     **_rows(
         NOT_NEGATIVE,
@@ -104,7 +104,7 @@ RULES: dict[str, Row] = {
     **_rows(
         NOT_NEGATIVE,
         _DERIVED,
-        "body_subtreemass body_invweight0 dof_invweight0 dof_M0 dof_length geom_rbound tendon_invweight0",
+        "body_subtreemass body_invweight0 dof_invweight0 dof_M0 geom_rbound tendon_invweight0",
     ),
     **_rows(
         FINITE, _DERIVED, "geom_aabb cam_poscom0 cam_pos0 cam_mat0 tendon_length0 actuator_acc0 actuator_lengthrange"

@@ -24,7 +24,6 @@ from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase
 from .sensor_delays import sensor_delay_sizes
-from .sleeping import sleep_values, sleeps
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
@@ -64,7 +63,6 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_geoms(mjm, pairs))
     values.update(_pairs(mjm, without(mjm, pairs, swept)))
     values.update(_by_hand(mjm))
-    values.update(sleep_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
     values.update(contact_sensor_values(mjm))
     values.update({f"{name}_rest": values[name] - np.float32(values[name]) for name in PRECISE})  # of joints too
@@ -86,7 +84,6 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         nhand=mjm.npair,
         nwarm=_warm_pairs(values["pair_start"]) if not sweeps else 0,
         **sweep_sizes(tables),
-        nsleep=mjm.ntree if sleeps(mjm) else 0,
         **_row_sizes(values),
         nvert=len(values["vert_corneradr"]),
         ncorner=len(values["corner_next"]),

@@ -18,7 +18,6 @@ from ..mjmodel.unsupported import Unsupported
 from ..parts import ACTUATOR_KINDS, PARTS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import repeated_with_another_reach
-from .sleeping import sleeps
 
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
@@ -141,41 +140,8 @@ def _enable_flag(name: str) -> Unsupported:
     return Unsupported(f"flag {name}='enable'", "option", name, lambda m: _on(int(m.opt.enableflags) & bit), drop)
 
 
-def _islands_off(m: MjModel) -> bool:
-    return bool(int(m.opt.disableflags) & int(_D.mjDSBL_ISLAND))
-
-
-def _join_islands(option: object) -> None:
-    option.disableflags = int(option.disableflags) & ~int(_D.mjDSBL_ISLAND)  # type: ignore[attr-defined]
-
-
-def _tie_trees(m: MjModel) -> bool:
-    return bool((m.tendon_treenum > 1).any())
-
-
-def _actuators_tie_trees(m: MjModel) -> bool:
-    return any(part.ties_trees(m) for part in PARTS)
-
-
-def _stay_awake(option: object) -> None:
-    option.enableflags = int(option.enableflags) & ~int(mujoco.mjtEnableBit.mjENBL_SLEEP)  # type: ignore[attr-defined]
-
-
 OPTION = [
     _integrator("discrete"),
-    Unsupported(
-        "sleep of trees that tendons tie", "option", "sleep", lambda m: _on(sleeps(m) and _tie_trees(m)), _stay_awake
-    ),
-    Unsupported(
-        "sleep of trees that actuators tie",
-        "option",
-        "sleep",
-        lambda m: _on(sleeps(m) and _actuators_tie_trees(m)),
-        _stay_awake,
-    ),
-    Unsupported(
-        "sleep without islands", "option", "island", lambda m: _on(sleeps(m) and _islands_off(m)), _join_islands
-    ),
     *(_enable_flag(name) for name, flag in ENABLE_FLAGS.items() if flag is Flag.REFUSED),
 ]
 

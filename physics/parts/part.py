@@ -73,10 +73,6 @@ Rows of the first two hold both ways: EQUALITY without end, FRICTION up to a for
 """
 
 
-def _never(mjm: mujoco.MjModel) -> bool:
-    return False
-
-
 def _no_rows(mjm: mujoco.MjModel) -> Sequence[np.ndarray]:
     return ()
 
@@ -208,7 +204,6 @@ class Part:
         parameters: those of which environments may have numbers of their own.
         refusals: checks of numbers of environments' own, by MuJoCo's name.
         unsupported: what models may not have of it.
-        ties_trees: True if its forces couple trees of a compiled model: then these cannot sleep.
         history: its part of mjData.history.
         numbers: numbers that MuJoCo does not have, by the name that `set_parameters` takes. Rules may name them.
         custom: names of the custom elements of MJCF that it reads, separated by spaces.
@@ -239,7 +234,6 @@ class Part:
     parameters: tuple[Parameter, ...] = ()
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     unsupported: tuple[Unsupported, ...] = ()
-    ties_trees: Callable[[Any], bool] = _never
     history: History | None = None
     numbers: Mapping[str, Number] = field(default_factory=dict)
     custom: str = ""

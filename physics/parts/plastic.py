@@ -12,7 +12,7 @@ import taichi as ti
 
 from ..dynamics.stage_time import RK4, moving
 from ..fields import Field
-from ..hooks import END_OF_STEP, FIRST_EVALUATION, SPRING_REST, TENDON_REST
+from ..hooks import END_OF_STEP, FIRST_EVALUATION, FROZEN, SPRING_REST, TENDON_REST
 from ..kinematics.forward import BALL
 from ..math import Quat, func
 from ..math.quaternion import integrate, rotation_vector
@@ -53,8 +53,9 @@ def keep_first_lengths(model, work):
 
 @stage(
     when=lambda has: has.plastic,
-    reads="qpos tree_asleep ten_length ten_J start_ten_length start_ten_J drive_qvel fault",
+    reads="qpos ten_length ten_J start_ten_length start_ten_J drive_qvel fault",
     updates="plastic",
+    hooks=(FROZEN,),
 )
 def yield_springs(model, work):
     """Move what springs rest at, at the end of a step, where lanes were not stopped."""

@@ -16,6 +16,7 @@ from ..hooks import EXTERNAL_FORCES, INERTIA, PASSIVE_FORCES, POSITION, TENDON_F
 from ..kinematics.tendons import tendon_lengths
 from ..math import Motion, Vec3, func
 from ..mjmodel.allowed import DAMPER, FINITE, FORM, HIGHER_ORDER, MASS, RANGE, SPRING, Parameter, Row
+from ..mjmodel.sleep import no_sleep
 from ..stage import piece
 from .part import Part, Variant
 from .tendons_model import TENDON_RULES, tendon_values
@@ -233,4 +234,5 @@ PART = Part(
         Parameter("tendon_damping", found=True),
         Parameter("tendon_lengthspring", ordered=True),
     ),
+    unsupported=(no_sleep("of trees that tendons tie", lambda mjm: (mjm.tendon_treenum > 1).any()),),
 )

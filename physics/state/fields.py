@@ -306,7 +306,7 @@ INDICES: tuple[Field, ...] = (
     _F("handed_out", ("one",), 1, "", "1 if the last evaluation is read"),
     _F("rk_stage", ("one",), 1, "", "number of the evaluation in its step, from 0"),
     _F("rk_stages", ("one",), 1, "", "evaluations of a step: 4 of the integrator RK4, else 1"),
-    _F("woke", ("one",), 1, "", "1: a contact has woken a tree, so contacts are to be found anew"),
+    _F("search_again", ("one",), 1, "", "1: a mechanism asks for contacts to be found anew"),
     _F("applied", ("one",), 1, "", "1: some environment of the batch may have applied forces"),
     _F("controlled", ("one",), 1, "", "1: some environment of the batch may have controls of dofs"),
     _F("need_ncon", ("one",), 1, "", "contact slots that the tile needs, 0 where it found room"),

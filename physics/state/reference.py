@@ -6,7 +6,6 @@ import numpy as np
 from ..mjmodel.flags import UNLIMITED
 from ..model.kernel_numbers import mujoco_numbers
 from ..model.model import Model
-from ..model.sleeping import islands_asleep
 from ..parts import ACTUATOR_KINDS
 from .history import rings_of_sensors, taken_samples
 from .memory import MEMORIES, NOT_INTEGRATED
@@ -17,8 +16,6 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
     mj = model.mj
     mocap = np.argsort(mj.body_mocapid)[mj.nbody - mj.nmocap :]
     coordinates = {"qpos": mj.qpos0, "mocap_pos": mj.body_pos[mocap], "mocap_quat": mj.body_quat[mocap]}
-    if model.sizes["nsleep"]:
-        coordinates["tree_asleep"] = islands_asleep(mj).astype(np.float64)
     coordinates["ctrl"] = _neutral_controls(mj)
     for memory in MEMORIES:
         if memory.reset is not None:

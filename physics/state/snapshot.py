@@ -88,11 +88,11 @@ def back_to_beginning(model, work):
 
 @stage(
     reads=(
-        "qpos qvel qacc_warmstart tree_asleep act ctrl mocap_pos mocap_quat eq_active",
+        "qpos qvel qacc_warmstart act ctrl mocap_pos mocap_quat eq_active",
         *(now for _, now, *_ in REMEMBERED),
     ),
     writes=(
-        "eval_qpos eval_qvel eval_warm eval_tree_asleep eval_act",
+        "eval_qpos eval_qvel eval_warm eval_act",
         "eval_ctrl eval_mocap_pos eval_mocap_quat eval_eq_active",
         *(evaluated for _, _, evaluated, *_ in REMEMBERED),
     ),
@@ -104,8 +104,6 @@ def keep_evaluation(model, work):
     for i in range(model.nv):
         work.eval_qvel[i] = work.qvel[i]
         work.eval_warm[i] = work.qacc_warmstart[i]
-    for t in range(model.nsleep):
-        work.eval_tree_asleep[t] = work.tree_asleep[t]
     for a in range(model.na):
         work.eval_act[a] = work.act[a]
     for count, now, evaluated in ti.static(memory_of(model, work)):
