@@ -147,9 +147,11 @@ def test_every_part_is_in_the_table():
     assert sum("\nPART = Part(" in path.read_text(encoding="utf-8") for path in files) == len(PARTS)
 
 
-@pytest.mark.parametrize(
-    "name", ["pid", "dc_motor", "gravcomp", "friction_loss", "fluid", "deadband", "drag", "sleeping"]
-)
+LOCAL = "pid dc_motor gravcomp friction_loss fluid delays deadband drag sleeping sensor_delays"
+"""Mechanisms whose fields no other code names."""
+
+
+@pytest.mark.parametrize("name", LOCAL.split())
 def test_a_mechanism_is_in_four_files_at_most(name):
     """Files of physics that name one of its fields, the table of parts included."""
     from tumble.physics.parts import PARTS

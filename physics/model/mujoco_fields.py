@@ -106,8 +106,7 @@ MODEL: dict[str, str] = {
     **_rows(DATA, "actuator_user"),
     # what only reports or stores
     **_rows(READ, "sensor_type sensor_datatype sensor_objtype sensor_objid sensor_reftype sensor_refid sensor_intprm"),
-    **_rows(READ, "sensor_dim sensor_adr sensor_cutoff sensor_delay sensor_interval"),
-    **_rows(READ, "sensor_history sensor_historyadr"),
+    **_rows(READ, "sensor_dim sensor_adr sensor_cutoff"),
     **_rows(DERIVED, "sensor_needstage"),
     **_rows(
         DATA, "sensor_noise sensor_plugin sensor_user numeric_* text_* tuple_* key_* name_*adr names names_map paths"

@@ -86,12 +86,10 @@ RULES: dict[str, Row] = {
     # actuators and sensors
     **_rows(*GAIN, "actuator_gainprm actuator_biasprm actuator_gear"),
     **_rows(*RANGE, "actuator_ctrlrange actuator_forcerange"),
-    **_rows(FINITE, "a delay; one below 0 asks for a time after the newest sample", "sensor_delay"),
     **_rows(*DAMPER, "actuator_damping"),
     **_rows(*HIGHER_ORDER, "actuator_dampingpoly"),
     **_rows(*MASS, "actuator_armature"),
     **_rows(REACH, "a cutoff; 0 is none", "sensor_cutoff"),
-    **_rows(FINITE, "a period and a phase", "sensor_interval"),
     # mechanisms
     **{name: row for part in PARTS for name, row in part.allowed.items()},
     # keyframes

@@ -8,6 +8,7 @@ import numpy as np
 from ..dynamics.actuation import IDLE, PLAIN
 from ..fields import SMALL_BITS, layout
 from ..mjmodel.actuators import on_joints
+from ..mjmodel.contact_sensors import contact_sensor_values, sensor_sizes
 from ..mjmodel.flags import disabled
 from ..mjmodel.outputs import output_controls, owners
 from ..mjmodel.pairs import pairs_by_hand, possible_pairs, without
@@ -16,14 +17,12 @@ from ..parts import ACTUATOR_KINDS, PARTS, ROWS
 from ..parts.part import EQUALITY, FRICTION
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
-from .contact_sensors import contact_sensor_values, sensor_sizes
 from .coupled_dofs import coupled_parents
 from .fields import INTEGERS, OPTIONS, PRECISE, REALS
 from .hulls import Hulls
 from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase
-from .sensor_delays import sensor_delay_sizes
 
 _D = mujoco.mjtDisableBit
 _FREE, _SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("FREE", "SLIDE"))
@@ -92,7 +91,6 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         ngrid=len(values["grid_vert"]),
         nway=len(values["way_vert"]),
         **sensor_sizes(mjm, values),
-        **sensor_delay_sizes(mjm),
     )
     for part in PARTS:
         sizes.update(part.sizes(mjm, values))

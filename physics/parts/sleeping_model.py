@@ -40,7 +40,7 @@ def first_asleep(mjm: mujoco.MjModel) -> np.ndarray:
 
     Models without sleep have no such number: (1, 0).
     """
-    return least_of_cycles(np.array(mujoco.MjData(mjm).tree_asleep))[None, : mjm.ntree if sleeps(mjm) else 0]
+    return least_of_cycles(np.array(mujoco.MjData(mjm).tree_asleep) if sleeps(mjm) else np.zeros(0, int))[None]
 
 
 def least_of_cycles(tree_asleep: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import taichi as ti
 from ..constraint.impedance import MINIMUM
 from ..hooks import CONTACT_PULL
 from ..math import Vec3, func
-from ..model.contact_sensors import (
+from ..mjmodel.contact_sensors import (
     ANGVEL,
     ANY,
     BODY,

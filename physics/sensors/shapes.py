@@ -6,8 +6,8 @@ import mujoco
 import numpy as np
 import torch
 
+from ..mjmodel.sensors import geom_pairs_of
 from ..model.model import Model
-from ..model.sensors import geom_pairs_of
 from .objects import BODY, SITE, Objects
 from .reader import Look, Read, Reader
 

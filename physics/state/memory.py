@@ -34,12 +34,9 @@ STATE: tuple[Field, ...] = (
     _F("qvel", ("nv",), 1, "m/s or rad/s", "generalised velocities"),
     _F("qacc_warmstart", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration at which the solver may start"),
     _F("act", ("na",), 1, "", "activations of actuators"),
-    _F("sensor_age", ("nsensorsample",), 1, "steps", "how long ago samples of readings were taken, the newest first"),
-    _F("sensor_history", ("nsensorhistory",), 1, "", "the readings in them, all of a sensor together"),
-    _F("sensor_tick", ("nsensortick",), 2, "steps", "how long ago sensors with an interval ticked, and its rounding"),
     *(memory.field for memory in MEMORIES),
 )
-"""Quantities that a step moves; those of sensors are moved behind it, where readings are made (`sensors/delays.py`)."""
+"""Quantities that a step moves."""
 INPUTS: tuple[Field, ...] = (
     _F("ctrl", ("nu",), 1, "", "controls"),
     _F("mocap_pos", ("nmocap",), 3, "m", "position of a mocap body"),
@@ -68,9 +65,6 @@ EVALUATION: tuple[Field, ...] = (
     _F("eval_qvel", ("nv",), 1, "m/s or rad/s", "velocities of the last evaluation"),
     _F("eval_warm", ("nv",), 1, "m/s^2 or rad/s^2", "qacc_warmstart of the last evaluation"),
     _F("eval_act", ("na",), 1, "", "activations of the last evaluation"),
-    _F("eval_sensor_age", ("nsensorsample",), 1, "steps", "sensor_age of the last evaluation"),
-    _F("eval_sensor_history", ("nsensorhistory",), 1, "", "sensor_history of the last evaluation"),
-    _F("eval_sensor_tick", ("nsensortick",), 2, "steps", "sensor_tick of the last evaluation"),
     *(twin(memory.field) for memory in MEMORIES),
     _F("eval_ctrl", ("nu",), 1, "", "controls of the last evaluation"),
     _F("eval_mocap_pos", ("nmocap",), 3, "m", "mocap_pos of the last evaluation"),

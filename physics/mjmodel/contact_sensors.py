@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from ..mjmodel.flags import disabled
+from .flags import disabled
 
 _S, _O, _G = mujoco.mjtSensor, mujoco.mjtObj, mujoco.mjtGeom
 TOUCH, CONTACT = int(_S.mjSENS_TOUCH), int(_S.mjSENS_CONTACT)
@@ -40,19 +40,19 @@ def readable_contacts(mjm: mujoco.MjModel) -> np.ndarray:
 
 
 def _has_shape(mjm: mujoco.MjModel, sites: np.ndarray) -> np.ndarray:
-    """Whether ids of sites are those of sites with one of the shapes of `ZONES`."""
+    """Return a mask of the ids that are of sites with one of the shapes of `ZONES`."""
     kinds = np.append(mjm.site_type, -1)
     return np.isin(kinds[np.where((sites >= 0) & (sites < mjm.nsite), sites, mjm.nsite)], ZONES)
 
 
 def reads_limits(mjm: mujoco.MjModel) -> bool:
-    """Whether a sensor reads what a limit of a joint or tendon does."""
+    """Return True if a sensor reads what a limit of a joint or tendon does."""
     kinds = [int(getattr(_S, f"mjSENS_{of}LIMIT{n}")) for of in ("JOINT", "TENDON") for n in ("POS", "VEL", "FRC")]
     return bool(np.isin(mjm.sensor_type, kinds).any()) and not disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR)
 
 
 def reads_accelerations(mjm: mujoco.MjModel) -> bool:
-    """Whether a sensor reads accelerations of bodies, or the forces between them."""
+    """Return True if a sensor reads accelerations of bodies, or the forces between them."""
     names = ("ACCELEROMETER", "FRAMELINACC", "FRAMEANGACC", "FORCE", "TORQUE")
     kinds = [int(getattr(_S, f"mjSENS_{name}")) for name in names]
     return bool(np.isin(mjm.sensor_type, kinds).any()) and not disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR)

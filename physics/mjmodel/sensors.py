@@ -1,4 +1,4 @@
-"""Which sensors of a model can be read, and why others cannot. No model is refused for them, as they move nothing."""
+"""Sensors of a model that can be read, and why others cannot. No model is refused for them, as they move nothing."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,6 @@ import mujoco
 import numpy as np
 from mujoco import MjModel
 
-from ..rays.shapes import KINDS as SEEN_BY_RAYS
 from .contact_sensors import ZONES, readable_contacts
 
 _S, _O, _G = mujoco.mjtSensor, mujoco.mjtObj, mujoco.mjtGeom
@@ -57,7 +56,7 @@ def _ray(mj: MjModel, sensor: int) -> str:
     if int(mj.sensor_objtype[sensor]) != int(_O.mjOBJ_SITE):
         return "a rangefinder of a camera"
     body = mj.site_bodyid[mj.sensor_objid[sensor]]
-    unseen = ~np.isin(mj.geom_type, SEEN_BY_RAYS) & (mj.geom_bodyid != body)
+    unseen = np.isin(mj.geom_type, _UNMEASURED) & (mj.geom_bodyid != body)
     return "a rangefinder among height fields or signed distance functions" if unseen.any() else ""
 
 
