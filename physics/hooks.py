@@ -39,11 +39,17 @@ class Hook:
         return not self.of(has)
 
     @traced
-    def instead(self, has: Any, usual: Callable[..., Any]) -> Callable[..., Any]:
-        """The only entry of a kernel with these features, or `usual` if there is none."""
-        found = self.of(has)
-        assert len(found) <= 1, f"{len(found)} mechanisms replace the same code: {self.__doc__}"
-        return found[0] if found else usual
+    def around(self, has: Any, usual: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that computes what `usual` does, and lets one entry after the other change it."""
+
+        @traced
+        def changed(*arguments: Any) -> Any:
+            value = usual(*arguments)
+            for entry in self.of(has):
+                value = entry(*arguments, value)
+            return value
+
+        return changed
 
 
 Hooked = dict[Hook, Any]
@@ -95,13 +101,11 @@ FORCE_SLOPES = Hook(
     "N m s/rad), where body b is that of the lower dof in the tree: both dofs move b and all bodies below it."
 )
 HAS_SPRING = Hook("(model, j): return True if joint j has a spring, though jnt_stiffness[j] is 0.")
-SPRING = Hook(
-    "(model, j, stretch): return the force of joint j's spring over its stretch, in place of jnt_stiffness[j]."
-)
-DAMPER = Hook("(model, work, i): return the force of dof i's damper over its velocity, instead of dof_damping[i].")
-DAMPER_SLOPE = Hook("(model, work, i): return the derivative of that force by the velocity, instead of dof_damping[i].")
-SPRING_REST = Hook("(model, work, j, q, c): coordinate c at which joint j's spring rests, instead of qpos_spring[q].")
-TENDON_REST = Hook("(model, work, t, side): an end of the lengths at which tendon t's spring rests.")
+SPRING = Hook("(model, j, stretch, usual): return the force of joint j's spring over its stretch, instead of `usual`.")
+DAMPER = Hook("(model, work, i, usual): return the force of dof i's damper over its velocity, instead of `usual`.")
+DAMPER_SLOPE = Hook("(model, work, i, usual): return the derivative of that force by the velocity, instead of `usual`.")
+SPRING_REST = Hook("(model, work, j, q, c, usual): coordinate c, qpos[q], at which joint j's spring rests.")
+TENDON_REST = Hook("(model, work, t, side, usual): an end of the lengths at which tendon t's spring rests.")
 OUTPUT_LENGTHS = Hook("Stages that compute lengths and moments of actuators' outputs.")
 TRANSMISSIONS = Hook(
     "Two functions of (model, work, u), output u having an actuator_type above TENDON: one returns its length and "
@@ -123,11 +127,11 @@ ADDED_FORCES = Hook(
     "added depends on the velocity."
 )
 ACTUATOR_FORCES = Hook(
-    "Code of `actuator_servo`, and (model, work, u, length, velocity): set actuator_force and actuator_slope of output "
-    "u where no range limits them, and act_dot of its activations."
+    "Value of `actuator_servo`, and (model, work, u, length, velocity): set actuator_force and actuator_slope of "
+    "output u where no range limits them, and act_dot of its activations."
 )
 SHAFT_FORCES = Hook(
-    "Code of `actuator_servo`, and (model, work, u): add a force that no range limits to actuator_force and "
+    "Value of `actuator_servo`, and (model, work, u): add a force that no range limits to actuator_force and "
     "actuator_slope of output u. What it needs of length and velocity the entry of ACTUATOR_FORCES keeps in a field."
 )
 STATES_ADVANCE = Hook("Stages that advance states of their own, before qpos and qvel advance.")

@@ -178,11 +178,11 @@ def test_the_core_asks_for_no_mechanism():
     assert asked & {each.name for part in PARTS for each in part.features()} <= known
 
 
-def test_codes_of_kinds_of_actuators_differ():
+def test_kinds_of_actuators_differ():
     from tumble.physics.parts import ACTUATOR_KINDS, PARTS
 
-    codes = [kind.code for kind in ACTUATOR_KINDS]
-    assert len({*codes}) == len(codes) and min(codes) > 0
+    types = [kind.gaintype for kind in ACTUATOR_KINDS]
+    assert len({*types}) == len(types) and min(types) > 0
     assert len({part.name for part in PARTS}) == len(PARTS)
 
 

@@ -49,7 +49,7 @@ INTEGERS: tuple[Field, ...] = (
         ("nout",),
         1,
         "",
-        "0: gain and bias, -1: its forces are off, else the code of its kind (`physics/parts`)",
+        "0: gain and bias, -1: its forces are off, else the gaintype of its kind (`physics/parts`)",
     ),
     _id("actuator_servoid", ("nout",), "its number among the actuators of its kind"),
     _id("geom_bodyid", ("ngeom",), "body that carries the geom"),

@@ -179,7 +179,7 @@ def _actuators(mjm: mujoco.MjModel) -> dict:
     kind, number = np.zeros((2, mjm.nactuator), int)
     for each in ACTUATOR_KINDS:
         found = each.actuators(mjm)
-        kind[found], number[found] = each.code, np.arange(len(found))
+        kind[found], number[found] = each.gaintype, np.arange(len(found))
     if disabled(mjm, _D.mjDSBL_ACTUATION):
         kind[kind != PLAIN] = IDLE
     return {

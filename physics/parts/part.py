@@ -104,8 +104,7 @@ class ActuatorKind(NamedTuple):
     """A kind of actuator whose force is more than a gain and a bias.
 
     Attributes:
-        code: its value of `actuator_servo`; 0 stands for gain and bias.
-        gaintype: its `actuator_gaintype`, by which its actuators are found.
+        gaintype: its `actuator_gaintype`, by which its actuators are found, and the value of `actuator_servo`.
         biastypes: values of `actuator_biastype` that belong to it.
         dyntypes: values of `actuator_dyntype` that belong to it.
         gains: columns of `actuator_gainprm` that kernels read as `actuator_gain`.
@@ -114,7 +113,6 @@ class ActuatorKind(NamedTuple):
         neutral: puts controls of a reset into an array (nu,) of zeros, where they are not 0.
     """
 
-    code: int
     gaintype: int
     biastypes: tuple[int, ...] = ()
     dyntypes: tuple[int, ...] = ()

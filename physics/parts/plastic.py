@@ -24,18 +24,18 @@ from .part import Loaded, Memory, Part
 
 
 @piece(reads="plastic")
-def rest_coordinate(model, work, j: ti.i32, q: ti.i32, c: ti.i32):
+def rest_coordinate(model, work, j: ti.i32, q: ti.i32, c: ti.i32, usual):
     """Coordinate c, in qpos number q, at which joint j's spring rests (m, rad, or of a quaternion)."""
-    place = work.real(model.qpos_spring[q])
+    place = work.real(usual)
     if model.jnt_plasticadr[j] >= 0:
         place = work.real(0.0) + work.plastic[model.jnt_plasticadr[j] + c]
     return place
 
 
 @piece(reads="plastic")
-def rest_length(model, work, t: ti.i32, side):
+def rest_length(model, work, t: ti.i32, side, usual):
     """Lower (0) or upper (1) end of the lengths at which tendon t's spring rests (m)."""
-    end = work.real(model.tendon_lengthspring.at(t, side))
+    end = work.real(usual)
     if model.tendon_plasticadr[t] >= 0:
         end = work.real(0.0) + work.plastic[model.tendon_plasticadr[t] + side]
     return end

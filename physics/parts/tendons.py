@@ -50,7 +50,7 @@ def add_springs(model, work):
 @func
 def _rest(model, work, t: ti.i32, side):
     """Return the lower (0) or upper (1) end of the lengths at which tendon t's spring rests (m)."""
-    find = ti.static(TENDON_REST.instead(model.has, _usual_rest))
+    find = ti.static(TENDON_REST.around(model.has, _usual_rest))
     return find(model, work, t, side)
 
 
