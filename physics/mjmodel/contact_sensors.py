@@ -101,5 +101,4 @@ def sensor_sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray]) -> dict[str
         "nbodysense": mjm.nbody if reads_accelerations(mjm) else 0,
         "nqbegin": mjm.nq if keeps else 0,
         "nvbegin": mjm.nv if keeps else 0,
-        "nabegin": mjm.na if keeps else 0,
     }

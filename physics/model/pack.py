@@ -94,6 +94,8 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
     )
     for part in PARTS:
         sizes.update(part.sizes(mjm, values))
+        staged = (memory.field.dims[0] for memory in part.memory if memory.staged)
+        sizes.update({f"{size}begin": sizes[size] if sizes["nqbegin"] else 0 for size in staged})
     return sizes
 
 

@@ -55,6 +55,8 @@ class Memory(NamedTuple):
         guarded: True if a step rejects numbers that are not finite, and restores the evaluated ones.
         aged: True if its numbers are ages in steps, which in later stages of Runge-Kutta's integrator, at half a step
             and at a whole one, are more than where the step began.
+        staged: True if it advances in every stage of Runge-Kutta's integrator, as coordinates do. Then the part has a
+            field `start_<name>`, which is set where a step starts, and to which a step that fails goes back.
     """
 
     field: Field
@@ -64,6 +66,7 @@ class Memory(NamedTuple):
     settable: bool = False
     guarded: bool = True
     aged: bool = False
+    staged: bool = False
 
 
 KINDS_OF_ROWS = EQUALITY, FRICTION, LIMIT = "ne", "nf", "nl"

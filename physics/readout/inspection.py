@@ -14,7 +14,7 @@ from ..state.memory import MEMORIES
 from .derived import derive_from_shaped, shaped
 
 _BY_NAME = (
-    *("qpos", "qvel", "act", "ctrl", "xpos", "xquat", "xipos", "subtree_com", "cinert", "cdof", "cvel"),
+    *("qpos", "qvel", "ctrl", "xpos", "xquat", "xipos", "subtree_com", "cinert", "cdof", "cvel"),
     *("qfrc_bias", "qfrc_passive", "act_dot", "actuator_force", "qfrc_actuator", "qfrc_smooth", "qacc_smooth", "qacc"),
     *("qfrc_constraint", "cfrc_ext"),
     *(memory.field.name for memory in MEMORIES),

@@ -34,7 +34,6 @@ SIZES = tuple(
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter nhullpair
     npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint nccdface nccdedge nccdcorner
     nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed nlimitsense nbodysense nqbegin nvbegin
-    nabegin
     """.split()
 ) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
 FLAGS = (

@@ -53,7 +53,6 @@ class Kept:
 KEPT: tuple[Kept, ...] = (
     Kept("qpos", "qpos", settable=True, coordinate=True),  # `state.reset` takes it, and that of keyframes
     Kept("qvel", "qvel", settable=True, coordinate=True),
-    Kept("act", "act", "key_act", settable=True),
     Kept("qacc_warmstart", "warmstart"),
     Kept("ctrl", "ctrl", "key_ctrl"),
     Kept("qfrc_applied", "qfrc_applied"),
