@@ -39,20 +39,31 @@ class Hook:
         return not self.of(has)
 
     @traced
-    def instead(self, has: Any, usual: Callable[..., Any]) -> Callable[..., Any]:
-        """The only entry of a kernel with these features, or `usual` if there is none."""
-        found = self.of(has)
-        assert len(found) <= 1, f"{len(found)} mechanisms replace the same code: {self.__doc__}"
-        return found[0] if found else usual
+    def around(self, has: Any, usual: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that computes what `usual` does, and lets one entry after the other change it."""
+
+        @traced
+        def changed(*arguments: Any) -> Any:
+            value = usual(*arguments)
+            for entry in self.of(has):
+                value = entry(*arguments, value)
+            return value
+
+        return changed
 
 
 Hooked = dict[Hook, Any]
 """The code that a part adds to hooks, by hook."""
 
 INERTIA = Hook("(model, work): add to M, behind the inertia of bodies and the armature of dofs.")
+BEGINNING = Hook("Stages before an evaluation, at its coordinates.")
+STANDSTILL = Hook("(model, work): return True if nothing moves: an evaluation that is not read may then be left out.")
 POSITION = Hook("Stages that compute more from the poses of bodies, behind centres of mass.")
+PAIR_MASK = Hook("(model, work, g1, g2): return the mask of lanes in which contacts of two geoms are looked for.")
+CONTACTS_AGAIN = Hook("Stages behind the contacts: one that sets search_again to 1 has all of them found anew.")
+CONTACTS_FOUND = Hook("Stages behind the last search for contacts.")
 VELOCITY = Hook("Stages that compute more from the velocities of bodies.")
-ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`).")
+ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`), or change those before them.")
 BODY_FORCES = Hook(
     "Stages that compute forces on bodies, before those of actuators; poses, velocities and contacts are there. A "
     "stage puts a torque and a force on every body from 1 on into cfrc, and what `newton_euler.gather` and `along` "
@@ -77,6 +88,7 @@ END_OF_STEP = Hook(
     "Stages behind the integration, at the end of a step, with qpos and qvel after it. What a part remembers changes "
     "by the factor `stage_time.moving` alone: not where an environment was stopped or its tree sleeps."
 )
+FROZEN = Hook("(model, work, i): return True in lanes in which dof i has no velocity, no acceleration and no force.")
 PASSIVE_FORCES = Hook(
     "(model, work): add a passive force to qfrc_passive, behind springs and dampers. Flags of the model that switch "
     "passive forces off are the part's to heed, where its numbers are loaded (`mjmodel.flags`)."
@@ -89,13 +101,11 @@ FORCE_SLOPES = Hook(
     "N m s/rad), where body b is that of the lower dof in the tree: both dofs move b and all bodies below it."
 )
 HAS_SPRING = Hook("(model, j): return True if joint j has a spring, though jnt_stiffness[j] is 0.")
-SPRING = Hook(
-    "(model, j, stretch): return the force of joint j's spring over its stretch, in place of jnt_stiffness[j]."
-)
-DAMPER = Hook("(model, work, i): return the force of dof i's damper over its velocity, instead of dof_damping[i].")
-DAMPER_SLOPE = Hook("(model, work, i): return the derivative of that force by the velocity, instead of dof_damping[i].")
-SPRING_REST = Hook("(model, work, j, q, c): coordinate c at which joint j's spring rests, instead of qpos_spring[q].")
-TENDON_REST = Hook("(model, work, t, side): an end of the lengths at which tendon t's spring rests.")
+SPRING = Hook("(model, j, stretch, usual): return the force of joint j's spring over its stretch, instead of `usual`.")
+DAMPER = Hook("(model, work, i, usual): return the force of dof i's damper over its velocity, instead of `usual`.")
+DAMPER_SLOPE = Hook("(model, work, i, usual): return the derivative of that force by the velocity, instead of `usual`.")
+SPRING_REST = Hook("(model, work, j, q, c, usual): coordinate c, qpos[q], at which joint j's spring rests.")
+TENDON_REST = Hook("(model, work, t, side, usual): an end of the lengths at which tendon t's spring rests.")
 OUTPUT_LENGTHS = Hook("Stages that compute lengths and moments of actuators' outputs.")
 TRANSMISSIONS = Hook(
     "Two functions of (model, work, u), output u having an actuator_type above TENDON: one returns its length and "
@@ -117,11 +127,11 @@ ADDED_FORCES = Hook(
     "added depends on the velocity."
 )
 ACTUATOR_FORCES = Hook(
-    "Code of `actuator_servo`, and (model, work, u, length, velocity): set actuator_force and actuator_slope of output "
-    "u where no range limits them, and act_dot of its activations."
+    "Value of `actuator_servo`, and (model, work, u, length, velocity): set actuator_force and actuator_slope of "
+    "output u where no range limits them, and act_dot of its activations."
 )
 SHAFT_FORCES = Hook(
-    "Code of `actuator_servo`, and (model, work, u): add a force that no range limits to actuator_force and "
+    "Value of `actuator_servo`, and (model, work, u): add a force that no range limits to actuator_force and "
     "actuator_slope of output u. What it needs of length and velocity the entry of ACTUATOR_FORCES keeps in a field."
 )
 STATES_ADVANCE = Hook("Stages that advance states of their own, before qpos and qvel advance.")

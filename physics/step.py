@@ -8,12 +8,12 @@ from typing import Any
 
 import taichi as ti
 
+from .collision.narrow_phase import collide
 from .constraint.conjugate_gradients import acceleration_by_gradients
 from .constraint.contacts import contact_blocks
 from .constraint.newton import acceleration_by_newton
 from .constraint.noslip import noslip
 from .constraint.rows import clear_blocks
-from .constraint.sleeping import all_asleep, collide, fall_asleep, rest, rest_blocks, wake_disturbed, wake_tied
 from .dynamics.actuation import actuation
 from .dynamics.body_forces import applied_force
 from .dynamics.mass_matrix import mass_matrix
@@ -22,14 +22,17 @@ from .dynamics.passive import passive_force
 from .dynamics.smooth import smooth_acceleration, start_acceleration
 from .dynamics.stage_time import RK4
 from .hooks import (
+    BEGINNING,
     BODY_FORCES,
     CONTACT_FORCES,
+    CONTACTS_FOUND,
     END_OF_EVALUATION,
     END_OF_STEP,
     FIRST_EVALUATION,
     OUTPUT_LENGTHS,
     POSITION,
     ROWS,
+    STANDSTILL,
     STATES_ADVANCE,
     VELOCITY,
     Hook,
@@ -51,12 +54,11 @@ _ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
     POSITION,
     mass_matrix,
     collide,
-    wake_tied,
+    CONTACTS_FOUND,
     body_velocities,
     VELOCITY,
     clear_blocks,
     ROWS,
-    rest_blocks,
     contact_blocks,
     BODY_FORCES,
     OUTPUT_LENGTHS,
@@ -110,9 +112,13 @@ def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
             keep_beginning(model, work)
         if evaluation == evaluations - 1:
             keep_evaluation(model, work)
-        if ti.static(model.has.sleeping):
-            wake_disturbed(model, work)
-            if all_asleep(model, work) and (evaluation < evaluations - 1 or work.handed_out[0] == 0):
+        for begin in ti.static(BEGINNING.of(model.has)):
+            begin(model, work)
+        if ti.static(not STANDSTILL.is_empty(model.has)):
+            still = True
+            for find in ti.static(STANDSTILL.of(model.has)):
+                still = still and find(model, work)
+            if still and (evaluation < evaluations - 1 or work.handed_out[0] == 0):
                 if substeps > 0:
                     for passing in ti.static(END_OF_EVALUATION.of(model.has)):
                         passing(model, work)
@@ -133,9 +139,6 @@ def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
                 implicit_acceleration(model, work)
             for go_on in ti.static(STATES_ADVANCE.of(model.has)):
                 go_on(model, work)
-            if stage == stages - 1:
-                fall_asleep(model, work)
-            rest(model, work)
             advance(model, work)
             if stage == stages - 1:
                 hold_faulty(model, work)

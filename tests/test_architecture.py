@@ -27,7 +27,7 @@ RANKS = {
     "physics.geometry": 3,  # of mujoco, numpy and trimesh: it has no kernel, and kernels know nothing of files
     "physics.stage": 3,
     "physics.hooks": 2,
-    "physics.mjmodel": 2,  # what a compiled MjModel says: of mujoco and numpy alone
+    "physics.mjmodel": 3,  # what a compiled MjModel says: of mujoco, numpy and the kinds of geoms
     "physics.kinematics": 4,
     "physics.dynamics": 5,  # kernels know no declaration: what declares fields, sizes and features is above them
     "physics.parts": 6,
@@ -224,7 +224,11 @@ def test_only_math_and_drivers_loop_over_lanes():
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", ["pid", "dc_motor", "gravcomp", "friction_loss", "fluid", "deadband", "drag"])
+LOCAL = "pid dc_motor gravcomp friction_loss fluid delays deadband drag sleeping sensor_delays"
+"""Mechanisms whose fields no other code names."""
+
+
+@pytest.mark.parametrize("name", LOCAL.split())
 def test_a_mechanism_is_in_four_files_at_most(name):
     """Files of physics that name one of its fields, the table of parts included."""
     from tumble.physics.parts import PARTS
@@ -237,11 +241,25 @@ def test_a_mechanism_is_in_four_files_at_most(name):
     assert len(files | {"__init__.py"}) <= 4, files
 
 
-def test_codes_of_kinds_of_actuators_differ():
+def test_the_core_asks_for_no_mechanism():
+    """Outside of their room, kernels ask for tendons, along which others act, and for rows of equalities alone."""
+    from tumble.physics.parts import PARTS
+
+    asked = {
+        name
+        for module, path in sources()
+        if module.startswith("physics.") and not module.startswith("physics.parts")
+        for name in re.findall(r"\bhas\.(\w+)", path.read_text(encoding="utf-8"))
+    }
+    known = {"tendons", "spatial_tendons", "tendon_armature", "wrapping", "equality"}
+    assert asked & {each.name for part in PARTS for each in part.features()} <= known
+
+
+def test_kinds_of_actuators_differ():
     from tumble.physics.parts import ACTUATOR_KINDS, PARTS
 
-    codes = [kind.code for kind in ACTUATOR_KINDS]
-    assert len({*codes}) == len(codes) and min(codes) > 0
+    types = [kind.gaintype for kind in ACTUATOR_KINDS]
+    assert len({*types}) == len(types) and min(types) > 0
     assert len({part.name for part in PARTS}) == len(PARTS)
 
 

@@ -7,10 +7,9 @@ environment's own sequence of contacts, and with it every result, does not depen
 
 import taichi as ti
 
-from ..hooks import CONTACT_PULL
+from ..hooks import CONTACT_PULL, PAIR_MASK
 from ..math import Mat3, Vec3, func
 from ..math.lanes import in_each_lane, traced
-from .asleep import pair_awake
 from .pairs_by_hand import contact_margin, contact_pull
 
 LIST = "tile_ncon con_count con_dist con_pos con_frame con_present con_geom1 con_geom2 con_pair con_tether"
@@ -95,14 +94,21 @@ def _make_room(model, work):
 
 
 @func
+def looked_at(model, work, g1: ti.i32, g2: ti.i32):
+    """Return the mask of lanes in which contacts of two geoms are looked for."""
+    wanted = work.real(1.0)
+    for mask in ti.static(PAIR_MASK.of(model.has)):
+        wanted = wanted * mask(model, work, g1, g2)
+    return wanted
+
+
+@func
 def append(model, work, g1: ti.i32, g2: ti.i32, contact, present):
     """Add a contact of two geoms in the lanes of the mask `present`, if there are any.
 
     Of two geoms with several pairs by hand it is one for each of these.
     """
-    here = work.lanes.cast(present)
-    if ti.static(model.has.sleeping):
-        here = here * pair_awake(model, work, g1, g2)
+    here = work.lanes.cast(present) * looked_at(model, work, g1, g2)
     if work.lanes.any(here):
         found = work.lanes.cast(contact)
         if ti.static(has_pairs_in_slots(model.has)):

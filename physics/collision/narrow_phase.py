@@ -7,14 +7,14 @@ Poses have the precision of `work.precise_lanes` (`Features.mixed_precision`); `
 
 import taichi as ti
 
+from ..hooks import CONTACTS_AGAIN, PAIR_MASK
 from ..kinematics.precise import precise_geom
 from ..math import func
 from ..model.pair_table import GROUPS, PAIR_TABLE
 from ..stage import stage
-from .asleep import pair_awake
 from .box_box import box_box
 from .capsule_box import capsule_box
-from .contacts import APPENDED, LIST, append, clear_contacts, limit_contacts
+from .contacts import APPENDED, LIST, append, clear_contacts, limit_contacts, looked_at
 from .convex import convex_convex
 from .pairs_by_hand import detection_distance
 from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_ellipsoid, plane_mesh
@@ -203,7 +203,21 @@ SERVED = {
 
 
 @func
-def narrow_phase(model, work):
+def collide(model, work):
+    """Find all contacts, and once more as long as a mechanism asks for it, such as where one wakes a tree."""
+    if ti.static(CONTACTS_AGAIN.is_empty(model.has)):
+        _narrow_phase(model, work)
+    else:
+        work.search_again[0] = 1
+        while work.search_again[0] == 1:
+            work.search_again[0] = 0
+            _narrow_phase(model, work)
+            for check in ti.static(CONTACTS_AGAIN.of(model.has)):
+                check(model, work)
+
+
+@func
+def _narrow_phase(model, work):
     """Fill the contact list with every contact closer than margins and gaps, in the order of the table's rows."""
     for kind in ti.static(KINDS_OF_PAIRS):
         kind(model, work)
@@ -221,7 +235,7 @@ def begin_contacts(model, work):
         sweep(model, work)
 
 
-@stage(reads="tree_asleep geom_xpos geom_axis listed_geom1 listed_geom2", updates=APPENDED)
+@stage(reads="geom_xpos geom_axis listed_geom1 listed_geom2", updates=APPENDED, hooks=(PAIR_MASK,))
 def collide_round_with_planes(model, work):
     """Planes with spheres and capsules."""
     _take_pairs(model, work, ROUND_WITH_PLANES)
@@ -229,16 +243,17 @@ def collide_round_with_planes(model, work):
 
 @stage(
     when=lambda has: has.hulls,
-    reads="tree_asleep geom_xpos geom_axis xquat listed_geom1 listed_geom2",
+    reads="geom_xpos geom_axis xquat listed_geom1 listed_geom2",
     writes="tile_pair",
     updates=(APPENDED, LISTED_PAIRS, "mesh_*"),
+    hooks=(PAIR_MASK,),
 )
 def collide_hulls_with_planes(model, work):
     """Planes with all other shapes."""
     _take_list(model, work, "hulls", HULLS_WITH_PLANES, list_near_planes)
 
 
-@stage(reads="tree_asleep qpos xpos geom_offset geom_axis listed_*", updates=APPENDED)
+@stage(reads="qpos xpos geom_offset geom_axis listed_*", updates=APPENDED, hooks=(PAIR_MASK,))
 def collide_round(model, work):
     """Spheres and capsules with each other."""
     _take_pairs(model, work, ROUND)
@@ -246,9 +261,10 @@ def collide_round(model, work):
 
 @stage(
     when=lambda has: has.solids,
-    reads="tree_asleep geom_xpos xpos xquat geom_offset geom_axis listed_*",
+    reads="geom_xpos xpos xquat geom_offset geom_axis listed_*",
     writes="tile_pair",
     updates=(APPENDED, LISTED_PAIRS, "wanted box_code polygon"),
+    hooks=(PAIR_MASK,),
 )
 def collide_solids(model, work):
     """Pairs with boxes and cylinders that have a closed form."""
@@ -257,8 +273,9 @@ def collide_solids(model, work):
 
 @stage(
     when=lambda has: has.convex,
-    reads="tree_asleep geom_xpos xpos xquat geom_offset listed_*",
+    reads="geom_xpos xpos xquat geom_offset listed_*",
     updates=(APPENDED, LISTED_PAIRS, "wanted tile_pair pair_axis ccd_*"),
+    hooks=(PAIR_MASK,),
 )
 def collide_convex(model, work):
     """All other pairs of convex shapes."""
@@ -290,10 +307,9 @@ def _take_pairs(model, work, routines):
         row = ti.static(_NAMES.index(name))
         for p in range(first_pair(model, work, row), end_of_pairs(model, work, row)):
             g1, g2 = geoms_of(model, work, p)
-            if ti.static(model.has.sleeping):
-                if work.lanes.any(pair_awake(model, work, g1, g2)):
-                    routine(model, work, g1, g2)
-            else:
+            if ti.static(PAIR_MASK.is_empty(model.has)):
+                routine(model, work, g1, g2)
+            elif work.lanes.any(looked_at(model, work, g1, g2)):
                 routine(model, work, g1, g2)
 
 

@@ -11,9 +11,8 @@ import taichi as ti
 
 from ..math import Vec3, func
 from ..math.lanes import in_lanes_of
-from .asleep import pair_awake
 from .contact_point import ContactPoint
-from .contacts import append
+from .contacts import append, looked_at
 from .poses import bounds_meet, boxes_meet, seen_from_root
 from .static_pairs import box_around_moving, pairs_apart
 from .sweep import geoms_of
@@ -61,9 +60,7 @@ def _list_if_near(model, work, p: ti.i32):
     """List pair p if its bounding spheres and boxes are within reach in some lane."""
     g1, g2 = geoms_of(model, work, p)
     apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
-    near = bounds_meet(model, work, g1, g2, apart)
-    if ti.static(model.has.sleeping):
-        near = near * work.precise_lanes.cast(pair_awake(model, work, g1, g2))
+    near = bounds_meet(model, work, g1, g2, apart) * work.precise_lanes.cast(looked_at(model, work, g1, g2))
     if work.precise_lanes.any(near):
         list_pair(work, p, near * boxes_meet(model, work, g1, g2, apart))
 

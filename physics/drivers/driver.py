@@ -302,9 +302,15 @@ class Driver:
         """Fields of environments with the integers that go with them."""
         return self._evaluations.together(names, index, self._launches.evaluate)
 
-    def evaluate_awake(self, names: Sequence[str]) -> Evaluation:
-        """Fields of all environments with their integers, as they would be if nothing slept."""
-        block = self._launches.evaluate(names, None, True, awake=True)
+    def evaluate_as_if(self, field: str, number: float, names: Sequence[str]) -> Evaluation:
+        """Fields of all environments with their integers, as if all numbers of a field of memory were `number`."""
+        rows = self._rows(self._place(f"eval_{field}"))
+        kept = rows.clone()
+        try:
+            rows.fill_(number)
+            block = self._launches.evaluate(names, None, True)
+        finally:
+            rows.copy_(kept)
         return Evaluation({name: block.values[:, block.places[name]] for name in names}, block.indices)
 
 

@@ -115,9 +115,7 @@ class Launches:
         rows, values, left = outputs.selection.rows, outputs.values, outputs.left
         return self._launch(self.batch, call, rows, values, left=left, periods=(controls, track))
 
-    def evaluate(
-        self, names: Sequence[str], index: Index, with_indices: bool, beginning: bool = False, awake: bool = False
-    ) -> Block:
+    def evaluate(self, names: Sequence[str], index: Index, with_indices: bool, beginning: bool = False) -> Block:
         """Evaluate environments alone, where the last evaluation was, or where its Runge-Kutta step began.
 
         Args:
@@ -125,7 +123,6 @@ class Launches:
             index: the environments.
             with_indices: hand out the integers of the scratch, too.
             beginning: evaluate where the last step began, if its integrator is Runge-Kutta's.
-            awake: evaluate as if nothing slept.
         """
         arrangement, batch, at = self._arrangement, self.batch, None
         if index is not None:
@@ -135,8 +132,6 @@ class Launches:
         while not fits:  # what is handed out has another shape when the room has grown
             selection, integers, call = self._request(tuple(names), with_indices, beginning)
             call = call.clone()
-            if awake:
-                call[Setting.AWAKE] = 1
             values = arrangement.rows(groups * arrangement.width, selection.width, batch.memory.dtype)
             dump = arrangement.rows(groups, integers, torch.int32)
             fits = not groups or self._launch(batch, call, selection.rows, values, dump).attempt()

@@ -12,9 +12,8 @@ from typing import Any
 
 from ..collision.narrow_phase import KINDS_OF_PAIRS
 from ..constraint.hessian_pattern import lay_out_dofs
-from ..constraint.sleeping import fall_asleep, rest, wake_disturbed, wake_touched
 from ..dynamics.smooth import smooth_acceleration
-from ..hooks import END_OF_EVALUATION, END_OF_STEP, FIRST_EVALUATION, STATES_ADVANCE
+from ..hooks import BEGINNING, CONTACTS_AGAIN, END_OF_EVALUATION, END_OF_STEP, FIRST_EVALUATION, STATES_ADVANCE
 from ..integrate import advance, implicit_acceleration, runge_kutta_stage
 from ..stage import Names, Stage
 from ..state.declared import declarations
@@ -30,12 +29,15 @@ from ..state.snapshot import (
 from ..step import PIPELINE
 from .turn import ON_REQUEST
 
-_COLLISION = (*KINDS_OF_PAIRS, wake_touched)
+_COLLISION = (*KINDS_OF_PAIRS, *(stage for _, stage in CONTACTS_AGAIN.entries))
 _SECTIONS: tuple[tuple[str, tuple[Stage, ...]], ...] = (
     ("Before the tiles of a launch", (lay_out_dofs,)),
     (
         "Before an evaluation",
-        (back_to_beginning, reject_nonfinite, keep_start, keep_beginning, keep_evaluation, wake_disturbed),
+        (
+            *(back_to_beginning, reject_nonfinite, keep_start, keep_beginning, keep_evaluation),
+            *(stage for _, stage in BEGINNING.entries),
+        ),
     ),
     (
         "An evaluation",
@@ -47,7 +49,7 @@ _SECTIONS: tuple[tuple[str, tuple[Stage, ...]], ...] = (
             *(stage for _, stage in FIRST_EVALUATION.entries),
             *(runge_kutta_stage, implicit_acceleration),
             *(stage for _, stage in STATES_ADVANCE.entries),
-            *(fall_asleep, rest, advance, hold_faulty),
+            *(advance, hold_faulty),
             *(stage for _, stage in END_OF_STEP.entries),
             *(stage for _, stage in END_OF_EVALUATION.entries),
             report_mean_acceleration,

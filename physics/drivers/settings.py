@@ -18,8 +18,6 @@ class Setting(_FromZero):
     """Controls to take one after the other; 0: those in memory."""
     REPLAY = auto()
     """1: evaluate where the last evaluation was, and leave the memory as it is."""
-    AWAKE = auto()
-    """1: evaluate as if nothing slept."""
     WORKERS = auto()
     """Number of workers."""
     TILES = auto()

@@ -9,7 +9,6 @@ import taichi as ti
 from ..constraint.external_force import external_force
 from ..kinematics.center_of_mass import body_inertias, mass_centers
 from ..math import func
-from ..model.sleeping import AWAKE
 from ..sensed.contact_readings import contact_readings
 from ..sensed.limit_readings import limit_forces
 from ..sensed.motion_readings import body_accelerations, internal_forces, subtree_momenta
@@ -69,9 +68,6 @@ def begin(model, work, tile):
         load_rows(work, tile, first, coords, 0)
     else:
         load_rows(work, tile, 0, coords, 0)
-    if tile.call[Setting.AWAKE] == 1:
-        for t in range(model.nsleep):
-            work.tree_asleep[t] = work.real(AWAKE)
     work.handed_out[0] = ti.max(tile.call[Setting.ROWS], tile.call[Setting.INDICES])
     work.solver_niter[0] = work.real(0.0)
     work.applied[0] = tile.call[Setting.APPLIED] & APPLIED_FORCES

@@ -34,7 +34,7 @@ def passive_force(model, work):
 @func
 def _rest(model, work, j: ti.i32, c: ti.i32):
     """Return coordinate c at which joint j's spring rests (m, rad, or a number of a quaternion)."""
-    find = ti.static(SPRING_REST.instead(model.has, _usual_rest))
+    find = ti.static(SPRING_REST.around(model.has, _usual_rest))
     return find(model, work, j, model.jnt_qposadr[j] + c, c)
 
 

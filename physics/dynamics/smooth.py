@@ -2,6 +2,7 @@
 
 import taichi as ti
 
+from ..hooks import FROZEN
 from ..math import func
 from ..stage import stage
 from .newton_euler import inverse_dynamics
@@ -9,11 +10,11 @@ from .tendon_forces import add_inertial_forces
 from .tree_matrix import factor, solve
 
 FORCES = (
-    "qvel tree_asleep applied qfrc_passive qfrc_actuator qfrc_external ten_J ten_bias",
+    "qvel applied qfrc_passive qfrc_actuator qfrc_external ten_J ten_bias",
     "inertial_offset anchor_offset own_inertia cdof cvel",
 )
 MOTION = "body_acc cfrc qfrc_inverse"
-"""What `force_residual` loads, and what it loads and stores, for the declarations of stages."""
+"""What `force_residual` loads, and what it loads and stores, for the declarations of stages; these name FROZEN too."""
 ROUNDS, MIXED_ROUNDS, DOUBLE_ROUNDS = 3, 6, 1
 """Solutions of M qacc_smooth = force at most: in single, mixed (`Features.mixed_precision`) and double precision."""
 COARSE, MIXED_COARSE = 2e-3, 1e-4
@@ -31,20 +32,23 @@ def force_residual(model, work, qacc):
         force = (work.qfrc_passive[i] - work.qfrc_inverse[i]) + work.qfrc_actuator[i]
         if work.applied[0] == 1:
             force += work.qfrc_external[i]
-        if ti.static(model.has.sleeping):
-            sleeps = work.tree_asleep[model.dof_treeid[i]] >= 0.0
-            force = ti.select(sleeps, work.precise_lanes.real(0.0), force)
+        for frozen in ti.static(FROZEN.of(model.has)):
+            force = ti.select(frozen(model, work, i), work.precise_lanes.real(0.0), force)
         work.qfrc_unbalanced[i] = work.lanes.cast(force)
 
 
-@stage(reads=(*FORCES, "qacc_warmstart M_rownnz M_rowadr M_colind"), writes="qfrc_unbalanced", updates=f"{MOTION} qacc")
+@stage(
+    reads=(*FORCES, "qacc_warmstart M_rownnz M_rowadr M_colind"),
+    writes="qfrc_unbalanced",
+    updates=f"{MOTION} qacc",
+    hooks=(FROZEN,),
+)
 def start_acceleration(model, work):
     """Set qacc to the warm start, and qfrc_unbalanced: the solver's unknown is small, and its rounding smaller."""
     for i in range(model.nv):
         work.qacc[i] = work.qacc_warmstart[i] if model.warmstart == 1 else work.real(0.0)
-        if ti.static(model.has.sleeping):
-            sleeps = work.tree_asleep[model.dof_treeid[i]] >= 0.0
-            work.qacc[i] = ti.select(sleeps, work.real(0.0), work.qacc[i])
+        for frozen in ti.static(FROZEN.of(model.has)):
+            work.qacc[i] = ti.select(frozen(model, work, i), work.real(0.0), work.qacc[i])
     force_residual(model, work, work.qacc)
 
 
@@ -52,6 +56,7 @@ def start_acceleration(model, work):
     reads=(*FORCES, "M M_rownnz M_rowadr M_colind M_order"),
     writes="qfrc_bias qfrc_smooth",
     updates=f"{MOTION} qfrc_unbalanced L D_inv qacc_smooth",
+    hooks=(FROZEN,),
 )
 def smooth_acceleration(model, work):
     """qfrc_bias, qfrc_smooth = passive - bias + actuator + applied and qacc_smooth: outputs alone need them.

@@ -5,6 +5,7 @@ The integrator RK4 has four evaluations in each step, the others one.
 
 import taichi as ti
 
+from ..hooks import FROZEN
 from ..math import func
 
 EULER, IMPLICITFAST, RK4, IMPLICIT = 0, 1, 2, 3
@@ -28,12 +29,11 @@ def stage_time(model, work):
 
 @func
 def moving(model, work, dof: ti.i32):
-    """1 in lanes that were not stopped and in which the dof's tree is awake, else 0.
+    """1 in lanes that were not stopped and in which the dof is not frozen, else 0.
 
     At the end of a step (`hooks.END_OF_STEP`) a memory may change by this factor alone.
     """
     moves = 1.0 - work.fault[0]
-    if ti.static(model.has.sleeping):
-        asleep = work.tree_asleep[model.dof_treeid[dof]] >= 0.0
-        moves = ti.select(asleep, work.real(0.0), moves)
+    for frozen in ti.static(FROZEN.of(model.has)):
+        moves = ti.select(frozen(model, work, dof), work.real(0.0), moves)
     return moves

@@ -37,7 +37,6 @@ class CoreFeatures:
         repeated_pairs: two geoms are several pairs by hand.
         friction_reference: such pairs have references of their own for the axes across an elliptic cone.
         sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
-        sleeping: islands at rest are put to sleep.
         elliptic: contacts have elliptic friction cones.
         mpr: convex shapes by Minkowski portal refinement first.
         tilts: more contacts of convex shapes by small turns.
@@ -57,7 +56,6 @@ class CoreFeatures:
     cg: bool
     pairs_by_hand: bool = False
     sweep: bool = False
-    sleeping: bool = False
     elliptic: bool = False
     mpr: bool = False
     tilts: bool = False
@@ -88,7 +86,6 @@ class CoreFeatures:
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
             sweep=model.sizes["nsweep"] > 0,
             elliptic=has_elliptic_cones(model),
-            sleeping=model.sizes["nsleep"] > 0,
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
             sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nqbegin")),

@@ -59,7 +59,6 @@ MODEL: dict[str, str] = {
     **_rows(DERIVED, "body_simple body_sameframe body_margin body_contype body_conaffinity body_bvhadr body_bvhnum"),
     **_rows(DATA, "body_user"),
     **_rows(DERIVED, "bvh_* oct_* tree_bodyadr tree_bodynum tree_dofadr tree_dofnum"),
-    **_rows(READ, "tree_sleep_policy dof_length"),
     # joints and degrees of freedom
     **_rows(READ, "jnt_type jnt_qposadr jnt_dofadr jnt_bodyid jnt_pos jnt_axis"),
     **_rows(READ, "jnt_stiffness dof_bodyid dof_jntid dof_parentid dof_treeid dof_armature"),
@@ -109,8 +108,7 @@ MODEL: dict[str, str] = {
     **_rows(DATA, "actuator_user"),
     # what only reports or stores
     **_rows(READ, "sensor_type sensor_datatype sensor_objtype sensor_objid sensor_reftype sensor_refid sensor_intprm"),
-    **_rows(READ, "sensor_dim sensor_adr sensor_cutoff sensor_delay sensor_interval"),
-    **_rows(READ, "sensor_history sensor_historyadr"),
+    **_rows(READ, "sensor_dim sensor_adr sensor_cutoff"),
     **_rows(DERIVED, "sensor_needstage"),
     **_rows(
         DATA, "sensor_noise sensor_plugin sensor_user numeric_* text_* tuple_* key_* name_*adr names names_map paths"
@@ -123,7 +121,7 @@ MODEL: dict[str, str] = {
 OPTION: dict[str, str] = {
     **{name: READ for name in OF_PARTS if hasattr(mujoco.MjOption, name)},
     **_rows(READ, "timestep impratio tolerance ls_tolerance gravity solver iterations ls_iterations disableflags"),
-    **_rows(READ, "cone sleep_tolerance noslip_iterations noslip_tolerance magnetic"),
+    **_rows(READ, "cone noslip_iterations noslip_tolerance magnetic"),
     **_rows(JUDGED, "integrator enableflags disableactuator"),
     **_rows(IDLE, "o_margin o_solref o_solimp o_friction sdf_*"),
     **_rows(READ, "ccd_tolerance ccd_iterations"),

@@ -51,7 +51,7 @@ RULES: dict[str, Row] = {
     **_rows(
         NOT_NEGATIVE,
         "a tolerance; 0 asks for all iterations",
-        "opt.tolerance opt.ls_tolerance opt.noslip_tolerance opt.ccd_tolerance opt.sleep_tolerance",
+        "opt.tolerance opt.ls_tolerance opt.noslip_tolerance opt.ccd_tolerance",
     ),
     **_rows(
         NOT_NEGATIVE,
@@ -86,12 +86,10 @@ RULES: dict[str, Row] = {
     # actuators and sensors
     **_rows(*GAIN, "actuator_gainprm actuator_biasprm actuator_gear"),
     **_rows(*RANGE, "actuator_ctrlrange actuator_forcerange"),
-    **_rows(FINITE, "a delay; one below 0 asks for a time after the newest sample", "sensor_delay"),
     **_rows(*DAMPER, "actuator_damping"),
     **_rows(*HIGHER_ORDER, "actuator_dampingpoly"),
     **_rows(*MASS, "actuator_armature"),
     **_rows(REACH, "a cutoff; 0 is none", "sensor_cutoff"),
-    **_rows(FINITE, "a period and a phase", "sensor_interval"),
     # mechanisms
     **{name: row for part in PARTS for name, row in part.allowed_numbers().items()},
     # keyframes
@@ -104,7 +102,7 @@ RULES: dict[str, Row] = {
     **_rows(
         NOT_NEGATIVE,
         _DERIVED,
-        "body_subtreemass body_invweight0 dof_invweight0 dof_M0 dof_length geom_rbound tendon_invweight0",
+        "body_subtreemass body_invweight0 dof_invweight0 dof_M0 geom_rbound tendon_invweight0",
     ),
     **_rows(
         FINITE, _DERIVED, "geom_aabb cam_poscom0 cam_pos0 cam_mat0 tendon_length0 actuator_acc0 actuator_lengthrange"

@@ -9,6 +9,7 @@ from ..dynamics.actuation import IDLE, PLAIN
 from ..fields import SMALL_BITS, layout
 from ..kinematics.joints import is_free, rotation_dofs
 from ..mjmodel.actuators import on_joints
+from ..mjmodel.contact_sensors import contact_sensor_values, sensor_sizes
 from ..mjmodel.flags import disabled
 from ..mjmodel.outputs import output_controls, owners
 from ..mjmodel.pairs import number_by_hand, pairs_by_hand, possible_pairs, without
@@ -19,15 +20,12 @@ from ..shapes import MESH
 from ..shapes.mesh import BLOCK
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
-from .contact_sensors import contact_sensor_values, sensor_sizes
 from .coupled_dofs import coupled_parents
 from .fields import INTEGERS, OPTIONS, REALS
 from .hulls import Hulls
 from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase
-from .sensor_delays import sensor_delay_sizes
-from .sleeping import sleep_values, sleeps
 
 _D = mujoco.mjtDisableBit
 
@@ -69,7 +67,6 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     values.update(_pairs(mjm, without(mjm, pairs, swept)))
     values.update(_runs(mjm, np.column_stack((values["pair_geom1"], values["pair_geom2"])), values["pair_start"]))
     values.update(_by_hand(mjm))
-    values.update(sleep_values(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
     values.update(contact_sensor_values(mjm))
     sizes = _sizes(mjm, values, tables, sweeps)
@@ -91,7 +88,6 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         nhand=mjm.npair,
         nwarm=_warm_pairs(values["pair_start"]) if not sweeps else 0,
         **sweep_sizes(tables),
-        nsleep=mjm.ntree if sleeps(mjm) else 0,
         **_row_sizes(values),
         nvert=len(values["vert_corneradr"]),
         nvertblock=len(values["vert_block"]),
@@ -101,10 +97,11 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         ngrid=len(values["grid_vert"]),
         nway=len(values["way_vert"]),
         **sensor_sizes(mjm, values),
-        **sensor_delay_sizes(mjm),
     )
     for part in PARTS:
         sizes.update(part.sizes(mjm, values))
+        staged = (memory.field.dims[0] for memory in part.memory if memory.staged)
+        sizes.update({f"{size}begin": sizes[size] if sizes["nqbegin"] else 0 for size in staged})
     return sizes
 
 
@@ -188,7 +185,7 @@ def _actuators(mjm: mujoco.MjModel) -> dict:
     kind, number = np.zeros((2, mjm.nactuator), int)
     for each in ACTUATOR_KINDS:
         found = each.actuators(mjm)
-        kind[found], number[found] = each.code, np.arange(len(found))
+        kind[found], number[found] = each.gaintype, np.arange(len(found))
     if disabled(mjm, _D.mjDSBL_ACTUATION):
         kind[kind != PLAIN] = IDLE
     return {

@@ -13,13 +13,11 @@ import numpy as np
 from mujoco import MjModel
 
 from ..mjmodel.actuators import BIASES, DYNAMICS, GAINS, disabled_actuators, held_when_off
-from ..mjmodel.flags import disabled
 from ..mjmodel.pairs import possible_pairs
 from ..mjmodel.unsupported import Unsupported
 from ..parts import ACTUATOR_KINDS, PARTS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import repeated_with_another_reach
-from .sleeping import sleeps
 
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
@@ -98,23 +96,8 @@ def _enable_flag(name: str) -> Unsupported:
     return Unsupported(f"flag {name}='enable'", "option", name, where, _clears("enableflags", bit))
 
 
-def _sleep(feature: str, attribute: str, wrong: Callable[[MjModel], object], drop: Drop) -> Unsupported:
-    """Return the rule of what a model that may sleep cannot have."""
-    return Unsupported(feature, "option", attribute, lambda m: _on(sleeps(m) and wrong(m)), drop)
-
-
-_STAY_AWAKE = _clears("enableflags", mujoco.mjtEnableBit.mjENBL_SLEEP)
-_JOIN_ISLANDS = _clears("disableflags", _D.mjDSBL_ISLAND)
 RULES: list[Unsupported] = [
     _integrator("discrete"),
-    _sleep("sleep of trees that tendons tie", "sleep", lambda m: (m.tendon_treenum > 1).any(), _STAY_AWAKE),
-    _sleep(
-        "sleep of trees that actuators tie",
-        "sleep",
-        lambda m: any(part.ties_trees(m) for part in PARTS),
-        _STAY_AWAKE,
-    ),
-    _sleep("sleep without islands", "island", lambda m: disabled(m, _D.mjDSBL_ISLAND), _JOIN_ISLANDS),
     *(_enable_flag(name) for name, flag in ENABLE_FLAGS.items() if flag is Flag.REFUSED),
     Unsupported("plugin with passive forces", "body", "plugin", lambda m: _ids(m.body_plugin >= 0), _without_plugin),
     Unsupported(

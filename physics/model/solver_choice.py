@@ -14,9 +14,9 @@ import mujoco
 import numpy as np
 
 from ..mjmodel.pairs import collides
+from ..mjmodel.sleep import sleeps
 from ..shapes import of_kinds
 from .broad_phase import LIST, SWEEP
-from .sleeping import sleeps
 
 NEWTON, CG = "newton", "cg"
 GJK, MPR = "gjk", "mpr"

@@ -14,13 +14,13 @@ import numpy as np
 from ..geometry.names import type_name
 from ..mjmodel.equalities import ROWS as EQUALITY_ROWS
 from ..mjmodel.pairs import contacts_disabled, idle_by_hand, possible_pairs
+from ..mjmodel.sensors import refused_sensors
 from ..mjmodel.unsupported import Unsupported
 from ..parts import PARTS
 from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
 from .pairs import has_narrow_phase
 from .places import KINDS, Elements, Places, Source
 from .rules import RULES
-from .sensors import refused_sensors
 
 _CUSTOM = {name for part in PARTS for name in part.custom.split()}
 """Names of custom elements that parts read."""

@@ -20,6 +20,8 @@ from . import (
     pid,
     plastic,
     polynomials,
+    sensor_delays,
+    sleeping,
     surface_velocity,
     tendons,
     transmissions,
@@ -32,7 +34,7 @@ _FORCES = (fluid, gravcomp, polynomials, plastic)
 _ACTUATORS = (activation, pid, dc_motor, orientation, delays, joint_forces)
 _CONTACTS = (surface_velocity, adhesion)
 _EXAMPLES = (deadband, drag)
-_MODULES = (*_ROWS, *_PATHS, *_FORCES, *_ACTUATORS, *_CONTACTS, *_EXAMPLES)
+_MODULES = (*_ROWS, *_PATHS, *_FORCES, *_ACTUATORS, *_CONTACTS, *_EXAMPLES, sleeping, sensor_delays)
 PARTS: tuple[Part, ...] = tuple(module.PART for module in _MODULES)
 NUMBERS: dict[str, Number] = {name: number for part in PARTS for name, number in part.numbers.items()}
 ACTUATOR_KINDS: tuple[ActuatorKind, ...] = tuple(part.actuator for part in PARTS if part.actuator is not None)

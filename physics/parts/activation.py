@@ -5,6 +5,8 @@ An integrator adds up its control, a filter follows it; a muscle follows it at a
 `dynamics.activation`; loading is in `activation_model`.
 """
 
+from dataclasses import replace
+
 import taichi as ti
 
 from ..dynamics.activation import INTEGRATOR, MUSCLE, SHORTEST, next_activation
@@ -23,7 +25,7 @@ from ..math import func
 from ..mjmodel.allowed import GAIN, RANGE, Parameter
 from ..stage import piece, stage
 from .activation_model import ACTIVATION_RULES, activation_values, has_activations
-from .part import Part
+from .part import Memory, Part
 
 
 @piece(writes="act_dot")
@@ -191,6 +193,8 @@ def _end_step(model, work, a: ti.i32, rate):
     work.act[a] = act
 
 
+_ACT = Field("act", ("na",), 1, "", "activations of actuators")
+
 PART = Part(
     name="activation",
     doc="actuators have activations, or are muscles",
@@ -218,10 +222,11 @@ PART = Part(
     values=activation_values,
     rules=ACTIVATION_RULES,
     sizes=lambda mjm, values: {"na": mjm.na},
+    memory=(Memory(_ACT, state="act", keyframe="key_act", settable=True, staged=True),),
     scratch=(
         Field("act_dot", ("na",), 1, "1/s", "rate of activations"),
         Field("act_length", ("na",), 1, "m or rad", "length of the activation's actuator"),
-        Field("start_act", ("na",), 1, "", "activations at the start of the step"),
+        replace(_ACT, name="start_act", doc="activations at the start of the step"),
         Field("mean_act_dot", ("na",), 1, "1/s", "Runge-Kutta's weighted rate of activations"),
     ),
     hooks={

@@ -175,7 +175,7 @@ def keep_speeds(model, work):
 def bend(model, work, a: ti.i32, act):
     """Activation a after a step: `act`, and of bristles the exact solution at the velocity where it began."""
     found, u = work.real(0.0) + act, model.act_outid[a]
-    if model.actuator_servo[u] == KIND.code:
+    if model.actuator_servo[u] == KIND.gaintype:
         m = model.actuator_servoid[u]
         if model.motor_act.at(m, BRISTLE) == a:
             velocity = work.motor_start[m]
@@ -219,8 +219,8 @@ PART = Part(
     ),
     actuator=KIND,
     hooks={
-        ACTUATOR_FORCES: (KIND.code, motor_force),
-        SHAFT_FORCES: (KIND.code, add_shaft),
+        ACTUATOR_FORCES: (KIND.gaintype, motor_force),
+        SHAFT_FORCES: (KIND.gaintype, add_shaft),
         ACTIVATION_START: keep_speeds,
         ACTIVATION_END: bend,
     },

@@ -16,7 +16,6 @@ _KI, _CONSTANT = 5, 1
 _TIME, _THERMAL, _STIFFNESS, _SLEW, _MOST = 0, 2, 5, 7, 8
 """Columns of actuator_dynprm; `dc_motor` has all of them."""
 KIND = ActuatorKind(
-    code=2,
     gaintype=int(mujoco.mjtGain.mjGAIN_DCMOTOR),
     biastypes=(int(mujoco.mjtBias.mjBIAS_DCMOTOR),),
     dyntypes=(int(mujoco.mjtDyn.mjDYN_DCMOTOR),),

@@ -17,7 +17,7 @@ import taichi as ti
 
 from ..dynamics.stage_time import moving
 from ..fields import Field
-from ..hooks import END_OF_STEP, PASSIVE_FORCES
+from ..hooks import END_OF_STEP, FROZEN, PASSIVE_FORCES
 from ..kinematics.joints import is_scalar
 from ..math import func
 from ..mjmodel.allowed import NOT_NEGATIVE
@@ -37,7 +37,7 @@ def add_springs(model, work):
         work.qfrc_passive[i] = work.qfrc_passive[i] - _excess(model, work, k) * model.deadband_stiffness[k]
 
 
-@stage(when=lambda has: has.deadband, reads="qpos fault tree_asleep", updates="deadband_center")
+@stage(when=lambda has: has.deadband, reads="qpos fault", updates="deadband_center", hooks=(FROZEN,))
 def creep(model, work):
     """Let the bands follow their joints, at the end of a step."""
     for k in range(model.ndeadband):

@@ -22,7 +22,6 @@ from .part import ActuatorKind, Part
 
 PI = 3.141592653589793
 KIND = ActuatorKind(
-    code=3,
     gaintype=ORIENTATION,
     biastypes=(int(mujoco.mjtBias.mjBIAS_SO3),),
     gains=(0,),
@@ -141,5 +140,5 @@ PART = Part(
     rules={"turn_most": (("actuator_forcerange",), _most_torque)},
     sizes=lambda mjm, values: {"nturn": len(values["turn_act"])},
     actuator=KIND,
-    hooks={ACTUATOR_FORCES: (KIND.code, orientation_force), SETPOINTS_END: anchor_setpoints},
+    hooks={ACTUATOR_FORCES: (KIND.gaintype, orientation_force), SETPOINTS_END: anchor_setpoints},
 )

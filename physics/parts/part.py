@@ -55,6 +55,8 @@ class Memory(NamedTuple):
         guarded: True if a step rejects numbers that are not finite, and restores the evaluated ones.
         aged: True if its numbers are ages in steps, which in later stages of Runge-Kutta's integrator, at half a step
             and at a whole one, are more than where the step began.
+        staged: True if it advances in every stage of Runge-Kutta's integrator, as coordinates do. Then the part has a
+            field `start_<name>`, which is set where a step starts, and to which a step that fails goes back.
     """
 
     field: Field
@@ -64,6 +66,7 @@ class Memory(NamedTuple):
     settable: bool = False
     guarded: bool = True
     aged: bool = False
+    staged: bool = False
 
 
 KINDS_OF_ROWS = EQUALITY, FRICTION, LIMIT = "ne", "nf", "nl"
@@ -71,10 +74,6 @@ KINDS_OF_ROWS = EQUALITY, FRICTION, LIMIT = "ne", "nf", "nl"
 
 Rows of the first two hold both ways: EQUALITY without end, FRICTION up to a force. Rows of LIMIT only push.
 """
-
-
-def _never(mjm: mujoco.MjModel) -> bool:
-    return False
 
 
 def _no_rows(mjm: mujoco.MjModel) -> Sequence[np.ndarray]:
@@ -108,8 +107,7 @@ class ActuatorKind(NamedTuple):
     """A kind of actuator whose force is more than a gain and a bias.
 
     Attributes:
-        code: its value of `actuator_servo`; 0 stands for gain and bias.
-        gaintype: its `actuator_gaintype`, by which its actuators are found.
+        gaintype: its `actuator_gaintype`, by which its actuators are found, and the value of `actuator_servo`.
         biastypes: values of `actuator_biastype` that belong to it.
         dyntypes: values of `actuator_dyntype` that belong to it.
         gains: columns of `actuator_gainprm` that kernels read as `actuator_gain`.
@@ -118,7 +116,6 @@ class ActuatorKind(NamedTuple):
         neutral: puts controls of a reset into an array (nu,) of zeros, where they are not 0.
     """
 
-    code: int
     gaintype: int
     biastypes: tuple[int, ...] = ()
     dyntypes: tuple[int, ...] = ()
@@ -209,7 +206,6 @@ class Part:
         parameters: fields that it reads, and of which environments may have numbers of their own.
         refusals: checks of numbers of environments' own, by MuJoCo's name.
         unsupported: what models may not have of it.
-        ties_trees: True if its forces couple trees of a compiled model: then these cannot sleep.
         history: its part of mjData.history.
         numbers: numbers that MuJoCo does not have, by the name that `set_parameters` takes. Rules may name them.
         custom: names of the custom elements of MJCF that it reads, separated by spaces.
@@ -240,7 +236,6 @@ class Part:
     parameters: tuple[Parameter, ...] = ()
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
     unsupported: tuple[Unsupported, ...] = ()
-    ties_trees: Callable[[Any], bool] = _never
     history: History | None = None
     numbers: Mapping[str, Number] = field(default_factory=dict)
     custom: str = ""

@@ -25,7 +25,7 @@ SLEW, INTEGRAL = range(2)
 _KI = 0
 """Column of actuator_gainprm: gain of the integral."""
 _PID = int(mujoco.mjtDyn.mjDYN_PID)
-KIND = ActuatorKind(code=1, gaintype=int(mujoco.mjtGain.mjGAIN_PID), dyntypes=(_PID,), follows=True)
+KIND = ActuatorKind(gaintype=int(mujoco.mjtGain.mjGAIN_PID), dyntypes=(_PID,), follows=True)
 
 
 @piece(reads="act ctrl acting_ctrl", writes="act_dot", updates="actuator_force actuator_slope")
@@ -91,7 +91,7 @@ PART = Part(
     rules={"pid_integral": (("actuator_gainprm",), lambda mjm, gain: gain[:, KIND.actuators(mjm), _KI])},
     sizes=lambda mjm, values: {"npid": len(values["pid_input"])},
     actuator=KIND,
-    hooks={ACTUATOR_FORCES: (KIND.code, pid_force)},
+    hooks={ACTUATOR_FORCES: (KIND.gaintype, pid_force)},
     refusals={
         "actuator_gainprm": Refusal(
             _other_states, "whether it is above 0 says what the actuator has: that cannot be changed"

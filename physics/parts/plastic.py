@@ -12,7 +12,7 @@ import taichi as ti
 
 from ..dynamics.stage_time import RK4, moving
 from ..fields import Field
-from ..hooks import END_OF_STEP, FIRST_EVALUATION, SPRING_REST, TENDON_REST
+from ..hooks import END_OF_STEP, FIRST_EVALUATION, FROZEN, SPRING_REST, TENDON_REST
 from ..kinematics.joints import COORDINATES, is_scalar, turn_since
 from ..math import Quat, func
 from ..math.quaternion import integrate
@@ -24,18 +24,18 @@ from .part import Loaded, Memory, Part
 
 
 @piece(reads="plastic")
-def rest_coordinate(model, work, j: ti.i32, q: ti.i32, c: ti.i32):
+def rest_coordinate(model, work, j: ti.i32, q: ti.i32, c: ti.i32, usual):
     """Coordinate c, in qpos number q, at which joint j's spring rests (m, rad, or of a quaternion)."""
-    place = work.real(model.qpos_spring[q])
+    place = work.real(usual)
     if model.jnt_plasticadr[j] >= 0:
         place = work.real(0.0) + work.plastic[model.jnt_plasticadr[j] + c]
     return place
 
 
 @piece(reads="plastic")
-def rest_length(model, work, t: ti.i32, side):
+def rest_length(model, work, t: ti.i32, side, usual):
     """Lower (0) or upper (1) end of the lengths at which tendon t's spring rests (m)."""
-    end = work.real(model.tendon_lengthspring.at(t, side))
+    end = work.real(usual)
     if model.tendon_plasticadr[t] >= 0:
         end = work.real(0.0) + work.plastic[model.tendon_plasticadr[t] + side]
     return end
@@ -53,8 +53,9 @@ def keep_first_lengths(model, work):
 
 @stage(
     when=lambda has: has.plastic,
-    reads="qpos tree_asleep ten_length ten_J start_ten_length start_ten_J drive_qvel fault",
+    reads="qpos ten_length ten_J start_ten_length start_ten_J drive_qvel fault",
     updates="plastic",
+    hooks=(FROZEN,),
 )
 def yield_springs(model, work):
     """Move what springs rest at, at the end of a step, where lanes were not stopped."""

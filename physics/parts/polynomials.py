@@ -27,30 +27,30 @@ def has_other_spring(model, j: ti.i32):
 
 
 @piece()
-def spring(model, j: ti.i32, stretch):
+def spring(model, j: ti.i32, stretch, usual):
     """Return the force of joint j's spring over its stretch (N/m or N m/rad)."""
     steeper = stretch * model.jnt_stiffnesspoly.at(j, 1) + model.jnt_stiffnesspoly.at(j, 0)
-    return stretch * steeper + model.jnt_stiffness[j]
+    return stretch * steeper + usual
 
 
 @piece(reads="qvel")
-def damper(model, work, i: ti.i32):
+def damper(model, work, i: ti.i32, usual):
     """Return the force of dof i's damper over its velocity (N s/m or N m s/rad)."""
-    return _damper(model, work, i, 1.0, 1.0)
+    return _damper(model, work, i, 1.0, 1.0, usual)
 
 
 @piece(reads="qvel")
-def slope_of_damper(model, work, i: ti.i32):
+def slope_of_damper(model, work, i: ti.i32, usual):
     """Return the derivative of that force by the velocity, with its sign turned."""
-    return _damper(model, work, i, 2.0, 3.0)
+    return _damper(model, work, i, 2.0, 3.0, usual)
 
 
 @func
-def _damper(model, work, i: ti.i32, linear, quadratic):
+def _damper(model, work, i: ti.i32, linear, quadratic, damping):
     """Return damping + linear p0 |v| + quadratic p1 v^2."""
     speed = ti.abs(work.qvel[i])
     steeper = speed * (model.dof_dampingpoly.at(i, 1) * quadratic) + model.dof_dampingpoly.at(i, 0) * linear
-    return speed * steeper + model.dof_damping[i]
+    return speed * steeper + damping
 
 
 def _values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:

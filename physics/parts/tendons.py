@@ -16,6 +16,7 @@ from ..hooks import EXTERNAL_FORCES, INERTIA, PASSIVE_FORCES, POSITION, TENDON_F
 from ..kinematics.tendons import tendon_lengths
 from ..math import Motion, Vec3, func
 from ..mjmodel.allowed import DAMPER, FINITE, FORM, HIGHER_ORDER, MASS, RANGE, SPRING, Parameter, Row
+from ..mjmodel.sleep import no_sleep
 from ..stage import piece
 from .part import Part, Variant
 from .tendons_model import TENDON_RULES, tendon_values
@@ -49,7 +50,7 @@ def add_springs(model, work):
 @func
 def _rest(model, work, t: ti.i32, side):
     """Return the lower (0) or upper (1) end of the lengths at which tendon t's spring rests (m)."""
-    find = ti.static(TENDON_REST.instead(model.has, _usual_rest))
+    find = ti.static(TENDON_REST.around(model.has, _usual_rest))
     return find(model, work, t, side)
 
 
@@ -230,4 +231,5 @@ PART = Part(
         Parameter("tendon_damping", DAMPER, found=True),
         Parameter("tendon_lengthspring", Row(FINITE, "a length; that of a fixed tendon has a sign"), ordered=True),
     ),
+    unsupported=(no_sleep("of trees that tendons tie", lambda mjm: (mjm.tendon_treenum > 1).any()),),
 )

@@ -18,6 +18,7 @@ from ..kinematics.tendons import apart, link_end
 from ..math import Motion, Vec3, func
 from ..math.quaternion import rotation_vector
 from ..mjmodel.allowed import NOT_NEGATIVE, Row
+from ..mjmodel.sleep import no_sleep
 from ..mjmodel.transmissions import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TURN
 from ..stage import piece, stage
 from .part import Part, Variant
@@ -250,7 +251,7 @@ PART = Part(
         MOMENT_ROWS: moment_row,
     },
     mujoco="actuator_cranklength",
-    ties_trees=tied_trees,
+    unsupported=(no_sleep("of trees that actuators tie", tied_trees),),
     allowed={
         "actuator_cranklength": Row(NOT_NEGATIVE, "a length"),
     },

@@ -38,18 +38,18 @@ class Contacts:
     asleep: torch.Tensor
 
 
-def with_asleep(contacts: Contacts, awake: Contacts, tree_asleep: torch.Tensor, geom_trees: torch.Tensor) -> Contacts:
+def with_asleep(contacts: Contacts, awake: Contacts, sleeps: torch.Tensor, geom_trees: torch.Tensor) -> Contacts:
     """Contacts, and behind them those among what sleeps.
 
     Args:
         contacts: of what is awake.
         awake: all contacts as if nothing slept.
-        tree_asleep: (num_envs, ntree) bool.
+        sleeps: trees, (num_envs, ntree) bool.
         geom_trees: tree of every geom (ngeom,), below 0 where it has none.
     """
     trees = geom_trees[awake.geom]
-    rows = torch.arange(len(tree_asleep), device=trees.device)[:, None, None]
-    still = (trees < 0) | tree_asleep[rows, trees.clamp(min=0)]
+    rows = torch.arange(len(sleeps), device=trees.device)[:, None, None]
+    still = (trees < 0) | sleeps[rows, trees.clamp(min=0)]
     asleep = awake.mask & still.all(dim=2)
     kept = {}
     for name in ("geom", "pos", "frame", "dist", "friction", "force"):

@@ -10,7 +10,7 @@ from ..constraint.impedance import MINIMUM
 from ..hooks import CONTACT_PULL
 from ..math import Vec3, func
 from ..math.lanes import in_each_lane
-from ..model.contact_sensors import (
+from ..mjmodel.contact_sensors import (
     ANGVEL,
     ANY,
     BODY,

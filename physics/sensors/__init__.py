@@ -20,8 +20,8 @@ which is then a launch of its own (`delays.py`). What they remember is a part of
 
 from collections.abc import Sequence
 
+from ..mjmodel.sensor_delays import recorded_sensors
 from ..model.model import Model
-from ..model.sensor_delays import recorded_sensors
 from ..readout.derived import SENSORDATA
 from .readings import SensorReadings
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import torch
 
-from ..mjmodel.history import CUBIC, HOLD, ROUNDING
+from ..mjmodel.history import CUBIC, HOLD, ROUNDING, Ring
+from ..mjmodel.sensor_delays import recorded_sensors
 from ..model.model import Model
-from ..model.sensor_delays import Recorded, recorded_sensors
 from ..state.snapshot import LARGEST
 
 Tensor = torch.Tensor
@@ -33,15 +33,15 @@ class Past(NamedTuple):
     readings: Tensor
     ticks: Tensor
 
-    def of(self, sensor: Recorded) -> tuple[Tensor, Tensor]:
+    def of(self, ring: Ring) -> tuple[Tensor, Tensor]:
         """Ages (n, count) and readings (n, count, dim) of one sensor."""
-        return self.ages[:, sensor.ages], self.readings[:, sensor.readings].unflatten(1, (sensor.nsample, sensor.dim))
+        return self.ages[:, ring.ages], self.readings[:, ring.values].unflatten(1, (ring.nsample, ring.width))
 
-    def ticking(self, sensor: Recorded) -> Tensor:
+    def ticking(self, ring: Ring) -> Tensor:
         """Return True where a sensor is read in this evaluation (n,)."""
-        if sensor.tick < 0:
+        if ring.tick < 0:
             return torch.ones_like(self.ages[:, 0], dtype=torch.bool)
-        return self.ticks[:, sensor.tick] >= sensor.interval - ROUNDING
+        return self.ticks[:, ring.tick] >= ring.interval - ROUNDING
 
 
 class DelayedReadings:
@@ -54,17 +54,17 @@ class DelayedReadings:
     def __init__(self, model: Model) -> None:
         self.sensors = recorded_sensors(model.mj)
         first = model.mj.sensor_adr
-        self._columns = [slice(int(first[s.sensor]), int(first[s.sensor]) + s.dim) for s in self.sensors]
+        self._columns = [slice(int(first[s.sensor]), int(first[s.sensor]) + s.ring.width) for s in self.sensors]
 
     def shown(self, present: Tensor, past: Past) -> Tensor:
         """Return what all sensors show (n, nsensordata), from present and remembered readings."""
         found = present.clone()
         for sensor, columns in zip(self.sensors, self._columns, strict=True):
             if sensor.delay > 0:
-                found[:, columns] = _between(*past.of(sensor), sensor.delay, sensor.interp)
-            elif sensor.interval > 0:
-                newest = past.of(sensor)[1][:, 0]
-                found[:, columns] = torch.where(past.ticking(sensor)[:, None], present[:, columns], newest)
+                found[:, columns] = _between(*past.of(sensor.ring), sensor.delay, sensor.interp)
+            elif sensor.ring.interval > 0:
+                newest = past.of(sensor.ring)[1][:, 0]
+                found[:, columns] = torch.where(past.ticking(sensor.ring)[:, None], present[:, columns], newest)
         return found
 
     def after_step(self, present: Tensor, past: Past, moved: Tensor) -> Past:
@@ -77,14 +77,15 @@ class DelayedReadings:
         """
         ages, readings, ticks = past.ages.clone(), past.readings.clone(), past.ticks.clone()
         for sensor, columns in zip(self.sensors, self._columns, strict=True):
-            ticking = past.ticking(sensor) & moved
-            old_ages, old_readings = past.of(sensor)
+            ring = sensor.ring
+            ticking = past.ticking(ring) & moved
+            old_ages, old_readings = past.of(ring)
             taken = present[:, None, columns].clamp(-LARGEST, LARGEST)
             rows = torch.cat((taken, old_readings[:, :-1]), 1)
-            ages[:, sensor.ages] = _where(ticking, torch.cat((0 * old_ages[:, :1], old_ages[:, :-1]), 1), old_ages)
-            readings[:, sensor.readings] = _where(ticking, rows.flatten(1), past.readings[:, sensor.readings])
-            if sensor.tick >= 0:
-                ticks[:, sensor.tick] -= sensor.interval * ticking.double()
+            ages[:, ring.ages] = _where(ticking, torch.cat((0 * old_ages[:, :1], old_ages[:, :-1]), 1), old_ages)
+            readings[:, ring.values] = _where(ticking, rows.flatten(1), past.readings[:, ring.values])
+            if ring.tick >= 0:
+                ticks[:, ring.tick] -= ring.interval * ticking.double()
         return Past(ages + _as(moved, ages), readings, ticks + _as(moved, ticks))
 
 

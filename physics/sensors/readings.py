@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from ..mjmodel.flags import disabled
+from ..mjmodel.sensors import refused_sensors
 from ..model.model import Model
-from ..model.sensors import refused_sensors
 from ..readout.derived import sources_of
 from . import energy, joints, moving_frames, shapes, whole
 from .objects import Frames, Objects

@@ -7,8 +7,8 @@ import mujoco
 import numpy as np
 import torch
 
+from ..mjmodel.sensors import geom_pairs_of
 from ..model.model import Model
-from ..model.sensors import geom_pairs_of
 from ..shapes import INSIDES
 from .objects import BODY, SITE, Objects
 from .reader import Look, Read, Reader

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..model.contact_sensors import read_contacts
+from ..mjmodel.contact_sensors import read_contacts
 from ..model.model import Model
 from .objects import Objects
 from .reader import Read, Reader, column, repeated

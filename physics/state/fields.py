@@ -15,8 +15,6 @@ nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator
 nsensed: readings of sensors that read contacts; nlimitsense: nlimit where sensors read limits, else 0;
 nqbegin, nvbegin and nabegin: nq, nv and na where the model has sensors and the integrator is Runge-Kutta's, else 0;
 nacting: nu where a mechanism changes the controls that act, else 0;
-nsensorsample, nsensorhistory and nsensortick: samples of sensors' readings, the numbers in them, and sensors with an
-interval;
 nplastictendon and nplasticdof: ntendon and ntendondof where springs yield and the integrator is Runge-Kutta's, else 0;
 nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs it has found.
 ncon, nH, nlisted and what is made of them say how much room there is at present (`room`).
@@ -306,7 +304,7 @@ INDICES: tuple[Field, ...] = (
     _F("handed_out", ("one",), 1, "", "1 if the last evaluation is read"),
     _F("rk_stage", ("one",), 1, "", "number of the evaluation in its step, from 0"),
     _F("rk_stages", ("one",), 1, "", "evaluations of a step: 4 of the integrator RK4, else 1"),
-    _F("woke", ("one",), 1, "", "1: a contact has woken a tree, so contacts are to be found anew"),
+    _F("search_again", ("one",), 1, "", "1: a mechanism asks for contacts to be found anew"),
     _F("applied", ("one",), 1, "", "1: some environment of the batch may have applied forces"),
     _F("controlled", ("one",), 1, "", "1: some environment of the batch may have controls of dofs"),
     _F("need_ncon", ("one",), 1, "", "contact slots that the tile needs, 0 where it found room"),

@@ -17,36 +17,31 @@ def twin(field: Field) -> Field:
     return replace(field, name=f"eval_{field.name}", doc=f"{field.name} of the last evaluation")
 
 
+def _begin(field: Field) -> Field:
+    """Return the field that keeps the value where the last step began, in `BEGIN`."""
+    return replace(field, name=f"begin_{field.name}", dims=(f"{field.dims[0]}begin",), doc=f"{field.name} there")
+
+
 MEMORIES: tuple[Memory, ...] = tuple(memory for part in PARTS for memory in part.memory)
 """The memory of mechanisms (`physics/parts`)."""
 REMEMBERED = tuple(
     (
-        *(part.name, memory.field.name, twin(memory.field).name, memory.field.dims[0]),
-        *(("guarded",) * memory.guarded + ("aged",) * memory.aged,),
+        *(part.name, memory.field.name, memory.field.dims[0]),
+        ("guarded",) * memory.guarded + ("aged",) * memory.aged + ("staged",) * memory.staged,
+        tuple(f"{prefix}_{memory.field.name}" for prefix in ("eval", "start", "begin")),
     )
     for part in PARTS
     for memory in part.memory
 )
-"""The same for kernels: feature, names of the field, of its twin and of its size, and the flags that are True."""
+"""The same for kernels: feature, names of the field and of its size, the flags that are True, and names of twins."""
 
 STATE: tuple[Field, ...] = (
     _F("qpos", ("nq",), 1, "m or rad", "generalised coordinates"),
     _F("qvel", ("nv",), 1, "m/s or rad/s", "generalised velocities"),
     _F("qacc_warmstart", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration at which the solver may start"),
-    _F(
-        "tree_asleep",
-        ("nsleep",),
-        1,
-        "",
-        "of a tree awake the steps until it may sleep, from -11 to -1; asleep: least tree of its island",
-    ),
-    _F("act", ("na",), 1, "", "activations of actuators"),
-    _F("sensor_age", ("nsensorsample",), 1, "steps", "how long ago samples of readings were taken, the newest first"),
-    _F("sensor_history", ("nsensorhistory",), 1, "", "the readings in them, all of a sensor together"),
-    _F("sensor_tick", ("nsensortick",), 2, "steps", "how long ago sensors with an interval ticked, and its rounding"),
     *(memory.field for memory in MEMORIES),
 )
-"""Quantities that a step moves; those of sensors are moved behind it, where readings are made (`sensors/delays.py`)."""
+"""Quantities that a step moves."""
 INPUTS: tuple[Field, ...] = (
     _F("ctrl", ("nu",), 1, "", "controls"),
     _F("mocap_pos", ("nmocap",), 3, "m", "position of a mocap body"),
@@ -74,11 +69,6 @@ EVALUATION: tuple[Field, ...] = (
     _F("eval_qpos", ("nq",), 1, "m or rad", "coordinates of the last evaluation"),
     _F("eval_qvel", ("nv",), 1, "m/s or rad/s", "velocities of the last evaluation"),
     _F("eval_warm", ("nv",), 1, "m/s^2 or rad/s^2", "qacc_warmstart of the last evaluation"),
-    _F("eval_tree_asleep", ("nsleep",), 1, "", "tree_asleep where the last evaluation began"),
-    _F("eval_act", ("na",), 1, "", "activations of the last evaluation"),
-    _F("eval_sensor_age", ("nsensorsample",), 1, "steps", "sensor_age of the last evaluation"),
-    _F("eval_sensor_history", ("nsensorhistory",), 1, "", "sensor_history of the last evaluation"),
-    _F("eval_sensor_tick", ("nsensortick",), 2, "steps", "sensor_tick of the last evaluation"),
     *(twin(memory.field) for memory in MEMORIES),
     _F("eval_ctrl", ("nu",), 1, "", "controls of the last evaluation"),
     _F("eval_mocap_pos", ("nmocap",), 3, "m", "mocap_pos of the last evaluation"),
@@ -100,8 +90,8 @@ precision the later stages of a Runge-Kutta step are evaluated at qpos + eval_re
 BEGIN: tuple[Field, ...] = (
     _F("begin_qpos", ("nqbegin",), 1, "m or rad", "coordinates at the beginning of the last step"),
     _F("begin_qvel", ("nvbegin",), 1, "m/s or rad/s", "velocities there"),
-    _F("begin_act", ("nabegin",), 1, "", "activations there"),
     _F("begin_warm", ("nvbegin",), 1, "m/s^2 or rad/s^2", "qacc_warmstart there"),
+    *(_begin(memory.field) for memory in MEMORIES if memory.staged),
 )
 """Where the sensors of a Runge-Kutta step are evaluated, in its first stage; the last evaluation is its last stage."""
 

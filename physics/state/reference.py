@@ -6,9 +6,7 @@ import numpy as np
 from ..mjmodel.flags import UNLIMITED
 from ..model.kernel_numbers import mujoco_numbers
 from ..model.model import Model
-from ..model.sleeping import islands_asleep
 from ..parts import ACTUATOR_KINDS
-from .history import rings_of_sensors, taken_samples
 from .memory import MEMORIES, NOT_INTEGRATED
 
 
@@ -17,15 +15,12 @@ def reference_memory(model: Model) -> dict[str, np.ndarray]:
     mj = model.mj
     mocap = np.argsort(mj.body_mocapid)[mj.nbody - mj.nmocap :]
     coordinates = {"qpos": mj.qpos0, "mocap_pos": mj.body_pos[mocap], "mocap_quat": mj.body_quat[mocap]}
-    if model.sizes["nsleep"]:
-        coordinates["tree_asleep"] = islands_asleep(mj).astype(np.float64)
     coordinates["ctrl"] = _neutral_controls(mj)
     for memory in MEMORIES:
         if memory.reset is not None:
             names, compute = memory.reset
             numbers = (coordinates["ctrl"] if name == "ctrl" else mujoco_numbers(mj, name) for name in names)
             coordinates[memory.field.name] = compute(mj, *(each[None] for each in numbers))[0]
-    coordinates |= _past_readings(mj)
     coordinates["eq_active"] = np.array(mj.eq_active0, np.float64)
     unlimited = np.tile([-UNLIMITED, UNLIMITED], mj.nv)
     return {
@@ -45,13 +40,3 @@ def _neutral_controls(mj: mujoco.MjModel) -> np.ndarray:
         if kind.neutral is not None:
             kind.neutral(mj, ctrl)
     return ctrl
-
-
-def _past_readings(mj: mujoco.MjModel) -> dict[str, np.ndarray]:
-    """What sensors remember after MuJoCo's reset, from its own buffers."""
-    rings = rings_of_sensors(mj)
-    if not rings:
-        return {}
-    found = taken_samples(mj, rings, np.array(mujoco.MjData(mj).history)[None], np.zeros((1, 1)))
-    ticks = np.stack((found.ticks, np.zeros_like(found.ticks)), -1)  # a number, and what rounding took off it
-    return {"sensor_age": found.ages, "sensor_history": found.values, "sensor_tick": ticks}

@@ -32,11 +32,11 @@ from .room import MOST_LANES, Room, most_room
 SIZES = tuple(
     """
     one six cone nq nv nu nout nbody nmocap njnt ngeom npairtype1 npair nrungeom nvert nvertblock ncorner
-    max_contacts ne nf ntwosided nsleep
+    max_contacts ne nf ntwosided
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter
     nprecise nrounded nhullpair npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint
     nccdface nccdedge nccdcorner nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed
-    nlimitsense nqbegin nvbegin nabegin
+    nlimitsense nqbegin nvbegin
     """.split()
 ) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
 FLAGS = (

@@ -14,19 +14,25 @@ LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as div
 
 
 @traced
-def memory_of(model: Any, work: Any, flag: str = "") -> list[tuple[Any, Any, Any]]:
-    """Return the memory of the mechanisms that a kernel has: number of items, the field, and its twin.
+def memory_of(model: Any, work: Any, flag: str = "", twin: str = "eval_") -> list[tuple[Any, Any, Any]]:
+    """Return the memory of the mechanisms that a kernel has: number of items, the field, and a twin of it.
 
-    With a flag, "guarded" or "aged", return the memory for which it is True (`parts.part.Memory`).
+    With a flag, such as "guarded", return the memory for which it is True (`parts.part.Memory`). The twin is the value
+    of the last evaluation, or of staged memory that of the start of a step, "start_", or of the last one, "begin_".
     """
     return [
-        (getattr(model, size), getattr(work, now), getattr(work, evaluated))
-        for feature, now, evaluated, size, flags in REMEMBERED
+        (getattr(model, size), getattr(work, now), getattr(work, twin + now))
+        for feature, now, size, flags, _ in REMEMBERED
         if getattr(model.has, feature) and (not flag or flag in flags)
     ]
 
 
-@stage(reads="qpos qvel act", writes="eval_rest start_qpos start_act start_qvel")
+def _names(flag: str = "", twin: str = "") -> str:
+    """Return the names of the fields of such memory or their twins, for the declarations of stages."""
+    return " ".join(twin + now for _, now, _, flags, _ in REMEMBERED if not flag or flag in flags)
+
+
+@stage(reads=("qpos qvel", _names("staged")), writes=("eval_rest start_qpos start_qvel", _names("staged", "start_")))
 def keep_start(model, work):
     """start_qpos = qpos and start_qvel = qvel; the first stage is evaluated there (eval_rest = 0)."""
     for i in range(model.nq):
@@ -35,21 +41,24 @@ def keep_start(model, work):
             work.eval_rest[i] = work.real(0.0)
     for i in range(model.nv):
         work.start_qvel[i] = work.qvel[i]
-    for a in range(model.na):
-        work.start_act[a] = work.act[a]
+    for count, now, start in ti.static(memory_of(model, work, "staged", "start_")):
+        for i in range(count):
+            start[i] = now[i]
 
 
 @stage(
     when=lambda has: has.sensors,
-    reads="qpos qvel qacc_warmstart act",
-    writes="begin_qpos begin_qvel begin_act begin_warm",
+    reads=("qpos qvel qacc_warmstart", _names("staged")),
+    writes=("begin_qpos begin_qvel begin_warm", _names("staged", "begin_")),
 )
 def keep_beginning(model, work):
     """Set the begin_ fields, where the last Runge-Kutta step begins, for sensors."""
     for i in range(model.nqbegin):
         work.begin_qpos[i] = work.qpos[i]
-    for a in range(model.nabegin):
-        work.begin_act[a] = work.act[a]
+    for count, now, begin in ti.static(memory_of(model, work, "staged", "begin_")):
+        if model.nqbegin > 0:
+            for i in range(count):
+                begin[i] = now[i]
     for i in range(model.nvbegin):
         work.begin_qvel[i] = work.qvel[i]
         work.begin_warm[i] = work.qacc_warmstart[i]
@@ -57,11 +66,8 @@ def keep_beginning(model, work):
 
 @stage(
     when=lambda has: has.sensors,
-    reads="begin_qpos begin_qvel begin_act begin_warm",
-    updates=(
-        "qpos qvel qacc_warmstart act eval_qacc eval_rest",
-        *(now for _, now, _, _, flags in REMEMBERED if "aged" in flags),
-    ),
+    reads=("begin_qpos begin_qvel begin_warm", _names("staged", "begin_")),
+    updates=("qpos qvel qacc_warmstart eval_qacc eval_rest", _names("staged"), _names("aged")),
 )
 def back_to_beginning(model, work):
     """Go from where the last evaluation was to where its step began, in lanes where a step followed it.
@@ -73,8 +79,10 @@ def back_to_beginning(model, work):
         work.qpos[i] = ti.select(after, work.begin_qpos[i], work.qpos[i])
         if ti.static(model.has.mixed_precision):
             work.eval_rest[i] = ti.select(after, work.real(0.0), work.eval_rest[i])
-    for a in range(model.nabegin):
-        work.act[a] = ti.select(work.eval_qacc[0] <= LARGEST, work.begin_act[a], work.act[a])
+    for count, now, begin in ti.static(memory_of(model, work, "staged", "begin_")):
+        if model.nqbegin > 0:
+            for i in range(count):
+                now[i] = ti.select(work.eval_qacc[0] <= LARGEST, begin[i], now[i])
     for count, age, _ in ti.static(memory_of(model, work, "aged")):
         for i in range(count):
             aged = ti.select(work.eval_qacc[0] <= LARGEST, work.real(1.0), work.real(0.0))
@@ -87,14 +95,10 @@ def back_to_beginning(model, work):
 
 
 @stage(
-    reads=(
-        "qpos qvel qacc_warmstart tree_asleep act ctrl mocap_pos mocap_quat eq_active",
-        *(now for _, now, *_ in REMEMBERED),
-    ),
+    reads=("qpos qvel qacc_warmstart ctrl mocap_pos mocap_quat eq_active", _names()),
     writes=(
-        "eval_qpos eval_qvel eval_warm eval_tree_asleep eval_act",
-        "eval_ctrl eval_mocap_pos eval_mocap_quat eval_eq_active",
-        *(evaluated for _, _, evaluated, *_ in REMEMBERED),
+        "eval_qpos eval_qvel eval_warm eval_ctrl eval_mocap_pos eval_mocap_quat eval_eq_active",
+        _names(twin="eval_"),
     ),
 )
 def keep_evaluation(model, work):
@@ -104,10 +108,6 @@ def keep_evaluation(model, work):
     for i in range(model.nv):
         work.eval_qvel[i] = work.qvel[i]
         work.eval_warm[i] = work.qacc_warmstart[i]
-    for t in range(model.nsleep):
-        work.eval_tree_asleep[t] = work.tree_asleep[t]
-    for a in range(model.na):
-        work.eval_act[a] = work.act[a]
     for count, now, evaluated in ti.static(memory_of(model, work)):
         for i in range(count):
             evaluated.put(i, now[i])
@@ -121,9 +121,12 @@ def keep_evaluation(model, work):
 
 
 @stage(
-    reads="qacc start_qpos start_act start_qvel drive_qacc",
+    reads=("qacc start_qpos start_qvel drive_qacc", _names("staged", "start_")),
     writes="qacc_warmstart eval_qacc",
-    updates="qpos qvel act eval_qpos eval_qvel eval_warm eval_act qpos_rest qvel_rest eval_rest fault",
+    updates=(
+        *("qpos qvel eval_qpos eval_qvel eval_warm qpos_rest qvel_rest eval_rest fault", _names("staged")),
+        _names("staged", "eval_"),
+    ),
 )
 def hold_faulty(model, work):
     """Stop lanes that diverged in this step, and those stopped before, at the state where the step began."""
@@ -133,11 +136,13 @@ def hold_faulty(model, work):
     for i in range(model.nv):
         sound = ti.select(ti.abs(work.qvel[i]) <= LARGEST, sound, work.real(0.0))
         sound = ti.select(ti.abs(work.qacc[i]) <= LARGEST, sound, work.real(0.0))
-    for a in range(model.na):
-        sound = ti.select(ti.abs(work.act[a]) <= LARGEST, sound, work.real(0.0))
+    for count, now, _ in ti.static(memory_of(model, work, "staged")):
+        for i in range(count):
+            sound = ti.select(ti.abs(now[i]) <= LARGEST, sound, work.real(0.0))
     work.fault[0] = 1.0 - sound
-    for a in range(model.na):
-        work.act[a] = ti.select(sound > 0.5, work.act[a], work.start_act[a])
+    for count, now, start in ti.static(memory_of(model, work, "staged", "start_")):
+        for i in range(count):
+            now[i] = ti.select(sound > 0.5, now[i], start[i])
     for i in range(model.nq):
         work.qpos[i] = ti.select(sound > 0.5, work.qpos[i], work.start_qpos[i])
         work.qpos_rest[i] = ti.select(sound > 0.5, work.qpos_rest[i], work.real(0.0))
@@ -162,19 +167,14 @@ def _evaluated_at_start(model, work):
     for i in range(model.nv):
         work.eval_qvel[i] = ti.select(stopped > 0.5, work.start_qvel[i], work.eval_qvel[i])
         work.eval_warm[i] = ti.select(stopped > 0.5, work.real(0.0), work.eval_warm[i])
-    for a in range(model.na):
-        work.eval_act[a] = ti.select(stopped > 0.5, work.start_act[a], work.eval_act[a])
+    for count, now, evaluated in ti.static(memory_of(model, work, "staged")):
+        for i in range(count):
+            evaluated[i] = ti.select(stopped > 0.5, now[i], evaluated[i])
 
 
 @stage(
-    reads=(
-        "eval_qpos eval_qvel eval_act eval_mocap_pos eval_mocap_quat",
-        *(evaluated for _, _, evaluated, _, flags in REMEMBERED if "guarded" in flags),
-    ),
-    updates=(
-        "qpos qvel act ctrl mocap_pos mocap_quat fault",
-        *(now for _, now, _, _, flags in REMEMBERED if "guarded" in flags),
-    ),
+    reads=("eval_qpos eval_qvel eval_mocap_pos eval_mocap_quat", _names("guarded", "eval_")),
+    updates=("qpos qvel ctrl mocap_pos mocap_quat fault", _names("guarded")),
 )
 def reject_nonfinite(model, work):
     """Replace what is not finite, or beyond LARGEST, by what was evaluated last, controls by 0; stop those lanes."""
@@ -183,8 +183,6 @@ def reject_nonfinite(model, work):
         sound = ti.select(ti.abs(work.qpos[i]) <= LARGEST, sound, work.real(0.0))
     for i in range(model.nv):
         sound = ti.select(ti.abs(work.qvel[i]) <= LARGEST, sound, work.real(0.0))
-    for a in range(model.na):
-        sound = ti.select(ti.abs(work.act[a]) <= LARGEST, sound, work.real(0.0))
     for count, now, _ in ti.static(memory_of(model, work, "guarded")):
         for i in range(count):
             sound = ti.select(ti.abs(now[i]) <= LARGEST, sound, work.real(0.0))
@@ -195,8 +193,6 @@ def reject_nonfinite(model, work):
         work.qpos[i] = ti.select(sound > 0.5, work.qpos[i], work.eval_qpos[i])
     for i in range(model.nv):
         work.qvel[i] = ti.select(sound > 0.5, work.qvel[i], work.eval_qvel[i])
-    for a in range(model.na):
-        work.act[a] = ti.select(sound > 0.5, work.act[a], work.eval_act[a])
     for count, now, evaluated in ti.static(memory_of(model, work, "guarded")):
         for i in range(count):
             now[i] = ti.select(sound > 0.5, now[i], evaluated[i])

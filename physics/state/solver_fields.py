@@ -29,7 +29,6 @@ TREES: tuple[Field, ...] = (
         "J/s^2",
         "second derivative of the blocks' cost at the trial before, and its spent losses; -1e30: none",
     ),
-    _F("tree_was", ("nsleep",), 1, "", "tree_asleep before others woke it; mask: falls asleep now"),
     _F("tree_settled", ("nsolve",), 1, "", "mask: the step stays"),
 )
 """What a solver knows of each tree; trees of one island have the same numbers in all but `tree_part`. Conjugate

@@ -10,9 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..mjmodel.history import History
 from ..parts import PARTS
-from ..state.history import rings_of_sensors
 from ..state.memory import FORCES, INPUTS, MEMORIES, STATE
 
 
@@ -55,7 +53,6 @@ class Kept:
 KEPT: tuple[Kept, ...] = (
     Kept("qpos", "qpos", settable=True, coordinate=True),  # `state.reset` takes it, and that of keyframes
     Kept("qvel", "qvel", settable=True, coordinate=True),
-    Kept("act", "act", "key_act", settable=True),
     Kept("qacc_warmstart", "warmstart"),
     Kept("ctrl", "ctrl", "key_ctrl"),
     Kept("qfrc_applied", "qfrc_applied"),
@@ -82,8 +79,5 @@ LASTING = frozenset(kept.name for kept in KEPT if kept.lasting)
 FIELDS = {field.name: field for field in (*STATE, *INPUTS, *FORCES)}
 """The fields by name."""
 
-HISTORIES = (
-    *(part.history for part in PARTS if part.history is not None),
-    History(rings_of_sensors, "sensor_age", "sensor_history", "sensor_tick"),
-)
-"""The samples of mechanisms, such as those of controls, and of readings."""
+HISTORIES = tuple(part.history for part in PARTS if part.history is not None)
+"""The samples of mechanisms: those of controls, and of readings."""

@@ -12,8 +12,8 @@ from ..arguments import real_array
 from ..batch_numbers import on_host
 from ..drivers.settings import Count
 from ..mjmodel.history import History
+from ..mjmodel.samples import Samples, put_samples, shifted, taken_samples
 from ..scalars import as_whole
-from ..state.history import Samples, put_samples, shifted, taken_samples
 from ..state.memory import MEMORIES
 from .environments import Environments
 from .memory import HISTORIES, STATE_PARTS

@@ -110,15 +110,14 @@ class SensorReader:
         return readings.read(fields, own, self._scene, steps)
 
     def _remember(self) -> None:
-        """After a step: the last evaluation knew what was remembered; now its readings belong to that as well."""
+        """Let the readings of the step's evaluation be remembered, which itself knew what was remembered before."""
         past, driver, dtype = self._past("", None), self._envs.driver, self._envs.dtype
         moved = (driver.count(Count.FAULT) & NON_FINITE) == 0
         later = self._delays.after_step(self._read_present(self._recorded, None), past, moved)
-        for prefix, known in (("eval_", past), ("", later)):
-            ticks = known.ticks.to(dtype)
-            pairs = torch.stack((ticks, (known.ticks - ticks).to(dtype)), 2).flatten(1)
-            for name, numbers in zip(_PAST, (known.ages, known.readings, pairs), strict=True):
-                self._envs.write(prefix + name, numbers, None)
+        ticks = later.ticks.to(dtype)
+        pairs = torch.stack((ticks, (later.ticks - ticks).to(dtype)), 2).flatten(1)
+        for name, numbers in zip(_PAST, (later.ages, later.readings, pairs), strict=True):
+            self._envs.write(name, numbers, None)
 
     def _past(self, prefix: str, index: Any) -> Past:
         """Return what sensors remember at present (prefix ""), or did at the last evaluation ("eval_")."""

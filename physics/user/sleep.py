@@ -2,9 +2,10 @@
 
 from typing import Any
 
+import numpy as np
 import torch
 
-from ..model.sleeping import AWAKE, body_trees, qpos_trees
+from ..mjmodel.sleep import AWAKE
 from ..readout.contacts import SOURCES, Contacts, batched_contacts, with_asleep
 from .environments import Environments
 
@@ -51,12 +52,17 @@ class Sleep:
         label = self._envs.driver.read("tree_asleep", index)
         if not bool((moved.any() & (label >= 0.0).any()).item()):
             return
-        trees = torch.as_tensor(qpos_trees(self._envs.model.mj), device=moved.device)
+        trees = torch.as_tensor(self._qpos_trees(), device=moved.device)
         hit = torch.zeros(label.shape, dtype=torch.int32, device=moved.device)
         hit.index_add_(1, trees, moved.to(torch.int32))
         one_island = (label[:, :, None] == label[:, None, :]) & (label[:, :, None] >= 0.0)
         woken = (one_island & (hit > 0)[:, None, :]).any(dim=2)
         self._envs.write("tree_asleep", torch.where(woken, torch.full_like(label, float(AWAKE)), label), index)
+
+    def _qpos_trees(self) -> np.ndarray:
+        """Return the tree of every coordinate (nq,)."""
+        mj = self._envs.model.mj
+        return np.repeat(mj.body_treeid[mj.jnt_bodyid], np.diff([*mj.jnt_qposadr, mj.nq]))
 
     def with_contacts_asleep(self, contacts: Contacts) -> Contacts:
         """Return the contacts of the last evaluation with those among what sleeps."""
@@ -66,7 +72,7 @@ class Sleep:
         asleep = envs.driver.evaluate(("tree_asleep",), None)["tree_asleep"][: envs.num_envs] >= 0.0
         if not bool(asleep.any()):
             return contacts
-        fields, indices = envs.driver.evaluate_awake(SOURCES)
+        fields, indices = envs.driver.evaluate_as_if("tree_asleep", AWAKE, SOURCES)
         awake = batched_contacts(envs.num_envs, fields, indices, envs.driver.sizes)
-        trees = body_trees(envs.model.mj)[envs.model.mj.geom_bodyid]
+        trees = envs.model.values["body_tree"][envs.model.mj.geom_bodyid]
         return with_asleep(contacts, awake, asleep, torch.as_tensor(trees, device=asleep.device))

@@ -9,7 +9,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.model.sensors import REASONS
+from tumble.physics.mjmodel.sensors import REASONS
 from tumble.physics.sensors.readings import READERS
 
 from .own_numbers import XML, compiled, random_numbers

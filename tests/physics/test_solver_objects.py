@@ -124,7 +124,7 @@ def test_objects_hold_no_solver(model):
 
 def test_an_unknown_part_of_the_state_is_refused(model):
     solver = RigidSolver(model, 2)
-    with pytest.raises(TypeError, match="no part of the state is named 'qacc'; there are qpos, qvel, act, plastic"):
+    with pytest.raises(TypeError, match="no part of the state is named 'qacc'; there are qpos, qvel, plastic, act"):
         solver.state.set(qpos=np.ones((2, 1)), qacc=np.ones((2, 1)))
     assert not torch.any(solver.qpos) and solver.edits == 1
 

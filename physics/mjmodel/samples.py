@@ -10,8 +10,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from ..mjmodel.history import Ring
-from ..model.sensor_delays import recorded_sensors
+from .history import Ring
 
 _ROUNDED = 1e-6
 """Steps: ages as near to a whole number, or to a half, are that; MuJoCo's times are sums of steps, and rounded."""
@@ -29,18 +28,6 @@ class Samples(NamedTuple):
     ages: np.ndarray
     values: np.ndarray
     ticks: np.ndarray
-
-
-def rings_of_sensors(mj: mujoco.MjModel) -> tuple[Ring, ...]:
-    """Return the buffers of sensors that remember readings."""
-    return tuple(
-        Ring(
-            mj.sensor(s.sensor).name or f"sensor {s.sensor}",
-            int(mj.sensor_historyadr[s.sensor]),
-            *(s.nsample, s.dim, s.ages, s.readings, s.tick, s.interval, True),
-        )
-        for s in recorded_sensors(mj)
-    )
 
 
 def put_samples(

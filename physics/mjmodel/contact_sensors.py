@@ -3,8 +3,8 @@
 import mujoco
 import numpy as np
 
-from ..mjmodel.flags import disabled
 from ..shapes import ENTRIES, INSIDES
+from .flags import disabled
 
 _S, _O = mujoco.mjtSensor, mujoco.mjtObj
 TOUCH, CONTACT = int(_S.mjSENS_TOUCH), int(_S.mjSENS_CONTACT)
@@ -41,13 +41,13 @@ def readable_contacts(mjm: mujoco.MjModel) -> np.ndarray:
 
 
 def _has_shape(mjm: mujoco.MjModel, sites: np.ndarray) -> np.ndarray:
-    """Whether ids of sites are those of sites with one of the shapes of `ZONES`."""
+    """Return a mask of the ids that are of sites with one of the shapes of `ZONES`."""
     kinds = np.append(mjm.site_type, -1)
     return np.isin(kinds[np.where((sites >= 0) & (sites < mjm.nsite), sites, mjm.nsite)], ZONES)
 
 
 def reads_limits(mjm: mujoco.MjModel) -> bool:
-    """Whether a sensor reads what a limit of a joint or tendon does."""
+    """Return True if a sensor reads what a limit of a joint or tendon does."""
     kinds = [int(getattr(_S, f"mjSENS_{of}LIMIT{n}")) for of in ("JOINT", "TENDON") for n in ("POS", "VEL", "FRC")]
     return bool(np.isin(mjm.sensor_type, kinds).any()) and not disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR)
 
@@ -94,5 +94,4 @@ def sensor_sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray]) -> dict[str
         "nlimitsense": len(values["limit_jnt"]) if reads_limits(mjm) else 0,
         "nqbegin": mjm.nq if keeps else 0,
         "nvbegin": mjm.nv if keeps else 0,
-        "nabegin": mjm.na if keeps else 0,
     }

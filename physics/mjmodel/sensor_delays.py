@@ -9,8 +9,8 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from ..mjmodel.flags import disabled
-from ..mjmodel.history import CUBIC, HOLD, LINEAR
+from .flags import disabled
+from .history import CUBIC, HOLD, LINEAR, Ring
 from .sensors import refused_sensors
 
 
@@ -19,25 +19,16 @@ class Recorded(NamedTuple):
 
     Attributes:
         sensor: its id.
-        nsample: how many samples it has.
-        dim: numbers of a reading.
         interp: what it shows between two samples: HOLD, LINEAR or CUBIC (`mjmodel.history`).
         delay: how old the readings are that it shows, steps; 0: it shows the last one.
-        interval: from one reading to the next, steps; 0: there is one in every step.
-        ages: where its samples are among those of all such sensors.
-        readings: where the numbers of its samples are, the newest first.
-        tick: its place among the sensors with an interval; -1: it has none.
+        ring: its samples: their number, the places of ages and readings in memory, and the interval from one reading to
+            the next, steps; 0: there is one in every step.
     """
 
     sensor: int
-    nsample: int
-    dim: int
     interp: int
     delay: float
-    interval: float
-    ages: slice
-    readings: slice
-    tick: int
+    ring: Ring
 
 
 def recorded_sensors(mj: mujoco.MjModel) -> tuple[Recorded, ...]:
@@ -53,18 +44,14 @@ def recorded_sensors(mj: mujoco.MjModel) -> tuple[Recorded, ...]:
             continue
         count, way = mj.sensor_history[sensor].tolist()
         dim, interval = int(mj.sensor_dim[sensor]), float(mj.sensor_interval[sensor, 0]) / step
+        name, first = mj.sensor(sensor).name or f"sensor {sensor}", int(mj.sensor_historyadr[sensor])
         places = slice(samples, samples + count), slice(numbers, numbers + count * dim), ticks if interval > 0 else -1
         interp, delay = way if way in (HOLD, LINEAR) else CUBIC, float(mj.sensor_delay[sensor]) / step
-        found.append(Recorded(sensor, count, dim, interp, delay, interval, *places))
+        found.append(Recorded(sensor, interp, delay, Ring(name, first, count, dim, *places, interval, finite=True)))
         samples, numbers, ticks = samples + count, numbers + count * dim, ticks + (interval > 0)
     return tuple(found)
 
 
-def sensor_delay_sizes(mj: mujoco.MjModel) -> dict[str, int]:
-    """Samples of all sensors, the numbers in them, and sensors with an interval."""
-    found = recorded_sensors(mj)
-    return {
-        "nsensorsample": sum(sensor.nsample for sensor in found),
-        "nsensorhistory": sum(sensor.nsample * sensor.dim for sensor in found),
-        "nsensortick": sum(sensor.tick >= 0 for sensor in found),
-    }
+def rings_of_sensors(mj: mujoco.MjModel) -> tuple[Ring, ...]:
+    """Return the buffers of sensors that remember readings."""
+    return tuple(sensor.ring for sensor in recorded_sensors(mj))

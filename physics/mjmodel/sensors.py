@@ -1,4 +1,4 @@
-"""Which sensors of a model can be read, and why others cannot. No model is refused for them, as they move nothing."""
+"""Sensors of a model that can be read, and why others cannot. No model is refused for them, as they move nothing."""
 
 from collections.abc import Callable
 

@@ -6,18 +6,58 @@ is the least tree of its island (MuJoCo stores a cycle): an island wakes as a wh
 acceleration, no active constraints, and no contacts with each other or with static geoms.
 """
 
+import mujoco
 import taichi as ti
 
-from ..collision.narrow_phase import narrow_phase
 from ..dynamics.dof_control import has_controls
+from ..dynamics.stage_time import is_last_stage
+from ..fields import Field, ids
+from ..hooks import (
+    BEGINNING,
+    CONTACTS_AGAIN,
+    CONTACTS_FOUND,
+    FROZEN,
+    PAIR_MASK,
+    ROWS,
+    STANDSTILL,
+    STATES_ADVANCE,
+)
 from ..math import func
-from ..model.sleeping import AWAKE, MOCAP
-from ..stage import stage
+from ..mjmodel.allowed import NOT_NEGATIVE, Row
+from ..mjmodel.flags import disabled
+from ..mjmodel.sleep import AWAKE, no_sleep, sleeps
+from ..stage import piece, stage
+from .part import Memory, Part
+from .sleeping_model import MOCAP, first_asleep, sleep_values
+
+
+@piece(reads="tree_asleep")
+def asleep(model, work, i: ti.i32):
+    """Return True in lanes in which the tree of dof i sleeps."""
+    return work.tree_asleep[model.dof_treeid[i]] >= 0.0
+
+
+@piece(reads="tree_asleep")
+def pair_awake(model, work, g1: ti.i32, g2: ti.i32):
+    """Return the mask of lanes in which one of two geoms may move."""
+    b1, b2 = model.geom_bodyid[g1], model.geom_bodyid[g2]
+    return ti.max(_body_awake(model, work, b1), _body_awake(model, work, b2))
+
+
+@func
+def _body_awake(model, work, b: ti.i32):
+    """Return the mask of lanes in which a body may move: its tree is awake, or the user moves it."""
+    t, awake = model.body_tree[b], work.real(0.0)
+    if t >= 0:
+        awake = work.lanes.mask(work.tree_asleep[t] < 0.0)
+    elif t == MOCAP:
+        awake = work.real(1.0)
+    return awake
 
 
 @func
 def all_asleep(model, work):
-    """True if all trees are asleep in all lanes and the model has no mocap bodies: then a step does nothing."""
+    """Return True if all trees sleep in all lanes and the model has no mocap bodies: then a step does nothing."""
     awake = work.real(0.0)
     for t in range(model.nsleep):
         awake = ti.max(awake, work.lanes.mask(work.tree_asleep[t] < 0.0))
@@ -31,12 +71,12 @@ def _wake(model, work, t: ti.i32, count, where):
     An awake tree gets the smaller of `count` and its own.
     """
     lanes, label = work.lanes, work.tree_asleep[t]
-    sleeps = where * lanes.mask(label >= 0.0)
+    sleeping = where * lanes.mask(label >= 0.0)
     work.tree_asleep[t] = ti.select((where > 0.5) & (label < 0.0), ti.min(count, label), label)
     # All trees of the island have the same label.
-    if lanes.any(sleeps):
+    if lanes.any(sleeping):
         for s in range(model.nsleep):
-            same = sleeps * lanes.mask(work.tree_asleep[s] == label)
+            same = sleeping * lanes.mask(work.tree_asleep[s] == label)
             work.tree_asleep[s] = ti.select(same > 0.5, count, work.tree_asleep[s])
 
 
@@ -68,43 +108,29 @@ def _pushed(model, work, t: ti.i32):
         for i in range(model.tree_dofadr[t], model.tree_dofadr[t] + model.tree_dofnum[t]):
             pushed = ti.max(pushed, work.lanes.mask(work.qfrc_applied[i] != 0.0))
         for b in range(model.nbody):
-            if model.body_treeid[b] == t:
+            if model.body_tree[b] == t:
                 for c in ti.static(range(6)):
                     pushed = ti.max(pushed, work.lanes.mask(work.xfrc_applied.at(b, c) != 0.0))
     return pushed
 
 
-@func
-def collide(model, work):
-    """Find the contacts of awake trees. If a contact wakes a sleeping tree, find them again with that tree included."""
-    if ti.static(model.has.sleeping):
-        work.woke[0] = 1
-        while work.woke[0] == 1:
-            narrow_phase(model, work)
-            wake_touched(model, work)
-    else:
-        narrow_phase(model, work)
-
-
 @stage(
     when=lambda has: has.sleeping,
     reads="con_present con_geom1 con_geom2 tile_ncon",
-    writes="woke",
+    writes="search_again",
     updates="tree_asleep tree_was",
 )
 def wake_touched(model, work):
-    """Wake islands that are touched by awake trees, whose count they take over, or by mocap bodies; set `woke`."""
+    """Wake islands touched by awake trees, whose count they take over, or by mocap bodies; set search_again if any."""
     lanes, woke = work.lanes, work.real(0.0)
     for t in range(model.nsleep):
         work.tree_was[t] = work.tree_asleep[t]
     for k in range(work.tile_ncon[0]):
         for side in range(2):
-            tree1 = model.body_treeid[model.geom_bodyid[work.con_geom1[k]]]
-            tree2 = model.body_treeid[model.geom_bodyid[work.con_geom2[k]]]
+            tree1 = model.body_tree[model.geom_bodyid[work.con_geom1[k]]]
+            tree2 = model.body_tree[model.geom_bodyid[work.con_geom2[k]]]
             # Each of both trees may be the one that sleeps.
-            sleeper, waker = tree1, tree2
-            if side == 1:
-                sleeper, waker = tree2, tree1
+            sleeper, waker = ti.select(side == 0, tree1, tree2), ti.select(side == 0, tree2, tree1)
             if sleeper >= 0 and (waker >= 0 or waker == MOCAP):
                 count, where = work.real(AWAKE), work.con_present[k] * lanes.mask(work.tree_was[sleeper] >= 0.0)
                 if waker >= 0:
@@ -113,7 +139,8 @@ def wake_touched(model, work):
                 if lanes.any(where):
                     _wake(model, work, sleeper, count, where)
                     woke = ti.max(woke, where)
-    work.woke[0] = ti.cast(lanes.any(woke), ti.i32)
+    if lanes.any(woke):
+        work.search_again[0] = 1
 
 
 @stage(when=lambda has: has.sleeping and has.equality, reads="eq_active", updates="tree_asleep")
@@ -124,9 +151,7 @@ def wake_tied(model, work):
         t1, t2 = model.eq_tree1[e], model.eq_tree2[e]
         if model.eq_rows[e] > 0 and t1 != t2 and ti.max(t1, t2) >= 0:
             for side in range(2):
-                sleeper, waker = t1, t2
-                if side == 1:
-                    sleeper, waker = t2, t1
+                sleeper, waker = ti.select(side == 0, t1, t2), ti.select(side == 0, t2, t1)
                 if sleeper >= 0:
                     label = work.real(0.0) + work.tree_asleep[sleeper]
                     where = lanes.mask(work.eq_active[e] > 0.5) * lanes.mask(label >= 0.0)
@@ -149,15 +174,30 @@ def rest_blocks(model, work):
 @stage(
     when=lambda has: has.sleeping,
     reads=(
-        "qfrc_applied xfrc_applied dof_mode tree_island start_qvel tile_ngroup group_treeadr group_treenum",
-        "group_tree applied controlled",
+        "qfrc_applied xfrc_applied dof_mode tree_island tile_ngroup group_treeadr group_treenum",
+        "group_tree applied controlled rk_stage rk_stages",
     ),
-    updates="tree_asleep eval_qvel tree_was",
+    updates="tree_asleep eval_qvel tree_was qvel_rest qacc start_qvel drive_qvel drive_qacc",
 )
 def fall_asleep(model, work):
-    """Count the steps that trees have rested; put islands to sleep whose trees have all rested for long enough."""
+    """Put islands to sleep at the end of a step; set velocity and acceleration of what sleeps to 0."""
+    if is_last_stage(work):
+        _count_rest(model, work)
+        _freeze_islands(model, work)
+    zero = work.real(0.0)
+    for i in range(model.nv):
+        frozen = asleep(model, work, i)
+        work.qacc[i] = ti.select(frozen, zero, work.qacc[i])
+        work.drive_qacc[i] = ti.select(frozen, zero, work.drive_qacc[i])
+        work.drive_qvel[i] = ti.select(frozen, zero, work.drive_qvel[i])
+        work.start_qvel[i] = ti.select(frozen, zero, work.start_qvel[i])
+        work.qvel_rest[i] = ti.select(frozen, zero, work.qvel_rest[i])
+
+
+@func
+def _count_rest(model, work):
+    """Count the steps that trees have been slow and without outside forces; from others the count starts again."""
     lanes, zero = work.lanes, work.real(0.0)
-    # Count up while slow and without outside forces; otherwise start again.
     for t in range(model.nsleep):
         count = work.tree_asleep[t]
         rests = zero
@@ -168,6 +208,12 @@ def fall_asleep(model, work):
                 rests = rests * lanes.mask(slow)
         counted = ti.select(rests > 0.5, ti.min(count + 1.0, -1.0), work.real(AWAKE))
         work.tree_asleep[t] = ti.select(count < 0.0, counted, count)
+
+
+@func
+def _freeze_islands(model, work):
+    """Put the islands to sleep whose trees have all rested for long enough."""
+    lanes, zero = work.lanes, work.real(0.0)
     # An island is ready if no awake tree of it is still counting.
     for g in range(work.tile_ngroup[0]):
         first = work.group_treeadr[g]
@@ -180,7 +226,6 @@ def fall_asleep(model, work):
                 other = (work.tree_island[s] == work.tree_island[t]) & (work.tree_asleep[s] < -1.0)
                 ready = ti.select(other, zero, ready)
             work.tree_was[t] = ready
-    # Freeze the trees of ready islands.
     for t in range(model.nsleep):
         work.tree_asleep[t] = ti.select(work.tree_was[t] > 0.5, work.tree_island[t], work.tree_asleep[t])
         if lanes.any(work.tree_was[t]):
@@ -188,14 +233,45 @@ def fall_asleep(model, work):
                 work.eval_qvel[i] = ti.select(work.tree_was[t] > 0.5, zero, work.eval_qvel[i])
 
 
-@stage(when=lambda has: has.sleeping, reads="tree_asleep", updates="qvel_rest qacc start_qvel drive_qvel drive_qacc")
-def rest(model, work):
-    """Set velocity and acceleration of sleeping trees to 0."""
-    zero = work.real(0.0)
-    for i in range(model.nv):
-        sleeps = work.tree_asleep[model.dof_treeid[i]] >= 0.0
-        work.qacc[i] = ti.select(sleeps, zero, work.qacc[i])
-        work.drive_qacc[i] = ti.select(sleeps, zero, work.drive_qacc[i])
-        work.drive_qvel[i] = ti.select(sleeps, zero, work.drive_qvel[i])
-        work.start_qvel[i] = ti.select(sleeps, zero, work.start_qvel[i])
-        work.qvel_rest[i] = ti.select(sleeps, zero, work.qvel_rest[i])
+def _join_islands(option: object) -> None:
+    option.disableflags = int(option.disableflags) & ~_ISLAND  # type: ignore[attr-defined]
+
+
+_ASLEEP = "of a tree awake the steps until it may sleep, from -11 to -1; asleep: least tree of its island"
+_ISLAND = int(mujoco.mjtDisableBit.mjDSBL_ISLAND)
+
+PART = Part(
+    name="sleeping",
+    doc="islands at rest are put to sleep",
+    wanted=lambda model: model.sizes["nsleep"] > 0,
+    integers=(
+        Field("body_tree", ("nbody",), 1, "", "kinematic tree of the body; -1: it stands still, -2: a mocap body's"),
+        ids("tree_can_sleep", ("ntree",), "1: its sleep policy lets it sleep"),
+        Field("eq_tree1", ("neq",), 1, "", "tree of its first side, as body_tree"),
+        Field("eq_tree2", ("neq",), 1, "", "tree of its second side"),
+    ),
+    reals=(
+        Field("dof_length", ("nv",), 1, "m", "what a velocity of the dof is multiplied by before it is called slow"),
+        Field("sleep_tolerance", ("one",), 1, "m/s", "trees slower than that may sleep"),
+    ),
+    values=sleep_values,
+    sizes=lambda mjm, values: {"nsleep": mjm.ntree if sleeps(mjm) else 0},
+    scratch=(Field("tree_was", ("nsleep",), 1, "", "tree_asleep before others woke it; mask: falls asleep now"),),
+    memory=(Memory(Field("tree_asleep", ("nsleep",), 1, "", _ASLEEP), reset=((), first_asleep), guarded=False),),
+    hooks={
+        BEGINNING: wake_disturbed,
+        STANDSTILL: all_asleep,
+        PAIR_MASK: pair_awake,
+        CONTACTS_AGAIN: wake_touched,
+        CONTACTS_FOUND: wake_tied,
+        ROWS: rest_blocks,
+        FROZEN: asleep,
+        STATES_ADVANCE: fall_asleep,
+    },
+    mujoco="tree_sleep_policy dof_length sleep_tolerance",
+    allowed={
+        "opt.sleep_tolerance": Row(NOT_NEGATIVE, "a speed; below 0 there is none"),
+        "dof_length": Row(NOT_NEGATIVE, "a length, which MuJoCo's compiler derives from bodies"),
+    },
+    unsupported=(no_sleep("without islands", lambda mjm: disabled(mjm, _ISLAND), "island", _join_islands),),
+)
