@@ -4,7 +4,7 @@ A stage is a function of (model, work). A GPU's kernel has the code of all its s
 code of its own, which all models share that ask for the same features in it (`drivers/programs.py`).
 
 A stage declares which fields of the workspace it loads and stores, in any kernel that has it; a test traces all stages
-and compares. Fields of the model are not declared, nor further digits (`state.fields.RESTS`), as they go with a field.
+and compares. Fields of the model are not declared.
 """
 
 from collections.abc import Callable

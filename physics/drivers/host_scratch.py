@@ -13,7 +13,9 @@ from .scratch import FIRST
 _ROOTS, _RECORD_BYTES = 88, 4096
 """Offset of the fields' addresses in Taichi's LLVMRuntime (runtime.cpp), in bytes, and room for all that code reads."""
 LINE = 64
-"""Bytes to which lane numbers are aligned."""
+"""Bytes to which lane numbers are aligned, at least."""
+_WIDEST = 128
+"""Bytes of the widest lane number, to which arrays are aligned here."""
 
 
 class HostScratch:
@@ -45,6 +47,6 @@ class HostScratch:
 
 def _aligned(numbers: int, dtype: np.dtype) -> np.ndarray:
     """Zeros; numpy's, which are no memory until they are used, where torch would wake threads to write them."""
-    whole = np.zeros(numbers + LINE // dtype.itemsize, dtype)
-    skip = -whole.ctypes.data % LINE // dtype.itemsize
+    whole = np.zeros(numbers + _WIDEST // dtype.itemsize, dtype)
+    skip = -whole.ctypes.data % _WIDEST // dtype.itemsize
     return whole[skip : skip + numbers]

@@ -81,6 +81,16 @@ def test_stiff_contacts_and_far_slides_have_all_digits(solref, joint):
     compare_distances(mjm, np.float64(np.float32(qpos)), ROUNDED_ONCE)
 
 
+def test_places_of_environments_own_have_all_digits():
+    """Where they are body_pos and body_quat of the environments' own, likewise."""
+    mjm, rng = mujoco.MjModel.from_xml_string(ARM.format(0.004, "hinge")), np.random.default_rng(1)
+    qpos, own = rng.standard_normal((256, mjm.nq)), {}
+    own["body_pos"] = mjm.body_pos + rng.uniform(-0.05, 0.05, (256, mjm.nbody, 3)) * (mjm.body_pos != 0)
+    own["body_quat"] = mjm.body_quat + rng.uniform(-0.2, 0.2, (256, mjm.nbody, 4)) * (np.arange(mjm.nbody) > 0)[:, None]
+    own["body_quat"] /= np.linalg.norm(own["body_quat"], axis=2, keepdims=True)
+    compare_distances(mjm, np.float64(np.float32(qpos)), ROUNDED_ONCE, own)
+
+
 def test_ordinary_models_do_not_pay_for_that():
     mjm = mujoco.MjModel.from_xml_string(ARM.format(0.02, "hinge"))
     assert not Features.of(Model.from_mjmodel(mjm), single=True).mixed_precision
@@ -153,14 +163,23 @@ def test_forward_is_at_the_state_that_can_be_read():
     assert torch.equal(solver.get("con_dist"), fresh.get("con_dist"))
 
 
-def compare_distances(mjm: mujoco.MjModel, qpos: np.ndarray, relative: float = 0.0) -> None:
-    """Deepest contact of each pair of geoms against MuJoCo's: within ROUNDINGS, or `relative` to the distance."""
-    solver = RigidSolver(Model.from_mjmodel(mjm), len(qpos))
+def compare_distances(
+    mjm: mujoco.MjModel, qpos: np.ndarray, relative: float = 0.0, own: dict[str, np.ndarray] | None = None
+) -> None:
+    """Deepest contact of each pair of geoms against MuJoCo's: within ROUNDINGS, or `relative` to the distance.
+
+    `own` are fields of mjModel that environments have of their own.
+    """
+    solver, own = RigidSolver(Model.from_mjmodel(mjm), len(qpos)), own or {}
+    for name, values in own.items():
+        solver.set_parameters(name, values)
     solver.set_state(qpos=torch.tensor(qpos))
     solver.forward()
     data, seen = mujoco.MjData(mjm), 0
     for env in range(len(qpos)):
         data.qpos[:] = qpos[env]
+        for name, values in own.items():
+            getattr(mjm, name)[:] = values[env]
         mujoco.mj_forward(mjm, data)
         found = solver.inspect(env)
         mine = deepest(found["contact_geom"].reshape(-1, 2), found["contact_dist"])
