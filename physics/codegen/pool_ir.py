@@ -1,17 +1,17 @@
-"""How threads share the tasks of a launch, in LLVM IR: without Python's lock, in a fraction of a microsecond.
+"""The code by which threads share the tasks of a launch, in LLVM IR: without the GIL, in a fraction of a microsecond.
 
-One word of the pool holds the number of the launch (upper half) and how many of its tasks nobody has taken yet (lower
-half). A thread takes a task by a compare-and-swap that makes the lower half one less. So a task is taken once, a thread
-that was slow cannot take one from a later launch, and one that comes late finds nothing left. The caller takes tasks
-like all others: it waits only for tasks that another thread has begun.
+One 64-bit word of the pool holds the launch number (upper half) and the number of its tasks not yet taken (lower half).
+A thread takes a task by a compare-and-swap that decrements the lower half. So each task is taken once, a slow thread
+cannot take a task of a later launch, and a late thread finds none. The caller takes tasks like the others, and waits
+only for tasks that other threads have begun.
 
-A thread that has nothing to do announces that it sleeps, looks for work once more, and then acquires a lock that is
-already held. The thread that brings work changes the word first and looks for announcements afterwards; so either the
-one sees the work, or the other the announcement. To wake a thread is to take its announcement back and to release its
-lock: one release for each announcement, and one acquisition for each release.
+A thread without a task announces that it sleeps, checks once more for tasks, and then acquires a lock that is already
+held. The launching thread changes the word first and reads the announcements afterwards; so either the sleeper sees the
+tasks, or the launcher sees the announcement. To wake a thread is to clear its announcement and to release its lock: one
+release per announcement, and one acquisition per release.
 
-While the pool is busy with the launch of another thread, or has no helpers (after a fork, at the end of the process),
-the caller does all tasks alone.
+If another thread's launch is running, or the pool has no helpers (after a fork, at the end of the process), the caller
+runs all tasks alone.
 """
 
 import platform
@@ -19,8 +19,8 @@ import platform
 _PAUSE = {"x86_64": "@llvm.x86.sse2.pause()", "amd64": "@llvm.x86.sse2.pause()", "aarch64": "@llvm.aarch64.hint(i32 1)"}
 _PAUSE["arm64"] = _PAUSE["aarch64"]
 _LOOKS = 200
-"""How often a caller looks for the end of the last tasks before it sleeps: 3 to 10 microseconds, as a pause is 40 to
-140 cycles. Threads mostly finish at about the same time, and to sleep and be woken takes longer."""
+"""Checks for the end of the last tasks before a caller sleeps: 3 to 10 microseconds, as a pause takes 40 to 140 cycles.
+Threads mostly finish at about the same time, and sleeping and waking takes longer."""
 
 _TYPES = """
 ; Every number that several threads write has cache lines of its own: 128 bytes, as processors fetch lines in pairs.
@@ -284,7 +284,7 @@ define void @stop(ptr %pool) {
 
 
 def source() -> str:
-    """The pool as LLVM IR: `launch`, `helper` and `stop`."""
+    """Return the pool's code as LLVM IR: the functions `launch`, `helper` and `stop`."""
     pause = _PAUSE.get(platform.machine().lower())
     declared = "" if pause is None else f"declare void {pause.replace('i32 1', 'i32')}\n"
     waiting = _WORK.replace("PAUSE", "" if pause is None else f"call void {pause}").replace("LOOKS", str(_LOOKS))
