@@ -1,6 +1,7 @@
-"""Actuators: force = gain(length, velocity) * control + bias(length, velocity).
+"""Actuator forces: force = gain(length, velocity) * control + bias(length, velocity).
 
-Of an actuator with an activation (`activation`) that takes the control's place.
+If an actuator has an activation, the activation replaces the control (`activation`). An *output* u has one length and
+one force; most actuators have one output.
 """
 
 import taichi as ti
@@ -26,7 +27,7 @@ from .setpoints import clamped_control, nearest
 from .tendon_forces import pull, share_of_force, sum_actuators
 
 PLAIN, IDLE = 0, -1
-"""Values of `actuator_servo` of gain and bias, and of a kind whose forces are switched off; others are the kinds'."""
+"""Values of `actuator_servo`: force from gain and bias, and force switched off. Mechanisms add their own codes."""
 
 
 @stage(
@@ -47,7 +48,8 @@ PLAIN, IDLE = 0, -1
     ),
 )
 def actuation(model, work):
-    """Set act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
+    """Set act_dot, actuator_force, actuator_slope and qfrc_actuator, including controls of dofs."""
+    # the controls that act, and the rates of activations
     if ti.static(not CONTROLS.is_empty(model.has)):
         for c in range(model.nu):
             work.acting_ctrl[c] = work.ctrl[c]
@@ -57,6 +59,7 @@ def actuation(model, work):
         clear(model, work)
     for i in range(model.nv):
         work.qfrc_actuator[i] = work.real(0.0)
+    # each output: length and velocity, then force, then its moment times force on the dofs
     for u in range(model.nout):
         length, velocity = work.real(0.0), work.real(0.0)
         kind = model.actuator_type[u]
@@ -75,6 +78,7 @@ def actuation(model, work):
             if ti.static(model.has.ball_joints):
                 length, velocity = _turning(model, work, u)
         _unlimited_force(model, work, u, length, velocity)
+        # forces along tendons follow below, where the total per tendon is limited
         if kind != TENDON:
             _limit_force(model, work, u)
             if kind > TENDON:
@@ -93,7 +97,7 @@ def actuation(model, work):
 
 @func
 def _push_joint(model, work, u: ti.i32):
-    """qfrc_actuator += moment' force of an actuator on a joint."""
+    """Add moment' * force of output u, on a joint, to qfrc_actuator."""
     dof = model.actuator_dofadr[u]
     if model.actuator_type[u] > BALL:
         push = work.actuator_force[u] * model.actuator_gear.at(u, 0)
@@ -109,7 +113,7 @@ def _push_joint(model, work, u: ti.i32):
 
 @func
 def _pull_tendons(model, work):
-    """The range of what all actuators do to a tendon comes before that of each."""
+    """Limit the total actuator force of each tendon, then each output's; add the result to qfrc_actuator."""
     sum_actuators(model, work)
     for u in range(model.nout):
         t = model.actuator_tendon[u]
@@ -123,7 +127,7 @@ def _pull_tendons(model, work):
 
 @func
 def _limit_force(model, work, u: ti.i32):
-    """Keep actuator_force in its range, where alone it has a slope; what acts on a motor's shaft is added to that."""
+    """Clamp actuator_force to actuator_forcerange, with slope 0 outside; then add a motor's unlimited shaft force."""
     low, high, force = model.actuator_forcerange.at(u, 0), model.actuator_forcerange.at(u, 1), work.actuator_force[u]
     free = (force > low) & (force < high)
     work.actuator_force[u] = ti.min(ti.max(force, low), high)
@@ -135,7 +139,7 @@ def _limit_force(model, work, u: ti.i32):
 
 @func
 def _unlimited_force(model, work, u: ti.i32, length, velocity):
-    """actuator_force and actuator_slope where no range limits them."""
+    """Set actuator_force and actuator_slope before they are clamped to a range."""
     if ti.static(ACTUATOR_FORCES.is_empty(model.has)):
         _plain_force(model, work, u, length, velocity)
     else:
@@ -151,13 +155,15 @@ def _unlimited_force(model, work, u: ti.i32, length, velocity):
 
 @func
 def _plain_force(model, work, u: ti.i32, length, velocity):
-    """Of an actuator with a gain and a bias."""
+    """Set actuator_force and actuator_slope of an output with a gain and a bias."""
+    # the number that the gain multiplies; on a circle it is moved by whole turns towards the length
     clamped = clamped_control(model, work, model.actuator_ctrladr[u])
     for take in ti.static(GAIN_INPUT.of(model.has)):
         clamped = take(model, work, u, clamped, length)
     control = nearest(model, work, u, clamped, length)
     gain0, gain1, gain2 = model.actuator_gain.at(u, 0), model.actuator_gain.at(u, 1), model.actuator_gain.at(u, 2)
     bias0, bias1, bias2 = model.actuator_bias.at(u, 0), model.actuator_bias.at(u, 1), model.actuator_bias.at(u, 2)
+    # gain * control + bias, and its derivative by the velocity
     force = (length * gain1 + velocity * gain2 + gain0) * control + (length * bias1 + velocity * bias2 + bias0)
     slope = clamped * gain2 + bias2
     for add, _ in ti.static(ADDED_FORCES.of(model.has)):
@@ -168,7 +174,7 @@ def _plain_force(model, work, u: ti.i32, length, velocity):
 
 @func
 def has_slope(model, work, u: ti.i32):
-    """Whether the force of an actuator may depend on its velocity."""
+    """Return True if the force of output u may depend on its velocity in some lane."""
     found = model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0))
     for _, slopes in ti.static(ADDED_FORCES.of(model.has)):
         found = found or slopes(model, work, u)
@@ -179,9 +185,10 @@ def has_slope(model, work, u: ti.i32):
 
 @func
 def _turning(model, work, u: ti.i32):
-    """Length and velocity of an actuator on a ball joint (3 gears) or a free joint (6), and its moment.
+    """Return length and velocity of output u on a ball joint (3 gears) or a free joint (6 gears); set its moment.
 
-    The gears are a torque, or a force and torque.
+    The gears of a ball joint are a torque axis, those of a free joint a force and a torque axis. The length is the
+    rotation vector along the torque axis for a ball joint, and 0 for a free joint.
     """
     dof = model.actuator_dofadr[u]
     q = model.actuator_qposadr[u]
@@ -193,11 +200,13 @@ def _turning(model, work, u: ti.i32):
     velocity = zero
     if model.actuator_type[u] == FREE:
         q += 3
+    # a torque axis given in the parent's frame is rotated into the joint's
     quat = Quat(work.qpos[q], work.qpos[q + 1], work.qpos[q + 2], work.qpos[q + 3]).normalized()
     if model.actuator_type[u] == BALL:
         turn_axis = force_axis
     if model.actuator_inparent[u] == 1:
         turn_axis = quat.conjugate().rotate(turn_axis)
+    # velocity along the force axis (free joint), or length along the torque axis (ball joint)
     if model.actuator_type[u] == FREE:
         velocity = work.qvel[dof] * force_axis.x + work.qvel[dof + 1] * force_axis.y + work.qvel[dof + 2] * force_axis.z
         dof += 3
@@ -206,6 +215,7 @@ def _turning(model, work, u: ti.i32):
     velocity += work.qvel[dof] * turn_axis.x + work.qvel[dof + 1] * turn_axis.y + work.qvel[dof + 2] * turn_axis.z
     if model.actuator_type[u] == BALL:
         force_axis = turn_axis
+    # the moment: (axis, axis) for a ball joint, of which three count, (force axis, torque axis) for a free joint
     _set_moment(work, u, 0, force_axis)
     _set_moment(work, u, 3, turn_axis)
     return length, velocity

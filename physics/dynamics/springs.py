@@ -1,4 +1,4 @@
-"""Springs and dampers of joints: jnt_stiffness and dof_damping, or what a mechanism puts in their place."""
+"""Spring and damper constants of joints: jnt_stiffness and dof_damping, or those of a mechanism that replaces them."""
 
 import taichi as ti
 
@@ -17,21 +17,21 @@ def has_spring(model, work, j: ti.i32):
 
 @func
 def spring_constant(model, j: ti.i32, stretch):
-    """Return the force of joint j's spring over its stretch (N/m or N m/rad)."""
+    """Return the force of joint j's spring divided by its stretch (N/m or N m/rad)."""
     constant_of = ti.static(SPRING.instead(model.has, _stiffness))
     return constant_of(model, j, stretch)
 
 
 @func
 def damper_constant(model, work, i: ti.i32):
-    """Return the force of dof i's damper over its velocity (N s/m or N m s/rad)."""
+    """Return the force of dof i's damper divided by its velocity (N s/m or N m s/rad)."""
     constant_of = ti.static(DAMPER.instead(model.has, _damping))
     return constant_of(model, work, i)
 
 
 @func
 def damper_slope(model, work, i: ti.i32):
-    """Return the derivative of the force of dof i's damper by its velocity, with its sign turned (N s/m, N m s/rad)."""
+    """Return minus the derivative of dof i's damper force by its velocity (N s/m or N m s/rad)."""
     slope_of = ti.static(DAMPER_SLOPE.instead(model.has, _damping))
     return slope_of(model, work, i)
 
