@@ -1,4 +1,4 @@
-"""Scratch of programs: memory of this process, which they find through a record like Taichi's own."""
+"""The scratch of programs: memory of this process, found through a record laid out as Taichi's LLVMRuntime."""
 
 import ctypes
 import struct
@@ -9,17 +9,17 @@ import numpy as np
 from .scratch import FIRST_INDEX_ROWS, FIRST_ROWS
 
 _ROOTS, _RECORD_BYTES = 88, 4096
-"""Offset of the fields' addresses in Taichi's LLVMRuntime (runtime.cpp), in bytes, and room for all that code reads."""
+"""Byte offset of the fields' addresses in Taichi's LLVMRuntime (runtime.cpp); bytes of the record that code reads."""
 LINE = 64
-"""Bytes to which lane numbers are aligned."""
+"""Alignment of lane numbers, in bytes."""
 
 
 class HostScratch:
-    """Room for what a step computes, of one lane width; programs of that width share it.
+    """Scratch for one lane width; all programs of that width share it.
 
     Attributes:
-        runtime: address of a record that programs find the room by; it stays the same when the room grows.
-        lock: held by whoever works in it, or exchanges it.
+        runtime: address of the record by which programs find the scratch; it stays the same when the scratch grows.
+        lock: held while the scratch is used or replaced.
     """
 
     def __init__(self, width: int, dtype: np.dtype) -> None:
@@ -31,7 +31,7 @@ class HostScratch:
         self.grow(FIRST_ROWS, FIRST_INDEX_ROWS)
 
     def grow(self, rows: int, index_rows: int) -> None:
-        """Make room for so many rows of lane numbers and integers."""
+        """Enlarge the scratch to at least so many rows of lane numbers and integers."""
         with self.lock:
             sizes = max(rows, self._sizes[0]), max(index_rows, self._sizes[1])
             if sizes != self._sizes:
@@ -41,7 +41,7 @@ class HostScratch:
 
 
 def _aligned(numbers: int, dtype: np.dtype) -> np.ndarray:
-    """Zeros; numpy's, which are no memory until they are used, where torch would wake threads to write them."""
+    """Return aligned zeros. Numpy's take no memory until they are used; torch would wake threads to write them."""
     whole = np.zeros(numbers + LINE // dtype.itemsize, dtype)
     skip = -whole.ctypes.data % LINE // dtype.itemsize
     return whole[skip : skip + numbers]

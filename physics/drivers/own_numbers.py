@@ -1,4 +1,4 @@
-"""The group PARAMETERS of the environments' memory: fields of the model that they have of their own."""
+"""The group PARAMETERS of the environments' memory: own numbers, fields of the model that differ by environment."""
 
 from collections.abc import Mapping
 
@@ -13,12 +13,12 @@ from .tiles import Tiles
 
 
 class OwnNumbers:
-    """Fields by name, one after the other; only those that some environment has of its own take memory.
+    """Fields of the model with separate values in every environment; only these fields take memory.
 
     Attributes:
         memory: (tiles, numbers, lanes), or (numbers, environments).
-        rows: of each number its place among the model's flat real numbers, (numbers,) int32.
-        count: how many numbers there are.
+        rows: (numbers,) int32, the position of each number among the model's flat real numbers.
+        count: how many numbers an environment has.
     """
 
     def __init__(self, batch: Tiles | Columns, dtype: torch.dtype) -> None:
@@ -29,7 +29,7 @@ class OwnNumbers:
         self.rows = torch.zeros(1, dtype=torch.int32, device=batch.device)
 
     def lay_out(self, model: Model, names: set[str]) -> None:
-        """Make room for fields, with the model's numbers for everybody."""
+        """Allocate memory for fields, filled with the model's values in every environment."""
         offsets, rows = layout(PARAMETER_FIELDS, model.sizes)[0], list[int]()
         self._places = {}
         for field in PARAMETER_FIELDS:
@@ -43,10 +43,10 @@ class OwnNumbers:
         self.write({name: np.reshape(model.values[name], (1, -1)) for name in self._places}, None)
 
     def write(self, numbers: Mapping[str, np.ndarray], index: np.ndarray | None) -> None:
-        """Give environments fields of their own, (k, numbers) each, or (1, numbers) for all of them."""
+        """Set own numbers of environments, (k, numbers) for each field, or (1, numbers) for all of them."""
         memory = self._batch.array(self.memory)
         for name, rows in numbers.items():
             place = self._places[name]
-            with np.errstate(over="ignore"):  # what is too large becomes infinite, and stops its environment
+            with np.errstate(over="ignore"):  # numbers that are too large become infinite and stop their environment
                 rows = rows.astype(self._number)
             self._batch.write(memory, place.start, rows, place.stop - place.start, index)

@@ -1,8 +1,8 @@
-"""The plan of an evaluation: which stages the quantities that are asked for need, as stages declare what they do.
+"""The plan of an evaluation: the stages that the requested quantities need, from what stages declare.
 
-Behind the pipeline there are stages that run on request alone, as a step does without what they compute. And of the
-pipeline an evaluation that moves nothing needs only the stages up to the last one that writes something asked for: the
-poses of bodies follow from the first of them, long before any contact or force.
+Stages behind the pipeline compute quantities that a step does not need, and run on request only. An evaluation that
+moves nothing ends with the last stage of the pipeline that writes a requested quantity: poses of bodies, for example,
+are written by its first stage, long before contacts or forces.
 """
 
 from collections.abc import Callable, Collection
@@ -33,14 +33,14 @@ ON_REQUEST: tuple[tuple[Setting, int, Stage], ...] = (
     (Setting.SENSED, 1, sensed_accelerations),
     (Setting.SENSED, 2, sensed_forces),
 )
-"""Stages behind the pipeline, each with the least value of a setting with which it runs. What such a stage both loads
-and stores it stores first, so it needs nobody else to have stored it."""
+"""Stages behind the pipeline, each with the least value of a setting with which it runs. If such a stage both loads and
+stores a field, it stores the field first, so no other stage has to have stored it."""
 _SENSED = frozenset(field.name for field in SENSED_FIELDS)
 _KEPT = frozenset(field.name for group in MEMORY.values() for field in group)
 
 
 def written_in(entry: Callable[..., Any]) -> frozenset[str]:
-    """The fields that an entry of the pipeline stores: a stage, or a function that calls some."""
+    """Return the fields that an entry of the pipeline stores: a stage, or a function that calls stages."""
     stages = [entry] if isinstance(entry, Stage) else reach_of(entry).stages
     return frozenset().union(*map(written_by, stages))
 
@@ -49,12 +49,12 @@ _WRITTEN = [written_in(entry) for entry in PIPELINE]
 
 
 def ask_for(call: Any, names: Collection[str], everything: bool) -> None:
-    """Have a launch, whose settings are the tensor `call`, compute these fields.
+    """Set the entries of `call` that make a launch compute these fields.
 
     Args:
-        call: the settings of the launch; others of them are left alone.
-        names: of fields.
-        everything: whether it needs the whole pipeline, as all launches do that move something.
+        call: the settings of the launch; its other entries are left alone.
+        names: the fields.
+        everything: run the whole pipeline, as every launch does that moves something.
     """
     call[Setting.CENTERS] = int("xipos" in names or "subtree_com" in names)
     forces = "sensed_force" in names
@@ -67,9 +67,9 @@ def ask_for(call: Any, names: Collection[str], everything: bool) -> None:
 
 
 def last_needed(names: Collection[str], requested: Collection[Stage]) -> int:
-    """Place of the last stage of the pipeline that fields and stages on request need; -1: they need none.
+    """Return the position of the last stage of the pipeline that fields and stages on request need; -1 if none.
 
-    Of a field that no evaluation computes, such as what a step advances with, nobody can say what it needs: everything.
+    For a field that no evaluation computes, such as those with which a step advances, it is the last of all.
     """
     computed = _KEPT.union(*_WRITTEN, *map(written_by, requested))
     if not computed.issuperset(names):

@@ -1,10 +1,10 @@
-"""Room for what a step computes: the lane numbers and integers of all workers, shared by all solvers of a lane width.
+"""The scratch of kernels that Taichi launches: lane numbers and integers of all workers, shared by solvers of a width.
 
-Taichi compiles the size of a field into nothing but its own bookkeeping: machine code finds the memory by the number of
-the field's tree. So when a larger model comes, the tree is destroyed and a larger one made, which gets the same number,
-and kernels that are compiled go on in the new memory. (As a kernel's argument, an ndarray, scratch is not vectorised:
-Taichi reads the array's address anew for every lane, and LLVM must assume that the lane before has overwritten it. The
-step of an ant took five times as long.)
+Taichi uses the size of a field only for its own bookkeeping: machine code finds a field's memory by the number of the
+field's tree. So for a larger model the tree is destroyed and a larger one made, which gets the same number, and
+compiled kernels work in the new memory. (As a kernel argument, an ndarray, the scratch would not be vectorised: Taichi
+reads the array's address anew for every lane, and LLVM must assume that a store to another lane may change it. The step
+of an ant took five times as long.)
 """
 
 import threading
@@ -18,9 +18,9 @@ from ..process.runtime import Runtime
 from ..state.room import Room
 
 FIRST_ROWS, FIRST_INDEX_ROWS = 1 << 16, 1 << 14
-"""Rows to begin with: as all but large models need no more, they all find the same kernels in Taichi's cache."""
+"""Initial rows. All but large models need no more, so they find the same kernels in Taichi's cache."""
 MOST_ROWS = 1 << OFFSET_BITS
-"""Rows of all workers together that kernels can address."""
+"""The most rows of all workers together that kernels can address."""
 _HINT = "use fewer bodies, or let fewer pairs of geoms touch (contype, conaffinity, exclude)"
 _OF_STATE = (
     "it has room for {contacts:,} contacts of the environments of a tile, which option max_contacts limits, and for "
@@ -29,13 +29,13 @@ _OF_STATE = (
 
 
 class Scratch:
-    """Room that begins small and grows; its methods are called in Taichi's thread.
+    """Scratch that starts small and grows; its methods are called in Taichi's thread.
 
     Attributes:
-        numbers: field of lane numbers.
-        indices: field of integers.
-        generation: a kernel goes on to work as long as this stays the same.
-        lock: held by whoever works in it, or exchanges it. Nobody waits for Taichi's thread while he holds it.
+        numbers: the field of lane numbers.
+        indices: the field of integers.
+        generation: changes when compiled kernels no longer work in the scratch.
+        lock: held while the scratch is used or replaced. Do not call into Taichi's thread while holding it (deadlock).
     """
 
     def __init__(self, width: int, dtype: Any) -> None:
@@ -45,7 +45,7 @@ class Scratch:
 
     @property
     def trees(self) -> tuple[int, int]:
-        """Numbers of the trees in which the lane numbers and the integers lie."""
+        """The numbers of the trees that hold the lane numbers and the integers."""
         numbers, indices = (tree.id for tree in self._trees)
         return numbers, indices
 
@@ -54,17 +54,17 @@ class Scratch:
         (self.numbers, self.indices), self._trees = zip(*places, strict=True)
 
     def grow(self, rows: int, index_rows: int) -> None:
-        """Make room for so many rows and integers.
+        """Enlarge the scratch to at least so many rows and integers.
 
-        Where a thread other than Taichi's has compiled a kernel of the user's, Taichi does not let a tree go. Then
-        there is a new generation of scratch beside the present one.
+        If a thread other than Taichi's has compiled a kernel of the user's, Taichi does not release a tree. Then the
+        scratch gets new trees beside the present ones, and a new generation.
         """
         sizes = max(rows, self._sizes[0]), max(index_rows, self._sizes[1])
         if sizes == self._sizes:
             return
         with self.lock:
             self._sizes, numbers = sizes, [tree.id for tree in self._trees]
-            try:  # not `tree.destroy`, which would have all kernels compiled anew
+            try:  # not `tree.destroy`, which would make Taichi compile all kernels again
                 for tree in reversed(self._trees):
                     tree.ptr.destroy_snode_tree(ti.lang.impl.get_runtime().prog)
             except RuntimeError:
@@ -75,7 +75,7 @@ class Scratch:
 
 
 def place(width: int, dtype: Any, rows: int) -> tuple[Any, Any]:
-    """A field in a tree of its own, and the tree."""
+    """Return a field in a tree of its own, and the tree."""
     field = ti.Vector.field(width, dtype) if width > 1 else ti.field(dtype)
     builder = ti.FieldsBuilder()
     builder.dense(ti.i, rows).place(field)
@@ -83,18 +83,18 @@ def place(width: int, dtype: Any, rows: int) -> tuple[Any, Any]:
 
 
 def workers_for(rows: int, index_rows: int, width: int, runtime: Runtime, room: Room | None = None) -> int:
-    """Number of workers for which there is room: one for each thread, but for very large models.
+    """Return the number of workers that memory allows: one per thread, except for very large models.
 
     Args:
-        rows: lane numbers that a worker needs.
-        index_rows: integers, likewise.
+        rows: rows of lane numbers that a worker needs.
+        index_rows: integers that a worker needs.
         width: lanes.
-        runtime: its threads and precision.
-        room: what is in the rows for contacts and the Hessian; an error names it.
+        runtime: the runtime, with its threads and precision.
+        room: the capacities for contacts and the Hessian in these rows, for the error message.
 
     Raises:
-        ValueError: one worker alone needs more than can be addressed.
-        MemoryError: or more than there is.
+        ValueError: one worker needs more rows than kernels can address.
+        MemoryError: one worker needs more memory than is free.
     """
     needed, size = max(rows, index_rows), rows * width * runtime.torch_dtype.itemsize + 4 * index_rows
     hint = f"{_HINT}; {_OF_STATE.format(**room._asdict())}" if room else _HINT
@@ -113,7 +113,7 @@ def workers_for(rows: int, index_rows: int, width: int, runtime: Runtime, room: 
 
 
 def shared_scratch(runtime: Runtime, width: int) -> Scratch:
-    """The scratch of a lane width; to be called in Taichi's thread."""
+    """Return the scratch of a lane width; to be called in Taichi's thread."""
     key = ("scratch", width)
     if key not in runtime.pool:
         runtime.pool[key] = Scratch(width, runtime.dtype)
