@@ -37,22 +37,16 @@ class Arguments:
     _is_wrapped_kernel: ClassVar[bool] = True
 
     memory: Any
-    """Return the lane number in a row of the memory."""
     counters: Any = None
     own: Any = None
-    """Return the k-th own lane number, which replaces one of the model's."""
     own_rows: Any = None
     call: Any = None
     rows: Any = None
     out: Any = None
-    """Return the element for column k of the environment in a lane."""
     dump: Any = None
-    """Return the element for integer k of the scratch."""
     controls: Any = None
     track: Any = None
-    """Return the element for row r of the coordinates at the end of a period."""
     left: Any = None
-    """Return the mark of the tile: 1 if it did not fit into the scratch."""
     reals: Any = None
 
 
@@ -85,12 +79,12 @@ class TileView:
 
     @traced
     def memory(self, row: Any) -> Any:
-        """Lane number in a row of the memory."""
+        """Return the lane number in a row of the memory."""
         return self._number(self._arrays.memory, row)
 
     @traced
     def own(self, k: Any) -> Any:
-        """The k-th lane number that environments have of their own in place of the model's."""
+        """Return the k-th own lane number, which replaces one of the model's."""
         return self._number(self._arrays.own, k)
 
     @traced
@@ -105,7 +99,7 @@ class TileView:
 
     @traced
     def left(self) -> Any:
-        """1 where the tile did not find room in the scratch."""
+        """Return the mark of the tile: 1 if it did not fit into the scratch."""
         return subscript(None, self._arrays.left, self._tile)
 
     @traced
@@ -126,7 +120,7 @@ class TileView:
 
     @traced
     def track(self, lane: Any, period: Any, r: Any) -> Any:
-        """Where row r of the coordinates at the end of a period goes."""
+        """Return the element for row r of the coordinates at the end of a period."""
         return subscript(None, self._arrays.track, self.env(lane), period, r)
 
     @traced
@@ -136,12 +130,12 @@ class TileView:
 
     @traced
     def out(self, lane: Any, k: Any) -> Any:
-        """Where column k of an environment goes."""
+        """Return the element for column k of the environment in a lane."""
         return subscript(None, self._arrays.out, self.env(lane), k)
 
     @traced
     def dump(self, k: Any) -> Any:
-        """Where integer k of the scratch goes."""
+        """Return the element for integer k of the scratch."""
         return subscript(None, self._arrays.dump, self._tile, k)
 
 
