@@ -1,4 +1,4 @@
-"""Which pairs of geoms a sleeping environment need not look at (MuJoCo documentation, Simulation: Sleeping)."""
+"""The pairs of geoms that need no collision because both bodies sleep (MuJoCo documentation, Simulation: Sleeping)."""
 
 import taichi as ti
 
@@ -8,7 +8,7 @@ from ..model.sleeping import MOCAP
 
 @func
 def body_awake(model, work, b: ti.i32):
-    """Mask of lanes in which a body may move: its tree is awake, or the user moves it."""
+    """Return the mask of lanes in which body b may move: its tree is awake, or it is a mocap body."""
     t, awake = model.body_treeid[b], work.real(0.0)
     if t >= 0:
         awake = work.lanes.mask(work.tree_asleep[t] < 0.0)
@@ -19,6 +19,6 @@ def body_awake(model, work, b: ti.i32):
 
 @func
 def pair_awake(model, work, g1: ti.i32, g2: ti.i32):
-    """Mask of lanes in which one of both geoms may move."""
+    """Return the mask of lanes in which the body of at least one of both geoms may move."""
     b1, b2 = model.geom_bodyid[g1], model.geom_bodyid[g2]
     return ti.max(body_awake(model, work, b1), body_awake(model, work, b2))

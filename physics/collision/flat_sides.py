@@ -1,8 +1,9 @@
-"""Flat sides of convex shapes: which faces and edges a shape has where it is nearest to another, and their corners.
+"""Flat sides of convex shapes: the faces and edges that a shape has at its closest point to another shape.
 
-Of a face of EPA's polytope, or of GJK's simplex, each geom has one corner, two or three, by whose numbers (`ccd_mark1`,
-`ccd_mark2`) its own faces there are found. A cylinder's end counts as a polygon of sixteen corners, its side and a
-capsule's as an edge along the axis; spheres and ellipsoids have neither. Faces are clockwise seen from outside.
+A face of EPA's polytope, or GJK's simplex, is made of one, two or three corners of each geom. By their numbers
+(`ccd_mark1`, `ccd_mark2`) the geom's own faces there are found. A cylinder's end counts as a polygon of sixteen
+corners, its side and that of a capsule as an edge along the axis; spheres and ellipsoids have neither. Polygons are
+clockwise seen from outside.
 """
 
 from math import pi
@@ -14,29 +15,30 @@ from .epa import CORNER_BITS, MOST_CORNERS
 from .primitives import zero_vector
 from .support import BOX, CAPSULE, CYLINDER, MESH, SMALLEST, core_radius
 
-FACING = 0.996  # cosine from which faces count as parallel
-ALONG = 0.0888  # sine below which an edge lies along a face
+FACING = 0.996  # cosine above which faces count as parallel
+ALONG = 0.0888  # sine below which an edge counts as parallel to a face
 ROUND = 16  # corners of a cylinder's end
 FACES = 1
-"""Of what meets (`collision.manifold`): two faces."""
+"""The kind of contact (`collision.manifold`) between two faces."""
 BOX_FACES = ((7, 3, 1, 5), (2, 6, 4, 0), (2, 3, 7, 6), (4, 5, 1, 0), (6, 7, 5, 4), (3, 2, 0, 1))
-"""Corners of the faces +x, -x, +y, ... of a box, by the bits of the axes on whose positive side they are."""
+"""The corners of a box's faces +x, -x, +y, ...; bit k of a corner is set if it is on the positive side of axis k."""
 
 
 @func
 def has_flats(model, g: ti.i32):
-    """Whether a geom has flat sides, or edges."""
+    """Return True if geom g has flat sides or edges."""
     return model.geom_type[g] >= CYLINDER or model.geom_type[g] == CAPSULE
 
 
 @func
 def corner_of(corners: ti.i32, k: ti.i32):
-    """Number k of a face's three corners."""
+    """Return corner k, 0 to 2, of a face of the polytope."""
     return (corners >> (CORNER_BITS * k)) & (MOST_CORNERS - 1)
 
 
 @func
 def _mark(one, side: ti.i32, corner: ti.i32):
+    """Return the number of the geom's own corner at a corner of the polytope; side 0 is geom 1, side 1 geom 2."""
     mark = one.ccd_mark1[corner]
     if side == 1:
         mark = one.ccd_mark2[corner]
@@ -45,7 +47,7 @@ def _mark(one, side: ti.i32, corner: ti.i32):
 
 @func
 def feature(one, side: ti.i32, corners: ti.i32):
-    """What one geom has at a face of the polytope: 1: a corner, 2: an edge, 3: a face; and two of its corners there."""
+    """Return what a geom has at a face of the polytope (1: a corner, 2: an edge, 3: a face), and two corners of it."""
     i, j, k = corner_of(corners, 0), corner_of(corners, 1), corner_of(corners, 2)
     a, b, c = _mark(one, side, i), _mark(one, side, j), _mark(one, side, k)
     size = 3
@@ -58,7 +60,7 @@ def feature(one, side: ti.i32, corners: ti.i32):
 
 @func
 def _place(one, side: ti.i32, corner: ti.i32):
-    """Where a geom's point of a corner of the polytope is."""
+    """Return the geom's point (m) at a corner of the polytope."""
     point = one.ccd_on1[corner]
     if side == 1:
         point = point - one.ccd_point[corner]
@@ -67,9 +69,9 @@ def _place(one, side: ti.i32, corner: ti.i32):
 
 @func
 def place_on(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
-    """Return corner `mark` of a geom with flat sides, which support found at a point of the grown geom.
+    """Return corner `mark` of a geom with flat sides; support found it as `point` on the grown geom.
 
-    A cylinder's is on the rim of an end, in the direction of the point.
+    For a cylinder it is on the rim of an end, in the direction of the point.
     """
     kind, size, center = model.geom_type[g], model.geom_size[g], one.ccd_frame[4 * side]
     local = zero_vector(one.ccd_lanes)
@@ -92,14 +94,17 @@ def place_on(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
 
 @func
 def _seen(one, side: ti.i32, local):
-    """A direction in the frame of a geom, from outside."""
+    """Return a vector, given in the geom's frame, in world axes."""
     x, y, z = one.ccd_frame[4 * side + 1], one.ccd_frame[4 * side + 2], one.ccd_frame[4 * side + 3]
     return x * local.x + y * local.y + z * local.z
 
 
 @func
 def list_faces(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32, normal):
-    """Flat faces of both geoms around what they have at a face of the polytope, in `ccd_flat`; their numbers."""
+    """List in `ccd_flat` the flat faces of both geoms at a face of the polytope; return how many each geom has.
+
+    These are the geom's faces that contain all of its corners at that face of the polytope.
+    """
     number1, number2 = 0, 0
     for side in range(2):
         g, outward = g1, normal.copy()
@@ -135,7 +140,7 @@ def list_faces(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32, normal):
 
 @func
 def _has_face(model, v: ti.i32, face: ti.i32):
-    """1: a face of a mesh has vertex v."""
+    """Return 1 if a face of a mesh contains vertex v, else 0."""
     found = 0
     for corner in range(model.vert_corneradr[v], model.vert_corneradr[v] + model.vert_cornernum[v]):
         if model.corner_poly[corner] == face:
@@ -145,7 +150,7 @@ def _has_face(model, v: ti.i32, face: ti.i32):
 
 @func
 def _list_box_faces(one, side: ti.i32, row: ti.i32, size: ti.i32, marks, outward):
-    """Faces of a box that all of its corners here have; else, where they have too few, the one that looks outward."""
+    """List the box's faces that contain all its corners here, or if these determine none, the one facing `outward`."""
     a, b, c = marks[0], marks[1], marks[2]
     both, none = a, 7 - a
     if size > 1:
@@ -168,19 +173,21 @@ def _list_box_faces(one, side: ti.i32, row: ti.i32, size: ti.i32, marks, outward
 
 @func
 def _put_box_face(one, side: ti.i32, row: ti.i32, axis: ti.i32, negative: ti.i32):
-    """List a box's face."""
+    """Put normal and number of a box's face into row `row` of the list."""
     one.ccd_flat.put(row, one.ccd_frame[4 * side + 1 + axis] * (1.0 - 2.0 * negative))
     one.ccd_flat_face[row] = 2 * axis + negative
 
 
 @func
 def edge_along(model, one, g: ti.i32, side: ti.i32, corners: ti.i32, number: ti.i32, outward, swell):
-    """The first of the other geom's faces that an edge of geom g lies along, -1: none; the edge goes to `ccd_polygon`.
+    """Return the first listed face of the other geom that an edge of geom g is parallel to, or -1.
 
-    A capsule's edge is in its surface: its radius and `swell` away from its axis.
+    The edge's ends go to `ccd_polygon`. A capsule's edge lies in its surface: `outward` from its axis by its radius
+    plus `swell`.
     """
     size, i, j = feature(one, side, corners)
     kind, mark, first = model.geom_type[g], _mark(one, side, i), 0
+    # the edges at this feature: of a corner, one per face of the mesh or per axis of a box
     begin = _place(one, side, i)
     trials, found = 1, -1
     if size == 1 and kind == BOX:
@@ -207,7 +214,7 @@ def edge_along(model, one, g: ti.i32, side: ti.i32, corners: ti.i32, number: ti.
 
 @func
 def _edge_end(model, one, g: ti.i32, side: ti.i32, which, begin, end):
-    """The end of the edge of a geom that begins at a point; `end` is it where two corners are known."""
+    """Return the other end of a geom's edge that starts at `begin`; `end` is that end if two corners are known."""
     size, mark, trial, first = which[0], which[1], which[2], which[3]
     kind, local, found = model.geom_type[g], zero_vector(one.ccd_lanes), end.copy()
     if kind == CYLINDER or kind == CAPSULE:
@@ -224,7 +231,10 @@ def _edge_end(model, one, g: ti.i32, side: ti.i32, which, begin, end):
 
 @func
 def lay_out(model, one, g1: ti.i32, g2: ti.i32, face1: ti.i32, face2: ti.i32, cutter: ti.i32, meeting: ti.i32):
-    """Corners of the face that cuts and of the one that is cut, unless that is an edge; their numbers."""
+    """Put into `ccd_polygon` the corners of the clipping face, and of the clipped one unless that is an edge.
+
+    Return how many corners each of them has.
+    """
     sides, count = 0, 2
     for side in range(2):
         g, face = g1, one.ccd_flat_face[face1]
@@ -250,7 +260,7 @@ def lay_out(model, one, g1: ti.i32, g2: ti.i32, face1: ti.i32, face2: ti.i32, cu
 
 @func
 def _on_face(model, one, g: ti.i32, face: ti.i32, k: ti.i32):
-    """Corner k of a geom's face in its frame."""
+    """Return corner k of a geom's face in the geom's frame."""
     lanes, kind, size = one.ccd_lanes, model.geom_type[g], model.geom_size[g]
     point = zero_vector(lanes)
     if kind == BOX:
