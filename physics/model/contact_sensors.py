@@ -1,4 +1,4 @@
-"""Sensors that read contacts: touch, and contact sensors. What kernels know of them, from a compiled model."""
+"""The tables of sensors that read contacts (touch and contact sensors), for kernels, from a compiled model."""
 
 import mujoco
 import numpy as np
@@ -8,7 +8,7 @@ from ..mjmodel.flags import disabled
 _S, _O, _G = mujoco.mjtSensor, mujoco.mjtObj, mujoco.mjtGeom
 TOUCH, CONTACT = int(_S.mjSENS_TOUCH), int(_S.mjSENS_CONTACT)
 ANY, SITE, GEOM, BODY, SUBTREE = range(5)
-"""What a contact has to do with: anything, a place inside a site, a geom, a body, a body and all below it."""
+"""What a contact has to match: anything, a position inside a site, a geom, a body, or a body and all below it."""
 _MATCHES = {
     int(_O.mjOBJ_UNKNOWN): ANY,
     int(_O.mjOBJ_SITE): SITE,
@@ -17,22 +17,22 @@ _MATCHES = {
     int(_O.mjOBJ_XBODY): SUBTREE,
 }
 FIRST, NEAREST, STRONGEST, TOTAL = range(4)
-"""Which of the contacts that match a contact sensor has, as its attribute `reduce` says."""
+"""The contacts that a contact sensor selects among the matching ones, by its attribute `reduce`."""
 FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, LINVEL, ANGVEL = range(9)
-"""Bits of what a contact sensor has of each."""
+"""Bits of the data that a contact sensor has of each contact."""
 WIDTHS = (1, 3, 3, 1, 3, 3, 3, 3, 3)
 ZONES = tuple(int(getattr(_G, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX"))
-"""Shapes of sites that a point or a ray can be inside of."""
+"""Shapes of sites that a point can be inside of, and a ray can start in."""
 
 
 def read_contacts(mjm: mujoco.MjModel) -> np.ndarray:
-    """Ids of the sensors that kernels compute."""
+    """Return the ids of the sensors that kernels compute."""
     off = disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR)
     return np.zeros(0, int) if off else readable_contacts(mjm)
 
 
 def readable_contacts(mjm: mujoco.MjModel) -> np.ndarray:
-    """Ids of those that they can compute, sensors switched off or not."""
+    """Return the ids of sensors that kernels can compute, even if sensors are switched off."""
     touch = (mjm.sensor_type == TOUCH) & _has_shape(mjm, mjm.sensor_objid)
     within = (mjm.sensor_objtype != int(_O.mjOBJ_SITE)) | _has_shape(mjm, mjm.sensor_objid)
     known = mjm.sensor_intprm[:, 0] >> len(WIDTHS) == 0
@@ -40,26 +40,26 @@ def readable_contacts(mjm: mujoco.MjModel) -> np.ndarray:
 
 
 def _has_shape(mjm: mujoco.MjModel, sites: np.ndarray) -> np.ndarray:
-    """Whether ids of sites are those of sites with one of the shapes of `ZONES`."""
+    """Return a mask of ids of sites: True if the site exists and has one of the shapes of `ZONES`."""
     kinds = np.append(mjm.site_type, -1)
     return np.isin(kinds[np.where((sites >= 0) & (sites < mjm.nsite), sites, mjm.nsite)], ZONES)
 
 
 def reads_limits(mjm: mujoco.MjModel) -> bool:
-    """Whether a sensor reads what a limit of a joint or tendon does."""
+    """Return True if a sensor reads position, velocity or force of a limit of a joint or tendon."""
     kinds = [int(getattr(_S, f"mjSENS_{of}LIMIT{n}")) for of in ("JOINT", "TENDON") for n in ("POS", "VEL", "FRC")]
     return bool(np.isin(mjm.sensor_type, kinds).any()) and not disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR)
 
 
 def reads_accelerations(mjm: mujoco.MjModel) -> bool:
-    """Whether a sensor reads accelerations of bodies, or the forces between them."""
+    """Return True if a sensor reads accelerations of bodies, or the forces between them."""
     names = ("ACCELEROMETER", "FRAMELINACC", "FRAMEANGACC", "FORCE", "TORQUE")
     kinds = [int(getattr(_S, f"mjSENS_{name}")) for name in names]
     return bool(np.isin(mjm.sensor_type, kinds).any()) and not disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR)
 
 
 def contact_sensor_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
-    """Fields of `model.fields` whose name begins with sense_ or zone_."""
+    """Return the fields of `model.fields` whose names begin with sense_ or zone_."""
     ids = read_contacts(mjm)
     size = np.array([sum(w for k, w in enumerate(WIDTHS) if bits >> k & 1) for bits in mjm.sensor_intprm[ids, 0]], int)
     touch = mjm.sensor_type[ids] == TOUCH
@@ -91,7 +91,7 @@ def contact_sensor_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
 
 
 def sensor_sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray]) -> dict[str, int]:
-    """Sizes of what kernels do for sensors; 0 where the model has none that needs it."""
+    """Return the sizes of fields that kernels compute for sensors; 0 if no sensor needs a field."""
     rk4 = int(mjm.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4)
     keeps = rk4 and mjm.nsensor > 0 and not disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR)
     return {

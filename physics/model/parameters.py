@@ -1,4 +1,4 @@
-"""Which numbers of MuJoCo's model an environment may have of its own, and what they must be like."""
+"""The parameters: fields of MuJoCo's model that environments may have own numbers of, with checks of their values."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -59,17 +59,17 @@ PARAMETERS: dict[str, Parameter] = {
 """The parameters that `set_parameters` takes, by MuJoCo's name."""
 
 DERIVED = tuple(dict.fromkeys(constant for parameter in PARAMETERS.values() for constant in parameter.derives))
-"""Constants that `mj_setConst` derives from them: `get_parameters` gives these too."""
+"""Constants that `mj_setConst` derives from parameters; `get_parameters` returns these, too."""
 
 
 def constants_of(names: Iterable[str]) -> list[str]:
-    """Constants that follow from parameters; `condition` is one for kernels of single precision alone."""
+    """Return the constants that follow from parameters; `condition` is one that only single precision uses."""
     wanted = {constant for name in names for constant in PARAMETERS[name].derives}
     return [*(name for name in DERIVED if name in wanted), *(["condition"] if "dof_M0" in wanted else [])]
 
 
 def require_known(name: str, writable: bool) -> None:
-    """Raise KeyError for a name that is no parameter, with those there are."""
+    """Raise KeyError, with a list of parameters, if a name is none; constants count as known if not `writable`."""
     if not isinstance(name, str):
         raise KeyError(f"name={name!r}: parameters are named by strings, such as 'body_mass'")
     if name in PARAMETERS or (name in DERIVED and not writable):
@@ -83,7 +83,7 @@ def require_known(name: str, writable: bool) -> None:
 
 
 def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """Numbers for the environments `index`, (n, *shape) in double precision, from what a user gave.
+    """Return a user's numbers for the environments `index`, (n, *shape) in double precision.
 
     Raises:
         KeyError: for an unknown name.
@@ -147,9 +147,9 @@ def _refuse(name: str, numbers: np.ndarray, wrong: np.ndarray, index: np.ndarray
 
 
 def as_double(parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """A user's numbers as arrays in double precision.
+    """Return a user's numbers as arrays in double precision.
 
     Raises:
-        ValueError: it is not made of real numbers.
+        ValueError: a value is not made of real numbers.
     """
     return {name: real_array(str(name), values).astype(np.float64, copy=False) for name, values in parameters.items()}

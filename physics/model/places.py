@@ -1,8 +1,8 @@
-"""Where in its files an element of a model stands, for messages that people can act on.
+"""File and line of a model's elements, for error messages.
 
 MuJoCo's parser notes "line N" in every element of an MjSpec, but neither the file nor the lines inside included files
-or of `<option>` and `<flag>`. The files are therefore read once more here, for line numbers alone: everything about
-the model itself comes from the compiled MjModel.
+or of `<option>` and `<flag>`. The files are therefore read once more here, only for line numbers: everything about the
+model itself comes from the compiled MjModel.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
-# The section of an MJCF file in which elements of each kind stand.
+# The section of an MJCF file that contains elements of each kind.
 _SECTION = {
     "body": "worldbody",
     "joint": "worldbody",
@@ -29,13 +29,13 @@ _SECTION = {
     "material": "asset",
     "key": "keyframe",
 }
-# Kinds whose elements stand in several sections.
+# Kinds whose elements may be in several sections.
 _ANYWHERE = {"flex": ("flex", "flexcomp")}
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a model came from: a label for messages, and the file or the text if there is one."""
+    """The origin of a model: a label for messages, and the file or the text if there is one."""
 
     label: str
     path: Path | None = None
@@ -46,8 +46,8 @@ class Source:
 class Places:
     """The tags of a model's files: ``tags`` holds (section, tag, attributes, file name, line).
 
-    ``devices`` names, each with its place, what is asked for as a file and is something else: a device may have no end.
-    ``folders`` are those of the files of other models that this one attaches: their meshes lie there.
+    ``devices`` lists, each with its place, paths that are no regular files: reading a device may never end.
+    ``folders`` are those of the files of other models that this one attaches: their meshes are there.
     """
 
     label: str
@@ -67,7 +67,7 @@ class Places:
         return places
 
     def of_element(self, kind: str, name: str, info: str) -> str:
-        """Return "file, line N" of an element whose MjSpec note is ``info``; as much of it as is known."""
+        """Return "file, line N" of an element whose MjSpec note is ``info``, or as much of it as is known."""
         line = re.search(r"\d+", info or "")
         if line and int(line.group()) > 0:
             return f"{self.label}, line {line.group()}"
@@ -79,11 +79,11 @@ class Places:
         return f"{self.label}, in an included file" if line else self.label
 
     def of_option(self, attribute: str) -> str:
-        """Return where the option or flag ``attribute`` is set; the last place wins, as in MuJoCo."""
+        """Return the place where the option or flag ``attribute`` is set; the last one counts, as in MuJoCo."""
         return self.of_attribute("option", attribute)
 
     def of_attribute(self, wanted: str, attribute: str) -> str:
-        """Return where an attribute of a section such as "option" or "visual" is set; the last place wins."""
+        """Return the place where an attribute of a section such as "visual" is set; the last one counts."""
         for section, _, attributes, file, number in reversed(self.tags):
             if section == wanted and attribute in attributes:
                 return f"{file}, line {number}"
@@ -98,7 +98,7 @@ class Places:
         self._read_text(data, label, folder, stack, depth)
 
     def _read_attached(self, file: Path) -> None:
-        """Note the folders of a model's file and of those that it attaches, each once; its tags are not this one's."""
+        """Note the folders of a model's file and of those that it attaches, each once; ignore their tags."""
         folders = [*self.folders, file.parent]
         if file.parent not in self.folders:
             self.folders = folders
@@ -139,7 +139,7 @@ class Places:
 
 
 def _is_device(path: Path) -> bool:
-    """Whether a path leads to what is neither a file nor a folder; reading it may never end."""
+    """Return True if a path is neither a file nor a folder, so that reading it may never end."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
