@@ -38,8 +38,10 @@ def advance(model, work):
     """
     dt, last = stage_time(model, work), ti.cast(is_last_stage(work), ti.i32)
     velocity = work.drive_qvel
+    # velocities
     for i in range(model.nv):
         _move(work, work.qvel, work.start_qvel, work.qvel_rest, i, work.drive_qacc[i] * dt, last)
+    # positions: translations and angles by their velocity, orientations by an angular velocity
     for j in range(model.njnt):
         q = model.jnt_qposadr[j]
         v = model.jnt_dofadr[j]
@@ -170,6 +172,7 @@ def _subtract_actuators(model, work, dt):
         if has_slope(model, work, u):
             dof = model.actuator_dofadr[u]
             slope = work.actuator_slope[u] * dt
+            # other transmissions; joints and tendons with one gear; ball and free joints
             if model.actuator_type[u] > TENDON:
                 for row_of in ti.static(MOMENT_ROWS.of(model.has)):
                     first, end, dofs, row = row_of(model, work, u)
@@ -283,11 +286,13 @@ def _exponential_rate(model, work, j: ti.i32, reached):
     """
     v = model.jnt_dofadr[j]
     kind = model.jnt_type[j]
+    # translations
     if kind == FREE:
         for c in range(3):
             work.drive_qvel[v + c] = work.qvel[v + c]
         v += 3
     if kind <= BALL:
+        # rotations: u, w and du/dt
         u = Vec3(work.drive_qvel[v], work.drive_qvel[v + 1], work.drive_qvel[v + 2]) * reached
         w = Vec3(work.qvel[v], work.qvel[v + 1], work.qvel[v + 2])
         turned = u.cross(w)

@@ -99,6 +99,7 @@ class ObjectFile:
         return bytes(image)
 
     def _relocate(self, image: bytearray, base: int, section: _Section) -> None:
+        """Apply the relocations of one section to the image."""
         for at in range(section.offset, section.offset + section.size, _RELOCATION.size):
             offset, info, addend = _RELOCATION.unpack_from(self._code, at)
             symbol, kind = info >> 32, info & 0xFFFFFFFF
@@ -111,6 +112,7 @@ class ObjectFile:
                 raise ValueError(f"relocation of type {kind}, which is not known here")
 
     def _address(self, number: int, base: int) -> int:
+        """Return the address of a symbol: in the mapping, that of its far jump, or its value if absolute."""
         name, place, value = self._symbols[number]
         if place == _ABSOLUTE:
             return value

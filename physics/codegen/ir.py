@@ -47,6 +47,7 @@ def stand_alone(text: str) -> str:
 
 def _through_table(text: str, context: str) -> str:
     """Replace calls of marked addresses by calls through the table of the entry's context."""
+    # each call loads the function's address from the table, and passes the kernel's own context
     calls = 0
 
     def through_table(match: re.Match[str]) -> str:

@@ -30,7 +30,7 @@ _TASK = r"^define (?!internal)[^@\n]*@(\w+_kernel_(\d+)_(\w+))\("
 """The first line of a task: its name, number and kind."""
 
 _SHARE = """
-; Do blocks of a loop whose numbers nobody else has taken from the counter.
+; Run the blocks of a loop whose numbers no other thread has taken from the counter.
 define internal void @tumble_share(ptr %counter, i32 %blocks, i32 %threads, ptr %loop, ptr %do_block) {
 entry:
   br label %next

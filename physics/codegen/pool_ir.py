@@ -29,8 +29,8 @@ _TYPES = """
 ; where a thread sleeps: whether it does (1 or 0), the lock it waits for, the pool
 %Slot = type { i64, ptr, ptr, [104 x i8] }
 
-; 0 the word, 1 tasks not finished, 2 whether a launch is under way, 3 the launch, 4 number of helpers,
-; 5 whether they shall end, 6 how many have not ended, 7 padding, 8 slot of the caller, 9 slots of the helpers
+; 0 the word, 1 tasks not finished, 2 1 while a launch runs, 3 the launch, 4 number of helpers,
+; 5 1 if they shall end, 6 number of those that have not ended, 7 padding, 8 slot of the caller, 9 slots of the helpers
 %Pool = type { %Apart, %Apart, %Apart, ptr, i64, i64, i64, [96 x i8], %Slot, [0 x %Slot] }
 
 ; 0 its pool, 1 the function, 2 its contexts, 3 how many they are
@@ -47,7 +47,7 @@ define internal void @lie_down(ptr %slot) {
   ret void
 }
 
-; Sleep until somebody wakes this slot.
+; Sleep until another thread wakes this slot.
 define internal void @rest(ptr %slot) {
   %at = getelementptr %Slot, ptr %slot, i32 0, i32 1
   %lock = load ptr, ptr %at
@@ -104,7 +104,7 @@ end:
 """
 
 _WORK = """
-; Take a task: its number, or -1 where none is left.
+; Take a task: return its number, or -1 if none is left.
 define internal i64 @take(ptr %word) {
 entry:
   br label %look
@@ -160,8 +160,8 @@ end:
   ret void
 }
 
-; Return when all tasks are finished. A helper that tells late of an earlier launch may wake this caller for nothing:
-; so it looks again.
+; Return when all tasks are finished. A helper that reports the end of an earlier launch late may wake this caller
+; needlessly, so it looks again.
 define internal void @wait_for_others(ptr %pool) {
 entry:
   %unfinished = getelementptr %Pool, ptr %pool, i32 0, i32 1
@@ -215,7 +215,7 @@ together:
   %at.launch = getelementptr %Pool, ptr %pool, i32 0, i32 3
   store ptr %launch, ptr %at.launch
   store atomic i64 %count, ptr %unfinished seq_cst, align 8
-  %begin = add i64 %count, 4294967296                ; one launch more, and its tasks: none was left of the last one
+  %begin = add i64 %count, 4294967296                ; the next launch number, and its tasks; the last launch has none
   %was = atomicrmw add ptr %pool, i64 %begin seq_cst
   %others = sub i64 %count, 1
   %fewer = icmp ult i64 %others, %helpers
@@ -239,7 +239,7 @@ end:
 """
 
 _HELPER = """
-; What a helper does from its start to the end of the pool: whenever the number of the launch is new, it works.
+; Run a helper from its start to the end of the pool: whenever the launch number is new, it takes tasks.
 define void @helper(ptr %slot) {
 entry:
   %at.pool = getelementptr %Slot, ptr %slot, i32 0, i32 2
@@ -270,7 +270,7 @@ end:
   ret void
 }
 
-; Send all helpers to their end. A launch that is under way goes on: its caller takes what they leave.
+; End all helpers. A running launch continues: its caller takes the tasks that they leave.
 define void @stop(ptr %pool) {
   %stopping = getelementptr %Pool, ptr %pool, i32 0, i32 5
   store atomic i64 1, ptr %stopping seq_cst, align 8

@@ -281,11 +281,13 @@ def write_at_once(path: str, data: bytes) -> None:
 
 
 def _require_own(status: os.stat_result) -> None:
+    """Raise ForeignError if a file belongs to another user."""
     if owner := other_owner(status):
         raise ForeignError(f"belongs to {owner}")
 
 
 def _require_trust(status: os.stat_result) -> None:
+    """Raise ForeignError or DamagedError unless this is a regular file that only this user can write to."""
     _require_own(status)
     if not stat.S_ISREG(status.st_mode):
         raise DamagedError("is no regular file")

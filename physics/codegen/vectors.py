@@ -70,6 +70,7 @@ def _is_vector(x: Any) -> bool:
 
 
 def _lanes_of(x: Any) -> list:
+    """Return the numbers of a vector, which is stored in a variable first."""
     named = impl.expr_init(x)
     return [impl.subscript(None, named, lane) for lane in range(x.get_shape()[0])]
 
@@ -80,6 +81,7 @@ def _vector_of(numbers: list, dtype: Any) -> Any:
 
 
 def _unary_of_vectors(op: Callable, python_op: Callable, a: Any) -> Any:
+    """Emit an operation on a vector: as it is, by operations that Taichi can vectorise, or lane by lane."""
     if not _is_vector(a) or op in _AS_IT_IS:
         return _unary(op, python_op, a)
     if op is core.expr_neg:  # Taichi treats a negated vector as integers; LLVM turns the product into a sign change
@@ -93,6 +95,7 @@ def _unary_of_vectors(op: Callable, python_op: Callable, a: Any) -> Any:
 
 
 def _binary_of_vectors(op: Callable, python_op: Callable, a: Any, b: Any) -> Any:
+    """Emit an operation on vectors; powers and arctangents lane by lane."""
     if op not in (core.expr_pow, core.expr_atan2) or not (_is_vector(a) or _is_vector(b)):
         return _binary(op, python_op, a, b)
     vector = a if _is_vector(a) else b

@@ -9,7 +9,7 @@ and a result must not depend on the thread that computes it.
 from .ir import ENTRY
 
 TAKEN, COUNT, ITEM = 32, 40, 48
-"""Byte offsets, in a context, of the addresses of three integers, behind Taichi's own members: the number of items
+"""Byte offsets, in a context, of the addresses of three integers, after Taichi's own members: the number of items
 taken, the number of items, and the item that this worker runs."""
 BEFORE = -1
 """Item number with which every worker calls the entry first, to prepare its scratch."""

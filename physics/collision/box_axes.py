@@ -124,13 +124,16 @@ def _edges(lanes, boxes, best, face_normal):
     largest = lanes.real(-1e30)
     for i in ti.static(range(3)):
         for j in ti.static(range(3)):
+            # the unit vector perpendicular to both edges
             axis = boxes.axes1.parts()[i].cross(boxes.axes2.parts()[j])
             square = axis.dot(axis)
             axis = axis * (1.0 / ti.sqrt(ti.max(square, PARALLEL[lanes.double])))
+            # the separation along it; none if the edges are parallel
             seen1, seen2 = boxes.axes1.transpose_times(axis), boxes.axes2.transpose_times(axis)
             dist = ti.abs(boxes.apart.dot(axis)) - _reach(seen1, boxes.size1) - _reach(seen2, boxes.size2)
             dist = ti.select(square < PARALLEL[lanes.double], lanes.real(-1e30), dist)
             largest = ti.max(largest, dist)
+            # an edge must beat the best axis by EDGE_BIAS, and the best face
             better = (dist - EDGE_BIAS * ti.abs(dist) > best.dist) & (dist > face)
             best.offer(lanes, better, dist, FIRST_EDGE + 3 * i + j, ti.abs(axis.dot(face_normal)))
     return largest

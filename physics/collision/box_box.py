@@ -112,7 +112,7 @@ def _farthest(lanes, axes, size, direction, edge: ti.i32, other: ti.i32):
 
 @func
 def _face_contacts(one, boxes, face: ti.i32, reach, origin, sense):
-    """Put the contacts of a face of box 1 with the face of box 2 that is most nearly opposite to it.
+    """Put the contacts of a face of box 1 with the face of box 2 whose normal is most opposed to its own.
 
     Coordinates in `polygon` are those along the face's edges, from its middle, and the height above it. `sense` is 1.0
     if box 1 here is the pair's geom 1, else -1.0.
@@ -151,19 +151,22 @@ def _face_contacts(one, boxes, face: ti.i32, reach, origin, sense):
 
 @func
 def _lay_out_face(one, boxes, up, along_u, along_v, half):
-    """Put into `polygon` the corners of box 2's face that is most nearly opposite to `up`.
+    """Put into `polygon` the corners of box 2's face whose normal is most opposed to `up`.
 
     Coordinates are relative to the middle of box 1's face with the normal `up`.
     """
     seen = boxes.axes2.transpose_times(up)
+    # the axis of box 2 that is nearest to `up`
     facing, steepest = 0, ti.abs(seen.x)
     for k in ti.static(range(1, 3)):
         if ti.abs(seen.parts()[k]) > steepest:
             facing, steepest = k, ti.abs(seen.parts()[k])
+    # the middle of the face on the side against `up`, and its half edges
     out = ti.select(seen.component(facing) > 0.0, -boxes.size2.component(facing), boxes.size2.component(facing))
     middle = boxes.apart + boxes.axes2.column(facing) * out
     p, q = (facing + 1) % 3, (facing + 2) % 3
     edge_p, edge_q = boxes.axes2.column(p) * boxes.size2.component(p), boxes.axes2.column(q) * boxes.size2.component(q)
+    # the corners in cyclic order
     for k in range(4):
         a, b = 1.0, 1.0
         if k == 1 or k == 2:

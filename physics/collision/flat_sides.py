@@ -75,6 +75,7 @@ def place_on(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
     """
     kind, size, center = model.geom_type[g], model.geom_size[g], one.ccd_frame[4 * side]
     local = zero_vector(one.ccd_lanes)
+    # the corner in the geom's frame: by bits, by vertex number, or by end
     if kind == BOX:
         local = Vec3(
             ti.select(mark & 1 == 1, size.x, -size.x),
@@ -110,10 +111,12 @@ def list_faces(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32, normal):
         g, outward = g1, normal.copy()
         if side == 1:
             g, outward = g2, -normal
+        # what the geom has at the face of the polytope: one, two or three corners a, b, c
         kind, row, n = model.geom_type[g], side * model.nccdflat, 0
         size, i, j = feature(one, side, corners)
         a, b, c = _mark(one, side, i), _mark(one, side, j), _mark(one, side, corner_of(corners, 2))
         local = zero_vector(one.ccd_lanes)
+        # its faces that contain them
         if kind == BOX:
             n = _list_box_faces(one, side, row, size, (a, b, c), outward)
         elif kind == CYLINDER and size == 1:
@@ -152,6 +155,7 @@ def _has_face(model, v: ti.i32, face: ti.i32):
 def _list_box_faces(one, side: ti.i32, row: ti.i32, size: ti.i32, marks, outward):
     """List the box's faces that contain all its corners here, or if these determine none, the one facing `outward`."""
     a, b, c = marks[0], marks[1], marks[2]
+    # bits of axes on whose positive side all corners are, or on whose negative side
     both, none = a, 7 - a
     if size > 1:
         both, none = both & b, none & (7 - b)
@@ -162,6 +166,7 @@ def _list_box_faces(one, side: ti.i32, row: ti.i32, size: ti.i32, marks, outward
         if ((both | none) >> axis) & 1 == 1:
             _put_box_face(one, side, row + n, axis, (none >> axis) & 1)
             n += 1
+    # 3 faces share a corner, 2 an edge; if the corners share another number, take the face that looks outward
     if n != 4 - size:
         n = 0
         for face in range(6):
@@ -197,6 +202,7 @@ def edge_along(model, one, g: ti.i32, side: ti.i32, corners: ti.i32, number: ti.
         trials = model.vert_cornernum[model.geom_vertadr[g] + mark]
     elif size == 3:
         trials = 0
+    # an edge along a face that looks against `outward`
     for face in range(number):
         plane = one.ccd_flat[(1 - side) * model.nccdflat + face]
         if found < 0 and plane.dot(outward) < -1e-15:
@@ -240,6 +246,7 @@ def lay_out(model, one, g1: ti.i32, g2: ti.i32, face1: ti.i32, face2: ti.i32, cu
         g, face = g1, one.ccd_flat_face[face1]
         if side == 1:
             g, face = g2, one.ccd_flat_face[model.nccdflat + face2]
+        # the clipping face, or a clipped face, with its number of corners
         if side == cutter or meeting == FACES:
             row = ti.select(side == cutter, 0, model.nccdcorner)
             number, kind = 4, model.geom_type[g]
@@ -264,6 +271,7 @@ def _on_face(model, one, g: ti.i32, face: ti.i32, k: ti.i32):
     lanes, kind, size = one.ccd_lanes, model.geom_type[g], model.geom_size[g]
     point = zero_vector(lanes)
     if kind == BOX:
+        # box: by the table; cylinder: on a circle; mesh: by vertices in reverse order, clockwise
         code = 0
         for f in ti.static(range(6)):
             if face == f:

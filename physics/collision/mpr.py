@@ -165,6 +165,7 @@ def _answer(one, search, portal, limits, deepest):
     _k0, _k1, _k2, near = nearest_on_triangle(one.ccd_lanes, one.ccd_point[0], one.ccd_point[1], one.ccd_point[2])
     height = portal.height
     aside = near - portal.direction * near.dot(portal.direction)
+    # `aside`: from the foot of the perpendicular to the portal's nearest point; if it is short, the depth is `height`
     portal.phase = ENDED
     if height <= deepest:
         if aside.norm() <= ti.max(ASIDE * height, limits.near):
@@ -172,7 +173,7 @@ def _answer(one, search, portal, limits, deepest):
             one.ccd_normal.put(0, portal.direction)
             one.ccd_height.put(0, height)
             search.faces, search.chosen, search.phase = 1, 0, FOUND
-        elif portal.aims + 1 < AIMS:
+        elif portal.aims + 1 < AIMS:  # the next ray starts at the origin along the normal
             portal.aims += 1
             portal.phase = FIRST
             portal.start = zero_vector(one.ccd_lanes)

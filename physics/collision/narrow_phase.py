@@ -73,6 +73,7 @@ def _append_spheres(model, work, g1: ti.i32, g2: ti.i32, center1, center2, wante
     """
     lanes = work.precise_lanes
     apart = center2 - center1
+    # a quick test of the centres' distance, then the contact itself
     touching = _touching_distance(model, g1, g2)
     present = lanes.mask(apart.dot(apart) <= touching * touching) * wanted
     if lanes.any(present):
@@ -124,6 +125,7 @@ def _exact_parameters(model, work, g1: ti.i32, g2: ti.i32):
         g = g1
         if side == 1:
             g = g2
+        # the geom's centre and axis from qpos on
         center, axis = zero_vector(lanes), zero_vector(lanes)
         precise_geom(model, work, g, center, axis)
         half = axis * lanes.real(model.geom_size.at(g, 1))

@@ -38,6 +38,7 @@ def detection_distance(model, g1: ti.i32, g2: ti.i32):
     """Return the distance (m) below which contacts of two geoms are detected: the largest of their explicit pairs'."""
     reach = model.geom_detect[g1] + model.geom_detect[g2]
     if ti.static(model.has.repeated_pairs):
+        # the largest of all explicit pairs of both geoms; without one the sum of both geoms'
         found = 0
         for k in range(model.hand_start[g1], model.hand_start[g1] + model.hand_count[g1]):
             if model.hand_geom2[k] == g2:

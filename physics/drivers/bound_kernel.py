@@ -93,6 +93,7 @@ class Kernel:
         self._generation = self.scratch.generation
 
     def _launch_with(self, arguments: Sequence[torch.Tensor]) -> Callable[[], None]:
+        """Return a function that launches the compiled code with these arguments."""
         context = self._traced.make_launch_context()
         for i, tensor in enumerate(arguments):
             size = tensor.element_size() * tensor.nelement()
@@ -175,6 +176,7 @@ class BoundKernel:
         return self._launch
 
     def _bind(self) -> None:
+        """Bind the kernel to its arguments and to the present size of the scratch."""
         grown = self._room.grown
         self.call[Setting.WORKERS] = min(int(self.call[Setting.WORKERS]), self._room.workers)
         idle = [torch.zeros_like(tensor) if tensor is self.call else tensor for tensor in self._arguments]

@@ -56,6 +56,7 @@ def units_of_program(width: int, precision: str, features: Features) -> tuple[Pl
 
 
 def _stored(plan: Plan) -> dict[str, bytes]:
+    """Return the machine code of the plan's units that is in the store, by name."""
     store = shared_store()
     found = {name: store.load(key) for name, key in plan.units.items()}
     return {name: code for name, code in found.items() if code is not None}
@@ -172,6 +173,7 @@ class _Process:
         return answer
 
     def _last_words(self) -> str:
+        """Return the message about a process that has ended, with the end of its output."""
         self._errors.seek(0)
         words = self._errors.read().decode(errors="replace")[-_QUOTED:]
         ended = f"the process that compiles ended with code {self._process.wait()}"

@@ -84,6 +84,7 @@ class GrowingRoom(ScratchRows):
         return numbers * self._width * self._runtime.torch_dtype.itemsize + 4 * integers
 
     def _write_header(self) -> None:
+        """Rewrite the header of the model's integers, in place, with the present offsets and sizes."""
         numbers = header(self._model, self.sizes)
         self.ints.numpy()[: len(numbers)] = numbers
 

@@ -76,6 +76,7 @@ class LoopProgram:
             self._launch()
 
     def _prepare(self, arguments: Sequence[Argument]) -> None:
+        """Load the code, and make the records and buffers that all launches use."""
         entry, before = self._addresses()
         self._layout = layout_of(arguments, self._floats)
         self._words = ctypes.create_string_buffer(self._layout.size)

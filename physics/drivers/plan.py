@@ -1,6 +1,6 @@
 """The plan of an evaluation: the stages that the requested quantities need, from what stages declare.
 
-Stages behind the pipeline compute quantities that a step does not need, and run on request only. An evaluation that
+Stages after the pipeline compute quantities that a step does not need, and run on request only. An evaluation that
 moves nothing ends with the last stage of the pipeline that writes a requested quantity: poses of bodies, for example,
 are written by its first stage, long before contacts or forces.
 """
@@ -33,7 +33,7 @@ ON_REQUEST: tuple[tuple[Setting, int, Stage], ...] = (
     (Setting.SENSED, 1, sensed_accelerations),
     (Setting.SENSED, 2, sensed_forces),
 )
-"""Stages behind the pipeline, each with the least value of a setting with which it runs. If such a stage both loads and
+"""Stages after the pipeline, each with the least value of a setting with which it runs. If such a stage both loads and
 stores a field, it stores the field first, so no other stage has to have stored it."""
 _SENSED = frozenset(field.name for field in SENSED_FIELDS)
 _KEPT = frozenset(field.name for group in MEMORY.values() for field in group)

@@ -101,6 +101,7 @@ class Program:
         return _Bound(launch, arguments[_CALL], (packed, contexts, arguments, self))
 
     def _load(self) -> "tuple[int, ctypes.Array]":
+        """Return the address of the turn and the table of stages, with all units loaded or compiled."""
         from .compilers import units_of_program
 
         plan, code = units_of_program(self._width, self._runtime.precision, self._features)

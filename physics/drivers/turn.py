@@ -96,6 +96,7 @@ def end(work, tile, periods):
     """
     lanes = work.lanes
     first = first_kept(tile)
+    # STATE and KEPT, then the applied forces of this evaluation into KEPT_FORCES
     for r in range(tile.call[Setting.STATE]):
         store_row(work, tile, r)
     for r in range(first, first + tile.call[Setting.KEPT]):
@@ -109,11 +110,13 @@ def end(work, tile, periods):
     niter = work.real(0.0) + work.solver_niter[0]
     full = work.real(0.0) + work.contacts_full[0]
     for lane in ti.static(range(lanes.width)):
+        # steps of the periods that the lane ended without a fault; the last evaluation is at the start of the last step
         steps = ti.cast(lanes.get(periods, lane), ti.i32) * tile.call[Setting.SUBSTEPS]
         before = tile.counter(Count.STEPS, lane)
         tile.counter(Count.STEPS, lane)._assign(before + steps)
         if steps > 0:
             tile.counter(Count.EVALUATED, lane)._assign(before + steps - 1)
+        # faults, needed contacts and solver iterations
         needed = ti.cast(lanes.get(full, lane), ti.i32)
         bits = ti.cast(lanes.get(fault, lane), ti.i32)
         if needed > 0:

@@ -123,6 +123,7 @@ def _kernel(lanes: Lanes, has: Any, names: Names, scratch: Scratch, call_stage: 
     ):
         ti.loop_config(serialize=True)
         for _ in range(1):  # a loop at the top level would be shared among threads
+            # views of the unit's features and names alone; `call_stage` emits calls of other units
             model = ModelView(ints, reals, has, names)
             work = Workspace(lanes, ints, scratch.numbers, scratch.indices, worker, has, names, call_stage)
             arrays = Arguments(memory, counters, own, own_rows, call, rows, out, dump, controls, track, left, reals)

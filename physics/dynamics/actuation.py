@@ -223,6 +223,7 @@ def _turning(model, work, u: ti.i32):
 
 @func
 def _set_moment(work, u: ti.i32, c, axis):
+    """Set entries c, c + 1, c + 2 of an output's moment."""
     work.moment[u, c] = axis.x
     work.moment[u, c + 1] = axis.y
     work.moment[u, c + 2] = axis.z

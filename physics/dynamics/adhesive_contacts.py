@@ -35,10 +35,12 @@ def _subtract_normal(model, work, k: ti.i32, b1: ti.i32, b2: ti.i32, first: ti.i
 
     The loop climbs from both bodies to their common ancestor, in descending order of dofs, as trn_dof lists them.
     """
+    # the normal in lanes with this contact, 0 in the others
     normal = Vec3(work.con_frame.at(k, 0), work.con_frame.at(k, 1), work.con_frame.at(k, 2)) * work.con_present[k]
     pos = work.con_pos[k]
     i, j, at = model.body_lastdof[b1], model.body_lastdof[b2], first
     while i != j:
+        # the greater dof is below the common ancestor; it moves geom 2 (-1) or geom 1 (1)
         dof, sign = j, -1.0
         if i > j:
             dof, sign = i, 1.0
@@ -47,6 +49,7 @@ def _subtract_normal(model, work, k: ti.i32, b1: ti.i32, b2: ti.i32, first: ti.i
             j = model.dof_parentid[j]
         while model.trn_dof[at] != dof:
             at += 1
+        # the velocity of the contact point along the normal by this dof
         arm = pos - work.subtree_com[model.body_rootid[model.dof_bodyid[dof]]]
         push = work.cdof[dof].dot(Motion(arm.cross(normal), normal))
         work.trn_moment[at] = work.trn_moment[at] + push * sign

@@ -9,7 +9,7 @@ inertia, and T the tensor subtree_turning,
 
 where the sum is over the subtree's bodies b, with inertia I_b about their own centre of mass, which is at r from the
 subtree's and moves at v. The motion (alpha, a) is dof_bend, the change of dof j's axis S_j at fixed joint velocities,
-(v- + v+) x S_j, with the spatial velocities v- before the joint and v+ behind it. As in MuJoCo, the dofs of a ball
+(v- + v+) x S_j, with the spatial velocities v- before the joint and v+ after it. As in MuJoCo, the dofs of a ball
 joint count as one joint, and those of a free joint as two.
 """
 
@@ -40,12 +40,14 @@ def prepare_bias_slopes(model, work):
 def _own_part(model, work, b: ti.i32):
     """Set momentum and tensor of body b alone, about the centre of mass of its subtree."""
     motion = work.cvel.rounded[b]
+    # the body's momentum, from the velocity of its centre of mass
     omega = motion.rot
     from_root = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]
     momentum = (motion.lin + omega.cross(from_root)) * model.body_mass[b]
     inertia = work.own_inertia.symmetric(b)
     trace = inertia.xx + inertia.yy + inertia.zz
     zero, one = work.real(0.0), work.real(1.0)
+    # the first two terms of T, column by column
     x, y, z = Vec3(one, zero, zero), Vec3(zero, one, zero), Vec3(zero, zero, one)
     work.subtree_momentum.put(b, momentum)
     tensor = Mat3(
@@ -53,6 +55,7 @@ def _own_part(model, work, b: ti.i32):
         _turn(inertia, omega, trace, y),
         _turn(inertia, omega, trace, z),
     )
+    # the third term of T, with the body's centre of mass relative to its subtree's
     none = Vec3(zero, zero, zero)
     work.subtree_turning.put(b, Mat3(none, none, none))
     _add_turning(work, b, tensor, work.inertial_offset[b] - work.com_offset[b], momentum)
@@ -102,7 +105,7 @@ def _bend(model, work, b: ti.i32):
             count = 3
         for part in range(parts):
             first = model.jnt_dofadr[j] + 3 * part
-            # velocity behind the joint, and the sum of both at its anchor
+            # v+, the velocity after the joint, and v- + v+ at its anchor
             behind = velocity.copy()
             for i in range(first, first + count):
                 behind = behind + work.cdof[i] * work.qvel[i]
@@ -124,8 +127,8 @@ def bias_slopes_of(model, work, x: ti.i32):
 
     Returns:
         (wrench, momentum, response): the derivative, by the velocity of x, of torque and force of the bodies that x
-        moves; their momentum at unit velocity of x, about their centre of mass; and the vector whose product with the
-        rotation axis of an ancestor is that ancestor's effect on the bias of x.
+        moves; their momentum at unit velocity of x, about their centre of mass; and a vector whose scalar product with
+        the rotation axis of an ancestor is a part of the derivative of bias_x by that ancestor's velocity.
     """
     b = model.dof_bodyid[x]
     com, mass, inertia = work.com_offset[b], model.body_subtreemass[b], work.subtree_inertia.symmetric(b)

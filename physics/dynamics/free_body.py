@@ -67,21 +67,25 @@ def _add_column(work, r, c, v):
 @func
 def _subtract_force_slopes(model, work, dof: ti.i32, dt):
     """Subtract dt times the slopes of dampers, mechanisms, controls, actuators and tendons on the free joint."""
+    # dampers of dofs, and forces of mechanisms
     for r in range(6):
         work.block[r, r] = work.block[r, r] + dt * damper_slope(model, work, dof + r)
         for _, slope_of in ti.static(FORCE_SLOPES.of(model.has)):
             for c in range(6):
                 slope = slope_of(model, work, model.dof_bodyid[dof], dof + r, dof + c)
                 work.block[r, c] = work.block[r, c] - dt * slope
+    # controls of dofs
     if has_controls(model, work):
         for r in range(6):
             work.block[r, r] = work.block[r, r] - dt * work.dof_slope[dof + r]
+    # actuators on the free joint
     for u in range(model.nout):
         if model.actuator_dofadr[u] == dof and model.actuator_type[u] == FREE:
             for r in range(6):
                 for c in range(6):
                     product = work.moment[u, r] * work.moment[u, c]
                     work.block[r, c] = work.block[r, c] - work.actuator_slope[u] * product * dt
+    # dampers of tendons, and actuators that pull them
     if ti.static(model.has.tendons):
         for t in range(model.ntendon):
             _subtract_tendon(model, work, dof, dt, t, -damping_slope(model, work, t))
@@ -89,6 +93,7 @@ def _subtract_force_slopes(model, work, dof: ti.i32, dt):
             if model.actuator_tendon[u] >= 0:
                 gear = model.actuator_gear.at(u, 0)
                 _subtract_tendon(model, work, dof, dt, model.actuator_tendon[u], work.actuator_slope[u] * gear * gear)
+    # actuators with other transmissions
     for row_of in ti.static(MOMENT_ROWS.of(model.has)):
         for u in range(model.nout):
             if model.actuator_type[u] > TENDON:

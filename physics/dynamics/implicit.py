@@ -60,14 +60,17 @@ def add_slope(work, i: ti.i32, j: ti.i32, slope):
 @func
 def _force_slopes(model, work, dt):
     """Add the slopes of dampers of dofs and tendons, controls of dofs, mechanisms, and actuators."""
+    # dampers and controls of dofs
     for i in range(model.nv):
         add_slope(work, i, i, work.real(damper_slope(model, work, i) * -dt))
     if has_controls(model, work):
         for i in range(model.nv):
             add_slope(work, i, i, work.dof_slope[i] * dt)
+    # dampers of tendons
     if ti.static(model.has.tendons):
         for t in range(model.ntendon):
             _add_tendon(model, work, t, damping_slope(model, work, t) * -dt)
+    # forces of mechanisms
     for prepare, slope_of in ti.static(FORCE_SLOPES.of(model.has)):
         prepare(model, work)
         _add_passive(model, work, dt, slope_of)

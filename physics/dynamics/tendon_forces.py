@@ -99,14 +99,17 @@ def _add_rates(model, work, t: ti.i32):
     for link in range(model.tendon_linkadr[t], model.tendon_linkadr[t] + model.tendon_linknum[t]):
         b1, b2 = model.link_body1[link], model.link_body2[link]
         if b1 != b2:
+            # both ends from the root of their trees, and the direction between them
             start = link_end(model, work, b1, model.link_pos1[link])
             stop = link_end(model, work, b2, model.link_pos2[link])
             across = work.lanes.cast(apart(model, work, b1, start, b2, stop))
             length = across.norm()
             along = direction(work, across, length)
+            # relative acceleration and velocity of the ends
             push = _point_acceleration(work, b2, stop) - _point_acceleration(work, b1, start)
             pace = _point_velocity(model, work, b2, stop) - _point_velocity(model, work, b1, start)
             turning = pace - along * along.dot(pace)
+            # the square of the velocity across the segment over its length
             bend = ti.select(length > SHORTEST, turning.dot(pace) / ti.max(length, SHORTEST), work.real(0.0))
             rate = (along.dot(push) + bend) * model.link_share[link]
             work.ten_bias[t] = work.ten_bias[t] + rate

@@ -80,7 +80,7 @@ def factor(first: ti.i32, end: ti.i32, pattern, a, inverse):
 
     Args:
         first: the first row to eliminate; rows from `end` on that couple with these are already eliminated.
-        end: the row behind the last one.
+        end: one more than the last row.
         pattern: columns and addresses of the entries.
         a: A, overwritten by its factor.
         inverse: (n,), overwritten by the reciprocals of D.
@@ -161,6 +161,7 @@ def solve_to_root(first: ti.i32, end: ti.i32, pattern, a, x):
         supernode = 0
         if i > first:
             supernode = _follows_parent(pattern, i)
+        # subtract row i (and i - 1) of L^T from the entries of the ancestors
         if supernode == 1:
             next_base = pattern.start(i - 1)
             next_value = x[i - 1] - a[base + 1] * value
@@ -203,6 +204,7 @@ def multiply(first: ti.i32, end: ti.i32, pattern, a, x, y):
         supernode = 0
         if i + 1 < end:
             supernode = _follows_parent(pattern, i + 1)
+        # rows i and i + 1 of a supernode: the entry between them, then all other ancestors
         if supernode == 1:
             next_base = below(ROW_BITS - 1, pattern.start(i + 1) + 1)
             next_value, entry = x[i + 1], a[next_base]

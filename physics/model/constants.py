@@ -36,6 +36,7 @@ class Constants:
         Raises:
             ValueError: MuJoCo cannot change such a number of this model; this object cannot be used afterwards.
         """
+        # views of the copy's fields: those to set, and those to read after mj_setConst
         given = {name: numbers[name] for name in numbers if name in PARAMETERS and PARAMETERS[name].derives}
         targets = {name: getattr(self._mjm, name) for name in given}
         sources = {name: getattr(self._mjm, name) for name in names if name != "condition"}

@@ -61,6 +61,7 @@ def reads_accelerations(mjm: mujoco.MjModel) -> bool:
 def contact_sensor_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
     """Return the fields of `model.fields` whose names begin with sense_ or zone_."""
     ids = read_contacts(mjm)
+    # numbers per contact, and what both objects of each sensor match
     size = np.array([sum(w for k, w in enumerate(WIDTHS) if bits >> k & 1) for bits in mjm.sensor_intprm[ids, 0]], int)
     touch = mjm.sensor_type[ids] == TOUCH
     dims = mjm.sensor_dim[ids]

@@ -1,8 +1,8 @@
 """Convex meshes for the kernels: vertices, and the faces around each vertex.
 
-MuJoCo 4 puts the contacts of a plane and a mesh at the lowest vertex, and at corners of that vertex's face that is most
-nearly opposite to the plane (inferred from its contacts). A *corner* is a face seen from one of its vertices. Of a
-corner at most three other vertices are kept, those that make a large quadrilateral with it.
+MuJoCo 4 puts the contacts of a plane and a mesh at the lowest vertex, and around the face at that vertex that faces the
+plane most (inferred from its contacts). A *corner* is a face seen from one of its vertices. Of the face's other
+vertices a corner keeps at most three, those that make a large quadrilateral with it.
 
 In a mesh with many vertices, the farthest one in a direction is sought by climbing from neighbour to neighbour. The
 start is the vertex that is farthest along the middle of the direction's cell, in a grid on a cube.
@@ -125,17 +125,20 @@ def _enlarged(rings: np.ndarray, start: np.ndarray, size: np.ndarray) -> np.ndar
         size: number of corners of its polygon (n,), at least 4.
     """
     found, lane = np.empty((3, len(start)), int), np.arange(len(start))
+    # corners of all quadrilaterals, and which of them moves: at first the last
     corner = np.stack([*(np.full_like(start, k) for k in range(4)), size])
     mover = np.full_like(start, 3)
     area = _areas(rings, start + corner[:4])
     while len(lane):
         column = np.arange(len(lane))
+        # move one corner on if the area grows and it does not meet the next one
         moved = corner.copy()
         moved[mover, column] += 1
         new = _areas(rings, start + moved[:4])
         grows = (moved[mover, column] < corner[mover + 1, column]) & (new > area)
         corner, area = np.where(grows, moved, corner), np.where(grows, new, area)
         mover = _MOVES_NEXT[grows.astype(int), mover]
+        # quadrilaterals without a next move are finished
         going = mover >= 0
         if not going.all():
             found[:, lane[~going]] = corner[1:4, ~going]

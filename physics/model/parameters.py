@@ -100,6 +100,7 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         raise ValueError(
             f"{name}: expected shape {shape}, environments first, or what can be broadcast to it, got {values.shape}"
         ) from None
+    # limits of the field, and then of the parameter
     allowed = _allowed(name)
     if allowed.infinite:
         _refuse(name, numbers, np.isnan(numbers), index, f"it must be {allowed.words}")
@@ -120,6 +121,7 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         length = np.linalg.norm(numbers, axis=-1, keepdims=True)
         _refuse(name, numbers, np.broadcast_to(length == 0, shape), index, "a quaternion must have a length")
         numbers /= length
+    # numbers that this model cannot change
     if name == "geom_size":
         mesh = (mjm.geom_type == int(mujoco.mjtGeom.mjGEOM_MESH))[:, None]
         _refuse(name, numbers, mesh & (numbers != own), index, "the size of a mesh cannot be changed")

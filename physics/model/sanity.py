@@ -79,6 +79,7 @@ def reject_impossible(mjm: mujoco.MjModel, spec: mujoco.MjSpec | None, places: P
     Raises:
         ModelLoadError: with the element, its place and its number.
     """
+    # single numbers, then ranges, then numbers of mechanisms, then numbers of geoms
     for field, (allowed, _) in RULES.items():
         numbers = _numbers(mjm, field)
         fits = allowed.fits(numbers)

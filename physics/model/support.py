@@ -220,6 +220,7 @@ def _unknown_fields(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
 def _unused_elements(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
     """Return the elements that cannot change the motion and that Tumble ignores."""
     unused = []
+    # elements that only report or draw, unread sensors, inactive equalities, height fields, pairs, geoms, flags
     for kind, why in _REPORTING_ONLY.items():
         found = range(getattr(mjm, KINDS[kind][2]))
         unused += [look_up.finding(kind, i, why) for i in found if look_up.name(kind, i) not in _CUSTOM]
