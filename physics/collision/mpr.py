@@ -9,8 +9,7 @@ origin is in the portal, the depth is a local minimum over directions.
 
 Moved apart by the depth along the normal, the shapes just touch. The result is never less than the true depth. It is
 known not to exceed it for shallow contacts only, which is why deep ones are left to EPA (`DEEP`), as are cases without
-a
-clear result: cores that touch, portals that are lines. Shapes whose cores are apart have GJK's distance, unless a
+a clear result: cores that touch, portals that are lines. Shapes whose cores are apart have GJK's distance, unless a
 portal proves that they are too far apart for a contact.
 
 A portal's corners are in the first three rows of `ccd_point`, counterclockwise seen along the ray; a new corner is in

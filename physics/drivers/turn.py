@@ -50,9 +50,9 @@ def begin(model, work, tile):
     work.fault[0] = fault
     work.contacts_full[0] = full
     coords, first = tile.call[Setting.STATE] + tile.call[Setting.INPUTS], first_kept(tile)
-    # the coordinates: the present ones, or with REPLAY those of the last evaluation, with which KEPT begins
+    # KEPT, and the coordinates: the present ones, or with REPLAY those of the last evaluation, with which KEPT begins
     load_rows(work, tile, first, tile.call[Setting.KEPT], first)
-    if tile.call[Setting.REPLAY] == 1:  # where the last evaluation was: KEPT begins with it
+    if tile.call[Setting.REPLAY] == 1:
         load_rows(work, tile, first, coords, 0)
     else:
         load_rows(work, tile, 0, coords, 0)
