@@ -1,7 +1,8 @@
-"""Hooks: places in kernels where mechanisms put code of their own.
+"""Hooks: lists of functions that stages call, to which mechanisms add code of their own.
 
-A stage that sums something, such as forces, does not know what there is to sum. It loops over a hook. A mechanism adds
-code to hooks where it declares itself (`parts.part.Part`), and a kernel has it if the mechanism's feature is wanted.
+A stage that sums something, such as forces, calls all entries of a hook and knows none of the mechanisms by name. A
+mechanism adds entries where it declares itself (`parts.part.Part`); a kernel has them if it has the mechanism's
+feature.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ class Hook:
     """A list of functions that a stage calls, each for kernels with one feature.
 
     Args:
-        doc: when they are called, with which arguments, and what they do.
+        doc: the arguments of the functions, when they are called, and their effect.
     """
 
     _data_oriented = True
@@ -25,17 +26,17 @@ class Hook:
         self.entries: list[tuple[str, Any]] = []
 
     def add(self, feature: str, entry: Any) -> None:
-        """Add what kernels with a feature have here: a function, or a tuple that the stage takes apart."""
+        """Add an entry for kernels with a feature: a function, or a tuple of functions and constants."""
         self.entries.append((feature, entry))
 
     @traced
     def of(self, has: Any) -> list[Any]:
-        """The entries of a kernel with these features, in the order of the parts."""
+        """Return the entries of a kernel with these features, in the order of the parts."""
         return [entry for feature, entry in self.entries if getattr(has, feature)]
 
     @traced
     def is_empty(self, has: Any) -> bool:
-        """True if a kernel with these features has no entry."""
+        """Return True if a kernel with these features has no entry."""
         return not self.of(has)
 
     @traced
@@ -53,7 +54,7 @@ class Hook:
 
 
 Hooked = dict[Hook, Any]
-"""The code that a part adds to hooks, by hook."""
+"""The entries that a part adds, by hook."""
 
 INERTIA = Hook("(model, work): add to M, behind the inertia of bodies and the armature of dofs.")
 BEGINNING = Hook("Stages before an evaluation, at its coordinates.")
@@ -71,7 +72,7 @@ BODY_FORCES = Hook(
 )
 CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")
 END_OF_EVALUATION = Hook(
-    "Stages behind every evaluation of a step, after the integration, and in the place of one that is left out because "
+    "Stages at the end of every evaluation of a step, after the integration, and in place of an omitted one, because "
     "all environments sleep: time passes."
 )
 CONTACT_VELOCITY = Hook(
@@ -83,14 +84,14 @@ CONTACT_PULL = Hook(
     "resists it; the mechanism adds it to qfrc_passive, and readings of forces of contacts subtract it (con_pull). "
     "Beyond its margin such a contact has its normal row."
 )
-FIRST_EVALUATION = Hook("Stages behind the first evaluation of a step.")
+FIRST_EVALUATION = Hook("Stages after the first evaluation of a step.")
 END_OF_STEP = Hook(
-    "Stages behind the integration, at the end of a step, with qpos and qvel after it. What a part remembers changes "
+    "Stages after the integration, at the end of a step, with qpos and qvel after it. What a part remembers changes "
     "by the factor `stage_time.moving` alone: not where an environment was stopped or its tree sleeps."
 )
 FROZEN = Hook("(model, work, i): return True in lanes in which dof i has no velocity, no acceleration and no force.")
 PASSIVE_FORCES = Hook(
-    "(model, work): add a passive force to qfrc_passive, behind springs and dampers. Flags of the model that switch "
+    "(model, work): add a passive force to qfrc_passive, after springs and dampers. Flags of the model that switch "
     "passive forces off are the part's to heed, where its numbers are loaded (`mjmodel.flags`)."
 )
 EXTERNAL_FORCES = Hook("(model, work): add forces of constraint rows on bodies to cfrc_ext.")
@@ -116,8 +117,8 @@ MOMENT_ROWS = Hook(
     "its entries, the field of their dofs, and that of the numbers."
 )
 CONTROLS = Hook("(model, work): change acting_ctrl, the controls that act, which are ctrl before.")
-JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, behind the actuators.")
-JOINT_LIMITS = Hook("(model, work): limit qfrc_actuator, behind all that add to it, and slopes of its forces.")
+JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, after the actuators.")
+JOINT_LIMITS = Hook("(model, work): limit qfrc_actuator, after all that add to it, and slopes of its forces.")
 CLEAR_RATES = Hook("(model, work): before actuators compute rates of their activations.")
 GAIN_INPUT = Hook("(model, work, u, control, length): return the number that the gain of output u is multiplied by.")
 ADDED_FORCES = Hook(
@@ -135,6 +136,6 @@ SHAFT_FORCES = Hook(
     "actuator_slope of output u. What it needs of length and velocity the entry of ACTUATOR_FORCES keeps in a field."
 )
 STATES_ADVANCE = Hook("Stages that advance states of their own, before qpos and qvel advance.")
-ACTIVATION_START = Hook("(model, work): behind the first evaluation of a step, before activations advance.")
+ACTIVATION_START = Hook("(model, work): after the first evaluation of a step, before activations advance.")
 ACTIVATION_END = Hook("(model, work, a, act): return activation a at the end of a step, where `act` is the usual one.")
 SETPOINTS_END = Hook("(model, work): bring activations to their usual form at the end of a step.")

@@ -1,6 +1,7 @@
-"""Integrators: semi-implicit Euler, implicitfast, implicit and Runge-Kutta of fourth order, as MuJoCo's.
+"""Integrators: semi-implicit Euler, implicitfast, implicit and fourth-order Runge-Kutta, as in MuJoCo.
 
-All of them end in `advance`: velocities by an acceleration, then positions by a velocity.
+All of them set drive_qacc and drive_qvel, and end with `advance`, which integrates velocities by drive_qacc and then
+positions by drive_qvel.
 """
 
 import taichi as ti
@@ -28,13 +29,14 @@ from .state.sizes import IMPLICITFAST
     updates="qpos_rest qvel_rest",
 )
 def advance(model, work):
-    """Qvel = start_qvel + dt drive_qacc; qpos = start_qpos moved for dt at drive_qvel, dt being `stage_time`.
+    """Set qvel = start_qvel + dt drive_qacc, and qpos = start_qpos integrated for dt at drive_qvel.
 
-    In single precision start_qpos and start_qvel are the leading halves of sums (`state/fields.py`, `REMAINDERS`); the
-    last stage of a step writes both halves of its result.
+    dt is `stage_time`. In single precision start_qpos and start_qvel are the leading halves of sums (`state/fields.py`,
+    `REMAINDERS`); the last stage of a step writes both halves of its result.
     """
     dt, last = stage_time(model, work), ti.cast(is_last_stage(work), ti.i32)
     velocity = work.drive_qvel
+    # velocities
     for i in range(model.nv):
         move(work.lanes, work.qvel, work.start_qvel, work.qvel_rest, i, work.drive_qacc[i] * dt, last)
     for j in range(model.njnt):
@@ -54,6 +56,7 @@ def advance(model, work):
 def implicit_acceleration(model, work):
     """Set drive_qacc and drive_qvel, with which Euler, implicitfast or implicit advances."""
     dt = model.timestep[0]
+    # drive_qacc - qacc first, so that drive_qacc keeps the digits of qacc
     if ti.static(model.has.implicit_full):
         implicit_change(model, work, dt)
         for i in range(model.nv):
@@ -68,13 +71,13 @@ def implicit_acceleration(model, work):
 def _symmetric_acceleration(model, work, dt):
     """Set drive_qacc for Euler or implicitfast, whose matrix is symmetric.
 
-    Forces linear in the velocity are taken at the end of the step: M - dt d(force)/d(velocity) replaces M. Euler does
-    so for joint damping alone, implicitfast also for dampers of tendons, for mechanisms and actuators, and for the
-    gyroscopic terms of single free bodies.
-    The unknown is drive_qacc - qacc, so that drive_qacc keeps the digits that qacc has.
+    Forces linear in the velocity are taken at the end of the step: M - dt D replaces M, with D = d(force)/d(qvel), and
+    (M - dt D) (drive_qacc - qacc) = dt D qacc. Euler does so for joint damping alone; implicitfast also for dampers of
+    tendons, controls, mechanisms and actuators, and for the gyroscopic terms of single free bodies.
     """
     full = model.integrator == IMPLICITFAST
     if full or model.euler_damping == 1:
+        # L = M - dt D, drive_qacc = dt D qacc: joint damping first
         for e in range(model.nM):
             work.L[e] = work.M[e]
         for i in range(model.nv):
@@ -82,6 +85,7 @@ def _symmetric_acceleration(model, work, dt):
             diagonal = work.M_pattern.start(i)
             work.L[diagonal] = work.L[diagonal] + damping
             work.drive_qacc[i] = -(damping * work.qacc[i])
+        # implicitfast: actuators, controls of dofs, dampers of tendons, mechanisms
         if full:
             _subtract_actuators(model, work, dt)
             if has_controls(model, work):
@@ -95,10 +99,12 @@ def _symmetric_acceleration(model, work, dt):
             for prepare, slope_of in ti.static(FORCE_SLOPES.of(model.has)):
                 prepare(model, work)
                 _subtract_passive(model, work, dt, slope_of)
+        # solve for drive_qacc - qacc
         factor(0, model.nv, work.M_pattern, work.L, work.D_inv)
         solve(model.nv, work.M_pattern, work.L, work.D_inv, work.drive_qacc)
         for i in range(model.nv):
             work.drive_qacc[i] = work.qacc[i] + work.drive_qacc[i]
+        # single free bodies have an unsymmetric 6x6 system of their own
         if ti.static(model.has.ball_joints):
             for b in range(1, model.nbody):
                 if full and model.body_is_single_free[b] == 1:
@@ -110,11 +116,12 @@ def _symmetric_acceleration(model, work, dt):
 
 @func
 def _subtract_actuators(model, work, dt):
-    """L -= dt moment' (d force / d velocity) moment, for every actuator with a slope."""
+    """Subtract dt moment' slope moment from L, for every actuator whose force depends on its velocity."""
     for u in range(model.nout):
         if has_slope(model, work, u):
             dof = model.actuator_dofadr[u]
             slope = work.actuator_slope[u] * dt
+            # other transmissions; joints and tendons with one gear; ball and free joints
             if model.actuator_type[u] > TENDON:
                 for row_of in ti.static(MOMENT_ROWS.of(model.has)):
                     first, end, dofs, row = row_of(model, work, u)
@@ -138,16 +145,17 @@ def _subtract_actuators(model, work, dt):
 
 @func
 def _subtract_tendon(model, work, t: ti.i32, slope):
-    """L -= J' slope J of a tendon."""
+    """Subtract J' slope J of tendon t from L."""
     first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
     _subtract_row(model, work, first, end, model.tendon_dof, work.ten_J, slope)
 
 
 @func
 def _subtract_row(model, work, first: ti.i32, end: ti.i32, dofs, row, slope):
-    """L -= J' slope J of a row with numbers for the dofs listed from `first` to `end`.
+    """Subtract J' slope J from L for a Jacobian row, whose entries from `first` to `end` belong to the dofs in `dofs`.
 
-    As far as L has entries in MuJoCo, where dofs of a body with a diagonal mass matrix have none with each other.
+    Entries that L does not have in MuJoCo are left out: those of two dofs of which neither is an ancestor of the other,
+    and of two dofs of a body whose mass matrix is diagonal.
     """
     for e in range(first, end):
         for f in range(e, end):
@@ -158,7 +166,7 @@ def _subtract_row(model, work, first: ti.i32, end: ti.i32, dofs, row, slope):
 
 @func
 def _subtract_passive(model, work, dt, slope_of):
-    """Subtract from L dt times the slopes of a mechanism's force, made symmetric."""
+    """Subtract dt times the slopes of a mechanism's force, made symmetric, from L."""
     for i in range(model.nv):
         b = model.dof_bodyid[i]
         start = work.M_pattern.start(i)
@@ -169,7 +177,7 @@ def _subtract_passive(model, work, dt, slope_of):
 
 @func
 def _symmetric(model, work, slope_of, b: ti.i32, i: ti.i32, j: ti.i32):
-    """Return the mean of a slope of dof i by dof j, which both move body b, and of the slope of j by i."""
+    """Return the mean of a mechanism's two slopes, of dof i by dof j and of j by i; both dofs move body b."""
     total = work.real(0.0)
     for way in range(2):
         total = total + slope_of(model, work, b, ti.select(way == 0, i, j), ti.select(way == 0, j, i)) * 0.5
@@ -178,7 +186,7 @@ def _symmetric(model, work, slope_of, b: ti.i32, i: ti.i32, j: ti.i32):
 
 @func
 def _add_slope(work, i: ti.i32, j: ti.i32, slope):
-    """Take a symmetric pair of entries off L, and add their product with qacc to the right side."""
+    """Subtract `slope`, dt D_ij = dt D_ji, from L; add its products with qacc to drive_qacc, the right-hand side."""
     entry = work.M_pattern.address(work.M_pattern.end(i), j)
     work.L[entry] = work.L[entry] - slope
     work.drive_qacc[i] = work.drive_qacc[i] + slope * work.qacc[j]
@@ -191,7 +199,7 @@ def runge_kutta_stage(model, work):
     """Set drive_qacc and drive_qvel after the evaluation of a stage (0 to 3).
 
     Tableau: stages at 0, 1/2, 1/2, 1 of the step, weights 1/6, 1/3, 1/3, 1/6. Rotations are combined in exponential
-    coordinates about the start of the step (Munthe-Kaas 1998), as MuJoCo 4 does.
+    coordinates about the start of the step (Munthe-Kaas 1998), as in MuJoCo 4.
     """
     dt, stage = model.timestep[0], work.rk_stage[0]
     weight = 1.0 / 6.0
@@ -202,6 +210,7 @@ def runge_kutta_stage(model, work):
             work.mean_qvel[i] = work.real(0.0)
             work.mean_qacc[i] = work.real(0.0)
             work.drive_qvel[i] = work.real(0.0)
+    # the state of this stage lies the time `reached` from the start of the step at the last drive_qvel
     reached = dt
     if stage < 3:
         reached = dt * 0.5

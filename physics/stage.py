@@ -1,7 +1,8 @@
-"""Stages: the functions that a step is made of, each with the code and the quantities that it needs.
+"""Stages: the functions that a step consists of, each with the features and the fields that it needs.
 
-A stage is a function of (model, work). A GPU's kernel has the code of all its stages; on a CPU each stage is machine
-code of its own, which all models share that ask for the same features in it (`drivers/programs.py`).
+A stage is a function of (model, work). On a GPU one kernel contains the code of all its stages. On a CPU each stage is
+compiled on its own, and shared by all models that have the same features as far as the stage reads them
+(`drivers/programs.py`).
 
 A stage declares which fields of the workspace it loads and stores, in any kernel that has it; a test traces all stages
 and compares. Fields of the model are not declared.
@@ -16,9 +17,9 @@ from .math import func
 Names = str | tuple[str, ...]
 """Names of fields, separated by spaces; `slip_*` stands for all that begin so. Long lists are several strings."""
 STAGES: dict[str, "Stage"] = {}
-"""All stages that have been declared, by their names."""
+"""All declared stages, by their names."""
 TURN = "turn"
-"""Name of what calls them: it takes tiles of environments through their turns (`drivers/turn.py`)."""
+"""The name of the unit that calls the stages: it takes tiles of environments through their turns (`drivers.turn`)."""
 
 
 class Stage:
@@ -26,14 +27,14 @@ class Stage:
 
     Args:
         function: the function, decorated by `func`.
-        when: of the features of a kernel, whether it has this stage; None: every kernel has it.
+        when: returns True if a kernel with given features has this stage; None: every kernel has it.
         reads: fields that it loads.
         writes: fields that it stores.
         updates: fields that it loads and stores.
-        hooks: those whose entries it calls; what these declare is added to its own.
+        hooks: hooks whose entries it calls; what these declare is added to its own declarations.
 
     Attributes:
-        name: the function's.
+        name: the name of the function.
         declared: `reads`, `writes` and `updates` as they were given; `state.declared` finds the fields.
     """
 
@@ -60,7 +61,7 @@ class Stage:
         return self.when is None or self.when(has)
 
     def __call__(self, model: Any, work: Any) -> None:
-        """Put the stage's code into the kernel that is being traced, or a call of it where it is compiled apart."""
+        """Emit the stage's code into the kernel that is being traced, or a call of it if it is compiled as a unit."""
         if self.wanted(model.has):
             if work.call_stage is None:
                 self.function(model, work)

@@ -1,6 +1,7 @@
-"""One physics step on one screen.
+"""A physics step: the stages of MuJoCo's pipeline in their order, and the loop over substeps.
 
-MuJoCo's pipeline in textbook order (MuJoCo documentation, Computation: Simulation pipeline).
+MuJoCo documentation, Computation: Simulation pipeline. A *stage* is a function of (model, work) (`stage`). With the
+Runge-Kutta integrator a step has four *evaluations*, with the others one.
 """
 
 from collections.abc import Callable
@@ -71,34 +72,34 @@ _ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
     acceleration_by_newton,
     noslip,
 )
-"""The stages of an evaluation, in their order; parts have theirs where hooks stand."""
+"""The stages of an evaluation, in their order. A hook stands for the stages that parts add there."""
 PIPELINE: tuple[Stage | Callable[..., Any], ...] = tuple(
     entry for item in _ORDER for entry in ([e for _, e in item.entries] if isinstance(item, Hook) else [item])
 )
 LAST = len(PIPELINE) - 1
-"""Place of the last of them."""
+"""Position of the last stage in `PIPELINE`."""
 
 
 @func
 def forward(model, work, last: ti.i32):
-    """What follows from qpos, qvel and ctrl: positions, velocities, forces, accelerations; up to the stage `last`."""
+    """Compute what follows from qpos, qvel and ctrl up to stage `last`: poses, velocities, forces, accelerations."""
     for place, stage in ti.static(stages_of(model.has)):
-        if place <= last and fits(work):  # as Taichi's passes take the square of a block's length, each has its own
+        if place <= last and fits(work):  # a block per stage, as Taichi's passes take the square of a block's length
             stage(model, work)
 
 
 @traced
 def stages_of(has: Features) -> list[tuple[int, Callable]]:
-    """The stages of an evaluation that a kernel has, each with its place in the pipeline."""
+    """Return the stages of an evaluation that a kernel has, each with its position in the pipeline."""
     return [(place, stage) for place, stage in enumerate(PIPELINE) if not isinstance(stage, Stage) or stage.wanted(has)]
 
 
 @func
 def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
-    """`substeps` steps under the same controls; 0 evaluates at the present state without moving.
+    """Take `substeps` steps under the same controls; 0 evaluates at the present state without moving.
 
-    With `smooth` 1 the last evaluation is asked for its acceleration without constraints as well. An evaluation that
-    moves nothing may end with the stage `last` of the pipeline; steps need all, LAST.
+    With `smooth` 1 the last evaluation also computes the acceleration without constraints. An evaluation that moves
+    nothing may end with the stage `last` of the pipeline; steps need all, LAST.
     """
     stages = 1
     if model.integrator == RK4 and substeps > 0:
@@ -107,6 +108,7 @@ def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
     for evaluation in range(evaluations):
         stage = evaluation % stages
         work.rk_stages[0], work.rk_stage[0] = stages, stage
+        # states that the integrator, sensors and outputs need later
         if stage == 0 and substeps > 0:
             keep_start(model, work)
             keep_beginning(model, work)

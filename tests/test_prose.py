@@ -11,11 +11,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
-LATER = {
-    f"physics/{room}"
-    for room in ("codegen", "collision", "drivers", "dynamics", "kinematics", "math", "model", "state")
-} | {f"physics/{file}.py" for file in ("fields", "integrate", "step")}
-"""Inner rooms and files of `physics` whose docstrings are still to be rewritten; nothing is to be added here."""
+_COLLISION = "gjk epa convex support manifold warm_start work_list contacts sweep plane_hulls"
+_MODEL = "sleeping sensor_delays kernel_numbers fields pack features"
+LATER = {"physics/kinematics", "physics/state", "physics/fields.py"} | {
+    f"physics/{room}/{file}.py"
+    for room, files in (("collision", _COLLISION), ("model", _MODEL))
+    for file in files.split()
+}
+"""Inner rooms and files of `physics` whose docstrings are still to be rewritten; nothing may be added here."""
 OPENINGS = {
     *(
         "as",
@@ -37,8 +40,6 @@ OPENINGS = {
 PERSONS = re.compile(
     r"\b(anybody|everybody|nobody|somebody|whoever|he|him|his|in hand|at hand|likewise)\b", re.IGNORECASE
 )
-GENERATED = {"docs/fields.md", "docs/pipeline.md"}
-"""Pages made from declarations in the rooms of `LATER`."""
 
 
 def docstrings(path: Path) -> Iterator[tuple[str, str]]:
@@ -71,9 +72,8 @@ def test_pages_speak_of_things():
     wrong = []
     for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")):
         name = path.relative_to(ROOT).as_posix()
-        if name not in GENERATED:
-            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-                wrong += [f"{name}:{number}: {match.group(0)}" for match in PERSONS.finditer(line)]
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            wrong += [f"{name}:{number}: {match.group(0)}" for match in PERSONS.finditer(line)]
     assert not wrong, "\n".join(wrong)
 
 

@@ -1,4 +1,4 @@
-"""Facts about a unit's memory that LLVM cannot infer, written into its code: they remove half of all loads.
+"""Alias information for a unit's memory accesses, which LLVM cannot infer. It removes half of all loads.
 
 Taichi loads the address of an array anew for each access, through the context, and LLVM has to keep these loads, for
 each store might have changed the address. No store does. So an address is loaded once, where the unit begins; numbers
@@ -29,34 +29,39 @@ _STORE = re.compile(r"  store .*, ptr (%[\w.]+), align \d+$")
 
 
 def tell_addresses(text: str) -> str:
-    """The module with its entry's addresses loaded once, and with metadata for what lies there."""
+    """Return the module with its entry's addresses loaded once and with metadata on loads and stores.
+
+    Raises:
+        ValueError: the module has no entry.
+    """
     start = _ENTRY.search(text)
     if start is None:
         raise ValueError("the module has no entry")
     end = text.index("\n}", start.end())
     addresses = _Addresses(start[1])
-    lines = [addresses.told(line) for line in text[start.end() : end].split("\n")]
+    lines = [addresses.annotated(line) for line in text[start.end() : end].split("\n")]
     return "\n".join([text[: start.end()] + "\n".join(addresses.head), *lines]) + text[end:] + _METADATA
 
 
 class _Addresses:
-    """A table of what each name in an entry is the address of, filled line by line.
+    """The table of what each name in an entry is the address of, filled line by line.
 
-    That is the context, the runtime, the arguments, an array of the model, a field of the scratch, or any other array.
+    An address is that of the context, the runtime, the arguments, an array of the model ("model"), a field of the
+    scratch ("numbers" or "integers"), or any other array.
 
     Attributes:
-        head: lines that load addresses, for the beginning of the entry.
+        head: lines that load addresses, to be put at the beginning of the entry.
     """
 
     def __init__(self, context: str) -> None:
         self.head: list[str] = []
-        self._heads: dict[str, str] = {}  # names that the head gives to addresses, by where they are loaded from
+        self._heads: dict[str, str] = {}  # names of addresses in the head, by the place they are loaded from
         self._of = {context: "context"}
-        self._name = {context: context}  # of an address, the one that stands for it in the head
-        self._stored = {context: ("", "arguments")}  # of a place: how it is reached, and what lies there
+        self._name = {context: context}  # for each address, its name in the head
+        self._stored = {context: ("", "arguments")}  # for each place, the expression that reaches it, and what it holds
 
-    def told(self, line: str) -> str:
-        """A line, with what is known of its address."""
+    def annotated(self, line: str) -> str:
+        """Return a line, with metadata if its address is known, or with a load replaced by the address in the head."""
         if match := _ELEMENT.match(line):
             self._note_element(*match.groups())
         elif match := _LOAD.match(line):
@@ -70,7 +75,7 @@ class _Addresses:
         return line
 
     def _note_element(self, name: str, kind: str, base: str, indices: str) -> None:
-        """Note what an element of something is, or what it holds the address of."""
+        """Note what the result of a `getelementptr` is, or which address is stored there."""
         of = self._of.get(base, "")
         if of in _TAGS:
             self._of[name] = of
@@ -78,7 +83,7 @@ class _Addresses:
             self._stored[name] = (f"{kind}, ptr {self._name[base]}, {indices}", stored)
 
     def _in_head(self, place: str) -> str:
-        """The name of the address that lies at a place, from the head."""
+        """Return the name, in the head, of the address stored at a place; load it there at its first use."""
         reached = self._stored[place][0] or place
         if reached not in self._heads:
             name = self._heads[reached] = f"%head{len(self._heads)}"
@@ -90,7 +95,7 @@ class _Addresses:
 
 
 def _stored_there(of: str, kind: str, indices: str) -> str:
-    """Name what an element of the context, the runtime or the arguments points to; "" if it is no known address."""
+    """Name the array that an element of the context, runtime or arguments points to; "" if the address is unknown."""
     if of == "context" and indices == "i64 0, i32 1":
         return "runtime"
     if of == "runtime":

@@ -1,8 +1,8 @@
-"""Loading of object files: all sections of one lie side by side in one mapping.
+"""Loading of object files. All sections of a file are put side by side in one mapping.
 
-LLVM's own loader maps code and constants apart. In a fragmented address space they may lie more than 2 GiB apart; the
-code's distances, 32 bits wide, do not reach so far, and the process ends. So the object files of `ir.machine_code` are
-loaded here: ELF for x86-64 (System V ABI, AMD64 supplement, chapter 4), with the relocations that such code has.
+LLVM's own loader maps code and constants apart. In a fragmented address space they may lie more than 2 GiB apart, which
+the code's 32-bit relative addresses cannot span, and the process ends. So the object files of `ir.machine_code` are
+loaded here: ELF for x86-64 (System V ABI, AMD64 supplement, chapter 4), with the relocation types that such code uses.
 """
 
 import ctypes
@@ -12,12 +12,12 @@ from functools import cache
 from typing import NamedTuple
 
 _SECTION, _SYMBOL, _RELOCATION = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ"), struct.Struct("<QQq")
-_SYMBOLS, _RELOCATIONS, _ZEROS = 2, 4, 8  # types of sections
-_LOADED = 2  # flag of a section that is a part of the process
-_ABSOLUTE = 0xFFF1  # "section" of symbols that are numbers
-_FAR_JUMP = b"\xff\x25\0\0\0\0"  # to the address that follows
+_SYMBOLS, _RELOCATIONS, _ZEROS = 2, 4, 8  # section types SHT_SYMTAB, SHT_RELA, SHT_NOBITS
+_LOADED = 2  # section flag SHF_ALLOC: the section occupies memory of the process
+_ABSOLUTE = 0xFFF1  # SHN_ABS: section number of symbols whose value is a number, not an address
+_FAR_JUMP = b"\xff\x25\0\0\0\0"  # jmp to the 64-bit address that follows
 _FAR_JUMP_SIZE = 16
-_DISTANCES = (2, 4)  # R_X86_64_PC32, R_X86_64_PLT32: of 32 bits, from where they stand
+_DISTANCES = (2, 4)  # R_X86_64_PC32, R_X86_64_PLT32: 32-bit distances from the place of the relocation
 _ADDRESS = 1  # R_X86_64_64
 _READ, _WRITE, _EXECUTE = 1, 2, 4
 _PRIVATE, _ANONYMOUS = 2, 32
@@ -37,13 +37,16 @@ class _Section(NamedTuple):
 
 
 class ObjectFile:
-    """An object file, laid out for its place in memory.
+    """An ELF object file, with the layout of its sections in memory.
 
     Args:
-        code: the file.
+        code: the contents of the file.
 
     Raises:
-        ValueError: it is no object file for x86-64.
+        ValueError: the file is no object file for x86-64.
+
+    Attributes:
+        size: bytes that the mapping needs.
     """
 
     def __init__(self, code: bytes) -> None:
@@ -53,14 +56,14 @@ class ObjectFile:
         (first,), (size, count, _) = struct.unpack_from("<Q", code, 40), struct.unpack_from("<HHH", code, 58)
         self._sections = [_Section(*_SECTION.unpack_from(code, first + i * size)) for i in range(count)]
         self._symbols = [symbol for section in self._sections for symbol in self._symbols_of(section)]
-        self._places: dict[int, int] = {}  # of sections, in the mapping
+        self._places: dict[int, int] = {}  # offset in the mapping of each loaded section, by section number
         end = 0
         for number, section in enumerate(self._sections):
             if section.flags & _LOADED:
                 end = -(-end // section.alignment) * section.alignment if section.alignment else end
                 self._places[number] = end
                 end += section.size
-        self._jumps: dict[str, int] = {}  # places of the jumps to functions of the process
+        self._jumps: dict[str, int] = {}  # offset of the far jump to each external function, by its name
         end = -(-end // _FAR_JUMP_SIZE) * _FAR_JUMP_SIZE
         for name, place, _ in self._symbols:
             if place == 0 and name:
@@ -69,7 +72,7 @@ class ObjectFile:
         self.size = end
 
     def _symbols_of(self, section: _Section) -> Iterator[tuple[str, int, int]]:
-        """Yield name, section and value of each symbol in a table of them."""
+        """Yield name, section number and value of each symbol, if the section is a symbol table."""
         if section.kind != _SYMBOLS:
             return
         names = self._sections[section.link].offset
@@ -78,10 +81,10 @@ class ObjectFile:
             yield self._code[names + name : self._code.index(b"\0", names + name)].decode(), place, value
 
     def image(self, base: int) -> bytes:
-        """Return the contents of its mapping at the address `base`.
+        """Return the contents of the mapping, relocated for the address `base`.
 
         Raises:
-            ValueError: it has a relocation of another kind, or calls a function that this process does not have.
+            ValueError: a relocation has an unknown type, or the process lacks a function that the code calls.
         """
         image = bytearray(self.size)
         for number, place in self._places.items():
@@ -96,6 +99,7 @@ class ObjectFile:
         return bytes(image)
 
     def _relocate(self, image: bytearray, base: int, section: _Section) -> None:
+        """Apply the relocations of one section to the image."""
         for at in range(section.offset, section.offset + section.size, _RELOCATION.size):
             offset, info, addend = _RELOCATION.unpack_from(self._code, at)
             symbol, kind = info >> 32, info & 0xFFFFFFFF
@@ -108,13 +112,14 @@ class ObjectFile:
                 raise ValueError(f"relocation of type {kind}, which is not known here")
 
     def _address(self, number: int, base: int) -> int:
+        """Return the address of a symbol: in the mapping, that of its far jump, or its value if absolute."""
         name, place, value = self._symbols[number]
         if place == _ABSOLUTE:
             return value
         return base + (self._jumps[name] if place == 0 else self._places[place] + value)
 
     def functions(self, base: int) -> dict[str, int]:
-        """Return the addresses of its named symbols."""
+        """Return the addresses of all named symbols, by name, for a mapping at `base`."""
         inside = {
             name: base + self._places[place] + value for name, place, value in self._symbols if place in self._places
         }
@@ -122,11 +127,11 @@ class ObjectFile:
 
 
 def load_object(code: bytes) -> dict[str, int]:
-    """Load an object file into this process, for ever; return the addresses of its functions by name.
+    """Load an object file into this process and never unload it; return the addresses of its functions by name.
 
     Raises:
-        ValueError: it cannot be loaded here; the message says why.
-        MemoryError: there is no memory for it.
+        ValueError: the file cannot be loaded here; the message says why.
+        MemoryError: the system grants no memory for it, or does not let it be executed.
     """
     file = ObjectFile(code)
     base = _memory().mmap(None, file.size, _READ | _WRITE, _PRIVATE | _ANONYMOUS, -1, 0)
@@ -140,7 +145,7 @@ def load_object(code: bytes) -> dict[str, int]:
 
 @cache
 def _memory() -> ctypes.CDLL:
-    """Return the C library, with the types of the functions that map memory."""
+    """Return the C library, with the argument and result types of mmap and mprotect declared."""
     library = ctypes.CDLL(None)
     library.mmap.restype = ctypes.c_void_p
     library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]

@@ -1,9 +1,9 @@
-"""Taichi's optimised LLVM IR as text, made fit to stand alone in an object file.
+"""Editing of Taichi's optimised LLVM IR as text, so that a kernel becomes a module of its own in an object file.
 
-A kernel of Taichi is a function of a context (`RuntimeContext` in taichi/program/context.h): a pointer to its
-arguments, one to the runtime, which has the roots of the fields, a thread's number, and a pointer to room for results.
-No kernel of the solver returns anything, so the last one points to a table of functions here: `emit_call` has a kernel
-call one of them with its own context.
+A kernel of Taichi is a function of a context (`RuntimeContext` in taichi/program/context.h). The context holds a
+pointer to the arguments, one to the runtime with the roots of the fields, a thread number, and a pointer to the buffer
+for results. No kernel of the solver returns anything, so here the last pointer holds the address of a table of
+functions instead: `emit_call` lets a kernel call one of them with its own context.
 """
 
 import re
@@ -12,15 +12,15 @@ from typing import Any
 from .elf import load_object
 
 ENTRY = "tumble_entry"
-"""Name of the function that `stand_alone` makes of the kernel."""
+"""Name of the function that `stand_alone` makes of a kernel."""
 RESULT_OFFSET = 24
-"""Bytes from the start of a context to the pointer to results."""
+"""Bytes from the start of a context to the pointer to its results."""
 _MARK = 0x7A11 << 48
-"""Added to the number of a function: an address that no program has, so that the text can be searched for it."""
+"""Added to a function's number to form an address that no program has; `_through_table` finds it in the text."""
 
 
 def emit_call(number: int) -> None:
-    """Put a call of function `number` of the context's table into the kernel that is being traced."""
+    """Emit, into the kernel that is being traced, a call of function `number` of the context's table."""
     from taichi._lib import core
     from taichi.lang import impl
     from taichi.lang.expr import make_expr_group
@@ -33,10 +33,10 @@ def emit_call(number: int) -> None:
 
 
 def stand_alone(text: str) -> str:
-    """The module of one kernel with one task: that is named ENTRY, and calls go through the context's table.
+    """Return the module of a kernel with one task, with the task named ENTRY and calls made through the table.
 
     Raises:
-        ValueError: the module has not the one task; its loops would have to be shared among threads by Taichi.
+        ValueError: the kernel has several tasks, or a parallel loop, which only Taichi's own threads could run.
     """
     tasks = re.findall(r"^define (?!internal)[^@\n]*@(\w+)\(ptr [^)]*(%[\w.]+)\)", text, re.MULTILINE)
     if len(tasks) != 1:
@@ -46,7 +46,8 @@ def stand_alone(text: str) -> str:
 
 
 def _through_table(text: str, context: str) -> str:
-    """Turn calls of marked addresses into calls through the table of the entry's context."""
+    """Replace calls of marked addresses by calls through the table of the entry's context."""
+    # each call loads the function's address from the table, and passes the kernel's own context
     calls = 0
 
     def through_table(match: re.Match[str]) -> str:
@@ -65,7 +66,7 @@ def _through_table(text: str, context: str) -> str:
 
 
 def machine_code(text: str) -> bytes:
-    """An object file for this processor of a module's text."""
+    """Compile a module's text for this processor; return the object file."""
     from .llvm import llvm, target_machine
 
     module = llvm().parse_assembly(text)
@@ -75,6 +76,6 @@ def machine_code(text: str) -> bytes:
 
 
 def load(code: bytes, *more: str) -> list[int]:
-    """Load an object file of `machine_code` into this process, for ever; addresses of ENTRY and of more functions."""
+    """Load an object file of `machine_code` and never unload it; return the addresses of ENTRY and of the others."""
     functions = load_object(code)
     return [functions[name] for name in (ENTRY, *more)]

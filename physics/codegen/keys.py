@@ -1,4 +1,4 @@
-"""Keys of machine code: whatever could make it another one is in them."""
+"""Cache keys of machine code: hashes of everything that the code depends on."""
 
 import hashlib
 import json
@@ -26,11 +26,11 @@ _KERNELS = (
 )
 _ROOMS = (*_KERNELS, "drivers", "codegen")
 _FILES = ("fields.py", "hooks.py", "stage.py", "integrate.py", "step.py", "process/compiler.py", "process/tracing.py")
-"""Sources of the package `physics` that machine code is made of, or by."""
+"""Sources of the package `physics` that are compiled into machine code, or that compile it."""
 
 
 def key_of(*parts: Any) -> str:
-    """A key, in hexadecimal digits, of things that JSON can write, for this version of the sources and this machine."""
+    """Return the cache key (64 hexadecimal digits) of JSON-serialisable parts, these sources and this machine."""
     text = json.dumps([*_circumstances(), *parts], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -51,7 +51,7 @@ def _circumstances() -> list[Any]:
 
 @cache
 def hash_of(rooms: tuple[str, ...], files: tuple[str, ...] = ()) -> str:
-    """Hash of sources of the package `physics`: all of some rooms, and some files."""
+    """Return the SHA-256, in hexadecimal digits, of all sources in some rooms of `physics`, and of single files."""
     paths = [path for room in rooms for path in (_ROOT / room).rglob("*.py")]
     found = hashlib.sha256()
     for path in sorted([*paths, *(_ROOT / name for name in files)]):

@@ -1,4 +1,4 @@
-"""LLVM as llvmlite has it. It is imported when first asked for; without it `llvm()` raises ImportError."""
+"""Access to LLVM through llvmlite, which is imported at the first call; without it `llvm()` raises ImportError."""
 
 import ctypes
 from functools import cache
@@ -9,7 +9,7 @@ from ..process.libraries import variables
 
 @cache
 def llvm() -> Any:
-    """Return the module `llvmlite.binding`, ready to make code for this machine, with pointers that have no type.
+    """Return the module `llvmlite.binding`, initialised for this machine, with opaque pointers.
 
     Raises:
         ImportError: llvmlite is not installed, or runs with typed pointers.
@@ -32,7 +32,7 @@ def llvm() -> Any:
 
 @cache
 def target_machine() -> Any:
-    """Return what makes code for this processor; engines made with it must never be closed, for they share it."""
+    """Return LLVM's target machine for this processor. Engines share it, so no engine made with it may be closed."""
     binding = llvm()
     return binding.Target.from_default_triple().create_target_machine(
         cpu=binding.get_host_cpu_name(),
@@ -45,5 +45,5 @@ def target_machine() -> Any:
 
 
 def keep_for_ever(thing: Any) -> None:
-    """Never free an object, not even when the interpreter ends: a thread may still be in its code or memory."""
+    """Never free an object, not even when the interpreter ends: a thread may still use its code or memory."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))

@@ -1,10 +1,10 @@
-"""Kernels with one loop that threads share: Taichi's optimised LLVM IR of them, made fit to stand alone (`ir`).
+"""Kernels with one parallel loop: Taichi's optimised LLVM IR, edited to become a module of its own (compare `ir`).
 
-Taichi makes several tasks of such a kernel. Serial ones compute the range of the loop and store it among the runtime's
-temporaries; the last one cuts the range into blocks and hands them to the runtime's pool of threads (`parallel_for`;
-LLVMRuntime and cpu_parallel_range_for in taichi/runtime/llvm/runtime_module/runtime.cpp). Here serial tasks are one
-function. The last task is another one, which every thread calls: where the pool was there is a counter, from which
-each call takes the numbers of blocks until there are no more.
+Taichi makes several tasks of such a kernel. Serial tasks compute the range of the loop and store it among the runtime's
+temporaries. The last task cuts the range into blocks and hands them to the runtime's thread pool (`parallel_for`;
+LLVMRuntime and cpu_parallel_range_for in taichi/runtime/llvm/runtime_module/runtime.cpp). Here the serial tasks become
+the function BEFORE, and the last task becomes ENTRY, which every thread calls. The pointer to the thread pool points to
+a counter instead; each call takes block numbers from it until all blocks are taken.
 """
 
 import re
@@ -14,23 +14,23 @@ from typing import Any
 from .ir import ENTRY
 
 BEFORE = "tumble_before"
-"""Name of the function that is called once before the threads call ENTRY."""
+"""Name of the function that is called once, before the threads call ENTRY."""
 COUNTER_OFFSET, TEMPORARIES_OFFSET, RUNTIME_BYTES = 8280, 32872, 32880
-"""Bytes from the start of LLVMRuntime to its pointer to the pool of threads, here to the counter, and to its pointer to
-the temporaries; room for as much of it as code reads."""
+"""Bytes from the start of LLVMRuntime to the pointer to its thread pool (here the counter), and to the pointer to its
+temporaries; size of the part of LLVMRuntime that the code reads."""
 _POOL, _TEMPORARIES = 9, 14
-"""Places of these pointers among LLVMRuntime's members."""
+"""Indices of these two pointers among LLVMRuntime's members."""
 TEMPORARIES_BYTES = 1 << 20
-"""Room for temporaries in Taichi (taichi_global_tmp_buffer_size)."""
+"""Size of Taichi's buffer of temporaries (taichi_global_tmp_buffer_size)."""
 _TYPES = {"i32": "i32", "f32": "float", "f64": "double"}
-"""Names of types of numbers, in Taichi and in LLVM."""
+"""LLVM's names of Taichi's number types."""
 _LAUNCH = r"call void %[\w.]+(?=\([^()]*@cpu_parallel_range_for_task\))"
-"""The call by which the last task hands its blocks to the pool of threads."""
+"""The call by which the last task hands its blocks to the thread pool."""
 _TASK = r"^define (?!internal)[^@\n]*@(\w+_kernel_(\d+)_(\w+))\("
 """The first line of a task: its name, number and kind."""
 
 _SHARE = """
-; Do blocks of a loop whose numbers nobody else has taken from the counter.
+; Run the blocks of a loop whose numbers no other thread has taken from the counter.
 define internal void @tumble_share(ptr %counter, i32 %blocks, i32 %threads, ptr %loop, ptr %do_block) {
 entry:
   br label %next
@@ -48,10 +48,10 @@ end:
 
 
 def loop_stands_alone(text: str) -> str:
-    """The module of a kernel whose last task is its one parallel loop, with the functions BEFORE and ENTRY.
+    """Return the module of a kernel whose last task is its one parallel loop, with functions BEFORE and ENTRY added.
 
     Raises:
-        ValueError: the kernel has other tasks, or Taichi's runtime is another one than the known.
+        ValueError: the kernel has other tasks, or the layout of Taichi's runtime is not the expected one.
     """
     tasks = sorted((int(m[2]), m[3], m[1]) for m in re.finditer(_TASK, text, re.MULTILINE))
     kinds = [kind for _, kind, _ in tasks]
@@ -70,7 +70,7 @@ def _function(name: str, calls: list[str]) -> str:
 
 
 def _check_runtime(text: str) -> None:
-    """Raise ValueError unless the pointers of LLVMRuntime that are used here lie where they are expected."""
+    """Raise ValueError unless the two pointers of LLVMRuntime lie at the expected offsets."""
     from .llvm import llvm, target_machine
 
     types = "\n".join(re.findall(r"^%struct\.\S+ = type .*$", text, re.MULTILINE))
@@ -82,9 +82,9 @@ def _check_runtime(text: str) -> None:
 
 
 def arguments_type(annotations: Sequence[Any]) -> str:
-    """The type, in LLVM, of the arguments that a kernel has by its annotations, as `Layout` lays them out.
+    """Return the LLVM type of the arguments of a kernel with these annotations, in the layout of `Layout`.
 
-    Arrays are structures of a shape and an address.
+    An array is a structure of its shape and its address.
     """
     return f"{{ {', '.join(_argument_type(annotation) for annotation in annotations)} }}"
 

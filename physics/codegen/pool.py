@@ -1,10 +1,10 @@
-"""Threads that share the work of a launch of compiled code; `pool_ir.py` says how, this file starts and ends them.
+"""Threads that run the tasks of a launch. `pool_ir.py` is the code they run; this file starts and ends them.
 
-Helpers are threads without Python: they never take Python's global lock, and sleep while there is no work. A launch
-releases the global lock; Python sees a signal such as Ctrl-C when the launch ends.
+Helpers are threads that run no Python: they never take the global interpreter lock (GIL), and sleep between launches.
+A launch releases the GIL; Python handles a signal such as Ctrl-C when the launch ends.
 
-No thread is pinned to a core. On two cores, pinning the helper gained nothing; pinning the caller too, which is the
-user's thread, made launches slower where other processes had the cores. On a quiet machine only the prototype was
+No thread is pinned to a core. On two cores, pinning the helper gained nothing, and pinning the caller, which is the
+user's thread, made launches slower when other processes used the cores. On a quiet machine only a prototype was
 measured.
 """
 
@@ -22,20 +22,20 @@ from ..process.forking import on_fork
 from .llvm import keep_for_ever, llvm, target_machine
 from .pool_ir import source
 
-_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # its calls release Python's lock
+_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # calls release the GIL
 _FAULTS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
 _LAST_TASKS = 1.0
-"""Seconds that the end of the process waits for helpers that are still at work."""
+"""Seconds to wait, when the process ends, for helpers that still run a task."""
 
 
 class _Apart(ctypes.Structure):
-    """`%Apart` of pool_ir.py."""
+    """The structure `%Apart` of pool_ir.py: a number with cache lines of its own."""
 
     _fields_ = (("value", ctypes.c_int64), ("_rest", ctypes.c_char * 120))
 
 
 class _Slot(ctypes.Structure):
-    """`%Slot` of pool_ir.py."""
+    """The structure `%Slot` of pool_ir.py: the place where one thread sleeps."""
 
     _fields_ = (
         ("asleep", ctypes.c_int64),
@@ -46,7 +46,7 @@ class _Slot(ctypes.Structure):
 
 
 class _Shared(ctypes.Structure):
-    """`%Pool` of pool_ir.py; the slots of the helpers follow it."""
+    """The structure `%Pool` of pool_ir.py; the slots of the helpers follow it in memory."""
 
     _fields_ = (
         ("word", _Apart),
@@ -62,7 +62,7 @@ class _Shared(ctypes.Structure):
 
 
 class _Launch(ctypes.Structure):
-    """`%Launch` of pool_ir.py."""
+    """The structure `%Launch` of pool_ir.py."""
 
     _fields_ = (
         ("pool", ctypes.c_void_p),
@@ -73,10 +73,12 @@ class _Launch(ctypes.Structure):
 
 
 class Pool:
-    """The threads of a launch: whoever calls, and helpers. It lives as long as the process; forks have no helpers.
+    """The threads of a launch: the calling thread and the helpers. A pool lives as long as the process.
+
+    After a fork the child's pool has no helpers.
 
     Attributes:
-        threads: how many work on a launch at most: the caller and `threads - 1` helpers.
+        threads: the most threads of a launch, the caller and `threads - 1` helpers.
     """
 
     threads: int
@@ -98,27 +100,30 @@ class Pool:
         on_fork(_state.begin_in_child)
 
     def bind(self, function: int, contexts: Sequence[int]) -> Callable[[], None]:
-        """Prepare a launch: calls of a compiled function with every context, by the caller and the helpers.
+        """Prepare a launch: one call of a compiled function per context, made by the caller and the helpers.
 
-        A launch returns when all calls have. While another thread has the pool, the caller makes all of them.
+        A launch returns when all calls have returned. While another thread uses the pool, the caller makes all calls.
 
         Args:
             function: address of `void function(void *context)`, in code that is never unloaded.
-            contexts: an address for each call. What is there is the business of whoever launches.
+            contexts: one address per call; the pool does not read what lies there.
 
         Returns:
-            What launches. With one context it calls the function, and the pool has no part in it.
+            A function that launches. With a single context it calls the compiled function without the pool.
+
+        Raises:
+            ValueError: there are no contexts.
         """
         if len(contexts) == 1:
             return partial(_FUNCTION(function), ctypes.c_void_p(contexts[0]))
         if not contexts:
             raise ValueError("a launch without contexts: there is nothing to call the function with")
         addresses = (ctypes.c_void_p * len(contexts))(*contexts)
-        launch = _Launch(self._at, function, addresses, len(contexts))  # keeps the addresses
-        return partial(_code().launch, ctypes.byref(launch))  # keeps the launch
+        launch = _Launch(self._at, function, addresses, len(contexts))  # holds a reference to the addresses
+        return partial(_code().launch, ctypes.byref(launch))  # holds a reference to the launch
 
     def stop(self) -> None:
-        """End the helpers; from now on the caller does all."""
+        """End the helpers; later launches run on the caller alone."""
         if not self._shared.helpers:
             return
         _code().stop(self._at)
@@ -127,7 +132,7 @@ class Pool:
             time.sleep(0.0002)
 
     def lose_helpers(self) -> None:
-        """Go on without the helpers and launches under way that stayed in another process."""
+        """Drop the helpers and running launches, which a forked child does not inherit."""
         self._shared.helpers = self._shared.alive = self._shared.busy.value = 0
 
 
@@ -143,7 +148,7 @@ class _State:
         self.lock = threading.Lock()
 
     def begin_in_child(self) -> None:
-        """Forget the parent's pools, and its lock, which another of its threads may have held."""
+        """Forget the parent's pools; make a new lock, as another thread of the parent may have held the old one."""
         for pool in self.made:
             pool.lose_helpers()
         self.begin()
@@ -158,7 +163,7 @@ atexit.register(_state.stop)
 
 
 def shared_pool(threads: int) -> Pool:
-    """Return this process's pool of so many threads; the first to ask makes it."""
+    """Return this process's pool with a number of threads; the first call makes it."""
     with _state.lock:
         if threads not in _state.shared:
             _state.shared[threads] = Pool(threads)
@@ -166,7 +171,7 @@ def shared_pool(threads: int) -> Pool:
 
 
 class _Code(NamedTuple):
-    """The functions of pool_ir.py: two to call, and the address of what helpers do."""
+    """The compiled functions of pool_ir.py: `launch` and `stop` to be called, and the address of `helper`."""
 
     launch: Callable[[Any], None]
     stop: Callable[[Any], None]
@@ -175,7 +180,7 @@ class _Code(NamedTuple):
 
 @cache
 def _code() -> _Code:
-    """Compile the pool, for this process and those forked from it."""
+    """Compile the pool's code, for this process and its forks."""
     binding = llvm()
     for name in ("PyThread_acquire_lock", "PyThread_release_lock"):
         address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
@@ -188,7 +193,11 @@ def _code() -> _Code:
 
 
 def _held_lock() -> int:
-    """Make one of Python's locks, which need no Python to be used, and acquire it."""
+    """Make one of Python's locks, which can be used without the GIL, and acquire it; return its address.
+
+    Raises:
+        MemoryError: Python cannot make the lock.
+    """
     make, acquire = ctypes.pythonapi.PyThread_allocate_lock, ctypes.pythonapi.PyThread_acquire_lock
     make.restype, acquire.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_int)
     lock = make()
@@ -199,7 +208,7 @@ def _held_lock() -> int:
 
 
 def _start_threads(slots: Sequence[int]) -> int:
-    """Start a helper for every slot; return how many the system grants. A pool of fewer is slower, and right."""
+    """Start one helper per slot; return how many the system granted. Fewer helpers give the same results, slower."""
     start, failed = ctypes.pythonapi.PyThread_start_new_thread, ctypes.c_ulong(-1).value
     start.argtypes, start.restype = (ctypes.c_void_p, ctypes.c_void_p), ctypes.c_ulong
     helper = _code().helper if slots else 0
@@ -212,7 +221,7 @@ def _start_threads(slots: Sequence[int]) -> int:
 
 @contextlib.contextmanager
 def _signals_for_others() -> Iterator[None]:
-    """Start threads that take no signals, except faults: a signal to a helper would not interrupt Python's sleep."""
+    """Block all signals but faults in threads started here: a helper's signal would not interrupt Python's sleep."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -1,17 +1,17 @@
-"""How threads share the tasks of a launch, in LLVM IR: without Python's lock, in a fraction of a microsecond.
+"""The code by which threads share the tasks of a launch, in LLVM IR: without the GIL, in a fraction of a microsecond.
 
-One word of the pool holds the number of the launch (upper half) and how many of its tasks nobody has taken yet (lower
-half). A thread takes a task by a compare-and-swap that makes the lower half one less. So a task is taken once, a thread
-that was slow cannot take one from a later launch, and one that comes late finds nothing left. The caller takes tasks
-like all others: it waits only for tasks that another thread has begun.
+One 64-bit word of the pool holds the launch number (upper half) and the number of its tasks not yet taken (lower half).
+A thread takes a task by a compare-and-swap that decrements the lower half. So each task is taken once, a slow thread
+cannot take a task of a later launch, and a late thread finds none. The caller takes tasks like the others, and waits
+only for tasks that other threads have begun.
 
-A thread that has nothing to do announces that it sleeps, looks for work once more, and then acquires a lock that is
-already held. The thread that brings work changes the word first and looks for announcements afterwards; so either the
-one sees the work, or the other the announcement. To wake a thread is to take its announcement back and to release its
-lock: one release for each announcement, and one acquisition for each release.
+A thread without a task announces that it sleeps, checks once more for tasks, and then acquires a lock that is already
+held. The launching thread changes the word first and reads the announcements afterwards; so either the sleeper sees the
+tasks, or the launcher sees the announcement. To wake a thread is to clear its announcement and to release its lock: one
+release per announcement, and one acquisition per release.
 
-While the pool is busy with the launch of another thread, or has no helpers (after a fork, at the end of the process),
-the caller does all tasks alone.
+If another thread's launch is running, or the pool has no helpers (after a fork, at the end of the process), the caller
+runs all tasks alone.
 """
 
 import platform
@@ -19,8 +19,8 @@ import platform
 _PAUSE = {"x86_64": "@llvm.x86.sse2.pause()", "amd64": "@llvm.x86.sse2.pause()", "aarch64": "@llvm.aarch64.hint(i32 1)"}
 _PAUSE["arm64"] = _PAUSE["aarch64"]
 _LOOKS = 200
-"""How often a caller looks for the end of the last tasks before it sleeps: 3 to 10 microseconds, as a pause is 40 to
-140 cycles. Threads mostly finish at about the same time, and to sleep and be woken takes longer."""
+"""Checks for the end of the last tasks before a caller sleeps: 3 to 10 microseconds, as a pause takes 40 to 140 cycles.
+Threads mostly finish at about the same time, and sleeping and waking takes longer."""
 
 _TYPES = """
 ; Every number that several threads write has cache lines of its own: 128 bytes, as processors fetch lines in pairs.
@@ -29,8 +29,8 @@ _TYPES = """
 ; where a thread sleeps: whether it does (1 or 0), the lock it waits for, the pool
 %Slot = type { i64, ptr, ptr, [104 x i8] }
 
-; 0 the word, 1 tasks not finished, 2 whether a launch is under way, 3 the launch, 4 number of helpers,
-; 5 whether they shall end, 6 how many have not ended, 7 padding, 8 slot of the caller, 9 slots of the helpers
+; 0 the word, 1 tasks not finished, 2 1 while a launch runs, 3 the launch, 4 number of helpers,
+; 5 1 if they shall end, 6 number of those that have not ended, 7 padding, 8 slot of the caller, 9 slots of the helpers
 %Pool = type { %Apart, %Apart, %Apart, ptr, i64, i64, i64, [96 x i8], %Slot, [0 x %Slot] }
 
 ; 0 its pool, 1 the function, 2 its contexts, 3 how many they are
@@ -47,7 +47,7 @@ define internal void @lie_down(ptr %slot) {
   ret void
 }
 
-; Sleep until somebody wakes this slot.
+; Sleep until another thread wakes this slot.
 define internal void @rest(ptr %slot) {
   %at = getelementptr %Slot, ptr %slot, i32 0, i32 1
   %lock = load ptr, ptr %at
@@ -104,7 +104,7 @@ end:
 """
 
 _WORK = """
-; Take a task: its number, or -1 where none is left.
+; Take a task: return its number, or -1 if none is left.
 define internal i64 @take(ptr %word) {
 entry:
   br label %look
@@ -160,8 +160,8 @@ end:
   ret void
 }
 
-; Return when all tasks are finished. A helper that tells late of an earlier launch may wake this caller for nothing:
-; so it looks again.
+; Return when all tasks are finished. A helper that reports the end of an earlier launch late may wake this caller
+; needlessly, so it looks again.
 define internal void @wait_for_others(ptr %pool) {
 entry:
   %unfinished = getelementptr %Pool, ptr %pool, i32 0, i32 1
@@ -215,7 +215,7 @@ together:
   %at.launch = getelementptr %Pool, ptr %pool, i32 0, i32 3
   store ptr %launch, ptr %at.launch
   store atomic i64 %count, ptr %unfinished seq_cst, align 8
-  %begin = add i64 %count, 4294967296                ; one launch more, and its tasks: none was left of the last one
+  %begin = add i64 %count, 4294967296                ; the next launch number, and its tasks; the last launch has none
   %was = atomicrmw add ptr %pool, i64 %begin seq_cst
   %others = sub i64 %count, 1
   %fewer = icmp ult i64 %others, %helpers
@@ -239,7 +239,7 @@ end:
 """
 
 _HELPER = """
-; What a helper does from its start to the end of the pool: whenever the number of the launch is new, it works.
+; Run a helper from its start to the end of the pool: whenever the launch number is new, it takes tasks.
 define void @helper(ptr %slot) {
 entry:
   %at.pool = getelementptr %Slot, ptr %slot, i32 0, i32 2
@@ -270,7 +270,7 @@ end:
   ret void
 }
 
-; Send all helpers to their end. A launch that is under way goes on: its caller takes what they leave.
+; End all helpers. A running launch continues: its caller takes the tasks that they leave.
 define void @stop(ptr %pool) {
   %stopping = getelementptr %Pool, ptr %pool, i32 0, i32 5
   store atomic i64 1, ptr %stopping seq_cst, align 8
@@ -284,7 +284,7 @@ define void @stop(ptr %pool) {
 
 
 def source() -> str:
-    """The pool as LLVM IR: `launch`, `helper` and `stop`."""
+    """Return the pool's code as LLVM IR: the functions `launch`, `helper` and `stop`."""
     pause = _PAUSE.get(platform.machine().lower())
     declared = "" if pause is None else f"declare void {pause.replace('i32 1', 'i32')}\n"
     waiting = _WORK.replace("PAUSE", "" if pause is None else f"call void {pause}").replace("LOOKS", str(_LOOKS))

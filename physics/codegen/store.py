@@ -1,16 +1,15 @@
-"""Files of machine code on disk: made by one process, executed by later ones.
+"""The cache of machine code on disk: files written by one process and executed by later ones.
 
-Each file stands under a key and consists of a head (a word, the version of this format, the length, SHA-256 of key and
-contents) and the contents. It appears by a rename: a process that is killed leaves a temporary file at worst, and a
-reader finds a whole file or none. A power failure may leave a file with holes, as nothing waits for the disk: the hash
-finds it.
+A file is named by its key and consists of a head (magic word, format version, length, SHA-256 of key and contents) and
+the contents. It appears by a rename, so a killed process leaves a temporary file at worst, and a reader finds a
+complete file or none. The file is not synced to disk; a power failure may leave holes in it, which the hash detects.
 
-Whoever can write here decides what this process executes. So a file is read only if it belongs to the effective user
-and nobody else can write to it; this is asked of the opened descriptor, behind which nobody can put another file. The
-folder is held to the same, so that nobody else removes or renames files. The hash guards against damage, not against
-people: anybody can compute it.
+This process executes what it reads here. So a file is read only if it belongs to the effective user and no other user
+can write to it. The opened descriptor is checked, as a path could be replaced between check and read. The folder must
+meet the same conditions, so that no other user can remove or rename files. The hash detects damage, not malice: anyone
+who can write a file can compute it.
 
-The last use of a file is its time of modification, as many systems do not note when a file is read.
+The time of the last use of a file is its modification time, as many systems do not record reads.
 """
 
 import contextlib
@@ -28,11 +27,11 @@ from pathlib import Path
 from ..process.trust import other_owner, others_may_write
 
 VARIABLE = "TUMBLE_CACHE"
-"""Names the folder; 0: nothing is kept."""
+"""Environment variable that names the folder; 0 switches the cache off."""
 LARGEST = 1 << 30
 """Bytes of all files together. The stages of a whole test suite are some hundreds of files of 5 to 300 kB."""
 KEPT_OF_FULL = 0.75
-"""The share of LARGEST that remains after files were removed; below 1, so that removals are rare."""
+"""The share of LARGEST that remains after a removal; below 1, so that removals are rare."""
 MANY = 1000
 """The number of files up to which their sizes are not added up: they cannot exceed 0.3 GB."""
 STALE_AFTER = 3600.0
@@ -50,11 +49,11 @@ _MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY | _NO_LINK
 
 
 class DamagedError(Exception):
-    """A file of ours that is not what was saved; says why."""
+    """A cache file whose contents are not those that were saved; the message says why."""
 
 
 class ForeignError(Exception):
-    """A file of another user; says whose."""
+    """A cache file that belongs to another user; the message says to whom."""
 
 
 def default_folder() -> Path | None:
@@ -70,7 +69,7 @@ def default_folder() -> Path | None:
 
 
 def shared_store() -> "Store":
-    """The store of this process, in the default folder."""
+    """Return the store of this process, in the default folder."""
     return _store_in(default_folder())
 
 
@@ -83,20 +82,20 @@ def _store_in(folder: Path | None) -> "Store":
 
 
 class Store:
-    """Files of machine code in a folder, each under a key (hex digits).
+    """Files of machine code in a folder, each named by its key (hexadecimal digits).
 
-    Nothing here raises for the state of a disk: what cannot be read is compiled anew, what cannot be written is not
-    kept, and one warning says so.
+    No method raises for the state of a disk: code that cannot be read is compiled anew, code that cannot be written is
+    not kept, and one warning says so.
     """
 
     def __init__(self, folder: Path | None) -> None:
-        """Touch nothing yet; None: no cache."""
+        """Make a store without touching the disk; a folder of None means no cache."""
         self.folder = None if folder is None else os.path.abspath(folder)
         self._opened = self._crowded = False
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
     def load(self, key: str) -> bytes | None:
-        """Read the contents under a key, verified; None where there are none to trust."""
+        """Return the verified contents of a key's file; None if there is no file, or none to trust."""
         path = self._path(key)
         if path is None or not self._open():
             return None
@@ -113,7 +112,7 @@ class Store:
         return None
 
     def save(self, key: str, contents: bytes) -> None:
-        """Write contents under a key, at once; where that fails, warn once and go on."""
+        """Write a key's file, atomically; if that fails, warn once and go on."""
         path = self._path(key)
         if path is None or self.folder is None:
             return
@@ -122,11 +121,11 @@ class Store:
             if not self._open():
                 return
             with contextlib.suppress(FileNotFoundError):
-                _require_own(os.lstat(path))  # what another user left there is not replaced
+                _require_own(os.lstat(path))  # another user's file is not replaced
             write_at_once(path, pack(key, contents))
             if self._crowded:
                 self._crowded = False
-                with contextlib.suppress(OSError):  # what was saved stays all the same
+                with contextlib.suppress(OSError):  # the saved file stays even if removing others fails
                     self._make_room()
         except ForeignError as error:
             self._warn_foreign(path, error)
@@ -134,7 +133,7 @@ class Store:
             self.warn_not_kept(f"{self.folder}: {error.strerror or error}")
 
     def warn_not_kept(self, reason: str, remedy: str = f"let {VARIABLE} name a folder that can be written to") -> None:
-        """Tell once that every start will take long, why, and what helps."""
+        """Warn once that every start will compile anew, why, and what helps."""
         self._warn("kept", f"machine code is not kept ({reason}), so every start compiles anew; {remedy}")
 
     def _path(self, key: str) -> str | None:
@@ -143,7 +142,7 @@ class Store:
         return None if self.folder is None else os.path.join(self.folder, f"{key}.code")
 
     def _open(self) -> bool:
-        """Look at the folder, at every use: whether it is there and to be trusted. Tidy it at the first."""
+        """Return True if the folder exists and can be trusted; checked at every use. At the first, tidy the folder."""
         assert self.folder is not None
         try:
             status = os.stat(self.folder)
@@ -163,7 +162,7 @@ class Store:
         return True
 
     def _tidy(self) -> None:
-        """Remove what killed processes left, and note whether there are so many files that sizes should be added up."""
+        """Remove temporary files of killed processes; note if there are so many files that sizes must be added up."""
         now = time.time()
         for path, status in self._ours(_TEMPORARY):
             if now - status.st_mtime > STALE_AFTER:
@@ -172,7 +171,7 @@ class Store:
         self._crowded = len(os.listdir(self.folder)) > MANY
 
     def _make_room(self) -> None:
-        """Remove the files that were used longest ago, where all together are too large."""
+        """Remove the least recently used files if all together exceed LARGEST."""
         files = sorted(self._ours(_FILE), key=lambda file: file[1].st_mtime)
         size = sum(status.st_size for _, status in files)
         if size <= LARGEST:
@@ -181,11 +180,11 @@ class Store:
             if size <= LARGEST * KEPT_OF_FULL:
                 break
             size -= status.st_size
-            with contextlib.suppress(OSError):  # another process makes room, too
+            with contextlib.suppress(OSError):  # another process may remove it first
                 os.unlink(path)
 
     def _ours(self, name: re.Pattern[str]) -> Iterator[tuple[str, os.stat_result]]:
-        """Files of ours whose names are as given; the folder may hold others', if it is one that a person named."""
+        """Yield path and status of this user's files whose names match; a folder named by the user may hold others."""
         assert self.folder is not None
         with os.scandir(self.folder) as entries:
             for entry in entries:
@@ -199,21 +198,21 @@ class Store:
         self._warn("foreign", f"{path} is not used: it {error}; remove it, and machine code is kept there again")
 
     def _warn(self, what: str, text: str) -> None:
-        if what not in self._told:
-            self._told.add(what)
+        if what not in self._warned:
+            self._warned.add(what)
             warnings.warn(f"Tumble: {text}", RuntimeWarning, stacklevel=3)
 
 
 def pack(key: str, contents: bytes) -> bytes:
-    """Put the head before the contents of a file."""
+    """Return the contents of a cache file: the head and the machine code."""
     return _HEAD.pack(_WORD, _VERSION, len(contents), _hash(key, contents)) + contents
 
 
 def unpack(key: str, data: bytes) -> bytes:
-    """Take the contents from a file that was saved under this key.
+    """Return the machine code in a cache file that was saved under this key.
 
     Raises:
-        DamagedError: something in it, or its length, is not as it was saved.
+        DamagedError: the file is not as it was saved.
     """
     if len(data) < _HEAD.size:
         raise DamagedError("ends before its head does")
@@ -229,24 +228,24 @@ def unpack(key: str, data: bytes) -> bytes:
 
 
 def _hash(key: str, contents: bytes) -> bytes:
-    """SHA-256 of both, so that a file under another's name is found out."""
+    """Return the SHA-256 of key and contents, so that a file renamed to another key is detected."""
     summed = hashlib.sha256(key.encode() + b"\0")
     summed.update(contents)
     return summed.digest()
 
 
 def read_trusted(path: str) -> bytes:
-    """Read a file that only this user can have written, and note its use, at most once a day.
+    """Read a file that only this user can have written; record its use, at most once a day.
 
     Raises:
-        ForeignError: it belongs to another user.
-        DamagedError: it is no regular file (a link, for example), or others can write to it.
-        OSError: it is not there, or cannot be read.
+        ForeignError: the file belongs to another user.
+        DamagedError: it is no regular file (a link, for example), others can write to it, or it is too large.
+        OSError: it does not exist, or cannot be read.
     """
     try:
         descriptor = os.open(path, _READ)
     except OSError:
-        _require_trust(os.lstat(path))  # a link cannot be opened; this says so
+        _require_trust(os.lstat(path))  # raises for a link, which O_NOFOLLOW refuses to open
         raise
     try:
         status = os.fstat(descriptor)
@@ -255,7 +254,7 @@ def read_trusted(path: str) -> bytes:
             raise DamagedError("is larger than all files together may be")  # a length that no memory would hold
         now = time.time()
         if abs(now - status.st_mtime) > DAY:
-            with contextlib.suppress(OSError):  # reading is allowed on a disk that cannot be written to
+            with contextlib.suppress(OSError):  # a read-only disk can still be read
                 os.utime(descriptor if os.utime in os.supports_fd else path, (now, now))
         with open(descriptor, "rb", buffering=0, closefd=False) as file:
             return file.read()
@@ -264,10 +263,10 @@ def read_trusted(path: str) -> bytes:
 
 
 def write_at_once(path: str, data: bytes) -> None:
-    """Let a file appear whole, or not at all.
+    """Write a file atomically: readers see the complete file, or none.
 
     Raises:
-        OSError: it cannot be written; nothing is left of it.
+        OSError: it cannot be written; no part of it is left.
     """
     temporary = f"{path.removesuffix('.code')}.{os.urandom(8).hex()}.part"
     descriptor = os.open(temporary, _MAKE, 0o600)
@@ -282,11 +281,13 @@ def write_at_once(path: str, data: bytes) -> None:
 
 
 def _require_own(status: os.stat_result) -> None:
+    """Raise ForeignError if a file belongs to another user."""
     if owner := other_owner(status):
         raise ForeignError(f"belongs to {owner}")
 
 
 def _require_trust(status: os.stat_result) -> None:
+    """Raise ForeignError or DamagedError unless this is a regular file that only this user can write to."""
     _require_own(status)
     if not stat.S_ISREG(status.st_mode):
         raise DamagedError("is no regular file")

@@ -1,11 +1,12 @@
-"""Lane numbers stay vectors, from Taichi's own code to LLVM's: a sixteenth of what sixteen numbers each would be.
+"""Lane vectors stay whole from Taichi's code to LLVM's, so that the code is not 16 times as long at 16 lanes.
 
-Taichi 1.7.4 takes vectors apart by default (`real_matrix_scalarize`) and LLVM's SLP pass packs them again, for half of
-the time of a compilation. Taichi can also generate code for vectors, but not for every operation (codegen_llvm.cpp).
-`use_vectors` puts the others differently while a kernel is traced: as operations that Taichi can do, or lane by lane.
+Taichi 1.7.4 splits vectors into scalars by default (`real_matrix_scalarize`), and LLVM's SLP pass packs them again,
+which takes half of the compile time. Taichi can also generate code for vectors, but not for every operation
+(codegen_llvm.cpp). `use_vectors` replaces those operations while a kernel is traced, by others that Taichi supports or
+by one operation per lane.
 
-It holds for all kernels of a process, so only the process that compiles the solver's stages calls it. Others, and
-systems on which LLVM cannot be asked for opaque pointers, take vectors apart as before; the results have the same bits.
+The replacement holds for all kernels of a process, so only the process that compiles the solver's stages calls it.
+Other processes, and systems on which LLVM cannot use opaque pointers, split vectors as before, with the same bits.
 """
 
 from collections.abc import Callable
@@ -20,7 +21,8 @@ from taichi.lang.ops import is_taichi_expr
 from ..process.compiler import ask
 
 OPAQUE_POINTERS = "-opaque-pointers=1"
-"""Taichi asks for a vector through a pointer to its first number; LLVM refuses where pointers have types."""
+"""LLVM's option for opaque pointers: Taichi loads a vector through a pointer to its first number, which LLVM refuses
+for typed pointers."""
 SETTINGS = {"real_matrix_scalarize": False}
 """Further arguments of `ti.init`."""
 
@@ -31,10 +33,10 @@ _in_use = False
 
 
 def use_vectors() -> bool:
-    """Have Taichi keep vectors in all kernels that this process traces from now on; to be called before `ti.init`.
+    """Make Taichi keep vectors in all kernels that this process traces from now on; to be called before `ti.init`.
 
     Returns:
-        Whether it does: not where LLVM cannot be asked for opaque pointers.
+        True if vectors are kept; False if LLVM cannot use opaque pointers.
     """
     global _in_use
     if not _in_use and ask(OPAQUE_POINTERS):
@@ -47,17 +49,17 @@ def use_vectors() -> bool:
 
 
 def element(number: Any, lane: Any) -> Any:
-    """One lane of a vector, which may be known at run time only; it can be assigned to.
+    """Return one lane of a vector, assignable; the lane may be known only at run time.
 
-    Of a vector in a field Taichi 1.7.4 takes a lane that is known while compiling for a distance in bytes
-    (LowerAOSGlobalPtr in lower_matrix_ptr.cpp). `mark_in_field` tells such vectors.
+    For a vector in a field, Taichi 1.7.4 takes a lane known at compile time for a distance in bytes
+    (LowerAOSGlobalPtr in lower_matrix_ptr.cpp). Such vectors are marked by `mark_in_field`.
     """
     size = getattr(number, "_bytes_of_lane", 1) if isinstance(lane, int) else 1
     return impl.subscript(None, number, lane * size)
 
 
 def mark_in_field(number: Any, dtype: Any) -> Any:
-    """The same vector, marked as one that lies in a field of this type."""
+    """Return the same vector, marked as lying in a field of this type."""
     if _in_use:
         number._bytes_of_lane = 8 if dtype == ti.f64 else 4
     return number
@@ -68,21 +70,23 @@ def _is_vector(x: Any) -> bool:
 
 
 def _lanes_of(x: Any) -> list:
+    """Return the numbers of a vector, which is stored in a variable first."""
     named = impl.expr_init(x)
     return [impl.subscript(None, named, lane) for lane in range(x.get_shape()[0])]
 
 
 def _vector_of(numbers: list, dtype: Any) -> Any:
-    """A vector of this type; `ti.Vector` would give it the kernel's default type."""
+    """Return a vector of this type, where `ti.Vector` would use the kernel's default type."""
     return impl.expr_init(ti.types.vector(len(numbers), dtype)(numbers))
 
 
 def _unary_of_vectors(op: Callable, python_op: Callable, a: Any) -> Any:
+    """Emit an operation on a vector: as it is, by operations that Taichi can vectorise, or lane by lane."""
     if not _is_vector(a) or op in _AS_IT_IS:
         return _unary(op, python_op, a)
-    if op is core.expr_neg:  # Taichi takes a vector for an integer; LLVM makes a change of sign of the product
+    if op is core.expr_neg:  # Taichi treats a negated vector as integers; LLVM turns the product into a sign change
         return ops.mul(a, -1)
-    if op is core.expr_abs:  # LLVM makes fabs of it; of max(x, -x) only where nothing else uses -x, else |-0.0| is -0.0
+    if op is core.expr_abs:  # LLVM makes fabs of this; of max(x, -x) it may not, and |-0.0| would be -0.0
         named = impl.expr_init(a)
         return ops.select(ops.cmp_gt(named, 0), named, ops.sub(0, named))
     if op is core.expr_rsqrt:
@@ -91,6 +95,7 @@ def _unary_of_vectors(op: Callable, python_op: Callable, a: Any) -> Any:
 
 
 def _binary_of_vectors(op: Callable, python_op: Callable, a: Any, b: Any) -> Any:
+    """Emit an operation on vectors; powers and arctangents lane by lane."""
     if op not in (core.expr_pow, core.expr_atan2) or not (_is_vector(a) or _is_vector(b)):
         return _binary(op, python_op, a, b)
     vector = a if _is_vector(a) else b
@@ -110,7 +115,7 @@ def _cast_of_vectors(x: Any, dtype: Any) -> Any:
 
 
 def _of_the_type_of(x: Any, y: Any) -> Any:
-    """The value y for a variable x: Taichi converts numbers by itself, and ends the process at vectors."""
+    """Return the value y converted to the type of a variable x: Taichi converts scalars, but crashes on vectors."""
     return _cast_of_vectors(y, x.element_type()) if _is_vector(x) and _is_vector(y) else y
 
 

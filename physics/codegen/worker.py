@@ -1,18 +1,18 @@
-"""A worker of a launch, in LLVM IR: it takes one item after the other, from those that no other worker has taken yet.
+"""The loop of a worker, in LLVM IR: a thread takes items from a counter that all workers share.
 
-Taichi makes plain additions of atomic ones where it sees no loop that threads share, so the counter is not its affair.
-While a worker is at it, denormal results are zero, as they are in Taichi's own threads: bit 15 of MXCSR (Intel 64
-Architectures Developer's Manual, volume 1, section 10.2.3.3). They take a processor a hundred cycles each, and a result
-must not depend on the thread that computes it.
+The counter is incremented here, because Taichi compiles an atomic addition outside its own parallel loops as a plain
+one. While a worker runs, denormal results are flushed to zero, as in Taichi's own threads: bit 15 of MXCSR (Intel 64
+Architectures Developer's Manual, volume 1, section 10.2.3.3). Denormals take a processor about a hundred cycles each,
+and a result must not depend on the thread that computes it.
 """
 
 from .ir import ENTRY
 
 TAKEN, COUNT, ITEM = 32, 40, 48
-"""Bytes from the start of a context to the addresses of three integers, behind what Taichi knows of it: how many items
-are taken, how many there are, and where to write which one is taken."""
+"""Byte offsets, in a context, of the addresses of three integers, after Taichi's own members: the number of items
+taken, the number of items, and the item that this worker runs."""
 BEFORE = -1
-"""Item that every worker takes before all others: what it has to prepare."""
+"""Item number with which every worker calls the entry first, to prepare its scratch."""
 _WORKER = f"""
 declare void @llvm.x86.sse.stmxcsr(ptr)
 declare void @llvm.x86.sse.ldmxcsr(ptr)
@@ -53,5 +53,5 @@ end:
 
 
 def of_workers(text: str) -> str:
-    """The module whose entry works on one item, with an entry that works on items until none is left."""
+    """Return the module with its entry, which runs one item, wrapped in one that runs items until all are taken."""
     return text.replace(f"@{ENTRY}(", f"@{ENTRY}_item(", 1) + _WORKER

@@ -1,7 +1,8 @@
-"""Two boxes: the face of one clipped by the face of the other, or the point between two edges.
+"""Two boxes: a face of one clipped by a face of the other, or the closest points of two edges.
 
-The axis comes from `box_axes`, in all lanes; what follows branches, and goes lane by lane. A face's contacts are the
-corners of the other box's face after Sutherland and Hodgman (Reentrant polygon clipping, 1974), as MuJoCo 4 has them.
+The axis is found by `box_axes` in all lanes at once; the rest branches, and runs lane by lane. The contacts of a face
+are the corners of the other box's face, clipped by the method of Sutherland and Hodgman (Reentrant polygon clipping,
+1974), as in MuJoCo 4.
 """
 
 import taichi as ti
@@ -14,17 +15,17 @@ from .poses import geom_axes, root_of, seen_from_root
 from .primitives import clip, zero_vector
 from .work_list import lane_by_lane, put_point
 
-MOST = 8  # corners of a quadrangle that is cut by four lines
-HALF = 12  # rows of `polygon` for what is cut, and as many for what remains
+MOST = 8  # corners of a quadrangle clipped by four lines
+HALF = 12  # rows of `polygon` for the polygon to clip, and as many for the result
 AMBIGUOUS = {False: 1e-5, True: 1e-9}
-"""Cosine below which both of two parallel edges count as the farthest along an axis."""
+"""The cosine below which both of two parallel edges of a box count as the farthest along an axis."""
 SAME = {False: 1e-10, True: 1e-14}
-"""Of a face's extents, squared: corners closer than this are one."""
+"""Corners count as one if their squared distance is below this part of the face's squared half diagonal."""
 
 
 @func
 def box_box(model, work, g1: ti.i32, g2: ti.i32, near):
-    """Up to eight contacts."""
+    """Find up to eight contacts of two boxes."""
     lanes, reach = work.precise_lanes, detection_distance(model, g1, g2)
     code, present = separating_axis(lanes, _boxes(model, work, g1, g2), reach, near)
     if lanes.any(present):
@@ -34,7 +35,7 @@ def box_box(model, work, g1: ti.i32, g2: ti.i32, near):
 
 @func
 def _boxes(model, work, g1: ti.i32, g2: ti.i32):
-    """Both boxes of a pair."""
+    """Return both boxes of a pair."""
     apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
     axes1, axes2 = geom_axes(model, work, g1), geom_axes(model, work, g2)
     return BoxPair(apart, axes1, axes2, model.geom_size[g1], model.geom_size[g2])
@@ -42,7 +43,7 @@ def _boxes(model, work, g1: ti.i32, g2: ti.i32):
 
 @func
 def _contacts(model, one, g1: ti.i32, g2: ti.i32):
-    """Of two boxes in one lane, along the axis `box_code`."""
+    """Find the contacts of two boxes in one lane, for the axis `box_code`."""
     boxes = _boxes(model, one, g1, g2)
     code = ti.cast(one.box_code[0], ti.i32)
     reach = detection_distance(model, g1, g2)
@@ -58,12 +59,14 @@ def _contacts(model, one, g1: ti.i32, g2: ti.i32):
 
 @func
 def _edge_contact(one, boxes, edges: ti.i32, reach, origin):
-    """The point between edge i of box 1 and edge j of box 2, `edges` being 3 i + j.
+    """Put the contact between edge i of box 1 and edge j of box 2; `edges` is 3 i + j.
 
-    Where two edges of a box are as far along the axis as each other, rounding must not choose: the nearest pair does.
+    If two parallel edges of a box are equally far along the axis, the closest pair is taken, so that rounding does not
+    choose.
     """
     lanes = one.precise_lanes
     i, j = edges // 3, edges % 3
+    # the normal, perpendicular to both edges, from box 1 to box 2
     along1, along2 = boxes.axes1.column(i), boxes.axes2.column(j)
     normal = along1.cross(along2)
     normal = normal * (1.0 / normal.norm())
@@ -72,6 +75,7 @@ def _edge_contact(one, boxes, edges: ti.i32, reach, origin):
     cosine = along1.dot(along2)
     best = lanes.real(1e30)
     point1, point2 = zero_vector(lanes), zero_vector(lanes)
+    # closest points of the edge of box 1 (or its equal) and the edge of box 2 (or its equal)
     for trial in range(4):
         corner1 = _farthest(lanes, boxes.axes1, boxes.size1, normal, i, trial & 1)
         corner2 = boxes.apart + _farthest(lanes, boxes.axes2, boxes.size2, -normal, j, trial >> 1)
@@ -92,7 +96,7 @@ def _edge_contact(one, boxes, edges: ti.i32, reach, origin):
 
 @func
 def _farthest(lanes, axes, size, direction, edge: ti.i32, other: ti.i32):
-    """Middle of the edge along axis `edge` that is farthest in a direction; with `other` the one that is as far."""
+    """Return the middle of the edge along axis `edge` that is farthest in a direction; with `other` 1 its equal."""
     middle = zero_vector(lanes)
     turned = 0
     for step in ti.static(range(1, 3)):
@@ -108,23 +112,26 @@ def _farthest(lanes, axes, size, direction, edge: ti.i32, other: ti.i32):
 
 @func
 def _face_contacts(one, boxes, face: ti.i32, reach, origin, sense):
-    """Where box 2's face that looks most towards face `face` of box 1 lies over that and within reach of it.
+    """Put the contacts of a face of box 1 with the face of box 2 whose normal is most opposed to its own.
 
-    `polygon` has coordinates along the face's edges, from its middle, and the height over it. `sense`: 1.0 where box 1
-    here is the pair's geom 1, else -1.0.
+    Coordinates in `polygon` are those along the face's edges, from its middle, and the height above it. `sense` is 1.0
+    if box 1 here is the pair's geom 1, else -1.0.
     """
     lanes = one.precise_lanes
+    # the outward normal and the edges of the face of box 1
     up = boxes.axes1.column(face)
     up = up.select(boxes.apart.dot(up) >= 0.0, -up)
     u, v = (face + 1) % 3, (face + 2) % 3
     along_u, along_v = boxes.axes1.column(u), boxes.axes1.column(v)
     half_u, half_v, half = boxes.size1.component(u), boxes.size1.component(v), boxes.size1.component(face)
+    # the face of box 2, clipped by the four sides of the face of box 1
     _lay_out_face(one, boxes, up, along_u, along_v, half)
     first, count = 0, 4
     first, count = _cut(one, first, count, 0, 1.0, half_u)
     first, count = _cut(one, first, count, 0, -1.0, half_u)
     first, count = _cut(one, first, count, 1, 1.0, half_v)
     first, count = _cut(one, first, count, 1, -1.0, half_v)
+    # corners that are deep enough, without repeated ones
     kept = HALF - first
     same = SAME[lanes.double] * (half_u * half_u + half_v * half_v)
     found = 0
@@ -144,16 +151,22 @@ def _face_contacts(one, boxes, face: ti.i32, reach, origin, sense):
 
 @func
 def _lay_out_face(one, boxes, up, along_u, along_v, half):
-    """Corners of box 2's face that looks most against `up`, from the middle of box 1's face with that normal."""
+    """Put into `polygon` the corners of box 2's face whose normal is most opposed to `up`.
+
+    Coordinates are relative to the middle of box 1's face with the normal `up`.
+    """
     seen = boxes.axes2.transpose_times(up)
+    # the axis of box 2 that is nearest to `up`
     facing, steepest = 0, ti.abs(seen.x)
     for k in ti.static(range(1, 3)):
         if ti.abs(seen.parts()[k]) > steepest:
             facing, steepest = k, ti.abs(seen.parts()[k])
+    # the middle of the face on the side against `up`, and its half edges
     out = ti.select(seen.component(facing) > 0.0, -boxes.size2.component(facing), boxes.size2.component(facing))
     middle = boxes.apart + boxes.axes2.column(facing) * out
     p, q = (facing + 1) % 3, (facing + 2) % 3
     edge_p, edge_q = boxes.axes2.column(p) * boxes.size2.component(p), boxes.axes2.column(q) * boxes.size2.component(q)
+    # the corners in cyclic order
     for k in range(4):
         a, b = 1.0, 1.0
         if k == 1 or k == 2:
@@ -166,9 +179,10 @@ def _lay_out_face(one, boxes, up, along_u, along_v, half):
 
 @func
 def _cut(one, first: ti.i32, count: ti.i32, axis, sign, limit):
-    """The part of a polygon, `count` rows from `first` on, where `sign` times a coordinate is at most `limit`.
+    """Clip a polygon: keep the part where `sign` times coordinate `axis` is at most `limit`.
 
-    Returns where in the other half of the rows it is, and its number of corners.
+    The polygon has `count` rows from `first` on. Return the first row of the result, in the other half of the rows, and
+    its number of corners.
     """
     to, n = HALF - first, 0
     for k in range(count):

@@ -1,9 +1,9 @@
-"""A capsule against a box: the point of its axis that is nearest to the box, and often a second one, as spheres.
+"""A capsule against a box: one or two spheres of the capsule against the box.
 
-Where the nearest point of the box is on a face, an edge or a corner along which the capsule lies, one contact would let
-it tip; the second is as far along the axis as the box goes on beneath it. The rules for it are MuJoCo's. At a corner
-they often put it where the first one is. If the axis is parallel to a side of the box, rounding says in MuJoCo whether
-they do: here they do not.
+The first sphere is about the point of the capsule's axis that is nearest to the box. If the capsule lies along a face,
+an edge or a corner there, one contact would not prevent tipping; the second is placed where the axis leaves the box's
+face. The rules for it are MuJoCo's. At a corner they often put it where the first one is. If the axis is parallel to a
+side of the box, rounding decides in MuJoCo whether they do; here the second is dropped.
 """
 
 import taichi as ti
@@ -15,13 +15,13 @@ from .sphere_hulls import box_distance, put_sphere_point
 from .work_list import lane_by_lane
 
 NONE, FACE, EDGE, CORNER = -1, 0, 1, 2
-"""Where on the box the nearest point is; NONE: nowhere."""
+"""The feature of the box that has the nearest point; NONE: there is none yet."""
 NO_SECOND = -4.0
-"""Where there is no second contact; all that there are lie within two half axes of the first."""
+"""The parameter of a missing second contact; others lie within two half axes of the first."""
 SAME = 1e-9
-"""Metres: contacts that are nearer to each other are at one place."""
+"""Metres: contacts closer to each other count as one."""
 ACROSS = 1e-9
-"""Sine below which the sign of the axis along a side of the box is rounding."""
+"""The sine below which the sign of the axis' component along a side of the box is due to rounding."""
 
 
 @func
@@ -32,15 +32,18 @@ def capsule_box(model, work, g1: ti.i32, g2: ti.i32, near):
 
 @func
 def _capsule_box(model, one, g1: ti.i32, g2: ti.i32):
-    """In one lane, whose views are `model` and `one`."""
+    """Find the contacts in one lane, whose views are `model` and `one`."""
+    # the capsule's axis in the frame of the box
     axes, size = geom_axes(model, one, g2), model.geom_size[g2]
     center, box = one.geom_offset[g1], seen_from_root(model, one, g1, g2)
     pos, direction = axes.transpose_times(center - box), axes.transpose_times(one.geom_axis[g1])
     half = direction * model.geom_size.at(g1, 1)
+    # one contact or two, and without the second if rounding alone decides about it
     first, second = _places(one.precise_lanes, pos, half, size)
     least = ti.min(ti.abs(direction.x), ti.abs(direction.y), ti.abs(direction.z))
     if ti.abs(second) * model.geom_size.at(g1, 1) < SAME and least < ACROSS:
         second = one.precise_lanes.real(NO_SECOND)
+    # each contact is that of a sphere about a point of the axis with the box
     for k in range(2):
         t = first
         if k == 1:
@@ -52,10 +55,11 @@ def _capsule_box(model, one, g1: ti.i32, g2: ti.i32):
 
 @func
 def _places(lanes, pos, half, size):
-    """Where on the segment pos + t half, in the box's frame, contacts are: t, and how much farther the second one is.
+    """Return t of the first contact on the segment pos + t half, in the box's frame, and that of the second minus t.
 
-    NO_SECOND: there is none.
+    The second number is NO_SECOND if there is no second contact.
     """
+    # the nearest of: the ends over a face, and the segment's points closest to each of the twelve edges
     best, t, kind, feature = _nearest_face(lanes, pos, half, size)
     along = lanes.real(0.0)  # where on the edge, in half edges
     edge = 0
@@ -67,6 +71,7 @@ def _places(lanes, pos, half, size):
                     best, t, along, edge = square, y, x, axis
                     kind = ti.select(side == 0, EDGE, CORNER)
                     feature = corner | (ti.cast(side > 0, ti.i32) << axis)
+    # the second contact, by the feature that has the nearest point
     second = lanes.real(NO_SECOND)
     upward = _bits(half)
     if kind == FACE and feature >= 0:
@@ -80,18 +85,19 @@ def _places(lanes, pos, half, size):
 
 @func
 def _bits(v):
-    """Bit k is set where component k is positive; so corners of a box are numbered too."""
+    """Return an integer with bit k set if component k is positive, as corners of a box are numbered."""
     return ti.cast(v.x > 0.0, ti.i32) | (ti.cast(v.y > 0.0, ti.i32) << 1) | (ti.cast(v.z > 0.0, ti.i32) << 2)
 
 
 @func
 def _nearest_face(lanes, pos, half, size):
-    """Of the ends that lie over a face or inside: squared distance, t, kind, and the face's axis, -1: inside."""
+    """Return squared distance, t, kind and face axis (-1: inside) of the nearest end that is over a face, or inside."""
     best, t = lanes.real(1e30), lanes.real(0.0)
     kind, face = NONE, -1
     for k in range(2):
         end = 2.0 * k - 1.0
         point = pos + half * end
+        # along how many axes the end is outside of the box, the last of them, and the squared distance
         beyond, last = 0, -1
         square = lanes.real(0.0)
         for axis in ti.static(range(3)):
@@ -106,10 +112,11 @@ def _nearest_face(lanes, pos, half, size):
 
 @func
 def _nearest_on_edge(lanes, axis, corner: ti.i32, pos, half, size):
-    """Segment against the edge along `axis` from a corner on.
+    """Find the closest points of the segment and the edge along `axis` that starts at a corner.
 
-    Returns where on the edge (in half edges), t, which end of the edge it was clamped to (-1, 1; 0: none), and the
-    squared distance, 1e30 where they are parallel.
+    Returns:
+        The position on the edge in half edges (-1 to 1), t, the end of the edge that it was clamped to (-1, 1; 0: not
+        clamped), and the squared distance (m^2), 1e30 if both are parallel.
     """
     signs = ti.static([0.0 if k == axis else 1.0 for k in range(3)])
     start = Vec3(
@@ -117,6 +124,7 @@ def _nearest_on_edge(lanes, axis, corner: ti.i32, pos, half, size):
         size.y * signs[1] * (2.0 * ((corner >> 1) & 1) - 1.0),
         size.z * signs[2] * (2.0 * ((corner >> 2) & 1) - 1.0),
     )
+    # the lines' closest points, by a 2x2 system
     apart = start - pos
     length, slope = size.parts()[axis], half.parts()[axis]
     a, b, c = length * length, -length * slope, half.dot(half)
@@ -126,6 +134,7 @@ def _nearest_on_edge(lanes, axis, corner: ti.i32, pos, half, size):
     side = 0
     if ti.abs(det) >= MINIMUM:
         x, y = (c * u - b * v) / det, (a * v - b * u) / det
+        # clamp to the edge, then to the segment
         if ti.abs(x) > 1.0:
             side = ti.select(x > 0.0, 1, -1)
             x = lanes.real(side)
@@ -145,7 +154,7 @@ def _nearest_on_edge(lanes, axis, corner: ti.i32, pos, half, size):
 
 @func
 def _beyond_face(lanes, face: ti.i32, t, pos, half, size):
-    """From the end at t towards the other one, as far as the face goes."""
+    """Return how far the second contact is from the end at t towards the other end: as far as the face goes."""
     end = pos + half * t
     second = lanes.real(2.0)
     for axis in ti.static(range(3)):
@@ -160,13 +169,13 @@ def _beyond_face(lanes, face: ti.i32, t, pos, half, size):
 
 @func
 def _beyond_edge(lanes, edge: ti.i32, along, differ: ti.i32, upward: ti.i32, t, half, size):
-    """From a point over the middle of an edge across the face that the segment is least inclined to.
+    """Return how far the second contact is from a point over an edge, across the face least inclined to the segment.
 
-    `differ`: bits of the axes along which the segment points away from the edge's side of the box.
+    `differ` has bits of the axes along which the segment points away from the edge's side of the box.
     """
     second = lanes.real(NO_SECOND)
     away = differ & (7 - (1 << edge))
-    if away == 1 or away == 2 or away == 4:  # not across both faces, nor along both of them from the edge on
+    if away == 1 or away == 2 or away == 4:  # neither across both faces, nor along both of them from the edge on
         across = (edge + 1) % 3
         other = (edge + 2) % 3
         if ti.abs(half.component(across)) <= ti.abs(half.component(other)):
@@ -181,12 +190,12 @@ def _beyond_edge(lanes, edge: ti.i32, along, differ: ti.i32, upward: ti.i32, t, 
 
 @func
 def _beyond_corner(lanes, differ: ti.i32, t, half, size):
-    """From a corner along the edge that the segment follows, or else across a face.
+    """Return how far the second contact is from a corner: along the edge that the segment follows, or across a face.
 
-    `differ`: bits of the axes along which the segment points away from the corner.
+    `differ` has bits of the axes along which the segment points away from the corner.
     """
     second = lanes.real(NO_SECOND)
-    if differ != 0 and differ != 7:  # neither straight at the corner nor straight away from it
+    if differ != 0 and differ != 7:  # the segment points neither straight into the corner nor straight away from it
         sign = lanes.real(1.0)
         alone = differ
         if differ == 3 or differ == 5 or differ == 6:

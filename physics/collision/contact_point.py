@@ -1,4 +1,4 @@
-"""The result of a geometric test: a point where two shapes are closest."""
+"""The result of a geometric test of two shapes: one contact."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ from ..math.lanes import LaneValue
 
 
 class ContactPoint(LaneValue):
-    """Signed distance (m), position (m), normal, and a direction for the first tangent to follow (zero: any)."""
+    """Signed distance (m), position (m), normal, and a direction that the first tangent follows (zero: any)."""
 
     def __init__(self, dist: Any, pos: Vec3, normal: Vec3, tangent: Vec3) -> None:
         self.dist, self.pos, self.normal, self.tangent = expr_init(dist), pos.copy(), normal.copy(), tangent.copy()
 
     def parts(self) -> tuple:
-        """The components."""
+        """Return the components."""
         return self.dist, self.pos, self.normal, self.tangent
 
     def select(self, condition: Any, other: "ContactPoint") -> "ContactPoint":
-        """`self` in the lanes where the comparison holds, `other` elsewhere."""
+        """Return `self` in the lanes where the comparison holds, and `other` in the others."""
         return ContactPoint(
             ti.select(condition, self.dist, other.dist),
             self.pos.select(condition, other.pos),
@@ -29,9 +29,9 @@ class ContactPoint(LaneValue):
         )
 
     def with_tangent(self, tangent: Vec3) -> "ContactPoint":
-        """The same contact with `tangent` as the direction of its first tangent."""
+        """Return the same contact with `tangent` as the direction of its first tangent."""
         return ContactPoint(self.dist, self.pos, self.normal, tangent)
 
     def translated(self, by: Vec3) -> "ContactPoint":
-        """The same contact with its position moved `by` (m)."""
+        """Return the same contact with its position moved by `by` (m)."""
         return ContactPoint(self.dist, self.pos + by, self.normal, self.tangent)

@@ -1,8 +1,9 @@
-"""Flat sides of convex shapes: which faces and edges a shape has where it is nearest to another, and their corners.
+"""Flat sides of convex shapes: the faces and edges that a shape has at its closest point to another shape.
 
-Of a face of EPA's polytope, or of GJK's simplex, each geom has one corner, two or three, by whose numbers (`ccd_mark1`,
-`ccd_mark2`) its own faces there are found. A cylinder's end counts as a polygon of sixteen corners, its side and a
-capsule's as an edge along the axis; spheres and ellipsoids have neither. Faces are clockwise seen from outside.
+A face of EPA's polytope, or GJK's simplex, is made of one, two or three corners of each geom. By their numbers
+(`ccd_mark1`, `ccd_mark2`) the geom's own faces there are found. A cylinder's end counts as a polygon of sixteen
+corners, its side and that of a capsule as an edge along the axis; spheres and ellipsoids have neither. Polygons are
+clockwise seen from outside.
 """
 
 import taichi as ti
@@ -30,12 +31,13 @@ def has_flats(model, g: ti.i32):
 
 @func
 def corner_of(corners: ti.i32, k: ti.i32):
-    """Number k of a face's three corners."""
+    """Return corner k, 0 to 2, of a face of the polytope."""
     return (corners >> (CORNER_BITS * k)) & (MOST_CORNERS - 1)
 
 
 @func
 def _mark(one, side: ti.i32, corner: ti.i32):
+    """Return the number of the geom's own corner at a corner of the polytope; side 0 is geom 1, side 1 geom 2."""
     mark = one.ccd_mark1[corner]
     if side == 1:
         mark = one.ccd_mark2[corner]
@@ -44,7 +46,7 @@ def _mark(one, side: ti.i32, corner: ti.i32):
 
 @func
 def feature(one, side: ti.i32, corners: ti.i32):
-    """What one geom has at a face of the polytope: 1: a corner, 2: an edge, 3: a face; and two of its corners there."""
+    """Return what a geom has at a face of the polytope (1: a corner, 2: an edge, 3: a face), and two corners of it."""
     i, j, k = corner_of(corners, 0), corner_of(corners, 1), corner_of(corners, 2)
     a, b, c = _mark(one, side, i), _mark(one, side, j), _mark(one, side, k)
     size = 3
@@ -57,7 +59,7 @@ def feature(one, side: ti.i32, corners: ti.i32):
 
 @func
 def _place(one, side: ti.i32, corner: ti.i32):
-    """Where a geom's point of a corner of the polytope is."""
+    """Return the geom's point (m) at a corner of the polytope."""
     point = one.ccd_on1[corner]
     if side == 1:
         point = point - one.ccd_point[corner]
@@ -66,9 +68,9 @@ def _place(one, side: ti.i32, corner: ti.i32):
 
 @func
 def place_on(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
-    """Return corner `mark` of a geom with flat sides, which support found at a point of the grown geom.
+    """Return corner `mark` of a geom with flat sides; support found it as `point` on the grown geom.
 
-    A cylinder's is on the rim of an end, in the direction of the point.
+    For a cylinder it is on the rim of an end, in the direction of the point.
     """
     center = one.ccd_frame[4 * side]
     none = zero_vector(one.ccd_lanes)
@@ -78,7 +80,10 @@ def place_on(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
 
 @func
 def list_faces(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32, normal):
-    """Flat faces of both geoms around what they have at a face of the polytope, in `ccd_flat`; their numbers."""
+    """List in `ccd_flat` the flat faces of both geoms at a face of the polytope; return how many each geom has.
+
+    These are the geom's faces that contain all of its corners at that face of the polytope.
+    """
     number1, number2 = 0, 0
     for side in range(2):
         g, outward = g1, normal.copy()
@@ -97,9 +102,10 @@ def list_faces(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32, normal):
 
 @func
 def edge_along(model, one, g: ti.i32, side: ti.i32, corners: ti.i32, number: ti.i32, outward, swell):
-    """The first of the other geom's faces that an edge of geom g lies along, -1: none; the edge goes to `ccd_polygon`.
+    """Return the first listed face of the other geom that an edge of geom g is parallel to, or -1.
 
-    A capsule's edge is in its surface: its radius and `swell` away from its axis.
+    The edge's ends go to `ccd_polygon`. A capsule's edge lies in its surface: `outward` from its axis by its radius
+    plus `swell`.
     """
     size, i, j = feature(one, side, corners)
     mark = _mark(one, side, i)
@@ -109,6 +115,7 @@ def edge_along(model, one, g: ti.i32, side: ti.i32, corners: ti.i32, number: ti.
         trials = by_kind(model.geom_type[g], EDGES_AT, 1, model, g, mark)
     elif size == 3:
         trials = 0
+    # an edge along a face that looks against `outward`
     for face in range(number):
         plane = one.ccd_flat[(1 - side) * model.nccdflat + face]
         if found < 0 and plane.dot(outward) < -1e-15:
@@ -127,12 +134,16 @@ def edge_along(model, one, g: ti.i32, side: ti.i32, corners: ti.i32, number: ti.
 
 @func
 def lay_out(model, one, g1: ti.i32, g2: ti.i32, face1: ti.i32, face2: ti.i32, cutter: ti.i32, meeting: ti.i32):
-    """Corners of the face that cuts and of the one that is cut, unless that is an edge; their numbers."""
+    """Put into `ccd_polygon` the corners of the clipping face, and of the clipped one unless that is an edge.
+
+    Return how many corners each of them has.
+    """
     sides, count = 0, 2
     for side in range(2):
         g, face = g1, one.ccd_flat_face[face1]
         if side == 1:
             g, face = g2, one.ccd_flat_face[model.nccdflat + face2]
+        # the clipping face, or a clipped face, with its number of corners
         if side == cutter or meeting == FACES:
             row = ti.select(side == cutter, 0, model.nccdcorner)
             number = by_kind(model.geom_type[g], FACE_SIZES, 4, model, face)

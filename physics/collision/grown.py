@@ -1,10 +1,10 @@
-"""Depths of shapes with a radius or a margin, searched on shapes that have grown by it, as in MuJoCo.
+"""Penetration depth of shapes with a radius or a margin, searched on shapes grown by it, as in MuJoCo.
 
-Where cores are apart, their distance less the radii is exact. Where they overlap, or nearly touch, MuJoCo seeks the
-depth of whole shapes: spheres and capsules with their radii, and each shape with half the pair's margin around it. Such
-shapes are smooth, and within `ccd_tolerance` of the depth there are many answers; the way there says which. So Tumble
-takes the same way: the search starts again with support points moved outward. Where `ccd_tolerance` is 1e-9 m or less,
-the answer is that of the cores, and is sought of them, in fewer steps.
+If cores are apart, their distance less the radii is exact. If they overlap or nearly touch, MuJoCo seeks the depth of
+the whole shapes: spheres and capsules with their radii, and each shape with half the pair's margin around it. Such
+shapes are smooth, and many directions give a depth within `ccd_tolerance` of the least; which one is found depends on
+the path of the search. So Tumble takes the same path: the search restarts with support points moved outward. If
+`ccd_tolerance` is 1e-9 m or less, the result is that of the cores, which are searched in fewer steps.
 """
 
 import taichi as ti
@@ -18,7 +18,7 @@ from .support import core_radius
 
 @func
 def allow_growth(model, one, g1: ti.i32, g2: ti.i32, limits):
-    """Set by how much each geom of a pair grows, in its `Limits`; by nothing where it has one way to its depth."""
+    """Set in `Limits` how far each geom of a pair grows (m); not at all with MPR or tilts, or a small ccd_tolerance."""
     if ti.static(not (model.has.tilts or model.has.mpr)):
         if model.ccd_follows == 1:
             half = 0.5 * ti.max(detection_distance(model, g1, g2), 0.0)
@@ -28,7 +28,7 @@ def allow_growth(model, one, g1: ti.i32, g2: ti.i32, limits):
 
 @func
 def wants_growth(model, search, limits):
-    """Return 1 if the cores overlap or nearly touch, so that the geoms grow; 0 if the search goes on as it is."""
+    """Return 1 if the cores overlap or nearly touch, so that the geoms grow; 0 if the search continues unchanged."""
     deep = search.phase == DEPTH or search.phase == FILL
     if search.phase == FOUND:
         deep = search.square <= model.ccd_tolerance[0] * model.ccd_tolerance[0]
@@ -37,7 +37,7 @@ def wants_growth(model, search, limits):
 
 @func
 def start_grown(model, one, search, limits, toward):
-    """Begin again, with the grown geoms; shapes that are smooth touch where their distance is below the tolerance."""
+    """Restart the search with the grown geoms; smooth shapes count as touching if closer than the tolerance."""
     search.near, search.square = toward, one.ccd_lanes.real(1e30)
     search.phase, search.trips, search.kept, search.grown = DISTANCE, 0, 0, 1
     limits.tolerance = one.ccd_lanes.real(model.ccd_tolerance[0])
@@ -48,7 +48,7 @@ def start_grown(model, one, search, limits, toward):
 
 @func
 def shrink_corners(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32):
-    """Move the points of both geoms at a face of the polytope back to the shapes that have not grown."""
+    """Move the points of both geoms at a face of the polytope back to the surfaces of the original shapes."""
     for k in range(3):
         corner = corner_of(corners, k)
         on2 = one.ccd_on1[corner] - one.ccd_point[corner]

@@ -1,19 +1,19 @@
-"""Depth of two overlapping convex shapes by Minkowski portal refinement, the other method beside EPA.
+"""Penetration depth of two convex shapes by Minkowski portal refinement (MPR), an alternative to EPA.
 
-Snethen: XenoCollide, in Game Programming Gems 7 (2008). A ray leaves a point inside the difference of the shapes. A
-portal, three points of the surface that the ray passes between, moves outward until it lies in the surface. The first
-ray goes from the difference of the geoms' centres through the origin: it tells whether the origin is inside. Its
-portal's normal parts the shapes, but nothing says that they are not less deep along another. So the next ray leaves the
-origin along that normal: its portal is nearer, or the same. Where the foot of the origin is in the portal, the depth is
-the least of all directions around.
+Snethen: XenoCollide, in Game Programming Gems 7 (2008). A ray starts at a point inside the Minkowski difference of the
+shapes. A portal, a triangle of three surface points that the ray passes through, moves outward until it lies in the
+surface. The first ray goes from the difference of the geoms' centres through the origin, and tells if the origin is
+inside. The portal's normal then separates the shapes, but their depth along it need not be the least. So the next ray
+starts at the origin along that normal: its portal is nearer, or the same. If the foot of the perpendicular from the
+origin is in the portal, the depth is a local minimum over directions.
 
-What an answer means: moved apart by the depth along the normal, the shapes touch. The depth is never less than the true
-one; that it is not more is sure for shallow contacts alone, which is why deep ones are left to EPA (`DEEP`), as is
-whatever has no clear answer here: cores that touch, portals that are lines. Shapes whose cores are apart have GJK's
-distance, unless a portal proves that they are too far apart for a contact.
+Moved apart by the depth along the normal, the shapes just touch. The result is never less than the true depth. It is
+known not to exceed it for shallow contacts only, which is why deep ones are left to EPA (`DEEP`), as are cases without
+a clear result: cores that touch, portals that are lines. Shapes whose cores are apart have GJK's distance, unless a
+portal proves that they are too far apart for a contact.
 
-A portal's corners are in the first three rows of `ccd_point`, counterclockwise seen along the ray; a new one is in the
-fourth.
+A portal's corners are in the first three rows of `ccd_point`, counterclockwise seen along the ray; a new corner is in
+the fourth.
 """
 
 from typing import Any
@@ -29,27 +29,27 @@ from .primitives import zero_vector
 from .support import support
 
 DEEP = 0.05
-"""Of the smaller bounding radius: a contact that is deeper is EPA's. (Genesis takes 0.25 of it for its own MPR.)"""
+"""The depth, relative to the smaller bounding radius, above which a contact is left to EPA. (Genesis uses 0.25.)"""
 ASIDE = 0.05
-"""Of the depth: so far may the nearest point of a portal be from the foot of the origin on its plane."""
+"""The largest distance, relative to the depth, of the portal's nearest point from the foot of the perpendicular."""
 AIMS = 4
-"""Rays of a pair at most."""
+"""The most rays of a pair."""
 FIRST, SECOND, THIRD, REFINE, REACHED, ENDED = range(6)
-"""Phases: the corners are sought one after the other; the portal moves; it lies in the surface; there is an answer."""
+"""Phases: the first, second and third corner is sought; the portal moves; it lies in the surface; the search ended."""
 
 
 class Portal(LaneValue):
-    """How far the search for a portal has come.
+    """The state of a search for a portal.
 
     Attributes:
-        start: the point inside that the ray leaves.
+        start: the point inside the difference where the ray starts.
         ray: its direction.
-        direction: where the next support point is sought; in the end the portal's normal.
-        height: how far the origin is below the plane of the newest support point.
+        direction: the direction of the next support point; in the end the portal's normal.
+        height: height of the newest support point along `direction` (m).
         phase: one of FIRST, SECOND, ...
-        trips: support points of all rays.
-        aims: rays.
-        inside: 1: the origin is known to be inside.
+        trips: number of support points of all rays.
+        aims: number of rays after the first.
+        inside: 1 if the origin is known to be inside the difference.
     """
 
     def __init__(self, start: Vec3, ray: Vec3, direction: Vec3, height: Any, *counts: Any) -> None:
@@ -58,27 +58,28 @@ class Portal(LaneValue):
         self.phase, self.trips, self.aims, self.inside = map(expr_init, counts)
 
     def parts(self) -> tuple:
-        """The components."""
+        """Return the components."""
         return self.start, self.ray, self.direction, self.height, self.phase, self.trips, self.aims, self.inside
 
 
 @func
 def seek_portal(model, one, g1: ti.i32, g2: ti.i32, limits):
-    """Search the depth of geoms that stand in `ccd_frame`, as `convex.seek` does.
+    """Search the depth of two geoms placed in `ccd_frame`, as `convex.seek` does.
 
-    The phase of what it returns is FOUND, NOTHING or, where GJK and EPA have to answer, DISTANCE: none of it is begun.
+    The returned search has the phase FOUND, NOTHING, or DISTANCE if GJK and EPA have to find the result.
     """
     lanes = one.ccd_lanes
     search = start_search(lanes, one.ccd_frame[0] - one.ccd_frame[4])
     ray = search.near * (-1.0 / search.near.norm())
     portal = Portal(search.near, ray, ray, lanes.real(0.0), FIRST, 0, 0, 0)
+    # one support point after the other
     deepest = DEEP * ti.min(model.geom_rbound[g1], model.geom_rbound[g2])
     while portal.phase < ENDED:
         point, on1, mark1, mark2 = support(model, one, g1, g2, portal.direction)
         put_corner(one, portal.phase, point, on1, mark1, mark2)
         portal.trips += 1
         portal.height = portal.direction.dot(point)
-        if portal.inside == 0 and portal.height <= 0.0:  # a plane between the shapes
+        if portal.inside == 0 and portal.height <= 0.0:  # a plane separates the shapes
             portal.phase = ENDED
             if -portal.height >= limits.reach:
                 search.phase = NOTHING
@@ -95,7 +96,7 @@ def seek_portal(model, one, g1: ti.i32, g2: ti.i32, limits):
 
 @func
 def _turn_to(one, portal, normal, least, phase: ti.i32):
-    """The next direction, and phase; the end where the normal is no longer than `least`, which is that of a line."""
+    """Set the next direction and phase; end the search if `normal` is no longer than `least`, as that of a line."""
     length = normal.norm()
     portal.phase = ti.select(length > least, phase, ENDED)
     portal.direction = normal * (1.0 / ti.max(length, one.ccd_lanes.constant(NO_AREA)))
@@ -103,7 +104,7 @@ def _turn_to(one, portal, normal, least, phase: ti.i32):
 
 @func
 def _open(one, portal, limits):
-    """A new corner of a portal that is not open yet, or that the ray does not pass through."""
+    """Take a new corner of a portal that has less than three, or that the ray does not pass through."""
     start, ray = portal.start, portal.ray
     first = one.ccd_point[0] - start
     if portal.phase == FIRST:
@@ -122,6 +123,7 @@ def _open(one, portal, limits):
                 portal.phase = ENDED
         else:
             third = one.ccd_point[2] - start
+            # the ray passes beside one side of the triangle: replace the corner opposite to it
             if first.cross(third).dot(ray) > 0.0:
                 move_corner(one, 1, 2)
                 _turn_to(one, portal, first.cross(third), limits.flat * limits.flat, THIRD)
@@ -134,7 +136,7 @@ def _open(one, portal, limits):
 
 @func
 def _look_through(one, portal, limits):
-    """Next, what is farthest along the portal's normal."""
+    """Continue with the support point along the portal's normal; note if the origin is inside."""
     a = one.ccd_point[0]
     _turn_to(one, portal, (one.ccd_point[1] - a).cross(one.ccd_point[2] - a), limits.flat * limits.flat, REFINE)
     if portal.direction.dot(a) >= 0.0:
@@ -143,7 +145,7 @@ def _look_through(one, portal, limits):
 
 @func
 def _refine(one, portal, limits):
-    """The portal lies in the surface, or its new corner takes the place of that which the ray then passes by."""
+    """End the ray if the portal lies in the surface; otherwise replace the corner that the ray passes by."""
     if portal.height - portal.direction.dot(one.ccd_point[0]) <= limits.exact:
         portal.phase = ti.select(portal.inside == 1, REACHED, ENDED)
     else:
@@ -158,10 +160,11 @@ def _refine(one, portal, limits):
 
 @func
 def _answer(one, search, portal, limits, deepest):
-    """The portal as the only face of a polytope, if the origin's foot is in it; else the next ray."""
+    """Store the portal as a polytope's only face if it has the foot of the perpendicular; else start the next ray."""
     _k0, _k1, _k2, near = nearest_on_triangle(one.ccd_lanes, one.ccd_point[0], one.ccd_point[1], one.ccd_point[2])
     height = portal.height
     aside = near - portal.direction * near.dot(portal.direction)
+    # `aside`: from the foot of the perpendicular to the portal's nearest point; if it is short, the depth is `height`
     portal.phase = ENDED
     if height <= deepest:
         if aside.norm() <= ti.max(ASIDE * height, limits.near):
@@ -169,7 +172,7 @@ def _answer(one, search, portal, limits, deepest):
             one.ccd_normal.put(0, portal.direction)
             one.ccd_height.put(0, height)
             search.faces, search.chosen, search.phase = 1, 0, FOUND
-        elif portal.aims + 1 < AIMS:
+        elif portal.aims + 1 < AIMS:  # the next ray starts at the origin along the normal
             portal.aims += 1
             portal.phase = FIRST
             portal.start = zero_vector(one.ccd_lanes)

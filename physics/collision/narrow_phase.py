@@ -1,6 +1,6 @@
 """Narrow phase: the contacts of every pair of geoms, by the routine of their types.
 
-Adding a pair of types: its geometry in `primitives`, its routine here and in `ROUTINES`, its row in
+To add a pair of types: its geometry in `primitives`, its routine here and in `ROUTINES`, its row in
 `model.pair_table.PAIR_TABLE`. Pairs of a group in `LISTED` go through a work list (`work_list`).
 Poses have the precision of `work.precise_lanes` (`Features.mixed_precision`); `append` rounds contacts to `work.lanes`.
 """
@@ -37,13 +37,13 @@ from .work_list import LISTED_PAIRS, append_points, clear_list, list_near
 
 @func
 def _touching_distance(model, g1: ti.i32, g2: ti.i32):
-    """Sum of both radii and the detection distance: spheres farther apart have no contact."""
+    """Return the sum of both radii and the detection distance (m): spheres farther apart have no contact."""
     return cautious(model.geom_size.at(g1, 0) + model.geom_size.at(g2, 0) + detection_distance(model, g1, g2))
 
 
 @func
 def plane_sphere(model, work, g1: ti.i32, g2: ti.i32):
-    """One contact."""
+    """Append the contact of a plane and a sphere."""
     lanes = work.precise_lanes
     radius = model.geom_size.at(g2, 0)
     contact = plane_point(lanes, work.geom_xpos[g1], work.geom_axis[g1], work.geom_xpos[g2], radius)
@@ -52,7 +52,7 @@ def plane_sphere(model, work, g1: ti.i32, g2: ti.i32):
 
 @func
 def plane_capsule(model, work, g1: ti.i32, g2: ti.i32):
-    """Both end spheres; the first tangent follows the capsule."""
+    """Append the contacts of a plane with both end spheres of a capsule; the first tangent follows the capsule."""
     lanes = work.precise_lanes
     plane, normal = work.geom_xpos[g1], work.geom_axis[g1]
     axis = work.geom_axis[g2]
@@ -65,13 +65,15 @@ def plane_capsule(model, work, g1: ti.i32, g2: ti.i32):
 
 @func
 def _append_spheres(model, work, g1: ti.i32, g2: ti.i32, center1, center2, wanted, concentric):
-    """The contact of two spheres with the radii of a pair's geoms, in the lanes of the mask `wanted`; where it is.
+    """Append the contact of two spheres with the radii of both geoms, in lanes of the mask `wanted`; return its mask.
 
-    If centres are nearer than `concentric` (m), their difference is no direction. Capsules that share an end, such as
-    limbs at a joint, have theirs apart by what rounding leaves, and most directions would push one along itself.
+    If the centres are closer than `concentric` (m), their difference gives no direction. Capsules that share an end,
+    such as limbs at a joint, have centres there that differ by rounding, and along most directions one would be pushed
+    along its own axis.
     """
     lanes = work.precise_lanes
     apart = center2 - center1
+    # a quick test of the centres' distance, then the contact itself
     touching = _touching_distance(model, g1, g2)
     present = lanes.mask(apart.dot(apart) <= touching * touching) * wanted
     if lanes.any(present):
@@ -92,14 +94,14 @@ def _append_spheres(model, work, g1: ti.i32, g2: ti.i32, center1, center2, wante
 
 @func
 def sphere_sphere_pair(model, work, g1: ti.i32, g2: ti.i32):
-    """Sphere against sphere: one contact."""
+    """Append the contact of two spheres."""
     center1, center2 = work.geom_offset[g1], seen_from_root(model, work, g1, g2)
     _append_spheres(model, work, g1, g2, center1, center2, work.precise_lanes.real(1.0), MINIMUM)
 
 
 @func
 def sphere_capsule(model, work, g1: ti.i32, g2: ti.i32):
-    """The sphere against the nearest sphere in the capsule."""
+    """Append the contact of a sphere with the nearest sphere in a capsule."""
     lanes = work.precise_lanes
     center1, center2 = work.geom_offset[g1], seen_from_root(model, work, g1, g2)
     if lanes.any(bounds_meet(model, work, g1, g2, center1 - center2)):
@@ -111,10 +113,10 @@ def sphere_capsule(model, work, g1: ti.i32, g2: ti.i32):
 
 @func
 def _exact_parameters(model, work, g1: ti.i32, g2: ti.i32):
-    """`closest_on_segments` of two capsules from the coordinates on in double precision.
+    """Return `closest_on_segments` of two capsules, computed from qpos on in double precision.
 
-    Where the axes of capsules meet at an angle of a thousandth, an error of 1e-7 of their directions moves the point
-    where they are closest by a hundredth of their length.
+    If the axes of capsules meet at an angle of a thousandth, an error of 1e-7 in their directions moves the closest
+    point by a hundredth of their length.
     """
     lanes = work.double_lanes
     center1, center2 = zero_vector(lanes), zero_vector(lanes)
@@ -123,6 +125,7 @@ def _exact_parameters(model, work, g1: ti.i32, g2: ti.i32):
         g = g1
         if side == 1:
             g = g2
+        # the geom's centre and axis from qpos on
         center, axis = zero_vector(lanes), zero_vector(lanes)
         precise_geom(model, work, g, center, axis)
         half = axis * lanes.real(model.geom_size.at(g, 1))
@@ -136,12 +139,13 @@ def _exact_parameters(model, work, g1: ti.i32, g2: ti.i32):
 
 @func
 def capsule_capsule(model, work, g1: ti.i32, g2: ti.i32):
-    """One contact, or two when the capsules are parallel: at both ends of the stretch that both cover."""
+    """Append the contact of two capsules, or two if they are parallel: at both ends of the overlap of their axes."""
     lanes = work.precise_lanes
     center1, center2 = work.geom_offset[g1], seen_from_root(model, work, g1, g2)
     if lanes.any(bounds_meet(model, work, g1, g2, center1 - center2)):
         half1 = work.geom_axis[g1] * model.geom_size.at(g1, 1)
         half2 = work.geom_axis[g2] * model.geom_size.at(g2, 1)
+        # parameters of the closest points on both axes, in double precision if the axes are nearly parallel
         x1, x2, parallel = closest_on_segments(lanes, center1, half1, center2, half2)
         if ti.static(not lanes.double):
             near = nearly_parallel(lanes, half1, half2)
@@ -153,6 +157,7 @@ def capsule_capsule(model, work, g1: ti.i32, g2: ti.i32):
                 x1 = ti.select(near > 0.5, exact1, x1)
                 x2 = ti.select(near > 0.5, exact2, x2)
                 parallel = ti.select(near > 0.5, decided, parallel)
+        # one contact, or in lanes with parallel axes both ends of the overlap
         wanted = lanes.real(1.0)
         trials = 1
         if lanes.any(parallel):
@@ -188,10 +193,10 @@ SOLIDS = {
 }
 CONVEX = {"convex_convex": convex_convex}
 ROUTINES = {**ROUND_WITH_PLANES, **HULLS_WITH_PLANES, **ROUND, **SOLIDS, **CONVEX}
-"""Functions that find the contacts of two geoms, by `PairType.routine`; those of a list take a mask of lanes too."""
+"""Functions that find the contacts of two geoms, by `PairType.routine`; those of work lists also take a lane mask."""
 
 LISTED = {group: tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.group == group) for group in GROUPS}
-"""Rows of the table that go through a work list, by their group; those of a group follow on each other."""
+"""Rows of the table that go through a work list, by their group; the rows of a group are consecutive."""
 _NAMES = [pair.routine for pair in PAIR_TABLE]
 SERVED = {
     group: tuple(
@@ -199,7 +204,7 @@ SERVED = {
     )
     for group, rows in LISTED.items()
 }
-"""For each of those groups its routines, and the rows that a routine serves, which follow on each other as well."""
+"""For each of these groups its routines, each with the rows that it serves, which are consecutive as well."""
 
 
 @func
@@ -229,7 +234,7 @@ def _narrow_phase(model, work):
     updates="sweep_* wanted need_nlisted listed_start",
 )
 def begin_contacts(model, work):
-    """Empty the contact list; find the pairs that are near by a sweep, if the model has too many for a list."""
+    """Empty the contact list; if the model has too many pairs for a list, find the near ones by a sweep."""
     clear_contacts(work)
     if ti.static(model.has.sweep):
         sweep(model, work)
@@ -237,7 +242,7 @@ def begin_contacts(model, work):
 
 @stage(reads="geom_xpos geom_axis listed_geom1 listed_geom2", updates=APPENDED, hooks=(PAIR_MASK,))
 def collide_round_with_planes(model, work):
-    """Planes with spheres and capsules."""
+    """Append contacts of planes with spheres and capsules."""
     _take_pairs(model, work, ROUND_WITH_PLANES)
 
 
@@ -249,13 +254,13 @@ def collide_round_with_planes(model, work):
     hooks=(PAIR_MASK,),
 )
 def collide_hulls_with_planes(model, work):
-    """Planes with all other shapes."""
+    """Append contacts of planes with all other shapes."""
     _take_list(model, work, "hulls", HULLS_WITH_PLANES, list_near_planes)
 
 
 @stage(reads="qpos xpos geom_offset geom_axis listed_*", updates=APPENDED, hooks=(PAIR_MASK,))
 def collide_round(model, work):
-    """Spheres and capsules with each other."""
+    """Append contacts between spheres and capsules."""
     _take_pairs(model, work, ROUND)
 
 
@@ -267,7 +272,7 @@ def collide_round(model, work):
     hooks=(PAIR_MASK,),
 )
 def collide_solids(model, work):
-    """Pairs with boxes and cylinders that have a closed form."""
+    """Append contacts of pairs with boxes and cylinders that have a closed form."""
     _take_list(model, work, "solids", SOLIDS, list_near)
 
 
@@ -278,7 +283,7 @@ def collide_solids(model, work):
     hooks=(PAIR_MASK,),
 )
 def collide_convex(model, work):
-    """All other pairs of convex shapes."""
+    """Append contacts of all other pairs of convex shapes."""
     _take_list(model, work, "convex", CONVEX, list_near)
 
 
@@ -302,7 +307,7 @@ KINDS_OF_PAIRS = (
 
 @func
 def _take_pairs(model, work, routines):
-    """The pairs of rows of the table that all kernels have, each by its routine."""
+    """Call the routine of every pair of some rows of the table, without a work list."""
     for name, routine in ti.static(list(routines.items())):
         row = ti.static(_NAMES.index(name))
         for p in range(first_pair(model, work, row), end_of_pairs(model, work, row)):
@@ -315,7 +320,7 @@ def _take_pairs(model, work, routines):
 
 @func
 def _take_list(model, work, group, routines, mid_phase):
-    """Pairs of a group: first those that are near are listed, then each is looked at and its points appended."""
+    """Fill the work list with the near pairs of a group; call the routine of each, and append its points."""
     rows = ti.static(LISTED[group])
     clear_list(model, work)
     mid_phase(model, work, first_pair(model, work, rows[0]), end_of_pairs(model, work, rows[-1]))

@@ -1,6 +1,7 @@
-"""Pairs of geoms that have contact parameters of their own (MJCF's `<contact><pair>`), found by their two geoms.
+"""Explicit pairs of geoms: those of MJCF's `<contact><pair>`, with contact parameters of their own.
 
-So nothing on a contact's way has to know where its pair came from, and a model without such pairs pays nothing.
+They are found by their two geoms, so that the stages between detection and constraint do not handle them apart, and a
+model without such pairs has no code for them.
 """
 
 import taichi as ti
@@ -11,7 +12,7 @@ from ..math import func
 
 @func
 def pair_by_hand(model, g1: ti.i32, g2: ti.i32):
-    """Number of the pair by hand of two geoms, the smaller type first; -1: their parameters are mixed."""
+    """Return the number of the explicit pair of two geoms, the smaller type first; -1 if their parameters are mixed."""
     found = -1
     if ti.static(model.has.pairs_by_hand):
         first = model.hand_start[g1]
@@ -23,7 +24,7 @@ def pair_by_hand(model, g1: ti.i32, g2: ti.i32):
 
 @func
 def pair_of_contact(model, work, k: ti.i32):
-    """Number of the pair by hand that contact slot k belongs to; -1: its parameters are mixed."""
+    """Return the number of the explicit pair that contact slot k belongs to; -1 if its parameters are mixed."""
     pair = -1
     if ti.static(model.has.repeated_pairs):
         pair = work.con_pair[k]
@@ -34,9 +35,10 @@ def pair_of_contact(model, work, k: ti.i32):
 
 @func
 def detection_distance(model, g1: ti.i32, g2: ti.i32):
-    """Contacts of two geoms that are closer than this are detected: by that of their pairs that sees farthest."""
+    """Return the distance (m) below which contacts of two geoms are detected: the largest of their explicit pairs'."""
     reach = model.geom_detect[g1] + model.geom_detect[g2]
     if ti.static(model.has.repeated_pairs):
+        # the largest of all explicit pairs of both geoms; without one the sum of both geoms'
         found = 0
         for k in range(model.hand_start[g1], model.hand_start[g1] + model.hand_count[g1]):
             if model.hand_geom2[k] == g2:
@@ -54,7 +56,7 @@ def detection_distance(model, g1: ti.i32, g2: ti.i32):
 
 @func
 def contact_margin(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
-    """Contacts that are closer than this are constraints. `pair` is what `pair_of_contact` says."""
+    """Return the distance (m) below which a contact is a constraint; `pair` is from `pair_of_contact`."""
     margin = model.geom_margin[g1] + model.geom_margin[g2]
     if ti.static(model.has.pairs_by_hand):
         if pair >= 0:
@@ -64,7 +66,7 @@ def contact_margin(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
 
 @func
 def contact_pull(model, work, pair: ti.i32, g1: ti.i32, g2: ti.i32):
-    """Return the force with which mechanisms pull a contact (N); `pair` is what `pair_of_contact` says."""
+    """Return the force (N) with which mechanisms pull the geoms together; `pair` is from `pair_of_contact`."""
     pull = work.real(0.0)
     for pull_of in ti.static(CONTACT_PULL.of(model.has)):
         pull += pull_of(model, pair, g1, g2)

@@ -1,4 +1,4 @@
-"""Where geoms are, as the narrow phase needs them: from the root of a tree, so that distances keep their digits."""
+"""Poses of geoms for the narrow phase, relative to the root of a tree, so that distances keep their digits."""
 
 from typing import Any
 
@@ -11,18 +11,18 @@ from .pairs_by_hand import detection_distance
 CAREFUL = 1e-5
 """Of the radius around a geom, and a tenth of it of its distance from the origin: more than single precision rounds."""
 CAUTION = 1.0 + 1e-6
-"""Times a distance that is compared: more than single precision rounds."""
+"""Factor on compared distances, more than the rounding error of single precision."""
 
 
 @func
 def root_of(model, work, g: ti.i32):
-    """Where the tree that geom g belongs to has its root."""
+    """Return the position (m) of the root of the tree that geom g belongs to."""
     return work.xpos[model.geom_rootid[g]]
 
 
 @func
 def seen_from_root(model, work, g1: ti.i32, g2: ti.i32):
-    """Centre of geom 2 of a pair from the root of geom 1's tree, where geom 1 is at its geom_offset.
+    """Return the centre of geom 2 relative to the root of geom 1's tree (m); geom 1 is at its geom_offset there.
 
     So the distance of two geoms has as many digits far from the origin as near it.
     """
@@ -34,13 +34,13 @@ def seen_from_root(model, work, g1: ti.i32, g2: ti.i32):
 
 @func
 def geom_axes(model, work, g: ti.i32):
-    """The geom's frame in the world."""
+    """Return the geom's frame: its axes in world coordinates."""
     return (work.xquat[model.geom_bodyid[g]] * model.geom_quat[g]).matrix()
 
 
 @func
 def cautious(distance):
-    """A little more than a distance."""
+    """Return a distance, enlarged by more than rounding."""
     return distance * CAUTION
 
 
@@ -55,14 +55,17 @@ def sphere_around(model, work, g: ti.i32):
 
 @func
 def bounds_meet(model, work, g1: ti.i32, g2: ti.i32, apart):
-    """Mask: the bounding spheres of a pair, their centres `apart`, are close enough for a contact."""
+    """Return the mask of lanes in which the bounding spheres, at the offset `apart` (m), are near enough to touch."""
     bound = cautious(model.geom_rbound[g1] + model.geom_rbound[g2] + detection_distance(model, g1, g2))
     return work.precise_lanes.mask(apart.dot(apart) <= bound * bound)
 
 
 @func
 def boxes_meet(model, work, g1: ti.i32, g2: ti.i32, apart):
-    """Mask: no face of the boxes around both geoms, their origins `apart`, keeps them too far apart for a contact."""
+    """Return the mask of lanes in which no face normal separates the bounding boxes by the detection distance.
+
+    `apart` (m) is the offset of geom 2's origin from geom 1's.
+    """
     lanes = work.precise_lanes
     axes1, axes2 = geom_axes(model, work, g1), geom_axes(model, work, g2)
     meet = _no_face_between(
@@ -73,7 +76,7 @@ def boxes_meet(model, work, g1: ti.i32, g2: ti.i32, apart):
 
 @traced
 def _no_face_between(axes1: Mat3, half1: Vec3, axes2: Mat3, half2: Vec3, apart: Vec3, reach: Any) -> Any:
-    """Six of the fifteen directions that can part two boxes: their axes (Ericson 2005, section 4.4.1)."""
+    """Test six of the fifteen axes that can separate two boxes: their face normals (Ericson 2005, section 4.4.1)."""
     cosines = [[let(ti.abs(a.dot(b))) for b in axes2.parts()] for a in axes1.parts()]
     meet = None
     for axes, own, other, turned in (

@@ -1,4 +1,4 @@
-"""Distances between round and flat shapes: pure geometry, no model, no state.
+"""Distances between round and flat shapes: pure geometry, independent of model and state.
 
 A shape is a centre, its z axis and its sizes: sphere (radius), capsule and cylinder (radius, half length).
 Closest points of two segments: Ericson, Real-Time Collision Detection (2005), section 5.1.9.
@@ -13,21 +13,21 @@ from .contact_point import ContactPoint
 
 MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 CONCENTRIC = {True: 1e-12, False: 2e-6}
-"""m, in double or single precision: spheres in capsules that are nearer to each other have a direction of rounding."""
+"""m, in double or single precision: the difference of closer centres of spheres in capsules is due to rounding."""
 PARALLEL = 1e-8  # squared sine of the angle below which two capsules count as parallel (MuJoCo 4.0, measured)
 NEARLY = 3e-4  # squared sine below which single precision misplaces their contact by more than a thousandth
 
 
 @traced
 def plane_point(lanes: Lanes, plane: Vec3, normal: Vec3, point: Vec3, radius: float) -> ContactPoint:
-    """Plane through `plane` against a sphere about `point`."""
+    """Return the contact of the plane through `plane` with the sphere about `point`."""
     dist = let((point - plane).dot(normal) - radius)
     return ContactPoint(dist, point + normal * (dist * -0.5 - radius), normal, zero_vector(lanes))
 
 
 @func
 def sphere_sphere(lanes, center1, axis1, radius1, center2, axis2, radius2, concentric):
-    """Sphere against sphere; if their centres are nearer than `concentric`, along the cross product of their axes."""
+    """Return the contact of two spheres; if centres are closer than `concentric`, along the axes' cross product."""
     apart = center2 - center1
     length = apart.norm()
     normal = apart * (1.0 / ti.max(length, MINIMUM))
@@ -43,17 +43,18 @@ def sphere_sphere(lanes, center1, axis1, radius1, center2, axis2, radius2, conce
 
 @traced
 def clip(x: object, low: float, high: float) -> object:
-    """X kept within [low, high]."""
+    """Return x clamped to [low, high]."""
     return let(ti.min(ti.max(x, low), high))
 
 
 @func
 def closest_on_segments(lanes, center1, half1, center2, half2):
-    """Parameters in [-1, 1] of the closest points of two segments `center +- half`, and a mask: parallel.
+    """Return parameters in [-1, 1] of the closest points of two segments `center +- half`, and a mask: parallel.
 
-    The second is where the first point falls on its segment: each by itself is known to the rounding over the squared
-    sine, which would leave points that coincide that far apart.
+    The second point is the projection of the first onto its segment. Computed on their own, both would have an error of
+    the rounding divided by the squared sine of the angle, and points that coincide would be that far apart.
     """
+    # the lines' closest points solve a 2x2 system with this determinant
     apart = center1 - center2
     a = half1.dot(half1)
     b = -half1.dot(half2)
@@ -64,6 +65,7 @@ def closest_on_segments(lanes, center1, half1, center2, half2):
     parallel = lanes.mask(det < a * c * PARALLEL)
     det = ti.select(parallel > 0.5, lanes.real(1.0), det)
     x1 = (c * u - b * v) / det
+    # clamp to the segments
     beyond = lanes.mask(ti.abs(x1) > 1.0)  # then its end is closest to the other's line
     side = ti.select(x1 > 0.0, -b, b)
     x2 = ti.select(beyond > 0.5, v + side, a * v - b * u) / ti.select(beyond > 0.5, ti.max(c, MINIMUM), det)
@@ -75,13 +77,13 @@ def closest_on_segments(lanes, center1, half1, center2, half2):
 
 @func
 def segment_parameter(point, center, half):
-    """Parameter in [-1, 1] of the point of the segment `center +- half` that is closest to `point`."""
+    """Return the parameter in [-1, 1] of the point of the segment `center +- half` that is closest to `point`."""
     return clip((point - center).dot(half) / ti.max(half.dot(half), MINIMUM), -1.0, 1.0)
 
 
 @traced
 def nearly_parallel(lanes: Lanes, half1: Vec3, half2: Vec3) -> object:
-    """Mask: single precision is not enough to say where two capsules are closest."""
+    """Return the mask of lanes in which single precision cannot tell where two capsules are closest."""
     along = let(half1.dot(half2))
     square = let(half1.dot(half1) * half2.dot(half2))
     return lanes.mask(square - along * along < square * NEARLY)
@@ -89,10 +91,10 @@ def nearly_parallel(lanes: Lanes, half1: Vec3, half2: Vec3) -> object:
 
 @func
 def overlap_ends(center1, half1, center2, half2, upper):
-    """Parameters in [-1, 1] on two parallel segments `center +- half` where the stretch that both cover ends.
+    """Return parameters in [-1, 1], on two parallel segments `center +- half`, of an end of their overlap.
 
-    Its lower end along segment 1, or, where the mask `upper` is set, its upper one. Such an end is an end of segment 2
-    and where that falls on segment 1, or an end of segment 1 and where that falls on segment 2.
+    That is its lower end along segment 1, or its upper one if the mask `upper` is set. It is an end of segment 2 with
+    its projection on segment 1, or an end of segment 1 with its projection on segment 2.
     """
     side = upper * 2.0 - 1.0
     along = half1.dot(half2)

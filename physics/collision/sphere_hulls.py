@@ -1,6 +1,6 @@
-"""A sphere against a cylinder and against a box, in the lanes of the mask `near`.
+"""A sphere against a cylinder or a box, in the lanes of the mask `near`.
 
-Both meet where the sphere's centre is nearest to the other shape's surface; from inside it leaves by the nearest side.
+The contact is where the sphere's centre is nearest to the other shape's surface; from inside, at the nearest side.
 """
 
 import taichi as ti
@@ -15,9 +15,9 @@ from .work_list import put_point
 
 @func
 def put_sphere_point(model, work, k: ti.i32, pair, center, gap, outward, present):
-    """Point k of a pair: a sphere about `center` is `gap` away from a surface with the normal `outward`.
+    """Put point k of a pair: a sphere about `center` at the distance `gap` (m) from a surface with normal `outward`.
 
-    `pair` is (g1, g2); the sphere, or the capsule that it is a part of, is geom 1.
+    `pair` is (g1, g2); geom 1 is the sphere, or the capsule that the sphere is a part of.
     """
     lanes, g1, g2 = work.precise_lanes, pair[0], pair[1]
     radius = model.geom_size.at(g1, 0)
@@ -29,8 +29,9 @@ def put_sphere_point(model, work, k: ti.i32, pair, center, gap, outward, present
 
 @func
 def sphere_cylinder(model, work, g1: ti.i32, g2: ti.i32, near):
-    """Against the side, a flat end, or the rim between them."""
+    """Find the contact of a sphere with a cylinder's side, flat end, or rim."""
     lanes = work.precise_lanes
+    # the sphere's centre in cylinder coordinates, and which part of the surface is nearest
     center, axis = work.geom_offset[g1], work.geom_axis[g2]
     radius, half = model.geom_size.at(g2, 0), model.geom_size.at(g2, 1)
     apart = center - seen_from_root(model, work, g1, g2)
@@ -43,12 +44,13 @@ def sphere_cylinder(model, work, g1: ti.i32, g2: ti.i32, near):
     inside = side * end
     side, end = side * (1.0 - inside * by_end), end * (1.0 - inside * (1.0 - by_end))
 
+    # outward normals at the side, the end and the rim
     sign = ti.select(along > 0.0, lanes.real(1.0), lanes.real(-1.0))
     outward = across * (1.0 / ti.max(distance, MINIMUM))
     corner = across * (1.0 - radius / ti.max(distance, MINIMUM)) + axis * (along - sign * half)
     length = corner.norm()
     rim = corner * (1.0 / ti.max(length, MINIMUM))
-    upright = ti.abs(axis.y) < 0.5  # where the centre is on the axis: any direction across it
+    upright = ti.abs(axis.y) < 0.5  # if the centre is on the axis, the normal is any direction across it
     zero, one = lanes.real(0.0), lanes.real(1.0)
     level = axis.cross(Vec3(zero, ti.select(upright, one, zero), ti.select(upright, zero, one)))
     level = level * (1.0 / level.norm())
@@ -60,7 +62,7 @@ def sphere_cylinder(model, work, g1: ti.i32, g2: ti.i32, near):
 
 @func
 def sphere_box(model, work, g1: ti.i32, g2: ti.i32, near):
-    """One contact."""
+    """Find the contact of a sphere with a box."""
     center, axes = work.geom_offset[g1], geom_axes(model, work, g2)
     box = seen_from_root(model, work, g1, g2)
     gap, outward = box_distance(work.precise_lanes, axes.transpose_times(center - box), model.geom_size[g2])
@@ -69,15 +71,17 @@ def sphere_box(model, work, g1: ti.i32, g2: ti.i32, near):
 
 @func
 def box_distance(lanes, point, size):
-    """Signed distance of a point from the surface of a box, and the direction away from there, in the box's frame.
+    """Return the signed distance of a point from the surface of a box, and the outward direction, in the box's frame.
 
-    Of faces as near as each other MuJoCo takes the first of -x, x, -y, y, -z, z.
+    Among equally near faces the first of -x, x, -y, y, -z, z is taken, as in MuJoCo.
     """
     zero = lanes.real(0.0)
+    # outside: from the point clamped to the box
     away = point - Vec3(clip(point.x, -size.x, size.x), clip(point.y, -size.y, size.y), clip(point.z, -size.z, size.z))
     gap = away.norm()
     outward = away * (1.0 / ti.max(gap, MINIMUM))
     inside = gap <= MINIMUM
+    # inside: the nearest face
     if lanes.any(lanes.mask(inside)):
         nearest, face = lanes.real(1e30), Vec3(zero, zero, zero)
         for axis in ti.static(range(3)):

@@ -1,16 +1,16 @@
-"""More contacts of two convex shapes that have one: geom 2 is turned a little about it, and sought anew.
+"""Additional contacts of two convex shapes with one contact: geom 2 is tilted about it, and the search repeated.
 
-Where a face, an edge or a flat curve of one shape lies along the other, a small turn about the contact brings another
-end of it nearest. The nearest points of both shapes are turned back to where they belong, so each of them is on its own
-surface; they face each other along the first contact's normal but for the angle. That normal is the normal of all. A
-turn that brings another face nearest, whose normal is another by more than two turns, adds nothing.
+If a face, an edge or a flat curve of one shape lies along the other, a small turn about the contact brings another end
+of it nearest. The closest points are turned back, so that each is on its own surface; they face each other along the
+first contact's normal up to the angle of the turn. All contacts have the first one's normal. A turn that brings another
+face nearest, whose normal differs by more than two turns, adds nothing.
 
-The first turn only probes which way contacts go; where they go nowhere, its opposite does. The four turns that count
-follow: that way, the opposite, and both ways across. Turned otherwise, or in another order, a cylinder has contacts
-beside the line that it lies on, and rolls.
+The first turn only probes in which direction contacts move; if it adds none, the opposite turn probes. Four turns
+follow: about that axis, the opposite one, and both axes across. With other axes, or in another order, a cylinder has
+contacts beside the line that it lies on, and rolls.
 
-Corners of flat sides that meet are found without turns, exactly (`collision.manifold`); there is no turn then, nor of
-spheres, which are round about their contact.
+Corners of flat sides that meet are found exactly, without turns (`collision.manifold`). Spheres, which are round about
+their contact, are not turned.
 """
 
 from math import cos, pi, sin
@@ -29,28 +29,29 @@ from .support import core_radius
 from .work_list import put_point
 
 ANGLE = 1e-2
-"""Radians of a turn; Genesis' choice where it does not follow MuJoCo, which turned by 1e-3 before it clipped faces."""
+"""The angle of a turn (rad). Genesis uses it where it does not follow MuJoCo, which turned by 1e-3 before it clipped
+faces."""
 PROBES, TURNS = 2, 6
-"""Numbers of the last turn that probes, and of the last."""
+"""The number of the last probing turn, and of the last turn."""
 FIRST_AXIS = pi / 8
-"""Radians between the first tangent and the first probe's axis: the corner that it lowers is one alone, in a rectangle
-that lies along the tangents as in one at half a right angle to them."""
+"""The angle (rad) between the first tangent and the first probe's axis. It lowers a single corner of a rectangle along
+the tangents, and of one at 45 degrees to them."""
 SAME = 1e-2
-"""Of the smaller bounding radius: contacts that are nearer to each other are one. A turn moves the contact of what is
-as curved as a ball of that radius no farther."""
+"""The distance, relative to the smaller bounding radius, below which contacts count as one. A turn moves the contact of
+a surface as curved as a ball of that radius no farther."""
 
 
 class Tilt(LaneValue):
-    """The contact that a pair is turned about, and what was found.
+    """The contact that a pair is turned about, and the contacts found so far.
 
     Attributes:
-        center: where it is, seen from geom 1's centre.
+        center: position of the contact relative to geom 1's centre (m).
         normal: from geom 1 to geom 2.
-        axis: that of the turn, across the normal.
-        along: that of the first turn after the probes.
-        turn: 0: geom 2 is as it is; else which turn it has.
-        turns: the last one.
-        count: contacts.
+        axis: axis of the present turn, perpendicular to the normal.
+        along: axis of the first turn after the probes.
+        turn: number of the present turn; 0 if geom 2 is not turned.
+        turns: number of the last turn.
+        count: number of contacts.
     """
 
     def __init__(self, center: Vec3, normal: Vec3, axis: Vec3, along: Vec3, turn: Any, turns: Any, count: Any) -> None:
@@ -58,26 +59,27 @@ class Tilt(LaneValue):
         self.turn, self.turns, self.count = expr_init(turn), expr_init(turns), expr_init(count)
 
     def parts(self) -> tuple:
-        """The components."""
+        """Return the components."""
         return self.center, self.normal, self.axis, self.along, self.turn, self.turns, self.count
 
 
 @func
 def untilted(one):
-    """Before the first search."""
+    """Return the state before the first search."""
     zero = zero_vector(one.ccd_lanes)
     return Tilt(zero, zero, zero, zero, 0, 0, 0)
 
 
 @traced
 def _turned(lanes: Any, x: Vec3, axis: Vec3) -> Vec3:
-    """A vector turned by ANGLE about a unit axis (Rodrigues)."""
+    """Return a vector rotated by ANGLE about a unit axis (Rodrigues' formula)."""
     along = let(axis.dot(x) * lanes.constant(1.0 - cos(ANGLE)))
     return x * lanes.constant(cos(ANGLE)) + axis.cross(x) * lanes.constant(sin(ANGLE)) + axis * along
 
 
 @func
 def _probe_axis(one, normal):
+    """Return the axis of the first probe: perpendicular to the normal, at FIRST_AXIS from the first tangent."""
     lanes = one.ccd_lanes
     upright = ti.abs(normal.y) < 0.5
     zero, unit = lanes.real(0.0), lanes.real(1.0)
@@ -89,7 +91,7 @@ def _probe_axis(one, normal):
 
 @func
 def turn_geom(one, tilt):
-    """Bring geom 2 in `ccd_frame` from the turn before to this one."""
+    """Move geom 2 in `ccd_frame` from its previous turn to the present one."""
     if tilt.turn > 1:
         _turn_frame(one, tilt.center, tilt.axis * -1.0)
     if tilt.turn == PROBES + 1:
@@ -104,6 +106,7 @@ def turn_geom(one, tilt):
 
 @func
 def _turn_frame(one, center, axis):
+    """Rotate the frame of geom 2 in `ccd_frame` by ANGLE about an axis through `center`."""
     one.ccd_frame.put(4, center + _turned(one.ccd_lanes, one.ccd_frame[4] - center, axis))
     for k in range(3):
         one.ccd_frame.put(5 + k, _turned(one.ccd_lanes, one.ccd_frame[5 + k], axis))
@@ -111,7 +114,7 @@ def _turn_frame(one, center, axis):
 
 @func
 def begin_turns(one, tilt, center, normal):
-    """The pair has a contact there."""
+    """Start the turns of a pair with a contact at `center` with this normal."""
     tilt.center, tilt.normal = center, normal
     tilt.axis = _probe_axis(one, normal)
     tilt.along = tilt.axis
@@ -121,20 +124,25 @@ def begin_turns(one, tilt, center, normal):
 
 @func
 def put_tilted(model, one, g1: ti.i32, g2: ti.i32, tilt, on1, between, normal):
-    """Another contact, if it is one; `on1` and `between` are of the cores of the turned pair, `normal` is its own."""
+    """Put a contact of the turned pair unless it is found already; `normal` is the turned pair's.
+
+    `on1` and `between` are the core point of geom 1 and its offset from that of geom 2 (m), in the turned pair.
+    """
     lanes = one.ccd_lanes
+    # the closest points of both surfaces, that of geom 2 turned back
     point1 = on1 + normal * core_radius(model, one, g1)
     turned = on1 - between - normal * core_radius(model, one, g2) - tilt.center
     point2 = tilt.center + _turned(lanes, turned, tilt.axis * -1.0)
     apart = point2 - point1
     dist, middle = apart.dot(tilt.normal), (point1 + point2) * 0.5
     same = SAME * ti.min(model.geom_rbound[g1], model.geom_rbound[g2])
-    aside = between - normal * between.dot(normal)  # of a face that the origin's foot is not in: a broken polytope's
+    aside = between - normal * between.dot(normal)  # large if the foot of the perpendicular is outside of the face
     new = (
         aside.norm() < same
         and normal.dot(tilt.normal) > lanes.constant(cos(2.0 * ANGLE))
         and dist < detection_distance(model, g1, g2)
     )
+    # probes only find the axis of the first turn
     if tilt.turn <= PROBES:
         way = tilt.normal.cross(middle - tilt.center)
         if new and way.norm() > same:

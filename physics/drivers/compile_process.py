@@ -1,7 +1,7 @@
-"""The process that compiles: Taichi runs in it as its jobs want it, apart from that of the user's process.
+"""The compiling process: Taichi runs here with the settings of its jobs, apart from the user's process.
 
-It is started by `compilers.py`, reads jobs from its standard input, a line of JSON each, and writes answers to its
-standard output: a line of JSON, and behind it as many bytes of machine code as the line says.
+`compilers.py` starts it. It reads jobs from its standard input, one line of JSON each, and writes answers to its
+standard output: one line of JSON, followed by as many bytes of machine code as the line says.
 """
 
 import json
@@ -29,11 +29,11 @@ from .units import features_asked, make_unit, numbers_of_stages, units_of
 
 
 def main() -> None:
-    """Answer jobs until there are no more."""
+    """Answer jobs until the standard input ends."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what Taichi prints is no answer
+    os.dup2(2, 1)  # Taichi's prints go to the standard error
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)  # Taichi writes its code there
+        os.chdir(folder)  # Taichi writes its LLVM IR there
         compiler: _Compiler | LoopCompiler | None = None
         for line in sys.stdin.buffer:
             job, code = json.loads(line), b""
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _compiler_for(job: dict[str, Any]) -> "_Compiler | LoopCompiler":
-    """All jobs of a process are of one kind: units, or kernels over tensors."""
+    """Return the compiler for a job; all jobs of a process are of one kind, units or kernels over tensors."""
     return LoopCompiler(job["literals"]) if "kernels" in job else _Compiler(job["width"], job["precision"])
 
 
@@ -57,7 +57,7 @@ def _send(answers: BinaryIO, answer: dict[str, Any], code: bytes) -> None:
 
 
 class _Compiler:
-    """Taichi, started for a lane width and a precision."""
+    """Taichi, started for a lane width and a precision, as a compiler of units."""
 
     def __init__(self, width: int, precision: str) -> None:
         real = f"f{precision}"
@@ -67,11 +67,11 @@ class _Compiler:
         assert self._scratch.trees == [0, 1, 2, 3], "the units find the scratch by these numbers of its trees"
 
     def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """Do a job: an answer, and machine code."""
+        """Do a job; return an answer and machine code."""
         return self._plan(job) if job["do"] == "plan" else self._compile(job)
 
     def _plan(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """The units that a model with these features may need, each with its key."""
+        """Return the units that a model with these features may need, each with its key, and their numbers."""
         has = Features(**job["features"])
         units = {name: self._key(name, has) for name in units_of(has)}
         return {"units": units, "numbers": {name: n for name, n in numbers_of_stages().items() if name in units}}, b""
@@ -81,7 +81,7 @@ class _Compiler:
         return key_of("unit", name, asked, self._lanes.width, self._precision)
 
     def _compile(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """Compile a unit: nothing to say, and its machine code."""
+        """Compile a unit; return an empty answer and the machine code."""
         kernel, _ = make_unit(job["unit"], self._lanes, Features(**job["features"]), self._scratch)
         text = tell_addresses(stand_alone(optimised(kernel, [*sample_arguments(self._lanes), 0, 0])))
         code = machine_code(of_workers(text) if job["unit"] == TURN else text)

@@ -1,4 +1,4 @@
-"""Machine code of the solver's units: from the store, or from processes that compile what is missing there."""
+"""Machine code of the solver's units: from the store, or compiled in separate processes if it is missing there."""
 
 import json
 import os
@@ -20,9 +20,9 @@ from ..process.libraries import NO_GREETING, a_home
 from ..process.waiting import Waiting
 
 _UNITS_OF_PROCESS = 4
-"""Units that are worth another process, which takes a second to start."""
+"""Units per compiling process: fewer are not worth another process, which takes a second to start."""
 _QUOTED = 2000
-"""Characters of what a process writes that an error quotes."""
+"""The most characters of a process's output that an error quotes."""
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {} import main; main()"
 _MODULE = __name__.replace("compilers", "compile_process")
 
@@ -31,8 +31,8 @@ class Plan(NamedTuple):
     """The units of a program.
 
     Attributes:
-        units: the key of each, by its name; those that take longest to compile come first.
-        numbers: place of every stage in the table of functions.
+        units: key of each unit's machine code, by its name; units that take longest to compile come first.
+        numbers: position of every stage in the table of functions.
     """
 
     units: dict[str, str]
@@ -40,7 +40,7 @@ class Plan(NamedTuple):
 
 
 def units_of_program(width: int, precision: str, features: Features) -> tuple[Plan, dict[str, bytes]]:
-    """The units for a lane width, a precision and features, with their machine code by name."""
+    """Return the units for a lane width, a precision and features, and their machine code by name."""
     store, job = shared_store(), {"width": width, "precision": precision, "features": asdict(features)}
     key = key_of("program", job)
     found = store.load(key)
@@ -56,17 +56,18 @@ def units_of_program(width: int, precision: str, features: Features) -> tuple[Pl
 
 
 def _stored(plan: Plan) -> dict[str, bytes]:
+    """Return the machine code of the plan's units that is in the store, by name."""
     store = shared_store()
     found = {name: store.load(key) for name, key in plan.units.items()}
     return {name: code for name, code in found.items() if code is not None}
 
 
 class Compilation:
-    """Processes that compile the parts of one thing; they end with the `with` block, which is a wait that is told.
+    """Processes that compile the parts of one thing; they end with the `with` block. The wait is logged.
 
     Args:
-        job: what all their jobs have in common.
-        what: the thing, as the logger names it.
+        job: entries that all jobs have in common.
+        what: the name of the thing in log messages.
     """
 
     def __init__(self, job: dict[str, Any], what: str = "the solver for this model") -> None:
@@ -87,7 +88,7 @@ class Compilation:
         return f" ({self._ready} of {self._parts} parts)" if self._parts else ""
 
     def plan(self) -> Plan:
-        """Ask a process which units there are."""
+        """Ask a process for the plan of a program."""
         answer, _ = self._process(0).answer({**self._job, "do": "plan"})
         return Plan(answer["units"], answer["numbers"])
 
@@ -97,7 +98,7 @@ class Compilation:
         return self._processes[number]
 
     def compile(self, keys: Mapping[str, str]) -> dict[str, bytes]:
-        """Have parts compiled, each put into the store under its key the moment it is made; their machine code."""
+        """Compile parts; store each under its key as soon as it is ready; return the machine code by name."""
         store, code = shared_store(), {}
         jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
         done: queue.SimpleQueue[tuple[str, bytes | Exception]] = queue.SimpleQueue()
@@ -109,7 +110,7 @@ class Compilation:
             try:
                 while True:
                     name = jobs.get_nowait()
-                    made = store.load(keys[name])  # another program may have made it by now
+                    made = store.load(keys[name])  # another program may have compiled it meanwhile
                     done.put((name, made or process.answer({**self._job, "do": "compile", "unit": name})[1]))
             except queue.Empty:
                 pass
@@ -131,16 +132,16 @@ class Compilation:
 
 
 class _Process:
-    """A process that compiles, and takes one job after the other."""
+    """A compiling process, which does one job after the other."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", errors: Any) -> None:
         self._process, self._errors = process, errors
 
     def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """Have a job done.
+        """Let the process do a job; return its answer and machine code.
 
         Raises:
-            RuntimeError: it could not be done; with what the process says.
+            RuntimeError: the job failed; the message quotes the process.
         """
         answer, code = self._said(json.dumps(job).encode() + b"\n"), b""
         if "error" not in answer:
@@ -153,7 +154,7 @@ class _Process:
         return answer, code
 
     def _said(self, job: bytes) -> dict[str, Any]:
-        """What it says to a job; "error", if it does not do it."""
+        """Send a job and read the line of the answer; return {"error": ...} if the process does not answer."""
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
             self._process.stdin.write(job)
@@ -172,6 +173,7 @@ class _Process:
         return answer
 
     def _last_words(self) -> str:
+        """Return the message about a process that has ended, with the end of its output."""
         self._errors.seek(0)
         words = self._errors.read().decode(errors="replace")[-_QUOTED:]
         ended = f"the process that compiles ended with code {self._process.wait()}"
@@ -181,13 +183,13 @@ class _Process:
 
 @contextmanager
 def _started() -> Iterator[_Process]:
-    """A process that compiles, with this one's paths of modules; its end closes what it reads from.
+    """Start a compiling process with this process's module search path; end it when the context ends.
 
-    Paths are absolute: it works in a folder of its own. It is in a group of processes of its own, to which a terminal
-    does not send Ctrl-C: what that means is for this process to say.
+    Paths are absolute, as the process works in a folder of its own. It has a process group of its own, to which a
+    terminal does not send Ctrl-C: this process decides what an interrupt means.
 
     Raises:
-        RuntimeError: it cannot be started.
+        RuntimeError: the process cannot be started.
     """
     own = {name: value for name, value in os.environ.items() if not name.startswith("TI_")}
     environment = own | NO_GREETING | a_home()
@@ -205,4 +207,4 @@ def _started() -> Iterator[_Process]:
                 yield _Process(process, errors)
             finally:
                 process.kill()
-                process.wait()  # as `with` would not, after an interrupt
+                process.wait()  # `with` would not wait after an interrupt

@@ -1,6 +1,6 @@
-"""The arrangement of a batch on a CPU: environments in lanes, tiles of them taken by workers through one kernel.
+"""The arrangement of a batch on a CPU: tiles of environments in vector lanes, which workers take in turn.
 
-How a batch lies in memory is in `tiles.py`, what a launch is told in `settings.py`, what it does in `kernel.py`.
+`tiles.py` has the layout of the memory, `settings.py` the settings of a launch, and `kernel.py` the kernel.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,19 +22,19 @@ from .settings import Count, Setting
 from .tiles import Tiles
 
 _NUMBERING = 25
-"""Bytes of an environment in `Tiles`: its tile, its lane, a number while they are made, and whether it is used."""
+"""Bytes per environment in `Tiles`: tile and lane indices, a temporary while they are made, and the `used` flag."""
 
 
 class CpuArrangement(Tiles):
-    """Tiles, scratch that workers share and that grows, launches that take the tiles without room again.
+    """Tiles, a growing scratch that workers share, and launches that repeat the tiles that did not fit into it.
 
     Args:
-        runtime: whose threads and precision are used.
+        runtime: the runtime, with its threads and precision.
         num_envs: number of environments.
         width: lanes of a tile.
 
     Raises:
-        MemoryError: more environments than there is memory to number.
+        MemoryError: there is no memory to index so many environments.
     """
 
     def __init__(self, runtime: Runtime, num_envs: int, width: int) -> None:
@@ -43,37 +43,37 @@ class CpuArrangement(Tiles):
         self._runtime, self._dtype = runtime, runtime.torch_dtype
 
     def room(self, model: Model, moved: Callable[[], None]) -> GrowingRoom:
-        """Return the scratch for a model; it calls `moved` when it has grown.
+        """Return the scratch for a model; it calls `moved` when its layout has changed.
 
         Raises:
-            MemoryError: more environments than fit.
+            MemoryError: so many environments do not fit.
             ValueError: the model is too large.
         """
         room = GrowingRoom(model, self.width, self._runtime, moved)
         rows = max(group.stop for group in memory_groups(room.sizes).values())
-        # its memory and what `reset` makes to fill it, and counters
+        # the memory, the rows with which `reset` fills it, and the counters
         require_memory(self.num_envs, 2 * rows * self._dtype.itemsize + 4 * (2 * len(Count)) + _NUMBERING)
         return room
 
     def kernel(self, features: Features) -> Any:
-        """Return the code of a launch with optional code."""
+        """Return the kernel with the optional code of `features`."""
         return shared_program(self._runtime, self.width, features)
 
     def outputs(self, selection: Selection) -> "TileOutputs":
-        """Return a place for what every step delivers."""
+        """Return storage for the fields that every step delivers."""
         return TileOutputs(self, selection, self.rows(self.count * self.width, selection.width, self._dtype))
 
     def bind(
         self, kernel: Any, arguments: tuple, room: GrowingRoom, call: torch.Tensor, left: torch.Tensor
     ) -> BoundKernel:
-        """Return the launch of a kernel over a batch, by as many workers as `call` says; 0: as there is room for."""
+        """Return a launch of the kernel over a batch; `call` has the most workers, 0 for as many as have scratch."""
         call[Setting.TILES] = len(left)
         call[Setting.WORKERS] = min(len(left), int(call[Setting.WORKERS]) or room.workers)
         return BoundKernel(kernel, arguments, room, call, left)
 
 
 class TileOutputs(Outputs):
-    """Outputs of a batch in tiles: the host knows which are stale, and has these alone evaluated, side by side."""
+    """Outputs of a batch in tiles: the host knows the stale environments, and evaluates only these, as copies."""
 
     def __init__(self, tiles: Tiles, selection: Selection, values: torch.Tensor) -> None:
         super().__init__(selection, values)
@@ -91,12 +91,12 @@ class TileOutputs(Outputs):
         return super().launches() + ([self._beside[2]] if self._beside else [])
 
     def unbind(self) -> None:
-        """Forget all launches: the batch or the kernel is another one."""
+        """Forget all launches, because the batch or the kernel has been replaced."""
         super().unbind()
         self._beside = None
 
     def refresh(self, index: np.ndarray | None, batch: Sequence[torch.Tensor], bind: Callable[..., Any]) -> None:
-        """Evaluate the stale ones of these environments again at the state of their last evaluation."""
+        """Evaluate the stale ones of these environments again, at the state of their last evaluation."""
         stale = np.flatnonzero(self._stale) if index is None else np.unique(index[self._stale[index]])
         if len(stale) == len(self._stale):
             self._whole = self._whole or bind(self)
@@ -107,6 +107,7 @@ class TileOutputs(Outputs):
         self.current = not self._stale.any()
 
     def _evaluate_beside(self, index: np.ndarray, batch: Sequence[torch.Tensor], bind: Callable[..., Any]) -> None:
+        """Evaluate copies of environments `index` in a batch of their own; copy the outputs to their rows."""
         if self._beside is None:
             room, values = [torch.zeros_like(tensor) for tensor in batch], torch.zeros_like(self.values)
             self._beside = room, values, bind(self, room, values)

@@ -1,14 +1,14 @@
-"""The driver of a batch of environments of one model: all that the solver says to it, on a CPU or a GPU.
+"""The driver of a batch of environments of one model: the solver's only interface to it, on a CPU or a GPU.
 
-What differs between the two is an arrangement's:
+An arrangement has what differs between the two:
 
 | | `cpu.CpuArrangement` | `gpu.GpuArrangement` |
 |---|---|---|
 | memory | (tiles, numbers, lanes) | (numbers, environments) |
 | numbers and indices that the solver gives | arrays of numpy | tensors on the device, which the host does not read |
-| scratch | one for every worker; it grows when environments need more | one for every environment, of full size |
-| a launch | workers share the tiles; those that find no room are taken again | one thread takes one environment |
-| stale outputs | marked on the host, and evaluated side by side | marked on the device, and evaluated in place |
+| scratch | one per worker; it grows when environments need more | one per environment, of full size |
+| a launch | workers share the tiles; tiles that do not fit into the scratch are repeated | one thread per environment |
+| stale outputs | marked on the host, and evaluated as copies | marked on the device, and evaluated in place |
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,18 +35,18 @@ class Driver:
     """A batch of environments of one model.
 
     Fields are those of `state.fields.QUANTITIES`. Those of `STATE` are kept between launches and can be written; all
-    others are computed by an evaluation, at the state of the last one (a step, or `forward`). `interface` says how
-    environments and their rows are given; what is returned is a copy on the driver's device.
+    others are computed by an evaluation, at the state of the last one (of a step, or of `forward`). `interface` has the
+    forms of environments and rows. Results are copies on the driver's device.
 
     Args:
-        runtime: whose threads or device, and precision are used.
-        model: of all environments.
-        arrangement: of the batch.
-        outputs: fields that every step delivers; all others cost an evaluation.
+        runtime: the runtime, with its threads or device and its precision.
+        model: the model of all environments.
+        arrangement: the arrangement of the batch.
+        outputs: fields that every step delivers; reading any other costs an evaluation.
 
     Raises:
-        MemoryError: for more environments than fit.
-        ValueError: for a model too large.
+        MemoryError: so many environments do not fit.
+        ValueError: the model is too large.
     """
 
     def __init__(self, runtime: Runtime, model: Model, arrangement: Arrangement, outputs: Sequence[str]) -> None:
@@ -66,38 +66,38 @@ class Driver:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            """Tell a thread that is at work in a batch that another one has closed it: an attribute is gone."""
+            """Raise ClosedSolverError if another thread has closed the batch, which removes its attributes."""
             if self.__dict__.get("_closed"):
                 raise ClosedSolverError(CLOSED)
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Sizes of the model, and of what the last evaluation computed, with as much room as it had."""
+        """The sizes of the model and of what the last evaluation computed, with the capacities of its scratch."""
         return self._room.sizes
 
     @property
     def scratch_bytes(self) -> int:
-        """Memory that one thread works in at present; on a CPU it grows with what environments need."""
+        """The bytes that one thread computes in at present; on a CPU they grow with what environments need."""
         return self._room.bytes_of_worker
 
     def _reference(self, model: Model) -> torch.Tensor:
-        """The memory (rows,) of an environment in the model's reference state."""
+        """Return the memory (rows,) of an environment in the model's reference state."""
         fresh = torch.zeros(self._numbers.shape[self._arrangement.axis], dtype=self._batch.memory.dtype)
         for name, numbers in reference_memory(model).items():
             fresh[self._place(name)] = torch.as_tensor(numbers)
         return fresh
 
     def _rest_spare_lanes(self) -> None:
-        """Mark spare lanes of the last tile as faulty, so that nothing is computed for them alone."""
+        """Mark spare lanes of the last tile as faulty, so that no iteration continues for them alone."""
         self._counter(Count.FAULT).masked_fill_(~self._arrangement.used, NON_FINITE)
 
-    # numbers of the model
+    # own numbers of environments
 
     def differ(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
-        """Let environments have these fields of the model of their own, (num_envs, numbers) each, and no others.
+        """Give environments own numbers for exactly these fields of the model, (num_envs, numbers) each.
 
-        `features` is the optional code that they need.
+        `features` is the optional code that the model then needs.
         """
         self._launches.differ(numbers, features)
         self._batch = self._launches.batch
@@ -106,22 +106,25 @@ class Driver:
         self._changed(None)
 
     def write_own(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
-        """Set fields that environments have of their own, (k, numbers) each."""
+        """Set own numbers of environments, (k, numbers) for each field."""
         self._launches.own.write(numbers, index)
         self._changed(index)
 
     # motion
 
     def step(self, substeps: int) -> None:
-        """Take so many physics steps under the present controls."""
+        """Take `substeps` physics steps under the present controls."""
         if substeps != self._substeps:
             self._step.call[Setting.SUBSTEPS] = self._substeps = substeps
-        self._forget()  # before the launch, as an interrupt may come as soon as it is over
+        self._forget()  # before the launch, as an interrupt may come right after it
         self._step()
         self._outputs.mark_current()
 
     def rollout(self, controls: Any) -> torch.Tensor:
-        """Take a step under each of the controls (num_envs, nstep, nu); qpos and qvel after each, side by side."""
+        """Take a step under each of the controls (num_envs, nstep, nu); return qpos and qvel after each step.
+
+        The result is (num_envs, nstep, nq + nv).
+        """
         given = self._arrangement.given(controls)
         track = given.new_empty((*given.shape[:2], self._coordinates))
         launch = self._launches.rollout(self._outputs, self._step.call, given, track)
@@ -134,7 +137,7 @@ class Driver:
         return track
 
     def forward(self, index: Index) -> None:
-        """Let the last evaluation be at the present state, where that is finite; nothing moves."""
+        """Make the present state, if finite, that of the last evaluation of environments; nothing moves."""
         groups = self._launches.groups
         coordinates = slice(0, groups["INPUTS"].stop)  # KEPT begins with those of the last evaluation, in their order
         finite = (self._rows(coordinates).abs() <= LARGEST).all(dim=self._arrangement.axis, keepdim=True)
@@ -158,43 +161,46 @@ class Driver:
 
     @property
     def _coordinates(self) -> int:
-        """Rows of qpos and qvel, the first in memory."""
+        """The number of rows of qpos and qvel, which are the first in memory."""
         return self._room.widths["qpos"] + self._room.widths["qvel"]
 
     def _place(self, name: str) -> slice:
-        """The rows of the memory where a part of the state lies."""
+        """Return the rows of the memory that hold a field of the state."""
         return slice(self._room.offsets[name], self._room.offsets[name] + self._room.widths[name])
 
     def _rows(self, place: slice) -> torch.Tensor:
-        """A view of rows of the memory."""
+        """Return a view of rows of the memory."""
         return self._batch.memory.narrow(self._arrangement.axis, place.start, place.stop - place.start)
 
     def _counter(self, row: Count) -> torch.Tensor:
-        """A view of one of the integers of environments, in the shape of rows of the memory."""
+        """Return a view of one of the environments' integers, shaped as a row of the memory."""
         return self._batch.counters.narrow(self._arrangement.axis, row, 1)
 
     def read(self, name: str, index: Index = None) -> torch.Tensor:
-        """A part of the state, (k, numbers)."""
+        """Return a field of the state, (k, numbers)."""
         return self._arrangement.read(self._numbers, index, self._place(name))
 
     def coordinates(self) -> torch.Tensor:
-        """Qpos and qvel side by side (num_envs, nq + nv); the environments of a column lie together in memory."""
+        """Return qpos and qvel, (num_envs, nq + nv); each column is contiguous in memory."""
         return self._arrangement.columns(self._numbers, slice(0, self._coordinates))
 
     def write(self, name: str, rows: Any, index: Index) -> None:
-        """Set a part of the state."""
+        """Set a field of the state of environments."""
         if APPLIED.get(name, 0) & ~self._launches.applied:
             self._apply_forces(APPLIED[name])
         self._arrangement.write(self._numbers, self._room.offsets[name], rows, self._room.widths[name], index)
 
     def _apply_forces(self, which: int) -> None:
-        """Let launches read applied forces, or controls of dofs, from now on."""
+        """Make launches read applied forces, or controls of dofs, from now on."""
         self._launches.apply(which)
         for launch in (self._step, *self._outputs.launches()):
             launch.call[Setting.APPLIED] = self._launches.applied
 
     def reset(self, index: Index, coordinates: Any) -> None:
-        """Let everything begin anew, from qpos and qvel side by side; None: in the reference state."""
+        """Reset environments to qpos and qvel (k, nq + nv), and everything else to the reference state.
+
+        With `coordinates` None, qpos and qvel are those of the reference state, too.
+        """
         rows = self._fresh
         if coordinates is not None:
             rows = self._arrangement.repeated(rows, len(coordinates))
@@ -206,7 +212,7 @@ class Driver:
         self._changed(index)
 
     def count(self, row: Count) -> torch.Tensor:
-        """One of the integers of every environment, (num_envs,) int32."""
+        """Return one of the integers of every environment, (num_envs,) int32."""
         return self._arrangement.columns(self._integers, slice(row, row + 1))[:, 0]
 
     def write_count(self, row: Count, numbers: np.ndarray, index: Index) -> None:
@@ -214,21 +220,21 @@ class Driver:
         self._arrangement.write(self._integers, row, numbers, 1, index)
 
     def any_fault(self) -> bool:
-        """True if any environment has a fault: quicker than all their faults."""
+        """Return True if any environment has a fault; this is quicker than reading all faults."""
         return self._arrangement.any(self._integers, Count.FAULT)
 
     def clear_faults(self, index: Index) -> None:
-        """Let environments move again."""
+        """Clear faults of environments, so that they move again."""
         cleared = self._arrangement.used & self._arrangement.mask(index)
         for row in (Count.FAULT, Count.NEEDED):
             self._counter(row).masked_fill_(cleared, 0)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """Everything that the future depends on, (num_envs, numbers) each."""
+        """Return everything that future steps depend on, (num_envs, numbers) each."""
         return {"memory": self._arrangement.read(self._numbers), "counters": self._arrangement.read(self._integers)}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Go on from a `state_dict`.
+        """Restore a `state_dict`.
 
         Raises:
             ValueError: it is of another batch; nothing is written then.
@@ -245,7 +251,10 @@ class Driver:
         self._changed(None)
 
     def view(self, name: str) -> View | None:
-        """The numbers of a part of the state, an output or "faults" in place; None if they do not lie side by side."""
+        """Return the numbers of a field of the state, of an output, or "faults", in place.
+
+        The result is None if the numbers of an environment are not a row of a tensor in memory (several lanes).
+        """
         memory, counters = (self._arrangement.in_place(tensor) for tensor in self._batch[:2])
         if memory is None or counters is None:
             return None
@@ -256,25 +265,25 @@ class Driver:
         return View(self._outputs.values, self._outputs.places[name]) if name in self._outputs.places else None
 
     def close(self) -> None:
-        """Give all memory back; a thread that is at work in it ends with ClosedSolverError, or has just finished."""
+        """Free all memory. A thread that is using it raises ClosedSolverError, or has just finished."""
         self._closed = True
         for name in [name for name in vars(self) if name != "_closed"]:
             vars(self).pop(name, None)
 
-    # what follows from the state
+    # derived quantities
 
     def delivers(self, names: Sequence[str]) -> bool:
-        """True if every step delivers these fields; all others cost an evaluation."""
+        """Return True if every step delivers these fields; any other costs an evaluation."""
         return all(name in self._outputs.places for name in names)
 
     def refresh(self, index: Index) -> None:
-        """Bring what every step delivers to the last evaluation of these environments."""
+        """Bring the outputs of these environments up to date with their last evaluation."""
         if not self._outputs.current:
             self._runtime.require()
             self._outputs.refresh(index, self._batch, self._launches.bind)
 
     def evaluate(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
-        """Fields of environments at their last evaluation, (k, numbers) each."""
+        """Return fields of environments at their last evaluation, (k, numbers) each."""
         if not self.delivers(names):
             fields = self._evaluations.fields(names, index, self._launches.evaluate)
             return {name: self._room.padded(name, values) for name, values in fields.items()}
@@ -282,14 +291,14 @@ class Driver:
         return self._delivered(names, self._arrangement.pick(self._outputs.values, index))
 
     def _delivered(self, names: Sequence[str], block: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The columns of fields in rows of the outputs."""
+        """Return the columns of fields in rows of the outputs."""
         return {name: block[:, self._outputs.places[name]] for name in names}
 
     def sense(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
-        """Fields of environments where their sensors are evaluated, (k, numbers) each.
+        """Return fields of environments at the state where sensors are evaluated, (k, numbers) each.
 
-        That is the last evaluation, or, with Runge-Kutta, the first stage of the last step. They are not copied where
-        steps deliver them.
+        That is the last evaluation or, with Runge-Kutta, the first stage of the last step. Fields that steps deliver
+        are returned without a copy.
         """
         if self.sizes["nqbegin"]:
             return self._beginnings.fields(names, index, partial(self._launches.evaluate, beginning=True))
@@ -299,7 +308,7 @@ class Driver:
         return self.evaluate(names, index)
 
     def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:
-        """Fields of environments with the integers that go with them."""
+        """Return fields of environments, and the integers of the same evaluation."""
         return self._evaluations.together(names, index, self._launches.evaluate)
 
     def evaluate_as_if(self, field: str, number: float, names: Sequence[str]) -> Evaluation:
@@ -315,7 +324,7 @@ class Driver:
 
 
 def _forget_both(one: Evaluations, other: Evaluations) -> Callable[[], None]:
-    """A function that has both forget what they handed out; the scratch that calls it does not hold the driver."""
+    """Return a function that makes both forget their results; it holds no reference to the driver."""
 
     def forget() -> None:
         one.forget()

@@ -1,4 +1,4 @@
-"""What evaluations handed out: kept until the state that they belong to changes, so that a second read costs none."""
+"""Results of evaluations, kept until the state that they belong to changes, so that a second read costs nothing."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -15,10 +15,10 @@ class Block(NamedTuple):
     """The result of one evaluation.
 
     Attributes:
-        rows: row of every environment, (num_envs,), -1 for those that are not in it; None: row k is the k-th of the
-            environments asked for, or of all.
+        rows: (num_envs,), the row of every environment, -1 for those that were not evaluated; None: row k is the k-th
+            of the environments asked for, or of all.
         places: columns of every field.
-        values: (rows, numbers), spare ones included.
+        values: (rows, numbers), rows of spare lanes included.
         indices: (groups, integers).
     """
 
@@ -28,22 +28,22 @@ class Block(NamedTuple):
     indices: torch.Tensor
 
     def has(self, names: Iterable[str], indices: bool) -> bool:
-        """True if all of these fields are in it, and integers if they are wanted."""
+        """Return True if the block has all of these fields, and integers if they are wanted."""
         return all(name in self.places for name in names) and (self.indices.shape[1] > 0 or not indices)
 
 
 Evaluate = Callable[[Sequence[str], Index, bool], Block]
-"""(names, index, True if integers are wanted) -> a block."""
+"""A function of (names, index, True if integers are wanted) that returns a block."""
 
 
 class Evaluations:
-    """Reads of derived quantities between two changes of the state.
+    """A cache of the derived quantities that are read between two changes of the state.
 
-    Quantities that were read after the change before are evaluated together with the first one that is read now, so a
+    Quantities read after the previous change are evaluated together with the first that is read after this one, so a
     loop that reads several quantities after every step pays for one evaluation.
 
-    Environments whose indices are on a device are looked up in evaluations of all environments alone: to compare
-    indices would be to wait for the device.
+    Environments whose indices are on a device are only looked up in evaluations of all environments: comparing indices
+    would wait for the device.
 
     Args:
         pick: (rows, index) -> a copy of rows of a block's values (`Tiles.pick`).
@@ -56,18 +56,18 @@ class Evaluations:
         self._asked_before: dict[str, None] = {}
 
     def forget(self) -> None:
-        """Note that the state of some environment's last evaluation changed."""
+        """Drop all blocks, because the state of some environment's last evaluation changed."""
         if self._blocks or self._asked_before:
             self._asked_before, self._asked = self._asked, {}
             self._blocks = []
 
     def fields(self, names: Sequence[str], index: Index, evaluate: Evaluate) -> dict[str, torch.Tensor]:
-        """Fields of environments, (k, numbers) each, copies."""
+        """Return copies of fields of environments, (k, numbers) each."""
         block, rows = self._covering(names, index, False, evaluate)
         return {name: self._pick(block.values[:, block.places[name]], rows) for name in names}
 
     def together(self, names: Sequence[str], index: Index, evaluate: Evaluate) -> Evaluation:
-        """Fields and integers of environments; those of all environments are kept here, so do not write to them."""
+        """Return fields and integers of environments; do not write to them, as the cache may share them."""
         block, rows = self._covering(names, index, True, evaluate)
         values, indices = block.values, block.indices
         if rows is not None:
@@ -77,7 +77,10 @@ class Evaluations:
         return Evaluation({name: values[:, block.places[name]] for name in names}, indices)
 
     def _covering(self, names: Sequence[str], index: Index, indices: bool, evaluate: Evaluate) -> tuple[Block, Any]:
-        """Return a block with all of this, made if there is none, and the environments' rows there; None: the first."""
+        """Return a block with all of this, evaluated if there is none, and the environments' rows in it.
+
+        Rows of None mean the first rows of the block.
+        """
         on_host = index is None or isinstance(index, np.ndarray)
         for block in self._blocks:
             if block.has(names, indices):

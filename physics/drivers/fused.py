@@ -1,4 +1,4 @@
-"""The driver's kernel as one, compiled by Taichi in this process: where units cannot be compiled apart (`programs`)."""
+"""The whole kernel of a launch, compiled by Taichi in this process, if units cannot be compiled apart (`programs`)."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from .scratch import shared_scratch
 
 
 def shared_kernel(runtime: Runtime, width: int, features: Features) -> Kernel:
-    """The kernel for a lane width and optional code; made once, then shared."""
+    """Return the kernel for a lane width and features; it is made once, then shared."""
     return in_taichis_thread(_shared_kernel, runtime, width, features)
 
 

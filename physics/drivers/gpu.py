@@ -1,8 +1,8 @@
-"""The arrangement of a batch on a GPU: one thread takes one environment, and all numbers stay on the device.
+"""The arrangement of a batch on a GPU: one thread per environment, and all numbers stay on the device.
 
-A step covers the whole batch. Outputs that a change from outside has made stale are marked on the device, and a launch
-that renews them covers the batch too, in which all other threads return at once: the host need not know which they are,
-so nothing waits for the device.
+A step covers the whole batch. Environments whose outputs became stale by a change from outside are marked on the
+device. The launch that renews them covers the whole batch, too, and the threads of other environments return at once.
+So the host need not know which are stale, and never waits for the device.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,14 +23,14 @@ from .outputs import Outputs, Selection
 from .settings import Setting
 
 MOST_NUMBERS = (1 << 31) - 1
-"""Of an array of all environments together: indices in kernels have 32 bits."""
+"""The most numbers of an array of all environments together: indices in kernels have 32 bits."""
 
 
 class GpuArrangement(Columns):
-    """Columns, scratch for every environment, launches of one thread an environment.
+    """Columns, scratch for every environment, and launches with one thread per environment.
 
     Args:
-        runtime: whose device and precision are used.
+        runtime: the runtime, with its device and precision.
         num_envs: number of environments.
     """
 
@@ -42,27 +42,27 @@ class GpuArrangement(Columns):
         """Return the scratch for a model, which never grows.
 
         Raises:
-            MemoryError: more environments than fit, or than kernels can address.
+            MemoryError: so many environments do not fit, or kernels cannot address them.
         """
         return FullRoom(model, self, self._runtime.precision)
 
     def kernel(self, features: Features) -> ColumnKernel:
-        """Return the code of a launch with optional code."""
+        """Return the kernel with the optional code of `features`."""
         return shared_column_kernel(self._runtime, features)
 
     def outputs(self, selection: Selection) -> "ColumnOutputs":
-        """Return a place for what every step delivers."""
+        """Return storage for the fields that every step delivers."""
         return ColumnOutputs(self, selection, self.rows(self.num_envs, selection.width, self._dtype))
 
     def bind(
         self, kernel: ColumnKernel, arguments: tuple, _: ScratchRows, call: torch.Tensor, __: torch.Tensor
     ) -> "BoundColumns":
-        """Return the launch of a kernel over a batch."""
+        """Return a launch of the kernel over a batch."""
         return BoundColumns(kernel, arguments, call)
 
 
 class FullRoom(ScratchRows):
-    """Scratch of every environment's own, with room for all that the model could ever need.
+    """Scratch for every environment, with capacities for the most that the model could ever need.
 
     Args:
         model: of all environments.
@@ -73,7 +73,7 @@ class FullRoom(ScratchRows):
         ints: the model's flat integers, header first.
 
     Raises:
-        MemoryError: for more environments than fit, or than kernels can address.
+        MemoryError: so many environments do not fit, or kernels cannot address them.
     """
 
     def __init__(self, model: Model, batch: Columns, precision: str) -> None:
@@ -81,7 +81,7 @@ class FullRoom(ScratchRows):
         self._lay_out(parameters=False)
 
     def _lay_out(self, parameters: bool) -> None:
-        """Make scratch, for as many environments as there are."""
+        """Allocate scratch for all environments; `parameters`: with space for own numbers."""
         model, num_envs, device = self._model, self._batch.num_envs, self._batch.device
         self._take(all_sizes(model, most_room(model, lanes=1), parameters, lanes=1))
         counts = scratch_rows(self.sizes)
@@ -99,37 +99,37 @@ class FullRoom(ScratchRows):
 
     @property
     def bytes_of_worker(self) -> int:
-        """Scratch that one thread has."""
+        """The bytes of scratch that one thread has."""
         return sum(tensor[:, 0].nelement() * tensor.element_size() for tensor in self.arrays)
 
     def make_differ(self) -> None:
-        """Have scratch for numbers of the model that environments have of their own."""
+        """Allocate scratch that has space for own numbers of environments."""
         self._lay_out(parameters=True)
 
 
 class BoundColumns:
-    """A kernel bound to tensors, which it holds.
+    """A kernel bound to tensors, which it keeps alive.
 
     Args:
-        kernel: of the driver.
+        kernel: the kernel.
         arguments: the tensors.
-        call: the settings that the next launch will read (`settings.Setting`), one of the tensors.
+        call: the settings of the next launch (`settings.Setting`), one of the tensors.
     """
 
     def __init__(self, kernel: ColumnKernel, arguments: tuple, call: torch.Tensor) -> None:
         self.call, self._kernel, self._arguments = call, kernel, arguments
 
     def __call__(self) -> None:
-        """Launch on the present contents of the arguments; on a GPU this returns before the work is done."""
+        """Launch on the present contents of the arguments; on a GPU this returns before the launch has finished."""
         self._kernel(self._arguments)
 
     def attempt(self) -> bool:
-        """Launch; True, as all environments have room in the scratch."""
+        """Launch; return True, as the scratch has room for all environments."""
         self._kernel(self._arguments)
         return True
 
     def prepare(self) -> None:
-        """Have all that a launch needs: it is compiled and loaded."""
+        """Compile and load the kernel, if that has not been done."""
         self._kernel.prepare(self._arguments)
 
 
@@ -147,10 +147,10 @@ class ColumnOutputs(Outputs):
         self.left.masked_fill_(self._columns.mask(index)[0], 1)
 
     def _clear(self) -> None:
-        """Do nothing: the threads of the step have cleared the marks."""
+        """Do nothing, as the threads of the step have cleared the marks."""
 
     def refresh(self, index: Any, batch: Sequence[torch.Tensor], bind: Callable[..., Any]) -> None:
-        """Evaluate all stale environments again at the state of their last evaluation."""
+        """Evaluate all stale environments again, at the state of their last evaluation."""
         if self._whole is None:
             self._whole = bind(self)
             self._whole.call[Setting.AGAIN] = 1

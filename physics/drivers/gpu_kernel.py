@@ -1,7 +1,7 @@
 """The kernel of the GPU driver: every thread takes one environment through its steps.
 
 Arrays are in columns, (numbers, environments), so that the threads of a warp, which execute the same instruction, read
-words side by side. All but that is as on a CPU with one lane (`turn`).
+neighbouring words. Everything else is as on a CPU with one lane (`turn`).
 """
 
 from typing import Any
@@ -18,11 +18,11 @@ from .tile_view import Arguments, ColumnView
 from .turn import spread_parameters, take_turn
 
 BLOCK = 32
-"""Threads of a block: one warp, as blocks share nothing."""
+"""Threads of a block: one warp, as the threads of a block share nothing."""
 
 
 def make_column_kernel(dtype: Any, features: Features) -> Any:
-    """The kernel for one precision, with the optional code of `features`."""
+    """Return the kernel for one precision, with the optional code of `features`."""
     lanes = Lanes(1, dtype)
     real, whole, double = (ti.types.ndarray(kind, 2) for kind in (dtype, ti.i32, ti.f64))
     columns = {"numbers": real, "indices": whole, "doubles": double, "convex": double}
@@ -51,6 +51,7 @@ def make_column_kernel(dtype: Any, features: Features) -> Any:
         left,
     ):
         ti.loop_config(block_dim=BLOCK)
+        # call.AGAIN 1: only environments that are marked in `left`
         for env in range(memory.shape[1]):
             if call[Setting.AGAIN] == 0 or left[env] == 1:
                 model = ModelView(ints, reals, precise, features)

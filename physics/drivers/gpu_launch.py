@@ -1,4 +1,4 @@
-"""Launches, through Taichi, of kernels whose arrays are torch tensors: the GPU driver's, and those that draw."""
+"""Launches through Taichi of kernels whose arrays are torch tensors: the GPU driver's kernel, and those that draw."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,15 +23,15 @@ Arguments = Sequence[Argument]
 
 
 class ColumnKernel:
-    """A kernel over arrays and numbers that are all arguments, traced and compiled when it is first launched.
+    """A kernel whose arrays and numbers are all arguments, traced and compiled at its first launch.
 
     Args:
-        runtime: whose Taichi compiles and launches it.
+        runtime: the runtime whose Taichi compiles and launches it.
         make: returns the decorated function; called in Taichi's thread.
-        literals: the type of the numbers that are written in the kernel; by default the solver's precision.
-        idle: makes, of the arguments of a launch, some with which the kernel does nothing. Without it the first launch
-            is done in Taichi's thread.
-        what: the thing that it is part of, as the logger names it.
+        literals: the type of real literals in the kernel; by default the solver's precision.
+        idle: makes arguments with which the kernel does nothing from those of a launch. Without it, the first launch is
+            made in Taichi's thread.
+        what: the name, in log messages, of the thing that the kernel is part of.
     """
 
     def __init__(
@@ -48,10 +48,10 @@ class ColumnKernel:
         self._code: Any = None
 
     def __call__(self, arguments: Arguments) -> None:
-        """Launch with these arguments, tensors that are contiguous; on a GPU it returns before the work is done.
+        """Launch with these arguments, contiguous tensors and numbers; on a GPU it returns before the work is done.
 
         Raises:
-            StaleRuntimeError: Taichi was started anew.
+            StaleRuntimeError: Taichi was restarted.
         """
         if self._code is None and self._idle is None:
             self._launch_first(arguments)
@@ -60,12 +60,12 @@ class ColumnKernel:
             self._runtime.launch(partial(self._launch, arguments))
 
     def prepare(self, arguments: Arguments) -> None:
-        """Have the kernel compiled, with arguments as those of a launch, and loaded."""
+        """Compile and load the kernel for arguments of these types, if that has not been done."""
         if self._code is None:
             in_taichis_thread(self._compile, arguments)
 
     def _launch_first(self, arguments: Arguments) -> None:
-        """Compile and launch in Taichi's thread; if the caller is interrupted meanwhile, compile alone."""
+        """Compile and launch in Taichi's thread; if the caller is interrupted meanwhile, only compile."""
         awaited = [True]
 
         def launch() -> None:
@@ -79,8 +79,8 @@ class ColumnKernel:
             awaited.clear()
 
     def _compile(self, arguments: Arguments) -> None:
-        """Compile, and launch for nothing: Taichi loads code in the thread that launches it (`Scratch.grow`)."""
-        if self._code is not None:  # another thread wanted it, too
+        """Compile, then launch with idle arguments: Taichi loads code in the launching thread (`Scratch.grow`)."""
+        if self._code is not None:  # another thread has compiled it meanwhile
             return
         self._runtime.require()
         with _literals_of(self._literals), Waiting(f"compiling {self._what}, once", holds_gil=True):
@@ -90,7 +90,7 @@ class ColumnKernel:
         self._code = code
 
     def _launch(self, arguments: Arguments, code: Any = None) -> None:
-        """A context serves one launch: on a GPU Taichi leaves in it where its copy of the arguments was."""
+        """Launch with a new context: on a GPU Taichi leaves the address of its copy of the arguments in a context."""
         context = self._traced.make_launch_context()
         for i, argument in enumerate(arguments):
             if isinstance(argument, torch.Tensor):
@@ -105,7 +105,7 @@ class ColumnKernel:
 
 @contextmanager
 def _literals_of(dtype: Any) -> Iterator[None]:
-    """Trace the numbers written in kernels as `dtype`: Taichi gives them the runtime's default type at that time."""
+    """Trace real literals of kernels as `dtype`; Taichi gives them the runtime's default type while it traces."""
     runtime = ti.lang.impl.get_runtime()
     before = runtime.default_fp
     runtime.default_fp = before if dtype is None else dtype
@@ -120,7 +120,7 @@ _CALL = 10
 
 
 def _none_of_them(arguments: Arguments) -> Arguments:
-    """Arguments with which the driver's kernel takes no environment: only those that are left, which none is."""
+    """Return arguments with which the driver's kernel takes no environment: only marked ones, and none is marked."""
     given: list[Any] = list(arguments)
     given[_CALL], given[-1] = torch.zeros_like(given[_CALL]), torch.zeros_like(given[-1])
     given[_CALL][Setting.AGAIN] = 1
@@ -128,7 +128,7 @@ def _none_of_them(arguments: Arguments) -> Arguments:
 
 
 def shared_column_kernel(runtime: Runtime, features: Features) -> ColumnKernel:
-    """The kernel for optional code; made once, then shared."""
+    """Return the kernel with the optional code of `features`; it is made once, then shared."""
     key = ("columns", features)
     if key not in runtime.pool:
         make = partial(make_column_kernel, runtime.dtype, features)

@@ -1,7 +1,8 @@
-"""Scratch of a driver's launches: laid out for a room that grows when a tile needs more (`state.room`).
+"""The scratch of a driver's launches on a CPU, which grows when a tile needs more (`state.room`).
 
-A kernel reads from the header where everything lies, so room grows without a compilation: the header is written anew,
-in place, and every launch that is bound finds more scratch the next time.
+A kernel reads the offsets of fields from the header of the model's integers, so the scratch grows without a
+compilation: the header is rewritten in place, and every bound launch is bound again to the larger scratch before its
+next use.
 """
 
 from collections.abc import Callable
@@ -18,14 +19,14 @@ from .scratch import workers_for
 
 
 class ScratchRows:
-    """The places of fields in the scratch of a model.
+    """The rows of fields in the scratch of a model.
 
     Attributes:
-        sizes: of the model and of what a step computes.
-        offsets: first row of every lane number.
-        widths: rows of every lane number.
+        sizes: sizes of the model and of what a step computes.
+        offsets: first row of every field of lane numbers.
+        widths: number of rows of every field of lane numbers.
         arrays: scratch that launches take as arguments.
-        grown: how often the room has grown.
+        grown: number of times that the scratch has grown.
     """
 
     sizes: dict[str, int]
@@ -33,23 +34,23 @@ class ScratchRows:
     grown = 0
 
     def _take(self, sizes: dict[str, int]) -> None:
-        """Lay the fields out by these sizes."""
+        """Lay out the fields for these sizes."""
         self.sizes, self.offsets = sizes, layout(SCRATCH, sizes)[0]
         self.widths = {f.name: f.length(sizes) for f in SCRATCH}
 
     def padded(self, name: str, values: torch.Tensor) -> torch.Tensor:
-        """Numbers of a field (k, n) with zeros up to the largest room: shapes do not tell how much there is."""
+        """Return numbers of a field (k, n), padded with zeros to its largest capacity, so that shapes stay constant."""
         return values
 
 
 class GrowingRoom(ScratchRows):
-    """Scratch that every worker has in turn for all of its tiles, and the number of workers that there is room for.
+    """Scratch for every worker, used for one tile after the other, and the number of workers that memory allows.
 
     Args:
-        model: of all environments.
+        model: the model of all environments.
         width: lanes of a tile.
-        runtime: its threads and precision.
-        moved: called when the room has grown: scratch handed out before has another layout.
+        runtime: the runtime, with its threads and precision.
+        moved: called when the scratch has grown: integers that were handed out before have another layout.
 
     Attributes:
         ints: the model's flat integers, header first.
@@ -57,7 +58,7 @@ class GrowingRoom(ScratchRows):
         rows: items of each array of the scratch of all workers.
 
     Raises:
-        ValueError, MemoryError: even the first room is too large (`scratch.workers_for`).
+        ValueError, MemoryError: even the first capacities are too large (`scratch.workers_for`).
     """
 
     def __init__(self, model: Model, width: int, runtime: Runtime, moved: Callable[[], None]) -> None:
@@ -68,7 +69,7 @@ class GrowingRoom(ScratchRows):
         self.ints = torch.from_numpy(flat_integers(model, self.sizes))
 
     def _lay_out(self, room: Room) -> None:
-        """Take this room, if there is memory for it; the header is still to be written."""
+        """Lay out scratch with these capacities if there is memory for it; the caller rewrites the header."""
         sizes = all_sizes(self._model, room, self._parameters)
         rows = scratch_rows(sizes)
         self.workers = most = workers_for(rows, self._width, self._runtime, room)
@@ -82,20 +83,22 @@ class GrowingRoom(ScratchRows):
         return bytes_of(self.rows, self._width, self._runtime.precision) // self.workers
 
     def _write_header(self) -> None:
+        """Rewrite the header of the model's integers, in place, with the present offsets and sizes."""
         numbers = header(self._model, self.sizes)
         self.ints.numpy()[: len(numbers)] = numbers
 
     def make_differ(self) -> None:
-        """Have scratch for numbers of the model that environments have of their own."""
+        """Lay out scratch that has space for own numbers of environments."""
         self._parameters = True
         self._lay_out(self._room)
         self._write_header()
 
     def grow(self, needed: Room, left: int) -> None:
-        """Make room for what a tile needs; `left` is how many tiles wait for it.
+        """Enlarge the scratch for a tile's needs; `left` is the number of tiles that wait for it.
 
         Raises:
-            ValueError, MemoryError: it is more than can be had (`scratch.workers_for`); the room stays as it is.
+            ValueError, MemoryError: the needs exceed what is possible (`scratch.workers_for`); the scratch stays as it
+                is.
         """
         try:
             self._lay_out(self._room.for_more(needed, self._most))
@@ -107,7 +110,7 @@ class GrowingRoom(ScratchRows):
         self._moved()
 
     def padded(self, name: str, values: torch.Tensor) -> torch.Tensor:
-        """Numbers of a field (k, n) with zeros up to the largest room: shapes do not tell how much there is."""
+        """Return numbers of a field (k, n), padded with zeros to its largest capacity, so that shapes stay constant."""
         missing = _length(name, self._most_sizes) - values.shape[1] if name in ROOMY else 0
         return torch.nn.functional.pad(values, (0, missing)) if missing else values
 

@@ -1,4 +1,4 @@
-"""Scratch of programs: memory of this process, which they find through a record like Taichi's own."""
+"""The scratch of programs: memory of this process, found through a record laid out as Taichi's LLVMRuntime."""
 
 import ctypes
 import struct
@@ -11,7 +11,7 @@ from ..state.sizes import kinds
 from .scratch import FIRST
 
 _ROOTS, _RECORD_BYTES = 88, 4096
-"""Offset of the fields' addresses in Taichi's LLVMRuntime (runtime.cpp), in bytes, and room for all that code reads."""
+"""Byte offset of the fields' addresses in Taichi's LLVMRuntime (runtime.cpp); bytes of the record that code reads."""
 LINE = 64
 """Bytes to which lane numbers are aligned, at least."""
 _WIDEST = 128
@@ -19,11 +19,11 @@ _WIDEST = 128
 
 
 class HostScratch:
-    """Room for what a step computes, of one lane width; programs of that width share it.
+    """Scratch for one lane width; all programs of that width share it.
 
     Attributes:
-        runtime: address of a record that programs find the room by; it stays the same when the room grows.
-        lock: held by whoever works in it, or exchanges it.
+        runtime: address of the record by which programs find the scratch; it stays the same when the scratch grows.
+        lock: held while the scratch is used or replaced.
     """
 
     def __init__(self, width: int, precision: str) -> None:

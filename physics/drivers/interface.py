@@ -1,8 +1,8 @@
 """The types and errors that the solver and its driver (`driver.Driver`) share.
 
-Environments are named by `index`: numbers (k,) int64 that exist, or None for all. Rows of environments are (k, numbers)
-or broadcast to that, in the driver's precision. Both are arrays of numpy on a CPU, and tensors on the device with the
-GPU's arrangement.
+Environments are given by `index`: numbers (k,) int64 of existing environments, or None for all. Rows of environments
+are (k, numbers), or broadcast to that, in the driver's precision. Both are numpy arrays on a CPU, and tensors on the
+device with the GPU's arrangement.
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ from ..state.memory import MEMORY
 from .settings import APPLIED_FORCES, DOF_CONTROLS
 
 Index = Any
-"""Indices of environments: an array of numpy, a tensor on the driver's device, or None."""
+"""Indices of environments: a numpy array, a tensor on the driver's device, or None."""
 STATE = frozenset(field.name for group in MEMORY.values() for field in group)
 """Fields that are kept in memory between launches."""
 APPLIED = {field.name: APPLIED_FORCES for field in FORCES_APPLIED} | {"dof_mode": DOF_CONTROLS}
-"""Those of them that no launch reads before one is written, and the part of `Setting.APPLIED` that each is. Other
-numbers of controls do nothing before a mode is written."""
+"""Fields of STATE that launches skip until one is written, each with its part of `Setting.APPLIED`. The other numbers
+of dof controls have no effect before a mode is written."""
 
 
 CLOSED = "this solver was closed; make a new one"
@@ -31,7 +31,7 @@ class ClosedSolverError(RuntimeError):
 
 
 class Batch(NamedTuple):
-    """Environments: their memory, counters, and fields of the model of their own, as the arrangement lays them out."""
+    """The memory, counters and own numbers of environments, as the arrangement lays them out."""
 
     memory: torch.Tensor
     counters: torch.Tensor
@@ -39,7 +39,7 @@ class Batch(NamedTuple):
 
 
 class View(NamedTuple):
-    """Numbers of every environment in place: `block` (num_envs, numbers) is a view, `place` the columns meant."""
+    """Numbers of every environment in place: `block` is a view (num_envs, numbers), `place` has the columns meant."""
 
     block: torch.Tensor
     place: slice
@@ -50,8 +50,8 @@ class Evaluation(NamedTuple):
 
     Attributes:
         fields: name -> (n, numbers).
-        indices: integers of the environments computed together, (groups, k); n / groups environments side by side
-            share a row. Spare environments may follow those asked for.
+        indices: integers of the scratch, (groups, k); each row belongs to n / groups consecutive environments, which
+            were computed together. Rows of spare environments may follow those asked for.
     """
 
     fields: dict[str, torch.Tensor]
@@ -59,10 +59,10 @@ class Evaluation(NamedTuple):
 
 
 def require_same(state: Mapping[str, torch.Tensor], wanted: Mapping[str, tuple[tuple[int, int], torch.dtype]]) -> None:
-    """Refuse a `state_dict` of another batch: `wanted` has the shape and the type of each part.
+    """Check that a `state_dict` is of this batch: `wanted` has the shape and type of each part.
 
     Raises:
-        ValueError: with the part that is missing, or its shape and precision, and those it should have.
+        ValueError: a part is missing, or has another shape or precision; the message names both.
     """
     for name, (shape, dtype) in wanted.items():
         saved = state.get(name)

@@ -1,8 +1,8 @@
-"""The kernel of the CPU driver: it takes every tile of environments through its steps.
+"""The kernel of the CPU driver: it takes every tile of environments through its turn.
 
-Workers run in parallel, each in its own scratch, and take one tile after the other from a common counter, so that one
-that wakes late or meets hard tiles holds nobody up. The kernel's arguments are flat arrays: it is compiled once for a
-lane width and a precision, not for each model or number of environments.
+Workers run in parallel, each in its own scratch, and take tiles from a common counter, so a worker that wakes late or
+has slow tiles does not delay the others. The kernel's arguments are flat arrays: it is compiled once for a lane width
+and a precision, not for each model or number of environments.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ from .turn import spread_parameters, take_turn
 
 
 def number_array(lanes: Lanes) -> Any:
-    """Kernel argument type for a tensor (tiles, rows, lanes): whole lane numbers, which load and store as one."""
+    """Return the kernel argument type of a tensor (tiles, rows, lanes) whose elements are whole lane numbers."""
     if lanes.width == 1:
         return ti.types.ndarray(lanes.dtype, 3)
     return ti.types.ndarray(lanes.type, 2)
@@ -48,15 +48,15 @@ def sample_arguments(lanes: Lanes) -> list[np.ndarray]:
     ]
 
 
-_PATIENCE = 100_000  # looks at a counter, about a millisecond in all
+_PATIENCE = 100_000  # reads of a counter, about a millisecond in all
 
 
 @func
 def _await_others(call):
-    """Wait until all workers but this one have finished, as long as patience lasts.
+    """Wait until all other workers have finished, for at most _PATIENCE reads of the counter.
 
-    The first worker mostly runs on the core from which the kernel was launched. If it is the last to leave, nobody has
-    to wake that core, which takes longer than the wait; on a virtual machine up to 50 us.
+    The first worker mostly runs on the core from which the kernel was launched. If it finishes last, that core need not
+    be woken, which would take longer than the wait: up to 50 us on a virtual machine.
     """
     patience = _PATIENCE
     while patience > 0:
@@ -74,14 +74,14 @@ def prepare(model, work, arrays):
 
 @func
 def take_tile(model, work, arrays, k: ti.i32):
-    """Take tile k through its turn, unless the launch is for tiles that were left, and it was not."""
+    """Take tile k through its turn, unless this launch repeats tiles that were left, and k was not."""
     if arrays.call[Setting.AGAIN] == 0 or arrays.left[k] == 1:
         take_turn(model, work, TileView(work.lanes, arrays, k))
 
 
 @func
 def prepare_or_take(model, work, arrays, k: ti.i32):
-    """Take tile k through its turn; or, where k is `codegen.worker.BEFORE`, prepare for all."""
+    """Take tile k through its turn, or prepare the worker's scratch if k is `codegen.worker.BEFORE`."""
     if k == BEFORE:
         prepare(model, work, arrays)
     else:
@@ -90,10 +90,11 @@ def prepare_or_take(model, work, arrays, k: ti.i32):
 
 @func
 def work_through(model, work, arrays):
-    """Take one tile after the other, from those that no worker has taken yet, through its turn."""
+    """Prepare the worker's scratch, then take tiles from the common counter through their turns."""
     if ti.static(model.has.parameters):
         model.differ(work)
     prepare(model, work, arrays)
+    # the counter has the number of the next tile
     k = ti.atomic_add(arrays.call[Setting.NEXT], 1)
     while k < arrays.call[Setting.TILES]:
         take_tile(model, work, arrays, k)
@@ -115,6 +116,7 @@ def make_kernel(lanes: Lanes, features: Features, scratch: Scratch) -> Any:
                 memory, counts, own, own_rows, call, rows, out, dump, controls, track, left, (reals, precise)
             )
             work_through(model, work, arrays)
+            # the last worker to finish resets the counters for the next launch
             if worker == 0:
                 _await_others(call)
             if ti.atomic_add(call[Setting.FINISHED], 1) == call[Setting.WORKERS] - 1:

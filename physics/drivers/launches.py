@@ -1,4 +1,4 @@
-"""The launches of a batch: their settings and arguments, and evaluations of some environments beside the others."""
+"""The launches of a batch: their settings and arguments, and evaluations of copies of some environments."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -25,24 +25,24 @@ Arrangement = CpuArrangement | GpuArrangement
 
 
 class Launches:
-    """All that launches of a batch have in common.
+    """The kernel, scratch and memory that all launches of a batch share.
 
     Args:
-        runtime: whose threads or device, and precision are used.
-        model: of all environments.
-        arrangement: of the batch.
-        moved: called when the scratch has another layout.
+        runtime: the runtime, with its threads or device and its precision.
+        model: the model of all environments.
+        arrangement: the arrangement of the batch.
+        moved: called when the layout of the scratch has changed.
 
     Attributes:
         batch: the environments.
-        own: numbers of the model that they have of their own.
+        own: their own numbers of the model.
         room: the scratch.
         groups: rows of the groups of the memory.
-        applied: sum of `APPLIED_FORCES` and `DOF_CONTROLS` that there may be.
+        applied: sum of those of `APPLIED_FORCES` and `DOF_CONTROLS` that launches read.
 
     Raises:
-        MemoryError: for more environments than fit.
-        ValueError: for a model too large.
+        MemoryError: so many environments do not fit.
+        ValueError: the model is too large.
     """
 
     def __init__(self, runtime: Runtime, model: Model, arrangement: Arrangement, moved: Callable[[], None]) -> None:
@@ -61,7 +61,7 @@ class Launches:
         self._requests: dict[tuple, tuple[Selection, int, torch.Tensor]] = {}
 
     def differ(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
-        """Let environments have these fields of the model of their own; launches have to be bound anew."""
+        """Give environments own numbers for these fields of the model; launches must be bound anew."""
         self.own.lay_out(self._model, set(numbers))
         self.own.write(numbers, None)
         self.room.make_differ()
@@ -70,12 +70,12 @@ class Launches:
         self._requests.clear()
 
     def apply(self, which: int) -> None:
-        """Let launches that are bound from now on read applied forces, or controls of dofs."""
+        """Make launches that are bound from now on read applied forces, or controls of dofs."""
         self.applied |= which
         self._requests.clear()
 
     def outputs(self, names: Sequence[str]) -> Outputs:
-        """Return a place for what every step delivers: those of the fields whose room never grows."""
+        """Return storage for what every step delivers: those of the fields whose size is fixed."""
         fixed = [name for name in names if name not in ROOMY]
         return self._arrangement.outputs(self._select(fixed))
 
@@ -90,25 +90,25 @@ class Launches:
         values: torch.Tensor | None = None,
         replay: bool = True,
     ) -> Any:
-        """Return the launch over a batch that hands the outputs out.
+        """Return the launch over a batch that hands out the outputs.
 
         Args:
             outputs: the fields.
             batch: the environments; None: the whole batch.
-            values: where the outputs go; None: to their place.
-            replay: evaluate where the last evaluation was, else take steps.
+            values: the array that receives the outputs; None: the one of `outputs`.
+            replay: evaluate at the state of the last evaluation instead of taking steps.
         """
         call, values = self._call(outputs.selection, replay), outputs.values if values is None else values
         return self._launch(batch or self.batch, call, outputs.selection.rows, values, left=outputs.left)
 
     def rollout(self, outputs: Outputs, step: torch.Tensor, controls: torch.Tensor, track: torch.Tensor) -> Any:
-        """Return the launch that takes a step, whose settings are `step`, under each of the controls.
+        """Return the launch that takes one step, with the settings `step`, under each of the controls.
 
         Args:
             outputs: the fields that are handed out at the end.
             step: settings of the launch of a step.
             controls: (num_envs, periods, nu).
-            track: where qpos and qvel after each period go, (num_envs, periods, nq + nv).
+            track: (num_envs, periods, nq + nv), which receives qpos and qvel after each period.
         """
         call = step.clone()
         call[Setting.SUBSTEPS], call[Setting.PERIODS] = 1, controls.shape[1]
@@ -119,7 +119,7 @@ class Launches:
         """Evaluate environments alone, where the last evaluation was, or where its Runge-Kutta step began.
 
         Args:
-            names: of fields.
+            names: the fields.
             index: the environments.
             with_indices: hand out the integers of the scratch, too.
             beginning: evaluate where the last step began, if its integrator is Runge-Kutta's.
@@ -129,7 +129,7 @@ class Launches:
             tensors, at = arrangement.subset(batch, index)
             batch = Batch(*tensors)
         groups, fits = batch.memory.shape[1 - arrangement.axis], False
-        while not fits:  # what is handed out has another shape when the room has grown
+        while not fits:  # the arrays have other shapes once the scratch has grown
             selection, integers, call = self._request(tuple(names), with_indices, beginning)
             call = call.clone()
             values = arrangement.rows(groups * arrangement.width, selection.width, batch.memory.dtype)
@@ -140,7 +140,7 @@ class Launches:
     def _request(
         self, names: tuple[str, ...], with_indices: bool, beginning: bool
     ) -> tuple[Selection, int, torch.Tensor]:
-        """Fields, the number of integers, and the settings that have them evaluated: kept, as a GPU is waited for."""
+        """Return fields, number of integers and settings of an evaluation; kept, as making them waits for a GPU."""
         key = names, with_indices, beginning, self.room.grown
         if key not in self._requests:
             selection = self._select(names)
@@ -150,7 +150,7 @@ class Launches:
         return self._requests[key]
 
     def _call(self, selection: Selection, replay: bool, integers: int = 0, beginning: bool = False) -> torch.Tensor:
-        """The settings of a launch that hands out fields and integers."""
+        """Return the settings of a launch that hands out fields and integers."""
         call = torch.zeros(CALL_LENGTH, dtype=torch.int32)
         call[Setting.REPLAY], call[Setting.BEGINNING] = int(replay), int(beginning)
         call[Setting.ROWS], call[Setting.INDICES] = selection.width, integers
@@ -170,19 +170,19 @@ class Launches:
         left: torch.Tensor | None = None,
         periods: Sequence[torch.Tensor] | None = None,
     ) -> Any:
-        """The launch over a batch that hands out rows and integers of the scratch.
+        """Return the launch over a batch that hands out rows and integers of the scratch.
 
         Args:
             batch: memory, counters and own numbers of environments.
             call: the settings.
             rows: rows of the scratch to hand out.
-            values: where they go, (environments, columns).
-            dump: where integers go, (groups, integers).
-            left: marks of the groups to which `call` may confine the launch; it writes new ones.
+            values: (environments, columns), which receives them.
+            dump: (groups, integers), which receives integers of the scratch.
+            left: marks of tiles, to which `call` may restrict the launch; the launch writes new ones.
             periods: controls and track of a rollout.
 
         Raises:
-            StaleRuntimeError: Taichi was started anew.
+            StaleRuntimeError: Taichi was restarted.
         """
         self._runtime.require()
         arrangement, room = self._arrangement, self.room

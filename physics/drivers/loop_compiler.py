@@ -1,4 +1,4 @@
-"""How the process that compiles makes machine code of kernels over tensors (`loop_programs`)."""
+"""Compilation of kernels over tensors into machine code, in the compiling process (`loop_programs`)."""
 
 from importlib import import_module
 from typing import Any
@@ -15,9 +15,9 @@ _NUMPY = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u8": np.uint8}
 
 
 class LoopCompiler:
-    """Taichi, started for kernels whose literals have one type.
+    """Taichi, started for kernels whose real literals have one type.
 
-    Vectors are taken apart here, as Taichi does by default: they are those of space, with three numbers.
+    Vectors are split into scalars, Taichi's default: they are vectors of space, with three numbers.
     """
 
     def __init__(self, literals: str) -> None:
@@ -26,18 +26,18 @@ class LoopCompiler:
         self._literals = literals
 
     def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """Compile a kernel: nothing to say, and its machine code."""
+        """Compile a kernel; return an empty answer and the machine code."""
         home, function, *arguments = job["kernels"][job["unit"]]
         kernel = getattr(import_module(home), function)(*arguments)
         annotations = [argument.annotation for argument in kernel._primal.arguments]
         text = optimised(kernel, [self._sample(annotation) for annotation in annotations])
         module = loop_stands_alone(text)
-        if arguments_type(annotations) not in text:  # as the addresses of arguments behind the first are computed
+        if arguments_type(annotations) not in text:  # from which addresses of arguments are computed
             raise ValueError(f"{function}: Taichi lays its arguments out otherwise than {arguments_type(annotations)}")
         return {}, machine_code(module)
 
     def _sample(self, annotation: Any) -> Any:
-        """An argument as small as it can be, for Taichi to read its type from."""
+        """Return an argument of the least size, from which Taichi reads its type."""
         if hasattr(annotation, "ndim"):
             return np.zeros((1,) * annotation.ndim, _NUMPY[str(annotation.dtype)])
         if str(annotation) not in ("i32", self._literals):

@@ -1,6 +1,6 @@
-"""Kernels over tensors on a CPU: pictures, rays, distances, as machine code that another process compiles.
+"""Kernels over tensors on a CPU (pictures, rays, distances), as machine code that another process compiles.
 
-Such a kernel is one loop over its items, which threads share (`codegen.loops`). Its arguments are all it knows.
+Such a kernel is one loop over items, which threads share (`codegen.loops`). Its arguments are all that it reads.
 """
 
 import ctypes
@@ -25,15 +25,15 @@ from .gpu_launch import Argument
 from .programs import Context
 
 _ROOMS = ("rays", "rendering", "queries")
-"""Of the package `physics`: what their kernels are made of, beside what all machine code is."""
+"""Rooms of the package `physics` that these kernels are made of, besides those of all machine code."""
 
 
 class Recipe(NamedTuple):
-    """How a kernel is made, by this process or another.
+    """The function that makes a kernel, in this process or another.
 
     Attributes:
         make: a function of a module, which returns the decorated function.
-        arguments: what it is called with.
+        arguments: the arguments of `make`.
     """
 
     make: Callable[..., Any]
@@ -45,27 +45,27 @@ class Recipe(NamedTuple):
         return [self.make.__module__, self.make.__qualname__, *self.arguments]
 
     def key(self, literals: str) -> str:
-        """Key of the machine code; with the file of `make`, which may be outside of the rooms."""
+        """Return the key of the machine code. It covers the file of `make`, which may be outside of the rooms."""
         home = hashlib.sha256(Path(inspect.getfile(self.make)).read_bytes()).hexdigest()
         return key_of("loop", literals, self.words, home, hash_of(_ROOMS))
 
 
 class LoopProgram:
-    """The machine code of a kernel over tensors, and what it is launched with.
+    """The machine code of a kernel over tensors, and the memory with which it is launched.
 
     Args:
-        addresses: returns those of the functions ENTRY and BEFORE; asked at the first launch.
-        threads: how many share the loop.
-        floats: as `struct` names the type of arguments that are neither tensors nor integers: "f" or "d".
+        addresses: returns the addresses of the functions ENTRY and BEFORE; called at the first launch.
+        threads: the threads that share the loop.
+        floats: the `struct` code of real arguments: "f" or "d".
     """
 
     def __init__(self, addresses: Callable[[], Sequence[int]], threads: int, floats: str) -> None:
         self._addresses, self._threads, self._floats = addresses, threads, floats
-        self._lock = threading.Lock()  # held by whoever launches: all launches have the same room
+        self._lock = threading.Lock()  # held during a launch, as all launches use the same memory
         self._launch: Callable[[], None] | None = None
 
     def __call__(self, arguments: Sequence[Argument]) -> None:
-        """Launch with these arguments, tensors that are contiguous; it returns when all is done."""
+        """Launch with these arguments (tensors must be contiguous); it returns when the loop has finished."""
         with self._lock:
             if self._launch is None:
                 self._prepare(arguments)
@@ -76,6 +76,7 @@ class LoopProgram:
             self._launch()
 
     def _prepare(self, arguments: Sequence[Argument]) -> None:
+        """Load the code, and make the records and buffers that all launches use."""
         entry, before = self._addresses()
         self._layout = layout_of(arguments, self._floats)
         self._words = ctypes.create_string_buffer(self._layout.size)
@@ -90,7 +91,7 @@ class LoopProgram:
 
 
 def layout_of(arguments: Sequence[Argument], floats: str) -> struct.Struct:
-    """Arguments as Taichi lays them out: of a tensor its shape and address, which begin at a multiple of 8 bytes."""
+    """Return Taichi's layout of arguments; a tensor is its shape and address, and begins at a multiple of 8 bytes."""
     codes = (
         f"0Q{argument.ndim}iQ" if isinstance(argument, torch.Tensor) else "i" if isinstance(argument, int) else floats
         for argument in arguments
@@ -99,7 +100,7 @@ def layout_of(arguments: Sequence[Argument], floats: str) -> struct.Struct:
 
 
 def _words(arguments: Sequence[Argument]) -> list[int | float]:
-    """What `layout_of` has places for."""
+    """Return the numbers that `layout_of` packs."""
     words: list[int | float] = []
     for argument in arguments:
         if isinstance(argument, torch.Tensor):
@@ -110,14 +111,13 @@ def _words(arguments: Sequence[Argument]) -> list[int | float]:
 
 
 def loop_programs(literals: str, recipes: Sequence[Recipe], threads: int, what: str) -> list[LoopProgram]:
-    """Programs of kernels that are used together: where one is missing in the store, one process compiles all.
+    """Return programs of kernels that are used together; if one is missing in the store, one process compiles all.
 
     Args:
-        literals: the type of numbers that are written in the kernels, and of their arguments with a fraction: "f32"
-            or "f64".
-        recipes: of the kernels.
-        threads: how many share a loop.
-        what: the thing that the kernels are part of, as somebody who waits for them is told.
+        literals: the type of real literals in the kernels and of their real arguments: "f32" or "f64".
+        recipes: the recipes of the kernels.
+        threads: the threads that share a loop.
+        what: the name, in log messages, of the thing that the kernels are part of.
     """
     group = _Group(literals, recipes, what)
     floats = "f" if literals == "f32" else "d"
@@ -125,7 +125,7 @@ def loop_programs(literals: str, recipes: Sequence[Recipe], threads: int, what: 
 
 
 _loaded: dict[str, list[int]] = {}
-"""Addresses of functions that are loaded, by the key of their machine code: they stay so while the process lives."""
+"""Addresses of loaded functions by the key of their machine code, which stays loaded while the process lives."""
 
 
 class _Group:
@@ -136,7 +136,7 @@ class _Group:
         self._literals, self._what = literals, what
 
     def addresses_of(self, key: str) -> list[int]:
-        """Addresses of the functions ENTRY and BEFORE of one of the kernels, when all are loaded."""
+        """Load all kernels, if necessary; return the addresses of the functions ENTRY and BEFORE of one."""
         missing = [name for name in self.kernels if name not in _loaded]
         for name, code in self._machine_code(missing).items():
             _loaded[name] = load(code, BEFORE)

@@ -1,4 +1,4 @@
-"""The derived quantities that every step delivers, brought up to date where a state was changed from outside."""
+"""The derived quantities that every step delivers, renewed after a state was changed from outside."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -10,12 +10,12 @@ from .interface import Index
 
 
 class Selection(NamedTuple):
-    """Fields that a launch hands out side by side.
+    """Fields that a launch hands out as columns of one array.
 
     Attributes:
         places: columns of every field.
         width: number of columns.
-        rows: rows of the scratch that go there, (width,) int32; one unused row if there are none.
+        rows: rows of the scratch that go to the columns, (width,) int32; one unused row if there are none.
     """
 
     places: dict[str, slice]
@@ -35,13 +35,13 @@ def select(
 
 
 class Outputs(ABC):
-    """The outputs of a batch, and which environments' are stale: those whose last evaluation has another state now.
+    """The outputs of a batch, and which environments are stale: their last evaluation is at another state now.
 
     Subclasses keep the marks of stale environments (`_mark`, `_clear`) and evaluate these environments (`refresh`).
 
     Args:
         selection: the outputs.
-        values: where they are kept, (environments, columns), spare ones included.
+        values: (environments, columns), spare ones included: the array that holds the outputs.
 
     Attributes:
         current: True if no environment is stale.
@@ -72,7 +72,7 @@ class Outputs(ABC):
         return [self._whole] if self._whole else []
 
     def unbind(self) -> None:
-        """Forget all launches: the batch or the kernel is another one."""
+        """Forget all launches, because the batch or the kernel has been replaced."""
         self._whole = None
 
     @abstractmethod
@@ -80,15 +80,15 @@ class Outputs(ABC):
         """Evaluate stale environments again at the state of their last evaluation.
 
         Args:
-            index: environments whose outputs are wanted; other stale ones may stay so.
-            batch: the driver's.
-            bind: returns the launch that evaluates the outputs, of the batch or others (`Launches.bind`).
+            index: environments whose outputs are wanted; other stale ones may stay stale.
+            batch: the driver's environments.
+            bind: returns the launch that evaluates the outputs, of the batch or of copies (`Launches.bind`).
         """
 
     @abstractmethod
     def _mark(self, index: Index) -> None:
-        """Note that the outputs of these environments are stale; None: of all."""
+        """Mark the outputs of these environments as stale; None: of all."""
 
     @abstractmethod
     def _clear(self) -> None:
-        """Note that no output is stale."""
+        """Mark no output as stale."""

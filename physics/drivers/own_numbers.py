@@ -1,4 +1,4 @@
-"""The group PARAMETERS of the environments' memory: fields of the model that they have of their own."""
+"""The group PARAMETERS of the environments' memory: own numbers, fields of the model that differ by environment."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from .tiles import Tiles
 
 
 class OwnNumbers:
-    """Fields by name, one after the other; only those that some environment has of its own take memory.
+    """Fields of the model with separate values in every environment; only these fields take memory.
 
     Attributes:
         memory: (tiles, numbers, lanes), or (numbers, environments), in double precision.
@@ -39,7 +39,7 @@ class OwnNumbers:
         self.write({name: np.reshape(model.values[name], (1, -1)) for name in self._places}, None)
 
     def write(self, numbers: Mapping[str, np.ndarray], index: np.ndarray | None) -> None:
-        """Give environments fields of their own, (k, numbers) each, or (1, numbers) for all of them."""
+        """Set own numbers of environments, (k, numbers) for each field, or (1, numbers) for all of them."""
         memory = self._batch.array(self.memory)
         for name, rows in numbers.items():
             place = self._places[name]

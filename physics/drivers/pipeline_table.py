@@ -1,6 +1,6 @@
 """The table of all stages in the order of a step, made from their declarations.
 
-`python -m tumble.physics.drivers.pipeline_table docs/pipeline.md` writes it; a test compares the two.
+`python -m tumble.physics.drivers.pipeline_table docs/pipeline.md` writes it; a test compares the page with it.
 """
 
 import sys
@@ -60,12 +60,12 @@ _SECTIONS: tuple[tuple[str, tuple[Stage, ...]], ...] = (
 
 
 def shown_stages() -> list[Stage]:
-    """The stages of all sections, in their order."""
+    """Return the stages of all sections, in their order."""
     return [stage for _, stages in _SECTIONS for stage in stages]
 
 
 def pipeline_markdown() -> str:
-    """Every stage with what it does, the features that ask for it, and the fields it loads and stores, as Markdown."""
+    """Return the page: each stage with what it does, its features, and the fields it loads and stores."""
     lines = [
         "# Pipeline",
         "",
@@ -93,10 +93,10 @@ def _listed(declared: tuple[Names, ...]) -> str:
 
 
 def features_of(when: Callable[[Any], bool] | None) -> str:
-    """The features that a stage's condition asks for, such as `sleeping`, or `not cg`.
+    """Return the features that a stage's condition asks for, such as `sleeping` or `not cg`.
 
     Raises:
-        ValueError: it does not hold for just one choice of the features that it names.
+        ValueError: the condition does not hold for exactly one choice of the features that it names.
     """
     if when is None:
         return ""

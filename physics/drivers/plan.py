@@ -1,8 +1,8 @@
-"""The plan of an evaluation: which stages the quantities that are asked for need, as stages declare what they do.
+"""The plan of an evaluation: the stages that the requested quantities need, from what stages declare.
 
-Behind the pipeline there are stages that run on request alone, as a step does without what they compute. And of the
-pipeline an evaluation that moves nothing needs only the stages up to the last one that writes something asked for: the
-poses of bodies follow from the first of them, long before any contact or force.
+Stages after the pipeline compute quantities that a step does not need, and run on request only. An evaluation that
+moves nothing ends with the last stage of the pipeline that writes a requested quantity: poses of bodies, for example,
+are written by its first stage, long before contacts or forces.
 """
 
 from collections.abc import Callable, Collection
@@ -22,7 +22,7 @@ _KEPT = frozenset(field.name for group in MEMORY.values() for field in group)
 
 
 def written_in(entry: Callable[..., Any]) -> frozenset[str]:
-    """The fields that an entry of the pipeline stores: a stage, or a function that calls some."""
+    """Return the fields that an entry of the pipeline stores: a stage, or a function that calls stages."""
     stages = [entry] if isinstance(entry, Stage) else reach_of(entry).stages
     return frozenset().union(*map(written_by, stages))
 
@@ -31,12 +31,12 @@ _WRITTEN = [written_in(entry) for entry in PIPELINE]
 
 
 def ask_for(call: Any, names: Collection[str], everything: bool) -> None:
-    """Have a launch, whose settings are the tensor `call`, compute these fields.
+    """Set the entries of `call` that make a launch compute these fields.
 
     Args:
-        call: the settings of the launch; others of them are left alone.
-        names: of fields.
-        everything: whether it needs the whole pipeline, as all launches do that move something.
+        call: the settings of the launch; its other entries are left alone.
+        names: the fields.
+        everything: run the whole pipeline, as every launch does that moves something.
     """
     wanted, requested = set(names), []
     for bit, stage, fields in reversed(ON_REQUEST):
@@ -50,9 +50,9 @@ def ask_for(call: Any, names: Collection[str], everything: bool) -> None:
 
 
 def last_needed(names: Collection[str], requested: Collection[Stage]) -> int:
-    """Place of the last stage of the pipeline that fields and stages on request need; -1: they need none.
+    """Return the position of the last stage of the pipeline that fields and stages on request need; -1 if none.
 
-    Of a field that no evaluation computes, such as what a step advances with, nobody can say what it needs: everything.
+    For a field that no evaluation computes, such as those with which a step advances, it is the last of all.
     """
     computed = _KEPT.union(*_WRITTEN, *map(written_by, requested))
     if not computed.issuperset(names):

@@ -1,7 +1,7 @@
-"""Programs: the machine code of a launch on a CPU, put together of units, and the memory that it works in.
+"""Programs: the machine code of a launch on a CPU, assembled from units, and the records that it is called with.
 
-A context is what a unit is called with (`codegen.ir`): addresses of the launch's arguments, of the scratch, and of the
-stages. There is one for each worker. Their layout is Taichi's; `codegen.ir` and the tests hold it to version 1.7.4.
+A unit is called with a context (`codegen.ir`): addresses of the launch's arguments, of the scratch, and of the stages.
+There is one context per worker. Their layout is Taichi's; `codegen.ir` and the tests keep it to version 1.7.4.
 """
 
 import ctypes
@@ -33,9 +33,9 @@ _OF_LANES = [place for place, (kind, _) in enumerate(ARGUMENTS.values()) if kind
 
 
 class Context(ctypes.Structure):
-    """Taichi's RuntimeContext; where it has room for results, programs have their table of functions.
+    """Taichi's RuntimeContext, with the table of stages in place of the pointer to results.
 
-    Behind it is what a worker reads (`codegen.worker`).
+    Its last three members are what a worker reads (`codegen.worker`).
     """
 
     _fields_ = (
@@ -50,13 +50,13 @@ class Context(ctypes.Structure):
 
 
 class Program:
-    """The machine code of all launches with a lane width, a precision and features; `bound_kernel.Kernel` otherwise.
+    """The machine code of all launches with a lane width, a precision and features (compare `bound_kernel.Kernel`).
 
     Args:
-        runtime: its threads and precision.
-        width: of the lanes.
-        features: of the models.
-        scratch: what it works in.
+        runtime: the runtime, with its threads and precision.
+        width: the lane width.
+        features: the features of the models.
+        scratch: the scratch that it computes in.
     """
 
     def __init__(self, runtime: Runtime, width: int, features: Features, scratch: HostScratch) -> None:
@@ -66,20 +66,20 @@ class Program:
         self._lock = threading.Lock()
 
     def prepare(self, job: Callable[[], None]) -> None:
-        """Do a job that binds."""
+        """Run a job that calls `bind`."""
         job()
 
     def bind(
         self, arguments: Sequence[torch.Tensor], idle: Sequence[torch.Tensor], room: tuple[int, ...]
     ) -> Callable[[], None]:
-        """A launch with these arguments, which must stay alive and in place.
+        """Return a launch with these arguments, which must stay alive and in place.
 
         Args:
-            arguments: of `units`' kernels, but for the worker and its tile.
+            arguments: the arguments of the units' kernels without the last two, the numbers of worker and tile.
             idle: not needed here, as code is loaded without a launch.
             room: items of each array that scratch must have for them.
         """
-        with self._lock:  # of threads that come at once the first loads
+        with self._lock:  # only the first of several threads loads the code
             if self._code is None:
                 self._code = self._load()
         entry, table = self._code
@@ -98,6 +98,7 @@ class Program:
         return _Bound(launch, arguments[_CALL], (packed, contexts, arguments, self))
 
     def _load(self) -> "tuple[int, ctypes.Array]":
+        """Return the address of the turn and the table of stages, with all units loaded or compiled."""
         from .compilers import units_of_program
 
         plan, code = units_of_program(self._width, self._runtime.precision, self._features)
@@ -109,7 +110,7 @@ class Program:
 
 
 class _Bound:
-    """A launch, and what it needs to be kept."""
+    """A launch, and the objects that it needs to stay alive."""
 
     def __init__(self, launch: Callable[[], None], call: torch.Tensor, keeps: tuple) -> None:
         self._launch, self._settings, self._keeps = launch, call.numpy().data, keeps
@@ -123,7 +124,7 @@ _NEXT = int(Setting.NEXT)
 
 
 def _pack(arguments: Sequence[torch.Tensor], width: int, worker: int) -> bytes:
-    """Arguments as Taichi lays them out: of each array its shape and address, then the worker's number and a tile's."""
+    """Return arguments in Taichi's layout: shape and address of each array, then the numbers of worker and tile."""
     words = b""
     for tensor, (kind, dims) in zip(arguments, ARGUMENTS.values(), strict=True):
         dims -= width > 1 and kind == "lanes"
@@ -136,7 +137,7 @@ _addresses: dict[str, int] = {}
 
 
 def _loaded(key: str, code: bytes) -> int:
-    """Address of the entry of machine code, which stays loaded for as long as the process lives."""
+    """Load machine code, unless it is loaded, until the process ends; return the address of its entry."""
     from ..codegen.ir import load
 
     if key not in _addresses:
@@ -146,13 +147,13 @@ def _loaded(key: str, code: bytes) -> int:
 
 @cache
 def can_compile_apart() -> bool:
-    """Whether code can be compiled apart here: where LLVM's settings are known and wanted, and llvmlite is there."""
+    """Return True if units can be compiled here: with llvmlite, and LLVM's settings known and wanted."""
     from ..codegen.llvm import llvm
     from ..process.compiler import SWITCH, address_of
 
     try:
         llvm()
-    except ImportError as error:  # a dependency, so its lack is worth a word
+    except ImportError as error:  # llvmlite is a dependency, so its absence deserves a warning
         warnings.warn(
             f"Tumble: Taichi compiles each solver as one kernel, which takes several times as long: {error}",
             RuntimeWarning,
@@ -166,7 +167,7 @@ def can_compile_apart() -> bool:
 
 
 def shared_program(runtime: Runtime, width: int, features: Features) -> Any:
-    """The code for a lane width and features, made once, then shared: a `Program`, or a `Kernel` of Taichi's."""
+    """Return the code for a lane width and features, made once, then shared: a `Program`, or Taichi's `Kernel`."""
     if not can_compile_apart():
         from .fused import shared_kernel
 

@@ -1,10 +1,10 @@
 """Room for what a step computes: arrays (`state.sizes.ARRAYS`) of all workers, shared by all solvers of a lane width.
 
-Taichi compiles the size of a field into nothing but its own bookkeeping: machine code finds the memory by the number of
-the field's tree. So when a larger model comes, the tree is destroyed and a larger one made, which gets the same number,
-and kernels that are compiled go on in the new memory. (As a kernel's argument, an ndarray, scratch is not vectorised:
-Taichi reads the array's address anew for every lane, and LLVM must assume that the lane before has overwritten it. The
-step of an ant took five times as long.)
+Taichi uses the size of a field only for its own bookkeeping: machine code finds a field's memory by the number of the
+field's tree. So for a larger model the tree is destroyed and a larger one made, which gets the same number, and
+compiled kernels work in the new memory. (As a kernel argument, an ndarray, the scratch would not be vectorised: Taichi
+reads the array's address anew for every lane, and LLVM must assume that a store to another lane may change it. The step
+of an ant took five times as long.)
 """
 
 import threading
@@ -23,7 +23,7 @@ FIRST: tuple[int, ...] = (1 << 16, 1 << 14, 1 << 14, 1 << 14)
 """Items of the arrays to begin with: as all but large models need no more, they all find the same kernels in Taichi's
 cache."""
 MOST_ROWS = 1 << OFFSET_BITS
-"""Rows of all workers together that kernels can address."""
+"""The most rows of all workers together that kernels can address."""
 _HINT = "use fewer bodies, or let fewer pairs of geoms touch (contype, conaffinity, exclude)"
 _OF_STATE = (
     "it has room for {contacts:,} contacts of the environments of a tile, which option max_contacts limits, and for "
@@ -32,7 +32,7 @@ _OF_STATE = (
 
 
 class Scratch:
-    """Room that begins small and grows; its methods are called in Taichi's thread.
+    """Scratch that starts small and grows; its methods are called in Taichi's thread.
 
     Attributes:
         arrays: a field for each of `state.sizes.ARRAYS`.
@@ -57,8 +57,8 @@ class Scratch:
     def grow(self, rows: Sequence[int]) -> None:
         """Make room for so many items of each array.
 
-        Where a thread other than Taichi's has compiled a kernel of the user's, Taichi does not let a tree go. Then
-        there is a new generation of scratch beside the present one.
+        If a thread other than Taichi's has compiled a kernel of the user's, Taichi does not release a tree. Then the
+        scratch gets new trees beside the present ones, and a new generation.
         """
         sizes = tuple(map(max, rows, self._sizes))
         if sizes == self._sizes:
@@ -90,12 +90,12 @@ def workers_for(rows: Sequence[int], width: int, runtime: Runtime, room: Room | 
     Args:
         rows: items of each array that a worker needs.
         width: lanes.
-        runtime: its threads and precision.
-        room: what is in the rows for contacts and the Hessian; an error names it.
+        runtime: the runtime, with its threads and precision.
+        room: the capacities for contacts and the Hessian in these rows, for the error message.
 
     Raises:
-        ValueError: one worker alone needs more than can be addressed.
-        MemoryError: or more than there is.
+        ValueError: one worker needs more rows than kernels can address.
+        MemoryError: one worker needs more memory than is free.
     """
     needed, size = max(rows), bytes_of(rows, width, runtime.precision)
     hint = f"{_HINT}; {_OF_STATE.format(**room._asdict())}" if room else _HINT
@@ -114,7 +114,7 @@ def workers_for(rows: Sequence[int], width: int, runtime: Runtime, room: Room | 
 
 
 def shared_scratch(runtime: Runtime, width: int) -> Scratch:
-    """The scratch of a lane width; to be called in Taichi's thread."""
+    """Return the scratch of a lane width; to be called in Taichi's thread."""
     key = ("scratch", width)
     if key not in runtime.pool:
         runtime.pool[key] = Scratch(width, runtime.precision)

@@ -1,4 +1,4 @@
-"""What a launch is told: the entries of the kernel's argument `call`, and the integers kept for each environment."""
+"""The settings of a launch, which are the entries of the kernel's argument `call`, and the counters of environments."""
 
 from enum import IntEnum, auto
 
@@ -10,12 +10,12 @@ class _FromZero(IntEnum):
 
 
 class Setting(_FromZero):
-    """Entries of `call`, an array of `CALL_LENGTH` integers."""
+    """The entries of `call`, an array of `CALL_LENGTH` integers."""
 
     SUBSTEPS = auto()
     """Steps to take under the same controls; 0: evaluate only."""
     PERIODS = auto()
-    """Controls to take one after the other; 0: those in memory."""
+    """Number of control vectors, one step or more each; 0: use those in memory."""
     REPLAY = auto()
     """1: evaluate where the last evaluation was, and leave the memory as it is."""
     WORKERS = auto()
@@ -23,21 +23,21 @@ class Setting(_FromZero):
     TILES = auto()
     """Number of tiles."""
     ROWS = auto()
-    """Rows of the scratch to hand out."""
+    """Number of rows of the scratch to hand out."""
     INDICES = auto()
-    """Integers of the scratch to hand out."""
+    """Number of integers of the scratch to hand out."""
     STATE = auto()
-    """Rows of the memory's group STATE."""
+    """Number of rows of the memory's group STATE."""
     INPUTS = auto()
-    """Rows of INPUTS."""
+    """Number of rows of INPUTS."""
     FORCES = auto()
-    """Rows of FORCES."""
+    """Number of rows of FORCES."""
     KEPT = auto()
-    """Rows of KEPT."""
+    """Number of rows of KEPT."""
     KEPT_FORCES = auto()
-    """Rows of KEPT_FORCES."""
+    """Number of rows of KEPT_FORCES."""
     PARAMETERS = auto()
-    """Rows of PARAMETERS."""
+    """Number of rows of PARAMETERS."""
     APPLIED = auto()
     """Sum of `APPLIED_FORCES` and `DOF_CONTROLS` that there may be; 0: FORCES and KEPT_FORCES are left alone."""
     SMOOTH = auto()
@@ -45,23 +45,23 @@ class Setting(_FromZero):
     REQUESTED = auto()
     """Sum of the bits of stages behind the pipeline that are to run (`turn.ON_REQUEST`)."""
     BEGINNING = auto()
-    """1: with REPLAY, evaluate where the last step began, if its integrator is Runge-Kutta's."""
+    """1: with REPLAY, evaluate where the last step began, if the integrator is Runge-Kutta."""
     AGAIN = auto()
-    """1: take only the tiles that the launch before left."""
+    """1: take only the tiles that are marked in the argument `left`."""
     LAST = auto()
-    """Place in `step.PIPELINE` of the last stage to run; of a launch without REPLAY that of the last there is."""
+    """Position in `step.PIPELINE` of the last stage to run; without REPLAY the last there is."""
     NEXT = 32
     """Tiles that workers have taken so far; 0 between launches. Workers write it, so it has a cache line of its own."""
     FINISHED = 48
-    """Workers that found no tile left; 0 between launches, and in a cache line of its own."""
+    """Workers that found no more tiles; 0 between launches; also in a cache line of its own."""
     LEFT = auto()
-    """Tiles that did not find room in the scratch, and were left as they were."""
+    """Tiles that did not fit into the scratch, and were left as they were."""
     NEED_CONTACTS = auto()
-    """Contact slots that one of them needs, the most; 0: there were enough."""
+    """The most contact slots that one of these tiles needs; 0: there were enough."""
     NEED_ENTRIES = auto()
-    """Entries of the Hessian, likewise."""
+    """The most entries of the Hessian that one of them needs; 0: there were enough."""
     NEED_PAIRS = auto()
-    """Pairs of geoms that a sweep finds near, likewise."""
+    """The most near pairs of geoms that a sweep finds in one of them; 0: there was room for all."""
 
 
 CALL_LENGTH = 64
@@ -69,10 +69,10 @@ APPLIED_FORCES, DOF_CONTROLS = 1, 2
 
 
 class Count(_FromZero):
-    """Rows of the integers of an environment."""
+    """The integers (counters) of an environment."""
 
     FAULT = auto()
-    """Bits of what went wrong."""
+    """Bits of the faults that occurred."""
     STEPS = auto()
     """Steps taken since the reset."""
     NITER = auto()
@@ -80,10 +80,10 @@ class Count(_FromZero):
     EVALUATED = auto()
     """Steps taken before the last evaluation."""
     NEEDED = auto()
-    """Most contacts that the environment had since its reset where they did not find room; 0: all did."""
+    """The most contacts since the reset, if there were ever more than `max_contacts`; otherwise 0."""
 
 
 NON_FINITE = 1
-"""Bit of `Count.FAULT`: the state stopped being finite; the environment waits for a reset."""
+"""Bit of `Count.FAULT`: the state became non-finite; the environment stands still until a reset."""
 CONTACTS_FULL = 2
-"""Bit of `Count.FAULT`: more contacts than `max_contacts`, of which the deepest were kept; it goes on."""
+"""Bit of `Count.FAULT`: there were more contacts than `max_contacts`; the deepest were kept, and the motion goes on."""

@@ -1,4 +1,4 @@
-"""Taichi in the process that compiles: it is started for one precision, and asked for the code of kernels."""
+"""Taichi in the compiling process: started for one precision, it gives the optimised code of kernels."""
 
 import warnings
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ def start_to_compile(real: str, **more: Any) -> None:
 
 
 def optimised(kernel: Any, arguments: Sequence[Any]) -> str:
-    """The text of a kernel's code as Taichi has optimised it, which it writes to the working directory.
+    """Return the text of a kernel's optimised LLVM IR, which Taichi writes to the working directory.
 
     Args:
         kernel: the decorated function.
-        arguments: those of some call of it, for their types.
+        arguments: arguments of any call of it, for their types.
     """
     for path in Path().glob("*.ll"):
         path.unlink()
@@ -37,4 +37,4 @@ def optimised(kernel: Any, arguments: Sequence[Any]) -> str:
 
 
 _texts: dict[int, tuple[Any, str]] = {}
-"""Of all that was compiled: of two kernels with the same code Taichi compiles the first alone, and writes one file."""
+"""The texts of all compiled kernels: of two kernels with the same code Taichi compiles one, and writes one file."""

@@ -1,7 +1,7 @@
-"""Kernels whose arguments are tensors and numbers, wherever they run: pictures, rays and distances are made by them.
+"""Kernels whose arguments are tensors and numbers, on a CPU or a GPU; pictures, rays and distances are made by them.
 
-On a CPU they are machine code that another process compiles (`loop_programs`); on a GPU, and where nothing can be
-compiled apart, Taichi compiles and launches them (`gpu_launch`).
+On a CPU they are machine code that another process compiles (`loop_programs`). On a GPU, and where no process can be
+started for it, Taichi compiles and launches them (`gpu_launch`).
 """
 
 from collections.abc import Callable, Sequence
@@ -18,18 +18,17 @@ from .programs import can_compile_apart
 __all__ = ["Argument", "Launch", "Recipe", "shared_kernels"]
 
 Launch = Callable[[Sequence[Argument]], Any]
-"""Launches a kernel with its arguments, tensors that are contiguous; on a GPU it returns before the work is done."""
+"""A function that launches a kernel with arguments; tensors must be contiguous. On a GPU it returns before the end."""
 
 
 def shared_kernels(runtime: Runtime, literals: str, recipes: tuple[Recipe, ...], what: str) -> list[Launch]:
-    """Kernels that are used together, compiled at the first launch; made once, then shared.
+    """Return kernels that are used together; they are compiled at the first launch, made once, then shared.
 
     Args:
-        runtime: where they run.
-        literals: the type of numbers that are written in the kernels, and of their arguments with a fraction: "f32"
-            or "f64".
-        recipes: of the kernels.
-        what: the thing that they are part of, as somebody who waits for them is told.
+        runtime: the runtime that they run in.
+        literals: the type of real literals in the kernels and of their real arguments: "f32" or "f64".
+        recipes: the recipes of the kernels.
+        what: the name, in log messages, of the thing that they are part of.
     """
     key = what, literals, recipes
     if key not in runtime.pool:

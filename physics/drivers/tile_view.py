@@ -1,7 +1,7 @@
-"""The arguments of a kernel as one tile sees them: where the numbers of its environments are.
+"""The arguments of a kernel as one tile sees them: access to the numbers of its environments.
 
 The arguments are flat arrays, so a kernel is compiled for a lane width and a precision, not for a model or a number of
-environments. In what order they hold the numbers of a batch is known here and to `tiles`, and to nobody else.
+environments. Only this file and `tiles` and `columns` know in which order they hold the numbers of a batch.
 """
 
 from dataclasses import dataclass
@@ -35,14 +35,14 @@ the lanes of a tile, which load and store as one."""
 
 @dataclass
 class Arguments:
-    """Arrays that a kernel works on; some may do without the later ones.
+    """The arrays that a kernel works on; some kernels do without the later ones.
 
     Attributes:
-        memory: what is kept of the environments between launches.
+        memory: the environments' memory between launches.
         counters: their integers (`settings.Count`).
-        own: numbers of the model that they have of their own.
-        own_rows: of each of these its place among the model's real numbers.
-        call: what the launch is told (`settings.Setting`).
+        own: their own numbers of the model.
+        own_rows: for each own number its position among the model's real numbers.
+        call: the settings of the launch (`settings.Setting`).
         rows: rows of the scratch to hand out.
         out: where to.
         dump: where integers of the scratch go.
@@ -72,15 +72,15 @@ class Arguments:
 class TileView:
     """One tile of arrays in tiles: memory (tiles, numbers, lanes), out (environments, columns), dump (tiles, integers).
 
-    Numbers that methods return can be assigned to: `view.memory(r)._assign(x)`.
+    Methods return expressions that can be assigned to: `view.memory(r)._assign(x)`.
 
     Args:
         lanes: width and precision.
-        arrays: of the kernel.
-        tile: which one, an integer of the kernel.
+        arrays: the kernel's arrays.
+        tile: the number of the tile, an integer of the kernel.
 
     Attributes:
-        call: what the launch is told.
+        call: the settings of the launch.
     """
 
     _data_oriented = True
@@ -91,70 +91,70 @@ class TileView:
         self._lanes, self._arrays, self._tile = lanes, arrays, tile
 
     def _number(self, array: Any, row: Any) -> Any:
-        """A whole lane number, which loads and stores as one."""
+        """Return a whole lane number, which is loaded and stored as one."""
         if self._lanes.width == 1:
             return subscript(None, array, self._tile, row, 0)
         return subscript(None, array, self._tile, row)
 
     @traced
     def memory(self, row: Any) -> Any:
-        """Lane number in a row of the memory."""
+        """Return the lane number in a row of the memory."""
         return self._number(self._arrays.memory, row)
 
     @traced
     def own(self, k: Any) -> Any:
-        """The k-th lane number that environments have of their own in place of the model's."""
+        """Return the k-th own lane number, which replaces one of the model's."""
         return self._number(self._arrays.own, k)
 
     @traced
     def own_row(self, k: Any) -> Any:
-        """Its place among the model's real numbers."""
+        """Return the position of the k-th own number among the model's real numbers."""
         return subscript(None, self._arrays.own_rows, k)
 
     @traced
     def counter(self, row: Any, lane: Any) -> Any:
-        """One of the integers of an environment (`settings.Count`)."""
+        """Return one of the integers of an environment (`settings.Count`)."""
         return subscript(None, self._arrays.counters, self._tile, row, lane)
 
     @traced
     def left(self) -> Any:
-        """1 where the tile did not find room in the scratch."""
+        """Return the mark of the tile: 1 if it did not fit into the scratch."""
         return subscript(None, self._arrays.left, self._tile)
 
     @traced
     def env(self, lane: Any) -> Any:
-        """Number of the environment in a lane; in spare lanes of the last tile there is none."""
+        """Return the number of the environment in a lane; spare lanes have numbers that do not exist."""
         return self._tile * self._lanes.width + lane
 
     @traced
     def control(self, lane: Any, period: Any, u: Any) -> Any:
-        """A control of a period; spare lanes do as the first environment."""
+        """Return control u of a period; spare lanes have those of the first environment."""
         env, controls = self.env(lane), self._arrays.controls
         return subscript(None, controls, ti.select(env < controls.shape[0], env, 0), period, u)
 
     @traced
     def tracked(self, lane: Any) -> Any:
-        """Whether a lane holds an environment whose track is wanted."""
+        """Return True if a lane holds an environment whose track is wanted."""
         return self.env(lane) < self._arrays.track.shape[0]
 
     @traced
     def track(self, lane: Any, period: Any, r: Any) -> Any:
-        """Where row r of the coordinates at the end of a period goes."""
+        """Return the element for row r of the coordinates at the end of a period."""
         return subscript(None, self._arrays.track, self.env(lane), period, r)
 
     @traced
     def out_row(self, k: Any) -> Any:
-        """Row of the scratch that goes to column k."""
+        """Return the row of the scratch that goes to column k."""
         return subscript(None, self._arrays.rows, k)
 
     @traced
     def out(self, lane: Any, k: Any) -> Any:
-        """Where column k of an environment goes."""
+        """Return the element for column k of the environment in a lane."""
         return subscript(None, self._arrays.out, self.env(lane), k)
 
     @traced
     def dump(self, k: Any) -> Any:
-        """Where integer k of the scratch goes."""
+        """Return the element for integer k of the scratch."""
         return subscript(None, self._arrays.dump, self._tile, k)
 
 
@@ -166,15 +166,15 @@ class ColumnView(TileView):
 
     @traced
     def counter(self, row: Any, lane: Any) -> Any:
-        """One of the integers of the environment."""
+        """Return one of the integers of the environment."""
         return subscript(None, self._arrays.counters, row, self._tile)
 
     @traced
     def out(self, lane: Any, k: Any) -> Any:
-        """Where column k of the environment goes."""
+        """Return the element for column k of the environment."""
         return subscript(None, self._arrays.out, k, self._tile)
 
     @traced
     def dump(self, k: Any) -> Any:
-        """Where integer k of the scratch goes."""
+        """Return the element for integer k of the scratch."""
         return subscript(None, self._arrays.dump, k, self._tile)

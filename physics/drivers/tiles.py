@@ -1,7 +1,7 @@
-"""How a batch lies in memory on a CPU: tiles of W environments, in a tile every number of W environments side by side.
+"""The layout of a batch in memory on a CPU: tiles of W environments, with each number of all W contiguous.
 
-Numbers are moved by numpy, which turns axes around and scatters in half of torch's time: `array` is a view of a tensor.
-`Columns` has the same methods.
+Numpy moves the numbers, as it transposes and scatters in half of torch's time: `array` is a view of a tensor. `Columns`
+has the same methods.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ class Tiles:
 
     Args:
         num_envs: number of environments.
-        width: lanes of a tile; the last tile may have spare ones.
+        width: lanes of a tile; the last tile may have spare lanes.
 
     Attributes:
-        axis: dimension along which the numbers of an environment lie; the other two count tiles and lanes.
-        device: where the tensors are.
+        axis: dimension of the tensors along which the numbers of an environment lie; the others are tiles and lanes.
+        device: the device of the tensors.
         count: number of tiles.
         used: bool (tiles, 1, lanes), False in spare lanes.
     """
@@ -34,25 +34,25 @@ class Tiles:
         self._tile, self._lane = np.divmod(np.arange(num_envs), width)
 
     def zeros(self, numbers: int, dtype: torch.dtype) -> torch.Tensor:
-        """A tensor for `numbers` of every environment, at least one."""
+        """Return zeros for `numbers` of every environment, at least one number."""
         return torch.zeros((self.count, max(1, numbers), self.width), dtype=dtype)
 
     def array(self, tensor: torch.Tensor) -> Any:
-        """The form of a tensor that `read` and `write` take: a view of numpy."""
+        """Return a tensor in the form that `read` and `write` take: a numpy view."""
         return tensor.numpy()
 
     def given(self, rows: np.ndarray) -> torch.Tensor:
-        """Users' numbers as an argument of a kernel, side by side in memory."""
+        """Return user input as a contiguous argument of a kernel."""
         return torch.from_numpy(np.ascontiguousarray(rows))
 
     def repeated(self, row: np.ndarray, count: int) -> Any:
-        """`count` copies of numbers (n,), (count, n), for `write`."""
+        """Return `count` copies of numbers (n,) as (count, n), for `write`."""
         rows = np.empty((count, len(row)), row.dtype)
         rows[:] = row
         return rows
 
     def read(self, tiled: np.ndarray, index: np.ndarray | None = None, numbers: slice = slice(None)) -> torch.Tensor:
-        """(tiles, numbers, lanes) -> (environments, numbers) of the environments `index` (None: all), a copy."""
+        """Copy numbers of the environments `index` (None: all): (tiles, numbers, lanes) -> (environments, numbers)."""
         source = tiled[:, numbers]
         if index is not None:
             return torch.from_numpy(source[self._tile[index], :, self._lane[index]])
@@ -60,52 +60,52 @@ class Tiles:
         return torch.from_numpy(rows[: self.num_envs])
 
     def columns(self, tiled: np.ndarray, numbers: slice) -> torch.Tensor:
-        """`read` of all environments, with the environments of a number side by side in memory: quicker to make.
+        """Copy numbers of all environments, with each number of all environments contiguous.
 
-        So is what is computed for all environments from one number or a few.
+        This is quicker than `read`, and so are computations over all environments with one number or a few.
         """
         chosen = tiled[:, numbers].transpose(1, 0, 2).copy()
         return torch.from_numpy(chosen.reshape(chosen.shape[0], -1)[:, : self.num_envs].T)
 
     def any(self, tiled: np.ndarray, number: int) -> bool:
-        """True if a number of any environment is not 0: quicker than to read it of all."""
+        """Return True if a number is nonzero in any environment; this is quicker than reading it."""
         return bool(np.count_nonzero(tiled[:, number])) and bool(self.columns(tiled, slice(number, number + 1)).any())
 
     def write(self, tiled: np.ndarray, first: int, rows: Any, width: int, index: np.ndarray | None) -> None:
-        """Write `rows`, broadcast to (environments, width), from number `first` on, where `index` says (None: all)."""
+        """Write `rows`, broadcast to (environments, width), from number `first` on for `index` (None: all)."""
         if not isinstance(rows, np.ndarray):
             rows = rows.detach().cpu().numpy() if isinstance(rows, torch.Tensor) else np.asarray(rows)
         target = tiled[:, first : first + width]
         if index is None:
             shape = (self.num_envs, width)
             full = rows if rows.shape == shape else np.broadcast_to(rows, shape)
-            if spare := self.count * self.width - self.num_envs:  # spare lanes do as the first environment
+            if spare := self.count * self.width - self.num_envs:  # spare lanes get the first environment's numbers
                 full = np.concatenate((full, np.broadcast_to(full[:1], (spare, width))))
             target[:] = full.reshape(self.count, self.width, width).transpose(0, 2, 1)
         else:
             target[self._tile[index], :, self._lane[index]] = rows
 
     def mask(self, index: np.ndarray | None) -> torch.Tensor:
-        """Bool (tiles, 1, lanes), True at the environments `index`; None: everywhere, in spare lanes too."""
+        """Return bool (tiles, 1, lanes), True for the environments `index`; None: for all, and for spare lanes."""
         mask = np.full((self.count, 1, self.width), index is None)
         if index is not None:
             mask[self._tile[index], 0, self._lane[index]] = True
         return torch.from_numpy(mask)
 
     def in_place(self, tiled: torch.Tensor) -> torch.Tensor | None:
-        """A view (environments, numbers) of a tensor; None with several lanes, as there is none."""
+        """Return a view (environments, numbers) of a tensor; None with several lanes, which have no such view."""
         return tiled[:, :, 0] if self.width == 1 else None
 
-    # environments beside the batch
+    # copies of some environments
 
     def gather(
         self, batch: Sequence[torch.Tensor], index: np.ndarray, into: Sequence[torch.Tensor] | None = None
     ) -> Sequence[torch.Tensor]:
-        """Copies of some environments side by side, in as few tiles as they need; to the front of `into`."""
+        """Copy environments into as few tiles as they need, at the front of `into` if it is given."""
         count = -(-len(index) // self.width)
         if into is None:
             into = [torch.empty((count, *tensor.shape[1:]), dtype=tensor.dtype) for tensor in batch]
-        tile, lane = np.divmod(np.resize(index, count * self.width), self.width)  # spare lanes do as the first ones
+        tile, lane = np.divmod(np.resize(index, count * self.width), self.width)  # spare lanes repeat the first ones
         for mine, theirs in zip(batch, into, strict=True):
             rows = mine.numpy()[tile, :, lane].reshape(count, self.width, mine.shape[1])
             theirs.numpy()[:count] = rows.transpose(0, 2, 1)
@@ -114,23 +114,23 @@ class Tiles:
     def subset(
         self, batch: Sequence[torch.Tensor], index: np.ndarray
     ) -> tuple[Sequence[torch.Tensor], np.ndarray | None]:
-        """Copies of environments, each once, and the row of every environment among them, -1 for all others."""
+        """Copy environments, each once; return the copies and every environment's row in them, -1 if not copied."""
         inside = np.unique(index)
         rows = np.full(self.num_envs, -1)
         rows[inside] = np.arange(len(inside))
         return self.gather(batch, inside), rows
 
-    # what launches hand out
+    # arrays that launches fill
 
     def rows(self, count: int, numbers: int, dtype: torch.dtype) -> torch.Tensor:
-        """Zeros (count, numbers), at least one number, for what a launch hands out."""
+        """Return zeros (count, numbers), at least one number, for a launch to fill."""
         return torch.zeros((count, max(1, numbers)), dtype=dtype)
 
     def stored(self, rows: torch.Tensor) -> torch.Tensor:
-        """The form of such rows that a kernel takes."""
+        """Return such an array in the form that a kernel takes."""
         return rows
 
     def pick(self, rows: torch.Tensor, index: np.ndarray | None = None) -> torch.Tensor:
-        """(environments, numbers), spare ones included -> those of the environments `index` (None: all), a copy."""
+        """Copy the rows (environments, numbers) of the environments `index`; None: of all, without spare ones."""
         source = rows.numpy()
         return torch.from_numpy(source[: self.num_envs].copy() if index is None else source[index])

@@ -1,7 +1,7 @@
-"""A tile's turn: it is brought into the scratch, taken through its steps, and brought back.
+"""The turn of a tile: it is loaded into the scratch, taken through its steps or an evaluation, and stored.
 
-The same on a CPU, where a worker takes one tile after the other into its scratch, and on a GPU, where every thread has
-an environment and scratch of its own.
+On a CPU a worker loads one tile after the other into its scratch. On a GPU every thread has one environment, and
+scratch of its own.
 """
 
 import taichi as ti
@@ -34,26 +34,26 @@ stands behind those whose fields it loads. What such a stage both loads and stor
 
 @func
 def load_rows(work, tile, first: ti.i32, count: ti.i32, to: ti.i32):
-    """Rows `first`, ... of the memory of a tile into the scratch rows `to`, ..."""
+    """Load `count` rows of a tile's memory, from `first` on, into the scratch rows from `to` on."""
     for r in range(count):
         work.row(to + r)._assign(tile.memory(first + r))
 
 
 @func
 def store_row(work, tile, row: ti.i32):
-    """Row of the scratch into the same row of the memory of a tile."""
+    """Store a row of the scratch into the same row of the tile's memory."""
     tile.memory(row)._assign(work.row(row))
 
 
 @func
 def first_kept(tile):
-    """First row of the memory's group KEPT."""
+    """Return the first row of the memory's group KEPT."""
     return tile.call[Setting.STATE] + tile.call[Setting.INPUTS] + tile.call[Setting.FORCES]
 
 
 @func
 def begin(model, work, tile):
-    """Bring a tile into the scratch."""
+    """Load a tile into the scratch: faults, coordinates, inputs, memory of the last evaluation, applied forces."""
     lanes = work.lanes
     clear_needs(work)
     fault, full = work.real(0.0), work.real(0.0)
@@ -63,8 +63,9 @@ def begin(model, work, tile):
     work.fault[0] = fault
     work.contacts_full[0] = full
     coords, first = tile.call[Setting.STATE] + tile.call[Setting.INPUTS], first_kept(tile)
+    # KEPT, and the coordinates: the present ones, or with REPLAY those of the last evaluation, with which KEPT begins
     load_rows(work, tile, first, tile.call[Setting.KEPT], first)
-    if tile.call[Setting.REPLAY] == 1:  # where the last evaluation was: KEPT begins with it
+    if tile.call[Setting.REPLAY] == 1:
         load_rows(work, tile, first, coords, 0)
     else:
         load_rows(work, tile, 0, coords, 0)
@@ -72,6 +73,7 @@ def begin(model, work, tile):
     work.solver_niter[0] = work.real(0.0)
     work.applied[0] = tile.call[Setting.APPLIED] & APPLIED_FORCES
     work.controlled[0] = tile.call[Setting.APPLIED] // DOF_CONTROLS
+    # applied forces and dof controls: FORCES, or with REPLAY KEPT_FORCES, both after the coordinates in the scratch
     if tile.call[Setting.APPLIED] > 0:
         forces = coords
         if tile.call[Setting.REPLAY] == 1:
@@ -91,7 +93,7 @@ def spread_parameters(model, work, reals, precise):
 
 @func
 def _take_parameters(model, work, tile):
-    """The numbers of the model that environments have of their own, in the place of the model's."""
+    """Replace numbers of the model by the tile's own numbers."""
     if ti.static(model.has.parameters):
         for k in range(tile.call[Setting.PARAMETERS]):
             row = tile.own_row(k)
@@ -102,12 +104,13 @@ def _take_parameters(model, work, tile):
 
 @func
 def end(work, tile, periods):
-    """Bring STATE and KEPT of a tile back to the memory; INPUTS and FORCES stay as the user wrote them.
+    """Store STATE and KEPT of a tile into its memory; INPUTS and FORCES stay as the user wrote them.
 
-    `periods` is how many of them each lane ended without a fault.
+    `periods` is the number of periods that each lane ended without a fault.
     """
     lanes = work.lanes
     first = first_kept(tile)
+    # STATE and KEPT, then the applied forces of this evaluation into KEPT_FORCES
     for r in range(tile.call[Setting.STATE]):
         store_row(work, tile, r)
     for r in range(first, first + tile.call[Setting.KEPT]):
@@ -116,15 +119,18 @@ def end(work, tile, periods):
         forces, behind = first - tile.call[Setting.FORCES], first + tile.call[Setting.KEPT]
         for r in range(tile.call[Setting.FORCES]):
             tile.memory(behind + r)._assign(work.row(forces + r))
+    # the counters of each environment
     fault = work.real(0.0) + work.fault[0]
     niter = work.real(0.0) + work.solver_niter[0]
     full = work.real(0.0) + work.contacts_full[0]
     for lane in ti.static(range(lanes.width)):
+        # steps of the periods that the lane ended without a fault; the last evaluation is at the start of the last step
         steps = ti.cast(lanes.get(periods, lane), ti.i32) * tile.call[Setting.SUBSTEPS]
         before = tile.counter(Count.STEPS, lane)
         tile.counter(Count.STEPS, lane)._assign(before + steps)
         if steps > 0:
             tile.counter(Count.EVALUATED, lane)._assign(before + steps - 1)
+        # faults, needed contacts and solver iterations
         needed = ti.cast(lanes.get(full, lane), ti.i32)
         bits = ti.cast(lanes.get(fault, lane), ti.i32)
         if needed > 0:
@@ -144,7 +150,7 @@ def _derive(model, work, requested: ti.i32):
 
 @func
 def _note_left(work, tile):
-    """Whether the tile is left; and, if it is, what it needs."""
+    """Mark whether the tile is left; if it is, record the capacities that it needs."""
     tile.left()._assign(0)
     if not fits(work):
         tile.left()._assign(1)
@@ -156,7 +162,7 @@ def _note_left(work, tile):
 
 @func
 def _take_controls(model, work, tile, period: ti.i32):
-    """The controls of a period."""
+    """Set ctrl to the controls of a period."""
     for u in range(model.nu):
         value = work.real(0.0)
         for lane in ti.static(range(work.lanes.width)):
@@ -166,7 +172,7 @@ def _take_controls(model, work, tile, period: ti.i32):
 
 @func
 def _trace(model, work, tile, period: ti.i32):
-    """Qpos and qvel to their place in the track."""
+    """Store qpos and qvel in the track."""
     for r in range(model.nq + model.nv):
         value = work.row(r)
         for lane in ti.static(range(work.lanes.width)):
@@ -190,7 +196,7 @@ def _hand_out(model, work, tile):
 
 @func
 def take_turn(model, work, tile):
-    """Everything that a launch does with one tile."""
+    """Do everything that a launch does with one tile."""
     begin(model, work, tile)
     _take_parameters(model, work, tile)
     if ti.static(model.has.sensors):
@@ -206,6 +212,7 @@ def take_turn(model, work, tile):
         ended += 1.0 - work.fault[0]
         if tile.call[Setting.PERIODS] > 0:
             _trace(model, work, tile, period)
+    # only a tile that fitted into the scratch is stored and handed out
     if fits(work):
         _derive(model, work, tile.call[Setting.REQUESTED])
         if tile.call[Setting.REPLAY] == 0:

@@ -1,8 +1,8 @@
-"""Units: what is compiled on its own for a CPU. Each stage is one, and the turn, which calls them, is another.
+"""Units: pieces that are compiled on their own for a CPU. Each stage is one; the turn, which calls them, is another.
 
-All units have the same arguments, those of the driver's kernel and the numbers of a worker and its tile, so that one
-context serves them all. A unit is compiled for the features that its code may ask for (`state.reach`), and is the same
-for all models that agree in these.
+All units have the same arguments, those of the driver's kernel and the numbers of a worker and its tile, so one context
+serves them all. A unit is compiled for the features that its code may read (`state.reach`), and is the same for all
+models that agree in these.
 """
 
 import dataclasses
@@ -26,10 +26,10 @@ _FEATURES = frozenset(field.name for field in dataclasses.fields(Features))
 
 
 class AskedFeatures:
-    """The features of a kernel, as a unit sees them: it may ask for some alone, those that its key tells.
+    """The features of a kernel that a unit may read, which are those in its key.
 
     Raises:
-        AttributeError: a unit asks for another one.
+        AttributeError: the unit reads another feature.
     """
 
     _data_oriented = True
@@ -43,35 +43,35 @@ class AskedFeatures:
 
 @cache
 def numbers_of_stages() -> dict[str, int]:
-    """Place of every stage in the table of functions that contexts point to."""
+    """Return the position of every stage in the table of functions that contexts point to."""
     return {name: number for number, name in enumerate(sorted(STAGES))}
 
 
 @cache
 def unit_reach(name: str) -> Reach:
-    """What the code of a unit may ask for, and which stages it may call."""
+    """Return the names that a unit's code may use, and the stages that it may call."""
     return reach_of(prepare_or_take if name == TURN else STAGES[name].function)
 
 
 @cache
 def features_asked(name: str) -> tuple[str, ...]:
-    """The features that the code of a unit may ask for, in alphabetical order."""
+    """Return the features that a unit's code may read, in alphabetical order."""
     names = unit_reach(name).names
     asked = {feature for feature, attributes in ASKED_FOR.items() if not names.isdisjoint(attributes)}
     return tuple(sorted(asked | (names & _FEATURES)))
 
 
 def units_of(has: Features) -> list[str]:
-    """The units that a model may need: the turn, and the stages that kernels with these features have.
+    """Return the units that a model may need: the turn, and the stages of kernels with these features.
 
-    Those with most names in their code come first: they take longest to compile.
+    Units with most names in their code come first, as they take longest to compile.
     """
     called = [TURN, *(stage.name for stage in unit_reach(TURN).stages if stage.wanted(has))]
     return sorted(called, key=lambda name: (-len(unit_reach(name).names), name))
 
 
 def make_unit(name: str, lanes: Lanes, has: Features, scratch: Scratch) -> tuple[Any, dict[str, None]]:
-    """The kernel of a unit, and the names of the stages that it calls, which are filled in while it is traced."""
+    """Return the kernel of a unit, and the names of the stages that it calls, filled in while it is traced."""
     calls: dict[str, None] = {}
     asked = features_asked(name)
 
@@ -86,7 +86,7 @@ def make_unit(name: str, lanes: Lanes, has: Features, scratch: Scratch) -> tuple
 
 
 def _body_of(name: str) -> Callable[..., None]:
-    """What a unit does, as a function that its kernel calls while it is traced."""
+    """Return what a unit does, as a function that its kernel calls while it is traced."""
 
     def run(model: ModelView, work: Workspace, arrays: Arguments, tile: Any) -> None:
         if "parameters" in vars(model.has) and model.has.parameters:

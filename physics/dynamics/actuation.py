@@ -1,6 +1,7 @@
-"""Actuators: force = gain(length, velocity) * control + bias(length, velocity).
+"""Actuator forces: force = gain(length, velocity) * control + bias(length, velocity).
 
-Of an actuator with an activation (`activation`) that takes the control's place.
+If an actuator has an activation, the activation replaces the control (`activation`). An *output* u has one length and
+one force; most actuators have one output.
 """
 
 import taichi as ti
@@ -25,7 +26,7 @@ from .setpoints import clamped_control, nearest
 from .tendon_forces import pull, share_of_force, sum_actuators
 
 PLAIN, IDLE = 0, -1
-"""Values of `actuator_servo` of gain and bias, and of a kind whose forces are switched off; others are the kinds'."""
+"""Values of `actuator_servo`: force from gain and bias, and force switched off. Mechanisms add their own codes."""
 
 
 @stage(
@@ -46,7 +47,8 @@ PLAIN, IDLE = 0, -1
     ),
 )
 def actuation(model, work):
-    """Set act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
+    """Set act_dot, actuator_force, actuator_slope and qfrc_actuator, including controls of dofs."""
+    # the controls that act, and the rates of activations
     if ti.static(not CONTROLS.is_empty(model.has)):
         for c in range(model.nu):
             work.acting_ctrl[c] = work.ctrl[c]
@@ -56,6 +58,7 @@ def actuation(model, work):
         clear(model, work)
     for i in range(model.nv):
         work.qfrc_actuator[i] = work.real(0.0)
+    # each output: length and velocity, then force, then its moment times force on the dofs
     for u in range(model.nout):
         length, velocity = work.real(0.0), work.real(0.0)
         kind = model.actuator_type[u]
@@ -74,6 +77,7 @@ def actuation(model, work):
             if ti.static(model.has.ball_joints):
                 length, velocity = turning_transmission(model, work, u)
         _unlimited_force(model, work, u, length, velocity)
+        # forces along tendons follow below, where the total per tendon is limited
         if kind != TENDON:
             _limit_force(model, work, u)
             if kind > TENDON:
@@ -92,7 +96,7 @@ def actuation(model, work):
 
 @func
 def _push_joint(model, work, u: ti.i32):
-    """qfrc_actuator += moment' force of an actuator on a joint."""
+    """Add moment' * force of output u, on a joint, to qfrc_actuator."""
     dof = model.actuator_dofadr[u]
     if is_scalar(model.actuator_type[u]):
         push = work.actuator_force[u] * model.actuator_gear.at(u, 0)
@@ -105,7 +109,7 @@ def _push_joint(model, work, u: ti.i32):
 
 @func
 def _pull_tendons(model, work):
-    """The range of what all actuators do to a tendon comes before that of each."""
+    """Limit the total actuator force of each tendon, then each output's; add the result to qfrc_actuator."""
     sum_actuators(model, work)
     for u in range(model.nout):
         t = model.actuator_tendon[u]
@@ -119,7 +123,7 @@ def _pull_tendons(model, work):
 
 @func
 def _limit_force(model, work, u: ti.i32):
-    """Keep actuator_force in its range, where alone it has a slope; what acts on a motor's shaft is added to that."""
+    """Clamp actuator_force to actuator_forcerange, with slope 0 outside; then add a motor's unlimited shaft force."""
     low, high, force = model.actuator_forcerange.at(u, 0), model.actuator_forcerange.at(u, 1), work.actuator_force[u]
     free = (force > low) & (force < high)
     work.actuator_force[u] = ti.min(ti.max(force, low), high)
@@ -131,7 +135,7 @@ def _limit_force(model, work, u: ti.i32):
 
 @func
 def _unlimited_force(model, work, u: ti.i32, length, velocity):
-    """actuator_force and actuator_slope where no range limits them."""
+    """Set actuator_force and actuator_slope before they are clamped to a range."""
     if ti.static(ACTUATOR_FORCES.is_empty(model.has)):
         _plain_force(model, work, u, length, velocity)
     else:
@@ -147,13 +151,15 @@ def _unlimited_force(model, work, u: ti.i32, length, velocity):
 
 @func
 def _plain_force(model, work, u: ti.i32, length, velocity):
-    """Of an actuator with a gain and a bias."""
+    """Set actuator_force and actuator_slope of an output with a gain and a bias."""
+    # the number that the gain multiplies; on a circle it is moved by whole turns towards the length
     clamped = clamped_control(model, work, model.actuator_ctrladr[u])
     for take in ti.static(GAIN_INPUT.of(model.has)):
         clamped = take(model, work, u, clamped, length)
     control = nearest(model, work, u, clamped, length)
     gain0, gain1, gain2 = model.actuator_gain.at(u, 0), model.actuator_gain.at(u, 1), model.actuator_gain.at(u, 2)
     bias0, bias1, bias2 = model.actuator_bias.at(u, 0), model.actuator_bias.at(u, 1), model.actuator_bias.at(u, 2)
+    # gain * control + bias, and its derivative by the velocity
     force = (length * gain1 + velocity * gain2 + gain0) * control + (length * bias1 + velocity * bias2 + bias0)
     slope = clamped * gain2 + bias2
     for add, _ in ti.static(ADDED_FORCES.of(model.has)):
@@ -164,7 +170,7 @@ def _plain_force(model, work, u: ti.i32, length, velocity):
 
 @func
 def has_slope(model, work, u: ti.i32):
-    """Whether the force of an actuator may depend on its velocity."""
+    """Return True if the force of output u may depend on its velocity in some lane."""
     found = model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0))
     for _, slopes in ti.static(ADDED_FORCES.of(model.has)):
         found = found or slopes(model, work, u)

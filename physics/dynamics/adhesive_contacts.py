@@ -1,7 +1,7 @@
-"""Adhesion of a body by an actuator: it pulls the body onto whatever the body touches.
+"""Adhesion actuators: the moment by which an actuator pulls its body onto the bodies that it touches.
 
-Its moment is the mean of the contacts' normals as the dofs feel them, those within the gap included, with its sign
-turned (MuJoCo documentation, XML reference: actuator/adhesion). It knows contacts, and so comes after their blocks.
+The moment is minus the mean of the contacts' normals mapped to the dofs, with contacts within the gap included (MuJoCo
+documentation, XML reference: actuator/adhesion). It needs the contacts, so it runs after their constraint blocks.
 """
 
 import taichi as ti
@@ -11,17 +11,19 @@ from ..math import Motion, Vec3, func
 
 @func
 def pull_of_contacts(model, work, u: ti.i32):
-    """trn_moment of output `u`."""
+    """Set trn_moment of output `u`."""
     b, first = model.trn_body1[u], model.trn_dofadr[u]
     end = first + model.trn_dofnum[u]
     for at in range(first, end):
         work.trn_moment[at] = work.real(0.0)
+    # subtract the normal Jacobian of every contact of body b
     count = work.real(0.0)
     for k in range(work.tile_ncon[0]):
         b1, b2 = model.geom_bodyid[work.con_geom1[k]], model.geom_bodyid[work.con_geom2[k]]
         if b1 == b or b2 == b:
             count += work.con_present[k]
             _subtract_normal(model, work, k, b1, b2, first)
+    # divide by the number of contacts in each lane
     share = 1.0 / ti.max(count, 1.0)
     for at in range(first, end):
         work.trn_moment[at] = work.trn_moment[at] * share
@@ -29,14 +31,16 @@ def pull_of_contacts(model, work, u: ti.i32):
 
 @func
 def _subtract_normal(model, work, k: ti.i32, b1: ti.i32, b2: ti.i32, first: ti.i32):
-    """Take off trn_moment, from `first` on, how fast contact slot k opens by each dof.
+    """Subtract from trn_moment, from entry `first` on, the normal row of contact slot k's Jacobian (J' n).
 
-    The dofs that move one body and not the other are gone through in descending order, as they are listed.
+    The loop climbs from both bodies to their common ancestor, in descending order of dofs, as trn_dof lists them.
     """
+    # the normal in lanes with this contact, 0 in the others
     normal = Vec3(work.con_frame.at(k, 0), work.con_frame.at(k, 1), work.con_frame.at(k, 2)) * work.con_present[k]
     pos = work.con_pos[k]
     i, j, at = model.body_lastdof[b1], model.body_lastdof[b2], first
     while i != j:
+        # the greater dof is below the common ancestor; it moves geom 2 (-1) or geom 1 (1)
         dof, sign = j, -1.0
         if i > j:
             dof, sign = i, 1.0
@@ -45,6 +49,7 @@ def _subtract_normal(model, work, k: ti.i32, b1: ti.i32, b2: ti.i32, first: ti.i
             j = model.dof_parentid[j]
         while model.trn_dof[at] != dof:
             at += 1
+        # the velocity of the contact point along the normal by this dof
         arm = pos - work.subtree_com[model.body_rootid[model.dof_bodyid[dof]]]
         push = work.cdof[dof].dot(Motion(arm.cross(normal), normal))
         work.trn_moment[at] = work.trn_moment[at] + push * sign

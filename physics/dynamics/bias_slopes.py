@@ -1,14 +1,16 @@
-"""Derivative of qfrc_bias by the velocities: of Coriolis, centrifugal and gyroscopic forces (mjd_rne_vel).
+"""Derivative of qfrc_bias by qvel: Coriolis, centrifugal and gyroscopic forces (mjd_rne_vel).
 
-Let dof j move the bodies that dof x and all below it move. Its unit velocity changes their force by that of three
-parts (Echeandia and Wensing 2021, "Numerical methods to compute the Coriolis matrix", with moments about the centre of
-mass of the subtree): with w the axis of rotation of dof j, P the momentum of the subtree and T its turning tensor,
+Dof x moves a subtree of bodies; so does its ancestor j. Unit velocity of j changes the inertial force and torque of the
+subtree by three terms (Echeandia and Wensing 2021, "Numerical methods to compute the Coriolis matrix", with moments
+about the subtree's centre of mass). With w the rotation axis of dof j, m, P and I the subtree's mass, momentum and
+inertia, and T the tensor subtree_turning,
 
     force 2 w x P + m a,    torque T w + I alpha,    T = sum of 2 [omega] I_b - tr(I_b) [omega] + 2 m_b ((r.v) 1 - v r')
 
-over the subtree's bodies b: inertia I_b about their own centre, which is r from the subtree's and moves at v. (alpha,
-a) is the motion that a fixed velocity of the joint's frames turns dof j into, (v- + v+) x S_j with the velocity before
-the joint and behind it. All dofs of a ball count as one joint, and those of a free joint as two, as MuJoCo has it.
+where the sum is over the subtree's bodies b, with inertia I_b about their own centre of mass, which is at r from the
+subtree's and moves at v. The motion (alpha, a) is dof_bend, the change of dof j's axis S_j at fixed joint velocities,
+(v- + v+) x S_j, with the spatial velocities v- before the joint and v+ after it. As in MuJoCo, the dofs of a ball
+joint count as one joint, and those of a free joint as two.
 """
 
 import taichi as ti
@@ -23,6 +25,7 @@ def prepare_bias_slopes(model, work):
     for b in range(1, model.nbody):
         _own_part(model, work, b)
         _bend(model, work, b)
+    # from the leaves to the roots: add each subtree's momentum and tensor to its parent's
     for k in range(1, model.nbody):
         b = model.nbody - k
         parent = model.body_parentid[b]
@@ -43,6 +46,7 @@ def _own_part(model, work, b: ti.i32):
     inertia = work.own_inertia.symmetric(b)
     trace = inertia.xx + inertia.yy + inertia.zz
     zero, one = work.real(0.0), work.real(1.0)
+    # the first two terms of T, column by column
     x, y, z = Vec3(one, zero, zero), Vec3(zero, one, zero), Vec3(zero, zero, one)
     work.subtree_momentum.put(b, momentum)
     tensor = Mat3(
@@ -50,6 +54,7 @@ def _own_part(model, work, b: ti.i32):
         _turn(inertia, omega, trace, y),
         _turn(inertia, omega, trace, z),
     )
+    # the third term of T, with the body's centre of mass relative to its subtree's
     none = Vec3(zero, zero, zero)
     work.subtree_turning.put(b, Mat3(none, none, none))
     _add_turning(work, b, tensor, work.inertial_offset[b] - work.com_offset[b], momentum)
@@ -57,12 +62,13 @@ def _own_part(model, work, b: ti.i32):
 
 @func
 def _turn(inertia, omega, trace, axis):
+    """Return the product of the first two terms of T with an axis."""
     return omega.cross(inertia.times(axis)) * 2.0 - omega.cross(axis) * trace
 
 
 @func
 def _turning(work, b: ti.i32):
-    """The turning tensor of body b's subtree, by columns."""
+    """Return the tensor T of body b's subtree, by columns."""
     t = work.subtree_turning
     return Mat3(
         Vec3(t.at(b, 0), t.at(b, 1), t.at(b, 2)),
@@ -73,7 +79,7 @@ def _turning(work, b: ti.i32):
 
 @func
 def _add_turning(work, b: ti.i32, tensor, arm, momentum):
-    """Add a tensor about the point that is `arm` (m) from where body b has its own."""
+    """Add a tensor about a point at `arm` (m) from body b's subtree's centre of mass, of bodies with this momentum."""
     before = _turning(work, b)
     across = arm.dot(momentum) * 2.0
     for c in ti.static(range(3)):
@@ -93,11 +99,13 @@ def _bend(model, work, b: ti.i32):
         parts, count = dof_groups(model.jnt_type[j])
         for part in range(parts):
             first = model.jnt_dofadr[j] + 3 * part
+            # v+, the velocity after the joint, and v- + v+ at its anchor
             behind = velocity.copy()
             for i in range(first, first + count):
                 behind = behind + work.cdof[i] * work.qvel[i]
             both = velocity + behind
             speed = both.lin + both.rot.cross(work.anchor_offset[j] - center)
+            # (v- + v+) x S_j
             for i in range(first, first + count):
                 if model.dof_is_rotation[i] == 1:
                     axis = work.cdof[i].rot
@@ -109,11 +117,12 @@ def _bend(model, work, b: ti.i32):
 
 @func
 def bias_slopes_of(model, work, x: ti.i32):
-    """What `bias_slope` needs of dof x.
+    """Return the terms of dof x that `bias_slope` combines with each ancestor.
 
     Returns:
-        (wrench, momentum, response): the change of force and torque of the bodies that x moves by the velocity of x;
-        their momentum when x moves at unit speed, `Motion` about their centre of mass; and what of x meets a rotation.
+        (wrench, momentum, response): the derivative, by the velocity of x, of torque and force of the bodies that x
+        moves; their momentum at unit velocity of x, about their centre of mass; and a vector whose scalar product with
+        the rotation axis of an ancestor is a part of the derivative of bias_x by that ancestor's velocity.
     """
     b = model.dof_bodyid[x]
     com, mass, inertia = work.com_offset[b], model.body_subtreemass[b], work.subtree_inertia.symmetric(b)
@@ -131,7 +140,7 @@ def bias_slopes_of(model, work, x: ti.i32):
 
 @func
 def bias_slope(model, work, x: ti.i32, y: ti.i32, wrench, momentum, response):
-    """(d bias_x / d qvel_y, d bias_y / d qvel_x) of dof x and its ancestor y, or itself."""
+    """Return (d bias_x / d qvel_y, d bias_y / d qvel_x) of dof x and y, which is an ancestor of x or x itself."""
     arm = work.com_offset[model.dof_bodyid[x]] - work.anchor_offset[model.dof_jntid[y]]
     bend, axis = work.dof_bend[y], work.cdof[y].rot
     of_x = bend.rot.dot(momentum.rot) + momentum.lin.dot(bend.lin + bend.rot.cross(arm))

@@ -1,6 +1,6 @@
-"""Forces on bodies that the user applies.
+"""Forces that the user applies to bodies and dofs (xfrc_applied, qfrc_applied).
 
-A force acts at a body's centre of mass; its effect on the dofs is gathered as in inverse dynamics (`newton_euler`).
+xfrc_applied acts at a body's centre of mass; it is mapped to the dofs as in inverse dynamics (`newton_euler`).
 """
 
 import taichi as ti
@@ -29,6 +29,9 @@ def applied_force(model, work):
 
 @func
 def applied_to(work, b: ti.i32):
-    """Return force (N) and torque (N m) of xfrc_applied on body b: MuJoCo has the force first, `Motion` the torque."""
+    """Return force (N) and torque (N m) of xfrc_applied on body b.
+
+    MuJoCo stores the force first, so it lies in the rotational part of the `Motion` read here.
+    """
     wrench = work.xfrc_applied[b]
     return wrench.rot, wrench.lin

@@ -1,6 +1,7 @@
-"""The block of a free body in a matrix with tree sparsity: rows of one to six numbers, one after the other, unrolled.
+"""Products and solutions with the 6x6 block of a free body in a matrix with tree sparsity, unrolled.
 
-The same numbers in the same order as `tree_matrix` has them; only loops and addresses are known beforehand.
+The rows of the block have one to six numbers and lie one after the other. Operations and their order are those of
+`tree_matrix`; only loops and addresses are known while tracing.
 """
 
 from typing import Any
@@ -13,15 +14,16 @@ DOFS = 6
 
 
 def entry(i: int, p: int) -> int:
-    """Where the p-th entry of row i is: it couples dofs i and i - p."""
+    """Return the position, in the block, of the p-th entry of row i, which couples dofs i and i - p."""
     return i * (i + 1) // 2 + p
 
 
 @traced
 def solve_body(first: Any, start: Any, a: Any, inverse: Any, x: Any) -> None:
-    """`tree_matrix.solve` in the six dofs from `first` on, whose rows start at `start`."""
+    """Solve as `tree_matrix.solve` does, for the six dofs from `first` on, whose rows start at `start`."""
     found = [expr_init(x.at(first, i)) for i in range(DOFS)]
     lower = [expr_init(a.at(start, e)) for e in range(entry(DOFS, 0))]
+    # L^T y = x from the last dof to the first, then D L z = y from the first to the last
     for i in reversed(range(DOFS)):
         for p in range(1, i + 1):
             found[i - p] = expr_init(found[i - p] - lower[entry(i, p)] * found[i])
@@ -35,10 +37,11 @@ def solve_body(first: Any, start: Any, a: Any, inverse: Any, x: Any) -> None:
 
 @traced
 def multiply_body(first: Any, start: Any, a: Any, x: Any, y: Any) -> None:
-    """`tree_matrix.multiply` in the six dofs from `first` on, whose rows start at `start`."""
+    """Multiply as `tree_matrix.multiply` does, for the six dofs from `first` on, whose rows start at `start`."""
     given = [expr_init(x.at(first, i)) for i in range(DOFS)]
     full = [expr_init(a.at(start, e)) for e in range(entry(DOFS, 0))]
     for i in range(DOFS):
+        # row i, and the entries of later rows in column i
         total = full[entry(i, 0)] * given[i]
         for p in range(1, i + 1):
             total = total + full[entry(i, p)] * given[i - p]

@@ -1,8 +1,9 @@
-"""A single free body in implicitfast: its gyroscopic and centrifugal forces are taken implicitly as well.
+"""A single free body in the integrator implicitfast: its gyroscopic and centrifugal forces are implicit as well.
 
-MuJoCo 4 (mjd_freeMhat): the 6x6 system (M - dt dF/dv) a = F of a free body without children is unsymmetric and is
+As in MuJoCo 4 (mjd_freeMhat), the 6x6 system (M - dt dF/dv) a = F of a free body without children is unsymmetric and
 solved on its own. With w the angular velocity, s the offset of the centre of mass and I the inertia about it, all in
-the world frame, the bias force is m (w x (w x s)) and m s x (w x (w x s)) + w x I w; here stand its derivatives.
+world axes, the bias force is m (w x (w x s)), and its torque m s x (w x (w x s)) + w x I w. This file has their
+derivatives by w.
 """
 
 import taichi as ti
@@ -18,8 +19,9 @@ from .tendon_forces import damping_slope
 
 @func
 def free_body_acceleration(model, work, b: ti.i32, dt):
-    """Overwrite the body's six entries of drive_qacc."""
+    """Set the six drive_qacc of free body b: solve (M - dt dF/dv) drive_qacc = M qacc, with F all forces."""
     dof = model.body_dofadr[b]
+    # the block of M, the right-hand side M qacc, and the slopes of forces
     for r in range(6):
         for c in range(6):
             end = work.M_pattern.end(dof + ti.max(r, c))
@@ -30,7 +32,7 @@ def free_body_acceleration(model, work, b: ti.i32, dt):
     omega = frame.times(Vec3(work.qvel[dof + 3], work.qvel[dof + 4], work.qvel[dof + 5]))
     mass = model.body_subtreemass[b]
     arm = work.com_offset[b]
-    inertia = work.subtree_inertia.symmetric(b)  # of the body and what is welded to it
+    inertia = work.subtree_inertia.symmetric(b)  # of the body and those welded to it
     spin = inertia.times(omega)
     for c in ti.static(range(3)):
         axis = (frame.x, frame.y, frame.z)[c]
@@ -45,7 +47,7 @@ def free_body_acceleration(model, work, b: ti.i32, dt):
 
 @func
 def _total_force(work, dof: ti.i32, x):
-    """The body's entries of `x` become M qacc, while the block is M."""
+    """Set the body's six entries of `x` to M qacc, while work.block holds M."""
     for r in range(6):
         total = work.real(0.0)
         for c in range(6):
@@ -55,6 +57,7 @@ def _total_force(work, dof: ti.i32, x):
 
 @func
 def _add_column(work, r, c, v):
+    """Add the vector v to rows r, r + 1, r + 2 of column c of the block."""
     work.block[r, c] = work.block[r, c] + v.x
     work.block[r + 1, c] = work.block[r + 1, c] + v.y
     work.block[r + 2, c] = work.block[r + 2, c] + v.z
@@ -62,22 +65,26 @@ def _add_column(work, r, c, v):
 
 @func
 def _subtract_force_slopes(model, work, dof: ti.i32, dt):
-    """Subtract the slopes of dampers, mechanisms, controls, actuators and tendons of the free joint."""
+    """Subtract dt times the slopes of dampers, mechanisms, controls, actuators and tendons on the free joint."""
+    # dampers of dofs, and forces of mechanisms
     for r in range(6):
         work.block[r, r] = work.block[r, r] + dt * damper_slope(model, work, dof + r)
         for _, slope_of in ti.static(FORCE_SLOPES.of(model.has)):
             for c in range(6):
                 slope = slope_of(model, work, model.dof_bodyid[dof], dof + r, dof + c)
                 work.block[r, c] = work.block[r, c] - dt * slope
+    # controls of dofs
     if has_controls(model, work):
         for r in range(6):
             work.block[r, r] = work.block[r, r] - dt * work.dof_slope[dof + r]
+    # actuators on the free joint
     for u in range(model.nout):
         if model.actuator_dofadr[u] == dof and is_free(model.actuator_type[u]):
             for r in range(6):
                 for c in range(6):
                     product = work.moment[u, r] * work.moment[u, c]
                     work.block[r, c] = work.block[r, c] - work.actuator_slope[u] * product * dt
+    # dampers of tendons, and actuators that pull them
     if ti.static(model.has.tendons):
         for t in range(model.ntendon):
             _subtract_tendon(model, work, dof, dt, t, -damping_slope(model, work, t))
@@ -85,6 +92,7 @@ def _subtract_force_slopes(model, work, dof: ti.i32, dt):
             if model.actuator_tendon[u] >= 0:
                 gear = model.actuator_gear.at(u, 0)
                 _subtract_tendon(model, work, dof, dt, model.actuator_tendon[u], work.actuator_slope[u] * gear * gear)
+    # actuators with other transmissions
     for row_of in ti.static(MOMENT_ROWS.of(model.has)):
         for u in range(model.nout):
             if model.actuator_type[u] > TENDON:
@@ -94,14 +102,14 @@ def _subtract_force_slopes(model, work, dof: ti.i32, dt):
 
 @func
 def _subtract_tendon(model, work, dof: ti.i32, dt, t: ti.i32, slope):
-    """What a tendon does to the body as its velocity grows."""
+    """Subtract dt J' slope J of tendon t, for a force with this slope along it."""
     first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
     _subtract_row(work, dof, dt, first, end, model.tendon_dof, work.ten_J, slope)
 
 
 @func
 def _subtract_row(work, dof: ti.i32, dt, first: ti.i32, end: ti.i32, dofs, row, slope):
-    """The same of a row with numbers for the dofs listed from `first` to `end`."""
+    """Subtract dt J' slope J of a Jacobian row, whose entries from `first` to `end` belong to the dofs in `dofs`."""
     for e in range(first, end):
         for f in range(first, end):
             r, c = dofs[e] - dof, dofs[f] - dof
@@ -111,7 +119,7 @@ def _subtract_row(work, dof: ti.i32, dt, first: ti.i32, end: ti.i32, dofs, row, 
 
 @func
 def _solve_block(work, dof: ti.i32, x):
-    """Gaussian elimination without exchange of rows: the symmetric part dominates."""
+    """Solve block y = x by Gaussian elimination without pivoting: the symmetric part dominates. y overwrites x."""
     for k in range(6):
         inverse = 1.0 / work.block[k, k]
         for r in range(k + 1, 6):

@@ -1,12 +1,12 @@
-"""The integrator `implicit`: all forces that are not the constraints' are taken at the velocities at the step's end.
+"""The integrator `implicit`: all forces but the constraints' are taken at the velocities at the end of the step.
 
 MuJoCo documentation, Computation: Numerical integration. With D = d(qfrc_passive + qfrc_actuator - qfrc_bias) / d qvel,
-(nv, nv) in N s/m or N m s/rad, M - dt D replaces M. It is not symmetric, and has entries for every dof with itself, its
-ancestors and its descendants: `tree_lu`. The unknown is drive_qacc - qacc, so that drive_qacc keeps the digits that
-qacc has: (M - dt D) (drive_qacc - qacc) = dt D qacc.
+(nv, nv) in N s/m or N m s/rad, the matrix M - dt D replaces M. It is unsymmetric and has entries for every dof with
+itself, its ancestors and its descendants (`tree_lu`). The unknown is drive_qacc - qacc, so that drive_qacc keeps the
+digits of qacc: (M - dt D) (drive_qacc - qacc) = dt D qacc.
 
-A passive force that depends on velocities adds its part of D by `hooks.FORCE_SLOPES`. Entries between dofs of which
-neither is an ancestor of the other are left out, as in MuJoCo.
+A passive force that depends on velocities adds its part of D by `hooks.FORCE_SLOPES`. As in MuJoCo, entries between
+two dofs of which neither is an ancestor of the other are left out.
 """
 
 import taichi as ti
@@ -26,6 +26,7 @@ from .tree_lu import factor_unsymmetric, solve_unsymmetric
 @func
 def implicit_change(model, work, dt):
     """Set drive_qacc to drive_qacc - qacc."""
+    # L and U hold the lower and upper triangle of M - dt D, drive_qacc the right-hand side dt D qacc
     for e in range(model.nM):
         work.L[e] = work.M[e]
         work.U[e] = work.M[e]
@@ -39,12 +40,12 @@ def implicit_change(model, work, dt):
 
 @func
 def add_slope(work, i: ti.i32, j: ti.i32, slope):
-    """Add `slope` to dt D_ij: row i the force, column j the velocity.
+    """Add `slope` to dt D_ij: i is the dof of the force, j that of the velocity.
 
     Args:
         work: the scratch.
         i: a dof.
-        j: itself, an ancestor or a descendant of it. A symmetric part of D needs both calls, (i, j) and (j, i).
+        j: i itself, an ancestor or a descendant of i. A symmetric part of D needs both calls, (i, j) and (j, i).
         slope: dt times the derivative of the force on i by the velocity of j (kg or kg m^2).
     """
     if i >= j:
@@ -58,18 +59,22 @@ def add_slope(work, i: ti.i32, j: ti.i32, slope):
 
 @func
 def _force_slopes(model, work, dt):
-    """Add the slopes of dampers of dofs and tendons, of controls of dofs, of mechanisms, and of actuators."""
+    """Add the slopes of dampers of dofs and tendons, controls of dofs, mechanisms, and actuators."""
+    # dampers and controls of dofs
     for i in range(model.nv):
         add_slope(work, i, i, work.real(damper_slope(model, work, i) * -dt))
     if has_controls(model, work):
         for i in range(model.nv):
             add_slope(work, i, i, work.dof_slope[i] * dt)
+    # dampers of tendons
     if ti.static(model.has.tendons):
         for t in range(model.ntendon):
             _add_tendon(model, work, t, damping_slope(model, work, t) * -dt)
+    # forces of mechanisms
     for prepare, slope_of in ti.static(FORCE_SLOPES.of(model.has)):
         prepare(model, work)
         _add_passive(model, work, dt, slope_of)
+    # actuators: moment' slope moment
     for u in range(model.nout):
         if has_slope(model, work, u):
             dof, kind = model.actuator_dofadr[u], model.actuator_type[u]
@@ -98,14 +103,14 @@ def _force_slopes(model, work, dt):
 
 @func
 def _add_tendon(model, work, t: ti.i32, slope):
-    """Add J' slope J of a tendon."""
+    """Add J' slope J of tendon t."""
     first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
     _add_row(work, first, end, model.tendon_dof, work.ten_J, slope)
 
 
 @func
 def _add_row(work, first: ti.i32, end: ti.i32, dofs, row, slope):
-    """Add J' slope J of a row with numbers for the dofs listed from `first` to `end`, as far as there are entries."""
+    """Add J' slope J of a Jacobian row, whose entries from `first` to `end` belong to `dofs`, where D has entries."""
     for e in range(first, end):
         for f in range(first, end):
             i, j = dofs[e], dofs[f]
@@ -115,7 +120,7 @@ def _add_row(work, first: ti.i32, end: ti.i32, dofs, row, slope):
 
 @func
 def _add_passive(model, work, dt, slope_of):
-    """Add the slopes of a mechanism's force: of each dof with itself, its ancestors and its descendants."""
+    """Add the slopes of a mechanism's force for each dof with itself, its ancestors and its descendants."""
     for i in range(model.nv):
         b, start = model.dof_bodyid[i], work.M_pattern.start(i)
         for k in range(work.M_pattern.count[i]):
@@ -129,7 +134,7 @@ def _add_passive(model, work, dt, slope_of):
 
 @func
 def _bias_slopes(model, work, dt):
-    """Coriolis, centrifugal and gyroscopic forces, which are on the other side of the equation."""
+    """Subtract the slopes of qfrc_bias, which enters D with the opposite sign."""
     prepare_bias_slopes(model, work)
     for x in range(model.nv):
         wrench, momentum, response = bias_slopes_of(model, work, x)

@@ -1,7 +1,8 @@
-"""Composite-rigid-body algorithm (Featherstone 2008, section 6.2), with every moment taken where it is small.
+"""The composite-rigid-body algorithm (Featherstone 2008, section 6.2), with moments about nearby points.
 
-Inertias are about the centre of mass of the subtree they belong to, and a dof's force on its ancestors is turned about
-each ancestor's own anchor. About one point for the whole tree, small limbs would be differences of large numbers.
+Inertias are about the centre of mass of the subtree they belong to, and the force of a dof on an ancestor is taken
+about that ancestor's own anchor. About one point for the whole tree, the moments of small limbs would be differences of
+large numbers, and rounding would spoil them.
 """
 
 import taichi as ti
@@ -18,8 +19,9 @@ from ..stage import stage
     hooks=(INERTIA,),
 )
 def mass_matrix(model, work):
-    """Set M: inertia at every dof and its ancestors, armature on the diagonal, and what mechanisms add."""
+    """Set M: entries of every dof and its ancestors, armature on the diagonal, and what mechanisms add."""
     _subtree_inertias(model, work)
+    # row i: the momentum at unit velocity of dof i, projected on dof i and each of its ancestors
     for i in range(model.nv):
         b = model.dof_bodyid[i]
         com = work.com_offset[b]
@@ -34,6 +36,7 @@ def mass_matrix(model, work):
 
 @func
 def _subtree_inertias(model, work):
+    """Set subtree_inertia: inertia of each subtree about its centre of mass, from the leaves to the roots."""
     for b in range(1, model.nbody):
         arm = work.inertial_offset[b] - work.com_offset[b]
         own = work.own_inertia.symmetric(b)
@@ -50,7 +53,7 @@ def _subtree_inertias(model, work):
 
 @func
 def _momentum(model, work, i: ti.i32, b: ti.i32, com):
-    """Momentum, about `com`, their centre of mass, of body b and all below it when its dof i moves at unit speed."""
+    """Return the momentum, about `com`, of body b and all below it when dof i of b moves at unit velocity."""
     rot = work.cdof[i].rot
     lin = work.cdof[i].lin
     if model.dof_is_rotation[i] == 1:
@@ -60,7 +63,7 @@ def _momentum(model, work, i: ti.i32, b: ti.i32, com):
 
 @func
 def _moment(model, work, j: ti.i32, com, momentum):
-    """Share of dof j in a momentum about `com`."""
+    """Return the component along dof j of a momentum about `com`."""
     share = work.real(0.0)
     if model.dof_is_rotation[j] == 1:
         arm = com - work.anchor_offset[model.dof_jntid[j]]

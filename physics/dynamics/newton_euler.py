@@ -1,11 +1,10 @@
-"""Velocities of the bodies, and recursive Newton-Euler: the forces that a motion of the joints needs.
+"""Velocities of the bodies, and inverse dynamics by the recursive Newton-Euler algorithm.
 
-Featherstone 2008, section 5.3, with every moment taken where it is small. About the tree's centre of mass a light limb
-far from it would need torques, and feel accelerations, that are differences of large numbers. Here each body's
-acceleration is that of its own centre of mass, its moment is about that point, and a joint's about its own anchor; the
-axes are the world's. In kernels of mixed precision velocities, accelerations and forces are in double precision:
-the geometry, rounded, is that of a mechanism that differs in the seventh digit, but a rounded force would not be this
-mechanism's.
+Featherstone 2008, section 5.3, with moments about nearby points. About the tree's centre of mass, the torques and
+accelerations of a light limb far from it would be differences of large numbers. Here the acceleration of a body is that
+of its own centre of mass, its moment is about that point, and a joint's moment about its own anchor; axes are the
+world's. In kernels of mixed precision, velocities, accelerations and forces are in double precision: the rounded
+geometry is that of a mechanism that differs in the seventh digit, but rounded forces would not be that mechanism's.
 """
 
 import taichi as ti
@@ -17,7 +16,7 @@ from ..stage import stage
 
 @stage(reads="qvel cdof", updates="cvel")
 def body_velocities(model, work):
-    """Spatial velocity (cvel) of every body."""
+    """Set cvel, the spatial velocity of every body, from the roots to the leaves."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     work.cvel.put(0, Motion(none, none))
@@ -30,15 +29,16 @@ def body_velocities(model, work):
 
 @func
 def inverse_dynamics(model, work, qacc):
-    """Set qfrc_inverse: joint forces for the accelerations `qacc` at qvel, gravity and armature included.
+    """Set qfrc_inverse: joint forces for the accelerations `qacc` at qvel, with gravity and armature included.
 
-    M is not used: its entries are rounded, which spoils a product with M where M is ill-conditioned.
+    The product M qacc is not used: the entries of M are rounded, which spoils it if M is ill-conditioned.
     """
     lanes = work.precise_lanes
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
-    gravity = model.gravity[0]  # the world rises against it, so that bodies at rest need a force
+    gravity = model.gravity[0]  # the world accelerates against it, so that bodies at rest need a force
     work.body_acc.put(0, Motion(none, Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z)))
+    # from the roots to the leaves: acceleration, then the inertial torque and force, of every body
     for b in range(1, model.nbody):
         _accelerate(model, work, b, qacc)
         acceleration = work.body_acc[b]
@@ -46,6 +46,7 @@ def inverse_dynamics(model, work, qacc):
         inertia = lanes.cast(work.own_inertia.symmetric(b))
         twist = inertia.times(acceleration.rot) + omega.cross(inertia.times(omega))
         work.cfrc.put(b, Motion(twist, acceleration.lin * model.body_mass[b]))
+    # from the leaves to the roots: the force of every subtree, projected on each dof
     gather(model, work)
     for i in range(model.nv):
         rotor = lanes.cast(qacc[i]) * model.dof_armature[i]
@@ -54,7 +55,7 @@ def inverse_dynamics(model, work, qacc):
 
 @func
 def velocity_accelerations(model, work):
-    """Set body_acc to what velocities alone make: without accelerations of the joints and gravity. Sets dqacc to 0."""
+    """Set body_acc to the accelerations due to velocities alone, without gravity, and dqacc to 0."""
     zero = work.precise_lanes.real(0.0)
     none = Vec3(zero, zero, zero)
     for i in range(model.nv):
@@ -66,7 +67,7 @@ def velocity_accelerations(model, work):
 
 @func
 def gather(model, work):
-    """Add to every body's cfrc that of all below it."""
+    """Add to the cfrc of every body those of all bodies below it."""
     for k in range(1, model.nbody):
         b = model.nbody - k
         parent = model.body_parentid[b]
@@ -76,7 +77,7 @@ def gather(model, work):
 
 @func
 def along(model, work, i: ti.i32):
-    """Component along dof i of cfrc, the force on its body and all below it (N or N m)."""
+    """Return the component along dof i of cfrc, the force on its body and all below it (N or N m)."""
     b = model.dof_bodyid[i]
     share = work.precise_lanes.real(0.0)
     if model.dof_is_rotation[i] == 1:
@@ -88,14 +89,14 @@ def along(model, work, i: ti.i32):
 
 @func
 def _moved(work, b: ti.i32, point):
-    """The force cfrc of body b with its moment about `point` (m, from the root) instead of b's centre of mass."""
+    """Return cfrc of body b with its moment about `point` (m, from the tree's root) instead of b's centre of mass."""
     force = work.cfrc[b]
     return Motion(force.rot + (_offset(work, b) - point).cross(force.lin), force.lin)
 
 
 @func
 def _offset(work, b: ti.i32):
-    """Centre of mass of body b from the root of its tree."""
+    """Return the centre of mass of body b relative to the root of its tree (m)."""
     return work.precise_lanes.cast(work.inertial_offset[b])
 
 

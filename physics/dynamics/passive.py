@@ -1,4 +1,4 @@
-"""Passive forces: springs and dampers of joints, and the forces of mechanisms (`hooks.PASSIVE_FORCES`)."""
+"""Passive forces: joint springs and dampers, and the forces of mechanisms (`hooks.PASSIVE_FORCES`)."""
 
 import taichi as ti
 
@@ -15,7 +15,7 @@ from .springs import damper_constant, has_spring, spring_constant
     hooks=(DAMPER, HAS_SPRING, SPRING, SPRING_REST, TENDON_REST, PASSIVE_FORCES),
 )
 def passive_force(model, work):
-    """Set qfrc_passive."""
+    """Set qfrc_passive: dampers, joint springs, and the passive forces of mechanisms."""
     for i in range(model.nv):
         work.qfrc_passive[i] = work.qvel[i] * (-damper_constant(model, work, i))
     for j in range(model.njnt):
@@ -45,13 +45,14 @@ def _usual_rest(model, work, j: ti.i32, q: ti.i32, c: ti.i32):
 
 @func
 def _pull_back(model, work, dof: ti.i32, stretch, stiffness):
+    """Add the force -stiffness * stretch of a spring to qfrc_passive of a dof."""
     force = work.qfrc_passive[dof] - stretch * stiffness
     work.qfrc_passive[dof] = _where_springs(model, stiffness, force, work.qfrc_passive[dof])
 
 
 @func
 def _where_springs(model, stiffness, force, otherwise):
-    """Return `force` in lanes with a spring and `otherwise` in the others, so that no bit of these changes."""
+    """Return `force` in lanes with a spring and `otherwise` in the others, whose bits stay the same."""
     result = force
     if ti.static(model.has.parameters):
         result = ti.select(stiffness != 0.0, force, otherwise)
@@ -60,6 +61,7 @@ def _where_springs(model, stiffness, force, otherwise):
 
 @func
 def _turning_spring(model, work, j: ti.i32):
+    """Add the spring force of a ball joint, or of a free joint: translation, then rotation."""
     q = model.jnt_qposadr[j]
     dof = model.jnt_dofadr[j]
     if is_free(model.jnt_type[j]):
@@ -77,6 +79,7 @@ def _turning_spring(model, work, j: ti.i32):
 
 @func
 def _rotational_spring(model, work, q: ti.i32, dof: ti.i32, j: ti.i32):
+    """Add the torque -stiffness * rotation vector from the rest orientation; q and dof are those of the rotation."""
     first = q - model.jnt_qposadr[j]
     rest = Quat(
         work.real(_rest(model, work, j, first)),

@@ -1,4 +1,4 @@
-"""What actuators are told: controls in their ranges, setpoints on a circle, setpoints that cannot jump."""
+"""The inputs of actuators: controls clamped to their ranges, setpoints on a circle, and rate limits."""
 
 import taichi as ti
 
@@ -7,13 +7,13 @@ from ..math import func
 
 @func
 def clamped_control(model, work, c: ti.i32):
-    """What acts as control c, within its range."""
+    """Return acting control c, clamped to its range."""
     return ti.min(ti.max(work.acting_ctrl[c], model.actuator_ctrlrange.at(c, 0)), model.actuator_ctrlrange.at(c, 1))
 
 
 @func
 def input_of(model, work, c: ti.i32):
-    """Control c within its range; 0 of an input that there is none of, c being -1."""
+    """Return control c clamped to its range; 0 if c is -1, for an input that does not exist."""
     found = work.real(0.0)
     if c >= 0:
         found = clamped_control(model, work, c)
@@ -22,7 +22,7 @@ def input_of(model, work, c: ti.i32):
 
 @func
 def nearest(model, work, u: ti.i32, setpoint, place):
-    """The setpoint; where output u turns round and round, the one whole turns from it that is nearest to `place`."""
+    """Return the setpoint; if output u is periodic, shifted by whole periods to be nearest to the length `place`."""
     found = setpoint
     period = model.actuator_period[u]
     if model.some(work.lanes, period > 0.0):
@@ -35,7 +35,7 @@ def nearest(model, work, u: ti.i32, setpoint, place):
 
 @func
 def slowed(model, work, a: ti.i32, setpoint, speed):
-    """The setpoint as far as it can get in a step from activation a, where it was, at `speed` (1/s); sets act_dot."""
+    """Return how far activation a gets towards `setpoint` within a step at the rate `speed` (1/s); set act_dot."""
     before, reach = work.real(0.0) + work.act[a], speed * model.timestep[0]
     after = ti.min(ti.max(setpoint, before - reach), before + reach)
     work.act_dot[a] = (after - before) / model.timestep[0]
@@ -44,7 +44,10 @@ def slowed(model, work, a: ti.i32, setpoint, speed):
 
 @func
 def held_back(work, a: ti.i32, error, most):
-    """What activation a, the integral of an error, may gain: nothing more beyond `most`, if that is above 0."""
+    """Return the rate of activation a, an integral of `error`, without growth beyond +-most if `most` > 0.
+
+    This is the anti-windup of an integral controller.
+    """
     rate = work.real(0.0) + error
     if most > 0.0:
         total = work.act[a]

@@ -1,4 +1,4 @@
-"""The smooth force that accelerations do not balance, and the acceleration without constraints."""
+"""The residual of the smooth forces at given accelerations, and the acceleration without constraints."""
 
 import taichi as ti
 
@@ -16,15 +16,15 @@ FORCES = (
 MOTION = "body_acc cfrc qfrc_inverse"
 """What `force_residual` loads, and what it loads and stores, for the declarations of stages; these name FROZEN too."""
 ROUNDS, MIXED_ROUNDS, DOUBLE_ROUNDS = 3, 6, 1
-"""Solutions of M qacc_smooth = force at most: in single, mixed (`Features.mixed_precision`) and double precision."""
+"""Iterations of M qacc_smooth = force at most: in single, mixed (`Features.mixed_precision`) and double precision."""
 COARSE, MIXED_COARSE = 2e-3, 1e-4
-"""Correction, relative to qacc_smooth, after which another one is due: it shrinks by about this factor each time. In
-mixed precision, where forces are exact, corrections that shrink slowly are worth going on with."""
+"""Size of a correction, relative to qacc_smooth, above which another iteration follows; each shrinks the correction by
+about this factor. In mixed precision, where forces are exact, slowly shrinking corrections still improve the result."""
 
 
 @func
 def force_residual(model, work, qacc):
-    """Set qfrc_unbalanced, all forces but the constraints' less qfrc_inverse, at the accelerations `qacc`."""
+    """Set qfrc_unbalanced at the accelerations `qacc`: all forces but the constraints', minus qfrc_inverse."""
     inverse_dynamics(model, work, qacc)
     if ti.static(model.has.tendon_armature):
         add_inertial_forces(model, work, qacc)
@@ -44,7 +44,7 @@ def force_residual(model, work, qacc):
     hooks=(FROZEN,),
 )
 def start_acceleration(model, work):
-    """Set qacc to the warm start, and qfrc_unbalanced: the solver's unknown is small, and its rounding smaller."""
+    """Set qacc to the warm start, and qfrc_unbalanced to its residual, so that the solver's unknown dqacc is small."""
     for i in range(model.nv):
         work.qacc[i] = work.qacc_warmstart[i] if model.warmstart == 1 else work.real(0.0)
         for frozen in ti.static(FROZEN.of(model.has)):
@@ -59,20 +59,22 @@ def start_acceleration(model, work):
     hooks=(FROZEN,),
 )
 def smooth_acceleration(model, work):
-    """qfrc_bias, qfrc_smooth = passive - bias + actuator + applied and qacc_smooth: outputs alone need them.
+    """Set qfrc_bias, qfrc_smooth = passive - bias + actuator + applied, and qacc_smooth: only outputs need them.
 
-    The first round starts at qacc_smooth = 0, where qfrc_inverse is qfrc_bias. The others correct the rounding of the
-    solution (iterative refinement: Higham 2002, chapter 12), as long as corrections are large.
+    The first iteration starts at qacc_smooth = 0, where qfrc_inverse is qfrc_bias. Further ones correct the rounding of
+    the solution (iterative refinement: Higham 2002, chapter 12) in lanes whose last correction was large.
     """
     lanes = work.lanes
     for i in range(model.nv):
         work.qacc_smooth[i] = work.real(0.0)
+    # factor M
     for e in range(model.nM):
         work.L[e] = work.M[e]
     factor(0, model.nv, work.M_pattern, work.L, work.D_inv)
     rounds = ti.static(DOUBLE_ROUNDS if lanes.double else MIXED_ROUNDS if model.has.mixed_precision else ROUNDS)
     due = work.real(1.0)
     r = 0
+    # solve M correction = residual; add the correction in lanes that are not finished
     while r < rounds and lanes.any(due):
         force_residual(model, work, work.qacc_smooth)
         if r == 0:

@@ -1,4 +1,4 @@
-"""Springs and dampers of joints: jnt_stiffness and dof_damping, or what a mechanism puts in their place."""
+"""Spring and damper constants of joints: jnt_stiffness and dof_damping, or those of a mechanism that replaces them."""
 
 import taichi as ti
 

@@ -1,6 +1,6 @@
-"""The place of an evaluation in its step, and which environments move in it.
+"""The time of an evaluation within its step, and the environments that move in it.
 
-The integrator RK4 has four evaluations in each step, the others one.
+The integrator RK4 has four evaluations (stages) in each step, the others have one.
 """
 
 import taichi as ti
@@ -9,18 +9,18 @@ from ..hooks import FROZEN
 from ..math import func
 
 EULER, IMPLICITFAST, RK4, IMPLICIT = 0, 1, 2, 3
-"""Values of the flag `integrator`."""
+"""Values of the model's `integrator`."""
 
 
 @func
 def is_last_stage(work):
-    """Whether the step ends with this evaluation."""
+    """Return True if this evaluation is the last of its step."""
     return work.rk_stage[0] == work.rk_stages[0] - 1
 
 
 @func
 def stage_time(model, work):
-    """How far from the start of the step the next evaluation is, or the end of the step (s)."""
+    """Return the time (s) from the start of the step to the next evaluation, or to the end of the step."""
     fraction = ti.cast(1.0, work.lanes.dtype)
     if work.rk_stages[0] == 4 and work.rk_stage[0] < 2:
         fraction = 0.5
@@ -31,7 +31,7 @@ def stage_time(model, work):
 def moving(model, work, dof: ti.i32):
     """1 in lanes that were not stopped and in which the dof is not frozen, else 0.
 
-    At the end of a step (`hooks.END_OF_STEP`) a memory may change by this factor alone.
+    At the end of a step (`hooks.END_OF_STEP`) memory changes only in lanes where this is 1.
     """
     moves = 1.0 - work.fault[0]
     for frozen in ti.static(FROZEN.of(model.has)):

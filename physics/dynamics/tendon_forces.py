@@ -1,4 +1,4 @@
-"""Forces along tendons: of actuators, of dampers as their slopes, and of the inertia of tendons."""
+"""Forces along tendons: of actuators, of dampers (their slopes), and of tendon armature."""
 
 import taichi as ti
 
@@ -11,7 +11,7 @@ from .newton_euler import velocity_accelerations
 
 @func
 def pull(model, work, t: ti.i32, force, qfrc):
-    """Add a force along a tendon to the dofs' `qfrc`."""
+    """Add ten_J' * force of tendon t to the dofs' `qfrc`; `force` in N."""
     for at in range(model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]):
         i = model.tendon_dof[at]
         qfrc[i] = qfrc[i] + work.ten_J[at] * force
@@ -19,7 +19,7 @@ def pull(model, work, t: ti.i32, force, qfrc):
 
 @func
 def sum_actuators(model, work):
-    """Set ten_actfrc to the sum of actuator_force over the actuators of each tendon."""
+    """Set ten_actfrc of each tendon to the sum of actuator_force over its actuators."""
     for t in range(model.ntendon):
         work.ten_actfrc[t] = work.real(0.0)
     for u in range(model.nout):
@@ -30,7 +30,7 @@ def sum_actuators(model, work):
 
 @func
 def share_of_force(model, work, t: ti.i32):
-    """Factor that brings ten_actfrc into its range; a sum of 0 stays."""
+    """Return the factor that brings ten_actfrc into its range; 1 if the total is 0."""
     total = work.ten_actfrc[t]
     low, high = model.tendon_actfrcrange.at(t, 0), model.tendon_actfrcrange.at(t, 1)
     inverse = 1.0 / ti.select(total == 0.0, work.real(1.0), total)
@@ -40,7 +40,7 @@ def share_of_force(model, work, t: ti.i32):
 
 @func
 def damping_slope(model, work, t: ti.i32):
-    """Derivative of a damper's force by the tendon's velocity, with its sign turned (N s/m)."""
+    """Return minus the derivative of tendon t's damper force by its velocity (N s/m)."""
     size = ti.abs(work.ten_velocity[t])
     steeper = model.tendon_damping.at(t, 1) * 2.0 + size * (model.tendon_damping.at(t, 2) * 3.0)
     return size * steeper + model.tendon_damping.at(t, 0)
@@ -48,7 +48,7 @@ def damping_slope(model, work, t: ti.i32):
 
 @func
 def entry_of(work, i: ti.i32, j: ti.i32):
-    """Address of the entry of dofs i >= j in a matrix like M; -1 where j is none of i's ancestors."""
+    """Return the address of the entry of dofs i >= j in a matrix stored like M; -1 if j is no ancestor of i."""
     entry, start, at = -1, work.M_pattern.start(i), work.M_pattern.count[i] - work.M_pattern.count[j]
     if at >= 0:
         if work.M_pattern.column(start, at) == j:
@@ -58,7 +58,7 @@ def entry_of(work, i: ti.i32, j: ti.i32):
 
 @func
 def add_inertial_forces(model, work, qacc):
-    """Add to qfrc_inverse what tendons with armature need for the accelerations `qacc`, with the entries that M has."""
+    """Add J' armature (J qacc + dJ/dt qvel) of tendons to qfrc_inverse, restricted to the entries of M."""
     for t in range(model.ntendon):
         if model.some(work.lanes, model.tendon_armature[t] != 0.0):
             first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
@@ -81,8 +81,8 @@ def add_inertial_forces(model, work, qacc):
 def tendon_rates(model, work):
     """Set ten_bias, dJ/dt qvel, of tendons with armature.
 
-    A straight piece from p1 to p2 along n gains n . (a2 - a1), accelerations that velocities alone make, and the square
-    of what turns it over its length.
+    For a straight segment from p1 to p2 of length l and direction n it is n . (a2 - a1) + |v_across|^2 / l, with the
+    points' accelerations due to velocities alone, and the part of v2 - v1 across n.
     """
     for t in range(model.ntendon):
         work.ten_bias[t] = work.real(0.0)
@@ -95,17 +95,22 @@ def tendon_rates(model, work):
 
 @func
 def _add_rates(model, work, t: ti.i32):
+    """Add the terms of all segments of tendon t to ten_bias."""
+    # segments whose ends are on different bodies
     for link in range(model.tendon_linkadr[t], model.tendon_linkadr[t] + model.tendon_linknum[t]):
         b1, b2 = model.link_body1[link], model.link_body2[link]
         if b1 != b2:
+            # both ends from the root of their trees, and the direction between them
             start = link_end(model, work, b1, model.link_pos1[link])
             stop = link_end(model, work, b2, model.link_pos2[link])
             across = work.lanes.cast(apart(model, work, b1, start, b2, stop))
             length = across.norm()
             along = direction(work, across, length)
+            # relative acceleration and velocity of the ends
             push = _point_acceleration(work, b2, stop) - _point_acceleration(work, b1, start)
             pace = _point_velocity(model, work, b2, stop) - _point_velocity(model, work, b1, start)
             turning = pace - along * along.dot(pace)
+            # the square of the velocity across the segment over its length
             bend = ti.select(length > SHORTEST, turning.dot(pace) / ti.max(length, SHORTEST), work.real(0.0))
             rate = (along.dot(push) + bend) * model.link_share[link]
             work.ten_bias[t] = work.ten_bias[t] + rate
@@ -113,7 +118,7 @@ def _add_rates(model, work, t: ti.i32):
 
 @func
 def _point_acceleration(work, b: ti.i32, point):
-    """Acceleration of a point of body b, given from the root of its tree, that velocities alone make."""
+    """Return the acceleration, due to velocities alone, of a point of body b, given relative to the tree's root."""
     acceleration = work.body_acc[b]
     arm = point - work.precise_lanes.cast(work.inertial_offset[b])
     return work.lanes.cast(acceleration.lin + carried(acceleration.rot, work.cvel[b].rot, arm))
@@ -121,7 +126,7 @@ def _point_acceleration(work, b: ti.i32, point):
 
 @func
 def _point_velocity(model, work, b: ti.i32, point):
-    """Velocity of such a point."""
+    """Return the velocity of a point of body b, given relative to the tree's root; 0 for the world."""
     velocity = work.cvel[b]
     arm = point - work.precise_lanes.cast(work.com_offset[model.body_rootid[b]])
     zero = work.precise_lanes.real(0.0)

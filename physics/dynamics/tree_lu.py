@@ -1,8 +1,8 @@
-"""Unsymmetric matrices with tree sparsity: LU factorisation without exchange of rows, and solution.
+"""Unsymmetric matrices with tree sparsity: LU factorisation without pivoting, and solution.
 
-The pattern is that of `tree_matrix`: entries couple dofs with their ancestors alone. Of the entry e of row i, which
-names the ancestor j, `low[e]` is A_ij and `up[e]` is A_ji; the diagonal is in `low` alone. Dofs are eliminated from the
-leaves to the roots, so that nothing fills in (Featherstone 2008, section 6.5, without the symmetry).
+The pattern is that of `tree_matrix`: entries couple a dof only with its ancestors and descendants. If entry e of row i
+belongs to the ancestor j, `low[e]` is A_ij and `up[e]` is A_ji; the diagonal is in `low` alone. Dofs are eliminated
+from the leaves to the roots, so there is no fill-in (Featherstone 2008, section 6.5, without the symmetry).
 """
 
 import taichi as ti
@@ -12,12 +12,13 @@ from ..math import func
 
 @func
 def factor_unsymmetric(n: ti.i32, pattern, low, up, inverse):
-    """Eliminate all n dofs in place; `inverse` (n,) gets one over every pivot."""
+    """Factor A in place by eliminating all n dofs; set `inverse` (n,) to the reciprocals of the pivots."""
     for kk in range(n):
         k = n - 1 - kk
         base, count = pattern.start(k), pattern.count[k]
         inv = 1.0 / low[base]
         inverse[k] = inv
+        # subtract dof k's contribution from the rows and columns of its ancestors
         for p in range(1, count):
             to = pattern.start(pattern.column(base, p))
             down, across = up[base + p] * inv, low[base + p] * inv
@@ -29,7 +30,8 @@ def factor_unsymmetric(n: ti.i32, pattern, low, up, inverse):
 
 @func
 def solve_unsymmetric(n: ti.i32, pattern, low, up, inverse, x):
-    """Overwrite `x` by the solution of A y = x, given the output of `factor_unsymmetric`."""
+    """Overwrite `x` by the solution y of A y = x, given the output of `factor_unsymmetric`."""
+    # from the leaves to the roots, then from the roots to the leaves
     for kk in range(n):
         k = n - 1 - kk
         base = pattern.start(k)
@@ -37,7 +39,7 @@ def solve_unsymmetric(n: ti.i32, pattern, low, up, inverse, x):
         for p in range(1, pattern.count[k]):
             j = pattern.column(base, p)
             x[j] = x[j] - up[base + p] * share
-    for i in range(n):  # every dof after its ancestors
+    for i in range(n):  # ancestors have smaller numbers, so they come first
         base = pattern.start(i)
         value = x[i]
         for p in range(1, pattern.count[i]):

@@ -1,9 +1,12 @@
-"""Symmetric matrices with tree sparsity: L^T D L factorisation, solve, product (Featherstone 2008, section 6.5).
+"""Symmetric matrices with tree sparsity: L^T D L factorisation, solution, product (Featherstone 2008, section 6.5).
 
-Every dof has a parent dof of smaller number, or none, and entries couple dofs with their ancestors alone. Row i of a
-matrix A holds A_ii, A at i's parent, at the parent's parent, and so on to the root: `count[i]` numbers from `start[i]`
-on, one row after the other (MuJoCo stores qM so). A parent's row therefore names the same columns as the rest of its
-child's, and what elimination adds to it lies side by side.
+Every dof has a parent dof of smaller number, or none, and entries couple a dof only with its ancestors. Row i of a
+matrix A holds A_ii, then A_ij for i's parent j, the parent's parent, and so on to the root: `count[i]` numbers from
+`start[i]` on, row after row, as MuJoCo stores qM. A parent's row therefore has the same columns as the rest of its
+child's, so elimination adds one contiguous range to another.
+
+Consecutive dofs i - 1 and i, where i - 1 is the parent of i, make a *supernode*: both are processed together, so that
+most numbers are loaded once for two uses. Along limbs and inside bodies most dofs pair up so.
 """
 
 import taichi as ti
@@ -14,7 +17,11 @@ from ..math import func
 
 @func
 def lay_out(n: ti.i32, parent, pattern, place):
-    """Fill `pattern` for the tree in which `parent[i]` is dof i's parent, -1 at a root; `place` (n,) is overwritten."""
+    """Fill `pattern` for a tree with parent dofs `parent` (n,), -1 at a root; overwrite `place` (n,).
+
+    `pattern.order` lists the dofs by their depth in the tree.
+    """
+    # the columns of each row: the dof itself, then its parent's columns; place counts the dofs of each depth
     total = 0
     for depth in range(n):
         place[depth] = 0
@@ -30,6 +37,7 @@ def lay_out(n: ti.i32, parent, pattern, place):
         pattern.set_start(i, total)
         total += count
         place[count - 1] = place[count - 1] + 1
+    # the first place of each depth in pattern.order, then the dofs themselves
     before = 0
     for depth in range(n):
         rows = place[depth]
@@ -43,7 +51,7 @@ def lay_out(n: ti.i32, parent, pattern, place):
 
 @func
 def count_entries(n: ti.i32, parent, pattern):
-    """How many entries `lay_out` will make of a tree; sets `pattern.count`."""
+    """Return the number of entries that `lay_out` makes for a tree; set `pattern.count`."""
     total = 0
     for i in range(n):
         count = 1
@@ -56,7 +64,7 @@ def count_entries(n: ti.i32, parent, pattern):
 
 @func
 def _follows_parent(pattern, i: ti.i32):
-    """1 where the dof before i is its parent: both make a supernode of two."""
+    """Return 1 if dof i - 1 is the parent of dof i, so that both make a supernode; otherwise 0."""
     follows = 0
     if pattern.count[i] > 1:
         if pattern.column(pattern.start(i), 1) == i - 1:
@@ -66,17 +74,16 @@ def _follows_parent(pattern, i: ti.i32):
 
 @func
 def factor(first: ti.i32, end: ti.i32, pattern, a, inverse):
-    """A = L^T D L in place: L goes to the strict lower triangle of `a`, and 1 / D to `inverse`.
+    """Factor A = L^T D L in place: L replaces the strict lower triangle of `a`, and 1 / D goes to `inverse`.
 
-    A dof and the one before it are eliminated together where that is its parent, as it is along limbs and inside
-    bodies, and from two ancestors at a time: so most numbers are read once for two uses.
+    A supernode is eliminated from two ancestors at a time.
 
     Args:
-        first: first row to eliminate; those behind `end` that couple with these rows have been eliminated before.
-        end: the row behind the last one.
-        pattern: where the entries are.
-        a: A, then its factor.
-        inverse: (n,).
+        first: the first row to eliminate; rows from `end` on that couple with these are already eliminated.
+        end: one more than the last row.
+        pattern: columns and addresses of the entries.
+        a: A, overwritten by its factor.
+        inverse: (n,), overwritten by the reciprocals of D.
     """
     k = end - 1
     while k >= first:
@@ -86,6 +93,7 @@ def factor(first: ti.i32, end: ti.i32, pattern, a, inverse):
         supernode = 0
         if k > first:
             supernode = _follows_parent(pattern, k)
+        # dof k from its parent's row (of a supernode), or from all its ancestors' rows
         for p in range(1, 2 if supernode == 1 else row):
             _eliminate(pattern, a, k, inv, p)
         if supernode == 1:
@@ -97,7 +105,7 @@ def factor(first: ti.i32, end: ti.i32, pattern, a, inverse):
 
 @func
 def _eliminate(pattern, a, k: ti.i32, inv, p: ti.i32):
-    """Dof k from its p-th ancestor's row."""
+    """Subtract dof k's outer product from the row of its p-th ancestor; scale that entry of row k to L."""
     base = pattern.start(k)
     to = pattern.start(pattern.column(base, p))
     mine = below(ROW_BITS - 1, base + p)
@@ -110,13 +118,14 @@ def _eliminate(pattern, a, k: ti.i32, inv, p: ti.i32):
 
 @func
 def _eliminate_two(pattern, a, k: ti.i32, inv, next_inv):
-    """Dof k and its parent k - 1 from the rows of all other ancestors, two at a time."""
+    """Subtract the outer products of dof k and its parent k - 1 from the rows of all other ancestors, two at a time."""
     row, base, next_base = pattern.count[k], pattern.start(k), pattern.start(k - 1)
     p = 2
     while p < row:
         to = pattern.start(pattern.column(base, p))
         mine, theirs = below(ROW_BITS - 1, base + p), below(ROW_BITS - 1, next_base + p - 1)
         scaled, next_scaled = a[mine] * inv, a[theirs] * next_inv
+        # the diagonal of the first ancestor, then what its row has in common with the row of the second
         a[to] = (a[to] - scaled * a[mine]) - next_scaled * a[theirs]
         if p + 1 < row:
             up = pattern.start(pattern.column(base, p + 1))
@@ -137,14 +146,14 @@ def _eliminate_two(pattern, a, k: ti.i32, inv, next_inv):
 
 @func
 def solve(n: ti.i32, pattern, a, inverse, x):
-    """Overwrite `x` by the solution of A y = x, given the output of `factor` for all n rows."""
+    """Overwrite `x` by the solution y of A y = x, given the output of `factor` for all n rows."""
     solve_to_root(0, n, pattern, a, x)
     solve_from_root(0, n, pattern.order, pattern, a, inverse, x)
 
 
 @func
 def solve_to_root(first: ti.i32, end: ti.i32, pattern, a, x):
-    """Overwrite `x` by the solution of L^T y = x, as far as the rows from `first` to before `end` go."""
+    """Overwrite `x` by the solution y of L^T y = x, as far as the rows from `first` to before `end` go."""
     i = end - 1
     while i >= first:
         base, count = pattern.start(i), pattern.count[i]
@@ -152,6 +161,7 @@ def solve_to_root(first: ti.i32, end: ti.i32, pattern, a, x):
         supernode = 0
         if i > first:
             supernode = _follows_parent(pattern, i)
+        # subtract row i (and i - 1) of L^T from the entries of the ancestors
         if supernode == 1:
             next_base = pattern.start(i - 1)
             next_value = x[i - 1] - a[base + 1] * value
@@ -169,7 +179,10 @@ def solve_to_root(first: ti.i32, end: ti.i32, pattern, a, x):
 
 @func
 def solve_from_root(first: ti.i32, end: ti.i32, order, pattern, a, inverse, x):
-    """Overwrite `x` by the solution of D L y = x in the rows order[first], ..., every one after its ancestors."""
+    """Overwrite `x` by the solution y of D L y = x, for the dofs order[first] to before order[end].
+
+    Every dof must come after its ancestors.
+    """
     for k in range(first, end):
         i = order[k]
         base = pattern.start(i)
@@ -181,15 +194,17 @@ def solve_from_root(first: ti.i32, end: ti.i32, order, pattern, a, inverse, x):
 
 @func
 def multiply(first: ti.i32, end: ti.i32, pattern, a, x, y):
-    """Y = A x, in rows from `first` to before `end`: whole trees."""
+    """Set y = A x in the rows from `first` to before `end`, which must be whole trees."""
     i = first
     while i < end:
         base, count = pattern.start(i), pattern.count[i]
+        # row i gives y_i by its entries, and adds to y_j of each ancestor by symmetry
         value = x[i]
         total = a[base] * value
         supernode = 0
         if i + 1 < end:
             supernode = _follows_parent(pattern, i + 1)
+        # rows i and i + 1 of a supernode: the entry between them, then all other ancestors
         if supernode == 1:
             next_base = below(ROW_BITS - 1, pattern.start(i + 1) + 1)
             next_value, entry = x[i + 1], a[next_base]

@@ -9,11 +9,11 @@ from taichi.lang.kernel_impl import Func
 
 
 def func(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let kernels call a function, as `ti.func` does, with every parameter without annotation handed over as it is.
+    """Make a function callable from kernels, as `ti.func` does, with `ti.template()` for parameters without annotation.
 
-    Such a parameter is a `ti.template()`: an object of the trace, such as `model` or `work`, or an expression. Numbers
-    that the function assigns to, or that are computed where it is called, are annotated, `ti.i32` for example, and
-    passed by value. For functions of modules, not for methods: `ti.func` looks through the frames for a class.
+    Such a parameter is passed as it is: an object of the trace, such as `model` or `work`, or an expression. A number
+    that the function assigns to, or that is computed at the call, is annotated, for example by `ti.i32`, and passed by
+    value. This is for functions of modules, not for methods: `ti.func` inspects the frames for a class.
     """
     for name in function.__code__.co_varnames[: function.__code__.co_argcount]:
         function.__annotations__.setdefault(name, ti.template())

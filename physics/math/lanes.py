@@ -1,8 +1,7 @@
 """Lanes: W environments side by side in one SIMD register, and values made of them.
 
-On a CPU a number of the solver is `ti.types.vector(W, fp)`; at W = 1 it is the plain scalar. LLVM's
-SLP pass packs the scalarised arithmetic into vector instructions (measured: `benchmarks/lanes.py`), of
-512 bits where the lanes have as many.
+On a CPU a number of the solver is `ti.types.vector(W, fp)`; at W = 1 it is a plain scalar. LLVM's SLP pass packs the
+scalarised arithmetic into vector instructions, of 512 bits if the lanes have as many (measured: `benchmarks/lanes.py`).
 """
 
 from collections.abc import Callable, Sequence
@@ -21,23 +20,23 @@ from .func import func
 
 
 def traced(function: Any) -> Any:
-    """Mark a Python function that kernels call while they are traced, so that Taichi does not warn."""
+    """Mark a Python function that is called while kernels are traced, so that Taichi does not warn."""
     function._is_wrapped_kernel = True
     return function
 
 
 @traced
 def let(value: Any) -> Any:
-    """Name an intermediate result in a traced function: without it every use would compute it again."""
+    """Store an intermediate result in a local variable of the kernel; otherwise each use would compute it again."""
     return expr_init(value)
 
 
 class LaneValue:
-    """Base of values made of several lane numbers, usable as local variables of a kernel.
+    """The base class of values made of several lane numbers, usable as local variables of a kernel.
 
-    A subclass lists its components in `parts()`. Constructors make the components local
-    (`expr_init`), so a value is a copy. Binding a second name to a value does not copy it:
-    write `b = a.copy()` if one of the two is assigned to afterwards.
+    A subclass lists its components in `parts()`. Constructors make the components local variables (`expr_init`), so a
+    value is a copy. Binding a second name to a value does not copy it: write `b = a.copy()` if one of the two is
+    assigned to afterwards.
     """
 
     _data_oriented = True  # tells Taichi's `expr_init` to keep the object as it is
@@ -49,17 +48,17 @@ class LaneValue:
                 traced(getattr(member, "__func__", member))
 
     def parts(self) -> tuple:
-        """The component lane numbers, in constructor order."""
+        """Return the components (lane numbers or lane values), in constructor order."""
         raise AssertionError(f"{type(self).__name__} lists no components")
 
     @traced
     def numbers(self) -> list:
-        """The plain lane numbers, in storage order."""
+        """Return the lane numbers of all components, in storage order."""
         return [n for part in self.parts() for n in (part.numbers() if isinstance(part, LaneValue) else [part])]
 
     @traced
     def copy(self) -> Any:
-        """A value of its own."""
+        """Return a copy in local variables of its own."""
         return type(self)(*self.parts())
 
     def _assign(self, other: "LaneValue") -> None:
@@ -72,7 +71,7 @@ class LaneValue:
 
 
 def is_lanes(value: Any) -> bool:
-    """Whether a number is one for each lane already."""
+    """Return True if a number is a vector with one entry per lane already."""
     return isinstance(value, Expr) and value.is_tensor()
 
 
@@ -95,14 +94,14 @@ class Lanes:
             ask(WHOLE_REGISTERS)
 
     def doubled(self) -> "Lanes":
-        """As many lanes in double precision, for rare code: they do not ask LLVM for registers of 512 bits."""
+        """Return as many lanes in double precision, for rare code; LLVM is not asked for 512-bit registers for them."""
         other = copy(self)
         other.dtype, other.double = ti.f64, True
         other.type = ti.types.vector(self.width, ti.f64) if self.width > 1 else ti.f64
         return other
 
     def single(self) -> "Lanes":
-        """One lane at the same precision: its numbers are plain, and code may branch on them."""
+        """Return one lane at the same precision: its numbers are plain scalars, and code may branch on them."""
         other = copy(self)
         other.width, other.type = 1, self.dtype
         return other
@@ -116,35 +115,35 @@ class Lanes:
 
     @traced
     def real(self, value: Any) -> Any:
-        """The same number in every lane, or each lane its own where it is one of lanes."""
+        """Return a lane number: a scalar repeated in every lane, or a vector of lanes converted to this precision."""
         if self.width == 1 or is_lanes(value):
             return expr_init(ti.cast(value, self.dtype))
         return expr_init(self.type(value))
 
     @traced
     def constant(self, value: float) -> Any:
-        """A literal with all its digits, whatever the precision in which the kernel reads plain ones."""
+        """Return a literal at this precision, with more digits than the kernel's default type may keep."""
         return make_constant_expr(value, self.dtype)
 
     @traced
     def cast(self, value: Any) -> Any:
-        """A number, or a value made of them, at this precision: rounded, or with zeros for further digits."""
+        """Convert a number, or a lane value, to this precision."""
         if isinstance(value, LaneValue):
             return type(value)(*(self.cast(part) for part in value.parts()))
         return expr_init(ti.cast(value, self.dtype))
 
     @traced
     def mask(self, condition: Any) -> Any:
-        """1.0 where a comparison of lane values holds, 0.0 elsewhere. Masks are lane numbers."""
+        """Return the mask of a comparison of lane numbers: 1.0 in lanes where it holds, 0.0 in the others."""
         return expr_init(ti.select(condition, self.real(1.0), self.real(0.0)))
 
     @traced
     def any(self, mask: Any) -> Any:
-        """Whether a mask is set in any lane: a scalar that can drive an `if` or a loop."""
+        """Return True if a mask is set in any lane: a scalar that can control an `if` or a loop."""
         if self.width == 1:
             return mask > 0.5
         lanes = [element(mask, lane) > 0.5 for lane in range(self.width)]
-        return reduce(or_, lanes)  # one comparison and one test of the bits it sets
+        return reduce(or_, lanes)  # LLVM makes one vector comparison and one test of its bits
 
     @traced
     def largest(self, value: Any) -> Any:
@@ -163,12 +162,12 @@ class Lanes:
 
     @traced
     def get(self, value: Any, lane: int) -> Any:
-        """The number in one lane; `lane` is a Python integer."""
+        """Return the number in one lane; `lane` is a Python integer."""
         return value if self.width == 1 else element(value, lane)
 
     @traced
     def put(self, variable: Any, lane: int, number: Any) -> None:
-        """Set one lane of a local lane variable."""
+        """Set the number in one lane of a local lane variable; `lane` is a Python integer."""
         (variable if self.width == 1 else element(variable, lane))._assign(ti.cast(number, self.dtype))
 
 

@@ -1,4 +1,4 @@
-"""Unit quaternions in lanes, w first. Formulas: Sola, Quaternion kinematics for the error-state KF, 2017."""
+"""Unit quaternions in lanes, w first. Formulas: Solà, Quaternion kinematics for the error-state Kalman filter, 2017."""
 
 from typing import Any
 
@@ -19,12 +19,12 @@ class Quat(LaneValue):
         self.w, self.x, self.y, self.z = expr_init(w), expr_init(x), expr_init(y), expr_init(z)
 
     def parts(self) -> tuple:
-        """The components."""
+        """Return the components w, x, y, z."""
         return self.w, self.x, self.y, self.z
 
     @property
     def vector(self) -> Vec3:
-        """The imaginary part."""
+        """The imaginary part (x, y, z)."""
         return Vec3(self.x, self.y, self.z)
 
     def __mul__(self, o: "Quat") -> "Quat":
@@ -36,28 +36,28 @@ class Quat(LaneValue):
         )
 
     def conjugate(self) -> "Quat":
-        """The inverse rotation."""
+        """Return the conjugate, which is the inverse rotation."""
         return Quat(self.w, -self.x, -self.y, -self.z)
 
     def select(self, condition: Any, other: "Quat") -> "Quat":
-        """`self` in the lanes where the comparison holds, `other` elsewhere."""
+        """Return `self` in the lanes where the comparison holds, and `other` in the others."""
         return Quat(*(ti.select(condition, mine, its) for mine, its in zip(self.parts(), other.parts(), strict=True)))
 
     def rotate(self, v: Vec3) -> Vec3:
-        """The vector `v` turned."""
+        """Return the vector `v` rotated by this quaternion."""
         u = self.vector
         t = u.cross(v) * 2.0
         return v + t * self.w + u.cross(t)
 
     def normalized(self) -> "Quat":
-        """The unit quaternion of the same direction; the identity where the length is zero."""
+        """Return the quaternion scaled to unit length; the identity if its length is zero."""
         n2 = let(self.w * self.w + self.x * self.x + self.y * self.y + self.z * self.z)
         s = let(1.0 / ti.sqrt(ti.max(n2, MINIMUM * MINIMUM)))
         w = ti.select(n2 < MINIMUM * MINIMUM, s * MINIMUM, self.w * s)
         return Quat(w, self.x * s, self.y * s, self.z * s)
 
     def matrix(self) -> Mat3:
-        """The rotation matrix; its columns are the rotated axes."""
+        """Return the rotation matrix; its columns are the rotated axes."""
         w, x, y, z = self.parts()
         return Mat3(
             Vec3(w * w + x * x - y * y - z * z, 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)),
@@ -68,14 +68,14 @@ class Quat(LaneValue):
 
 @traced
 def from_axis_angle(lanes: Lanes, axis: Vec3, angle: Any) -> Quat:
-    """Rotation by `angle` (rad) about the unit vector `axis`."""
+    """Return the rotation by `angle` (rad) about the unit vector `axis`."""
     s, c = sincos(lanes, angle * 0.5)
     return Quat(c, axis.x * s, axis.y * s, axis.z * s)
 
 
 @traced
 def rotation_vector(lanes: Lanes, q: Quat) -> Vec3:
-    """Logarithm of a unit quaternion: axis times angle, the angle in (-pi, pi]."""
+    """Return the logarithm of a unit quaternion: rotation axis times angle, the angle in (-pi, pi]."""
     v = q.vector
     sine = let(v.norm())
     angle = let(2.0 * atan2(lanes, sine, q.w))
@@ -86,7 +86,7 @@ def rotation_vector(lanes: Lanes, q: Quat) -> Vec3:
 
 @traced
 def integrate(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
-    """Q turned for `dt` seconds at the angular velocity `omega` (rad/s, in the body's own frame)."""
+    """Return q rotated for `dt` seconds at the angular velocity `omega` (rad/s, in the body's frame)."""
     speed = let(omega.norm())
     axis = omega * let(1.0 / ti.max(speed, MINIMUM))
     return q.normalized() * from_axis_angle(lanes, axis, let(speed * dt))
@@ -94,16 +94,18 @@ def integrate(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
 
 @traced
 def turn(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
-    """`integrate(q)` minus q: small where the turn is small, so that its digits can be kept beside those of q.
+    """Return `integrate(q)` - q without cancellation: it is small, so its digits can be kept beside those of q.
 
-    With the angle a = |omega| dt about the axis u this is q / |q| (-2 sin^2(a/4), u sin(a/2)), and what q lacks of unit
-    length, q (1 / |q| - 1), written so that nothing cancels.
+    With the angle a = |omega| dt about the unit axis u, the result is q / |q| * (-2 sin^2(a/4), u sin(a/2)), plus the
+    correction of q to unit length, q (1 / |q| - 1) = q (1 - |q|^2) / (|q| + |q|^2).
     """
+    # q / |q| times (rotation - identity), from the sine and cosine of a quarter of the angle
     speed = let(omega.norm())
     axis = omega * let(1.0 / ti.max(speed, MINIMUM))
     sine, cosine = sincos(lanes, let(speed * dt * 0.25))
     along = axis * let(2.0 * sine * cosine)
     change = q.normalized() * Quat(-2.0 * sine * sine, along.x, along.y, along.z)
+    # the correction of q to unit length; a q of length zero becomes the identity
     square = let(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z)
     lack = let((1.0 - square) / (ti.sqrt(ti.max(square, MINIMUM * MINIMUM)) + square))
     w = ti.select(square < MINIMUM * MINIMUM, lanes.real(1.0), q.w * lack)

@@ -9,13 +9,13 @@ from .vector import Sym3, Vec3
 
 
 class Motion(LaneValue):
-    """A motion or force vector: rotational part first (angular velocity, torque), then translational."""
+    """A spatial motion or force: rotational part first (angular velocity or torque), then the translational part."""
 
     def __init__(self, rot: Vec3, lin: Vec3) -> None:
         self.rot, self.lin = rot.copy(), lin.copy()
 
     def parts(self) -> tuple:
-        """The components."""
+        """Return the components `rot` and `lin`."""
         return self.rot, self.lin
 
     def __add__(self, other: "Motion") -> "Motion":
@@ -28,13 +28,16 @@ class Motion(LaneValue):
         return Motion(self.rot * scale, self.lin * scale)
 
     def dot(self, other: "Motion") -> Any:
-        """Power of a force along a motion."""
+        """Return the scalar product: the power (W) of a force along a motion."""
         return self.rot.dot(other.rot) + self.lin.dot(other.lin)
 
 
 @traced
 def parallel_axis(own: Sym3, arm: Vec3, mass: Any) -> Sym3:
-    """Rotational inertia about a point that the centre of mass is `arm` (m) away from; `own` is about the latter."""
+    """Return the rotational inertia (kg m^2) about a point from which the centre of mass is `arm` (m) away.
+
+    `own` is the inertia about the centre of mass, and `mass` is in kg (parallel axis theorem).
+    """
     r = arm
     return own + Sym3(
         mass * (r.y * r.y + r.z * r.z),
@@ -47,22 +50,25 @@ def parallel_axis(own: Sym3, arm: Vec3, mass: Any) -> Sym3:
 
 
 class Inertia(LaneValue):
-    """Rigid-body inertia about the reference point: rotational inertia, mass times offset, mass (MuJoCo's cinert)."""
+    """Rigid-body inertia about a reference point: rotational inertia, mass times offset, mass (MuJoCo's cinert)."""
 
     def __init__(self, rot: Sym3, moment: Vec3, mass: Any) -> None:
         self.rot, self.moment, self.mass = rot.copy(), moment.copy(), expr_init(mass)
 
     def parts(self) -> tuple:
-        """The components."""
+        """Return the components `rot` (kg m^2), `moment` (kg m) and `mass` (kg)."""
         return self.rot, self.moment, self.mass
 
     @staticmethod
     def about(own: Sym3, offset: Vec3, mass: Any) -> "Inertia":
-        """Inertia of a body whose centre of mass is `offset` (m) away from the reference point; `own` is about it."""
+        """Return the inertia of a body whose centre of mass is `offset` (m) from the reference point.
+
+        `own` is the body's inertia (kg m^2) about its centre of mass, and `mass` is in kg.
+        """
         return Inertia(parallel_axis(own, offset, mass), offset * mass, mass)
 
     def times(self, v: Motion) -> Motion:
-        """Momentum of the body at the velocity `v`; force at the acceleration `v`."""
+        """Return the momentum of the body for the velocity `v`, or the force for the acceleration `v`."""
         return Motion(
             self.rot.times(v.rot) + self.moment.cross(v.lin),
             v.lin * self.mass - self.moment.cross(v.rot),

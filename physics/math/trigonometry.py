@@ -1,7 +1,8 @@
-"""Sine, cosine and arctangent in lanes, as polynomials: LLVM does not vectorise the library's own.
+"""Sine, cosine and arctangent in lanes, as polynomials: LLVM does not vectorise those of the mathematical library.
 
 Coefficients and split constants are those of Cephes (Moshier, 1989: sinf.c, sin.c, atanf.c, atan.c). Taichi 1.7.4
-evaluates `ti.atan2` of double vectors in single precision, which is another reason to have our own.
+evaluates `ti.atan2` of double vectors in single precision, which is another reason for this file. Constants are listed
+by `Lanes.double`: False for single, True for double precision.
 """
 
 from typing import Any
@@ -10,7 +11,7 @@ import taichi as ti
 
 from .lanes import Lanes, let, traced
 
-# pi/2 in three parts, so that subtracting a multiple of it loses nothing (Cody and Waite, 1980)
+# pi/2 as a sum of three parts, so that subtracting a multiple of it loses no digits (Cody and Waite, 1980)
 _HALF_PI = {
     False: (1.5703125, 4.837512969970703125e-4, 7.54978995489188216e-8),
     True: (1.57079625129699707031, 7.54978941586159635335e-8, 5.39030285815811905290e-15),
@@ -70,15 +71,18 @@ def _horner(lanes: Lanes, coefficients: tuple, x: Any) -> Any:
 
 @traced
 def sincos(lanes: Lanes, x: Any) -> tuple:
-    """(sin x, cos x), x in radians; error below 2 units in the last place for |x| < 10^4."""
+    """Return (sin x, cos x), x in radians; the error is below 2 units in the last place for |x| < 10^4."""
+    # x = quarter * pi/2 + r with |r| <= pi/4
     a, b, c = (lanes.constant(part) for part in _HALF_PI[lanes.double])
     quarter = let(ti.floor(x * 0.6366197723675814 + 0.5))
     r = let(((x - quarter * a) - quarter * b) - quarter * c)
+    # polynomials of r
     r2 = let(r * r)
     sine = let(r + r * r2 * _horner(lanes, _SIN[lanes.double], r2))
     cosine = let(1.0 - 0.5 * r2 + r2 * r2 * _horner(lanes, _COS[lanes.double], r2))
+    # quadrant: whether sine and cosine change places, and their signs
     half = let(ti.floor(quarter * 0.5))
-    odd = let(quarter - 2.0 * half)  # 1 in the quadrants where sine and cosine change places
+    odd = let(quarter - 2.0 * half)  # 1 in quadrants where sine and cosine change places
     sin_sign = let(1.0 - 2.0 * (half - 2.0 * ti.floor(half * 0.5)))
     cos_half = let(ti.floor((quarter + 1.0) * 0.5))
     cos_sign = let(1.0 - 2.0 * (cos_half - 2.0 * ti.floor(cos_half * 0.5)))
@@ -90,16 +94,19 @@ def sincos(lanes: Lanes, x: Any) -> tuple:
 
 @traced
 def atan2(lanes: Lanes, y: Any, x: Any) -> Any:
-    """Angle of the point (x, y), in [-pi, pi]; 0 at the origin."""
+    """Return the angle (rad) of the point (x, y), in [-pi, pi]; 0 at the origin."""
+    # t is the smaller of |x| and |y| over the larger, at most 1
     tall = let(ti.abs(y))
     wide = let(ti.abs(x))
     t = let(ti.min(tall, wide) / ti.max(ti.max(tall, wide), 1e-30))
+    # arctangent of r = t, or beyond _ATAN_BEND (t - 1) / (t + 1): a polynomial of r^2, in double precision a quotient
     steep = t > _ATAN_BEND[lanes.double]
     r = let(ti.select(steep, (t - 1.0) / (t + 1.0), t))
     z = let(r * r)
     series = _horner(lanes, _ATAN_NUMERATOR[lanes.double], z) * z
     if lanes.double:
         series = series / _horner(lanes, _ATAN_DENOMINATOR, z)
+    # the angle in the first octant, then in the first quadrant, the half plane and the full circle
     low = let(r * series + r)
     octant = let(ti.select(steep, low + 0.25 * _PI, low))
     quadrant = let(ti.select(tall > wide, 0.5 * _PI - octant, octant))

@@ -1,4 +1,4 @@
-"""Three-vectors and 3x3 matrices in lanes."""
+"""Vectors of length 3 and 3x3 matrices in lanes."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from .lanes import Lanes, LaneValue, traced
 
 
 class Vec3(LaneValue):
-    """A three-vector."""
+    """A vector (x, y, z)."""
 
     def __init__(self, x: Any, y: Any, z: Any) -> None:
         self.x, self.y, self.z = expr_init(x), expr_init(y), expr_init(z)
 
     def parts(self) -> tuple:
-        """The components."""
+        """Return the components x, y, z."""
         return self.x, self.y, self.z
 
     def __add__(self, other: "Vec3") -> "Vec3":
@@ -31,11 +31,11 @@ class Vec3(LaneValue):
         return Vec3(-self.x, -self.y, -self.z)
 
     def dot(self, other: "Vec3") -> Any:
-        """Scalar product."""
+        """Return the scalar product."""
         return self.x * other.x + self.y * other.y + self.z * other.z
 
     def cross(self, other: "Vec3") -> "Vec3":
-        """Vector product."""
+        """Return the vector product."""
         return Vec3(
             self.y * other.z - self.z * other.y,
             self.z * other.x - self.x * other.z,
@@ -43,15 +43,15 @@ class Vec3(LaneValue):
         )
 
     def component(self, k: Any) -> Any:
-        """Number k, 0 to 2, which may be known at run time only."""
+        """Return component k, 0 to 2; k may be known only at run time."""
         return expr_init(ti.select(k == 0, self.x, ti.select(k == 1, self.y, self.z)))
 
     def norm(self) -> Any:
-        """Length."""
+        """Return the Euclidean length."""
         return ti.sqrt(self.dot(self))
 
     def select(self, condition: Any, other: "Vec3") -> "Vec3":
-        """`self` in the lanes where the comparison holds, `other` elsewhere."""
+        """Return `self` in the lanes where the comparison holds, and `other` in the others."""
         return Vec3(
             ti.select(condition, self.x, other.x),
             ti.select(condition, self.y, other.y),
@@ -67,21 +67,21 @@ def zero_vector(lanes: Lanes) -> Vec3:
 
 
 class Sym3(LaneValue):
-    """A symmetric 3x3 matrix: (xx, yy, zz, xy, xz, yz)."""
+    """A symmetric 3x3 matrix (xx, yy, zz, xy, xz, yz)."""
 
     def __init__(self, xx: Any, yy: Any, zz: Any, xy: Any, xz: Any, yz: Any) -> None:
         self.xx, self.yy, self.zz = expr_init(xx), expr_init(yy), expr_init(zz)
         self.xy, self.xz, self.yz = expr_init(xy), expr_init(xz), expr_init(yz)
 
     def parts(self) -> tuple:
-        """The components."""
+        """Return the six components."""
         return self.xx, self.yy, self.zz, self.xy, self.xz, self.yz
 
     def __add__(self, other: "Sym3") -> "Sym3":
         return Sym3(*(a + b for a, b in zip(self.parts(), other.parts(), strict=True)))
 
     def times(self, v: Vec3) -> Vec3:
-        """Matrix times vector."""
+        """Return the product with a vector."""
         return Vec3(
             self.xx * v.x + self.xy * v.y + self.xz * v.z,
             self.xy * v.x + self.yy * v.y + self.yz * v.z,
@@ -90,34 +90,34 @@ class Sym3(LaneValue):
 
 
 class Mat3(LaneValue):
-    """A 3x3 matrix by its columns: the axes of a frame when it is a rotation."""
+    """A 3x3 matrix by its columns; for a rotation they are the axes of the rotated frame."""
 
     def __init__(self, x: Vec3, y: Vec3, z: Vec3) -> None:
         self.x, self.y, self.z = x.copy(), y.copy(), z.copy()
 
     def parts(self) -> tuple:
-        """The components."""
+        """Return the columns x, y, z."""
         return self.x, self.y, self.z
 
     def column(self, k: Any) -> Vec3:
-        """Column k, 0 to 2, which may be known at run time only."""
+        """Return column k, 0 to 2; k may be known only at run time."""
         return self.x.select(k == 0, self.y.select(k == 1, self.z))
 
     def rows(self) -> tuple:
-        """The nine numbers row by row, MuJoCo's order of a rotation matrix."""
+        """Return the nine numbers row by row, in MuJoCo's order."""
         x, y, z = self.x, self.y, self.z
         return x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z
 
     def times(self, v: Vec3) -> Vec3:
-        """Matrix times vector."""
+        """Return the product with a vector."""
         return self.x * v.x + self.y * v.y + self.z * v.z
 
     def transpose_times(self, v: Vec3) -> Vec3:
-        """The vector `v` of the world in the coordinates of this frame."""
+        """Return the transpose's product with a vector: world coordinates become coordinates of this frame."""
         return Vec3(self.x.dot(v), self.y.dot(v), self.z.dot(v))
 
     def scaled_square(self, s: Vec3) -> Sym3:
-        """R diag(s) R^T: a diagonal tensor of this frame seen from the world."""
+        """Return R diag(s) R^T: a tensor that is diagonal in this frame, in world coordinates."""
         a, b, c = self.x, self.y, self.z
         return Sym3(
             s.x * a.x * a.x + s.y * b.x * b.x + s.z * c.x * c.x,

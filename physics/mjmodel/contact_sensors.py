@@ -1,4 +1,4 @@
-"""Sensors that read contacts: touch, and contact sensors. What kernels know of them, from a compiled model."""
+"""The tables of sensors that read contacts (touch and contact sensors), for kernels, from a compiled model."""
 
 import mujoco
 import numpy as np
@@ -9,7 +9,7 @@ from .flags import disabled
 _S, _O = mujoco.mjtSensor, mujoco.mjtObj
 TOUCH, CONTACT = int(_S.mjSENS_TOUCH), int(_S.mjSENS_CONTACT)
 ANY, SITE, GEOM, BODY, SUBTREE = range(5)
-"""What a contact has to do with: anything, a place inside a site, a geom, a body, a body and all below it."""
+"""What a contact has to match: anything, a position inside a site, a geom, a body, or a body and all below it."""
 _MATCHES = {
     int(_O.mjOBJ_UNKNOWN): ANY,
     int(_O.mjOBJ_SITE): SITE,
@@ -18,22 +18,22 @@ _MATCHES = {
     int(_O.mjOBJ_XBODY): SUBTREE,
 }
 FIRST, NEAREST, STRONGEST, TOTAL = range(4)
-"""Which of the contacts that match a contact sensor has, as its attribute `reduce` says."""
+"""The contacts that a contact sensor selects among the matching ones, by its attribute `reduce`."""
 FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, LINVEL, ANGVEL = range(9)
-"""Bits of what a contact sensor has of each."""
+"""Bits of the data that a contact sensor has of each contact."""
 WIDTHS = (1, 3, 3, 1, 3, 3, 3, 3, 3)
 ZONES = tuple(INSIDES.keys() & ENTRIES.keys())
 """Shapes of sites that a point or a ray can be inside of."""
 
 
 def read_contacts(mjm: mujoco.MjModel) -> np.ndarray:
-    """Ids of the sensors that kernels compute."""
+    """Return the ids of the sensors that kernels compute."""
     off = disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR)
     return np.zeros(0, int) if off else readable_contacts(mjm)
 
 
 def readable_contacts(mjm: mujoco.MjModel) -> np.ndarray:
-    """Ids of those that they can compute, sensors switched off or not."""
+    """Return the ids of sensors that kernels can compute, even if sensors are switched off."""
     touch = (mjm.sensor_type == TOUCH) & _has_shape(mjm, mjm.sensor_objid)
     within = (mjm.sensor_objtype != int(_O.mjOBJ_SITE)) | _has_shape(mjm, mjm.sensor_objid)
     known = mjm.sensor_intprm[:, 0] >> len(WIDTHS) == 0
@@ -53,8 +53,9 @@ def reads_limits(mjm: mujoco.MjModel) -> bool:
 
 
 def contact_sensor_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
-    """Fields of `model.fields` whose name begins with sense_ or zone_."""
+    """Return the fields of `model.fields` whose names begin with sense_ or zone_."""
     ids = read_contacts(mjm)
+    # numbers per contact, and what both objects of each sensor match
     size = np.array([sum(w for k, w in enumerate(WIDTHS) if bits >> k & 1) for bits in mjm.sensor_intprm[ids, 0]], int)
     touch = mjm.sensor_type[ids] == TOUCH
     dims = mjm.sensor_dim[ids]
@@ -85,7 +86,7 @@ def contact_sensor_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
 
 
 def sensor_sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray]) -> dict[str, int]:
-    """Sizes of what kernels do for sensors; 0 where the model has none that needs it."""
+    """Return the sizes of fields that kernels compute for sensors; 0 if no sensor needs a field."""
     rk4 = int(mjm.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4)
     keeps = rk4 and mjm.nsensor > 0 and not disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR)
     return {

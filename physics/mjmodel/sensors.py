@@ -16,7 +16,7 @@ FRAMES = tuple(int(getattr(_O, f"mjOBJ_{n}")) for n in ("BODY", "XBODY", "GEOM",
 
 
 def refused_sensors(mj: MjModel) -> dict[int, str]:
-    """Sensors that cannot be read, and why: id -> words."""
+    """Return the sensors that cannot be read: id -> reason, as a noun."""
     found = {}
     for sensor in range(mj.nsensor):
         kind = int(mj.sensor_type[sensor])
@@ -30,7 +30,7 @@ def refused_sensors(mj: MjModel) -> dict[int, str]:
 
 
 def geom_pairs_of(mj: MjModel, sensor: int) -> np.ndarray:
-    """Pairs of geoms (n, 2) that a sensor of distances measures: its geoms, or all geoms of its bodies."""
+    """Return the pairs of geoms (n, 2) that a distance sensor measures: its geoms, or all geoms of its bodies."""
     sides = []
     for kind, index in ((mj.sensor_objtype, mj.sensor_objid), (mj.sensor_reftype, mj.sensor_refid)):
         first, count = int(index[sensor]), 1
@@ -86,5 +86,5 @@ REASONS: dict[int, Callable[[MjModel, int], str]] = {
     **_rows(_distance, "GEOMDIST GEOMNORMAL GEOMFROMTO"),
     **_rows(_inside, "INSIDESITE"),
 }
-"""Types of sensors that can be read: (model, id) -> why this one cannot; empty where it can. `physics/sensors` reads
-them."""
+"""The types of sensors that can be read, each with a function (model, id) -> reason why this one cannot; empty if it
+can. `physics/sensors` reads them."""

@@ -1,4 +1,8 @@
-"""The static numbers of a mechanism: loading and checking MJCF, and what the kernels read of it.
+"""The model: constant numbers of a mechanism. MJCF is loaded and checked here, and laid out for the kernels.
 
-MuJoCo compiles; Tumble copies the numbers of the compiled model and never parses XML for them.
+MuJoCo compiles the model; Tumble copies numbers of the compiled `mjModel` and never parses XML for them.
+
+Words of this room: *explicit pairs* are those of MJCF's `<contact><pair>` ("by hand" in names); a *feature* is optional
+code of kernels (`features`); a *parameter* is a field that environments may have values of their own of (*own
+numbers*); *constants* are fields that MuJoCo's `mj_setConst` derives from others.
 """

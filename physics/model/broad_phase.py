@@ -1,8 +1,8 @@
-"""The broad phase of a model: a list of all pairs of geoms, or a sweep over geoms that finds those that are near.
+"""The broad phase of a model: a list of all pairs of geoms that can touch, or a sweep that finds the near ones.
 
-A list is looked through in lanes, so a pair costs little, and there are as many as the square of the geoms. Where the
-list would be long, a model keeps only the pairs with planes, which are near everything; kernels sweep over all other
-geoms (`collision.sweep`), and know from masks, bodies and a short list of exceptions which pairs can touch.
+Kernels test a list in lanes, so each pair costs little, but their number grows with the square of the geoms. If the
+list would be long, a model keeps only pairs with planes, which are near everything. Kernels sweep over all other geoms
+(`collision.sweep`), and find by masks, bodies and a short list of exceptions which pairs can touch.
 """
 
 import mujoco
@@ -14,9 +14,9 @@ from .pair_table import PAIR_TABLE, rows_of
 
 LIST, SWEEP = "pairs", "sweep"
 MOST_LISTED = (1 << 19) - 1
-"""Pairs of a list, at most: each costs time in every step."""
+"""The most pairs of a list, as each costs time in every step."""
 LONG = 20_000
-"""Pairs without planes from which on a sweep is quicker (measured: `tumble bench broad_phase`)."""
+"""The number of pairs without planes from which a sweep is quicker (measured: `tumble bench broad_phase`)."""
 WORD = 32
 """Pairs whose bits are in one integer."""
 WITH_PLANE = tuple(row.types[0] == PLANE for row in PAIR_TABLE)
@@ -24,7 +24,7 @@ WITH_PLANE = tuple(row.types[0] == PLANE for row in PAIR_TABLE)
 
 
 def choose_broad_phase(mjm: mujoco.MjModel, pairs: np.ndarray, asked: str | None) -> str:
-    """LIST or SWEEP, for the pairs that can touch, (n, 2).
+    """Return LIST or SWEEP, for the pairs (n, 2) of geoms that can touch.
 
     Raises:
         ValueError: the user asked for a list that is too long.
@@ -43,10 +43,11 @@ def between_solids(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
 
 
 def sweep_tables(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict[str, np.ndarray]:
-    """Integer fields of `model.fields` for a sweep that finds just these pairs, (n, 2); none of them has a plane."""
+    """Return integer fields of `model.fields` for a sweep that finds exactly these pairs (n, 2), none with a plane."""
     geoms = np.unique(pairs)
     weld = mjm.body_weldid[mjm.geom_bodyid[geoms]]
     kind, affinity = mjm.geom_contype[geoms], mjm.geom_conaffinity[geoms]
+    # pairs that masks and bodies let pass, but are not among the given ones, are listed as exceptions
     passes = (kind[:, None] & affinity) != 0
     passes |= passes.T
     passes &= weld[:, None] != weld
@@ -69,7 +70,7 @@ def sweep_tables(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict[str, np.ndarray
 
 
 def sweep_sizes(tables: dict[str, np.ndarray]) -> dict[str, int]:
-    """Named sizes that follow from the tables."""
+    """Return the named sizes that follow from the tables."""
     count = len(tables["sweep_geom"])
     return {
         "nsweep": count,
@@ -82,7 +83,7 @@ def sweep_sizes(tables: dict[str, np.ndarray]) -> dict[str, int]:
 
 
 def reference_order(mjm: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
-    """Places of geoms in their order along x at qpos0, where a sweep begins."""
+    """Return the order of geoms along x at qpos0, by their lower bounds, in which a sweep starts."""
     if not len(geoms):
         return np.zeros(0, int)
     data = mujoco.MjData(mjm)

@@ -1,4 +1,4 @@
-"""How ill-conditioned a model's mass matrix is: what single precision loses in solving with it."""
+"""The condition number of a model's mass matrix, which measures the digits lost by solving in single precision."""
 
 import mujoco
 import numpy as np
@@ -11,9 +11,9 @@ _WIDEST = 1e10  # m or rad: a range beyond it limits nothing, as no state of an 
 
 
 def worst_condition(mjm: mujoco.MjModel) -> float:
-    """The largest `condition` in the reference pose and 15 random ones, at most 1e8.
+    """Return the largest `condition` in the reference pose and 15 random ones, at most 1e8.
 
-    Solving in single precision costs about this number times 6e-8, as is seen in the models of docs/parity.md.
+    The relative error of a solution in single precision is about this number times 6e-8 (seen in docs/parity.md).
     """
     rng = np.random.default_rng(0)
     data = mujoco.MjData(mjm)
@@ -25,9 +25,9 @@ def worst_condition(mjm: mujoco.MjModel) -> float:
 
 
 def condition(mjm: mujoco.MjModel, data: mujoco.MjData) -> float:
-    """Condition number of M at data.qpos, scaled to a unit diagonal: the largest of any kinematic tree.
+    """Return the condition number of M at data.qpos, scaled to a unit diagonal; the largest of all kinematic trees.
 
-    Units and the sizes of bodies do not matter to it, as they do not to a factorisation (van der Sluis 1969).
+    It does not depend on units and sizes of bodies, nor does the error of a factorisation (van der Sluis 1969).
     """
     mujoco.mj_kinematics(mjm, data)
     mujoco.mj_comPos(mjm, data)
@@ -43,7 +43,7 @@ def condition(mjm: mujoco.MjModel, data: mujoco.MjData) -> float:
 
 
 def _mass_of_tree(mjm: mujoco.MjModel, data: mujoco.MjData, first: int, count: int) -> np.ndarray:
-    """M of the dofs of a tree (count, count): of many trees the whole matrix would be too large."""
+    """Return M of the dofs of one tree (count, count); the whole matrix of many trees would be too large."""
     block = np.zeros((count, count))
     for i in range(count):
         row = mjm.M_rowadr[first + i] + np.arange(mjm.M_rownnz[first + i])
@@ -53,7 +53,7 @@ def _mass_of_tree(mjm: mujoco.MjModel, data: mujoco.MjData, first: int, count: i
 
 
 def _random_pose(mjm: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray:
-    """Coordinates in the ranges of limited joints, and about as far as others may be expected to go."""
+    """Return qpos in the ranges of limited joints; unlimited ones at most half a turn, or about 1 m, away."""
     qpos = np.array(mjm.qpos0)
     for j in range(mjm.njnt):
         adr, kind = mjm.jnt_qposadr[j], mjm.jnt_type[j]

@@ -1,4 +1,4 @@
-"""Constants that follow from a model's numbers, for one environment after the other, as `mj_setConst` finds them."""
+"""Constants that follow from a model's numbers, computed by `mj_setConst` for one environment after the other."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,11 +11,11 @@ from .parameters import PARAMETERS
 
 
 class Constants:
-    """Finds the constants of many environments, one after the other, with a copy of the model that it edits.
+    """Computes constants of many environments with a copy of the model that it edits.
 
     Args:
-        model: what the environments differ from.
-        single: whether the solver needs `condition`, as single precision does.
+        model: the model from which the environments differ.
+        single: True if the solver uses single precision, for which it needs `condition`.
     """
 
     def __init__(self, model: Model, single: bool) -> None:
@@ -26,16 +26,17 @@ class Constants:
             self._scale = float(model.values["condition"][0]) / condition(self._mjm, self._data)
 
     def derive(self, names: Sequence[str], numbers: Mapping[str, np.ndarray], count: int) -> dict[str, np.ndarray]:
-        """Constants by name, (count, *shape) each.
+        """Return constants by name, (count, *shape) each.
 
         Args:
-            names: `parameters.constants_of` what changes; `condition` is found where it is needed.
-            numbers: all that is not the model's own, (count, *shape) each.
+            names: `parameters.constants_of` the changed parameters; `condition` is computed only in single precision.
+            numbers: the changed parameters, (count, *shape) each.
             count: number of environments.
 
         Raises:
-            ValueError: MuJoCo cannot change such a number of this model; this object is of no use any more.
+            ValueError: MuJoCo cannot change such a number of this model; this object cannot be used afterwards.
         """
+        # views of the copy's fields: those to set, and those to read after mj_setConst
         given = {name: numbers[name] for name in numbers if name in PARAMETERS and PARAMETERS[name].derives}
         targets = {name: getattr(self._mjm, name) for name in given}
         sources = {name: getattr(self._mjm, name) for name in names if name != "condition"}
@@ -59,6 +60,6 @@ class Constants:
         return found
 
     def _condition(self) -> float:
-        """The largest condition number to be expected: that at qpos0, as many times as it is in the model."""
+        """Return the expected largest condition number: that at qpos0, scaled by the model's ratio of both."""
         self._data.qpos[:] = self._mjm.qpos0
         return min(self._scale * condition(self._mjm, self._data), WORST)

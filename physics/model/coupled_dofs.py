@@ -1,4 +1,4 @@
-"""The tree of dofs that the Hessian's pattern follows when nothing touches."""
+"""The tree of dofs that gives the pattern of the Hessian without contacts."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -10,16 +10,16 @@ from ..parts import ROWS
 
 
 def coupled_parents(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return the parent of every dof in that tree, -1 for none, (nv,).
+    """Return the parent dofs (nv,) in that tree, -1 for none.
 
-    It is the dofs' own tree with the branches made one path that constraint rows of parts couple, as contacts do at run
-    time (`constraint.hessian_pattern`).
+    It is the kinematic tree, in which branches that constraint rows of parts couple are merged into one path, as
+    contacts merge them at run time (`constraint.hessian_pattern`).
     """
     return joined_paths(mjm.dof_parentid, (dofs for rows in ROWS for dofs in rows.couples(mjm)))
 
 
 def joined_paths(parents: np.ndarray, coupled: Iterable[np.ndarray]) -> np.ndarray:
-    """Return the parents (nv,) of a tree in which the dofs of each of the arrays `coupled` are on one path."""
+    """Return the parents (nv,) of a tree in which the dofs of each array in `coupled` are on one path to the root."""
     parent = np.array(parents)
     for dofs in coupled:
         for i, j in pairwise(dofs):
@@ -28,7 +28,7 @@ def joined_paths(parents: np.ndarray, coupled: Iterable[np.ndarray]) -> np.ndarr
 
 
 def _join(parent: np.ndarray, i: int, j: int) -> None:
-    """Make one path of those from i and from j to the root, in descending order."""
+    """Merge the paths from i and from j to the root into one, in descending order."""
     low, high = min(i, j), max(i, j)
     while low != high:
         up = int(parent[high])

@@ -1,11 +1,11 @@
-"""Convex meshes as the kernels see them: vertices, and the faces around each vertex.
+"""Convex meshes for the kernels: vertices, and the faces around each vertex.
 
-MuJoCo 4 puts contacts between a plane and a mesh at the lowest vertex and around that vertex's face that looks most
-towards the plane (inferred from its contacts). Of a face seen from one of its vertices, a *corner*, at most three
-others are kept, those that make a large quadrilateral with it.
+MuJoCo 4 puts the contacts of a plane and a mesh at the lowest vertex, and around the face at that vertex that faces the
+plane most (inferred from its contacts). A *corner* is a face seen from one of its vertices. Of the face's other
+vertices a corner keeps at most three, those that make a large quadrilateral with it.
 
-Where a mesh has many vertices, the farthest in a direction is sought by climbing from neighbour to neighbour, beginning
-at the one that is farthest along the middle of the direction's cell, in a grid on a cube.
+In a mesh with many vertices, the farthest one in a direction is sought by climbing from neighbour to neighbour. The
+start is the vertex that is farthest along the middle of the direction's cell, in a grid on a cube.
 """
 
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ FEW = 96
 
 @dataclass
 class Hulls:
-    """Vertices and corners of all meshes, one after the other."""
+    """Vertices and corners of all meshes, one mesh after the other."""
 
     points: list[np.ndarray] = field(default_factory=list)
     blocks: list[np.ndarray] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Hulls:
         return first, len(points), block, cells
 
     def _add_corners(self, points: np.ndarray, polygons: list[np.ndarray], normals: np.ndarray) -> None:
-        """Append the corners of a hull's faces by their vertex, those of one vertex by their face."""
+        """Append the corners of a hull's faces, sorted by vertex, and those of one vertex by face."""
         size = np.array([len(polygon) for polygon in polygons])
         vertex, face = np.concatenate(polygons), np.repeat(np.arange(len(polygons)), size)
         order = np.argsort(vertex, kind="stable")
@@ -85,7 +85,7 @@ def blocks_of(points: np.ndarray) -> np.ndarray:
 
 
 def grid_directions() -> np.ndarray:
-    """The middles of the cells (6 GRID^2, 3): of +x, -x, +y and so on, and there by the two axes that follow."""
+    """Return the middles of the cells (6 GRID^2, 3): for +x, -x, +y, ..., and within a side by the next two axes."""
     middles = (np.arange(GRID) + 0.5) * 2 / GRID - 1
     second, first = np.meshgrid(middles, middles)
     ones = np.ones(GRID**2)
@@ -99,12 +99,12 @@ def grid_directions() -> np.ndarray:
 
 
 def large_quadrilaterals(points: np.ndarray, polygons: list[np.ndarray]) -> np.ndarray:
-    """The three vertices that make a large quadrilateral with each corner of each polygon (corners, 3).
+    """Return the three vertices that make a large quadrilateral with each corner of each polygon (corners, 3).
 
-    Rows follow the polygons, and in each its corners. Triangles have -1 for the third vertex. A corner of a larger
-    polygon begins with the three that follow it. The last of these moves on while the area grows; after each of its
-    moves the second does, and then the first. Most often that finds the largest quadrilateral; it is what MuJoCo 4.0.0
-    does, seen from its contacts. All corners move at the same time, one vertex each.
+    Rows are in the order of polygons and of their corners. Triangles have -1 for the third vertex. In a larger polygon
+    a corner starts with the three vertices that follow it. The last of these moves on while the area grows; after each
+    of its moves the second does, and then the first. Mostly that finds the largest quadrilateral; MuJoCo 4.0.0 does the
+    same, as its contacts show. All corners move at the same time, one vertex each.
 
     Args:
         points: vertices of a hull (n, 3), m.
@@ -115,7 +115,7 @@ def large_quadrilaterals(points: np.ndarray, polygons: list[np.ndarray]) -> np.n
     size = np.array([len(polygon) for polygon in polygons])
     start = np.repeat(np.cumsum(size) - size, size) + np.arange(size.sum())
     size = np.repeat(size, size)
-    rings = np.concatenate([ring for polygon in polygons for ring in (polygon, polygon)])  # no index turns round
+    rings = np.concatenate([ring for polygon in polygons for ring in (polygon, polygon)])  # so no index wraps around
     others = np.tile([1, 2, 3], (len(size), 1))
     many = np.flatnonzero(size > 4)
     others[many] = _enlarged(points[rings].T, start[many], size[many]).T
@@ -124,29 +124,32 @@ def large_quadrilaterals(points: np.ndarray, polygons: list[np.ndarray]) -> np.n
 
 
 _MOVES_NEXT = np.array([[-1, 3, 1, -1], [-1, 1, 2, 2]])
-"""Which of the corners 1 to 3 may move next, by whether the one that tried has moved, and its number; -1: none."""
+"""The corner, 1 to 3, that may move next, or -1: in row 1 if the last one has moved, else row 0; by the last one."""
 
 
 def _enlarged(rings: np.ndarray, start: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """The second to fourth corner of n quadrilaterals (3, n), counted from their first one.
+    """Return the second to fourth corner of n quadrilaterals (3, n), counted from their first one.
 
     Args:
-        rings: places of the corners of polygons (3, m), m, each polygon twice.
-        start: place of each quadrilateral's first corner in `rings` (n,), in the first half of its polygon.
+        rings: positions of the corners of polygons (3, m), m, each polygon twice.
+        start: index of each quadrilateral's first corner in `rings` (n,), in the first copy of its polygon.
         size: number of corners of its polygon (n,), at least 4.
     """
     found, lane = np.empty((3, len(start)), int), np.arange(len(start))
+    # corners of all quadrilaterals, and which of them moves: at first the last
     corner = np.stack([*(np.full_like(start, k) for k in range(4)), size])
     mover = np.full_like(start, 3)
     area = _areas(rings, start + corner[:4])
     while len(lane):
         column = np.arange(len(lane))
+        # move one corner on if the area grows and it does not meet the next one
         moved = corner.copy()
         moved[mover, column] += 1
         new = _areas(rings, start + moved[:4])
         grows = (moved[mover, column] < corner[mover + 1, column]) & (new > area)
         corner, area = np.where(grows, moved, corner), np.where(grows, new, area)
         mover = _MOVES_NEXT[grows.astype(int), mover]
+        # quadrilaterals without a next move are finished
         going = mover >= 0
         if not going.all():
             found[:, lane[~going]] = corner[1:4, ~going]
@@ -155,13 +158,13 @@ def _enlarged(rings: np.ndarray, start: np.ndarray, size: np.ndarray) -> np.ndar
 
 
 def _areas(rings: np.ndarray, corner: np.ndarray) -> np.ndarray:
-    """Twice the areas of quadrilaterals (n,), m^2, with the rounding of `numpy.cross` and `numpy.linalg.norm`.
+    """Return twice the areas of quadrilaterals (n,), m^2, with the rounding of `numpy.cross` and `numpy.linalg.norm`.
 
-    Areas of regular polygons are equal but for rounding, so the rounding decides.
+    Areas in a regular polygon are equal up to rounding, so the rounding decides which is chosen.
 
     Args:
-        rings: places of corners (3, m), m.
-        corner: which of them each quadrilateral has (4, n).
+        rings: positions of corners (3, m), m.
+        corner: indices of each quadrilateral's corners in `rings` (4, n).
     """
     at = np.take(rings, corner, axis=1)
     (ax, ay, az), (bx, by, bz) = at[:, 2] - at[:, 0], at[:, 3] - at[:, 1]

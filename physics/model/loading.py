@@ -1,4 +1,4 @@
-"""From a file, an XML string, an MjSpec or an MjModel to a compiled model, with errors that name the file."""
+"""Loading: from a file, an XML string, an MjSpec or an MjModel to a compiled model, with errors that name the file."""
 
 import copy
 import os
@@ -18,7 +18,7 @@ from .support import Support, check_support, drop_unsupported
 
 MUJOCO_ERRORS = (mujoco.FatalError, mujoco.UnexpectedError)
 REJECTED = (ValueError, RuntimeError, MemoryError, *MUJOCO_ERRORS)
-"""MuJoCo's errors where it cannot read a file, compile a model or find memory for it."""
+"""The errors by which MuJoCo reports that it cannot read a file, compile a model or allocate memory for it."""
 
 
 NO_MESH_OPTIONS = MeshOptions()
@@ -26,9 +26,9 @@ NO_MESH_OPTIONS = MeshOptions()
 
 @dataclass(frozen=True)
 class Loaded:
-    """A compiled model and where it came from; ``spec`` is None for a model that came compiled.
+    """A compiled model and its origin; ``spec`` is None for a model that was compiled already.
 
-    ``notes`` say what became of its meshes.
+    ``notes`` say what was done to its meshes.
     """
 
     mjm: mujoco.MjModel
@@ -39,7 +39,7 @@ class Loaded:
 
 
 def label_of(origin: object) -> str:
-    """Name what a model is loaded from, for messages: a path, an XML string, an MjSpec or an MjModel."""
+    """Return the name of a model's origin for messages: a path, "XML string", an MjSpec or an MjModel."""
     if isinstance(origin, mujoco.MjSpec):
         return f"MjSpec '{origin.modelname}'"
     if isinstance(origin, mujoco.MjModel):
@@ -54,12 +54,12 @@ def load_mjcf(path_or_xml: str | os.PathLike, meshes: MeshOptions = NO_MESH_OPTI
 
     Args:
         path_or_xml: a path, or MJCF as a string.
-        meshes: what is to be done with its meshes.
+        meshes: decomposition and hull options of its meshes.
         options: fields of mjOption that override the file's.
 
     Raises:
-        ModelLoadError: if the file is missing, is not MJCF or does not compile, or a file of a mesh cannot be read; the
-            message has the reason.
+        ModelLoadError: the file is missing, is not MJCF or does not compile, or a mesh file cannot be read; the message
+            has the reason.
         ValueError: for an unknown option.
     """
     source = _source(path_or_xml)
@@ -90,7 +90,7 @@ def load_mjspec(spec: mujoco.MjSpec, meshes: MeshOptions = NO_MESH_OPTIONS, **op
 def _with_meshes(
     spec: mujoco.MjSpec, source: Source, places: Places, meshes: MeshOptions, options: dict[str, object]
 ) -> Loaded:
-    """Compile a spec whose meshes may be in files that MuJoCo does not read, and of which pieces may be made."""
+    """Compile a spec; read mesh files that MuJoCo cannot read, and decompose meshes as asked."""
     apply_options(spec.option, options)
     folders = [Path(spec.modelfiledir), *places.folders]
     try:
@@ -110,7 +110,7 @@ def _with_meshes(
 
 
 def load_mjmodel(mjm: mujoco.MjModel, **options: object) -> Loaded:
-    """Take a model that is compiled already; a copy, so that later changes to ``mjm`` do not reach Tumble."""
+    """Copy a model that is compiled already, so that later changes to ``mjm`` do not reach Tumble."""
     if not isinstance(mjm, mujoco.MjModel):
         raise TypeError(f"expected a mujoco.MjModel, not {type(mjm).__name__}")
     mjm = copy.copy(mjm)
@@ -120,7 +120,7 @@ def load_mjmodel(mjm: mujoco.MjModel, **options: object) -> Loaded:
 
 
 def compile_spec(spec: mujoco.MjSpec, label: str, files: MeshFiles = MeshFiles()) -> mujoco.MjModel:  # noqa: B008
-    """Compile ``spec``; a ModelLoadError that starts with ``label`` replaces MuJoCo's ValueError."""
+    """Compile ``spec``; a ModelLoadError that starts with ``label`` replaces MuJoCo's errors."""
     try:
         return spec.compile()
     except REJECTED as error:
@@ -135,9 +135,9 @@ def check_supported(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Suppor
         strict: refuse a model that asks for something unsupported; if False, take it out and warn.
 
     Raises:
-        ModelLoadError: for numbers that no mechanism can have, and for more geoms than can be looked at.
-        UnsupportedModelError: if ``strict`` and anything is unsupported.
-        ValueError: if something would have to be taken out of a model that has no MjSpec.
+        ModelLoadError: the model has numbers that no mechanism can have, or too many geoms.
+        UnsupportedModelError: ``strict`` is True and something is unsupported.
+        ValueError: something would have to be taken out of a model that has no MjSpec.
     """
     reject_impossible(loaded.mjm, loaded.spec, loaded.places)
     support = check_support(loaded.mjm, loaded.spec, loaded.source, loaded.places)
@@ -173,5 +173,5 @@ def _source(path_or_xml: str | os.PathLike) -> Source:
 
 
 def one_line(error: Exception) -> str:
-    """Return a message in one line."""
+    """Return an error's message in one line."""
     return ", ".join(line.strip() for line in str(error).splitlines() if line.strip())

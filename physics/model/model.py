@@ -1,4 +1,4 @@
-"""Model: the static numbers of a mechanism, compiled by MuJoCo and laid out for the kernels."""
+"""The class Model: the constant numbers of a mechanism, compiled by MuJoCo and laid out for the kernels."""
 
 import copy
 import os
@@ -32,25 +32,25 @@ class Model:
 
     Attributes:
         mj: the compiled `mujoco.MjModel`; treat it as read-only.
-        notes: what Tumble does differently from what the file asks, in words.
+        notes: sentences about what Tumble does differently from what the file asks.
         unused: parts of the file that cannot change the motion and are not read.
-        solver: "newton" or "cg", conjugate gradients: what the option `solver` says, else what the file says if that is
-            not Newton, which is MuJoCo's default too; else, or with the option "auto", the rule of `solver_choice`.
-        max_contacts: most contacts that an environment can have at once: the option `max_contacts`, or a rule.
-        broad_phase: "pairs", a list of all pairs of geoms that can touch, or "sweep", which finds those that are near:
-            the option `broad_phase`, or the rule of `broad_phase.choose_broad_phase`. Results are the same.
-        convex: "gjk", or "mpr": the option `convex`.
-        manifold: "mujoco", or "tilts": the option `manifold`.
+        solver: "newton" or "cg" (conjugate gradients): that of the option `solver`; else the file's, if it is not
+            Newton, which is also MuJoCo's default; else, or with the option "auto", by the rule of `solver_choice`.
+        max_contacts: the most contacts that an environment can have at once: the option `max_contacts`, or a rule.
+        broad_phase: "pairs", a list of all pairs of geoms that can touch, or "sweep", which finds the near ones: the
+            option `broad_phase`, or the rule of `broad_phase.choose_broad_phase`. Results are the same.
+        convex: "gjk" or "mpr": the option `convex`.
+        manifold: "mujoco" or "tilts": the option `manifold`.
         row_pairs: pairs of geoms that can touch, for each row of the pair table.
-        rubs: whether contacts with friction are possible.
-        stiffest: of the reference accelerations of all contacts that there can be, the stiffest (1/s^2).
-        sweep_order: places of geoms along the axis at which a sweep begins in the reference state.
+        rubs: True if contacts with friction are possible.
+        stiffest: the largest stiffness (1/s^2) of the reference acceleration among all possible contacts.
+        sweep_order: the order of geoms along x in which a sweep starts in the reference state.
         sizes: named sizes of the fields of `model.fields`.
         values: those fields, as numpy arrays.
     """
 
     def __init__(self, loaded: Loaded, strict: bool = True, choices: Choices = NO_CHOICES) -> None:
-        """Use the `from_...` constructors instead."""
+        """Check and lay out a loaded model; use the `from_...` constructors instead."""
         strict = as_flag("strict", strict)
         loaded, support = check_supported(loaded, strict)
         share_frames(loaded.mjm)
@@ -76,21 +76,21 @@ class Model:
 
     @cached_property
     def geometry(self) -> GeometryStore:
-        """All geometry of the model, what touches apart from what is drawn; made when it is first asked for."""
+        """The geometry of the model, colliding and visual apart; made at the first access."""
         return GeometryStore.of(self.mj)
 
     def dof_paths(self) -> list[list[int]]:
-        """For every dof, in descending order, the dofs that move its body up to it: itself, its parent, and so on."""
+        """Return for every dof the dofs that move its body up to it, in descending order: itself, its parent, ..."""
         paths: list[list[int]] = []
         for dof, parent in enumerate(self.mj.dof_parentid):
             paths.append([dof, *(paths[parent] if parent >= 0 else [])])
         return paths
 
     def editable(self) -> mujoco.MjModel:
-        """A copy of the compiled model whose numbers may be changed, as `mujoco.mj_setConst` then asks for.
+        """Return a copy of the compiled model whose numbers may be changed before `mujoco.mj_setConst`.
 
-        MuJoCo takes bodies with their centre of mass at the origin of their frame for granted ("simple"), unless the
-        model is compiled otherwise; a model that came compiled stays as it is.
+        MuJoCo compiles bodies whose centre of mass is at the origin of their frame as "simple" and then assumes that it
+        stays there; so the copy is compiled without. A model that came compiled stays as it is.
         """
         if self._spec is None or not self.mj.body_simple[1:].any():
             return copy.copy(self.mj)
@@ -116,13 +116,13 @@ class Model:
         Args:
             path_or_xml: path of the file, or the XML itself.
             strict: refuse a model that uses something unsupported, naming all of it; False drops it with a warning.
-            decompose: meshes or geoms that touch as convex pieces instead of as their hull, by name: a list, or a
-                mapping to options of `coacd.run_coacd` such as {"mug": {"threshold": 0.1}}; True for all that touch.
-            maxhullvert: most vertices of the hull of every mesh, or of meshes by name, as MJCF's attribute of a mesh.
-            options: overrides of mjOption's fields, and Tumble's own. convex="mpr": convex shapes that no closed form
-                serves are sought by Minkowski portal refinement, and by GJK and EPA only where that is not exact;
-                "gjk" (default): always by these. manifold="tilts": where such shapes have one contact, they get up to
-                four more by turns of `collision.tilts.ANGLE`; "mujoco" (default): those that MuJoCo has.
+            decompose: meshes or geoms that collide as convex pieces instead of as their hull, by name: a list, or a
+                mapping to options of `coacd.run_coacd` such as {"mug": {"threshold": 0.1}}; True for all that collide.
+            maxhullvert: the most vertices of the hull of every mesh, or of meshes by name, as MJCF's mesh attribute.
+            options: overrides of mjOption's fields, and Tumble's own. convex="mpr": pairs of convex shapes without a
+                closed form use Minkowski portal refinement, and GJK and EPA only if that is not exact; "gjk" (default):
+                always these. manifold="tilts": if such a pair has one contact, turns by `collision.tilts.ANGLE` add up
+                to four more; "mujoco" (default): the contacts that MuJoCo has.
 
         Raises:
             ModelLoadError: the file or one of a mesh is missing or broken, MuJoCo cannot compile it, or it has numbers

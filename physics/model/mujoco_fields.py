@@ -1,15 +1,15 @@
-"""Every field of MuJoCo's mjModel, mjOption and flag sets, and Tumble's use of it.
+"""The use that Tumble makes of every field and flag of MuJoCo's mjModel and mjOption.
 
-The table is here so that nothing is ignored by oversight: a test asks MuJoCo for its own list of fields and requires
-that each one matches exactly one row. A pattern with a star stands for a family that is treated as a whole.
+A test asks MuJoCo for its list of fields and requires that each matches exactly one row, so that none is ignored by
+oversight. A pattern with a star stands for a family of fields.
 
 Roles:
 
-- ``READ``: the engine or the renderer reads it.
+- ``READ``: the solver or the renderer reads it.
 - ``DERIVED``: follows from other fields (addresses, bounding volumes, sparsity); Tumble has its own or needs none.
 - ``PICTURE``: appearance alone.
 - ``DATA``: names, sizes, user data, keyframes: cannot change the motion.
-- ``JUDGED``: a rule of ``rules.py`` looks at it and refuses what Tumble does not do.
+- ``JUDGED``: a rule of ``rules.py`` reads it and refuses what Tumble does not do.
 - ``IDLE``: acts only together with something that a rule refuses.
 """
 
@@ -85,7 +85,7 @@ MODEL: dict[str, str] = {
     **_rows(PICTURE, "mesh_normaladr mesh_normalnum mesh_texcoordadr mesh_texcoordnum mesh_normal mesh_texcoord"),
     **_rows(PICTURE, "mesh_facenormal mesh_facetexcoord light_* skin_* tex_* mat_*"),
     **_rows(IDLE, "hfield_* flex_* flexedge_* efm0_* efmC_perm"),
-    # contacts by hand, equalities, tendons
+    # explicit pairs, equalities, tendons
     **_rows(READ, "exclude_signature pair_dim pair_geom1 pair_geom2 pair_solref pair_solimp pair_margin pair_gap"),
     **_rows(READ, "pair_friction pair_solreffriction"),
     **_rows(JUDGED, "eq_type"),
@@ -106,7 +106,7 @@ MODEL: dict[str, str] = {
     **_rows(READ, "actuator_ctrladr actuator_ctrlnum actuator_outnum actuator_actnum actuator_ctrlspec"),
     **_rows(DERIVED, "actuator_length0"),
     **_rows(DATA, "actuator_user"),
-    # what only reports or stores
+    # sensors, stored data
     **_rows(READ, "sensor_type sensor_datatype sensor_objtype sensor_objid sensor_reftype sensor_refid sensor_intprm"),
     **_rows(READ, "sensor_dim sensor_adr sensor_cutoff"),
     **_rows(DERIVED, "sensor_needstage"),
@@ -130,7 +130,7 @@ OPTION: dict[str, str] = {
 
 
 class Flag(enum.Enum):
-    """Tumble's use of a disable or enable flag."""
+    """The effect of a disable or enable flag in Tumble."""
 
     HONOURED = "the engine does what it says"
     WITHOUT_EFFECT = "cannot change the motion of a model that is accepted"
@@ -155,7 +155,7 @@ ENABLE_FLAGS: dict[str, Flag] = {
 
 
 def role(table: dict[str, str], field: str) -> str | None:
-    """Return the role of ``field``, or None when no row or more than one row of ``table`` matches it."""
+    """Return the role of ``field``, or None if no row or more than one row of ``table`` matches it."""
     if field in table:
         return table[field]
     found = [table[pattern] for pattern in table if "*" in pattern and fnmatchcase(field, pattern)]

@@ -1,9 +1,9 @@
-"""Which numbers the floating-point fields of MuJoCo's model may hold: one row for each field, with the reason.
+"""The allowed values of the floating-point fields of MuJoCo's model: one row for each field, with the reason.
 
-MuJoCo's compiler takes most numbers without a word: NaN, infinity, a negative mass, a timestep of 0. What follows from
-them is not finite either, or means nothing. `sanity.py` refuses what a row here does not allow, by name and place, when
-a model is loaded; `options.py` does so for options that are given by keyword, and `parameters.py` for numbers that
-environments have of their own. `docs/numbers.md` is this table: `python -m tumble.physics.model.number_rules`.
+MuJoCo's compiler accepts most numbers silently: NaN, infinity, a negative mass, a timestep of 0. Results computed from
+them are non-finite or meaningless. `sanity.py` refuses what a row here does not allow, by name and place, when a model
+is loaded; `options.py` does so for options given by keyword, and `parameters.py` for own numbers of environments.
+`docs/numbers.md` is this table: `python -m tumble.physics.model.number_rules`.
 
 Fields are named as in mjModel; those of mjOption begin with "opt.", those of mjStatistic with "stat.", and the few of
 mjVisual that pictures depend on with "vis.". Names with a star stand for a family.
@@ -98,7 +98,7 @@ RULES: dict[str, Row] = {
         "a state; `reset_to_keyframe` puts environments there",
         "key_time key_qpos key_qvel key_act key_mpos key_mquat key_ctrl key_plastic",
     ),
-    # what follows from the others comes last: a mistake is named where it was made
+    # fields that follow from others come last, so that a mistake is reported where it was made
     **_rows(
         NOT_NEGATIVE,
         _DERIVED,
@@ -110,7 +110,7 @@ RULES: dict[str, Row] = {
     **_rows(POSITIVE, "a scale of the model", "stat.meaninertia stat.extent"),
     **_rows(FINITE, _PLACES, "stat.center"),
 }
-"""The fields that are looked at."""
+"""The fields that are checked."""
 
 LEFT: dict[str, str] = {
     **dict.fromkeys(("opt.o_margin", "opt.o_solref", "opt.o_solimp", "opt.o_friction"), "the flag override is refused"),
@@ -127,21 +127,21 @@ LEFT: dict[str, str] = {
     "sensor_noise": "MuJoCo itself adds no noise",
     **dict.fromkeys(("*_user", "numeric_data", "tuple_objprm"), "the user's own data"),
 }
-"""The fields that are not looked at, and why."""
+"""The fields that are not checked, with the reason."""
 
 LIMITED = {
     "actuator_ctrlrange": "actuator_ctrllimited",
     "actuator_forcerange": "actuator_forcelimited",
     **{name: limited for part in PARTS for name, limited in part.ranges.items()},
 }
-"""Ranges, lower bound first, and the fields that say whether they hold."""
+"""Ranges, lower bound first, with the field that says if a range is in force."""
 
 
 def row(field: str) -> Row | str:
-    """Return the row of a field, or the reason why it is not looked at.
+    """Return the row of a field, or the reason why it is not checked.
 
     Raises:
-        KeyError: neither table has it.
+        KeyError: neither table has the field.
     """
     if field in RULES:
         return RULES[field]
@@ -152,13 +152,13 @@ def row(field: str) -> Row | str:
 
 
 def crossed(ranges: np.ndarray) -> np.ndarray:
-    """Mask of ranges (..., 2) that no number is in: bounds in the wrong order, or at the wrong infinity."""
+    """Return the mask of ranges (..., 2) without a number: bounds in the wrong order, inf as lower or -inf as upper."""
     lower, upper = ranges[..., 0], ranges[..., 1]
     return (lower > upper) | (lower == math.inf) | (upper == -math.inf)
 
 
 def page() -> str:
-    """Return `docs/numbers.md`."""
+    """Return the text of `docs/numbers.md`."""
     lines = [
         "# Numbers that models may hold",
         "",

@@ -1,4 +1,4 @@
-"""Overriding the options of a model (mjOption) by keyword, with MJCF's spelling of enumerations and flags."""
+"""Overrides of a model's options (mjOption) by keyword, with MJCF's spelling of enumerations and flags."""
 
 import difflib
 from collections.abc import Iterable, Mapping

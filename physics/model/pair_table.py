@@ -9,18 +9,18 @@ import mujoco
 import numpy as np
 
 TILTED = 5
-"""Most contacts of a pair of convex shapes by tilts."""
+"""The most contacts of a pair of convex shapes with tilts."""
 
 
 class PairType(NamedTuple):
-    """A row.
+    """A row of the table.
 
     Attributes:
         type1: MuJoCo's name of the smaller geom type.
-        type2: that of the larger type.
-        contacts: how many contacts a pair can have at once.
+        type2: MuJoCo's name of the larger geom type.
+        contacts: the most contacts that a pair can have.
         group: the optional code that its routine belongs to, one of `GROUPS`; "": every kernel has it.
-        served: name of the routine, where it serves other rows as well; "": the pair has its own.
+        served: name of the routine if it serves several rows; "": the pair has its own.
     """
 
     type1: str
@@ -31,23 +31,23 @@ class PairType(NamedTuple):
 
     @property
     def routine(self) -> str:
-        """Name of the function that finds its contacts."""
+        """The name of the function that finds the contacts."""
         return self.served or f"{self.type1}_{self.type2}".lower()
 
     def most_contacts(self, tilts: bool) -> int:
-        """How many contacts a pair can have, with those that `collision.tilts` finds or without."""
+        """Return the most contacts of a pair, with those that `collision.tilts` adds or without."""
         return max(self.contacts, TILTED) if tilts and self.served and self.type1 != "SPHERE" else self.contacts
 
     @property
     def types(self) -> tuple[int, int]:
-        """MuJoCo's numbers of both types."""
+        """The numbers of both types in MuJoCo."""
         first, second = (int(getattr(mujoco.mjtGeom, f"mjGEOM_{name}")) for name in (self.type1, self.type2))
         return first, second
 
 
 GROUPS = ("hulls", "solids", "convex")
-"""Names in `Features`: planes against shapes with corners; cylinders and boxes where there is a closed form; all other
-convex shapes."""
+"""Names of features: planes with shapes that have corners; cylinders and boxes with a closed form; all other convex
+shapes."""
 
 PAIR_TABLE = (
     PairType("PLANE", "SPHERE", 1),
@@ -85,5 +85,5 @@ _ROW[tuple(np.transpose([row.types for row in PAIR_TABLE]))] = np.arange(len(PAI
 
 
 def rows_of(types1: np.ndarray, types2: np.ndarray) -> np.ndarray:
-    """Row of the table for each pair of geom types (n,), the smaller type first; NO_ROW where there is none."""
+    """Return the row of the table for each pair of geom types (n,), the smaller type first; NO_ROW if there is none."""
     return _ROW[types1, types2]

@@ -1,4 +1,4 @@
-"""Pairs of geoms and the table of narrow phases: those that have one, and those by hand that ask too much of it."""
+"""Checks of pairs of geoms against the table of narrow phases, and of repeated explicit pairs."""
 
 import mujoco
 import numpy as np
@@ -8,15 +8,15 @@ from .pair_table import NO_ROW, PAIR_TABLE, rows_of
 
 
 def has_narrow_phase(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
-    """Return for each row of ``pairs`` whether Tumble can compute its contacts; bool array (n,)."""
+    """Return bool (n,), True for each pair (n, 2) of geoms whose contacts Tumble can compute."""
     types = mjm.geom_type[pairs].reshape(-1, 2)
     return rows_of(types[:, 0], types[:, 1]) != NO_ROW
 
 
 def repeated_with_another_reach(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return those of them with another sum of margin and gap than the first, and geoms with corners.
+    """Return repeated explicit pairs of geoms with corners whose detection distance differs from the first one's.
 
-    Where such geoms touch may depend on how far contacts are sought, and they are sought once for all pairs.
+    The contacts of such geoms may depend on the detection distance, and are computed once for all pairs of two geoms.
     """
     own, again = pairs_by_hand(mjm), repeated_by_hand(mjm)
     reach = mjm.pair_margin + mjm.pair_gap

@@ -1,4 +1,4 @@
-"""Which numbers of MuJoCo's model an environment may have of its own, and what they must be like."""
+"""The parameters: fields of MuJoCo's model that environments may have own numbers of, with checks of their values."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -60,17 +60,17 @@ PARAMETERS: dict[str, Parameter] = {
 """The parameters that `set_parameters` takes, by MuJoCo's name."""
 
 DERIVED = tuple(dict.fromkeys(constant for parameter in PARAMETERS.values() for constant in parameter.derives))
-"""Constants that `mj_setConst` derives from them: `get_parameters` gives these too."""
+"""Constants that `mj_setConst` derives from parameters; `get_parameters` returns these, too."""
 
 
 def constants_of(names: Iterable[str]) -> list[str]:
-    """Constants that follow from parameters; `condition` is one for kernels of single precision alone."""
+    """Return the constants that follow from parameters; `condition` is one that only single precision uses."""
     wanted = {constant for name in names for constant in PARAMETERS[name].derives}
     return [*(name for name in DERIVED if name in wanted), *(["condition"] if "dof_M0" in wanted else [])]
 
 
 def require_known(name: str, writable: bool) -> None:
-    """Raise KeyError for a name that is no parameter, with those there are."""
+    """Raise KeyError, with a list of parameters, if a name is none; constants count as known if not `writable`."""
     if not isinstance(name, str):
         raise KeyError(f"name={name!r}: parameters are named by strings, such as 'body_mass'")
     if name in PARAMETERS or (name in DERIVED and not writable):
@@ -84,7 +84,7 @@ def require_known(name: str, writable: bool) -> None:
 
 
 def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """Numbers for the environments `index`, (n, *shape) in double precision, from what a user gave.
+    """Return a user's numbers for the environments `index`, (n, *shape) in double precision.
 
     Raises:
         KeyError: for an unknown name.
@@ -101,6 +101,7 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         raise ValueError(
             f"{name}: expected shape {shape}, environments first, or what can be broadcast to it, got {values.shape}"
         ) from None
+    # limits of the field, and then of the parameter
     allowed = _allowed(name)
     if allowed.infinite:
         _refuse(name, numbers, np.isnan(numbers), index, f"it must be {allowed.words}")
@@ -121,6 +122,7 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         length = np.linalg.norm(numbers, axis=-1, keepdims=True)
         _refuse(name, numbers, np.broadcast_to(length == 0, shape), index, "a quaternion must have a length")
         numbers /= length
+    # numbers that this model cannot change
     if name == "geom_size":
         mesh = (mjm.geom_type == MESH)[:, None]
         _refuse(name, numbers, mesh & (numbers != own), index, "the size of a mesh cannot be changed")
@@ -148,9 +150,9 @@ def _refuse(name: str, numbers: np.ndarray, wrong: np.ndarray, index: np.ndarray
 
 
 def as_double(parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """A user's numbers as arrays in double precision.
+    """Return a user's numbers as arrays in double precision.
 
     Raises:
-        ValueError: it is not made of real numbers.
+        ValueError: a value is not made of real numbers.
     """
     return {name: real_array(str(name), values).astype(np.float64, copy=False) for name, values in parameters.items()}

@@ -1,8 +1,8 @@
 """The names of a model's elements, and where in its files they stand, for messages that people can act on.
 
 MuJoCo's parser notes "line N" in every element of an MjSpec, but neither the file nor the lines inside included files
-or of `<option>` and `<flag>`. The files are therefore read once more here, for line numbers alone: everything about
-the model itself comes from the compiled MjModel.
+or of `<option>` and `<flag>`. The files are therefore read once more here, only for line numbers: everything about the
+model itself comes from the compiled MjModel.
 """
 
 import re
@@ -44,7 +44,7 @@ _ANYWHERE = {"flex": ("flex", "flexcomp")}
 
 @dataclass(frozen=True)
 class Source:
-    """Where a model came from: a label for messages, and the file or the text if there is one."""
+    """The origin of a model: a label for messages, and the file or the text if there is one."""
 
     label: str
     path: Path | None = None
@@ -55,8 +55,8 @@ class Source:
 class Places:
     """The tags of a model's files: ``tags`` holds (section, tag, attributes, file name, line).
 
-    ``devices`` names, each with its place, what is asked for as a file and is something else: a device may have no end.
-    ``folders`` are those of the files of other models that this one attaches: their meshes lie there.
+    ``devices`` lists, each with its place, paths that are no regular files: reading a device may never end.
+    ``folders`` are those of the files of other models that this one attaches: their meshes are there.
     """
 
     label: str
@@ -76,7 +76,7 @@ class Places:
         return places
 
     def of_element(self, kind: str, name: str, info: str) -> str:
-        """Return "file, line N" of an element whose MjSpec note is ``info``; as much of it as is known."""
+        """Return "file, line N" of an element whose MjSpec note is ``info``, or as much of it as is known."""
         line = re.search(r"\d+", info or "")
         if line and int(line.group()) > 0:
             return f"{self.label}, line {line.group()}"
@@ -103,7 +103,7 @@ class Places:
         self._read_text(data, label, folder, stack, depth)
 
     def _read_attached(self, file: Path) -> None:
-        """Note the folders of a model's file and of those that it attaches, each once; its tags are not this one's."""
+        """Note the folders of a model's file and of those that it attaches, each once; ignore their tags."""
         folders = [*self.folders, file.parent]
         if file.parent not in self.folders:
             self.folders = folders
@@ -175,7 +175,7 @@ class Elements:
 
 
 def _is_device(path: Path) -> bool:
-    """Whether a path leads to what is neither a file nor a folder; reading it may never end."""
+    """Return True if a path is neither a file nor a folder, so that reading it may never end."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
-"""Models that MuJoCo compiles and no solver can simulate: numbers without a meaning, and geoms beyond counting.
+"""Checks for models that MuJoCo compiles and no solver can simulate: impossible numbers, and too many geoms.
 
-MuJoCo takes an infinite size or a negative inertia without a word, and what follows from it is not finite either. Here
-each such number is named with its element and its place before anything is computed with it. `number_rules.py` says
-which numbers a field may hold.
+MuJoCo accepts an infinite size or a negative inertia silently, and results are then non-finite. Here each such number
+is reported with its element and its place before anything is computed with it. `number_rules.py` has the allowed values
+of each field.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from .number_rules import LIMITED, RULES, Allowed, crossed
 from .places import Elements, Places
 
 MOST_PAIRS = (1 << 22) - 1
-"""Pairs of geoms that can touch, beyond which a model is refused: they are all listed once while it is loaded."""
+"""The most pairs of geoms that can touch: all are listed once while a model is loaded."""
 MOST_GEOMS = 20_000
 """Geoms that can collide: more would need tables of more than half a gigabyte to find their pairs."""
 _KINDS = {"jnt": "joint", "cam": "camera", "mat": "material", "eq": "equality"}
@@ -47,19 +47,19 @@ _OWNERS: dict[str, Callable[[mujoco.MjModel, int], tuple[str, int]]] = {
         lambda mjm, row: ("actuator", int(owners(mjm)[row])),
     ),
 }
-"""The elements that rows of a field belong to, where they have several rows each."""
+"""Functions that find the element of a row, for fields in which elements have several rows."""
 
 
 class ModelLoadError(ValueError):
-    """A model file that is missing, that is not MJCF, that MuJoCo's compiler rejects, or that nobody can simulate."""
+    """A model file is missing, is not MJCF, is rejected by MuJoCo's compiler, or cannot be simulated by any solver."""
 
 
 def reject_impossible(mjm: mujoco.MjModel, spec: mujoco.MjSpec | None, places: Places) -> None:
-    """Refuse a model with numbers that no mechanism has, or with more geoms than can be looked at.
+    """Refuse a model with numbers that no mechanism can have, or with too many geoms.
 
     Args:
         mjm: the compiled model.
-        spec: what it was compiled from, if anything; gives the places.
+        spec: the MjSpec it was compiled from, if any, for the places.
         places: the tags of its files.
 
     Raises:
@@ -83,7 +83,7 @@ def reject_impossible(mjm: mujoco.MjModel, spec: mujoco.MjSpec | None, places: P
 
 
 def _reject_own_numbers(mjm: mujoco.MjModel, label: str) -> None:
-    """Refuse numbers of mechanisms that MuJoCo does not have."""
+    """Refuse impossible numbers of mechanisms that MuJoCo does not have."""
     for name, number in NUMBERS.items():
         try:
             numbers = number.read(mjm)
@@ -97,7 +97,7 @@ def _reject_own_numbers(mjm: mujoco.MjModel, label: str) -> None:
 
 
 def _numbers(mjm: mujoco.MjModel, field: str) -> np.ndarray:
-    """Numbers of a field of mjModel, or of what its name with points in it says."""
+    """Return the numbers of a field of mjModel, or of a part of it if the name has points, such as "opt.gravity"."""
     found = mjm
     for name in field.split("."):
         found = getattr(found, name)
@@ -129,7 +129,7 @@ def _element(elements: Elements, prefix: str, index: int) -> str:
 
 
 def _reject_crowd(mjm: mujoco.MjModel, label: str) -> None:
-    """Refuse more pairs of geoms than a step can look at, counted without listing them."""
+    """Refuse more geoms or pairs than a step can handle; pairs are counted without listing them."""
     if contacts_disabled(mjm):
         return
     solid = int(np.count_nonzero(mjm.geom_contype | mjm.geom_conaffinity))
@@ -147,10 +147,10 @@ def _reject_crowd(mjm: mujoco.MjModel, label: str) -> None:
 
 
 def least_pairs(mjm: mujoco.MjModel) -> int:
-    """A lower bound of the number of pairs of geoms that can touch, in a time that grows with the geoms alone.
+    """Return a lower bound of the number of pairs of geoms that can touch, in time linear in the number of geoms.
 
-    Pairs whose masks meet, less those of one body, of two bodies that stand still, of a body and its parent, and those
-    of excluded bodies (`pairs.possible_pairs` has the rules).
+    It counts pairs whose masks meet, less those of one body, of two static bodies, of a body and its parent, and of
+    excluded bodies (`pairs.possible_pairs` has the rules).
     """
     weld = mjm.body_weldid[mjm.geom_bodyid]
     count = _meeting(mjm, np.ones(mjm.ngeom, bool))
@@ -170,7 +170,7 @@ def least_pairs(mjm: mujoco.MjModel) -> int:
 
 
 def _meeting(mjm: mujoco.MjModel, chosen: np.ndarray) -> int:
-    """Pairs among the chosen geoms of which one's contype meets the other's conaffinity."""
+    """Return the number of pairs among the chosen geoms in which contype of one meets conaffinity of the other."""
     masks = np.stack([mjm.geom_contype, mjm.geom_conaffinity], axis=1)[chosen]
     kinds, counts = np.unique(masks, axis=0, return_counts=True)
     meets = ((kinds[:, :1] & kinds[:, 1]) | (kinds[:, 1:] & kinds[:, 0])) != 0

@@ -1,10 +1,10 @@
-"""Options of Tumble's own: the solver, room for contacts, and what overlaps from the start.
+"""Tumble's own options of a model: solver, contact capacity, collision methods, and overlaps at the reference pose.
 
-A model is solved by Newton's method, or by conjugate gradients where its factor would be dear.
+A model is solved by Newton's method, or by conjugate gradients if factoring the Hessian would be expensive.
 
-Newton factors a Hessian that couples all bodies that touch, in any of the environments that are stepped side by side.
-In a crowd of bodies that may touch each other its pattern fills up, and its cost grows with the cube of their number;
-conjugate gradients only ever go through contacts and bodies, one after the other.
+Newton's method factors a Hessian that couples all bodies that touch, in any of the environments of a tile. In a crowd
+of bodies that may touch each other its pattern fills up, and the cost grows with the cube of their number. Conjugate
+gradients only loop over contacts and bodies.
 """
 
 from collections.abc import Mapping
@@ -25,21 +25,21 @@ MUJOCO, TILTS = "mujoco", "tilts"
 """Values of the option `manifold`."""
 SPARE_CONTACTS, CONTACTS_OF_ROUND, CONTACTS_OF_FACES = 32, 6, 24
 CROWD = 16
-"""Trees that may touch one another from which on they are a crowd (measured: `tumble bench solvers`)."""
+"""The number of trees that may touch one another from which they are a crowd (measured: `tumble bench solvers`)."""
 SMALL_TREE = 12
-"""Most dofs a tree of a crowd has in the mean: a robot's many dofs are what Newton is good at."""
+"""The most dofs per tree of a crowd, on average: for the many dofs of a robot Newton's method is better."""
 
 
 class Choices(NamedTuple):
     """Options that MuJoCo does not have.
 
     Attributes:
-        solver: whether the user named a solver.
-        max_contacts: most contacts of an environment; None: `default_max_contacts`.
-        broad_phase: "pairs" or "sweep"; None: `broad_phase.choose_broad_phase`.
+        solver: True if the user named a solver.
+        max_contacts: the most contacts of an environment; None: `default_max_contacts`.
         ignore_reference_overlaps: pairs of geoms that overlap at the reference pose make no contacts.
-        convex: "gjk" or "mpr": how convex shapes that no closed form serves are found to overlap, and how deep.
-        manifold: "mujoco" or "tilts": whether they have more contacts where no flat sides meet.
+        broad_phase: "pairs" or "sweep"; None: `broad_phase.choose_broad_phase`.
+        convex: "gjk" or "mpr": the method for penetration of convex shapes without a closed form.
+        manifold: "mujoco" or "tilts": with tilts, such shapes have more contacts if no flat sides meet.
     """
 
     solver: bool
@@ -54,10 +54,10 @@ NO_CHOICES = Choices(False, None)
 
 
 def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, object]]:
-    """Tumble's own options, and those for MuJoCo: the fields of mjOption without the solver "auto".
+    """Split options into Tumble's own, and MuJoCo's: the fields of mjOption, without the solver "auto".
 
     Raises:
-        ValueError: `max_contacts` is not a whole number above zero, or another option not one of its values.
+        ValueError: `max_contacts` is not a whole number above zero, or another option has none of its values.
     """
     rest = dict(options)
     most = rest.pop("max_contacts", None)
@@ -80,7 +80,7 @@ def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, obje
 
 
 def _take_name(rest: dict[str, object], option: str, default: str | None, names: tuple[str, str]) -> str | None:
-    """An option that is one of two names."""
+    """Remove and return an option that is one of two names."""
     name = rest.pop(option, default)
     if name != default and name not in names:
         raise ValueError(f"option {option}: {name!r} is neither '{names[0]}' nor '{names[1]}'")
@@ -88,10 +88,10 @@ def _take_name(rest: dict[str, object], option: str, default: str | None, names:
 
 
 def default_max_contacts(mjm: mujoco.MjModel) -> int:
-    """Room for the contacts of one environment: some for every geom that moves and collides, more for those with faces.
+    """Return the contact capacity of an environment: some for every geom that moves and collides, more with faces.
 
-    Spheres lie in a pile with at most six contacts each (twelve neighbours, half of them counted), boxes with about as
-    many faces that meet in four points. A robot's geoms have far fewer.
+    Spheres in a pile have at most six contacts each (twelve neighbours, counted half); boxes about as many faces in
+    contact, with four points each. A robot's geoms have far fewer.
     """
     moves = mjm.body_dofnum[mjm.body_weldid[mjm.geom_bodyid]] > 0
     kinds = mjm.geom_type[collides(mjm) & moves]
@@ -100,11 +100,11 @@ def default_max_contacts(mjm: mujoco.MjModel) -> int:
 
 
 def choose_solver(mjm: mujoco.MjModel, chosen: bool) -> tuple[str, list[str]]:
-    """The solver of a model, and notes on it.
+    """Return the solver of a model, and notes on the choice.
 
     Args:
         mjm: the compiled model.
-        chosen: whether the user chose mjm.opt.solver; else the file did, perhaps by leaving the default.
+        chosen: True if the user chose mjm.opt.solver; else the file did, perhaps by leaving the default.
     """
     asked = mujoco.mjtSolver(int(mjm.opt.solver))
     if sleeps(mjm):
@@ -123,7 +123,7 @@ def choose_solver(mjm: mujoco.MjModel, chosen: bool) -> tuple[str, list[str]]:
 
 
 def _is_crowd(mjm: mujoco.MjModel) -> bool:
-    """Whether many small trees may touch one another."""
+    """Return True if many small trees may touch one another."""
     moving = mjm.geom_bodyid[(mjm.geom_contype | mjm.geom_conaffinity) != 0]
     trees = np.unique(mjm.body_treeid[moving])
     trees = trees[trees >= 0]
@@ -131,7 +131,7 @@ def _is_crowd(mjm: mujoco.MjModel) -> bool:
 
 
 def _touch_each_other(mjm: mujoco.MjModel, trees: np.ndarray) -> bool:
-    """Whether contype and conaffinity let geoms of most of the trees touch those of another."""
+    """Return True if contype and conaffinity let most of the trees touch enough others to be a crowd."""
     kind, affinity = np.zeros(mjm.ntree, np.int64), np.zeros(mjm.ntree, np.int64)
     tree = mjm.body_treeid[mjm.geom_bodyid]
     moves = tree >= 0

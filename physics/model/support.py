@@ -1,8 +1,8 @@
-"""Whether Tumble can simulate a compiled MuJoCo model: everything it cannot do is found at once and named.
+"""The check of a compiled MuJoCo model for support: everything that Tumble cannot simulate is found at once and named.
 
-``check_support`` looks at the compiled MjModel (so that defaults, replicas and attachments are resolved) and takes
-the place of each element from the MjSpec it was compiled from. ``rules.py`` lists the refused features; what each field
-of mjModel means here stands in ``mujoco_fields.py``.
+``check_support`` reads the compiled MjModel (in which defaults, replicas and attachments are resolved) and takes the
+place of each element from the MjSpec it was compiled from. ``rules.py`` lists the refused features, and
+``mujoco_fields.py`` the use of each field of mjModel.
 """
 
 from collections.abc import Iterable
@@ -108,12 +108,12 @@ def check_support(
 
     Args:
         mjm: the compiled model.
-        spec: the MjSpec that ``mjm`` was compiled from (compiled already); gives the places.
-        source: where the model came from: a label, or a Source with its file or text.
+        spec: the MjSpec that ``mjm`` was compiled from, for the places.
+        source: the origin of the model: a label, or a Source with its file or text.
         places: the places of ``source`` if the caller has read them already.
 
     Returns:
-        A Support; nothing is raised here.
+        What is refused, unused and done differently; nothing is raised here.
     """
     source = source if isinstance(source, Source) else Source(source)
     look_up = _LookUp(mjm, spec, places or Places.read(source))
@@ -131,7 +131,7 @@ def check_support(
 
 
 def _notes(mjm: mujoco.MjModel) -> list[str]:
-    """Return in words which options of the file choose a way to go that Tumble has no use for."""
+    """Return a sentence about options of the file that have no effect in Tumble, if it sets any."""
     usual = mujoco.MjSpec().option
     asked = [n for n in ("sdf_iterations", "sdf_initpoints") if getattr(mjm.opt, n) != getattr(usual, n)]
     if not asked:
@@ -167,7 +167,7 @@ def _pairs_without_narrow_phase(mjm: mujoco.MjModel, look_up: _LookUp) -> list[F
 
 
 def _unknown_fields(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
-    """Return the non-zero arrays of a MuJoCo newer than the table of fields; none for the version it was made for."""
+    """Return nonzero arrays of a MuJoCo newer than the table of fields; none for the version it was made for."""
     if mujoco.__version__.startswith("4.0."):
         return []
     findings = []
@@ -182,8 +182,9 @@ def _unknown_fields(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
 
 
 def _unused_elements(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
-    """Return the elements that cannot change the motion and that Tumble does nothing with."""
+    """Return the elements that cannot change the motion and that Tumble ignores."""
     unused = []
+    # elements that only report or draw, unread sensors, inactive equalities, height fields, pairs, geoms, flags
     for kind, why in _REPORTING_ONLY.items():
         found = range(getattr(mjm, KINDS[kind][1]))
         unused += [look_up.finding(kind, i, why) for i in found if look_up.name(kind, i) not in _CUSTOM]
@@ -222,9 +223,9 @@ def _idle_flags(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
 def drop_unsupported(spec: mujoco.MjSpec, findings: Iterable[Finding]) -> mujoco.MjSpec:
     """Return a copy of ``spec`` without what ``findings`` name; the caller compiles it and warns.
 
-    Fields are set to the value that switches the feature off. An element that cannot do without the feature is
+    Fields are set to the value that switches the feature off. If an element cannot do without the feature, it is
     deleted: an actuator (which shortens ``ctrl``), an equality, a contact pair, a flex. Pairs of geoms without a narrow
-    phase stay in the model: they make no contacts, because Tumble's pair table has only pairs it can compute.
+    phase stay in the model: they make no contacts, as they are not in Tumble's pair table.
 
     Args:
         spec: a compiled MjSpec; not changed.
