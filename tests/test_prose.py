@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("assets", "benchmarks", "envs", "physics", "training")
 _COLLISION = "gjk epa convex support manifold warm_start work_list contacts sweep plane_hulls"
-_MODEL = "sleeping sensor_delays kernel_numbers fields pack features"
+_MODEL = "kernel_numbers fields pack features"
 LATER = {"physics/kinematics", "physics/state", "physics/fields.py"} | {
     f"physics/{room}/{file}.py"
     for room, files in (("collision", _COLLISION), ("model", _MODEL))

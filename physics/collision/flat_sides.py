@@ -25,7 +25,7 @@ FACES = 1
 
 @func
 def has_flats(model, g: ti.i32):
-    """Whether a geom has flat sides, or edges."""
+    """Return True if a geom has flat sides, or edges."""
     return is_one_of(model.geom_type[g], tuple(CORNERS))
 
 

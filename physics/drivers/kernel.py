@@ -67,7 +67,7 @@ def _await_others(call):
 
 @func
 def prepare(model, work, arrays):
-    """What a worker does before its first tile: the same for all tiles."""
+    """Prepare a worker's scratch before its first tile: own numbers of the model, and the pattern of M."""
     spread_parameters(model, work, *arrays.model)
     lay_out_dofs(model, work)
 

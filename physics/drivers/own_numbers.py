@@ -30,7 +30,7 @@ class OwnNumbers:
         self.rows = torch.zeros(1, dtype=torch.int32, device=batch.device)
 
     def lay_out(self, model: Model, names: set[str]) -> None:
-        """Make room for fields, with the model's numbers for everybody."""
+        """Allocate memory for fields, filled with the model's values in every environment."""
         offsets, _ = layout(PARAMETER_FIELDS, model.sizes)
         widths = {field.name: field.length(model.sizes) for field in PARAMETER_FIELDS}
         own = [field.name for field in PARAMETER_FIELDS if field.name in names]

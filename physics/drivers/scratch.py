@@ -37,7 +37,7 @@ class Scratch:
     Attributes:
         arrays: a field for each of `state.sizes.ARRAYS`.
         generation: a kernel goes on to work as long as this stays the same.
-        lock: held by whoever works in it, or exchanges it. Nobody waits for Taichi's thread while he holds it.
+        lock: held while the scratch is used or replaced. Do not call into Taichi's thread while holding it (deadlock).
     """
 
     def __init__(self, width: int, precision: str) -> None:

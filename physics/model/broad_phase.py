@@ -38,7 +38,7 @@ def choose_broad_phase(mjm: mujoco.MjModel, pairs: np.ndarray, asked: str | None
 
 
 def between_solids(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
-    """Those of the pairs (n, 2) in which no geom is a plane."""
+    """Return the rows of the pairs (n, 2) in which no geom is a plane."""
     return pairs[(mjm.geom_type[pairs] != PLANE).all(axis=1)]
 
 
