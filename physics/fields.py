@@ -158,7 +158,7 @@ class FieldView:
 
     @traced
     def inside(self, other: "FieldView") -> "FieldView":
-        """Return the same field in the array of `other`, which is a copy of the field's own array or of its beginning."""
+        """Return the same field in the array of `other`, a copy of the field's own array or of its beginning."""
         view = copy(self)
         view._base, view._number = expr_init(below(OFFSET_BITS, self._base + other._base)), other._number
         return view
