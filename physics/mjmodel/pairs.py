@@ -1,8 +1,8 @@
-"""The pairs of geoms that can ever touch: MuJoCo's static collision filters.
+"""The pairs of geoms that can have contacts: MuJoCo's static collision filters.
 
 The rules are those of ``filterBodyPair`` and ``filterBitmask`` in MuJoCo's ``engine_collision_driver.c``, checked
-against contacts that MuJoCo itself reports. Pairs that a model gives by hand (``<contact><pair>``) pass all filters,
-and have parameters of their own instead of those of their geoms.
+against contacts that MuJoCo itself reports. Explicit pairs (``<contact><pair>``) pass all filters, and have contact
+parameters of their own instead of those of their geoms.
 """
 
 import mujoco
@@ -12,17 +12,17 @@ _G = mujoco.mjtGeom
 _DISABLED = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT) | int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
 
 OVERLAP = 1e-6
-"""Metres: bodies that rest on each other may be as deep in each other by rounding."""
+"""Metres: the depth by which bodies that rest on each other may overlap through rounding."""
 _FLAT = (int(_G.mjGEOM_PLANE), int(_G.mjGEOM_HFIELD))  # flat against flat never collides in MuJoCo
 
 
 def contacts_disabled(mjm: mujoco.MjModel) -> bool:
-    """Return whether the model's flags switch all contacts off."""
+    """Return True if the model's flags disable all contacts."""
     return bool(int(mjm.opt.disableflags) & _DISABLED)
 
 
 def possible_pairs(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return every pair of geoms that can touch in some pose: those that the filters let through, and those by hand.
+    """Return every pair of geoms that can have contacts: those that pass the filters, and explicit pairs.
 
     Returns:
         int array (n, 2): geom ids, the smaller geom type first, ordered by the smaller geom id, then by the larger one.
@@ -57,7 +57,7 @@ def _smaller_type_first(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
 
 
 def reference_overlaps(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return the pairs of geoms, (n, 2), that overlap at qpos0 by MuJoCo's contacts, but for those by hand."""
+    """Return the pairs of geoms, (n, 2), that overlap at qpos0 by MuJoCo's contacts, except explicit pairs."""
     data = mujoco.MjData(mjm)
     mujoco.mj_fwdPosition(mjm, data)
     pairs = data.contact.geom[data.contact.dist < -OVERLAP].reshape(-1, 2)
@@ -115,7 +115,7 @@ def _pushes(mjm: mujoco.MjModel) -> np.ndarray:
 
 
 def collides(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return for each geom whether it asks for contacts, by its masks or in a pair by hand; bool array (ngeom,)."""
+    """Return True for each geom with contacts by its masks or in an explicit pair; bool array (ngeom,)."""
     asks = (mjm.geom_contype | mjm.geom_conaffinity) != 0
     asks[pairs_by_hand(mjm)] = True
     return asks
@@ -139,7 +139,7 @@ def _bodies_may_touch(mjm: mujoco.MjModel) -> np.ndarray:
 def pair_condim(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     """Return the contact dimension of each pair: its own, that of the geom of higher priority, or the larger one.
 
-    Of geoms that are several pairs by hand it is the largest.
+    Geoms with several explicit pairs have the largest of their dimensions.
     """
     condim, priority = mjm.geom_condim[pairs], mjm.geom_priority[pairs]
     largest = condim.max(axis=1, initial=1)

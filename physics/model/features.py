@@ -1,4 +1,4 @@
-"""Which rarely used parts of the engine a model needs; kernels leave out the others and compile in half the time."""
+"""Features: the optional code that a model needs. Kernels omit the rest, and compile in half the time."""
 
 from dataclasses import dataclass, make_dataclass
 from typing import TYPE_CHECKING
@@ -21,31 +21,31 @@ FAR = 1.0  # metres
 
 @dataclass(frozen=True)
 class CoreFeatures:
-    """Optional code in a kernel, but for the features of parts, which `Features` adds.
+    """The optional code in a kernel, without the features of parts, which `Features` adds.
 
     Attributes:
         ball_joints: limits, springs and actuators on ball and free joints, and the midpoint rule of single free bodies.
         hulls: planes against ellipsoids, cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
         solids: spheres against cylinders; spheres, capsules and boxes against boxes.
         convex: all other pairs of convex shapes, by GJK and EPA.
-        mixed_precision: a solver of single precision computes positions, from the coordinates to the distances of
-            geoms, and inverse dynamics in double precision (`state.fields.PRECISE`, `model.fields.PRECISE`): where
+        mixed_precision: positions, from the coordinates to the distances of geoms, and inverse dynamics are in double
+            precision in a solver of single precision (`state.fields.PRECISE`, `model.fields.PRECISE`). Needed if
             contacts are so stiff, or axes of sliding joints so far from their bodies, that the rounding of a position
-            is a force to be seen.
+            causes a noticeable force.
         cg: conjugate gradients instead of Newton's method.
-        pairs_by_hand: pairs of geoms have contact parameters of their own.
-        repeated_pairs: two geoms are several pairs by hand.
-        friction_reference: such pairs have references of their own for the axes across an elliptic cone.
-        sweep: pairs of geoms that are near are found by a sweep, not in a list of all.
+        pairs_by_hand: explicit pairs, with contact parameters of their own.
+        repeated_pairs: several explicit pairs of the same two geoms.
+        friction_reference: explicit pairs with a separate reference for the friction axes of elliptic cones.
+        sweep: near pairs of geoms are found by a sweep, not from a list of all pairs.
         elliptic: contacts have elliptic friction cones.
-        mpr: convex shapes by Minkowski portal refinement first.
-        tilts: more contacts of convex shapes by small turns.
-        warm: convex pairs remember the axis across which they were apart.
-        implicit_full: the integrator implicit.
-        noslip: friction is computed once more without regularisation.
-        sensors: sensors read contacts or limits, or there are any and the integrator is Runge-Kutta's, whose first
-            stage is theirs.
-        parameters: environments have numbers of the model of their own (`kernel_numbers.RULES`), which lanes hold.
+        mpr: Minkowski portal refinement first for convex shapes.
+        tilts: more contacts of convex shapes by small rotations.
+        warm: convex pairs store the axis that separated them.
+        implicit_full: the integrator `implicit`.
+        noslip: friction is recomputed without regularisation.
+        sensors: sensors that read contacts or limits, or any sensors with Runge-Kutta's integrator, whose first stage
+            they read.
+        parameters: environments override numbers of the model (`kernel_numbers.RULES`), so that these are lane numbers.
     """
 
     ball_joints: bool
@@ -69,7 +69,7 @@ class CoreFeatures:
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
-        """The features that `model` needs, in single precision or not."""
+        """Return the features that `model` needs, in single precision or not."""
         mixed = single and needs_mixed_precision(model)
         convex = _has_pairs(model, "convex")
         solids = convex or _has_pairs(model, "solids")
@@ -110,17 +110,17 @@ else:
 
 
 def needs_mixed_precision(model: Model) -> bool:
-    """Whether single precision needs the feature `mixed_precision`."""
+    """Return True if single precision needs the feature `mixed_precision`."""
     return _stiff(model) or _slides_far(model)
 
 
 def has_elliptic_cones(model: Model) -> bool:
-    """Whether contacts with friction have elliptic cones."""
+    """Return True if contacts with friction have elliptic cones."""
     return int(model.mj.opt.cone) == int(mujoco.mjtCone.mjCONE_ELLIPTIC) and model.rubs
 
 
 def has_repeated_pairs(model: Model) -> bool:
-    """Whether two geoms are several pairs by hand."""
+    """Return True if two geoms have several explicit pairs."""
     return len(repeated_by_hand(model.mj)) > 0 and bool(model.row_pairs.any())
 
 
@@ -130,16 +130,17 @@ def has_pulls(model: Model) -> bool:
 
 
 def is_implicit(model: Model) -> bool:
-    """Whether Coriolis and gyroscopic forces are integrated implicitly."""
+    """Return True if Coriolis and gyroscopic forces are integrated implicitly."""
     return int(model.mj.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_IMPLICIT)
 
 
 def has_noslip(model: Model) -> bool:
-    """Whether there is friction to be computed once more without regularisation."""
+    """Return True if friction is recomputed without regularisation."""
     return model.mj.opt.noslip_iterations > 0 and (model.rubs or model.sizes["nf"] > 0)
 
 
 def _has_ball_joints(model: Model) -> bool:
+    """Return True if the code for ball and free joints is needed; see `CoreFeatures`."""
     values = model.values
     return bool(
         (~is_scalar(values["jnt_type"]) & (values["jnt_stiffness"] != 0)).any()
@@ -154,22 +155,24 @@ def _needed(feature: str, model: Model) -> bool:
 
 
 def _has_pairs(model: Model, group: str) -> bool:
+    """Return True if a pair is served by a row of the dispatch table of this group."""
     return any(count and row.group == group for count, row in zip(model.row_pairs, PAIR_TABLE, strict=True))
 
 
 def _has_powers(model: Model) -> bool:
+    """Return True if contacts have uncommon powers of impedance, or different ones."""
     touching = model.values["geom_solimp"][model.values["geom_collides"] == 1]
     uncommon = has_uncommon_powers(touching) or has_uncommon_powers(model.values["pair_solimp"])
     return uncommon or len(np.unique(np.maximum(touching[:, 4], 1.0))) > 1
 
 
 def _stiff(model: Model) -> bool:
-    """Whether a contact answers an error of 1e-7 m, the rounding of a metre, with more than 5e-4 m/s^2."""
+    """Return True if a contact reacts to an error of 1e-7 m, the rounding of a metre, with more than 5e-4 m/s^2."""
     return bool(model.stiffest > STIFF)
 
 
 def _slides_far(model: Model) -> bool:
-    """Whether a sliding joint whose axis turns can go farther than FAR: the rounding of the axis grows with the way."""
+    """Return True if a slide on a rotating body can move farther than FAR, where the rounding of its axis matters."""
     mjm = model.mj
     for dof in range(mjm.nv):
         joint = mjm.dof_jntid[dof]

@@ -1,6 +1,6 @@
-"""The real numbers that kernels read, made from MuJoCo's: of one model, or of many environments at once.
+"""The real numbers that kernels read, computed from MuJoCo's, for one model or for many environments at once.
 
-Arrays have environments in front: (1, ...) for the model's own numbers, which stand for everybody.
+Axis 0 of every array is the environment; size 1 means that all environments share the values.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ _AFFINE_GAINS = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFF
 
 
 def mujoco_numbers(mjm: mujoco.MjModel, name: str) -> np.ndarray:
-    """Return a field of mjModel or mjOption, or a part's number, in double precision."""
+    """Return a field of mjModel or mjOption, or a number of a part, in double precision."""
     if name in NUMBERS:
         return np.array(NUMBERS[name].read(mjm), np.float64)
     return np.array(getattr(mjm.opt if is_option(name) else mjm, name), np.float64)
@@ -38,16 +38,17 @@ def is_option(name: str) -> bool:
 
 
 def kernel_numbers(mjm: mujoco.MjModel, fields: Iterable[str], numbers: Numbers | None = None) -> dict[str, np.ndarray]:
-    """Fields of `model.fields` by name, (environments, items, ...).
+    """Return fields of `model.fields` by name, (environments, items, ...) each.
 
     Args:
         mjm: the model.
-        fields: keys of `RULES`.
-        numbers: what is not the model's own, of the same environments each.
+        fields: names of fields, keys of `RULES`.
+        numbers: MuJoCo's numbers that environments override; all have the same environments.
     """
     given: dict[str, np.ndarray] = dict(numbers or {})
     found = {}
     for field in fields:
+        # Apply the field's rule, then the amendments of parts.
         names, compute = RULES[field]
         for name in names:
             if name not in given:
@@ -60,36 +61,39 @@ def kernel_numbers(mjm: mujoco.MjModel, fields: Iterable[str], numbers: Numbers 
 
 
 def _within_reach(name: str, numbers: np.ndarray) -> np.ndarray:
-    """Numbers as kernels take them: the bounds of ranges may be infinite, which is no bound."""
+    """Return numbers as kernels take them: infinite bounds of ranges become UNLIMITED."""
     return np.clip(numbers, -UNLIMITED, UNLIMITED) if name in LIMITED else numbers
 
 
 def fields_from(names: Iterable[str]) -> list[str]:
-    """Fields that depend on any of MuJoCo's numbers."""
+    """Return the fields that depend on any of the given numbers of MuJoCo."""
     changed = set(names)
     return [field for field, (sources, _) in RULES.items() if changed.intersection(sources)]
 
 
 def _gravity(mjm: mujoco.MjModel, gravity: np.ndarray) -> np.ndarray:
+    """Return gravity (environments, 3), zero if disabled."""
     return gravity * (0.0 if disabled(mjm, _D.mjDSBL_GRAVITY) else 1.0)
 
 
 def _stiffness(mjm: mujoco.MjModel, stiffness: np.ndarray) -> np.ndarray:
+    """Return the first spring constant of every joint, zero if springs are disabled."""
     return _first(stiffness) * (0.0 if disabled(mjm, _D.mjDSBL_SPRING) else 1.0)
 
 
 def _damping(mjm: mujoco.MjModel, damping: np.ndarray) -> np.ndarray:
+    """Return the damping of every dof, that of actuators included, zero if dampers are disabled."""
     own = _first(damping) + from_actuators(mjm, mjm.actuator_damping)
     return own * (0.0 if disabled(mjm, _D.mjDSBL_DAMPER) else 1.0)
 
 
 def _first(numbers: np.ndarray) -> np.ndarray:
-    """First number of every item, whatever the items' shape."""
+    """Return the first number of every item, (environments, items), for items of any shape."""
     return numbers.reshape(*numbers.shape[:2], -1)[:, :, 0] if numbers.size else numbers[:, :0].reshape(len(numbers), 0)
 
 
 def _solver_scale(mjm: mujoco.MjModel, diagonal: np.ndarray) -> np.ndarray:
-    """One over the trace of M at qpos0, or over the mean inertia that the file gives; 0 with constraint islands."""
+    """Return 1 / trace of M at qpos0, or 1 / (nv mean inertia of the file); 0 with constraint islands."""
     if not disabled(mjm, _D.mjDSBL_ISLAND) or not mjm.nv:
         return np.zeros((len(diagonal), 1))
     own, given = float(np.mean(mjm.dof_M0)), float(mjm.stat.meaninertia)
@@ -98,12 +102,13 @@ def _solver_scale(mjm: mujoco.MjModel, diagonal: np.ndarray) -> np.ndarray:
 
 
 def _active(mjm: mujoco.MjModel) -> np.ndarray:
-    """1 or 0 for each output, (nout, 1)."""
+    """Return 1 for each output that is enabled, else 0, (nout, 1)."""
     share = 0.0 if disabled(mjm, _D.mjDSBL_ACTUATION) else 1.0
     return np.where(disabled_actuators(mjm)[owners(mjm), None], 0.0, share)
 
 
 def _gain(mjm: mujoco.MjModel, gainprm: np.ndarray) -> np.ndarray:
+    """Return the coefficients of the gain of every output, (environments, nout, 3)."""
     of = owners(mjm)
     gain = gainprm[:, of, :3]
     gain[:, mjm.actuator_gaintype[of] == int(mujoco.mjtGain.mjGAIN_FIXED), 1:] = 0.0
@@ -116,6 +121,7 @@ def _gain(mjm: mujoco.MjModel, gainprm: np.ndarray) -> np.ndarray:
 
 
 def _bias(mjm: mujoco.MjModel, biasprm: np.ndarray) -> np.ndarray:
+    """Return the coefficients of the bias of every output, (environments, nout, 3)."""
     of = owners(mjm)
     bias = biasprm[:, of, :3]
     bias[:, mjm.actuator_biastype[of] != int(mujoco.mjtBias.mjBIAS_AFFINE)] = 0.0
@@ -127,16 +133,18 @@ def _bias(mjm: mujoco.MjModel, biasprm: np.ndarray) -> np.ndarray:
 
 
 def _limited(limited: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-    """Ranges (environments, items, 2) where they count, else all numbers."""
+    """Return ranges (environments, items, 2) of limited items, and +-UNLIMITED for the others."""
     return np.where(limited[:, None], ranges.reshape(len(ranges), -1, 2), [-UNLIMITED, UNLIMITED])
 
 
 def _ctrlrange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
+    """Return the control ranges, unlimited if clamping is disabled."""
     clamps = not disabled(mjm, _D.mjDSBL_CLAMPCTRL)
     return _limited(np.asarray(mjm.actuator_ctrllimited, bool) & clamps, ranges)
 
 
 def _forcerange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
+    """Return the force range of every output, unlimited if actuation is disabled."""
     clamps = not disabled(mjm, _D.mjDSBL_ACTUATION)
     of = owners(mjm)
     each = np.asarray(mjm.actuator_forcelimited, bool) & (mjm.actuator_gaintype != ORIENTATION)
@@ -144,7 +152,10 @@ def _forcerange(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
 
 
 def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm: np.ndarray) -> np.ndarray:
-    """Of a setpoint servo on a ball joint, or for a turn between two sites: a whole turn."""
+    """Return the period (environments, nout) of a setpoint servo on a ball joint or for a rotation between two sites.
+
+    It is one revolution times the gear; 0 for other outputs.
+    """
     of = owners(mjm)
     kind, gains = actuator_types(mjm)[of], mjm.actuator_gaintype[of]
     affine = mjm.actuator_biastype[of] == int(mujoco.mjtBias.mjBIAS_AFFINE)
@@ -158,7 +169,10 @@ def _period(mjm: mujoco.MjModel, gear: np.ndarray, gainprm: np.ndarray, biasprm:
 
 
 def _half_sides(mjm: mujoco.MjModel, sizes: np.ndarray) -> np.ndarray:
-    """Of the box that holds a geom and has its origin in the middle; a mesh's own box may be smaller."""
+    """Return half the sides of a box that contains the geom and is centred at the origin of its frame.
+
+    A mesh's own box (geom_aabb) may be smaller.
+    """
     half, made = sizes.copy(), mjm.geom_dataid >= 0
     half[:, made] = np.abs(mjm.geom_aabb[made, :3]) + mjm.geom_aabb[made, 3:]
     for kind, half_sides in HALF_SIDES.items():
@@ -173,6 +187,7 @@ _SAME = (
     *("geom_margin", "geom_friction", "geom_solmix", "geom_solref", "geom_solimp"),
     *("pair_friction", "pair_margin", "pair_solref", "pair_solimp", "pair_solreffriction"),
 )
+"""Fields that are MuJoCo's numbers unchanged."""
 
 RULES: dict[str, Rule] = {
     **{name: ((name,), lambda mjm, numbers: numbers) for name in _SAME},
@@ -193,4 +208,4 @@ RULES: dict[str, Rule] = {
     "actuator_period": (("actuator_gear", "actuator_gainprm", "actuator_biasprm"), _period),
     **{name: rule for part in PARTS for name, rule in part.rules.items()},
 }
-"""How fields of `model.fields` follow from MuJoCo's numbers: those that an environment may have of its own."""
+"""The rules by which fields of `model.fields` are computed from MuJoCo's numbers: the fields that can be overridden."""

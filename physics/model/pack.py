@@ -1,4 +1,4 @@
-"""From a compiled `mujoco.MjModel` to the numbers of `model.fields`: every rule that is fixed at load time."""
+"""The numbers of `model.fields` from a compiled `mujoco.MjModel`: every rule that is fixed when a model is loaded."""
 
 from collections.abc import Mapping
 
@@ -30,19 +30,20 @@ from .pairs import has_narrow_phase
 _D = mujoco.mjtDisableBit
 
 LONG_RUN = 2
-"""Pairs with a static geom from which on it is worth a look whether anything is near it."""
+"""The least number of successive pairs with one static geom for which it pays to test if anything is near that geom."""
 MOST_WARM = 4000
-"""Pairs of convex shapes up to which each remembers an axis: with more, to carry them costs what they save."""
+"""The most convex pairs for which each stores the axis that separated it; with more, storing it costs what it saves."""
 _CONVEX = [row for row, pair in enumerate(PAIR_TABLE) if pair.group == "convex"]
+"""The rows of the dispatch table served by GJK and EPA."""
 
 
 def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str, int], dict[str, np.ndarray]]:
-    """Sizes and all field values of a supported model.
+    """Return sizes and all field values of a supported model.
 
     Args:
         mjm: the model.
-        pairs: pairs of geoms, (n, 2), that can touch (`contact_pairs`).
-        sweeps: list only those with planes; kernels find the others.
+        pairs: pairs of geoms, (n, 2), that can have contacts (`contact_pairs`).
+        sweeps: True if only pairs with planes are listed, and a sweep finds the others.
 
     Returns:
         (sizes, values): the named sizes; for each field an array of `items x width` numbers.
@@ -77,7 +78,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
 
 
 def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, sweeps: bool) -> dict[str, int]:
-    """Named sizes of a model whose fields have been made."""
+    """Return the named sizes of a model whose fields have been computed."""
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
     sizes.update(
         one=1,
@@ -106,20 +107,20 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
 
 
 def contact_pairs(mjm: mujoco.MjModel, ignored: np.ndarray | None = None) -> np.ndarray:
-    """Pairs of geoms (n, 2) that can touch and have a narrow phase, less those that are ignored."""
+    """Return the pairs of geoms (n, 2) that can have contacts and have a narrow phase, except the ignored ones."""
     pairs = possible_pairs(mjm)
     pairs = pairs[has_narrow_phase(mjm, pairs)].reshape(-1, 2)
     return pairs if ignored is None else without(mjm, pairs, ignored)
 
 
 def row_pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
-    """How many of the pairs (n, 2) each row of the dispatch table serves."""
+    """Return the number of pairs, of (n, 2), that each row of the dispatch table serves."""
     types = mjm.geom_type[pairs]
     return np.bincount(rows_of(types[:, 0], types[:, 1]), minlength=len(PAIR_TABLE))
 
 
 def check_size(source: str, values: Mapping[str, np.ndarray]) -> None:
-    """Raise ValueError where ids or counts need more bits than kernels read."""
+    """Raise ValueError if ids or counts need more bits than kernels read."""
     for field in INTEGERS:
         largest, most = np.max(values[field.name], initial=0), (1 << SMALL_BITS) - 1
         if field.small and largest > most:
@@ -127,13 +128,14 @@ def check_size(source: str, values: Mapping[str, np.ndarray]) -> None:
 
 
 def flatten(fields: tuple, values: dict[str, np.ndarray], sizes: dict[str, int], dtype: type) -> np.ndarray:
-    """One flat array of the fields in declaration order, at least one number long."""
+    """Return the fields in one flat array, in the order of declaration; at least one number long."""
     _, total = layout(fields, sizes)
     flat: list[np.ndarray] = [np.asarray(values[f.name], dtype=dtype).reshape(-1) for f in fields]
     return np.concatenate(flat) if total else np.zeros(1, dtype)
 
 
 def _options(mjm: mujoco.MjModel) -> dict:
+    """Return the options that kernels read."""
     return {
         "timestep": np.array([mjm.opt.timestep]),
         "impratio": np.array([mjm.opt.impratio]),
@@ -146,6 +148,7 @@ def _options(mjm: mujoco.MjModel) -> dict:
 
 
 def _bodies(mjm: mujoco.MjModel) -> dict:
+    """Return the integer fields of bodies."""
     floats = np.zeros(mjm.nbody, int)
     alone = np.zeros(mjm.nbody, int)
     for b in range(1, mjm.nbody):
@@ -164,6 +167,7 @@ def _bodies(mjm: mujoco.MjModel) -> dict:
 
 
 def _joints(mjm: mujoco.MjModel) -> dict:
+    """Return the fields of joints and dofs."""
     depth = np.ones(mjm.nv, int)
     for dof in range(mjm.nv):
         if mjm.dof_parentid[dof] >= 0:
@@ -180,6 +184,7 @@ def _joints(mjm: mujoco.MjModel) -> dict:
 
 
 def _actuators(mjm: mujoco.MjModel) -> dict:
+    """Return the integer fields of actuators, an entry for each of their outputs."""
     of = owners(mjm)
     joint = np.where(on_joints(mjm), mjm.actuator_trnid[:, 0], 0)[of]
     kind, number = np.zeros((2, mjm.nactuator), int)
@@ -200,6 +205,7 @@ def _actuators(mjm: mujoco.MjModel) -> dict:
 
 
 def _geoms(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict:
+    """Return the integer fields of geoms; `pairs` (n, 2) are those that can have contacts."""
     collides = np.zeros(mjm.ngeom, int)
     collides[pairs.reshape(-1)] = 1
     return {f"geom_{n}": getattr(mjm, f"geom_{n}") for n in ("bodyid", "type", "condim", "priority")} | {
@@ -209,7 +215,7 @@ def _geoms(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict:
 
 
 def _meshes(mjm: mujoco.MjModel) -> dict:
-    """Vertices and corners of every mesh that a geom uses."""
+    """Return vertices, faces and search tables of the hull of every mesh that a geom uses."""
     start, count, block, grid = np.zeros((4, mjm.ngeom), int)
     hulls, placed = Hulls(), {}
     for g in np.nonzero(mjm.geom_type == MESH)[0]:
@@ -241,7 +247,7 @@ def _meshes(mjm: mujoco.MjModel) -> dict:
 
 
 def _pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict:
-    """Pairs grouped by their row of the dispatch table."""
+    """Return the pairs sorted by their row of the dispatch table."""
     row = rows_of(mjm.geom_type[pairs[:, 0]], mjm.geom_type[pairs[:, 1]])
     order = np.argsort(row, kind="stable")
     return {
@@ -252,7 +258,10 @@ def _pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict:
 
 
 def _runs(mjm: mujoco.MjModel, pairs: np.ndarray, start: np.ndarray) -> dict:
-    """Pairs of one static geom that follow on each other in a row of the table, where they are `LONG_RUN` or more."""
+    """Return the runs of `LONG_RUN` or more successive pairs of one table row with the same static geom.
+
+    Explicit pairs belong to no run.
+    """
     moves = mjm.body_weldid[mjm.geom_bodyid[pairs]] > 0
     static = np.where(moves[:, 0], pairs[:, 1], pairs[:, 0])
     eligible = (~moves).any(axis=1) & (number_by_hand(mjm, pairs) < 0)
@@ -267,7 +276,7 @@ def _runs(mjm: mujoco.MjModel, pairs: np.ndarray, start: np.ndarray) -> dict:
 
 
 def _by_hand(mjm: mujoco.MjModel) -> dict:
-    """Pairs with parameters of their own, by their first geom: two geoms tell a kernel whether they are one."""
+    """Return the explicit pairs sorted by geom 1, so that a kernel finds the explicit pair of two geoms."""
     own = pairs_by_hand(mjm)
     order = np.argsort(own[:, 0], kind="stable")
     return {
@@ -280,13 +289,13 @@ def _by_hand(mjm: mujoco.MjModel) -> dict:
 
 
 def _row_sizes(values: dict[str, np.ndarray]) -> dict[str, int]:
-    """Return the numbers of constraint rows that hold both ways."""
+    """Return the numbers of two-sided constraint rows: of equalities, of friction losses, of both."""
     ne, nf = (sum(len(rows.dofs(values)) for rows in ROWS if rows.kind == kind) for kind in (EQUALITY, FRICTION))
     return {EQUALITY: ne, FRICTION: nf, "ntwosided": ne + nf}
 
 
 def _warm_pairs(pair_start: np.ndarray) -> int:
-    """Pairs that remember the axis across which they were apart."""
+    """Return the number of convex pairs that store the axis that separated them; 0 if there are too many."""
     starts = np.asarray(pair_start).ravel()
     count = int(starts[_CONVEX[-1] + 1] - starts[_CONVEX[0]])
     return count if count <= MOST_WARM else 0

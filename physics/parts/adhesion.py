@@ -21,9 +21,9 @@ _FORCE = Row(FINITE, "a force of contacts, of both geoms together")
 
 @piece()
 def adhesion_of_pair(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
-    """Return the force that a contact can pull with (N).
+    """Return the largest force (N) with which a contact is pulled.
 
-    That is the pair's by hand; or that of the geom with the higher priority, or the sum of both geoms'.
+    It is that of the explicit pair, else that of the geom with the higher priority, or the sum of both geoms'.
     """
     first, second = model.geom_adhesion[g1], model.geom_adhesion[g2]
     priority = model.geom_priority[g1] - model.geom_priority[g2]
@@ -80,7 +80,7 @@ PART = Part(
     integers=(ids("adhesion_acts", ("one",), "1: adhesion is a force; 0: springs and dampers are switched off"),),
     reals=(
         Field("geom_adhesion", ("ngeom",), 1, "N", "force that a contact with it can pull with"),
-        Field("pair_adhesion", ("nhand",), 1, "N", "of a pair by hand, as geom_adhesion of both geoms"),
+        Field("pair_adhesion", ("nhand",), 1, "N", "explicit pair: replaces the sum of geom_adhesion"),
     ),
     values=lambda mjm: {"adhesion_acts": np.array([has_passive_forces(mjm)], int)},
     rules={name: ((name,), lambda mjm, force: force) for name in ("geom_adhesion", "pair_adhesion")},

@@ -39,6 +39,6 @@ def leave_taichi_behind() -> None:
             "this process was forked from one in which Tumble is at work, and Taichi cannot be started a second time "
             "here: start processes by 'spawn' or 'forkserver', or before Tumble is used"
         )
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(runtime.prog))  # nobody is ever the last to hold it
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(runtime.prog))  # its reference count never falls to zero
     runtime.prog = None
     ctypes.c_int.from_address(count).value = 0
