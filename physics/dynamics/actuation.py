@@ -33,6 +33,7 @@ PLAIN, IDLE = 0, -1
     reads=(
         "qpos qvel ctrl dof_mode dof_target dof_kp dof_kv dof_force_range ten_length ten_velocity ten_J controlled",
     ),
+    writes="actuator_length actuator_velocity",
     updates="ten_actfrc acting_ctrl actuator_force actuator_slope moment qfrc_actuator dof_slope",
     hooks=(
         CONTROLS,
@@ -47,7 +48,7 @@ PLAIN, IDLE = 0, -1
     ),
 )
 def actuation(model, work):
-    """Set act_dot, actuator_force, actuator_slope and qfrc_actuator, controls of dofs included."""
+    """Set length, velocity, force and slope of actuators, act_dot, and qfrc_actuator, controls of dofs included."""
     if ti.static(not CONTROLS.is_empty(model.has)):
         for c in range(model.nu):
             work.acting_ctrl[c] = work.ctrl[c]
@@ -74,6 +75,10 @@ def actuation(model, work):
         else:
             if ti.static(model.has.ball_joints):
                 length, velocity = _turning(model, work, u)
+        work.actuator_length[u] = length
+        work.actuator_velocity[u] = velocity
+        if model.actuates == 0:
+            work.actuator_velocity[u] = work.real(0.0)
         _unlimited_force(model, work, u, length, velocity)
         if kind != TENDON:
             _limit_force(model, work, u)
