@@ -73,6 +73,8 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
     _F("qfrc_passive", ("nv",), 1, "N or N m", "passive forces: springs, dampers, and those of mechanisms"),
     _F("acting_ctrl", ("nacting",), 1, "", "controls that act, where a mechanism changes them"),
+    _F("actuator_length", ("nout",), 1, "m or rad", "length of the actuator, times its gear"),
+    _F("actuator_velocity", ("nout",), 1, "m/s or rad/s", "rate of that length; 0 without actuation"),
     _F("actuator_force", ("nout",), 1, "N or N m", "scalar force of the actuator"),
     _F("actuator_slope", ("nout",), 1, "N s/m", "derivative of that force by the actuator's velocity"),
     _F("moment", ("nout", "six"), 1, "", "derivative of the length by the dofs of a ball or free joint"),
