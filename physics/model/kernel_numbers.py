@@ -22,7 +22,7 @@ Numbers = Mapping[str, np.ndarray]
 
 _D = mujoco.mjtDisableBit
 _AFFINE_GAINS = (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE))
-_BALL = int(mujoco.mjtJoint.mjJNT_BALL)
+_BALL, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{n}")) for n in ("BALL", "SLIDE", "HINGE"))
 _SPHERE, _CAPSULE, _CYLINDER, _MESH = (
     int(getattr(mujoco.mjtGeom, f"mjGEOM_{n}")) for n in ("SPHERE", "CAPSULE", "CYLINDER", "MESH")
 )

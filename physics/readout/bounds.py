@@ -13,9 +13,17 @@ import torch
 from ..geometry.store import MESH_TYPES, GeometryStore
 
 Tensor = torch.Tensor
+_T = mujoco.mjtGeom
 _PLANE, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX = (
-    int(getattr(mujoco.mjtGeom, f"mjGEOM_{name}"))
-    for name in ("PLANE", "SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX")
+    int(t)
+    for t in (
+        _T.mjGEOM_PLANE,
+        _T.mjGEOM_SPHERE,
+        _T.mjGEOM_CAPSULE,
+        _T.mjGEOM_ELLIPSOID,
+        _T.mjGEOM_CYLINDER,
+        _T.mjGEOM_BOX,
+    )
 )
 _AT_ONCE = 1 << 22
 """Numbers of a temporary tensor: 16 MB in single precision."""
