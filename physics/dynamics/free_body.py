@@ -7,13 +7,11 @@ the world frame, the bias force is m (w x (w x s)) and m s x (w x (w x s)) + w x
 
 import taichi as ti
 
-from ..hooks import FORCE_SLOPES, MOMENT_ROWS
+from ..hooks import FORCE_SLOPES, MOMENT_ROWS, ROW_SLOPES
 from ..kinematics.forward import FREE
 from ..math import Vec3, func
-from ..mjmodel.transmissions import TENDON
 from .dof_control import has_controls
 from .springs import damper_slope
-from .tendon_forces import damping_slope
 
 
 @func
@@ -78,30 +76,20 @@ def _subtract_force_slopes(model, work, dof: ti.i32, dt):
                 for c in range(6):
                     product = work.moment[u, r] * work.moment[u, c]
                     work.block[r, c] = work.block[r, c] - work.actuator_slope[u] * product * dt
-    if ti.static(model.has.tendons):
-        for t in range(model.ntendon):
-            _subtract_tendon(model, work, dof, dt, t, -damping_slope(model, work, t))
+    for count, row_of in ti.static(ROW_SLOPES.of(model.has)):
+        for k in range(count(model)):
+            first, end, dofs, row, slope = row_of(model, work, k)
+            _subtract_row(work, dof, dt, first, end, dofs, row, slope)
+    for has_row, row_of in ti.static(MOMENT_ROWS.of(model.has)):
         for u in range(model.nout):
-            if model.actuator_tendon[u] >= 0:
-                gear = model.actuator_gear.at(u, 0)
-                _subtract_tendon(model, work, dof, dt, model.actuator_tendon[u], work.actuator_slope[u] * gear * gear)
-    for row_of in ti.static(MOMENT_ROWS.of(model.has)):
-        for u in range(model.nout):
-            if model.actuator_type[u] > TENDON:
-                first, end, dofs, row = row_of(model, work, u)
-                _subtract_row(work, dof, dt, first, end, dofs, row, work.actuator_slope[u])
-
-
-@func
-def _subtract_tendon(model, work, dof: ti.i32, dt, t: ti.i32, slope):
-    """What a tendon does to the body as its velocity grows."""
-    first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
-    _subtract_row(work, dof, dt, first, end, model.tendon_dof, work.ten_J, slope)
+            if has_row(model, u):
+                first, end, dofs, row, gear = row_of(model, work, u)
+                _subtract_row(work, dof, dt, first, end, dofs, row, work.actuator_slope[u] * gear * gear)
 
 
 @func
 def _subtract_row(work, dof: ti.i32, dt, first: ti.i32, end: ti.i32, dofs, row, slope):
-    """The same of a row with numbers for the dofs listed from `first` to `end`."""
+    """Subtract dt J' slope J of a row with numbers for the dofs listed from `first` to `end`."""
     for e in range(first, end):
         for f in range(first, end):
             r, c = dofs[e] - dof, dofs[f] - dof
