@@ -101,6 +101,10 @@ FORCE_SLOPES = Hook(
     "(model, work, b, i, j): return the derivative of a passive force on dof i by the velocity of dof j (N s/m or "
     "N m s/rad), where body b is that of the lower dof in the tree: both dofs move b and all bodies below it."
 )
+ROW_SLOPES = Hook(
+    "Two functions, for the same integrators and forces J' f(J qvel). (model): return how many there are. (model, "
+    "work, k): return the row J of force k as MOMENT_ROWS does, and the derivative of f (N s/m) instead of a factor."
+)
 HAS_SPRING = Hook("(model, j): return True if joint j has a spring, though jnt_stiffness[j] is 0.")
 SPRING = Hook("(model, j, stretch, usual): return the force of joint j's spring over its stretch, instead of `usual`.")
 DAMPER = Hook("(model, work, i, usual): return the force of dof i's damper over its velocity, instead of `usual`.")
@@ -113,8 +117,8 @@ TRANSMISSIONS = Hook(
     "velocity, the other adds its force times its moment to qfrc_actuator."
 )
 MOMENT_ROWS = Hook(
-    "(model, work, u): return the moment of output u, whose actuator_type is above TENDON: its first entry, the end of "
-    "its entries, the field of their dofs, and that of the numbers."
+    "Two functions. (model, u): return True if output u is of this kind. (model, work, u): return the row J of its "
+    "moment: its first entry, the end of its entries, the field of their dofs, that of their numbers, and a factor."
 )
 CONTROLS = Hook("(model, work): change acting_ctrl, the controls that act, which are ctrl before.")
 JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, after the actuators.")

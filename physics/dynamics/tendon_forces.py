@@ -1,4 +1,4 @@
-"""Forces along tendons: of actuators, of dampers (their slopes), and of tendon armature."""
+"""Forces along tendons: of actuators, and of tendon armature."""
 
 import taichi as ti
 
@@ -36,14 +36,6 @@ def share_of_force(model, work, t: ti.i32):
     inverse = 1.0 / ti.select(total == 0.0, work.real(1.0), total)
     share = ti.select(total > high, inverse * high, work.real(1.0))
     return ti.select((total < low) & (total != 0.0), inverse * low, ti.select(total == 0.0, work.real(1.0), share))
-
-
-@func
-def damping_slope(model, work, t: ti.i32):
-    """Return minus the derivative of tendon t's damper force by its velocity (N s/m)."""
-    size = ti.abs(work.ten_velocity[t])
-    steeper = model.tendon_damping.at(t, 1) * 2.0 + size * (model.tendon_damping.at(t, 2) * 3.0)
-    return size * steeper + model.tendon_damping.at(t, 0)
 
 
 @func
