@@ -4,7 +4,7 @@ import taichi as ti
 
 from ..kinematics.tendons import SHORTEST, apart, direction, link_end
 from ..math import Vec3, func
-from ..stage import stage
+from ..stage import piece, stage
 from .newton_euler import carried, velocity_accelerations
 
 
@@ -47,7 +47,7 @@ def entry_of(work, i: ti.i32, j: ti.i32):
     return entry
 
 
-@func
+@piece(reads="ten_J ten_bias")
 def add_inertial_forces(model, work, qacc):
     """Add to qfrc_inverse what tendons with armature need for the accelerations `qacc`, with the entries that M has."""
     for t in range(model.ntendon):
