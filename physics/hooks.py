@@ -89,6 +89,7 @@ END_OF_STEP = Hook(
     "Stages after the integration, at the end of a step, with qpos and qvel after it. What a part remembers changes "
     "by the factor `stage_time.moving` alone: not where an environment was stopped or its tree sleeps."
 )
+INERTIAL_FORCES = Hook("(model, work, qacc): add to qfrc_inverse what a mechanism needs for these accelerations.")
 FROZEN = Hook("(model, work, i): return True in lanes in which dof i has no velocity, no acceleration and no force.")
 PASSIVE_FORCES = Hook(
     "(model, work): add a passive force to qfrc_passive, after springs and dampers. Flags of the model that switch "

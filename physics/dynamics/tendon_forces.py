@@ -5,7 +5,7 @@ import taichi as ti
 from ..kinematics.joints import carried
 from ..kinematics.tendons import SHORTEST, apart, direction, link_end
 from ..math import Vec3, func
-from ..stage import stage
+from ..stage import piece, stage
 from .newton_euler import velocity_accelerations
 
 
@@ -48,7 +48,7 @@ def entry_of(work, i: ti.i32, j: ti.i32):
     return entry
 
 
-@func
+@piece(reads="ten_J ten_bias")
 def add_inertial_forces(model, work, qacc):
     """Add J' armature (J qacc + dJ/dt qvel) of tendons to qfrc_inverse, restricted to the entries of M."""
     for t in range(model.ntendon):

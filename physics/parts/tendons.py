@@ -10,11 +10,12 @@ and dofs of their tendons.
 
 import taichi as ti
 
-from ..dynamics.tendon_forces import entry_of, pull, tendon_rates
+from ..dynamics.tendon_forces import add_inertial_forces, entry_of, pull, tendon_rates
 from ..fields import Field, ids
 from ..hooks import (
     EXTERNAL_FORCES,
     INERTIA,
+    INERTIAL_FORCES,
     MOMENT_ROWS,
     PASSIVE_FORCES,
     POSITION,
@@ -184,7 +185,7 @@ PART = Part(
             "tendon_armature",
             "some tendons have inertia of their own",
             lambda model: bool(model.values["tendon_armature"].any()),
-            hooks={INERTIA: add_inertia, VELOCITY: tendon_rates},
+            hooks={INERTIA: add_inertia, VELOCITY: tendon_rates, INERTIAL_FORCES: add_inertial_forces},
         ),
     ),
     integers=(
