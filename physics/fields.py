@@ -1,13 +1,14 @@
-"""Fields: each is declared once, and storage, documentation and tests follow from the declaration.
+"""Fields: each is declared once; storage, documentation and tests are derived from the declaration.
 
-A field is an array of items; an item is a scalar, a vector, a quaternion, a motion vector, an inertia
-or a row of plain numbers. All integer fields of a model lie one after the other in one flat array, all
-real ones in another, and all quantities that a step computes in one worker's scratch, with offsets
-that are data: so one compiled kernel serves every model and every number of environments.
+A field is an array of items; an item is a scalar, a vector, a quaternion, a motion vector, an inertia or a row of
+plain numbers. All integer fields of a model are stored one after the other in one flat array, all real ones in another,
+and all quantities of a step in a worker's scratch. Offsets are data: one compiled kernel serves every model and every
+number of environments.
 
-Indices are 32-bit integers, as Taichi has them, and the compiler must reckon with sums that overflow, unless it sees
-that they cannot. So offsets and ids go through `below`, a mask that changes nothing and tells it: then one register
-addresses all numbers of an item, and the sums are part of the loads (one environment alone steps an eighth faster).
+Indices are 32-bit integers, as Taichi has them, and the compiler has to allow for sums that overflow, unless it can
+prove that they do not. So offsets and ids pass through `below`, a mask that changes no value but proves the bound: then
+one register addresses all numbers of an item, and sums become part of the loads (a single environment steps an eighth
+faster).
 """
 
 from collections.abc import Mapping
@@ -24,28 +25,28 @@ from .math import Inertia, Motion, Quat, Sym3, Vec3
 from .math.lanes import LaneValue, is_lanes, traced
 
 SMALL_BITS = 16
-"""Integers of fields declared `small` are below 2 to this power; as many bits the processor widens while it loads."""
+"""Bits of the integers of fields declared `small`; the processor zero-extends 16 bits while it loads."""
 OFFSET_BITS, ROW_BITS, ITEM_BITS = 28, 29, 30
-"""Bits of the offset of a field, of a row of one with two dimensions, and of an item."""
+"""Bits of the offset of a field, of the index of a row of a two-dimensional field, and of the index of an item."""
 
 
 @traced
 def below(bits: int, integer: Any) -> Any:
-    """The same integer, which is known to be at least 0 and below 2^bits: now the compiler knows it as well."""
+    """Return an integer that is known to be in [0, 2^bits), so that the compiler knows it as well."""
     return integer & ((1 << bits) - 1)
 
 
 @dataclass(frozen=True)
 class Field:
-    """One declared quantity.
+    """The declaration of one quantity.
 
     Attributes:
-        name: MuJoCo's name where it has one.
+        name: MuJoCo's name if it has one.
         dims: names of the sizes of the array, outermost first, e.g. `("nbody",)` or `("nv", "nv")`.
         width: plain numbers in one item (1, 3: vector, 4: quaternion, 6: motion vector, 10: inertia, or a row).
-        unit: SI unit of the numbers; "" when they have none.
+        unit: SI unit of the numbers; "" if they have none.
         doc: one line of meaning.
-        small: the numbers are integers from 0 to 65535: ids, and how many of something there are.
+        small: True if the numbers are integers from 0 to 65535: ids and counts.
     """
 
     name: str
@@ -56,24 +57,24 @@ class Field:
     small: bool = False
 
     def items(self, sizes: Mapping[str, int]) -> int:
-        """Number of items."""
+        """Return the number of items."""
         count = 1
         for dim in self.dims:
             count *= sizes[dim]
         return count
 
     def length(self, sizes: Mapping[str, int]) -> int:
-        """Plain numbers in the whole field."""
+        """Return the number of plain numbers in the whole field."""
         return self.items(sizes) * self.width
 
 
 def ids(name: str, dims: tuple[str, ...], doc: str) -> Field:
-    """Return a field of ids or of small numbers of things."""
+    """Return the declaration of a field of ids or counts, which are `small`."""
     return Field(name, dims, 1, "", doc, small=True)
 
 
 def layout(fields: tuple[Field, ...], sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
-    """Offset of every field when they are stored one after the other, and the total length."""
+    """Return the offset of every field if they are stored one after the other, and the total length."""
     offsets, total = {}, 0
     for field in fields:
         offsets[field.name] = total
@@ -82,7 +83,7 @@ def layout(fields: tuple[Field, ...], sizes: Mapping[str, int]) -> tuple[dict[st
 
 
 def _load(width: int, at: Any) -> Any:
-    """An item from its plain numbers; `at(i)` is the i-th of them."""
+    """Return an item made of its plain numbers; `at(i)` returns the i-th of them."""
     if width == 1:
         return at(0)
     if width == 3:
@@ -112,6 +113,7 @@ class FieldView:
         self._small = field.small
 
     def _first(self, index: Any) -> Any:
+        """Return the index of the first plain number of an item."""
         row = self._base
         if isinstance(index, (tuple, list)):
             outer, index = index
@@ -127,7 +129,7 @@ class FieldView:
 
     @traced
     def gather(self, lanes: Any, items: Any, column: int, count: int) -> list:
-        """Plain numbers, from `column` on, of the items that the lanes name: `items` has an integer for each."""
+        """Return `count` plain numbers, from `column` on, of one item per lane; `items` has the index for each lane."""
 
         def numbers_of(lane: int) -> list:
             first = expr_init(below(ITEM_BITS, self._base + column + lanes.get(items, lane) * self._width))
@@ -137,13 +139,13 @@ class FieldView:
 
     @traced
     def of_lane(self, lanes: Any, lane: Any, index: Any, column: Any = 0) -> Any:
-        """One plain number of an item in one lane, which may be known at run time only; it can be assigned to."""
+        """Return one plain number of an item in one lane, which may be a run-time integer; it can be assigned to."""
         number = self.at(index, column)
         return number if lanes.width == 1 else element(number, lane)
 
     @traced
     def in_lane(self, lane: Any) -> "FieldView":
-        """The same field with the plain numbers of one lane, which may be known at run time only."""
+        """Return the view of the field in one lane, which may be a run-time integer: its numbers are plain numbers."""
         one, number = copy(self), self._number
         one._number = lambda i: _in_lane(number(i), lane)
         return one
@@ -156,14 +158,14 @@ class FieldView:
 
     @traced
     def inside(self, other: "FieldView") -> "FieldView":
-        """The same field in `other`, which is a copy of the array that this one lies in, or of its beginning."""
+        """Return the same field in the array of `other`, a copy of the field's own array or of its beginning."""
         view = copy(self)
         view._base, view._number = expr_init(below(OFFSET_BITS, self._base + other._base)), other._number
         return view
 
     @traced
     def symmetric(self, index: Any) -> Sym3:
-        """An item of six numbers as a symmetric matrix."""
+        """Return an item of six numbers as a symmetric matrix."""
         first = self._first(index)
         return Sym3(self._number(first), *(self._number(first + i) for i in range(1, 6)))
 
@@ -174,14 +176,14 @@ class FieldView:
 
     @traced
     def put_numbers(self, index: Any, column: int, numbers: list) -> None:
-        """Store plain numbers of an item from `column` on."""
+        """Store plain numbers in an item, from `column` on."""
         first = self._first(index)
         for i, number in enumerate(numbers):
             self._number(first + (column + i))._assign(number)
 
     @traced
     def at(self, index: Any, column: Any) -> Any:
-        """One plain number of an item; it can be assigned to."""
+        """Return one plain number of an item; it can be assigned to."""
         return self._number(self._first(index) + column)
 
 
@@ -190,7 +192,7 @@ def _in_lane(number: Any, lane: Any) -> Any:
 
 
 def flat_array(array: Any) -> Any:
-    """Numbers of a flat array or field, by their index."""
+    """Return a function that loads a number of a flat array or field by its index."""
     if isinstance(array, MatrixField):
         return lambda i: mark_in_field(subscript(None, array, i), array.dtype)
     return lambda i: subscript(None, array, i)

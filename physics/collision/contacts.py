@@ -1,8 +1,10 @@
-"""The list of contacts: the one place that writes them.
+"""The contact list. Only this file writes it.
 
-A slot belongs to one pair of geoms in all lanes, so everything after collision is arithmetic in lanes without
-gathering. The list holds a slot as soon as one lane has the contact; the others carry it with zero stiffness. An
-environment's own sequence of contacts, and with it every result, does not depend on its neighbours.
+A slot belongs to one pair of geoms in all lanes, so everything after collision detection is arithmetic in lanes without
+gathering. The list has a slot as soon as one lane has the contact; in other lanes the slot has zero stiffness. The
+sequence of an environment's own contacts, and with it every result, does not depend on its neighbours.
+
+A contact that a mechanism pulls (adhesion) is a *tether* beyond its margin: it has a normal force only.
 """
 
 import taichi as ti
@@ -14,9 +16,9 @@ from .pairs_by_hand import contact_margin, contact_pull
 
 LIST = "tile_ncon con_count con_dist con_pos con_frame con_present con_geom1 con_geom2 con_pair con_tether"
 APPENDED = f"{LIST} con_needed need_ncon"
-"""What `keep_deepest` and `append` load and store, for the declarations of stages."""
+"""The fields that `keep_deepest` and `append` load and store, for the declarations of stages."""
 MINIMUM = 1e-15
-ALIGNED = {False: 1e-6, True: 1e-15}  # below this sine a tangent hint counts as parallel to the normal
+ALIGNED = {False: 1e-6, True: 1e-15}  # the sine below which a tangent hint counts as parallel to the normal
 
 
 @traced
@@ -35,7 +37,7 @@ def clear_contacts(work):
 
 @func
 def limit_contacts(model, work):
-    """Where lanes have more contacts than `max_contacts`, keep their deepest and set `contacts_full`."""
+    """Keep only the deepest `max_contacts` contacts of lanes with more, and set `contacts_full` there."""
     most = ti.cast(model.max_contacts, work.lanes.dtype)
     if work.lanes.any(work.lanes.mask(work.con_count[0] > most)):
         keep_deepest(model, work)
@@ -45,11 +47,12 @@ def limit_contacts(model, work):
 
 @func
 def keep_deepest(model, work):
-    """Take the shallowest contacts from lanes with more than `max_contacts`; then close the gaps in the list.
+    """Remove the shallowest contacts from lanes with more than `max_contacts`; then close the gaps in the list.
 
-    Of contacts as deep as each other the first ones stay. A tile's list has room for as many contacts in each lane.
+    Of equally deep contacts the first ones stay. A tile's list has room for `max_contacts` in each lane.
     """
     in_each_lane(_drop_shallowest, model, work, ())
+    # Move the slots that some lane still has to the front.
     used = 0
     for k in range(work.tile_ncon[0]):
         if work.lanes.any(work.con_present[k]):
@@ -70,7 +73,7 @@ def keep_deepest(model, work):
 
 @func
 def _drop_shallowest(model, one):
-    """Take the shallowest contacts from a lane, whose view is `one`, until `max_contacts` are left."""
+    """Remove the shallowest contacts from a lane, whose view is `one`, until `max_contacts` are left."""
     most, dtype = model.max_contacts, one.lanes.dtype
     count = ti.cast(one.con_count[0], ti.i32)
     for _excess in range(count - most):
@@ -85,7 +88,11 @@ def _drop_shallowest(model, one):
 
 @func
 def _make_room(model, work):
-    """Keep the deepest contacts of a full list; or, where it may become longer, count, and give the last slot up."""
+    """Free the last slot, as all ncon slots are in use.
+
+    At the largest capacity the shallowest contacts are removed; otherwise the need for a larger one is recorded in
+    need_ncon, and the last slot is overwritten: the tile is computed again.
+    """
     if model.ncon == model.most_ncon:
         keep_deepest(model, work)
     else:
@@ -95,7 +102,7 @@ def _make_room(model, work):
 
 @func
 def looked_at(model, work, g1: ti.i32, g2: ti.i32):
-    """Return the mask of lanes in which contacts of two geoms are looked for."""
+    """Return the mask of lanes in which contacts of two geoms are detected."""
     wanted = work.real(1.0)
     for mask in ti.static(PAIR_MASK.of(model.has)):
         wanted = wanted * mask(model, work, g1, g2)
@@ -104,9 +111,9 @@ def looked_at(model, work, g1: ti.i32, g2: ti.i32):
 
 @func
 def append(model, work, g1: ti.i32, g2: ti.i32, contact, present):
-    """Add a contact of two geoms in the lanes of the mask `present`, if there are any.
+    """Append a contact of two geoms for the lanes of the mask `present`, if there are any.
 
-    Of two geoms with several pairs by hand it is one for each of these.
+    If the geoms have several explicit pairs, a contact is appended for each of them.
     """
     here = work.lanes.cast(present) * looked_at(model, work, g1, g2)
     if work.lanes.any(here):
@@ -119,7 +126,7 @@ def append(model, work, g1: ti.i32, g2: ti.i32, contact, present):
 
 @func
 def _append(model, work, g1: ti.i32, g2: ti.i32, found, here):
-    """A contact in the next slot."""
+    """Store a contact in the next slot."""
     if work.tile_ncon[0] == model.ncon:
         _make_room(model, work)
     k = work.tile_ncon[0]
@@ -137,12 +144,14 @@ def _append(model, work, g1: ti.i32, g2: ti.i32, found, here):
 
 @func
 def _append_each(model, work, g1: ti.i32, g2: ti.i32, found, here):
-    """A slot for each pair by hand of the geoms, or one if there is none.
+    """Append a slot for each explicit pair of the geoms, or one if there is none.
 
-    A contact that is pulled has no friction beyond its margin: lanes in which it is there have a slot apart, a tether.
+    A contact that is pulled has no friction beyond its margin: lanes in which it is there have a slot of their own,
+    with con_tether = 1.
     """
     behind = model.hand_start[g1] + model.hand_count[g1]
     mixed = 1
+    # The explicit pairs of g1, then the mixed parameters of the geoms if none of them has g2.
     for h in range(model.hand_start[g1], behind + 1):
         pair, wanted = -1, mixed
         if h < behind:
@@ -150,6 +159,7 @@ def _append_each(model, work, g1: ti.i32, g2: ti.i32, found, here):
             if model.hand_geom2[h] == g2:
                 pair, wanted, mixed = model.hand_pair[h], 1, 0
         if wanted == 1:
+            # Lanes within the pair's detection distance, split by whether the contact is a tether.
             mine = work.real(0.0) + here
             if ti.static(model.has.repeated_pairs):
                 if pair >= 0:
@@ -169,7 +179,7 @@ def _append_each(model, work, g1: ti.i32, g2: ti.i32, found, here):
 
 @func
 def complete_frame(work, k: ti.i32):
-    """Contact frame of slot k from its normal and tangent hint, as MuJoCo's mju_makeFrame builds it; its rows."""
+    """Set the contact frame of slot k from its normal and tangent hint, as mju_makeFrame does; return its rows."""
     lanes = work.lanes
     zero = work.real(0.0)
     one = work.real(1.0)

@@ -1,8 +1,8 @@
-"""Any convex shape against another: GJK where they are apart, EPA where they overlap.
+"""Any convex shape against another: GJK if they are separate, EPA if they overlap.
 
-Shapes are cores with a radius around them (`support`): cores that are apart have their distance, and the radii come off
-it. Gap and depth are sought in one loop around the only call of `support`, which is most of the code. What they are to
-be exact to, and in how many steps, are the model's `ccd_tolerance` and `ccd_iterations`.
+Shapes are cores with a radius around them (`support`). The distance of the surfaces is that of the cores minus both
+radii. Distance and depth are searched in one loop around a single call of `support`, which is most of the code. The
+model's `ccd_tolerance` and `ccd_iterations` are the tolerance and the most steps.
 """
 
 from typing import Any
@@ -49,28 +49,28 @@ from .warm_start import keep_axis, last_axis
 from .work_list import lane_by_lane, put_point
 
 NEAR = 1e-9
-"""Of the sizes of both shapes: nearer to each other, their distance has no direction, and the faces there have one."""
+"""Relative to the sizes of both shapes: at a smaller distance its direction is undefined, and EPA is used."""
 FLAT = 1e-8
-"""Of the sizes: a simplex that is no higher does not begin a polytope."""
+"""Relative to the sizes: a simplex with less height does not start a polytope."""
 SEEN = 1e-12
-"""Of the sizes: a face sees what is higher above it; between rounding and the exactness of the depth."""
+"""Relative to the sizes: a face is visible from points higher above it; between rounding and the depth's tolerance."""
 CLOSE = 1e-15
-"""Of a squared distance: bounds that are as close to each other count as equal."""
+"""Relative to a squared distance: bounds with a smaller difference count as equal."""
 
 
 class Limits(LaneValue):
-    """What counts as nothing in the search of a pair, in metres.
+    """Tolerances of the search of a pair, in metres.
 
     Attributes:
-        reach: cores that are farther apart have no contact.
+        reach: distance of the cores beyond which there is no contact.
         near: see NEAR.
         flat: see FLAT.
         seen: see SEEN.
-        exact: how close the bounds of the depth must be.
-        tolerance: the same of the distance; 0: as close as rounding allows.
-        touch: cores that are nearer to each other have a depth, not a distance.
-        grow1: by how much geom 1 is larger than its core where its depth is sought (`collision.grown`).
-        grow2: the same of geom 2.
+        exact: largest difference of the bounds of a depth.
+        tolerance: largest difference of the bounds of a distance; 0: as small as rounding allows.
+        touch: distance of the cores below which they have a depth, not a distance.
+        grow1: enlargement of geom 1 beyond its core while its depth is searched (`collision.grown`).
+        grow2: the same for geom 2.
     """
 
     def __init__(self, *lengths: Any) -> None:
@@ -78,14 +78,14 @@ class Limits(LaneValue):
         self.tolerance, self.touch, self.grow1, self.grow2 = map(expr_init, lengths[5:])
 
     def parts(self) -> tuple:
-        """The components."""
+        """Return the components."""
         lengths = self.reach, self.near, self.flat, self.seen, self.exact
         return *lengths, self.tolerance, self.touch, self.grow1, self.grow2
 
 
 @func
 def convex_convex(model, work, g1: ti.i32, g2: ti.i32, near):
-    """One contact, or up to four of flat sides, or up to five by tilts."""
+    """Find the contacts of a pair: one, up to four of flat sides, or up to five by tilts."""
     if ti.static(model.has.tilts):
         lane_by_lane(_tilted_contacts, model, work, g1, g2, near)
     else:
@@ -94,7 +94,7 @@ def convex_convex(model, work, g1: ti.i32, g2: ti.i32, near):
 
 @func
 def _contacts(model, one, g1: ti.i32, g2: ti.i32):
-    """In one lane, whose views are `model` and `one`."""
+    """Find the contacts of a pair in one lane, whose views are `model` and `one`."""
     place_geoms(model, one, g1, g2)
     limits = search_limits(model, one, g1, g2, detection_distance(model, g1, g2))
     allow_growth(model, one, g1, g2, limits)
@@ -107,10 +107,14 @@ def _contacts(model, one, g1: ti.i32, g2: ti.i32):
 
 @func
 def _tilted_contacts(model, one, g1: ti.i32, g2: ti.i32):
-    """As `_contacts`, in a loop around the only search: as the geoms are, and with geom 2 in every turn."""
+    """Find the contacts of a pair in one lane by tilts: as the geoms are, then with geom 2 in several rotations.
+
+    The search is called once, in a loop, so that its code is there once.
+    """
     place_geoms(model, one, g1, g2)
     limits = search_limits(model, one, g1, g2, detection_distance(model, g1, g2))
     tilt = untilted(one)
+    # The first pass finds the contact; it starts the rotations if the contact is a single one.
     while tilt.turn <= tilt.turns:
         turn_geom(one, tilt)
         search = _search(model, one, g1, g2, limits)
@@ -120,7 +124,7 @@ def _tilted_contacts(model, one, g1: ti.i32, g2: ti.i32):
             if tilt.turn > 0:
                 put_tilted(model, one, g1, g2, tilt, on1, between, normal)
             else:
-                zero = one.ccd_lanes.real(0.0)  # nothing grows where there are tilts
+                zero = one.ccd_lanes.real(0.0)  # geoms are not enlarged with tilts
                 middle = _middle(model, one, g1, g2, on1, between, normal, zero)
                 if _put_first(model, one, g1, g2, search, face, middle, zero) == 1 and model.geom_type[g1] != SPHERE:
                     begin_turns(one, tilt, middle, normal)
@@ -129,7 +133,7 @@ def _tilted_contacts(model, one, g1: ti.i32, g2: ti.i32):
 
 @func
 def _search(model, one, g1: ti.i32, g2: ti.i32, limits):
-    """By the method that the model asks for."""
+    """Return the search of a pair, by the method that the model selects."""
     if ti.static(model.has.mpr):
         return _by_portal(model, one, g1, g2, limits)
     elif ti.static(model.has.warm):
@@ -140,7 +144,7 @@ def _search(model, one, g1: ti.i32, g2: ti.i32, limits):
 
 @func
 def _by_portal(model, one, g1: ti.i32, g2: ti.i32, limits):
-    """By MPR, and by GJK and EPA where that has no answer."""
+    """Search by MPR, and if that has no answer by GJK and EPA."""
     search = seek_portal(model, one, g1, g2, limits)
     if search.phase == DISTANCE:
         search = seek(model, one, g1, g2, limits, FOUND)
@@ -149,9 +153,9 @@ def _by_portal(model, one, g1: ti.i32, g2: ti.i32, limits):
 
 @func
 def _seek_warm(model, one, g1: ti.i32, g2: ti.i32, limits):
-    """As `seek`, but first across the axis that parted the shapes when they were last looked at.
+    """Search as `seek` does, but first along the axis that last separated the shapes.
 
-    It proves that they are apart, or says nothing: contacts are those of a search from the start.
+    That axis proves that they are separate, or it has no effect: contacts are those of a search from the start.
     """
     search = start_search(one.ccd_lanes, one.ccd_frame[0] - one.ccd_frame[4])
     axis, toward = last_axis(one), search.near.copy()
@@ -163,7 +167,7 @@ def _seek_warm(model, one, g1: ti.i32, g2: ti.i32, limits):
 
 @func
 def seek(model, one, g1: ti.i32, g2: ti.i32, limits, last: ti.i32):
-    """Search the gap or depth of geoms that stand in `ccd_frame`, up to the phase `last`."""
+    """Search the distance or depth of the geoms in `ccd_frame`, up to the phase `last`."""
     search = start_search(one.ccd_lanes, one.ccd_frame[0] - one.ccd_frame[4])
     _go_on(model, one, g1, g2, limits, last, search, search.near.copy())
     return search
@@ -171,8 +175,9 @@ def seek(model, one, g1: ti.i32, g2: ti.i32, limits, last: ti.i32):
 
 @func
 def _go_on(model, one, g1: ti.i32, g2: ti.i32, limits, last: ti.i32, search, toward):
-    """`toward` is where a search begins whose axis proves nothing, and where one begins again."""
+    """Continue a search up to the phase `last`; `toward` is the first direction if the search starts anew."""
     while search.phase < last:
+        # The direction of the next support point, by the phase.
         direction = search.near * (-1.0 / search.near.norm())
         if search.phase == DEPTH:
             if search.faces == 0:
@@ -181,10 +186,12 @@ def _go_on(model, one, g1: ti.i32, g2: ti.i32, limits, last: ti.i32, search, tow
             direction = one.ccd_normal[search.chosen]
         elif search.phase == FILL:
             direction = across(one, search.kept) * (1.0 - 2.0 * search.turned)
+        # The support point, of the enlarged geoms if they are enlarged.
         point, on1, mark1, mark2 = support(model, one, g1, g2, direction)
         if search.grown == 1:
             point, on1 = point + direction * (limits.grow1 + limits.grow2), on1 + direction * limits.grow1
         search.trips += 1
+        # Store it as a corner, and take the step of the phase.
         if search.phase == DISTANCE:
             put_corner(one, 3, point, on1, mark1, mark2)
             if search.warm == 1 and not _apart(search, limits, point):
@@ -203,11 +210,11 @@ def _go_on(model, one, g1: ti.i32, g2: ti.i32, limits, last: ti.i32, search, tow
 
 @func
 def search_limits(model, one, g1: ti.i32, g2: ti.i32, farthest):
-    """The `Limits` of a pair that is of no interest where its surfaces are as far apart as `farthest`.
+    """Return the `Limits` of a pair that has no contact if its surfaces are farther apart than `farthest` (m).
 
     Searches stop where MuJoCo's do. Cores with corners have finitely many directions, and are searched to the end
     whatever `ccd_tolerance` is. Others are searched to that tolerance; if they have neither a radius nor a margin, they
-    touch where their distance is below it.
+    touch if their distance is below it.
     """
     reach = farthest + core_radius(model, one, g1) + core_radius(model, one, g2)
     size = model.geom_rbound[g1] + model.geom_rbound[g2]
@@ -223,16 +230,17 @@ def search_limits(model, one, g1: ti.i32, g2: ti.i32, farthest):
 
 @func
 def _apart(search, limits, point):
-    """Whether the plane through a new corner across `near` proves that the cores are as far apart as `reach`."""
+    """Return True if the plane through a new corner, normal to `near`, proves that the cores are `reach` apart."""
     bound = search.near.dot(point)
     return bound > 0.0 and bound * bound >= limits.reach * limits.reach * search.near.dot(search.near)
 
 
 @func
 def _approach(model, one, search, limits, point):
-    """A step of GJK with the new corner in place 3."""
+    """Take a step of GJK with the new corner, which is corner 3."""
     bound, before = search.near.dot(point), search.square
     exact = ti.max(0.5 * limits.tolerance**2, before * CLOSE)
+    # Separate by more than reach; converged; or refine the simplex.
     if _apart(search, limits, point):
         search.phase = NOTHING
     else:
@@ -246,7 +254,7 @@ def _approach(model, one, search, limits, point):
                 search.phase, search.trips = FILL, 0
             else:
                 ended = search.square >= before or search.trips >= model.ccd_iterations
-        if ended:  # the nearest point is as near as it gets; its plane is between the shapes, or they touch
+        if ended:  # the nearest point has converged: its plane separates the shapes, or they touch
             if bound > 0.0 and search.square > limits.touch**2:
                 simplex_as_face(one, search)
                 search.phase = FOUND
@@ -256,28 +264,29 @@ def _approach(model, one, search, limits, point):
 
 @func
 def _fill(one, search, limits, rise):
-    """The simplex takes the new corner, which is `rise` above it, unless it is as flat with it."""
+    """Add the new corner, at height `rise` above the simplex, unless the simplex would remain flat."""
     if ti.abs(rise) > limits.flat:
         search.kept += 1
         search.turned = 0
         if search.kept == 4:
             search.phase, search.trips, search.filled = DEPTH, 0, 1
     elif search.turned == 1:
-        search.phase = NOTHING  # one of the shapes is flat, or a point: there is no depth
+        search.phase = NOTHING  # the difference is flat: one of the shapes is flat or a point, and has no depth
     else:
         search.turned = 1
 
 
 @func
 def _grow(model, one, search, limits, height):
-    """A step of EPA with the new corner behind the others, `height` being where its plane is."""
+    """Take a step of EPA with the new corner, behind the others; the distance of its plane is `height`."""
     keep_shallowest(model, one, search, height)
     low = one.ccd_height[search.chosen]
-    last = search.trips >= model.ccd_iterations + search.filled  # what is filled in is MuJoCo's without a step
+    last = search.trips >= model.ccd_iterations + search.filled  # MuJoCo does not count the corner that was filled in
+    # Bounds agree; or stop early where MuJoCo does; or expand the polytope.
     if height - low <= limits.exact and height - search.depth <= limits.exact:
         search.phase = FOUND
     elif last and model.ccd_follows == 1 and low > 0.0 and low < search.depth - limits.near:
-        search.phase = FOUND  # on the way still, and where MuJoCo is
+        search.phase = FOUND  # not converged, as MuJoCo's at this step
     else:
         full = last or search.points + 1 >= model.nccdpoint
         if not full:
@@ -289,7 +298,7 @@ def _grow(model, one, search, limits, height):
 
 @func
 def _put_contact(model, one, g1: ti.i32, g2: ti.i32, search, limits):
-    """The contact at the polytope's face that is nearest to the origin, or those of flat sides there."""
+    """Store the contact at the face of the polytope nearest to the origin, or the contacts of flat sides there."""
     face, between, on1 = touching_face(one, search, limits.seen)
     shrunk1, shrunk2 = search.grown * limits.grow1, search.grown * limits.grow2
     middle = _middle(model, one, g1, g2, on1, between, one.ccd_normal[search.chosen], shrunk1 - shrunk2)
@@ -298,9 +307,10 @@ def _put_contact(model, one, g1: ti.i32, g2: ti.i32, search, limits):
 
 @func
 def _middle(model, one, g1: ti.i32, g2: ti.i32, on1, between, normal, grown):
-    """Between the nearest points, seen from geom 1's centre; `on1` is that of its core, `between` the way from 2's.
+    """Return the midpoint of the nearest surface points, from geom 1's centre.
 
-    `grown` is by how much more geom 1 is larger than its core there than geom 2 is.
+    `on1` is the nearest point of geom 1's core, `between` the vector to it from that of geom 2's core. `grown` is the
+    enlargement of geom 1 beyond its core minus that of geom 2.
     """
     radius1, radius2 = core_radius(model, one, g1), core_radius(model, one, g2)
     return on1 - between * 0.5 + normal * (0.5 * (radius1 - radius2 - grown))
@@ -308,9 +318,9 @@ def _middle(model, one, g1: ti.i32, g2: ti.i32, on1, between, normal, grown):
 
 @func
 def _put_first(model, one, g1: ti.i32, g2: ti.i32, search, face: ti.i32, middle, grown):
-    """The contact there, or those of flat sides. Returns 1 where it is alone.
+    """Store the contact at `middle`, or those of flat sides there; return 1 if it is a single one.
 
-    `grown` is by how much both geoms are larger there than their cores.
+    `grown` is the sum of the enlargements of both geoms beyond their cores.
     """
     lanes, alone = one.ccd_lanes, 0
     normal = one.ccd_normal[search.chosen]

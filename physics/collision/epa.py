@@ -1,10 +1,11 @@
-"""Depth of two overlapping convex shapes: how near the surface of their difference comes to the origin inside.
+"""Depth of two overlapping convex shapes: the distance of the origin from the surface of their Minkowski difference.
 
 van den Bergen: Proximity queries and penetration depth computation on 3D game objects (2001). A polytope inside the
-difference grows at the face that is nearest to the origin. Its faces lie in any order in the first rows of
-`ccd_normal`, `ccd_height` and `ccd_corners`; the edge of what a new corner sees is where reversed edges do not cancel.
+difference is expanded at its face nearest to the origin. Its faces are in the first rows of `ccd_normal`, `ccd_height`
+and `ccd_corners`, in any order. The horizon, which encloses the faces visible from a new corner, has those of their
+directed edges whose reverse is not among them.
 
-Distances of faces have signs, so that an origin which is a little outside does no harm.
+Distances of faces are signed, so an origin that is slightly outside does no harm.
 """
 
 import taichi as ti
@@ -13,18 +14,19 @@ from ..math import func
 from .gjk import NO_AREA, nearest_on_triangle, triangle_normal
 from .primitives import zero_vector
 
-FAR = 1e30  # of a face that is never the nearest, and never seen
+FAR = 1e30  # height of a face without area, which is never the nearest
 CORNER_BITS = 10
-"""A face has its three corners in one integer, an edge its two."""
+"""Bits of a corner: the three corners of a face are one integer, and the two of an edge."""
 MOST_CORNERS = 1 << CORNER_BITS
-GONE = -1  # corners of a face that was seen
+"""The number of corners that fit in these bits."""
+GONE = -1  # ccd_corners of a removed face
 SLIVER = 1e-9
-"""Sine between two edges of a face below which it has no normal."""
+"""The sine between two edges of a face below which it has no normal."""
 
 
 @func
 def _add_face(one, f: ti.i32, i: ti.i32, j: ti.i32, k: ti.i32):
-    """Face f with these corners, counterclockwise seen from outside."""
+    """Store face f with corners i, j and k, counterclockwise seen from outside."""
     p, q, r = one.ccd_point[i], one.ccd_point[j], one.ccd_point[k]
     normal, sides, foot = triangle_normal(one.ccd_lanes, p, q, r)
     square = normal.dot(normal)
@@ -39,10 +41,10 @@ def _add_face(one, f: ti.i32, i: ti.i32, j: ti.i32, k: ti.i32):
 
 @func
 def start_polytope(one, search):
-    """From the simplex of corners 0 to 3: four faces, turned outward.
+    """Make four faces, directed outward, from the simplex of corners 0 to 3.
 
-    Faces begin with the corner that MuJoCo's begin with, which says where an edge of a cylinder is: with 0, unless 3 is
-    the corner that the simplex lacked.
+    The first corner of a face is that of MuJoCo's face, since it decides where an edge of a cylinder is: 0, or 3 if 3
+    was the missing corner of the simplex.
     """
     a, b, c, d = one.ccd_point[0], one.ccd_point[1], one.ccd_point[2], one.ccd_point[3]
     i, j = 1, 2
@@ -66,7 +68,7 @@ def start_polytope(one, search):
 
 @func
 def nearest_face(one, faces: ti.i32):
-    """The first of those that are nearest to the origin."""
+    """Return the face nearest to the origin, the first of several."""
     best, low = 0, one.ccd_lanes.real(FAR)
     for f in range(faces):
         height = one.ccd_height[f]
@@ -77,7 +79,7 @@ def nearest_face(one, faces: ti.i32):
 
 @func
 def _add_edge(one, edges: ti.i32, i: ti.i32, j: ti.i32):
-    """Add an edge to the horizon, or take the same one, the other way round, from it; the new number of edges."""
+    """Add a directed edge to the horizon, or remove its reverse if that is there; return the new number of edges."""
     back, found = j | (i << CORNER_BITS), -1
     for k in range(edges):
         if one.ccd_edge[k] == back:
@@ -93,7 +95,7 @@ def _add_edge(one, edges: ti.i32, i: ti.i32, j: ti.i32):
 
 @func
 def _edge(corners: ti.i32, s: ti.i32):
-    """Edge s of the face with these corners, as both of its ends."""
+    """Return both ends of edge s of the face with these corners."""
     i = (corners >> (CORNER_BITS * s)) & (MOST_CORNERS - 1)
     j = (corners >> (CORNER_BITS * ti.select(s == 2, 0, s + 1))) & (MOST_CORNERS - 1)
     return i, j
@@ -101,7 +103,7 @@ def _edge(corners: ti.i32, s: ti.i32):
 
 @func
 def _take_face(one, f: ti.i32, edges: ti.i32):
-    """Face f is no more: its edges to the horizon; the new number of edges."""
+    """Remove face f, and add its edges to the horizon; return the new number of edges."""
     corners, left = one.ccd_corners[f], edges
     for s in range(3):
         i, j = _edge(corners, s)
@@ -112,7 +114,7 @@ def _take_face(one, f: ti.i32, edges: ti.i32):
 
 @func
 def _at_horizon(one, corners: ti.i32, edges: ti.i32):
-    """1: one of a face's edges is the horizon's, from the other side."""
+    """Return 1 if the reverse of one of a face's edges is in the horizon, else 0."""
     found = 0
     for s in range(3):
         i, j = _edge(corners, s)
@@ -124,17 +126,19 @@ def _at_horizon(one, corners: ti.i32, edges: ti.i32):
 
 @func
 def _take_seen(one, search, w, seen):
-    """Faces around the chosen one that the point w is more than `seen` above are gone, and those without area there.
+    """Remove the faces visible from w (higher than `seen` above their plane), and faces without area next to them.
 
-    What is seen is one piece, whatever rounding says of faces elsewhere. Returns the number of edges around it, and of
-    entries of `ccd_seen`.
+    Starts at the chosen face and takes only faces connected to it, whatever rounding says of others. Returns the number
+    of edges of the horizon and of entries of `ccd_seen`.
     """
+    # Candidates: faces visible from w, and faces without area.
     count = 0
     for f in range(search.faces):
         height = one.ccd_height[f]
         if height == FAR or one.ccd_normal[f].dot(w) - height > seen:
             one.ccd_seen[count] = f
             count += 1
+    # Remove the chosen face, then candidates next to removed ones until there are none.
     edges = _take_face(one, search.chosen, 0)
     more = 1
     while more == 1:
@@ -150,14 +154,14 @@ def _take_seen(one, search, w, seen):
 
 @func
 def expand(model, one, search, seen):
-    """The polytope gets the corner `search.points`; what it sees gives way to faces between it and the edges around.
+    """Add corner `search.points` to the polytope: faces to the horizon replace the faces that are visible from it.
 
-    Returns 0 where there is no room for the new faces.
+    Returns 0 if there is no room for the new faces.
     """
     new = search.points
     edges, count = _take_seen(one, search, one.ccd_point[new], seen)
     faces = search.faces
-    for c in range(count):  # the last ones first, so that what fills a gap stays
+    for c in range(count):  # fill gaps with the last faces, in descending order so that these are not removed ones
         f = one.ccd_seen[count - 1 - c]
         if one.ccd_corners[f] == GONE:
             faces -= 1
@@ -165,7 +169,7 @@ def expand(model, one, search, seen):
             one.ccd_normal.put(f, one.ccd_normal[faces])
             one.ccd_height.put(f, one.ccd_height[faces])
     grown = 0
-    if faces + edges < model.nccdface:  # the last place is that of `keep_shallowest`
+    if faces + edges < model.nccdface:  # the last entry is used by `keep_shallowest`
         grown = 1
         for k in range(edges):
             edge = one.ccd_edge[k]
@@ -176,7 +180,7 @@ def expand(model, one, search, seen):
 
 @func
 def keep_shallowest(model, one, search, height):
-    """Remember the chosen face, if the plane of its new corner is nearer to the origin than any before."""
+    """Store the chosen face if the plane of its new corner is nearer to the origin than any before."""
     if height < search.depth:
         search.depth = height
         last = model.nccdface - 1
@@ -186,9 +190,9 @@ def keep_shallowest(model, one, search, height):
 
 @func
 def take_shallowest(model, one, search):
-    """That face becomes the only one, as high as its corner was: across it the shapes are no deeper than that.
+    """Make the stored face the only one, at the height of its new corner, which is an upper bound of the depth.
 
-    Where a polytope is full, or rounding has turned some of its faces inside out, its nearest face proves nothing.
+    If a polytope is full, or rounding has inverted some of its faces, the height of its nearest face is not a bound.
     """
     last = model.nccdface - 1
     one.ccd_corners[0] = one.ccd_corners[last]
@@ -199,18 +203,18 @@ def take_shallowest(model, one, search):
 
 @func
 def touching_face(one, search, slack):
-    """The face that comes nearest to the origin, by its triangle and not its plane.
+    """Return the face whose triangle, not plane, is nearest to the origin, its nearest point, and the point of geom 1.
 
-    Where flat sides meet, several faces lie in one plane, and the origin is over one of them; by the rounding of their
-    normals another may have the lowest plane. Only that one's normal, `search.chosen`'s, is proven to part the shapes
-    by its height: where they just touch at an edge, the other face there is as near. Returns the face, its point that
-    is nearest to the origin and the point of geom 1 there.
+    Where flat sides touch, several faces are in one plane, and the origin is above one of them; by rounding of normals
+    another one may have the lowest plane, `search.chosen`. The normal remains that of `search.chosen`: only for this
+    face is it proven that its height separates the shapes.
     """
     lanes = one.ccd_lanes
     best, found = lanes.real(FAR), search.chosen
     near, on1 = zero_vector(lanes), zero_vector(lanes)
+    # All faces whose plane is near enough; the chosen face first.
     for turn in range(search.faces + 1):
-        f = ti.select(turn == 0, search.chosen, turn - 1)  # which says how near the others have to be
+        f = ti.select(turn == 0, search.chosen, turn - 1)  # the first distance bounds the others
         again = turn > 0 and f == search.chosen
         if not again and one.ccd_height[f] <= ti.sqrt(best) + slack:
             corners = one.ccd_corners[f]
@@ -226,7 +230,7 @@ def touching_face(one, search, slack):
 
 @func
 def simplex_as_face(one, search):
-    """What GJK found as the only face of a polytope: its simplex, and how near the origin it comes."""
+    """Store the simplex of GJK as the only face of a polytope, with minus its distance from the origin as height."""
     length = ti.sqrt(search.square)
     j, k = ti.min(search.kept - 1, 1), ti.min(search.kept - 1, 2)
     one.ccd_corners[0] = (j << CORNER_BITS) | (k << (2 * CORNER_BITS))

@@ -1,7 +1,7 @@
-"""Distance of two convex shapes: how near their difference comes to the origin.
+"""Distance of two convex shapes: the distance of their Minkowski difference from the origin.
 
 Gilbert, Johnson, Keerthi: A fast procedure for computing the distance between complex objects in three-dimensional
-space (1988). A simplex of up to four corners of the difference, in the first rows of `ccd_point`, moves towards the
+space (1988). A simplex of up to four corners of the difference, in the first rows of `ccd_point`, approaches the
 origin. The nearest point of a triangle is Ericson's (Real-Time Collision Detection, 2005, section 5.1.5).
 """
 
@@ -15,36 +15,37 @@ from ..math.lanes import LaneValue, let, traced
 from .primitives import zero_vector
 
 THIN = 1e-20
-"""Squared sine below which a simplex has no volume: it holds nothing."""
+"""The squared sine below which a simplex has no volume, and so cannot contain the origin."""
 NOISE = 1e-8
-"""Sine below which a triangle has no area: rounding of coordinates would say where on it a point is.
+"""The sine below which a triangle has no area: rounding of coordinates would decide where on it a point is.
 
-About the root of the precision: the normal of a triangle as narrow as w is off by the precision over w, which moves the
-foot of a point above it, and that must be less than w.
+It is about the square root of the precision: the normal of a triangle of relative width w has an error of the
+precision divided by w, which moves the projection of a point above it, and that must be less than w.
 """
 NO_AREA = 1e-290
-"""Least of what is divided by in a triangle: its corners may fall together."""
+"""The lower bound of denominators in a triangle, whose corners may coincide."""
 DISTANCE, FILL, DEPTH, FOUND, NOTHING = range(5)
-"""Phases: the distance is sought; the simplex gets the corners that it lacks; the depth is sought; the ends."""
+"""Phases: search the distance; add corners that the simplex lacks; search the depth; the ends: a contact, none."""
 
 
 class Search(LaneValue):
-    """How far the search for a contact of two shapes has come.
+    """The state of the search for a contact of two shapes.
 
     Attributes:
-        near: nearest point of the simplex to the origin.
+        near: point of the simplex nearest to the origin.
         square: its squared length.
         phase: one of DISTANCE, FILL, ...
-        trips: support points in this phase.
-        kept: corners of the simplex.
-        turned: 1: a missing corner was sought on one side in vain.
+        trips: support points computed in this phase.
+        kept: number of corners of the simplex.
+        turned: 1: a missing corner was searched in one direction without success, and is now searched in the opposite
+            one.
         filled: 1: the last corner of the simplex was missing.
-        grown: 1: the geoms have grown by their radii and half the margin each (`collision.grown`).
-        points: corners of the polytope.
-        faces: its faces.
-        chosen: its face that is nearest to the origin.
-        warm: 1: `near` is the axis that parted the shapes before.
-        depth: least that the shapes were found to reach across a direction, so that they are no deeper.
+        grown: 1: geoms are enlarged by their radii and half the margin each (`collision.grown`).
+        points: number of corners of the polytope.
+        faces: number of its faces.
+        chosen: its face nearest to the origin.
+        warm: 1: `near` is the axis that last separated the shapes.
+        depth: least extent of the difference found in any direction: an upper bound of the depth.
     """
 
     def __init__(self, near: Vec3, square: Any, depth: Any, *counts: Any) -> None:
@@ -53,14 +54,14 @@ class Search(LaneValue):
         self.points, self.faces, self.chosen, self.warm, self.grown = map(expr_init, counts[5:])
 
     def parts(self) -> tuple:
-        """The components."""
+        """Return the components."""
         counts = self.phase, self.trips, self.kept, self.turned, self.filled
         return self.near, self.square, self.depth, *counts, self.points, self.faces, self.chosen, self.warm, self.grown
 
 
 @traced
 def start_search(lanes: Any, toward: Vec3) -> Search:
-    """From the point `toward`, which the difference of the shapes has inside."""
+    """Return a search that starts from `toward`, a point inside the difference of the shapes."""
     square = let(toward.dot(toward))
     near = toward.select(square > lanes.constant(NO_AREA), Vec3(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0)))
     return Search(near, lanes.real(1e30), lanes.real(1e30), *[0] * 10)
@@ -68,10 +69,10 @@ def start_search(lanes: Any, toward: Vec3) -> Search:
 
 @traced
 def _normal(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
-    """Normal of a triangle, as long as twice its area; product of its shorter sides' squared lengths; a point.
+    """Return the normal of a triangle, twice its area long; the product of its shorter sides' squared lengths; a point.
 
-    The product of any two sides is the normal; that of the short ones is exact. The point is on the line of the long
-    side, where that is nearest to the origin: there an error of the normal's direction does least.
+    The cross product of any two sides is the normal; that of the two shorter ones is the most exact. The point is on
+    the line of the longest side, nearest to the origin: there an error of the normal's direction has the least effect.
     """
     ab, ac, bc = b - a, c - a, c - b
     x, y, z = let(ab.dot(ab)), let(ac.dot(ac)), let(bc.dot(bc))
@@ -86,23 +87,25 @@ def _normal(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
 
 @func
 def triangle_normal(lanes, a, b, c):
-    """As `_normal`, for kernels."""
+    """Return what `_normal` does, for kernels."""
     return _normal(lanes, a, b, c)
 
 
 @traced
 def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
-    """Weights of the point of a triangle nearest to the origin, and the point; without branches.
+    """Return the barycentric weights of the point of a triangle nearest to the origin, and the point; without branches.
 
-    Triangles without area, but for rounding, count as segments or points; `b` and `c` may be one corner. Areas are
-    taken along the normal, and from the origin's foot on their plane: from the origin itself, the rounding of a narrow
-    triangle's normal would show in the weights.
+    Triangles whose area is only rounding error count as segments or points; `b` and `c` may be one corner. Areas are
+    computed along the normal, relative to the projection of the origin on the plane: relative to the origin itself, the
+    rounding of a narrow triangle's normal would appear in the weights.
     """
+    # Ericson's projections of the corners on the sides.
     zero, one = lanes.real(0.0), lanes.real(1.0)
     ab, ac = b - a, c - a
     d1, d2 = let(-ab.dot(a)), let(-ac.dot(a))
     d3, d4 = let(-ab.dot(b)), let(-ac.dot(b))
     d5, d6 = let(-ab.dot(c)), let(-ac.dot(c))
+    # Normal, zero for a triangle without area; `below` is the projection of the origin on the plane.
     bc, least = c - b, lanes.constant(NO_AREA)
     spread = let(ti.max(ab.dot(ab), ac.dot(ac), bc.dot(bc)) * (a.dot(a) + b.dot(b) + c.dot(c)))
     normal, _, foot = _normal(lanes, a, b, c)
@@ -110,13 +113,15 @@ def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
     normal = Vec3(zero, zero, zero).select(flat, normal)
     square = let(ti.max(normal.dot(normal), least))
     below = Vec3(zero, zero, zero) + normal * let(normal.dot(foot) / square)
+    # Signed areas of the three parts around that projection.
     a0, b0, c0 = a - below, b - below, c - below
     va, vb, vc = let(normal.dot(b0.cross(c0))), let(normal.dot(c0.cross(a0))), let(normal.dot(a0.cross(b0)))
     wb, wc = let(vb / square), let(vc / square)
+    # The region of the nearest point: the face, an edge or a corner.
     e1, e2 = let(d4 - d3), let(d5 - d6)
     t = let(e1 / ti.max(e1 + e2, least))
     along = let(ti.min(ti.max(d1 / ti.max(ab.dot(ab), least), 0.0), 1.0))
-    rules = (  # the later ones go first
+    rules = (  # a later rule overrides an earlier one
         ((va <= 0.0) & (e1 >= 0.0) & (e2 >= 0.0), 1.0 - t, t),
         ((vb <= 0.0) & (d2 >= 0.0) & (d6 <= 0.0), zero, d2 / ti.max(d2 - d6, least)),
         ((d6 >= 0.0) & (d5 <= d6), zero, one),
@@ -129,14 +134,14 @@ def nearest_on_triangle(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
         here = let(condition)
         wb, wc = let(ti.select(here, x, wb)), let(ti.select(here, y, wc))
     wa = let(1.0 - wb - wc)
-    inside = let((va > 0.0) & (vb > 0.0) & (vc > 0.0))  # on an edge a weight may be 0 but for rounding
+    inside = let((va > 0.0) & (vb > 0.0) & (vc > 0.0))  # on an edge a weight may be 0 up to rounding
     point = below.select(inside, a * wa + b * wb + c * wc)
     return wa, wb, wc, point
 
 
 @func
 def put_corner(one, k: ti.i32, point, on1, mark1: ti.i32, mark2: ti.i32):
-    """Corner k of the simplex or polytope."""
+    """Store corner k of the simplex or polytope."""
     one.ccd_point.put(k, point)
     one.ccd_on1.put(k, on1)
     one.ccd_mark1[k] = mark1
@@ -145,13 +150,13 @@ def put_corner(one, k: ti.i32, point, on1, mark1: ti.i32, mark2: ti.i32):
 
 @func
 def move_corner(one, to: ti.i32, k: ti.i32):
-    """Corner k to another place."""
+    """Copy corner k to index `to`."""
     put_corner(one, to, one.ccd_point[k], one.ccd_on1[k], one.ccd_mark1[k], one.ccd_mark2[k])
 
 
 @func
 def is_corner(one, kept: ti.i32, point, same):
-    """1: the simplex has a corner already that is no farther than `same` from this one, 0: it does not."""
+    """Return 1 if a corner of the simplex is at most `same` from this point, else 0."""
     found = 0
     for k in range(kept):
         apart = one.ccd_point[k] - point
@@ -162,14 +167,15 @@ def is_corner(one, kept: ti.i32, point, same):
 
 @func
 def refine(one, search):
-    """Corners 0 to kept - 1 and the new one, 3: those that the nearest point needs stay, and search has that point.
+    """Reduce the simplex of corners 0 to kept - 1 and the new corner 3 to those that support its nearest point.
 
-    Returns 1 where the origin is inside, and all four stay; else 0.
+    Sets `search.near`, `search.square` and `search.kept`. Returns 1 if the origin is inside, and all four stay; else 0.
     """
     lanes = one.ccd_lanes
     w = one.ccd_point[3]
     best, near = lanes.real(1e30), zero_vector(lanes)
     weight_w, weight_i, weight_j = lanes.real(1.0), lanes.real(1.0), lanes.real(1.0)
+    # Faces with the new corner: one triangle, or three sides of a tetrahedron.
     corner_i, corner_j = 0, 0
     triangles, inside = 1, 1
     if search.kept == 3:
@@ -183,6 +189,7 @@ def refine(one, search):
             height = normal.dot(away)
             if normal.dot(w) * height > 0.0 and height * height > THIN * normal.dot(normal) * away.dot(away):
                 behind = 1
+        # The nearest point of all faces, and its weights.
         if behind == 0:
             inside = 0
             k0, k1, k2, u = nearest_on_triangle(lanes, w, p, q)
@@ -190,7 +197,7 @@ def refine(one, search):
             if square < best:
                 best, near = square, u.copy()
                 weight_w, weight_i, weight_j, corner_i, corner_j = k0, k1, k2, i, j
-    if inside == 0 and best < search.square:  # else rounding would have it go back: what was found stays
+    if inside == 0 and best < search.square:  # if not, rounding would increase the distance: keep the last point
         search.near, search.square = near, best
         stays_i, stays_j = ti.select(weight_i > 0.0, corner_i, -1), ti.select(weight_j > 0.0, corner_j, -1)
         _keep(one, search, stays_i, stays_j, ti.select(weight_w > 0.0, 3, -1))
@@ -199,7 +206,7 @@ def refine(one, search):
 
 @func
 def _keep(one, search, i: ti.i32, j: ti.i32, newest: ti.i32):
-    """Of the simplex these corners stay; -1: none."""
+    """Keep corners i and j and the newest one in the simplex; -1: none."""
     low, high = ti.min(i, j), ti.max(i, j)
     left = 0
     for s in range(3):
@@ -212,7 +219,7 @@ def _keep(one, search, i: ti.i32, j: ti.i32, newest: ti.i32):
 
 @func
 def across(one, kept: ti.i32):
-    """A direction in which a simplex of fewer than four corners is flat."""
+    """Return a unit vector along which a simplex of fewer than four corners has no extent."""
     lanes = one.ccd_lanes
     a = one.ccd_point[0]
     d = Vec3(lanes.real(1.0), lanes.real(0.0), lanes.real(0.0))

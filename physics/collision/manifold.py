@@ -1,11 +1,12 @@
-"""Several contacts of two convex shapes: where a flat side of one meets a flat side or an edge of the other.
+"""Several contacts of two convex shapes: a flat side of one touches a flat side or an edge of the other.
 
-MuJoCo 4 has them where both sides are within about 5 degrees of each other. The corners of one, cut by the edges
-around the other (Sutherland, Hodgman: Reentrant polygon clipping, 1974), are the contacts, at most four of them, all
-with one normal. A cylinder's end counts as a polygon of sixteen corners, its side and a capsule's as the edge that
-touches; spheres and ellipsoids have neither. The rules were inferred from its contacts, and from its public sources.
+MuJoCo 4 creates them if both sides are parallel within about 5 degrees. The corners of one side, clipped by the edges
+of the other (Sutherland, Hodgman: Reentrant polygon clipping, 1974), are the contacts, at most four of them, all with
+one normal. A cylinder's end counts as a polygon of sixteen corners, its side and a capsule's as the edge that touches;
+spheres and ellipsoids have no flat sides. The rules were inferred from MuJoCo's contacts, and from its public sources.
 
-Polygons are clockwise seen from outside. Rows of `ccd_polygon`: the face that cuts, then twice room for what is cut.
+Polygons are clockwise seen from outside. Rows of `ccd_polygon`: the clipping face, then two buffers for the clipped
+polygon.
 """
 
 import taichi as ti
@@ -22,17 +23,18 @@ from .work_list import put_point
 
 MOST = 4  # contacts
 INSIDE = 1e-15
-"""Metres: corners that are as far outside are not cut off."""
+"""Metres: corners outside by less are not clipped."""
 SEPARATE, EDGE1, EDGE2 = 0, 2, 3
-"""What meets, beside FACES: nothing flat; an edge of geom 1 and a face; a face and an edge of geom 2."""
+"""The features that touch, beside FACES: no flat side; an edge of geom 1 and a face; a face and an edge of geom 2."""
 
 
 @func
 def put_flat_contacts(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32, normal):
-    """Points of a pair whose nearest points are on the face of the polytope with these corners; how many there are.
+    """Store the contacts of flat sides at the face of the polytope with these corners; return their number, 0: none.
 
-    `normal` is the one there.
+    `normal` is the contact normal there.
     """
+    # Two faces that are parallel, or a face and an edge.
     number1, number2 = list_faces(model, one, g1, g2, corners, normal)
     meeting, face1, face2 = _facing(model, one, number1, number2)
     size1, _, _ = feature(one, 0, corners)
@@ -41,6 +43,7 @@ def put_flat_contacts(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32, norma
     swell = one.ccd_lanes.real(0.0)
     if model.geom_type[g1] == CAPSULE:  # MuJoCo clips it with half the detection distance around it
         swell = 0.5 * detection_distance(model, g1, g2)
+    # If no faces are: an edge of the geom that has fewer corners there, then one of the other.
     first = ti.select(size1 < 3 and size1 <= size2, 0, 1)
     for trial in range(2):
         side = ti.select(trial == 0, first, 1 - first)
@@ -53,7 +56,8 @@ def put_flat_contacts(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32, norma
                 meeting, face1, face2 = ti.select(side == 0, EDGE1, EDGE2), face, face
                 facing = one.ccd_flat[(1 - side) * model.nccdflat + face].dot(outward) < -ALONG
     found = 0
-    if meeting != SEPARATE and facing:  # not on a side that is past the contact
+    if meeting != SEPARATE and facing:  # the side faces the other shape
+        # Clip the face or edge, drop corners beyond the detection distance, and keep at most four.
         n1, n2 = one.ccd_flat[face1], one.ccd_flat[model.nccdflat + face2]
         cutter, plane, up = 0, n1.copy(), -n2
         if meeting == EDGE1:
@@ -77,7 +81,7 @@ def put_flat_contacts(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32, norma
 
 @func
 def _facing(model, one, number1: ti.i32, number2: ti.i32):
-    """Of the faces of both geoms the two that face each other most, if any do; the first such pair."""
+    """Return the two faces of both geoms that are the most antiparallel, if any are; the first such pair."""
     meeting, face1, face2 = SEPARATE, 0, 0
     least = ti.cast(-FACING, one.ccd_lanes.dtype)
     for i in range(number1):
@@ -90,8 +94,9 @@ def _facing(model, one, number1: ti.i32, number2: ti.i32):
 
 @func
 def _cut(model, one, sides: ti.i32, count: ti.i32, plane):
-    """The part of the polygon that is over the face that cuts: its first row and its number of corners."""
+    """Clip the polygon to the area above the clipping face; return its first row and its number of corners."""
     first, left = model.nccdcorner, count
+    # One edge of the clipping face after the other, from one buffer to the other.
     for side in range(sides):
         a = one.ccd_polygon[side]
         inward = (one.ccd_polygon[ti.select(side + 1 < sides, side + 1, 0)] - a).cross(plane)
@@ -114,13 +119,13 @@ def _cut(model, one, sides: ti.i32, count: ti.i32, plane):
 
 @func
 def _distance(one, row: ti.i32, plane, up, swell):
-    """From the face that cuts to the plane of the corner in a row, along the contact's normal."""
+    """Return the distance along the contact normal from the clipping face to the plane of the corner in a row."""
     return (one.ccd_polygon[row] - one.ccd_polygon[0]).dot(plane) * ti.abs(plane.dot(up)) + swell
 
 
 @func
 def _within_reach(model, one, g1: ti.i32, g2: ti.i32, first: ti.i32, count: ti.i32, plane, up, swell):
-    """Only corners that are near enough for a contact stay; their number."""
+    """Keep only the corners within the detection distance; return their number."""
     left = 0
     for k in range(count):
         if _distance(one, first + k, plane, up, swell) <= detection_distance(model, g1, g2):
@@ -131,7 +136,7 @@ def _within_reach(model, one, g1: ti.i32, g2: ti.i32, first: ti.i32, count: ti.i
 
 @func
 def _area(one, first: ti.i32, a: ti.i32, b: ti.i32, c: ti.i32, d: ti.i32):
-    """Twice the area of four corners."""
+    """Return twice the area of the quadrilateral of four corners."""
     across1 = one.ccd_polygon[first + a] - one.ccd_polygon[first + c]
     across2 = one.ccd_polygon[first + b] - one.ccd_polygon[first + d]
     return across1.cross(across2).norm()
@@ -139,15 +144,15 @@ def _area(one, first: ti.i32, a: ti.i32, b: ti.i32, c: ti.i32, d: ti.i32):
 
 @func
 def _keep_largest(one, first: ti.i32, n: ti.i32):
-    """The four corners that enclose the largest area, sought as MuJoCo does.
+    """Keep the four corners that enclose the largest area, by MuJoCo's search.
 
-    Four pointers go around the polygon in turn while the area grows (Snoeyink's variant of rotating calipers).
+    Four pointers advance around the polygon in turn while the area grows (Snoeyink's variant of rotating calipers).
     """
     best = ti.Vector([0, 1, 2, 3])
     b, c, d = 1, 2, 3
     largest = _area(one, first, 0, 1, 2, 3)
     for a in range(n):
-        step = 0  # which pointer goes on: d, c, b, and d again where it went on
+        step = 0  # 0: d advances once, a is done if that does not help; 1: c, 2: b, while it helps; d again
         while step < 3:
             nb, nc, nd = b, c, d
             if step == 0:
@@ -171,6 +176,7 @@ def _keep_largest(one, first: ti.i32, n: ti.i32):
                     step = 0
             if step == 4:
                 step = 1
+        # The next a: pointers stay apart.
         if b == a:
             b = (b + 1) % n
             if c == b:
@@ -191,7 +197,7 @@ def _keep_largest(one, first: ti.i32, n: ti.i32):
 
 @func
 def _keep_ends(one, first: ti.i32, n: ti.i32):
-    """Of the corners of an edge the two that are farthest apart."""
+    """Keep the two corners of a clipped edge that are farthest apart."""
     begin, end, farthest = 0, 1, one.ccd_lanes.real(0.0)
     for i in range(n):
         for j in range(i + 1, n):
@@ -205,11 +211,11 @@ def _keep_ends(one, first: ti.i32, n: ti.i32):
 
 @func
 def _put_corner(model, one, g1: ti.i32, g2: ti.i32, row: ti.i32, k: ti.i32, plane, up, swell, cutter: ti.i32):
-    """Point k of the pair at the corner in a row; `up` is the contact's normal."""
+    """Store point k of the pair for the corner in a row; `up` is the contact normal."""
     lanes = one.ccd_lanes
     corner, dist = one.ccd_polygon[row], _distance(one, row, plane, up, swell)
     height = (corner - one.ccd_polygon[0]).dot(plane)
-    middle = corner - plane * height + up * (dist * 0.5)  # down to the face, and half the way along the normal
+    middle = corner - plane * height + up * (dist * 0.5)  # on the face, then half the distance along up
     if cutter == 1:  # the corner is geom 1's
         middle = corner + up * (dist * 0.5 - swell)
     pos = root_of(model, one, g1) + one.geom_offset[g1] + one.precise_lanes.cast(middle)

@@ -1,4 +1,4 @@
-"""A plane against ellipsoid, cylinder, box and convex mesh, in the lanes of the mask `near`."""
+"""Contacts of a plane with an ellipsoid, cylinder, box or convex mesh, in the lanes of the mask `near`."""
 
 import taichi as ti
 
@@ -16,7 +16,7 @@ MOST = 4  # contacts of a plane with a hull
 
 @func
 def list_near_planes(model, work, first: ti.i32, end: ti.i32):
-    """Mid phase of the pairs `first` to `end`: list those whose geom 2 reaches the plane with its bounding sphere."""
+    """Mid phase of the pairs `first` to `end`: list those whose geom 2 is near the plane with its bounding sphere."""
     for p in range(first, end):
         g1, g2 = model.pair_geom1[p], model.pair_geom2[p]  # planes are never swept over
         height = (work.geom_xpos[g2] - work.geom_xpos[g1]).dot(work.geom_axis[g1])
@@ -25,7 +25,7 @@ def list_near_planes(model, work, first: ti.i32, end: ti.i32):
 
 @func
 def _put(work, k: ti.i32, dist, point, normal, present):
-    """Point k of the pair, which lies on the shape's surface; half the depth moves it midway."""
+    """Store point k of the pair, at a point of the shape's surface, moved midway by half the distance."""
     put_point(
         work, k, ContactPoint(dist, point - normal * (dist * 0.5), normal, zero_vector(work.precise_lanes)), present
     )
@@ -33,7 +33,7 @@ def _put(work, k: ti.i32, dist, point, normal, present):
 
 @func
 def plane_ellipsoid(model, work, g1: ti.i32, g2: ti.i32, near):
-    """The point whose normal is the plane's: with half axes S and u = R^T n it is -S (S u) / |S u|."""
+    """Find the deepest point: with half axes S and u = R^T n it is -S (S u) / |S u| in the geom's frame."""
     lanes = work.precise_lanes
     normal, center, axes = work.geom_axis[g1], work.geom_xpos[g2], geom_axes(model, work, g2)
     up, size = axes.transpose_times(normal), model.geom_size[g2]
@@ -48,29 +48,31 @@ def plane_ellipsoid(model, work, g1: ti.i32, g2: ti.i32, near):
 
 @func
 def plane_cylinder(model, work, g1: ti.i32, g2: ti.i32, near):
-    """The lowest points of both rims, then two more on the lower rim that make a triangle with its lowest."""
+    """Find the lowest points of both rims, and two more on the lower rim that form a triangle with its lowest point."""
     lanes = work.precise_lanes
     reach = detection_distance(model, g1, g2)
     radius, half = model.geom_size.at(g2, 0), model.geom_size.at(g2, 1)
     normal, center = work.geom_axis[g1], work.geom_xpos[g2]
     height = (center - work.geom_xpos[g1]).dot(normal)
     axes = geom_axes(model, work, g2)
+    # The axis directed down, and its cosine with the normal.
     lean = normal.dot(axes.z)
     axis = axes.z * ti.select(lean > 0.0, -lanes.real(1.0), lanes.real(1.0))
     lean = -ti.abs(lean)
-    # downhill in the plane of a rim: from components of the normal, as differences of vectors would lose digits
-    # where the cylinder stands almost upright
+    # The direction of the rim's lowest point, from components of the normal: differences of vectors would lose digits
+    # if the cylinder is almost upright.
     x, y = -normal.dot(axes.x), -normal.dot(axes.y)
     length = ti.sqrt(x * x + y * y)
     scale = radius / ti.max(length, MINIMUM)
     rim = (axes.x * radius).select(length < MINIMUM, axes.x * (x * scale) + axes.y * (y * scale))
     drop = ti.select(length < MINIMUM, radius * normal.dot(axes.x), -(radius * length))
+    # Half the axis, and the direction across it in the rim.
     axis = axis * half
     lean = lean * half
     across = rim.cross(axis)
     across = across * (HALF_SQRT3 * radius / ti.max(across.norm(), MINIMUM))
     touching = near * lanes.mask(height + lean + drop <= reach)
-    for k in range(MOST):  # so many times rim, axis and across
+    for k in range(MOST):  # a times rim, b times axis, c times across
         a, b, c = 1.0, 1.0, 0.0
         if k == 1:
             b = -1.0
@@ -83,7 +85,7 @@ def plane_cylinder(model, work, g1: ti.i32, g2: ti.i32, near):
 
 @func
 def plane_box(model, work, g1: ti.i32, g2: ti.i32, near):
-    """The first four corners, in MuJoCo's order, that point down and are within reach."""
+    """Find the first four corners, in MuJoCo's order, that are below the centre and within detection distance."""
     lanes = work.precise_lanes
     normal, center = work.geom_axis[g1], work.geom_xpos[g2]
     height = (center - work.geom_xpos[g1]).dot(normal)
@@ -104,10 +106,10 @@ def plane_box(model, work, g1: ti.i32, g2: ti.i32, near):
 
 @func
 def plane_mesh(model, work, g1: ti.i32, g2: ti.i32, near):
-    """The lowest vertex, then up to three more of its face that looks most towards the plane.
+    """Find the lowest vertex, and up to three more of its face that is the most parallel to the plane.
 
-    As of a box's corners, MuJoCo takes only vertices that are not above the geom's centre. The lowest is sought in all
-    lanes together; its faces, which are others in every lane, lane by lane.
+    As for a box, MuJoCo takes only vertices that are not above the geom's centre. The lowest vertex is searched in all
+    lanes together; its faces, which differ between lanes, lane by lane.
     """
     lanes = work.precise_lanes
     reach = detection_distance(model, g1, g2)
@@ -115,6 +117,7 @@ def plane_mesh(model, work, g1: ti.i32, g2: ti.i32, near):
     height = (center - work.geom_xpos[g1]).dot(normal)
     axes = geom_axes(model, work, g2)
     up = axes.transpose_times(normal)
+    # The lowest vertex of the mesh.
     first = model.geom_vertadr[g2]
     lowest = up.dot(model.vert_pos[first])
     best = lanes.real(0.0)
@@ -122,6 +125,7 @@ def plane_mesh(model, work, g1: ti.i32, g2: ti.i32, near):
         drop = up.dot(model.vert_pos[first + i])
         best = ti.select(drop < lowest, lanes.real(i), best)
         lowest = ti.min(drop, lowest)
+    # The vertices of its face, then their distances.
     touching = near * lanes.mask(height + lowest <= reach)
     work.mesh_up.put(0, work.lanes.cast(up))
     work.mesh_lowest[0] = work.lanes.cast(best)
@@ -137,9 +141,9 @@ def plane_mesh(model, work, g1: ti.i32, g2: ti.i32, near):
 
 @func
 def _lowest_corners(model, one, first: ti.i32):
-    """mesh_corner and mesh_corners of one lane, whose view is `one`, for the mesh with the first vertex `first`.
+    """Set mesh_corner and mesh_corners of one lane, whose view is `one`; `first` is the first vertex of the mesh.
 
-    Of the faces around the lowest vertex the one counts that looks most against mesh_up.
+    Of the faces around the lowest vertex, the one whose normal is the most opposite to mesh_up is taken.
     """
     up = one.mesh_up[0]
     v = first + ti.cast(one.mesh_lowest[0], ti.i32)

@@ -1,8 +1,8 @@
-"""Support points: where a convex shape, or the difference of two, reaches farthest in a direction.
+"""Support points: the farthest points of a convex shape, or of the difference of two, in a direction.
 
-Spheres and capsules count as their cores, a point and a segment; whoever asks adds their radii (`core_radius`). Geoms
-stand in `ccd_frame`, seen from the centre of geom 1, so that digits are kept far from the origin: rows 4 k to 4 k + 3
-have the centre and the three axes of geom k (0 or 1).
+Spheres and capsules count as their cores, a point and a segment; the caller adds their radii (`core_radius`). The poses
+of both geoms are in `ccd_frame`, relative to the centre of geom 1, so that digits are kept far from the origin: rows
+4 k to 4 k + 3 are the centre and the three axes of geom k (0 or 1).
 """
 
 import taichi as ti
@@ -16,7 +16,7 @@ from .primitives import zero_vector
 
 @func
 def core_radius(model, one, g: ti.i32):
-    """How far the surface of a geom is from its core."""
+    """Return the distance of a geom's surface from its core (m)."""
     radius = one.ccd_lanes.real(0.0)
     if is_one_of(model.geom_type[g], ROUNDED):
         radius = one.ccd_lanes.real(model.geom_size.at(g, 0))
@@ -25,7 +25,7 @@ def core_radius(model, one, g: ti.i32):
 
 @func
 def has_corners(model, g: ti.i32):
-    """Whether the core of a geom is the hull of some points: that of a sphere, a capsule, a box and a mesh is."""
+    """Return True if the core of a geom is the hull of finitely many points: a sphere, capsule, box or mesh."""
     return not is_one_of(model.geom_type[g], CURVED)
 
 
@@ -46,15 +46,16 @@ def place_geoms(model, one, g1: ti.i32, g2: ti.i32):
 
 @func
 def support(model, one, g1: ti.i32, g2: ti.i32, direction):
-    """The point of geom 1 less geom 2 that is farthest in a direction (of length one).
+    """Return the support point of the difference of geoms 1 and 2 in a direction (unit vector).
 
-    Returns it, its point of geom 1, and the numbers of both corners where the shapes have any; the ends of capsules and
-    cylinders count as such, 0: at the positive side.
+    Also returns its point of geom 1, and the numbers of both geoms' corners there, if their shapes have corners; ends
+    of capsules and cylinders count as corners, 0: the end at positive z.
     """
     lanes = one.ccd_lanes
     difference, on1 = zero_vector(lanes), zero_vector(lanes)
     mark1, mark2 = 0, 0
-    for side in range(2):  # one loop, so that there is one copy of the code for all types
+    for side in range(2):  # a loop, so that the code of all types is there once
+        # The direction in the geom's frame; geom 2 is subtracted, so its support point is in the opposite direction.
         g, sense = g1, lanes.real(1.0)
         if side == 1:
             g, sense = g2, lanes.real(-1.0)

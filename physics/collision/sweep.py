@@ -1,13 +1,15 @@
-"""Sweep and prune (Baraff 1992; Cohen et al., I-COLLIDE, 1995): pairs of geoms that are near, without a list of all.
+"""Sweep and prune (Baraff 1992; Cohen et al., I-COLLIDE, 1995): pairs of near geoms, without a list of all pairs.
 
-Every environment sorts its geoms by where they begin along an axis. They have hardly moved since the last step, so an
-insertion sort from the order that they had then is nearly done. A geom then meets those that begin before it ends. The
-numbers of one environment are laid side by side in lanes, so that a geom meets as many others at once as there are
-lanes; what it meets is judged by the spheres around both.
+Every environment sorts its geoms by their lower ends along an axis. They have hardly moved since the last step, so an
+insertion sort from that step's order needs few moves. A geom is compared with those whose lower end is below its upper
+end. The numbers of one environment are stored side by side in lanes, so a geom is compared with as many others at once
+as there are lanes; the test is that of the spheres around both.
 
-What is found in any environment of the tile becomes a bit in a table of all pairs. Read row by row it gives the pairs
-in the order of the list that a model with fewer geoms has (`model.pairs`): contacts come in the same order, with the
-same bits, whatever the axis, the order kept and the neighbours.
+A pair that is near in any environment of the tile sets a bit in a table of all pairs. The table, read row by row, gives
+the pairs in the order of the list of models with fewer geoms (`model.pairs`): contacts have the same order and the same
+bits, whatever the axis, the last order and the neighbours.
+
+Fields are indexed by the *place* of a geom, its index in `sweep_geom`.
 """
 
 import mujoco
@@ -21,15 +23,16 @@ from .pairs_by_hand import pair_by_hand
 from .poses import sphere_around
 
 SPREADS = 2.0
-"""Another axis is taken where positions along it vary so many times as much: changing back and forth would be dear."""
+"""The ratio of variances of positions above which another axis is taken; it prevents frequent changes."""
 KINDS = int(mujoco.mjtGeom.mjNGEOMTYPES)
+"""The number of geom types."""
 NOWHERE = 1e15
-"""Metres: where nothing is met."""
+"""Metres: the position of the entries that fill the last lanes, which nothing is near."""
 
 
 @func
 def first_pair(model, work, row):
-    """Number of the first pair of a row of the table. Pairs that a sweep found count on from those that are listed."""
+    """Return the number of the first pair of a table row; pairs found by a sweep are numbered after listed ones."""
     first = model.pair_start[row]
     if ti.static(model.has.sweep and not WITH_PLANE[row]):
         first = model.npair + work.listed_start[row]
@@ -38,7 +41,7 @@ def first_pair(model, work, row):
 
 @func
 def end_of_pairs(model, work, row):
-    """Number behind the last pair of a row."""
+    """Return the number after the last pair of a table row."""
     end = model.pair_start[row + 1]
     if ti.static(model.has.sweep and not WITH_PLANE[row]):
         end = model.npair + work.listed_start[row + 1]
@@ -47,7 +50,7 @@ def end_of_pairs(model, work, row):
 
 @func
 def geoms_of(model, work, p: ti.i32):
-    """Both geoms of pair p."""
+    """Return both geoms of pair p."""
     g1, g2 = 0, 0
     if ti.static(model.has.sweep):
         if p < model.npair:
@@ -61,9 +64,10 @@ def geoms_of(model, work, p: ti.i32):
 
 @func
 def sweep(model, work):
-    """List the pairs of geoms that are near in some lane, by their rows of the table."""
+    """List the pairs of geoms that are near in some lane, sorted by table row."""
     for k in range(model.nsweep * model.nword):
         work.sweep_bits[k] = 0
+    # Bits of near pairs of every lane; explicit pairs are always listed.
     _measure(model, work)
     in_each_lane(_sweep_lane, model, work, (work,))
     for k in range(model.nhandplace // 2):
@@ -73,7 +77,7 @@ def sweep(model, work):
 
 @func
 def _measure(model, work):
-    """Radii around geoms, and how far they are spread along each axis."""
+    """Set sweep_radius, and sweep_spread to the variance of positions along each axis."""
     share = 1.0 / ti.cast(model.nsweep, work.lanes.dtype)
     mean_x, mean_y, mean_z = work.real(0.0), work.real(0.0), work.real(0.0)
     square_x, square_y, square_z = work.real(0.0), work.real(0.0), work.real(0.0)
@@ -92,7 +96,7 @@ def _measure(model, work):
 
 @func
 def _sweep_lane(model, one, work):
-    """Mark the pairs of a lane, whose view is `one`; the numbers laid out in all lanes of `work` are its own."""
+    """Set the bits of the near pairs of a lane, whose view is `one`; all lanes of `work` hold that lane's numbers."""
     _sort(model, one, work)
     _lay_out(model, one, work)
     for i in range(model.nsweep):
@@ -101,13 +105,15 @@ def _sweep_lane(model, one, work):
 
 @func
 def _sort(model, one, work):
-    """Sort the geoms of a lane by where they begin along its axis, from the order of the last step."""
+    """Sort the geoms of a lane by their lower ends along its axis, from the order of the last step."""
+    # The axis: the last one, unless positions vary much more along another.
     axis = ti.min(ti.max(ti.cast(one.sweep_axis[0], ti.i32), 0), 2)
     for c in range(3):
         mine = one.sweep_spread.at(0, axis)
         if one.sweep_spread.at(0, c) > SPREADS * mine:
             axis = c
     one.sweep_axis[0] = ti.cast(axis, one.lanes.dtype)
+    # Insertion sort; sweep_low and sweep_place are sorted together.
     for k in range(model.nsweep):
         place = ti.cast(one.sweep_order[k], ti.i32)
         place = ti.min(ti.max(place, 0), model.nsweep - 1)
@@ -129,20 +135,21 @@ def _sort(model, one, work):
 
 @func
 def _number(work, field, k: ti.i32):
-    """Number k of those that are laid out in lanes, side by side."""
+    """Return number k of a field whose numbers are side by side in lanes."""
     width = ti.static(work.lanes.width)
     return field.of_lane(work.lanes, k % width, k // width)
 
 
 @func
 def _put(work, field, k: ti.i32, value):
+    """Store number k of such a field."""
     width = ti.static(work.lanes.width)
     field.of_lane(work.lanes, k % width, k // width)._assign(value)
 
 
 @func
 def _lay_out(model, one, work):
-    """Keep the order, and lay positions and radii out in it; behind the last geom are some that meet nothing."""
+    """Store the order for the next step, and positions and radii in that order; fill the last lanes with NOWHERE."""
     lanes = work.lanes
     for k in range(model.nsweep):
         place = work.sweep_place[k]
@@ -159,12 +166,13 @@ def _lay_out(model, one, work):
 
 @func
 def _meet(model, work, i: ti.i32):
-    """Mark the pairs of the i-th geom along the axis with those behind it that begin before it ends."""
+    """Set the bits of the i-th geom along the axis with those after it whose lower end is below its upper end."""
     lanes = work.lanes
     x, y, z = _number(work, work.sweep_x, i), _number(work, work.sweep_y, i), _number(work, work.sweep_z, i)
     radius = _number(work, work.sweep_reach, i)
     end = _number(work, work.sweep_low, i) + 2.0 * radius
     row = i // lanes.width
+    # Rows of as many geoms as there are lanes, from the geom's own row on.
     going = 1
     while going == 1:
         dx, dy, dz = work.sweep_x[row] - x, work.sweep_y[row] - y, work.sweep_z[row] - z
@@ -182,7 +190,7 @@ def _meet(model, work, i: ti.i32):
 
 @func
 def _mark_near(lane: ti.i32, model, work, i: ti.i32, row: ti.i32):
-    """Mark geom i and the one in a lane of a row, if it lies behind and is near."""
+    """Set the bit of geom i with the one in a lane of a row, if that one is after it and near."""
     j = row * work.lanes.width + lane
     if j > i and j < model.nsweep and work.wanted.of_lane(work.lanes, lane, 0) > 0.5:
         _mark(model, work, work.sweep_place[i], work.sweep_place[j])
@@ -190,7 +198,7 @@ def _mark_near(lane: ti.i32, model, work, i: ti.i32, row: ti.i32):
 
 @func
 def _mark(model, work, one: ti.i32, other: ti.i32):
-    """Set the bit of a pair, in the row of the smaller place."""
+    """Set the bit of a pair of places, in the row of the smaller one."""
     first, second = ti.min(one, other), ti.max(one, other)
     word = first * model.nword + second // WORD
     if first < second:
@@ -199,8 +207,9 @@ def _mark(model, work, one: ti.i32, other: ti.i32):
 
 @func
 def _row_of(model, first: ti.i32, second: ti.i32):
-    """Row of the table for a pair that can touch; NO_ROW for others. Arguments are places, the smaller first."""
+    """Return the table row of a pair that can have contacts, else NO_ROW. Arguments are places, the smaller first."""
     g1, g2 = model.sweep_geom[first], model.sweep_geom[second]
+    # Masks, then excluded pairs; explicit pairs pass both, but not geoms of one welded body.
     meets = model.sweep_contype[first] & model.sweep_conaffinity[second]
     meets = meets | (model.sweep_contype[second] & model.sweep_conaffinity[first])
     if meets != 0:
@@ -223,10 +232,11 @@ def _row_of(model, first: ti.i32, second: ti.i32):
 
 @func
 def _list(model, work):
-    """From bits to lists: count the pairs of each row and drop the bits of those that cannot touch, then place them."""
+    """Make lists from the bits: count the pairs of each table row, dropping those without contacts, then store them."""
     rows = ti.static(len(PAIR_TABLE))
     for row in range(rows + 1):
         work.listed_start[row] = 0
+    # The first pass counts, and clears bits; the second one stores.
     for turn in range(2):
         for first in range(model.nsweep):
             for w in range(first // WORD, model.nword):
@@ -252,7 +262,7 @@ def _list(model, work):
 
 @func
 def _make_room(model, work):
-    """From counts to where rows start; where there is no room for all pairs, ask for it, and let there be none."""
+    """Turn the counts of rows into starts. If there is no room for all pairs, record the need, and list none."""
     rows = ti.static(len(PAIR_TABLE))
     for row in range(rows):
         work.listed_start[row + 1] = work.listed_start[row + 1] + work.listed_start[row]
@@ -267,7 +277,7 @@ def _make_room(model, work):
 
 @func
 def _place(model, work, row: ti.i32, first: ti.i32, second: ti.i32):
-    """The next pair of a row, the smaller geom type first."""
+    """Store the next pair of a row, the smaller geom type first."""
     k = work.listed_start[row]
     work.listed_start[row] = k + 1
     g1, g2 = model.sweep_geom[first], model.sweep_geom[second]

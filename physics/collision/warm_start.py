@@ -1,9 +1,9 @@
-"""The axis across which two convex shapes were last apart: the first place to look whether they still are.
+"""The axis that last separated two convex shapes, where the next search starts.
 
-From step to step most pairs that are near stay apart, and across the same axis. A support point there proves it, where
-a search from the start takes two to five. It proves that or nothing, so results do not depend on it.
+From step to step most near pairs stay separated along the same axis. One support point along it proves that; a search
+from the start takes two to five. If it does not prove it, the search starts anew, so results do not depend on it.
 
-An axis is one number, exact in single precision: its components, the largest of which is 127, are bytes.
+An axis is stored as one number, exact in single precision: its components, scaled to at most 127, are bytes.
 """
 
 import taichi as ti
@@ -16,7 +16,7 @@ LARGEST, MIDDLE, BYTE = 127.0, 128.0, 256.0
 
 @func
 def last_axis(one):
-    """That of the pair in hand; zero where there is none."""
+    """Return the stored axis of the current pair; zero if there is none."""
     lanes, code = one.ccd_lanes, one.ccd_lanes.real(0.0) + one.pair_axis[one.tile_pair[0]]
     axis = Vec3(lanes.real(0.0), lanes.real(0.0), lanes.real(0.0))
     if code > 0.0:
@@ -29,7 +29,7 @@ def last_axis(one):
 
 @func
 def keep_axis(one, search):
-    """After a search: the axis where it found the shapes apart, and none where it did not."""
+    """Store the axis along which a search has found the shapes separated; none if it has found a contact."""
     axis, code = search.near, one.ccd_lanes.real(0.0)
     largest = ti.max(ti.abs(axis.x), ti.abs(axis.y), ti.abs(axis.z))
     if search.phase != FOUND and largest > NO_AREA and largest < 1.0 / NO_AREA:

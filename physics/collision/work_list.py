@@ -1,10 +1,10 @@
-"""Work lists: pairs of hulls, listed where a cheap test finds them near; and the way of their contacts to the list.
+"""Work lists: pairs of hulls that a cheap test finds near, and the points through which their contacts are appended.
 
-A mid phase in lanes lists every pair that is near in some lane, with a mask of the lanes. A routine takes a pair of the
-list in all lanes, or, if it branches, in one lane after the other (`lane_by_lane`). It puts what it finds into points,
-which each lane may have or not. When a pair is through, its points go to the contact list: the first that each lane has
-to one slot, then the second ones. So an environment has its contacts in the order of (pair, point), whatever its
-neighbours have.
+A mid phase lists every pair that is near in some lane, with a mask of the lanes. A collision routine processes a pair
+in all lanes, or, if it has branches, in one lane after the other (`lane_by_lane`). It stores its contacts in points,
+which each lane may have or not. After each pair its points are appended to the contact list: the first point of each
+lane to one slot, then the second points. So the contacts of an environment are in the order of (pair, point), and do
+not depend on its neighbours.
 """
 
 import taichi as ti
@@ -18,12 +18,12 @@ from .static_pairs import box_around_moving, pairs_apart
 from .sweep import geoms_of
 
 LISTED_PAIRS = "near near_pair tile_nnear point_*"
-"""What stages with a work list load and store, for their declarations."""
+"""The fields that stages with a work list load and store, for their declarations."""
 
 
 @func
 def clear_list(model, work):
-    """An empty list, and no points."""
+    """Clear the work list and the points."""
     work.tile_nnear[0] = 0
     for k in range(model.npoint):
         work.point_present[k] = work.real(0.0)
@@ -31,7 +31,7 @@ def clear_list(model, work):
 
 @func
 def list_pair(work, p: ti.i32, near):
-    """List pair p in the lanes of the mask `near`, if there are any."""
+    """List pair p for the lanes of the mask `near`, if there are any."""
     if work.precise_lanes.any(near):
         k = work.tile_nnear[0]
         work.tile_nnear[0] = k + 1
@@ -41,9 +41,9 @@ def list_pair(work, p: ti.i32, near):
 
 @func
 def list_near(model, work, first: ti.i32, end: ti.i32):
-    """Mid phase of the pairs `first` to `end`: list those whose bounding spheres and boxes are within reach.
+    """Mid phase of the pairs `first` to `end`: list those whose bounding spheres and boxes are near each other.
 
-    The pairs of a static geom are looked at only if that geom is near the box around all geoms that move.
+    The pairs of a static geom are tested only if it is near the box around all moving geoms.
     """
     low, high = box_around_moving(model, work)
     p = first
@@ -57,7 +57,7 @@ def list_near(model, work, first: ti.i32, end: ti.i32):
 
 @func
 def _list_if_near(model, work, p: ti.i32):
-    """List pair p if its bounding spheres and boxes are within reach in some lane."""
+    """List pair p if its bounding spheres and boxes are within detection distance in some lane."""
     g1, g2 = geoms_of(model, work, p)
     apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
     near = bounds_meet(model, work, g1, g2, apart) * work.precise_lanes.cast(looked_at(model, work, g1, g2))
@@ -74,7 +74,7 @@ def lane_by_lane(routine, model, work, g1: ti.i32, g2: ti.i32, wanted):
 
 @func
 def put_point(work, k: ti.i32, touch, present):
-    """Point k of the pair in hand, in the lanes of the mask `present`; `work` may be the view of one lane."""
+    """Store point k of the current pair in the lanes of the mask `present`; `work` may be the view of one lane."""
     found = work.lanes.cast(touch)
     work.point_present[k] = work.lanes.cast(present)
     work.point_dist[k] = found.dist
@@ -85,8 +85,9 @@ def put_point(work, k: ti.i32, touch, present):
 
 @func
 def append_points(model, work, g1: ti.i32, g2: ti.i32):
-    """Bring the points of a pair to the contact list, and forget them. Lanes that have no more get zeros."""
+    """Append the points of a pair to the contact list, and clear them; lanes with fewer points append nothing."""
     lanes, zero = work.lanes, work.real(0.0)
+    # Each pass takes the next point of every lane that has one.
     more = 1
     while more == 1:
         more = 0
@@ -104,4 +105,5 @@ def append_points(model, work, g1: ti.i32, g2: ti.i32):
 
 @func
 def _point(work, k: ti.i32):
+    """Return point k of the current pair."""
     return ContactPoint(work.point_dist[k], work.point_pos[k], work.point_normal[k], work.point_tangent[k])

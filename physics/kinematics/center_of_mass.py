@@ -1,4 +1,4 @@
-"""Centres of mass, inertias and motion subspaces about the tree's centre of mass (MuJoCo: mj_comPos)."""
+"""Centres of mass, inertias and motion subspaces about the tree's centre of mass (mj_comPos)."""
 
 import taichi as ti
 
@@ -15,9 +15,10 @@ MASSLESS = 1e-15  # kg; MuJoCo's mjMINVAL
     updates="com_offset",
 )
 def center_of_mass(model, work):
-    """com_offset, own_inertia and cdof, and subtree_com of every root."""
+    """Set com_offset, own_inertia and cdof, and subtree_com of every root."""
     _tree_com(model, work)
     for b in range(1, model.nbody):
+        # Inertia about the body's centre of mass, rotated from its principal axes to the world's.
         axes = (work.lanes.cast(work.xquat[b]) * model.body_iquat[b]).matrix()
         work.own_inertia.put(b, axes.scaled_square(model.body_inertia[b]))
         first = model.body_jntadr[b]
@@ -27,7 +28,7 @@ def center_of_mass(model, work):
 
 @stage(reads="inertial_offset com_offset own_inertia", writes="cinert")
 def body_inertias(model, work):
-    """Set cinert of every body, an output alone: the dynamics take moments about nearer points."""
+    """Set cinert of every body. It is an output only: the dynamics use moments about nearer points."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     work.cinert.put(0, Inertia(Sym3(zero, zero, zero, zero, zero, zero), none, zero))
@@ -39,7 +40,7 @@ def body_inertias(model, work):
 
 @stage(reads="xpos xquat root_offset com_offset", writes="subtree_com", updates="xipos")
 def mass_centers(model, work):
-    """Set xipos and subtree_com of every body, outputs alone; subtree_com of body 0 is that of all trees."""
+    """Set xipos and subtree_com of every body, outputs only; subtree_com of body 0 is that of the whole model."""
     zero = work.real(0.0)
     world = Vec3(zero, zero, zero)
     work.xipos.put(0, world)
@@ -57,7 +58,8 @@ def mass_centers(model, work):
 
 @func
 def _tree_com(model, work):
-    """com_offset in every tree, and subtree_com of its root."""
+    """Set com_offset of every body, and subtree_com of every root."""
+    # Mass times position, summed over every subtree from the leaves to the roots.
     for b in range(1, model.nbody):
         work.com_offset.put(b, work.inertial_offset[b] * model.body_mass[b])
     for k in range(1, model.nbody):
@@ -65,6 +67,7 @@ def _tree_com(model, work):
         parent = model.body_parentid[b]
         if parent > 0:
             work.com_offset.put(parent, work.com_offset[parent] + work.com_offset[b])
+    # Divide by the subtree's mass; a massless subtree gets the body's own centre.
     for b in range(1, model.nbody):
         mass = model.body_subtreemass[b]
         if ti.static(model.has.parameters):

@@ -1,4 +1,4 @@
-"""Forward kinematics: from coordinates to the poses of bodies, joints and colliding geoms."""
+"""Forward kinematics: from coordinates to the poses of bodies, joints and colliding geoms (mj_kinematics)."""
 
 import taichi as ti
 
@@ -13,11 +13,12 @@ from .joints import free_frame, move_frame
     updates="xpos xquat root_offset anchor_offset",
 )
 def forward_kinematics(model, work):
-    """xpos, xquat and xaxis of all bodies and joints, parents before children.
+    """Set xpos, xquat, root_offset and inertial_offset of all bodies, and xaxis and anchor_offset of all joints.
 
-    Offsets from the root of a tree are kept beside world positions: what depends on distances inside a mechanism loses
-    no digits when it is far from the origin.
+    Parents come before their children. Positions from the root of the tree are kept beside world positions: quantities
+    that depend on distances within a mechanism then lose no digits if it is far from the origin.
     """
+    # The world body.
     zero = work.precise_lanes.real(0.0)
     one = work.precise_lanes.real(1.0)
     origin = Vec3(zero, zero, zero)
@@ -25,6 +26,7 @@ def forward_kinematics(model, work):
     work.root_offset.put(0, origin)
     work.inertial_offset.put(0, work.lanes.cast(origin))
     work.xquat.put(0, Quat(one, zero, zero, zero))
+    # All other bodies; quaternions are normalised.
     for b in range(1, model.nbody):
         if model.body_is_free[b] == 1:
             _floating_body(model, work, b)
@@ -39,6 +41,7 @@ def forward_kinematics(model, work):
 
 @func
 def _floating_body(model, work, b: ti.i32):
+    """Set the pose of body b, whose only joint is a free joint, and the anchor and axis of that joint."""
     j = model.body_jntadr[b]
     zero = work.precise_lanes.real(0.0)
     pos, quat = free_frame(model, work, work.precise_lanes, model.jnt_qposadr[j])
@@ -52,7 +55,7 @@ def _floating_body(model, work, b: ti.i32):
 
 @func
 def _mocap_body(model, work, b: ti.i32):
-    """A body of the world that stands where the user puts it; a quaternion without length turns nothing."""
+    """Set the pose of a mocap body to the user's; a quaternion of length zero counts as the identity."""
     lanes, k = work.precise_lanes, model.body_mocapid[b]
     zero = lanes.real(0.0)
     quat = work.mocap_quat[k]
@@ -63,7 +66,11 @@ def _mocap_body(model, work, b: ti.i32):
 
 @func
 def _jointed_body(model, work, b: ti.i32):
-    """A body on a chain of joints. A root is placed in the world, then what was found is taken relative to it."""
+    """Set the pose of body b on its parent, moved by its joints, and their axes and anchors.
+
+    A root is placed in the world; then its anchors are made relative to it.
+    """
+    # The frame relative to the parent, then moved by each joint.
     parent = model.body_parentid[b]
     parent_quat = work.xquat[parent]
     pos = work.root_offset[parent] + parent_quat.rotate(model.body_pos[b])
@@ -86,7 +93,7 @@ def _jointed_body(model, work, b: ti.i32):
 
 @stage(reads="xpos xquat root_offset", writes="geom_xpos geom_offset geom_axis")
 def geom_frames(model, work):
-    """Position, offset from the root of its tree, and z axis of every geom that can collide."""
+    """Set geom_xpos, geom_offset and geom_axis of every geom that can collide."""
     for g in range(model.ngeom):
         if model.geom_collides[g] == 1:
             b = model.geom_bodyid[g]

@@ -1,9 +1,9 @@
-"""Joint types: all that depends on whether a joint is free, a ball, a slide or a hinge. Other files ask this one.
+"""Joint types: everything that depends on whether a joint is free, ball, slide or hinge. Other files call this one.
 
-A free joint is three translations along the world's axes, then a ball: its coordinates are a position (m) and a
-quaternion, its velocities those of the position (m/s) and an angular velocity about the body's own axes (rad/s). A ball
-has a quaternion and such an angular velocity, a slide a way (m), a hinge an angle (rad). Slides and hinges are *scalar*
-joints: one coordinate, whose rate is the velocity.
+A free joint has three translations along the world's axes, then a ball: its coordinates are a position (m) and a
+quaternion, its velocities those of the position (m/s) and an angular velocity in the body frame (rad/s). A ball joint
+has a quaternion and such an angular velocity, a slide a displacement (m), a hinge an angle (rad). Slides and hinges are
+*scalar* joints: they have one coordinate, and its rate is the velocity.
 """
 
 from typing import Any
@@ -19,16 +19,16 @@ from ..math.quaternion import from_axis_angle, integrate, rotation_vector, turn
 from ..math.trigonometry import sincos
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
-"""MuJoCo's mjtJoint."""
+"""The numbers of MuJoCo's mjtJoint."""
 COORDINATES, DOFS = np.array((7, 4, 1, 1)), np.array((6, 3, 1, 1))
-"""Numbers of a joint in qpos and in qvel, by its type."""
+"""The numbers that a joint has in qpos and in qvel, by its type."""
 QUATERNION = {FREE: 3, BALL: 0}
-"""Place of the quaternion among a joint's coordinates."""
+"""The index of the quaternion among a joint's coordinates."""
 
 
 @traced
 def is_scalar(kind: Any) -> Any:
-    """Return True for slides and hinges; `kind` is a type of a joint, an array of them, or a number of a kernel."""
+    """Return True for slides and hinges; `kind` is a joint type, an array of them, or a number in a kernel."""
     return kind > BALL
 
 
@@ -50,20 +50,21 @@ def rotation_dofs(mjm: mujoco.MjModel) -> np.ndarray:
 
 
 def fixed_dofs(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return True for each dof along an axis of the world, which never turns: translations of free joints, (nv,)."""
+    """Return True for each dof along an axis of the world that never rotates: translations of free joints, (nv,)."""
     return is_free(mjm.jnt_type[mjm.dof_jntid]) & (_place(mjm) < 3)
 
 
 def group_starts(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return the first dof of each dof's group, (nv,): dofs of a group have axes that are carried by those before it.
+    """Return the first dof of each dof's group, (nv,); the axes of a group are moved by the dofs before it.
 
-    Three dofs of a ball, three translations and three rotations of a free joint, one of a scalar joint.
+    Groups are the three dofs of a ball, three translations and three rotations of a free joint, one dof of a scalar
+    joint.
     """
     return np.arange(mjm.nv) - _place(mjm) % 3
 
 
 def _place(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return the place of each dof among those of its joint."""
+    """Return the index of each dof among the dofs of its joint, (nv,)."""
     return np.arange(mjm.nv) - mjm.jnt_dofadr[mjm.dof_jntid]
 
 
@@ -86,7 +87,7 @@ def dofs_of_ball_or_free(kind: ti.i32):
 
 @func
 def unit_quaternion(lanes, qpos, q: ti.i32):
-    """Return the unit quaternion at qpos[q] to qpos[q + 3], or of as many other numbers; identity if they are 0."""
+    """Return the unit quaternion from the four numbers qpos[q] to qpos[q + 3]; the identity if they are 0."""
     return Quat(
         lanes.cast(qpos[q]), lanes.cast(qpos[q + 1]), lanes.cast(qpos[q + 2]), lanes.cast(qpos[q + 3])
     ).normalized()
@@ -94,7 +95,7 @@ def unit_quaternion(lanes, qpos, q: ti.i32):
 
 @func
 def coordinate(model, work, lanes, q: ti.i32):
-    """Coordinate q where positions are evaluated: at qpos, and in mixed precision at qpos + eval_rest."""
+    """Return coordinate q at which positions are evaluated: qpos[q], in mixed precision qpos[q] + eval_rest[q]."""
     value = lanes.cast(work.qpos[q])
     if ti.static(model.has.mixed_precision):
         value += lanes.cast(work.eval_rest[q])
@@ -103,21 +104,21 @@ def coordinate(model, work, lanes, q: ti.i32):
 
 @func
 def stage_vector(model, work, lanes, q: ti.i32):
-    """The vector that begins at coordinate q."""
+    """Return the vector of coordinates q to q + 2."""
     x, y = coordinate(model, work, lanes, q), coordinate(model, work, lanes, q + 1)
     return Vec3(x, y, coordinate(model, work, lanes, q + 2))
 
 
 @func
 def stage_quaternion(model, work, lanes, q: ti.i32):
-    """The unit quaternion that begins at coordinate q."""
+    """Return the unit quaternion of coordinates q to q + 3."""
     rest = stage_vector(model, work, lanes, q + 1)
     return Quat(coordinate(model, work, lanes, q), rest.x, rest.y, rest.z).normalized()
 
 
 @func
 def free_frame(model, work, lanes, q: ti.i32):
-    """Return position (m) and orientation of a body in the world whose free joint has its coordinates from q on."""
+    """Return position (m) and orientation in the world of a body whose free joint has the coordinates from q on."""
     return stage_vector(model, work, lanes, q), stage_quaternion(model, work, lanes, q + 3)
 
 
@@ -130,6 +131,7 @@ def move_frame(model, work, j: ti.i32, pos, quat):
     anchor = pos.copy()
     if model.jnt_at_origin[j] == 0:
         anchor = pos + quat.rotate(offset)
+    # A slide moves the origin; a hinge or ball rotates the frame about the anchor.
     work.anchor_offset.put(j, work.lanes.cast(anchor))
     work.xaxis.put(j, work.lanes.cast(axis))
     q = model.jnt_qposadr[j]
@@ -148,9 +150,9 @@ def move_frame(model, work, j: ti.i32, pos, quat):
 
 @func
 def leave_frame(model, work, j: ti.i32, point, axis):
-    """Take a point (m) and an axis, variables of double lanes, from the frame behind joint j to the frame before it.
+    """Transform a point (m) and an axis, variables of double lanes, from the frame after joint j to that before it.
 
-    In double precision in all kernels, by the model's precise numbers; joint j is not free.
+    In double precision in all kernels, from the model's precise numbers; joint j is not free.
     """
     lanes = work.double_lanes
     q = model.jnt_qposadr[j]
@@ -172,12 +174,13 @@ def leave_frame(model, work, j: ti.i32, point, axis):
 
 @func
 def motion_subspace(model, work, b: ti.i32, j: ti.i32):
-    """Set cdof of joint j of body b: screws through its anchor, about the tree's centre of mass."""
+    """Set cdof of joint j of body b, about the tree's centre of mass; rotations are about the joint's anchor."""
     zero = work.real(0.0)
     one = work.real(1.0)
     none = Vec3(zero, zero, zero)
     offset = work.com_offset[model.body_rootid[b]] - work.anchor_offset[j]
     dof = model.jnt_dofadr[j]
+    # Rotation axis e at the anchor: (e, e x offset), with the offset from the anchor to the tree's centre of mass.
     kind = model.jnt_type[j]
     if kind == SLIDE:
         work.cdof.put(dof, Motion(none, work.xaxis[j]))
@@ -198,25 +201,28 @@ def motion_subspace(model, work, b: ti.i32, j: ti.i32):
 
 @func
 def accelerate(model, work, j: ti.i32, qacc, point, alpha, omega, linear):
-    """Carry a motion across joint j: variables, those of the body before the joint on entry and behind it at the end.
+    """Propagate velocity and acceleration, variables, from the body before joint j to the body after it.
 
     Args:
         model: the model.
         work: the scratch.
         j: the joint.
         qacc: accelerations of all dofs.
-        point: where `linear` is, from the root of the tree (m); the joint's anchor afterwards, unless it is a slide.
+        point: point where `linear` holds, from the root of the tree (m); becomes the joint's anchor, unless it is a
+            slide.
         alpha: angular acceleration (rad/s^2).
         omega: angular velocity (rad/s).
-        linear: acceleration (m/s^2).
+        linear: linear acceleration of the point (m/s^2).
     """
     lanes = work.precise_lanes
     dof = model.jnt_dofadr[j]
     kind = model.jnt_type[j]
     if kind == SLIDE:
+        # Along a slide: qacc and the Coriolis term 2 omega x (axis qvel).
         axis = lanes.cast(work.cdof[dof].lin)
         linear._assign(linear + (axis * qacc[dof] + omega.cross(axis * work.qvel[dof]) * 2.0))
     else:
+        # Move the point to the anchor, then add the joint's angular velocity and acceleration.
         anchor = lanes.cast(work.anchor_offset[j])
         linear._assign(linear + carried(alpha, omega, anchor - point))
         point._assign(anchor)
@@ -237,13 +243,13 @@ def accelerate(model, work, j: ti.i32, qacc, point, alpha, omega, linear):
 
 @func
 def carried(alpha, omega, arm):
-    """Acceleration of a point relative to another one of the same body, from which it is `arm` (m) away."""
+    """Return the acceleration of a point relative to another of the same body, from which it is `arm` (m) away."""
     return alpha.cross(arm) + omega.cross(omega.cross(arm))
 
 
 @func
 def advance_joint(model, work, j: ti.i32, velocity, dt, last: ti.i32):
-    """Coordinates of joint j in qpos = those in start_qpos moved for dt (s) at `velocity` (mj_integratePos)."""
+    """Set qpos of joint j to start_qpos, integrated for dt (s) at `velocity` (mj_integratePos)."""
     q = model.jnt_qposadr[j]
     v = model.jnt_dofadr[j]
     kind = model.jnt_type[j]
@@ -260,7 +266,7 @@ def advance_joint(model, work, j: ti.i32, velocity, dt, last: ti.i32):
 
 @func
 def _shift(model, work, q: ti.i32, change, last: ti.i32):
-    """qpos[q] = start_qpos[q] + change; eval_rest[q] keeps the rounding error of a Runge-Kutta stage."""
+    """Set qpos[q] = start_qpos[q] + change; eval_rest[q] keeps the rounding error of a Runge-Kutta stage."""
     error = move(work.lanes, work.qpos, work.start_qpos, work.qpos_rest, q, change, last)
     if ti.static(model.has.mixed_precision):
         if last == 0:
@@ -269,7 +275,7 @@ def _shift(model, work, q: ti.i32, change, last: ti.i32):
 
 @func
 def _rotate(model, work, q: ti.i32, omega, dt, last: ti.i32):
-    """qpos[q] to qpos[q + 3] = the quaternion at start_qpos[q], turned for dt (s) at `omega` (rad/s, body frame)."""
+    """Set the quaternion at qpos[q] to that at start_qpos[q], rotated for dt (s) at `omega` (rad/s, body frame)."""
     at = work.start_qpos
     start = Quat(at[q], at[q + 1], at[q + 2], at[q + 3])
     if ti.static(work.lanes.double):
@@ -284,10 +290,10 @@ def _rotate(model, work, q: ti.i32, omega, dt, last: ti.i32):
 
 @func
 def exponential_rate(model, work, j: ti.i32, reached):
-    """Set drive_qvel of joint j to its velocity; of a rotation u = reached * (the last drive_qvel) to the rate of u.
+    """Set drive_qvel of joint j to qvel; for a rotation to du/dt, with the rotation vector u = reached * drive_qvel.
 
-    du/dt = w + u x w / 2 + c u x (u x w) with c = (1 - (a/2) cot(a/2)) / a^2, a = |u|, or its series where a is small.
-    w is in the body's own frame.
+    du/dt = w + u x w / 2 + c u x (u x w) with c = (1 - (a/2) cot(a/2)) / a^2, a = |u|, or its series if a is small. The
+    angular velocity w is in the body frame.
     """
     v = model.jnt_dofadr[j]
     kind = model.jnt_type[j]
@@ -310,7 +316,7 @@ def exponential_rate(model, work, j: ti.i32, reached):
 
 @func
 def _second_order_weight(lanes, square):
-    """Return (1 - (a/2) cot(a/2)) / a^2 of a = sqrt(square)."""
+    """Return (1 - (a/2) cot(a/2)) / a^2 for a = sqrt(square)."""
     half = 0.5 * ti.sqrt(square)
     sine, cosine = sincos(lanes, half)
     tail = 1.0 / 30240.0 + square * (1.0 / 1209600.0 + square * (1.0 / 47900160.0))
@@ -320,7 +326,7 @@ def _second_order_weight(lanes, square):
 
 @func
 def turn_since(work, q: ti.i32, rest):
-    """Return the rotation vector (rad) of the quaternion at qpos[q] as seen from the unit quaternion `rest`."""
+    """Return the rotation vector (rad) from the unit quaternion `rest` to that at qpos[q], in the frame of `rest`."""
     now = unit_quaternion(work.lanes, work.qpos, q)
     return rotation_vector(work.lanes, rest.conjugate() * now)
 
@@ -329,7 +335,7 @@ def turn_since(work, q: ti.i32, rest):
 def turning_transmission(model, work, u: ti.i32):
     """Return length and velocity of output u on a ball joint (3 gears) or a free joint (6), and set its moment.
 
-    The gears are a torque, or a force and torque.
+    The gears are a torque axis, or a force axis and a torque axis.
     """
     dof = model.actuator_dofadr[u]
     q = model.actuator_qposadr[u]
@@ -339,6 +345,7 @@ def turning_transmission(model, work, u: ti.i32):
     turn_axis = Vec3(zero + gear.lin.x, zero + gear.lin.y, zero + gear.lin.z)
     length = zero
     velocity = zero
+    # The torque axis, in the body frame.
     if model.actuator_type[u] == FREE:
         q += 3
     quat = unit_quaternion(work.lanes, work.qpos, q)
@@ -346,6 +353,7 @@ def turning_transmission(model, work, u: ti.i32):
         turn_axis = force_axis
     if model.actuator_inparent[u] == 1:
         turn_axis = quat.conjugate().rotate(turn_axis)
+    # Length and velocity are along the gears; a free joint has no length.
     if model.actuator_type[u] == FREE:
         velocity = work.qvel[dof] * force_axis.x + work.qvel[dof + 1] * force_axis.y + work.qvel[dof + 2] * force_axis.z
         dof += 3

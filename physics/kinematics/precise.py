@@ -1,6 +1,6 @@
 """The pose of a geom in double precision, computed from qpos, in a kernel of single precision.
 
-It serves rare questions that the rounding of a pose would decide.
+It decides rare cases in which the rounding of a pose would matter.
 """
 
 import taichi as ti
@@ -11,12 +11,13 @@ from .joints import free_frame, leave_frame
 
 @func
 def precise_geom(model, work, g: ti.i32, center, axis):
-    """Position in the world (m) and z axis of geom g, to the variables `center` and `axis`, of double lanes.
+    """Set the variables `center` and `axis`, of double lanes, to world position (m) and z axis of geom g.
 
-    A point of the geom goes from frame to frame: through the joints of a body, last to first, then to its parent.
+    They are transformed from frame to frame: through the joints of a body, last to first, then to its parent.
     """
     lanes = work.double_lanes
     zero = lanes.real(0.0)
+    # In the body frame, then up to the world.
     center._assign(model.precise.geom_pos[g] + Vec3(zero, zero, zero))
     turn = model.precise.geom_quat[g]
     axis._assign(turn.rotate(Vec3(zero, zero, lanes.real(1.0))))

@@ -1,7 +1,7 @@
 """Tendons: lengths, their derivatives by the dofs, and their rates (MuJoCo documentation, Computation: Tendons).
 
-A fixed tendon's length is a weighted sum of coordinates. A spatial one runs from site to site; each link of its path
-may go around a sphere or a cylinder. A straight piece gains length with the velocity of its ends along it.
+A fixed tendon's length is a weighted sum of coordinates. A spatial tendon runs from site to site; each link of its path
+may wrap around a sphere or a cylinder. The length of a straight segment changes by the velocity of its ends along it.
 """
 
 import taichi as ti
@@ -12,9 +12,9 @@ from ..stage import stage
 from .wrapping import wrap
 
 SHORTEST = 1e-15
-"""Metres; MuJoCo's mjMINVAL: shorter pieces have no direction, and count as along x."""
+"""Metres; MuJoCo's mjMINVAL: shorter segments have no direction, and count as along x."""
 FIRST, SECOND, GEOM = 1, 2, 4
-"""Bits of `link_moves`: a dof moves the first site, the second, the geom between them."""
+"""Bits of `link_moves`: a dof moves the first site, the second site, the geom between them."""
 
 
 @stage(
@@ -24,9 +24,10 @@ FIRST, SECOND, GEOM = 1, 2, 4
     updates="ten_length ten_J wrap_*",
 )
 def tendon_lengths(model, work):
-    """ten_length, ten_J and ten_velocity."""
+    """Set ten_length, ten_J and ten_velocity of every tendon."""
     for t in range(model.ntendon):
         first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
+        # Fixed part: coefficients times coordinates; then the links of a spatial tendon.
         length = work.real(0.0)
         for at in range(first, end):
             coef = work.real(model.tendon_coef[at])
@@ -36,6 +37,7 @@ def tendon_lengths(model, work):
         if ti.static(model.has.spatial_tendons):
             for link in range(model.tendon_linkadr[t], model.tendon_linkadr[t] + model.tendon_linknum[t]):
                 _add_link(model, work, t, link)
+        # Velocity: ten_J times qvel.
         speed = work.real(0.0)
         for at in range(first, end):
             speed += work.ten_J[at] * work.qvel[model.tendon_dof[at]]
@@ -44,7 +46,11 @@ def tendon_lengths(model, work):
 
 @func
 def _add_link(model, work, t: ti.i32, link: ti.i32):
-    """Add a link to ten_length and ten_J. Where it is straight it meets and leaves its geom where it begins."""
+    """Add a link to ten_length and ten_J, and set link_out, link_back, link_meets and link_leaves.
+
+    A straight link has its contact points with the geom, link_meets and link_leaves, at its start.
+    """
+    # Both ends, the segment between them, and the segments to and from the geom if the path wraps.
     start = link_end(model, work, model.link_body1[link], model.link_pos1[link])
     stop = link_end(model, work, model.link_body2[link], model.link_pos2[link])
     across = work.lanes.cast(apart(model, work, model.link_body1[link], start, model.link_body2[link], stop))
@@ -55,6 +61,7 @@ def _add_link(model, work, t: ti.i32, link: ti.i32):
         if model.link_shape[link] > 0:
             out, back, meets, leaves = _go_round(model, work, link, start, stop, across)
             arc = work.wrap_arc[0]
+    # Length: both straight segments and the arc.
     far, near = out.norm(), back.norm()
     total = ti.select(arc >= 0.0, far + near + arc, far)
     work.ten_length[t] = work.ten_length[t] + total * model.link_share[link]
@@ -63,6 +70,7 @@ def _add_link(model, work, t: ti.i32, link: ti.i32):
     work.link_back.put(link, dir2)
     work.link_meets.put(link, meets)
     work.link_leaves.put(link, leaves)
+    # Jacobian: every dof that moves the sites and the geom relative to each other changes the straight segments.
     for e in range(model.tendon_dofnum[t]):
         moves = model.link_moves[model.link_movesadr[link] + e]
         if moves != 0 and moves != _all(model, link):
@@ -83,11 +91,15 @@ def _add_link(model, work, t: ti.i32, link: ti.i32):
 
 @func
 def _go_round(model, work, link: ti.i32, start, stop, across):
-    """Set wrap_arc. The ways to a link's geom and on from it, and where it meets and leaves it, from its root."""
+    """Set wrap_arc; return the segments to and from a link's geom, and the points where the path meets and leaves it.
+
+    The points are from the root of the geom's tree. If the path does not wrap, both segments are the whole link.
+    """
     g, b1, b2 = model.link_geom[link], model.link_body1[link], model.link_body2[link]
     b = model.geom_bodyid[g]
     centre = link_end(model, work, b, model.geom_pos[g])
     quat = work.lanes.cast(work.xquat[b] * model.geom_quat[g])
+    # Both sites and the side site in the frame of the geom.
     begin = work.lanes.cast(apart(model, work, b, centre, b1, start))
     behind = work.lanes.cast(apart(model, work, b, centre, b2, stop))
     work.wrap_from.put(0, quat.conjugate().rotate(begin))
@@ -96,6 +108,7 @@ def _go_round(model, work, link: ti.i32, start, stop, across):
         side = model.link_sidebody[link]
         beside = apart(model, work, b, centre, side, link_end(model, work, side, model.link_sidepos[link]))
         work.wrap_beside.put(0, quat.conjugate().rotate(work.lanes.cast(beside)))
+    # The shortest path in each lane, back in the world's axes.
     in_each_lane(wrap, model, work, (link,))
     bent = work.wrap_arc[0] >= 0.0
     on1, on2 = quat.rotate(work.wrap_on[0]), quat.rotate(work.wrap_on[1])
@@ -106,26 +119,26 @@ def _go_round(model, work, link: ti.i32, start, stop, across):
 
 @func
 def _all(model, link: ti.i32):
-    """What a dof moves that moves a link as one."""
+    """Return the bits of a dof that moves both sites and the geom of a link together: it does not change its length."""
     return FIRST + SECOND + (GEOM if model.link_shape[link] > 0 else 0)
 
 
 @func
 def link_end(model, work, b: ti.i32, pos):
-    """A point of body b, from the root of its tree."""
+    """Return a point of body b, given in its frame, from the root of its tree."""
     zero = work.precise_lanes.real(0.0)
     return work.root_offset[b] + work.xquat[b].rotate(Vec3(zero + pos.x, zero + pos.y, zero + pos.z))
 
 
 @func
 def apart(model, work, b1: ti.i32, point1, b2: ti.i32, point2):
-    """From a point of body b1 to one of b2, each given from its root: in one tree its place cancels."""
+    """Return the vector from a point of body b1 to one of b2, each given from its root; one common root cancels."""
     return (point2 - point1) + (work.xpos[model.body_rootid[b2]] - work.xpos[model.body_rootid[b1]])
 
 
 @func
 def direction(work, v, length):
-    """Unit vector along v."""
+    """Return the unit vector along v, whose length is given."""
     zero = work.real(0.0)
     inverse = 1.0 / ti.max(length, SHORTEST)
     return (v * inverse).select(length >= SHORTEST, Vec3(work.real(1.0), zero, zero))

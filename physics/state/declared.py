@@ -1,4 +1,4 @@
-"""The fields that stages declare: names and patterns become fields of the workspace."""
+"""The fields that stages declare: names and patterns are resolved to fields of the workspace."""
 
 from fnmatch import filter as matching
 from functools import cache
@@ -7,14 +7,14 @@ from ..stage import Names, Stage
 from .fields import CONVEX, PARAMETERS, SCRATCH, SCRATCH_INDICES
 
 FIELDS = tuple(field.name for field in (*SCRATCH, *SCRATCH_INDICES, *CONVEX) if field not in PARAMETERS)
-"""Names that stages may declare."""
+"""The names that stages may declare."""
 
 
 def fields_named(names: Names) -> frozenset[str]:
-    """The fields that a declaration names.
+    """Return the names of the fields that a declaration stands for.
 
     Raises:
-        ValueError: there is no such field.
+        ValueError: a name or pattern matches no field.
     """
     words = (names if isinstance(names, str) else " ".join(names)).split()
     found = {word: [word] if word in FIELDS else matching(FIELDS, word) for word in words}
@@ -26,13 +26,13 @@ def fields_named(names: Names) -> frozenset[str]:
 
 @cache
 def read_by(stage: Stage) -> frozenset[str]:
-    """The fields that a stage loads, with those that entries of its hooks load."""
+    """Return the fields that a stage loads, including those that the entries of its hooks load."""
     return _named(stage, 0) | _named(stage, 2)
 
 
 @cache
 def written_by(stage: Stage) -> frozenset[str]:
-    """The fields that a stage stores, with those that entries of its hooks store."""
+    """Return the fields that a stage stores, including those that the entries of its hooks store."""
     return _named(stage, 1) | _named(stage, 2)
 
 

@@ -1,4 +1,4 @@
-"""Where the entries of a tree-sparse matrix are (see `dynamics/tree_matrix.py`)."""
+"""The sparsity pattern of a tree-sparse matrix (see `dynamics/tree_matrix.py`)."""
 
 from typing import Any
 
@@ -7,11 +7,15 @@ from ..math.lanes import let, traced
 
 
 class Pattern:
-    """Where the entries of a tree-sparse matrix are: fields in a kernel.
+    """The sparsity pattern of a tree-sparse matrix, made of integer fields in a kernel.
+
+    Row i has the columns i, the parent of i, and so on to the root.
 
     Attributes:
-        count: entries of a row.
-        order: all rows, those of one depth side by side: sums over their ancestors do not wait for each other.
+        count: number of entries of each row.
+        order: all rows sorted by depth; rows of one depth are next to each other, since sums over their ancestors
+            are
+            independent of each other.
     """
 
     _data_oriented = True
@@ -22,30 +26,30 @@ class Pattern:
 
     @traced
     def start(self, i: Any) -> Any:
-        """Where row i starts."""
+        """Return the address of the first entry of row i."""
         return below(ROW_BITS - 1, self._start[i])
 
     @traced
     def set_start(self, i: Any, value: Any) -> None:
-        """Let row i start elsewhere."""
+        """Set the address of the first entry of row i."""
         self._start.put(i, value)
 
     @traced
     def end(self, i: Any) -> Any:
-        """Where row i ends."""
+        """Return the address behind the last entry of row i."""
         return let(self._start[i] + self.count[i])
 
     @traced
     def column(self, start: Any, p: Any) -> Any:
-        """Column of the p-th entry of the row that starts there: the row itself, its parent, ..."""
+        """Return the column of the p-th entry of the row that starts at `start`: the row itself, its parent, ..."""
         return self._column[start + below(SMALL_BITS, p)]
 
     @traced
     def set_column(self, start: Any, p: Any, value: Any) -> None:
-        """Let the p-th entry of the row that starts there be of another column."""
+        """Set the column of the p-th entry of the row that starts at `start`."""
         self._column.put(start + p, value)
 
     @traced
     def address(self, end: Any, j: Any) -> Any:
-        """Of the entry at the ancestor j, in the row that ends there."""
+        """Return the address of the entry in column j, an ancestor, of the row that ends at `end`."""
         return below(ROW_BITS - 1, end - self.count[j])

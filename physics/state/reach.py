@@ -1,8 +1,8 @@
-"""What a stage may ask for while it is traced: every name that it, or a function that it reaches, can use.
+"""The names that a stage may access while it is traced: all names in its code and in the functions that it calls.
 
-The names are read from the functions' code objects, so they are rather too many than too few: attributes, global names,
-and words in strings. Views with these attributes alone leave a third of the code to compile. If a name were missing,
-tracing would end with an AttributeError: nothing can go wrong in silence.
+Names are read from the functions' code objects: attributes, global names, and words in strings. That gives rather too
+many than too few. Views with only these attributes leave a third of the code to compile. If a name were missing,
+tracing would end with an AttributeError, so an error here cannot pass unnoticed.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _PACKAGE = __name__.split(".")[0]
 
 
 class Reach(NamedTuple):
-    """What a function may ask for.
+    """The names and stages that a function may access.
 
     Attributes:
         names: all names in its code.
@@ -28,7 +28,7 @@ class Reach(NamedTuple):
 
 
 def reach_of(*functions: Callable[..., Any]) -> Reach:
-    """The names in the code of functions and of all that they reach within this package; other stages excepted."""
+    """Return the names in the code of functions and of all that they call in this package, except in other stages."""
     walk = _Walk()
     for function in functions:
         walk.visit(function)
@@ -36,7 +36,7 @@ def reach_of(*functions: Callable[..., Any]) -> Reach:
 
 
 class _Walk:
-    """A walk through functions, and through the globals, closures, classes and containers that these name."""
+    """The search of functions and of the globals, closures, classes and containers that they name."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -44,7 +44,7 @@ class _Walk:
         self._seen: set[int] = set()
 
     def visit(self, value: Any) -> None:
-        """Note what a value may bring into a kernel."""
+        """Record the names that a value may bring into a kernel."""
         if isinstance(value, str):
             self.names.add(value)
         elif id(value) not in self._seen:
@@ -66,6 +66,7 @@ class _Walk:
             self.visit(value)
 
     def _visit_class(self, value: type) -> None:
+        """Visit the methods, properties and strings of a class and of its bases in this package."""
         for base in value.__mro__:
             if _is_ours(base):
                 self._visit_all(member for member in vars(base).values() if isinstance(member, (FunctionType, str)))
@@ -73,6 +74,7 @@ class _Walk:
                 self._visit_all(function for function in wrapped if function is not None)
 
     def _visit_function(self, function: FunctionType) -> None:
+        """Visit the code of a function, without its decorators, and the values of its closure."""
         while hasattr(function, "__wrapped__"):  # a decorated one, such as by `ti.func`
             function = function.__wrapped__
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -80,6 +82,7 @@ class _Walk:
         self._visit_code(function.__code__, function.__globals__)
 
     def _visit_code(self, code: CodeType, known: dict[str, Any]) -> None:
+        """Record the names in a code object, and visit its constants and the globals `known` that it names."""
         self.names.update(code.co_names)
         modules = [known[name] for name in code.co_names if isinstance(known.get(name), ModuleType)]
         for name in code.co_names:
@@ -95,5 +98,6 @@ class _Walk:
 
 
 def _is_ours(value: Any) -> bool:
+    """Return True for a module, class or function of this package."""
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None) or ""
     return name.split(".")[0] == _PACKAGE

@@ -1,4 +1,4 @@
-"""The memory of an environment in its model's reference state."""
+"""The memory of an environment in its model's reference state (qpos0)."""
 
 import mujoco
 import numpy as np
@@ -11,7 +11,7 @@ from .memory import MEMORIES, NOT_INTEGRATED
 
 
 def reference_memory(model: Model) -> dict[str, np.ndarray]:
-    """Numbers of the fields of `state.fields.MEMORY` that are not zero there."""
+    """Return the fields of `state.memory.MEMORY` that are not zero in the reference state, one flat array each."""
     mj = model.mj
     mocap = np.argsort(mj.body_mocapid)[mj.nbody - mj.nmocap :]
     coordinates = {"qpos": mj.qpos0, "mocap_pos": mj.body_pos[mocap], "mocap_quat": mj.body_quat[mocap]}

@@ -1,8 +1,9 @@
-"""Room in the scratch for what the state decides upon: contacts, and the dofs that they couple.
+"""Capacities of the scratch arrays whose use depends on the state: contacts, Hessian entries, near pairs.
 
-Most states need little of what a model could ever need: twenty humanoids touch the floor with a few points each, and
-not one another with every limb. So a driver begins with room for a guess, and makes more when a tile needs it. A tile
-that does not find room is left as it was (`fits`), and done again later; results do not depend on the room.
+Most states need little of the largest number that a model could need: twenty humanoids touch the floor with a few
+points each, and not each other with every limb. So a driver starts with a guess, and enlarges the arrays when a tile
+needs more. The results of a tile for which they were too small are discarded (`fits`), and the tile is computed again;
+results do not depend on the capacities.
 """
 
 from typing import NamedTuple
@@ -18,15 +19,15 @@ from ..model.pair_table import PAIR_TABLE
 from ..model.solver_choice import CG, TILTS
 
 MOST_LANES = 16
-"""Environments in the widest tile."""
+"""The largest number of environments in a tile."""
 SPARE_CONTACTS, CONTACTS_OF_GEOM = 32, 4
-"""Contact slots to begin with: these, and so many for every geom that moves and collides."""
+"""The first number of contact slots: SPARE_CONTACTS, and CONTACTS_OF_GEOM for every geom that moves and collides."""
 SPARE_ENTRIES = 256
-"""Entries of the Hessian to begin with: these, and twice those of the mass matrix."""
+"""The first number of entries of the Hessian: these, and twice those of a Hessian without contacts."""
 NEAR_OF_GEOM = 16
-"""Pairs that a sweep finds near, to begin with, for every geom."""
+"""The first number of near pairs of a sweep, for every geom that it covers."""
 GROWTH = 1.5
-"""Least factor by which room grows, so that it seldom does."""
+"""The least factor by which a capacity grows, so that it does so seldom."""
 
 
 class Room(NamedTuple):
@@ -43,13 +44,16 @@ class Room(NamedTuple):
     pairs: int = 0
 
     def for_more(self, needed: "Room", most: "Room") -> "Room":
-        """Room for what is needed, larger by a factor where this is not, but never more than `most`."""
+        """Return the room for what is needed: larger by GROWTH at least where this is too small, but at most `most`."""
         pairs = zip(self, needed, most, strict=True)
         return Room(*(min(top, max(need, int(GROWTH * mine))) if need > mine else mine for mine, need, top in pairs))
 
 
 def most_room(model: Model, lanes: int = MOST_LANES) -> Room:
-    """What no state exceeds: all contacts that a tile may keep and one more, and all entries of a matrix."""
+    """Return the room that no state exceeds.
+
+    It has all contacts that a tile may keep and one more, and all entries of a matrix.
+    """
     again = row_pairs(model.mj, pairs_by_hand(model.mj)[repeated_by_hand(model.mj)])
     bound = int((model.row_pairs + again) @ [row.most_contacts(model.manifold == TILTS) for row in PAIR_TABLE])
     bound *= 2 if has_pulls(model) else 1  # lanes beyond the margin have slots of their own
@@ -60,7 +64,7 @@ def most_room(model: Model, lanes: int = MOST_LANES) -> Room:
 
 
 def first_room(model: Model) -> Room:
-    """A guess: a few contacts for every geom that moves, and some entries for dofs that they couple."""
+    """Return the first room: a few contacts for every geom that moves, and some entries for dofs that they couple."""
     mj, most = model.mj, most_room(model)
     moves = mj.body_dofnum[mj.body_weldid[mj.geom_bodyid]] > 0
     geoms = int(np.count_nonzero(moves & collides(mj)))
@@ -69,7 +73,7 @@ def first_room(model: Model) -> Room:
 
 
 def _uncoupled(model: Model) -> int:
-    """Entries of a Hessian when nothing touches."""
+    """Return the number of entries of the Hessian without contacts."""
     depth = np.ones(model.sizes["nv"], int)
     for dof, parent in enumerate(np.ravel(model.values["dof_coupledid"])):
         if parent >= 0:
@@ -79,7 +83,7 @@ def _uncoupled(model: Model) -> int:
 
 @func
 def clear_needs(work):
-    """The tile has found room so far."""
+    """Set the needs to 0: no capacity has been exceeded."""
     work.need_ncon[0] = 0
     work.need_nH[0] = 0
     work.need_nlisted[0] = 0
@@ -87,5 +91,5 @@ def clear_needs(work):
 
 @func
 def fits(work):
-    """Whether the tile has found room for everything; where not, what is computed for it means nothing."""
+    """Return True if the capacities were sufficient; if not, the results of the tile are invalid."""
     return work.need_ncon[0] + work.need_nH[0] + work.need_nlisted[0] == 0

@@ -1,4 +1,4 @@
-"""Sizes and offsets: the header that tells a kernel where every number of a model and of its scratch lies."""
+"""Sizes and offsets: the header that tells a kernel where every number of a model and of its scratch is stored."""
 
 from collections.abc import Sequence
 
@@ -39,14 +39,16 @@ SIZES = tuple(
     nlimitsense nqbegin nvbegin
     """.split()
 ) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
+"""The names of all sizes, in the order of the header."""
 FLAGS = (
     *("integrator", "iterations", "ls_iterations", "ccd_iterations", "multiccd", "euler_damping", "warmstart"),
     *("actuates", "noslip_iterations", "ccd_follows", "first_rounded"),
 )
+"""The names of options and flags, in the order of the header."""
 
 _FIELDS = sorted((*OPTIONS, *REALS), key=lambda field: (field.name not in RULES, field.name not in PRECISE))
 PARAMETER_FIELDS = tuple(field for field in _FIELDS if field.name in RULES)
-"""What environments may have of their own: the first of the flat real numbers; those in PRECISE before all others."""
+"""The fields that environments may override: the first of the flat real numbers, those in PRECISE before the others."""
 ARRAYS = {"numbers": SCRATCH, "indices": SCRATCH_INDICES, "doubles": DOUBLES, "convex": CONVEX}
 """The arrays of a worker's scratch: lane numbers, integers, lane numbers in double precision, doubles of one lane."""
 GROUPS = {
@@ -54,25 +56,27 @@ GROUPS = {
     "reals": tuple(_FIELDS),
     **ARRAYS,
 }
+"""The fields of each flat array; the header has an offset for each of them."""
 STRIDES = tuple(f"{name}_rows" for name in ARRAYS)
-"""Items of the arrays that a worker has."""
+"""The names of the numbers of items that one worker has of each array."""
 HEADER: tuple[str, ...] = (
     *SIZES,
     *FLAGS,
     *STRIDES,
     *(f"{group}.{f.name}" for group, fields in GROUPS.items() for f in fields),
 )
+"""The names of all numbers of the header, in order."""
 
 
 _WHOLE_LINES = 64  # numbers, of any type and width, that fill whole cache lines
 SINGLE_TOLERANCE = 1e-6
-"""Least solver tolerance at single precision: below it rounding decides, not convergence."""
+"""The least solver tolerance in single precision: below it rounding, not convergence, ends the iterations."""
 MOST_EXPANSIONS = 1000
-"""A polytope's corners have numbers of ten bits."""
+"""The most steps of EPA: corners of a polytope have numbers of ten bits."""
 SINGLE_CCD_TOLERANCE = 1e-7
-"""Metres: the same of distances of convex shapes."""
+"""The least tolerance of the distances of convex shapes in single precision, in metres."""
 EXACT_CCD_TOLERANCE = 1e-9
-"""Metres: with no more, depths are exact whichever way they are sought; with more, they are sought MuJoCo's way."""
+"""Metres: up to this tolerance depths are exact by any method; above it, EPA stops where MuJoCo's does."""
 _INTEGRATORS = {
     int(mujoco.mjtIntegrator.mjINT_EULER): EULER,
     int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST): IMPLICITFAST,
@@ -82,10 +86,10 @@ _INTEGRATORS = {
 
 
 def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = MOST_LANES) -> dict[str, int]:
-    """The model's sizes and those of the scratch: with this room for what the state decides upon.
+    """Return the sizes of the model and of the scratch, by name; `room` has the capacities that depend on the state.
 
-    With `parameters` there is room in the scratch for model numbers of the environments' own. `lanes` is how many
-    environments share it at most.
+    With `parameters` the scratch has copies of the numbers that environments override. `lanes` is the largest number of
+    environments that share a scratch.
     """
     sizes, values, contacts = model.sizes, model.values, room.contacts
     most = most_room(model, lanes)
@@ -141,7 +145,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
 
 
 def _optional(model: Model, entries: int) -> dict[str, int]:
-    """Sizes of what few models need."""
+    """Return the sizes of fields that few models need."""
     sizes, implicit = model.sizes, is_implicit(model)
     return {
         "nqrest": needs_mixed_precision(model) * sizes["nq"],
@@ -153,7 +157,11 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
 
 
 def _noslip(model: Model, rows: int, contacts: int, deepest: int, axes: int) -> dict[str, int]:
-    """Sizes of what noslip works with: rows of friction, of contacts on two paths to a root, of tendons on more."""
+    """Return the sizes of the fields of noslip.
+
+    A contact's row of friction has the dofs of two paths to a root, a loss's those of the paths from all of its
+    dofs.
+    """
     has, path = has_noslip(model), min(model.sizes["nv"], 2 * deepest)
     paths = np.concatenate([of.dofs(model.values) for of in ROWS if of.kind == FRICTION])
     losses = int(np.minimum(paths * deepest, model.sizes["nv"]).sum())
@@ -170,7 +178,7 @@ def _noslip(model: Model, rows: int, contacts: int, deepest: int, axes: int) -> 
 
 
 def _sweep(sizes: dict[str, int], room: Room) -> dict[str, int]:
-    """Sizes of what a sweep works with."""
+    """Return the sizes of the fields of a sweep."""
     count = sizes["nsweep"]
     return {"nsweeprow": count, "nsweepword": count * sizes["nword"], "nlisted": room.pairs}
 
@@ -180,9 +188,9 @@ def _has_convex_pairs(model: Model) -> bool:
 
 
 def polytope_sizes(model: Model, has: bool) -> dict[str, int]:
-    """Sizes of what GJK and EPA work with, if a kernel has them.
+    """Return the sizes of the fields of GJK and EPA; 0 unless `has`.
 
-    A polytope of as many corners has twice as many faces, less four.
+    A polytope with n corners has 2 n - 4 faces.
     """
     corners = has * (4 + ccd_iterations(model) + 1)
     polygon = has * int(max(16, model.values["poly_vertnum"].max(initial=0)))  # 16: a cylinder's end (`manifold`)
@@ -194,12 +202,12 @@ def polytope_sizes(model: Model, has: bool) -> dict[str, int]:
 
 
 def ccd_iterations(model: Model) -> int:
-    """Steps of GJK, and of EPA, at most; MuJoCo takes no more than a thousand of EPA."""
+    """Return the largest number of steps of GJK, and of EPA; at most a thousand, as in MuJoCo's EPA."""
     return int(np.clip(model.mj.opt.ccd_iterations, 1, MOST_EXPANSIONS))
 
 
 def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
-    """Sizes, flags and the offset of every field, in the order of `HEADER`, int32."""
+    """Return sizes, flags and the offset of every field, in the order of `HEADER`, int32."""
     options = model.mj.opt
     off = int(disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP))
     flags = {
@@ -223,19 +231,19 @@ def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
 
 
 def _damped(model: Model) -> bool:
-    """Whether Euler's integrator takes dampers of joints implicitly: not where all of them drive (mj_Euler)."""
+    """Return True if Euler's integrator may treat dampers implicitly: any may be damped, and dampers are enabled."""
     mj = model.mj
     found = (mj.dof_damping > 0).any() or mj.dof_dampingpoly.any() or (mj.jnt_actuatorid != -1).any()
     return bool(found) and not disabled(mj, mujoco.mjtDisableBit.mjDSBL_DAMPER)
 
 
 def flat_integers(model: Model, sizes: dict[str, int]) -> np.ndarray:
-    """The header, then all integer fields, int32."""
+    """Return the header followed by all integer fields, int32."""
     return np.concatenate([header(model, sizes), flatten(INTEGERS, model.values, sizes, np.int32)])
 
 
 def flat_reals(model: Model, dtype: type) -> np.ndarray:
-    """All real fields at the precision of `dtype`."""
+    """Return all real fields in the precision of `dtype`; in single precision tolerances have a lower bound."""
     values = dict(model.values)
     if dtype is np.float32:
         values["tolerance"] = np.maximum(values["tolerance"], SINGLE_TOLERANCE)
@@ -244,7 +252,7 @@ def flat_reals(model: Model, dtype: type) -> np.ndarray:
 
 
 def solver_notes(model: Model, single: bool) -> list[str]:
-    """What the solver does not do as the file asks, in words."""
+    """Return a sentence for each option of the file that the solver does not follow."""
     asked, notes = model.mj.opt, []
     if single and asked.tolerance < SINGLE_TOLERANCE:
         notes.append(
@@ -256,24 +264,24 @@ def solver_notes(model: Model, single: bool) -> list[str]:
 
 
 def scratch_rows(sizes: dict[str, int]) -> tuple[int, ...]:
-    """Items of `ARRAYS` that a worker has, rounded up: no cache line belongs to two workers."""
+    """Return the items of each of `ARRAYS` for one worker, rounded up so that no cache line belongs to two workers."""
     rows = {name: layout(group, sizes)[1] for name, group in ARRAYS.items()}
     rows["doubles"] = sizes["nprecise"] + sizes["nrounded"]
     return tuple(-(-count // _WHOLE_LINES) * _WHOLE_LINES for count in rows.values())
 
 
 def kinds(width: int, precision: str) -> tuple[tuple[int, str], ...]:
-    """Lanes of an item of `ARRAYS`, and the type of a number as Taichi, numpy and torch name it."""
+    """Return for each of `ARRAYS` the lanes of an item and the type of its numbers, as Taichi and numpy name it."""
     return (width, f"float{precision}"), (1, "int32"), (width, "float64"), (1, "float64")
 
 
 def bytes_of(rows: Sequence[int], width: int, precision: str) -> int:
-    """Bytes of so many items of `ARRAYS`."""
+    """Return the bytes of the given numbers of items of `ARRAYS`."""
     return int(np.dot(rows, [lanes * np.dtype(kind).itemsize for lanes, kind in kinds(width, precision)]))
 
 
 def memory_groups(sizes: dict[str, int]) -> dict[str, slice]:
-    """Rows of the groups of an environment's memory (`fields.MEMORY`)."""
+    """Return the rows of each group of an environment's memory (`memory.MEMORY`)."""
     groups, first = {}, 0
     for name, fields in MEMORY.items():
         groups[name] = slice(first, first + layout(fields, sizes)[1])

@@ -1,4 +1,4 @@
-"""Copies of the state inside a step, and the stop of an environment whose state is no longer finite."""
+"""Copies of the state within a step, and the stop of environments whose state is no longer finite."""
 
 from typing import Any
 
@@ -28,13 +28,13 @@ def memory_of(model: Any, work: Any, flag: str = "", twin: str = "eval_") -> lis
 
 
 def _names(flag: str = "", twin: str = "") -> str:
-    """Return the names of the fields of such memory or their twins, for the declarations of stages."""
+    """Return the names of the memory fields with a flag, or of their twins, for the declarations of stages."""
     return " ".join(twin + now for _, now, _, flags, _ in REMEMBERED if not flag or flag in flags)
 
 
 @stage(reads=("qpos qvel", _names("staged")), writes=("eval_rest start_qpos start_qvel", _names("staged", "start_")))
 def keep_start(model, work):
-    """start_qpos = qpos and start_qvel = qvel; the first stage is evaluated there (eval_rest = 0)."""
+    """Set start_qpos, start_qvel and the start_ twins to the current state, and eval_rest to 0 for the first stage."""
     for i in range(model.nq):
         work.start_qpos[i] = work.qpos[i]
         if ti.static(model.has.mixed_precision):
@@ -52,7 +52,7 @@ def keep_start(model, work):
     writes=("begin_qpos begin_qvel begin_warm", _names("staged", "begin_")),
 )
 def keep_beginning(model, work):
-    """Set the begin_ fields, where the last Runge-Kutta step begins, for sensors."""
+    """Set the begin_ fields to the state at the start of a Runge-Kutta step, for its sensors."""
     for i in range(model.nqbegin):
         work.begin_qpos[i] = work.qpos[i]
     for count, now, begin in ti.static(memory_of(model, work, "staged", "begin_")):
@@ -70,9 +70,9 @@ def keep_beginning(model, work):
     updates=("qpos qvel qacc_warmstart eval_qacc eval_rest", _names("staged"), _names("aged")),
 )
 def back_to_beginning(model, work):
-    """Go from where the last evaluation was to where its step began, in lanes where a step followed it.
+    """Restore the state at the start of the last step, in lanes in which a step followed the last evaluation.
 
-    There qacc is that of the first stage alone.
+    There qacc is that of the first stage, not the mean acceleration, so eval_qacc becomes NOT_INTEGRATED.
     """
     for i in range(model.nqbegin):
         after = work.eval_qacc[0] <= LARGEST
@@ -83,6 +83,7 @@ def back_to_beginning(model, work):
         if model.nqbegin > 0:
             for i in range(count):
                 now[i] = ti.select(work.eval_qacc[0] <= LARGEST, begin[i], now[i])
+    # Counters of the age of a memory go back by one step.
     for count, age, _ in ti.static(memory_of(model, work, "aged")):
         for i in range(count):
             aged = ti.select(work.eval_qacc[0] <= LARGEST, work.real(1.0), work.real(0.0))
@@ -102,7 +103,7 @@ def back_to_beginning(model, work):
     ),
 )
 def keep_evaluation(model, work):
-    """Set the eval_ fields of state and inputs, where the derived quantities are about to be computed."""
+    """Set the eval_ fields to state and inputs; the derived quantities are computed from these next."""
     for i in range(model.nq):
         work.eval_qpos[i] = work.qpos[i]
     for i in range(model.nv):
@@ -129,7 +130,11 @@ def keep_evaluation(model, work):
     ),
 )
 def hold_faulty(model, work):
-    """Stop lanes that diverged in this step, and those stopped before, at the state where the step began."""
+    """Stop lanes that diverged in this step: set their fault, and reset them to the state at the start of the step.
+
+    Lanes that were stopped earlier stay there.
+    """
+    # sound: mask of lanes in which state and acceleration are finite and at most LARGEST.
     sound = 1.0 - work.fault[0]
     for i in range(model.nq):
         sound = ti.select(ti.abs(work.qpos[i]) <= LARGEST, sound, work.real(0.0))
@@ -139,6 +144,7 @@ def hold_faulty(model, work):
     for count, now, _ in ti.static(memory_of(model, work, "staged")):
         for i in range(count):
             sound = ti.select(ti.abs(now[i]) <= LARGEST, sound, work.real(0.0))
+    # Set the fault; stopped lanes get the state at the start of the step.
     work.fault[0] = 1.0 - sound
     for count, now, start in ti.static(memory_of(model, work, "staged", "start_")):
         for i in range(count):
@@ -158,7 +164,10 @@ def hold_faulty(model, work):
 
 @func
 def _evaluated_at_start(model, work):
-    """eval_* of stopped lanes = where they stopped: the last stage of their Runge-Kutta step may lie anywhere."""
+    """Set the eval_ fields of stopped lanes to the state at which they stopped.
+
+    The last stage of their Runge-Kutta step may have been evaluated at any state.
+    """
     stopped = work.fault[0]
     for i in range(model.nq):
         work.eval_qpos[i] = ti.select(stopped > 0.5, work.start_qpos[i], work.eval_qpos[i])
@@ -177,7 +186,11 @@ def _evaluated_at_start(model, work):
     updates=("qpos qvel ctrl mocap_pos mocap_quat fault", _names("guarded")),
 )
 def reject_nonfinite(model, work):
-    """Replace what is not finite, or beyond LARGEST, by what was evaluated last, controls by 0; stop those lanes."""
+    """Stop lanes whose state or inputs are not finite, or beyond LARGEST, before a step.
+
+    Their state becomes that of the last evaluation, and their controls become 0.
+    """
+    # sound: mask of lanes with a valid state; broken: mask of lanes with invalid controls.
     sound = 1.0 - work.fault[0]
     for i in range(model.nq):
         sound = ti.select(ti.abs(work.qpos[i]) <= LARGEST, sound, work.real(0.0))
@@ -189,6 +202,7 @@ def reject_nonfinite(model, work):
     broken = sound * 0.0
     for i in range(model.nu):
         broken = ti.select(ti.abs(work.ctrl[i]) <= LARGEST, broken, work.real(1.0))
+    # The last evaluated state replaces an invalid one; controls of stopped lanes are 0.
     for i in range(model.nq):
         work.qpos[i] = ti.select(sound > 0.5, work.qpos[i], work.eval_qpos[i])
     for i in range(model.nv):
@@ -203,7 +217,7 @@ def reject_nonfinite(model, work):
 
 @func
 def _reject_mocap(model, work):
-    """Put mocap bodies that are nowhere back to where they were; returns a mask of lanes with such bodies."""
+    """Restore the last evaluated poses of mocap bodies where a pose is invalid; return the mask of such lanes."""
     broken = work.real(0.0)
     for i in range(model.nmocap):
         for c in ti.static(range(3)):
@@ -218,7 +232,7 @@ def _reject_mocap(model, work):
 
 @stage(reads="eval_qacc", updates="qacc")
 def report_mean_acceleration(model, work):
-    """After a Runge-Kutta step qacc is its mean acceleration, as MuJoCo leaves it; qacc_warmstart the last stage's."""
+    """Set qacc to the mean acceleration of a Runge-Kutta step, as MuJoCo does; qacc_warmstart is the last stage's."""
     if model.integrator == RK4:
         for i in range(model.nv):
             work.qacc[i] = ti.select(work.eval_qacc[i] <= LARGEST, work.eval_qacc[i], work.qacc[i])

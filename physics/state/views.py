@@ -1,7 +1,7 @@
 """Model and workspace inside a kernel: objects whose attributes are fields.
 
-A header at the front of the model's integers holds every size and every offset (`sizes.HEADER` gives the order), so a
-kernel never contains a number that belongs to one model.
+A header at the front of the model's integers holds every size and every offset, in the order of `sizes.HEADER`. So a
+kernel contains no number that belongs to one model.
 """
 
 from collections.abc import Callable, Container, Sequence
@@ -29,7 +29,7 @@ PARTS = {
     "own": ("own_jar", "own_Jv", "own_friction", "own_force", "own_D", "own_mu"),
     "acting_ctrl": ("ctrl",),
 }
-"""Attributes of a workspace that are made of several fields."""
+"""The attributes of a workspace that are made of several fields, and these fields."""
 ASKED_FOR = {
     "parameters": (*(field.name for field in PARAMETER_FIELDS), "some"),
     "mixed_precision": (*fields.PRECISE, *model_fields.PRECISE, "precise_lanes"),
@@ -37,23 +37,23 @@ ASKED_FOR = {
     **dict.fromkeys(TWO_SIDED, ("blocks",)),
     **{feature: ("acting_ctrl",) for feature, _ in CONTROLS.entries},
 }
-"""Features that views themselves ask for, and the attributes for whose sake they do."""
+"""Features that the views themselves read, and the attributes for which they read them."""
 _PLACE = {name: place for place, name in enumerate(HEADER)}
 
 
 class Everything:
-    """The names of a view that has all of its attributes."""
+    """The set of all names: the names of a view that has all of its attributes."""
 
     def __contains__(self, name: object) -> bool:
         return True
 
 
 class Names:
-    """The names of a view that has few attributes: these, and what they are made of.
+    """The names of a view with few attributes: the given names, and the fields of which they are made.
 
     Args:
-        names: of attributes; others than those of views do no harm.
-        unit: the stage whose names they are.
+        names: names of attributes; names that no view has are ignored.
+        unit: the stage that has these names.
     """
 
     def __init__(self, names: frozenset[str], unit: str) -> None:
@@ -65,7 +65,7 @@ class Names:
 
 
 def not_named(name: str, unit: str) -> AttributeError:
-    """The error of a stage that asks for something that it does not name."""
+    """Return the error for a stage that asks for an attribute that it does not name."""
     return AttributeError(
         f"the stage {unit!r} asks for {name!r}, a name that state/reach.py does not find in its code. If there is such "
         "a field or feature, write the name out in a function of the stage, as an attribute or a string; one that is "
@@ -74,10 +74,14 @@ def not_named(name: str, unit: str) -> AttributeError:
 
 
 EVERYTHING = Everything()
+"""The names of a view that has all of its attributes."""
 
 
 class _View:
-    """Attributes are header numbers or fields, read once where the view is made, if they are among `names`."""
+    """The base class of views.
+
+    Attributes are numbers of the header or fields, loaded when the view is made, if they are among `names`.
+    """
 
     _data_oriented = True
     _is_wrapped_kernel = True
@@ -89,7 +93,7 @@ class _View:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _views(self, ints: Any, group: str, number: Any, origin: Any) -> dict[str, FieldView]:
-        """The fields of a group by name; `number(i)` is the i-th plain number of where they are."""
+        """Return the fields of a group by name; `number(i)` returns the i-th number of the array that holds them."""
         views = {}
 
         def read(name: str, bits: int, shift: Any = 0) -> Any:
@@ -104,19 +108,19 @@ class _View:
         return views
 
     def _has(self, feature: str, has: Features) -> bool:
-        """Whether the kernel has a feature that views ask for, and attributes for whose sake they do."""
+        """Return True if the kernel has a feature, and the view an attribute that depends on it (`ASKED_FOR`)."""
         return any(name in self._names for name in ASKED_FOR[feature]) and getattr(has, feature)
 
     @traced
     def lane(self, lane: Any) -> "LaneView":
-        """The numbers of one lane, `lane` being an integer of the kernel."""
+        """Return the view of one lane; `lane` is an integer of the kernel."""
         return LaneView(self, lane)
 
 
 class LaneView:
-    """A model or workspace as one lane sees it: the same attributes with plain numbers, for code that branches.
+    """A model or workspace in one lane: the same attributes with plain numbers, for code with branches.
 
-    The lane may be known at run time only: such code is compiled once, and run for the lanes that need it.
+    `lane` may be a run-time integer: such code is compiled once, and called for the lanes that need it.
     """
 
     _data_oriented = True
@@ -140,12 +144,12 @@ class ModelView(_View):
     Args:
         ints: the model's flat integers, header first.
         reals: the model's flat real numbers.
-        precise: the same in double precision; None if nothing asks for them.
-        has: the optional code of this kernel; also reachable as `model.has`, for `ti.static`.
-        names: of the attributes that the kernel may ask for.
+        precise: those in double precision; None if no stage needs them.
+        has: the optional code of this kernel; also available as `model.has`, for `ti.static`.
+        names: names of the attributes that the kernel may use.
 
-    The fields in `model.fields.PRECISE` are in double precision in kernels of mixed precision, `model.body_pos[b]`, and
-    in all others in `model.precise.body_pos[b]`.
+    The fields in `model.fields.PRECISE` are in double precision as `model.precise.body_pos[b]`; with mixed precision
+    `model.body_pos[b]` is the same.
     """
 
     def __init__(self, ints: Any, reals: Any, precise: Any, has: Features, names: Container[str] = EVERYTHING) -> None:
@@ -161,13 +165,13 @@ class ModelView(_View):
         self._put_precise()
 
     def _put_precise(self) -> None:
-        """Show the fields in double precision in place of the rounded ones, in a kernel of mixed precision."""
+        """Replace the rounded fields by those in double precision, in a kernel of mixed precision."""
         if self._has("mixed_precision", self.has):
             vars(self).update(vars(self.precise))
 
     @traced
     def differ(self, work: "Workspace") -> None:
-        """From here on numbers that environments may have of their own are lane numbers, in `work.parameters`."""
+        """Read the numbers that environments may override from `work.parameters` from now on, as lane numbers."""
         for view, own in ((self, work.parameters), (self.precise, work.precise_parameters)):
             for field in PARAMETER_FIELDS:
                 if field.name in vars(view):
@@ -176,22 +180,22 @@ class ModelView(_View):
 
     @traced
     def some(self, lanes: Lanes, condition: Any) -> Any:
-        """Whether a comparison of such numbers holds, in any lane where they are lane numbers: it can drive an `if`."""
+        """Return a comparison of such numbers as a condition for `if`: if they are lane numbers, true in any lane."""
         return lanes.any(lanes.mask(condition)) if self.has.parameters else condition
 
 
 class Rows:
-    """Where the numbers of blocks are, for `constraint.cost`.
+    """The fields of constraint blocks, for `constraint.cost`: of the tile's blocks, or of each lane's own contacts.
 
     Attributes:
         jar: J qacc - aref.
         Jv: J times the search direction.
-        friction: coefficients of the axes after the first.
-        force: in the space of the block.
-        two_sided: True if the first of them, `Workspace.ntwosided`, hold both ways (`parts.part.ConstraintRows`).
-        elliptic: whether contacts have elliptic cones.
-        mu: friction of a round cone, with `elliptic`.
-        contacts_alone: whether all blocks are contacts.
+        friction: friction coefficients of the axes after the first.
+        force: force along the axes of the block.
+        two_sided: True if there are two-sided rows, the first `Workspace.ntwosided` (`parts.part.ConstraintRows`).
+        elliptic: True if contacts have elliptic cones.
+        mu: friction coefficient of the round cone, if `elliptic`.
+        contacts_alone: True if all blocks are contacts.
     """
 
     _data_oriented = True
@@ -214,31 +218,31 @@ class Rows:
 
     @traced
     def stiffness(self, k: Any, axis: Any) -> Any:
-        """Of the rows of an axis after the first, and of the only row where there is one axis."""
+        """Return the stiffness of the rows of `axis` (1, 2, ...), or that of a block's only row if it has one axis."""
         width = self._stiffness.width
         return expr_init(self._stiffness[k] if width == 1 else self._stiffness.at(k, axis - 1))
 
 
 class Workspace(_View):
-    """One worker's scratch inside a kernel: `work.xpos[b]`, `work.qacc[i]`, ... for the tile in hand.
+    """One worker's scratch inside a kernel: `work.xpos[b]`, `work.qacc[i]`, ... for the tile that is being processed.
 
     Args:
-        lanes: width and precision; also reachable as `work.lanes`.
+        lanes: width and precision; also available as `work.lanes`.
         ints: the model's flat integers, header first.
         arrays: `sizes.ARRAYS` of all workers, flat.
-        worker: which of them.
+        worker: number of the worker.
         has: the optional code of this kernel.
-        names: of the attributes that the kernel may ask for.
-        call_stage: emits a call of a stage that is compiled apart; None: the kernel has its code.
+        names: names of the attributes that the kernel may use.
+        call_stage: emits a call of a stage that is compiled separately; None: the kernel contains the stage's code.
 
-    In a kernel of mixed precision the fields in `state.fields.PRECISE` are in double precision: the numbers of
-    `work.xpos[b]` are of `work.precise_lanes`. In all other kernels these are `work.lanes`.
+    In a kernel of mixed precision the fields in `state.fields.PRECISE` are in double precision: numbers of
+    `work.xpos[b]` are of `work.precise_lanes`. In all other kernels `work.precise_lanes` is `work.lanes`.
 
     Attributes:
-        ccd_lanes: the one lane of GJK and EPA, in double precision.
-        double_lanes: in double precision.
-        ntwosided: rows that hold both ways, which are the first blocks; in kernels that have any.
-        acting_ctrl: the controls that act: ctrl, or a field of its own where a mechanism changes them.
+        ccd_lanes: one lane in double precision, for GJK and EPA.
+        double_lanes: all lanes in double precision.
+        ntwosided: number of two-sided rows, which are the first blocks; in kernels that have any.
+        acting_ctrl: ctrl, or ctrl after the mechanisms that change it.
     """
 
     def __init__(
@@ -264,7 +268,7 @@ class Workspace(_View):
         self._compose(ints, has)
 
     def _compose(self, ints: Any, has: Features) -> None:
-        """Make the attributes in PARTS of their fields."""
+        """Set the attributes in PARTS."""
         names = self._names
         if "M_pattern" in names:
             self.M_pattern = Pattern(self.M_rownnz, self.M_rowadr, self.M_colind, self.M_order)
@@ -284,7 +288,7 @@ class Workspace(_View):
             self.acting_ctrl = self.ctrl
 
     def _find(self, ints: Any, arrays: Sequence[Any], worker: Any) -> dict[str, tuple[Any, Any]]:
-        """The items of each array and the place of the worker's first: one worker's lie after the other's."""
+        """Return for each array a function that loads an item, and the index of the worker's first item."""
         return {
             name: (flat_array(array), expr_init(worker * subscript(None, ints, _PLACE[stride])))
             for name, stride, array in zip(ARRAYS, STRIDES, arrays, strict=True)
@@ -292,18 +296,18 @@ class Workspace(_View):
 
     @traced
     def row(self, r: Any, array: str = "numbers") -> Any:
-        """Item r of an array of the scratch; of the first one a lane number."""
+        """Return item r of an array of the scratch; an item of `numbers` is a lane number."""
         item, first = self._places[array]
         return item(first + r)
 
     @traced
     def real(self, value: Any) -> Any:
-        """The same number in every lane."""
+        """Return the same number in every lane."""
         return self.lanes.real(value)
 
 
 class ColumnWorkspace(Workspace):
-    """One thread's scratch on a GPU, in arrays (rows, threads): neighbours in a warp read neighbouring words."""
+    """One thread's scratch on a GPU, in arrays (rows, threads): threads of a warp read neighbouring words."""
 
     def _find(self, ints: Any, arrays: Sequence[Any], worker: Any) -> dict[str, tuple[Any, Any]]:
         return {
