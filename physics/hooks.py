@@ -89,6 +89,7 @@ END_OF_STEP = Hook(
     "Stages after the integration, at the end of a step, with qpos and qvel after it. What a part remembers changes "
     "by the factor `stage_time.moving` alone: not where an environment was stopped or its tree sleeps."
 )
+INERTIAL_FORCES = Hook("(model, work, qacc): add to qfrc_inverse what a mechanism needs for these accelerations.")
 FROZEN = Hook("(model, work, i): return True in lanes in which dof i has no velocity, no acceleration and no force.")
 PASSIVE_FORCES = Hook(
     "(model, work): add a passive force to qfrc_passive, after springs and dampers. Flags of the model that switch "
@@ -100,6 +101,10 @@ FORCE_SLOPES = Hook(
     "Two functions, for integrators that take forces at the end of a step. (model, work): prepare. "
     "(model, work, b, i, j): return the derivative of a passive force on dof i by the velocity of dof j (N s/m or "
     "N m s/rad), where body b is that of the lower dof in the tree: both dofs move b and all bodies below it."
+)
+ROW_SLOPES = Hook(
+    "Two functions, for the same integrators and forces J' f(J qvel). (model): return how many there are. (model, "
+    "work, k): return the row J of force k as MOMENT_ROWS does, and the derivative of f (N s/m) instead of a factor."
 )
 HAS_SPRING = Hook("(model, j): return True if joint j has a spring, though jnt_stiffness[j] is 0.")
 SPRING = Hook("(model, j, stretch, usual): return the force of joint j's spring over its stretch, instead of `usual`.")
@@ -113,8 +118,8 @@ TRANSMISSIONS = Hook(
     "velocity, the other adds its force times its moment to qfrc_actuator."
 )
 MOMENT_ROWS = Hook(
-    "(model, work, u): return the moment of output u, whose actuator_type is above TENDON: its first entry, the end of "
-    "its entries, the field of their dofs, and that of the numbers."
+    "Two functions. (model, u): return True if output u is of this kind. (model, work, u): return the row J of its "
+    "moment: its first entry, the end of its entries, the field of their dofs, that of their numbers, and a factor."
 )
 CONTROLS = Hook("(model, work): change acting_ctrl, the controls that act, which are ctrl before.")
 JOINT_ACTUATORS = Hook("(model, work): add to qfrc_actuator, after the actuators.")

@@ -12,9 +12,9 @@ from .dynamics.free_body import free_body_acceleration
 from .dynamics.implicit import implicit_change
 from .dynamics.springs import damper_slope
 from .dynamics.stage_time import is_last_stage, stage_time
-from .dynamics.tendon_forces import damping_slope, entry_of
+from .dynamics.tendon_forces import entry_of
 from .dynamics.tree_matrix import factor, solve
-from .hooks import DAMPER_SLOPE, FORCE_SLOPES, MOMENT_ROWS
+from .hooks import DAMPER_SLOPE, FORCE_SLOPES, MOMENT_ROWS, ROW_SLOPES
 from .kinematics.joints import advance_joint, dofs_of_ball_or_free, exponential_rate, is_scalar
 from .math import func
 from .math.compensated import move
@@ -45,13 +45,13 @@ def advance(model, work):
 
 @stage(
     reads=(
-        "qvel xquat root_offset inertial_offset com_offset anchor_offset own_inertia cdof ten_velocity ten_J",
+        "qvel xquat root_offset inertial_offset com_offset anchor_offset own_inertia cdof",
         "subtree_inertia M cvel actuator_slope moment dof_slope qacc start_qvel M_rownnz M_rowadr",
         "M_colind M_order controlled",
     ),
     writes="drive_qvel",
     updates="qvel_rest L U D_inv subtree_momentum subtree_turning dof_bend drive_qacc block",
-    hooks=(DAMPER_SLOPE, FORCE_SLOPES, MOMENT_ROWS),
+    hooks=(DAMPER_SLOPE, FORCE_SLOPES, MOMENT_ROWS, ROW_SLOPES),
 )
 def implicit_acceleration(model, work):
     """Set drive_qacc and drive_qvel, with which Euler, implicitfast or implicit advances."""
@@ -93,9 +93,10 @@ def _symmetric_acceleration(model, work, dt):
                     diagonal, slope = work.M_pattern.start(i), work.dof_slope[i] * dt
                     work.L[diagonal] = work.L[diagonal] - slope
                     work.drive_qacc[i] = work.drive_qacc[i] + slope * work.qacc[i]
-            if ti.static(model.has.tendons):
-                for t in range(model.ntendon):
-                    _subtract_tendon(model, work, t, damping_slope(model, work, t) * -dt)
+            for count, row_of in ti.static(ROW_SLOPES.of(model.has)):
+                for k in range(count(model)):
+                    first, end, dofs, row, slope = row_of(model, work, k)
+                    _subtract_row(model, work, first, end, dofs, row, slope * dt)
             for prepare, slope_of in ti.static(FORCE_SLOPES.of(model.has)):
                 prepare(model, work)
                 _subtract_passive(model, work, dt, slope_of)
@@ -119,35 +120,22 @@ def _subtract_actuators(model, work, dt):
     """Subtract dt moment' slope moment from L, for every actuator whose force depends on its velocity."""
     for u in range(model.nout):
         if has_slope(model, work, u):
-            dof = model.actuator_dofadr[u]
+            dof, kind = model.actuator_dofadr[u], model.actuator_type[u]
             slope = work.actuator_slope[u] * dt
-            # other transmissions; joints and tendons with one gear; ball and free joints
-            if model.actuator_type[u] > TENDON:
-                for row_of in ti.static(MOMENT_ROWS.of(model.has)):
-                    first, end, dofs, row = row_of(model, work, u)
-                    _subtract_row(model, work, first, end, dofs, row, slope)
-            elif is_scalar(model.actuator_type[u]):
+            # moments that are rows; joints with one gear; ball and free joints
+            for has_row, row_of in ti.static(MOMENT_ROWS.of(model.has)):
+                if has_row(model, u):
+                    first, end, dofs, row, gear = row_of(model, work, u)
+                    _subtract_row(model, work, first, end, dofs, row, slope * (gear * gear))
+            if is_scalar(kind) and kind < TENDON:
                 gear = model.actuator_gear.at(u, 0)
-                if ti.static(model.has.tendons):
-                    if model.actuator_tendon[u] >= 0:
-                        _subtract_tendon(model, work, model.actuator_tendon[u], slope * (gear * gear))
-                    else:
-                        _add_slope(work, dof, dof, slope * (gear * gear))
-                else:
-                    _add_slope(work, dof, dof, slope * (gear * gear))
-            else:
+                _add_slope(work, dof, dof, slope * (gear * gear))
+            elif not is_scalar(kind):
                 if ti.static(model.has.ball_joints):
-                    count = dofs_of_ball_or_free(model.actuator_type[u])
+                    count = dofs_of_ball_or_free(kind)
                     for a in range(count):
                         for b in range(a + 1):
                             _add_slope(work, dof + a, dof + b, slope * (work.moment[u, a] * work.moment[u, b]))
-
-
-@func
-def _subtract_tendon(model, work, t: ti.i32, slope):
-    """Subtract J' slope J of tendon t from L."""
-    first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
-    _subtract_row(model, work, first, end, model.tendon_dof, work.ten_J, slope)
 
 
 @func

@@ -17,10 +17,9 @@ solver restarts from its result (iterative refinement: Higham 2002, chapter 12).
 
 import taichi as ti
 
-from ..dynamics.smooth import FORCES, MOTION, force_residual
+from ..dynamics.smooth import FORCES, MOTION, RESIDUAL, force_residual
 from ..dynamics.tree_matrix import multiply
 from ..fields import SMALL_BITS, below
-from ..hooks import FROZEN
 from ..math import func
 from ..stage import stage
 from .hessian import solve_hessian, start_hessian, update_hessian
@@ -63,7 +62,7 @@ ENOUGH = {False: 1e-5, True: 0.0}
         "block_weight cone_zone cone_weight weight_change cross_change cone_row",
         "tree_gradient tree_improvement tree_change tree_niter tree_full_step tree_polish",
     ),
-    hooks=(FROZEN,),
+    hooks=RESIDUAL,
 )
 def acceleration_by_newton(model, work):
     """Solve for qacc by Newton's method; set qfrc_constraint, block_force and solver_niter.

@@ -14,9 +14,8 @@ edges by the same amount, and so leaves the residual of an axis, half of their d
 
 import taichi as ti
 
-from ..dynamics.smooth import FORCES, MOTION, force_residual
+from ..dynamics.smooth import FORCES, MOTION, RESIDUAL, force_residual
 from ..dynamics.tree_matrix import factor, solve_from_root, solve_to_root
-from ..hooks import FROZEN
 from ..math import func
 from ..stage import stage
 from .cost import edges
@@ -37,7 +36,7 @@ WORSE = 1e-10
         "block_dim block_dofnum block_dofadr block_dof group_tree",
     ),
     updates=(MOTION, "qfrc_unbalanced L D_inv qacc qfrc_constraint block_force slip_* tile_slipdof tile_slipy"),
-    hooks=(FROZEN,),
+    hooks=RESIDUAL,
 )
 def noslip(model, work):
     """Recompute the friction in block_force without regularisation; update qacc and qfrc_constraint accordingly."""

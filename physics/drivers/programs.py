@@ -127,7 +127,7 @@ def _pack(arguments: Sequence[torch.Tensor], width: int, worker: int) -> bytes:
     """Return arguments in Taichi's layout: shape and address of each array, then the numbers of worker and tile."""
     words = b""
     for tensor, (kind, dims) in zip(arguments, ARGUMENTS.values(), strict=True):
-        dims -= width > 1 and kind == "lanes"
+        dims -= width > 1 and kind.endswith("lanes")
         shape = struct.pack(f"{dims}i", *tensor.shape[:dims])
         words += shape + b"\0" * (-len(shape) % 8) + struct.pack("Q", tensor.data_ptr())
     return words + struct.pack("2i", worker, 0)

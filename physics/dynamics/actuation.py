@@ -33,6 +33,7 @@ PLAIN, IDLE = 0, -1
     reads=(
         "qpos qvel ctrl dof_mode dof_target dof_kp dof_kv dof_force_range ten_length ten_velocity ten_J controlled",
     ),
+    writes="actuator_length actuator_velocity",
     updates="ten_actfrc acting_ctrl actuator_force actuator_slope moment qfrc_actuator dof_slope",
     hooks=(
         CONTROLS,
@@ -47,7 +48,7 @@ PLAIN, IDLE = 0, -1
     ),
 )
 def actuation(model, work):
-    """Set act_dot, actuator_force, actuator_slope and qfrc_actuator, including controls of dofs."""
+    """Set length, velocity, force and slope of actuators, act_dot and qfrc_actuator, including controls of dofs."""
     # the controls that act, and the rates of activations
     if ti.static(not CONTROLS.is_empty(model.has)):
         for c in range(model.nu):
@@ -76,6 +77,10 @@ def actuation(model, work):
         else:
             if ti.static(model.has.ball_joints):
                 length, velocity = turning_transmission(model, work, u)
+        work.actuator_length[u] = length
+        work.actuator_velocity[u] = velocity
+        if model.actuates == 0:
+            work.actuator_velocity[u] = work.real(0.0)
         _unlimited_force(model, work, u, length, velocity)
         # forces along tendons follow below, where the total per tendon is limited
         if kind != TENDON:

@@ -8,13 +8,11 @@ derivatives by w.
 
 import taichi as ti
 
-from ..hooks import FORCE_SLOPES, MOMENT_ROWS
+from ..hooks import FORCE_SLOPES, MOMENT_ROWS, ROW_SLOPES
 from ..kinematics.joints import is_free
 from ..math import Vec3, func
-from ..mjmodel.transmissions import TENDON
 from .dof_control import has_controls
 from .springs import damper_slope
-from .tendon_forces import damping_slope
 
 
 @func
@@ -84,27 +82,16 @@ def _subtract_force_slopes(model, work, dof: ti.i32, dt):
                 for c in range(6):
                     product = work.moment[u, r] * work.moment[u, c]
                     work.block[r, c] = work.block[r, c] - work.actuator_slope[u] * product * dt
-    # dampers of tendons, and actuators that pull them
-    if ti.static(model.has.tendons):
-        for t in range(model.ntendon):
-            _subtract_tendon(model, work, dof, dt, t, -damping_slope(model, work, t))
+    # rows with slopes of their own, such as dampers of tendons; then actuators whose moment is a row
+    for count, row_of in ti.static(ROW_SLOPES.of(model.has)):
+        for k in range(count(model)):
+            first, end, dofs, row, slope = row_of(model, work, k)
+            _subtract_row(work, dof, dt, first, end, dofs, row, slope)
+    for has_row, row_of in ti.static(MOMENT_ROWS.of(model.has)):
         for u in range(model.nout):
-            if model.actuator_tendon[u] >= 0:
-                gear = model.actuator_gear.at(u, 0)
-                _subtract_tendon(model, work, dof, dt, model.actuator_tendon[u], work.actuator_slope[u] * gear * gear)
-    # actuators with other transmissions
-    for row_of in ti.static(MOMENT_ROWS.of(model.has)):
-        for u in range(model.nout):
-            if model.actuator_type[u] > TENDON:
-                first, end, dofs, row = row_of(model, work, u)
-                _subtract_row(work, dof, dt, first, end, dofs, row, work.actuator_slope[u])
-
-
-@func
-def _subtract_tendon(model, work, dof: ti.i32, dt, t: ti.i32, slope):
-    """Subtract dt J' slope J of tendon t, for a force with this slope along it."""
-    first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
-    _subtract_row(work, dof, dt, first, end, model.tendon_dof, work.ten_J, slope)
+            if has_row(model, u):
+                first, end, dofs, row, gear = row_of(model, work, u)
+                _subtract_row(work, dof, dt, first, end, dofs, row, work.actuator_slope[u] * gear * gear)
 
 
 @func

@@ -11,7 +11,7 @@ two dofs of which neither is an ancestor of the other are left out.
 
 import taichi as ti
 
-from ..hooks import FORCE_SLOPES, MOMENT_ROWS
+from ..hooks import FORCE_SLOPES, MOMENT_ROWS, ROW_SLOPES
 from ..kinematics.joints import dofs_of_ball_or_free, is_scalar
 from ..math import func
 from ..mjmodel.transmissions import TENDON
@@ -19,7 +19,7 @@ from .actuation import has_slope
 from .bias_slopes import bias_slope, bias_slopes_of, prepare_bias_slopes
 from .dof_control import has_controls
 from .springs import damper_slope
-from .tendon_forces import damping_slope, entry_of
+from .tendon_forces import entry_of
 from .tree_lu import factor_unsymmetric, solve_unsymmetric
 
 
@@ -66,11 +66,11 @@ def _force_slopes(model, work, dt):
     if has_controls(model, work):
         for i in range(model.nv):
             add_slope(work, i, i, work.dof_slope[i] * dt)
-    # dampers of tendons
-    if ti.static(model.has.tendons):
-        for t in range(model.ntendon):
-            _add_tendon(model, work, t, damping_slope(model, work, t) * -dt)
-    # forces of mechanisms
+    # rows with slopes of their own, such as dampers of tendons; then forces of mechanisms
+    for count, row_of in ti.static(ROW_SLOPES.of(model.has)):
+        for k in range(count(model)):
+            first, end, dofs, row, slope = row_of(model, work, k)
+            _add_row(work, first, end, dofs, row, slope * dt)
     for prepare, slope_of in ti.static(FORCE_SLOPES.of(model.has)):
         prepare(model, work)
         _add_passive(model, work, dt, slope_of)
@@ -79,33 +79,19 @@ def _force_slopes(model, work, dt):
         if has_slope(model, work, u):
             dof, kind = model.actuator_dofadr[u], model.actuator_type[u]
             slope = work.actuator_slope[u] * dt
-            if kind > TENDON:
-                for row_of in ti.static(MOMENT_ROWS.of(model.has)):
-                    first, end, dofs, row = row_of(model, work, u)
-                    _add_row(work, first, end, dofs, row, slope)
-            elif is_scalar(kind):
+            for has_row, row_of in ti.static(MOMENT_ROWS.of(model.has)):
+                if has_row(model, u):
+                    first, end, dofs, row, gear = row_of(model, work, u)
+                    _add_row(work, first, end, dofs, row, slope * (gear * gear))
+            if is_scalar(kind) and kind < TENDON:
                 gear = model.actuator_gear.at(u, 0)
-                slope = slope * (gear * gear)
-                if ti.static(model.has.tendons):
-                    if model.actuator_tendon[u] >= 0:
-                        _add_tendon(model, work, model.actuator_tendon[u], slope)
-                    else:
-                        add_slope(work, dof, dof, slope)
-                else:
-                    add_slope(work, dof, dof, slope)
-            else:
+                add_slope(work, dof, dof, slope * (gear * gear))
+            elif not is_scalar(kind):
                 if ti.static(model.has.ball_joints):
                     count = dofs_of_ball_or_free(kind)
                     for entry in range(count * count):
                         a, b = entry // count, entry % count
                         add_slope(work, dof + a, dof + b, slope * (work.moment[u, a] * work.moment[u, b]))
-
-
-@func
-def _add_tendon(model, work, t: ti.i32, slope):
-    """Add J' slope J of tendon t."""
-    first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
-    _add_row(work, first, end, model.tendon_dof, work.ten_J, slope)
 
 
 @func

@@ -2,19 +2,19 @@
 
 import taichi as ti
 
-from ..hooks import FROZEN
+from ..hooks import FROZEN, INERTIAL_FORCES
 from ..math import func
 from ..stage import stage
 from .newton_euler import inverse_dynamics
-from .tendon_forces import add_inertial_forces
 from .tree_matrix import factor, solve
 
 FORCES = (
-    "qvel applied qfrc_passive qfrc_actuator qfrc_external ten_J ten_bias",
+    "qvel applied qfrc_passive qfrc_actuator qfrc_external",
     "inertial_offset anchor_offset own_inertia cdof cvel",
 )
 MOTION = "body_acc cfrc qfrc_inverse"
-"""What `force_residual` loads, and what it loads and stores, for the declarations of stages; these name FROZEN too."""
+RESIDUAL = (FROZEN, INERTIAL_FORCES)
+"""What `force_residual` loads, what it loads and stores, and its hooks, for the declarations of stages."""
 ROUNDS, MIXED_ROUNDS, DOUBLE_ROUNDS = 3, 6, 1
 """Iterations of M qacc_smooth = force at most: in single, mixed (`Features.mixed_precision`) and double precision."""
 COARSE, MIXED_COARSE = 2e-3, 1e-4
@@ -26,8 +26,8 @@ about this factor. In mixed precision, where forces are exact, slowly shrinking 
 def force_residual(model, work, qacc):
     """Set qfrc_unbalanced at the accelerations `qacc`: all forces but the constraints', minus qfrc_inverse."""
     inverse_dynamics(model, work, qacc)
-    if ti.static(model.has.tendon_armature):
-        add_inertial_forces(model, work, qacc)
+    for add in ti.static(INERTIAL_FORCES.of(model.has)):
+        add(model, work, qacc)
     for i in range(model.nv):
         force = (work.qfrc_passive[i] - work.qfrc_inverse[i]) + work.qfrc_actuator[i]
         if work.applied[0] == 1:
@@ -41,7 +41,7 @@ def force_residual(model, work, qacc):
     reads=(*FORCES, "qacc_warmstart M_rownnz M_rowadr M_colind"),
     writes="qfrc_unbalanced",
     updates=f"{MOTION} qacc",
-    hooks=(FROZEN,),
+    hooks=RESIDUAL,
 )
 def start_acceleration(model, work):
     """Set qacc to the warm start, and qfrc_unbalanced to its residual, so that the solver's unknown dqacc is small."""
@@ -56,7 +56,7 @@ def start_acceleration(model, work):
     reads=(*FORCES, "M M_rownnz M_rowadr M_colind M_order"),
     writes="qfrc_bias qfrc_smooth",
     updates=f"{MOTION} qfrc_unbalanced L D_inv qacc_smooth",
-    hooks=(FROZEN,),
+    hooks=RESIDUAL,
 )
 def smooth_acceleration(model, work):
     """Set qfrc_bias, qfrc_smooth = passive - bias + actuator + applied, and qacc_smooth: only outputs need them.

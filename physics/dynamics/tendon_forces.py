@@ -1,11 +1,11 @@
-"""Forces along tendons: of actuators, of dampers (their slopes), and of tendon armature."""
+"""Forces along tendons: of actuators, and of tendon armature."""
 
 import taichi as ti
 
 from ..kinematics.joints import carried
 from ..kinematics.tendons import SHORTEST, apart, direction, link_end
 from ..math import Vec3, func
-from ..stage import stage
+from ..stage import piece, stage
 from .newton_euler import velocity_accelerations
 
 
@@ -39,14 +39,6 @@ def share_of_force(model, work, t: ti.i32):
 
 
 @func
-def damping_slope(model, work, t: ti.i32):
-    """Return minus the derivative of tendon t's damper force by its velocity (N s/m)."""
-    size = ti.abs(work.ten_velocity[t])
-    steeper = model.tendon_damping.at(t, 1) * 2.0 + size * (model.tendon_damping.at(t, 2) * 3.0)
-    return size * steeper + model.tendon_damping.at(t, 0)
-
-
-@func
 def entry_of(work, i: ti.i32, j: ti.i32):
     """Return the address of the entry of dofs i >= j in a matrix stored like M; -1 if j is no ancestor of i."""
     entry, start, at = -1, work.M_pattern.start(i), work.M_pattern.count[i] - work.M_pattern.count[j]
@@ -56,7 +48,7 @@ def entry_of(work, i: ti.i32, j: ti.i32):
     return entry
 
 
-@func
+@piece(reads="ten_J ten_bias")
 def add_inertial_forces(model, work, qacc):
     """Add J' armature (J qacc + dJ/dt qvel) of tendons to qfrc_inverse, restricted to the entries of M."""
     for t in range(model.ntendon):

@@ -133,7 +133,8 @@ def _is_solid(points: np.ndarray) -> bool:
 def save_pieces(path: Path, pieces: list[Piece]) -> None:
     """Put pieces into the cache, or leave it: a full disk costs time the next time, nothing else."""
     archive = io.BytesIO()
-    np.savez(archive, **{f"{'vf'[i]}{k}": array for k, piece in enumerate(pieces) for i, array in enumerate(piece)})
+    arrays: dict[str, Any] = {f"{'vf'[i]}{k}": a for k, piece in enumerate(pieces) for i, a in enumerate(piece)}
+    np.savez(archive, **arrays)
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_at_once(os.fspath(path), pack(path.name, archive.getvalue()))

@@ -10,11 +10,23 @@ and dofs of their tendons.
 
 import taichi as ti
 
-from ..dynamics.tendon_forces import entry_of, pull, tendon_rates
+from ..dynamics.tendon_forces import add_inertial_forces, entry_of, pull, tendon_rates
 from ..fields import Field, ids
-from ..hooks import EXTERNAL_FORCES, INERTIA, PASSIVE_FORCES, POSITION, TENDON_FORCES, TENDON_REST, VELOCITY
+from ..hooks import (
+    EXTERNAL_FORCES,
+    INERTIA,
+    INERTIAL_FORCES,
+    MOMENT_ROWS,
+    PASSIVE_FORCES,
+    POSITION,
+    ROW_SLOPES,
+    TENDON_FORCES,
+    TENDON_REST,
+    VELOCITY,
+)
 from ..kinematics.tendons import tendon_lengths
 from ..math import Motion, Vec3, func
+from ..math.lanes import traced
 from ..mjmodel.allowed import DAMPER, FINITE, FORM, HIGHER_ORDER, MASS, RANGE, SPRING, Parameter, Row
 from ..mjmodel.sleep import no_sleep
 from ..stage import piece
@@ -45,6 +57,23 @@ def add_springs(model, work):
             force += speed * (size * damping + model.tendon_damping.at(t, 0))
             work.ten_passive[t] = -force
             pull(model, work, t, -force, work.qfrc_passive)
+
+
+@piece(reads="ten_J ten_velocity")
+def damping_row(model, work, t: ti.i32):
+    """Return the row of tendon t, and the derivative of its damper's force by its velocity (N s/m)."""
+    size, first = ti.abs(work.ten_velocity[t]), model.tendon_dofadr[t]
+    steeper = model.tendon_damping.at(t, 1) * 2.0 + size * (model.tendon_damping.at(t, 2) * 3.0)
+    slope = -(size * steeper + model.tendon_damping.at(t, 0))
+    return first, first + model.tendon_dofnum[t], model.tendon_dof, work.ten_J, slope
+
+
+@piece(reads="ten_J")
+def moment_row(model, work, u: ti.i32):
+    """Return the row of the tendon that output u pulls, and its gear."""
+    t = model.actuator_tendon[u]
+    first = model.tendon_dofadr[t]
+    return first, first + model.tendon_dofnum[t], model.tendon_dof, work.ten_J, model.actuator_gear.at(u, 0)
 
 
 @func
@@ -156,7 +185,7 @@ PART = Part(
             "tendon_armature",
             "some tendons have inertia of their own",
             lambda model: bool(model.values["tendon_armature"].any()),
-            hooks={INERTIA: add_inertia, VELOCITY: tendon_rates},
+            hooks={INERTIA: add_inertia, VELOCITY: tendon_rates, INERTIAL_FORCES: add_inertial_forces},
         ),
     ),
     integers=(
@@ -213,7 +242,12 @@ PART = Part(
         Field("link_meets", ("nlink",), 3, "m", "where it meets its geom, from the root of the geom's tree"),
         Field("link_leaves", ("nlink",), 3, "m", "where it leaves it"),
     ),
-    hooks={POSITION: tendon_lengths, PASSIVE_FORCES: add_springs},
+    hooks={
+        POSITION: tendon_lengths,
+        PASSIVE_FORCES: add_springs,
+        ROW_SLOPES: (traced(lambda model: model.ntendon), damping_row),
+        MOMENT_ROWS: (traced(lambda model, u: model.actuator_tendon[u] >= 0), moment_row),
+    },
     mujoco=(
         "tendon_stiffnesspoly tendon_dampingpoly tendon_armature tendon_adr tendon_num ten_J_* tendon_actfrclimited "
         "tendon_actfrcrange tendon_length0 tendon_invweight0 wrap_*"

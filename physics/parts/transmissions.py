@@ -16,10 +16,11 @@ from ..hooks import MOMENT_ROWS, OUTPUT_LENGTHS, TRANSMISSIONS
 from ..kinematics.joints import unit_quaternion
 from ..kinematics.tendons import apart, link_end
 from ..math import Motion, Vec3, func
+from ..math.lanes import traced
 from ..math.quaternion import rotation_vector
 from ..mjmodel.allowed import NOT_NEGATIVE, Row
 from ..mjmodel.sleep import no_sleep
-from ..mjmodel.transmissions import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TURN
+from ..mjmodel.transmissions import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TENDON, TURN
 from ..stage import piece, stage
 from .part import Part, Variant
 from .transmissions_model import tied_trees, transmission_values
@@ -75,9 +76,9 @@ def push_dofs(model, work, u: ti.i32):
 
 @piece(reads="trn_moment")
 def moment_row(model, work, u: ti.i32):
-    """Return the moment of such an output: its first entry, the end of its entries, their dofs, and the numbers."""
+    """Return the moment of such an output: its first entry, the end of its entries, their dofs, the numbers, and 1."""
     first = model.trn_dofadr[u]
-    return first, first + model.trn_dofnum[u], model.trn_dof, work.trn_moment
+    return first, first + model.trn_dofnum[u], model.trn_dof, work.trn_moment, 1.0
 
 
 @func
@@ -248,7 +249,7 @@ PART = Part(
     hooks={
         OUTPUT_LENGTHS: transmissions,
         TRANSMISSIONS: (motion_of_output, push_dofs),
-        MOMENT_ROWS: moment_row,
+        MOMENT_ROWS: (traced(lambda model, u: model.actuator_type[u] > TENDON), moment_row),
     },
     mujoco="actuator_cranklength",
     unsupported=(no_sleep("of trees that actuators tie", tied_trees),),

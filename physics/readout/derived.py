@@ -185,20 +185,10 @@ def _tendon_jacobian(model: Model, fields: Fields) -> Tensor:
     return dense
 
 
-def _of_outputs(compute: Callable[[Model, Fields, Tensor], Tensor]) -> Callable[[Model, Fields], Tensor]:
-    """A number of each output of actuators, which its gear scales."""
-
-    def found(model: Model, fields: Fields) -> Tensor:
-        gear = _constant(model, fields, "actuator_gear", fields["moment"])
-        count = model.mj.nout
-        return compute(model, fields, gear.reshape(-1 if count else 1, count, 6))
-
-    return found
-
-
 def _actuator_moment(model: Model, fields: Fields) -> Tensor:
+    gear, count = _constant(model, fields, "actuator_gear", fields["moment"]), model.mj.nout
     ten_J = _tendon_jacobian(model, fields)
-    return _of_outputs(lambda model, fields, gear: actuators.moments(model, fields, gear, ten_J))(model, fields)
+    return actuators.moments(model, fields, gear.reshape(-1 if count else 1, count, 6), ten_J)
 
 
 _POSE = ("xpos", "xquat")
@@ -216,8 +206,6 @@ DERIVED: dict[str, Derived] = {
     "ten_length": Derived(("ten_length", "eval_qpos"), _of_tendons("ten_length", "eval_qpos")),
     "ten_velocity": Derived(("ten_velocity", "eval_qvel"), _of_tendons("ten_velocity", "eval_qvel")),
     "ten_J": Derived(("ten_J",), _tendon_jacobian),
-    "actuator_length": Derived(actuators.LENGTH_SOURCES, _of_outputs(actuators.lengths)),
-    "actuator_velocity": Derived(actuators.VELOCITY_SOURCES, _of_outputs(actuators.velocities)),
     "actuator_moment": Derived(actuators.MOMENT_SOURCES, _actuator_moment),
     "crb": Derived(("subtree_inertia", "com_offset"), _composite_inertia),
     "qM": Derived(("M",), _dense_mass),

@@ -15,9 +15,9 @@ from .derived import DERIVED, derive_from_shaped, shaped
 
 _BY_NAME = (
     *("qpos", "qvel", "ctrl", "xpos", "xquat", "xipos", "subtree_com", "cinert", "cdof", "cvel"),
-    *("qfrc_bias", "qfrc_passive", "act_dot", "actuator_force", "qfrc_actuator", "qfrc_smooth", "qacc_smooth", "qacc"),
-    *("qfrc_constraint", "cfrc_ext", "cacc", "cfrc_int", "subtree_linvel", "subtree_angmom"),
-    *(memory.field.name for memory in MEMORIES),
+    *("qfrc_bias", "qfrc_passive", "act_dot", "actuator_length", "actuator_velocity", "actuator_force"),
+    *("qfrc_actuator", "qfrc_smooth", "qacc_smooth", "qacc", "qfrc_constraint", "cfrc_ext", "cacc", "cfrc_int"),
+    *("subtree_linvel", "subtree_angmom", *(memory.field.name for memory in MEMORIES)),
 )
 _EQUALITY, _FRICTION, _LIMIT = (
     int(getattr(mujoco.mjtConstraint, f"mjCNSTR_{n}")) for n in ("EQUALITY", "FRICTION_DOF", "LIMIT_JOINT")
