@@ -188,6 +188,7 @@ class FieldView:
 
 
 def _in_lane(number: Any, lane: Any) -> Any:
+    """Return the entry of a lane number in one lane; a number without lanes is returned as it is."""
     return element(number, lane) if is_lanes(number) else number
 
 

@@ -26,7 +26,7 @@ ACROSS = 1e-9
 
 @func
 def capsule_box(model, work, g1: ti.i32, g2: ti.i32, near):
-    """One contact or two."""
+    """Find one contact or two."""
     lane_by_lane(_capsule_box, model, work, g1, g2, near)
 
 

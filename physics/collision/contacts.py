@@ -29,7 +29,7 @@ def has_pairs_in_slots(has):
 
 @func
 def clear_contacts(work):
-    """Empty the list."""
+    """Clear the list."""
     work.tile_ncon[0] = 0
     work.con_count[0] = work.real(0.0)
     work.con_needed[0] = work.real(0.0)

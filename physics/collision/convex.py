@@ -59,7 +59,7 @@ CLOSE = 1e-15
 
 
 class Limits(LaneValue):
-    """Tolerances of the search of a pair, in metres.
+    """The tolerances of the search of a pair, in metres.
 
     Attributes:
         reach: distance of the cores beyond which there is no contact.

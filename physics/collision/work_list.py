@@ -41,7 +41,7 @@ def list_pair(work, p: ti.i32, near):
 
 @func
 def list_near(model, work, first: ti.i32, end: ti.i32):
-    """Mid phase of the pairs `first` to `end`: list those whose bounding spheres and boxes are near each other.
+    """List those of the pairs `first` to `end` whose bounding spheres and boxes are near each other (mid phase).
 
     The pairs of a static geom are tested only if it is near the box around all moving geoms.
     """

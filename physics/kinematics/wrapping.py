@@ -108,7 +108,7 @@ def _around(lanes, a, b, side, sided: ti.i32, radius):
             if forced == 1 or not _cross(a, on_a, b, on_b):
                 turned = _turn(on_a, on_b)
                 angle = atan2(lanes, ti.abs(turned), on_a.dot(on_b))
-                if forced == 1 and turned * turn > 0.0:  # else it is the rounding of no turn at all
+                if forced == 1 and turned * turn > 0.0:  # otherwise the angle is 0 up to rounding
                     angle = lanes.constant(6.283185307179586) - angle
                 touch, arc = Quat(on_a.x, on_a.y, on_b.x, on_b.y), radius * angle
     return touch, arc
@@ -159,7 +159,7 @@ def _inside(lanes, a, b, radius):
         if length > LEAST:
             at = -gap.dot(a) / length
         nearest = a + gap * at
-        # a way that crosses the circle stays straight
+        # a path that crosses the circle stays straight
         if not (at > 0.0 and at < 1.0 and nearest.norm() <= radius):
             # The touching point, towards the midpoint unless Newton's method finds the exact one.
             cosine = (far_a * far_a + far_b * far_b - length) / (2.0 * far_a * far_b)

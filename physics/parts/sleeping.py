@@ -1,9 +1,9 @@
 """Sleeping islands: trees at rest are frozen until something disturbs them.
 
-MuJoCo documentation, Simulation: Sleeping. `tree_asleep` of an awake tree is AWAKE while it moves, and counts up to -1
-while it rests; an island all of whose trees have reached -1 falls asleep at the end of a step. For a sleeping tree it
-is the least tree of its island (MuJoCo stores a cycle): an island wakes as a whole. Sleeping trees have no velocity, no
-acceleration, no active constraints, and no contacts with each other or with static geoms.
+MuJoCo documentation, Simulation: Sleeping. `tree_asleep` of an awake tree is AWAKE while it moves, and is incremented
+up to -1 while it rests; an island falls asleep at the end of a step if all of its trees have reached -1. Of a sleeping
+tree it is the least tree of its island (MuJoCo stores a cycle): an island wakes as a whole. Sleeping trees have no
+velocity, no acceleration, no active constraints, and no contacts with each other or with static geoms.
 """
 
 import mujoco
@@ -90,6 +90,7 @@ def wake_disturbed(model, work):
     lanes = work.lanes
     for t in range(model.nsleep):
         if lanes.any(lanes.mask(work.tree_asleep[t] >= 0.0)):
+            # A tree is disturbed if it has a velocity or an applied force.
             moved = work.real(0.0)
             for i in range(model.tree_dofadr[t], model.tree_dofadr[t] + model.tree_dofnum[t]):
                 moved = ti.max(moved, lanes.mask(work.qvel[i] != 0.0))
@@ -129,7 +130,7 @@ def wake_touched(model, work):
         for side in range(2):
             tree1 = model.body_tree[model.geom_bodyid[work.con_geom1[k]]]
             tree2 = model.body_tree[model.geom_bodyid[work.con_geom2[k]]]
-            # Each of both trees may be the one that sleeps.
+            # Either tree may be the sleeping one.
             sleeper, waker = ti.select(side == 0, tree1, tree2), ti.select(side == 0, tree2, tree1)
             if sleeper >= 0 and (waker >= 0 or waker == MOCAP):
                 count, where = work.real(AWAKE), work.con_present[k] * lanes.mask(work.tree_was[sleeper] >= 0.0)
@@ -196,7 +197,7 @@ def fall_asleep(model, work):
 
 @func
 def _count_rest(model, work):
-    """Count the steps that trees have been slow and without outside forces; from others the count starts again."""
+    """Increment the count of trees that are slow and without applied forces; reset that of other awake trees."""
     lanes, zero = work.lanes, work.real(0.0)
     for t in range(model.nsleep):
         count = work.tree_asleep[t]
@@ -234,10 +235,11 @@ def _freeze_islands(model, work):
 
 
 def _join_islands(option: object) -> None:
+    """Remove the flag that disables islands."""
     option.disableflags = int(option.disableflags) & ~_ISLAND  # type: ignore[attr-defined]
 
 
-_ASLEEP = "of a tree awake the steps until it may sleep, from -11 to -1; asleep: least tree of its island"
+_ASLEEP = "awake: minus the steps until the tree may sleep, -11 to -1; asleep: least tree of its island"
 _ISLAND = int(mujoco.mjtDisableBit.mjDSBL_ISLAND)
 
 PART = Part(
@@ -245,18 +247,26 @@ PART = Part(
     doc="islands at rest are put to sleep",
     wanted=lambda model: model.sizes["nsleep"] > 0,
     integers=(
-        Field("body_tree", ("nbody",), 1, "", "kinematic tree of the body; -1: it stands still, -2: a mocap body's"),
+        Field("body_tree", ("nbody",), 1, "", "kinematic tree of the body; -1: static, -2: mocap body"),
         ids("tree_can_sleep", ("ntree",), "1: its sleep policy lets it sleep"),
-        Field("eq_tree1", ("neq",), 1, "", "tree of its first side, as body_tree"),
-        Field("eq_tree2", ("neq",), 1, "", "tree of its second side"),
+        Field("eq_tree1", ("neq",), 1, "", "tree of the equality's first side, as body_tree"),
+        Field("eq_tree2", ("neq",), 1, "", "tree of the equality's second side, as body_tree"),
     ),
     reals=(
-        Field("dof_length", ("nv",), 1, "m", "what a velocity of the dof is multiplied by before it is called slow"),
-        Field("sleep_tolerance", ("one",), 1, "m/s", "trees slower than that may sleep"),
+        Field("dof_length", ("nv",), 1, "m", "length that turns the dof's velocity into a speed"),
+        Field("sleep_tolerance", ("one",), 1, "m/s", "speed below which a tree may sleep"),
     ),
     values=sleep_values,
     sizes=lambda mjm, values: {"nsleep": mjm.ntree if sleeps(mjm) else 0},
-    scratch=(Field("tree_was", ("nsleep",), 1, "", "tree_asleep before others woke it; mask: falls asleep now"),),
+    scratch=(
+        Field(
+            "tree_was",
+            ("nsleep",),
+            1,
+            "",
+            "tree_asleep before trees wake; mask of trees that fall asleep",
+        ),
+    ),
     memory=(Memory(Field("tree_asleep", ("nsleep",), 1, "", _ASLEEP), reset=((), first_asleep), guarded=False),),
     hooks={
         BEGINNING: wake_disturbed,

@@ -1,14 +1,14 @@
-"""Waits that take long are told by the logger `tumble`: what is waited for and for how long, again and again.
+"""Long waits are reported by the logger `tumble`: what is waited for and for how long, repeatedly.
 
     with Waiting("loading the model ant.xml"):
         ...
 
 logs "loading the model ant.xml: 2 s so far" when `PATIENCE` seconds have passed, and again every `INTERVAL` seconds.
-Waits may be nested: of each thread, the innermost wait that has lasted for its patience is told. One thread watches all
-waits; it ends after `IDLE` seconds without any.
+Waits may be nested: of each thread, the innermost wait that has lasted for its patience is reported. One thread watches
+all waits; it ends after `IDLE` seconds without any.
 
-A thread cannot tell a wait that holds Python's global interpreter lock, such as a compilation by Taichi: on the command
-line a small process tells such a wait.
+A thread cannot report a wait that holds Python's global interpreter lock, such as a compilation by Taichi: on the
+command line a small process reports it.
 """
 
 import logging
@@ -21,9 +21,9 @@ from collections.abc import Callable
 from .forking import on_fork
 
 PATIENCE, INTERVAL = 2.0, 5.0
-"""Seconds until a wait is told, and from then on between two lines about it."""
+"""Seconds until a wait is reported, and from then on between two lines about it."""
 POLL, IDLE = 0.5, 10.0
-"""Seconds between two looks at the waits, and without any wait until the watching thread ends."""
+"""Seconds between two checks of the waits, and without any wait until the watching thread ends."""
 
 _LINE = "{}: {:.0f} s so far"
 _TELLER = f"""
@@ -34,19 +34,19 @@ while not select.select([sys.stdin], [], [], wait)[0]:
     print({_LINE!r}.format(what, time.monotonic() - begun), file=sys.stderr, flush=True)
     wait = interval
 """
-"""The program of the process that tells a wait until its standard input ends."""
+"""The program of the process that reports a wait until its standard input ends."""
 
 logger = logging.getLogger("tumble")
 
 
 class Waiting:
-    """A wait, as a context or between `begin` and `end`; a quick one costs two changes of a list.
+    """A wait, as a context or between `begin` and `end`; a short one costs two changes of a list.
 
     Args:
         what: what is waited for, such as "loading the model ant.xml".
-        more: returns what else the line says, such as " (3 of 5 parts)"; called in the watching thread.
-        patience: seconds until the wait is told, and then between lines; `PATIENCE` and `INTERVAL` by default.
-        holds_gil: whether other threads of Python stand still meanwhile. Then only the command line repeats the line.
+        more: returns the end of the line, such as " (3 of 5 parts)"; called in the watching thread.
+        patience: seconds until the wait is reported, and then between lines; `PATIENCE` and `INTERVAL` by default.
+        holds_gil: True if other threads of Python stand still meanwhile. Then only the command line repeats the line.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Waiting:
         self.what, self.more, self.patience, self.holds_gil = what, more, patience, holds_gil
         self._teller: subprocess.Popen[bytes] | None = None
         self.thread = 0
-        self.begun = self.mature = self.due = 0.0  # as of the last `begin`: its time, when to tell first, when next
+        self.begun = self.mature = self.due = 0.0  # times of the last `begin`, of the first report, of the next one
 
     def __enter__(self) -> "Waiting":
         """Begin."""
@@ -71,7 +71,7 @@ class Waiting:
         self.end()
 
     def begin(self) -> None:
-        """Begin to wait, in this thread."""
+        """Start to wait, in this thread."""
         self.thread, self.begun = threading.get_ident(), time.monotonic()
         self.mature = self.due = self.begun + (PATIENCE if self.patience is None else self.patience)
         if self.holds_gil and _is_shown() and self._start_teller():
@@ -84,7 +84,7 @@ class Waiting:
                 _state.watcher.start()
 
     def end(self) -> None:
-        """End the wait, if it goes on."""
+        """End the wait, if it has not ended."""
         if self._teller is not None:
             with self._teller as teller:
                 teller.kill()
@@ -101,7 +101,7 @@ class Waiting:
         logger.info("%s%s", _LINE.format(self.what, time.monotonic() - self.begun), more)
 
     def _start_teller(self) -> bool:
-        """Start the process that tells this wait; whether that was possible."""
+        """Start the process that reports this wait; return False if that is not possible."""
         command = [sys.executable, "-I", "-S", "-c", _TELLER, self.what, str(self.mature - self.begun), str(INTERVAL)]
         try:
             self._teller = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
@@ -119,11 +119,11 @@ class _State:
         self.watcher: threading.Thread | None = None
 
     def forget(self) -> None:
-        """Begin anew in a forked process, which lacks the thread, and may hold a lock that is never released."""
+        """Start anew in a forked process, which lacks the thread, and may hold a lock that is never released."""
         self.__init__()  # type: ignore[misc]
 
     def watch(self) -> None:
-        """Tell waits that are due, until there have been none for a while."""
+        """Report waits that are due, until there have been none for a while."""
         busy = time.monotonic()
         while True:
             time.sleep(max(0.01, min(POLL, PATIENCE / 4)))
@@ -139,7 +139,7 @@ class _State:
                 wait.tell()
 
     def due(self, now: float) -> list[Waiting]:
-        """Return the wait of each thread that is to be told now; it and those around it wait before the next line."""
+        """Return the wait of each thread that is due for a report, and set when it and those around it are due next."""
         innermost = {wait.thread: wait for wait in self.waits if now >= wait.mature}  # later ones replace earlier ones
         due = [wait for wait in innermost.values() if now >= wait.due]
         threads = {wait.thread for wait in due}
@@ -153,7 +153,7 @@ _state = _State()
 
 
 class _Lines(logging.Handler):
-    """Writes each record as a line to what is standard error at that moment, above a progress bar if there is one."""
+    """The handler that writes each record as a line to the current standard error, above a progress bar if any."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line."""
@@ -165,11 +165,12 @@ class _Lines(logging.Handler):
 
 
 def show_what_is_waited_for() -> None:
-    """Print what the logger `tumble` is told, such as waits, to standard error; for programs, once."""
+    """Print the messages of the logger `tumble`, such as waits, to standard error; for programs, once."""
     if not _is_shown():
         logger.addHandler(_Lines())
         logger.setLevel(logging.INFO)
 
 
 def _is_shown() -> bool:
+    """Return True if the messages are printed."""
     return any(isinstance(handler, _Lines) for handler in logger.handlers)

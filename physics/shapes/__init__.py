@@ -1,33 +1,34 @@
-"""Kinds of geoms: a file each, and their table, `SHAPES`. Rooms above loop over the table.
+"""Kinds of geoms: one file for each, and their table, `SHAPES`. Rooms above loop over the table.
 
-A kind's file defines these names; what it lacks, it does not have. Sizes are MuJoCo's `geom_size` (m), and functions
+A kind's file defines those of the following names that apply to it. Sizes are MuJoCo's `geom_size` (m), and functions
 are in the geom's own frame. Pairs with a closed form are in `model/pair_table.py`.
 
 On the host, in numpy:
 - `NUMBERS`: names of its sizes, or of its row of `GeometryStore.data`.
-- `half_sides(size)`: half the sides (..., 3) of the box about its origin that holds it, if these are not its sizes.
-- `reach(size)`: radius (...) of a sphere about its origin that holds it, 0 if it is endless; else its triangles say it.
-- `bulk(size)`: half length and radius of a capsule about z that stands for it where the sky's light is dimmed.
+- `half_sides(size)`: half sides (..., 3) of the box around it, centred at its origin, if these are not its sizes.
+- `reach(size)`: radius (...) of the sphere around it, centred at its origin, 0: infinite; meshes use their triangles.
+- `bulk(size)`: half length and radius of a capsule about z that replaces it in the occlusion of the sky's light.
 
 In torch:
-- `extents(turn, size)`: half the sides (n, k, 3) of its box along the world's axes, from rotations (n, k, 3, 3).
+- `extents(turn, size)`: half sides (n, k, 3) of its box along the world's axes, from rotations (n, k, 3, 3).
 - `vertices(size)`: its corners (n, m, 3), if they follow from its sizes.
-- `inside(p, size, clip)`: if a point is strictly inside (mju_insideGeom); `p` and `size` have x, y, z. In kernels too.
+- `inside(p, size, clip)`: True if a point is strictly inside (mju_insideGeom); `p` and `size` have x, y, z. In kernels
+  too.
 
 In kernels:
-- `entry(size, origin, direction)`: the distance at which a ray enters it, by the conventions of `ray.py`.
-- `crossing(size, origin, direction)`: the same for a ray that begins anywhere, of what has no centre (planes).
-- `normal(size, point)`: the direction of its surface, of any length, at a point of it; else it is z.
+- `entry(size, origin, direction)`: distance at which a ray enters it, by the conventions of `ray.py`.
+- `crossing(size, origin, direction)`: the same for a ray from any point, for a kind without a centre (planes).
+- `normal(size, point)`: outward direction of its surface, of any length, at a point of it; without it, z.
 - `support(model, lanes, g, size, d)`: the point of its core that is farthest along d, and the number of that corner.
-- `ROUNDED`: its core is a point or a segment, and its surface geom_size[0] away from there.
-- `CURVED`: its core is not the hull of some corners.
+- `ROUNDED`: defined if its core is a point or a segment, and its surface geom_size[0] away from there.
+- `CURVED`: defined if its core is not the hull of finitely many corners.
 
 In kernels, of shapes with flat sides or edges (`collision/flat_sides.py`; geom g is number `side` of its pair):
 - `corner(model, one, g, side, mark, point)`: the corner with a number, which support found at a point.
-- `list_faces(model, one, g, side, row, size, marks, outward)`: list the faces that all of the first `size` corners have
-  in ccd_flat and ccd_flat_face from `row` on; their number.
-- `face_size(model, face)`, `face_corner(model, one, g, face, k)`: how many corners a face has, if not 4, and each.
-- `edges_at(model, g, mark)`: how many edges begin at a corner, if not one.
+- `list_faces(model, one, g, side, row, size, marks, outward)`: store the faces that all of the first `size` corners
+  have in ccd_flat and ccd_flat_face, from `row` on; return their number.
+- `face_size(model, face)`, `face_corner(model, one, g, face, k)`: number of corners of a face, if not 4, and each.
+- `edges_at(model, g, mark)`: number of edges at a corner, if not 1.
 - `edge_end(model, one, g, side, size, mark, trial, begin, end)`: the end of edge `trial`; `end` if both are known.
 """
 
@@ -39,19 +40,20 @@ import mujoco
 from . import box, capsule, cylinder, ellipsoid, mesh, plane, sphere
 
 SHAPES: tuple[ModuleType, ...] = (mesh, box, cylinder, ellipsoid, capsule, sphere, plane)
-"""All kinds that contacts and rays meet; a kernel asks for them in this order."""
+"""All kinds for contacts and rays, in the order of the branches of a kernel."""
 
 
 def _kind(shape: ModuleType) -> int:
+    """Return the mjtGeom of a kind, from the name of its file."""
     return int(getattr(mujoco.mjtGeom, f"mjGEOM_{shape.__name__.rpartition('.')[2].upper()}"))
 
 
 KINDS = MESH, BOX, CYLINDER, ELLIPSOID, CAPSULE, SPHERE, PLANE = tuple(map(_kind, SHAPES))
-"""Their mjtGeom."""
+"""The mjtGeom of each of them."""
 
 
 def of_kinds(name: str) -> dict[int, Any]:
-    """Return what the kinds define by a name, by their mjtGeom."""
+    """Return the definitions of a name in the kinds' files, by mjtGeom."""
     return {kind: vars(shape)[name] for kind, shape in zip(KINDS, SHAPES, strict=True) if name in vars(shape)}
 
 

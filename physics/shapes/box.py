@@ -81,8 +81,9 @@ def corner(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
 
 @func
 def list_faces(model, one, g: ti.i32, side: ti.i32, row: ti.i32, size: ti.i32, marks, outward):
-    """List the faces that all of these corners have; else, where they have too few, the one that looks outward."""
+    """List the faces that all of these corners have; if they are not as many as expected, the outward-facing one."""
     a, b, c = marks[0], marks[1], marks[2]
+    # Axes on whose positive side all corners are, and on whose negative side.
     both, none = a, 7 - a
     if size > 1:
         both, none = both & b, none & (7 - b)
@@ -104,6 +105,7 @@ def list_faces(model, one, g: ti.i32, side: ti.i32, row: ti.i32, size: ti.i32, m
 
 @func
 def _put_face(one, side: ti.i32, row: ti.i32, axis: ti.i32, negative: ti.i32):
+    """Store the normal (world axes) and the number of a face."""
     one.ccd_flat.put(row, one.ccd_frame[4 * side + 1 + axis] * (1.0 - 2.0 * negative))
     one.ccd_flat_face[row] = 2 * axis + negative
 
@@ -122,7 +124,7 @@ def face_corner(model, one, g: ti.i32, face: ti.i32, k: ti.i32):
 
 @func
 def edges_at(model, g: ti.i32, mark: ti.i32):
-    """Return how many edges a corner has."""
+    """Return the number of edges at a corner."""
     return 3
 
 

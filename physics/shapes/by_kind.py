@@ -41,5 +41,5 @@ def by_kind(kind: Any, functions: dict[int, Callable], usual: Any, *arguments: A
 
 @traced
 def is_one_of(kind: Any, kinds: tuple[int, ...]) -> Any:
-    """True in a kernel if a number is one of these kinds."""
+    """Return True in a kernel if a number is one of these kinds."""
     return reduce(or_, [kind == number for number in kinds])

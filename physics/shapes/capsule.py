@@ -42,7 +42,7 @@ def inside(p, size, clip):
 
 @ti.func
 def entry(size, origin, direction):
-    """Return where a ray enters: the tube between the caps, else the sphere at the end where the tube was entered."""
+    """Return where a ray enters: in the tube between the caps, else in the sphere at that end."""
     t, _ = tube_interval(origin, direction, size.x)
     if t < MISS:
         z = origin.z + t * direction.z
@@ -66,7 +66,7 @@ def normal(size, point):
 
 @func
 def support(model, lanes, g: ti.i32, size, d):
-    """Return an end of the segment, and 0 for that at the positive side, else 1."""
+    """Return an end of the segment, and its number: 0 at positive z, else 1."""
     mark = ti.select(d.z >= 0.0, 0, 1)
     return Vec3(lanes.real(0.0), lanes.real(0.0), towards(d.z, size.y)), mark
 

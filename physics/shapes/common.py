@@ -7,7 +7,7 @@ from ..math import func
 
 FACING = 0.996  # cosine from which faces count as parallel
 SMALLEST = 1e-30
-"""A squared length that is divided by is not less."""
+"""The lower bound of squared lengths in denominators."""
 
 
 def thick(size: np.ndarray) -> tuple[float, float]:
@@ -18,12 +18,12 @@ def thick(size: np.ndarray) -> tuple[float, float]:
 
 @func
 def towards(component, size):
-    """The coordinate, size or -size, of an end that is farthest along a direction's component."""
+    """Return the coordinate, size or -size, of the end that is farther along a component of a direction."""
     return ti.select(component >= 0.0, size, -size)
 
 
 @func
 def seen(one, side: ti.i32, local):
-    """Return a direction in the frame of geom `side` of a pair, from outside."""
+    """Return a direction, given in the frame of geom `side` of a pair, in the world's axes."""
     x, y, z = one.ccd_frame[4 * side + 1], one.ccd_frame[4 * side + 2], one.ccd_frame[4 * side + 3]
     return x * local.x + y * local.y + z * local.z

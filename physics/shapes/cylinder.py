@@ -63,7 +63,7 @@ def normal(size, point):
 
 @func
 def support(model, lanes, g: ti.i32, size, d):
-    """Return a point of the rim of an end, and 0 for that at the positive side, else 1."""
+    """Return a point of the rim of an end, and the end's number: 0 at positive z, else 1."""
     mark = ti.select(d.z >= 0.0, 0, 1)
     scale = size.x / ti.sqrt(ti.max(d.x * d.x + d.y * d.y, SMALLEST))
     return Vec3(d.x * scale, d.y * scale, towards(d.z, size.y)), mark
@@ -71,7 +71,7 @@ def support(model, lanes, g: ti.i32, size, d):
 
 @func
 def corner(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
-    """Return the point of the rim of an end that is in the direction of a point."""
+    """Return the point of the rim of an end in the direction of a point."""
     size, away = model.geom_size[g], point - one.ccd_frame[4 * side]
     x, y = one.ccd_frame[4 * side + 1].dot(away), one.ccd_frame[4 * side + 2].dot(away)
     scale = size.x / ti.sqrt(ti.max(x * x + y * y, SMALLEST))
@@ -80,7 +80,7 @@ def corner(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
 
 @func
 def list_faces(model, one, g: ti.i32, side: ti.i32, row: ti.i32, size: ti.i32, marks, outward):
-    """List the end that a corner is of."""
+    """List the end of a corner; more than one corner have no common face."""
     if size == 1:
         local = zero_vector(one.ccd_lanes)
         local.z = ti.select(marks[0] == 1, one.ccd_lanes.real(-1.0), one.ccd_lanes.real(1.0))
@@ -91,13 +91,13 @@ def list_faces(model, one, g: ti.i32, side: ti.i32, row: ti.i32, size: ti.i32, m
 
 @func
 def face_size(model, face: ti.i32):
-    """Return how many corners an end counts as."""
+    """Return the number of corners of the polygon that replaces an end."""
     return ROUND
 
 
 @func
 def face_corner(model, one, g: ti.i32, face: ti.i32, k: ti.i32):
-    """Return a point of the rim of an end."""
+    """Return corner k of the polygon that replaces an end."""
     lanes, size = one.ccd_lanes, model.geom_size[g]
     sign = ti.select(face == 1, lanes.real(-1.0), lanes.real(1.0))
     angle = lanes.real(k) * lanes.constant(2.0 * pi / ROUND)

@@ -11,12 +11,12 @@ NUMBERS = ("center_x", "center_y", "center_z", "half_x", "half_y", "half_z", "vo
 GRID = 8
 """Cells along an edge of the cube of directions (`model.hulls`)."""
 BLOCK = 8
-"""Vertices that are compared side by side."""
+"""The number of vertices that are compared at once, side by side."""
 
 
 @func
 def support(model, lanes, g: ti.i32, size, d):
-    """Return a vertex: of few that are as far the first one; of many, one that depends on the direction alone."""
+    """Return the farthest vertex along d: the first of several; in meshes with a grid, by a climb along edges."""
     first, mark = model.geom_vertadr[g], 0
     if model.geom_gridadr[g] < 0:
         mark = _farthest_of_all(model, lanes, g, d)
@@ -55,7 +55,7 @@ def _farthest_of_all(model, lanes, g: ti.i32, d):
 
 @traced
 def _across(block, numbers, choose):
-    """Return the least or greatest number of a block: of pairs, of pairs of pairs, and so on."""
+    """Return the least or greatest number of a block, by a binary tree of comparisons."""
     left = [block.get(numbers, c) for c in range(block.width)]
     while len(left) > 1:
         left = [let(choose(one, other)) for one, other in zip(left[::2], left[1::2], strict=True)]
@@ -70,7 +70,7 @@ def _row(model, block, at, axis):
 
 @func
 def _cell(d):
-    """The cell of `model.hulls.grid_directions` that a direction is in."""
+    """Return the cell of `model.hulls.grid_directions` that contains a direction."""
     x, y, z = ti.abs(d.x), ti.abs(d.y), ti.abs(d.z)
     along, right, up, face = d.x, d.y, d.z, 0
     if y > x and y >= z:

@@ -1,4 +1,4 @@
-"""Planes z = 0, each the half-space below it; what is drawn may be a rectangle."""
+"""Planes z = 0, each the surface of the half-space below it; a drawn plane may be a rectangle."""
 
 import numpy as np
 import taichi as ti
@@ -15,7 +15,7 @@ def reach(size: np.ndarray) -> np.ndarray:
 
 
 def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
-    """Return half the sides (n, k, 3) of its box along the world's axes: it has no end."""
+    """Return half the sides (n, k, 3) of its box along the world's axes: infinite."""
     return torch.full_like(turn[..., 0], torch.inf)
 
 
@@ -26,9 +26,9 @@ def inside(p, size, clip):
 
 @ti.func
 def crossing(size, origin, direction):
-    """Return the distance to the rectangle |x| <= size.x, |y| <= size.y seen from above (size <= 0: endless).
+    """Return the distance to the rectangle |x| <= size.x, |y| <= size.y, from above (size <= 0: infinite).
 
-    The one shape without a centre to slide to: the origin is any point.
+    A plane has no centre, so `origin` is any point of the ray.
     """
     t = MISS
     if direction.z < -1.0e-15:  # as MuJoCo has it

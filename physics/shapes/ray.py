@@ -1,15 +1,15 @@
-"""Rays and surfaces: what the intersections of several shapes share.
+"""Rays and surfaces: conventions and functions that the intersections of several shapes share.
 
-Conventions of `Shape.entry`
+Conventions of `entry` of a kind
 - A ray is ``origin + t * direction`` with a unit direction, in the geom's own frame; lengths are metres.
-- The origin has been slid along the ray to its point nearest the geom's centre, so ``origin`` is perpendicular to
-  ``direction`` and no longer than the bounding radius for any ray that can hit. Large distances therefore never
-  enter the quadratics, which is what keeps them exact in single precision (Haines et al., Ray Tracing Gems, chapter 7).
-  ``t`` counts from that point and is negative in front of it.
-- Surfaces have one side: the distance is that of the *entry*. A ray that starts inside a geom leaves it unseen. The
-  way out of a solid is the way in of the reversed ray: ``-entry(size, origin, -direction)``.
+- ``origin`` is the point of the ray nearest to the geom's centre. So it is perpendicular to ``direction``, and not
+  longer than the bounding radius for any ray that can hit. Large distances therefore never enter the quadratics, which
+  keeps them exact in single precision (Haines et al., Ray Tracing Gems, chapter 7). ``t`` is relative to that point,
+  and negative before it.
+- Surfaces have one side: the distance is that of the *entry*. A ray that starts inside a geom does not hit it. The exit
+  of a ray is the entry of the reversed ray: ``-entry(size, origin, -direction)``.
 - A miss is the distance ``MISS``.
-- Literals take the precision in force when a kernel is traced, and so must be that of its arguments.
+- Literals have the precision in force when a kernel is traced, and so must its arguments.
 """
 
 import taichi as ti
@@ -22,19 +22,19 @@ _PARALLEL = 1.0e-30  # square of the sine between a ray and the axis that it is 
 
 @ti.func
 def unit(vector):
-    """A vector of length one; Taichi's own `normalized` computes in the runtime's default precision."""
+    """Return a vector of length one; Taichi's own `normalized` computes in the runtime's default precision."""
     return vector / vector.norm()
 
 
 @ti.func
 def slope(direction):
-    """A component of a direction, or each of a vector's, that can be divided by."""
+    """Return a component of a direction, or each component of a vector, as a denominator that is not zero."""
     return ti.select(ti.abs(direction) > _TINY, direction, _TINY)
 
 
 @ti.func
 def tube_interval(origin, direction, radius):
-    """Entry and exit of the infinite tube about z: (t_in, t_out), or (MISS, -MISS)."""
+    """Return entry and exit of the infinite tube about z: (t_in, t_out), or (MISS, -MISS)."""
     t_in, t_out = MISS, -MISS
     a = direction.x * direction.x + direction.y * direction.y
     if a > _PARALLEL:
@@ -51,7 +51,7 @@ def tube_interval(origin, direction, radius):
 
 @ti.func
 def slab_interval(origin, direction, half):
-    """Entry and exit of the slab |coordinate| <= half, one axis."""
+    """Return entry and exit of the slab |coordinate| <= half along one axis."""
     a = (-half - origin) / slope(direction)
     b = (half - origin) / slope(direction)
     return ti.min(a, b), ti.max(a, b)

@@ -44,4 +44,5 @@ def declarations(stage: Stage) -> list[tuple[Names, Names, Names]]:
 
 
 def _named(stage: Stage, kind: int) -> frozenset[str]:
+    """Return the fields that a stage declares; kind 0: reads, 1: writes, 2: updates."""
     return frozenset().union(*(fields_named(declared[kind]) for declared in declarations(stage)))

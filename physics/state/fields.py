@@ -233,7 +233,7 @@ ROOM = NOSLIP_ROOM | frozenset(
 """Sizes that grow on demand (`room`)."""
 ROOMY = frozenset(f.name for f in QUANTITIES if not ROOM.isdisjoint(f.dims))
 """Quantities with a size in `ROOM`."""
-SCRATCH: tuple[Field, ...] = tuple(  # stable: the memory's groups stay first
+SCRATCH: tuple[Field, ...] = tuple(  # a stable sort: the memory's groups stay first
     sorted(
         (*QUANTITIES, *WRAPPING, *POINTS, *HULLS, *SWEEP, *PARAMETERS),
         key=lambda f: (not ROOM.isdisjoint(f.dims), f in PARAMETERS, f.name in PRECISE),

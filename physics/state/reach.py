@@ -62,6 +62,7 @@ class _Walk:
                 self._visit_class(value) if isinstance(value, type) else self._visit_function(value)
 
     def _visit_all(self, values: Any) -> None:
+        """Visit each of several values."""
         for value in values:
             self.visit(value)
 

@@ -31,7 +31,7 @@ GROWTH = 1.5
 
 
 class Room(NamedTuple):
-    """Capacities of the scratch of a worker.
+    """The capacities of the scratch of a worker.
 
     Attributes:
         contacts: contact slots of a tile, ncon.

@@ -184,6 +184,7 @@ def _sweep(sizes: dict[str, int], room: Room) -> dict[str, int]:
 
 
 def _has_convex_pairs(model: Model) -> bool:
+    """Return True if GJK and EPA serve a pair of the model."""
     return bool(model.row_pairs @ [row.served != "" for row in PAIR_TABLE])
 
 

@@ -224,7 +224,7 @@ class Rows:
 
 
 class Workspace(_View):
-    """One worker's scratch inside a kernel: `work.xpos[b]`, `work.qacc[i]`, ... for the tile that is being processed.
+    """The scratch of one worker inside a kernel, with its current tile: `work.xpos[b]`, `work.qacc[i]`, ...
 
     Args:
         lanes: width and precision; also available as `work.lanes`.
@@ -263,7 +263,7 @@ class Workspace(_View):
         mixed = self._has("mixed_precision", has)
         if mixed:
             self.precise_lanes = Lanes(lanes.width, ti.f64)
-        for name in ARRAYS if mixed else reversed(ARRAYS):  # the later ones hide fields of the earlier
+        for name in ARRAYS if mixed else reversed(ARRAYS):  # a later array hides the fields of an earlier one
             vars(self).update(views[name])
         self._compose(ints, has)
 
@@ -307,7 +307,7 @@ class Workspace(_View):
 
 
 class ColumnWorkspace(Workspace):
-    """One thread's scratch on a GPU, in arrays (rows, threads): threads of a warp read neighbouring words."""
+    """The scratch of one thread on a GPU, in arrays (rows, threads): threads of a warp read neighbouring words."""
 
     def _find(self, ints: Any, arrays: Sequence[Any], worker: Any) -> dict[str, tuple[Any, Any]]:
         return {
