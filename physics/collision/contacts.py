@@ -187,6 +187,7 @@ def complete_frame(work, k: ti.i32):
     hint = Vec3(work.con_frame.at(k, 3), work.con_frame.at(k, 4), work.con_frame.at(k, 5))
     upright = ti.abs(normal.y) < 0.5
     default = Vec3(zero, ti.select(upright, one, zero), ti.select(upright, zero, one))
+    # The hint, or a default axis far from the normal; then its part normal to the normal, or x if there is none.
     tangent = default.select(hint.dot(hint) < 0.25, hint)
     tangent = tangent - normal * normal.dot(tangent)
     length = tangent.norm()

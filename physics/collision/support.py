@@ -33,6 +33,7 @@ def has_corners(model, g: ti.i32):
 def place_geoms(model, one, g1: ti.i32, g2: ti.i32):
     """Fill `ccd_frame` with the poses of a pair."""
     lanes = one.ccd_lanes
+    # Geom 1 is at the origin; geom 2 is relative to it.
     for side in range(2):
         g, center = g1, zero_vector(lanes)
         if side == 1:

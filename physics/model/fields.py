@@ -139,8 +139,8 @@ REALS: tuple[Field, ...] = (
     _F("actuator_gear", ("nout",), 6, "", "force or torque on the joint's dofs for a unit force"),
     _F("actuator_gain", ("nout",), 3, "", "gain = c0 + c1 length + c2 velocity"),
     _F("actuator_bias", ("nout",), 3, "", "bias = c0 + c1 length + c2 velocity"),
-    _F("actuator_ctrlrange", ("nu",), 2, "", "control range, +-1e30 where there is none"),
-    _F("actuator_forcerange", ("nout",), 2, "N or N m", "force range, +-1e30 where there is none"),
+    _F("actuator_ctrlrange", ("nu",), 2, "", "control range, +-1e30: unlimited"),
+    _F("actuator_forcerange", ("nout",), 2, "N or N m", "force range, +-1e30: unlimited"),
     _F(
         "actuator_period",
         ("nout",),

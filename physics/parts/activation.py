@@ -201,13 +201,13 @@ PART = Part(
     wanted=lambda model: has_activations(model.mj),
     integers=(
         ids("actuator_dyntype", ("nout",), "0 no activation, 1 integrator, 2 filter, 3 exact filter, 4 muscle"),
-        Field("actuator_actadr", ("nout",), 1, "", "its activation; -1: it has none"),
-        ids("actuator_actearly", ("nout",), "1: its force is that of the activation after the step"),
-        ids("act_outid", ("na",), "output of the actuator that has the activation"),
-        ids("actuator_muscle", ("nout",), "1: its gain is a muscle's, 2: its bias is, 3: both"),
+        Field("actuator_actadr", ("nout",), 1, "", "activation of the output's actuator; -1: none"),
+        ids("actuator_actearly", ("nout",), "1: the force is that of the activation after the step"),
+        ids("act_outid", ("na",), "output of the activation's actuator"),
+        ids("actuator_muscle", ("nout",), "muscle functions: 1: gain, 2: bias, 3: both"),
     ),
     reals=(
-        Field("act_range", ("na",), 2, "", "range of the activation, +-1e30 where there is none"),
+        Field("act_range", ("na",), 2, "", "range of the activation, +-1e30: unlimited"),
         Field("actuator_muscle_gain", ("nout",), 8, "", "active force of a muscle (`_muscle_gain`)"),
         Field("actuator_muscle_bias", ("nout",), 6, "", "passive force of a muscle (`_muscle_bias`)"),
         Field(
@@ -217,7 +217,7 @@ PART = Part(
             "",
             "of filters the time constant (s); of muscles two, and the width between",
         ),
-        Field("act_hold", ("na",), 1, "s", "time for which its rate counts in a step; 0: its group is switched off"),
+        Field("act_hold", ("na",), 1, "s", "time for which the rate is integrated in a step; 0: its group is disabled"),
     ),
     values=activation_values,
     rules=ACTIVATION_RULES,

@@ -21,7 +21,7 @@ _FORCE = Row(FINITE, "a force of contacts, of both geoms together")
 
 @piece()
 def adhesion_of_pair(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
-    """Return the largest force (N) with which a contact is pulled.
+    """Return the adhesive force (N) of a contact.
 
     It is that of the explicit pair, else that of the geom with the higher priority, or the sum of both geoms'.
     """
@@ -79,7 +79,7 @@ PART = Part(
     wanted=_wanted,
     integers=(ids("adhesion_acts", ("one",), "1: adhesion is a force; 0: springs and dampers are switched off"),),
     reals=(
-        Field("geom_adhesion", ("ngeom",), 1, "N", "force that a contact with it can pull with"),
+        Field("geom_adhesion", ("ngeom",), 1, "N", "adhesive force of a contact of the geom"),
         Field("pair_adhesion", ("nhand",), 1, "N", "explicit pair: replaces the sum of geom_adhesion"),
     ),
     values=lambda mjm: {"adhesion_acts": np.array([has_passive_forces(mjm)], int)},

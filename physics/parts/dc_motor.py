@@ -214,8 +214,8 @@ PART = Part(
     sizes=lambda mjm, values: {"nmotor": len(values["motor_input"])},
     scratch=(
         Field("motor_speed", ("nmotor",), 1, "rad/s or m/s", "velocity of a DC motor"),
-        Field("motor_start", ("nmotor",), 1, "rad/s or m/s", "the same where the step began"),
-        Field("motor_shaft", ("nmotor",), 1, "N m or N", "cogging and friction of its shaft"),
+        Field("motor_start", ("nmotor",), 1, "rad/s or m/s", "motor_speed at the start of the step"),
+        Field("motor_shaft", ("nmotor",), 1, "N m or N", "cogging torque and friction of the motor's shaft"),
     ),
     actuator=KIND,
     hooks={

@@ -80,11 +80,11 @@ PART = Part(
     name="deadband",
     doc="springs of joints have dead bands",
     wanted=lambda model: model.sizes["ndeadband"] > 0,
-    integers=(Field("deadband_jntid", ("ndeadband",), 1, "", "joint with a dead band in its spring", small=True),),
+    integers=(Field("deadband_jntid", ("ndeadband",), 1, "", "joint whose spring has a dead band", small=True),),
     reals=(
         Field("deadband_width", ("ndeadband",), 1, "m or rad", "half of the width of the band without a force"),
         Field("deadband_stiffness", ("ndeadband",), 1, "N/m or N m/rad", "force over the stretch beyond the band"),
-        Field("deadband_share", ("ndeadband",), 1, "", "share of this stretch that the band moves by in a step"),
+        Field("deadband_share", ("ndeadband",), 1, "", "fraction of this stretch by which the band moves in a step"),
     ),
     values=lambda mjm: {"deadband_jntid": _joints(mjm)},
     rules={

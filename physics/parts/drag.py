@@ -84,7 +84,7 @@ PART = Part(
     name="drag",
     doc="the air holds geoms back",
     wanted=lambda model: model.sizes["ndrag"] > 0,
-    integers=(Field("drag_geomid", ("ndrag",), 1, "", "geom that the air holds back", small=True),),
+    integers=(Field("drag_geomid", ("ndrag",), 1, "", "geom on which the air's drag acts", small=True),),
     reals=(Field("drag_constant", ("ndrag",), 1, "N s^2/m^2", "half of density, coefficient and area"),),
     values=lambda mjm: {"drag_geomid": _geoms(mjm)},
     rules={"drag_constant": (("drag_coefficient", "drag_area", "drag_density"), _constant)},

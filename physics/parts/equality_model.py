@@ -26,24 +26,32 @@ from .part import Loaded, Rule
 
 _OFF = int(mujoco.mjtDisableBit.mjDSBL_EQUALITY) | int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
 EQUALITY_INTEGERS = (
-    ids("eq_rows", ("neq",), "rows of an equality: 1 joints, 3 connect, 6 weld; 0: it couples nothing that moves"),
+    ids("eq_rows", ("neq",), "rows of an equality: 1 joints, 3 connect, 6 weld; 0: it couples no dofs"),
     ids("eq_body1", ("neq",), "first body of connect and weld"),
     ids("eq_body2", ("neq",), "second body"),
     ids("eq_qpos1", ("neq",), "coordinate of the first joint"),
-    Field("eq_qpos2", ("neq",), 1, "", "coordinate of the second joint; -1: there is none"),
-    Field("eq_dofadr", ("neq",), 1, "", "first of its dofs in eq_dof"),
-    ids("eq_dofnum", ("neq",), "how many there are"),
-    ids("eq_dof", ("neqdof",), "dofs that equalities act on, in descending order in each"),
-    ids("eq_side", ("neqdof",), "bodies that the dof moves: 1 the first, 2 the second, 3 both"),
-    Field("eq_tendon1", ("neq",), 1, "", "first tendon; -1: it is not between tendons"),
-    Field("eq_tendon2", ("neq",), 1, "", "second tendon; -1: there is none"),
+    Field("eq_qpos2", ("neq",), 1, "", "coordinate of the second joint; -1: none"),
+    Field("eq_dofadr", ("neq",), 1, "", "first dof of the equality in eq_dof"),
+    ids("eq_dofnum", ("neq",), "number of dofs of the equality"),
+    ids("eq_dof", ("neqdof",), "dofs of all equalities, descending within an equality"),
+    ids("eq_side", ("neqdof",), "bodies moved by the dof: 1 the first, 2 the second, 3 both"),
+    Field("eq_tendon1", ("neq",), 1, "", "first tendon; -1: the equality is not between tendons"),
+    Field("eq_tendon2", ("neq",), 1, "", "second tendon; -1: none"),
 )
 EQUALITY_REALS = (
     Field("eq_polycoef", ("neq",), 5, "", "of joints and tendons: coefficients of the polynomial"),
-    Field("eq_anchor", ("neq",), 6, "m", "points that are held together, in the frames of both bodies"),
-    Field("eq_orientation", ("neq",), 8, "", "frames that a weld holds alike, in the frames of both bodies"),
-    Field("eq_torquescale", ("neq",), 1, "m", "what a turn of a weld counts as"),
-    Field("eq_diagonal", ("neq",), 2, "1/kg or 1/(kg m^2)", "approximate A of rows that slide, and of those that turn"),
+    Field("eq_anchor", ("neq",), 6, "m", "points that are constrained to coincide, in the frames of both bodies"),
+    Field(
+        "eq_orientation",
+        ("neq",),
+        8,
+        "",
+        "orientations that a weld constrains to be equal, in the frames of both bodies",
+    ),
+    Field("eq_torquescale", ("neq",), 1, "m", "length by which rotations of a weld are multiplied"),
+    Field(
+        "eq_diagonal", ("neq",), 2, "1/kg or 1/(kg m^2)", "approximate A of translational rows, and of rotational rows"
+    ),
     Field("eq_solimp", ("neq",), 5, "", "impedance, as geom_solimp"),
     Field("eq_stiffness", ("neq",), 1, "1/s^2", "K of the reference acceleration"),
     Field("eq_damping", ("neq",), 1, "1/s", "B of the reference acceleration"),

@@ -194,20 +194,20 @@ PART = Part(
         ),
     ),
     integers=(
-        ids("fluid_bodyid", ("nfluid",), "body that a fluid pushes"),
+        ids("fluid_bodyid", ("nfluid",), "body on which a fluid acts"),
         Field(
             "fluid_geomid",
             ("nfluid",),
             1,
             "",
-            "geom of it that counts as an ellipsoid; -1: the body is a box of its inertia",
+            "geom modelled as an ellipsoid; -1: the body as a box with its inertia",
         ),
     ),
     reals=(
         Field("density", ("one",), 1, "kg/m^3", "density of the fluid"),
         Field("viscosity", ("one",), 1, "Pa s", "viscosity of the fluid"),
         Field("wind", ("one",), 3, "m/s", "velocity of the fluid"),
-        Field("fluid_shape", ("nfluid",), WIDTH, "", "constants of the force on it (`parts/fluid_model.py`)"),
+        Field("fluid_shape", ("nfluid",), WIDTH, "", "constants of the fluid force (`parts/fluid_model.py`)"),
     ),
     values=lambda mjm: dict(zip(("fluid_bodyid", "fluid_geomid"), fluid_items(mjm), strict=True)),
     rules={
@@ -219,7 +219,13 @@ PART = Part(
     sizes=lambda mjm, values: {"nfluid": len(values["fluid_bodyid"])},
     scratch=(
         Field("qfrc_fluid", ("nfluiddof",), 1, "N or N m", "force of a fluid"),
-        Field("fluid_slope", ("nfluidrow", "six"), 1, "", "derivative of its force and torque on a body by the motion"),
+        Field(
+            "fluid_slope",
+            ("nfluidrow", "six"),
+            1,
+            "",
+            "derivative of the fluid's force and torque on a body by its motion",
+        ),
     ),
     room=_room,
     hooks={

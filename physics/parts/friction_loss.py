@@ -112,13 +112,13 @@ PART = Part(
     doc="dofs or tendons have friction loss",
     wanted=lambda model: model.sizes["nfriction"] > 0,
     integers=(
-        ids("friction_dofadr", ("nfriction",), "dof that has friction loss"),
-        Field("friction_tendon", ("nfriction",), 1, "", "tendon that has it; -1: the dof has"),
+        ids("friction_dofadr", ("nfriction",), "dof with friction loss"),
+        Field("friction_tendon", ("nfriction",), 1, "", "tendon with friction loss; -1: a dof has it"),
     ),
     reals=(
         Field("friction_loss", ("nfriction",), 1, "N or N m", "largest force of the friction"),
-        Field("friction_D", ("nfriction",), 1, "kg or kg m^2", "stiffness of its row, as block_D"),
-        Field("friction_damping", ("nfriction",), 1, "1/s", "B of its reference acceleration -B v"),
+        Field("friction_D", ("nfriction",), 1, "kg or kg m^2", "stiffness of the row, as block_D"),
+        Field("friction_damping", ("nfriction",), 1, "1/s", "B of the reference acceleration -B v"),
     ),
     values=_values,
     rules={

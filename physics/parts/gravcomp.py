@@ -72,11 +72,11 @@ PART = Part(
             ("njnt",),
             1,
             "",
-            "what gravity compensation counts as: 0 a passive force, 1 its actuators', 2 nothing",
+            "gravity compensation is part of: 0 qfrc_passive, 1 qfrc_actuator, 2 nothing",
             small=True,
         ),
     ),
-    reals=(Field("body_gravcomp", ("nbody",), 1, "", "share of its weight that a force takes off"),),
+    reals=(Field("body_gravcomp", ("nbody",), 1, "", "fraction of the body's weight that is compensated"),),
     values=lambda mjm: {
         "jnt_actgravcomp": mjm.jnt_actgravcomp
         * (NOTHING if disabled(mjm, mujoco.mjtDisableBit.mjDSBL_ACTUATION) else ACTUATOR)

@@ -47,7 +47,9 @@ PART = Part(
     doc="ranges of what all actuators together do to a joint",
     wanted=lambda model: bool(model.mj.jnt_actfrclimited.any()),
     reals=(
-        Field("jnt_actfrcrange", ("njnt",), 2, "N or N m", "range of all actuators' force, +-1e30 where there is none"),
+        Field(
+            "jnt_actfrcrange", ("njnt",), 2, "N or N m", "range of the sum of the actuators' forces, +-1e30: unlimited"
+        ),
     ),
     rules={"jnt_actfrcrange": (("jnt_actfrcrange",), _ranges)},
     hooks={JOINT_LIMITS: limit_joints},

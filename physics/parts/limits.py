@@ -149,7 +149,7 @@ PART = Part(
     rules=LIMIT_RULES,
     sizes=lambda mjm, values: {"nlimit": len(values["limit_jnt"])},
     indices=(
-        Field("limit_block", ("nlimit",), 1, "", "block of the limit of a tendon; -1: it is far in all lanes"),
+        Field("limit_block", ("nlimit",), 1, "", "block of a tendon limit; -1: none, as it is far in all lanes"),
         ids("tile_tenadr", ("one",), "first block of the limits of tendons"),
     ),
     rows=ConstraintRows(

@@ -130,9 +130,9 @@ PART = Part(
     wanted=lambda model: model.sizes["nturn"] > 0,
     integers=(
         Field("turn_by_quat", ("nturn",), 1, "", "1: a servo for orientations takes a quaternion", small=True),
-        Field("turn_act", ("nturn",), 1, "", "first of its three activations; -1: none"),
+        Field("turn_act", ("nturn",), 1, "", "first of the three activations; -1: none"),
     ),
-    reals=(Field("turn_most", ("nturn",), 1, "N m", "limit of the size of its torque"),),
+    reals=(Field("turn_most", ("nturn",), 1, "N m", "limit of the norm of the torque"),),
     values=lambda mjm: {
         "turn_by_quat": _by_quaternion(mjm).astype(int),
         "turn_act": mjm.actuator_actadr[KIND.actuators(mjm)],

@@ -177,7 +177,13 @@ PART = Part(
     doc="springs of joints or tendons yield",
     wanted=_wanted,
     integers=(
-        Field("jnt_plasticadr", ("njnt",), 1, "", "number in plastic at which its spring rests; -1: it does not yield"),
+        Field(
+            "jnt_plasticadr",
+            ("njnt",),
+            1,
+            "",
+            "entry in plastic of the spring's rest position; -1: the spring does not yield",
+        ),
         Field("tendon_plasticadr", ("ntendon",), 1, "", "the same of a tendon's spring"),
     ),
     reals=(
@@ -188,7 +194,7 @@ PART = Part(
     sizes=lambda mjm, values: {"nplastic": mjm.nplastic},
     memory=(
         Memory(
-            Field("plastic", ("nplastic",), 1, "m or rad", "places at which springs that yield rest"),
+            Field("plastic", ("nplastic",), 1, "m or rad", "rest positions of plastic springs"),
             reset=(("qpos_spring", "tendon_lengthspring"), resting),
             state="plastic",
             keyframe="key_plastic",
@@ -196,7 +202,7 @@ PART = Part(
         ),
     ),
     scratch=(
-        Field("start_ten_length", ("nplastictendon",), 1, "m", "ten_length where a step of Runge and Kutta begins"),
+        Field("start_ten_length", ("nplastictendon",), 1, "m", "ten_length at the start of a Runge-Kutta step"),
         Field("start_ten_J", ("nplasticdof",), 1, "m, m/rad", "ten_J there"),
     ),
     room=_room,

@@ -73,8 +73,16 @@ PART = Part(
     doc="springs and dampers of joints change with stretch and speed",
     wanted=lambda model: bool(model.values["jnt_stiffnesspoly"].any() or model.values["dof_dampingpoly"].any()),
     reals=(
-        Field("jnt_stiffnesspoly", ("njnt",), 2, "N/m^2, N/m^3, ...", "gain of jnt_stiffness by stretch, its square"),
-        Field("dof_dampingpoly", ("nv",), 2, "N s^2/m^2, ...", "gain of dof_damping by speed, its square"),
+        Field(
+            "jnt_stiffnesspoly",
+            ("njnt",),
+            2,
+            "N/m^2, N/m^3, ...",
+            "coefficients of stretch and stretch squared in jnt_stiffness",
+        ),
+        Field(
+            "dof_dampingpoly", ("nv",), 2, "N s^2/m^2, ...", "coefficients of speed and speed squared in dof_damping"
+        ),
     ),
     values=_values,
     needs={"ball_joints": _turns_a_spring},

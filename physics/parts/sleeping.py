@@ -248,7 +248,7 @@ PART = Part(
     wanted=lambda model: model.sizes["nsleep"] > 0,
     integers=(
         Field("body_tree", ("nbody",), 1, "", "kinematic tree of the body; -1: static, -2: mocap body"),
-        ids("tree_can_sleep", ("ntree",), "1: its sleep policy lets it sleep"),
+        ids("tree_can_sleep", ("ntree",), "1: the tree's sleep policy lets it sleep"),
         Field("eq_tree1", ("neq",), 1, "", "tree of the equality's first side, as body_tree"),
         Field("eq_tree2", ("neq",), 1, "", "tree of the equality's second side, as body_tree"),
     ),

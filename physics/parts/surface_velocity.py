@@ -57,7 +57,11 @@ PART = Part(
     wanted=_wanted,
     reals=(
         Field(
-            "geom_surfacevel", ("ngeom",), 6, "m/s, rad/s", "velocity of its surface in the geom frame, and its turn"
+            "geom_surfacevel",
+            ("ngeom",),
+            6,
+            "m/s, rad/s",
+            "linear and angular velocity of the geom's surface in the geom frame",
         ),
     ),
     rules={"geom_surfacevel": (("geom_surfacevel",), lambda mjm, velocity: velocity)},

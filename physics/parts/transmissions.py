@@ -223,14 +223,16 @@ PART = Part(
         ),
     ),
     integers=(
-        ids("trn_kind", ("ntrn",), "actuator_type of its actuator above 4; 0: another one, or not its first output"),
-        ids("trn_body1", ("ntrn",), "body of its first site, or that adheres"),
-        ids("trn_body2", ("ntrn",), "body of its second site, the reference or the slider"),
-        ids("trn_qposadr", ("ntrn",), "first coordinate of the ball joint whose orientation it is"),
-        Field("trn_dofadr", ("ntrn",), 1, "", "first of its dofs in trn_dof"),
-        ids("trn_dofnum", ("ntrn",), "how many there are"),
+        ids(
+            "trn_kind", ("ntrn",), "actuator_type, if above 4; 0: another one, or not the first output of the actuator"
+        ),
+        ids("trn_body1", ("ntrn",), "body of the first site, or the body that adheres"),
+        ids("trn_body2", ("ntrn",), "body of the second site: the reference or the slider"),
+        ids("trn_qposadr", ("ntrn",), "first coordinate of the ball joint whose orientation is the length"),
+        Field("trn_dofadr", ("ntrn",), 1, "", "first dof of the transmission in trn_dof"),
+        ids("trn_dofnum", ("ntrn",), "number of dofs of the transmission"),
         ids("trn_dof", ("ntrndof",), "dofs on which the lengths of outputs may depend, in descending order in each"),
-        ids("trn_side", ("ntrndof",), "what the dof moves: 1 the first site, 2 the second"),
+        ids("trn_side", ("ntrndof",), "site that the dof moves: 1 the first, 2 the second"),
     ),
     reals=(
         Field("trn_pos1", ("ntrn",), 3, "m", "first site, in its body's frame"),
@@ -243,7 +245,7 @@ PART = Part(
     sizes=lambda mjm, values: {"ntrn": len(values["trn_kind"]), "ntrndof": len(values["trn_dof"])},
     scratch=(
         Field("trn_length", ("ntrn",), 1, "m or rad", "length of an output"),
-        Field("trn_velocity", ("ntrn",), 1, "m/s or rad/s", "its rate"),
+        Field("trn_velocity", ("ntrn",), 1, "m/s or rad/s", "rate of trn_length"),
         Field("trn_moment", ("ntrndof",), 1, "", "derivatives of the lengths by the dofs of trn_dof"),
     ),
     hooks={

@@ -73,7 +73,7 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_unbalanced", ("nv",), 1, "N or N m", "qfrc_passive + qfrc_actuator - qfrc_inverse"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
     _F("qfrc_passive", ("nv",), 1, "N or N m", "passive forces: springs, dampers, and those of mechanisms"),
-    _F("acting_ctrl", ("nacting",), 1, "", "controls that act, where a mechanism changes them"),
+    _F("acting_ctrl", ("nacting",), 1, "", "controls after the mechanisms that change them"),
     _F("actuator_length", ("nout",), 1, "m or rad", "length of the actuator, times its gear"),
     _F("actuator_velocity", ("nout",), 1, "m/s or rad/s", "rate of that length; 0 without actuation"),
     _F("actuator_force", ("nout",), 1, "N or N m", "scalar force of the actuator"),
