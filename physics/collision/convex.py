@@ -328,6 +328,7 @@ def _put_first(model, one, g1: ti.i32, g2: ti.i32, search, face: ti.i32, middle,
     pos = root_of(model, one, g1) + one.geom_offset[g1] + one.precise_lanes.cast(middle)
     contact = ContactPoint(dist, pos, normal, zero_vector(lanes))
     if dist < detection_distance(model, g1, g2):
+        # Contacts of flat sides if there are any, else the single contact.
         found = 0
         if model.multiccd == 1 and has_flats(model, g1) and has_flats(model, g2):
             if search.grown == 1:

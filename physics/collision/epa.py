@@ -47,6 +47,7 @@ def start_polytope(one, search):
     was the missing corner of the simplex.
     """
     a, b, c, d = one.ccd_point[0], one.ccd_point[1], one.ccd_point[2], one.ccd_point[3]
+    # Order of the corners 1 and 2, so that faces are counterclockwise seen from outside.
     i, j = 1, 2
     if (b - a).cross(c - a).dot(d - a) > 0.0:
         i, j = 2, 1
@@ -58,6 +59,7 @@ def start_polytope(one, search):
             p, q, r = 0, 3, i
         elif f == 3:
             p, q, r = 3, j, i
+        # Faces 1 and 2 start with corner 3 if that was the missing one.
         if search.filled == 1 and f == 1:
             p, q, r = 3, 0, j
         elif search.filled == 1 and f == 2:
@@ -168,6 +170,7 @@ def expand(model, one, search, seen):
             one.ccd_corners[f] = one.ccd_corners[faces]
             one.ccd_normal.put(f, one.ccd_normal[faces])
             one.ccd_height.put(f, one.ccd_height[faces])
+    # New faces between the corner and the edges of the horizon.
     grown = 0
     if faces + edges < model.nccdface:  # the last entry is used by `keep_shallowest`
         grown = 1

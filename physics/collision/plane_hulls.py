@@ -92,6 +92,7 @@ def plane_box(model, work, g1: ti.i32, g2: ti.i32, near):
     axes = geom_axes(model, work, g2)
     size = model.geom_size[g2]
     found = lanes.real(0.0)
+    # Corner i: bit 0, 1, 2 set is the positive side of x, y, z.
     for i in range(8):
         x = size.x * (2.0 * (i & 1) - 1.0)
         y = size.y * (2.0 * ((i >> 1) & 1) - 1.0)
@@ -147,6 +148,7 @@ def _lowest_corners(model, one, first: ti.i32):
     """
     up = one.mesh_up[0]
     v = first + ti.cast(one.mesh_lowest[0], ti.i32)
+    # The face around the lowest vertex whose normal is the most opposite to mesh_up.
     corner = -1
     steepest = ti.cast(2.0, one.lanes.dtype)
     start = model.vert_corneradr[v]
@@ -154,6 +156,7 @@ def _lowest_corners(model, one, first: ti.i32):
         slope = up.dot(model.corner_normal[c])
         if slope < steepest:
             steepest, corner = slope, c
+    # Its vertices: the lowest one, and up to three that follow.
     count = 0
     while v >= 0:
         one.mesh_corner.put(count, model.vert_pos[v])

@@ -157,6 +157,7 @@ def leave_frame(model, work, j: ti.i32, point, axis):
     lanes = work.double_lanes
     q = model.jnt_qposadr[j]
     along = model.precise.jnt_axis[j]
+    # Translate along a slide; rotate about the anchor of a hinge or ball.
     if model.jnt_type[j] == SLIDE:
         way = coordinate(model, work, lanes, q) - model.precise.qpos0[q]
         point._assign(point + Vec3(way * along.x, way * along.y, way * along.z))
@@ -304,6 +305,7 @@ def exponential_rate(model, work, j: ti.i32, reached):
     if kind <= BALL:
         u = Vec3(work.drive_qvel[v], work.drive_qvel[v + 1], work.drive_qvel[v + 2]) * reached
         w = Vec3(work.qvel[v], work.qvel[v + 1], work.qvel[v + 2])
+        # The rate of u by the formula above.
         turned = u.cross(w)
         weight = _second_order_weight(work.lanes, u.dot(u))
         rate = w + turned * 0.5 + u.cross(turned) * weight

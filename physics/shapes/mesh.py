@@ -21,10 +21,11 @@ def support(model, lanes, g: ti.i32, size, d):
     if model.geom_gridadr[g] < 0:
         mark = _farthest_of_all(model, lanes, g, d)
     else:
+        # Start from the vertex of the direction's grid cell, and go to the highest neighbour while one is higher.
         mark = model.grid_vert[model.geom_gridadr[g] + _cell(d)]
         best = d.dot(model.vert_pos[first + mark])
         before = -1
-        while mark != before:  # up to the neighbour that is highest, as long as one is higher
+        while mark != before:
             before = mark
             start = model.vert_wayadr[first + before]
             for way in range(start, start + model.vert_waynum[first + before]):
