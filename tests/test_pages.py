@@ -102,3 +102,12 @@ def test_every_page_is_in_the_site():
     """The navigation of mkdocs.yml names each page once."""
     named = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), flags=re.MULTILINE)
     assert sorted(named) == sorted(name_of(page).removeprefix("docs/") for page in PAGES[1:])
+
+
+def test_answers_of_contributing_are_short():
+    """A part of the house that takes more to explain how to add to it is not cut where it should be."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("## How do I add")[2].partition("\n## ")[0]
+    answers = re.findall(r"^\*\*\.\.\. .*?(?=\n\n)", text, re.DOTALL | re.MULTILINE)
+    assert len(answers) > 12
+    assert not [answer.splitlines()[0] for answer in answers if len(answer.splitlines()) > 4]
+    assert text.count("\n\n") == len(answers) + 1, "an answer is one paragraph"
