@@ -23,6 +23,7 @@ _KERNELS = (
     "constraint",
     "sensed",
     "rays",
+    "shapes",
 )
 _ROOMS = (*_KERNELS, "drivers", "codegen")
 _FILES = ("fields.py", "hooks.py", "stage.py", "integrate.py", "step.py", "process/compiler.py", "process/tracing.py")

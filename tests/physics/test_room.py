@@ -137,9 +137,9 @@ def test_growing_compiles_nothing(monkeypatch):
     few, many = spheres(NUM_ENVS), spheres(NUM_ENVS, 125)
     few.step()
     place = few.runtime.pool["host scratch", few._driver._arrangement.width]
-    assert place._sizes[0] == scratch.FIRST_ROWS
+    assert place._sizes[0] == scratch.FIRST[0]
     many.step(3)
-    assert place._sizes[0] == many._driver._room.rows[0] > scratch.FIRST_ROWS
+    assert place._sizes[0] == many._driver._room.rows[0] > scratch.FIRST[0]
     few.step(29)
     again = spheres(NUM_ENVS)
     again.step(30)

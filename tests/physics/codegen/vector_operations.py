@@ -294,7 +294,7 @@ def results_of_actions(kind, lanes, given):
 
 def _left_by(action, kind, lanes, given):
     numbers, rows = number_array(lanes), 4 * ROWS
-    field, _ = place(lanes.width, lanes.dtype, rows)
+    field, _ = place(lanes.width, "f64" if lanes.double else "f32", rows)
 
     @traced
     def views(memory):
