@@ -204,12 +204,6 @@ def _gathered(lanes: ti.template(), three: ti.template(), one: ti.template(), i:
 
 
 @ti.func
-def _copied(lanes: ti.template(), three: ti.template(), one: ti.template(), i: ti.i32, lane: ti.i32):
-    three.copy_lane(lanes, lane, 0, three, i, 3)
-    one.copy_lane(lanes, lane, i, three, i, 1)
-
-
-@ti.func
 def _put(lanes: ti.template(), three: ti.template(), one: ti.template(), i: ti.i32, lane: ti.i32):
     lanes.put(one[i], lanes.width - 1, 0.1)
     lanes.put(one[i + 1], 0, lanes.get(three.at(i, 1), lanes.width - 1))
@@ -252,7 +246,6 @@ ACTIONS = {
         _known_to_run_time,
         _one_lane,
         _gathered,
-        _copied,
         _put,
         _any,
         _augmented,
