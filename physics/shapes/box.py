@@ -1,12 +1,16 @@
 """Boxes, by their half extents."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import taichi as ti
-import torch
 
 from ..math import Vec3, func
 from .common import FACING, thick, towards
 from .ray import MISS, slab_interval
+
+if TYPE_CHECKING:
+    import torch
 
 NUMBERS = ("half_x", "half_y", "half_z")
 bulk = thick
@@ -19,15 +23,15 @@ def reach(size: np.ndarray) -> np.ndarray:
     return np.linalg.norm(size, axis=-1)
 
 
-def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+def extents(turn: "torch.Tensor", size: "torch.Tensor") -> "torch.Tensor":
     """Return half the sides (n, k, 3) of its box along the world's axes."""
     return (turn.abs() * size[..., None, :]).sum(-1)
 
 
-def vertices(size: torch.Tensor) -> torch.Tensor:
+def vertices(size: "torch.Tensor") -> "torch.Tensor":
     """Return the eight corners (n, 8, 3)."""
     signs = [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-    return size[:, None] * torch.tensor(signs, dtype=size.dtype, device=size.device)
+    return size[:, None] * size.new_tensor(signs)
 
 
 def inside(p, size, clip):

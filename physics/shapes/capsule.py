@@ -1,14 +1,18 @@
 """Capsules: a segment along z, and a radius around it."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import taichi as ti
-import torch
 
 from ..math import Vec3, func
 from ..math.vector import zero_vector
 from . import sphere
 from .common import seen, towards
 from .ray import MISS, tube_interval
+
+if TYPE_CHECKING:
+    import torch
 
 NUMBERS = ("radius", "half_length")
 ROUNDED = True
@@ -29,7 +33,7 @@ def bulk(size: np.ndarray) -> tuple[float, float]:
     return float(size[1]), float(size[0])
 
 
-def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+def extents(turn: "torch.Tensor", size: "torch.Tensor") -> "torch.Tensor":
     """Return half the sides (n, k, 3) of its box along the world's axes."""
     return size[..., :1] + size[..., 1:2] * turn[..., 2].abs()
 

@@ -1,16 +1,19 @@
 """Solid cylinders along z."""
 
 from math import pi
+from typing import TYPE_CHECKING
 
 import numpy as np
 import taichi as ti
-import torch
 
 from ..math import Vec3, func
 from ..math.vector import zero_vector
 from . import capsule
 from .common import SMALLEST, seen, towards
 from .ray import MISS, slab_interval, tube_interval
+
+if TYPE_CHECKING:
+    import torch
 
 NUMBERS = ("radius", "half_length")
 CURVED = True
@@ -28,9 +31,9 @@ def reach(size: np.ndarray) -> np.ndarray:
     return np.hypot(size[..., 0], size[..., 1])
 
 
-def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+def extents(turn: "torch.Tensor", size: "torch.Tensor") -> "torch.Tensor":
     """Return half the sides (n, k, 3) of its box along the world's axes: those of its axis and of its round end."""
-    across = torch.sqrt(turn[..., 0] ** 2 + turn[..., 1] ** 2)
+    across = (turn[..., 0] ** 2 + turn[..., 1] ** 2).sqrt()
     return size[..., :1] * across + size[..., 1:2] * turn[..., 2].abs()
 
 

@@ -1,12 +1,16 @@
 """Ellipsoids, by their radii."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import taichi as ti
-import torch
 
 from ..math import Vec3, func
 from .common import SMALLEST, thick
 from .ray import MISS
+
+if TYPE_CHECKING:
+    import torch
 
 NUMBERS = ("radius_x", "radius_y", "radius_z")
 CURVED = True
@@ -18,7 +22,7 @@ def reach(size: np.ndarray) -> np.ndarray:
     return size.max(axis=-1)
 
 
-def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+def extents(turn: "torch.Tensor", size: "torch.Tensor") -> "torch.Tensor":
     """Return half the sides (n, k, 3) of its box along the world's axes."""
     return ((turn * size[..., None, :]) ** 2).sum(-1).sqrt()  # the support along e of A times a unit ball: |A' e|
 

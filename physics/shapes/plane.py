@@ -1,10 +1,14 @@
 """Planes z = 0, each the surface of the half-space below it; a drawn plane may be a rectangle."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import taichi as ti
-import torch
 
 from .ray import MISS
+
+if TYPE_CHECKING:
+    import torch
 
 NUMBERS = ("half_x", "half_y")  # 0: endless; what touches is a half-space in any case
 
@@ -14,9 +18,9 @@ def reach(size: np.ndarray) -> np.ndarray:
     return np.zeros(size.shape[:-1])
 
 
-def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+def extents(turn: "torch.Tensor", size: "torch.Tensor") -> "torch.Tensor":
     """Return half the sides (n, k, 3) of its box along the world's axes: infinite."""
-    return torch.full_like(turn[..., 0], torch.inf)
+    return turn.new_full(turn.shape[:-1], float("inf"))
 
 
 def inside(p, size, clip):

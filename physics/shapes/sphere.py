@@ -1,10 +1,14 @@
 """Spheres: a point, and a radius around it."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import taichi as ti
-import torch
 
 from .ray import MISS
+
+if TYPE_CHECKING:
+    import torch
 
 NUMBERS = ("radius",)
 ROUNDED = True
@@ -25,7 +29,7 @@ def bulk(size: np.ndarray) -> tuple[float, float]:
     return 0.0, float(size[0])
 
 
-def extents(turn: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+def extents(turn: "torch.Tensor", size: "torch.Tensor") -> "torch.Tensor":
     """Return half the sides (n, k, 3) of its box along the world's axes."""
     return size[..., :1].expand(turn.shape[:-1]) + 0.0 * turn[..., 0]  # nan where the pose is
 

@@ -1,6 +1,8 @@
 """Keys of units: which models share a unit's machine code, and what makes it another one's."""
 
 import shutil
+import subprocess
+import sys
 from dataclasses import fields, replace
 from types import SimpleNamespace
 
@@ -108,3 +110,10 @@ def test_all_code_of_units_is_in_the_hash(monkeypatch):
     hashed = {f"tumble.physics.{name}" for name in (*keys._ROOMS, *(file.removesuffix(".py") for file in keys._FILES))}
     assert len(modules) > 50
     assert {module for module in modules if ".".join(module.split(".")[:3]) not in hashed} == set()
+
+
+def test_the_process_that_compiles_does_not_wait_for_torch():
+    """Torch takes a second of each first start and 90 MB, and kernels need nothing of it."""
+    code = "import sys; import tumble.physics.drivers.compile_process; print('torch' in sys.modules)"
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split()[-1] == "False"
