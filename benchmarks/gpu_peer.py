@@ -12,7 +12,7 @@ from .models import load
 
 NAME = "mujoco_warp"
 CONTACTS, CONSTRAINT_ROWS = 24, 96
-"""Of a world, as many as MuJoCo Warp's own benchmark of a humanoid has, and half as many rows again."""
+"""Room of a world: the contacts of MuJoCo Warp's own benchmark of a humanoid, and half as many rows again."""
 PUBLISHED = {
     "side": "MuJoCo Warp, as published: not measured here",
     "task": "Humanoid (MuJoCo Warp's own model)",

@@ -6,13 +6,13 @@ import numpy as np
 BOX, MESH = mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_MESH
 HINGE = mujoco.mjtJoint.mjJNT_HINGE
 CORNERS = (20, 30, 45, 60)
-"""Of the hulls in the bin: they are points of an ellipsoid."""
+"""Numbers of corners of the hulls in the bin, which are points of an ellipsoid."""
 ARM = ((0.333, 2), (0.316, 1), (0.2, 2), (0.384, 1), (0.2, 2), (0.2, 1), (0.15, 2))
 """Lengths of the arm's links in metres, and the axes that their hinges turn about; those of a common research arm."""
 READY = (0.0, 0.5, 0.0, 1.6, 0.0, 0.9, 0.0)
 """rad: the hand stands behind the cube."""
 LEG = ((0, 0.0, 0.0), (1, 0.08, 0.7), (1, -0.2, -1.4))
-"""Of a leg's hinges: axis, metres from the one before (to the side, then down), rad in the reference pose."""
+"""The hinges of a leg: axis, metres from the one before (to the side, then down), rad in the reference pose."""
 
 
 def _empty(timestep: float) -> mujoco.MjSpec:

@@ -26,7 +26,7 @@ KINDS: dict[str, Callable[[int], mujoco.MjSpec]] = {
     "spheres": lambda count: pile(SPHERE, [0.1, 0, 0], count),
     "boxes": lambda count: pile(BOX, [0.1, 0.08, 0.06], count),
 }
-"""What the first half of a name builds; the second says how many."""
+"""Scenes by the first half of their names; the second half is the number of bodies."""
 COLUMNS = {"model": "", "dofs": "d", "trees": "d", "contacts": ".1f", "newton us": ".1f", "cg us": ".1f", "auto": ""}
 COLUMNS |= {"newton/cg": ".2f", "lost": ".2f"}
 

@@ -119,7 +119,7 @@ class Task(ABC):
     array_library: ClassVar[str | None] = None
     """"torch": arrays are torch tensors on a CPU too; None: numpy on a CPU, torch elsewhere."""
     control_each_substep: ClassVar[bool] = False
-    """Whether `control` is asked at every physics step, not once in an environment step."""
+    """True: `control` is called at every physics step, not once in an environment step."""
 
     xml_file: str
     frame_skip: int = 1

@@ -7,6 +7,7 @@ files and environments are things, not persons.
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,10 +36,16 @@ PERSONS = re.compile(
 
 
 def docstrings(path: Path) -> Iterator[tuple[str, str]]:
-    """The name and docstring of a module and of all its classes and functions."""
+    """The name and docstring of a module and of all its classes, functions and assignments."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (text := ast.get_docstring(node)):
-            yield getattr(node, "name", "module"), text
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            if text := ast.get_docstring(node):
+                yield getattr(node, "name", "module"), text
+            for before, after in pairwise(node.body):
+                text = after.value if isinstance(after, ast.Expr) else None
+                named = isinstance(before, (ast.Assign, ast.AnnAssign)) and isinstance(text, ast.Constant)
+                if named and isinstance(text.value, str):
+                    yield f"line {after.lineno}", text.value
 
 
 def faults(text: str) -> list[str]:

@@ -19,7 +19,7 @@ OFF_POLICY = ("sac", "td3")
 LEARNERS = ("sb3", "lean")
 ACTIVATIONS = ("tanh", "relu", "elu", "silu")
 MOST_WIDTH, MOST_WEIGHTS = 2**16, 2**28
-"""Of a layer, and of all hidden layers of a network: as many weights take 1 GiB, and Adam's moments twice that."""
+"""The most neurons of a layer and weights of a network: so many weights take 1 GiB, and Adam's moments twice that."""
 MOST_TRANSITIONS = 10**9
 """In a buffer of any kind. What fits into memory depends on the task; more than these fit nowhere."""
 MOST_THREADS = 1024

@@ -16,7 +16,7 @@ _MODEL = (0, 1, 2)
 _FIELDS = ("numbers", "integers", "doubles", "convex")
 """Names of the fields of the scratch, by the number of their tree."""
 _ROOTS = {"i64 0, i32 7": "numbers"} | {f"i64 0, i32 7, i64 {k}": name for k, name in enumerate(_FIELDS)}
-"""Which field an element of LLVMRuntime's `roots` is the address of, by the indices that lead to it."""
+"""Names of the fields whose addresses are elements of LLVMRuntime's `roots`, by the indices of the elements."""
 _TAGS = {"model": ", !invariant.load !900"} | {name: f", !tbaa !{920 + k}" for k, name in enumerate(_FIELDS)}
 _METADATA = '\n!900 = !{}\n!901 = !{!"tumble"}\n' + "".join(
     f'!{910 + k} = !{{!"{name}", !901}}\n!{920 + k} = !{{!{910 + k}, !{910 + k}, i64 0}}\n'

@@ -20,7 +20,7 @@ CORNERS, FACE_LISTS, FACE_SIZES = of_kinds("corner"), of_kinds("list_faces"), of
 FACE_CORNERS, EDGES_AT, EDGE_ENDS = of_kinds("face_corner"), of_kinds("edges_at"), of_kinds("edge_end")
 ALONG = 0.0888  # sine below which an edge lies along a face
 FACES = 1
-"""Of what meets (`collision.manifold`): two faces."""
+"""The code of a meeting (`collision.manifold`) of two faces."""
 
 
 @func

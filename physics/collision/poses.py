@@ -9,7 +9,8 @@ from ..math.lanes import let, traced
 from .pairs_by_hand import detection_distance
 
 CAREFUL = 1e-5
-"""Of the radius around a geom, and a tenth of it of its distance from the origin: more than single precision rounds."""
+"""The growth of a geom's bounding sphere: this share of its radius, and a tenth of it of its distance from the origin.
+Single precision rounds less."""
 CAUTION = 1.0 + 1e-6
 """Factor on compared distances, more than the rounding error of single precision."""
 

@@ -27,7 +27,7 @@ from .tile_view import ARGUMENTS
 
 _CALL = list(ARGUMENTS).index("call")
 _ITEM_BYTES = 4
-"""Of the tile's number, the last of the arguments."""
+"""The bytes of the tile's number, the last of the arguments."""
 _OF_LANES = [place for place, (kind, _) in enumerate(ARGUMENTS.values()) if kind.endswith("lanes")]
 """Places of the arguments whose last dimension is within a number, where there are several lanes."""
 

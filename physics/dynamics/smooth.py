@@ -14,7 +14,7 @@ FORCES = (
 )
 MOTION = "body_acc cfrc qfrc_inverse"
 RESIDUAL = (FROZEN, INERTIAL_FORCES)
-"""What `force_residual` loads, what it loads and stores, and its hooks, for the declarations of stages."""
+"""Fields that `force_residual` loads, fields that it loads and stores, and its hooks, for declarations of stages."""
 ROUNDS, MIXED_ROUNDS, DOUBLE_ROUNDS = 3, 6, 1
 """Iterations of M qacc_smooth = force at most: in single, mixed (`Features.mixed_precision`) and double precision."""
 COARSE, MIXED_COARSE = 2e-3, 1e-4

@@ -13,7 +13,7 @@ from .files import MeshFileError
 from .mesh import Appearance
 
 MOST_TEXELS = 1 << 24
-"""Of an image, or of all images of a file where they are many."""
+"""Texels of an image, or of all images of a file together."""
 MOST_COLOURS = 4096
 """Colours of a palette; more of them are rounded to fewer bits."""
 _WHITE = np.full(4, 255, np.uint8)

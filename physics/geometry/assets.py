@@ -29,7 +29,7 @@ _BY_CONTENT = {
     "application/vnd.mujoco.msh": "msh",
 }
 _LOOKED_OVER = {"obj": check_obj, "msh": check_msh}
-"""What MuJoCo reads alone, after a look at it."""
+"""Checks of the formats that MuJoCo reads itself."""
 _MUJOCOS = (".stl", ".obj", ".msh")
 _NEED = {"texture": "texturedir", "hfield": "meshdir", "skin": "meshdir"}
 """Elements with other files, which MuJoCo reads, and the setting that says where they lie."""

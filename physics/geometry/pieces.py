@@ -42,7 +42,7 @@ out = io.BytesIO()
 numpy.savez(out, **{f"{kind}{k}": array for k, piece in enumerate(pieces) for kind, array in zip("vf", piece)})
 sys.stdout.buffer.write(b"PIECES" + out.getvalue())
 """
-"""What the other process runs: coacd ends its process where a mesh confuses it, and that may not be the user's."""
+"""The program of the other process: coacd ends its process if it cannot take a mesh apart."""
 
 
 def convex_pieces(vertices: np.ndarray, faces: np.ndarray, options: Mapping[str, Any]) -> list[Piece]:

@@ -9,7 +9,7 @@ from .flags import disabled
 _S, _O = mujoco.mjtSensor, mujoco.mjtObj
 TOUCH, CONTACT = int(_S.mjSENS_TOUCH), int(_S.mjSENS_CONTACT)
 ANY, SITE, GEOM, BODY, SUBTREE = range(5)
-"""What a contact has to match: anything, a position inside a site, a geom, a body, or a body and all below it."""
+"""Conditions on a contact: none, a position inside a site, a geom, a body, or a body and all below it."""
 _MATCHES = {
     int(_O.mjOBJ_UNKNOWN): ANY,
     int(_O.mjOBJ_SITE): SITE,

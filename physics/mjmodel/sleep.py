@@ -5,11 +5,12 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
-from .unsupported import Unsupported
+from .unsupported import Drop, Unsupported, clears
 
 AWAKE = -(1 + mujoco.mjMINAWAKE)
 """tree_asleep of a tree that moves; it counts up to -1, from where the tree may sleep."""
 _SLEEP = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+_STAY_AWAKE = clears("enableflags", _SLEEP)
 
 
 def sleeps(mjm: mujoco.MjModel) -> bool:
@@ -21,15 +22,11 @@ def no_sleep(
     feature: str,
     found: Callable[[mujoco.MjModel], object],
     attribute: str = "sleep",
-    drop: Callable[[object], None] | None = None,
+    drop: Drop = _STAY_AWAKE,
 ) -> Unsupported:
     """Return a row for models that sleep although `found` is true of them; by default their trees then stay awake."""
 
     def where(mjm: mujoco.MjModel) -> np.ndarray:
         return np.zeros(int(sleeps(mjm) and bool(found(mjm))), int)
 
-    return Unsupported(f"sleep {feature}", "option", attribute, where, drop or _stay_awake)
-
-
-def _stay_awake(option: object) -> None:
-    option.enableflags = int(option.enableflags) & ~_SLEEP  # type: ignore[attr-defined]
+    return Unsupported(f"sleep {feature}", "option", attribute, where, drop)

@@ -1,10 +1,13 @@
 """A row of the table of features that Tumble does not simulate."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from mujoco import MjModel
+
+Drop = Callable[[object], None]
+"""A function that takes a feature out of an element of an MjSpec."""
 
 
 class Unsupported(NamedTuple):
@@ -23,5 +26,14 @@ class Unsupported(NamedTuple):
     kind: str
     attribute: str
     where: Callable[[MjModel], np.ndarray]
-    drop: Callable[[object], None] | None
+    drop: Drop | None
     without: int = 0
+
+
+def clears(flags: str, bit: Any) -> Drop:
+    """Return a function that takes a bit out of flags of an option, such as `enableflags`."""
+
+    def clear(option: object) -> None:
+        setattr(option, flags, int(getattr(option, flags)) & ~int(bit))
+
+    return clear

@@ -20,7 +20,7 @@ LONG = 20_000
 WORD = 32
 """Pairs whose bits are in one integer."""
 WITH_PLANE = tuple(row.types[0] == PLANE for row in PAIR_TABLE)
-"""Whether a row of the table stays a list in either case."""
+"""True for each row of the table with planes, whose pairs stay a list in either case."""
 
 
 def choose_broad_phase(mjm: mujoco.MjModel, pairs: np.ndarray, asked: str | None) -> str:

@@ -37,7 +37,7 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "tuple": ("tuples", "ntuple", "custom"),
     "key": ("keys", "nkey", "keyframe"),
 }
-"""Of each kind of element, by its tag: its list in an MjSpec, its size in an mjModel, and its section of MJCF."""
+"""Kinds of elements by their tags: the list in an MjSpec, the size in an mjModel, and the section of MJCF."""
 # Kinds whose elements stand in several sections.
 _ANYWHERE = {"flex": ("flex", "flexcomp")}
 

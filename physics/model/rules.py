@@ -14,7 +14,7 @@ from mujoco import MjModel
 
 from ..mjmodel.actuators import BIASES, DYNAMICS, GAINS, disabled_actuators, held_when_off
 from ..mjmodel.pairs import possible_pairs
-from ..mjmodel.unsupported import Unsupported
+from ..mjmodel.unsupported import Drop, Unsupported, clears
 from ..parts import ACTUATOR_KINDS, PARTS
 from .mujoco_fields import ENABLE_FLAGS, Flag
 from .pairs import repeated_with_another_reach
@@ -24,10 +24,6 @@ _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)
 _GAINS = {*GAINS, *(kind.gaintype for kind in ACTUATOR_KINDS)}
 _BIASES = {*BIASES, *(bias for kind in ACTUATOR_KINDS for bias in kind.biastypes)}
 _DYNAMICS = {*DYNAMICS, *(dynamics for kind in ACTUATOR_KINDS for dynamics in kind.dyntypes)}
-
-
-Drop = Callable[[object], None]
-"""Takes a feature out of an element of an MjSpec."""
 
 
 def _sets(**values: object) -> Drop:
@@ -73,15 +69,6 @@ def _without_plugin(body: object) -> None:
     body.plugin.active = False  # type: ignore[attr-defined]
 
 
-def _clears(flags: str, bit: Any) -> Drop:
-    """Return a function that takes a bit out of flags of an option."""
-
-    def clear(option: object) -> None:
-        setattr(option, flags, int(getattr(option, flags)) & ~int(bit))
-
-    return clear
-
-
 def _integrator(name: str) -> Unsupported:
     value = int(mujoco.mjtIntegrator.__members__[f"mjINT_{name.upper()}"])
     replace = _sets(integrator=int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST))
@@ -92,8 +79,8 @@ def _integrator(name: str) -> Unsupported:
 
 def _enable_flag(name: str) -> Unsupported:
     bit = int(mujoco.mjtEnableBit.__members__[f"mjENBL_{name.upper()}"])
-    where = lambda m: _on(int(m.opt.enableflags) & bit)  # noqa: E731
-    return Unsupported(f"flag {name}='enable'", "option", name, where, _clears("enableflags", bit))
+    feature, drop = f"flag {name}='enable'", clears("enableflags", bit)
+    return Unsupported(feature, "option", name, lambda m: _on(int(m.opt.enableflags) & bit), drop)
 
 
 RULES: list[Unsupported] = [

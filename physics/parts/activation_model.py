@@ -86,4 +86,4 @@ ACTIVATION_RULES: dict[str, Rule] = {
     "actuator_muscle_gain": (("actuator_gainprm", "actuator_acc0"), _muscle_gain),
     "actuator_muscle_bias": (("actuator_biasprm", "actuator_acc0"), _muscle_bias),
 }
-"""How the real fields follow from MuJoCo's numbers."""
+"""Rules of the real fields: the names of MuJoCo's numbers, and the function of them."""

@@ -147,7 +147,7 @@ EQUALITY_RULES: dict[str, Rule] = {
     "eq_stiffness": (("eq_solref", "eq_solimp"), _reference(0)),
     "eq_damping": (("eq_solref", "eq_solimp"), _reference(1)),
 }
-"""How the real fields follow from MuJoCo's numbers."""
+"""Rules of the real fields: the names of MuJoCo's numbers, and the function of them."""
 UNSUPPORTED = tuple(
     Unsupported(f"equality constraint '{name}'", "equality", name, _active(int(value)), None, _OFF)
     for name, value in ((n.removeprefix("mjEQ_").lower(), v) for n, v in mujoco.mjtEq.__members__.items())

@@ -97,4 +97,4 @@ LIMIT_RULES: dict[str, Rule] = {
     "limit_damping": (_SOURCES, _reference(1)),
     "limit_diagonal": (("dof_invweight0", "tendon_invweight0"), _diagonal),
 }
-"""How the real fields follow from MuJoCo's numbers."""
+"""Rules of the real fields: the names of MuJoCo's numbers, and the function of them."""

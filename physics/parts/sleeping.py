@@ -26,6 +26,7 @@ from ..math import func
 from ..mjmodel.allowed import NOT_NEGATIVE, Row
 from ..mjmodel.flags import disabled
 from ..mjmodel.sleep import AWAKE, no_sleep, sleeps
+from ..mjmodel.unsupported import clears
 from ..stage import piece, stage
 from .part import Memory, Part
 from .sleeping_model import MOCAP, first_asleep, sleep_values
@@ -234,13 +235,9 @@ def _freeze_islands(model, work):
                 work.eval_qvel[i] = ti.select(work.tree_was[t] > 0.5, zero, work.eval_qvel[i])
 
 
-def _join_islands(option: object) -> None:
-    """Remove the flag that disables islands."""
-    option.disableflags = int(option.disableflags) & ~_ISLAND  # type: ignore[attr-defined]
-
-
 _ASLEEP = "awake: minus the steps until the tree may sleep, -11 to -1; asleep: least tree of its island"
 _ISLAND = int(mujoco.mjtDisableBit.mjDSBL_ISLAND)
+_JOIN_ISLANDS = clears("disableflags", _ISLAND)
 
 PART = Part(
     name="sleeping",
@@ -283,5 +280,5 @@ PART = Part(
         "opt.sleep_tolerance": Row(NOT_NEGATIVE, "a speed; below 0 there is none"),
         "dof_length": Row(NOT_NEGATIVE, "a length, which MuJoCo's compiler derives from bodies"),
     },
-    unsupported=(no_sleep("without islands", lambda mjm: disabled(mjm, _ISLAND), "island", _join_islands),),
+    unsupported=(no_sleep("without islands", lambda mjm: disabled(mjm, _ISLAND), "island", _JOIN_ISLANDS),),
 )

@@ -149,4 +149,4 @@ TENDON_RULES: dict[str, Rule] = {
     "tendon_armature": (("tendon_armature",), _armature),
     "tendon_actfrcrange": (("tendon_actfrcrange",), _actfrcrange),
 }
-"""How the real fields follow from MuJoCo's numbers."""
+"""Rules of the real fields: the names of MuJoCo's numbers, and the function of them."""

@@ -19,7 +19,7 @@ from typing import Any
 from .forking import on_fork
 
 NAME = "taichi"
-"""Of the thread."""
+"""The name of the thread."""
 
 
 class _Worker:

@@ -215,7 +215,7 @@ DERIVED: dict[str, Derived] = {
 
 
 SENSORDATA = "sensordata"
-"""What `sensors` makes of quantities that depend on the model: nothing that a table here could name."""
+"""The name of sensors' readings; `sensors` computes them, from quantities that depend on the model's sensors."""
 
 
 def sources_of(names: Sequence[str]) -> tuple[str, ...]:

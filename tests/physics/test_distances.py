@@ -82,7 +82,7 @@ def test_stiff_contacts_and_far_slides_have_all_digits(solref, joint):
 
 
 def test_places_of_environments_own_have_all_digits():
-    """Where they are body_pos and body_quat of the environments' own, likewise."""
+    """Distances keep their digits where environments have a body_pos and body_quat of their own."""
     mjm, rng = mujoco.MjModel.from_xml_string(ARM.format(0.004, "hinge")), np.random.default_rng(1)
     qpos, own = rng.standard_normal((256, mjm.nq)), {}
     own["body_pos"] = mjm.body_pos + rng.uniform(-0.05, 0.05, (256, mjm.nbody, 3)) * (mjm.body_pos != 0)
