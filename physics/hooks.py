@@ -56,13 +56,13 @@ class Hook:
 Hooked = dict[Hook, Any]
 """The entries that a part adds, by hook."""
 
-INERTIA = Hook("(model, work): add to M, behind the inertia of bodies and the armature of dofs.")
+INERTIA = Hook("(model, work): add to M, after the inertia of bodies and the armature of dofs.")
 BEGINNING = Hook("Stages before an evaluation, at its coordinates.")
 STANDSTILL = Hook("(model, work): return True if nothing moves: an evaluation that is not read may then be left out.")
-POSITION = Hook("Stages that compute more from the poses of bodies, behind centres of mass.")
+POSITION = Hook("Stages that compute more from the poses of bodies, after centres of mass.")
 PAIR_MASK = Hook("(model, work, g1, g2): return the mask of lanes in which contacts of two geoms are looked for.")
-CONTACTS_AGAIN = Hook("Stages behind the contacts: one that sets search_again to 1 has all of them found anew.")
-CONTACTS_FOUND = Hook("Stages behind the last search for contacts.")
+CONTACTS_AGAIN = Hook("Stages after the search for contacts; one that sets search_again to 1 repeats the search.")
+CONTACTS_FOUND = Hook("Stages after the last search for contacts.")
 VELOCITY = Hook("Stages that compute more from the velocities of bodies.")
 ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`), or change those before them.")
 BODY_FORCES = Hook(

@@ -28,8 +28,8 @@ ON_REQUEST: tuple[tuple[int, Stage, str], ...] = (
     (64, internal_forces, "cfrc_int"),
     (128, subtree_momenta, "subtree_linvel subtree_angmom"),
 )
-"""Stages behind the pipeline: the bit of `Setting.REQUESTED` with which each runs, and the fields that it is for. One
-stands behind those whose fields it loads. What such a stage both loads and stores it stores first."""
+"""Stages after the pipeline: the bit of `Setting.REQUESTED` with which each runs, the stage, and the fields that it
+computes. Each stands after those whose fields it loads, and stores the fields that it updates before it loads them."""
 
 
 @func

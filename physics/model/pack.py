@@ -267,7 +267,7 @@ def _runs(mjm: mujoco.MjModel, pairs: np.ndarray, start: np.ndarray) -> dict:
     eligible = (~moves).any(axis=1) & (number_by_hand(mjm, pairs) < 0)
     row = np.searchsorted(start, np.arange(len(pairs)), side="right")
     key = np.where(eligible, row * mjm.ngeom + static, -1 - np.arange(len(pairs)))
-    first = np.flatnonzero(np.diff(key, prepend=-1 - mjm.ngeom * len(PAIR_TABLE) - len(pairs)))
+    first = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1]))[: len(key)])
     count = np.zeros(len(pairs), int)
     count[first] = np.diff(first, append=len(pairs))
     count[count < LONG_RUN] = 0

@@ -1,7 +1,7 @@
 """Sensors that remember their readings: what they show was read some time ago, or is read only now and then.
 
 MuJoCo documentation, XML reference: sensor, `nsample`, `interp`, `delay` and `interval`. The part is their memory,
-which changes behind a step, where readings are made (`sensors/delays.py`).
+which changes after a step, where readings are made (`sensors/delays.py`).
 """
 
 import mujoco
