@@ -84,7 +84,7 @@ def _store_in(folder: Path | None) -> "Store":
 
 @dataclass(frozen=True)
 class Kind:
-    """What a store holds.
+    """The kind of files in a store.
 
     Attributes:
         suffix: of its files.

@@ -1,4 +1,4 @@
-"""How often a surface winds around the nodes of a grid: 1 inside, 0 outside, something between near an open border.
+"""The winding numbers of a surface at the nodes of a grid: 1 inside, 0 outside, others near an open border.
 
 From a node a ray goes upwards, along z. A face that it leaves through counts 1, one that it enters through -1; that is
 the winding number of the surface with a curtain, hung from its border down to minus infinity. The curtain's own solid
