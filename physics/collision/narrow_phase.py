@@ -16,6 +16,7 @@ from .box_box import box_box
 from .capsule_box import capsule_box
 from .contacts import APPENDED, LIST, append, clear_contacts, limit_contacts, looked_at
 from .convex import convex_convex
+from .field_contacts import field_solid, plane_field
 from .pairs_by_hand import detection_distance
 from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_ellipsoid, plane_mesh
 from .poses import bounds_meet, cautious, root_of, seen_from_root
@@ -192,7 +193,9 @@ SOLIDS = {
     "box_box": box_box,
 }
 CONVEX = {"convex_convex": convex_convex}
-ROUTINES = {**ROUND_WITH_PLANES, **HULLS_WITH_PLANES, **ROUND, **SOLIDS, **CONVEX}
+FIELD_GROUNDS = {"plane_field": plane_field}
+FIELDS = {"field_solid": field_solid}
+ROUTINES = {**ROUND_WITH_PLANES, **HULLS_WITH_PLANES, **ROUND, **SOLIDS, **CONVEX, **FIELD_GROUNDS, **FIELDS}
 """Functions that find the contacts of two geoms, by `PairType.routine`; those of work lists also take a lane mask."""
 
 LISTED = {group: tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.group == group) for group in GROUPS}
@@ -287,6 +290,28 @@ def collide_convex(model, work):
     _take_list(model, work, "convex", CONVEX, list_near)
 
 
+@stage(
+    when=lambda has: has.field_grounds,
+    reads="geom_xpos geom_axis xpos xquat geom_offset listed_*",
+    updates=(APPENDED, LISTED_PAIRS, "wanted tile_pair ccd_* hit_*"),
+    hooks=(PAIR_MASK,),
+)
+def collide_field_grounds(model, work):
+    """Append contacts of planes with meshes that have distance fields."""
+    _take_list(model, work, "field_grounds", FIELD_GROUNDS, list_near_planes)
+
+
+@stage(
+    when=lambda has: has.fields,
+    reads="geom_xpos xpos xquat geom_offset listed_*",
+    updates=(APPENDED, LISTED_PAIRS, "wanted tile_pair ccd_* hit_*"),
+    hooks=(PAIR_MASK,),
+)
+def collide_fields(model, work):
+    """Append contacts of meshes that have distance fields with solids and with each other."""
+    _take_list(model, work, "fields", FIELDS, list_near)
+
+
 @stage(reads="con_needed", updates=f"{LIST} contacts_full")
 def end_contacts(model, work):
     """Keep the deepest contacts of environments that have more than `max_contacts`."""
@@ -300,6 +325,8 @@ KINDS_OF_PAIRS = (
     collide_round,
     collide_solids,
     collide_convex,
+    collide_field_grounds,
+    collide_fields,
     end_contacts,
 )
 """The stages of the narrow phase, in the order of the rows of the table that they serve."""

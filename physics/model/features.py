@@ -28,6 +28,8 @@ class CoreFeatures:
         hulls: planes against ellipsoids, cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
         solids: spheres against cylinders; spheres, capsules and boxes against boxes.
         convex: all other pairs of convex shapes, by GJK and EPA.
+        field_grounds: planes against meshes with distance fields.
+        fields: all other geoms against meshes with distance fields.
         mixed_precision: positions, from the coordinates to the distances of geoms, and inverse dynamics are in double
             precision in a solver of single precision (`state.fields.PRECISE`, `model.fields.PRECISE`). Needed if
             contacts are so stiff, or axes of sliding joints so far from their bodies, that the rounding of a position
@@ -66,6 +68,8 @@ class CoreFeatures:
     parameters: bool = False
     repeated_pairs: bool = False
     friction_reference: bool = False
+    field_grounds: bool = False
+    fields: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -92,6 +96,8 @@ class CoreFeatures:
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),
+            field_grounds=_has_pairs(model, "field_grounds"),
+            fields=_has_pairs(model, "fields"),
             **{each.name: each.wanted(model) for part in PARTS for each in part.features()},
         )
 

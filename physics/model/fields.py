@@ -117,6 +117,16 @@ INTEGERS: tuple[Field, ...] = (
     _F("poly_vertnum", ("npoly",), 1, "", "number of vertices of the face"),
     _F("poly_vert", ("npolyvert",), 1, "", "vertices of all faces, counterclockwise, counted from the mesh's first"),
     *(field for part in PARTS for field in part.integers),
+    _id("geom_sdfid", ("ngeom",), "distance field of the geom; 0 if it has none"),
+    _F("sdf_count", ("nsdf",), 3, "", "nodes of the distance field along each axis"),
+    _F("sdf_adr", ("nsdf",), 1, "", "first value of the field"),
+    _F("sdf_pointadr", ("nsdf",), 1, "", "first sampled point of the field's surface"),
+    _F("sdf_pointnum", ("nsdf",), 1, "", "number of sampled points"),
+    _F("sdf_pointdepth", ("nsdf",), 2, "", "logarithms of the numbers of their bins, and of blocks of bins"),
+    _F("sdf_edgeadr", ("nsdf",), 1, "", "first sharp edge of the field's surface"),
+    _F("sdf_edgenum", ("nsdf",), 1, "", "number of sharp edges"),
+    _F("sdf_edgedepth", ("nsdf",), 2, "", "logarithms of the numbers of their bins, and of blocks of bins"),
+    _F("sdf_balladr", ("nsdf",), 4, "", "first ball of the bins and blocks of points, then of those of edges"),
 )
 
 REALS: tuple[Field, ...] = (
@@ -178,6 +188,12 @@ REALS: tuple[Field, ...] = (
     _F("vert_block", ("nvertblock",), 24, "m", "eight mesh vertices: all x, all y, all z; the last block is padded"),
     _F("corner_normal", ("ncorner",), 3, "", "outward normal of the face in the geom frame"),
     *(field for part in PARTS for field in part.reals),
+    _F("sdf_low", ("nsdf",), 3, "m", "first node of the distance field, in the geom frame"),
+    _F("sdf_cell", ("nsdf",), 1, "m", "distance of the nodes"),
+    _F("sdf_ball", ("nsdfball",), 4, "m", "centre and radius of a ball around a bin or block"),
+    _F("sdf_point", ("nsdfpoint",), 3, "m", "sampled point of a surface in the geom frame, in the order of bins"),
+    _F("sdf_edge", ("nsdfend",), 3, "m", "end of a sharp edge, two for each, in the order of bins"),
+    _F("sdf_value", ("nsdfvalue",), 1, "m", "signed distance of a node, negative inside"),
 )
 
 PRECISE = ("qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat")

@@ -10,6 +10,10 @@ import numpy as np
 
 TILTED = 5
 """The most contacts of a pair of convex shapes with tilts."""
+SPREAD = 6
+"""The most contacts of a pair whose contacts are chosen among candidates (`collision.candidates`)."""
+CANDIDATES = 40
+"""The most candidates at once."""
 
 
 class PairType(NamedTuple):
@@ -45,9 +49,9 @@ class PairType(NamedTuple):
         return first, second
 
 
-GROUPS = ("hulls", "solids", "convex")
+GROUPS = ("hulls", "solids", "convex", "field_grounds", "fields")
 """Names of features: planes with shapes that have corners; cylinders and boxes with a closed form; all other convex
-shapes."""
+shapes; planes with distance fields of meshes, and all other geoms with them."""
 
 PAIR_TABLE = (
     PairType("PLANE", "SPHERE", 1),
@@ -77,6 +81,11 @@ PAIR_TABLE = (
     PairType("CYLINDER", "MESH", 4, "convex", "convex_convex"),
     PairType("BOX", "MESH", 4, "convex", "convex_convex"),
     PairType("MESH", "MESH", 4, "convex", "convex_convex"),
+    PairType("PLANE", "SDF", SPREAD, "field_grounds", "plane_field"),
+    *(
+        PairType(solid, "SDF", SPREAD, "fields", "field_solid")
+        for solid in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX", "MESH", "SDF")
+    ),
 )
 
 NO_ROW = len(PAIR_TABLE)

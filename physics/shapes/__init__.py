@@ -19,6 +19,7 @@ In kernels:
 - `entry(size, origin, direction)`: distance at which a ray enters it, by the conventions of `ray.py`.
 - `crossing(size, origin, direction)`: the same for a ray from any point, for a kind without a centre (planes).
 - `normal(size, point)`: outward direction of its surface, of any length, at a point of it; without it, z.
+- `distance(lanes, size, p)`: signed distance of a point of one lane from its surface, and the direction away from it.
 - `support(model, lanes, g, size, d)`: the point of its core that is farthest along d, and the number of that corner.
 - `ROUNDED`: defined if its core is a point or a segment, and its surface geom_size[0] away from there.
 - `CURVED`: defined if its core is not the hull of finitely many corners.
@@ -58,4 +59,5 @@ def of_kinds(name: str) -> dict[int, Any]:
 
 
 HALF_SIDES, INSIDES, ENTRIES, NORMALS, SUPPORTS = map(of_kinds, ("half_sides", "inside", "entry", "normal", "support"))
+DISTANCES = of_kinds("distance")
 ROUNDED, CURVED = (tuple(of_kinds(name)) for name in ("ROUNDED", "CURVED"))

@@ -6,7 +6,7 @@ import numpy as np
 import taichi as ti
 
 from ..math import Vec3, func
-from .common import FACING, thick, towards
+from .common import FACING, SMALLEST, thick, towards
 from .ray import MISS, slab_interval
 
 if TYPE_CHECKING:
@@ -140,3 +140,18 @@ def edge_end(model, one, g: ti.i32, side: ti.i32, size: ti.i32, mark: ti.i32, tr
         sign = ti.select((mark >> trial) & 1 == 1, -2.0, 2.0)
         found = begin + one.ccd_frame[4 * side + 1 + trial] * (model.geom_size.at(g, trial) * sign)
     return found
+
+
+@func
+def distance(lanes, size, p):
+    """Return the distance of a point from the surface, and the direction away; from inside, that of the nearest face."""
+    x, y, z = ti.abs(p.x) - size.x, ti.abs(p.y) - size.y, ti.abs(p.z) - size.z
+    out = Vec3(ti.max(x, 0.0), ti.max(y, 0.0), ti.max(z, 0.0))
+    value = out.norm()
+    if value == 0.0:
+        value = ti.max(x, y, z)
+        out.x = ti.select(x == value, 1.0, 0.0)
+        out.y = ti.select(x < value and y == value, 1.0, 0.0)
+        out.z = ti.select(x < value and y < value, 1.0, 0.0)
+    scale = 1.0 / ti.max(out.norm(), SMALLEST)
+    return value, Vec3(towards(p.x, out.x * scale), towards(p.y, out.y * scale), towards(p.z, out.z * scale))

@@ -105,3 +105,19 @@ def face_corner(model, one, g: ti.i32, face: ti.i32, k: ti.i32):
     sign = ti.select(face == 1, lanes.real(-1.0), lanes.real(1.0))
     angle = lanes.real(k) * lanes.constant(2.0 * pi / ROUND)
     return Vec3(size.x * ti.cos(angle), -sign * size.x * ti.sin(angle), sign * size.y)
+
+
+@func
+def distance(lanes, size, p):
+    """Return the distance of a point from the surface, and the direction away: from a side, an end, or a rim."""
+    around = ti.sqrt(p.x * p.x + p.y * p.y)
+    scale = 1.0 / ti.max(around, SMALLEST)
+    across, along = around - size.x, ti.abs(p.z) - size.y
+    out, up = ti.max(across, 0.0), ti.max(along, 0.0)
+    value = ti.sqrt(out * out + up * up)
+    if value == 0.0:  # inside: the nearer of side and end
+        value = ti.max(across, along)
+        out, up = ti.select(across > along, 1.0, 0.0), ti.select(across > along, 0.0, 1.0)
+    length = 1.0 / ti.max(ti.sqrt(out * out + up * up), SMALLEST)
+    out, up = out * length, towards(p.z, up * length)
+    return value, Vec3(p.x * scale * out, p.y * scale * out, up)

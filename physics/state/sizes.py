@@ -21,11 +21,11 @@ from ..model.fields import INTEGERS, OPTIONS, PRECISE, REALS
 from ..model.kernel_numbers import RULES
 from ..model.model import Model
 from ..model.pack import flatten
-from ..model.pair_table import PAIR_TABLE
+from ..model.pair_table import CANDIDATES, PAIR_TABLE
 from ..model.solver_choice import CG
 from ..parts import PARTS, ROWS
 from ..parts.part import FRICTION
-from .fields import CONVEX, DOUBLES, SCRATCH, SCRATCH_INDICES
+from .fields import CONVEX, DOUBLES, PIECES, SCRATCH, SCRATCH_INDICES
 from .memory import MEMORY
 from .room import MOST_LANES, Room, most_room
 
@@ -36,6 +36,7 @@ SIZES = tuple(
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter
     nprecise nrounded nhullpair npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint
     nccdface nccdedge nccdcorner nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed
+    nsdf nsdfvalue nsdfpoint nsdfedge nsdfend nsdfball nhit
     nlimitsense nqbegin nvbegin
     """.split()
 ) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
@@ -49,7 +50,7 @@ FLAGS = (
 _FIELDS = sorted((*OPTIONS, *REALS), key=lambda field: (field.name not in RULES, field.name not in PRECISE))
 PARAMETER_FIELDS = tuple(field for field in _FIELDS if field.name in RULES)
 """The fields that environments may override: the first of the flat real numbers, those in PRECISE before the others."""
-ARRAYS = {"numbers": SCRATCH, "indices": SCRATCH_INDICES, "doubles": DOUBLES, "convex": CONVEX}
+ARRAYS = {"numbers": SCRATCH, "indices": SCRATCH_INDICES, "doubles": DOUBLES, "convex": (*CONVEX, *PIECES)}
 """The arrays of a worker's scratch: lane numbers, integers, lane numbers in double precision, doubles of one lane."""
 GROUPS = {
     "integers": INTEGERS,
@@ -128,6 +129,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     solids = bool(pairs @ [row.group == "solids" for row in PAIR_TABLE])
     near = int(listed @ [bool(row.group) for row in PAIR_TABLE]) + room.pairs
     hulls = {"nhullpair": near, "npoint": 8, "npolygon": 24 * solids}
+    hulls["nhit"] = CANDIDATES * bool(sizes["nsdf"])
     return {
         **sizes,
         "six": 6,
