@@ -102,8 +102,9 @@ def distance_field(
         _sound,
     )
     numbers = arrays["numbers"]
+    error, worst, wall = numbers[4:7].tolist()
     samples = binned(arrays["points"]), binned(arrays["edges"])
-    return DistanceField(numbers[:3], float(numbers[3]), arrays["values"], *map(float, numbers[4:7]), *samples)
+    return DistanceField(numbers[:3], float(numbers[3]), arrays["values"], error, worst, wall, *samples)
 
 
 def _sound(arrays: Arrays) -> bool:
