@@ -23,7 +23,7 @@ FieldOptions = Mapping[str, Mapping[str, Any]]
 """Options of `distance_field` by the name of a mesh."""
 
 
-def field_values(mjm: mujoco.MjModel, pairs: np.ndarray, options: FieldOptions) -> dict[str, np.ndarray]:
+def distance_field_values(mjm: mujoco.MjModel, pairs: np.ndarray, options: FieldOptions) -> dict[str, np.ndarray]:
     """Return the fields of `model.fields` that belong to distance fields.
 
     Args:
@@ -46,7 +46,7 @@ def field_values(mjm: mujoco.MjModel, pairs: np.ndarray, options: FieldOptions) 
     return {"geom_sdfid": number, **_arrays(fields)}
 
 
-def field_sizes(values: dict[str, np.ndarray]) -> dict[str, int]:
+def distance_field_sizes(values: dict[str, np.ndarray]) -> dict[str, int]:
     """Return the named sizes of those fields."""
     return {
         "nsdf": len(values["sdf_cell"]),

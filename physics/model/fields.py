@@ -65,6 +65,12 @@ INTEGERS: tuple[Field, ...] = (
     _F(
         "geom_gridadr", ("ngeom",), 1, "", "first direction of the geom's mesh in grid_vert; -1: none, for few vertices"
     ),
+    _id("geom_hfieldid", ("ngeom",), "height field of the geom; 0 if it is none"),
+    _id("hfield_nrow", ("nhfield",), "rows of heights, along y"),
+    _id("hfield_ncol", ("nhfield",), "columns of heights, along x"),
+    _F("hfield_adr", ("nhfield",), 1, "", "first of the field's heights"),
+    _id("hfield_leveladr", ("nhfield",), "first of the field's levels of hfield_peak, that of its cells"),
+    _F("level_peakadr", ("nhfieldlevel",), 1, "", "first entry of the level in hfield_peak"),
     _F("grid_vert", ("ngrid",), 1, "", "farthest vertex in a direction of a grid, counted from the mesh's first"),
     _F("pair_start", ("npairtype1",), 1, "", "first pair of every row of the dispatch table"),
     _F("pair_run", ("npair",), 1, "", "length of the run of pairs with one static geom that starts here; 0: none"),
@@ -127,6 +133,7 @@ INTEGERS: tuple[Field, ...] = (
     _F("sdf_edgenum", ("nsdf",), 1, "", "number of sharp edges"),
     _F("sdf_edgedepth", ("nsdf",), 2, "", "logarithms of the numbers of their bins, and of blocks of bins"),
     _F("sdf_balladr", ("nsdf",), 4, "", "first ball of the bins and blocks of points, then of those of edges"),
+    _id("hfield_ridge", ("nhfielddata",), "bits: which edges at a vertex are convex (`model/height_fields.py`)"),
 )
 
 REALS: tuple[Field, ...] = (
@@ -194,6 +201,11 @@ REALS: tuple[Field, ...] = (
     _F("sdf_point", ("nsdfpoint",), 3, "m", "sampled point of a surface in the geom frame, in the order of bins"),
     _F("sdf_edge", ("nsdfend",), 3, "m", "end of a sharp edge, two for each, in the order of bins"),
     _F("sdf_value", ("nsdfvalue",), 1, "m", "signed distance of a node, negative inside"),
+    _F("hfield_size", ("nhfield",), 4, "m", "half sides along x and y, elevation, and base"),
+    _F("hfield_step", ("nhfield",), 2, "m", "sides of the field's cells along x and y"),
+    _F("hfield_slack", ("nhfield",), 1, "rad", "angle up to which the two triangles of an edge count as flat"),
+    _F("hfield_peak", ("nhfieldpeak",), 1, "m", "largest height in a cell, or in a block of cells of a higher level"),
+    _F("hfield_height", ("nhfielddata",), 1, "m", "height of a vertex, row by row"),
 )
 
 PRECISE = ("qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat")

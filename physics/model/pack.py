@@ -22,8 +22,9 @@ from ..shapes.mesh import BLOCK
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .coupled_dofs import coupled_parents
-from .distance_fields import FieldOptions, field_sizes, field_values
+from .distance_fields import FieldOptions, distance_field_sizes, distance_field_values
 from .fields import INTEGERS, OPTIONS, REALS
+from .height_fields import field_sizes, field_values
 from .hulls import Hulls
 from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
@@ -66,7 +67,8 @@ def pack(
     for part in PARTS:
         values.update({n: change(mjm, values[n]) for n, change in part.amends.items() if n not in RULES})
     values.update(_meshes(mjm))
-    values.update(field_values(mjm, pairs, fields))
+    values.update(distance_field_values(mjm, pairs, fields))
+    values.update(field_values(mjm))
     swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
     tables = sweep_tables(mjm, swept)
     values.update(tables)
@@ -97,6 +99,7 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         **sweep_sizes(tables),
         **_row_sizes(values),
         **field_sizes(values),
+        **distance_field_sizes(values),
         nvert=len(values["vert_corneradr"]),
         nvertblock=len(values["vert_block"]),
         ncorner=len(values["corner_next"]),

@@ -155,3 +155,17 @@ def distance(lanes, size, p):
         out.z = ti.select(x < value and y < value, 1.0, 0.0)
     scale = 1.0 / ti.max(out.norm(), SMALLEST)
     return value, Vec3(towards(p.x, out.x * scale), towards(p.y, out.y * scale), towards(p.z, out.z * scale))
+
+
+@func
+def lowest_points(model, g: ti.i32):
+    """Return the number of corners."""
+    return 8
+
+
+@func
+def lowest(model, lanes, g: ti.i32, size, down, k: ti.i32):
+    """Return a corner, whatever is down."""
+    x = lanes.real(size.x) * (2.0 * (k & 1) - 1.0)
+    y = lanes.real(size.y) * (2.0 * ((k >> 1) & 1) - 1.0)
+    return Vec3(x, y, lanes.real(size.z) * (2.0 * ((k >> 2) & 1) - 1.0))

@@ -96,3 +96,9 @@ def distance(lanes, size, p):
     """Return the distance of a point from the surface, and the direction away."""
     beyond = p.z - ti.max(-size.y, ti.min(size.y, p.z))
     return away_from(lanes, Vec3(p.x, p.y, beyond), size.x)
+
+
+@func
+def half_core(model, lanes, g: ti.i32):
+    """Return half the length of the segment (m)."""
+    return lanes.real(model.geom_size.at(g, 1))

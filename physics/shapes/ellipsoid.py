@@ -85,3 +85,16 @@ def distance(lanes, size, p):
     outward = Vec3(q.x / a, q.y / b, q.z / c)
     outward = outward * (1.0 / outward.norm())
     return (p - q).dot(outward), outward
+
+
+@func
+def lowest_points(model, g: ti.i32):
+    """Return the number of points that are lowest."""
+    return 1
+
+
+@func
+def lowest(model, lanes, g: ti.i32, size, down, k: ti.i32):
+    """Return the lowest point."""
+    point, _mark = support(model, lanes, g, size, down)
+    return lanes.cast(point)

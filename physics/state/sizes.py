@@ -18,11 +18,12 @@ from ..model.features import (
     needs_mixed_precision,
 )
 from ..model.fields import INTEGERS, OPTIONS, PRECISE, REALS
+from ..model.height_fields import CORNERS
 from ..model.kernel_numbers import RULES
 from ..model.model import Model
 from ..model.pack import flatten
-from ..model.pair_table import CANDIDATES, PAIR_TABLE
-from ..model.solver_choice import CG
+from ..model.pair_table import CANDIDATES, PAIR_TABLE, PRISMS
+from ..model.solver_choice import CG, MUJOCO
 from ..parts import PARTS, ROWS
 from ..parts.part import FRICTION
 from .fields import CONVEX, DOUBLES, PIECES, SCRATCH, SCRATCH_INDICES
@@ -36,7 +37,8 @@ SIZES = tuple(
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter
     nprecise nrounded nhullpair npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint
     nccdface nccdedge nccdcorner nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed
-    nsdf nsdfvalue nsdfpoint nsdfedge nsdfend nsdfball nhit
+    nsdf nsdfvalue nsdfpoint nsdfedge nsdfend nsdfball
+    nhfield nhfieldlevel nhfieldpeak nhfielddata npiece nhit
     nlimitsense nqbegin nvbegin
     """.split()
 ) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
@@ -72,6 +74,8 @@ HEADER: tuple[str, ...] = (
 _WHOLE_LINES = 64  # numbers, of any type and width, that fill whole cache lines
 SINGLE_TOLERANCE = 1e-6
 """The least solver tolerance in single precision: below it rounding, not convergence, ends the iterations."""
+MOST_POINTS = 8
+"""The most contacts of a pair, except MuJoCo's of a height field."""
 MOST_EXPANSIONS = 1000
 """The most steps of EPA: corners of a polytope have numbers of ten bits."""
 SINGLE_CCD_TOLERANCE = 1e-7
@@ -125,11 +129,6 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         "nprecise": parameters * layout(tuple(f for f in PARAMETER_FIELDS if f.name in PRECISE), sizes)[1],
         "nrounded": needs_mixed_precision(model) * layout(DOUBLES[1:], sizes)[1],
     }
-    pairs, listed = model.row_pairs, np.diff(values["pair_start"])
-    solids = bool(pairs @ [row.group == "solids" for row in PAIR_TABLE])
-    near = int(listed @ [bool(row.group) for row in PAIR_TABLE]) + room.pairs
-    hulls = {"nhullpair": near, "npoint": 8, "npolygon": 24 * solids}
-    hulls["nhit"] = CANDIDATES * bool(sizes["nsdf"])
     return {
         **sizes,
         "six": 6,
@@ -139,10 +138,25 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         **matrices,
         **_optional(model, matrices["nM"]),
         **own,
-        **hulls,
+        **_pairs(model, room),
         **_sweep(sizes, room),
         **polytope_sizes(model, _has_convex_pairs(model)),
         **{name: size for part in PARTS for name, size in part.room(model).items()},
+    }
+
+
+def _pairs(model: Model, room: Room) -> dict[str, int]:
+    """Return the sizes of the work list, and of the fields of collision routines."""
+    pairs, listed = model.row_pairs, np.diff(model.values["pair_start"])
+    solids, terrain = (bool(pairs @ [row.group == group for row in PAIR_TABLE]) for group in ("solids", "terrain"))
+    near = int(listed @ [bool(row.group) for row in PAIR_TABLE]) + room.pairs
+    points = PRISMS if terrain and model.hfield == MUJOCO else MOST_POINTS
+    hulls = {"nhullpair": near, "npoint": points, "npolygon": 24 * solids}
+    return {
+        **hulls,
+        "npiece": CORNERS * terrain,
+        "nhit": CANDIDATES * (terrain or model.sizes["nsdf"] > 0),
+        "nground": int(terrain),
     }
 
 
