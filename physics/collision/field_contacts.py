@@ -2,15 +2,14 @@
 
 Each geom of a pair is sampled in the field of the other (`field_samples`): many points of meshes, corners and edges of
 other solids. Their distances and directions are those of the field; the field of a solid that is no mesh is exact. If
-no point of two meshes touches, their sharp edges are looked at. Of all that touches the deepest and the widest spread are
-kept (`candidates`).
+no point of two meshes touches, their sharp edges are looked at. Of all that touches the deepest and the widest spread
+are kept (`candidates`).
 """
 
 import taichi as ti
 
 from ..math import Mat3, func
-from ..model.distance_fields import SDF
-from ..shapes import MESH
+from ..shapes import MESH, SDF
 from .candidates import CLOSE, clear_candidates, reduce_candidates
 from .contact_point import ContactPoint
 from .field_samples import Sides, scan, scan_edges, scan_points

@@ -1,11 +1,11 @@
 """Points, corners and edges of one geom in the distance field of another: the candidates for their contacts.
 
 - Meshes: sampled points of the surface. Bins of them, and blocks of bins, are skipped if the field at the centre of the
-  ball around them exceeds its radius; of each bin the deepest point is a candidate. Sharp edges are looked at if no point
-  touches.
+  ball around them exceeds its radius; of each bin the deepest point is a candidate. Sharp edges are looked at if no
+  point touches.
 - Other solids: the farthest points along 26 directions. From each of these the solid's farthest point against the
-  field's gradient is sought again and again, as in the method of Frank and Wolfe (1956), while the field falls. Edges of
-  boxes and axes of capsules are looked at along their length.
+  field's gradient is sought again and again, as in the method of Frank and Wolfe (1956), while the field falls. Edges
+  of boxes and axes of capsules are looked at along their length.
 """
 
 from typing import Any
@@ -15,8 +15,7 @@ import taichi as ti
 from ..math import Vec3, func
 from ..math.lanes import LaneValue
 from ..math.vector import zero_vector
-from ..model.distance_fields import SDF
-from ..shapes import BOX, CAPSULE, MESH, SUPPORTS
+from ..shapes import BOX, CAPSULE, MESH, SDF, SUPPORTS
 from ..shapes.by_kind import by_kind
 from .candidates import put_candidate
 from .field_values import distance_from

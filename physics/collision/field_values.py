@@ -9,8 +9,7 @@ import taichi as ti
 from ..math import Vec3, func
 from ..math.lanes import let, traced
 from ..math.vector import zero_vector
-from ..model.distance_fields import SDF
-from ..shapes import DISTANCES, MESH
+from ..shapes import DISTANCES, MESH, SDF
 from ..shapes.by_kind import by_kind
 
 SLACK = 0.75

@@ -15,10 +15,8 @@ from ..geometry.distance_field import DistanceField, distance_field
 from ..geometry.files import MeshFileError
 from ..geometry.hull import hull_of
 from ..process.waiting import Waiting
-from ..shapes import MESH
+from ..shapes import MESH, SDF
 
-SDF = int(mujoco.mjtGeom.mjGEOM_SDF)
-"""MuJoCo's type of geoms that collide by distance fields."""
 FieldOptions = Mapping[str, Mapping[str, Any]]
 """Options of `distance_field` by the name of a mesh."""
 

@@ -8,10 +8,10 @@ import mujoco
 import numpy as np
 
 from ..arguments import real_array
+from ..geometry.visual import MESH_TYPES
 from ..mjmodel.actuators import fixed_gears
 from ..mjmodel.allowed import Allowed, Parameter
 from ..parts import NUMBERS, PARTS
-from ..shapes import MESH
 from .kernel_numbers import is_option, mujoco_numbers
 from .number_rules import RULES, crossed
 
@@ -124,7 +124,7 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         numbers /= length
     # numbers that this model cannot change
     if name == "geom_size":
-        mesh = (mjm.geom_type == MESH)[:, None]
+        mesh = np.isin(mjm.geom_type, MESH_TYPES)[:, None]
         _refuse(name, numbers, mesh & (numbers != own), index, "the size of a mesh cannot be changed")
     for part in PARTS:
         if name in part.refusals:

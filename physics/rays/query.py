@@ -11,6 +11,7 @@ import torch
 from ..arguments import real_array
 from ..drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ..geometry.names import label
+from ..geometry.visual import seen_types
 from ..process.runtime import Runtime
 from ..scalars import as_flag, as_whole
 from ..shapes import KINDS, MESH, of_kinds
@@ -43,13 +44,14 @@ class RayCaster:
 
     def __init__(self, runtime: Runtime, mj: mujoco.MjModel) -> None:
         self._runtime, self._mj = runtime, mj
-        is_mesh = mj.geom_type == MESH
+        self._kinds = seen_types(mj)
+        is_mesh = self._kinds == MESH
         trees = mesh_trees(mj, mj.geom_dataid[is_mesh])
         self._has_meshes = bool(is_mesh.any())
         tree = np.zeros(mj.ngeom, np.int32)
         tree[is_mesh] = [trees.meshes.index(mesh) for mesh in mj.geom_dataid[is_mesh]]
         self._mesh_reach = trees.reach[tree]
-        arrays = mj.geom_type.astype(np.int32), tree, trees.trees, trees.nodes, trees.corners
+        arrays = self._kinds.astype(np.int32), tree, trees.trees, trees.nodes, trees.corners
         self._tables = [torch.as_tensor(array, device=runtime.torch_device) for array in arrays]
         self._sizes = self.sized(mj.geom_size[None])
         self._chosen: dict[tuple, torch.Tensor] = {}
@@ -59,7 +61,7 @@ class RayCaster:
         """Sizes of geoms (n, ngeom, 3) and the radii of the spheres around them, (n, ngeom, 4) on the device."""
         around = np.broadcast_to(self._mesh_reach, sizes.shape[:-1]).copy()
         for kind, reach in of_kinds("reach").items():
-            own = self._mj.geom_type == kind
+            own = self._kinds == kind
             around[:, own] = reach(sizes[:, own])
         table = np.concatenate([sizes, 1.00001 * around[..., None]], axis=-1)
         return torch.as_tensor(table, dtype=self._runtime.torch_dtype, device=self._runtime.torch_device).contiguous()
@@ -91,12 +93,9 @@ class RayCaster:
             chosen &= mj.body_weldid[mj.geom_bodyid] != 0
         if group is not None:
             chosen &= np.array(group)[np.clip(mj.geom_group, 0, mujoco.mjNGROUP - 1)]
-        unknown = np.flatnonzero(chosen & ~np.isin(mj.geom_type, KINDS))
+        unknown = np.flatnonzero(chosen & ~np.isin(self._kinds, KINDS))
         if len(unknown):
-            raise NotImplementedError(
-                f"rays do not meet {label(mj, unknown[0])} yet, nor any height field or signed distance function; "
-                "leave its group out by geomgroup"
-            )
+            raise NotImplementedError(f"rays do not meet {label(mj, unknown[0])} yet; leave its group out by geomgroup")
         return np.flatnonzero(chosen)
 
     def cast(

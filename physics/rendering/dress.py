@@ -12,10 +12,9 @@ import numpy as np
 import taichi as ti
 
 from ..geometry.compiled_mesh import triangles_of, volume_of
-from ..geometry.visual import flat_texture_of, pixels_of
+from ..geometry.visual import MESH_TYPES, flat_texture_of, pixels_of
 from ..rays.mesh_tree import TRIANGLES, MeshTrees, mesh_trees
 from ..rays.traced import Traced
-from ..shapes import MESH
 from ..shapes.ray import MISS
 from .shading import vec3
 
@@ -49,7 +48,7 @@ class Dress:
 
 def dress(mj: mujoco.MjModel, geoms: list[int]) -> Dress:
     """Collect how the meshes among the geoms look."""
-    meshes = {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if mj.geom_type[g] == MESH}
+    meshes = {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if int(mj.geom_type[g]) in MESH_TYPES}
     trees = mesh_trees(mj, list(meshes.values()))
     rows, repeat = np.zeros((max(1, len(geoms)), 4), np.int32), np.zeros((len(geoms), 3), np.float32)
     texels, placed, count = [np.zeros((1, 3), np.uint8)], {}, 1

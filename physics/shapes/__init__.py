@@ -58,6 +58,8 @@ KINDS = MESH, BOX, CYLINDER, ELLIPSOID, CAPSULE, SPHERE, PLANE = tuple(map(_kind
 
 HFIELD = _kind(hfield)
 """Height fields, which are neither convex nor met by rays as the others are, and so are not in SHAPES."""
+SDF = int(mujoco.mjtGeom.mjGEOM_SDF)
+"""Meshes that collide by their distance field; for all else they are as other meshes."""
 
 
 def of_kinds(name: str) -> dict[int, Any]:

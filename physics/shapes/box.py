@@ -144,7 +144,7 @@ def edge_end(model, one, g: ti.i32, side: ti.i32, size: ti.i32, mark: ti.i32, tr
 
 @func
 def distance(lanes, size, p):
-    """Return the distance of a point from the surface, and the direction away; from inside, that of the nearest face."""
+    """Return the distance of a point from the surface, and the direction away; inside, of the nearest face."""
     x, y, z = ti.abs(p.x) - size.x, ti.abs(p.y) - size.y, ti.abs(p.z) - size.z
     out = Vec3(ti.max(x, 0.0), ti.max(y, 0.0), ti.max(z, 0.0))
     value = out.norm()
