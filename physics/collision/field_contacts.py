@@ -19,6 +19,9 @@ from .primitives import zero_vector
 from .support import place_geoms
 from .work_list import lane_by_lane, put_point
 
+FEW = 64
+"""Sharp edges of two meshes up to which they are looked at even if points touch."""
+
 
 @func
 def field_solid(model, work, g1: ti.i32, g2: ti.i32, near):
@@ -51,6 +54,7 @@ def _contacts(model, one, g1: ti.i32, g2: ti.i32):
     clear_candidates(one)
     close = CLOSE * lanes.real(model.geom_rbound[g2])
     meshes = ti.cast(model.geom_type[g1] == SDF or model.geom_type[g1] == MESH, ti.i32)
+    many = ti.cast(model.sdf_edgenum[model.geom_sdfid[g1]] + model.sdf_edgenum[model.geom_sdfid[g2]] > FEW, ti.i32)
     # Points of geom 1 in the field of geom 2, and the other way round; then edges in the same way.
     turn = 0
     while turn < 4:
@@ -63,7 +67,7 @@ def _contacts(model, one, g1: ti.i32, g2: ti.i32):
         else:
             scan_edges(model, one, a, b, sides)
         turn += 1
-        if turn == 2 and (meshes == 0 or one.hit_count[0] > 0):
+        if turn == 2 and (meshes == 0 or (one.hit_count[0] > 0 and many == 1)):
             turn = 4
     _put_all(model, one, g1, close)
 

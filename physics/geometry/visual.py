@@ -45,7 +45,7 @@ class VisualGeometry:
 
 
 def seen_types(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return the types of geoms (ngeom,) for all that looks at them: those that collide by distance fields are meshes."""
+    """Return the types of geoms (ngeom,) for all that looks at them: those with distance fields are meshes."""
     return np.where((mjm.geom_type == SDF) & (mjm.geom_dataid >= 0), MESH, mjm.geom_type)
 
 
