@@ -9,7 +9,8 @@ are kept (`candidates`).
 import taichi as ti
 
 from ..math import Mat3, func
-from ..shapes import MESH, SDF
+from ..shapes import WITH_FIELDS
+from ..shapes.by_kind import is_one_of
 from .candidates import CLOSE, clear_candidates, reduce_candidates
 from .contact_point import ContactPoint
 from .field_samples import Sides, scan, scan_edges, scan_points
@@ -53,7 +54,7 @@ def _contacts(model, one, g1: ti.i32, g2: ti.i32):
     place_geoms(model, one, g1, g2)
     clear_candidates(one)
     close = CLOSE * lanes.real(model.geom_rbound[g2])
-    meshes = ti.cast(model.geom_type[g1] == SDF or model.geom_type[g1] == MESH, ti.i32)
+    meshes = ti.cast(is_one_of(model.geom_type[g1], WITH_FIELDS), ti.i32)
     many = ti.cast(model.sdf_edgenum[model.geom_sdfid[g1]] + model.sdf_edgenum[model.geom_sdfid[g2]] > FEW, ti.i32)
     # Points of geom 1 in the field of geom 2, and the other way round; then edges in the same way.
     turn = 0

@@ -15,8 +15,8 @@ import taichi as ti
 from ..math import Vec3, func
 from ..math.lanes import LaneValue
 from ..math.vector import zero_vector
-from ..shapes import BOX, CAPSULE, MESH, SDF, SUPPORTS
-from ..shapes.by_kind import by_kind
+from ..shapes import EDGE_COUNTS, EDGES, SUPPORTS, WITH_FIELDS
+from ..shapes.by_kind import by_kind, is_one_of
 from .candidates import put_candidate
 from .field_values import distance_from
 from .support import core_radius
@@ -25,7 +25,7 @@ STEPS, LESS = 6, 1e-4
 """The most steps of a search, and the share of a solid's size by which a step has to be deeper than the one before."""
 PARTS, MOST_PARTS, HALVINGS = 16, 48, 8
 """Parts of an edge, of which one is the least stride along it; the most strides; halvings of the last ones."""
-SOLID = {kind: function for kind, function in SUPPORTS.items() if kind != MESH}
+SOLID = {kind: function for kind, function in SUPPORTS.items() if kind not in WITH_FIELDS}
 
 
 class Sides(LaneValue):
@@ -72,7 +72,7 @@ def put_touch(model, one, sides, p, value, outward, radius):
 @func
 def scan(model, one, a: ti.i32, b: ti.i32, sides):
     """Store the candidates of geom a, sampled in the field of geom b."""
-    if model.geom_type[a] == SDF or model.geom_type[a] == MESH:
+    if is_one_of(model.geom_type[a], WITH_FIELDS):
         scan_points(model, one, a, b, sides)
     else:
         _scan_solid(model, one, a, b, sides)
@@ -180,11 +180,10 @@ def _scan_solid(model, one, a: ti.i32, b: ti.i32, sides):
                 trips += 1
             if value < sides.reach:
                 put_touch(model, one, sides, sides.seen(p), value, outward, lanes.real(0.0))
-    if model.geom_type[a] == BOX:
-        _scan_box_edges(model, one, b, sides, size)
-    elif model.geom_type[a] == CAPSULE:
-        half = Vec3(lanes.real(0.0), lanes.real(0.0), size.y)
-        _scan_edge(model, one, b, sides, -half, half, radius)
+    for k in range(by_kind(model.geom_type[a], EDGE_COUNTS, 0, size)):
+        nowhere = zero_vector(lanes)
+        start, end = by_kind(model.geom_type[a], EDGES, (nowhere, nowhere), lanes, size, k)
+        _scan_edge(model, one, b, sides, start, end, radius)
 
 
 @func
@@ -193,23 +192,3 @@ def _farthest(model, one, a: ti.i32, size, radius, d):
     lanes = one.ccd_lanes
     point, _ = by_kind(model.geom_type[a], SOLID, (zero_vector(lanes), 0), model, lanes, a, size, d)
     return point + d * (radius / ti.max(d.norm(), 1e-30))
-
-
-@func
-def _scan_box_edges(model, one, b: ti.i32, sides, size):
-    """Look at the twelve edges of a box: k // 4 is the axis along which an edge runs."""
-    for k in range(12):
-        r, s = size.parts()[0] * (2.0 * (k & 1) - 1.0), 2.0 * ((k >> 1) & 1) - 1.0
-        start = Vec3(-size.x, size.y * (2.0 * (k & 1) - 1.0), size.z * s)
-        if k // 4 == 1:
-            start = Vec3(r, -size.y, size.z * s)
-        if k // 4 == 2:
-            start = Vec3(r, size.y * s, -size.z)
-        end = start.copy()
-        if k // 4 == 0:
-            end.x = size.x
-        if k // 4 == 1:
-            end.y = size.y
-        if k // 4 == 2:
-            end.z = size.z
-        _scan_edge(model, one, b, sides, start, end, one.ccd_lanes.real(0.0))

@@ -9,8 +9,8 @@ import taichi as ti
 from ..math import Vec3, func
 from ..math.lanes import let, traced
 from ..math.vector import zero_vector
-from ..shapes import DISTANCES, MESH, SDF
-from ..shapes.by_kind import by_kind
+from ..shapes import DISTANCES, WITH_FIELDS
+from ..shapes.by_kind import by_kind, is_one_of
 
 SLACK = 0.75
 """Cells by which an interpolated value may exceed the distance."""
@@ -26,7 +26,7 @@ def distance_from(model, one, g: ti.i32, p):
     """
     lanes = one.ccd_lanes
     value, outward, bound = lanes.real(0.0), zero_vector(lanes), lanes.real(0.0)
-    if model.geom_type[g] == SDF or model.geom_type[g] == MESH:
+    if is_one_of(model.geom_type[g], WITH_FIELDS):
         value, outward, bound = _between_nodes(model, lanes, model.geom_sdfid[g], p)
     else:
         size = lanes.cast(model.geom_size[g])

@@ -297,8 +297,9 @@ def collide_convex(model, work):
 
 @stage(
     when=lambda has: has.field_grounds,
-    reads="geom_xpos geom_axis xpos xquat geom_offset listed_*",
-    updates=(APPENDED, LISTED_PAIRS, "wanted tile_pair ccd_* hit_*"),
+    reads="geom_xpos geom_axis xpos xquat geom_offset listed_geom1 listed_geom2",
+    writes="tile_pair",
+    updates=(APPENDED, LISTED_PAIRS, "wanted ccd_frame hit_*"),
     hooks=(PAIR_MASK,),
 )
 def collide_field_grounds(model, work):
@@ -309,7 +310,8 @@ def collide_field_grounds(model, work):
 @stage(
     when=lambda has: has.fields,
     reads="geom_xpos xpos xquat geom_offset listed_*",
-    updates=(APPENDED, LISTED_PAIRS, "wanted tile_pair ccd_* hit_*"),
+    writes="tile_pair",
+    updates=(APPENDED, LISTED_PAIRS, "wanted ccd_frame hit_*"),
     hooks=(PAIR_MASK,),
 )
 def collide_fields(model, work):

@@ -15,7 +15,7 @@ from ..geometry.distance_field import DistanceField, distance_field
 from ..geometry.files import MeshFileError
 from ..geometry.hull import hull_of
 from ..process.waiting import Waiting
-from ..shapes import MESH, SDF
+from ..shapes import SDF, WITH_FIELDS
 
 FieldOptions = Mapping[str, Mapping[str, Any]]
 """Options of `distance_field` by the name of a mesh."""
@@ -35,8 +35,8 @@ def distance_field_values(mjm: mujoco.MjModel, pairs: np.ndarray, options: Field
     fields: list[DistanceField] = []
     made: dict[tuple[int, bool], int] = {}
     for g in with_fields.tolist():
-        if int(mjm.geom_type[g]) in (SDF, MESH):
-            key = int(mjm.geom_dataid[g]), int(mjm.geom_type[g]) == MESH
+        if int(mjm.geom_type[g]) in WITH_FIELDS:
+            key = int(mjm.geom_dataid[g]), int(mjm.geom_type[g]) != SDF
             if key not in made:
                 made[key] = len(fields)
                 fields.append(_field_of(mjm, *key, options))

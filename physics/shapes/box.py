@@ -169,3 +169,24 @@ def lowest(model, lanes, g: ti.i32, size, down, k: ti.i32):
     x = lanes.real(size.x) * (2.0 * (k & 1) - 1.0)
     y = lanes.real(size.y) * (2.0 * ((k >> 1) & 1) - 1.0)
     return Vec3(x, y, lanes.real(size.z) * (2.0 * ((k >> 2) & 1) - 1.0))
+
+
+@func
+def edges(size):
+    """Return the number of edges."""
+    return 12
+
+
+@func
+def edge(lanes, size, k: ti.i32):
+    """Return both ends of an edge: k // 4 is its axis, the bits of k say on which sides of the other axes it is."""
+    one, other = 2.0 * (k & 1) - 1.0, 2.0 * ((k >> 1) & 1) - 1.0
+    start = Vec3(-size.x, size.y * one, size.z * other)
+    end = Vec3(lanes.real(size.x), start.y, start.z)
+    if k // 4 == 1:
+        start = Vec3(size.x * one, -size.y, size.z * other)
+        end = Vec3(start.x, lanes.real(size.y), start.z)
+    elif k // 4 == 2:
+        start = Vec3(size.x * one, size.y * other, -size.z)
+        end = Vec3(start.x, start.y, lanes.real(size.z))
+    return start, end

@@ -102,3 +102,16 @@ def distance(lanes, size, p):
 def half_core(model, lanes, g: ti.i32):
     """Return half the length of the segment (m)."""
     return lanes.real(model.geom_size.at(g, 1))
+
+
+@func
+def edges(size):
+    """Return the number of segments within."""
+    return 1
+
+
+@func
+def edge(lanes, size, k: ti.i32):
+    """Return both ends of the segment within."""
+    zero, half = lanes.real(0.0), lanes.real(size.y)
+    return Vec3(zero, zero, -half), Vec3(zero, zero, half)
