@@ -13,7 +13,7 @@ from ..shapes.by_kind import by_kind
 from ..shapes.ray import MISS
 from .convex import Limits, seek
 from .epa import touching_face
-from .field_cells import above, height_of, is_over, slope_of
+from .field_cells import is_over, over, reaches, slope_of
 from .gjk import FOUND
 from .ground_depth import depth_of, height_above
 from .primitives import zero_vector
@@ -53,11 +53,9 @@ def curve_on_ground(model, one, g1: ti.i32, g2: ti.i32, ground, low, reach, clos
     lanes = one.ccd_lanes
     for r in range(ground.r0, ground.r1 + 1):
         for c in range(ground.c0, ground.c1 + 1):
-            for side in range(2):
-                slope = slope_of(model, lanes, ground, r, c, side)
-                top = ti.max(slope.height, height_of(model, lanes, ground, r + 1, c + 1))
-                top = ti.max(top, height_of(model, lanes, ground, r + side, c + 1 - side))
-                if top >= low:
+            if reaches(model, lanes, g1, ground, r, c, low):
+                for side in range(2):
+                    slope = slope_of(model, lanes, ground, r, c, side)
                     _curve_on_triangle(model, one, g2, ground, r, c, side, slope, reach, close)
     # A solid whose centre is below the surface, and which touches no triangle with a lowest point.
     height, normal = height_above(model, lanes, ground, one.ccd_frame[4])
@@ -75,7 +73,7 @@ def _curve_on_triangle(model, one, g2: ti.i32, ground, r: ti.i32, c: ti.i32, sid
     normal = slope.normal()
     for k in range(by_kind(model.geom_type[g2], LOWEST_POINTS, 0, model, g2)):
         point = _lowest(model, one, g2, -normal, k)
-        height = above(ground, r, c, slope, point)
+        height = over(ground, r, c, slope, point) * normal.z
         if height <= reach and is_over(ground, r, c, side, point, 0.0):
             put_on_ground(model, one, close, point - normal * height, normal, height)
 
@@ -94,7 +92,7 @@ def _lowest(model, one, g2: ti.i32, down, k: ti.i32):
 @func
 def solid_on_ridges(model, one, g1: ti.i32, g2: ti.i32, ground, low, reach, close):
     """Find the candidates of a solid and the convex edges in the range that are not below its lowest height `low`."""
-    for_each_ridge(model, one, ground, _solid_on_ridge, (g1, g2, low, reach, close))
+    for_each_ridge(model, one, g1, ground, low, _solid_on_ridge, (g1, g2, low, reach, close))
 
 
 @func
