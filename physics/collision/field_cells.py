@@ -18,6 +18,7 @@ class Ground(LaneValue):
 
     Attributes:
         dx, dy: sides of a cell along x and y (m).
+        per_x, per_y: 1 / dx and 1 / dy (1/m).
         x, y: coordinates of vertex (0, 0) (m).
         slack: angle (rad) up to which two triangles count as flat.
         adr: index of the first height.
@@ -25,29 +26,35 @@ class Ground(LaneValue):
         r0, r1, c0, c1: first and last row and column of the cells in the range; none if r0 > r1 or c0 > c1.
     """
 
-    def __init__(self, dx: Any, dy: Any, x: Any, y: Any, slack: Any, *counts: Any) -> None:
-        self.dx, self.dy, self.x, self.y, self.slack = map(expr_init, (dx, dy, x, y, slack))
+    def __init__(self, dx: Any, dy: Any, per_x: Any, per_y: Any, x: Any, y: Any, slack: Any, *counts: Any) -> None:
+        self.dx, self.dy, self.per_x, self.per_y = map(expr_init, (dx, dy, per_x, per_y))
+        self.x, self.y, self.slack = map(expr_init, (x, y, slack))
         self.adr, self.nrow, self.ncol, self.r0, self.r1, self.c0, self.c1 = map(expr_init, counts)
 
     def parts(self) -> tuple:
         """Return the components."""
         counts = self.adr, self.nrow, self.ncol, self.r0, self.r1, self.c0, self.c1
-        return self.dx, self.dy, self.x, self.y, self.slack, *counts
+        return self.dx, self.dy, self.per_x, self.per_y, self.x, self.y, self.slack, *counts
 
 
 class Slope(LaneValue):
-    """The plane of a triangle: its height at vertex (r, c) of the cell (m), both slopes, and 1 / |(slopes, 1)|."""
+    """The plane of a triangle: its height at vertex (r, c) of the cell (m), and its slopes along x and y."""
 
-    def __init__(self, height: Any, along_x: Any, along_y: Any, scale: Any) -> None:
-        self.height, self.along_x, self.along_y, self.scale = map(expr_init, (height, along_x, along_y, scale))
+    def __init__(self, height: Any, along_x: Any, along_y: Any) -> None:
+        self.height, self.along_x, self.along_y = map(expr_init, (height, along_x, along_y))
 
     def parts(self) -> tuple:
         """Return the components."""
-        return self.height, self.along_x, self.along_y, self.scale
+        return self.height, self.along_x, self.along_y
+
+    def square(self) -> Any:
+        """Return the squared length of (slopes, 1)."""
+        return 1.0 + self.along_x * self.along_x + self.along_y * self.along_y
 
     def normal(self) -> Vec3:
         """Return the unit normal, upward."""
-        return Vec3(-self.along_x * self.scale, -self.along_y * self.scale, self.scale)
+        scale = expr_init(1.0 / ti.sqrt(self.square()))
+        return Vec3(-self.along_x * scale, -self.along_y * scale, scale)
 
 
 @func
@@ -58,9 +65,10 @@ def ground_under(model, lanes, g: ti.i32, low, high):
     x, y = -lanes.real(model.hfield_size.at(k, 0)), -lanes.real(model.hfield_size.at(k, 1))
     nrow, ncol = model.hfield_nrow[k], model.hfield_ncol[k]
     # Bounds are clamped as real numbers, which may be beyond any integer.
-    c0, c1 = _cells(ncol, (low.x - x) / dx, (high.x - x) / dx)
-    r0, r1 = _cells(nrow, (low.y - y) / dy, (high.y - y) / dy)
-    return Ground(dx, dy, x, y, model.hfield_slack[k], model.hfield_adr[k], nrow, ncol, r0, r1, c0, c1)
+    per_x, per_y = 1.0 / dx, 1.0 / dy
+    c0, c1 = _cells(ncol, (low.x - x) * per_x, (high.x - x) * per_x)
+    r0, r1 = _cells(nrow, (low.y - y) * per_y, (high.y - y) * per_y)
+    return Ground(dx, dy, per_x, per_y, x, y, model.hfield_slack[k], model.hfield_adr[k], nrow, ncol, r0, r1, c0, c1)
 
 
 @func
@@ -100,6 +108,16 @@ def highest_below(model, lanes, g: ti.i32, low, high):
 
 
 @func
+def reaches(model, lanes, g: ti.i32, ground, r: ti.i32, c: ti.i32, low):
+    """Return True if the ground of a cell reaches a height, or if there is no such cell beside the last vertices."""
+    high = True
+    if r <= ground.nrow - 2 and c <= ground.ncol - 2:
+        first = model.level_peakadr[model.hfield_leveladr[model.geom_hfieldid[g]]]
+        high = lanes.real(model.hfield_peak[first + r * (ground.ncol - 1) + c]) >= low
+    return high
+
+
+@func
 def height_of(model, lanes, ground, r: ti.i32, c: ti.i32):
     """Return the height of a vertex (m)."""
     return lanes.real(model.hfield_height[ground.adr + r * ground.ncol + c])
@@ -118,25 +136,25 @@ def slope_of(model, lanes, ground, r: ti.i32, c: ti.i32, side: ti.i32):
     along_x, along_y = lanes.real(0.0), lanes.real(0.0)
     if side == 0:
         h01 = height_of(model, lanes, ground, r, c + 1)
-        along_x, along_y = (h01 - h00) / ground.dx, (h11 - h01) / ground.dy
+        along_x, along_y = (h01 - h00) * ground.per_x, (h11 - h01) * ground.per_y
     else:
         h10 = height_of(model, lanes, ground, r + 1, c)
-        along_x, along_y = (h11 - h10) / ground.dx, (h10 - h00) / ground.dy
-    return Slope(h00, along_x, along_y, 1.0 / ti.sqrt(1.0 + along_x * along_x + along_y * along_y))
+        along_x, along_y = (h11 - h10) * ground.per_x, (h10 - h00) * ground.per_y
+    return Slope(h00, along_x, along_y)
 
 
 @func
-def above(ground, r: ti.i32, c: ti.i32, slope, point):
-    """Return the distance of a point from the plane of a triangle of cell (r, c), negative below it (m)."""
+def over(ground, r: ti.i32, c: ti.i32, slope, point):
+    """Return how far a point is vertically over the plane of a triangle of cell (r, c), negative below it (m)."""
     x, y = point.x - (ground.x + ground.dx * c), point.y - (ground.y + ground.dy * r)
-    return (point.z - slope.height - slope.along_x * x - slope.along_y * y) * slope.scale
+    return point.z - slope.height - slope.along_x * x - slope.along_y * y
 
 
 @func
 def is_over(ground, r: ti.i32, c: ti.i32, side: ti.i32, point, slack):
     """Return True if a point is vertically over a triangle, or beside it by at most `slack` (m)."""
-    u, v = (point.x - ground.x) / ground.dx - c, (point.y - ground.y) / ground.dy - r
-    wide = slack / ti.min(ground.dx, ground.dy) + 1e-9
+    u, v = (point.x - ground.x) * ground.per_x - c, (point.y - ground.y) * ground.per_y - r
+    wide = slack * ti.max(ground.per_x, ground.per_y) + 1e-9
     low, high = v, u
     if side == 1:
         low, high = u, v
@@ -146,7 +164,7 @@ def is_over(ground, r: ti.i32, c: ti.i32, side: ti.i32, point, slack):
 @func
 def column_at(ground, point):
     """Return row, column and number of the triangle under a point, or -1 three times if there is none."""
-    u, v = (point.x - ground.x) / ground.dx, (point.y - ground.y) / ground.dy
+    u, v = (point.x - ground.x) * ground.per_x, (point.y - ground.y) * ground.per_y
     r, c, side = -1, -1, -1
     if u >= 0.0 and v >= 0.0 and u <= ground.ncol - 1.0 and v <= ground.nrow - 1.0:
         r = ti.min(ti.cast(ti.floor(v), ti.i32), ground.nrow - 2)

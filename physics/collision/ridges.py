@@ -8,7 +8,7 @@ ground feels no edges of the grid.
 import taichi as ti
 
 from ..math import Vec3, func
-from .field_cells import vertex
+from .field_cells import reaches, vertex
 from .primitives import MINIMUM
 
 CONE = 1e-3
@@ -18,15 +18,15 @@ AT_END = 1e-6
 
 
 @func
-def for_each_ridge(model, one, ground, routine, arguments):
-    """Call routine(model, one, ground, r, c, kind, *arguments) for the convex edges of the cells in the range.
+def for_each_ridge(model, one, g: ti.i32, ground, low, routine, arguments):
+    """Call routine(model, one, ground, r, c, kind, *arguments) for the convex edges in the range that may reach `low`.
 
     An edge is from vertex (r, c) to (r, c + 1), (r + 1, c) or (r + 1, c + 1), for the kinds 0, 1 and 2.
     """
     for r in range(ground.r0, ground.r1 + 2):
         for c in range(ground.c0, ground.c1 + 2):
             bits = model.hfield_ridge[ground.adr + r * ground.ncol + c]
-            if bits != 0:
+            if bits != 0 and reaches(model, one.ccd_lanes, g, ground, r, c, low):
                 for kind in range(3):
                     inside = (kind == 1 or c <= ground.c1) and (kind == 0 or r <= ground.r1)
                     if (bits >> kind) & 1 == 1 and inside:
@@ -66,6 +66,19 @@ def pushes(model, lanes, ground, r: ti.i32, c: ti.i32, kind: ti.i32, along, dire
             into = _towards(model, lanes, ground, row + down, column + across, at)
             allowed = allowed and direction.dot(into) <= CONE * into.norm()
     return allowed
+
+
+@func
+def between(model, lanes, ground, r: ti.i32, c: ti.i32, kind: ti.i32):
+    """Return the direction halfway between the normals of the triangles beside an edge (unit vector)."""
+    begin, end = ends_of(model, lanes, ground, r, c, kind)
+    edge, middle = end - begin, Vec3(lanes.real(0.0), lanes.real(0.0), lanes.real(0.0))
+    for side in range(2):
+        row, column = _opposite(r, c, kind, side)
+        normal = edge.cross(_towards(model, lanes, ground, row, column, begin))
+        normal = normal * ti.select(normal.z < 0.0, lanes.real(-1.0), lanes.real(1.0))
+        middle = middle + normal * (1.0 / normal.norm())
+    return middle * (1.0 / middle.norm())
 
 
 @func

@@ -8,7 +8,7 @@ import taichi as ti
 
 from ..math import Vec3, func
 from .candidates import put_candidate
-from .field_cells import above, ground_under, is_over, slope_of
+from .field_cells import ground_under, is_over, over, reaches, slope_of
 from .ground_depth import depth_of, height_above
 from .primitives import MINIMUM, closest_on_segments
 from .ridges import ends_of, for_each_ridge, nearest_on, pushes
@@ -33,14 +33,23 @@ def ball(model, one, g1: ti.i32, center, radius, reach, close):
     else:
         for r in range(ground.r0, ground.r1 + 1):
             for c in range(ground.c0, ground.c1 + 1):
-                for side in range(2):
-                    slope = slope_of(model, lanes, ground, r, c, side)
-                    away = above(ground, r, c, slope, center)
-                    if away >= 0.0 and away <= far:
-                        at = center - slope.normal() * away
-                        if is_over(ground, r, c, side, at, 2.0 * ground.slack * away):
-                            put_on_ground(model, one, close, at, slope.normal(), away - radius)
-        for_each_ridge(model, one, ground, _ball_on_ridge, (center, radius, far, close))
+                if reaches(model, lanes, g1, ground, r, c, center.z - far):
+                    for side in range(2):
+                        _ball_on_triangle(model, one, ground, r, c, side, center, radius, far, close)
+        for_each_ridge(model, one, g1, ground, center.z - far, _ball_on_ridge, (center, radius, far, close))
+
+
+@func
+def _ball_on_triangle(model, one, ground, r: ti.i32, c: ti.i32, side: ti.i32, center, radius, far, close):
+    """Find the candidate of a sphere and a triangle onto which its centre projects."""
+    slope = slope_of(model, one.ccd_lanes, ground, r, c, side)
+    height = over(ground, r, c, slope, center)
+    if height >= 0.0 and height * height <= far * far * slope.square():
+        normal = slope.normal()
+        away = height * normal.z
+        at = center - normal * away
+        if is_over(ground, r, c, side, at, 2.0 * ground.slack * away):
+            put_on_ground(model, one, close, at, normal, away - radius)
 
 
 @func
@@ -50,32 +59,43 @@ def _ball_on_ridge(model, one, ground, r: ti.i32, c: ti.i32, kind: ti.i32, cente
     begin, end = ends_of(model, lanes, ground, r, c, kind)
     along = nearest_on(begin, end, center)
     at = begin + (end - begin) * along
-    away = (center - at).norm()
-    if away <= far and away > MINIMUM:
-        normal = (center - at) * (1.0 / away)
+    gap = center - at
+    square = gap.dot(gap)
+    if square <= far * far and square > MINIMUM * MINIMUM:
+        away = ti.sqrt(square)
+        normal = gap * (1.0 / away)
         if pushes(model, lanes, ground, r, c, kind, along, normal):
             put_on_ground(model, one, close, at, normal, away - radius)
 
 
 @func
-def axis_on_ridges(model, one, ground, center, half, radius, reach, close):
-    """Find the candidates of the axis of a capsule, `center +- half`, and the convex edges in the range."""
-    for_each_ridge(model, one, ground, _axis_on_ridge, (center, half, radius, reach, close))
+def axis_on_ridges(model, one, g1: ti.i32, ground, low, center, half, radius, reach, close):
+    """Find the candidates of the axis of a capsule, `center +- half`, and the convex edges in the range above `low`."""
+    per_square = 1.0 / half.dot(half)
+    for_each_ridge(model, one, g1, ground, low, _axis_on_ridge, (center, half, per_square, radius, reach, close))
 
 
 @func
-def _axis_on_ridge(model, one, ground, r: ti.i32, c: ti.i32, kind: ti.i32, center, half, radius, reach, close):
+def _axis_on_ridge(
+    model, one, ground, r: ti.i32, c: ti.i32, kind: ti.i32, center, half, per_square, radius, reach, close
+):
     """Find the candidate of the axis of a capsule and a convex edge, which may be over the axis."""
     lanes = one.ccd_lanes
     begin, end = ends_of(model, lanes, ground, r, c, kind)
-    x1, x2, _parallel = closest_on_segments(lanes, (begin + end) * 0.5, (end - begin) * 0.5, center, half)
-    if ti.abs(x2) < 1.0:  # at the ends of the axis are spheres
-        at, on_axis = begin + (end - begin) * (0.5 + 0.5 * x1), center + half * x2
-        away = (on_axis - at).norm()
-        if away > MINIMUM:
-            normal = (on_axis - at) * (1.0 / away)
-            height, _ = height_above(model, lanes, ground, on_axis)
-            if height < 0.0:
-                normal, away = normal * -1.0, -away
-            if away - radius <= reach and pushes(model, lanes, ground, r, c, kind, 0.5 + 0.5 * x1, normal):
-                put_on_ground(model, one, close, at, normal, away - radius)
+    middle, wing = (begin + end) * 0.5, (end - begin) * 0.5
+    # The axis is as near to the edge's middle as if the edge touches the capsule: (a + b)^2 <= 2 a^2 + 2 b^2.
+    share = ti.min(ti.max((middle - center).dot(half) * per_square, -1.0), 1.0)
+    gap, far = center + half * share - middle, ti.max(radius + reach, 0.0)
+    if gap.dot(gap) <= 2.0 * (far * far + wing.dot(wing)):
+        x1, x2, _parallel = closest_on_segments(lanes, middle, wing, center, half)
+        if ti.abs(x2) < 1.0:  # at the ends of the axis are spheres
+            at, on_axis = middle + wing * x1, center + half * x2
+            away = (on_axis - at).norm()
+            if away > MINIMUM and (away <= far or at.z > on_axis.z):
+                normal = (on_axis - at) * (1.0 / away)
+                if at.z > on_axis.z:
+                    height, _normal = height_above(model, lanes, ground, on_axis)
+                    if height < 0.0:
+                        normal, away = normal * -1.0, -away
+                if away <= far and pushes(model, lanes, ground, r, c, kind, 0.5 + 0.5 * x1, normal):
+                    put_on_ground(model, one, close, at, normal, away - radius)

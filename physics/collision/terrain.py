@@ -100,7 +100,7 @@ def _find(model, one, g1: ti.i32, g2: ti.i32, ground, low, reach, close):
         for end in range(ends):
             ball(model, one, g1, one.ccd_frame[4] + half * (1.0 - 2.0 * end), radius, reach, close)
         if ends == 2:
-            axis_on_ridges(model, one, ground, one.ccd_frame[4], half, radius, reach, close)
+            axis_on_ridges(model, one, g1, ground, low, one.ccd_frame[4], half, radius, reach, close)
     else:
         if is_one_of(kind, CURVED):
             curve_on_ground(model, one, g1, g2, ground, low, reach, close)
