@@ -8,11 +8,12 @@ are kept (`candidates`).
 
 import taichi as ti
 
-from ..math import Mat3, func
+from ..math import Mat3, Vec3, func
 from ..shapes import WITH_FIELDS
 from ..shapes.by_kind import is_one_of
 from .candidates import CLOSE, clear_candidates, reduce_candidates
 from .contact_point import ContactPoint
+from .field_on_ground import ground_in_field, points_on_ground
 from .field_samples import Sides, scan, scan_edges, scan_points
 from .pairs_by_hand import detection_distance
 from .poses import root_of
@@ -44,6 +45,31 @@ def _on_plane(model, one, g1: ti.i32, g2: ti.i32):
     clear_candidates(one)
     close = CLOSE * lanes.real(model.geom_rbound[g2])
     scan_points(model, one, g2, g1, _sides(model, one, 1, lanes.real(detection_distance(model, g1, g2)), close))
+    _put_all(model, one, g1, close)
+
+
+@func
+def hfield_field(model, work, g1: ti.i32, g2: ti.i32, near):
+    """Find the contacts of a height field with a mesh that has a distance field."""
+    lane_by_lane(_on_ground, model, work, g1, g2, near)
+
+
+@func
+def _on_ground(model, one, g1: ti.i32, g2: ti.i32):
+    """Find the contacts of a height field in one lane, whose views are `model` and `one`."""
+    lanes = one.ccd_lanes
+    place_geoms(model, one, g1, g2)
+    clear_candidates(one)
+    close, reach = CLOSE * lanes.real(model.geom_rbound[g2]), lanes.real(detection_distance(model, g1, g2))
+    mesh = _sides(model, one, 1, reach, close)
+    points_on_ground(model, one, g1, g2, mesh)
+    # The box around the mesh in the frame of the height field.
+    size, half = lanes.cast(model.geom_half[g2]), Vec3(reach, reach, reach)
+    for k in ti.static(range(3)):
+        along = mesh.parts()[k]
+        half = half + Vec3(ti.abs(along.x), ti.abs(along.y), ti.abs(along.z)) * size.parts()[k]
+    ground = _sides(model, one, 0, reach, close)
+    ground_in_field(model, one, g1, g2, ground, mesh.shift - half, mesh.shift + half)
     _put_all(model, one, g1, close)
 
 

@@ -28,7 +28,8 @@ class CoreFeatures:
         hulls: planes against ellipsoids, cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
         solids: spheres against cylinders; spheres, capsules and boxes against boxes.
         convex: all other pairs of convex shapes, by GJK and EPA.
-        field_grounds: planes against meshes with distance fields.
+        field_planes: planes against meshes with distance fields.
+        field_terrain: height fields against such meshes.
         fields: all other geoms against meshes with distance fields.
         terrain: height fields against convex shapes.
         prisms: the same with MuJoCo's contacts, those of a prism for each triangle.
@@ -70,7 +71,8 @@ class CoreFeatures:
     parameters: bool = False
     repeated_pairs: bool = False
     friction_reference: bool = False
-    field_grounds: bool = False
+    field_planes: bool = False
+    field_terrain: bool = False
     fields: bool = False
     terrain: bool = False
     prisms: bool = False
@@ -100,7 +102,8 @@ class CoreFeatures:
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),
-            field_grounds=_has_pairs(model, "field_grounds"),
+            field_planes=_has_pairs(model, "field_planes"),
+            field_terrain=_has_pairs(model, "field_terrain"),
             fields=_has_pairs(model, "fields"),
             terrain=_has_pairs(model, "terrain"),
             prisms=_has_pairs(model, "terrain") and model.hfield == MUJOCO,

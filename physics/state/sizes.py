@@ -156,7 +156,7 @@ def _pairs(model: Model, room: Room) -> dict[str, int]:
         **hulls,
         "npiece": CORNERS * terrain,
         "nhit": CANDIDATES * (terrain or model.sizes["nsdf"] > 0),
-        "nground": int(terrain),
+        "nground": int(terrain or model.row_pairs @ [row.group == "field_terrain" for row in PAIR_TABLE] > 0),
     }
 
 
