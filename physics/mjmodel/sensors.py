@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 from mujoco import MjModel
 
-from ..shapes import INSIDES, KINDS
+from ..shapes import CONVEX, INSIDES, KINDS
 from .contact_sensors import readable_contacts
 
 _S, _O = mujoco.mjtSensor, mujoco.mjtObj
@@ -57,11 +57,11 @@ def _ray(mj: MjModel, sensor: int) -> str:
         return "a rangefinder of a camera"
     body = mj.site_bodyid[mj.sensor_objid[sensor]]
     unseen = ~np.isin(mj.geom_type, KINDS) & (mj.geom_bodyid != body)
-    return "a rangefinder among height fields or signed distance functions" if unseen.any() else ""
+    return "a rangefinder among signed distance functions" if unseen.any() else ""
 
 
 def _distance(mj: MjModel, sensor: int) -> str:
-    unmeasured = ~np.isin(mj.geom_type[geom_pairs_of(mj, sensor).ravel()], KINDS)
+    unmeasured = ~np.isin(mj.geom_type[geom_pairs_of(mj, sensor).ravel()], CONVEX)
     return "the distance of a height field or signed distance function" if unmeasured.any() else ""
 
 

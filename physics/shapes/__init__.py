@@ -6,7 +6,8 @@ are in the geom's own frame. Pairs with a closed form are in `model/pair_table.p
 On the host, in numpy:
 - `NUMBERS`: names of its sizes, or of its row of `GeometryStore.data`.
 - `half_sides(size)`: half sides (..., 3) of the box around it, centred at its origin, if these are not its sizes.
-- `reach(size)`: radius (...) of the sphere around it, centred at its origin, 0: infinite; meshes use their triangles.
+- `reach(size)`: radius (...) of the sphere around it, centred at its origin, 0: infinite; meshes and height fields use
+  their triangles.
 - `bulk(size)`: half length and radius of a capsule about z that replaces it in the occlusion of the sky's light.
 
 In torch:
@@ -37,9 +38,9 @@ from typing import Any
 
 import mujoco
 
-from . import box, capsule, cylinder, ellipsoid, mesh, plane, sphere
+from . import box, capsule, cylinder, ellipsoid, hfield, mesh, plane, sphere
 
-SHAPES: tuple[ModuleType, ...] = (mesh, box, cylinder, ellipsoid, capsule, sphere, plane)
+SHAPES: tuple[ModuleType, ...] = (mesh, box, cylinder, ellipsoid, capsule, sphere, plane, hfield)
 """All kinds for contacts and rays, in the order of the branches of a kernel."""
 
 
@@ -48,8 +49,10 @@ def _kind(shape: ModuleType) -> int:
     return int(getattr(mujoco.mjtGeom, f"mjGEOM_{shape.__name__.rpartition('.')[2].upper()}"))
 
 
-KINDS = MESH, BOX, CYLINDER, ELLIPSOID, CAPSULE, SPHERE, PLANE = tuple(map(_kind, SHAPES))
+KINDS = MESH, BOX, CYLINDER, ELLIPSOID, CAPSULE, SPHERE, PLANE, HFIELD = tuple(map(_kind, SHAPES))
 """The mjtGeom of each of them."""
+CONVEX = tuple(kind for kind in KINDS if kind != HFIELD)
+"""The mjtGeom of those that are convex, as far as they touch: a mesh is its hull, a plane a half-space."""
 
 
 def of_kinds(name: str) -> dict[int, Any]:
