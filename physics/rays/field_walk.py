@@ -12,7 +12,6 @@ too, a large field loses no digits there.
 
 import taichi as ti
 
-from ..shapes.ray import MISS
 from .field_tables import (
     BASE,
     COLUMNS,
@@ -63,6 +62,56 @@ def within(value, low, high):
     return ti.max(low, ti.min(high, value))
 
 
+class Line(Traced):
+    """A ray over the cells of a field, by the way (m) from where it begins.
+
+    It begins at (x, y) in the cell in row j and column i, at the height z (m), and goes du and dv cells and dz metres
+    each metre. `along_x` and `along_y` say whether it goes along these axes at all.
+    """
+
+    def __init__(self, j, i, x, y, z, du, dv, dz, along_x, along_y, real):
+        self.j, self.i, self.x, self.y, self.z = j, i, x, y, z
+        self.du, self.dv, self.dz = du, dv, dz
+        self.along_x, self.along_y, self.real = along_x, along_y, real
+
+    @ti.func
+    def leaves(self, j, i, shift):
+        """Ways to where it leaves the columns and the rows of the block of 2^shift cells a side that has this cell."""
+        next_i = ((i >> shift) + ti.cast(self.du > 0.0, ti.i32)) << shift
+        next_j = ((j >> shift) + ti.cast(self.dv > 0.0, ti.i32)) << shift
+        to_x = (ti.cast(next_i - self.i, self.real) - self.x) / ti.select(self.along_x, self.du, 1.0)
+        to_y = (ti.cast(next_j - self.j, self.real) - self.y) / ti.select(self.along_y, self.dv, 1.0)
+        return ti.select(self.along_x, to_x, _FAR), ti.select(self.along_y, to_y, _FAR)
+
+    @ti.func
+    def enters(self, j, i, shift, by_x, way, deep, wide):
+        """Row and column of the cell behind a block that it leaves at a way, along x or else y."""
+        to_j, to_i = j, i
+        first_j, first_i, size = (j >> shift) << shift, (i >> shift) << shift, 1 << shift
+        if by_x:
+            to_i = ti.select(self.du > 0.0, first_i + size, first_i - 1)
+            to_j = within(self.j + ti.cast(ti.floor(self.y + way * self.dv), ti.i32), first_j, first_j + size - 1)
+            to_j = ti.min(to_j, deep - 1)
+        else:
+            to_j = ti.select(self.dv > 0.0, first_j + size, first_j - 1)
+            to_i = within(self.i + ti.cast(ti.floor(self.x + way * self.du), ti.i32), first_i, first_i + size - 1)
+            to_i = ti.min(to_i, wide - 1)
+        return to_j, to_i
+
+    @ti.func
+    def place(self, j, i, way):
+        """Where it is in a cell, which it may have left by what rounding takes."""
+        zero = way * 0.0
+        x = self.x - ti.cast(i - self.i, self.real) + way * self.du
+        y = self.y - ti.cast(j - self.j, self.real) + way * self.dv
+        return within(x, zero, zero + 1.0), within(y, zero, zero + 1.0)
+
+    @ti.func
+    def height(self, way):
+        """Its height (m)."""
+        return self.z + way * self.dz
+
+
 class Fields(Traced):
     """The height fields of `FieldTables`, in the precision `real`; `row` is the number of one of them.
 
@@ -87,7 +136,8 @@ class Fields(Traced):
     @ti.func
     def corners(self, row, j, i):
         """Heights (m) of the corners of a cell: at (x, y) = (0, 0), (1, 0), (0, 1), (1, 1)."""
-        return ti.Vector([self.height(row, j, i), self.height(row, j, i + 1), self.height(row, j + 1, i), self.height(row, j + 1, i + 1)])
+        first, second = self.height(row, j, i), self.height(row, j, i + 1)
+        return ti.Vector([first, second, self.height(row, j + 1, i), self.height(row, j + 1, i + 1)])
 
     @ti.func
     def block(self, row, level, j, i):
@@ -176,7 +226,10 @@ class Fields(Traced):
                         down = -at.z / direction.z
                     if gap < 0.0 and 0.0 <= down <= length:
                         length, face_out = down, BASE_TOP
-                way, found = self.walk(row, at.z, direction, j, i, x, y, gap, length, lowest, top, both_sides)
+                du, dv = direction.x * self.measure(row, PER_X), direction.y * self.measure(row, PER_Y)
+                z, dz, along_x, along_y = at.z, direction.z, ti.abs(direction.x), ti.abs(direction.y)
+                line = Line(j, i, x, y, z, du, dv, dz, along_x > _PARALLEL, along_y > _PARALLEL, self.real)
+                way, found = self.walk(row, line, gap, length, lowest, top, both_sides)
                 if ti.static(both_sides):
                     if found == -1 and gap < 0.0:
                         way, found = length, face_out
@@ -193,108 +246,75 @@ class Fields(Traced):
         return level
 
     @ti.func
-    def walk(self, row, z, direction, j0, i0, x0, y0, gap, length, lowest, top, both_sides: ti.template()):
-        """Find the first triangle within a length (m) from (x0, y0) in a cell, at the height z.
+    def walk(self, row, line, gap, length, lowest, top, both_sides: ti.template()):
+        """Find the first triangle along a line within a length (m): the way to it (m) and its number; -1: none.
 
-        Args:
-            z: height (m) where the ray begins.
-            direction: unit vector.
-            j0: row of the cell where it begins.
-            i0: column.
-            x0: place in the cell.
-            y0: place in the cell.
-            gap: height (m) above the triangle there.
-            length: of the way (m).
-            lowest: height (m) of the lowest vertex.
-            top: height (m) of the highest vertex.
-            both_sides: whether triangles are met from below.
-
-        Returns:
-            The way to it (m) and its number; -1: none.
+        `gap` (m) is the line's height above the field where it begins, `lowest` and `top` are the field's extremes.
         """
-        # below the lowest and above the highest vertex there is nothing to find; see `ends` in `cross`
-        end, ends = length, 0
-        if ti.abs(direction.z) > _PARALLEL:
-            border = (ti.select(direction.z < 0.0, lowest, top) - z) / direction.z
+        # Where the line has sunk to the lowest vertex, or risen to the highest, it ends, and has crossed the surface.
+        end, sign = length, 0
+        if ti.abs(line.dz) > _PARALLEL:
+            border = (ti.select(line.dz < 0.0, lowest, top) - line.z) / line.dz
             if border <= length:
-                end, ends = ti.max(border, 0.0), ti.select(direction.z < 0.0, -1, 1)
-        du, dv = direction.x * self.measure(row, PER_X), direction.y * self.measure(row, PER_Y)
-        ahead_x, ahead_y = ti.cast(du > 0.0, ti.i32), ti.cast(dv > 0.0, ti.i32)
-        along_x, along_y = ti.abs(direction.x) > _PARALLEL, ti.abs(direction.y) > _PARALLEL
-        each_x, each_y = 1.0 / ti.select(along_x, du, 1.0), 1.0 / ti.select(along_y, dv, 1.0)
-        level = self.first_level(row, end * ti.max(ti.abs(du), ti.abs(dv)))
-        j, i, way, found = j0, i0, z * 0.0, -1
-        inside, known = gap < 0.0, True
-        going = True
+                end, sign = ti.max(border, 0.0), ti.select(line.dz < 0.0, -1, 1)
+        level = self.first_level(row, end * ti.max(ti.abs(line.du), ti.abs(line.dv)))
+        levels, deep, wide = self.shapes[row, LEVELS], self.shapes[row, ROWS] - 1, self.shapes[row, COLUMNS] - 1
+        j, i, way, found = line.j, line.i, gap * 0.0, -1
+        inside, known, going = gap < 0.0, True, True
         while going:
-            # where the ray leaves the block
             shift = STEP * level
-            next_i, next_j = ((i >> shift) + ahead_x) << shift, ((j >> shift) + ahead_y) << shift
-            to_x = ti.select(along_x, (ti.cast(next_i - i0, self.real) - x0) * each_x, _FAR)
-            to_y = ti.select(along_y, (ti.cast(next_j - j0, self.real) - y0) * each_y, _FAR)
+            to_x, to_y = line.leaves(j, i, shift)
             leave = ti.max(way, ti.min(end, to_x, to_y))
-            is_last = end <= to_x and end <= to_y
-            passed = True
+            is_last, passed = end <= to_x and end <= to_y, True
             if level > 0:
                 low, high = self.block(row, level, j, i)
-                begin_z, leave_z = z + way * direction.z, z + leave * direction.z
-                passed = ti.select(inside, ti.max(begin_z, leave_z) < low, ti.min(begin_z, leave_z) > high)
+                at, then = line.height(way), line.height(leave)
+                passed = ti.select(inside, ti.max(at, then) < low, ti.min(at, then) > high)
+                passed = passed and not (is_last and sign == ti.select(inside, 1, -1))
                 known = known and not passed
             else:
-                x, y = x0 - ti.cast(i - i0, self.real), y0 - ti.cast(j - j0, self.real)
-                last = ti.select(is_last, ends, 0)
-                t, triangle, gap_out = self.cross(row, 
-                    j, i, x, y, du, dv, z, direction.z, way, leave, gap, inside, known, last, both_sides
-                )
-                gap, inside, known = gap_out, gap_out < 0.0, True
+                last = ti.select(is_last, sign, 0)
+                t, triangle, gap_there = self.cross(row, line, j, i, way, leave, gap, inside, known, last, both_sides)
+                gap, inside, known = gap_there, gap_there < 0.0, True
                 if triangle >= 0:
                     way, found, going = t, triangle, False
             if going and passed:
-                # to the block behind the edge
-                wide, deep = self.shapes[row, COLUMNS] - 1, self.shapes[row, ROWS] - 1
-                to_i, to_j = i, j
-                if to_x <= to_y:
-                    to_i = next_i - 1 + ahead_x
-                    deeper = j0 + ti.cast(ti.floor(y0 + leave * dv), ti.i32)
-                    to_j = within(deeper, (j >> shift) << shift, ti.min(((j >> shift) + 1) << shift, deep) - 1)
-                else:
-                    to_j = next_j - 1 + ahead_y
-                    farther = i0 + ti.cast(ti.floor(x0 + leave * du), ti.i32)
-                    to_i = within(farther, (i >> shift) << shift, ti.min(((i >> shift) + 1) << shift, wide) - 1)
+                # Go to the block behind the edge: to a larger one, where it is in another block of the next level.
+                to_j, to_i = line.enters(j, i, shift, to_x <= to_y, leave, deep, wide)
                 going = not is_last and 0 <= to_i < wide and 0 <= to_j < deep
                 above = shift + STEP
-                if level < self.shapes[row, LEVELS] and (to_i >> above != i >> above or to_j >> above != j >> above):
+                if level < levels and (to_i >> above != i >> above or to_j >> above != j >> above):
                     level += 1
-                i, j, way = to_i, to_j, leave
-            elif going and level > 0:
+                j, i, way = to_j, to_i, leave
+            elif going:
                 level -= 1
         return way, found
 
     @ti.func
-    def cross(self, row, j, i, x, y, du, dv, z, dz, way, leave, gap, inside, known, last, both_sides: ti.template()):
-        """Find where a ray goes through the triangles of a cell between two ways (m): the way, the triangle, the gap.
+    def cross(self, row, line, j, i, way, leave, gap, inside, known, last, both_sides: ti.template()):
+        """Find where a line goes through the triangles of a cell between two ways (m): the way, the triangle, the gap.
 
-        The ray is at (x + t du, y + t dv) in the cell and at the height z + t dz; `gap` is its height above the field
-        at `way`, if that is `known`, and `inside` is its sign. The gap that is returned is the one at `leave`, which is
-        negative if `last` is -1 and not if it is 1, whatever rounding says. Triangle -1: it goes through none.
+        `gap` is its height above the field at `way`, if that is `known`, and `inside` is whether it is negative. The
+        gap that is returned is the one at `leave`: negative if `last` is -1 and not if it is 1, whatever rounding says.
+        Triangle -1: it goes through none.
         """
-        corners, zero = self.corners(row, j, i), x * 0.0
-        from_x, to_x = within(x + way * du, zero, zero + 1.0), within(x + leave * du, zero, zero + 1.0)
-        from_y, to_y = within(y + way * dv, zero, zero + 1.0), within(y + leave * dv, zero, zero + 1.0)
-        first_gap, last_gap = gap, z + leave * dz - surface(corners, to_x, to_y)
+        corners = self.corners(row, j, i)
+        from_x, from_y = line.place(j, i, way)
+        to_x, to_y = line.place(j, i, leave)
+        first_gap, last_gap = gap, line.height(leave) - surface(corners, to_x, to_y)
         if not known:
-            first_gap = z + way * dz - surface(corners, from_x, from_y)
+            first_gap = line.height(way) - surface(corners, from_x, from_y)
         if last != 0:
             last_gap = ti.select(last == -1, ti.min(last_gap, -_TINY), ti.max(last_gap, 0.0))
-        # the diagonal between the triangles
+        # Between the triangles is the diagonal from corner 0 to corner 3.
         first_side, last_side = from_x - from_y, to_x - to_y
         middle, middle_gap = leave, last_gap
         if (first_side < 0.0) != (last_side < 0.0):
             share = first_side / (first_side - last_side)
             middle = way + share * (leave - way)
             across = from_x + share * (to_x - from_x)
-            middle_gap = z + middle * dz - (corners[0] + across * (corners[3] - corners[0]))
-        # the first change of sign; one at the beginning where rounding makes blocks and triangles differ
+            middle_gap = line.height(middle) - (corners[0] + across * (corners[3] - corners[0]))
+        # Take the first change of sign; one at the beginning is where rounding makes blocks and triangles differ.
         t, triangle = leave, -1
         below = 2 * (j * (self.shapes[row, COLUMNS] - 1) + i)
         if (first_gap < 0.0) != inside and (both_sides or not inside):

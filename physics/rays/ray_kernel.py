@@ -142,9 +142,7 @@ def make_ray_kernel(precision: str, has_meshes: bool, has_fields: bool) -> Any:
             meshes = Meshes(trees, nodes, corners, dtype)
             fields = Fields(shapes, measures, heights, blocks, dtype)
             own = ti.min(env, sizes.shape[0] - 1)
-            geoms = Geoms(
-                kinds, sizes, position, rotation, tree, meshes, fields, env, own, has_meshes, has_fields
-            )
+            geoms = Geoms(kinds, sizes, position, rotation, tree, meshes, fields, env, own, has_meshes, has_fields)
             start, along = three(pnt, env, ray), three(vec, env, ray)
             largest = ti.max(ti.abs(along.x), ti.abs(along.y), ti.abs(along.z))
             scaled = along / ti.max(largest, ti.cast(_SHORTEST, dtype))
