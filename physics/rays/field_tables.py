@@ -1,7 +1,7 @@
 """Height fields for rays: heights, and a pyramid of their extremes, which numpy builds once for all environments.
 
 A field has (nrow - 1) (ncol - 1) cells between its vertices; column c is at x = -radius_x + c / per_x. Level k of its
-pyramid has a block for each square of 2^(STEP k) cells a side, from level 1 to the first that has only one block. A ray
+pyramid has a block for each square of 2^k cells a side, from level 1 to the first that has only one block. A ray
 passes over a block whose highest vertex is below it, or under one whose lowest is above it (`field_walk.py`).
 """
 
@@ -12,12 +12,9 @@ from weakref import WeakKeyDictionary
 import mujoco
 import numpy as np
 
-STEP = 1
-"""Binary digits of a cell's row and column that a level of the pyramid takes off."""
-
 # columns of `FieldTables.shapes`
 FIRST_HEIGHT, ROWS, COLUMNS, LEVELS, FIRST_BLOCK = range(5)  # then the first blocks of levels 2, 3, ...
-MOST_LEVELS = 31 // STEP
+MOST_LEVELS = 31
 SHAPE_COLUMNS = FIRST_BLOCK + MOST_LEVELS
 
 # columns of `FieldTables.measures`
@@ -100,6 +97,6 @@ def pyramid(heights: np.ndarray) -> list[np.ndarray]:
 
 
 def _merged(grid: np.ndarray, extreme: np.ufunc) -> np.ndarray:
-    """Extremes of squares of 2^STEP by 2^STEP; those at the end of a row or column may be smaller."""
-    starts = [np.arange(0, count, 1 << STEP) for count in grid.shape]
+    """Extremes of squares of two by two; those at the end of a row or column may be smaller."""
+    starts = [np.arange(0, count, 2) for count in grid.shape]
     return extreme.reduceat(extreme.reduceat(grid, starts[0], axis=0), starts[1], axis=1)

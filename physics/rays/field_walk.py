@@ -24,7 +24,6 @@ from .field_tables import (
     RADIUS_X,
     RADIUS_Y,
     ROWS,
-    STEP,
 )
 from .traced import Traced
 
@@ -75,19 +74,19 @@ class Line(Traced):
         self.along_x, self.along_y, self.real = along_x, along_y, real
 
     @ti.func
-    def leaves(self, j, i, shift):
-        """Ways to where it leaves the columns and the rows of the block of 2^shift cells a side that has this cell."""
-        next_i = ((i >> shift) + ti.cast(self.du > 0.0, ti.i32)) << shift
-        next_j = ((j >> shift) + ti.cast(self.dv > 0.0, ti.i32)) << shift
+    def leaves(self, j, i, level):
+        """Ways to where it leaves the columns and the rows of the block of 2^level cells a side that has this cell."""
+        next_i = ((i >> level) + ti.cast(self.du > 0.0, ti.i32)) << level
+        next_j = ((j >> level) + ti.cast(self.dv > 0.0, ti.i32)) << level
         to_x = (ti.cast(next_i - self.i, self.real) - self.x) / ti.select(self.along_x, self.du, 1.0)
         to_y = (ti.cast(next_j - self.j, self.real) - self.y) / ti.select(self.along_y, self.dv, 1.0)
         return ti.select(self.along_x, to_x, _FAR), ti.select(self.along_y, to_y, _FAR)
 
     @ti.func
-    def enters(self, j, i, shift, by_x, way, deep, wide):
+    def enters(self, j, i, level, by_x, way, deep, wide):
         """Row and column of the cell behind a block that it leaves at a way, along x or else y."""
         to_j, to_i = j, i
-        first_j, first_i, size = (j >> shift) << shift, (i >> shift) << shift, 1 << shift
+        first_j, first_i, size = (j >> level) << level, (i >> level) << level, 1 << level
         if by_x:
             to_i = ti.select(self.du > 0.0, first_i + size, first_i - 1)
             to_j = within(self.j + ti.cast(ti.floor(self.y + way * self.dv), ti.i32), first_j, first_j + size - 1)
@@ -142,9 +141,8 @@ class Fields(Traced):
     @ti.func
     def block(self, row, level, j, i):
         """Least and greatest height (m) in the block of a level that has the cell in row j and column i."""
-        shift = STEP * level
-        wide = ((self.shapes[row, COLUMNS] - 2) >> shift) + 1
-        at = self.shapes[row, FIRST_BLOCK + level - 1] + (j >> shift) * wide + (i >> shift)
+        wide = ((self.shapes[row, COLUMNS] - 2) >> level) + 1
+        at = self.shapes[row, FIRST_BLOCK + level - 1] + (j >> level) * wide + (i >> level)
         elevation = self.measure(row, ELEVATION)
         return ti.cast(self.blocks[at, 0], self.real) * elevation, ti.cast(self.blocks[at, 1], self.real) * elevation
 
@@ -168,17 +166,19 @@ class Fields(Traced):
         return outward
 
     @ti.func
-    def place(self, row, at):
-        """Row and column of the cell that a point is above, and where it is in it, from (0, 0) to (1, 1).
+    def place(self, row, origin, direction, way):
+        """Row and column of the cell below a point of a ray, and where it is in that cell, from (0, 0) to (1, 1).
 
         In double precision: the place in the cell is the small difference of large numbers.
         """
-        u = (ti.cast(at.x, ti.f64) + self.measures[row, RADIUS_X]) * self.measures[row, PER_X]
-        v = (ti.cast(at.y, ti.f64) + self.measures[row, RADIUS_Y]) * self.measures[row, PER_Y]
+        at_x = ti.cast(origin.x, ti.f64) + ti.cast(way, ti.f64) * ti.cast(direction.x, ti.f64)
+        at_y = ti.cast(origin.y, ti.f64) + ti.cast(way, ti.f64) * ti.cast(direction.y, ti.f64)
+        u = (at_x + self.measures[row, RADIUS_X]) * self.measures[row, PER_X]
+        v = (at_y + self.measures[row, RADIUS_Y]) * self.measures[row, PER_Y]
         i = within(ti.cast(ti.floor(u), ti.i32), 0, self.shapes[row, COLUMNS] - 2)
         j = within(ti.cast(ti.floor(v), ti.i32), 0, self.shapes[row, ROWS] - 2)
         x, y = ti.cast(u - i, self.real), ti.cast(v - j, self.real)
-        zero, one = at.x * 0.0, at.x * 0.0 + 1.0
+        zero, one = way * 0.0, way * 0.0 + 1.0
         return j, i, within(x, zero, one), within(y, zero, one)
 
     @ti.func
@@ -211,24 +211,27 @@ class Fields(Traced):
         t_in, t_out, face_in, face_out = self.hull(row, origin, direction, top)
         first = ti.max(start, t_in)
         if first <= t_out and first < limit:
-            at = origin + first * direction
-            j, i, x, y = self.place(row, at)
-            gap = at.z - surface(self.corners(row, j, i), x, y)
+            j, i, x, y = self.place(row, origin, direction, first)
+            z = origin.z + first * direction.z
+            gap = z - surface(self.corners(row, j, i), x, y)
             if t_in >= start and face_in == -1:
                 gap = ti.max(gap, 0.0)  # on the lid
             if t_in >= start and gap < 0.0:
                 t, met = first, face_in
+            elif ti.static(both_sides) and gap == 0.0 and t_in < start:
+                t, met = first, 2 * (j * (self.shapes[row, COLUMNS] - 1) + i) + ti.cast(y > x, ti.i32)
             else:
                 length = ti.min(limit, t_out) - first
                 if ti.static(both_sides):
-                    down = at.z * 0.0 + _FAR
+                    down = z * 0.0 + _FAR
                     if ti.abs(direction.z) > _PARALLEL:
-                        down = -at.z / direction.z
+                        down = -z / direction.z
                     if gap < 0.0 and 0.0 <= down <= length:
                         length, face_out = down, BASE_TOP
                 du, dv = direction.x * self.measure(row, PER_X), direction.y * self.measure(row, PER_Y)
-                z, dz, along_x, along_y = at.z, direction.z, ti.abs(direction.x), ti.abs(direction.y)
-                line = Line(j, i, x, y, z, du, dv, dz, along_x > _PARALLEL, along_y > _PARALLEL, self.real)
+                along_x, along_y = ti.abs(direction.x) > _PARALLEL, ti.abs(direction.y) > _PARALLEL
+                dz = direction.z
+                line = Line(j, i, x, y, z, du, dv, dz, along_x, along_y, self.real)
                 way, found = self.walk(row, line, gap, length, lowest, top, both_sides)
                 if ti.static(both_sides):
                     if found == -1 and gap < 0.0:
@@ -241,7 +244,7 @@ class Fields(Traced):
     def first_level(self, row, cells):
         """Return the level of the pyramid whose blocks are about half as long as a way of that many cells."""
         level = 0
-        while level < self.shapes[row, LEVELS] and ti.cast(2 << (STEP * (level + 1)), self.real) <= cells:
+        while level < self.shapes[row, LEVELS] and ti.cast(4 << level, self.real) <= cells:
             level += 1
         return level
 
@@ -262,8 +265,7 @@ class Fields(Traced):
         j, i, way, found = line.j, line.i, gap * 0.0, -1
         inside, known, going = gap < 0.0, True, True
         while going:
-            shift = STEP * level
-            to_x, to_y = line.leaves(j, i, shift)
+            to_x, to_y = line.leaves(j, i, level)
             leave = ti.max(way, ti.min(end, to_x, to_y))
             is_last, passed = end <= to_x and end <= to_y, True
             if level > 0:
@@ -280,9 +282,9 @@ class Fields(Traced):
                     way, found, going = t, triangle, False
             if going and passed:
                 # Go to the block behind the edge: to a larger one, where it is in another block of the next level.
-                to_j, to_i = line.enters(j, i, shift, to_x <= to_y, leave, deep, wide)
+                to_j, to_i = line.enters(j, i, level, to_x <= to_y, leave, deep, wide)
                 going = not is_last and 0 <= to_i < wide and 0 <= to_j < deep
-                above = shift + STEP
+                above = level + 1
                 if level < levels and (to_i >> above != i >> above or to_j >> above != j >> above):
                     level += 1
                 j, i, way = to_j, to_i, leave

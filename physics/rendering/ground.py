@@ -37,7 +37,7 @@ class Ground(Traced):
         field = self.dressed.rows[row, TREE]
         outward = self.fields.normal(field, met)
         if met >= 0:
-            j, i, x, y = self.fields.place(field, point)
+            j, i, x, y = self.fields.place(field, point, point, ti.f32(0.0))
             along_x = mix(
                 mix(self.slope(field, j, i, 0, 1), self.slope(field, j, i + 1, 0, -1), x),
                 mix(self.slope(field, j + 1, i, 0, 1), self.slope(field, j + 1, i + 1, 0, -1), x),
@@ -73,7 +73,7 @@ class Ground(Traced):
     def light(self, row, point):
         """Share of the sky's light that reaches a point of the ground past its own hills."""
         field = self.dressed.rows[row, TREE]
-        j, i, x, y = self.fields.place(field, point)
+        j, i, x, y = self.fields.place(field, point, point, ti.f32(0.0))
         wide = self.fields.shapes[field, COLUMNS]
         at = self.fields.shapes[field, FIRST_HEIGHT] + j * wide + i
         return mix(
