@@ -29,11 +29,12 @@ def _openness(heights: np.ndarray, per_metre: float) -> np.ndarray:
 
 
 def _mean_around(heights: np.ndarray, near: int) -> np.ndarray:
-    """Mean over squares of 2 near + 1 vertices a side, or what is left of them at the border."""
+    """Mean over rectangles about the vertices, up to 2 near + 1 a side: as many as the border leaves on both sides."""
     for axis in (0, 1):
         count = heights.shape[axis]
-        first = np.maximum(np.arange(count) - near, 0)
-        last = np.minimum(np.arange(count) + near, count - 1) + 1
+        place = np.arange(count)
+        reach = np.minimum(near, np.minimum(place, place[::-1]))
+        first, last = place - reach, place + reach + 1
         sums = np.insert(np.cumsum(heights, axis=axis, dtype=np.float64), 0, 0.0, axis=axis)
         wide = np.expand_dims(last - first, 1 - axis)
         heights = ((np.take(sums, last, axis) - np.take(sums, first, axis)) / wide).astype(np.float32)
