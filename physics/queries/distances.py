@@ -11,7 +11,7 @@ from ..geometry.names import geom_ids, label
 from ..model.model import Model
 from ..process.runtime import Runtime
 from ..readout.derived import matrix, multiply, rotate
-from ..shapes import CONVEX
+from ..shapes import KINDS
 from ..state.sizes import flat_integers, flat_reals
 from .kernel import query_kernel
 from .workspace import places, query_sizes
@@ -55,7 +55,7 @@ def geom_pairs(model: Model, geom1: Any, geom2: Any) -> np.ndarray:
 def _served(mj: mujoco.MjModel, given: Any) -> np.ndarray:
     """Numbers of geoms whose distance can be measured."""
     geoms = np.array(geom_ids(mj, given), np.int64)
-    unserved = geoms[~np.isin(mj.geom_type[geoms], CONVEX)]
+    unserved = geoms[~np.isin(mj.geom_type[geoms], KINDS)]
     if len(unserved):
         raise ValueError(f"{label(mj, unserved[0])} has no distance: distances are of planes and convex shapes")
     return geoms

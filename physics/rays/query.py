@@ -13,7 +13,7 @@ from ..drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ..geometry.names import label
 from ..process.runtime import Runtime
 from ..scalars import as_flag, as_whole
-from ..shapes import HFIELD, KINDS, MESH, of_kinds
+from ..shapes import HFIELD, MESH, SEEN, of_kinds
 from .field_tables import field_tables
 from .mesh_tree import mesh_trees
 from .ray_kernel import make_ray_kernel
@@ -96,7 +96,7 @@ class RayCaster:
             chosen &= mj.body_weldid[mj.geom_bodyid] != 0
         if group is not None:
             chosen &= np.array(group)[np.clip(mj.geom_group, 0, mujoco.mjNGROUP - 1)]
-        unknown = np.flatnonzero(chosen & ~np.isin(mj.geom_type, KINDS))
+        unknown = np.flatnonzero(chosen & ~np.isin(mj.geom_type, SEEN))
         if len(unknown):
             raise NotImplementedError(
                 f"rays do not meet {label(mj, unknown[0])} yet, nor any signed distance function; "

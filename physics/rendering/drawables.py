@@ -13,7 +13,7 @@ import numpy as np
 
 from ..geometry.names import label
 from ..geometry.visual import colour_of, drawn_geoms, flat_texture_of, pixels_of
-from ..shapes import HFIELD, KINDS, MESH, PLANE, of_kinds
+from ..shapes import HFIELD, MESH, PLANE, SEEN, of_kinds
 from .dress import Dress, bulk, dress
 from .look import Look
 
@@ -57,7 +57,7 @@ class Drawables:
 def drawables(mj: mujoco.MjModel, look: Look) -> Drawables:
     """Collect the visible geoms of `mj`."""
     visible = drawn_geoms(mj)
-    rows = [g for g in visible if mj.geom_type[g] in KINDS]
+    rows = [g for g in visible if mj.geom_type[g] in SEEN]
     dressed = dress(mj, rows)
     kind = [int(mj.geom_type[g]) for g in rows]
     shape = [_shape(mj, g, look, dressed) for g in rows]

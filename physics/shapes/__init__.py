@@ -6,8 +6,7 @@ are in the geom's own frame. Pairs with a closed form are in `model/pair_table.p
 On the host, in numpy:
 - `NUMBERS`: names of its sizes, or of its row of `GeometryStore.data`.
 - `half_sides(size)`: half sides (..., 3) of the box around it, centred at its origin, if these are not its sizes.
-- `reach(size)`: radius (...) of the sphere around it, centred at its origin, 0: infinite; meshes and height fields use
-  their triangles.
+- `reach(size)`: radius (...) of the sphere around it, centred at its origin, 0: infinite; meshes use their triangles.
 - `bulk(size)`: half length and radius of a capsule about z that replaces it in the occlusion of the sky's light.
 
 In torch:
@@ -23,6 +22,9 @@ In kernels:
 - `support(model, lanes, g, size, d)`: the point of its core that is farthest along d, and the number of that corner.
 - `ROUNDED`: defined if its core is a point or a segment, and its surface geom_size[0] away from there.
 - `CURVED`: defined if its core is not the hull of finitely many corners.
+- `half_core(model, lanes, g)`: half the length of a core that is a segment along z.
+- `lowest_points(model, g)` and `lowest(model, lanes, g, size, down, k)`, of the kinds with an extent that are not
+  ROUNDED: the number of points that can be lowest against a plane, and each of them; `down` points into the plane.
 
 In kernels, of shapes with flat sides or edges (`collision/flat_sides.py`; geom g is number `side` of its pair):
 - `corner(model, one, g, side, mark, point)`: the corner with a number, which support found at a point.
@@ -40,7 +42,7 @@ import mujoco
 
 from . import box, capsule, cylinder, ellipsoid, hfield, mesh, plane, sphere
 
-SHAPES: tuple[ModuleType, ...] = (mesh, box, cylinder, ellipsoid, capsule, sphere, plane, hfield)
+SHAPES: tuple[ModuleType, ...] = (mesh, box, cylinder, ellipsoid, capsule, sphere, plane)
 """All kinds for contacts and rays, in the order of the branches of a kernel."""
 
 
@@ -49,10 +51,14 @@ def _kind(shape: ModuleType) -> int:
     return int(getattr(mujoco.mjtGeom, f"mjGEOM_{shape.__name__.rpartition('.')[2].upper()}"))
 
 
-KINDS = MESH, BOX, CYLINDER, ELLIPSOID, CAPSULE, SPHERE, PLANE, HFIELD = tuple(map(_kind, SHAPES))
+KINDS = MESH, BOX, CYLINDER, ELLIPSOID, CAPSULE, SPHERE, PLANE = tuple(map(_kind, SHAPES))
 """The mjtGeom of each of them."""
-CONVEX = tuple(kind for kind in KINDS if kind != HFIELD)
-"""The mjtGeom of those that are convex, as far as they touch: a mesh is its hull, a plane a half-space."""
+
+
+HFIELD = _kind(hfield)
+"""Height fields, which are neither convex nor met by rays as the others are, and so are not in SHAPES."""
+SEEN = (*KINDS, HFIELD)
+"""The mjtGeom of all that rays meet and pictures show."""
 
 
 def of_kinds(name: str) -> dict[int, Any]:
@@ -61,4 +67,5 @@ def of_kinds(name: str) -> dict[int, Any]:
 
 
 HALF_SIDES, INSIDES, ENTRIES, NORMALS, SUPPORTS = map(of_kinds, ("half_sides", "inside", "entry", "normal", "support"))
+LOWEST_POINTS, LOWEST, HALF_CORES = map(of_kinds, ("lowest_points", "lowest", "half_core"))
 ROUNDED, CURVED = (tuple(of_kinds(name)) for name in ("ROUNDED", "CURVED"))
