@@ -99,7 +99,7 @@ class Line(Traced):
 
     @ti.func
     def place(self, j, i, way):
-        """Where it is in a cell, which it may have left by what rounding takes."""
+        """The place of a point in a cell, at its edge if rounding puts it beyond."""
         zero = way * 0.0
         x = self.x - ti.cast(i - self.i, self.real) + way * self.du
         y = self.y - ti.cast(j - self.j, self.real) + way * self.dv

@@ -1,4 +1,4 @@
-"""How much of the sky the hollows of a height field see: what makes its relief visible where no shadow falls."""
+"""The share of the sky that hollows of a height field see, which makes its relief visible where no shadow falls."""
 
 import numpy as np
 

@@ -48,9 +48,9 @@ class Queries:
         """Find where rays first meet a geom, as MuJoCo's `mj_ray` does.
 
         Surfaces of solids, meshes and height fields are met from inside too; planes from above only, finite ones within
-        their rectangle. Geoms whose colour has alpha 0 are not there. A ray that is not finite, or whose vector is shorter
-        than 1e-15, hits nothing. After `step()` geoms are where the last evaluation had them; `forward()` brings them
-        to the state.
+        their rectangle. Geoms whose colour has alpha 0 are not there. A ray that is not finite, or whose vector is
+        shorter than 1e-15, hits nothing. After `step()` geoms are where the last evaluation had them; `forward()`
+        brings them to the state.
 
         Args:
             pnt: where rays begin, (num_envs, n, 3), world frame, metres; (n, 3) or (3,) for all environments.

@@ -41,12 +41,11 @@ BODIES = """
   <body pos="0.5 0.3 1"><freejoint/><geom type="box" size="0.1 0.2 0.1"/></body>"""
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_every_pixel_sees_what_mj_ray_does(dtype, poses):
-    """Two pictures whole: ground with steps, a strip of two cells on its side, a small one that floats above."""
+def scene():
+    """Ground with steps, a field of two cells on its side, a small one that floats, one that is hidden, and bodies."""
     rng = np.random.default_rng(0)
     steps = np.round(rng.uniform(0, 4, (30, 41))) / 4
-    model = world(
+    return world(
         (
             (steps, (1.5, 1.2, 0.2, 0.1), ""),
             (rng.uniform(size=(2, 3)), (0.3, 0.2, 0.2, 0.05), 'pos="-0.7 0.5 0.6" euler="80 20 10"'),
@@ -55,6 +54,12 @@ def test_every_pixel_sees_what_mj_ray_does(dtype, poses):
         ),
         BODIES,
     )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_every_pixel_sees_what_mj_ray_does(dtype, poses):
+    """Two pictures whole: 21,600 rays."""
+    model = scene()
     source = poses(model, 2, dtype).scatter(seed=2, amount=0.2)
     camera = Camera(distance=3.0, azimuth=100, elevation=-25, lookat=(0, 0, 0.3))
     renderer = BatchRenderer(source.model, **SIZE, camera=camera)
