@@ -14,10 +14,8 @@ from ..shapes.ray import MISS
 from .dress import HEIGHT, TREE, WIDTH
 from .shading import mix, vec3
 
-_ROUND, _CREASE = (
-    0.35,
-    0.65,
-)  # sines between edges in line: up to the first they are smooth, from the second on a crease
+# Sines between edges in line: up to the first their vertex is smooth, from the second on it is a crease.
+_ROUND, _CREASE = 0.35, 0.65
 
 
 class Ground(Traced):
