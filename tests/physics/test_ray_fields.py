@@ -317,6 +317,21 @@ def test_rangefinders_see_the_ground():
     assert (np.array(theirs)[:, 0] > 0).mean() > 0.5
 
 
+def test_sizes_of_others():
+    """Environments may have sizes of their own of what is on a field; the field's are the model's."""
+    tumble.init(precision="32")
+    mjm, _ = one_field((3, 3), (1, 1, 1, 1), np.eye(3))
+    solver, sizes = RigidSolver(Model.from_mjmodel(mjm), 2), np.repeat(mjm.geom_size[None], 2, 0)
+    sizes[1, 1, 0] = 0.3
+    solver.set_parameters("geom_size", sizes)
+    solver.forward()
+    hits = solver.ray([[0.5, 0.5, 2], [0, 0, 902]], [0, 0, -1])
+    np.testing.assert_allclose(hits.distance, [[1.5, 1.9], [1.5, 1.7]], rtol=0, atol=1e-4)
+    sizes[1, 0, 0] = 2.0
+    with pytest.raises(ValueError, match="the size of a mesh or height field cannot be changed"):
+        solver.set_parameters("geom_size", sizes)
+
+
 def test_a_field_has_no_distance():
     """Distances are of convex shapes, and a field is none."""
     mjm, _ = one_field((3, 3), (1, 1, 1, 1), np.eye(3))
