@@ -326,7 +326,7 @@ def test_sizes_of_others():
     solver.set_parameters("geom_size", sizes)
     solver.forward()
     hits = solver.ray([[0.5, 0.5, 2], [0, 0, 902]], [0, 0, -1])
-    np.testing.assert_allclose(hits.distance, [[1.5, 1.9], [1.5, 1.7]], rtol=0, atol=1e-4)
+    np.testing.assert_allclose(hits.distance, [[1.0, 1.9], [1.0, 1.7]], rtol=0, atol=1e-4)
     sizes[1, 0, 0] = 2.0
     with pytest.raises(ValueError, match="the size of a mesh or height field cannot be changed"):
         solver.set_parameters("geom_size", sizes)
