@@ -221,21 +221,21 @@ class Fields(Traced):
             elif ti.static(both_sides) and gap == 0.0 and t_in < start:
                 t, met = first, 2 * (j * (self.shapes[row, COLUMNS] - 1) + i) + ti.cast(y > x, ti.i32)
             else:
-                length = ti.min(limit, t_out) - first
+                out = t_out - first
                 if ti.static(both_sides):
                     down = z * 0.0 + _FAR
                     if ti.abs(direction.z) > _PARALLEL:
                         down = -z / direction.z
-                    if gap < 0.0 and 0.0 <= down <= length:
-                        length, face_out = down, BASE_TOP
+                    if gap < 0.0 and 0.0 <= down <= out:
+                        out, face_out = down, BASE_TOP
                 du, dv = direction.x * self.measure(row, PER_X), direction.y * self.measure(row, PER_Y)
                 along_x, along_y = ti.abs(direction.x) > _PARALLEL, ti.abs(direction.y) > _PARALLEL
                 dz = direction.z
                 line = Line(j, i, x, y, z, du, dv, dz, along_x, along_y, self.real)
-                way, found = self.walk(row, line, gap, length, lowest, top, both_sides)
+                way, found = self.walk(row, line, gap, ti.min(out, limit - first), lowest, top, both_sides)
                 if ti.static(both_sides):
                     if found == -1 and gap < 0.0:
-                        way, found = length, face_out
+                        way, found = out, face_out
                 if found != -1 and first + way < limit:
                     t, met = first + way, found
         return t, met
