@@ -58,6 +58,8 @@ KINDS = MESH, BOX, CYLINDER, ELLIPSOID, CAPSULE, SPHERE, PLANE = tuple(map(_kind
 
 HFIELD = _kind(hfield)
 """Height fields, which are neither convex nor met by rays as the others are, and so are not in SHAPES."""
+SEEN = (*KINDS, HFIELD)
+"""The mjtGeom of all that rays meet and pictures show."""
 
 
 def of_kinds(name: str) -> dict[int, Any]:
