@@ -16,7 +16,7 @@ def image(
     """A grey picture, stretched over the ground. Its upper edge lies at the largest y.
 
     Args:
-        path: of a file that `imageio` reads, such as PNG; 16 bits are kept, and colours become grey.
+        path: of a PNG, JPEG, TIFF or the like; 16 bits are kept, and colours become grey.
         height_range: heights of black and white, m.
 
     Raises:
@@ -77,9 +77,9 @@ def read_image(path: str | Path) -> np.ndarray:
     if not Path(path).is_file():
         raise FileNotFoundError(f"{path}: no such file")
     try:
-        picture = np.asarray(imageio.v3.imread(path))
+        picture = np.asarray(imageio.v3.imread(path, plugin="pillow"))
     except Exception as error:  # each format has its own
-        raise ValueError(f"{path} is no picture that imageio reads: {error}") from None
+        raise ValueError(f"{path} is no picture that Pillow reads: {error}") from None
     if picture.dtype.kind == "u":
         picture = picture / np.iinfo(picture.dtype).max
     if picture.ndim == 3 and picture.shape[2] in (1, 2, 3, 4):

@@ -157,7 +157,8 @@ def _ring(grid: Grid, inner_width: float, ring_width: float, name: str) -> np.nd
             f"{name}={ring_width:g}: with platform_width it needs {outer_width:.4g} m of ground, and "
             f"there are {min(grid.size):g} m"
         )
-    return grid.square(name, outer_width) & ~grid.square("platform_width", inner_width)
+    inner = grid.square("platform_width", inner_width)
+    return grid.square("platform_width", inner_width, around=grid.cells(name, ring_width)) & ~inner
 
 
 def _block(

@@ -19,7 +19,7 @@ ORIGIN_RADIUS = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class TerrainGenerator:
-    """What a field is made of; `generate` makes it.
+    """The parts of a field and their arrangement; `generate` makes the field.
 
     Neighbours share their border points, which have the higher of both heights. A sub-terrain depends on the seed and
     on its row and column alone: `heights(row, col)` makes it by itself.

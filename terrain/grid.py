@@ -71,16 +71,16 @@ class Grid:
         """Return how many cells lie between each cell and the border, (rows, cols)."""
         return _rings(self.rows, self.cols)
 
-    def square(self, name: str, width: float) -> np.ndarray:
+    def square(self, name: str, width: float, around: int = 0) -> np.ndarray:
         """Return True for the cells of a centred square, (rows, cols) bool. A width of 0 has none.
 
-        Its width is the whole number of cells nearest to `width` that can be centred.
+        Its width is the whole number of cells nearest to `width` that can be centred, and `around` more on each side.
 
         Raises:
             ValueError: the width is negative, or more than the ground's.
         """
         width = self.fitting(name, width)
-        return self._middle(self.cols, width)[None] & self._middle(self.rows, width)[:, None]
+        return self._middle(self.cols, width, around)[None] & self._middle(self.rows, width, around)[:, None]
 
     def cross(self, name: str, width: float) -> np.ndarray:
         """Return True for the cells in a row or column with that square, (rows, cols) bool."""
@@ -107,10 +107,10 @@ class Grid:
         narrow = min(self.rows, self.cols)
         return (narrow - _centred_cells(narrow, self.fitting(name, width) / self.horizontal_scale)) // 2
 
-    def _middle(self, count: int, width: float) -> np.ndarray:
-        least = (count - _centred_cells(count, width / self.horizontal_scale)) // 2
-        place = np.arange(count)
-        return (place >= least) & (place < count - least) & (width > 0.0)
+    def _middle(self, count: int, width: float, around: int = 0) -> np.ndarray:
+        inner = _centred_cells(count, width / self.horizontal_scale)
+        least, place = (count - inner) // 2 - around, np.arange(count)
+        return (place >= least) & (place < count - least) & (inner + around > 0)
 
 
 def tops(cells: np.ndarray) -> np.ndarray:

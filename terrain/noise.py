@@ -37,7 +37,7 @@ def random_uniform(
         raise ValueError(f"downsampled_scale={apart:g}: it must be at least horizontal_scale={grid.horizontal_scale:g}")
     counts = [max(round(length / apart), 1) + 1 for length in grid.size[::-1]]
     drawn = low + step * draw.integers(0, int((high - low) / step + 1e-9), counts, endpoint=True)
-    return sample(drawn, *grid.shape)
+    return np.clip(sample(drawn, *grid.shape), low, high)  # rounding alone leads out
 
 
 def wave(

@@ -10,7 +10,7 @@ from .checks import interval, number, positive, whole
 
 @dataclass(frozen=True, kw_only=True)
 class FlatPatches:
-    """What patches to look for in a sub-terrain.
+    """The flat patches to look for in a sub-terrain.
 
     Every disc of `patch_radius` about a point is judged by all points of the cells that it meets, so that the ground
     in a patch differs by `max_height_diff` at most, everywhere.

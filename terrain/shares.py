@@ -1,4 +1,4 @@
-"""How columns, or environments, are shared out among kinds of ground."""
+"""Shares of columns, or of environments, for kinds of ground."""
 
 from collections.abc import Sequence
 

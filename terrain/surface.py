@@ -61,5 +61,5 @@ def sample(heights: np.ndarray, nrow: int, ncol: int, part: tuple[float, float] 
     u = np.linspace(0.0, part[1] * (heights.shape[1] - 1), ncol)
     row, col = np.minimum(v.astype(int), heights.shape[0] - 2), np.minimum(u.astype(int), heights.shape[1] - 2)
     v, u = (v - row)[:, None], (u - col)[None]
-    rows = heights[row] * (1 - v) + heights[row + 1] * v
-    return rows[:, col] * (1 - u) + rows[:, col + 1] * u
+    rows = heights[row] + v * (heights[row + 1] - heights[row])
+    return rows[:, col] + u * (rows[:, col + 1] - rows[:, col])

@@ -17,7 +17,7 @@ from .surface import on_triangles, require_heights
 class Terrain:
     """A field of heights whose middle stands at the world's origin, with its sub-terrains.
 
-    x runs along columns and y along rows: `heights[r, c]` is at x = -sx/2 + sx c/(ncol - 1), y likewise from r.
+    x runs along columns and y along rows: `heights[r, c]` is at (-sx/2 + sx c/(ncol - 1), -sy/2 + sy r/(nrow - 1)).
     Sub-terrains lie in rows along y and columns along x; a field that was not generated is one.
 
     Attributes:
@@ -88,7 +88,7 @@ class Terrain:
         """Take a point for each pixel of a grey picture, whose upper edge lies at the largest y.
 
         Args:
-            path: of a file that `imageio` reads, such as PNG; 16 bits are kept, and colours become grey.
+            path: of a PNG, JPEG, TIFF or the like; 16 bits are kept, and colours become grey.
             size: lengths along x and y, m.
             height_range: heights of black and white, m.
 
@@ -131,9 +131,8 @@ class Terrain:
         heights = highest_surface(triangles, x, y)
         ground = low[2] if outside is None else number("outside", outside)
         heights = np.where(np.isfinite(heights), heights, ground)
-        return cls.from_heights(
-            heights, horizontal_scale=step, name=Path(path).stem if isinstance(path, str) else "mesh"
-        )
+        name = Path(path).stem if isinstance(path, str | Path) else "mesh"
+        return cls.from_heights(heights, horizontal_scale=step, name=name)
 
     def height_at(self, xy: Any, clamp: bool = False) -> np.ndarray:
         """Return the ground's height, exactly on the triangles that geoms and rays meet.
@@ -200,7 +199,8 @@ def _add_material(spec: mujoco.MjSpec, name: str, colors: np.ndarray) -> str:
     picture = colors[::-every, ::every]
     height, width = picture.shape[:2]
     kind = mujoco.mjtTexture.mjTEXTURE_2D
-    spec.add_texture(name=name, type=kind, width=width, height=height, nchannel=3, data=picture.tobytes())
+    texture = spec.add_texture(name=name, type=kind, width=width, height=height, nchannel=3)
+    texture.data = picture.tobytes()
     textures = [""] * mujoco.mjtTextureRole.mjNTEXROLE
     textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = name
     spec.add_material(name=name, textures=textures)
