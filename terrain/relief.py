@@ -1,12 +1,9 @@
-"""Pictures of ground without a renderer: `python -m tumble.terrain.relief FOLDER` draws every kind for the docs."""
-
-import sys
-from pathlib import Path
+"""Pictures of ground without a renderer, as the docs have them."""
 
 import numpy as np
 
 from .colors import by_height
-from .kinds import KINDS, SubTerrain
+from .kinds import SubTerrain
 from .presets import ALL_TERRAINS
 from .surface import on_triangles
 
@@ -74,20 +71,3 @@ def sample_of(name: str, difficulty: float = 0.7) -> np.ndarray:
     part = ALL_TERRAINS.sub_terrains.get(name, name)
     part = SubTerrain(part) if isinstance(part, str) else part
     return part.heights((8.0, 8.0), 0.05, 0, difficulty).clip(-1.0, None)
-
-
-def draw_kinds(folder: Path) -> list[Path]:
-    """Draw every kind that is made from numbers alone, and return the files."""
-    import imageio.v3
-
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name in KINDS:
-        if name not in ("image", "mesh", "given"):
-            paths.append(folder / f"{name}.png")
-            imageio.v3.imwrite(paths[-1], relief(sample_of(name), (8.0, 8.0)))
-    return paths
-
-
-if __name__ == "__main__":
-    print(f"{len(draw_kinds(Path(sys.argv[1])))} pictures")
