@@ -38,6 +38,24 @@ class Ground:
         """
         return pos[..., 2] - self.height(pos[..., :2])
 
+    def scan(self, pos: Array, mat: Array, points: Array) -> Array:
+        """Return how far below a body the ground lies around it, (n, k) m: a height scan without rays.
+
+        Args:
+            pos: places of the body, (n, 3) m, as `xpos` has them.
+            mat: its matrices, (n, 9), as `xmat` has them; the points turn with the heading of its x axis alone.
+            points: (k, 2 or 3) m, such as `self.array(grid_points())`.
+        """
+        xp = namespace(pos)
+        x, y = mat[:, 0], mat[:, 3]
+        length = xp.sqrt(x * x + y * y)
+        upright = length < 1e-6  # it looks straight up or down
+        length = xp.where(upright, 1.0, length)
+        cosine, sine = xp.where(upright, 1.0, x / length)[:, None], xp.where(upright, 0.0, y / length)[:, None]
+        along, aside = points[:, 0], points[:, 1]
+        place = (pos[:, :1] + cosine * along - sine * aside, pos[:, 1:2] + sine * along + cosine * aside)
+        return pos[:, 2:3] - self.height(xp.stack(place, axis=-1))
+
     def outside(self, xy: Array, buffer: float = 0.0) -> Array:
         """Return True where places (n, ..., 2) m are off the field or nearer to its edge than `buffer` m, (n, ...).
 

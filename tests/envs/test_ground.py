@@ -1,11 +1,12 @@
 """Heights in a task's arrays are the terrain's, in each library and precision."""
 
 import array_api_strict
+import mujoco
 import numpy as np
 import pytest
 import torch
 
-from tumble.envs import Ground
+from tumble.envs import Ground, grid_points
 from tumble.envs.arrays import ArrayKind, host
 from tumble.terrain import Terrain
 
@@ -69,3 +70,24 @@ def test_one_environment_has_the_bits_of_many():
     many = host(ground.height(array(xy)))
     for k in (0, 17, 63):
         np.testing.assert_array_equal(host(ground.height(array(xy[k : k + 1]))), many[k : k + 1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scans_turn_with_the_heading(kind):
+    """The heading is the x axis seen from above; a body that looks straight up has none, and its scan does not turn."""
+    ground, array = on(kind)
+    rng = np.random.default_rng(2)
+    quaternions, pos = (
+        rng.normal(size=(20, 4)),
+        np.concatenate((rng.uniform(-6, 6, (20, 2)), rng.uniform(0, 2, (20, 1))), -1),
+    )
+    quaternions[0] = np.sqrt([0.5, 0.0, 0.0, 0.0]) + [0.0, 0.0, -np.sqrt(0.5), 0.0]
+    mat = np.zeros((20, 9))
+    for row, quaternion in enumerate(quaternions):
+        mujoco.mju_quat2Mat(mat[row], quaternion / np.linalg.norm(quaternion))
+    found = np.asarray(ground.scan(array(pos), array(mat), array(grid_points())))
+    yaw = np.where(np.arange(20) == 0, 0.0, np.arctan2(mat[:, 3], mat[:, 0]))[:, None]
+    x, y = grid_points()[:, 0], grid_points()[:, 1]
+    place = pos[:, None, :2] + np.stack((np.cos(yaw) * x - np.sin(yaw) * y, np.sin(yaw) * x + np.cos(yaw) * y), -1)
+    atol = 1e-4 if kind == "single" else 1e-12
+    np.testing.assert_allclose(found, pos[:, 2:] - TERRAIN.height_at(place, clamp=True), atol=atol)
