@@ -32,7 +32,11 @@ from .primitives import (
 )
 from .sphere_hulls import sphere_box, sphere_cylinder
 from .sweep import end_of_pairs, first_pair, geoms_of, sweep
+from .terrain import hfield_solid, list_near_ground
 from .work_list import LISTED_PAIRS, append_points, clear_list, list_near
+
+SEARCH = "ccd_frame ccd_point ccd_on1 ccd_normal ccd_height ccd_mark* ccd_corners ccd_seen ccd_edge"
+"""The fields of GJK and EPA alone (`convex.seek`)."""
 
 
 @func
@@ -192,7 +196,8 @@ SOLIDS = {
     "box_box": box_box,
 }
 CONVEX = {"convex_convex": convex_convex}
-ROUTINES = {**ROUND_WITH_PLANES, **HULLS_WITH_PLANES, **ROUND, **SOLIDS, **CONVEX}
+TERRAIN = {"hfield_solid": hfield_solid}
+ROUTINES = {**ROUND_WITH_PLANES, **HULLS_WITH_PLANES, **ROUND, **SOLIDS, **CONVEX, **TERRAIN}
 """Functions that find the contacts of two geoms, by `PairType.routine`; those of work lists also take a lane mask."""
 
 LISTED = {group: tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.group == group) for group in GROUPS}
@@ -278,13 +283,25 @@ def collide_solids(model, work):
 
 @stage(
     when=lambda has: has.convex,
-    reads="geom_xpos xpos xquat geom_offset listed_*",
+    reads="geom_xpos xpos xquat geom_offset listed_* piece_*",
     updates=(APPENDED, LISTED_PAIRS, "wanted tile_pair pair_axis ccd_*"),
     hooks=(PAIR_MASK,),
 )
 def collide_convex(model, work):
     """Append contacts of all other pairs of convex shapes."""
     _take_list(model, work, "convex", CONVEX, list_near)
+
+
+@stage(
+    when=lambda has: has.terrain,
+    reads="xpos xquat geom_offset listed_geom1 listed_geom2",
+    writes="tile_pair",
+    updates=(APPENDED, LISTED_PAIRS, SEARCH, "wanted box_center box_half piece_* hit_*"),
+    hooks=(PAIR_MASK,),
+)
+def collide_terrain(model, work):
+    """Append contacts of height fields with convex shapes."""
+    _take_list(model, work, "terrain", TERRAIN, list_near_ground)
 
 
 @stage(reads="con_needed", updates=f"{LIST} contacts_full")
@@ -300,6 +317,7 @@ KINDS_OF_PAIRS = (
     collide_round,
     collide_solids,
     collide_convex,
+    collide_terrain,
     end_contacts,
 )
 """The stages of the narrow phase, in the order of the rows of the table that they serve."""

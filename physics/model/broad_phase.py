@@ -1,15 +1,16 @@
 """The broad phase of a model: a list of all pairs of geoms that can touch, or a sweep that finds the near ones.
 
 Kernels test a list in lanes, so each pair costs little, but their number grows with the square of the geoms. If the
-list would be long, a model keeps only pairs with planes, which are near everything. Kernels sweep over all other geoms
-(`collision.sweep`), and find by masks, bodies and a short list of exceptions which pairs can touch.
+list would be long, a model keeps only pairs with planes and height fields, which are near everything. Kernels sweep
+over all other geoms (`collision.sweep`), and find by masks, bodies and a short list of exceptions which pairs can
+touch.
 """
 
 import mujoco
 import numpy as np
 
 from ..mjmodel.pairs import number_by_hand
-from ..shapes import PLANE
+from ..shapes import HFIELD, PLANE
 from .pair_table import PAIR_TABLE, rows_of
 
 LIST, SWEEP = "pairs", "sweep"
@@ -19,8 +20,10 @@ LONG = 20_000
 """The number of pairs without planes from which a sweep is quicker (measured: `tumble bench broad_phase`)."""
 WORD = 32
 """Pairs whose bits are in one integer."""
-WITH_PLANE = tuple(row.types[0] == PLANE for row in PAIR_TABLE)
-"""True for each row of the table with planes, whose pairs stay a list in either case."""
+GROUND = (PLANE, HFIELD)
+"""The kinds of geoms that are near everything."""
+WITH_GROUND = tuple(row.types[0] in GROUND for row in PAIR_TABLE)
+"""True for each row of the table with such geoms, whose pairs stay a list in either case."""
 
 
 def choose_broad_phase(mjm: mujoco.MjModel, pairs: np.ndarray, asked: str | None) -> str:
@@ -38,8 +41,8 @@ def choose_broad_phase(mjm: mujoco.MjModel, pairs: np.ndarray, asked: str | None
 
 
 def between_solids(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
-    """Return the rows of the pairs (n, 2) in which no geom is a plane."""
-    return pairs[(mjm.geom_type[pairs] != PLANE).all(axis=1)]
+    """Return the rows of the pairs (n, 2) in which no geom is a plane or a height field."""
+    return pairs[~np.isin(mjm.geom_type[pairs], GROUND).any(axis=1)]
 
 
 def sweep_tables(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict[str, np.ndarray]:

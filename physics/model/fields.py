@@ -65,6 +65,12 @@ INTEGERS: tuple[Field, ...] = (
     _F(
         "geom_gridadr", ("ngeom",), 1, "", "first direction of the geom's mesh in grid_vert; -1: none, for few vertices"
     ),
+    _id("geom_hfieldid", ("ngeom",), "height field of the geom; 0 if it is none"),
+    _id("hfield_nrow", ("nhfield",), "rows of heights, along y"),
+    _id("hfield_ncol", ("nhfield",), "columns of heights, along x"),
+    _F("hfield_adr", ("nhfield",), 1, "", "first of the field's heights"),
+    _id("hfield_leveladr", ("nhfield",), "first of the field's levels of hfield_peak, that of its cells"),
+    _F("level_peakadr", ("nhfieldlevel",), 1, "", "first entry of the level in hfield_peak"),
     _F("grid_vert", ("ngrid",), 1, "", "farthest vertex in a direction of a grid, counted from the mesh's first"),
     _F("pair_start", ("npairtype1",), 1, "", "first pair of every row of the dispatch table"),
     _F("pair_run", ("npair",), 1, "", "length of the run of pairs with one static geom that starts here; 0: none"),
@@ -117,6 +123,7 @@ INTEGERS: tuple[Field, ...] = (
     _F("poly_vertnum", ("npoly",), 1, "", "number of vertices of the face"),
     _F("poly_vert", ("npolyvert",), 1, "", "vertices of all faces, counterclockwise, counted from the mesh's first"),
     *(field for part in PARTS for field in part.integers),
+    _id("hfield_ridge", ("nhfielddata",), "bits: which edges at a vertex are convex (`model/height_fields.py`)"),
 )
 
 REALS: tuple[Field, ...] = (
@@ -178,6 +185,11 @@ REALS: tuple[Field, ...] = (
     _F("vert_block", ("nvertblock",), 24, "m", "eight mesh vertices: all x, all y, all z; the last block is padded"),
     _F("corner_normal", ("ncorner",), 3, "", "outward normal of the face in the geom frame"),
     *(field for part in PARTS for field in part.reals),
+    _F("hfield_size", ("nhfield",), 4, "m", "half sides along x and y, elevation, and base"),
+    _F("hfield_step", ("nhfield",), 2, "m", "sides of the field's cells along x and y"),
+    _F("hfield_slack", ("nhfield",), 1, "rad", "angle up to which the two triangles of an edge count as flat"),
+    _F("hfield_peak", ("nhfieldpeak",), 1, "m", "largest height in a cell, or in a block of cells of a higher level"),
+    _F("hfield_height", ("nhfielddata",), 1, "m", "height of a vertex, row by row"),
 )
 
 PRECISE = ("qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat")

@@ -27,8 +27,9 @@ class Model:
 
     Make one with `from_mjcf`, `from_mjspec` or `from_mjmodel`; options of the file (`timestep`, `integrator`,
     `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be overridden by keyword;
-    `solver="auto"`, `max_contacts`, `broad_phase`, `convex`, `manifold` and `ignore_reference_overlaps` are Tumble's
-    own. With the last, pairs of geoms that overlap at the reference pose (qpos0) make no contacts; `notes` lists them.
+    `solver="auto"`, `max_contacts`, `broad_phase`, `convex`, `manifold`, `hfield` and `ignore_reference_overlaps` are
+    Tumble's own. With the last, pairs of geoms that overlap at the reference pose (qpos0) make no contacts; `notes`
+    lists them.
 
     Attributes:
         mj: the compiled `mujoco.MjModel`; treat it as read-only.
@@ -41,6 +42,7 @@ class Model:
             option `broad_phase`, or the rule of `broad_phase.choose_broad_phase`. Results are the same.
         convex: "gjk" or "mpr": the option `convex`.
         manifold: "mujoco" or "tilts": the option `manifold`.
+        hfield: "surface" or "mujoco": the option `hfield`.
         row_pairs: pairs of geoms that can touch, for each row of the pair table.
         rubs: True if contacts with friction are possible.
         stiffest: the largest stiffness (1/s^2) of the reference acceleration among all possible contacts.
@@ -56,7 +58,7 @@ class Model:
         share_frames(loaded.mjm)
         self.mj, self._spec = loaded.mjm, loaded.spec
         self.notes = [*loaded.notes, *support.notes]
-        self.convex, self.manifold = choices.convex, choices.manifold
+        self.convex, self.manifold, self.hfield = choices.convex, choices.manifold, choices.hfield
         self.solver, notes = choose_solver(self.mj, choices.solver)
         self.notes += notes
         self.unused = [str(finding) for finding in support.unused]

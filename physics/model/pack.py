@@ -22,6 +22,7 @@ from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .coupled_dofs import coupled_parents
 from .fields import INTEGERS, OPTIONS, REALS
+from .height_fields import field_sizes, field_values
 from .hulls import Hulls
 from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
@@ -61,6 +62,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     for part in PARTS:
         values.update({n: change(mjm, values[n]) for n, change in part.amends.items() if n not in RULES})
     values.update(_meshes(mjm))
+    values.update(field_values(mjm))
     swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
     tables = sweep_tables(mjm, swept)
     values.update(tables)
@@ -90,6 +92,7 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         nwarm=_warm_pairs(values["pair_start"]) if not sweeps else 0,
         **sweep_sizes(tables),
         **_row_sizes(values),
+        **field_sizes(values),
         nvert=len(values["vert_corneradr"]),
         nvertblock=len(values["vert_block"]),
         ncorner=len(values["corner_next"]),

@@ -140,3 +140,17 @@ def edge_end(model, one, g: ti.i32, side: ti.i32, size: ti.i32, mark: ti.i32, tr
         sign = ti.select((mark >> trial) & 1 == 1, -2.0, 2.0)
         found = begin + one.ccd_frame[4 * side + 1 + trial] * (model.geom_size.at(g, trial) * sign)
     return found
+
+
+@func
+def lowest_points(model, g: ti.i32):
+    """Return the number of corners."""
+    return 8
+
+
+@func
+def lowest(model, lanes, g: ti.i32, size, down, k: ti.i32):
+    """Return a corner, whatever is down."""
+    x = lanes.real(size.x) * (2.0 * (k & 1) - 1.0)
+    y = lanes.real(size.y) * (2.0 * ((k >> 1) & 1) - 1.0)
+    return Vec3(x, y, lanes.real(size.z) * (2.0 * ((k >> 2) & 1) - 1.0))

@@ -89,3 +89,9 @@ def edge_end(model, one, g: ti.i32, side: ti.i32, size: ti.i32, mark: ti.i32, tr
     local = zero_vector(one.ccd_lanes)
     local.z = model.geom_size.at(g, 1) * ti.select(mark == 1, 2.0, -2.0)
     return begin + seen(one, side, local)
+
+
+@func
+def half_core(model, lanes, g: ti.i32):
+    """Return half the length of the segment (m)."""
+    return lanes.real(model.geom_size.at(g, 1))

@@ -59,3 +59,16 @@ def support(model, lanes, g: ti.i32, size, d):
     stretched = Vec3(d.x * size.x, d.y * size.y, d.z * size.z)
     scale = 1.0 / ti.sqrt(ti.max(stretched.dot(stretched), SMALLEST))
     return Vec3(stretched.x * size.x * scale, stretched.y * size.y * scale, stretched.z * size.z * scale), 0
+
+
+@func
+def lowest_points(model, g: ti.i32):
+    """Return the number of points that are lowest."""
+    return 1
+
+
+@func
+def lowest(model, lanes, g: ti.i32, size, down, k: ti.i32):
+    """Return the lowest point."""
+    point, _mark = support(model, lanes, g, size, down)
+    return lanes.cast(point)

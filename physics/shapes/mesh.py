@@ -143,3 +143,15 @@ def edge_end(model, one, g: ti.i32, side: ti.i32, size: ti.i32, mark: ti.i32, tr
         other = model.corner_before[model.vert_corneradr[first + mark] + trial]
         found = one.ccd_frame[4 * side] + seen(one, side, model.vert_pos[first + other])
     return found
+
+
+@func
+def lowest_points(model, g: ti.i32):
+    """Return the number of vertices."""
+    return model.geom_vertnum[g]
+
+
+@func
+def lowest(model, lanes, g: ti.i32, size, down, k: ti.i32):
+    """Return a vertex, whatever is down."""
+    return lanes.cast(model.vert_pos[model.geom_vertadr[g] + k])

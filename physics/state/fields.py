@@ -118,6 +118,8 @@ HULLS: tuple[Field, ...] = (
     _F("mesh_lowest", ("one",), 1, "", "vertex nearest to the plane, counted from the mesh's first"),
     _F("mesh_corner", ("npoint",), 3, "m", "that vertex, then others of one of its faces, in the frame of the mesh"),
     _F("mesh_corners", ("one",), 1, "", "number of entries of mesh_corner"),
+    _F("box_center", ("nground",), 3, "m", "centre of the box around a geom, in the frame of a height field"),
+    _F("box_half", ("nground",), 3, "m", "half sides of that box"),
 )
 """Intermediate values of the collision routines of hulls."""
 
@@ -132,6 +134,14 @@ CONVEX: tuple[Field, ...] = (
 )
 """Variables of GJK and EPA (`collision.convex`) for the lane that is being processed. They are always in double
 precision, since a contact's normal is computed from small differences."""
+PIECES: tuple[Field, ...] = (
+    _F("piece_corner", ("npiece",), 3, "m", "corner of a piece of a height field, from the piece's centre"),
+    _F("hit_dist", ("nhit",), 1, "m", "distance of a candidate for a contact (`collision.candidates`)"),
+    _F("hit_pos", ("nhit",), 3, "m", "its position"),
+    _F("hit_normal", ("nhit",), 3, "", "its normal"),
+    _F("hit_apart", ("nhit",), 1, "m^2", "square of its distance from the nearest candidate that is chosen"),
+)
+"""Variables of pairs whose contacts are chosen among candidates, as those in `CONVEX`."""
 
 SWEEP: tuple[Field, ...] = (
     _F("sweep_radius", ("nsweep",), 1, "m", "radius of a sphere that holds all contacts of a geom"),
@@ -316,6 +326,11 @@ CONVEX_INDICES: tuple[Field, ...] = (
     _F("ccd_edge", ("nccdedge",), 1, "", "both corners of an edge of the horizon, the border of the visible faces"),
 )
 """Integers of GJK and EPA, with `CONVEX`, of the lane that is being processed."""
+PIECE_INDICES: tuple[Field, ...] = (
+    _F("piece_size", ("one",), 1, "", "number of corners of the piece of a height field"),
+    _F("hit_count", ("one",), 1, "", "number of candidates for contacts of the current pair"),
+)
+"""Integers with `PIECES`."""
 SWEEP_INDICES: tuple[Field, ...] = (
     _F("sweep_place", ("nsweeprow",), 1, "", "places of the geoms (entries of sweep_geom) in the order of sweep_low"),
     _F("sweep_bits", ("nsweepword",), 1, "", "one bit for each pair of geoms: 1 if near in some lane"),
@@ -332,6 +347,7 @@ SCRATCH_INDICES: tuple[Field, ...] = (
     *INSPECTED,
     *WORK_LIST,
     *CONVEX_INDICES,
+    *PIECE_INDICES,
     *SWEEP_INDICES,
     *NOSLIP_INDICES,
 )

@@ -82,12 +82,12 @@ _WELD = '<weld name="tie" body1="hand" body2="ball"/>'
 
 CONTACTS = [
     Case(
-        "contact of hfield with sphere",
+        "contact of sphere with sdf",
         "contact",
-        "hills' and 'ball",
-        """<mujoco><asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset><worldbody>
-  @@<geom name="hills" type="hfield" hfield="h"/>
-  <body pos="0 0 1"><freejoint/><geom name="ball" size=".1"/></body>
+        "ball' and 'ring",
+        """<mujoco><asset><mesh name="m" builtin="supertorus" params="12 .3 1 1"/></asset><worldbody>
+  <geom name="ring" type="sdf" mesh="m"/>
+  @@<body pos="0 0 1"><freejoint/><geom name="ball" size=".1"/></body>
 </worldbody></mujoco>""",
     ),
 ]
