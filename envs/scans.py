@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
+import torch
 
 if TYPE_CHECKING:
-    import torch
-
     from ..physics import RigidSolver
     from ..physics.batch_numbers import Known
 
@@ -99,34 +98,31 @@ class Scanner:
         self._one = isinstance(named, str)
         self._quantities = ("xpos", "xmat") if scan.site is None else ("site_xpos", "site_xmat")
         names: Sequence[str] = [named] if isinstance(named, str) else list(named or ())
-        self._ids = [self._id("body" if scan.site is None else "site", each) for each in names]
+        ids = [self._id("body" if scan.site is None else "site", each) for each in names]
         points, length = np.array(scan.points, float), np.linalg.norm(scan.direction)
         if points.ndim != 2 or points.shape[1] != 3 or not len(points) or not np.isfinite(points).all():
             raise ValueError(f"{self._name}: points have the shape {points.shape}; needed are finite numbers (k, 3)")
         if np.shape(scan.direction) != (3,) or not 0.0 < length < np.inf:
             raise ValueError(f"{self._name}: direction={scan.direction!r} must be three numbers that are not all 0")
+        self._frames = torch.as_tensor(ids, device=solver.device)
         self._points = self._tensor(points)
         self._direction = self._tensor(np.array(scan.direction) / length)
         self._geoms = self._still() if scan.geoms is None else scan.geoms
 
-    def ways(self, envs: "Known | None") -> "torch.Tensor":
+    def ways(self, envs: "Known | None") -> torch.Tensor:
         """Return the ways along the rays, (n, k), or (n, frames, k) of several frames, m."""
-        import torch
-
         scan, (positions, rotations) = self._scan, self._quantities
         found = self._solver.get_many(self._quantities, envs)
-        turns = self._turns(found[rotations][:, self._ids].unflatten(-1, (3, 3)))  # (n, frames, 3, 3)
-        points = found[positions][:, self._ids][:, :, None] + _turned(turns, self._points)
+        turns = self._turns(found[rotations][:, self._frames].unflatten(-1, (3, 3)))  # (n, frames, 3, 3)
+        points = found[positions][:, self._frames][:, :, None] + _turned(turns, self._points)
         along = _turned(turns, self._direction[None]).expand(points.shape)
         begin = points - scan.above * along
         hits = self._solver.queries.ray(begin.flatten(1, 2), along.flatten(1, 2), geoms=self._geoms, envs_idx=envs)
         way = torch.where(hits.geom < 0, scan.reach, hits.distance - scan.above).clamp(max=scan.reach)
         return way if self._one else way.unflatten(1, points.shape[1:3])
 
-    def _turns(self, matrices: "torch.Tensor") -> "torch.Tensor":
+    def _turns(self, matrices: torch.Tensor) -> torch.Tensor:
         """Return how frames are turned, (n, frames, 3, 3), as `align` says."""
-        import torch
-
         if self._scan.align == "frame":
             return matrices
         turns = torch.zeros_like(matrices)
@@ -155,13 +151,11 @@ class Scanner:
             raise ValueError(f"{self._name}: no geom of the model stands still; say which `geoms` the rays meet")
         return still
 
-    def _tensor(self, values: np.ndarray) -> "torch.Tensor":
-        import torch
-
-        return torch.as_tensor(values, dtype=self._solver.qpos.dtype, device=self._solver.device)
+    def _tensor(self, values: np.ndarray) -> torch.Tensor:
+        return torch.as_tensor(values, dtype=self._solver.dtype, device=self._solver.device)
 
 
-def _turned(turns: "torch.Tensor", vectors: "torch.Tensor") -> "torch.Tensor":
+def _turned(turns: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
     """Turn vectors (k, 3) by matrices (n, frames, 3, 3): (n, frames, k, 3), added up in a fixed order."""
     x, y, z = (turns[..., None, :, i] * vectors[:, i, None] for i in range(3))
     return x + y + z
