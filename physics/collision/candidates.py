@@ -36,6 +36,16 @@ def put_candidate(model, one, close, dist, pos, normal):
 
 
 @func
+def has_candidate_at(one, close, pos):
+    """Return True if a candidate is nearer than `close` to a position (m)."""
+    found = False
+    for k in range(one.hit_count[0]):
+        apart = one.hit_pos[k] - pos
+        found = found or apart.dot(apart) < close * close
+    return found
+
+
+@func
 def reduce_candidates(one, close):
     """Keep the deepest candidate and those that are spread the widest, at most SPREAD, in this order."""
     count, kept = one.hit_count[0], 0

@@ -69,6 +69,19 @@ def pushes(model, lanes, ground, r: ti.i32, c: ti.i32, kind: ti.i32, along, dire
 
 
 @func
+def between(model, lanes, ground, r: ti.i32, c: ti.i32, kind: ti.i32):
+    """Return the direction halfway between the normals of the triangles beside an edge (unit vector)."""
+    begin, end = ends_of(model, lanes, ground, r, c, kind)
+    edge, middle = end - begin, Vec3(lanes.real(0.0), lanes.real(0.0), lanes.real(0.0))
+    for side in range(2):
+        row, column = _opposite(r, c, kind, side)
+        normal = edge.cross(_towards(model, lanes, ground, row, column, begin))
+        normal = normal * ti.select(normal.z < 0.0, lanes.real(-1.0), lanes.real(1.0))
+        middle = middle + normal * (1.0 / normal.norm())
+    return middle * (1.0 / middle.norm())
+
+
+@func
 def _opposite(r: ti.i32, c: ti.i32, kind: ti.i32, side: ti.i32):
     """Return row and column of the third vertex of the triangle on a side of an edge."""
     row, column = r + 1, c + 1

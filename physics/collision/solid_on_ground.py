@@ -8,23 +8,24 @@ of their own: GJK and EPA find where a solid touches them.
 import taichi as ti
 
 from ..math import Vec3, func
-from ..shapes import ENTRIES, LOWEST, LOWEST_POINTS
-from ..shapes.by_kind import by_kind
+from ..shapes import ENTRIES, LOWEST, LOWEST_POINTS, SPANS
+from ..shapes.by_kind import by_kind, is_one_of
 from ..shapes.ray import MISS
+from .candidates import has_candidate_at
 from .convex import Limits, seek
 from .epa import touching_face
 from .field_cells import is_over, over, reaches, slope_of
 from .gjk import FOUND
 from .ground_depth import depth_of, height_above
 from .primitives import zero_vector
-from .ridges import ends_of, for_each_ridge, pushes
+from .ridges import between, ends_of, for_each_ridge, pushes
 from .round_on_ground import put_on_ground
 from .support import has_corners
 
 NEAR, FLAT, SEEN = 1e-9, 1e-8, 1e-12
 """Shares of the size of a solid and a piece (`collision.convex`)."""
-WIDE = 0.5
-"""The share of the depth of a piece from which on its ends are contacts too."""
+WIDE, INSIDE = 0.5, 1e-4
+"""The share of an edge's depth from which on its ends are contacts, and that of its length by which they are inside."""
 
 
 @func
@@ -57,25 +58,25 @@ def curve_on_ground(model, one, g1: ti.i32, g2: ti.i32, ground, low, reach, clos
                 for side in range(2):
                     slope = slope_of(model, lanes, ground, r, c, side)
                     _curve_on_triangle(model, one, g2, ground, r, c, side, slope, reach, close)
-    # A solid whose centre is below the surface, and which touches no triangle with a lowest point.
-    height, normal = height_above(model, lanes, ground, one.ccd_frame[4])
-    if height < 0.0 and one.hit_count[0] == 0:
-        for k in range(by_kind(model.geom_type[g2], LOWEST_POINTS, 0, model, g2)):
-            point = _lowest(model, one, g2, -normal, k)
-            height, normal = height_above(model, lanes, ground, point)
-            if height <= reach:
-                put_on_ground(model, one, close, point - normal * height, normal, height)
 
 
 @func
 def _curve_on_triangle(model, one, g2: ti.i32, ground, r: ti.i32, c: ti.i32, side: ti.i32, slope, reach, close):
-    """Find the candidates of the points of a solid that are lowest against a triangle, if they are over it."""
+    """Find the candidates of the points of a solid that are lowest against a triangle.
+
+    A point that is not over the triangle but below the surface elsewhere is a candidate there, if there is no other:
+    in a valley it may be the deepest.
+    """
     normal = slope.normal()
     for k in range(by_kind(model.geom_type[g2], LOWEST_POINTS, 0, model, g2)):
         point = _lowest(model, one, g2, -normal, k)
-        height = over(ground, r, c, slope, point) * normal.z
-        if height <= reach and is_over(ground, r, c, side, point, 0.0):
-            put_on_ground(model, one, close, point - normal * height, normal, height)
+        height, up = over(ground, r, c, slope, point) * normal.z, normal.copy()
+        wanted = height <= reach
+        if wanted and not is_over(ground, r, c, side, point, 0.0):
+            height, up = height_above(model, one.ccd_lanes, ground, point)
+            wanted = height < 0.0 and not has_candidate_at(one, close, point)
+        if wanted:
+            put_on_ground(model, one, close, point - up * height, up, height)
 
 
 @func
@@ -111,47 +112,57 @@ def _solid_on_ridge(model, one, ground, r: ti.i32, c: ti.i32, kind: ti.i32, g1: 
             along = (on1 - begin).dot(edge) / edge.dot(edge)
             if dist <= reach and pushes(model, lanes, ground, r, c, kind, along, normal):
                 _put_ridge(model, one, g2, begin, end, on1, normal, dist, close)
+            elif dist < 0.0:
+                # The shortest way out is one along which the edge does not push: it pushes between its triangles.
+                normal = between(model, lanes, ground, r, c, kind)
+                _enters, leaves = _span(model, one, g2, on1, -normal)
+                _put_ridge(model, one, g2, begin, end, on1, normal, -ti.max(leaves, 0.0), close)
 
 
 @func
 def _put_ridge(model, one, g2: ti.i32, begin, end, on1, normal, dist, close):
-    """Store the candidates of a convex edge: both ends of its part in the solid that are deep enough, or its deepest.
-
-    Along the normal the deepest end of the edge is as deep as EPA found, so other points follow.
-    """
+    """Store the candidates of a convex edge: both ends of its part in the solid if these are deep, or its deepest."""
     found = 0
-    deepest = ti.max(normal.dot(begin), normal.dot(end))
     if dist < 0.0:
-        first, last = _part_inside(model, one, g2, begin, end)
+        first, last = _span(model, one, g2, begin, end - begin)
+        first, last = ti.max(first, 0.0), ti.min(last, 1.0)
         for k in range(2):
-            at = begin + (end - begin) * ti.select(k == 0, first, last)
-            here = dist + deepest - normal.dot(at)
-            if first < last and here <= WIDE * dist:
-                put_on_ground(model, one, close, at, normal, here)
+            # A little inside, where the way out along the normal is not that through a side.
+            share = ti.select(k == 0, first, last) * (1.0 - INSIDE) + 0.5 * (first + last) * INSIDE
+            at = begin + (end - begin) * share
+            _enters, leaves = _span(model, one, g2, at, -normal)
+            if first < last and -leaves <= WIDE * dist:
+                put_on_ground(model, one, close, at, normal, -leaves)
                 found = 1
     if found == 0:
         put_on_ground(model, one, close, on1, normal, dist)
 
 
 @func
-def _part_inside(model, one, g2: ti.i32, begin, end):
-    """Return the shares of a segment's length between which it is inside a solid; (1, 0) if it is not, or in a mesh."""
-    lanes = one.ccd_lanes
-    edge, from_center = end - begin, begin - one.ccd_frame[4]
-    length = edge.norm()
+def _span(model, one, g2: ti.i32, start, way):
+    """Return the multiples of a vector between which `start` plus it is in a solid; (1, 0) if there are none."""
+    lanes, size = one.ccd_lanes, model.geom_size[g2]
     x, y, z = one.ccd_frame[5], one.ccd_frame[6], one.ccd_frame[7]
-    start = ti.Vector([x.dot(from_center), y.dot(from_center), z.dot(from_center)])
-    direction = ti.Vector([x.dot(edge) / length, y.dot(edge) / length, z.dot(edge) / length])
-    slide = -start.dot(direction)
-    origin = start + direction * slide
-    size = model.geom_size[g2]
+    from_center, length = start - one.ccd_frame[4], way.norm()
+    place = ti.Vector([x.dot(from_center), y.dot(from_center), z.dot(from_center)])
+    direction = ti.Vector([x.dot(way) / length, y.dot(way) / length, z.dot(way) / length])
+    slide = -place.dot(direction)
     sizes = ti.Vector([lanes.real(size.x), lanes.real(size.y), lanes.real(size.z)])
-    kind, miss = model.geom_type[g2], lanes.real(MISS)
-    enters = by_kind(kind, ENTRIES, miss, sizes, origin, direction)
-    leaves = -by_kind(kind, ENTRIES, miss, sizes, origin, -direction)
     first, last = lanes.real(1.0), lanes.real(0.0)
-    if enters < MISS:
-        first, last = ti.max((slide + enters) / length, 0.0), ti.min((slide + leaves) / length, 1.0)
+    if is_one_of(model.geom_type[g2], tuple(SPANS)):
+        local, along = Vec3(place.x, place.y, place.z), Vec3(direction.x, direction.y, direction.z)
+        first, last = by_kind(model.geom_type[g2], SPANS, (first, last), model, lanes, g2, local, along)
+        first, last = first / length, last / length
+    else:
+        for side in range(2):  # where it enters, then where the reversed ray does
+            sign = 1.0 - 2.0 * side
+            found = by_kind(
+                model.geom_type[g2], ENTRIES, lanes.real(MISS), sizes, place + direction * slide, direction * sign
+            )
+            if found < MISS and side == 0:
+                first = (slide + found) / length
+            elif found < MISS:
+                last = (slide - found) / length
     return first, last
 
 

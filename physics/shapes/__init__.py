@@ -25,6 +25,7 @@ In kernels:
 - `half_core(model, lanes, g)`: half the length of a core that is a segment along z.
 - `lowest_points(model, g)` and `lowest(model, lanes, g, size, down, k)`, of the kinds with an extent that are not
   ROUNDED: the number of points that can be lowest against a plane, and each of them; `down` points into the plane.
+- `span(model, lanes, g, start, direction)`, of a kind without `entry`: distances at which a line enters and leaves it.
 
 In kernels, of shapes with flat sides or edges (`collision/flat_sides.py`; geom g is number `side` of its pair):
 - `corner(model, one, g, side, mark, point)`: the corner with a number, which support found at a point.
@@ -65,5 +66,5 @@ def of_kinds(name: str) -> dict[int, Any]:
 
 
 HALF_SIDES, INSIDES, ENTRIES, NORMALS, SUPPORTS = map(of_kinds, ("half_sides", "inside", "entry", "normal", "support"))
-LOWEST_POINTS, LOWEST, HALF_CORES = map(of_kinds, ("lowest_points", "lowest", "half_core"))
+LOWEST_POINTS, LOWEST, HALF_CORES, SPANS = map(of_kinds, ("lowest_points", "lowest", "half_core", "span"))
 ROUNDED, CURVED = (tuple(of_kinds(name)) for name in ("ROUNDED", "CURVED"))
