@@ -109,5 +109,5 @@ def test_it_trains_as_printed(tmp_path):
     for command in commands.splitlines():
         subprocess.run(shlex.split(command), cwd=tmp_path, env=os.environ | paths, check=True, timeout=3000)
     score = json.loads((tmp_path / "runs" / "rough" / "evaluation-tumble.json").read_text())
-    assert score["mean"] > 700
+    assert score["mean"] > 1100, "the page says 1,240"
     assert (tmp_path / "rough.mp4").stat().st_size > 10_000
