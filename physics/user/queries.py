@@ -42,6 +42,7 @@ class Queries:
         geomgroup: Sequence[int] | None = None,
         flg_static: bool = True,
         bodyexclude: int = -1,
+        geoms: Any = None,
         envs_idx: Any = None,
         normals: bool = False,
     ) -> RayHits:
@@ -58,6 +59,7 @@ class Queries:
             geomgroup: six flags, which geom groups are there; None: all.
             flg_static: whether geoms of bodies that cannot move are there.
             bodyexclude: id of a body whose geoms are not there; -1: none.
+            geoms: ids or names of the only geoms that are there, if none of these leaves them out; None: all.
             envs_idx: indices of environments, whose number replaces num_envs above; None for all.
             normals: whether to find the surfaces' normals too.
 
@@ -66,12 +68,16 @@ class Queries:
 
         Raises:
             ValueError: for a wrong shape, group, body or flag, and for what is not made of real numbers.
-            IndexError: for an environment that does not exist.
+            IndexError: for an environment or a geom that does not exist.
+            KeyError: for an unknown name of a geom, with the nearest ones.
             NotImplementedError: a signed distance function is there.
         """
         envs, caster = self._envs, self._envs.caster
         normals = as_flag("normals", normals)
         chosen = caster.choose(geomgroup, flg_static, bodyexclude)
+        if geoms is not None:
+            only = torch.as_tensor(geom_ids(envs.model.mj, geoms), dtype=chosen.dtype, device=chosen.device)
+            chosen = chosen[torch.isin(chosen, only)]
         index, count = envs.chosen(envs_idx)
         rays = as_rays(pnt, vec, count, envs.dtype, envs.device)
         poses = self._quantities.get_many(("geom_xpos", "geom_xmat"), None if index is None else Known(index))

@@ -217,3 +217,18 @@ def test_signed_distance_functions_are_named():
     with pytest.raises(NotImplementedError, match=r"rays do not meet bolt \(sdf\) yet"):
         solver.ray([0, 0, 9], [0, 0, -1])
     assert solver.ray([0, 0, 9], [0, 0, -1], geomgroup=[0, 1, 0, 0, 0, 0]).geom.tolist() == [[1], [1]]
+
+
+def test_rays_meet_the_named_geoms_alone(scene):
+    """Those of two groups, by their numbers; a group that is left out stays so."""
+    pnt, vec = scene.pnt[:, :200], scene.vec[:, :200]
+    two = np.flatnonzero((scene.mj.geom_group == 0) | (scene.mj.geom_group == 3))
+    for options, group in (({}, (1, 0, 0, 1, 0, 0)), ({"geomgroup": (1, 1, 1, 0, 1, 1)}, (1, 0, 0, 0, 0, 0))):
+        named = scene.solver.ray(pnt, vec, geoms=two, **options)
+        grouped = scene.solver.ray(pnt, vec, geomgroup=group)
+        assert torch.equal(named.geom, grouped.geom) and torch.equal(named.distance, grouped.distance)
+        assert (named.geom >= 0).any() and not torch.equal(named.geom, scene.solver.ray(pnt, vec).geom)
+    with pytest.raises(KeyError, match="no geom is named 'flor'"):
+        scene.solver.ray(pnt, vec, geoms=["flor"])
+    with pytest.raises(IndexError, match="geom 99: the model has geoms 0 to"):
+        scene.solver.ray(pnt, vec, geoms=99)

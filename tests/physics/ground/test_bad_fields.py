@@ -4,7 +4,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.physics import Model, ModelLoadError
+from tumble.physics import Model
+from tumble.physics.model.sanity import ModelLoadError
 
 GOOD = {"nrow": 3, "ncol": 4, "size": [1.0, 1.0, 0.5, 0.1], "userdata": np.linspace(0, 1, 12)}
 
