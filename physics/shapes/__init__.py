@@ -60,6 +60,8 @@ KINDS = MESH, BOX, CYLINDER, ELLIPSOID, CAPSULE, SPHERE, PLANE = tuple(map(_kind
 
 HFIELD = _kind(hfield)
 """Height fields, which are neither convex nor met by rays as the others are, and so are not in SHAPES."""
+SEEN = (*KINDS, HFIELD)
+"""The mjtGeom of all that rays meet and pictures show, with meshes in place of SDF."""
 SDF = int(mujoco.mjtGeom.mjGEOM_SDF)
 """Meshes that collide by their distance field; for all else they are as other meshes."""
 WITH_FIELDS = (MESH, SDF)
