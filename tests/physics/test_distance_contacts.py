@@ -71,9 +71,15 @@ def side_by_side():
 
 def points_on(mjm, geom, count=1500):
     """Points (count, 3) on the surface of a geom, in its frame, and the vertices of a mesh."""
-    vertices, faces = mesh_of(mjm, geom)
-    points, _ = surface_points(closed_surface(vertices, faces), count)
-    return np.concatenate([points, vertices])
+    key = id(mjm), geom, count
+    if key not in _made:
+        vertices, faces = mesh_of(mjm, geom)
+        points, _ = surface_points(closed_surface(vertices, faces), count)
+        _made[key] = np.concatenate([points, vertices])
+    return _made[key]
+
+
+_made: dict[tuple[int, int, int], np.ndarray] = {}
 
 
 def mesh_of(mjm, geom):
