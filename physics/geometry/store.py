@@ -10,7 +10,7 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
-from ..shapes import HFIELD, MESH, hfield, of_kinds
+from ..shapes import HFIELD, MESH, SDF, hfield, of_kinds
 from .compiled_mesh import points_of, surface_of, volume_of
 from .hull import Hull, hull_of
 from .names import type_name
@@ -23,7 +23,7 @@ _NUMBERS = of_kinds("NUMBERS")
 DATA: dict[int, tuple[str, ...]] = {
     **_NUMBERS,
     HFIELD: hfield.NUMBERS,
-    int(_TYPES.mjGEOM_SDF): _NUMBERS[MESH],
+    SDF: _NUMBERS[MESH],
 }
 """By MuJoCo's type: what the first numbers of `GeometryStore.data` are; m, and m3 for a volume. The others are 0."""
 

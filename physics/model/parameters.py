@@ -8,10 +8,11 @@ import mujoco
 import numpy as np
 
 from ..arguments import real_array
+from ..geometry.visual import MESH_TYPES
 from ..mjmodel.actuators import fixed_gears
 from ..mjmodel.allowed import Allowed, Parameter
 from ..parts import NUMBERS, PARTS
-from ..shapes import HFIELD, MESH
+from ..shapes import HFIELD
 from .kernel_numbers import is_option, mujoco_numbers
 from .number_rules import RULES, crossed
 
@@ -124,7 +125,7 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         numbers /= length
     # numbers that this model cannot change
     if name == "geom_size":
-        fixed = np.isin(mjm.geom_type, (MESH, HFIELD))[:, None]
+        fixed = np.isin(mjm.geom_type, (*MESH_TYPES, HFIELD))[:, None]
         reason = "the size of a mesh or height field cannot be changed"
         _refuse(name, numbers, fixed & (numbers != own), index, reason)
     for part in PARTS:

@@ -11,6 +11,7 @@ import torch
 from ..arguments import real_array
 from ..drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ..geometry.names import label
+from ..geometry.visual import seen_types
 from ..process.runtime import Runtime
 from ..scalars import as_flag, as_whole
 from ..shapes import HFIELD, MESH, SEEN, of_kinds
@@ -44,7 +45,8 @@ class RayCaster:
 
     def __init__(self, runtime: Runtime, mj: mujoco.MjModel) -> None:
         self._runtime, self._mj = runtime, mj
-        is_mesh, is_field = mj.geom_type == MESH, mj.geom_type == HFIELD
+        self._kinds = seen_types(mj)
+        is_mesh, is_field = self._kinds == MESH, self._kinds == HFIELD
         trees, fields = mesh_trees(mj, mj.geom_dataid[is_mesh]), field_tables(mj, mj.geom_dataid[is_field])
         row = np.zeros(mj.ngeom, np.int32)
         row[is_mesh] = [trees.meshes.index(mesh) for mesh in mj.geom_dataid[is_mesh]]
@@ -54,7 +56,7 @@ class RayCaster:
         of_fields = fields.shapes, fields.measures, fields.heights, fields.blocks
         self._tables, self._field_tables = (
             [torch.as_tensor(array, device=runtime.torch_device) for array in arrays]
-            for arrays in ((mj.geom_type.astype(np.int32), row, *of_meshes), of_fields)
+            for arrays in ((self._kinds.astype(np.int32), row, *of_meshes), of_fields)
         )
         self._sizes = self.sized(mj.geom_size[None])
         self._chosen: dict[tuple, torch.Tensor] = {}
@@ -64,7 +66,7 @@ class RayCaster:
         """Sizes of geoms (n, ngeom, 3) and the radii of the spheres around them, (n, ngeom, 4) on the device."""
         around = np.broadcast_to(self._reach, sizes.shape[:-1]).copy()
         for kind, reach in of_kinds("reach").items():
-            own = self._mj.geom_type == kind
+            own = self._kinds == kind
             around[:, own] = reach(sizes[:, own])
         table = np.concatenate([sizes, 1.00001 * around[..., None]], axis=-1)
         return torch.as_tensor(table, dtype=self._runtime.torch_dtype, device=self._runtime.torch_device).contiguous()
@@ -96,12 +98,9 @@ class RayCaster:
             chosen &= mj.body_weldid[mj.geom_bodyid] != 0
         if group is not None:
             chosen &= np.array(group)[np.clip(mj.geom_group, 0, mujoco.mjNGROUP - 1)]
-        unknown = np.flatnonzero(chosen & ~np.isin(mj.geom_type, SEEN))
+        unknown = np.flatnonzero(chosen & ~np.isin(self._kinds, SEEN))
         if len(unknown):
-            raise NotImplementedError(
-                f"rays do not meet {label(mj, unknown[0])} yet, nor any signed distance function; "
-                "leave its group out by geomgroup"
-            )
+            raise NotImplementedError(f"rays do not meet {label(mj, unknown[0])}; leave its group out by geomgroup")
         return np.flatnonzero(chosen)
 
     def cast(

@@ -12,8 +12,8 @@ import mujoco
 import numpy as np
 
 from ..geometry.names import label
-from ..geometry.visual import colour_of, drawn_geoms, flat_texture_of, pixels_of
-from ..shapes import HFIELD, MESH, PLANE, SEEN, of_kinds
+from ..geometry.visual import MESH_TYPES, colour_of, drawn_geoms, flat_texture_of, pixels_of, seen_types
+from ..shapes import HFIELD, PLANE, SEEN, of_kinds
 from .dress import Dress, bulk, dress
 from .look import Look
 
@@ -57,9 +57,10 @@ class Drawables:
 def drawables(mj: mujoco.MjModel, look: Look) -> Drawables:
     """Collect the visible geoms of `mj`."""
     visible = drawn_geoms(mj)
-    rows = [g for g in visible if mj.geom_type[g] in SEEN]
+    kinds = seen_types(mj)
+    rows = [g for g in visible if kinds[g] in SEEN]
     dressed = dress(mj, rows)
-    kind = [int(mj.geom_type[g]) for g in rows]
+    kind = [int(kinds[g]) for g in rows]
     shape = [_shape(mj, g, look, dressed) for g in rows]
     paint = [_paint(mj, g, look) for g in rows]
     for row, repeat in zip(paint, dressed.repeat, strict=True):
@@ -83,7 +84,7 @@ def _shape(mj: mujoco.MjModel, g: int, look: Look, dressed: Dress) -> list[float
     size = mj.geom_size[g].copy()
     if mj.geom_type[g] == PLANE and look.endless_planes:
         size[:2] = 0
-    if mj.geom_type[g] == MESH:
+    if int(mj.geom_type[g]) in MESH_TYPES:
         mesh = int(mj.geom_dataid[g])
         reach = dressed.trees.reach[dressed.trees.meshes.index(mesh)]
         return [*size, 1.00001 * reach, *bulk(mj, mesh, float(size[2]))]  # not less than what rounding leaves of it

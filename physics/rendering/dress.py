@@ -12,7 +12,7 @@ import numpy as np
 import taichi as ti
 
 from ..geometry.compiled_mesh import triangles_of, volume_of
-from ..geometry.visual import flat_texture_of, pixels_of
+from ..geometry.visual import flat_texture_of, pixels_of, seen_types
 from ..rays.field_tables import FieldTables, field_tables
 from ..rays.mesh_tree import TRIANGLES, MeshTrees, mesh_trees
 from ..rays.traced import Traced
@@ -55,9 +55,9 @@ class Dress:
 
 def dress(mj: mujoco.MjModel, geoms: list[int]) -> Dress:
     """Collect how the meshes and height fields among the geoms look."""
+    kinds = seen_types(mj)
     meshes, grounds = (
-        {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if mj.geom_type[g] == kind}
-        for kind in (MESH, HFIELD)
+        {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if kinds[g] == kind} for kind in (MESH, HFIELD)
     )
     trees, fields = mesh_trees(mj, list(meshes.values())), field_tables(mj, list(grounds.values()))
     rows, repeat = np.zeros((max(1, len(geoms)), 4), np.int32), np.zeros((len(geoms), 3), np.float32)
