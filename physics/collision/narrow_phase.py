@@ -16,6 +16,7 @@ from .box_box import box_box
 from .capsule_box import capsule_box
 from .contacts import APPENDED, LIST, append, clear_contacts, limit_contacts, looked_at
 from .convex import convex_convex
+from .field_contacts import field_solid, hfield_field, plane_field
 from .pairs_by_hand import detection_distance
 from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_ellipsoid, plane_mesh
 from .poses import bounds_meet, cautious, root_of, seen_from_root
@@ -196,8 +197,21 @@ SOLIDS = {
     "box_box": box_box,
 }
 CONVEX = {"convex_convex": convex_convex}
+FIELD_PLANES = {"plane_field": plane_field}
+FIELD_TERRAIN = {"hfield_field": hfield_field}
+FIELDS = {"field_solid": field_solid}
 TERRAIN = {"hfield_solid": hfield_solid}
-ROUTINES = {**ROUND_WITH_PLANES, **HULLS_WITH_PLANES, **ROUND, **SOLIDS, **CONVEX, **TERRAIN}
+ROUTINES = {
+    **ROUND_WITH_PLANES,
+    **HULLS_WITH_PLANES,
+    **ROUND,
+    **SOLIDS,
+    **CONVEX,
+    **TERRAIN,
+    **FIELD_PLANES,
+    **FIELD_TERRAIN,
+    **FIELDS,
+}
 """Functions that find the contacts of two geoms, by `PairType.routine`; those of work lists also take a lane mask."""
 
 LISTED = {group: tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.group == group) for group in GROUPS}
@@ -293,6 +307,42 @@ def collide_convex(model, work):
 
 
 @stage(
+    when=lambda has: has.field_planes,
+    reads="geom_xpos geom_axis xpos xquat geom_offset listed_geom1 listed_geom2",
+    writes="tile_pair",
+    updates=(APPENDED, LISTED_PAIRS, "wanted ccd_frame hit_*"),
+    hooks=(PAIR_MASK,),
+)
+def collide_field_planes(model, work):
+    """Append contacts of planes with meshes that have distance fields."""
+    _take_list(model, work, "field_planes", FIELD_PLANES, list_near_planes)
+
+
+@stage(
+    when=lambda has: has.field_terrain,
+    reads="xpos xquat geom_offset listed_geom1 listed_geom2",
+    writes="tile_pair",
+    updates=(APPENDED, LISTED_PAIRS, "wanted box_center box_half ccd_frame hit_*"),
+    hooks=(PAIR_MASK,),
+)
+def collide_field_terrain(model, work):
+    """Append contacts of height fields with meshes that have distance fields."""
+    _take_list(model, work, "field_terrain", FIELD_TERRAIN, list_near_ground)
+
+
+@stage(
+    when=lambda has: has.fields,
+    reads="geom_xpos xpos xquat geom_offset listed_*",
+    writes="tile_pair",
+    updates=(APPENDED, LISTED_PAIRS, "wanted ccd_frame hit_*"),
+    hooks=(PAIR_MASK,),
+)
+def collide_fields(model, work):
+    """Append contacts of meshes that have distance fields with solids and with each other."""
+    _take_list(model, work, "fields", FIELDS, list_near)
+
+
+@stage(
     when=lambda has: has.terrain,
     reads="xpos xquat geom_offset listed_geom1 listed_geom2",
     writes="tile_pair",
@@ -318,6 +368,9 @@ KINDS_OF_PAIRS = (
     collide_solids,
     collide_convex,
     collide_terrain,
+    collide_field_planes,
+    collide_field_terrain,
+    collide_fields,
     end_contacts,
 )
 """The stages of the narrow phase, in the order of the rows of the table that they serve."""

@@ -73,8 +73,10 @@ def _curve_on_triangle(model, one, g2: ti.i32, ground, r: ti.i32, c: ti.i32, sid
         height, up = over(ground, r, c, slope, point) * normal.z, normal.copy()
         wanted = height <= reach
         if wanted and not is_over(ground, r, c, side, point, 0.0):
-            height, up = height_above(model, one.ccd_lanes, ground, point)
-            wanted = height < 0.0 and not has_candidate_at(one, close, point)
+            wanted = not has_candidate_at(one, close, point)
+            if wanted:
+                height, up = height_above(model, one.ccd_lanes, ground, point)
+                wanted = height < 0.0
         if wanted:
             put_on_ground(model, one, close, point - up * height, up, height)
 

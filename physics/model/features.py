@@ -28,6 +28,9 @@ class CoreFeatures:
         hulls: planes against ellipsoids, cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
         solids: spheres against cylinders; spheres, capsules and boxes against boxes.
         convex: all other pairs of convex shapes, by GJK and EPA.
+        field_planes: planes against meshes with distance fields.
+        field_terrain: height fields against such meshes.
+        fields: all other geoms against meshes with distance fields.
         terrain: height fields against convex shapes.
         prisms: the same with MuJoCo's contacts, those of a prism for each triangle.
         mixed_precision: positions, from the coordinates to the distances of geoms, and inverse dynamics are in double
@@ -68,6 +71,9 @@ class CoreFeatures:
     parameters: bool = False
     repeated_pairs: bool = False
     friction_reference: bool = False
+    field_planes: bool = False
+    field_terrain: bool = False
+    fields: bool = False
     terrain: bool = False
     prisms: bool = False
 
@@ -96,6 +102,9 @@ class CoreFeatures:
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),
+            field_planes=_has_pairs(model, "field_planes"),
+            field_terrain=_has_pairs(model, "field_terrain"),
+            fields=_has_pairs(model, "fields"),
             terrain=_has_pairs(model, "terrain"),
             prisms=_has_pairs(model, "terrain") and model.hfield == MUJOCO,
             **{each.name: each.wanted(model) for part in PARTS for each in part.features()},

@@ -22,7 +22,8 @@ def field_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
     used = np.unique(mjm.geom_dataid[mjm.geom_type == HFIELD])
     heights, ridges, peaks = [np.zeros(0)], [np.zeros(0, int)], [np.zeros(0)]
     first, level = np.zeros((2, mjm.nhfield), int)
-    slack, starts, places, entries = np.zeros(mjm.nhfield), [], 0, 0
+    slack, places, entries = np.zeros(mjm.nhfield), 0, 0
+    starts: list[int] = []
     for k in used:
         field = heights_of(mjm, k)
         first[k], level[k] = places, len(starts)

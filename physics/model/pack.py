@@ -1,6 +1,7 @@
 """The numbers of `model.fields` from a compiled `mujoco.MjModel`: every rule that is fixed when a model is loaded."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import mujoco
 import numpy as np
@@ -21,6 +22,7 @@ from ..shapes.mesh import BLOCK
 from .broad_phase import between_solids, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .coupled_dofs import coupled_parents
+from .distance_fields import FieldOptions, distance_field_sizes, distance_field_values
 from .fields import INTEGERS, OPTIONS, REALS
 from .height_fields import field_sizes, field_values
 from .hulls import Hulls
@@ -38,13 +40,16 @@ _CONVEX = [row for row, pair in enumerate(PAIR_TABLE) if pair.group == "convex"]
 """The rows of the dispatch table served by GJK and EPA."""
 
 
-def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str, int], dict[str, np.ndarray]]:
+def pack(
+    mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool, fields: FieldOptions = MappingProxyType({})
+) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     """Return sizes and all field values of a supported model.
 
     Args:
         mjm: the model.
         pairs: pairs of geoms, (n, 2), that can have contacts (`contact_pairs`).
         sweeps: True if only pairs with planes are listed, and a sweep finds the others.
+        fields: options of distance fields by the name of a mesh.
 
     Returns:
         (sizes, values): the named sizes; for each field an array of `items x width` numbers.
@@ -62,6 +67,7 @@ def pack(mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool) -> tuple[dict[str
     for part in PARTS:
         values.update({n: change(mjm, values[n]) for n, change in part.amends.items() if n not in RULES})
     values.update(_meshes(mjm))
+    values.update(distance_field_values(mjm, pairs, fields))
     values.update(field_values(mjm))
     swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
     tables = sweep_tables(mjm, swept)
@@ -93,6 +99,7 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         **sweep_sizes(tables),
         **_row_sizes(values),
         **field_sizes(values),
+        **distance_field_sizes(values),
         nvert=len(values["vert_corneradr"]),
         nvertblock=len(values["vert_block"]),
         ncorner=len(values["corner_next"]),

@@ -56,9 +56,9 @@ class PairType(NamedTuple):
         return first, second
 
 
-GROUPS = ("hulls", "solids", "convex", "terrain")
+GROUPS = ("hulls", "solids", "convex", "terrain", "field_planes", "field_terrain", "fields")
 """Names of features: planes with shapes that have corners; cylinders and boxes with a closed form; all other convex
-shapes; height fields."""
+shapes; height fields; planes, height fields, and all other geoms with meshes that have distance fields."""
 
 PAIR_TABLE = (
     PairType("PLANE", "SPHERE", 1),
@@ -91,6 +91,12 @@ PAIR_TABLE = (
     *(
         PairType("HFIELD", solid, SPREAD, "terrain", "hfield_solid")
         for solid in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX", "MESH")
+    ),
+    PairType("PLANE", "SDF", SPREAD, "field_planes", "plane_field"),
+    PairType("HFIELD", "SDF", SPREAD, "field_terrain", "hfield_field"),
+    *(
+        PairType(solid, "SDF", SPREAD, "fields", "field_solid")
+        for solid in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX", "MESH", "SDF")
     ),
 )
 

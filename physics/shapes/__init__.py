@@ -19,6 +19,8 @@ In kernels:
 - `entry(size, origin, direction)`: distance at which a ray enters it, by the conventions of `ray.py`.
 - `crossing(size, origin, direction)`: the same for a ray from any point, for a kind without a centre (planes).
 - `normal(size, point)`: outward direction of its surface, of any length, at a point of it; without it, z.
+- `distance(lanes, size, p)`: signed distance of a point of one lane from its surface, and the direction away from it.
+- `edges(size)`, `edge(lanes, size, k)`: the number of straight edges of its core, and both ends of each.
 - `support(model, lanes, g, size, d)`: the point of its core that is farthest along d, and the number of that corner.
 - `ROUNDED`: defined if its core is a point or a segment, and its surface geom_size[0] away from there.
 - `CURVED`: defined if its core is not the hull of finitely many corners.
@@ -58,6 +60,12 @@ KINDS = MESH, BOX, CYLINDER, ELLIPSOID, CAPSULE, SPHERE, PLANE = tuple(map(_kind
 
 HFIELD = _kind(hfield)
 """Height fields, which are neither convex nor met by rays as the others are, and so are not in SHAPES."""
+SEEN = (*KINDS, HFIELD)
+"""The mjtGeom of all that rays meet and pictures show, with meshes in place of SDF."""
+SDF = int(mujoco.mjtGeom.mjGEOM_SDF)
+"""Meshes that collide by their distance field; for all else they are as other meshes."""
+WITH_FIELDS = (MESH, SDF)
+"""Kinds that have a distance field between nodes, where one of a pair is of the kind SDF."""
 
 
 def of_kinds(name: str) -> dict[int, Any]:
@@ -66,5 +74,6 @@ def of_kinds(name: str) -> dict[int, Any]:
 
 
 HALF_SIDES, INSIDES, ENTRIES, NORMALS, SUPPORTS = map(of_kinds, ("half_sides", "inside", "entry", "normal", "support"))
+DISTANCES, EDGE_COUNTS, EDGES = map(of_kinds, ("distance", "edges", "edge"))
 LOWEST_POINTS, LOWEST, HALF_CORES, SPANS = map(of_kinds, ("lowest_points", "lowest", "half_core", "span"))
 ROUNDED, CURVED = (tuple(of_kinds(name)) for name in ("ROUNDED", "CURVED"))

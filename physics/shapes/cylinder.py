@@ -109,6 +109,22 @@ def face_corner(model, one, g: ti.i32, face: ti.i32, k: ti.i32):
 
 
 @func
+def distance(lanes, size, p):
+    """Return the distance of a point from the surface, and the direction away: from a side, an end, or a rim."""
+    around = ti.sqrt(p.x * p.x + p.y * p.y)
+    scale = 1.0 / ti.max(around, SMALLEST)
+    across, along = around - size.x, ti.abs(p.z) - size.y
+    out, up = ti.max(across, 0.0), ti.max(along, 0.0)
+    value = ti.sqrt(out * out + up * up)
+    if value == 0.0:  # inside: the nearer of side and end
+        value = ti.max(across, along)
+        out, up = ti.select(across > along, 1.0, 0.0), ti.select(across > along, 0.0, 1.0)
+    length = 1.0 / ti.max(ti.sqrt(out * out + up * up), SMALLEST)
+    out, up = out * length, towards(p.z, up * length)
+    return value, Vec3(p.x * scale * out, p.y * scale * out, up)
+
+
+@func
 def lowest_points(model, g: ti.i32):
     """Return the number of points that `lowest` has."""
     return 4

@@ -37,6 +37,7 @@ SIZES = tuple(
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter
     nprecise nrounded nhullpair npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint
     nccdface nccdedge nccdcorner nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed
+    nsdf nsdfvalue nsdfpoint nsdfedge nsdfend nsdfball
     nhfield nhfieldlevel nhfieldpeak nhfielddata npiece nhit
     nlimitsense nqbegin nvbegin
     """.split()
@@ -151,7 +152,12 @@ def _pairs(model: Model, room: Room) -> dict[str, int]:
     near = int(listed @ [bool(row.group) for row in PAIR_TABLE]) + room.pairs
     points = PRISMS if terrain and model.hfield == MUJOCO else MOST_POINTS
     hulls = {"nhullpair": near, "npoint": points, "npolygon": 24 * solids}
-    return {**hulls, "npiece": CORNERS * terrain, "nhit": CANDIDATES * terrain, "nground": int(terrain)}
+    return {
+        **hulls,
+        "npiece": CORNERS * terrain,
+        "nhit": CANDIDATES * (terrain or model.sizes["nsdf"] > 0),
+        "nground": int(terrain or model.row_pairs @ [row.group == "field_terrain" for row in PAIR_TABLE] > 0),
+    }
 
 
 def _optional(model: Model, entries: int) -> dict[str, int]:

@@ -48,10 +48,10 @@ class Queries:
     ) -> RayHits:
         """Find where rays first meet a geom, as MuJoCo's `mj_ray` does.
 
-        Surfaces of solids and meshes are met from inside too; planes from above only, finite ones within their
-        rectangle. Geoms whose colour has alpha 0 are not there. A ray that is not finite, or whose vector is shorter
-        than 1e-15, hits nothing. After `step()` geoms are where the last evaluation had them; `forward()` brings them
-        to the state.
+        Surfaces of solids, meshes and height fields are met from inside too; planes from above only, finite ones within
+        their rectangle. Geoms whose colour has alpha 0 are not there. A ray that is not finite, or whose vector is
+        shorter than 1e-15, hits nothing. After `step()` geoms are where the last evaluation had them; `forward()`
+        brings them to the state.
 
         Args:
             pnt: where rays begin, (num_envs, n, 3), world frame, metres; (n, 3) or (3,) for all environments.
@@ -70,7 +70,7 @@ class Queries:
             ValueError: for a wrong shape, group, body or flag, and for what is not made of real numbers.
             IndexError: for an environment or a geom that does not exist.
             KeyError: for an unknown name of a geom, with the nearest ones.
-            NotImplementedError: a height field or signed distance function is there.
+            NotImplementedError: a signed distance function is there.
         """
         envs, caster = self._envs, self._envs.caster
         normals = as_flag("normals", normals)
