@@ -2,8 +2,8 @@
 
 Each geom of a pair is sampled in the field of the other (`field_samples`): many points of meshes, corners and edges of
 other solids. Their distances and directions are those of the field; the field of a solid that is no mesh is exact. If
-no point of two meshes touches, their sharp edges are looked at. Of all that touches the deepest and the widest spread
-are kept (`candidates`).
+no point touches, or there are few of them, sharp edges of meshes are looked at as well. Of all that touches the deepest
+and the widest spread are kept (`candidates`).
 """
 
 import taichi as ti
@@ -22,7 +22,7 @@ from .support import place_geoms
 from .work_list import lane_by_lane, put_point
 
 FEW = 64
-"""Sharp edges of two meshes up to which they are looked at even if points touch."""
+"""Sharp edges of a pair up to which they are looked at even if points touch."""
 
 
 @func
@@ -80,23 +80,30 @@ def _contacts(model, one, g1: ti.i32, g2: ti.i32):
     place_geoms(model, one, g1, g2)
     clear_candidates(one)
     close = CLOSE * lanes.real(model.geom_rbound[g2])
-    meshes = ti.cast(is_one_of(model.geom_type[g1], WITH_FIELDS), ti.i32)
-    many = ti.cast(model.sdf_edgenum[model.geom_sdfid[g1]] + model.sdf_edgenum[model.geom_sdfid[g2]] > FEW, ti.i32)
-    # Points of geom 1 in the field of geom 2, and the other way round; then edges in the same way.
-    turn = 0
-    while turn < 4:
+    # Points of geom 1 in the field of geom 2, and the other way round; then edges of meshes in the same way.
+    turn, turns = 0, 4
+    while turn < turns:
         a, b, side = g1, g2, 0
         if turn & 1 == 1:
             a, b, side = g2, g1, 1
         sides = _sides(model, one, side, lanes.real(detection_distance(model, g1, g2)), close)
         if turn < 2:
             scan(model, one, a, b, sides)
-        else:
+        elif is_one_of(model.geom_type[a], WITH_FIELDS):
             scan_edges(model, one, a, b, sides)
         turn += 1
-        if turn == 2 and (meshes == 0 or (one.hit_count[0] > 0 and many == 1)):
-            turn = 4
+        if turn == 2 and one.hit_count[0] > 0 and _edges(model, g1) + _edges(model, g2) > FEW:
+            turns = 2
     _put_all(model, one, g1, close)
+
+
+@func
+def _edges(model, g: ti.i32):
+    """Return the number of sharp edges of a mesh, and 0 for other solids."""
+    count = 0
+    if is_one_of(model.geom_type[g], WITH_FIELDS):
+        count = model.sdf_edgenum[model.geom_sdfid[g]]
+    return count
 
 
 @func

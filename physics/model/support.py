@@ -137,9 +137,7 @@ def _notes(mjm: mujoco.MjModel) -> list[str]:
     asked = [n for n in ("sdf_iterations", "sdf_initpoints") if getattr(mjm.opt, n) != getattr(usual, n)]
     if not asked:
         return []
-    return [
-        f"{' and '.join(asked)}: without effect, as they seek contacts of geoms of type sdf, of which there are none"
-    ]
+    return [f"{' and '.join(asked)}: without effect: contacts of geoms of type sdf are sought at points of surfaces"]
 
 
 class _LookUp(Elements):

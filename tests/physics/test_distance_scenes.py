@@ -224,3 +224,26 @@ def test_the_gpu_driver_has_the_same_bits(precision):
     expected = moved(5)
     run_in_columns(precision=precision)
     assert torch.equal(moved(5), expected)
+
+
+@pytest.mark.slow
+def test_environments_have_numbers_of_their_own():
+    """A box and a friction of one environment: as in a model that is compiled with them."""
+    run_with("64")
+    model = heap()
+    box = int(np.flatnonzero(model.mj.geom_type == int(G.mjGEOM_BOX))[0])
+    size, friction = np.tile(model.mj.geom_size, (2, 1, 1)), np.tile(model.mj.geom_friction, (2, 1, 1))
+    size[1, box], friction[1, :, 0] = [0.04, 0.03, 0.03], 0.3
+    solver = RigidSolver(model, 2)
+    solver.set_parameters("geom_size", size)
+    solver.set_parameters("geom_friction", friction)
+    mjm = model.editable()
+    mjm.geom_size[:], mjm.geom_friction[:] = size[1], friction[1]
+    mjm.geom_rbound[box] = np.linalg.norm(size[1, box])
+    mjm.geom_aabb[box, 3:] = size[1, box]
+    other = RigidSolver(Model.from_mjmodel(mjm), 1)
+    for _ in range(10):
+        solver.step(20)
+        other.step(20)
+        assert torch.allclose(solver.qpos[1], other.qpos[0], atol=1e-6)
+    assert not torch.allclose(solver.qpos[0], solver.qpos[1], atol=1e-3)
