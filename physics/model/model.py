@@ -129,7 +129,8 @@ class Model:
             options: overrides of mjOption's fields, and Tumble's own. convex="mpr": pairs of convex shapes without a
                 closed form use Minkowski portal refinement, and GJK and EPA only if that is not exact; "gjk" (default):
                 always these. manifold="tilts": if such a pair has one contact, turns by `collision.tilts.ANGLE` add up
-                to four more; "mujoco" (default): the contacts that MuJoCo has.
+                to four more; "mujoco" (default): the contacts that MuJoCo has. hfield="mujoco": height fields touch by
+                a prism for each triangle, as in MuJoCo; "surface" (default): by their surface (docs/contacts.md).
 
         Raises:
             ModelLoadError: the file or one of a mesh is missing or broken, MuJoCo cannot compile it, or it has numbers

@@ -81,7 +81,7 @@ def test_scans_turn_with_the_heading(kind):
         rng.normal(size=(20, 4)),
         np.concatenate((rng.uniform(-6, 6, (20, 2)), rng.uniform(0, 2, (20, 1))), -1),
     )
-    quaternions[0] = np.sqrt([0.5, 0.0, 0.0, 0.0]) + [0.0, 0.0, -np.sqrt(0.5), 0.0]
+    quaternions[0] = [np.sqrt(0.5), 0.0, -np.sqrt(0.5), 0.0]
     mat = np.zeros((20, 9))
     for row, quaternion in enumerate(quaternions):
         mujoco.mju_quat2Mat(mat[row], quaternion / np.linalg.norm(quaternion))

@@ -115,7 +115,7 @@ def test_types_are_dealt_out_by_proportion_and_stay():
 
 def test_every_kind_has_an_environment():
     field = TerrainGenerator(
-        sub_terrains={"a": SubTerrain("flat", proportion=0.98), **{k: SubTerrain("flat", proportion=0.01) for k in "bc"}},
+        sub_terrains={k: SubTerrain("flat", proportion=p) for k, p in {"a": 0.98, "b": 0.01, "c": 0.01}.items()},
         num_rows=2, num_cols=10, size=(1.0, 1.0),
     ).generate()  # fmt: skip
     dealt = field.kinds[0][deal_out(field, 20)]

@@ -80,8 +80,11 @@ def expected(model, qpos, scan: RayScan) -> np.ndarray:
         along = turn @ scan.direction / np.linalg.norm(scan.direction)
         for point in scan.points:
             begin = frame.xpos + turn @ point - scan.above * along
-            ways = [mujoco.mju_rayGeom(data.geom_xpos[g], data.geom_xmat[g], model.geom_size[g], begin, along, model.geom_type[g], None)
-                    for g in np.flatnonzero(group)]  # fmt: skip
+            geoms = ((data.geom_xpos[g], data.geom_xmat[g], model.geom_size[g]) for g in np.flatnonzero(group))
+            kinds = model.geom_type[group]
+            ways = [
+                mujoco.mju_rayGeom(*geom, begin, along, kind, None) for geom, kind in zip(geoms, kinds, strict=True)
+            ]
             met = [way for way in ways if way >= 0]
             found.append(min(min(met) - scan.above, scan.reach) if met else scan.reach)
     return np.array(found)
