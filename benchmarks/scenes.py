@@ -121,6 +121,17 @@ def pile_of_hulls(count: int) -> mujoco.MjSpec:
     return spec
 
 
+def pile_of_rings(count: int) -> mujoco.MjSpec:
+    """Return a pile as `pile` does, of rings that collide by distance fields."""
+    spec = pile(BOX, [0.1, 0.1, 0.03], count)
+    bodies = [geom for geom in spec.geoms if geom.type == BOX]
+    mesh = spec.add_mesh(name="ring", scale=[0.1, 0.1, 0.1])
+    mesh.make_supertorus(32, 0.3, 1.0, 1.0)
+    for geom in bodies:
+        geom.type, geom.meshname = mujoco.mjtGeom.mjGEOM_SDF, mesh.name
+    return spec
+
+
 def boxes_apart(count: int) -> mujoco.MjSpec:
     """Boxes side by side on a plane, which touch nothing else."""
     spec = _empty()
@@ -174,6 +185,7 @@ SCENES = {
     "bin-boxes-27": Scene(lambda: pile(BOX, [0.1, 0.08, 0.06], 27), 2.0),
     "bin-boxes-64": Scene(lambda: pile(BOX, [0.1, 0.08, 0.06], 64), 2.0),
     "bin-hulls-27": Scene(lambda: pile_of_hulls(27), 2.0),
+    "bin-rings-27": Scene(lambda: pile_of_rings(27), 2.0),
     "arm-hulls": Scene(lambda: arm(TIMESTEP), 5.0),
     "quadruped-boxes": Scene(lambda: quadruped(TIMESTEP), 5.0),
     "hand-tendons": Scene(lambda: hand(TIMESTEP), 5.0),

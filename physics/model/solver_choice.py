@@ -15,7 +15,7 @@ import numpy as np
 
 from ..mjmodel.pairs import collides
 from ..mjmodel.sleep import sleeps
-from ..shapes import of_kinds
+from ..shapes import SDF, of_kinds
 from .broad_phase import LIST, SWEEP
 
 NEWTON, CG = "newton", "cg"
@@ -94,11 +94,11 @@ def default_max_contacts(mjm: mujoco.MjModel) -> int:
     """Return the contact capacity of an environment: some for every geom that moves and collides, more with faces.
 
     Spheres in a pile have at most six contacts each (twelve neighbours, counted half); boxes about as many faces in
-    contact, with four points each. A robot's geoms have far fewer.
+    contact, with four points each; so have meshes that collide by distance fields. A robot's geoms have far fewer.
     """
     moves = mjm.body_dofnum[mjm.body_weldid[mjm.geom_bodyid]] > 0
     kinds = mjm.geom_type[collides(mjm) & moves]
-    faces = np.isin(kinds, list(of_kinds("list_faces")))
+    faces = np.isin(kinds, [*of_kinds("list_faces"), SDF])
     return SPARE_CONTACTS + CONTACTS_OF_ROUND * int((~faces).sum()) + CONTACTS_OF_FACES * int(faces.sum())
 
 
