@@ -182,6 +182,44 @@ def test_a_nut_turns_down_its_bolt(precision):
     no_energy_from_nowhere(energy, mass_of(spec))
 
 
+def on_rough_ground():
+    """A star and two rings above heights of up to 60 mm, 50 mm apart."""
+    spec = scene(ring=solids.torus(0.2, 0.06, 32, 16), star=solids.star(0.3, 0.12, 0.1))
+    heights = np.random.default_rng(0).random((41, 41))
+    spec.add_hfield(name="ground", nrow=41, ncol=41, size=[1, 1, 0.06, 0.5], userdata=heights.ravel())
+    spec.worldbody.add_geom(type=G.mjGEOM_HFIELD, hfieldname="ground")
+    for k, name in enumerate(("ring", "star", "ring")):
+        free(spec, name, [0.55 * k - 0.55, 0.3 * (k % 2), 0.4], [1, 0.3, 0.2 * k, 0], solref=[0.008, 1])
+    return spec
+
+
+@times("64", 1.5)
+def test_they_lie_on_rough_ground(precision, seconds):
+    """No point of a surface is deeper than a millimetre below the ground, by MuJoCo's rays; all but creeping stops."""
+    spec = on_rough_ground()
+    run_with(precision)
+    model = Model.from_mjspec(spec)
+    solver, data = RigidSolver(model, 1), mujoco.MjData(model.mj)
+    solver.step(round(seconds / spec.option.timestep))
+    assert not solver.any_fault and solver.qvel.abs().max() < 0.05
+    data.qpos[:] = solver.qpos[0].double().numpy()
+    mujoco.mj_kinematics(model.mj, data)
+    mujoco.mj_comPos(model.mj, data)
+    depths, groups = [], np.array([1, 0, 0, 0, 0, 0], np.uint8)
+    model.mj.geom_group[1:] = 1
+    for g in range(1, model.mj.ngeom):
+        mesh = model.mj.geom_dataid[g]
+        first = model.mj.mesh_vertadr[mesh]
+        points = model.mj.mesh_vert[first : first + model.mj.mesh_vertnum[mesh]].astype(float)
+        for point in points @ data.geom_xmat[g].reshape(3, 3).T + data.geom_xpos[g]:
+            above = np.array([point[0], point[1], 1.0])
+            down = mujoco.mj_ray(
+                model.mj, data, above, np.array([0, 0, -1.0]), groups, 1, -1, np.zeros(1, np.int32), None
+            )
+            depths.append((1.0 - down) - point[2])
+    assert -0.003 < max(depths) < 0.001
+
+
 def heap():
     """Rings, a star and a box that fall onto one another, and onto a plane."""
     spec = scene(ring=solids.torus(0.06, 0.02, 24, 12), star=solids.star(0.1, 0.04, 0.05))
