@@ -11,6 +11,7 @@ from ..hooks import CONTACTS_AGAIN, PAIR_MASK
 from ..kinematics.precise import precise_geom
 from ..math import func
 from ..model.pair_table import GROUPS, PAIR_TABLE
+from ..model.static_grid import GROUPS as BY_GRID
 from ..stage import stage
 from .box_box import box_box
 from .capsule_box import capsule_box
@@ -31,6 +32,7 @@ from .primitives import (
     zero_vector,
 )
 from .sphere_hulls import sphere_box, sphere_cylinder
+from .static_grid import HITS, find_static, take_static
 from .sweep import end_of_pairs, first_pair, geoms_of, sweep
 from .work_list import LISTED_PAIRS, append_points, clear_list, list_near
 
@@ -234,10 +236,12 @@ def _narrow_phase(model, work):
     updates="sweep_* wanted need_nlisted listed_start",
 )
 def begin_contacts(model, work):
-    """Empty the contact list; if the model has too many pairs for a list, find the near ones by a sweep."""
+    """Empty the contact list; if the model has too many pairs for a list, find the near ones by a sweep or a grid."""
     clear_contacts(work)
     if ti.static(model.has.sweep):
         sweep(model, work)
+    if ti.static(model.has.grid):
+        find_static(model, work)
 
 
 @stage(reads="geom_xpos geom_axis listed_geom1 listed_geom2", updates=APPENDED, hooks=(PAIR_MASK,))
@@ -332,3 +336,5 @@ def _take_list(model, work, group, routines, mid_phase):
             if p >= first_pair(model, work, served[0]) and p < end_of_pairs(model, work, served[-1]):
                 routines[routine](model, work, g1, g2, work.near[k])
         append_points(model, work, g1, g2)
+    if ti.static(model.has.grid and group in BY_GRID):
+        take_static(model, work, rows, SERVED[group], routines)

@@ -18,6 +18,8 @@ Sizes are those of the model (`model.fields`), those of parts (`physics/parts`),
 - nacting: nu if a mechanism changes the controls, else 0.
 - nsensed: readings of sensors that read contacts; nlimitsense: nlimit if sensors read limits, else 0.
 - nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs that it finds near.
+- nhit: static geoms that a grid finds near moving ones, of all lanes; nhitend: lists of them, one for each moving geom
+  and lane, and one; ngridcon: ncon with a grid, else 0.
 
 The sizes in `ROOM` are current capacities and may grow (`room`).
 """
@@ -96,6 +98,8 @@ CONTACTS: tuple[Field, ...] = (
     _F("con_frame", ("ncon",), 9, "", "rows: normal from geom 1 to geom 2, two tangents"),
     _F("con_present", ("ncon",), 1, "", "mask: detected in this lane"),
     _F("con_pull", ("npull",), 1, "N", "force with which mechanisms pull the contact"),
+    _F("con_own1", ("ngridcon",), 1, "", "first geom of the contact in the lane; slots stand for a class of static ones"),
+    _F("con_own2", ("ngridcon",), 1, "", "second geom of the contact in the lane"),
     _F("con_count", ("one",), 1, "", "number of contacts of the lane in the list"),
     _F("con_needed", ("one",), 1, "", "number of contacts detected in the lane"),
 )
@@ -143,6 +147,14 @@ SWEEP: tuple[Field, ...] = (
     _F("sweep_reach", ("nsweeprow",), 1, "m", "their radii, in that order"),
 )
 """Intermediate values of a sweep (`collision.sweep`)."""
+
+GRID: tuple[Field, ...] = (
+    _F("grid_low", ("ngridgeom",), 3, "m", "lower corner of a box around a moving geom and its margin"),
+    _F("grid_high", ("ngridgeom",), 3, "m", "upper corner of that box"),
+    _F("grid_range", ("ngridgeom",), 5, "", "first and last cell under the box along x, and along y; 1: there are any"),
+    _F("static_found", ("ngridone",), 2, "", "the lane's geoms in contacts that are appended; -1: those of the slot"),
+)
+"""Intermediate values of the search in a grid of static geoms (`collision.static_grid`)."""
 
 BLOCKS: tuple[Field, ...] = (
     _F("block_D", ("nblock",), 1, "kg or kg m^2", "stiffness of all rows of the block; 0: not active"),
@@ -227,7 +239,7 @@ QUANTITIES: tuple[Field, ...] = (
 ROOM = NOSLIP_ROOM | frozenset(
     (
         *("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nconeblock", "nowncone", "nH", "nlisted"),
-        *("nhullpair", "npull", "nfurther"),
+        *("nhullpair", "npull", "nfurther", "ngridcon", "nhit"),
     )
 )
 """Sizes that grow on demand (`room`)."""
@@ -235,7 +247,7 @@ ROOMY = frozenset(f.name for f in QUANTITIES if not ROOM.isdisjoint(f.dims))
 """Quantities with a size in `ROOM`."""
 SCRATCH: tuple[Field, ...] = tuple(  # a stable sort: the memory's groups stay first
     sorted(
-        (*QUANTITIES, *WRAPPING, *POINTS, *HULLS, *SWEEP, *PARAMETERS),
+        (*QUANTITIES, *WRAPPING, *POINTS, *HULLS, *SWEEP, *GRID, *PARAMETERS),
         key=lambda f: (not ROOM.isdisjoint(f.dims), f in PARAMETERS, f.name in PRECISE),
     )
 )
@@ -293,7 +305,7 @@ INDICES: tuple[Field, ...] = (
     _F("controlled", ("one",), 1, "", "1: some environment of the batch may have controls of dofs"),
     _F("need_ncon", ("one",), 1, "", "contact slots that the tile needs; 0: as many as there are suffice"),
     _F("need_nH", ("one",), 1, "", "entries of the Hessian that the tile needs; 0: as many as there are suffice"),
-    _F("need_nlisted", ("one",), 1, "", "entries of listed_geom1 that the tile needs; 0: as many as there are suffice"),
+    _F("need_nlisted", ("one",), 1, "", "entries of listed_geom1 or hit_geom that the tile needs; 0: as many as there are suffice"),
     _F("tile_nboth", ("one",), 1, "", "end of the own contacts between two moving bodies: the largest of all lanes"),
     _F("tile_nown", ("one",), 1, "", "end of the own contacts: the largest of all lanes"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
@@ -324,6 +336,16 @@ SWEEP_INDICES: tuple[Field, ...] = (
     _F("listed_geom2", ("nlisted",), 1, "", "geom of the larger type of a near pair", small=True),
 )
 """Pairs of geoms that a sweep finds near."""
+GRID_INDICES: tuple[Field, ...] = (
+    _F("hit_geom", ("nhit",), 1, "", "static geom near a moving one in a lane", small=True),
+    _F("hit_pair", ("nhit",), 1, "", "pair of the moving geom and the class of the static one"),
+    _F("hit_start", ("nhitend",), 1, "", "first of these entries for a moving geom and lane; lanes side by side"),
+    _F("hit_next", ("nhitlane",), 1, "", "next entry of the lane for the current pair"),
+    _F("class_hit", ("nclasspair",), 1, "", "1: a static geom of the class is near the moving geom in some lane"),
+    _F("tile_nhit", ("ngridone",), 1, "", "entries of hit_geom in use"),
+    _F("tile_more", ("ngridone",), 1, "", "1: some lane has more entries for the current pair"),
+)
+"""Static geoms that a grid finds near moving ones, for each lane by itself."""
 PART_INDICES = tuple(field for part in PARTS for field in part.indices)
 """Integers of mechanisms (`physics/parts`)."""
 INSPECTED: tuple[Field, ...] = (*INDICES, *PART_INDICES)
@@ -333,6 +355,7 @@ SCRATCH_INDICES: tuple[Field, ...] = (
     *WORK_LIST,
     *CONVEX_INDICES,
     *SWEEP_INDICES,
+    *GRID_INDICES,
     *NOSLIP_INDICES,
 )
 """All integers of a worker. The work list and the polytope are not outputs of an evaluation."""

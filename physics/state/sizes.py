@@ -36,7 +36,7 @@ SIZES = tuple(
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter
     nprecise nrounded nhullpair npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint
     nccdface nccdedge nccdcorner nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed
-    nlimitsense nqbegin nvbegin
+    nlimitsense nqbegin nvbegin nframed nstatic ngridgeom nstaticclass nclasspair nhit
     """.split()
 ) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
 """The names of all sizes, in the order of the header."""
@@ -112,6 +112,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         "max_contacts": min(most.contacts, model.max_contacts),
         "nfurther": (has_repeated_pairs(model) or has_pulls(model)) * contacts,
         "npull": has_pulls(model) * contacts,
+        "ngridcon": (sizes["nstatic"] > 0) * contacts,
         "nown": contacts + 1 if cg else 0,
         "nside": 2 * contacts if cg else 0,
         "nconeblock": has_elliptic_cones(model) * (rows + contacts),
@@ -126,7 +127,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     }
     pairs, listed = model.row_pairs, np.diff(values["pair_start"])
     solids = bool(pairs @ [row.group == "solids" for row in PAIR_TABLE])
-    near = int(listed @ [bool(row.group) for row in PAIR_TABLE]) + room.pairs
+    near = int(listed @ [bool(row.group) for row in PAIR_TABLE]) + room.pairs * (sizes["nsweep"] > 0)
     hulls = {"nhullpair": near, "npoint": 8, "npolygon": 24 * solids}
     return {
         **sizes,
@@ -138,7 +139,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         **_optional(model, matrices["nM"]),
         **own,
         **hulls,
-        **_sweep(sizes, room),
+        **_broad_phase(sizes, room),
         **polytope_sizes(model, _has_convex_pairs(model)),
         **{name: size for part in PARTS for name, size in part.room(model).items()},
     }
@@ -177,10 +178,13 @@ def _noslip(model: Model, rows: int, contacts: int, deepest: int, axes: int) -> 
     }
 
 
-def _sweep(sizes: dict[str, int], room: Room) -> dict[str, int]:
-    """Return the sizes of the fields of a sweep."""
-    count = sizes["nsweep"]
-    return {"nsweeprow": count, "nsweepword": count * sizes["nword"], "nlisted": room.pairs}
+def _broad_phase(sizes: dict[str, int], room: Room) -> dict[str, int]:
+    """Return the sizes of the fields of a sweep, and of a grid."""
+    count, lists = sizes["nsweep"], sizes["ngridgeom"] * MOST_LANES
+    return {
+        **{"nsweeprow": count, "nsweepword": count * sizes["nword"], "nlisted": room.pairs * (count > 0)},
+        **{"nhit": room.pairs * (lists > 0), "nhitend": lists + (lists > 0), "nhitlane": MOST_LANES * (lists > 0)},
+    }
 
 
 def _has_convex_pairs(model: Model) -> bool:

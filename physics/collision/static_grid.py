@@ -1,0 +1,213 @@
+"""The static geoms near moving ones, from a grid of columns (`model.static_grid`).
+
+Every lane looks up the cells under a moving geom by itself, as robots stand in different places, and compares boxes
+along the world's axes. What it finds are *hits*: lists of static geoms, one for each moving geom and lane.
+
+A contact slot belongs to a pair of a moving geom and a class of static ones, and every lane has its own static geom in
+it (`con_own1`, `con_own2`). In each pass a lane goes through its hits of the pair until one has contacts, and these are appended
+for all lanes together. So the number of slots is that of the lane with most contacts, and the contacts of a lane are in
+the order of pair, static geom and point, whatever its neighbours have.
+"""
+
+import taichi as ti
+
+from ..kinematics.forward import place_geom
+from ..math import Mat3, Vec3, func
+from ..math.lanes import for_each_lane, traced
+from .contacts import looked_at
+from .poses import CAREFUL, bounds_meet, boxes_meet, geom_axes, seen_from_root
+from .work_list import append_points
+
+HITS = "hit_geom hit_pair hit_start class_hit"
+"""The fields that stages with pairs of a grid load, for their declarations."""
+
+
+@func
+def find_static(model, work):
+    """List the static geoms near each moving geom, in every lane by itself."""
+    _forget(work)
+    work.tile_nhit[0] = 0
+    for p in range(model.nclasspair):
+        work.class_hit[p] = 0
+    for i in range(model.ngridgeom):
+        _measure(model, work, i)
+        for_each_lane(work.lanes, _look_up, (model, work, i))
+    last = work.tile_nhit[0]
+    # If there was no room for all, record the need, and list none: the tile is computed again.
+    if last > model.nhit:
+        work.need_nlisted[0] = ti.max(work.need_nlisted[0], last)
+        last = 0
+        for p in range(model.nclasspair):
+            work.class_hit[p] = 0
+    work.hit_start[model.ngridgeom * ti.static(work.lanes.width)] = last
+
+
+@traced
+def _turned(axes: Mat3, half: Vec3) -> Vec3:
+    """Return half sides of a box along the world's axes around a box with these axes and half sides."""
+    x, y, z = axes.parts()
+    return Vec3(
+        ti.abs(x.x) * half.x + ti.abs(y.x) * half.y + ti.abs(z.x) * half.z,
+        ti.abs(x.y) * half.x + ti.abs(y.y) * half.y + ti.abs(z.y) * half.z,
+        ti.abs(x.z) * half.x + ti.abs(y.z) * half.y + ti.abs(z.z) * half.z,
+    )
+
+
+@func
+def _measure(model, work, i: ti.i32):
+    """Set the box of moving geom i along the world's axes, and the cells under it."""
+    lanes, g = work.lanes, model.grid_geom[i]
+    axes, half = geom_axes(model, work, g), model.geom_half[g]
+    pos = lanes.cast(work.geom_xpos[g])
+    away = ti.abs(pos.x) + ti.abs(pos.y) + ti.abs(pos.z)
+    reach = model.geom_detect[g] + model.geom_rbound[g] * CAREFUL + away * (0.1 * CAREFUL)
+    size = lanes.cast(_turned(axes, half))
+    size = size + Vec3(reach, reach, reach)
+    low, high = pos - size, pos + size
+    work.grid_low.put(i, low)
+    work.grid_high.put(i, high)
+    # Lanes in which the box is beside, above or below all static geoms have no cells, nor have those with a NaN.
+    side = model.grid_frame.at(0, 2)
+    there = lanes.mask(high.z >= model.grid_frame.at(0, 3)) * lanes.mask(low.z <= model.grid_frame.at(0, 4))
+    for axis in ti.static(range(2)):
+        most = ti.cast(model.grid_shape.at(0, axis) - 1, lanes.dtype)
+        origin = model.grid_frame.at(0, axis)
+        first = ti.floor((low.parts()[axis] - origin) * side)
+        last = ti.floor((high.parts()[axis] - origin) * side)
+        there = there * lanes.mask(first <= most) * lanes.mask(last >= 0.0)
+        work.grid_range.at(i, 2 * axis)._assign(ti.max(first, 0.0))
+        work.grid_range.at(i, 2 * axis + 1)._assign(ti.min(last, most))
+    work.grid_range.at(i, 4)._assign(there)
+
+
+@func
+def _look_up(lane: ti.i32, model, work, i: ti.i32):
+    """List the static geoms near moving geom i in a lane."""
+    one = work.lane(lane)
+    work.hit_start[i * ti.static(work.lanes.width) + lane] = ti.min(work.tile_nhit[0], model.nhit)
+    if one.grid_range.at(i, 4) > 0.5:
+        low, high = one.grid_low[i], one.grid_high[i]
+        x0, x1 = ti.cast(one.grid_range.at(i, 0), ti.i32), ti.cast(one.grid_range.at(i, 1), ti.i32)
+        y0, y1 = ti.cast(one.grid_range.at(i, 2), ti.i32), ti.cast(one.grid_range.at(i, 3), ti.i32)
+        for y in range(y0, y1 + 1):
+            for x in range(x0, x1 + 1):
+                cell = y * model.grid_shape.at(0, 0) + x
+                if low.z <= model.cell_high[cell] and high.z >= model.cell_low[cell]:
+                    for k in range(model.cell_start[cell], model.cell_start[cell + 1]):
+                        s = model.cell_place[k]
+                        # Boxes meet, and this is the first of the cells that they share.
+                        below, above = model.static_low[s], model.static_high[s]
+                        meet = low.x <= above.x and high.x >= below.x and low.y <= above.y and high.y >= below.y
+                        if meet and low.z <= above.z and high.z >= below.z:
+                            own_x, own_y = model.static_cell.at(s, 0), model.static_cell.at(s, 1)
+                            if x == ti.max(x0, own_x) and y == ti.max(y0, own_y):
+                                _list_hit(lane, model, work, i, s)
+
+
+@func
+def _list_hit(lane: ti.i32, model, work, i: ti.i32, s: ti.i32):
+    """List static geom s as near moving geom i in a lane, sorted by pair, then by geom; place it in that lane."""
+    pair = model.class_pair[i, model.static_class[s]] - 1
+    if pair >= 0:
+        g, at = model.static_geom[s], work.tile_nhit[0]
+        work.tile_nhit[0] = at + 1
+        if at < model.nhit:
+            first = work.hit_start[i * ti.static(work.lanes.width) + lane]
+            moving = 1
+            while moving == 1:
+                moving = 0
+                if at > first:
+                    before = work.hit_pair[at - 1]
+                    if before > pair or (before == pair and work.hit_geom[at - 1] > g):
+                        work.hit_pair[at] = before
+                        work.hit_geom.put(at, work.hit_geom[at - 1])
+                        at -= 1
+                        moving = 1
+            work.hit_pair[at] = pair
+            work.hit_geom.put(at, g)
+            work.class_hit[pair] = 1
+            place_geom(model.lane(lane), work.lane(lane), g)
+
+
+@func
+def take_static(model, work, rows, served, routines):
+    """Append the contacts of the pairs of a grid that some rows of the table serve.
+
+    Args:
+        model, work: the model and the workspace.
+        rows: consecutive rows of the table.
+        served: names of routines, each with its rows.
+        routines: functions by these names.
+    """
+    for p in range(model.class_start[rows[0]], model.class_start[rows[-1] + 1]):
+        if work.class_hit[p] == 1:
+            g1, g2 = model.class_geom1[p], model.class_geom2[p]
+            work.wanted[0] = looked_at(model, work, g1, g2)
+            for_each_lane(work.lanes, _first_hit, (model, work, p))
+            work.tile_more[0] = 1
+            while work.tile_more[0] == 1:
+                work.tile_more[0] = 0
+                for_each_lane(work.lanes, _next_contacts, (model, work, p, served, routines))
+                append_points(model, work, g1, g2)
+            _forget(work)
+
+
+@func
+def _forget(work):
+    """Let contacts that are appended have the geoms of their slots."""
+    for side in ti.static(range(2)):
+        work.static_found.at(0, side)._assign(work.real(-1.0))
+
+
+@func
+def _first_hit(lane: ti.i32, model, work, p: ti.i32):
+    """Set hit_next to a lane's first hit of pair p."""
+    at = model.class_place[p] * ti.static(work.lanes.width) + lane
+    k, end = work.hit_start[at], work.hit_start[at + 1]
+    while k < end and work.hit_pair[k] < p:
+        k += 1
+    if work.wanted.of_lane(work.lanes, lane, 0) < 0.5:
+        k = end
+    work.hit_next[lane] = k
+
+
+@func
+def _next_contacts(lane: ti.i32, model, work, p: ti.i32, served, routines):
+    """Go through a lane's hits of pair p until one has contacts, whose points are stored."""
+    mine, one = model.lane(lane), work.lane(lane)
+    k, end = work.hit_next[lane], work.hit_start[model.class_place[p] * ti.static(work.lanes.width) + lane + 1]
+    searching = 1
+    while searching == 1:
+        searching = 0
+        if k < end:
+            if work.hit_pair[k] == p:
+                s = work.hit_geom[k]
+                k += 1
+                # The static geom takes the place of the first of its class.
+                g1, g2 = model.class_geom1[p], model.class_geom2[p]
+                if model.class_side[p] == 0:
+                    g1 = s
+                else:
+                    g2 = s
+                _collide(mine, one, p, g1, g2, served, routines)
+                one.static_found.at(0, model.class_side[p])._assign(ti.cast(s, work.lanes.dtype))
+                searching = 1
+                for point in range(model.npoint):
+                    if one.point_present[point] > 0.5:
+                        searching = 0
+    work.hit_next[lane] = k
+    if k < end:
+        if work.hit_pair[k] == p:
+            work.tile_more[0] = 1
+
+
+@func
+def _collide(model, one, p: ti.i32, g1: ti.i32, g2: ti.i32, served, routines):
+    """Store the points of two geoms in one lane, whose views are `model` and `one`, as `work_list` does."""
+    apart = seen_from_root(model, one, g1, g2) - one.geom_offset[g1]
+    if bounds_meet(model, one, g1, g2, apart) > 0.5:
+        near = boxes_meet(model, one, g1, g2, apart)
+        if near > 0.5:
+            for name, of in ti.static(served):
+                if p >= model.class_start[of[0]] and p < model.class_start[of[-1] + 1]:
+                    routines[name](model, one, g1, g2, near)

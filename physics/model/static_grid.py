@@ -1,0 +1,220 @@
+"""Static geoms in a grid, so that a moving geom meets its neighbours alone, however many there are.
+
+Terrains of boxes have thousands of static geoms, and a list of their pairs with the geoms of a robot grows with them.
+Here the world is divided into columns of square cells; each cell knows the static geoms in it, and kernels look up the
+cells under a moving geom (`collision.static_grid`).
+
+Static geoms are sorted into *classes*: those of a class have the same type, body and contact numbers, and meet the same
+moving geoms. What kernels take for a pair is a moving geom and a class. So a contact slot belongs to such a pair, and
+environments whose robots stand on different boxes share it.
+"""
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from ..mjmodel.contact_sensors import GEOM, contact_sensor_values
+from ..mjmodel.pairs import number_by_hand
+from .pair_table import NO_ROW, PAIR_TABLE, rows_of
+
+SHARE = 0.5
+"""The side of a cell, in median widths of static geoms."""
+LARGER = 1.25
+"""The factor by which cells become larger, as long as there are too many of them."""
+MOST_CELLS, MOST_ENTRIES = 16, 64
+"""The most cells, and entries in all cells, for every static geom."""
+SPARE = 4096
+"""Cells and entries that there may be besides."""
+CAREFUL = 1e-5
+"""The growth of a static geom's box: this share of its size, and a tenth of it of its distance from the origin. Single
+precision rounds less."""
+GROUPS = ("solids", "convex")
+"""Groups of the pair table whose pairs may be found by the grid; other pairs are cheap, or with planes."""
+_BY_GRID = np.array([row.group in GROUPS and row.type1 != "PLANE" for row in PAIR_TABLE] + [False])
+_TABLES = (
+    *("grid_geom", "grid_shape", "grid_frame", "cell_start", "cell_place", "cell_low", "cell_high", "static_geom"),
+    *("static_class", "static_cell", "static_low", "static_high", "class_pair", "class_start", "class_geom1"),
+    *("class_geom2", "class_place", "class_side"),
+)
+_NUMBERS = ("condim", "priority", "solmix", "margin", "gap", "friction", "solref", "solimp")
+
+
+class Gridded(NamedTuple):
+    """The pairs that a grid finds.
+
+    Attributes:
+        pairs: geom ids (n, 2), as `contact_pairs` has them.
+        static: which of both is static (n,): 0 or 1.
+    """
+
+    pairs: np.ndarray
+    static: np.ndarray
+
+
+def static_pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
+    """Return a mask of the pairs (n, 2) that a grid can find: of a moving geom and one that never moves.
+
+    Left out are explicit pairs, and static geoms with properties that kernels read of each geom by itself.
+    """
+    body = mjm.geom_bodyid[pairs]
+    fixed = _never_moves(mjm)[body]
+    plain = np.ones(mjm.ngeom, bool)
+    for name in ("geom_surfacevel", "geom_adhesion"):
+        plain &= ~np.asarray(getattr(mjm, name)).reshape(mjm.ngeom, -1).any(axis=1)
+    plain[_named_by_sensors(mjm)] = False
+    static = np.where(fixed[:, 0], pairs[:, 0], pairs[:, 1])
+    row = rows_of(mjm.geom_type[pairs[:, 0]], mjm.geom_type[pairs[:, 1]])
+    return fixed.any(axis=1) & plain[static] & _BY_GRID[np.minimum(row, NO_ROW)] & (number_by_hand(mjm, pairs) < 0)
+
+
+def _never_moves(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return True for each body that is fixed in the world: (nbody,)."""
+    fixed = mjm.body_weldid == 0
+    for b in range(1, mjm.nbody):  # parents come before their children
+        fixed[b] &= mjm.body_mocapid[b] < 0 and fixed[mjm.body_parentid[b]]
+    return fixed
+
+
+def _named_by_sensors(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return the ids of geoms whose contacts sensors read."""
+    values = contact_sensor_values(mjm)
+    return np.concatenate([values[f"sense_id{k}"][values[f"sense_match{k}"] == GEOM] for k in (1, 2)])
+
+
+def gridded(mjm: mujoco.MjModel, pairs: np.ndarray) -> Gridded:
+    """Return the given pairs (n, 2) of moving and static geoms with the side of the static one."""
+    fixed = _never_moves(mjm)[mjm.geom_bodyid[pairs]]
+    return Gridded(pairs, np.where(fixed[:, 0], 0, 1))
+
+
+def grid_tables(mjm: mujoco.MjModel, of: Gridded, half: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the fields of `model.fields` for a grid that finds exactly these pairs.
+
+    Args:
+        mjm: the model.
+        of: the pairs.
+        half: half sides of a box around each geom, (ngeom, 3), in metres.
+    """
+    if not len(of.pairs):
+        return {name: np.zeros(0, int) for name in _TABLES} | {"class_start": np.zeros(len(PAIR_TABLE) + 1, int)}
+    rows = np.arange(len(of.pairs))
+    statics, s = np.unique(of.pairs[rows, of.static], return_inverse=True)
+    movers, m = np.unique(of.pairs[rows, 1 - of.static], return_inverse=True)
+    kind, classes = _classes(mjm, statics, movers, (s, m, of.static))
+    low, high = _bounds(mjm, statics, half)
+    return {
+        "grid_geom": movers,
+        "static_geom": statics,
+        "static_class": kind,
+        **_class_pairs(mjm, movers, statics[classes], (m, kind[s], of.static)),
+        **_cells(low, high),
+        "static_low": low,
+        "static_high": high,
+    }
+
+
+def _classes(
+    mjm: mujoco.MjModel, statics: np.ndarray, movers: np.ndarray, places: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the class of each static geom, and the place of the first member of each class."""
+    meets = np.zeros((len(statics), len(movers)), np.int8)
+    meets[places[0], places[1]] = 1 + places[2]
+    numbers = [np.asarray(getattr(mjm, f"geom_{name}"), float)[statics] for name in _NUMBERS]
+    key = np.column_stack((mjm.geom_type[statics], mjm.geom_bodyid[statics], *numbers))
+    _, same = np.unique(key, axis=0, return_inverse=True)
+    _, alike = np.unique(meets, axis=0, return_inverse=True)
+    _, first, kind = np.unique(np.column_stack((same, alike)), axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # classes in the order of their first members
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return rank[kind.reshape(-1)], first[order]
+
+
+def _class_pairs(
+    mjm: mujoco.MjModel, movers: np.ndarray, firsts: np.ndarray, places: tuple[np.ndarray, ...]
+) -> dict[str, np.ndarray]:
+    """Return the pairs of a moving geom and a class, sorted by the row of the pair table, moving geom and class."""
+    m, c, side = np.unique(np.column_stack(places), axis=0).reshape(-1, 3).T
+    geoms = np.column_stack((movers[m], firsts[c]))  # the moving one, and the class's first
+    swap = side == 0
+    geoms[swap] = geoms[swap, ::-1]
+    row = rows_of(mjm.geom_type[geoms[:, 0]], mjm.geom_type[geoms[:, 1]])
+    order = np.lexsort((c, m, row))
+    pair_of = np.zeros((len(movers), len(firsts)), int)
+    pair_of[m[order], c[order]] = 1 + np.arange(len(order))
+    return {
+        "class_start": np.searchsorted(row[order], np.arange(len(PAIR_TABLE) + 1)),
+        "class_geom1": geoms[order, 0],
+        "class_geom2": geoms[order, 1],
+        "class_place": m[order],
+        "class_side": side[order],
+        "class_pair": pair_of,
+    }
+
+
+def _bounds(mjm: mujoco.MjModel, statics: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners (n, 3) of boxes along the world's axes that hold all contacts of static geoms (m)."""
+    data = mujoco.MjData(mjm)
+    mujoco.mj_kinematics(mjm, data)
+    pos, turn = data.geom_xpos[statics], data.geom_xmat[statics].reshape(-1, 3, 3)
+    reach = (mjm.geom_margin + mjm.geom_gap)[statics]
+    size = (np.abs(turn) @ half[statics][..., None])[..., 0] + reach[:, None]
+    away = np.abs(pos).sum(axis=1) + np.ptp(pos, axis=0).sum()
+    size += CAREFUL * (np.abs(size).sum(axis=1) + 0.1 * away)[:, None]
+    return pos - size, pos + size
+
+
+def _cells(low: np.ndarray, high: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the cells of a grid, seen from above, and the places of the static geoms in each.
+
+    Args:
+        low, high: corners of the boxes of the static geoms (n, 3), in metres.
+    """
+    side = SHARE * float(np.median((high - low)[:, :2]))
+    while True:
+        # borders of boxes that stand side by side are not borders of cells
+        origin = low[:, :2].min(0) - 0.25 * side
+        shape = np.floor((high[:, :2].max(0) - origin) / side).astype(int) + 1
+        first = np.floor((low[:, :2] - origin) / side).astype(int)
+        last = np.floor((high[:, :2] - origin) / side).astype(int)
+        entries = (last - first + 1).prod(axis=1, dtype=float)
+        few = shape.prod(dtype=float) <= MOST_CELLS * len(low) + SPARE
+        if few and entries.sum() <= MOST_ENTRIES * len(low) + SPARE:
+            break
+        side *= LARGER
+    # an entry for each cell of each geom, sorted by cell, then by place
+    count = entries.astype(int)
+    place = np.repeat(np.arange(len(low)), count)
+    number = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    wide = (last - first + 1)[place, 0]
+    cell = (first[place, 1] + number // wide) * shape[0] + first[place, 0] + number % wide
+    order = np.argsort(cell, kind="stable")
+    cells = int(shape.prod())
+    bottom, top = np.full(cells, np.inf), np.full(cells, -np.inf)
+    np.minimum.at(bottom, cell, low[place, 2])
+    np.maximum.at(top, cell, high[place, 2])
+    return {
+        "grid_shape": shape,
+        "grid_frame": np.array([*origin, 1.0 / side, low[:, 2].min(), high[:, 2].max()]),
+        "cell_start": np.searchsorted(cell[order], np.arange(cells + 1)),
+        "cell_place": place[order],
+        "cell_low": np.where(np.isfinite(bottom), bottom, 1.0),
+        "cell_high": np.where(np.isfinite(top), top, -1.0),
+        "static_cell": first,
+    }
+
+
+def grid_sizes(tables: dict[str, np.ndarray]) -> dict[str, int]:
+    """Return the named sizes that follow from the tables."""
+    movers = len(tables["grid_geom"])
+    return {
+        "nstatic": len(tables["static_geom"]),
+        "ngridgeom": movers,
+        "nstaticclass": tables["class_pair"].size // max(1, movers),
+        "nclasspair": len(tables["class_geom1"]),
+        "ngridone": int(movers > 0),
+        "ncell": len(tables["cell_low"]),
+        "ncellend": len(tables["cell_start"]),
+        "ncellplace": len(tables["cell_place"]),
+    }
