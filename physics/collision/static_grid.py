@@ -14,8 +14,9 @@ import taichi as ti
 from ..kinematics.forward import place_geom
 from ..math import Mat3, Vec3, func
 from ..math.lanes import for_each_lane, traced
+from ..model.static_grid import BLOCK, FAR, POINT, SEGMENT, SOLID
 from .contacts import looked_at
-from .poses import CAREFUL, bounds_meet, boxes_meet, geom_axes, seen_from_root
+from .poses import CAREFUL, bounds_meet, boxes_meet, geom_axes, seen_from_root, sphere_around
 from .work_list import append_points
 
 HITS = "hit_geom hit_pair hit_start class_hit"
@@ -29,17 +30,82 @@ def find_static(model, work):
     work.tile_nhit[0] = 0
     for p in range(model.nclasspair):
         work.class_hit[p] = 0
-    for i in range(model.ngridgeom):
-        _measure(model, work, i)
-        for_each_lane(work.lanes, _look_up, (model, work, i))
+    for group in range(model.ngridgroup):
+        _look_under(model, work, group)
+        for i in range(model.group_start[group], model.group_start[group + 1]):
+            # Lanes in which all that is static is far below the geom, or above it, need no search.
+            pos, radius = sphere_around(model, work, model.grid_geom[i])
+            level = work.lanes.mask(pos.z - radius <= work.grid_under.at(0, 5))
+            level = level * work.lanes.mask(pos.z + radius >= work.grid_under.at(0, 4))
+            if work.lanes.any(level):
+                _measure(model, work, i, level)
+                for_each_lane(work.lanes, _look_up, (model, work, i))
+            else:
+                for lane in range(work.lanes.width):
+                    _begin_list(model, work, i, lane)
+    _end_lists(model, work)
+
+
+@func
+def _begin_list(model, work, i: ti.i32, lane: ti.i32):
+    """Let the list of moving geom i in a lane begin at the next entry."""
+    work.hit_start[i * ti.static(work.lanes.width) + lane] = ti.min(work.tile_nhit[0], model.nhit)
+
+
+@func
+def _end_lists(model, work):
+    """End the last list. If there was no room for all, record the need, and list none: the tile is computed again."""
     last = work.tile_nhit[0]
-    # If there was no room for all, record the need, and list none: the tile is computed again.
     if last > model.nhit:
         work.need_nlisted[0] = ti.max(work.need_nlisted[0], last)
         last = 0
         for p in range(model.nclasspair):
             work.class_hit[p] = 0
     work.hit_start[model.ngridgeom * ti.static(work.lanes.width)] = last
+
+
+@func
+def _look_under(model, work, group: ti.i32):
+    """Set grid_under to the range of z of all static geoms in the blocks under the geoms of a group."""
+    lanes = work.lanes
+    far = work.real(FAR)
+    low_x, high_x, low_y, high_y = far * 1.0, far * -1.0, far * 1.0, far * -1.0
+    for i in range(model.group_start[group], model.group_start[group + 1]):
+        pos, radius = sphere_around(model, work, model.grid_geom[i])
+        low_x, high_x = ti.min(low_x, pos.x - radius), ti.max(high_x, pos.x + radius)
+        low_y, high_y = ti.min(low_y, pos.y - radius), ti.max(high_y, pos.y + radius)
+    x0, x1 = _cells_under(model, lanes, 0, low_x, high_x)
+    y0, y1 = _cells_under(model, lanes, 1, low_y, high_y)
+    work.grid_under.put_numbers(0, 0, [x0, x1, y0, y1])
+    for_each_lane(lanes, _levels_under, (model, work))
+
+
+@func
+def _cells_under(model, lanes, axis, low, high):
+    """Return the first and the last cell, along x or y, of a range of coordinates; (0, -1) if it is a NaN."""
+    most = ti.cast(model.grid_shape.at(0, axis) - 1, lanes.dtype)
+    origin, side = model.grid_frame.at(0, axis), model.grid_frame.at(0, 2)
+    first, last = ti.floor((low - origin) * side), ti.floor((high - origin) * side)
+    first = ti.select(first > 0.0, first, lanes.real(0.0))
+    last = ti.select(last < most, last, ti.select(last >= most, lanes.real(most), lanes.real(-1.0)))
+    return first, last
+
+
+@func
+def _levels_under(lane: ti.i32, model, work):
+    """Set the range of z in grid_under in a lane."""
+    one = work.lane(lane)
+    x0, x1 = ti.cast(one.grid_under.at(0, 0), ti.i32), ti.cast(one.grid_under.at(0, 1), ti.i32)
+    y0, y1 = ti.cast(one.grid_under.at(0, 2), ti.i32), ti.cast(one.grid_under.at(0, 3), ti.i32)
+    low, high = ti.cast(FAR, work.lanes.dtype), ti.cast(-FAR, work.lanes.dtype)
+    if x0 <= x1 and y0 <= y1:
+        wide = (model.grid_shape.at(0, 0) + (BLOCK - 1)) // BLOCK
+        for y in range(y0 // BLOCK, y1 // BLOCK + 1):
+            for x in range(x0 // BLOCK, x1 // BLOCK + 1):
+                low = ti.min(low, model.block_low[y * wide + x])
+                high = ti.max(high, model.block_high[y * wide + x])
+    one.grid_under.at(0, 4)._assign(low)
+    one.grid_under.at(0, 5)._assign(high)
 
 
 @traced
@@ -54,37 +120,41 @@ def _turned(axes: Mat3, half: Vec3) -> Vec3:
 
 
 @func
-def _measure(model, work, i: ti.i32):
-    """Set the box of moving geom i along the world's axes, and the cells under it."""
-    lanes, g = work.lanes, model.grid_geom[i]
-    axes, half = geom_axes(model, work, g), model.geom_half[g]
+def _measure(model, work, i: ti.i32, level):
+    """Set the core and the boxes of moving geom i, and the cells under it; `level` is a mask of lanes that need them."""
+    lanes, g, core = work.lanes, model.grid_geom[i], model.grid_core[i]
     pos = lanes.cast(work.geom_xpos[g])
     away = ti.abs(pos.x) + ti.abs(pos.y) + ti.abs(pos.z)
-    reach = model.geom_detect[g] + model.geom_rbound[g] * CAREFUL + away * (0.1 * CAREFUL)
-    size = lanes.cast(_turned(axes, half))
-    size = size + Vec3(reach, reach, reach)
+    reach = ti.max(model.geom_detect[g] + work.real(0.0), 0.0) + model.geom_rbound[g] * CAREFUL + away * (0.1 * CAREFUL)
+    half, size = Vec3(work.real(0.0), work.real(0.0), work.real(0.0)), Vec3(reach, reach, reach)
+    # The radius, and the core's half sides in the geom's frame, then along the world's axes.
+    if core != SOLID:
+        reach += model.geom_size.at(g, 0)
+    if core == SEGMENT:
+        half.z = work.real(0.0) + model.geom_size.at(g, 1)
+    elif core == SOLID:
+        half._assign(Vec3(half.x + model.geom_half[g].x, half.y + model.geom_half[g].y, half.z + model.geom_half[g].z))
+    size._assign(Vec3(reach, reach, reach))
+    if core != POINT:
+        axes = lanes.cast(geom_axes(model, work, g))
+        size._assign(size + _turned(axes, half))
+        work.grid_axes.put(i, axes)
+        work.grid_half.put(i, half)
+    work.grid_reach[i] = reach
+    work.grid_center.put(i, pos)
     low, high = pos - size, pos + size
     work.grid_low.put(i, low)
     work.grid_high.put(i, high)
-    # Lanes in which the box is beside, above or below all static geoms have no cells, nor have those with a NaN.
-    side = model.grid_frame.at(0, 2)
-    there = lanes.mask(high.z >= model.grid_frame.at(0, 3)) * lanes.mask(low.z <= model.grid_frame.at(0, 4))
-    for axis in ti.static(range(2)):
-        most = ti.cast(model.grid_shape.at(0, axis) - 1, lanes.dtype)
-        origin = model.grid_frame.at(0, axis)
-        first = ti.floor((low.parts()[axis] - origin) * side)
-        last = ti.floor((high.parts()[axis] - origin) * side)
-        there = there * lanes.mask(first <= most) * lanes.mask(last >= 0.0)
-        work.grid_range.at(i, 2 * axis)._assign(ti.max(first, 0.0))
-        work.grid_range.at(i, 2 * axis + 1)._assign(ti.min(last, most))
-    work.grid_range.at(i, 4)._assign(there)
+    x0, x1 = _cells_under(model, lanes, 0, low.x, high.x)
+    y0, y1 = _cells_under(model, lanes, 1, low.y, high.y)
+    work.grid_range.put_numbers(i, 0, [x0, x1, y0, y1, level])
 
 
 @func
 def _look_up(lane: ti.i32, model, work, i: ti.i32):
     """List the static geoms near moving geom i in a lane."""
     one = work.lane(lane)
-    work.hit_start[i * ti.static(work.lanes.width) + lane] = ti.min(work.tile_nhit[0], model.nhit)
+    _begin_list(model, work, i, lane)
     if one.grid_range.at(i, 4) > 0.5:
         low, high = one.grid_low[i], one.grid_high[i]
         x0, x1 = ti.cast(one.grid_range.at(i, 0), ti.i32), ti.cast(one.grid_range.at(i, 1), ti.i32)
@@ -95,13 +165,37 @@ def _look_up(lane: ti.i32, model, work, i: ti.i32):
                 if low.z <= model.cell_high[cell] and high.z >= model.cell_low[cell]:
                     for k in range(model.cell_start[cell], model.cell_start[cell + 1]):
                         s = model.cell_place[k]
-                        # Boxes meet, and this is the first of the cells that they share.
+                        # Boxes along the world's axes meet, this is the first cell that they share, and boxes along
+                        # the static geom's axes meet as well.
                         below, above = model.static_low[s], model.static_high[s]
                         meet = low.x <= above.x and high.x >= below.x and low.y <= above.y and high.y >= below.y
                         if meet and low.z <= above.z and high.z >= below.z:
                             own_x, own_y = model.static_cell.at(s, 0), model.static_cell.at(s, 1)
                             if x == ti.max(x0, own_x) and y == ti.max(y0, own_y):
-                                _list_hit(lane, model, work, i, s)
+                                if _is_near(model, one, i, s):
+                                    _list_hit(lane, model, work, i, s)
+
+
+@func
+def _is_near(model, one, i: ti.i32, s: ti.i32):
+    """Return True if the core of moving geom i may be within its reach of static geom s, in one lane.
+
+    Compared are boxes along the axes of the static geom: exact for a sphere.
+    """
+    lanes, core = one.lanes, model.grid_core[i]
+    apart = one.grid_center[i] - Vec3(*[model.static_frame.at(s, c) for c in range(3)])
+    square = lanes.real(0.0)
+    for k in ti.static(range(3)):
+        axis = Vec3(*[model.static_frame.at(s, 3 + 3 * k + c) for c in range(3)])
+        gap = ti.abs(axis.dot(apart)) - model.static_frame.at(s, 12 + k)
+        if core != POINT:
+            for c in ti.static(range(3)):
+                if core == SOLID or ti.static(c == 2):
+                    own = Vec3(*[one.grid_axes.at(i, 3 * c + e) for e in range(3)])
+                    gap -= ti.abs(axis.dot(own)) * one.grid_half.at(i, c)
+        if gap > 0.0:
+            square += gap * gap
+    return square <= one.grid_reach[i] * one.grid_reach[i]
 
 
 @func

@@ -97,6 +97,8 @@ INTEGERS: tuple[Field, ...] = (
     _id("hand_place", ("nhandplace",), "places of both geoms of each explicit pair"),
     _id("type_row", ("ntyperow",), "row of the dispatch table for two geom types, the smaller one first"),
     _id("grid_geom", ("ngridgeom",), "moving geoms that meet static ones of the grid"),
+    _id("grid_core", ("ngridgeom",), "what is in the geom's middle (`static_grid`): 0: a point, 1: a segment, 2: a box"),
+    _F("group_start", ("ngroupend",), 1, "", "first in grid_geom of each group of geoms of one tree"),
     _F("grid_shape", ("ngridone",), 2, "", "cells of the grid along x and along y"),
     _F("cell_start", ("ncellend",), 1, "", "first entry of every cell in cell_place"),
     _F("cell_place", ("ncellplace",), 1, "", "places of the static geoms in each cell: indices in static_geom"),
@@ -197,8 +199,11 @@ REALS: tuple[Field, ...] = (
     _F("grid_frame", ("ngridone",), 5, "m", "x and y of the first cell's corner, 1 / side (1/m), lowest and highest z"),
     _F("cell_low", ("ncell",), 1, "m", "lowest z of the static geoms in the cell"),
     _F("cell_high", ("ncell",), 1, "m", "highest z of the static geoms in the cell"),
+    _F("block_low", ("nblockofcells",), 1, "m", "lowest z of the static geoms in a block of cells"),
+    _F("block_high", ("nblockofcells",), 1, "m", "highest z of the static geoms in a block of cells"),
     _F("static_low", ("nstatic",), 3, "m", "lower corner of a box around the geom and its margin"),
     _F("static_high", ("nstatic",), 3, "m", "upper corner of that box"),
+    _F("static_frame", ("nstatic",), 15, "m", "position, axes and half sides of a box in the geom's frame, with its margin"),
     *(field for part in PARTS for field in part.reals),
 )
 

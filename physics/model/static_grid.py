@@ -16,6 +16,7 @@ import numpy as np
 
 from ..mjmodel.contact_sensors import GEOM, contact_sensor_values
 from ..mjmodel.pairs import number_by_hand
+from ..shapes import CAPSULE, SPHERE
 from .pair_table import NO_ROW, PAIR_TABLE, rows_of
 
 SHARE = 0.5
@@ -26,6 +27,10 @@ MOST_CELLS, MOST_ENTRIES = 16, 64
 """The most cells, and entries in all cells, for every static geom."""
 SPARE = 4096
 """Cells and entries that there may be besides."""
+BLOCK = 4
+"""The side of a block of cells, in cells: kernels look first at the blocks under a whole robot."""
+FAR = 1e15
+"""Metres: the z of what is not there."""
 CAREFUL = 1e-5
 """The growth of a static geom's box: this share of its size, and a tenth of it of its distance from the origin. Single
 precision rounds less."""
@@ -35,8 +40,13 @@ _BY_GRID = np.array([row.group in GROUPS and row.type1 != "PLANE" for row in PAI
 _TABLES = (
     *("grid_geom", "grid_shape", "grid_frame", "cell_start", "cell_place", "cell_low", "cell_high", "static_geom"),
     *("static_class", "static_cell", "static_low", "static_high", "class_pair", "class_start", "class_geom1"),
-    *("class_geom2", "class_place", "class_side"),
+    *("class_geom2", "class_place", "class_side", "static_frame", "grid_core", "group_start", "block_low"),
+    *("block_high",),
 )
+POINT, SEGMENT, SOLID = range(3)
+"""Cores of moving geoms, around which a radius lies: that of a sphere, of a capsule, and the box around any other."""
+_CORES = np.full(int(mujoco.mjtGeom.mjNGEOMTYPES), SOLID)
+_CORES[[SPHERE, CAPSULE]] = POINT, SEGMENT
 _NUMBERS = ("condim", "priority", "solmix", "margin", "gap", "friction", "solref", "solimp")
 
 
@@ -102,7 +112,7 @@ def grid_tables(mjm: mujoco.MjModel, of: Gridded, half: np.ndarray) -> dict[str,
     statics, s = np.unique(of.pairs[rows, of.static], return_inverse=True)
     movers, m = np.unique(of.pairs[rows, 1 - of.static], return_inverse=True)
     kind, classes = _classes(mjm, statics, movers, (s, m, of.static))
-    low, high = _bounds(mjm, statics, half)
+    low, high, frames = _bounds(mjm, statics, half)
     return {
         "grid_geom": movers,
         "static_geom": statics,
@@ -111,7 +121,16 @@ def grid_tables(mjm: mujoco.MjModel, of: Gridded, half: np.ndarray) -> dict[str,
         **_cells(low, high),
         "static_low": low,
         "static_high": high,
+        "static_frame": frames,
+        "grid_core": _CORES[mjm.geom_type[movers]],
+        "group_start": _groups(mjm, movers),
     }
+
+
+def _groups(mjm: mujoco.MjModel, movers: np.ndarray) -> np.ndarray:
+    """Return the first of each group of successive moving geoms that belong to one tree, and the number of all."""
+    tree = mjm.body_treeid[mjm.geom_bodyid[movers]]
+    return np.append(np.flatnonzero(np.diff(tree, prepend=-1)), len(movers))
 
 
 def _classes(
@@ -153,16 +172,23 @@ def _class_pairs(
     }
 
 
-def _bounds(mjm: mujoco.MjModel, statics: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners (n, 3) of boxes along the world's axes that hold all contacts of static geoms (m)."""
+def _bounds(
+    mjm: mujoco.MjModel, statics: np.ndarray, half: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return boxes that hold all contacts of static geoms (m): along the world's axes, and along the geoms' own.
+
+    Returns:
+        (low, high, frames): corners (n, 3), (n, 3); positions, axes and half sides (n, 15).
+    """
     data = mujoco.MjData(mjm)
     mujoco.mj_kinematics(mjm, data)
     pos, turn = data.geom_xpos[statics], data.geom_xmat[statics].reshape(-1, 3, 3)
-    reach = (mjm.geom_margin + mjm.geom_gap)[statics]
-    size = (np.abs(turn) @ half[statics][..., None])[..., 0] + reach[:, None]
     away = np.abs(pos).sum(axis=1) + np.ptp(pos, axis=0).sum()
-    size += CAREFUL * (np.abs(size).sum(axis=1) + 0.1 * away)[:, None]
-    return pos - size, pos + size
+    reach = (mjm.geom_margin + mjm.geom_gap)[statics] + CAREFUL * (half[statics].sum(axis=1) + 0.1 * away)
+    own = half[statics] + reach[:, None]
+    size = (np.abs(turn) @ half[statics][..., None])[..., 0] + reach[:, None]
+    axes = turn.transpose(0, 2, 1).reshape(-1, 9)
+    return pos - size, pos + size, np.column_stack((pos, axes, own))
 
 
 def _cells(low: np.ndarray, high: np.ndarray) -> dict[str, np.ndarray]:
@@ -194,15 +220,26 @@ def _cells(low: np.ndarray, high: np.ndarray) -> dict[str, np.ndarray]:
     bottom, top = np.full(cells, np.inf), np.full(cells, -np.inf)
     np.minimum.at(bottom, cell, low[place, 2])
     np.maximum.at(top, cell, high[place, 2])
-    return {
+    return _blocks(shape, bottom, top) | {
         "grid_shape": shape,
         "grid_frame": np.array([*origin, 1.0 / side, low[:, 2].min(), high[:, 2].max()]),
         "cell_start": np.searchsorted(cell[order], np.arange(cells + 1)),
         "cell_place": place[order],
-        "cell_low": np.where(np.isfinite(bottom), bottom, 1.0),
-        "cell_high": np.where(np.isfinite(top), top, -1.0),
+        "cell_low": np.where(np.isfinite(bottom), bottom, FAR),
+        "cell_high": np.where(np.isfinite(top), top, -FAR),
         "static_cell": first,
     }
+
+
+def _blocks(shape: np.ndarray, bottom: np.ndarray, top: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the ranges of z in blocks of `BLOCK` x `BLOCK` cells, row by row."""
+    count = -(-shape // BLOCK)
+    x, y = np.arange(shape[0]) // BLOCK, np.arange(shape[1]) // BLOCK
+    block = (y[:, None] * count[0] + x).reshape(-1)
+    low, high = np.full(count.prod(), np.inf), np.full(count.prod(), -np.inf)
+    np.minimum.at(low, block, bottom)
+    np.maximum.at(high, block, top)
+    return {"block_low": np.where(np.isfinite(low), low, FAR), "block_high": np.where(np.isfinite(high), high, -FAR)}
 
 
 def grid_sizes(tables: dict[str, np.ndarray]) -> dict[str, int]:
@@ -214,6 +251,9 @@ def grid_sizes(tables: dict[str, np.ndarray]) -> dict[str, int]:
         "nstaticclass": tables["class_pair"].size // max(1, movers),
         "nclasspair": len(tables["class_geom1"]),
         "ngridone": int(movers > 0),
+        "ngridgroup": max(0, len(tables["group_start"]) - 1),
+        "ngroupend": len(tables["group_start"]),
+        "nblockofcells": len(tables["block_low"]),
         "ncell": len(tables["cell_low"]),
         "ncellend": len(tables["cell_start"]),
         "ncellplace": len(tables["cell_place"]),

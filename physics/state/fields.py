@@ -151,6 +151,11 @@ SWEEP: tuple[Field, ...] = (
 GRID: tuple[Field, ...] = (
     _F("grid_low", ("ngridgeom",), 3, "m", "lower corner of a box around a moving geom and its margin"),
     _F("grid_high", ("ngridgeom",), 3, "m", "upper corner of that box"),
+    _F("grid_center", ("ngridgeom",), 3, "m", "centre of the moving geom"),
+    _F("grid_axes", ("ngridgeom",), 9, "", "axes of the moving geom"),
+    _F("grid_half", ("ngridgeom",), 3, "m", "half sides of a box around its core"),
+    _F("grid_reach", ("ngridgeom",), 1, "m", "its radius around the core, and its margin"),
+    _F("grid_under", ("ngridone",), 6, "", "first and last block under a tree along x, and along y; range of z there"),
     _F("grid_range", ("ngridgeom",), 5, "", "first and last cell under the box along x, and along y; 1: there are any"),
     _F("static_found", ("ngridone",), 2, "", "the lane's geoms in contacts that are appended; -1: those of the slot"),
 )

@@ -36,7 +36,7 @@ SIZES = tuple(
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter
     nprecise nrounded nhullpair npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint
     nccdface nccdedge nccdcorner nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed
-    nlimitsense nqbegin nvbegin nframed nstatic ngridgeom nstaticclass nclasspair nhit
+    nlimitsense nqbegin nvbegin nframed nstatic ngridgeom ngridgroup nstaticclass nclasspair nhit
     """.split()
 ) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
 """The names of all sizes, in the order of the header."""
