@@ -17,6 +17,7 @@ from ..math.lanes import for_each_lane, traced
 from ..model.static_grid import BLOCK, FAR, POINT, SEGMENT, SOLID
 from .contacts import looked_at
 from .poses import CAREFUL, bounds_meet, boxes_meet, geom_axes, seen_from_root, sphere_around
+from .staged import Staged
 from .work_list import append_points
 
 HITS = "hit_geom hit_pair hit_start class_hit"
@@ -156,24 +157,44 @@ def _look_up(lane: ti.i32, model, work, i: ti.i32):
     one = work.lane(lane)
     _begin_list(model, work, i, lane)
     if one.grid_range.at(i, 4) > 0.5:
-        low, high = one.grid_low[i], one.grid_high[i]
-        x0, x1 = ti.cast(one.grid_range.at(i, 0), ti.i32), ti.cast(one.grid_range.at(i, 1), ti.i32)
-        y0, y1 = ti.cast(one.grid_range.at(i, 2), ti.i32), ti.cast(one.grid_range.at(i, 3), ti.i32)
+        count = _boxes_near(model, one, work, i)
+        for k in range(ti.min(count, model.nstatic)):
+            s = work.static_near[k]
+            if _is_near(model, one, i, s):
+                _list_hit(lane, model, work, i, s)
+
+
+@func
+def _boxes_near(model, one, work, i: ti.i32):
+    """Put into static_near the static geoms whose boxes along the world's axes meet that of moving geom i in a lane.
+
+    Returns their number. An entry is stored in any case, and counts if boxes meet: the processor need not guess.
+    """
+    low, high = one.grid_low[i], one.grid_high[i]
+    x0, x1 = ti.cast(one.grid_range.at(i, 0), ti.i32), ti.cast(one.grid_range.at(i, 1), ti.i32)
+    y0, y1 = ti.cast(one.grid_range.at(i, 2), ti.i32), ti.cast(one.grid_range.at(i, 3), ti.i32)
+    count = 0
+    if x0 <= x1:
         for y in range(y0, y1 + 1):
-            for x in range(x0, x1 + 1):
-                cell = y * model.grid_shape.at(0, 0) + x
-                if low.z <= model.cell_high[cell] and high.z >= model.cell_low[cell]:
-                    for k in range(model.cell_start[cell], model.cell_start[cell + 1]):
-                        s = model.cell_place[k]
-                        # Boxes along the world's axes meet, this is the first cell that they share, and boxes along
-                        # the static geom's axes meet as well.
-                        below, above = model.static_low[s], model.static_high[s]
-                        meet = low.x <= above.x and high.x >= below.x and low.y <= above.y and high.y >= below.y
-                        if meet and low.z <= above.z and high.z >= below.z:
-                            own_x, own_y = model.static_cell.at(s, 0), model.static_cell.at(s, 1)
-                            if x == ti.max(x0, own_x) and y == ti.max(y0, own_y):
-                                if _is_near(model, one, i, s):
-                                    _list_hit(lane, model, work, i, s)
+            # The cells of a row lie side by side. Geoms count in the first of their cells that is under the box.
+            row = y * model.grid_shape.at(0, 0)
+            later = model.cell_start[row + x0 + 1]
+            above = 0
+            if y > y0:
+                above = 2
+            for k in range(model.cell_start[row + x0], model.cell_start[row + x1 + 1]):
+                entry = model.cell_entry[k]
+                s = entry >> 2
+                wanted = above
+                if k >= later:
+                    wanted = wanted | 1
+                meet = ti.cast((entry & wanted) == wanted, ti.i32)
+                for c in ti.static(range(3)):
+                    meet = meet & ti.cast(low.parts()[c] <= model.static_box.at(s, 3 + c), ti.i32)
+                    meet = meet & ti.cast(high.parts()[c] >= model.static_box.at(s, c), ti.i32)
+                work.static_near[count] = s
+                count += meet
+    return count
 
 
 @func
@@ -200,7 +221,7 @@ def _is_near(model, one, i: ti.i32, s: ti.i32):
 
 @func
 def _list_hit(lane: ti.i32, model, work, i: ti.i32, s: ti.i32):
-    """List static geom s as near moving geom i in a lane, sorted by pair, then by geom; place it in that lane."""
+    """List static geom s as near moving geom i in a lane, sorted by pair, then by geom."""
     pair = model.class_pair[i, model.static_class[s]] - 1
     if pair >= 0:
         g, at = model.static_geom[s], work.tile_nhit[0]
@@ -220,7 +241,6 @@ def _list_hit(lane: ti.i32, model, work, i: ti.i32, s: ti.i32):
             work.hit_pair[at] = pair
             work.hit_geom.put(at, g)
             work.class_hit[pair] = 1
-            place_geom(model.lane(lane), work.lane(lane), g)
 
 
 @func
@@ -228,7 +248,8 @@ def take_static(model, work, rows, served, routines):
     """Append the contacts of the pairs of a grid that some rows of the table serve.
 
     Args:
-        model, work: the model and the workspace.
+        model: the model.
+        work: the workspace.
         rows: consecutive rows of the table.
         served: names of routines, each with its rows.
         routines: functions by these names.
@@ -236,12 +257,16 @@ def take_static(model, work, rows, served, routines):
     for p in range(model.class_start[rows[0]], model.class_start[rows[-1] + 1]):
         if work.class_hit[p] == 1:
             g1, g2 = model.class_geom1[p], model.class_geom2[p]
-            work.wanted[0] = looked_at(model, work, g1, g2)
+            awake = looked_at(model, work, g1, g2)
             for_each_lane(work.lanes, _first_hit, (model, work, p))
             work.tile_more[0] = 1
             while work.tile_more[0] == 1:
                 work.tile_more[0] = 0
-                for_each_lane(work.lanes, _next_contacts, (model, work, p, served, routines))
+                work.wanted[0] = work.real(0.0)
+                for_each_lane(work.lanes, _next_hit, (model, work, p))
+                near = work.precise_lanes.cast(work.wanted[0] * awake)
+                staged = Staged(model, work, model.class_static[p])
+                _collide(staged, work, p, near, served, routines)
                 append_points(model, work, g1, g2)
             _forget(work)
 
@@ -260,48 +285,43 @@ def _first_hit(lane: ti.i32, model, work, p: ti.i32):
     k, end = work.hit_start[at], work.hit_start[at + 1]
     while k < end and work.hit_pair[k] < p:
         k += 1
-    if work.wanted.of_lane(work.lanes, lane, 0) < 0.5:
-        k = end
     work.hit_next[lane] = k
 
 
 @func
-def _next_contacts(lane: ti.i32, model, work, p: ti.i32, served, routines):
-    """Go through a lane's hits of pair p until one has contacts, whose points are stored."""
-    mine, one = model.lane(lane), work.lane(lane)
+def _next_hit(lane: ti.i32, model, work, p: ti.i32):
+    """Take a lane's next hit of pair p, if there is one: put the numbers of its static geom into static_*."""
     k, end = work.hit_next[lane], work.hit_start[model.class_place[p] * ti.static(work.lanes.width) + lane + 1]
-    searching = 1
-    while searching == 1:
-        searching = 0
-        if k < end:
-            if work.hit_pair[k] == p:
-                s = work.hit_geom[k]
-                k += 1
-                # The static geom takes the place of the first of its class.
-                g1, g2 = model.class_geom1[p], model.class_geom2[p]
-                if model.class_side[p] == 0:
-                    g1 = s
-                else:
-                    g2 = s
-                _collide(mine, one, p, g1, g2, served, routines)
-                one.static_found.at(0, model.class_side[p])._assign(ti.cast(s, work.lanes.dtype))
-                searching = 1
-                for point in range(model.npoint):
-                    if one.point_present[point] > 0.5:
-                        searching = 0
-    work.hit_next[lane] = k
+    here = 0
     if k < end:
         if work.hit_pair[k] == p:
-            work.tile_more[0] = 1
+            here = 1
+    if here == 1:
+        mine, one, g = model.lane(lane), work.lane(lane), work.hit_geom[k]
+        one.wanted[0] = 1.0
+        one.static_found.at(0, 1 - model.class_side[p])._assign(-1.0)
+        one.static_found.at(0, model.class_side[p])._assign(ti.cast(g, work.lanes.dtype))
+        one.static_pos.put(0, mine.geom_pos[g])
+        one.static_quat.put(0, mine.geom_quat[g])
+        one.static_size.put(0, one.lanes.cast(mine.geom_size[g]))
+        one.static_half.put(0, one.lanes.cast(mine.geom_half[g]))
+        one.static_rbound[0] = mine.geom_rbound[g]
+        work.hit_next[lane] = k + 1
+        if k + 1 < end:
+            if work.hit_pair[k + 1] == p:
+                work.tile_more[0] = 1
 
 
 @func
-def _collide(model, one, p: ti.i32, g1: ti.i32, g2: ti.i32, served, routines):
-    """Store the points of two geoms in one lane, whose views are `model` and `one`, as `work_list` does."""
-    apart = seen_from_root(model, one, g1, g2) - one.geom_offset[g1]
-    if bounds_meet(model, one, g1, g2, apart) > 0.5:
-        near = boxes_meet(model, one, g1, g2, apart)
-        if near > 0.5:
+def _collide(model, work, p: ti.i32, wanted, served, routines):
+    """Store the points of pair p in the lanes of a mask, as `work_list` does; `model` is `Staged`."""
+    g1, g2 = model.class_geom1[p], model.class_geom2[p]
+    place_geom(model, work, model.class_static[p])
+    apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
+    near = bounds_meet(model, work, g1, g2, apart) * wanted
+    if work.precise_lanes.any(near):
+        near = near * boxes_meet(model, work, g1, g2, apart)
+        if work.precise_lanes.any(near):
             for name, of in ti.static(served):
                 if p >= model.class_start[of[0]] and p < model.class_start[of[-1] + 1]:
-                    routines[name](model, one, g1, g2, near)
+                    routines[name](model, work, g1, g2, near)

@@ -4,8 +4,8 @@ Terrains of boxes have thousands of static geoms, and a list of their pairs with
 Here the world is divided into columns of square cells; each cell knows the static geoms in it, and kernels look up the
 cells under a moving geom (`collision.static_grid`).
 
-Static geoms are sorted into *classes*: those of a class have the same type, body and contact numbers, and meet the same
-moving geoms. What kernels take for a pair is a moving geom and a class. So a contact slot belongs to such a pair, and
+Static geoms are sorted into *classes*: those of a class have the same type or mesh, body and contact numbers, and meet
+the same moving geoms. What kernels take for a pair is a moving geom and a class. So a contact slot belongs to such a pair, and
 environments whose robots stand on different boxes share it.
 """
 
@@ -38,9 +38,9 @@ GROUPS = ("solids", "convex")
 """Groups of the pair table whose pairs may be found by the grid; other pairs are cheap, or with planes."""
 _BY_GRID = np.array([row.group in GROUPS and row.type1 != "PLANE" for row in PAIR_TABLE] + [False])
 _TABLES = (
-    *("grid_geom", "grid_shape", "grid_frame", "cell_start", "cell_place", "cell_low", "cell_high", "static_geom"),
-    *("static_class", "static_cell", "static_low", "static_high", "class_pair", "class_start", "class_geom1"),
-    *("class_geom2", "class_place", "class_side", "static_frame", "grid_core", "group_start", "block_low"),
+    *("grid_geom", "grid_shape", "grid_frame", "cell_start", "cell_entry", "static_geom"),
+    *("static_class", "static_box", "class_pair", "class_start", "class_geom1"),
+    *("class_geom2", "class_static", "class_place", "class_side", "static_frame", "grid_core", "group_start", "block_low"),
     *("block_high",),
 )
 POINT, SEGMENT, SOLID = range(3)
@@ -119,8 +119,7 @@ def grid_tables(mjm: mujoco.MjModel, of: Gridded, half: np.ndarray) -> dict[str,
         "static_class": kind,
         **_class_pairs(mjm, movers, statics[classes], (m, kind[s], of.static)),
         **_cells(low, high),
-        "static_low": low,
-        "static_high": high,
+        "static_box": np.column_stack((low, high)),
         "static_frame": frames,
         "grid_core": _CORES[mjm.geom_type[movers]],
         "group_start": _groups(mjm, movers),
@@ -140,7 +139,8 @@ def _classes(
     meets = np.zeros((len(statics), len(movers)), np.int8)
     meets[places[0], places[1]] = 1 + places[2]
     numbers = [np.asarray(getattr(mjm, f"geom_{name}"), float)[statics] for name in _NUMBERS]
-    key = np.column_stack((mjm.geom_type[statics], mjm.geom_bodyid[statics], *numbers))
+    whole = [getattr(mjm, f"geom_{name}")[statics] for name in ("type", "bodyid", "dataid")]
+    key = np.column_stack((*whole, *numbers))
     _, same = np.unique(key, axis=0, return_inverse=True)
     _, alike = np.unique(meets, axis=0, return_inverse=True)
     _, first, kind = np.unique(np.column_stack((same, alike)), axis=0, return_index=True, return_inverse=True)
@@ -166,6 +166,7 @@ def _class_pairs(
         "class_start": np.searchsorted(row[order], np.arange(len(PAIR_TABLE) + 1)),
         "class_geom1": geoms[order, 0],
         "class_geom2": geoms[order, 1],
+        "class_static": np.where(side, geoms[:, 1], geoms[:, 0])[order],
         "class_place": m[order],
         "class_side": side[order],
         "class_pair": pair_of,
@@ -209,7 +210,7 @@ def _cells(low: np.ndarray, high: np.ndarray) -> dict[str, np.ndarray]:
         if few and entries.sum() <= MOST_ENTRIES * len(low) + SPARE:
             break
         side *= LARGER
-    # an entry for each cell of each geom, sorted by cell, then by place
+    # an entry for each cell of each geom, sorted by cell, then by place; bits tell its first column and row of cells
     count = entries.astype(int)
     place = np.repeat(np.arange(len(low)), count)
     number = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
@@ -224,10 +225,7 @@ def _cells(low: np.ndarray, high: np.ndarray) -> dict[str, np.ndarray]:
         "grid_shape": shape,
         "grid_frame": np.array([*origin, 1.0 / side, low[:, 2].min(), high[:, 2].max()]),
         "cell_start": np.searchsorted(cell[order], np.arange(cells + 1)),
-        "cell_place": place[order],
-        "cell_low": np.where(np.isfinite(bottom), bottom, FAR),
-        "cell_high": np.where(np.isfinite(top), top, -FAR),
-        "static_cell": first,
+        "cell_entry": (4 * place + 2 * (number < wide) + (number % wide == 0))[order],
     }
 
 
@@ -254,7 +252,6 @@ def grid_sizes(tables: dict[str, np.ndarray]) -> dict[str, int]:
         "ngridgroup": max(0, len(tables["group_start"]) - 1),
         "ngroupend": len(tables["group_start"]),
         "nblockofcells": len(tables["block_low"]),
-        "ncell": len(tables["cell_low"]),
         "ncellend": len(tables["cell_start"]),
-        "ncellplace": len(tables["cell_place"]),
+        "ncellentry": len(tables["cell_entry"]),
     }

@@ -7,7 +7,10 @@ import torch
 from ..fields import layout
 from ..state.fields import INDICES
 
-SOURCES = ("con_dist", "con_pos", "con_frame", "con_present", "con_pull", "con_own1", "con_own2", "block_force", "block_friction")
+SOURCES = (
+    *("con_dist", "con_pos", "con_frame", "con_present", "con_pull", "con_own1", "con_own2"),
+    *("block_force", "block_friction"),
+)
 """Fields that contacts are made of."""
 
 

@@ -98,7 +98,7 @@ CONTACTS: tuple[Field, ...] = (
     _F("con_frame", ("ncon",), 9, "", "rows: normal from geom 1 to geom 2, two tangents"),
     _F("con_present", ("ncon",), 1, "", "mask: detected in this lane"),
     _F("con_pull", ("npull",), 1, "N", "force with which mechanisms pull the contact"),
-    _F("con_own1", ("ngridcon",), 1, "", "first geom of the contact in the lane; slots stand for a class of static ones"),
+    _F("con_own1", ("ngridcon",), 1, "", "first geom of the contact in the lane, where a slot has a class of static ones"),
     _F("con_own2", ("ngridcon",), 1, "", "second geom of the contact in the lane"),
     _F("con_count", ("one",), 1, "", "number of contacts of the lane in the list"),
     _F("con_needed", ("one",), 1, "", "number of contacts detected in the lane"),
@@ -157,6 +157,11 @@ GRID: tuple[Field, ...] = (
     _F("grid_reach", ("ngridgeom",), 1, "m", "its radius around the core, and its margin"),
     _F("grid_under", ("ngridone",), 6, "", "first and last block under a tree along x, and along y; range of z there"),
     _F("grid_range", ("ngridgeom",), 5, "", "first and last cell under the box along x, and along y; 1: there are any"),
+    _F("static_pos", ("ngridone",), 3, "m", "geom_pos of the lane's static geom in the pair that is being processed"),
+    _F("static_quat", ("ngridone",), 4, "", "geom_quat of it"),
+    _F("static_size", ("ngridone",), 3, "m", "geom_size of it"),
+    _F("static_half", ("ngridone",), 3, "m", "geom_half of it"),
+    _F("static_rbound", ("ngridone",), 1, "m", "geom_rbound of it"),
     _F("static_found", ("ngridone",), 2, "", "the lane's geoms in contacts that are appended; -1: those of the slot"),
 )
 """Intermediate values of the search in a grid of static geoms (`collision.static_grid`)."""
@@ -206,7 +211,7 @@ INTEGRATION: tuple[Field, ...] = (
 )
 
 PRECISE = (
-    *("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis"),
+    *("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis", "static_pos", "static_quat"),
     *("cvel", "body_acc", "cfrc", "qfrc_inverse"),
 )
 """Quantities between the coordinates and the distances of geoms, and those of inverse dynamics. Kernels with
@@ -310,7 +315,7 @@ INDICES: tuple[Field, ...] = (
     _F("controlled", ("one",), 1, "", "1: some environment of the batch may have controls of dofs"),
     _F("need_ncon", ("one",), 1, "", "contact slots that the tile needs; 0: as many as there are suffice"),
     _F("need_nH", ("one",), 1, "", "entries of the Hessian that the tile needs; 0: as many as there are suffice"),
-    _F("need_nlisted", ("one",), 1, "", "entries of listed_geom1 or hit_geom that the tile needs; 0: as many as there are suffice"),
+    _F("need_nlisted", ("one",), 1, "", "entries of listed_geom1 or hit_geom that the tile needs; 0: there are enough"),
     _F("tile_nboth", ("one",), 1, "", "end of the own contacts between two moving bodies: the largest of all lanes"),
     _F("tile_nown", ("one",), 1, "", "end of the own contacts: the largest of all lanes"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
@@ -346,6 +351,7 @@ GRID_INDICES: tuple[Field, ...] = (
     _F("hit_pair", ("nhit",), 1, "", "pair of the moving geom and the class of the static one"),
     _F("hit_start", ("nhitend",), 1, "", "first of these entries for a moving geom and lane; lanes side by side"),
     _F("hit_next", ("nhitlane",), 1, "", "next entry of the lane for the current pair"),
+    _F("static_near", ("nstaticnear",), 1, "", "static geoms whose boxes meet that of a moving geom, by index"),
     _F("class_hit", ("nclasspair",), 1, "", "1: a static geom of the class is near the moving geom in some lane"),
     _F("tile_nhit", ("ngridone",), 1, "", "entries of hit_geom in use"),
     _F("tile_more", ("ngridone",), 1, "", "1: some lane has more entries for the current pair"),

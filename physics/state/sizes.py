@@ -184,6 +184,7 @@ def _broad_phase(sizes: dict[str, int], room: Room) -> dict[str, int]:
     return {
         **{"nsweeprow": count, "nsweepword": count * sizes["nword"], "nlisted": room.pairs * (count > 0)},
         **{"nhit": room.pairs * (lists > 0), "nhitend": lists + (lists > 0), "nhitlane": MOST_LANES * (lists > 0)},
+        "nstaticnear": sizes["nstatic"] + (lists > 0),
     }
 
 
