@@ -10,6 +10,7 @@ import taichi as ti
 from ..hooks import CONTACTS_AGAIN, PAIR_MASK
 from ..kinematics.precise import precise_geom
 from ..math import func
+from ..math.lanes import traced
 from ..model.pair_table import GROUPS, PAIR_TABLE
 from ..model.static_grid import GROUPS as BY_GRID
 from ..stage import stage
@@ -209,6 +210,12 @@ SERVED = {
 """For each of these groups its routines, each with the rows that it serves, which are consecutive as well."""
 
 
+@traced
+def _with_points(has, group):
+    """Return the routines of a group, each with the rows that it serves and the most points of a pair."""
+    return [(name, of, max(PAIR_TABLE[row].most_contacts(has.tilts) for row in of)) for name, of in SERVED[group]]
+
+
 @func
 def collide(model, work):
     """Find all contacts, and once more as long as a mechanism asks for it, such as where one wakes a tree."""
@@ -335,6 +342,6 @@ def _take_list(model, work, group, routines, mid_phase):
         for routine, served in ti.static(SERVED[group]):
             if p >= first_pair(model, work, served[0]) and p < end_of_pairs(model, work, served[-1]):
                 routines[routine](model, work, g1, g2, work.near[k])
-        append_points(model, work, g1, g2)
+        append_points(model, work, g1, g2, model.npoint)
     if ti.static(model.has.grid and group in BY_GRID):
-        take_static(model, work, rows, SERVED[group], routines)
+        take_static(model, work, rows, _with_points(model.has, group), routines)

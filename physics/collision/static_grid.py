@@ -85,8 +85,8 @@ def _look_under(model, work, group: ti.i32):
 def _cells_under(model, lanes, axis, low, high):
     """Return the first and the last cell, along x or y, of a range of coordinates; (0, -1) if it is a NaN."""
     most = ti.cast(model.grid_shape.at(0, axis) - 1, lanes.dtype)
-    origin, side = model.grid_frame.at(0, axis), model.grid_frame.at(0, 2)
-    first, last = ti.floor((low - origin) * side), ti.floor((high - origin) * side)
+    origin, side, reach = model.grid_frame.at(0, axis), model.grid_frame.at(0, 2 + axis), model.grid_frame.at(0, 4)
+    first, last = ti.floor((low - reach - origin) * side), ti.floor((high + reach - origin) * side)
     first = ti.select(first > 0.0, first, lanes.real(0.0))
     last = ti.select(last < most, last, ti.select(last >= most, lanes.real(most), lanes.real(-1.0)))
     return first, last
@@ -148,7 +148,8 @@ def _measure(model, work, i: ti.i32, level):
     work.grid_high.put(i, high)
     x0, x1 = _cells_under(model, lanes, 0, low.x, high.x)
     y0, y1 = _cells_under(model, lanes, 1, low.y, high.y)
-    work.grid_range.put_numbers(i, 0, [x0, x1, y0, y1, level])
+    near = level * lanes.mask(low.z <= work.grid_under.at(0, 5)) * lanes.mask(high.z >= work.grid_under.at(0, 4))
+    work.grid_range.put_numbers(i, 0, [x0, x1, y0, y1, near])
 
 
 @func
@@ -251,7 +252,7 @@ def take_static(model, work, rows, served, routines):
         model: the model.
         work: the workspace.
         rows: consecutive rows of the table.
-        served: names of routines, each with its rows.
+        served: names of routines, each with its rows and the most points of a pair.
         routines: functions by these names.
     """
     for p in range(model.class_start[rows[0]], model.class_start[rows[-1] + 1]):
@@ -266,8 +267,7 @@ def take_static(model, work, rows, served, routines):
                 for_each_lane(work.lanes, _next_hit, (model, work, p))
                 near = work.precise_lanes.cast(work.wanted[0] * awake)
                 staged = Staged(model, work, model.class_static[p])
-                _collide(staged, work, p, near, served, routines)
-                append_points(model, work, g1, g2)
+                append_points(model, work, g1, g2, _collide(staged, work, p, near, served, routines))
             _forget(work)
 
 
@@ -304,8 +304,9 @@ def _next_hit(lane: ti.i32, model, work, p: ti.i32):
         one.static_pos.put(0, mine.geom_pos[g])
         one.static_quat.put(0, mine.geom_quat[g])
         one.static_size.put(0, one.lanes.cast(mine.geom_size[g]))
-        one.static_half.put(0, one.lanes.cast(mine.geom_half[g]))
-        one.static_rbound[0] = mine.geom_rbound[g]
+        if model.grid_core[model.class_place[p]] != POINT:
+            one.static_half.put(0, one.lanes.cast(mine.geom_half[g]))
+            one.static_rbound[0] = mine.geom_rbound[g]
         work.hit_next[lane] = k + 1
         if k + 1 < end:
             if work.hit_pair[k + 1] == p:
@@ -314,14 +315,21 @@ def _next_hit(lane: ti.i32, model, work, p: ti.i32):
 
 @func
 def _collide(model, work, p: ti.i32, wanted, served, routines):
-    """Store the points of pair p in the lanes of a mask, as `work_list` does; `model` is `Staged`."""
+    """Store the points of pair p in the lanes of a mask, as `work_list` does; `model` is `Staged`.
+
+    Returns the most points that there can be.
+    """
     g1, g2 = model.class_geom1[p], model.class_geom2[p]
     place_geom(model, work, model.class_static[p])
-    apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
-    near = bounds_meet(model, work, g1, g2, apart) * wanted
-    if work.precise_lanes.any(near):
-        near = near * boxes_meet(model, work, g1, g2, apart)
+    near, points = wanted, 0
+    if model.grid_core[model.class_place[p]] != POINT:  # spheres have been compared exactly
+        apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
+        near = near * bounds_meet(model, work, g1, g2, apart)
         if work.precise_lanes.any(near):
-            for name, of in ti.static(served):
-                if p >= model.class_start[of[0]] and p < model.class_start[of[-1] + 1]:
-                    routines[name](model, work, g1, g2, near)
+            near = near * boxes_meet(model, work, g1, g2, apart)
+    if work.precise_lanes.any(near):
+        for name, of, most in ti.static(served):
+            if p >= model.class_start[of[0]] and p < model.class_start[of[-1] + 1]:
+                routines[name](model, work, g1, g2, near)
+                points = most
+    return points

@@ -196,7 +196,7 @@ REALS: tuple[Field, ...] = (
     _F("vert_pos", ("nvert",), 3, "m", "mesh vertex in the geom frame"),
     _F("vert_block", ("nvertblock",), 24, "m", "eight mesh vertices: all x, all y, all z; the last block is padded"),
     _F("corner_normal", ("ncorner",), 3, "", "outward normal of the face in the geom frame"),
-    _F("grid_frame", ("ngridone",), 5, "m", "x and y of the first cell's corner, 1 / side (1/m), lowest and highest z"),
+    _F("grid_frame", ("ngridone",), 5, "m", "x and y of the first cell's corner, 1 / sides (1/m), reach of static geoms"),
     _F("block_low", ("nblockofcells",), 1, "m", "lowest z of the static geoms in a block of cells"),
     _F("block_high", ("nblockofcells",), 1, "m", "highest z of the static geoms in a block of cells"),
     _F("static_box", ("nstatic",), 6, "m", "lower and upper corner of a box around the geom and its margin"),

@@ -19,15 +19,15 @@ from ..mjmodel.pairs import number_by_hand
 from ..shapes import CAPSULE, SPHERE
 from .pair_table import NO_ROW, PAIR_TABLE, rows_of
 
-SHARE = 0.5
-"""The side of a cell, in median widths of static geoms."""
+ALIGNED = 1e-4
+"""The share of a geom's width by which it may reach into a cell without being listed there."""
 LARGER = 1.25
 """The factor by which cells become larger, as long as there are too many of them."""
 MOST_CELLS, MOST_ENTRIES = 16, 64
 """The most cells, and entries in all cells, for every static geom."""
 SPARE = 4096
 """Cells and entries that there may be besides."""
-BLOCK = 4
+BLOCK = 2
 """The side of a block of cells, in cells: kernels look first at the blocks under a whole robot."""
 FAR = 1e15
 """Metres: the z of what is not there."""
@@ -112,13 +112,13 @@ def grid_tables(mjm: mujoco.MjModel, of: Gridded, half: np.ndarray) -> dict[str,
     statics, s = np.unique(of.pairs[rows, of.static], return_inverse=True)
     movers, m = np.unique(of.pairs[rows, 1 - of.static], return_inverse=True)
     kind, classes = _classes(mjm, statics, movers, (s, m, of.static))
-    low, high, frames = _bounds(mjm, statics, half)
+    low, high, reach, frames = _bounds(mjm, statics, half)
     return {
         "grid_geom": movers,
         "static_geom": statics,
         "static_class": kind,
         **_class_pairs(mjm, movers, statics[classes], (m, kind[s], of.static)),
-        **_cells(low, high),
+        **_cells(low, high, reach, float(np.median(mjm.geom_rbound[movers]))),
         "static_box": np.column_stack((low, high)),
         "static_frame": frames,
         "grid_core": _CORES[mjm.geom_type[movers]],
@@ -175,36 +175,45 @@ def _class_pairs(
 
 def _bounds(
     mjm: mujoco.MjModel, statics: np.ndarray, half: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return boxes that hold all contacts of static geoms (m): along the world's axes, and along the geoms' own.
 
     Returns:
-        (low, high, frames): corners (n, 3), (n, 3); positions, axes and half sides (n, 15).
+        (low, high, reach, frames): corners (n, 3), (n, 3); how far they are from the geom (n,); positions, axes and
+        half sides (n, 15).
     """
     data = mujoco.MjData(mjm)
     mujoco.mj_kinematics(mjm, data)
     pos, turn = data.geom_xpos[statics], data.geom_xmat[statics].reshape(-1, 3, 3)
     away = np.abs(pos).sum(axis=1) + np.ptp(pos, axis=0).sum()
-    reach = (mjm.geom_margin + mjm.geom_gap)[statics] + CAREFUL * (half[statics].sum(axis=1) + 0.1 * away)
+    reach = np.maximum((mjm.geom_margin + mjm.geom_gap)[statics], 0.0) + CAREFUL * (half[statics].sum(axis=1) + 0.1 * away)
     own = half[statics] + reach[:, None]
     size = (np.abs(turn) @ half[statics][..., None])[..., 0] + reach[:, None]
     axes = turn.transpose(0, 2, 1).reshape(-1, 9)
-    return pos - size, pos + size, np.column_stack((pos, axes, own))
+    return pos - size, pos + size, reach, np.column_stack((pos, axes, own))
 
 
-def _cells(low: np.ndarray, high: np.ndarray) -> dict[str, np.ndarray]:
+def _cells(low: np.ndarray, high: np.ndarray, reach: np.ndarray, least: float) -> dict[str, np.ndarray]:
     """Return the cells of a grid, seen from above, and the places of the static geoms in each.
 
+    Cells are as wide as most geoms: if these stand side by side, each lies in one cell. So geoms count without their
+    reach, by which kernels look farther instead.
+
     Args:
-        low, high: corners of the boxes of the static geoms (n, 3), in metres.
+        low: lower corners of boxes around the static geoms (n, 3), in metres.
+        high: upper corners (n, 3).
+        reach: how much of these boxes lies beyond the geom (n,), in metres.
+        least: the least width of a cell (m).
     """
-    side = SHARE * float(np.median((high - low)[:, :2]))
+    # a little less than the geom itself, so that rounding does not put it into a second cell
+    within = reach + ALIGNED * (high - low)[:, :2].T
+    low2, high2 = low[:, :2] + within.T, high[:, :2] - within.T
+    origin, end = (low[:, :2] + reach[:, None]).min(0), high2.max(0)
+    side = np.maximum(np.median(high2 - low2, axis=0) * (1 + 2 * ALIGNED), least)
     while True:
-        # borders of boxes that stand side by side are not borders of cells
-        origin = low[:, :2].min(0) - 0.25 * side
-        shape = np.floor((high[:, :2].max(0) - origin) / side).astype(int) + 1
-        first = np.floor((low[:, :2] - origin) / side).astype(int)
-        last = np.floor((high[:, :2] - origin) / side).astype(int)
+        shape = np.floor((end - origin) / side).astype(int) + 1
+        first = np.floor((low2 - origin) / side).astype(int)
+        last = np.floor((high2 - origin) / side).astype(int)
         entries = (last - first + 1).prod(axis=1, dtype=float)
         few = shape.prod(dtype=float) <= MOST_CELLS * len(low) + SPARE
         if few and entries.sum() <= MOST_ENTRIES * len(low) + SPARE:
@@ -223,7 +232,7 @@ def _cells(low: np.ndarray, high: np.ndarray) -> dict[str, np.ndarray]:
     np.maximum.at(top, cell, high[place, 2])
     return _blocks(shape, bottom, top) | {
         "grid_shape": shape,
-        "grid_frame": np.array([*origin, 1.0 / side, low[:, 2].min(), high[:, 2].max()]),
+        "grid_frame": np.array([*origin, *(1.0 / side), within.max()]),
         "cell_start": np.searchsorted(cell[order], np.arange(cells + 1)),
         "cell_entry": (4 * place + 2 * (number < wide) + (number % wide == 0))[order],
     }
