@@ -33,7 +33,7 @@ from .primitives import (
     zero_vector,
 )
 from .sphere_hulls import sphere_box, sphere_cylinder
-from .static_grid import find_static, take_static
+from .static_grid import HITS, STAGED, find_static, take_static
 from .sweep import end_of_pairs, first_pair, geoms_of, sweep
 from .work_list import LISTED_PAIRS, append_points, clear_list, list_near
 
@@ -238,9 +238,12 @@ def _narrow_phase(model, work):
 
 
 @stage(
-    reads="geom_xpos",
-    writes="con_count con_needed tile_ncon listed_geom1 listed_geom2",
-    updates="sweep_* wanted need_nlisted listed_start",
+    reads="geom_xpos xpos xquat root_offset",
+    writes="con_count con_needed tile_ncon listed_geom1 listed_geom2 static_found geom_axis class_hit",
+    updates=(
+        "sweep_* wanted need_nlisted listed_start grid_* hit_geom hit_pair hit_start tile_nhit static_near",
+        "geom_xpos geom_offset",
+    ),
 )
 def begin_contacts(model, work):
     """Empty the contact list; if the model has too many pairs for a list, find the near ones by a sweep or a grid."""
@@ -251,7 +254,7 @@ def begin_contacts(model, work):
         find_static(model, work)
 
 
-@stage(reads="geom_xpos geom_axis listed_geom1 listed_geom2", updates=APPENDED, hooks=(PAIR_MASK,))
+@stage(reads="geom_xpos geom_axis listed_geom1 listed_geom2 static_found", updates=APPENDED, hooks=(PAIR_MASK,))
 def collide_round_with_planes(model, work):
     """Append contacts of planes with spheres and capsules."""
     _take_pairs(model, work, ROUND_WITH_PLANES)
@@ -259,7 +262,7 @@ def collide_round_with_planes(model, work):
 
 @stage(
     when=lambda has: has.hulls,
-    reads="geom_xpos geom_axis xquat listed_geom1 listed_geom2",
+    reads="geom_xpos geom_axis xquat listed_geom1 listed_geom2 static_found",
     writes="tile_pair",
     updates=(APPENDED, LISTED_PAIRS, "mesh_*"),
     hooks=(PAIR_MASK,),
@@ -269,7 +272,7 @@ def collide_hulls_with_planes(model, work):
     _take_list(model, work, "hulls", HULLS_WITH_PLANES, list_near_planes)
 
 
-@stage(reads="qpos xpos geom_offset geom_axis listed_*", updates=APPENDED, hooks=(PAIR_MASK,))
+@stage(reads="qpos xpos geom_offset geom_axis listed_* static_found", updates=APPENDED, hooks=(PAIR_MASK,))
 def collide_round(model, work):
     """Append contacts between spheres and capsules."""
     _take_pairs(model, work, ROUND)
@@ -277,9 +280,9 @@ def collide_round(model, work):
 
 @stage(
     when=lambda has: has.solids,
-    reads="geom_xpos xpos xquat geom_offset geom_axis listed_*",
+    reads=("xpos xquat root_offset listed_*", HITS),
     writes="tile_pair",
-    updates=(APPENDED, LISTED_PAIRS, "wanted box_code polygon"),
+    updates=(APPENDED, LISTED_PAIRS, STAGED, "geom_axis wanted box_code polygon"),
     hooks=(PAIR_MASK,),
 )
 def collide_solids(model, work):
@@ -289,8 +292,9 @@ def collide_solids(model, work):
 
 @stage(
     when=lambda has: has.convex,
-    reads="geom_xpos xpos xquat geom_offset listed_*",
-    updates=(APPENDED, LISTED_PAIRS, "wanted tile_pair pair_axis ccd_*"),
+    reads=("xpos xquat root_offset listed_*", HITS),
+    writes="geom_axis",
+    updates=(APPENDED, LISTED_PAIRS, STAGED, "wanted tile_pair pair_axis ccd_*"),
     hooks=(PAIR_MASK,),
 )
 def collide_convex(model, work):

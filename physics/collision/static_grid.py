@@ -4,9 +4,9 @@ Every lane looks up the cells under a moving geom by itself, as robots stand in 
 along the world's axes. What it finds are *hits*: lists of static geoms, one for each moving geom and lane.
 
 A contact slot belongs to a pair of a moving geom and a class of static ones, and every lane has its own static geom in
-it (`con_own1`, `con_own2`). In each pass a lane goes through its hits of the pair until one has contacts, and these are appended
-for all lanes together. So the number of slots is that of the lane with most contacts, and the contacts of a lane are in
-the order of pair, static geom and point, whatever its neighbours have.
+it (`con_own1`, `con_own2`). In each pass every lane takes its next hit of the pair; a routine has all lanes' static
+geoms at once in the place of the first of the class (`staged`). The contacts of a lane are in the order of pair, static
+geom and point, whatever its neighbours have.
 """
 
 import taichi as ti
@@ -21,7 +21,9 @@ from .staged import Staged
 from .work_list import append_points
 
 HITS = "hit_geom hit_pair hit_start class_hit"
-"""The fields that stages with pairs of a grid load, for their declarations."""
+STAGED = "hit_next tile_more static_pos static_quat static_size static_half static_rbound static_detect static_found "
+STAGED += "geom_xpos geom_offset"
+"""The fields that stages with pairs of a grid load, and those that they also store, for their declarations."""
 
 
 @func
@@ -105,6 +107,8 @@ def _levels_under(lane: ti.i32, model, work):
             for x in range(x0 // BLOCK, x1 // BLOCK + 1):
                 low = ti.min(low, model.block_low[y * wide + x])
                 high = ti.max(high, model.block_high[y * wide + x])
+    if _has_moved(model.lane(lane)):
+        low, high = ti.cast(-FAR, work.lanes.dtype), ti.cast(FAR, work.lanes.dtype)
     one.grid_under.at(0, 4)._assign(low)
     one.grid_under.at(0, 5)._assign(high)
 
@@ -157,11 +161,35 @@ def _look_up(lane: ti.i32, model, work, i: ti.i32):
     """List the static geoms near moving geom i in a lane."""
     one = work.lane(lane)
     _begin_list(model, work, i, lane)
-    if one.grid_range.at(i, 4) > 0.5:
+    if _has_moved(model.lane(lane)):
+        _look_everywhere(lane, model, work, i)
+    elif one.grid_range.at(i, 4) > 0.5:
         count = _boxes_near(model, one, work, i)
         for k in range(ti.min(count, model.nstatic)):
             s = work.static_near[k]
             if _is_near(model, one, i, s):
+                _list_hit(lane, model, work, i, s)
+
+
+@func
+def _has_moved(mine):
+    """Return True if a static geom is not where the grid has it, in the lane of the view `mine` of the model."""
+    moved = False
+    if ti.static(mine.has.parameters):
+        moved = mine.statics_moved[0] > 0.5
+    return moved
+
+
+@func
+def _look_everywhere(lane: ti.i32, model, work, i: ti.i32):
+    """List the static geoms near moving geom i in a lane, without the grid."""
+    mine, one, g = model.lane(lane), work.lane(lane), model.grid_geom[i]
+    for s in range(model.nstatic):
+        other = model.static_geom[s]
+        place_geom(mine, one, other)
+        apart = seen_from_root(mine, one, g, other) - one.geom_offset[g]
+        if bounds_meet(mine, one, g, other, apart) > 0.5:
+            if boxes_meet(mine, one, g, other, apart) > 0.5:
                 _list_hit(lane, model, work, i, s)
 
 
@@ -304,6 +332,7 @@ def _next_hit(lane: ti.i32, model, work, p: ti.i32):
         one.static_pos.put(0, mine.geom_pos[g])
         one.static_quat.put(0, mine.geom_quat[g])
         one.static_size.put(0, one.lanes.cast(mine.geom_size[g]))
+        one.static_detect[0] = mine.geom_detect[g]
         if model.grid_core[model.class_place[p]] != POINT:
             one.static_half.put(0, one.lanes.cast(mine.geom_half[g]))
             one.static_rbound[0] = mine.geom_rbound[g]

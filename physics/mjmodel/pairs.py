@@ -16,6 +16,14 @@ OVERLAP = 1e-6
 _FLAT = (int(_G.mjGEOM_PLANE), int(_G.mjGEOM_HFIELD))  # flat against flat never collides in MuJoCo
 
 
+def never_moves(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return True for each body that is fixed in the world, which mocap bodies are not; bool array (nbody,)."""
+    fixed = mjm.body_weldid == 0
+    for b in range(1, mjm.nbody):  # parents come before their children
+        fixed[b] &= mjm.body_mocapid[b] < 0 and fixed[mjm.body_parentid[b]]
+    return fixed
+
+
 def contacts_disabled(mjm: mujoco.MjModel) -> bool:
     """Return True if the model's flags disable all contacts."""
     return bool(int(mjm.opt.disableflags) & _DISABLED)

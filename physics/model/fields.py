@@ -174,6 +174,7 @@ REALS: tuple[Field, ...] = (
     _F("geom_half", ("ngeom",), 3, "m", "half sides of a box around the geom, centred at the origin of its frame"),
     _F("geom_margin", ("ngeom",), 1, "m", "contacts closer than the sum of both geoms' margins are active"),
     _F("geom_detect", ("ngeom",), 1, "m", "margin + gap: contacts closer than the sum of both geoms' are detected"),
+    _F("statics_moved", ("one",), 1, "", "1: a geom fixed in the world is not where the model has it, and in no grid"),
     _F("geom_friction", ("ngeom",), 3, "", "sliding, spinning and rolling coefficient"),
     _F("geom_solmix", ("ngeom",), 1, "", "weight of the geom's solver parameters in a contact"),
     _F("geom_solref", ("ngeom",), 2, "", "time constant (s) and damping ratio, or -stiffness and -damping"),

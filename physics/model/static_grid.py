@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from ..mjmodel.contact_sensors import GEOM, contact_sensor_values
-from ..mjmodel.pairs import number_by_hand
+from ..mjmodel.pairs import never_moves, number_by_hand
 from ..shapes import CAPSULE, SPHERE
 from .pair_table import NO_ROW, PAIR_TABLE, rows_of
 
@@ -68,7 +68,7 @@ def static_pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     Left out are explicit pairs, and static geoms with properties that kernels read of each geom by itself.
     """
     body = mjm.geom_bodyid[pairs]
-    fixed = _never_moves(mjm)[body]
+    fixed = never_moves(mjm)[body]
     plain = np.ones(mjm.ngeom, bool)
     for name in ("geom_surfacevel", "geom_adhesion"):
         plain &= ~np.asarray(getattr(mjm, name)).reshape(mjm.ngeom, -1).any(axis=1)
@@ -76,14 +76,6 @@ def static_pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     static = np.where(fixed[:, 0], pairs[:, 0], pairs[:, 1])
     row = rows_of(mjm.geom_type[pairs[:, 0]], mjm.geom_type[pairs[:, 1]])
     return fixed.any(axis=1) & plain[static] & _BY_GRID[np.minimum(row, NO_ROW)] & (number_by_hand(mjm, pairs) < 0)
-
-
-def _never_moves(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return True for each body that is fixed in the world: (nbody,)."""
-    fixed = mjm.body_weldid == 0
-    for b in range(1, mjm.nbody):  # parents come before their children
-        fixed[b] &= mjm.body_mocapid[b] < 0 and fixed[mjm.body_parentid[b]]
-    return fixed
 
 
 def _named_by_sensors(mjm: mujoco.MjModel) -> np.ndarray:
@@ -94,7 +86,7 @@ def _named_by_sensors(mjm: mujoco.MjModel) -> np.ndarray:
 
 def gridded(mjm: mujoco.MjModel, pairs: np.ndarray) -> Gridded:
     """Return the given pairs (n, 2) of moving and static geoms with the side of the static one."""
-    fixed = _never_moves(mjm)[mjm.geom_bodyid[pairs]]
+    fixed = never_moves(mjm)[mjm.geom_bodyid[pairs]]
     return Gridded(pairs, np.where(fixed[:, 0], 0, 1))
 
 

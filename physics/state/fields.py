@@ -162,6 +162,7 @@ GRID: tuple[Field, ...] = (
     _F("static_size", ("ngridone",), 3, "m", "geom_size of it"),
     _F("static_half", ("ngridone",), 3, "m", "geom_half of it"),
     _F("static_rbound", ("ngridone",), 1, "m", "geom_rbound of it"),
+    _F("static_detect", ("ngridone",), 1, "m", "geom_detect of it"),
     _F("static_found", ("ngridone",), 2, "", "the lane's geoms in contacts that are appended; -1: those of the slot"),
 )
 """Intermediate values of the search in a grid of static geoms (`collision.static_grid`)."""

@@ -1,0 +1,147 @@
+"""A grid of static geoms finds what the list of all pairs has, to the last bit, and MuJoCo's contacts."""
+
+import mujoco
+import numpy as np
+import pytest
+import torch
+
+import tumble
+from tumble.physics import Model, RigidSolver
+from tumble.physics.drivers import growing
+from tumble.physics.model import broad_phase
+from tumble.physics.state.room import Room
+
+from .starts import run_in_columns, run_with
+from .test_clutter import mujoco_at
+
+NUM_ENVS, STEPS, ROUNDS = 18, 12, 3
+SEARCHED = 1e-6  # m: MuJoCo's `ccd_tolerance`, to which it seeks distances of curved shapes
+KINDS = {name: getattr(mujoco.mjtGeom, f"mjGEOM_{name}") for name in ("BOX", "SPHERE", "CAPSULE", "CYLINDER")}
+KINDS |= {"ELLIPSOID": mujoco.mjtGeom.mjGEOM_ELLIPSOID, "MESH": mujoco.mjtGeom.mjGEOM_MESH}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def single_precision_afterwards():
+    yield
+    tumble.init(precision="32")
+
+
+def turned(rng: np.random.Generator) -> np.ndarray:
+    """A random unit quaternion."""
+    quat = rng.standard_normal(4)
+    return quat / np.linalg.norm(quat)
+
+
+def course(seed: int = 0, bodies: int = 3) -> mujoco.MjSpec:
+    """A rough floor with things on it, of all shapes, and bodies above it: some pairs meet by hand, some not at all."""
+    spec, rng = mujoco.MjSpec(), np.random.default_rng(seed)
+    spec.option.timestep = 0.004
+    for name in ("rock", "body"):
+        spec.add_mesh(name=name, uservert=rng.standard_normal(36) * 0.06)
+    floor = [spec.worldbody.add_body(name=f"floor {k}", pos=[0.1 * k, 0, 0], quat=[1, 0, 0, 0.1 * k]) for k in range(2)]
+    floor.append(floor[0].add_body(name="nested", pos=[0.2, 0.3, 0.02], quat=turned(rng)))
+    for (i, j), height in np.ndenumerate(rng.uniform(-0.03, 0.03, (10, 10))):
+        place = [0.2 * (i - 5), 0.2 * (j - 5), height - 0.05]
+        box = spec.worldbody.add_geom(name=f"box {i} {j}", type=KINDS["BOX"], size=[0.1, 0.1, 0.05], pos=place)
+        box.friction[0] = [0.7, 1.2][i % 2]
+    for k in range(40):
+        name = list(KINDS)[k % len(KINDS)]
+        geom = floor[k % 3].add_geom(name=f"thing {k}", type=KINDS[name], size=rng.uniform(0.02, 0.12, 3))
+        geom.pos, geom.quat = [*rng.uniform(-1, 1, 2), rng.uniform(-0.05, 0.05)], turned(rng)
+        if name == "MESH":
+            geom.meshname = "rock"
+        geom.margin, geom.condim = rng.choice([0, 0.02]), int(rng.choice([1, 3, 4]))
+        if k % 5 == 0:
+            geom.contype, geom.conaffinity = 2, 2
+    spec.worldbody.add_geom(name="slab", type=KINDS["BOX"], size=[3, 2, 0.1], pos=[0, 0, -0.16], quat=[1, 0.02, 0, 0])
+    spec.worldbody.add_geom(name="wall", type=KINDS["BOX"], size=[0.01, 1.5, 0.3], pos=[0.55, 0, 0], quat=[1, 0, 0, 0.2])
+    for k in range(bodies):
+        body = spec.worldbody.add_body(name=f"body {k}", pos=[0.4 * k - 0.4, 0, 0.1])
+        body.add_freejoint()
+        for place, (name, kind) in enumerate(KINDS.items()):
+            at = [0.1 * (place - 2.5), 0.05 * (place % 2), 0]
+            geom = body.add_geom(name=f"{name} {k}", type=kind, size=[0.05, 0.04, 0.05], pos=at, quat=turned(rng))
+            if name == "MESH":
+                geom.meshname = "body"
+            geom.margin, geom.conaffinity = 0.01 * (k == 1), 1 + 2 * (place == 2)
+        leg = body.add_body(name=f"leg {k}", pos=[0, 0.1, 0])
+        leg.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=[1, 0, 0])
+        leg.add_geom(type=KINDS["CAPSULE"], size=[0.02, 0.1, 0], pos=[0, 0.1, 0])
+    huge = spec.worldbody.add_body(name="huge", pos=[0, 0, 0.6])
+    huge.add_freejoint()
+    huge.add_geom(type=KINDS["BOX"], size=[1, 0.8, 0.05])
+    spec.add_exclude(bodyname1="floor 1", bodyname2="body 0")
+    spec.add_pair(geomname1="box 0 0", geomname2="SPHERE 0", margin=5.0)  # seen from wherever the sphere is
+    spec.add_pair(geomname1="slab", geomname2="BOX 1", condim=3, friction=[0.1, 0.2, 0, 0, 0])
+    return spec
+
+
+def start(solver: RigidSolver, seed: int = 1) -> None:
+    """Bodies anywhere over the floor and beyond its edges, one environment far away from it, one below it."""
+    rng, mj = np.random.default_rng(seed), solver.model.mj
+    qpos = np.tile(mj.qpos0, (NUM_ENVS, 1))
+    for joint in np.flatnonzero(mj.jnt_type == mujoco.mjtJoint.mjJNT_FREE):
+        first = mj.jnt_qposadr[joint]
+        qpos[:, first : first + 3] += rng.uniform([-1, -1, -0.1], [1, 1, 0.1], (NUM_ENVS, 3))
+        qpos[:, first + 3 : first + 7] = [turned(rng) for _ in range(NUM_ENVS)]
+        qpos[1, first] += 1e4
+        qpos[2, first + 2] -= 50
+    qvel = rng.standard_normal((NUM_ENVS, mj.nv))
+    solver.set_state(qpos=qpos[: solver.num_envs], qvel=qvel[: solver.num_envs])
+
+
+def contacts_of(solver: RigidSolver, env: int) -> list[np.ndarray]:
+    """Contacts of an environment in the order of their geoms, then positions."""
+    found = solver.contacts
+    mask = found.mask[env]
+    rows = [getattr(found, name)[env][mask].numpy() for name in ("geom", "pos", "dist", "frame", "friction")]
+    order = np.lexsort((*rows[1].T, *rows[0].T))
+    return [row[order] for row in rows]
+
+
+def compare(grid: RigidSolver, listed: RigidSolver) -> int:
+    """Compare all contacts, to the bit, in the state of the grid's; return how many there are."""
+    count = 0
+    listed.set_state(qpos=grid.qpos, qvel=grid.qvel)
+    for solver in (grid, listed):
+        solver.forward()
+    for env in range(grid.num_envs):
+        mine, theirs = contacts_of(grid, env), contacts_of(listed, env)
+        for a, b in zip(mine, theirs, strict=True):
+            np.testing.assert_array_equal(a, b)
+        count += len(mine[0])
+    return count
+
+
+def both(spec: mujoco.MjSpec, num_envs: int = NUM_ENVS, **options) -> list[RigidSolver]:
+    models = [Model.from_mjspec(spec, broad_phase=which, max_contacts=400) for which in ("grid", "pairs")]
+    return [RigidSolver(model, num_envs, **options) for model in models]
+
+
+@pytest.mark.parametrize("precision", ["64", "32"])
+def test_contacts_are_those_of_the_list(monkeypatch, precision):
+    """Also where the room for them has to grow, and in whatever states the bodies come."""
+    run_with(precision)
+    monkeypatch.setattr(growing, "first_room", lambda model: Room(1, int(model.values["dof_depth"].sum()), 1))
+    grid, listed = both(course())
+    assert grid.model.sizes["npair"] < 0.5 * listed.model.sizes["npair"]
+    assert (grid.model.row_pairs == listed.model.row_pairs).all()
+    total = 0
+    for seed in range(ROUNDS):
+        start(grid, seed)
+        total += compare(grid, listed)
+        grid.step(STEPS)
+        total += compare(grid, listed)
+    assert total > 20 * NUM_ENVS and grid._driver._room.grown > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lanes", [1, 16])
+@pytest.mark.parametrize("seed", [5, 6])
+def test_contacts_are_those_of_the_list_at_all_widths(lanes, seed):
+    run_with("32", lanes)
+    grid, listed = both(course(seed))
+    start(grid, seed)
+    grid.step(STEPS)
+    assert compare(grid, listed) > 5 * NUM_ENVS
+    run_with("32")
