@@ -185,12 +185,12 @@ def _half_sides(mjm: mujoco.MjModel, sizes: np.ndarray) -> np.ndarray:
 def _statics_moved(mjm: mujoco.MjModel, *numbers: np.ndarray) -> np.ndarray:
     """Return 1 for environments in which a geom that is fixed in the world differs from the model's, (n, 1)."""
     fixed = never_moves(mjm)
-    moved = np.zeros((max(map(len, numbers)), 1))
+    moved = np.zeros(max(map(len, numbers)), bool)
     for name, values in zip(_PLACES, numbers, strict=True):
         own = fixed if name.startswith("body") else fixed[mjm.geom_bodyid]
         same = values[:, own] == getattr(mjm, name)[own]
-        moved[~same.reshape(len(values), -1).all(axis=1)] = 1.0
-    return moved
+        moved |= ~same.reshape(len(values), -1).all(axis=1)
+    return moved[:, None].astype(float)
 
 
 _PLACES = ("geom_pos", "geom_quat", "geom_size", "geom_margin", "geom_gap", "body_pos", "body_quat")

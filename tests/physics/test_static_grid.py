@@ -145,3 +145,141 @@ def test_contacts_are_those_of_the_list_at_all_widths(lanes, seed):
     grid.step(STEPS)
     assert compare(grid, listed) > 5 * NUM_ENVS
     run_with("32")
+
+
+def by_geoms(geoms: np.ndarray, dist: np.ndarray) -> tuple[list, np.ndarray]:
+    """Contacts in the order of their geoms and distances."""
+    rows = sorted((*sorted(pair), d) for pair, d in zip(geoms.tolist(), dist.tolist(), strict=True))
+    return [row[:2] for row in rows], np.array([row[2] for row in rows])
+
+
+def stairs() -> mujoco.MjSpec:
+    """A flight of 30 stairs between walls, each of its own friction, and legs of spheres, capsules and a box on it."""
+    spec = mujoco.MjSpec()
+    spec.option.timestep = 0.004
+    for k in range(30):
+        step = spec.worldbody.add_geom(type=KINDS["BOX"], size=[0.15, 1, 0.1], pos=[0.3 * (k - 15), 0, 0.1 * (k - 15)])
+        step.friction[0] = 0.5 + 0.05 * (k % 5)
+    for side in (-1, 1):
+        spec.worldbody.add_geom(type=KINDS["BOX"], size=[4.5, 0.05, 2], pos=[0, 1.05 * side, 0])
+    body = spec.worldbody.add_body(pos=[0, 0, 0.3])
+    body.add_freejoint()
+    body.add_geom(type=KINDS["BOX"], size=[0.2, 0.1, 0.05])
+    for x in (-0.2, 0.2):
+        for y in (-0.1, 0.1):
+            leg = body.add_body(pos=[x, y, 0])
+            leg.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 1, 0], stiffness=20, damping=0.5)
+            leg.add_geom(type=KINDS["CAPSULE"], size=[0.02, 0.08, 0], pos=[0, 0, -0.1])
+            leg.add_geom(type=KINDS["SPHERE"], size=[0.03, 0, 0], pos=[0, 0, -0.2])
+    return spec
+
+
+def test_contacts_on_stairs_are_mujocos():
+    run_with("64")
+    solver = RigidSolver(Model.from_mjspec(stairs(), broad_phase="grid"), NUM_ENVS)
+    rng, total = np.random.default_rng(0), 0
+    qpos = np.tile(solver.model.mj.qpos0, (NUM_ENVS, 1))
+    climb = rng.uniform(-4, 4, NUM_ENVS)
+    qpos[:, 0], qpos[:, 1], qpos[:, 2] = climb, rng.uniform(-0.9, 0.9, NUM_ENVS), climb / 3 + 0.35
+    solver.set_state(qpos=qpos, qvel=np.zeros((NUM_ENVS, solver.model.mj.nv)))
+    for _ in range(4):
+        solver.step(60)
+        solver.forward()
+        for env in range(NUM_ENVS):
+            found = solver.inspect(env)
+            data = mujoco_at(solver.model, found)
+            geoms, dist = by_geoms(found["contact_geom"], found["contact_dist"])
+            theirs, their_dist = by_geoms(data.contact.geom, data.contact.dist)
+            assert geoms == theirs
+            np.testing.assert_allclose(dist, their_dist, rtol=0, atol=SEARCHED)
+            np.testing.assert_allclose(found["qacc"], data.qacc, rtol=0, atol=1e-6 * np.abs(data.qacc).max())
+            total += len(dist)
+    assert total > 10 * NUM_ENVS
+
+
+def shown(solver: RigidSolver, envs: list[int]) -> list[torch.Tensor]:
+    return [solver.qpos[envs].cpu(), solver.qvel[envs].cpu()]
+
+
+def test_neighbours_lanes_and_drivers_do_not_matter():
+    """Bitwise: alone, among others of which one is stopped, at 16 lanes, and one thread an environment."""
+    run_with("32")
+    model, chosen = Model.from_mjspec(course(bodies=1), broad_phase="grid"), [0, 5, 16]
+    many = RigidSolver(model, NUM_ENVS)
+    start(many)
+    qpos, qvel = many.qpos[chosen], many.qvel[chosen]
+    many.set_state(qvel=torch.full((1, model.mj.nv), torch.nan), envs_idx=[6])
+    many.step(40)
+    expected = shown(many, chosen)
+    assert many.contacts.mask[chosen].sum() > len(chosen)
+    for restart, options in ((run_with, {"lanes": 1}), (run_in_columns, {})):
+        restart("32")
+        solver = RigidSolver(model, len(chosen), **options)
+        solver.set_state(qpos=qpos, qvel=qvel)
+        solver.step(40)
+        for mine, theirs in zip(shown(solver, [0, 1, 2]), expected, strict=True):
+            assert torch.equal(mine, theirs)
+    run_with("32")
+
+
+def test_environments_have_own_numbers_of_static_geoms():
+    """Friction and margins of boxes of one class, and places and sizes that the grid does not know."""
+    run_with("64")
+    grid, listed = both(course(bodies=1), 6)
+    mj, rng, few = grid.model.mj, np.random.default_rng(3), [1, 2, 5]
+    friction = mj.geom_friction * np.exp(rng.uniform(-1, 1, (6, mj.ngeom, 3)))
+    pos, size = np.tile(mj.geom_pos, (3, 1, 1)), np.tile(mj.geom_size, (3, 1, 1))
+    fixed = np.flatnonzero(mj.body_weldid[mj.geom_bodyid] == 0)
+    pos[:, fixed] += rng.normal(0, 0.3, (3, len(fixed), 3)) * [1, 1, 0.1]
+    size[:, fixed[:100]] *= 1.3
+    for solver in (grid, listed):
+        solver.set_parameters("geom_friction", friction)
+    start(grid)
+    grid.step(STEPS)
+    assert compare(grid, listed) > 20
+    for solver in (grid, listed):
+        solver.set_parameters("geom_pos", pos, few)
+        solver.set_parameters("geom_size", size, few)
+        solver.set_parameters("geom_margin", np.where(mj.body_weldid[mj.geom_bodyid] == 0, 0.05, 0.0), [5])
+    assert compare(grid, listed) > 20
+    grid.step(STEPS)
+    assert compare(grid, listed) > 20
+    with pytest.raises(ValueError, match="geom_surfacevel: environments have own ones only with .*broad_phase='pairs'"):
+        grid.set_parameters("geom_surfacevel", np.zeros((mj.ngeom, 6)))
+
+
+def test_classes_are_alike_and_share_slots():
+    """Boxes of one friction are a class; a slot has different boxes in the lanes of a tile."""
+    run_with("64")
+    model = Model.from_mjspec(course(), broad_phase="grid")
+    values, mj = model.values, model.mj
+    kind, geoms = values["static_class"], values["static_geom"]
+    for k in range(kind.max() + 1):
+        members = geoms[kind == k]
+        for name in ("type", "bodyid", "condim", "friction", "margin", "contype", "dataid"):
+            numbers = getattr(mj, f"geom_{name}")[members]
+            assert (numbers == numbers[0]).all()
+    boxes = [g for g in range(mj.ngeom) if mj.geom(g).name.startswith("box") and g != mj.geom("box 0 0").id]
+    assert len(set(kind[np.searchsorted(geoms, boxes)])) == 2
+    assert not {mj.geom("box 0 0").id, mj.geom("slab").id} - set(model.values["framed_geom"])  # explicit pairs: listed
+    solver = RigidSolver(Model.from_mjspec(stairs(), broad_phase="grid"), 4)
+    qpos = np.tile(solver.model.mj.qpos0, (4, 1))
+    qpos[:, 0] += 1.5 * np.arange(4)
+    qpos[:, 2] = qpos[:, 0] / 3 + 0.35
+    solver.set_state(qpos=qpos, qvel=np.zeros((4, solver.model.mj.nv)))
+    solver.step(100)
+    solver.forward()
+    mask, geom = solver.contacts.mask, solver.contacts.geom
+    shared = [set(geom[mask[:, k], k].min(dim=1).values.tolist()) for k in range(mask.shape[1])]
+    assert max(map(len, shared)) > 1
+
+
+def test_many_pairs_with_static_geoms_are_for_a_grid(monkeypatch):
+    assert Model.from_mjspec(stairs()).broad_phase == "pairs"
+    monkeypatch.setattr(broad_phase, "MANY", 9 * 32)
+    assert Model.from_mjspec(stairs()).broad_phase == "grid"
+    assert Model.from_mjspec(stairs(), broad_phase="pairs").broad_phase == "pairs"
+    assert Model.from_mjspec(stairs(), noslip_iterations=3).broad_phase == "pairs"
+    monkeypatch.setattr(broad_phase, "LONG", 20)
+    both = Model.from_mjspec(course())
+    assert both.broad_phase == "grid" and both.sizes["nsweep"] > 0 and both.sizes["nstatic"] > 0
