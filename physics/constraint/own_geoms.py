@@ -36,8 +36,9 @@ class OwnGeoms:
 
     def __init__(self, model: Any, work: Any, k: Any) -> None:
         self._model, self._lanes = model, work.lanes
-        self._geoms = expr_init(work.con_geom1[k]), *(
-            expr_init(ti.cast(field[k], ti.i32)) for field in (work.con_own1, work.con_own2)
+        self._geoms = (
+            expr_init(work.con_geom1[k]),
+            *(expr_init(ti.cast(field[k], ti.i32)) for field in (work.con_own1, work.con_own2)),
         )
 
     def __getattr__(self, name: str) -> Any:

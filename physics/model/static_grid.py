@@ -40,7 +40,16 @@ _BY_GRID = np.array([row.group in GROUPS and row.type1 != "PLANE" for row in PAI
 _TABLES = (
     *("grid_geom", "grid_shape", "grid_frame", "cell_start", "cell_entry", "static_geom"),
     *("static_class", "static_box", "class_pair", "class_start", "class_geom1"),
-    *("class_geom2", "class_static", "class_place", "class_side", "static_frame", "grid_core", "group_start", "block_low"),
+    *(
+        "class_geom2",
+        "class_static",
+        "class_place",
+        "class_side",
+        "static_frame",
+        "grid_core",
+        "group_start",
+        "block_low",
+    ),
     *("block_high",),
 )
 POINT, SEGMENT, SOLID = range(3)
@@ -178,7 +187,9 @@ def _bounds(
     mujoco.mj_kinematics(mjm, data)
     pos, turn = data.geom_xpos[statics], data.geom_xmat[statics].reshape(-1, 3, 3)
     away = np.abs(pos).sum(axis=1) + np.ptp(pos, axis=0).sum()
-    reach = np.maximum((mjm.geom_margin + mjm.geom_gap)[statics], 0.0) + CAREFUL * (half[statics].sum(axis=1) + 0.1 * away)
+    reach = np.maximum((mjm.geom_margin + mjm.geom_gap)[statics], 0.0) + CAREFUL * (
+        half[statics].sum(axis=1) + 0.1 * away
+    )
     own = half[statics] + reach[:, None]
     size = (np.abs(turn) @ half[statics][..., None])[..., 0] + reach[:, None]
     axes = turn.transpose(0, 2, 1).reshape(-1, 9)

@@ -33,7 +33,7 @@ def turned(rng: np.random.Generator) -> np.ndarray:
 
 
 def course(seed: int = 0, bodies: int = 3) -> mujoco.MjSpec:
-    """A rough floor with things on it, of all shapes, and bodies above it: some pairs meet by hand, some not at all."""
+    """A rough floor with things on it, of all shapes, and bodies above it; some meet by hand, some not at all."""
     spec, rng = mujoco.MjSpec(), np.random.default_rng(seed)
     spec.option.timestep = 0.004
     for name in ("rock", "body"):
@@ -54,7 +54,9 @@ def course(seed: int = 0, bodies: int = 3) -> mujoco.MjSpec:
         if k % 5 == 0:
             geom.contype, geom.conaffinity = 2, 2
     spec.worldbody.add_geom(name="slab", type=KINDS["BOX"], size=[3, 2, 0.1], pos=[0, 0, -0.16], quat=[1, 0.02, 0, 0])
-    spec.worldbody.add_geom(name="wall", type=KINDS["BOX"], size=[0.01, 1.5, 0.3], pos=[0.55, 0, 0], quat=[1, 0, 0, 0.2])
+    spec.worldbody.add_geom(
+        name="wall", type=KINDS["BOX"], size=[0.01, 1.5, 0.3], pos=[0.55, 0, 0], quat=[1, 0, 0, 0.2]
+    )
     for k in range(bodies):
         body = spec.worldbody.add_body(name=f"body {k}", pos=[0.4 * k - 0.4, 0, 0.1])
         body.add_freejoint()
@@ -174,14 +176,19 @@ def stairs() -> mujoco.MjSpec:
     return spec
 
 
+def climb(solver: RigidSolver) -> None:
+    """Every environment on stairs of its own."""
+    rng, mj = np.random.default_rng(0), solver.model.mj
+    qpos, far = np.tile(mj.qpos0, (solver.num_envs, 1)), rng.uniform(-4, 4, solver.num_envs)
+    qpos[:, 0], qpos[:, 1], qpos[:, 2] = far, rng.uniform(-0.9, 0.9, solver.num_envs), far / 3 + 0.35
+    solver.set_state(qpos=qpos, qvel=np.zeros((solver.num_envs, mj.nv)))
+
+
 def test_contacts_on_stairs_are_mujocos():
     run_with("64")
     solver = RigidSolver(Model.from_mjspec(stairs(), broad_phase="grid"), NUM_ENVS)
-    rng, total = np.random.default_rng(0), 0
-    qpos = np.tile(solver.model.mj.qpos0, (NUM_ENVS, 1))
-    climb = rng.uniform(-4, 4, NUM_ENVS)
-    qpos[:, 0], qpos[:, 1], qpos[:, 2] = climb, rng.uniform(-0.9, 0.9, NUM_ENVS), climb / 3 + 0.35
-    solver.set_state(qpos=qpos, qvel=np.zeros((NUM_ENVS, solver.model.mj.nv)))
+    climb(solver)
+    total = 0
     for _ in range(4):
         solver.step(60)
         solver.forward()
@@ -201,25 +208,40 @@ def shown(solver: RigidSolver, envs: list[int]) -> list[torch.Tensor]:
     return [solver.qpos[envs].cpu(), solver.qvel[envs].cpu()]
 
 
-def test_neighbours_lanes_and_drivers_do_not_matter():
-    """Bitwise: alone, among others of which one is stopped, at 16 lanes, and one thread an environment."""
+def expected_alone(solver: RigidSolver, states: tuple, numbers: list[torch.Tensor]) -> None:
+    """Step a few environments from their states, and compare with the numbers that they had among others."""
+    solver.set_state(*states)
+    solver.step(40)
+    for mine, theirs in zip(shown(solver, [0, 1, 2]), numbers, strict=True):
+        assert torch.equal(mine, theirs)
+
+
+@pytest.fixture(scope="module")
+def among_others() -> tuple:
+    """The model of the stairs, the starts of three environments, and their ends; a neighbour of theirs is stopped."""
     run_with("32")
-    model, chosen = Model.from_mjspec(course(bodies=1), broad_phase="grid"), [0, 5, 16]
+    model, chosen = Model.from_mjspec(stairs(), broad_phase="grid"), [0, 5, 16]
     many = RigidSolver(model, NUM_ENVS)
-    start(many)
-    qpos, qvel = many.qpos[chosen], many.qvel[chosen]
+    climb(many)
+    states = many.qpos[chosen], many.qvel[chosen]
     many.set_state(qvel=torch.full((1, model.mj.nv), torch.nan), envs_idx=[6])
     many.step(40)
-    expected = shown(many, chosen)
     assert many.contacts.mask[chosen].sum() > len(chosen)
-    for restart, options in ((run_with, {"lanes": 1}), (run_in_columns, {})):
-        restart("32")
-        solver = RigidSolver(model, len(chosen), **options)
-        solver.set_state(qpos=qpos, qvel=qvel)
-        solver.step(40)
-        for mine, theirs in zip(shown(solver, [0, 1, 2]), expected, strict=True):
-            assert torch.equal(mine, theirs)
+    return model, states, shown(many, chosen)
+
+
+def test_neighbours_and_lanes_do_not_matter(among_others):
+    model, states, ends = among_others
     run_with("32")
+    expected_alone(RigidSolver(model, 3, lanes=1), states, ends)
+
+
+@pytest.mark.slow
+def test_drivers_do_not_matter(among_others):
+    """One thread an environment, as on a GPU."""
+    model, states, ends = among_others
+    run_in_columns("32")
+    expected_alone(RigidSolver(model, 3), states, ends)
 
 
 def test_environments_have_own_numbers_of_static_geoms():
