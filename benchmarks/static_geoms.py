@@ -4,6 +4,7 @@ Every environment stands elsewhere on the terrain, so that no two of them have t
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import mujoco
@@ -65,8 +66,7 @@ def compare(count: int, num_envs: int, steps: int, rounds: int) -> dict[str, Any
         solvers[name] = solver = RigidSolver(model, num_envs)
         scatter(solver, count)
         controls = random_controls(model, num_envs, steps, seed=1).transpose(0, 1).contiguous()
-        follow = solver.rollout
-        sides[name] = tumble_side(solver, solver.state_dict(), 1, lambda follow=follow, c=controls: follow(c))
+        sides[name] = tumble_side(solver, solver.state_dict(), 1, partial(solver.rollout, controls))
     grid = solvers[GRID]
     states, warm = mujoco_states(grid), grid.qacc_warmstart.double().numpy()
     contacts = float(grid.contacts.mask.sum()) / num_envs

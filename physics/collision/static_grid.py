@@ -14,7 +14,7 @@ import taichi as ti
 from ..kinematics.forward import place_geom
 from ..math import Mat3, Vec3, func
 from ..math.lanes import for_each_lane, traced
-from ..model.static_grid import BLOCK, FAR, POINT, SEGMENT, SOLID
+from ..model.static_grid import BLOCK, FAR, POINT, SEGMENT, SOLID, WARM
 from .contacts import looked_at
 from .poses import CAREFUL, bounds_meet, boxes_meet, geom_axes, seen_from_root, sphere_around
 from .staged import Staged
@@ -44,13 +44,12 @@ def find_static(model, work):
                 _measure(model, work, i, level)
                 for_each_lane(work.lanes, _look_up, (model, work, i))
             else:
-                for lane in range(work.lanes.width):
-                    _begin_list(model, work, i, lane)
+                for_each_lane(work.lanes, _begin_list, (model, work, i))
     _end_lists(model, work)
 
 
 @func
-def _begin_list(model, work, i: ti.i32, lane: ti.i32):
+def _begin_list(lane: ti.i32, model, work, i: ti.i32):
     """Let the list of moving geom i in a lane begin at the next entry."""
     work.hit_start[i * ti.static(work.lanes.width) + lane] = ti.min(work.tile_nhit[0], model.nhit)
 
@@ -126,7 +125,7 @@ def _turned(axes: Mat3, half: Vec3) -> Vec3:
 
 @func
 def _measure(model, work, i: ti.i32, level):
-    """Set the core and the boxes of moving geom i, and the cells under it; `level` is a mask of lanes that need them."""
+    """Set the core and the boxes of moving geom i, and the cells under it, for the lanes of the mask `level`."""
     lanes, g, core = work.lanes, model.grid_geom[i], model.grid_core[i]
     pos = lanes.cast(work.geom_xpos[g])
     away = ti.abs(pos.x) + ti.abs(pos.y) + ti.abs(pos.z)
@@ -160,7 +159,7 @@ def _measure(model, work, i: ti.i32, level):
 def _look_up(lane: ti.i32, model, work, i: ti.i32):
     """List the static geoms near moving geom i in a lane."""
     one = work.lane(lane)
-    _begin_list(model, work, i, lane)
+    _begin_list(lane, model, work, i)
     if _has_moved(model.lane(lane)):
         _look_everywhere(lane, model, work, i)
     elif one.grid_range.at(i, 4) > 0.5:
@@ -288,9 +287,15 @@ def take_static(model, work, rows, served, routines):
             g1, g2 = model.class_geom1[p], model.class_geom2[p]
             awake = looked_at(model, work, g1, g2)
             for_each_lane(work.lanes, _first_hit, (model, work, p))
+            # where the axes that separated convex pairs are kept: after those of listed pairs
+            axis = model.pair_start[rows[-1] + 1] - model.pair_start[rows[0]]
+            axis += WARM * (p - model.class_start[rows[0]])
+            last = axis + (WARM - 1)
             work.tile_more[0] = 1
             while work.tile_more[0] == 1:
                 work.tile_more[0] = 0
+                work.tile_pair[0] = ti.min(axis, last)
+                axis += 1
                 work.wanted[0] = work.real(0.0)
                 for_each_lane(work.lanes, _next_hit, (model, work, p))
                 near = work.precise_lanes.cast(work.wanted[0] * awake)
@@ -351,7 +356,7 @@ def _collide(model, work, p: ti.i32, wanted, served, routines):
     g1, g2 = model.class_geom1[p], model.class_geom2[p]
     place_geom(model, work, model.class_static[p])
     near, points = wanted, 0
-    if model.grid_core[model.class_place[p]] != POINT:  # spheres have been compared exactly
+    if model.grid_core[model.class_place[p]] != POINT:  # spheres have been compared with this box
         apart = seen_from_root(model, work, g1, g2) - work.geom_offset[g1]
         near = near * bounds_meet(model, work, g1, g2, apart)
         if work.precise_lanes.any(near):

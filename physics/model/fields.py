@@ -3,10 +3,10 @@
 Sizes: nq, nv, nu, na, nbody, njnt, ngeom as in MuJoCo; nout: outputs of actuators; npair: pairs of geoms that can have
 contacts and are listed; npairtype1: rows of the dispatch table, and one; nhand: explicit pairs; nsweep: geoms that a
 sweep covers; nframed: geoms whose poses every step computes; nstatic, ngridgeom: static geoms of a grid and moving
-geoms that meet them; nstaticclass, nclasspair: classes of these static geoms, and their pairs with moving geoms; ncellentry:
-entries in all cells of the grid; ne and nf: rows of equalities and of friction losses, as in
-MuJoCo; nvert: mesh vertices; npoly: faces of all hulls; ncorner: vertices of all these faces; ntree: kinematic trees
-that move; nsense: sensors that read contacts.
+geoms that meet them; nstaticclass, nclasspair: classes of these static geoms, and their pairs with moving geoms;
+ncellentry: entries in all cells of the grid; ne and nf: rows of equalities and of friction losses, as in MuJoCo; nvert:
+mesh vertices; npoly: faces of all hulls; ncorner: vertices of all these faces; ntree: kinematic trees that move;
+nsense: sensors that read contacts.
 """
 
 from ..fields import Field, ids

@@ -26,7 +26,7 @@ from .hulls import Hulls
 from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase
-from .static_grid import grid_sizes, grid_tables, gridded
+from .static_grid import WARM, grid_sizes, grid_tables, gridded
 
 _D = mujoco.mjtDisableBit
 
@@ -88,7 +88,7 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray]) -> dict[str, int]
         nrungeom=len(values["run_geom"]),
         nhand=mjm.npair,
         nframed=len(values["framed_geom"]),
-        nwarm=_warm_pairs(values["pair_start"]) if not len(values["sweep_geom"]) + len(values["static_geom"]) else 0,
+        nwarm=_warm_pairs(values["pair_start"], values["class_start"]) if not len(values["sweep_geom"]) else 0,
         **_row_sizes(values),
         nvert=len(values["vert_corneradr"]),
         nvertblock=len(values["vert_block"]),
@@ -298,8 +298,8 @@ def _row_sizes(values: dict[str, np.ndarray]) -> dict[str, int]:
     return {EQUALITY: ne, FRICTION: nf, "ntwosided": ne + nf}
 
 
-def _warm_pairs(pair_start: np.ndarray) -> int:
-    """Return the number of convex pairs that store the axis that separated them; 0 if there are too many."""
-    starts = np.asarray(pair_start).ravel()
-    count = int(starts[_CONVEX[-1] + 1] - starts[_CONVEX[0]])
+def _warm_pairs(pair_start: np.ndarray, class_start: np.ndarray) -> int:
+    """Return how many axes are stored that separated convex pairs, listed or of a grid; 0 if there are too many."""
+    listed, gridded = (int(starts[_CONVEX[-1] + 1] - starts[_CONVEX[0]]) for starts in (pair_start, class_start))
+    count = listed + WARM * gridded
     return count if count <= MOST_WARM else 0

@@ -5,8 +5,8 @@ Here the world is divided into columns of square cells; each cell knows the stat
 cells under a moving geom (`collision.static_grid`).
 
 Static geoms are sorted into *classes*: those of a class have the same type or mesh, body and contact numbers, and meet
-the same moving geoms. What kernels take for a pair is a moving geom and a class. So a contact slot belongs to such a pair, and
-environments whose robots stand on different boxes share it.
+the same moving geoms. What kernels take for a pair is a moving geom and a class. So a contact slot belongs to such a
+pair, and environments whose robots stand on different boxes share it.
 """
 
 from typing import NamedTuple
@@ -16,9 +16,11 @@ import numpy as np
 
 from ..mjmodel.contact_sensors import GEOM, contact_sensor_values
 from ..mjmodel.pairs import never_moves, number_by_hand
-from ..shapes import CAPSULE, SPHERE
+from ..shapes import ROUNDED, of_kinds
 from .pair_table import NO_ROW, PAIR_TABLE, rows_of
 
+WARM = 4
+"""The number of axes that a pair of a moving geom and a class keeps (`collision.warm_start`), for as many hits."""
 ALIGNED = 1e-4
 """The share of a geom's width by which it may reach into a cell without being listed there."""
 LARGER = 1.25
@@ -55,7 +57,8 @@ _TABLES = (
 POINT, SEGMENT, SOLID = range(3)
 """Cores of moving geoms, around which a radius lies: that of a sphere, of a capsule, and the box around any other."""
 _CORES = np.full(int(mujoco.mjtGeom.mjNGEOMTYPES), SOLID)
-_CORES[[SPHERE, CAPSULE]] = POINT, SEGMENT
+for _kind in ROUNDED:  # one size is a radius, and a second one half the length of a segment
+    _CORES[_kind] = (POINT, SEGMENT)[len(of_kinds("NUMBERS")[_kind]) - 1]
 _NUMBERS = ("condim", "priority", "solmix", "margin", "gap", "friction", "solref", "solimp")
 
 

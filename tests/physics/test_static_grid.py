@@ -266,7 +266,7 @@ def test_environments_have_own_numbers_of_static_geoms():
     assert compare(grid, listed) > 20
     grid.step(STEPS)
     assert compare(grid, listed) > 20
-    with pytest.raises(ValueError, match="geom_surfacevel: environments have own ones only with .*broad_phase='pairs'"):
+    with pytest.raises(ValueError, match=r"geom_surfacevel: environments have own ones only with .*'pairs'"):
         grid.set_parameters("geom_surfacevel", np.zeros((mj.ngeom, 6)))
 
 
