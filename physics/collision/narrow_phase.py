@@ -241,7 +241,7 @@ def _narrow_phase(model, work):
     reads="geom_xpos xpos xquat root_offset",
     writes="con_count con_needed tile_ncon listed_geom1 listed_geom2 static_found geom_axis class_hit",
     updates=(
-        "sweep_* wanted need_nlisted listed_start grid_* hit_geom hit_pair hit_start tile_nhit static_near",
+        "sweep_* wanted need_nlisted listed_start grid_* hit_static hit_pair hit_start tile_nhit static_near",
         "geom_xpos geom_offset",
     ),
 )

@@ -20,7 +20,7 @@ from .poses import CAREFUL, bounds_meet, boxes_meet, geom_axes, seen_from_root, 
 from .staged import Staged
 from .work_list import append_points
 
-HITS = "hit_geom hit_pair hit_start class_hit"
+HITS = "hit_static hit_pair hit_start class_hit"
 STAGED = "hit_next tile_more static_pos static_quat static_size static_half static_rbound static_detect static_found "
 STAGED += "geom_xpos geom_offset"
 """The fields that stages with pairs of a grid load, and those that they also store, for their declarations."""
@@ -229,22 +229,33 @@ def _boxes_near(model, one, work, i: ti.i32):
 def _is_near(model, one, i: ti.i32, s: ti.i32):
     """Return True if the core of moving geom i may be within its reach of static geom s, in one lane.
 
-    Compared are boxes along the axes of the static geom: exact for a sphere.
+    The static geom counts as the box in its frame, and the core as a box along the same axes: exact for a sphere at a
+    box.
     """
-    lanes, core = one.lanes, model.grid_core[i]
-    apart = one.grid_center[i] - Vec3(*[model.static_frame.at(s, c) for c in range(3)])
-    square = lanes.real(0.0)
-    for k in ti.static(range(3)):
-        axis = Vec3(*[model.static_frame.at(s, 3 + 3 * k + c) for c in range(3)])
-        gap = ti.abs(axis.dot(apart)) - model.static_frame.at(s, 12 + k)
-        if core != POINT:
-            for c in ti.static(range(3)):
-                if core == SOLID or ti.static(c == 2):
-                    own = Vec3(*[one.grid_axes.at(i, 3 * c + e) for e in range(3)])
-                    gap -= ti.abs(axis.dot(own)) * one.grid_half.at(i, c)
-        if gap > 0.0:
-            square += gap * gap
-    return square <= one.grid_reach[i] * one.grid_reach[i]
+    core, frame = model.grid_core[i], model.static_frame
+    apart = one.grid_center[i] - Vec3(frame.at(s, 0), frame.at(s, 1), frame.at(s, 2))
+    x = Vec3(frame.at(s, 3), frame.at(s, 4), frame.at(s, 5))
+    y = Vec3(frame.at(s, 6), frame.at(s, 7), frame.at(s, 8))
+    z = Vec3(frame.at(s, 9), frame.at(s, 10), frame.at(s, 11))
+    size = Vec3(frame.at(s, 12), frame.at(s, 13), frame.at(s, 14))
+    center = Vec3(x.dot(apart), y.dot(apart), z.dot(apart))
+    # half sides of the core's box in that frame
+    half = center * 0.0
+    if core != POINT:
+        for c in ti.static(range(3)):
+            if core == SOLID or ti.static(c == 2):
+                own = Vec3(one.grid_axes.at(i, 3 * c), one.grid_axes.at(i, 3 * c + 1), one.grid_axes.at(i, 3 * c + 2))
+                half = half + _absolute(Vec3(x.dot(own), y.dot(own), z.dot(own)) * one.grid_half.at(i, c))
+    gap = _absolute(center) - size - half
+    gap = Vec3(ti.max(gap.x, 0.0), ti.max(gap.y, 0.0), ti.max(gap.z, 0.0))
+    reach = one.grid_reach[i]
+    return gap.dot(gap) <= reach * reach
+
+
+@traced
+def _absolute(v: Vec3) -> Vec3:
+    """Return the components without their signs."""
+    return Vec3(ti.abs(v.x), ti.abs(v.y), ti.abs(v.z))
 
 
 @func
@@ -252,7 +263,7 @@ def _list_hit(lane: ti.i32, model, work, i: ti.i32, s: ti.i32):
     """List static geom s as near moving geom i in a lane, sorted by pair, then by geom."""
     pair = model.class_pair[i, model.static_class[s]] - 1
     if pair >= 0:
-        g, at = model.static_geom[s], work.tile_nhit[0]
+        at = work.tile_nhit[0]
         work.tile_nhit[0] = at + 1
         if at < model.nhit:
             first = work.hit_start[i * ti.static(work.lanes.width) + lane]
@@ -261,13 +272,13 @@ def _list_hit(lane: ti.i32, model, work, i: ti.i32, s: ti.i32):
                 moving = 0
                 if at > first:
                     before = work.hit_pair[at - 1]
-                    if before > pair or (before == pair and work.hit_geom[at - 1] > g):
+                    if before > pair or (before == pair and work.hit_static[at - 1] > s):
                         work.hit_pair[at] = before
-                        work.hit_geom.put(at, work.hit_geom[at - 1])
+                        work.hit_static.put(at, work.hit_static[at - 1])
                         at -= 1
                         moving = 1
             work.hit_pair[at] = pair
-            work.hit_geom.put(at, g)
+            work.hit_static.put(at, s)
             work.class_hit[pair] = 1
 
 
@@ -330,21 +341,41 @@ def _next_hit(lane: ti.i32, model, work, p: ti.i32):
         if work.hit_pair[k] == p:
             here = 1
     if here == 1:
-        mine, one, g = model.lane(lane), work.lane(lane), work.hit_geom[k]
+        one, s = work.lane(lane), work.hit_static[k]
         one.wanted[0] = 1.0
         one.static_found.at(0, 1 - model.class_side[p])._assign(-1.0)
-        one.static_found.at(0, model.class_side[p])._assign(ti.cast(g, work.lanes.dtype))
-        one.static_pos.put(0, mine.geom_pos[g])
-        one.static_quat.put(0, mine.geom_quat[g])
-        one.static_size.put(0, one.lanes.cast(mine.geom_size[g]))
-        one.static_detect[0] = mine.geom_detect[g]
-        if model.grid_core[model.class_place[p]] != POINT:
-            one.static_half.put(0, one.lanes.cast(mine.geom_half[g]))
-            one.static_rbound[0] = mine.geom_rbound[g]
+        one.static_found.at(0, model.class_side[p])._assign(ti.cast(model.static_geom[s], work.lanes.dtype))
+        if ti.static(model.has.parameters or model.has.mixed_precision):
+            _stage_own(model.lane(lane), one, model.static_geom[s])
+        else:
+            _stage(model, one, s)
         work.hit_next[lane] = k + 1
         if k + 1 < end:
             if work.hit_pair[k + 1] == p:
                 work.tile_more[0] = 1
+
+
+@func
+def _stage(model, one, s: ti.i32):
+    """Put the numbers of static geom s into static_*, in one lane, from where they lie side by side."""
+    numbers = model.static_numbers
+    one.static_pos.put_numbers(0, 0, [numbers.at(s, 0), numbers.at(s, 1), numbers.at(s, 2)])
+    one.static_quat.put_numbers(0, 0, [numbers.at(s, 3), numbers.at(s, 4), numbers.at(s, 5), numbers.at(s, 6)])
+    one.static_size.put_numbers(0, 0, [numbers.at(s, 7), numbers.at(s, 8), numbers.at(s, 9)])
+    one.static_half.put_numbers(0, 0, [numbers.at(s, 10), numbers.at(s, 11), numbers.at(s, 12)])
+    one.static_rbound[0] = numbers.at(s, 13)
+    one.static_detect[0] = numbers.at(s, 14)
+
+
+@func
+def _stage_own(mine, one, g: ti.i32):
+    """Put the numbers of static geom g into static_*, from those of one lane: its own, or with more digits."""
+    one.static_pos.put(0, mine.geom_pos[g])
+    one.static_quat.put(0, mine.geom_quat[g])
+    one.static_size.put(0, one.lanes.cast(mine.geom_size[g]))
+    one.static_half.put(0, one.lanes.cast(mine.geom_half[g]))
+    one.static_rbound[0] = mine.geom_rbound[g]
+    one.static_detect[0] = mine.geom_detect[g]
 
 
 @func

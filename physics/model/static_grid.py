@@ -52,7 +52,7 @@ _TABLES = (
         "group_start",
         "block_low",
     ),
-    *("block_high",),
+    *("block_high", "static_numbers"),
 )
 POINT, SEGMENT, SOLID = range(3)
 """Cores of moving geoms, around which a radius lies: that of a sphere, of a capsule, and the box around any other."""
@@ -125,9 +125,16 @@ def grid_tables(mjm: mujoco.MjModel, of: Gridded, half: np.ndarray) -> dict[str,
         **_cells(low, high, reach, float(np.median(mjm.geom_rbound[movers]))),
         "static_box": np.column_stack((low, high)),
         "static_frame": frames,
+        "static_numbers": _numbers(mjm, statics, half),
         "grid_core": _CORES[mjm.geom_type[movers]],
         "group_start": _groups(mjm, movers),
     }
+
+
+def _numbers(mjm: mujoco.MjModel, statics: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """Return what collision routines read of static geoms, (n, 16); a last column makes rows as long as cache lines."""
+    columns = (mjm.geom_pos, mjm.geom_quat, mjm.geom_size, half, mjm.geom_rbound, mjm.geom_margin + mjm.geom_gap)
+    return np.column_stack([values[statics] for values in columns] + [np.zeros(len(statics))])
 
 
 def _groups(mjm: mujoco.MjModel, movers: np.ndarray) -> np.ndarray:

@@ -322,7 +322,7 @@ INDICES: tuple[Field, ...] = (
     _F("controlled", ("one",), 1, "", "1: some environment of the batch may have controls of dofs"),
     _F("need_ncon", ("one",), 1, "", "contact slots that the tile needs; 0: as many as there are suffice"),
     _F("need_nH", ("one",), 1, "", "entries of the Hessian that the tile needs; 0: as many as there are suffice"),
-    _F("need_nlisted", ("one",), 1, "", "entries of listed_geom1 or hit_geom that the tile needs; 0: there are enough"),
+    _F("need_nlisted", ("one",), 1, "", "entries of listed_geom1 or hit_static that it needs; 0: there are enough"),
     _F("tile_nboth", ("one",), 1, "", "end of the own contacts between two moving bodies: the largest of all lanes"),
     _F("tile_nown", ("one",), 1, "", "end of the own contacts: the largest of all lanes"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
@@ -354,13 +354,13 @@ SWEEP_INDICES: tuple[Field, ...] = (
 )
 """Pairs of geoms that a sweep finds near."""
 GRID_INDICES: tuple[Field, ...] = (
-    _F("hit_geom", ("nhit",), 1, "", "static geom near a moving one in a lane", small=True),
+    _F("hit_static", ("nhit",), 1, "", "static geom near a moving one in a lane: index in static_geom", small=True),
     _F("hit_pair", ("nhit",), 1, "", "pair of the moving geom and the class of the static one"),
     _F("hit_start", ("nhitend",), 1, "", "first of these entries for a moving geom and lane; lanes side by side"),
     _F("hit_next", ("nhitlane",), 1, "", "next entry of the lane for the current pair"),
     _F("static_near", ("nstaticnear",), 1, "", "static geoms whose boxes meet that of a moving geom, by index"),
     _F("class_hit", ("nclasspair",), 1, "", "1: a static geom of the class is near the moving geom in some lane"),
-    _F("tile_nhit", ("ngridone",), 1, "", "entries of hit_geom in use"),
+    _F("tile_nhit", ("ngridone",), 1, "", "entries of hit_static in use"),
     _F("tile_more", ("ngridone",), 1, "", "1: some lane has more entries for the current pair"),
 )
 """Static geoms that a grid finds near moving ones, for each lane by itself."""
