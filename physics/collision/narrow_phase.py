@@ -33,7 +33,8 @@ from .primitives import (
     zero_vector,
 )
 from .sphere_hulls import sphere_box, sphere_cylinder
-from .static_grid import HITS, STAGED, find_static, take_static
+from .static_contacts import HITS, STAGED, take_static
+from .static_grid import find_static
 from .sweep import end_of_pairs, first_pair, geoms_of, sweep
 from .work_list import LISTED_PAIRS, append_points, clear_list, list_near
 

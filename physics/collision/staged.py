@@ -1,7 +1,7 @@
 """The view of a model in which every lane has a static geom of its own in the place of one geom.
 
-Collision routines read numbers of geoms from the model. With a grid (`static_grid`), lanes of one pair have different
-static geoms; the numbers of these were copied into the workspace, side by side.
+Collision routines read numbers of geoms from the model. With a grid, lanes of one pair have different static geoms
+(`static_contacts`); the numbers of these were copied into the workspace, side by side.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """The view of a model in which the geoms of a contact slot are those of each lane.
 
-A slot stands for a class of static geoms that have the same contact numbers (`collision.static_grid`). Where
+A slot stands for a class of static geoms that have the same contact numbers (`collision.static_contacts`). Where
 environments have numbers of their own, the geoms of a class may differ, and those of each lane are gathered.
 """
 

@@ -213,9 +213,7 @@ REALS: tuple[Field, ...] = (
     _F("block_low", ("nblockofcells",), 1, "m", "lowest z of the static geoms in a block of cells"),
     _F("block_high", ("nblockofcells",), 1, "m", "highest z of the static geoms in a block of cells"),
     _F("static_box", ("nstatic",), 6, "m", "lower and upper corner of a box around the geom and its margin"),
-    _F(
-        "static_numbers", ("nstatic",), 16, "", "geom_pos, _quat, _size, _half, _rbound, _detect side by side, and 0"
-    ),
+    _F("static_numbers", ("nstatic",), 16, "", "geom_pos, _quat, _size, _half, _rbound, _detect side by side, and 0"),
     _F("static_frame", ("nstatic",), 15, "m", "pose and half sides of a box in the geom's frame, with its margin"),
     *(field for part in PARTS for field in part.reals),
 )
