@@ -28,7 +28,7 @@ COMPARED = ("Ant", "HalfCheetah", "Humanoid", "Hopper")
 SCENES = (
     *("boxes-30", "spheres-27", "spheres-64", "capsules-27", "bin-boxes-27", "bin-boxes-64", "bin-hulls-27"),
     *("arm-hulls", "quadruped-boxes", "hand-tendons", "biped-closed", "arm-welded", "pyramid-55"),
-    *("humanoids-3", "humanoids-10", "chain-100"),
+    *("humanoids-3", "humanoids-10", "chain-100", "quadruped-rough", "quadruped-rough-2000", "humanoid-rough"),
 )
 SOAKED = ("Humanoid", "arm-hulls", "quadruped-boxes")
 OF_SOLVERS = (

@@ -13,6 +13,7 @@ import numpy as np
 from .. import assets
 from ..physics import Model, RigidSolver
 from ..physics.process.runtime import init
+from .ground_scenes import humanoid_on_ground, quadruped_on_ground, scatter_over_ground
 from .hull_scenes import add_hulls, arm, quadruped
 from .linked_scenes import biped, gripper_arm, hand
 from .models import SETTINGS, scatter
@@ -28,10 +29,14 @@ PITCH = 0.22  # metres between neighbours in a pile
 
 
 class Scene(NamedTuple):
-    """A scene, and how many times MuJoCo's speed it should have on one thread."""
+    """A scene, how many times MuJoCo's speed it should have on one thread, and how its environments begin.
+
+    `begin(solver, steps)` brings them to their states; None: by random actions, or from shaken starts.
+    """
 
     build: Callable[[], mujoco.MjSpec]
     faster: float
+    begin: Callable[[RigidSolver, int], None] | None = None
 
 
 def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> Result:
@@ -43,7 +48,10 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: 
         spec = SCENES[name].build()
         spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON  # MuJoCo's; Tumble takes its own choice
         solver = RigidSolver(Model.from_mjspec(spec, **SETTINGS | {"solver": "auto"}), num_envs)
-        if solver.model.mj.nu:
+        begin = SCENES[name].begin
+        if begin:
+            begin(solver, SETTLING)
+        elif solver.model.mj.nu:
             scatter(solver, SETTLING)
         else:
             shake(solver)
@@ -175,4 +183,7 @@ SCENES = {
     "humanoids-3": Scene(lambda: robots("humanoid.xml", 3), 8.0),
     "humanoids-10": Scene(lambda: robots("humanoid.xml", 10), 6.0),
     "chain-100": Scene(lambda: chain(100), 6.0),
+    "quadruped-rough": Scene(lambda: quadruped_on_ground(TIMESTEP, 200), 8.0, scatter_over_ground),
+    "quadruped-rough-2000": Scene(lambda: quadruped_on_ground(TIMESTEP, 2000), 8.0, scatter_over_ground),
+    "humanoid-rough": Scene(lambda: humanoid_on_ground(200), 5.0, scatter_over_ground),
 }

@@ -9,6 +9,7 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | one file a task | options, start, observation, reward terms, termination |
 | `arrays`, `noise` | the arrays and the random numbers that tasks are written in |
 | `batch` | one task on one solver, by `views` of the solver, `memory` of the task, and `checks` of its results |
+| `ground`, `levels`, `scans` | heights of a terrain, levels and origins on it, and rays that tasks read |
 | `inputs` | what a task may drive of the solver beside the controls |
 | `vector_env`, `single_env` | Gymnasium's two faces |
 | `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |
@@ -30,19 +31,25 @@ from .registry import register, task_ids
 
 if TYPE_CHECKING:
     from .arrays import Array, all_finite, clip, namespace, row_all, row_norm, row_sum, sin_cos
+    from .ground import Ground
+    from .levels import TerrainLevels
     from .locomotion import LocomotionTask
     from .noise import Noise
+    from .scans import RayScan, grid_points, ring_points
     from .single_env import SingleEnv
-    from .task import CameraView, ResetResult, Start, StepResult, Task, TaskState
+    from .task import CameraView, Last, ResetResult, Start, StepResult, Task, TaskState
     from .terms import control_cost, normal_start, strictly_inside, uniform_start
     from .vector_env import SimVectorEnv
 
 _HOMES = {
     "arrays": ("Array", "all_finite", "clip", "namespace", "row_all", "row_norm", "row_sum", "sin_cos"),
+    "ground": ("Ground",),
+    "levels": ("TerrainLevels",),
     "locomotion": ("LocomotionTask",),
     "noise": ("Noise",),
+    "scans": ("RayScan", "grid_points", "ring_points"),
     "single_env": ("SingleEnv",),
-    "task": ("CameraView", "ResetResult", "Start", "StepResult", "Task", "TaskState"),
+    "task": ("CameraView", "Last", "ResetResult", "Start", "StepResult", "Task", "TaskState"),
     "terms": ("control_cost", "normal_start", "strictly_inside", "uniform_start"),
     "vector_env": ("SimVectorEnv",),
 }
@@ -51,8 +58,11 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Array",
     "CameraView",
+    "Ground",
+    "Last",
     "LocomotionTask",
     "Noise",
+    "RayScan",
     "ResetResult",
     "SimVectorEnv",
     "SingleEnv",
@@ -60,13 +70,16 @@ __all__ = [
     "StepResult",
     "Task",
     "TaskState",
+    "TerrainLevels",
     "all_finite",
     "clip",
     "control_cost",
+    "grid_points",
     "make_vec",
     "namespace",
     "normal_start",
     "register",
+    "ring_points",
     "row_all",
     "row_norm",
     "row_sum",

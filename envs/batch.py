@@ -16,7 +16,7 @@ from .memory import Memory
 from .noise import Noise, Streams
 from .observations import each
 from .saved import require_parts, require_tensor
-from .task import Observation, ResetResult, Task
+from .task import Last, Observation, ResetResult, Task
 from .views import make_view
 
 
@@ -64,7 +64,9 @@ class TaskBatch:
         self._check = ResultCheck(task, self.kind)
         reads = self._check.reads()
         self.solver = RigidSolver(model, num_envs=num_envs, outputs=reads)
-        self._view = make_view(self.solver, reads, task.cameras, self.kind)
+        self._view = make_view(self.solver, reads, task.cameras, task.rays, self.kind)
+        self._follows = type(task).reset_after is not Task.reset_after
+        self._left: Last | None = None  # the ends of environments that are reset after the present step
         self._maps_actions = type(task).control is not Task.control or task.control_each_substep
         self.streams = Streams(num_envs, self.kind)
         self._memory = Memory(type(task).__name__, self.kind)
@@ -87,8 +89,11 @@ class TaskBatch:
     def reset(self, rows: Array) -> ResetResult:
         """Begin an episode in the environments `rows` (k,); return their observations and infos, each (k, ...)."""
         self.solver.runtime.require()
+        last = (self._left or self._last(rows)) if self._follows else None
+        self._left = None
         noise, task, check = self.streams.begin(rows), self.task, self._check
-        coordinates, start = check.start(task.reset(noise), len(rows))
+        drawn = task.reset(noise) if last is None else self._ask(task.reset_after, last, noise)
+        coordinates, start = check.start(drawn, len(rows))
         if start.parameters:
             self._differ(start.parameters, rows)
         state = self._view.restart(rows, coordinates, start, noise)
@@ -104,13 +109,17 @@ class TaskBatch:
         self._edits = self.solver.edits
         return result._replace(observation=each(self._own, result.observation))
 
-    def step(self, action: Array, late: Array | None = None) -> StepOutcome:
+    def step(self, action: Array, late: Array | None = None, leaving: Array | None = None) -> StepOutcome:
         """Take one environment step.
 
         Args:
             action: checked actions (num_envs, ...).
             late: True where the time limit ends with this step, (num_envs,) bool; None: nowhere.
+            leaving: True for environments whose episode ended before, (num_envs,) bool; None: no environment. A reset
+                of these follows at once, and starts from the ends that they have now.
         """
+        if leaving is not None and self._follows:
+            self._left = self._last(indices(leaving))
         task, solver = self.task, self.solver
         if solver.edits != self._edits:
             self._notice_edits()
@@ -187,6 +196,13 @@ class TaskBatch:
             self._view.differ(parameters, rows)
         except (KeyError, ValueError) as error:
             raise self._check.parameters(error) from error
+
+    def _last(self, rows: Array) -> Last:
+        """Return what the environments `rows` (k,) leave behind."""
+        coordinates, nq = self._view.coordinates()[rows], self.task.model.nq
+        memory = {name: array[rows] for name, array in self._memory.arrays.items()}
+        fresh, steps = self.streams.fresh(rows), self.streams.steps[rows]
+        return Last(rows, self.num_envs, fresh, steps, coordinates[:, :nq], coordinates[:, nq:], memory)
 
     def _ask(self, method: Callable[..., Any], *arguments: Any) -> Any:
         """Call a method of the task; if it asks its state for a name that is not there, the error says what to do."""

@@ -129,6 +129,10 @@ class Streams:
         """Steps taken in the present episodes, (num_envs,) int64."""
         return self._now - self._begun
 
+    def fresh(self, rows: Array) -> Array:
+        """Return True for those of the environments `rows` (k,) that begun no episode since they were seeded, (k,)."""
+        return self._episodes[rows] == 0
+
     def seed(self, seeds: Sequence[int | None], rows: Array) -> None:
         """Seed the environments in `rows` from the list of all environments' seeds; None leaves one as it is."""
         given = [row for row in host(rows).tolist() if seeds[row] is not None]

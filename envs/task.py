@@ -22,6 +22,7 @@ import numpy as np
 from .. import assets
 from .arrays import Array, ArrayKind
 from .noise import Noise
+from .scans import RayScan
 
 if TYPE_CHECKING:
     from ..physics import Model
@@ -47,6 +48,7 @@ class TaskState(NamedTuple):
     images: Mapping[str, Array]  # pictures by the cameras in `Task.cameras`: (n, height, width, 3) uint8
     memory: Mapping[str, Array]  # what the task remembers, each (n, ...)
     noise: Noise  # random draws of this moment
+    rays: Mapping[str, Array] = {}  # ways along the rays in `Task.rays`, each (n, k) or (n, frames, k) m
 
     def remember(self, **memory: Array) -> "TaskState":
         """The same state with other memory: `state = state.remember(last_action=action)`."""
@@ -55,6 +57,18 @@ class TaskState(NamedTuple):
     def with_fields(self, **replaced: Array) -> "TaskState":
         """The same state with other derived quantities."""
         return self._replace(fields={**self.fields, **replaced})
+
+
+class Last(NamedTuple):
+    """The ends of the episodes that n environments leave behind at a reset."""
+
+    envs: Array  # (n,) int64, the environments' numbers in the batch
+    num_envs: int  # of the whole batch
+    fresh: Array  # (n,) bool: nothing is left behind, because the batch is new or the environment was seeded
+    steps: Array  # (n,) int64, steps that the episode took
+    qpos: Array  # (n, nq), where it ended
+    qvel: Array  # (n, nv)
+    memory: Mapping[str, Array]  # what the task remembers of it, each (n, ...); empty in a new batch
 
 
 class Start(NamedTuple):
@@ -114,6 +128,8 @@ class Task(ABC):
     """Derived quantities wanted in `state.fields`, by MuJoCo's names (docs/fields.md)."""
     cameras: ClassVar[Mapping[str, CameraView]] = {}
     """Pictures wanted in `state.images`; each costs a drawing of every environment at every step."""
+    rays: ClassVar[Mapping[str, RayScan]] = {}
+    """Rays wanted in `state.rays`: scans of the ground, distance sensors; cast in every environment at every step."""
     camera: ClassVar[Mapping[str, Any]] = {}
     """The free camera of `render()`, by the fields of `tumble.physics.rendering.Camera`."""
     array_library: ClassVar[str | None] = None
@@ -169,6 +185,15 @@ class Task(ABC):
         Args:
             noise: of the n episodes; `noise.uniform(-1, 1, 3)` is (n, 3).
         """
+
+    def reset_after(self, last: Last, noise: Noise) -> Start:
+        """Draw where n episodes start that follow others; by default `reset(noise)`, which knows of none.
+
+        A task whose starts depend on how an environment did before, as curricula do, defines this too. What is to be
+        known of an environment at its next reset is in its memory. After `reset(seed=...)` all begins anew
+        (`last.fresh`), so that a seed determines what follows.
+        """
+        return self.reset(noise)
 
     def observation(self, state: TaskState) -> Observation:
         """Return what the agent sees, (n, ...) or several by name.

@@ -202,7 +202,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, Copied, VectorEnv, metaclas
         resetting = self._check_ready()
         checked = self._actions.many(actions, ignored=resetting)
         elapsed = self._elapsed + 1
-        outcome = self.batch.step(checked, elapsed >= self._limit)
+        outcome = self.batch.step(checked, elapsed >= self._limit, resetting)
         self._elapsed = elapsed
         if outcome.faults is not None:
             self._warn(outcome.faults if resetting is None else outcome.faults * ~resetting)

@@ -12,22 +12,29 @@ from ..physics.drivers.interface import View
 from ..physics.rendering.camera import check_camera, require_pixels
 from .arrays import Array, ArrayKind
 from .noise import Noise
+from .scans import RayScan, Scanner
 from .task import CameraView, Start, TaskState
 
 Memories = Mapping[str, Array]
-_NO_IMAGES: dict[str, Array] = {}
+_NONE: dict[str, Array] = {}
 
 
 class BatchView:
     """Reads a solver of any number of environments into a `TaskState`, with the memory and noise that it is given."""
 
     def __init__(
-        self, solver: RigidSolver, reads: Sequence[str], cameras: Mapping[str, CameraView], kind: ArrayKind
+        self,
+        solver: RigidSolver,
+        reads: Sequence[str],
+        cameras: Mapping[str, CameraView],
+        rays: Mapping[str, RayScan],
+        kind: ArrayKind,
     ) -> None:
-        """Choose what states are to hold: coordinates, the derived quantities `reads`, and pictures of `cameras`."""
+        """Choose what states are to hold: coordinates, quantities `reads`, pictures of `cameras`, ways along `rays`."""
         self._solver, self._reads, self._kind = solver, tuple(reads), kind
         self._nq = solver.model.mj.nq
         self._cameras, self._renderers = cameras, dict[str, Any]()
+        self._scanners = {name: Scanner(solver, name, scan) for name, scan in rays.items()}
         for name, camera in cameras.items():
             _check_view(name, camera, solver.model.mj)
 
@@ -52,9 +59,14 @@ class BatchView:
     def _state(
         self, coordinates: Array, fields: dict[str, Array], memory: Memories, noise: Noise, rows: Array | None
     ) -> TaskState:
-        images = {name: self._picture(name, rows) for name in self._cameras} if self._cameras else _NO_IMAGES
+        images = {name: self._picture(name, rows) for name in self._cameras} if self._cameras else _NONE
+        found = {name: self._ways(name, rows) for name in self._scanners} if self._scanners else _NONE
         nq = self._nq
-        return TaskState(coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, images, memory, noise)
+        return TaskState(coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, images, memory, noise, found)
+
+    def _ways(self, name: str, rows: Array | None) -> Array:
+        """Return the ways along the rays of a scan, (k, rays) or (k, frames, rays) m."""
+        return self._kind.from_tensor(self._scanners[name].ways(None if rows is None else Known(rows)))
 
     def _picture(self, name: str, rows: Array | None) -> Array:
         """Return what a camera of the task sees, (k, height, width, 3) uint8."""
@@ -114,10 +126,15 @@ class SingleEnvView(BatchView):
     """
 
     def __init__(
-        self, solver: RigidSolver, reads: Sequence[str], cameras: Mapping[str, CameraView], kind: ArrayKind
+        self,
+        solver: RigidSolver,
+        reads: Sequence[str],
+        cameras: Mapping[str, CameraView],
+        rays: Mapping[str, RayScan],
+        kind: ArrayKind,
     ) -> None:
         """Find where the coordinates, the controls, the faults and each of `reads` lie in the solver's memory."""
-        super().__init__(solver, reads, cameras, kind)
+        super().__init__(solver, reads, cameras, rays, kind)
         self._blocks: dict[int, np.ndarray] = {}  # address -> (numbers,)
         self._places: list[tuple[str, int, slice, tuple[int, ...]]] = []  # name, block, place in it, shape
         self._others: list[str] = []
@@ -171,8 +188,12 @@ class SingleEnvView(BatchView):
 
 
 def make_view(
-    solver: RigidSolver, reads: Sequence[str], cameras: Mapping[str, CameraView], kind: ArrayKind
+    solver: RigidSolver,
+    reads: Sequence[str],
+    cameras: Mapping[str, CameraView],
+    rays: Mapping[str, RayScan],
+    kind: ArrayKind,
 ) -> BatchView:
     """Return the quickest way to read a solver."""
     single = solver.num_envs == 1 and kind.in_numpy
-    return (SingleEnvView if single else BatchView)(solver, reads, cameras, kind)
+    return (SingleEnvView if single else BatchView)(solver, reads, cameras, rays, kind)

@@ -1,13 +1,13 @@
-"""The cache of machine code on disk: files written by one process and executed by later ones.
+"""Files on disk that one process computes and later ones use: machine code here, fields of meshes in `geometry.baked`.
 
 A file is named by its key and consists of a head (magic word, format version, length, SHA-256 of key and contents) and
 the contents. It appears by a rename, so a killed process leaves a temporary file at worst, and a reader finds a
 complete file or none. The file is not synced to disk; a power failure may leave holes in it, which the hash detects.
 
-This process executes what it reads here. So a file is read only if it belongs to the effective user and no other user
-can write to it. The opened descriptor is checked, as a path could be replaced between check and read. The folder must
-meet the same conditions, so that no other user can remove or rename files. The hash detects damage, not malice: anyone
-who can write a file can compute it.
+This process executes the machine code that it reads here. So a file is read only if it belongs to the effective user
+and no other user can write to it. The opened descriptor is checked, as a path could be replaced between check and read.
+The folder must meet the same conditions, so that no other user can remove or rename files. The hash detects damage, not
+malice: anyone who can write a file can compute it.
 
 The time of the last use of a file is its modification time, as many systems do not record reads.
 """
@@ -19,9 +19,11 @@ import os
 import re
 import stat
 import struct
+import sys
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..process.trust import other_owner, others_may_write
@@ -41,7 +43,6 @@ DAY = 86400.0
 _HEAD = struct.Struct("<8sIQ32s")
 _WORD, _VERSION = b"TUMBLEMC", 1
 _KEY = re.compile(r"[0-9a-f]{1,128}")
-_FILE = re.compile(_KEY.pattern + r"\.code")
 _TEMPORARY = re.compile(_KEY.pattern + r"\.[0-9a-f]{16}\.part")
 _BINARY, _NO_LINK = getattr(os, "O_BINARY", 0), getattr(os, "O_NOFOLLOW", 0)
 _READ = os.O_RDONLY | _BINARY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)  # a named pipe would wait for its writer
@@ -81,16 +82,40 @@ def _store_in(folder: Path | None) -> "Store":
     return store
 
 
-class Store:
-    """Files of machine code in a folder, each named by its key (hexadecimal digits).
+@dataclass(frozen=True)
+class Kind:
+    """The kind of files in a store.
 
-    No method raises for the state of a disk: code that cannot be read is compiled anew, code that cannot be written is
-    not kept, and one warning says so.
+    Attributes:
+        suffix: of its files.
+        name: what its files are, in a warning.
+        again: what every start does if nothing can be kept, in a warning.
+        anew: what happens once if a file is damaged, in a warning.
+        many: the number of files up to which their sizes are not added up, at most MANY.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    suffix: str
+    name: str
+    again: str
+    anew: str
+    many: int = sys.maxsize
+
+
+MACHINE_CODE = Kind("code", "machine code", "every start compiles anew", "machine code is compiled anew, once")
+
+
+class Store:
+    """Files of one kind in a folder, each named by its key (hexadecimal digits).
+
+    No method raises for the state of a disk: what cannot be read is made anew, what cannot be written is not kept, and
+    one warning says so.
+    """
+
+    def __init__(self, folder: Path | None, kind: Kind = MACHINE_CODE) -> None:
         """Make a store without touching the disk; a folder of None means no cache."""
         self.folder = None if folder is None else os.path.abspath(folder)
+        self.kind = kind
+        self._file = re.compile(_KEY.pattern + rf"\.{kind.suffix}")
         self._opened = self._crowded = False
         self._warned: set[str] = set()
 
@@ -106,7 +131,7 @@ class Store:
         except DamagedError as error:
             with contextlib.suppress(OSError):
                 os.unlink(path)
-            self._warn("damaged", f"{path} is not used: it {error}; machine code is compiled anew, once")
+            self._warn("damaged", f"{path} is not used: it {error}; {self.kind.anew}")
         except OSError:
             pass
         return None
@@ -133,13 +158,13 @@ class Store:
             self.warn_not_kept(f"{self.folder}: {error.strerror or error}")
 
     def warn_not_kept(self, reason: str, remedy: str = f"let {VARIABLE} name a folder that can be written to") -> None:
-        """Warn once that every start will compile anew, why, and what helps."""
-        self._warn("kept", f"machine code is not kept ({reason}), so every start compiles anew; {remedy}")
+        """Warn once that every start will do the work anew, why, and what helps."""
+        self._warn("kept", f"{self.kind.name} is not kept ({reason}), so {self.kind.again}; {remedy}")
 
     def _path(self, key: str) -> str | None:
         if not _KEY.fullmatch(key):
             raise ValueError(f"the key {key!r} is not 1 to 128 of the digits 0-9 and a-f")
-        return None if self.folder is None else os.path.join(self.folder, f"{key}.code")
+        return None if self.folder is None else os.path.join(self.folder, f"{key}.{self.kind.suffix}")
 
     def _open(self) -> bool:
         """Return True if the folder exists and can be trusted; checked at every use. At the first, tidy the folder."""
@@ -168,11 +193,11 @@ class Store:
             if now - status.st_mtime > STALE_AFTER:
                 with contextlib.suppress(OSError):
                     os.unlink(path)
-        self._crowded = len(os.listdir(self.folder)) > MANY
+        self._crowded = len(os.listdir(self.folder)) > min(MANY, self.kind.many)
 
     def _make_room(self) -> None:
         """Remove the least recently used files if all together exceed LARGEST."""
-        files = sorted(self._ours(_FILE), key=lambda file: file[1].st_mtime)
+        files = sorted(self._ours(self._file), key=lambda file: file[1].st_mtime)
         size = sum(status.st_size for _, status in files)
         if size <= LARGEST:
             return
@@ -195,7 +220,7 @@ class Store:
                             yield entry.path, status
 
     def _warn_foreign(self, path: str, error: ForeignError) -> None:
-        self._warn("foreign", f"{path} is not used: it {error}; remove it, and machine code is kept there again")
+        self._warn("foreign", f"{path} is not used: it {error}; remove it, and {self.kind.name} is kept there again")
 
     def _warn(self, what: str, text: str) -> None:
         if what not in self._warned:
@@ -204,12 +229,12 @@ class Store:
 
 
 def pack(key: str, contents: bytes) -> bytes:
-    """Return the contents of a cache file: the head and the machine code."""
+    """Return what a file holds: the head and the contents."""
     return _HEAD.pack(_WORD, _VERSION, len(contents), _hash(key, contents)) + contents
 
 
 def unpack(key: str, data: bytes) -> bytes:
-    """Return the machine code in a cache file that was saved under this key.
+    """Return the contents of a file that was saved under this key.
 
     Raises:
         DamagedError: the file is not as it was saved.
@@ -268,7 +293,7 @@ def write_at_once(path: str, data: bytes) -> None:
     Raises:
         OSError: it cannot be written; no part of it is left.
     """
-    temporary = f"{path.removesuffix('.code')}.{os.urandom(8).hex()}.part"
+    temporary = f"{os.path.splitext(path)[0]}.{os.urandom(8).hex()}.part"
     descriptor = os.open(temporary, _MAKE, 0o600)
     try:
         with open(descriptor, "wb") as file:

@@ -10,7 +10,8 @@ import taichi as ti
 
 from ..kinematics.forward import place_geom
 from ..math import func
-from ..math.lanes import for_each_lane
+from ..math.lanes import for_each_lane, traced
+from ..model.pair_table import PAIR_TABLE
 from ..model.static_grid import POINT, WARM
 from .contacts import looked_at
 from .poses import bounds_meet, boxes_meet, seen_from_root
@@ -18,10 +19,16 @@ from .staged import Staged
 from .static_grid import forget
 from .work_list import append_points
 
-HITS = "hit_static hit_pair hit_start class_hit"
-STAGED = "hit_next tile_more static_pos static_quat static_size static_half static_rbound static_detect static_found "
-STAGED += "geom_xpos geom_offset"
+HITS = "static_hit static_pair static_start class_hit"
+STAGED = "static_next tile_more static_pos static_quat static_size static_half static_rbound static_detect"
+STAGED += " static_found geom_xpos geom_offset"
 """The fields that stages with pairs of a grid load, and those that they also store, for their declarations."""
+
+
+@traced
+def _most_points(has, rows):
+    """Return the most points of a pair that one of the rows serves."""
+    return max(PAIR_TABLE[row].most_contacts(has.tilts, False) for row in rows)
 
 
 @func
@@ -32,7 +39,7 @@ def take_static(model, work, rows, served, routines):
         model: the model.
         work: the workspace.
         rows: consecutive rows of the table.
-        served: names of routines, each with its rows and the most points of a pair.
+        served: names of routines, each with its rows.
         routines: functions by these names.
     """
     for p in range(model.class_start[rows[0]], model.class_start[rows[-1] + 1]):
@@ -59,24 +66,24 @@ def take_static(model, work, rows, served, routines):
 
 @func
 def _first_hit(lane: ti.i32, model, work, p: ti.i32):
-    """Set hit_next to a lane's first hit of pair p."""
+    """Set static_next to a lane's first hit of pair p."""
     at = model.class_place[p] * ti.static(work.lanes.width) + lane
-    k, end = work.hit_start[at], work.hit_start[at + 1]
-    while k < end and work.hit_pair[k] < p:
+    k, end = work.static_start[at], work.static_start[at + 1]
+    while k < end and work.static_pair[k] < p:
         k += 1
-    work.hit_next[lane] = k
+    work.static_next[lane] = k
 
 
 @func
 def _next_hit(lane: ti.i32, model, work, p: ti.i32):
     """Take a lane's next hit of pair p, if there is one: put the numbers of its static geom into static_*."""
-    k, end = work.hit_next[lane], work.hit_start[model.class_place[p] * ti.static(work.lanes.width) + lane + 1]
+    k, end = work.static_next[lane], work.static_start[model.class_place[p] * ti.static(work.lanes.width) + lane + 1]
     here = 0
     if k < end:
-        if work.hit_pair[k] == p:
+        if work.static_pair[k] == p:
             here = 1
     if here == 1:
-        one, s = work.lane(lane), work.hit_static[k]
+        one, s = work.lane(lane), work.static_hit[k]
         one.wanted[0] = 1.0
         one.static_found.at(0, 1 - model.class_side[p])._assign(-1.0)
         one.static_found.at(0, model.class_side[p])._assign(ti.cast(model.static_geom[s], work.lanes.dtype))
@@ -84,9 +91,9 @@ def _next_hit(lane: ti.i32, model, work, p: ti.i32):
             _stage_own(model.lane(lane), one, model.static_geom[s])
         else:
             _stage(model, one, s)
-        work.hit_next[lane] = k + 1
+        work.static_next[lane] = k + 1
         if k + 1 < end:
-            if work.hit_pair[k + 1] == p:
+            if work.static_pair[k + 1] == p:
                 work.tile_more[0] = 1
 
 
@@ -128,8 +135,8 @@ def _collide(model, work, p: ti.i32, wanted, served, routines):
         if work.precise_lanes.any(near):
             near = near * boxes_meet(model, work, g1, g2, apart)
     if work.precise_lanes.any(near):
-        for name, of, most in ti.static(served):
+        for name, of in ti.static(served):
             if p >= model.class_start[of[0]] and p < model.class_start[of[-1] + 1]:
                 routines[name](model, work, g1, g2, near)
-                points = most
+                points = _most_points(model.has, of)
     return points

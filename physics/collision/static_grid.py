@@ -24,7 +24,7 @@ def forget(work):
 def find_static(model, work):
     """List the static geoms near each moving geom, in every lane by itself."""
     forget(work)
-    work.tile_nhit[0] = 0
+    work.tile_nstatic[0] = 0
     for p in range(model.nclasspair):
         work.class_hit[p] = 0
     for group in range(model.ngridgroup):
@@ -45,19 +45,19 @@ def find_static(model, work):
 @func
 def _begin_list(lane: ti.i32, model, work, i: ti.i32):
     """Let the list of moving geom i in a lane begin at the next entry."""
-    work.hit_start[i * ti.static(work.lanes.width) + lane] = ti.min(work.tile_nhit[0], model.nhit)
+    work.static_start[i * ti.static(work.lanes.width) + lane] = ti.min(work.tile_nstatic[0], model.nstatichit)
 
 
 @func
 def _end_lists(model, work):
     """End the last list. If there was no room for all, record the need, and list none: the tile is computed again."""
-    last = work.tile_nhit[0]
-    if last > model.nhit:
+    last = work.tile_nstatic[0]
+    if last > model.nstatichit:
         work.need_nlisted[0] = ti.max(work.need_nlisted[0], last)
         last = 0
         for p in range(model.nclasspair):
             work.class_hit[p] = 0
-    work.hit_start[model.ngridgeom * ti.static(work.lanes.width)] = last
+    work.static_start[model.ngridgeom * ti.static(work.lanes.width)] = last
 
 
 @func
@@ -257,20 +257,20 @@ def _list_hit(lane: ti.i32, model, work, i: ti.i32, s: ti.i32):
     """List static geom s as near moving geom i in a lane, sorted by pair, then by geom."""
     pair = model.class_pair[i, model.static_class[s]] - 1
     if pair >= 0:
-        at = work.tile_nhit[0]
-        work.tile_nhit[0] = at + 1
-        if at < model.nhit:
-            first = work.hit_start[i * ti.static(work.lanes.width) + lane]
+        at = work.tile_nstatic[0]
+        work.tile_nstatic[0] = at + 1
+        if at < model.nstatichit:
+            first = work.static_start[i * ti.static(work.lanes.width) + lane]
             moving = 1
             while moving == 1:
                 moving = 0
                 if at > first:
-                    before = work.hit_pair[at - 1]
-                    if before > pair or (before == pair and work.hit_static[at - 1] > s):
-                        work.hit_pair[at] = before
-                        work.hit_static.put(at, work.hit_static[at - 1])
+                    before = work.static_pair[at - 1]
+                    if before > pair or (before == pair and work.static_hit[at - 1] > s):
+                        work.static_pair[at] = before
+                        work.static_hit.put(at, work.static_hit[at - 1])
                         at -= 1
                         moving = 1
-            work.hit_pair[at] = pair
-            work.hit_static.put(at, s)
+            work.static_pair[at] = pair
+            work.static_hit.put(at, s)
             work.class_hit[pair] = 1

@@ -8,8 +8,9 @@ of both geoms are in `ccd_frame`, relative to the centre of geom 1, so that digi
 import taichi as ti
 
 from ..math import Vec3, func
-from ..shapes import CURVED, ROUNDED, SUPPORTS
+from ..shapes import CURVED, HFIELD, ROUNDED, SUPPORTS
 from ..shapes.by_kind import by_kind, is_one_of
+from ..shapes.hfield import farthest_of_piece
 from .poses import geom_axes, seen_from_root
 from .primitives import zero_vector
 
@@ -64,6 +65,9 @@ def support(model, one, g1: ti.i32, g2: ti.i32, direction):
         local = Vec3(x.dot(direction) * sense, y.dot(direction) * sense, z.dot(direction) * sense)
         size = model.geom_size[g]
         point, mark = by_kind(model.geom_type[g], SUPPORTS, (zero_vector(lanes), 0), model, lanes, g, size, local)
+        if ti.static(model.has.terrain):
+            if model.geom_type[g] == HFIELD:
+                point, mark = farthest_of_piece(one, local)
         far = one.ccd_frame[4 * side] + x * point.x + y * point.y + z * point.z
         difference = difference + far * sense
         if side == 0:

@@ -17,7 +17,7 @@ import taichi as ti
 
 from ..math import func
 from ..math.lanes import for_each_lane, in_each_lane
-from ..model.broad_phase import WITH_PLANE, WORD
+from ..model.broad_phase import WITH_GROUND, WORD
 from ..model.pair_table import NO_ROW, PAIR_TABLE
 from .pairs_by_hand import pair_by_hand
 from .poses import sphere_around
@@ -34,7 +34,7 @@ NOWHERE = 1e15
 def first_pair(model, work, row):
     """Return the number of the first pair of a table row; pairs found by a sweep are numbered after listed ones."""
     first = model.pair_start[row]
-    if ti.static(model.has.sweep and not WITH_PLANE[row]):
+    if ti.static(model.has.sweep and not WITH_GROUND[row]):
         first = model.npair + work.listed_start[row]
     return first
 
@@ -43,7 +43,7 @@ def first_pair(model, work, row):
 def end_of_pairs(model, work, row):
     """Return the number after the last pair of a table row."""
     end = model.pair_start[row + 1]
-    if ti.static(model.has.sweep and not WITH_PLANE[row]):
+    if ti.static(model.has.sweep and not WITH_GROUND[row]):
         end = model.npair + work.listed_start[row + 1]
     return end
 

@@ -1,8 +1,9 @@
-"""Options of a model's meshes: geoms taken apart into convex pieces, and hulls with fewer vertices.
+"""Options of a model's meshes: geoms by distance fields or taken apart into convex pieces, hulls with fewer vertices.
 
 A geom that is taken apart stays as it is for the eye and for the scales: its mass, inertia, colour and material remain,
 but nothing touches it any more. Its pieces touch instead: massless geoms of group 3, which is not drawn, with its
-contact parameters, in its place, in every `<pair>` that names it.
+contact parameters, in its place, in every `<pair>` that names it. A geom that collides by a distance field becomes one
+of MuJoCo's type `sdf`.
 """
 
 import difflib
@@ -15,10 +16,10 @@ import numpy as np
 
 from ..process.waiting import Waiting
 from ..scalars import as_names
+from ..shapes import MESH, SDF
 from .files import MeshFileError
 from .pieces import Piece, convex_pieces
 
-_MESH = int(mujoco.mjtGeom.mjGEOM_MESH)
 _CONTACT = ("contype", "conaffinity", "condim", "priority", "friction", "solmix", "solref", "solimp", "margin", "gap")
 _PLACE = ("pos", "quat", "rgba")
 _PAIR = ("condim", "friction", "solref", "solreffriction", "solimp", "margin", "gap")
@@ -26,6 +27,10 @@ _ORIENTATION = ("type", "axisangle", "xyaxes", "zaxis", "euler")
 HIDDEN_GROUP = 3
 LEAST_HULL = 4
 Decompose = bool | Iterable[str] | Mapping[str, Mapping[str, Any] | None] | None
+Named = Mapping[str, Mapping[str, Any]]
+"""Options by the names of meshes or geoms."""
+FIELD_OPTIONS = ("error", "resolution")
+"""Options of `distance_field`."""
 Hulls = int | Mapping[str, int] | None
 
 
@@ -35,32 +40,33 @@ class MeshOptions:
 
     Attributes:
         decompose: names of meshes or geoms to take apart, with the options of `coacd.run_coacd` for each; True: all.
+        distance_fields: names of meshes or geoms that collide by distance fields, with `FIELD_OPTIONS` for each; True:
+            all; False: none, those of type `sdf` collide as hulls; None: those of type `sdf`.
         maxhullvert: most vertices of a mesh's hull, for all meshes or by the name of the mesh.
     """
 
-    decompose: Mapping[str, Mapping[str, Any]] | bool = field(default=False)
+    decompose: Named | bool = field(default=False)
     maxhullvert: Hulls = None
+    distance_fields: Named | bool | None = None
 
     @classmethod
-    def of(cls, decompose: Decompose, maxhullvert: Hulls) -> "MeshOptions":
+    def of(cls, decompose: Decompose, maxhullvert: Hulls, distance_fields: Decompose = None) -> "MeshOptions":
         """Options in the one form from the several that a user may write.
 
         Raises:
-            ValueError: `decompose` holds anything but names, or `maxhullvert` is no whole number from `LEAST_HULL` on.
+            ValueError: `decompose` or `distance_fields` holds anything but names, an option of a field is unknown, or
+                `maxhullvert` is no whole number from `LEAST_HULL` on.
         """
         if maxhullvert is not None and not isinstance(maxhullvert, Mapping):
             _require_hull("maxhullvert", maxhullvert)
-        if isinstance(decompose, str):
-            decompose = (decompose,)
-        if isinstance(decompose, Mapping):
-            named = {name: decompose[name] or {} for name in as_names("decompose", decompose)}
-            for name, options in named.items():
-                if not isinstance(options, Mapping):
-                    raise ValueError(f"decompose of {name!r} is {options!r}: expected options of coacd by name")
-            return cls({name: dict(options) for name, options in named.items()}, maxhullvert)
-        if decompose is None or isinstance(decompose, bool):
-            return cls(bool(decompose), maxhullvert)
-        return cls({name: {} for name in as_names("decompose", decompose)}, maxhullvert)
+        fields = _named("distance_fields", distance_fields, "options")
+        for name, options in fields.items() if isinstance(fields, Mapping) else ():
+            for option in options:
+                if option not in FIELD_OPTIONS:
+                    known = " or ".join(FIELD_OPTIONS)
+                    raise ValueError(f"distance_fields of {name!r}: there is no option {option!r}; it has {known}")
+        apart = _named("decompose", decompose, "options of coacd")
+        return cls(apart if isinstance(apart, Mapping) else bool(apart), maxhullvert, fields)
 
     def apply(self, spec: mujoco.MjSpec, compiled: Callable[[mujoco.MjSpec], mujoco.MjModel]) -> list[str]:
         """Change a spec as asked for; in words, what was done.
@@ -74,7 +80,44 @@ class MeshOptions:
             MeshFileError: a mesh cannot be taken apart.
         """
         self._limit_hulls(spec)
-        return self._take_apart(spec, compiled) if self.decompose else []
+        notes = self._choose_fields(spec)
+        return notes + (self._take_apart(spec, compiled) if self.decompose else [])
+
+    def field_options(self, spec: mujoco.MjSpec) -> dict[str, Mapping[str, Any]]:
+        """Return the options of distance fields by the name of their mesh, once they are applied to a spec.
+
+        Raises:
+            ValueError: two geoms of one mesh have different options.
+        """
+        found: dict[str, Mapping[str, Any]] = {}
+        for geom in spec.geoms:
+            options = _options_of(geom, self.distance_fields) if int(geom.type) == SDF else None
+            if options is not None and found.setdefault(geom.meshname, options) != options:
+                raise ValueError(f"distance_fields: geoms of mesh '{geom.meshname}' have different options")
+        return found
+
+    def _choose_fields(self, spec: mujoco.MjSpec) -> list[str]:
+        """Give geoms the type that the option `distance_fields` asks for; in words, what was done."""
+        if self.distance_fields is None:
+            return []
+        kinds = {MESH: SDF} if self.distance_fields else {SDF: MESH}
+        geoms = [geom for geom in spec.geoms if int(geom.type) in (MESH, SDF) and _touches(spec, geom)]
+        _require_all_known("distance_fields", self.distance_fields, geoms)
+        baked_by_mujoco = {geom.meshname for geom in geoms if int(geom.type) == SDF}
+        notes = []
+        for geom in geoms:
+            chosen = not self.distance_fields or _options_of(geom, self.distance_fields) is not None
+            if not chosen or int(geom.type) not in kinds:
+                continue
+            if self.distance_fields and self.decompose and _options_of(geom, self.decompose) is not None:
+                raise ValueError(f"{_label(geom)} is to collide by a distance field and as convex pieces; choose one")
+            geom.type = mujoco.mjtGeom(kinds[int(geom.type)])
+            if self.distance_fields and geom.meshname not in baked_by_mujoco:
+                spec.mesh(geom.meshname).octree_maxdepth = 1  # MuJoCo's own field is not used: it may be coarse
+            notes.append(
+                f"{_label(geom)} collides " + ("by a distance field" if self.distance_fields else "as its hull")
+            )
+        return notes
 
     def _limit_hulls(self, spec: mujoco.MjSpec) -> None:
         if self.maxhullvert is None:
@@ -87,12 +130,9 @@ class MeshOptions:
             spec.mesh(name).maxhullvert = limit
 
     def _take_apart(self, spec: mujoco.MjSpec, compiled: Callable[[mujoco.MjSpec], mujoco.MjModel]) -> list[str]:
-        geoms = [geom for geom in spec.geoms if int(geom.type) == _MESH and _touches(spec, geom)]
-        chosen = [(geom, options) for geom in geoms if (options := self._options_of(geom)) is not None]
-        if isinstance(self.decompose, Mapping):
-            known = sorted({name for geom in geoms for name in (geom.name, geom.meshname) if name})
-            for name in self.decompose:
-                _require_known("decompose", name, known)
+        geoms = [geom for geom in spec.geoms if int(geom.type) == MESH and _touches(spec, geom)]
+        chosen = [(geom, options) for geom in geoms if (options := _options_of(geom, self.decompose)) is not None]
+        _require_all_known("decompose", self.decompose, geoms)
         mjm = compiled(spec.copy()) if chosen else None
         made: dict[tuple, list[str]] = {}
         notes = []
@@ -101,14 +141,42 @@ class MeshOptions:
             if key not in made:
                 made[key] = _add_meshes(spec, geom.meshname, _pieces_of(mjm, geom.meshname, options))
             _replace(spec, geom, made[key])
-            label = f"geom '{geom.name}'" if geom.name else f"a geom of mesh '{geom.meshname}'"
-            notes.append(f"{label} touches as {len(made[key])} convex pieces")
+            notes.append(f"{_label(geom)} touches as {len(made[key])} convex pieces")
         return notes
 
-    def _options_of(self, geom: mujoco.MjsGeom) -> Mapping[str, Any] | None:
-        if not isinstance(self.decompose, Mapping):
-            return {}
-        return self.decompose.get(geom.name or geom.meshname, self.decompose.get(geom.meshname))
+
+def _named(option: str, value: Decompose, what: str) -> Named | bool | None:
+    """Return an option in one form: None, a bool, or options by name."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        value = (value,)
+    if not isinstance(value, Mapping):
+        return {name: {} for name in as_names(option, value)}
+    named = {name: value[name] or {} for name in as_names(option, value)}
+    for name, options in named.items():
+        if not isinstance(options, Mapping):
+            raise ValueError(f"{option} of {name!r} is {options!r}: expected {what} by name")
+    return {name: dict(options) for name, options in named.items()}
+
+
+def _options_of(geom: mujoco.MjsGeom, option: Named | bool | None) -> Mapping[str, Any] | None:
+    """Return what an option says of a geom, by its own name or its mesh's; None if it does not choose it."""
+    if not isinstance(option, Mapping):
+        return {} if option else None
+    return option.get(geom.name or geom.meshname, option.get(geom.meshname))
+
+
+def _require_all_known(option: str, value: Named | bool | None, geoms: Iterable[mujoco.MjsGeom]) -> None:
+    """Refuse names that neither a geom nor its mesh has."""
+    if isinstance(value, Mapping):
+        known = sorted({name for geom in geoms for name in (geom.name, geom.meshname) if name})
+        for name in value:
+            _require_known(option, name, known)
+
+
+def _label(geom: mujoco.MjsGeom) -> str:
+    return f"geom '{geom.name}'" if geom.name else f"a geom of mesh '{geom.meshname}'"
 
 
 def _require_hull(what: str, limit: Any) -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
-from ..shapes import MESH, of_kinds
+from ..shapes import HFIELD, MESH, SDF, hfield, of_kinds
 from .compiled_mesh import points_of, surface_of, volume_of
 from .hull import Hull, hull_of
 from .names import type_name
@@ -22,8 +22,8 @@ _TYPES = mujoco.mjtGeom
 _NUMBERS = of_kinds("NUMBERS")
 DATA: dict[int, tuple[str, ...]] = {
     **_NUMBERS,
-    int(_TYPES.mjGEOM_HFIELD): ("radius_x", "radius_y", "elevation", "base"),
-    int(_TYPES.mjGEOM_SDF): _NUMBERS[MESH],
+    HFIELD: hfield.NUMBERS,
+    SDF: _NUMBERS[MESH],
 }
 """By MuJoCo's type: what the first numbers of `GeometryStore.data` are; m, and m3 for a volume. The others are 0."""
 
@@ -170,7 +170,7 @@ def _data(mjm: mujoco.MjModel, hulls: dict[int, Hull | None]) -> np.ndarray:
             points, face = (hull.vert, hull.face) if hull is not None else surface_of(mjm, mesh)[::3]
             lower, upper = points.min(axis=0), points.max(axis=0)
             data[g] = [*(lower + upper) / 2, *(upper - lower) / 2, volume_of(points[face])]
-        elif kind == int(_TYPES.mjGEOM_HFIELD):
+        elif kind == HFIELD:
             data[g, :4] = mjm.hfield_size[mesh]
         else:
             count = len(DATA[kind])

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from ..shapes import MESH
+from ..shapes import MESH, SDF
 from .compiled_mesh import surface_of
 
 HIGHEST_VISIBLE_GROUP = 2
 """MuJoCo's viewer shows groups 0 to 2 by default."""
-MESH_TYPES = (MESH, int(mujoco.mjtGeom.mjGEOM_SDF))
+MESH_TYPES = (MESH, SDF)
 _COLOUR = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
 _UNSET_RGBA = np.array([0.5, 0.5, 0.5, 1.0], np.float32)  # MuJoCo's default: "use the material's colour"
 
@@ -42,6 +42,11 @@ class VisualGeometry:
     normal: np.ndarray
     uv: np.ndarray
     face: np.ndarray
+
+
+def seen_types(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return the types of geoms (ngeom,) for all that looks at them: those with distance fields are meshes."""
+    return np.where((mjm.geom_type == SDF) & (mjm.geom_dataid >= 0), MESH, mjm.geom_type)
 
 
 def colour_of(mjm: mujoco.MjModel, geom: int) -> np.ndarray:

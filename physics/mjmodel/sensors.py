@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 from mujoco import MjModel
 
-from ..shapes import INSIDES, KINDS
+from ..shapes import INSIDES, KINDS, SDF, SEEN
 from .contact_sensors import readable_contacts
 
 _S, _O = mujoco.mjtSensor, mujoco.mjtObj
@@ -56,8 +56,8 @@ def _ray(mj: MjModel, sensor: int) -> str:
     if int(mj.sensor_objtype[sensor]) != int(_O.mjOBJ_SITE):
         return "a rangefinder of a camera"
     body = mj.site_bodyid[mj.sensor_objid[sensor]]
-    unseen = ~np.isin(mj.geom_type, KINDS) & (mj.geom_bodyid != body)
-    return "a rangefinder among height fields or signed distance functions" if unseen.any() else ""
+    unseen = ~np.isin(mj.geom_type, (*SEEN, SDF)) & (mj.geom_bodyid != body)
+    return "a rangefinder among geoms that no ray meets" if unseen.any() else ""
 
 
 def _distance(mj: MjModel, sensor: int) -> str:

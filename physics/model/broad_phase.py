@@ -1,8 +1,9 @@
 """The broad phase of a model: a list of all pairs of geoms that can touch, a sweep, or a grid of static geoms.
 
 Kernels test a list in lanes, so each pair costs little, but their number grows with the square of the geoms. If the
-list would be long, a model keeps only pairs with planes, which are near everything. Kernels sweep over all other geoms
-(`collision.sweep`), and find by masks, bodies and a short list of exceptions which pairs can touch.
+list would be long, a model keeps only pairs with planes and height fields, which are near everything. Kernels sweep
+over all other geoms (`collision.sweep`), and find by masks, bodies and a short list of exceptions which pairs can
+touch.
 
 If most of the pairs are of moving geoms with static ones, such as the boxes of a terrain, a grid has these
 (`static_grid`). The rest is a list, or a sweep if it is still long.
@@ -14,7 +15,7 @@ import mujoco
 import numpy as np
 
 from ..mjmodel.pairs import number_by_hand
-from ..shapes import PLANE
+from ..shapes import HFIELD, PLANE
 from .pair_table import PAIR_TABLE, rows_of
 from .static_grid import static_pairs
 
@@ -27,8 +28,10 @@ MANY = 2000
 """The number of pairs with static geoms from which a grid is quicker (measured: `tumble bench static_geoms`)."""
 WORD = 32
 """Pairs whose bits are in one integer."""
-WITH_PLANE = tuple(row.types[0] == PLANE for row in PAIR_TABLE)
-"""True for each row of the table with planes, whose pairs stay a list in either case."""
+GROUND = (PLANE, HFIELD)
+"""The kinds of geoms that are near everything."""
+WITH_GROUND = tuple(row.types[0] in GROUND for row in PAIR_TABLE)
+"""True for each row of the table with such geoms, whose pairs stay a list in either case."""
 
 
 class Split(NamedTuple):
@@ -42,7 +45,7 @@ class Split(NamedTuple):
 def split(mjm: mujoco.MjModel, pairs: np.ndarray, chosen: str) -> Split:
     """Return the pairs (n, 2) by how the chosen broad phase finds them."""
     gridded = static_pairs(mjm, pairs) if chosen == GRID else np.zeros(len(pairs), bool)
-    solid = (mjm.geom_type[pairs] != PLANE).all(axis=1) & ~gridded
+    solid = ~np.isin(mjm.geom_type[pairs], GROUND).any(axis=1) & ~gridded
     sweeps = chosen == SWEEP or (chosen == GRID and np.count_nonzero(solid) >= LONG)
     swept = solid & sweeps
     return Split(pairs[~gridded & ~swept], pairs[swept], pairs[gridded])
@@ -69,8 +72,8 @@ def choose_broad_phase(mjm: mujoco.MjModel, pairs: np.ndarray, asked: str | None
 
 
 def between_solids(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
-    """Return the rows of the pairs (n, 2) in which no geom is a plane."""
-    return pairs[(mjm.geom_type[pairs] != PLANE).all(axis=1)]
+    """Return the rows of the pairs (n, 2) in which no geom is a plane or a height field."""
+    return pairs[~np.isin(mjm.geom_type[pairs], GROUND).any(axis=1)]
 
 
 def sweep_tables(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict[str, np.ndarray]:

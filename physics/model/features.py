@@ -13,7 +13,7 @@ from ..mjmodel.solver_params import has_uncommon_powers
 from ..parts import PARTS
 from .model import Model
 from .pair_table import PAIR_TABLE
-from .solver_choice import CG, MPR, TILTS
+from .solver_choice import CG, MPR, MUJOCO, TILTS
 
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3
 FAR = 1.0  # metres
@@ -28,6 +28,11 @@ class CoreFeatures:
         hulls: planes against ellipsoids, cylinders, boxes and meshes; impedance curves of other powers than 1 and 2.
         solids: spheres against cylinders; spheres, capsules and boxes against boxes.
         convex: all other pairs of convex shapes, by GJK and EPA.
+        field_planes: planes against meshes with distance fields.
+        field_terrain: height fields against such meshes.
+        fields: all other geoms against meshes with distance fields.
+        terrain: height fields against convex shapes.
+        prisms: the same with MuJoCo's contacts, those of a prism for each triangle.
         mixed_precision: positions, from the coordinates to the distances of geoms, and inverse dynamics are in double
             precision in a solver of single precision (`state.fields.PRECISE`, `model.fields.PRECISE`). Needed if
             contacts are so stiff, or axes of sliding joints so far from their bodies, that the rounding of a position
@@ -68,6 +73,11 @@ class CoreFeatures:
     parameters: bool = False
     repeated_pairs: bool = False
     friction_reference: bool = False
+    field_planes: bool = False
+    field_terrain: bool = False
+    fields: bool = False
+    terrain: bool = False
+    prisms: bool = False
 
     @staticmethod
     def of(model: Model, single: bool) -> "Features":
@@ -95,6 +105,11 @@ class CoreFeatures:
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),
+            field_planes=_has_pairs(model, "field_planes"),
+            field_terrain=_has_pairs(model, "field_terrain"),
+            fields=_has_pairs(model, "fields"),
+            terrain=_has_pairs(model, "terrain"),
+            prisms=_has_pairs(model, "terrain") and model.hfield == MUJOCO,
             **{each.name: each.wanted(model) for part in PARTS for each in part.features()},
         )
 

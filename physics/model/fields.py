@@ -69,6 +69,12 @@ INTEGERS: tuple[Field, ...] = (
     _F(
         "geom_gridadr", ("ngeom",), 1, "", "first direction of the geom's mesh in grid_vert; -1: none, for few vertices"
     ),
+    _id("geom_hfieldid", ("ngeom",), "height field of the geom; 0 if it is none"),
+    _id("hfield_nrow", ("nhfield",), "rows of heights, along y"),
+    _id("hfield_ncol", ("nhfield",), "columns of heights, along x"),
+    _F("hfield_adr", ("nhfield",), 1, "", "first of the field's heights"),
+    _id("hfield_leveladr", ("nhfield",), "first of the field's levels of hfield_peak, that of its cells"),
+    _F("level_peakadr", ("nhfieldlevel",), 1, "", "first entry of the level in hfield_peak"),
     _F("grid_vert", ("ngrid",), 1, "", "farthest vertex in a direction of a grid, counted from the mesh's first"),
     _F("pair_start", ("npairtype1",), 1, "", "first pair of every row of the dispatch table"),
     _F("pair_run", ("npair",), 1, "", "length of the run of pairs with one static geom that starts here; 0: none"),
@@ -142,6 +148,17 @@ INTEGERS: tuple[Field, ...] = (
     _F("poly_vertnum", ("npoly",), 1, "", "number of vertices of the face"),
     _F("poly_vert", ("npolyvert",), 1, "", "vertices of all faces, counterclockwise, counted from the mesh's first"),
     *(field for part in PARTS for field in part.integers),
+    _id("geom_sdfid", ("ngeom",), "distance field of the geom; 0 if it has none"),
+    _F("sdf_count", ("nsdf",), 3, "", "nodes of the distance field along each axis"),
+    _F("sdf_adr", ("nsdf",), 1, "", "first value of the field"),
+    _F("sdf_pointadr", ("nsdf",), 1, "", "first sampled point of the field's surface"),
+    _F("sdf_pointnum", ("nsdf",), 1, "", "number of sampled points"),
+    _F("sdf_pointdepth", ("nsdf",), 2, "", "logarithms of the numbers of their bins, and of blocks of bins"),
+    _F("sdf_edgeadr", ("nsdf",), 1, "", "first sharp edge of the field's surface"),
+    _F("sdf_edgenum", ("nsdf",), 1, "", "number of sharp edges"),
+    _F("sdf_edgedepth", ("nsdf",), 2, "", "logarithms of the numbers of their bins, and of blocks of bins"),
+    _F("sdf_balladr", ("nsdf",), 4, "", "first ball of the bins and blocks of points, then of those of edges"),
+    _id("hfield_ridge", ("nhfielddata",), "bits: which edges at a vertex are convex (`model/height_fields.py`)"),
 )
 
 REALS: tuple[Field, ...] = (
@@ -216,6 +233,17 @@ REALS: tuple[Field, ...] = (
     _F("static_numbers", ("nstatic",), 16, "", "geom_pos, _quat, _size, _half, _rbound, _detect side by side, and 0"),
     _F("static_frame", ("nstatic",), 15, "m", "pose and half sides of a box in the geom's frame, with its margin"),
     *(field for part in PARTS for field in part.reals),
+    _F("sdf_low", ("nsdf",), 3, "m", "first node of the distance field, in the geom frame"),
+    _F("sdf_cell", ("nsdf",), 1, "m", "distance of the nodes"),
+    _F("sdf_ball", ("nsdfball",), 4, "m", "centre and radius of a ball around a bin or block"),
+    _F("sdf_point", ("nsdfpoint",), 3, "m", "sampled point of a surface in the geom frame, in the order of bins"),
+    _F("sdf_edge", ("nsdfend",), 3, "m", "end of a sharp edge, two for each, in the order of bins"),
+    _F("sdf_value", ("nsdfvalue",), 1, "m", "signed distance of a node, negative inside"),
+    _F("hfield_size", ("nhfield",), 4, "m", "half sides along x and y, elevation, and base"),
+    _F("hfield_step", ("nhfield",), 2, "m", "sides of the field's cells along x and y"),
+    _F("hfield_slack", ("nhfield",), 1, "rad", "angle up to which the two triangles of an edge count as flat"),
+    _F("hfield_peak", ("nhfieldpeak",), 1, "m", "largest height in a cell, or in a block of cells of a higher level"),
+    _F("hfield_height", ("nhfielddata",), 1, "m", "height of a vertex, row by row"),
 )
 
 PRECISE = ("qpos0", "body_pos", "body_quat", "jnt_pos", "jnt_axis", "geom_pos", "geom_quat")

@@ -3,8 +3,10 @@
 import copy
 import os
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import mujoco
 
@@ -28,7 +30,7 @@ NO_MESH_OPTIONS = MeshOptions()
 class Loaded:
     """A compiled model and its origin; ``spec`` is None for a model that was compiled already.
 
-    ``notes`` say what was done to its meshes.
+    ``notes`` say what was done to its meshes; ``fields`` has options of distance fields by the name of a mesh.
     """
 
     mjm: mujoco.MjModel
@@ -36,6 +38,7 @@ class Loaded:
     source: Source
     places: Places
     notes: tuple[str, ...] = ()
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def label_of(origin: object) -> str:
@@ -106,7 +109,8 @@ def _with_meshes(
         notes = meshes.apply(spec, lambda changed: compile_spec(changed, source.label, files))
     except MeshFileError as error:
         raise ModelLoadError(f"{source.label}: {one_line(error)}") from error
-    return Loaded(compile_spec(spec, source.label, files), spec, source, places, tuple(notes))
+    mjm = compile_spec(spec, source.label, files)
+    return Loaded(mjm, spec, source, places, tuple(notes), meshes.field_options(spec))
 
 
 def load_mjmodel(mjm: mujoco.MjModel, **options: object) -> Loaded:

@@ -27,8 +27,9 @@ class Model:
 
     Make one with `from_mjcf`, `from_mjspec` or `from_mjmodel`; options of the file (`timestep`, `integrator`,
     `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be overridden by keyword;
-    `solver="auto"`, `max_contacts`, `broad_phase`, `convex`, `manifold` and `ignore_reference_overlaps` are Tumble's
-    own. With the last, pairs of geoms that overlap at the reference pose (qpos0) make no contacts; `notes` lists them.
+    `solver="auto"`, `max_contacts`, `broad_phase`, `convex`, `manifold`, `hfield` and `ignore_reference_overlaps` are
+    Tumble's own. With the last, pairs of geoms that overlap at the reference pose (qpos0) make no contacts; `notes`
+    lists them.
 
     Attributes:
         mj: the compiled `mujoco.MjModel`; treat it as read-only.
@@ -42,6 +43,7 @@ class Model:
             `broad_phase.choose_broad_phase`. Contacts are the same, with "grid" in another order.
         convex: "gjk" or "mpr": the option `convex`.
         manifold: "mujoco" or "tilts": the option `manifold`.
+        hfield: "surface" or "mujoco": the option `hfield`.
         row_pairs: pairs of geoms that can touch, for each row of the pair table.
         rubs: True if contacts with friction are possible.
         stiffest: the largest stiffness (1/s^2) of the reference acceleration among all possible contacts.
@@ -57,7 +59,7 @@ class Model:
         share_frames(loaded.mjm)
         self.mj, self._spec = loaded.mjm, loaded.spec
         self.notes = [*loaded.notes, *support.notes]
-        self.convex, self.manifold = choices.convex, choices.manifold
+        self.convex, self.manifold, self.hfield = choices.convex, choices.manifold, choices.hfield
         self.solver, notes = choose_solver(self.mj, choices.solver)
         self.notes += notes
         self.unused = [str(finding) for finding in support.unused]
@@ -67,7 +69,7 @@ class Model:
             self.broad_phase = choose_broad_phase(self.mj, pairs, choices.broad_phase)
             self.rubs = bool((pair_condim(self.mj, pairs) > 1).any())
             self.row_pairs, self.stiffest = row_pairs(self.mj, pairs), pair_stiffness(self.mj, pairs).max(initial=0.0)
-            self.sizes, self.values = pack(self.mj, split(self.mj, pairs, self.broad_phase))
+            self.sizes, self.values = pack(self.mj, split(self.mj, pairs, self.broad_phase), loaded.fields)
         except (MemoryError, RuntimeError, np.linalg.LinAlgError, CustomElementError, *MUJOCO_ERRORS) as error:
             raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error
         self.notes += _overlap_notes(self.mj, ignored)
@@ -108,6 +110,7 @@ class Model:
         strict: bool = True,
         decompose: Decompose = None,
         maxhullvert: Hulls = None,
+        distance_fields: Decompose = None,
         **options: object,
     ) -> "Model":
         """Compile an MJCF file, or a string of XML.
@@ -119,11 +122,16 @@ class Model:
             strict: refuse a model that uses something unsupported, naming all of it; False drops it with a warning.
             decompose: meshes or geoms that collide as convex pieces instead of as their hull, by name: a list, or a
                 mapping to options of `coacd.run_coacd` such as {"mug": {"threshold": 0.1}}; True for all that collide.
+            distance_fields: meshes or geoms that collide by a signed distance field of their surface, hollows included,
+                by name: a list, or a mapping to options such as {"mug": {"error": 1e-4}} (mean error at the surface, m)
+                or {"mug": {"resolution": 96}} (cells along the longest side); True for all that collide. Geoms of type
+                `sdf` collide so in any case; False: they collide as hulls.
             maxhullvert: the most vertices of the hull of every mesh, or of meshes by name, as MJCF's mesh attribute.
             options: overrides of mjOption's fields, and Tumble's own. convex="mpr": pairs of convex shapes without a
                 closed form use Minkowski portal refinement, and GJK and EPA only if that is not exact; "gjk" (default):
                 always these. manifold="tilts": if such a pair has one contact, turns by `collision.tilts.ANGLE` add up
-                to four more; "mujoco" (default): the contacts that MuJoCo has.
+                to four more; "mujoco" (default): the contacts that MuJoCo has. hfield="mujoco": height fields touch by
+                a prism for each triangle, as in MuJoCo; "surface" (default): by their surface (docs/contacts.md).
 
         Raises:
             ModelLoadError: the file or one of a mesh is missing or broken, MuJoCo cannot compile it, or it has numbers
@@ -132,8 +140,9 @@ class Model:
             ValueError: unknown or impossible option.
         """
         choices, options = take_choices(options)
+        meshes = MeshOptions.of(decompose, maxhullvert, distance_fields)
         with Waiting(f"loading {label_of(path_or_xml)}"):
-            return cls(load_mjcf(path_or_xml, MeshOptions.of(decompose, maxhullvert), **options), strict, choices)
+            return cls(load_mjcf(path_or_xml, meshes, **options), strict, choices)
 
     @classmethod
     def from_mjspec(
@@ -143,12 +152,14 @@ class Model:
         strict: bool = True,
         decompose: Decompose = None,
         maxhullvert: Hulls = None,
+        distance_fields: Decompose = None,
         **options: object,
     ) -> "Model":
         """Compile an MjSpec; see `from_mjcf`."""
         choices, options = take_choices(options)
+        meshes = MeshOptions.of(decompose, maxhullvert, distance_fields)
         with Waiting(f"loading {label_of(spec)}"):
-            return cls(load_mjspec(spec, MeshOptions.of(decompose, maxhullvert), **options), strict, choices)
+            return cls(load_mjspec(spec, meshes, **options), strict, choices)
 
     @classmethod
     def from_mjmodel(cls, mjm: mujoco.MjModel, *, strict: bool = True, **options: object) -> "Model":

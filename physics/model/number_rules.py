@@ -70,6 +70,8 @@ RULES: dict[str, Row] = {
     # geoms, sites, cameras, meshes
     **_rows(FINITE, _PLACES, "geom_pos geom_quat site_pos site_quat mesh_vert"),
     **_rows(NOT_NEGATIVE, "a size", "geom_size site_size"),
+    **_rows(POSITIVE, "a size", "hfield_size"),
+    **_rows(FINITE, "heights, of which the compiler makes numbers from 0 to 1", "hfield_data"),
     **_rows(NOT_NEGATIVE, "a weight", "geom_solmix"),
     **_rows(*SOLREF, "geom_solref pair_solref pair_solreffriction"),
     **_rows(*SOLIMP, "geom_solimp pair_solimp"),
@@ -122,7 +124,6 @@ LEFT: dict[str, str] = {
     **dict.fromkeys(("mesh_polynormal", "body_margin", "bvh_*", "oct_*"), "the solver has its own"),
     "cam_ipd": "nothing reads it",
     **dict.fromkeys(("flex_*", "flexedge_*", "efm0_*"), "deformable bodies are refused"),
-    "hfield_*": "what touches a height field is refused",
     "actuator_length0": "nothing reads it",
     "sensor_noise": "MuJoCo itself adds no noise",
     **dict.fromkeys(("*_user", "numeric_data", "tuple_objprm"), "the user's own data"),

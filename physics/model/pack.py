@@ -1,6 +1,7 @@
 """The numbers of `model.fields` from a compiled `mujoco.MjModel`: every rule that is fixed when a model is loaded."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import mujoco
 import numpy as np
@@ -21,7 +22,9 @@ from ..shapes.mesh import BLOCK
 from .broad_phase import Split, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .coupled_dofs import coupled_parents
+from .distance_fields import FieldOptions, distance_field_sizes, distance_field_values
 from .fields import INTEGERS, OPTIONS, REALS
+from .height_fields import field_sizes, field_values
 from .hulls import Hulls
 from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
@@ -38,12 +41,15 @@ _CONVEX = [row for row, pair in enumerate(PAIR_TABLE) if pair.group == "convex"]
 """The rows of the dispatch table served by GJK and EPA."""
 
 
-def pack(mjm: mujoco.MjModel, pairs: Split) -> tuple[dict[str, int], dict[str, np.ndarray]]:
+def pack(
+    mjm: mujoco.MjModel, pairs: Split, fields: FieldOptions = MappingProxyType({})
+) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     """Return sizes and all field values of a supported model.
 
     Args:
         mjm: the model.
         pairs: pairs of geoms that can have contacts (`contact_pairs`), by how they are found.
+        fields: options of distance fields by the name of a mesh.
 
     Returns:
         (sizes, values): the named sizes; for each field an array of `items x width` numbers.
@@ -61,6 +67,8 @@ def pack(mjm: mujoco.MjModel, pairs: Split) -> tuple[dict[str, int], dict[str, n
     for part in PARTS:
         values.update({n: change(mjm, values[n]) for n, change in part.amends.items() if n not in RULES})
     values.update(_meshes(mjm))
+    values.update(distance_field_values(mjm, np.concatenate(pairs), fields))
+    values.update(field_values(mjm))
     tables = sweep_tables(mjm, pairs.swept)
     static = grid_tables(mjm, gridded(mjm, pairs.gridded), values["geom_half"])
     values.update(tables | static)
@@ -90,6 +98,8 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray]) -> dict[str, int]
         nframed=len(values["framed_geom"]),
         nwarm=_warm_pairs(values["pair_start"], values["class_start"]) if not len(values["sweep_geom"]) else 0,
         **_row_sizes(values),
+        **field_sizes(values),
+        **distance_field_sizes(values),
         nvert=len(values["vert_corneradr"]),
         nvertblock=len(values["vert_block"]),
         ncorner=len(values["corner_next"]),

@@ -10,6 +10,12 @@ import numpy as np
 
 TILTED = 5
 """The most contacts of a pair of convex shapes with tilts."""
+SPREAD = 6
+"""The most contacts of a pair whose contacts are chosen among candidates (`collision.candidates`)."""
+CANDIDATES = 40
+"""The most candidates at once."""
+PRISMS = 50
+"""The most contacts of a height field and a solid in MuJoCo (mjMAXCONPAIR)."""
 
 
 class PairType(NamedTuple):
@@ -34,8 +40,13 @@ class PairType(NamedTuple):
         """The name of the function that finds the contacts."""
         return self.served or f"{self.type1}_{self.type2}".lower()
 
-    def most_contacts(self, tilts: bool) -> int:
-        """Return the most contacts of a pair, with those that `collision.tilts` adds or without."""
+    def most_contacts(self, tilts: bool, prisms: bool) -> int:
+        """Return the most contacts of a pair, with those that `collision.tilts` adds or without.
+
+        With `prisms` height fields have MuJoCo's contacts.
+        """
+        if self.group == "terrain":
+            return PRISMS if prisms else self.contacts
         return max(self.contacts, TILTED) if tilts and self.served and self.type1 != "SPHERE" else self.contacts
 
     @property
@@ -45,9 +56,9 @@ class PairType(NamedTuple):
         return first, second
 
 
-GROUPS = ("hulls", "solids", "convex")
+GROUPS = ("hulls", "solids", "convex", "terrain", "field_planes", "field_terrain", "fields")
 """Names of features: planes with shapes that have corners; cylinders and boxes with a closed form; all other convex
-shapes."""
+shapes; height fields; planes, height fields, and all other geoms with meshes that have distance fields."""
 
 PAIR_TABLE = (
     PairType("PLANE", "SPHERE", 1),
@@ -77,6 +88,16 @@ PAIR_TABLE = (
     PairType("CYLINDER", "MESH", 4, "convex", "convex_convex"),
     PairType("BOX", "MESH", 4, "convex", "convex_convex"),
     PairType("MESH", "MESH", 4, "convex", "convex_convex"),
+    *(
+        PairType("HFIELD", solid, SPREAD, "terrain", "hfield_solid")
+        for solid in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX", "MESH")
+    ),
+    PairType("PLANE", "SDF", SPREAD, "field_planes", "plane_field"),
+    PairType("HFIELD", "SDF", SPREAD, "field_terrain", "hfield_field"),
+    *(
+        PairType(solid, "SDF", SPREAD, "fields", "field_solid")
+        for solid in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX", "MESH", "SDF")
+    ),
 )
 
 NO_ROW = len(PAIR_TABLE)

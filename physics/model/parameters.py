@@ -8,10 +8,11 @@ import mujoco
 import numpy as np
 
 from ..arguments import real_array
+from ..geometry.visual import MESH_TYPES
 from ..mjmodel.actuators import fixed_gears
 from ..mjmodel.allowed import Allowed, Parameter
 from ..parts import NUMBERS, PARTS
-from ..shapes import MESH
+from ..shapes import HFIELD
 from .kernel_numbers import is_option, mujoco_numbers
 from .number_rules import RULES, crossed
 
@@ -124,8 +125,9 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         numbers /= length
     # numbers that this model cannot change
     if name == "geom_size":
-        mesh = (mjm.geom_type == MESH)[:, None]
-        _refuse(name, numbers, mesh & (numbers != own), index, "the size of a mesh cannot be changed")
+        fixed = np.isin(mjm.geom_type, (*MESH_TYPES, HFIELD))[:, None]
+        reason = "the size of a mesh or height field cannot be changed"
+        _refuse(name, numbers, fixed & (numbers != own), index, reason)
     for part in PARTS:
         if name in part.refusals:
             wrong, reason = part.refusals[name]

@@ -40,6 +40,7 @@ _OWNERS: dict[str, Callable[[mujoco.MjModel, int], tuple[str, int]]] = {
     "qpos0": _by_address("jnt", "jnt_qposadr"),
     "qpos_spring": _by_address("jnt", "jnt_qposadr"),
     "mesh_vert": _by_address("mesh", "mesh_vertadr"),
+    "hfield_data": _by_address("hfield", "hfield_adr"),
     "wrap_prm": _by_address("tendon", "tendon_adr"),
     "actuator_ctrlrange": _by_address("actuator", "actuator_ctrladr"),
     **dict.fromkeys(

@@ -21,8 +21,8 @@ from .broad_phase import GRID, LIST, SWEEP
 NEWTON, CG = "newton", "cg"
 GJK, MPR = "gjk", "mpr"
 """Values of the option `convex`."""
-MUJOCO, TILTS = "mujoco", "tilts"
-"""Values of the option `manifold`."""
+MUJOCO, TILTS, SURFACE = "mujoco", "tilts", "surface"
+"""Values of the option `manifold`, the first two, and of `hfield`, MUJOCO and SURFACE."""
 SPARE_CONTACTS, CONTACTS_OF_ROUND, CONTACTS_OF_FACES = 32, 6, 24
 CROWD = 16
 """The number of trees that may touch one another from which they are a crowd (measured: `tumble bench solvers`)."""
@@ -40,6 +40,7 @@ class Choices(NamedTuple):
         broad_phase: "pairs", "sweep" or "grid"; None: `broad_phase.choose_broad_phase`.
         convex: "gjk" or "mpr": the method for penetration of convex shapes without a closed form.
         manifold: "mujoco" or "tilts": with tilts, such shapes have more contacts if no flat sides meet.
+        hfield: "surface" or "mujoco": contacts of height fields with their surface, or with a prism for each triangle.
     """
 
     solver: bool
@@ -48,6 +49,7 @@ class Choices(NamedTuple):
     broad_phase: str | None = None
     convex: str = GJK
     manifold: str = MUJOCO
+    hfield: str = SURFACE
 
 
 NO_CHOICES = Choices(False, None)
@@ -71,12 +73,13 @@ def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, obje
         _take_name(rest, "convex", GJK, (GJK, MPR)),
         _take_name(rest, "manifold", MUJOCO, (MUJOCO, TILTS)),
     )
+    hfield = str(_take_name(rest, "hfield", SURFACE, (SURFACE, MUJOCO)))
     asked = rest.get("solver")
     if isinstance(asked, str) and asked.lower() == "auto":
         del rest["solver"]
         asked = None
     room = None if most is None else int(most)
-    return Choices(asked is not None, room, bool(ignored), broad, str(convex), str(manifold)), rest
+    return Choices(asked is not None, room, bool(ignored), broad, str(convex), str(manifold), hfield), rest
 
 
 def _take_name(rest: dict[str, object], option: str, default: str | None, names: tuple[str, ...]) -> str | None:

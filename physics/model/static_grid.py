@@ -38,7 +38,7 @@ CAREFUL = 1e-5
 precision rounds less."""
 GROUPS = ("solids", "convex")
 """Groups of the pair table whose pairs may be found by the grid; other pairs are cheap, or with planes."""
-_BY_GRID = np.array([row.group in GROUPS and row.type1 != "PLANE" for row in PAIR_TABLE] + [False])
+_BY_GRID = np.array([row.group in GROUPS for row in PAIR_TABLE] + [False])
 _TABLES = (
     *("grid_geom", "grid_shape", "grid_frame", "cell_start", "cell_entry", "static_geom"),
     *("static_class", "static_box", "class_pair", "class_start", "class_geom1"),

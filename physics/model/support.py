@@ -17,6 +17,7 @@ from ..mjmodel.pairs import contacts_disabled, idle_by_hand, possible_pairs
 from ..mjmodel.sensors import refused_sensors
 from ..mjmodel.unsupported import Unsupported
 from ..parts import PARTS
+from ..shapes import HFIELD
 from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
 from .pairs import has_narrow_phase
 from .places import KINDS, Elements, Places, Source
@@ -136,9 +137,7 @@ def _notes(mjm: mujoco.MjModel) -> list[str]:
     asked = [n for n in ("sdf_iterations", "sdf_initpoints") if getattr(mjm.opt, n) != getattr(usual, n)]
     if not asked:
         return []
-    return [
-        f"{' and '.join(asked)}: without effect, as they seek contacts of geoms of type sdf, of which there are none"
-    ]
+    return [f"{' and '.join(asked)}: without effect: contacts of geoms of type sdf are sought at points of surfaces"]
 
 
 class _LookUp(Elements):
@@ -191,10 +190,8 @@ def _unused_elements(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
     unused += [look_up.finding("sensor", i, f"not computed: {why}") for i, why in refused_sensors(mjm).items()]
     idle = np.flatnonzero(~np.isin(mjm.eq_type, list(EQUALITY_ROWS)) & (mjm.eq_active0 == 0))
     unused += [look_up.finding("equality", int(i), "inactive equality constraint") for i in idle]
-    unused += [
-        Finding("height field", "hfield", look_up.name("hfield", i), look_up.place("hfield", i), i)
-        for i in range(mjm.nhfield)
-    ]
+    placed = mjm.geom_dataid[mjm.geom_type == HFIELD]
+    unused += [look_up.finding("hfield", i, "no geom has it") for i in range(mjm.nhfield) if i not in placed]
     unused += [look_up.finding("pair", int(i), "its geoms move together, or not at all") for i in idle_by_hand(mjm)]
     unused += _idle_geoms(mjm, look_up) + _idle_flags(mjm, look_up)
     return unused

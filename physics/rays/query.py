@@ -11,9 +11,11 @@ import torch
 from ..arguments import real_array
 from ..drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ..geometry.names import label
+from ..geometry.visual import seen_types
 from ..process.runtime import Runtime
 from ..scalars import as_flag, as_whole
-from ..shapes import KINDS, MESH, of_kinds
+from ..shapes import HFIELD, MESH, SEEN, of_kinds
+from .field_tables import field_tables
 from .mesh_tree import mesh_trees
 from .ray_kernel import make_ray_kernel
 
@@ -43,23 +45,28 @@ class RayCaster:
 
     def __init__(self, runtime: Runtime, mj: mujoco.MjModel) -> None:
         self._runtime, self._mj = runtime, mj
-        is_mesh = mj.geom_type == MESH
-        trees = mesh_trees(mj, mj.geom_dataid[is_mesh])
-        self._has_meshes = bool(is_mesh.any())
-        tree = np.zeros(mj.ngeom, np.int32)
-        tree[is_mesh] = [trees.meshes.index(mesh) for mesh in mj.geom_dataid[is_mesh]]
-        self._mesh_reach = trees.reach[tree]
-        arrays = mj.geom_type.astype(np.int32), tree, trees.trees, trees.nodes, trees.corners
-        self._tables = [torch.as_tensor(array, device=runtime.torch_device) for array in arrays]
+        self._kinds = seen_types(mj)
+        is_mesh, is_field = self._kinds == MESH, self._kinds == HFIELD
+        trees, fields = mesh_trees(mj, mj.geom_dataid[is_mesh]), field_tables(mj, mj.geom_dataid[is_field])
+        row = np.zeros(mj.ngeom, np.int32)
+        row[is_mesh] = [trees.meshes.index(mesh) for mesh in mj.geom_dataid[is_mesh]]
+        row[is_field] = [fields.fields.index(field) for field in mj.geom_dataid[is_field]]
+        self._reach = np.where(is_field, fields.reach[row * is_field], trees.reach[row * is_mesh])
+        of_meshes = trees.trees, trees.nodes, trees.corners
+        of_fields = fields.shapes, fields.measures, fields.heights, fields.blocks
+        self._tables, self._field_tables = (
+            [torch.as_tensor(array, device=runtime.torch_device) for array in arrays]
+            for arrays in ((self._kinds.astype(np.int32), row, *of_meshes), of_fields)
+        )
         self._sizes = self.sized(mj.geom_size[None])
         self._chosen: dict[tuple, torch.Tensor] = {}
-        self._kernel = _shared_kernel(runtime, self._has_meshes)
+        self._kernel = _shared_kernel(runtime, bool(is_mesh.any()), bool(is_field.any()))
 
     def sized(self, sizes: np.ndarray) -> torch.Tensor:
         """Sizes of geoms (n, ngeom, 3) and the radii of the spheres around them, (n, ngeom, 4) on the device."""
-        around = np.broadcast_to(self._mesh_reach, sizes.shape[:-1]).copy()
+        around = np.broadcast_to(self._reach, sizes.shape[:-1]).copy()
         for kind, reach in of_kinds("reach").items():
-            own = self._mj.geom_type == kind
+            own = self._kinds == kind
             around[:, own] = reach(sizes[:, own])
         table = np.concatenate([sizes, 1.00001 * around[..., None]], axis=-1)
         return torch.as_tensor(table, dtype=self._runtime.torch_dtype, device=self._runtime.torch_device).contiguous()
@@ -69,7 +76,7 @@ class RayCaster:
 
         Raises:
             ValueError: a geomgroup that is not six flags, a body that does not exist.
-            NotImplementedError: a height field or signed distance function among them.
+            NotImplementedError: a signed distance function among them.
         """
         key = _group(geomgroup), as_flag("flg_static", flg_static), as_whole("bodyexclude", bodyexclude)
         if key not in self._chosen:
@@ -91,12 +98,9 @@ class RayCaster:
             chosen &= mj.body_weldid[mj.geom_bodyid] != 0
         if group is not None:
             chosen &= np.array(group)[np.clip(mj.geom_group, 0, mujoco.mjNGROUP - 1)]
-        unknown = np.flatnonzero(chosen & ~np.isin(mj.geom_type, KINDS))
+        unknown = np.flatnonzero(chosen & ~np.isin(self._kinds, SEEN))
         if len(unknown):
-            raise NotImplementedError(
-                f"rays do not meet {label(mj, unknown[0])} yet, nor any height field or signed distance function; "
-                "leave its group out by geomgroup"
-            )
+            raise NotImplementedError(f"rays do not meet {label(mj, unknown[0])}; leave its group out by geomgroup")
         return np.flatnonzero(chosen)
 
     def cast(
@@ -124,7 +128,8 @@ class RayCaster:
         if n * k * len(chosen):
             sizes = self._sizes if sizes is None else sizes
             placed = [pose.contiguous() for pose in poses]
-            self._kernel((chosen, sizes, *placed, pnt, vec, *self._tables, int(normals), distance, geom, normal))
+            found = distance, geom, normal
+            self._kernel((chosen, sizes, *placed, pnt, vec, *self._tables, int(normals), *found, *self._field_tables))
         return RayHits(distance, geom, normal if normals else None)
 
 
@@ -161,8 +166,8 @@ def _group(geomgroup: Any) -> tuple[bool, ...] | None:
     return tuple(as_flag("geomgroup", flag) for flag in geomgroup)
 
 
-def _shared_kernel(runtime: Runtime, meshes: bool) -> Launch:
-    """The kernel for models with meshes or without; made once, then shared."""
+def _shared_kernel(runtime: Runtime, meshes: bool, fields: bool) -> Launch:
+    """The kernel for models with meshes and height fields or without; made once, then shared."""
     real = f"f{runtime.precision}"
-    (kernel,) = shared_kernels(runtime, real, (Recipe(make_ray_kernel, (real, meshes)),), "rays")
+    (kernel,) = shared_kernels(runtime, real, (Recipe(make_ray_kernel, (real, meshes, fields)),), "rays")
     return kernel

@@ -1,7 +1,7 @@
 """The kernel of `RigidSolver.ray`: one thread takes one ray of one environment.
 
-As MuJoCo's mj_ray has it: solids and meshes are met from inside too, planes from above only and within the rectangle
-that is drawn; of geoms equally near the one with the smaller id counts.
+As MuJoCo's mj_ray has it: solids, meshes and height fields are met from inside too, planes from above only and within
+the rectangle that is drawn; of geoms equally near the one with the smaller id counts.
 """
 
 from typing import Any
@@ -9,9 +9,10 @@ from typing import Any
 import mujoco
 import taichi as ti
 
-from ..shapes import ENTRIES, MESH, NORMALS, PLANE, plane
+from ..shapes import ENTRIES, HFIELD, MESH, NORMALS, PLANE, plane
 from ..shapes.by_kind import by_kind
 from ..shapes.ray import MISS, unit
+from .field_walk import Fields
 from .traced import Traced
 from .traverse import Meshes
 
@@ -33,18 +34,20 @@ def to_frame(array: ti.template(), i, j):
 class Geoms(Traced):
     """The geoms of environment `env`, as `RayCaster` lays them out; its sizes are in row `own`.
 
-    Rays begin at `start` and have a unit direction; `tree` and `meshes` are the model's, if it has any.
+    Rays begin at `start` and have a unit direction. `meshes` and `fields` are the model's: of those that it has
+    none of, no code is made. `tree` has the row of a geom there.
     """
 
-    def __init__(self, kinds, sizes, position, rotation, tree, meshes, env, own, has_meshes):
+    def __init__(self, kinds, sizes, position, rotation, tree, meshes, fields, env, own, has_meshes, has_fields):
         self.kinds, self.sizes, self.position, self.rotation = kinds, sizes, position, rotation
-        self.tree, self.meshes, self.env, self.own, self.has_meshes = tree, meshes, env, own, has_meshes
+        self.tree, self.meshes, self.fields, self.env, self.own = tree, meshes, fields, env, own
+        self.has_meshes, self.has_fields = has_meshes, has_fields
 
     @ti.func
     def hit(self, g, start, direction, limit):
-        """Distance (m) to where a ray first goes in or comes out before `limit`, and the triangle if it is a mesh's.
+        """Distance (m) to where a ray first goes in or comes out before `limit`, and which triangle it meets there.
 
-        (limit, -1) if it does neither.
+        The triangle is a mesh's or what `field_walk.py` says of a height field, else -1. (limit, -1) for no hit.
         """
         t, triangle = limit, -1
         away = three(self.position, self.env, g) - start
@@ -66,6 +69,10 @@ class Geoms(Traced):
                 if kind != MESH:
                     t = self.hit_solid(kind, three(self.sizes, self.own, g), o, d, -slide)
                 t += slide
+                if ti.static(self.has_fields):
+                    if kind == HFIELD:
+                        # from where the ray begins, as it has its digits there, not at the middle of the field
+                        t, triangle = self.fields.nearest(self.tree[g], turn @ -away, d, t * 0.0, limit, True)
         found = 0.0 <= t < limit
         return ti.select(found, t, limit), ti.select(found, triangle, -1)
 
@@ -91,17 +98,23 @@ class Geoms(Traced):
         size, up = three(self.sizes, self.own, g), ti.Vector([0.0, 0.0, 1.0])
         outward = by_kind(self.kinds[g], NORMALS, up, size, local)
         if ti.static(self.has_meshes):
-            if triangle >= 0:
+            of_mesh = triangle >= 0
+            if ti.static(self.has_fields):
+                of_mesh = of_mesh and self.kinds[g] == MESH
+            if of_mesh:
                 outward = self.meshes.outward(triangle)
+        if ti.static(self.has_fields):
+            if self.kinds[g] == HFIELD:
+                outward = self.fields.normal(self.tree[g], triangle)
         return unit(turn.transpose() @ outward)
 
 
-def make_ray_kernel(precision: str, has_meshes: bool) -> Any:
-    """The kernel for one precision, "f32" or "f64", with or without the code for meshes."""
+def make_ray_kernel(precision: str, has_meshes: bool, has_fields: bool) -> Any:
+    """The kernel for one precision, "f32" or "f64", with or without the code for meshes and for height fields."""
     dtype = getattr(ti, precision)
     r2, r3 = (ti.types.ndarray(dtype, ndim) for ndim in (2, 3))
     i1, i2 = (ti.types.ndarray(ti.i32, ndim) for ndim in (1, 2))
-    f2 = ti.types.ndarray(ti.f32, 2)
+    f1, f2, d2 = ti.types.ndarray(ti.f32, 1), ti.types.ndarray(ti.f32, 2), ti.types.ndarray(ti.f64, 2)
 
     @ti.kernel
     def solver_rays(
@@ -120,11 +133,16 @@ def make_ray_kernel(precision: str, has_meshes: bool) -> Any:
         distance: r2,
         geom: i2,
         normal: r3,
+        shapes: i2,
+        measures: d2,
+        heights: f1,
+        blocks: f2,
     ):
         for env, ray in ti.ndrange(pnt.shape[0], pnt.shape[1]):
             meshes = Meshes(trees, nodes, corners, dtype)
+            fields = Fields(shapes, measures, heights, blocks, dtype)
             own = ti.min(env, sizes.shape[0] - 1)
-            geoms = Geoms(kinds, sizes, position, rotation, tree, meshes, env, own, has_meshes)
+            geoms = Geoms(kinds, sizes, position, rotation, tree, meshes, fields, env, own, has_meshes, has_fields)
             start, along = three(pnt, env, ray), three(vec, env, ray)
             largest = ti.max(ti.abs(along.x), ti.abs(along.y), ti.abs(along.z))
             scaled = along / ti.max(largest, ti.cast(_SHORTEST, dtype))

@@ -1,8 +1,8 @@
 """The visible geoms of a model, as tables for the kernel.
 
 `geometry/visual.py` says which geoms are drawn, and in what colour. A material with a flat 2D texture on a plane
-becomes a two-coloured checker; an untextured plane gets a faint one, so that motion over it can be seen. Meshes have
-more to show (`dress.py`). Height fields and signed-distance geoms are not drawn yet: they are named in
+becomes a two-coloured checker; an untextured plane gets a faint one, so that motion over it can be seen. Meshes and
+height fields have more to show (`dress.py`, `ground.py`). Signed-distance geoms are not drawn yet: they are named in
 `Drawables.left_out`.
 """
 
@@ -12,8 +12,8 @@ import mujoco
 import numpy as np
 
 from ..geometry.names import label
-from ..geometry.visual import colour_of, drawn_geoms, flat_texture_of, pixels_of
-from ..shapes import KINDS, MESH, PLANE, of_kinds
+from ..geometry.visual import MESH_TYPES, colour_of, drawn_geoms, flat_texture_of, pixels_of, seen_types
+from ..shapes import HFIELD, PLANE, SEEN, of_kinds
 from .dress import Dress, bulk, dress
 from .look import Look
 
@@ -31,8 +31,8 @@ SHININESS = 5
 REFLECTANCE = 6
 EMISSION = 7
 CELL = 8  # 2 columns: checker cell along x and y, metres; 0: plain
-SECOND = 10  # 3 columns: the checker's other colour
-REPEAT = 13  # 3 columns, of a mesh's texture: how often it is repeated along both coordinates, and its shift
+SECOND = 10  # 3 columns: the checker's other colour, or the mean colour of a height field's texture
+REPEAT = 13  # 3 columns, of a mesh's or field's texture: how often it is repeated along both coordinates, and its shift
 PAINT_COLUMNS = 16
 
 _LIGHT_GREY = 0.85
@@ -50,16 +50,17 @@ class Drawables:
     shape: np.ndarray  # (n, SHAPE_COLUMNS) float32, metres
     paint: np.ndarray  # (n, PAINT_COLUMNS) float32
     solids: np.ndarray  # (k,) int32: rows that are not planes
-    dress: Dress  # how the meshes look
+    dress: Dress  # how the meshes and height fields look
     left_out: tuple[str, ...]  # visible geoms of a type that is not drawn yet, by name
 
 
 def drawables(mj: mujoco.MjModel, look: Look) -> Drawables:
     """Collect the visible geoms of `mj`."""
     visible = drawn_geoms(mj)
-    rows = [g for g in visible if mj.geom_type[g] in KINDS]
+    kinds = seen_types(mj)
+    rows = [g for g in visible if kinds[g] in SEEN]
     dressed = dress(mj, rows)
-    kind = [int(mj.geom_type[g]) for g in rows]
+    kind = [int(kinds[g]) for g in rows]
     shape = [_shape(mj, g, look, dressed) for g in rows]
     paint = [_paint(mj, g, look) for g in rows]
     for row, repeat in zip(paint, dressed.repeat, strict=True):
@@ -83,7 +84,7 @@ def _shape(mj: mujoco.MjModel, g: int, look: Look, dressed: Dress) -> list[float
     size = mj.geom_size[g].copy()
     if mj.geom_type[g] == PLANE and look.endless_planes:
         size[:2] = 0
-    if mj.geom_type[g] == MESH:
+    if int(mj.geom_type[g]) in MESH_TYPES:
         mesh = int(mj.geom_dataid[g])
         reach = dressed.trees.reach[dressed.trees.meshes.index(mesh)]
         return [*size, 1.00001 * reach, *bulk(mj, mesh, float(size[2]))]  # not less than what rounding leaves of it
@@ -107,6 +108,16 @@ def _paint(mj: mujoco.MjModel, g: int, look: Look) -> np.ndarray:
         first, second = first * tint, second * tint
     row[ALBEDO : ALBEDO + 3] = look.to_linear(first)
     row[SECOND : SECOND + 3] = look.to_linear(second)
+    if mj.geom_type[g] == HFIELD:
+        texture = flat_texture_of(mj, g)
+        if texture < 0:
+            tints = np.array(look.plain_floor)
+            tints = 1.0 + 0.5 * (tints - tints.mean())
+            row[CELL : CELL + 2] = 0.5 * look.cell(mj.stat.extent)
+            row[ALBEDO : ALBEDO + 3] = look.to_linear(tints[0] * rgba[:3])
+            row[SECOND : SECOND + 3] = look.to_linear(tints[1] * rgba[:3])
+        else:
+            row[SECOND : SECOND + 3] = look.to_linear(pixels_of(mj, texture) / 255.0).mean(axis=(0, 1))
     return row
 
 

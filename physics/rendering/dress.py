@@ -2,7 +2,7 @@
 
 Normals are the model's, which MuJoCo makes smooth or flat as the file asks. A 2D texture lies as in MuJoCo's viewer: by
 the mesh's own texture coordinates, else projected along the mesh's z axis; texrepeat times, with its first row at 0.
-Materials with a cube texture have their plain colour.
+Materials with a cube texture have their plain colour. Textures of height fields are here, too (`ground.py`).
 """
 
 from dataclasses import dataclass
@@ -12,11 +12,13 @@ import numpy as np
 import taichi as ti
 
 from ..geometry.compiled_mesh import triangles_of, volume_of
-from ..geometry.visual import flat_texture_of, pixels_of
+from ..geometry.visual import flat_texture_of, pixels_of, seen_types
+from ..rays.field_tables import FieldTables, field_tables
 from ..rays.mesh_tree import TRIANGLES, MeshTrees, mesh_trees
 from ..rays.traced import Traced
-from ..shapes import MESH
+from ..shapes import HFIELD, MESH
 from ..shapes.ray import MISS
+from .relief import openness
 from .shading import vec3
 
 # columns of `Dress.skin`
@@ -25,36 +27,43 @@ COORDINATES = 9  # 6 columns: texture coordinates at the corners
 SKIN_COLUMNS = 15
 
 # columns of `Dress.rows`
-TREE, FIRST_TEXEL, WIDTH, HEIGHT = range(4)  # which tree; where its texture begins and its size, 0 without one
+TREE, FIRST_TEXEL, WIDTH, HEIGHT = range(4)  # which tree or field; where its texture begins and its size, 0 without one
 
 
 @dataclass(frozen=True, eq=False)
 class Dress:
-    """The meshes among the drawn geoms; without any each table but `repeat` has one row that is not read.
+    """The meshes and height fields among the drawn geoms; without any each table but `repeat` has one row, not read.
 
     Attributes:
-        trees: their triangles.
+        trees: triangles of the meshes.
+        fields: the height fields.
         skin: (t, SKIN_COLUMNS) float32, for each of the triangles.
-        rows: (n, 4) int32, for each of the drawn geoms; 0 where it is no mesh.
+        rows: (n, 4) int32, for each of the drawn geoms; 0 where it is neither a mesh nor a height field.
         repeat: (n, 3) float32: how often the texture is repeated along both coordinates, and its shift.
         texels: (k, 3) uint8: colours of all textures, row by row.
+        openness: (h,) float32: of the fields' vertices, see `relief.py`.
     """
 
     trees: MeshTrees
+    fields: FieldTables
     skin: np.ndarray
     rows: np.ndarray
     repeat: np.ndarray
     texels: np.ndarray
+    openness: np.ndarray
 
 
 def dress(mj: mujoco.MjModel, geoms: list[int]) -> Dress:
-    """Collect how the meshes among the geoms look."""
-    meshes = {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if mj.geom_type[g] == MESH}
-    trees = mesh_trees(mj, list(meshes.values()))
+    """Collect how the meshes and height fields among the geoms look."""
+    kinds = seen_types(mj)
+    meshes, grounds = (
+        {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if kinds[g] == kind} for kind in (MESH, HFIELD)
+    )
+    trees, fields = mesh_trees(mj, list(meshes.values())), field_tables(mj, list(grounds.values()))
     rows, repeat = np.zeros((max(1, len(geoms)), 4), np.int32), np.zeros((len(geoms), 3), np.float32)
     texels, placed, count = [np.zeros((1, 3), np.uint8)], {}, 1
-    for row, mesh in meshes.items():
-        rows[row, TREE] = trees.meshes.index(mesh)
+    for row, asset in sorted((meshes | grounds).items()):
+        rows[row, TREE] = trees.meshes.index(asset) if row in meshes else fields.fields.index(asset)
         texture = flat_texture_of(mj, geoms[row])
         if texture < 0:
             continue
@@ -63,8 +72,8 @@ def dress(mj: mujoco.MjModel, geoms: list[int]) -> Dress:
             placed[texture], count = count, count + len(colours)
             texels.append(colours)
         rows[row, FIRST_TEXEL:] = placed[texture], mj.tex_width[texture], mj.tex_height[texture]
-        repeat[row] = _repeat(mj, geoms[row], mesh)
-    return Dress(trees, _skin(mj, trees), rows, repeat, np.concatenate(texels))
+        repeat[row] = _repeat(mj, geoms[row], row in meshes and mj.mesh_texcoordadr[asset] >= 0)
+    return Dress(trees, fields, _skin(mj, trees), rows, repeat, np.concatenate(texels), openness(fields))
 
 
 def bulk(mj: mujoco.MjModel, mesh: int, half_length: float) -> tuple[float, float]:
@@ -74,11 +83,11 @@ def bulk(mj: mujoco.MjModel, mesh: int, half_length: float) -> tuple[float, floa
     return max(0.0, half_length - radius), float(radius)
 
 
-def _repeat(mj: mujoco.MjModel, geom: int, mesh: int) -> tuple[float, float, float]:
-    """Return the repetitions of a mesh's texture along both coordinates, and its shift."""
+def _repeat(mj: mujoco.MjModel, geom: int, has_coordinates: bool) -> tuple[float, float, float]:
+    """Return the repetitions of a texture along both coordinates, and its shift; projected ones run over the size."""
     material, size = mj.geom_matid[geom], np.maximum(mj.geom_size[geom, :2], mujoco.mjMINVAL)
     repeat = mj.mat_texrepeat[material].astype(np.float64)
-    if mj.mesh_texcoordadr[mesh] >= 0:
+    if has_coordinates:
         repeat = np.where(repeat > 0, repeat, 1.0) * (size if mj.mat_texuniform[material] else 1.0)
         return float(repeat[0]), float(repeat[1]), 0.0
     repeat = repeat / (1.0 if mj.mat_texuniform[material] else size)

@@ -13,6 +13,7 @@ from typing import Any
 import taichi as ti
 
 from ..math import func
+from ..rays.field_walk import Fields
 from ..rays.traced import Traced
 from ..rays.traverse import Meshes
 from ..shapes import PLANE
@@ -20,6 +21,7 @@ from ..shapes.ray import MISS, unit
 from . import drawables as columns
 from . import look as rows
 from .dress import Dressed
+from .ground import Ground
 from .scene import SURFACE_GAP, Scene
 from .shading import displayed, fading, fresnel, highlight, look_row, mix, sky, sky_light, vec3
 
@@ -32,6 +34,7 @@ _BRIGHTNESS = vec3(0.3, 0.5, 0.2)  # weights of red, green and blue
 
 F1, F2, F3, F4 = (ti.types.ndarray(dtype=ti.f32, ndim=n) for n in (1, 2, 3, 4))
 I1, I2, I3 = (ti.types.ndarray(dtype=ti.i32, ndim=n) for n in (1, 2, 3))
+D2 = ti.types.ndarray(dtype=ti.f64, ndim=2)
 U2, U4 = (ti.types.ndarray(dtype=ti.u8, ndim=n) for n in (2, 4))
 
 
@@ -105,7 +108,7 @@ def cull_tiles(shape: F2, pose: F3, camera: F2, frustum: F1, width: ti.i32, heig
 
 @ti.func
 def first_hit(scene: ti.template(), tiles: ti.template(), tile, mirrored, origin, direction, start):
-    """Nearest front beyond `start` (m): distance, row and triangle of a mesh, (MISS, -1, -1) if none.
+    """Nearest front beyond `start` (m): distance, row and triangle (see `Scene`), (MISS, -1, -1) if none.
 
     Rays from the camera look through their tile's list, mirrored ones through the solids.
     """
@@ -126,10 +129,10 @@ def first_hit(scene: ti.template(), tiles: ti.template(), tile, mirrored, origin
 
 
 @ti.func
-def lighting(scene: ti.template(), look: ti.template(), row, point, normal, direction, reach):
+def lighting(scene: ti.template(), look: ti.template(), row, triangle, point, normal, direction, reach):
     """Light on a surface, its highlight towards the eye, and how open it is to the sky."""
     sun = look_row(look, rows.SUN_DIRECTION)
-    open_sky = scene.openness(row, point, normal, look[rows.SETTINGS, 1], reach)
+    open_sky = scene.openness(row, triangle, point, normal, look[rows.SETTINGS, 1], reach)
     light = open_sky * sky_light(look, normal) + scene.paint[row, columns.EMISSION]
     shine = vec3(0.0, 0.0, 0.0)
     facing_sun = normal.dot(sun)
@@ -145,9 +148,9 @@ def lighting(scene: ti.template(), look: ti.template(), row, point, normal, dire
 def surface(scene: ti.template(), look: ti.template(), row, triangle, point, normal, direction, far, footprint, reach):
     """Colour of an opaque surface, the same with its mean albedo, and how much of a mirror it is.
 
-    `triangle` is that of a mesh, `far` (m) is how far the ray has come, `footprint` (m) how wide the pixel is there.
+    `triangle` is as in `Scene`, `far` (m) is how far the ray has come, `footprint` (m) how wide the pixel is there.
     """
-    light, shine, open_sky = lighting(scene, look, row, point, normal, direction, reach)
+    light, shine, open_sky = lighting(scene, look, row, triangle, point, normal, direction, reach)
     albedo, mean_albedo = scene.albedo(row, point, triangle, direction, footprint)
     facing = -normal.dot(direction)
     veil, veiled, mirror = vec3(0.0, 0.0, 0.0), ti.f32(0.0), ti.f32(0.0)
@@ -254,9 +257,10 @@ def cast_pixel(scene, lens, look, tiles, y: ti.i32, x: ti.i32, limits, side: ti.
         first_look[env, y, x, 3] = displayed(look, mean_plain).dot(_BRIGHTNESS)
 
 
-def make_cast_rays(has_meshes: bool) -> Any:
-    """The kernel for models with meshes, whose tables (`MeshTrees`, `Dress`) come last, or without, which reads none.
+def make_cast_rays(has_meshes: bool, has_fields: bool) -> Any:
+    """The kernel for models with meshes and with height fields, or without, when it reads none of their tables.
 
+    The tables come last: of `MeshTrees`, of `Dress`, of `FieldTables`.
     It follows the rays of every pixel; nearest distance (m), reach of occlusion (m) and layers as in `follow`.
     side = 0: one ray through each pixel's middle, for `depth`, `seen` (row, -1: sky) and, if there are layers,
     `first_look`: the colour as displayed, and the plain colour's brightness.
@@ -289,12 +293,18 @@ def make_cast_rays(has_meshes: bool) -> Any:
         skin: F2,
         rows: I2,
         texels: U2,
+        shapes: I2,
+        measures: D2,
+        heights: F1,
+        blocks: F2,
+        openness: F1,
     ):
         height, width = seen.shape[1], seen.shape[2]
         limits = vec3(near, reach, ti.cast(layers, ti.f32))
         for env, y, x in ti.ndrange(seen.shape[0], height, width):
             dressed = Dressed(Meshes(trees, nodes, corners, ti.f32), skin, rows, texels)
-            scene = Scene(kind, shape, paint, solids, pose, bound, env, dressed, has_meshes)
+            ground = Ground(Fields(shapes, measures, heights, blocks, ti.f32), dressed, openness)
+            scene = Scene(kind, shape, paint, solids, pose, bound, env, dressed, ground, has_meshes, has_fields)
             lens = Lens(frustum, camera, width, height, env)
             cast_pixel(scene, lens, look, tiles, y, x, limits, side, depth, seen, first_look, image)
 

@@ -22,6 +22,7 @@ from .scene import OCCLUSION_REACH
 Tables = dict[str, torch.Tensor]
 _GEOM_POSES = ("geom_xpos", "geom_xmat")
 _MESH_TABLES = ("trees", "nodes", "corners", "skin", "rows", "texels")  # of the trees, then of the dress
+_FIELD_TABLES = ("shapes", "measures", "heights", "blocks")
 _PIXELS_AT_ONCE = 2**22  # working memory is bounded by drawing this many pixels in one go
 MOST_SAMPLES = 16
 
@@ -37,12 +38,13 @@ class Images(NamedTuple):
 class BatchRenderer:
     """A ray caster for the visible geoms of a model, without OpenGL.
 
-    Drawn are planes, spheres, capsules, cylinders, ellipsoids, boxes and meshes of geom groups 0 to 2 that are not
-    fully clear, as in MuJoCo's viewer; visible geoms of other types are left out, with one warning that names them.
-    Surfaces have one side (a camera inside a geom looks out of it, and faces of meshes are seen from outside only), and
-    nothing nearer than MuJoCo's near plane (`vis.map.znear` times `stat.extent`) is seen; there is no far plane. Solids
-    throw shadows and are mirrored in shining planes; planes do neither. Geoms are drawn where their environment has
-    them, but in the model's sizes, also where environments have sizes of their own (`RigidSolver.set_parameters`).
+    Drawn are planes, spheres, capsules, cylinders, ellipsoids, boxes, meshes and height fields of geom groups 0 to 2
+    that are not fully clear, as in MuJoCo's viewer; visible geoms of other types are left out, with one warning that
+    names them. Surfaces have one side (a camera inside a geom looks out of it, and faces of meshes are seen from
+    outside only), and nothing nearer than MuJoCo's near plane (`vis.map.znear` times `stat.extent`) is seen; there is
+    no far plane. Solids throw shadows and are mirrored in shining planes; planes do neither. Geoms are drawn where
+    their environment has them, but in the model's sizes, also where environments have sizes of their own
+    (`RigidSolver.set_parameters`).
 
     Args:
         model: a `Model`.
@@ -83,7 +85,7 @@ class BatchRenderer:
             self._drawn = drawables(mj, self.look)
         if self._drawn.left_out:
             warnings.warn(
-                f"not drawn yet, height fields and signed distance functions: {', '.join(self._drawn.left_out)}",
+                f"not drawn yet, signed distance functions: {', '.join(self._drawn.left_out)}",
                 stacklevel=2,
             )
         self._reach = OCCLUSION_REACH * float(self._drawn.shape[:, CORE + 1].max())
@@ -176,11 +178,12 @@ class BatchRenderer:
         lens = (camera, tables["frustum"])
         limits = self.near, self._reach, LAYERS if colour else 0
         if n:
-            cull, cast = shared_ray_kernels(runtime, bool(self._drawn.dress.trees.meshes))
-            meshes = [tables[name] for name in _MESH_TABLES]
+            dress = self._drawn.dress
+            cull, cast = shared_ray_kernels(runtime, bool(dress.trees.meshes), bool(dress.fields.fields))
+            dressed = [tables[name] for name in (*_MESH_TABLES, *_FIELD_TABLES, "openness")]
             cull((tables["shape"], pose, *lens, self.width, self.height, tiles))
             for side in (0, self.samples) if colour else (0,):
-                cast((*scene, *lens, tables["look"], tiles, *limits, side, depth, seen, first_look, image, *meshes))
+                cast((*scene, *lens, tables["look"], tiles, *limits, side, depth, seen, first_look, image, *dressed))
         depth.masked_fill_(seen < 0, torch.inf)
         return Images(image, depth, tables["geom"][seen.long()])
 
@@ -199,6 +202,8 @@ class BatchRenderer:
             arrays = {name: getattr(drawn, name) for name in ("kind", "shape", "paint", "solids")}
             arrays |= {name: getattr(drawn.dress.trees, name) for name in _MESH_TABLES[:3]}
             arrays |= {name: getattr(drawn.dress, name) for name in _MESH_TABLES[3:]}
+            arrays |= {name: getattr(drawn.dress.fields, name) for name in _FIELD_TABLES}
+            arrays["openness"] = drawn.dress.openness
             arrays["geom"] = np.append(drawn.geom, np.int32(-1))  # row -1, the sky, is geom -1
             arrays["frustum"] = np.array(self._view.frustum, dtype=np.float32)
             arrays["look"] = self.look.table(self.model.mj.stat.extent, self._view.typical_distance)

@@ -8,7 +8,7 @@ the world's.
 import taichi as ti
 
 from ..rays.traced import Traced
-from ..shapes import ENTRIES, MESH, NORMALS, PLANE, SPHERE, plane, sphere
+from ..shapes import ENTRIES, HFIELD, MESH, NORMALS, PLANE, SPHERE, plane, sphere
 from ..shapes.by_kind import by_kind
 from ..shapes.ray import MISS, unit
 from . import drawables as columns
@@ -22,12 +22,16 @@ SURFACE_GAP = 1.0e-4  # m by which a ray that leaves a surface starts above it
 
 
 class Scene(Traced):
-    """The geoms of environment `env`; `dressed` are the meshes, of which no code is made where there are none."""
+    """The geoms of environment `env`; no code is made of meshes (`dressed`) and height fields (`ground`) that it lacks.
 
-    def __init__(self, kind, shape, paint, solids, pose, bound, env, dressed, has_meshes):
+    What is called the triangle of a geom is that of a mesh, or the surface of a height field (`field_walk.py`).
+    """
+
+    def __init__(self, kind, shape, paint, solids, pose, bound, env, dressed, ground, has_meshes, has_fields):
         self.kind, self.shape, self.paint, self.solids = kind, shape, paint, solids
         self.pose, self.bound, self.env = pose, bound, env
         self.dressed, self.has_meshes = dressed, has_meshes
+        self.ground, self.has_fields = ground, has_fields
 
     @ti.func
     def position(self, row):
@@ -82,6 +86,10 @@ class Scene(Traced):
                             t, triangle = self.dressed.entry(row, o, d, start - slide)
                 if t < MISS:
                     t += slide
+                if ti.static(self.has_fields):
+                    if self.kind[row] == HFIELD:
+                        # from the origin, where the ray has its digits, not from beside the middle of the field
+                        t, triangle = self.ground.entry(row, self.turn(row) @ -away, self.turn(row) @ direction, start)
         return t, triangle
 
     @ti.func
@@ -92,8 +100,11 @@ class Scene(Traced):
         size, up = self.size(row), vec3(0.0, 0.0, 1.0)
         outward = by_kind(self.kind[row], NORMALS, up, size, local)
         if ti.static(self.has_meshes):
-            if triangle >= 0:
+            if self.is_of_mesh(row, triangle):
                 outward = self.dressed.normal(triangle, local)
+        if ti.static(self.has_fields):
+            if self.kind[row] == HFIELD:
+                outward = self.ground.normal(row, triangle, local)
         return unit(turn.transpose() @ outward)
 
     @ti.func
@@ -118,11 +129,25 @@ class Scene(Traced):
             mean = mix(colour, second, 0.5)
             colour = mix(colour, second, share)
         if ti.static(self.has_meshes):
-            if triangle >= 0:
+            if self.is_of_mesh(row, triangle):
                 local = self.turn(row) @ (point - self.position(row))
                 colour *= self.dressed.tint(row, triangle, local, self.repeat(row))
                 mean = colour
+        if ti.static(self.has_fields):
+            if self.kind[row] == HFIELD:
+                local, second = self.turn(row) @ (point - self.position(row)), self.colour(row, columns.SECOND)
+                tint = self.ground.tint(row, local, self.repeat(row), second, footprint)
+                mean *= tint
+                colour = ti.select(triangle >= 0, colour * tint, mean)  # walls have no checker
         return colour, mean
+
+    @ti.func
+    def is_of_mesh(self, row, triangle):
+        """Return True for the triangle of a mesh."""
+        found = triangle >= 0
+        if ti.static(self.has_fields):
+            found = found and self.kind[row] == MESH
+        return found
 
     @ti.func
     def repeat(self, row):
@@ -156,12 +181,15 @@ class Scene(Traced):
         return light
 
     @ti.func
-    def openness(self, own_row, point, normal, strength, reach):
+    def openness(self, own_row, triangle, point, normal, strength, reach):
         """Share of the sky's light that nearby solids let through, each taken as a capsule of roughly its bulk.
 
         `reach` (m): no solid dims anything farther away than this.
         """
         light = ti.f32(1.0)
+        if ti.static(self.has_fields):
+            if self.kind[own_row] == HFIELD and triangle >= 0:
+                light = self.ground.light(own_row, self.turn(own_row) @ (point - self.position(own_row)))
         if (self.centre() - point).norm() < self.bound[self.env, 3] + reach:
             for k in range(self.solids.shape[0]):
                 row = self.solids[k]

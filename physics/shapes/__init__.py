@@ -19,9 +19,15 @@ In kernels:
 - `entry(size, origin, direction)`: distance at which a ray enters it, by the conventions of `ray.py`.
 - `crossing(size, origin, direction)`: the same for a ray from any point, for a kind without a centre (planes).
 - `normal(size, point)`: outward direction of its surface, of any length, at a point of it; without it, z.
+- `distance(lanes, size, p)`: signed distance of a point of one lane from its surface, and the direction away from it.
+- `edges(size)`, `edge(lanes, size, k)`: the number of straight edges of its core, and both ends of each.
 - `support(model, lanes, g, size, d)`: the point of its core that is farthest along d, and the number of that corner.
 - `ROUNDED`: defined if its core is a point or a segment, and its surface geom_size[0] away from there.
 - `CURVED`: defined if its core is not the hull of finitely many corners.
+- `half_core(model, lanes, g)`: half the length of a core that is a segment along z.
+- `lowest_points(model, g)` and `lowest(model, lanes, g, size, down, k)`, of the kinds with an extent that are not
+  ROUNDED: the number of points that can be lowest against a plane, and each of them; `down` points into the plane.
+- `span(model, lanes, g, start, direction)`, of a kind without `entry`: distances at which a line enters and leaves it.
 
 In kernels, of shapes with flat sides or edges (`collision/flat_sides.py`; geom g is number `side` of its pair):
 - `corner(model, one, g, side, mark, point)`: the corner with a number, which support found at a point.
@@ -37,7 +43,7 @@ from typing import Any
 
 import mujoco
 
-from . import box, capsule, cylinder, ellipsoid, mesh, plane, sphere
+from . import box, capsule, cylinder, ellipsoid, hfield, mesh, plane, sphere
 
 SHAPES: tuple[ModuleType, ...] = (mesh, box, cylinder, ellipsoid, capsule, sphere, plane)
 """All kinds for contacts and rays, in the order of the branches of a kernel."""
@@ -52,10 +58,22 @@ KINDS = MESH, BOX, CYLINDER, ELLIPSOID, CAPSULE, SPHERE, PLANE = tuple(map(_kind
 """The mjtGeom of each of them."""
 
 
+HFIELD = _kind(hfield)
+"""Height fields, which are neither convex nor met by rays as the others are, and so are not in SHAPES."""
+SEEN = (*KINDS, HFIELD)
+"""The mjtGeom of all that rays meet and pictures show, with meshes in place of SDF."""
+SDF = int(mujoco.mjtGeom.mjGEOM_SDF)
+"""Meshes that collide by their distance field; for all else they are as other meshes."""
+WITH_FIELDS = (MESH, SDF)
+"""Kinds that have a distance field between nodes, where one of a pair is of the kind SDF."""
+
+
 def of_kinds(name: str) -> dict[int, Any]:
     """Return the definitions of a name in the kinds' files, by mjtGeom."""
     return {kind: vars(shape)[name] for kind, shape in zip(KINDS, SHAPES, strict=True) if name in vars(shape)}
 
 
 HALF_SIDES, INSIDES, ENTRIES, NORMALS, SUPPORTS = map(of_kinds, ("half_sides", "inside", "entry", "normal", "support"))
+DISTANCES, EDGE_COUNTS, EDGES = map(of_kinds, ("distance", "edges", "edge"))
+LOWEST_POINTS, LOWEST, HALF_CORES, SPANS = map(of_kinds, ("lowest_points", "lowest", "half_core", "span"))
 ROUNDED, CURVED = (tuple(of_kinds(name)) for name in ("ROUNDED", "CURVED"))

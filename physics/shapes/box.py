@@ -6,7 +6,7 @@ import numpy as np
 import taichi as ti
 
 from ..math import Vec3, func
-from .common import FACING, thick, towards
+from .common import FACING, SMALLEST, thick, towards
 from .ray import MISS, slab_interval
 
 if TYPE_CHECKING:
@@ -140,3 +140,53 @@ def edge_end(model, one, g: ti.i32, side: ti.i32, size: ti.i32, mark: ti.i32, tr
         sign = ti.select((mark >> trial) & 1 == 1, -2.0, 2.0)
         found = begin + one.ccd_frame[4 * side + 1 + trial] * (model.geom_size.at(g, trial) * sign)
     return found
+
+
+@func
+def distance(lanes, size, p):
+    """Return the distance of a point from the surface, and the direction away; inside, of the nearest face."""
+    x, y, z = ti.abs(p.x) - size.x, ti.abs(p.y) - size.y, ti.abs(p.z) - size.z
+    out = Vec3(ti.max(x, 0.0), ti.max(y, 0.0), ti.max(z, 0.0))
+    value = out.norm()
+    if value == 0.0:
+        value = ti.max(x, y, z)
+        out.x = ti.select(x == value, 1.0, 0.0)
+        out.y = ti.select(x < value and y == value, 1.0, 0.0)
+        out.z = ti.select(x < value and y < value, 1.0, 0.0)
+    scale = 1.0 / ti.max(out.norm(), SMALLEST)
+    return value, Vec3(towards(p.x, out.x * scale), towards(p.y, out.y * scale), towards(p.z, out.z * scale))
+
+
+@func
+def lowest_points(model, g: ti.i32):
+    """Return the number of corners."""
+    return 8
+
+
+@func
+def lowest(model, lanes, g: ti.i32, size, down, k: ti.i32):
+    """Return a corner, whatever is down."""
+    x = lanes.real(size.x) * (2.0 * (k & 1) - 1.0)
+    y = lanes.real(size.y) * (2.0 * ((k >> 1) & 1) - 1.0)
+    return Vec3(x, y, lanes.real(size.z) * (2.0 * ((k >> 2) & 1) - 1.0))
+
+
+@func
+def edges(size):
+    """Return the number of edges."""
+    return 12
+
+
+@func
+def edge(lanes, size, k: ti.i32):
+    """Return both ends of an edge: k // 4 is its axis, the bits of k say on which sides of the other axes it is."""
+    one, other = 2.0 * (k & 1) - 1.0, 2.0 * ((k >> 1) & 1) - 1.0
+    start = Vec3(-size.x, size.y * one, size.z * other)
+    end = Vec3(lanes.real(size.x), start.y, start.z)
+    if k // 4 == 1:
+        start = Vec3(size.x * one, -size.y, size.z * other)
+        end = Vec3(start.x, lanes.real(size.y), start.z)
+    elif k // 4 == 2:
+        start = Vec3(size.x * one, size.y * other, -size.z)
+        end = Vec3(start.x, start.y, lanes.real(size.z))
+    return start, end

@@ -8,7 +8,7 @@ import taichi as ti
 from ..math import Vec3, func
 from ..math.vector import zero_vector
 from . import sphere
-from .common import seen, towards
+from .common import away_from, seen, towards
 from .ray import MISS, tube_interval
 
 if TYPE_CHECKING:
@@ -89,3 +89,29 @@ def edge_end(model, one, g: ti.i32, side: ti.i32, size: ti.i32, mark: ti.i32, tr
     local = zero_vector(one.ccd_lanes)
     local.z = model.geom_size.at(g, 1) * ti.select(mark == 1, 2.0, -2.0)
     return begin + seen(one, side, local)
+
+
+@func
+def distance(lanes, size, p):
+    """Return the distance of a point from the surface, and the direction away."""
+    beyond = p.z - ti.max(-size.y, ti.min(size.y, p.z))
+    return away_from(lanes, Vec3(p.x, p.y, beyond), size.x)
+
+
+@func
+def half_core(model, lanes, g: ti.i32):
+    """Return half the length of the segment (m)."""
+    return lanes.real(model.geom_size.at(g, 1))
+
+
+@func
+def edges(size):
+    """Return the number of segments within."""
+    return 1
+
+
+@func
+def edge(lanes, size, k: ti.i32):
+    """Return both ends of the segment within."""
+    zero, half = lanes.real(0.0), lanes.real(size.y)
+    return Vec3(zero, zero, -half), Vec3(zero, zero, half)

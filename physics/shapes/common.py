@@ -3,7 +3,7 @@
 import numpy as np
 import taichi as ti
 
-from ..math import func
+from ..math import Vec3, func
 
 FACING = 0.996  # cosine from which faces count as parallel
 SMALLEST = 1e-30
@@ -27,3 +27,13 @@ def seen(one, side: ti.i32, local):
     """Return a direction, given in the frame of geom `side` of a pair, in the world's axes."""
     x, y, z = one.ccd_frame[4 * side + 1], one.ccd_frame[4 * side + 2], one.ccd_frame[4 * side + 3]
     return x * local.x + y * local.y + z * local.z
+
+
+@func
+def away_from(lanes, p, radius):
+    """Return the distance of a point from the sphere around the origin, and the direction away; at the origin, z."""
+    length = p.norm()
+    apart = length > SMALLEST
+    scale = 1.0 / ti.max(length, SMALLEST)
+    up = Vec3(lanes.real(0.0), lanes.real(0.0), lanes.real(1.0))
+    return length - radius, (p * scale).select(apart, up)

@@ -1,6 +1,6 @@
 """Solid cylinders along z."""
 
-from math import pi
+from math import pi, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 NUMBERS = ("radius", "half_length")
 CURVED = True
 ROUND = 16  # corners of an end
+LEVEL = 1e-15  # sine below which an end is level
 bulk, edge_end = capsule.bulk, capsule.edge_end
 
 
@@ -105,3 +106,41 @@ def face_corner(model, one, g: ti.i32, face: ti.i32, k: ti.i32):
     sign = ti.select(face == 1, lanes.real(-1.0), lanes.real(1.0))
     angle = lanes.real(k) * lanes.constant(2.0 * pi / ROUND)
     return Vec3(size.x * ti.cos(angle), -sign * size.x * ti.sin(angle), sign * size.y)
+
+
+@func
+def distance(lanes, size, p):
+    """Return the distance of a point from the surface, and the direction away: from a side, an end, or a rim."""
+    around = ti.sqrt(p.x * p.x + p.y * p.y)
+    scale = 1.0 / ti.max(around, SMALLEST)
+    across, along = around - size.x, ti.abs(p.z) - size.y
+    out, up = ti.max(across, 0.0), ti.max(along, 0.0)
+    value = ti.sqrt(out * out + up * up)
+    if value == 0.0:  # inside: the nearer of side and end
+        value = ti.max(across, along)
+        out, up = ti.select(across > along, 1.0, 0.0), ti.select(across > along, 0.0, 1.0)
+    length = 1.0 / ti.max(ti.sqrt(out * out + up * up), SMALLEST)
+    out, up = out * length, towards(p.z, up * length)
+    return value, Vec3(p.x * scale * out, p.y * scale * out, up)
+
+
+@func
+def lowest_points(model, g: ti.i32):
+    """Return the number of points that `lowest` has."""
+    return 4
+
+
+@func
+def lowest(model, lanes, g: ti.i32, size, down, k: ti.i32):
+    """Return the lowest points of both rims, or two more of the lower rim: with its lowest, a triangle."""
+    length = ti.sqrt(down.x * down.x + down.y * down.y)
+    x, y = lanes.real(1.0), lanes.real(0.0)
+    if length > LEVEL:
+        x, y = down.x / length, down.y / length
+    z = ti.select(down.z < 0.0, -lanes.real(size.y), lanes.real(size.y))
+    if k == 1:
+        z = -z
+    elif k > 1:
+        turn = lanes.real(sqrt(0.75)) * (2.0 * k - 5.0)
+        x, y = -0.5 * x - turn * y, turn * x - 0.5 * y
+    return Vec3(x * size.x, y * size.x, z)

@@ -6,7 +6,7 @@ import numpy as np
 import taichi as ti
 
 from ..math import Vec3, func
-from .common import SMALLEST, thick
+from .common import SMALLEST, thick, towards
 from .ray import MISS
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 NUMBERS = ("radius_x", "radius_y", "radius_z")
 CURVED = True
 bulk = thick
+STEPS, ASIDE = 8, 1e-7
+"""Steps of Newton's method to the nearest point, and the share of the least radius that a point is beside each axis."""
 
 
 def reach(size: np.ndarray) -> np.ndarray:
@@ -59,3 +61,40 @@ def support(model, lanes, g: ti.i32, size, d):
     stretched = Vec3(d.x * size.x, d.y * size.y, d.z * size.z)
     scale = 1.0 / ti.sqrt(ti.max(stretched.dot(stretched), SMALLEST))
     return Vec3(stretched.x * size.x * scale, stretched.y * size.y * scale, stretched.z * size.z * scale), 0
+
+
+@func
+def distance(lanes, size, p):
+    """Return the distance of a point from the surface, and the direction away.
+
+    The nearest point q has p - q = t q / S^2, with half axes S. Newton's method finds t from below, where the sum of
+    (S p / (t + S^2))^2 exceeds 1; that sum falls and is convex, so that every step stays below.
+    """
+    a, b, c = size.x * size.x, size.y * size.y, size.z * size.z
+    least = ti.min(size.x, size.y, size.z)
+    # Beside the axes by more than rounding, so that a point in the middle has a nearest one.
+    x, y, z = ti.max(ti.abs(p.x), ASIDE * least), ti.max(ti.abs(p.y), ASIDE * least), ti.max(ti.abs(p.z), ASIDE * least)
+    t = ti.max(size.x * x - a, size.y * y - b, size.z * z - c)
+    for _ in range(STEPS):
+        u, v, w = size.x * x / (t + a), size.y * y / (t + b), size.z * z / (t + c)
+        slope = u * u / (t + a) + v * v / (t + b) + w * w / (t + c)
+        square = u * u + v * v + w * w
+        root = ti.sqrt(square)
+        t += (root - 1.0) * square / (root * slope)  # on 1 / sqrt(sum), which is nearly straight
+    q = Vec3(towards(p.x, a * x / (t + a)), towards(p.y, b * y / (t + b)), towards(p.z, c * z / (t + c)))
+    outward = Vec3(q.x / a, q.y / b, q.z / c)
+    outward = outward * (1.0 / outward.norm())
+    return (p - q).dot(outward), outward
+
+
+@func
+def lowest_points(model, g: ti.i32):
+    """Return the number of points that are lowest."""
+    return 1
+
+
+@func
+def lowest(model, lanes, g: ti.i32, size, down, k: ti.i32):
+    """Return the lowest point."""
+    point, _mark = support(model, lanes, g, size, down)
+    return lanes.cast(point)

@@ -143,3 +143,33 @@ def edge_end(model, one, g: ti.i32, side: ti.i32, size: ti.i32, mark: ti.i32, tr
         other = model.corner_before[model.vert_corneradr[first + mark] + trial]
         found = one.ccd_frame[4 * side] + seen(one, side, model.vert_pos[first + other])
     return found
+
+
+@func
+def lowest_points(model, g: ti.i32):
+    """Return the number of vertices."""
+    return model.geom_vertnum[g]
+
+
+@func
+def lowest(model, lanes, g: ti.i32, size, down, k: ti.i32):
+    """Return a vertex, whatever is down."""
+    return lanes.cast(model.vert_pos[model.geom_vertadr[g] + k])
+
+
+@func
+def span(model, lanes, g: ti.i32, start, direction):
+    """Return the distances at which a line enters and leaves the hull (m); the first is the larger one if it misses."""
+    first, last = lanes.real(-1e30), lanes.real(1e30)
+    for v in range(model.geom_vertadr[g], model.geom_vertadr[g] + model.geom_vertnum[g]):
+        below = lanes.cast(model.vert_pos[v]) - start
+        for k in range(model.vert_corneradr[v], model.vert_corneradr[v] + model.vert_cornernum[v]):
+            normal = lanes.cast(model.corner_normal[k])
+            height, slope = normal.dot(below), normal.dot(direction)
+            if slope > SMALLEST:
+                last = ti.min(last, height / slope)
+            elif slope < -SMALLEST:
+                first = ti.max(first, height / slope)
+            elif height < 0.0:
+                first = lanes.real(1e30)
+    return first, last

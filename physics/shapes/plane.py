@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import taichi as ti
 
+from ..math import Vec3, func
 from .ray import MISS
 
 if TYPE_CHECKING:
@@ -42,3 +43,9 @@ def crossing(size, origin, direction):
         if (size.x <= 0.0 or x <= size.x) and (size.y <= 0.0 or y <= size.y):
             t = reach
     return t
+
+
+@func
+def distance(lanes, size, p):
+    """Return the height of a point, and the direction away."""
+    return p.z, Vec3(lanes.real(0.0), lanes.real(0.0), lanes.real(1.0))

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import taichi as ti
 
+from ..math import func
+from .common import away_from
 from .ray import MISS
 
 if TYPE_CHECKING:
@@ -52,3 +54,9 @@ def entry(size, origin, direction):
 def normal(size, point):
     """Return the direction of the surface at a point of it."""
     return point
+
+
+@func
+def distance(lanes, size, p):
+    """Return the distance of a point from the surface, and the direction away; at the centre, z."""
+    return away_from(lanes, p, size.x)

@@ -18,14 +18,14 @@ Sizes are those of the model (`model.fields`), those of parts (`physics/parts`),
 - nacting: nu if a mechanism changes the controls, else 0.
 - nsensed: readings of sensors that read contacts; nlimitsense: nlimit if sensors read limits, else 0.
 - nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs that it finds near.
-- nhit: static geoms that a grid finds near moving ones, of all lanes; nhitend: lists of them, one for each moving geom
-  and lane, and one; ngridcon: ncon with a grid, else 0.
+- ngridcon: ncon with a grid of static geoms, else 0; `grid_fields` has other sizes of a grid.
 
 The sizes in `ROOM` are current capacities and may grow (`room`).
 """
 
 from ..fields import Field
 from ..parts import PARTS
+from .grid_fields import GRID, GRID_INDICES
 from .memory import BEGIN, BROAD_PHASE, COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, NARROW_PHASE, REMAINDERS
 from .noslip_fields import NOSLIP, NOSLIP_INDICES, NOSLIP_ROOM
 from .solver_fields import SOLVER, TREES
@@ -128,6 +128,8 @@ HULLS: tuple[Field, ...] = (
     _F("mesh_lowest", ("one",), 1, "", "vertex nearest to the plane, counted from the mesh's first"),
     _F("mesh_corner", ("npoint",), 3, "m", "that vertex, then others of one of its faces, in the frame of the mesh"),
     _F("mesh_corners", ("one",), 1, "", "number of entries of mesh_corner"),
+    _F("box_center", ("nground",), 3, "m", "centre of the box around a geom, in the frame of a height field"),
+    _F("box_half", ("nground",), 3, "m", "half sides of that box"),
 )
 """Intermediate values of the collision routines of hulls."""
 
@@ -142,6 +144,14 @@ CONVEX: tuple[Field, ...] = (
 )
 """Variables of GJK and EPA (`collision.convex`) for the lane that is being processed. They are always in double
 precision, since a contact's normal is computed from small differences."""
+PIECES: tuple[Field, ...] = (
+    _F("piece_corner", ("npiece",), 3, "m", "corner of a piece of a height field, from the piece's centre"),
+    _F("hit_dist", ("nhit",), 1, "m", "distance of a candidate for a contact (`collision.candidates`)"),
+    _F("hit_pos", ("nhit",), 3, "m", "its position"),
+    _F("hit_normal", ("nhit",), 3, "", "its normal"),
+    _F("hit_apart", ("nhit",), 1, "m^2", "square of its distance from the nearest candidate that is chosen"),
+)
+"""Variables of pairs whose contacts are chosen among candidates, as those in `CONVEX`."""
 
 SWEEP: tuple[Field, ...] = (
     _F("sweep_radius", ("nsweep",), 1, "m", "radius of a sphere that holds all contacts of a geom"),
@@ -153,25 +163,6 @@ SWEEP: tuple[Field, ...] = (
     _F("sweep_reach", ("nsweeprow",), 1, "m", "their radii, in that order"),
 )
 """Intermediate values of a sweep (`collision.sweep`)."""
-
-GRID: tuple[Field, ...] = (
-    _F("grid_low", ("ngridgeom",), 3, "m", "lower corner of a box around a moving geom and its margin"),
-    _F("grid_high", ("ngridgeom",), 3, "m", "upper corner of that box"),
-    _F("grid_center", ("ngridgeom",), 3, "m", "centre of the moving geom"),
-    _F("grid_axes", ("ngridgeom",), 9, "", "axes of the moving geom"),
-    _F("grid_half", ("ngridgeom",), 3, "m", "half sides of a box around its core"),
-    _F("grid_reach", ("ngridgeom",), 1, "m", "its radius around the core, and its margin"),
-    _F("grid_under", ("ngridone",), 6, "", "first and last block under a tree along x, and along y; range of z there"),
-    _F("grid_range", ("ngridgeom",), 5, "", "first and last cell under the box along x, and along y; 1: there are any"),
-    _F("static_pos", ("ngridone",), 3, "m", "geom_pos of the lane's static geom in the pair that is being processed"),
-    _F("static_quat", ("ngridone",), 4, "", "geom_quat of it"),
-    _F("static_size", ("ngridone",), 3, "m", "geom_size of it"),
-    _F("static_half", ("ngridone",), 3, "m", "geom_half of it"),
-    _F("static_rbound", ("ngridone",), 1, "m", "geom_rbound of it"),
-    _F("static_detect", ("ngridone",), 1, "m", "geom_detect of it"),
-    _F("static_found", ("ngridone",), 2, "", "the lane's geoms in contacts that are appended; -1: those of the slot"),
-)
-"""Intermediate values of the search in a grid of static geoms (`collision.static_grid`)."""
 
 BLOCKS: tuple[Field, ...] = (
     _F("block_D", ("nblock",), 1, "kg or kg m^2", "stiffness of all rows of the block; 0: not active"),
@@ -256,7 +247,7 @@ QUANTITIES: tuple[Field, ...] = (
 ROOM = NOSLIP_ROOM | frozenset(
     (
         *("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nconeblock", "nowncone", "nH", "nlisted"),
-        *("nhullpair", "npull", "nfurther", "ngridcon", "nhit"),
+        *("nhullpair", "npull", "nfurther", "ngridcon", "nstatichit"),
     )
 )
 """Sizes that grow on demand (`room`)."""
@@ -322,7 +313,7 @@ INDICES: tuple[Field, ...] = (
     _F("controlled", ("one",), 1, "", "1: some environment of the batch may have controls of dofs"),
     _F("need_ncon", ("one",), 1, "", "contact slots that the tile needs; 0: as many as there are suffice"),
     _F("need_nH", ("one",), 1, "", "entries of the Hessian that the tile needs; 0: as many as there are suffice"),
-    _F("need_nlisted", ("one",), 1, "", "entries of listed_geom1 or hit_static that it needs; 0: there are enough"),
+    _F("need_nlisted", ("one",), 1, "", "entries of listed_geom1 or static_hit that it needs; 0: there are enough"),
     _F("tile_nboth", ("one",), 1, "", "end of the own contacts between two moving bodies: the largest of all lanes"),
     _F("tile_nown", ("one",), 1, "", "end of the own contacts: the largest of all lanes"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
@@ -345,6 +336,11 @@ CONVEX_INDICES: tuple[Field, ...] = (
     _F("ccd_edge", ("nccdedge",), 1, "", "both corners of an edge of the horizon, the border of the visible faces"),
 )
 """Integers of GJK and EPA, with `CONVEX`, of the lane that is being processed."""
+PIECE_INDICES: tuple[Field, ...] = (
+    _F("piece_size", ("one",), 1, "", "number of corners of the piece of a height field"),
+    _F("hit_count", ("one",), 1, "", "number of candidates for contacts of the current pair"),
+)
+"""Integers with `PIECES`."""
 SWEEP_INDICES: tuple[Field, ...] = (
     _F("sweep_place", ("nsweeprow",), 1, "", "places of the geoms (entries of sweep_geom) in the order of sweep_low"),
     _F("sweep_bits", ("nsweepword",), 1, "", "one bit for each pair of geoms: 1 if near in some lane"),
@@ -353,17 +349,6 @@ SWEEP_INDICES: tuple[Field, ...] = (
     _F("listed_geom2", ("nlisted",), 1, "", "geom of the larger type of a near pair", small=True),
 )
 """Pairs of geoms that a sweep finds near."""
-GRID_INDICES: tuple[Field, ...] = (
-    _F("hit_static", ("nhit",), 1, "", "static geom near a moving one in a lane: index in static_geom", small=True),
-    _F("hit_pair", ("nhit",), 1, "", "pair of the moving geom and the class of the static one"),
-    _F("hit_start", ("nhitend",), 1, "", "first of these entries for a moving geom and lane; lanes side by side"),
-    _F("hit_next", ("nhitlane",), 1, "", "next entry of the lane for the current pair"),
-    _F("static_near", ("nstaticnear",), 1, "", "static geoms whose boxes meet that of a moving geom, by index"),
-    _F("class_hit", ("nclasspair",), 1, "", "1: a static geom of the class is near the moving geom in some lane"),
-    _F("tile_nhit", ("ngridone",), 1, "", "entries of hit_static in use"),
-    _F("tile_more", ("ngridone",), 1, "", "1: some lane has more entries for the current pair"),
-)
-"""Static geoms that a grid finds near moving ones, for each lane by itself."""
 PART_INDICES = tuple(field for part in PARTS for field in part.indices)
 """Integers of mechanisms (`physics/parts`)."""
 INSPECTED: tuple[Field, ...] = (*INDICES, *PART_INDICES)
@@ -372,6 +357,7 @@ SCRATCH_INDICES: tuple[Field, ...] = (
     *INSPECTED,
     *WORK_LIST,
     *CONVEX_INDICES,
+    *PIECE_INDICES,
     *SWEEP_INDICES,
     *GRID_INDICES,
     *NOSLIP_INDICES,

@@ -16,7 +16,7 @@ from ..model.features import has_pulls
 from ..model.model import Model
 from ..model.pack import row_pairs
 from ..model.pair_table import PAIR_TABLE
-from ..model.solver_choice import CG, TILTS
+from ..model.solver_choice import CG, MUJOCO, TILTS
 
 MOST_LANES = 16
 """The largest number of environments in a tile."""
@@ -57,7 +57,8 @@ def most_room(model: Model, lanes: int = MOST_LANES) -> Room:
     It has all contacts that a tile may keep and one more, and all entries of a matrix.
     """
     again = row_pairs(model.mj, pairs_by_hand(model.mj)[repeated_by_hand(model.mj)])
-    bound = int((model.row_pairs + again) @ [row.most_contacts(model.manifold == TILTS) for row in PAIR_TABLE])
+    ways = model.manifold == TILTS, model.hfield == MUJOCO
+    bound = int((model.row_pairs + again) @ [row.most_contacts(*ways) for row in PAIR_TABLE])
     bound *= 2 if has_pulls(model) else 1  # lanes beyond the margin have slots of their own
     nv = model.sizes["nv"]
     entries = _uncoupled(model) if model.solver == CG else nv * (nv + 1) // 2

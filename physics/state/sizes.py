@@ -18,14 +18,15 @@ from ..model.features import (
     needs_mixed_precision,
 )
 from ..model.fields import INTEGERS, OPTIONS, PRECISE, REALS
+from ..model.height_fields import CORNERS
 from ..model.kernel_numbers import RULES
 from ..model.model import Model
 from ..model.pack import flatten
-from ..model.pair_table import PAIR_TABLE
-from ..model.solver_choice import CG
+from ..model.pair_table import CANDIDATES, PAIR_TABLE, PRISMS
+from ..model.solver_choice import CG, MUJOCO
 from ..parts import PARTS, ROWS
 from ..parts.part import FRICTION
-from .fields import CONVEX, DOUBLES, SCRATCH, SCRATCH_INDICES
+from .fields import CONVEX, DOUBLES, PIECES, SCRATCH, SCRATCH_INDICES
 from .memory import MEMORY
 from .room import MOST_LANES, Room, most_room
 
@@ -36,7 +37,9 @@ SIZES = tuple(
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter
     nprecise nrounded nhullpair npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint
     nccdface nccdedge nccdcorner nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed
-    nlimitsense nqbegin nvbegin nframed nstatic ngridgeom ngridgroup nstaticclass nclasspair nhit
+    nsdf nsdfvalue nsdfpoint nsdfedge nsdfend nsdfball
+    nhfield nhfieldlevel nhfieldpeak nhfielddata npiece nhit
+    nlimitsense nqbegin nvbegin nframed nstatic ngridgeom ngridgroup nstaticclass nclasspair nstatichit
     """.split()
 ) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
 """The names of all sizes, in the order of the header."""
@@ -49,7 +52,7 @@ FLAGS = (
 _FIELDS = sorted((*OPTIONS, *REALS), key=lambda field: (field.name not in RULES, field.name not in PRECISE))
 PARAMETER_FIELDS = tuple(field for field in _FIELDS if field.name in RULES)
 """The fields that environments may override: the first of the flat real numbers, those in PRECISE before the others."""
-ARRAYS = {"numbers": SCRATCH, "indices": SCRATCH_INDICES, "doubles": DOUBLES, "convex": CONVEX}
+ARRAYS = {"numbers": SCRATCH, "indices": SCRATCH_INDICES, "doubles": DOUBLES, "convex": (*CONVEX, *PIECES)}
 """The arrays of a worker's scratch: lane numbers, integers, lane numbers in double precision, doubles of one lane."""
 GROUPS = {
     "integers": INTEGERS,
@@ -71,6 +74,8 @@ HEADER: tuple[str, ...] = (
 _WHOLE_LINES = 64  # numbers, of any type and width, that fill whole cache lines
 SINGLE_TOLERANCE = 1e-6
 """The least solver tolerance in single precision: below it rounding, not convergence, ends the iterations."""
+MOST_POINTS = 8
+"""The most contacts of a pair, except MuJoCo's of a height field."""
 MOST_EXPANSIONS = 1000
 """The most steps of EPA: corners of a polytope have numbers of ten bits."""
 SINGLE_CCD_TOLERANCE = 1e-7
@@ -125,10 +130,6 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         "nprecise": parameters * layout(tuple(f for f in PARAMETER_FIELDS if f.name in PRECISE), sizes)[1],
         "nrounded": needs_mixed_precision(model) * layout(DOUBLES[1:], sizes)[1],
     }
-    pairs, listed = model.row_pairs, np.diff(values["pair_start"])
-    solids = bool(pairs @ [row.group == "solids" for row in PAIR_TABLE])
-    near = int(listed @ [bool(row.group) for row in PAIR_TABLE]) + room.pairs * (sizes["nsweep"] > 0)
-    hulls = {"nhullpair": near, "npoint": 8, "npolygon": 24 * solids}
     return {
         **sizes,
         "six": 6,
@@ -138,10 +139,25 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         **matrices,
         **_optional(model, matrices["nM"]),
         **own,
-        **hulls,
+        **_pairs(model, room),
         **_broad_phase(sizes, room),
         **polytope_sizes(model, _has_convex_pairs(model)),
         **{name: size for part in PARTS for name, size in part.room(model).items()},
+    }
+
+
+def _pairs(model: Model, room: Room) -> dict[str, int]:
+    """Return the sizes of the work list, and of the fields of collision routines."""
+    pairs, listed = model.row_pairs, np.diff(model.values["pair_start"])
+    solids, terrain = (bool(pairs @ [row.group == group for row in PAIR_TABLE]) for group in ("solids", "terrain"))
+    near = int(listed @ [bool(row.group) for row in PAIR_TABLE]) + room.pairs * (model.sizes["nsweep"] > 0)
+    points = PRISMS if terrain and model.hfield == MUJOCO else MOST_POINTS
+    hulls = {"nhullpair": near, "npoint": points, "npolygon": 24 * solids}
+    return {
+        **hulls,
+        "npiece": CORNERS * terrain,
+        "nhit": CANDIDATES * (terrain or model.sizes["nsdf"] > 0),
+        "nground": int(terrain or model.row_pairs @ [row.group == "field_terrain" for row in PAIR_TABLE] > 0),
     }
 
 
@@ -183,7 +199,11 @@ def _broad_phase(sizes: dict[str, int], room: Room) -> dict[str, int]:
     count, lists = sizes["nsweep"], sizes["ngridgeom"] * MOST_LANES
     return {
         **{"nsweeprow": count, "nsweepword": count * sizes["nword"], "nlisted": room.pairs * (count > 0)},
-        **{"nhit": room.pairs * (lists > 0), "nhitend": lists + (lists > 0), "nhitlane": MOST_LANES * (lists > 0)},
+        **{
+            "nstatichit": room.pairs * (lists > 0),
+            "nstaticstart": lists + (lists > 0),
+            "nstaticlane": MOST_LANES * (lists > 0),
+        },
         "nstaticnear": sizes["nstatic"] + (lists > 0),
     }
 

@@ -42,15 +42,16 @@ class Queries:
         geomgroup: Sequence[int] | None = None,
         flg_static: bool = True,
         bodyexclude: int = -1,
+        geoms: Any = None,
         envs_idx: Any = None,
         normals: bool = False,
     ) -> RayHits:
         """Find where rays first meet a geom, as MuJoCo's `mj_ray` does.
 
-        Surfaces of solids and meshes are met from inside too; planes from above only, finite ones within their
-        rectangle. Geoms whose colour has alpha 0 are not there. A ray that is not finite, or whose vector is shorter
-        than 1e-15, hits nothing. After `step()` geoms are where the last evaluation had them; `forward()` brings them
-        to the state.
+        Surfaces of solids, meshes and height fields are met from inside too; planes from above only, finite ones within
+        their rectangle. Geoms whose colour has alpha 0 are not there. A ray that is not finite, or whose vector is
+        shorter than 1e-15, hits nothing. After `step()` geoms are where the last evaluation had them; `forward()`
+        brings them to the state.
 
         Args:
             pnt: where rays begin, (num_envs, n, 3), world frame, metres; (n, 3) or (3,) for all environments.
@@ -58,6 +59,7 @@ class Queries:
             geomgroup: six flags, which geom groups are there; None: all.
             flg_static: whether geoms of bodies that cannot move are there.
             bodyexclude: id of a body whose geoms are not there; -1: none.
+            geoms: ids or names of the only geoms that are there, if none of these leaves them out; None: all.
             envs_idx: indices of environments, whose number replaces num_envs above; None for all.
             normals: whether to find the surfaces' normals too.
 
@@ -66,12 +68,16 @@ class Queries:
 
         Raises:
             ValueError: for a wrong shape, group, body or flag, and for what is not made of real numbers.
-            IndexError: for an environment that does not exist.
-            NotImplementedError: a height field or signed distance function is there.
+            IndexError: for an environment or a geom that does not exist.
+            KeyError: for an unknown name of a geom, with the nearest ones.
+            NotImplementedError: a signed distance function is there.
         """
         envs, caster = self._envs, self._envs.caster
         normals = as_flag("normals", normals)
         chosen = caster.choose(geomgroup, flg_static, bodyexclude)
+        if geoms is not None:
+            only = torch.as_tensor(geom_ids(envs.model.mj, geoms), dtype=chosen.dtype, device=chosen.device)
+            chosen = chosen[torch.isin(chosen, only)]
         index, count = envs.chosen(envs_idx)
         rays = as_rays(pnt, vec, count, envs.dtype, envs.device)
         poses = self._quantities.get_many(("geom_xpos", "geom_xmat"), None if index is None else Known(index))

@@ -314,6 +314,7 @@ class Shorthand:
         geomgroup: Sequence[int] | None = None,
         flg_static: bool = True,
         bodyexclude: int = -1,
+        geoms: Any = None,
         envs_idx: Any = None,
         normals: bool = False,
     ) -> RayHits:
@@ -323,6 +324,7 @@ class Shorthand:
             geomgroup=geomgroup,
             flg_static=flg_static,
             bodyexclude=bodyexclude,
+            geoms=geoms,
             envs_idx=envs_idx,
             normals=normals,
         )

@@ -14,6 +14,7 @@ from tumble.physics.rays.query import RayCaster
 from tumble.physics.rendering import BatchRenderer, Camera
 
 from ..physics.rendering.conftest import MujocoPoses
+from ..physics.rendering.test_fields import scene as field_scene
 from ..physics.rendering.test_meshes import SCENE
 from .emulation import Emulation, why_not
 
@@ -79,12 +80,14 @@ def test_pictures_are_a_processors_but_for_rounding(tmp_path):
     check_log(done.log)
 
 
-MESHES = PROGRAM.replace("import pictures", "import at_meshes").replace("pictures()", "at_meshes()")
+SCENES = {"meshes": lambda: mujoco.MjModel.from_xml_string(SCENE), "fields": field_scene}
+SEEN = {"meshes": 6, "fields": 5}  # geoms, the sky counted, are more
+OF_SCENE = PROGRAM.replace("import pictures", "import of_scene").replace("pictures()", "of_scene('{scene}')")
 
 
-def at_meshes():
-    """Of a scene of meshes colour, depth and geoms; then distances, geoms and normals that rays find."""
-    source = MujocoPoses(mujoco.MjModel.from_xml_string(SCENE), 2).scatter(seed=2)
+def of_scene(scene):
+    """Of a scene of meshes or height fields colour, depth and geoms; then distances, geoms and normals of rays."""
+    source = MujocoPoses(SCENES[scene](), 2).scatter(seed=2)
     camera = Camera(distance=3.0, azimuth=100, elevation=-25, lookat=(0, 0, 0.5))
     rays = RayCaster(ensure_runtime(), source.model.mj)
     vec = torch.as_tensor(np.random.default_rng(0).normal(size=(2, 200, 3)), dtype=torch.float32)
@@ -95,16 +98,17 @@ def at_meshes():
 
 
 @pytest.mark.slow
-def test_meshes_are_a_processors_but_for_rounding(tmp_path):
+@pytest.mark.parametrize("scene", SCENES)
+def test_scenes_are_a_processors_but_for_rounding(scene, tmp_path):
     """In pictures, and where rays of a solver meet them."""
     tumble.init(precision="32", lanes=1)
-    expected = [one.double() for one in at_meshes()]
-    Emulation(tmp_path).run(MESHES, ROOT, tmp_path / "found.pt")
+    expected = [one.double() for one in of_scene(scene)]
+    Emulation(tmp_path).run(OF_SCENE.format(scene=scene), ROOT, tmp_path / "found.pt")
     found = [one.double() for one in torch.load(tmp_path / "found.pt")]
     (colour, depth, geoms, distance, met, normal), other = expected, found
     assert (colour != other[0]).any(dim=-1).sum() <= UNLIKE and (geoms != other[2]).sum() <= UNLIKE
     same = (geoms == other[2]) & (geoms >= 0)
-    assert ((other[1] - depth).abs() / depth)[same].max() < DEPTH and len(geoms.unique()) > 6
+    assert ((other[1] - depth).abs() / depth)[same].max() < DEPTH and len(geoms.unique()) > SEEN[scene]
     hit = (met == other[4]) & (met >= 0)
     assert (met != other[4]).sum() <= UNLIKE and hit.sum() > 100
     assert ((other[3] - distance).abs() / distance)[

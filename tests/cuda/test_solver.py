@@ -36,12 +36,19 @@ SHAPES = """<mujoco><asset><mesh name="wedge" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .1
   <body pos=".5 0 .1" euler="10 20 30"><freejoint/><geom type="mesh" mesh="wedge"/></body>
   <body pos=".52 .02 .4" euler="30 20 30"><freejoint/><geom type="ellipsoid" size=".08 .1 .12"/></body>
 </worldbody></mujoco>"""
+RINGS = """<mujoco><asset><mesh name="ring" builtin="supertorus" params="24 .3 1 1" scale=".1 .1 .1"/></asset>
+  <worldbody><geom type="plane" size="2 2 1"/>
+  <body pos="0 0 .05"><freejoint/><geom type="sdf" mesh="ring"/></body>
+  <body pos=".05 0 .12" euler="20 5 0"><freejoint/><geom type="sdf" mesh="ring"/></body>
+  <body pos=".02 .02 .2"><freejoint/><geom type="box" size=".03 .05 .02"/></body>
+</worldbody></mujoco>"""
 MODELS = {
     "ant": lambda: load("Ant"),
     "humanoid": lambda: load("Humanoid"),
     "capsules": lambda: Model.from_mjspec(
         pile(CAPSULE, [0.06, 0.05, 0], 8), solver="cg", tolerance=1e-14, iterations=300
     ),  # at their default tolerance, conjugate gradients end where rounding has led them
+    "rings": lambda: Model.from_mjcf(RINGS),  # distance fields
     "shapes": lambda: Model.from_mjcf(SHAPES),  # closed forms of boxes, and GJK with EPA
 }
 PROGRAM = """
@@ -85,7 +92,7 @@ def reference_steps(name, precision):
         ("ant", "64"),
         *(
             pytest.param(*case, marks=pytest.mark.slow)
-            for case in (("capsules", "64"), ("humanoid", "32"), ("shapes", "64"))
+            for case in (("capsules", "64"), ("humanoid", "32"), ("shapes", "64"), ("rings", "64"))
         ),
     ],
 )

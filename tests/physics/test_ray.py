@@ -207,13 +207,28 @@ def test_wrong_arguments_are_refused(scene, arguments, message):
         scene.solver.ray(np.zeros(3), np.ones(3), envs_idx=[NUM_ENVS])
 
 
-def test_height_fields_are_named():
+def test_signed_distance_functions_are_named():
     """They are refused where a ray might meet them, not overlooked."""
     xml = """
-    <mujoco><asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 1" elevation="0 1 1 0"/></asset>
-    <worldbody><geom name="ground" type="hfield" hfield="hills" contype="0" conaffinity="0"/>
+    <mujoco><asset><mesh name="wedge" vertex="0 0 0 0.5 0 0 0 0.3 0 0 0 0.4"/></asset>
+    <worldbody><geom name="bolt" type="sdf" mesh="wedge" contype="0" conaffinity="0"/>
       <body pos="0 0 3"><joint/><geom size="0.1" group="1"/></body></worldbody></mujoco>"""
     solver = RigidSolver(Model.from_mjcf(xml), 2)
-    with pytest.raises(NotImplementedError, match=r"rays do not meet ground \(hfield\) yet"):
+    with pytest.raises(NotImplementedError, match=r"rays do not meet bolt \(sdf\) yet"):
         solver.ray([0, 0, 9], [0, 0, -1])
     assert solver.ray([0, 0, 9], [0, 0, -1], geomgroup=[0, 1, 0, 0, 0, 0]).geom.tolist() == [[1], [1]]
+
+
+def test_rays_meet_the_named_geoms_alone(scene):
+    """Those of two groups, by their numbers; a group that is left out stays so."""
+    pnt, vec = scene.pnt[:, :200], scene.vec[:, :200]
+    two = np.flatnonzero((scene.mj.geom_group == 0) | (scene.mj.geom_group == 3))
+    for options, group in (({}, (1, 0, 0, 1, 0, 0)), ({"geomgroup": (1, 1, 1, 0, 1, 1)}, (1, 0, 0, 0, 0, 0))):
+        named = scene.solver.ray(pnt, vec, geoms=two, **options)
+        grouped = scene.solver.ray(pnt, vec, geomgroup=group)
+        assert torch.equal(named.geom, grouped.geom) and torch.equal(named.distance, grouped.distance)
+        assert (named.geom >= 0).any() and not torch.equal(named.geom, scene.solver.ray(pnt, vec).geom)
+    with pytest.raises(KeyError, match="no geom is named 'flor'"):
+        scene.solver.ray(pnt, vec, geoms=["flor"])
+    with pytest.raises(IndexError, match="geom 99: the model has geoms 0 to"):
+        scene.solver.ray(pnt, vec, geoms=99)

@@ -17,9 +17,10 @@ DOUBLE = 1e-12
 """Closed forms in double precision, sizes of some 0.3 m some 3 m from the origin."""
 FINE = 2e-4
 """How much of a curved surface of 0.3 m its finest points below miss: 1 - cos of half the angle between them."""
-TYPES = ("sphere", "capsule", "cylinder", "ellipsoid", "box", "mesh", "seen", "small")
+TYPES = ("sphere", "capsule", "cylinder", "ellipsoid", "box", "mesh", "seen", "small", "field")
 CLOUD = np.random.default_rng(3).normal(size=(40, 3)) * [0.1, 0.2, 0.3]
-XML = f"""<mujoco><asset><mesh name="cloud" vertex="{numbers(CLOUD)}"/></asset>
+XML = f"""<mujoco><asset><mesh name="cloud" vertex="{numbers(CLOUD)}"/>
+    <hfield name="hills" nrow="2" ncol="3" size="0.3 0.2 0.1 0.05" elevation="0 1 0.5 0.2 0.3 1"/></asset>
   <default><geom contype="0" conaffinity="0"/></default>
   <worldbody>
     <geom name="floor" type="plane" size="1 1 1" pos="1 2 3"/>
@@ -35,6 +36,7 @@ XML = f"""<mujoco><asset><mesh name="cloud" vertex="{numbers(CLOUD)}"/></asset>
       <geom name="mesh" type="mesh" mesh="cloud" euler="20 30 10"/>
       <geom name="seen" type="mesh" mesh="cloud"/>
       <geom name="small" size="1e-6"/>
+      <geom name="field" type="hfield" hfield="hills" euler="20 30 40" mass="0"/>
     </body></worldbody></mujoco>"""
 
 
@@ -59,6 +61,9 @@ def surface(mjm, geom):
         return np.concatenate([ring, ring * [1, 1, -1]])
     if kind == mujoco.mjtGeom.mjGEOM_BOX:
         return np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * size
+    if kind == mujoco.mjtGeom.mjGEOM_HFIELD:  # the corners of its own box
+        x, y, top, base = mjm.hfield_size[mjm.geom_dataid[geom]]
+        return np.array([[i * x, j * y, z] for i in (-1, 1) for j in (-1, 1) for z in (-base, top)])
     mesh = mjm.geom_dataid[geom]
     first = mjm.mesh_vertadr[mesh]
     return mjm.mesh_vert[first : first + mjm.mesh_vertnum[mesh]].astype(float)
@@ -87,7 +92,7 @@ def test_bounds_are_tight(name, model):
     points = surface(mjm, g) @ mat[:, g].transpose(0, 2, 1) + pos[:, None, g]
     lower, upper = points.min(axis=1), points.max(axis=1)
     assert (box[:, 0] <= lower + DOUBLE).all() and (box[:, 1] >= upper - DOUBLE).all()  # nothing is outside
-    missed = DOUBLE if name in ("box", "mesh", "seen") else FINE * (upper - lower).max()
+    missed = DOUBLE if name in ("box", "mesh", "seen", "field") else FINE * (upper - lower).max()
     assert np.abs(box[:, 0] - lower).max() <= missed and np.abs(box[:, 1] - upper).max() <= missed
 
 
@@ -207,7 +212,7 @@ def test_environments_with_sizes_and_places_of_their_own(solver, model):
 def test_names_that_no_geom_has(solver):
     with pytest.raises(KeyError, match="did you mean"):
         solver.geom_aabb("spher")
-    with pytest.raises(IndexError, match="geom 99: the model has geoms 0 to 11"):
+    with pytest.raises(IndexError, match="geom 99: the model has geoms 0 to 12"):
         solver.geom_verts(99)
     with pytest.raises(ValueError, match="sphere \\(sphere\\) has no vertices"):
         solver.geom_verts("sphere")

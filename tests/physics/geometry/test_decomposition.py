@@ -2,7 +2,6 @@
 
 import importlib.util
 import sys
-import threading
 
 import mujoco
 import numpy as np
@@ -34,7 +33,7 @@ def bracket():
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     """Nothing is found that another test has left, and the user's cache is left alone."""
-    monkeypatch.delenv("TI_OFFLINE_CACHE_FILE_PATH", raising=False)
+    monkeypatch.delenv("TUMBLE_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
@@ -189,62 +188,26 @@ def test_pieces_are_found_once(model, monkeypatch):
         Model.from_mjcf(model.replace('scale="1 1 2"', 'scale="1 1 3"'), decompose={"l": QUICK})
 
 
-TWO = [(np.random.default_rng(k).random((4 + k, 3)), np.array([[0, 1, 2], [1, 2, 3]], np.int32)) for k in range(2)]
-
-
-def same(one, other):
-    return len(one) == len(other) and all(
-        np.array_equal(a, b) for p, q in zip(one, other, strict=True) for a, b in zip(p, q, strict=True)
-    )
-
-
-def test_a_damaged_file_of_the_cache_counts_as_none(tmp_path):
-    path = tmp_path / "x.pieces"
-    pieces.save_pieces(path, TWO)
-    assert same(pieces.load_pieces(path), TWO)
-    whole = path.read_bytes()
-    for change in (whole[:-1], whole[:40], b"", b"x" + whole[1:], whole[:60] + b"\xff" + whole[61:], whole + b"\0"):
-        path.write_bytes(change)
-        assert pieces.load_pieces(path) is None
-    path.unlink()
-    path.symlink_to("/dev/zero")
-    assert pieces.load_pieces(path) is None
-
-
-def test_a_file_that_lies_under_a_right_hash_counts_as_none(tmp_path):
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"v0": np.zeros((4, 3)), "f0": np.array([[0, 1, 9]], np.int32)},
+        {"v0": np.zeros((4, 3)), "f0": np.array([[0, 1, -1]], np.int32)},
+        {"v0": np.full((4, 3), np.nan), "f0": np.array([[0, 1, 2]], np.int32)},
+        {"v0": np.zeros(12), "f0": np.array([[0, 1, 2]], np.int32)},
+        {"v0": np.zeros((4, 3)), "v1": np.zeros((4, 3))},
+        {},
+    ],
+)
+def test_pieces_that_lie_under_a_right_hash_count_as_none(monkeypatch, bad):
     """The hash is no secret: counts and indices are looked at all the same."""
-    path = tmp_path / "x.pieces"
-    for bad in (
-        [(np.zeros((4, 3)), np.array([[0, 1, 9]], np.int32))],
-        [(np.zeros((4, 3)), np.array([[0, 1, -1]], np.int32))],
-        [(np.full((4, 3), np.nan), np.array([[0, 1, 2]], np.int32))],
-    ):
-        pieces.save_pieces(path, bad)
-        assert pieces.load_pieces(path) is None
-
-
-def test_many_may_write_and_read_at_once(tmp_path):
-    path = tmp_path / "deep" / "x.pieces"
-    wrong = []
-
-    def work():
-        for _ in range(30):
-            pieces.save_pieces(path, TWO)
-            found = pieces.load_pieces(path)
-            wrong.extend([found] if found is None or not same(found, TWO) else [])
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
-    assert [p.name for p in path.parent.iterdir()] == ["x.pieces"]
-
-
-def test_a_place_that_cannot_be_written_to_costs_nothing(tmp_path):
-    (tmp_path / "file").write_text("")
-    pieces.save_pieces(tmp_path / "file" / "x.pieces", TWO)  # a file is no folder
+    good = {"v0": np.eye(4, 3), "f0": np.array([[0, 1, 2]], np.int32)}
+    monkeypatch.setattr(pieces, "_require_coacd", lambda options: "1")
+    made = [bad, good]
+    monkeypatch.setattr(pieces, "_run", lambda *_: made.pop(0))
+    pieces.convex_pieces(np.eye(3), np.array([[0, 1, 2]]), {}) if "f0" in bad else made.pop(0)
+    (found,) = pieces.convex_pieces(np.eye(3), np.array([[0, 1, 2]]), {})
+    assert np.array_equal(found[0], good["v0"]) and not made
 
 
 @needs_coacd

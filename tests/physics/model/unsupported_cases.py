@@ -80,18 +80,6 @@ def _option(feature: str, attribute: str, element: str) -> Case:
 
 _WELD = '<weld name="tie" body1="hand" body2="ball"/>'
 
-CONTACTS = [
-    Case(
-        "contact of hfield with sphere",
-        "contact",
-        "hills' and 'ball",
-        """<mujoco><asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset><worldbody>
-  @@<geom name="hills" type="hfield" hfield="h"/>
-  <body pos="0 0 1"><freejoint/><geom name="ball" size=".1"/></body>
-</worldbody></mujoco>""",
-    ),
-]
-
 CASES = [
     _option("integrator 'discrete'", "integrator", '<option integrator="discrete"/>'),
     _option("flag override='enable'", "override", '<option><flag override="enable"/></option>'),
@@ -165,7 +153,6 @@ CASES = [
   @@<flexcomp name="cloth" type="grid" dim="2" count="3 3 1" spacing=".1 .1 .1" radius=".01" mass="1">
   <edge damping="1"/></flexcomp></worldbody></mujoco>""",
     ),
-    *CONTACTS,
 ]
 
 

@@ -48,14 +48,15 @@ class Scene(NamedTuple):
 
     @classmethod
     def of_the_table(cls) -> "Scene":
-        """Every row of `PAIR_TABLE`; meshes are a stone where the other is round, else a prism."""
+        """Every row of `PAIR_TABLE` but height fields; meshes are a stone where the other is round, else a prism."""
         names = []
-        for row in PAIR_TABLE:
+        rows = [row for row in PAIR_TABLE if row.group != "terrain"]
+        for row in rows:
             stone = {row.type1, row.type2} & {"SPHERE", "CAPSULE", "ELLIPSOID"}
             mesh = ("cube", "pebble" if stone else "prism")
             kinds = (row.type1, row.type2)
             names.append(tuple(mesh[i] if kind == "MESH" else kind.lower() for i, kind in enumerate(kinds)))
-        return cls(names, [row.group != "convex" for row in PAIR_TABLE])
+        return cls(names, [row.group != "convex" for row in rows])
 
     def model(self, several: str, search: str = EXACT, reach: float = REACH) -> mujoco.MjModel:
         """For each pair a fixed geom and a free body with three motors along the world's axes; flag multiccd.

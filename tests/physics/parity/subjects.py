@@ -47,7 +47,7 @@ class Tumble:
         from tumble.physics import Model, RigidSolver
 
         self.mjm = mjm
-        self.solver = RigidSolver(Model.from_mjmodel(mjm), num_envs=count)
+        self.solver = RigidSolver(Model.from_mjmodel(mjm, hfield="mujoco"), num_envs=count)
 
     def load(self, states: States) -> None:
         """Put state i into environment i; warm starts are cleared with it."""

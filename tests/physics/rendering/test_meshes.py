@@ -173,8 +173,8 @@ def test_models_without_meshes_have_a_kernel_without_them(poses, monkeypatch):
     source, runtime = poses("primitives"), ensure_runtime()
     drawn = BatchRenderer(source.model, 16, 16)
     drawn.render(source)
-    assert asked == [(runtime, False)]
-    assert shared_ray_kernels(runtime, False)[1] is not shared_ray_kernels(runtime, True)[1]
+    assert asked == [(runtime, False, False)]
+    assert shared_ray_kernels(runtime, False, False)[1] is not shared_ray_kernels(runtime, True, False)[1]
     assert len(drawn._tables[torch.device("cpu")]["nodes"]) == 1  # as no table may be empty
 
 

@@ -97,14 +97,14 @@ def test_only_what_mujocos_viewer_shows(poses):
     assert mj.geom("shown group").id in seen and mj.geom("clear").id in seen
 
 
-def test_height_fields_are_named_as_left_out(poses):
+def test_signed_distance_functions_are_named_as_left_out(poses):
     xml = """
     <mujoco>
-      <asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 1" elevation="0 1 1 0"/></asset>
-      <worldbody><geom name="rock" type="hfield" hfield="hills"/><geom name="ball" size="0.1" pos="2 0 0"/></worldbody>
+      <asset><mesh name="wedge" vertex="0 0 0 0.5 0 0 0 0.3 0 0 0 0.4"/></asset>
+      <worldbody><geom name="bolt" type="sdf" mesh="wedge"/><geom name="ball" size="0.1" pos="2 0 0"/></worldbody>
     </mujoco>"""
     source = poses(mujoco.MjModel.from_xml_string(xml))
-    with pytest.warns(UserWarning, match=r"not drawn yet.*rock \(hfield\)"):
+    with pytest.warns(UserWarning, match=r"not drawn yet.*bolt \(sdf\)"):
         renderer = BatchRenderer(source.model, 32, 32)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

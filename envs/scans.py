@@ -1,0 +1,161 @@
+"""Rays that a task wants in its state: height scans around a body, rings around feet, distance sensors."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+import torch
+
+if TYPE_CHECKING:
+    from ..physics import RigidSolver
+    from ..physics.batch_numbers import Known
+
+ALIGNMENTS = ("yaw", "frame", "world")
+
+
+def grid_points(size: tuple[float, float] = (1.6, 1.0), resolution: float = 0.1) -> np.ndarray:
+    """Points of a centred grid in the plane z = 0, (k, 3) m, x fastest; by default 17 x 11.
+
+    Args:
+        size: lengths along x and y, m.
+        resolution: distance of points, m.
+
+    Raises:
+        ValueError: a number is not above zero.
+    """
+    if not (resolution > 0.0 and min(size) >= 0.0):
+        raise ValueError(f"grid_points: size={size}, resolution={resolution}: they must be above zero")
+    along = [(np.arange(n := round(length / resolution) + 1) - (n - 1) / 2) * resolution for length in size]
+    x, y = np.meshgrid(*along)
+    return np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], -1)
+
+
+def ring_points(radius: float = 0.04, count: int = 4) -> np.ndarray:
+    """Points of a circle in the plane z = 0, (count, 3) m, the first along x."""
+    angle = 2.0 * np.pi * np.arange(count) / count
+    return radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(count)], -1)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RayScan:
+    """Rays that move with bodies or sites.
+
+    In `state.rays` is for each point the way from it along its ray to the first surface, m: below 0 where the surface
+    lies behind the point, and `reach` where nothing is met before. From the height h of the frame's origin and the
+    default direction a way w means ground at h - w.
+
+    Attributes:
+        body: name of the body whose frame the rays move with, or several names.
+        site: the same of a site; one of both is given.
+        points: (k, 3), in the frame, m: `grid_points()`, `ring_points()` or your own.
+        direction: of all rays, in the frame.
+        align: "yaw": the frame turns about the vertical alone, as the heading of its x axis does; "frame": it turns
+            with the body or site; "world": it does not turn.
+        above: rays begin this far before their points, m, so that ground that is higher is found too.
+        reach: the longest way, m.
+        geoms: names or ids of the geoms that are met; None: all that stand still.
+    """
+
+    body: str | Sequence[str] | None = None
+    site: str | Sequence[str] | None = None
+    points: Any = field(default_factory=grid_points)
+    direction: tuple[float, float, float] = (0.0, 0.0, -1.0)
+    align: str = "yaw"
+    above: float = 20.0
+    reach: float = 20.0
+    geoms: Any = None
+
+
+class Scanner:
+    """Casts the rays of a scan in a solver's environments.
+
+    Args:
+        solver: the solver.
+        name: of the scan, for messages.
+        scan: the scan.
+    """
+
+    def __init__(self, solver: "RigidSolver", name: str, scan: RayScan) -> None:
+        """Look up frames and geoms.
+
+        Raises:
+            TypeError: it is no `RayScan`.
+            ValueError: a number or name is wrong; the message says which.
+        """
+        if not isinstance(scan, RayScan):
+            raise TypeError(f"rays[{name!r}] is {scan!r}; needed is a RayScan")
+        self._solver, self._scan, self._name = solver, scan, f"rays[{name!r}]"
+        if (scan.body is None) == (scan.site is None):
+            raise ValueError(f"{self._name}: give the name of a body or of a site, not both")
+        if scan.align not in ALIGNMENTS:
+            raise ValueError(f"{self._name}: align={scan.align!r}: there is {', '.join(ALIGNMENTS)}")
+        if not (scan.reach > 0.0 and scan.above >= 0.0):
+            raise ValueError(f"{self._name}: reach={scan.reach} must be above zero and above={scan.above} not below")
+        named = scan.site if scan.body is None else scan.body
+        self._one = isinstance(named, str)
+        self._quantities = ("xpos", "xmat") if scan.site is None else ("site_xpos", "site_xmat")
+        names: Sequence[str] = [named] if isinstance(named, str) else list(named or ())
+        ids = [self._id("body" if scan.site is None else "site", each) for each in names]
+        points, length = np.array(scan.points, float), np.linalg.norm(scan.direction)
+        if points.ndim != 2 or points.shape[1] != 3 or not len(points) or not np.isfinite(points).all():
+            raise ValueError(f"{self._name}: points have the shape {points.shape}; needed are finite numbers (k, 3)")
+        if np.shape(scan.direction) != (3,) or not 0.0 < length < np.inf:
+            raise ValueError(f"{self._name}: direction={scan.direction!r} must be three numbers that are not all 0")
+        self._frames = torch.as_tensor(ids, device=solver.device)
+        self._points = self._tensor(points)
+        self._direction = self._tensor(np.array(scan.direction) / length)
+        self._geoms = self._still() if scan.geoms is None else scan.geoms
+
+    def ways(self, envs: "Known | None") -> torch.Tensor:
+        """Return the ways along the rays, (n, k), or (n, frames, k) of several frames, m."""
+        scan, (positions, rotations) = self._scan, self._quantities
+        found = self._solver.get_many(self._quantities, envs)
+        turns = self._turns(found[rotations][:, self._frames].unflatten(-1, (3, 3)))  # (n, frames, 3, 3)
+        points = found[positions][:, self._frames][:, :, None] + _turned(turns, self._points)
+        along = _turned(turns, self._direction[None]).expand(points.shape)
+        begin = points - scan.above * along
+        hits = self._solver.queries.ray(begin.flatten(1, 2), along.flatten(1, 2), geoms=self._geoms, envs_idx=envs)
+        way = torch.where(hits.geom < 0, scan.reach, hits.distance - scan.above).clamp(max=scan.reach)
+        return way if self._one else way.unflatten(1, points.shape[1:3])
+
+    def _turns(self, matrices: torch.Tensor) -> torch.Tensor:
+        """Return how frames are turned, (n, frames, 3, 3), as `align` says."""
+        if self._scan.align == "frame":
+            return matrices
+        turns = torch.zeros_like(matrices)
+        turns[..., 2, 2] = 1.0
+        x, y = matrices[..., 0, 0], matrices[..., 1, 0]
+        length = (x * x + y * y).sqrt()
+        straight = (length < 1e-6) if self._scan.align == "yaw" else torch.ones_like(length, dtype=torch.bool)
+        cosine, sine = torch.where(straight, 1.0, x / length), torch.where(straight, 0.0, y / length)
+        turns[..., 0, 0], turns[..., 0, 1], turns[..., 1, 0], turns[..., 1, 1] = cosine, -sine, sine, cosine
+        return turns
+
+    def _id(self, kind: str, name: str) -> int:
+        mj = self._solver.model.mj
+        found = mujoco.mj_name2id(mj, getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}"), name)
+        if found < 0:
+            known = [getattr(mj, kind)(i).name for i in range(getattr(mj, f"n{kind}"))]
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"there is {', '.join(known)}"
+            raise ValueError(f"{self._name}: the model has no {kind} {name!r}: {hint}")
+        return found
+
+    def _still(self) -> list[int]:
+        mj = self._solver.model.mj
+        still = np.flatnonzero(mj.body_weldid[mj.geom_bodyid] == 0).tolist()
+        if not still:
+            raise ValueError(f"{self._name}: no geom of the model stands still; say which `geoms` the rays meet")
+        return still
+
+    def _tensor(self, values: np.ndarray) -> torch.Tensor:
+        return torch.as_tensor(values, dtype=self._solver.dtype, device=self._solver.device)
+
+
+def _turned(turns: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
+    """Turn vectors (k, 3) by matrices (n, frames, 3, 3): (n, frames, k, 3), added up in a fixed order."""
+    x, y, z = (turns[..., None, :, i] * vectors[:, i, None] for i in range(3))
+    return x + y + z
