@@ -15,7 +15,8 @@ from ..shapes.by_kind import by_kind, is_one_of
 SLACK = 0.75
 """Cells by which an interpolated value may exceed the distance."""
 SHORT = 1e-6
-"""The least length of a gradient, which has the length 1 where the surface's nearest point is unique."""
+"""The least length of a gradient, which is 1 where the nearest point is unique; and the share of a cell up to which a
+point beside the grid is in it: the fused sums of a GPU leave as much of 0."""
 
 
 @func
@@ -61,10 +62,10 @@ def _between_nodes(model, lanes, f: ti.i32, p):
     )
     outward = gradient * (1.0 / ti.max(gradient.norm(), SHORT * cell))
     bound = value - SLACK * cell
-    # Outside: the surface is about `value` below the grid's nearest point.
+    # Outside, by more than rounding: the surface is about `value` below the grid's nearest point.
     beyond = Vec3(place.x - x, place.y - y, place.z - z) * cell
     way = beyond.norm()
-    if way > 0.0:
+    if way > SHORT * cell:
         bound = ti.max(bound - way, way)
         beyond = beyond + outward * value
         value = beyond.norm()
