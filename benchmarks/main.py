@@ -102,7 +102,13 @@ BENCHMARKS = {
     "static_geoms": Benchmark(
         "how the time of a robot's step grows with the boxes of its terrain, against a plane and MuJoCo",
         "static_geoms",
-        {"geoms": (100, 1000, 5000, 20000), "num_envs": 128, "steps": 20, "rounds": 7},
+        {
+            "models": ("quadruped", "humanoid"),
+            "geoms": (100, 1000, 5000, 20000),
+            "num_envs": 128,
+            "steps": 20,
+            "rounds": 7,
+        },
     ),
     "solvers": Benchmark(
         "conjugate gradients against Newton's method, from 14 to 400 dofs",
