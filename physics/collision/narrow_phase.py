@@ -16,9 +16,9 @@ from .box_box import box_box
 from .capsule_box import capsule_box
 from .contacts import APPENDED, LIST, clear_contacts, limit_contacts, looked_at
 from .convex import convex_convex
-from .field_contacts import field_solid, hfield_field, plane_field
 from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_ellipsoid, plane_mesh
 from .round_pairs import capsule_capsule, plane_capsule, plane_sphere, sphere_capsule, sphere_sphere_pair
+from .sdf_contacts import field_solid, hfield_field, plane_field
 from .sphere_hulls import sphere_box, sphere_cylinder
 from .static_contacts import HITS, STAGED, take_static
 from .static_grid import find_static
