@@ -99,6 +99,17 @@ BENCHMARKS = {
         "broad_phase",
         {"geoms": (10, 30, 100, 200, 300, 500, 1000, 2000), "num_envs": 32, "steps": 4, "rounds": 7},
     ),
+    "static_geoms": Benchmark(
+        "how the time of a robot's step grows with the boxes of its terrain, against a plane and MuJoCo",
+        "static_geoms",
+        {
+            "models": ("quadruped", "humanoid"),
+            "geoms": (100, 1000, 5000, 20000),
+            "num_envs": 128,
+            "steps": 20,
+            "rounds": 7,
+        },
+    ),
     "solvers": Benchmark(
         "conjugate gradients against Newton's method, from 14 to 400 dofs",
         "solvers",

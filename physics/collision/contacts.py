@@ -4,6 +4,8 @@ A slot belongs to one pair of geoms in all lanes, so everything after collision 
 gathering. The list has a slot as soon as one lane has the contact; in other lanes the slot has zero stiffness. The
 sequence of an environment's own contacts, and with it every result, does not depend on its neighbours.
 
+With a grid of static geoms, a slot may stand for different ones in its lanes: `con_own1`, `con_own2` (`static_grid`).
+
 A contact that a mechanism pulls (adhesion) is a *tether* beyond its margin: it has a normal force only.
 """
 
@@ -14,7 +16,7 @@ from ..math import Mat3, Vec3, func
 from ..math.lanes import in_each_lane, traced
 from .pairs_by_hand import contact_margin, contact_pull
 
-LIST = "tile_ncon con_count con_dist con_pos con_frame con_present con_geom1 con_geom2 con_pair con_tether"
+LIST = "tile_ncon con_count con_dist con_pos con_frame con_present con_geom1 con_geom2 con_pair con_tether con_own*"
 APPENDED = f"{LIST} con_needed need_ncon"
 """The fields that `keep_deepest` and `append` load and store, for the declarations of stages."""
 MINIMUM = 1e-15
@@ -62,6 +64,9 @@ def keep_deepest(model, work):
                 if ti.static(has_pairs_in_slots(model.has)):
                     work.con_pair[used] = work.con_pair[k]
                     work.con_tether[used] = work.con_tether[k]
+                if ti.static(model.has.grid):
+                    work.con_own1[used] = work.con_own1[k]
+                    work.con_own2[used] = work.con_own2[k]
                 work.con_dist[used] = work.con_dist[k]
                 work.con_present[used] = work.con_present[k]
                 work.con_pos.put(used, work.con_pos[k])
@@ -137,9 +142,19 @@ def _append(model, work, g1: ti.i32, g2: ti.i32, found, here):
     work.con_geom2.put(k, g2)
     work.con_dist[k] = found.dist
     work.con_present[k] = here
+    if ti.static(model.has.grid):
+        work.con_own1[k] = _own(work, 0, g1)
+        work.con_own2[k] = _own(work, 1, g2)
     work.con_pos.put(k, found.pos)
     work.con_frame.put_numbers(k, 0, found.normal.numbers())
     work.con_frame.put_numbers(k, 3, found.tangent.numbers())
+
+
+@func
+def _own(work, side, g: ti.i32):
+    """Return the geom of each lane in a contact that is being appended: what a grid found, or that of the slot."""
+    found = work.static_found.at(0, side)
+    return ti.select(found >= 0.0, found, work.real(g))
 
 
 @func

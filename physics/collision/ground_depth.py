@@ -3,7 +3,7 @@
 import taichi as ti
 
 from ..math import Vec3, func
-from .field_cells import column_at, ground_under, is_over, over, slope_of
+from .ground_cells import column_at, ground_under, is_over, over, slope_of
 
 SHALLOW = 0.25
 """The share of a cell's side up to which the triangle over a point is that of its depth."""

@@ -1,7 +1,7 @@
 """Narrow phase: the contacts of every pair of geoms, by the routine of their types.
 
-To add a pair of types: its geometry and its routine in a file beside this one, its name in `ROUTINES`, its row in
-`model.pair_table.PAIR_TABLE`. Pairs of a group in `LISTED` go through a work list (`work_list`).
+To add a pair of types: its geometry in `primitives`, its routine in a file beside this one and in `ROUTINES`, its row
+in `model.pair_table.PAIR_TABLE`. Pairs of a group in `LISTED` go through a work list (`work_list`).
 Poses have the precision of `work.precise_lanes` (`Features.mixed_precision`); `append` rounds contacts to `work.lanes`.
 """
 
@@ -10,15 +10,18 @@ import taichi as ti
 from ..hooks import CONTACTS_AGAIN, PAIR_MASK
 from ..math import func
 from ..model.pair_table import GROUPS, PAIR_TABLE
+from ..model.static_grid import GROUPS as BY_GRID
 from ..stage import stage
 from .box_box import box_box
 from .capsule_box import capsule_box
 from .contacts import APPENDED, LIST, clear_contacts, limit_contacts, looked_at
 from .convex import convex_convex
-from .field_contacts import field_solid, hfield_field, plane_field
 from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_ellipsoid, plane_mesh
 from .round_pairs import capsule_capsule, plane_capsule, plane_sphere, sphere_capsule, sphere_sphere_pair
+from .sdf_contacts import field_solid, hfield_field, plane_field
 from .sphere_hulls import sphere_box, sphere_cylinder
+from .static_contacts import HITS, STAGED, take_static
+from .static_grid import find_static
 from .sweep import end_of_pairs, first_pair, geoms_of, sweep
 from .terrain import hfield_solid, list_near_ground
 from .work_list import LISTED_PAIRS, append_points, clear_list, list_near
@@ -97,18 +100,23 @@ def _narrow_phase(model, work):
 
 
 @stage(
-    reads="geom_xpos",
-    writes="con_count con_needed tile_ncon listed_geom1 listed_geom2",
-    updates="sweep_* wanted need_nlisted listed_start",
+    reads="geom_xpos xpos xquat root_offset",
+    writes="con_count con_needed tile_ncon listed_geom1 listed_geom2 static_found geom_axis class_hit",
+    updates=(
+        "sweep_* wanted need_nlisted listed_start grid_* static_hit static_pair static_start tile_nstatic static_near",
+        "geom_xpos geom_offset",
+    ),
 )
 def begin_contacts(model, work):
-    """Empty the contact list; if the model has too many pairs for a list, find the near ones by a sweep."""
+    """Empty the contact list; if the model has too many pairs for a list, find the near ones by a sweep or a grid."""
     clear_contacts(work)
     if ti.static(model.has.sweep):
         sweep(model, work)
+    if ti.static(model.has.grid):
+        find_static(model, work)
 
 
-@stage(reads="geom_xpos geom_axis listed_geom1 listed_geom2", updates=APPENDED, hooks=(PAIR_MASK,))
+@stage(reads="geom_xpos geom_axis listed_geom1 listed_geom2 static_found", updates=APPENDED, hooks=(PAIR_MASK,))
 def collide_round_with_planes(model, work):
     """Append contacts of planes with spheres and capsules."""
     _take_pairs(model, work, ROUND_WITH_PLANES)
@@ -116,7 +124,7 @@ def collide_round_with_planes(model, work):
 
 @stage(
     when=lambda has: has.hulls,
-    reads="geom_xpos geom_axis xquat listed_geom1 listed_geom2",
+    reads="geom_xpos geom_axis xquat listed_geom1 listed_geom2 static_found",
     writes="tile_pair",
     updates=(APPENDED, LISTED_PAIRS, "mesh_*"),
     hooks=(PAIR_MASK,),
@@ -126,7 +134,7 @@ def collide_hulls_with_planes(model, work):
     _take_list(model, work, "hulls", HULLS_WITH_PLANES, list_near_planes)
 
 
-@stage(reads="qpos xpos geom_offset geom_axis listed_*", updates=APPENDED, hooks=(PAIR_MASK,))
+@stage(reads="qpos xpos geom_offset geom_axis listed_* static_found", updates=APPENDED, hooks=(PAIR_MASK,))
 def collide_round(model, work):
     """Append contacts between spheres and capsules."""
     _take_pairs(model, work, ROUND)
@@ -134,9 +142,9 @@ def collide_round(model, work):
 
 @stage(
     when=lambda has: has.solids,
-    reads="geom_xpos xpos xquat geom_offset geom_axis listed_*",
+    reads=("xpos xquat root_offset listed_*", HITS),
     writes="tile_pair",
-    updates=(APPENDED, LISTED_PAIRS, "wanted box_code polygon"),
+    updates=(APPENDED, LISTED_PAIRS, STAGED, "geom_axis wanted box_code polygon"),
     hooks=(PAIR_MASK,),
 )
 def collide_solids(model, work):
@@ -146,8 +154,9 @@ def collide_solids(model, work):
 
 @stage(
     when=lambda has: has.convex,
-    reads="geom_xpos xpos xquat geom_offset listed_* piece_*",
-    updates=(APPENDED, LISTED_PAIRS, "wanted tile_pair pair_axis ccd_*"),
+    reads=("xpos xquat root_offset listed_* piece_*", HITS),
+    writes="geom_axis",
+    updates=(APPENDED, LISTED_PAIRS, STAGED, "wanted tile_pair pair_axis ccd_*"),
     hooks=(PAIR_MASK,),
 )
 def collide_convex(model, work):
@@ -157,7 +166,7 @@ def collide_convex(model, work):
 
 @stage(
     when=lambda has: has.field_planes,
-    reads="geom_xpos geom_axis xpos xquat geom_offset listed_geom1 listed_geom2",
+    reads="geom_xpos geom_axis xpos xquat geom_offset listed_geom1 listed_geom2 static_found",
     writes="tile_pair",
     updates=(APPENDED, LISTED_PAIRS, "wanted ccd_frame hit_*"),
     hooks=(PAIR_MASK,),
@@ -169,7 +178,7 @@ def collide_field_planes(model, work):
 
 @stage(
     when=lambda has: has.field_terrain,
-    reads="xpos xquat geom_offset listed_geom1 listed_geom2",
+    reads="xpos xquat geom_offset listed_geom1 listed_geom2 static_found",
     writes="tile_pair",
     updates=(APPENDED, LISTED_PAIRS, "wanted box_center box_half ccd_frame hit_*"),
     hooks=(PAIR_MASK,),
@@ -181,7 +190,7 @@ def collide_field_terrain(model, work):
 
 @stage(
     when=lambda has: has.fields,
-    reads="geom_xpos xpos xquat geom_offset listed_*",
+    reads="geom_xpos xpos xquat geom_offset listed_* static_found",
     writes="tile_pair",
     updates=(APPENDED, LISTED_PAIRS, "wanted ccd_frame hit_*"),
     hooks=(PAIR_MASK,),
@@ -193,7 +202,7 @@ def collide_fields(model, work):
 
 @stage(
     when=lambda has: has.terrain,
-    reads="xpos xquat geom_offset listed_geom1 listed_geom2",
+    reads="xpos xquat geom_offset listed_geom1 listed_geom2 static_found",
     writes="tile_pair",
     updates=(APPENDED, LISTED_PAIRS, SEARCH, "wanted box_center box_half piece_* hit_*"),
     hooks=(PAIR_MASK,),
@@ -251,4 +260,6 @@ def _take_list(model, work, group, routines, mid_phase):
         for routine, served in ti.static(SERVED[group]):
             if p >= first_pair(model, work, served[0]) and p < end_of_pairs(model, work, served[-1]):
                 routines[routine](model, work, g1, g2, work.near[k])
-        append_points(model, work, g1, g2)
+        append_points(model, work, g1, g2, model.npoint)
+    if ti.static(model.has.grid and group in BY_GRID):
+        take_static(model, work, rows, SERVED[group], routines)

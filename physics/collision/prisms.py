@@ -10,8 +10,8 @@ from ..model.pair_table import PRISMS
 from .contact_point import ContactPoint
 from .convex import seek
 from .epa import touching_face
-from .field_cells import vertex
 from .gjk import FOUND
+from .ground_cells import vertex
 from .primitives import zero_vector
 from .solid_on_ground import piece_limits
 from .support import core_radius

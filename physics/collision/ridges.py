@@ -8,7 +8,7 @@ ground feels no edges of the grid.
 import taichi as ti
 
 from ..math import Vec3, func
-from .field_cells import reaches, vertex
+from .ground_cells import reaches, vertex
 from .primitives import MINIMUM
 
 CONE = 1e-3

@@ -8,7 +8,7 @@ import taichi as ti
 
 from ..math import Vec3, func
 from .candidates import put_candidate
-from .field_cells import ground_under, is_over, over, reaches, slope_of
+from .ground_cells import ground_under, is_over, over, reaches, slope_of
 from .ground_depth import depth_of, height_above
 from .primitives import MINIMUM, closest_on_segments
 from .ridges import ends_of, for_each_ridge, nearest_on, pushes

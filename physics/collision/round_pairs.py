@@ -1,4 +1,4 @@
-"""Contacts between spheres and capsules, and of both with planes, in all lanes."""
+"""Spheres and capsules: with planes, and with each other. Closed forms, without a work list."""
 
 import taichi as ti
 

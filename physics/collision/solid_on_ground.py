@@ -14,8 +14,8 @@ from ..shapes.ray import MISS
 from .candidates import has_candidate_at
 from .convex import Limits, seek
 from .epa import touching_face
-from .field_cells import is_over, over, reaches, slope_of
 from .gjk import FOUND
+from .ground_cells import is_over, over, reaches, slope_of
 from .ground_depth import depth_of, height_above
 from .primitives import zero_vector
 from .ridges import between, ends_of, for_each_ridge, pushes

@@ -18,7 +18,7 @@ from ..shapes.by_kind import by_kind, is_one_of
 from .candidates import CLOSE, clear_candidates, reduce_candidates
 from .contact_point import ContactPoint
 from .contacts import looked_at
-from .field_cells import ground_under, highest_below
+from .ground_cells import ground_under, highest_below
 from .pairs_by_hand import detection_distance
 from .poses import geom_axes, root_of, seen_from_root
 from .primitives import zero_vector

@@ -84,8 +84,11 @@ def put_point(work, k: ti.i32, touch, present):
 
 
 @func
-def append_points(model, work, g1: ti.i32, g2: ti.i32):
-    """Append the points of a pair to the contact list, and clear them; lanes with fewer points append nothing."""
+def append_points(model, work, g1: ti.i32, g2: ti.i32, most: ti.i32):
+    """Append the points of a pair, `most` or fewer, to the contact list; lanes with fewer points append nothing.
+
+    Points are cleared.
+    """
     lanes, zero = work.lanes, work.real(0.0)
     # Each pass takes the next point of every lane that has one.
     more = 1
@@ -93,7 +96,7 @@ def append_points(model, work, g1: ti.i32, g2: ti.i32):
         more = 0
         touch = ContactPoint(zero, Vec3(zero, zero, zero), Vec3(zero, zero, zero), Vec3(zero, zero, zero))
         found = work.real(0.0)
-        for k in range(model.npoint):
+        for k in range(most):
             here = work.point_present[k] * (1.0 - found)
             if lanes.any(here):
                 touch._assign(_point(work, k).select(here > 0.5, touch))

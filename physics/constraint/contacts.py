@@ -19,12 +19,13 @@ from .contact_parameters import (
     solref,
 )
 from .impedance import MINIMUM, impedance, regularizer
+from .own_geoms import of_lanes
 
 
 @stage(
     reads=(
         "qvel subtree_com cdof cvel con_dist con_pos con_present con_geom1 con_geom2 con_pair",
-        "con_tether tile_ncon tile_conadr",
+        "con_tether con_own1 con_own2 tile_ncon tile_conadr",
     ),
     writes="block_D cone_mu block_J block_dofnum block_dofadr block_jacadr block_dof",
     updates="con_frame con_pull block_friction block_aref block_dim tile_ndof tile_njac",
@@ -51,7 +52,7 @@ def contact_blocks(model, work):
             _jacobian(model, work, k, block, dim, frame)
         for change in ti.static(CONTACT_VELOCITY.of(model.has)):
             change(model, work, k, block, dim, frame)
-        _parameters(model, work, k, pair, block, dim)
+        _parameters(of_lanes(model, work, k), work, k, pair, block, dim)
 
 
 @func

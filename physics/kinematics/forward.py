@@ -93,14 +93,19 @@ def _jointed_body(model, work, b: ti.i32):
 
 @stage(reads="xpos xquat root_offset", writes="geom_xpos geom_offset geom_axis")
 def geom_frames(model, work):
-    """Set geom_xpos, geom_offset and geom_axis of every geom that can collide."""
-    for g in range(model.ngeom):
-        if model.geom_collides[g] == 1:
-            b = model.geom_bodyid[g]
-            body = work.xquat[b]
-            zero = work.precise_lanes.real(0.0)
-            quat = body * model.geom_quat[g]
-            offset = work.root_offset[b] + body.rotate(model.geom_pos[g])
-            work.geom_offset.put(g, offset)
-            work.geom_xpos.put(g, work.xpos[model.body_rootid[b]] + offset)
-            work.geom_axis.put(g, quat.rotate(Vec3(zero, zero, work.precise_lanes.real(1.0))))
+    """Set geom_xpos, geom_offset and geom_axis of every geom that can collide, but for those of a grid."""
+    for k in range(model.nframed):
+        place_geom(model, work, model.framed_geom[k])
+
+
+@func
+def place_geom(model, work, g: ti.i32):
+    """Set geom_xpos, geom_offset and geom_axis of geom g; the arguments may be the views of one lane."""
+    b = model.geom_bodyid[g]
+    body = work.xquat[b]
+    zero = work.precise_lanes.real(0.0)
+    quat = body * model.geom_quat[g]
+    offset = work.root_offset[b] + body.rotate(model.geom_pos[g])
+    work.geom_offset.put(g, offset)
+    work.geom_xpos.put(g, work.xpos[model.body_rootid[b]] + offset)
+    work.geom_axis.put(g, quat.rotate(Vec3(zero, zero, work.precise_lanes.real(1.0))))

@@ -16,6 +16,14 @@ OVERLAP = 1e-6
 _FLAT = (int(_G.mjGEOM_PLANE), int(_G.mjGEOM_HFIELD))  # flat against flat never collides in MuJoCo
 
 
+def never_moves(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return True for each body that is fixed in the world, which mocap bodies are not; bool array (nbody,)."""
+    fixed = mjm.body_weldid == 0
+    for b in range(1, mjm.nbody):  # parents come before their children
+        fixed[b] &= mjm.body_mocapid[b] < 0 and fixed[mjm.body_parentid[b]]
+    return fixed
+
+
 def contacts_disabled(mjm: mujoco.MjModel) -> bool:
     """Return True if the model's flags disable all contacts."""
     return bool(int(mjm.opt.disableflags) & _DISABLED)
@@ -41,10 +49,15 @@ def possible_pairs(mjm: mujoco.MjModel) -> np.ndarray:
 def _filtered(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
     """Return both geoms of every pair that MuJoCo's filters let through, that of the smaller body id first."""
     solid = np.flatnonzero(mjm.geom_contype | mjm.geom_conaffinity)
-    body = mjm.geom_bodyid
-    of = body[solid]
-    first, second = np.nonzero(_bodies_may_touch(mjm)[np.ix_(of, of)] & (of[:, None] < of[None, :]))
-    first, second = solid[first], solid[second]
+    of = mjm.geom_bodyid[solid]
+    # rows of geoms that move alone: of two that do not, none meets the other, and there may be many thousand
+    moves = (mjm.body_dofnum[mjm.body_weldid] > 0)[of]
+    touch = _bodies_may_touch(mjm)[np.ix_(of[moves], of)]
+    touch &= ~moves[None, :] | (of[moves][:, None] < of[None, :])
+    row, column = np.nonzero(touch)
+    mine, other = solid[moves][row], solid[column]
+    swap = mjm.geom_bodyid[mine] > mjm.geom_bodyid[other]
+    first, second = np.where(swap, other, mine), np.where(swap, mine, other)
     mask = (mjm.geom_contype[first] & mjm.geom_conaffinity[second]) != 0
     mask |= (mjm.geom_contype[second] & mjm.geom_conaffinity[first]) != 0
     mask &= ~(np.isin(mjm.geom_type[first], _FLAT) & np.isin(mjm.geom_type[second], _FLAT))

@@ -1,10 +1,15 @@
-"""The broad phase of a model: a list of all pairs of geoms that can touch, or a sweep that finds the near ones.
+"""The broad phase of a model: a list of all pairs of geoms that can touch, a sweep, or a grid of static geoms.
 
 Kernels test a list in lanes, so each pair costs little, but their number grows with the square of the geoms. If the
 list would be long, a model keeps only pairs with planes and height fields, which are near everything. Kernels sweep
 over all other geoms (`collision.sweep`), and find by masks, bodies and a short list of exceptions which pairs can
 touch.
+
+If most of the pairs are of moving geoms with static ones, such as the boxes of a terrain, a grid has these
+(`static_grid`). The rest is a list, or a sweep if it is still long.
 """
+
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -12,12 +17,15 @@ import numpy as np
 from ..mjmodel.pairs import number_by_hand
 from ..shapes import HFIELD, PLANE
 from .pair_table import PAIR_TABLE, rows_of
+from .static_grid import static_pairs
 
-LIST, SWEEP = "pairs", "sweep"
+LIST, SWEEP, GRID = "pairs", "sweep", "grid"
 MOST_LISTED = (1 << 19) - 1
 """The most pairs of a list, as each costs time in every step."""
 LONG = 20_000
 """The number of pairs without planes from which a sweep is quicker (measured: `tumble bench broad_phase`)."""
+MANY = 2000
+"""The number of pairs with static geoms from which a grid is quicker (measured: `tumble bench static_geoms`)."""
 WORD = 32
 """Pairs whose bits are in one integer."""
 GROUND = (PLANE, HFIELD)
@@ -26,8 +34,27 @@ WITH_GROUND = tuple(row.types[0] in GROUND for row in PAIR_TABLE)
 """True for each row of the table with such geoms, whose pairs stay a list in either case."""
 
 
+class Split(NamedTuple):
+    """The pairs (n, 2) of geoms that can touch, by how they are found: in a list, by a sweep, and by a grid."""
+
+    listed: np.ndarray
+    swept: np.ndarray
+    gridded: np.ndarray
+
+
+def split(mjm: mujoco.MjModel, pairs: np.ndarray, chosen: str) -> Split:
+    """Return the pairs (n, 2) by how the chosen broad phase finds them."""
+    gridded = static_pairs(mjm, pairs) if chosen == GRID else np.zeros(len(pairs), bool)
+    solid = ~np.isin(mjm.geom_type[pairs], GROUND).any(axis=1) & ~gridded
+    sweeps = chosen == SWEEP or (chosen == GRID and np.count_nonzero(solid) >= LONG)
+    swept = solid & sweeps
+    return Split(pairs[~gridded & ~swept], pairs[swept], pairs[gridded])
+
+
 def choose_broad_phase(mjm: mujoco.MjModel, pairs: np.ndarray, asked: str | None) -> str:
-    """Return LIST or SWEEP, for the pairs (n, 2) of geoms that can touch.
+    """Return LIST, SWEEP or GRID, for the pairs (n, 2) of geoms that can touch.
+
+    With noslip a grid has to be asked for: MuJoCo's order of the contacts decides what a few iterations find.
 
     Raises:
         ValueError: the user asked for a list that is too long.
@@ -37,7 +64,11 @@ def choose_broad_phase(mjm: mujoco.MjModel, pairs: np.ndarray, asked: str | None
             f"option broad_phase='{LIST}': {len(pairs):,} pairs of geoms can touch, and {MOST_LISTED:,} are the most; "
             f"broad_phase='{SWEEP}' does without a list"
         )
-    return asked or (SWEEP if len(between_solids(mjm, pairs)) >= LONG else LIST)
+    if asked is not None:
+        return asked
+    if mjm.opt.noslip_iterations == 0 and np.count_nonzero(static_pairs(mjm, pairs)) >= MANY:
+        return GRID
+    return SWEEP if len(between_solids(mjm, pairs)) >= LONG else LIST
 
 
 def between_solids(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:

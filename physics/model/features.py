@@ -42,6 +42,7 @@ class CoreFeatures:
         repeated_pairs: several explicit pairs of the same two geoms.
         friction_reference: explicit pairs with a separate reference for the friction axes of elliptic cones.
         sweep: near pairs of geoms are found by a sweep, not from a list of all pairs.
+        grid: static geoms near moving ones are found in a grid.
         elliptic: contacts have elliptic friction cones.
         mpr: Minkowski portal refinement first for convex shapes.
         tilts: more contacts of convex shapes by small rotations.
@@ -61,6 +62,7 @@ class CoreFeatures:
     cg: bool
     pairs_by_hand: bool = False
     sweep: bool = False
+    grid: bool = False
     elliptic: bool = False
     mpr: bool = False
     tilts: bool = False
@@ -95,6 +97,7 @@ class CoreFeatures:
             repeated_pairs=has_repeated_pairs(model),
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
             sweep=model.sizes["nsweep"] > 0,
+            grid=model.sizes["nstatic"] > 0,
             elliptic=has_elliptic_cones(model),
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,

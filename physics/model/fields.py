@@ -2,8 +2,11 @@
 
 Sizes: nq, nv, nu, na, nbody, njnt, ngeom as in MuJoCo; nout: outputs of actuators; npair: pairs of geoms that can have
 contacts and are listed; npairtype1: rows of the dispatch table, and one; nhand: explicit pairs; nsweep: geoms that a
-sweep covers; ne and nf: rows of equalities and of friction losses, as in MuJoCo; nvert: mesh vertices; npoly: faces of
-all hulls; ncorner: vertices of all these faces; ntree: kinematic trees that move; nsense: sensors that read contacts.
+sweep covers; nframed: geoms whose poses every step computes; nstatic, ngridgeom: static geoms of a grid and moving
+geoms that meet them; nstaticclass, nclasspair: classes of these static geoms, and their pairs with moving geoms;
+ncellentry: entries in all cells of the grid; ne and nf: rows of equalities and of friction losses, as in MuJoCo; nvert:
+mesh vertices; npoly: faces of all hulls; ncorner: vertices of all these faces; ntree: kinematic trees that move;
+nsense: sensors that read contacts.
 """
 
 from ..fields import Field, ids
@@ -59,6 +62,7 @@ INTEGERS: tuple[Field, ...] = (
     _id("geom_condim", ("ngeom",), "contact dimension: 1, 3, 4 or 6"),
     _F("geom_priority", ("ngeom",), 1, "", "contact parameters are those of the geom with the higher priority"),
     _id("geom_collides", ("ngeom",), "1: the geom is in a pair that can have contacts"),
+    _id("framed_geom", ("nframed",), "geoms that can collide, but for those of a grid: steps compute their poses"),
     _F("geom_vertadr", ("ngeom",), 1, "", "first vertex of the geom's mesh"),
     _F("geom_vertnum", ("ngeom",), 1, "", "number of vertices of the hull of the geom's mesh"),
     _F("geom_blockadr", ("ngeom",), 1, "", "first block of vertices of the geom's mesh"),
@@ -98,6 +102,27 @@ INTEGERS: tuple[Field, ...] = (
     _id("skip_place", ("nskip",), "place of an excluded geom"),
     _id("hand_place", ("nhandplace",), "places of both geoms of each explicit pair"),
     _id("type_row", ("ntyperow",), "row of the dispatch table for two geom types, the smaller one first"),
+    _id("grid_geom", ("ngridgeom",), "moving geoms that meet static ones of the grid"),
+    _id(
+        "grid_core",
+        ("ngridgeom",),
+        "core of the geom, around which it has a radius: 0: a point, 1: a segment, 2: a box",
+    ),
+    _F("group_start", ("ngroupend",), 1, "", "first in grid_geom of each group of geoms of one tree"),
+    _F("grid_shape", ("ngridone",), 2, "", "cells of the grid along x and along y"),
+    _F("cell_start", ("ncellend",), 1, "", "first entry of every cell in cell_entry, cells row by row"),
+    _F(
+        "cell_entry", ("ncellentry",), 1, "", "4 x index in static_geom + 2: its first row + 1: its first cell of a row"
+    ),
+    _id("static_geom", ("nstatic",), "static geoms of the grid, ascending"),
+    _F("static_class", ("nstatic",), 1, "", "class of the geom: those that are alike but for their pose and size"),
+    _F("class_pair", ("ngridgeom", "nstaticclass"), 1, "", "pair of the moving geom and the class, from 1; 0: none"),
+    _F("class_start", ("npairtype1",), 1, "", "first of these pairs of every row of the dispatch table"),
+    _id("class_geom1", ("nclasspair",), "geom of the smaller type; for the static one, the first of its class"),
+    _id("class_geom2", ("nclasspair",), "geom of the larger type"),
+    _id("class_static", ("nclasspair",), "that static geom"),
+    _id("class_place", ("nclasspair",), "place of the moving geom in grid_geom"),
+    _id("class_side", ("nclasspair",), "0: geom 1 is the static one, 1: geom 2 is"),
     _F("dof_coupledid", ("nv",), 1, "", "parent of the dof in a tree where coupled branches are one branch; -1: none"),
     _id("sense_is_touch", ("nsense",), "sensors that read contacts: 1: touch, 0: contact sensor"),
     _id("sense_match1", ("nsense",), "kind of the first object that contacts must match (`contact_sensors`)"),
@@ -172,6 +197,7 @@ REALS: tuple[Field, ...] = (
     _F("geom_half", ("ngeom",), 3, "m", "half sides of a box around the geom, centred at the origin of its frame"),
     _F("geom_margin", ("ngeom",), 1, "m", "contacts closer than the sum of both geoms' margins are active"),
     _F("geom_detect", ("ngeom",), 1, "m", "margin + gap: contacts closer than the sum of both geoms' are detected"),
+    _F("statics_moved", ("one",), 1, "", "1: a geom fixed in the world is not where the model has it, and in no grid"),
     _F("geom_friction", ("ngeom",), 3, "", "sliding, spinning and rolling coefficient"),
     _F("geom_solmix", ("ngeom",), 1, "", "weight of the geom's solver parameters in a contact"),
     _F("geom_solref", ("ngeom",), 2, "", "time constant (s) and damping ratio, or -stiffness and -damping"),
@@ -194,6 +220,18 @@ REALS: tuple[Field, ...] = (
     _F("vert_pos", ("nvert",), 3, "m", "mesh vertex in the geom frame"),
     _F("vert_block", ("nvertblock",), 24, "m", "eight mesh vertices: all x, all y, all z; the last block is padded"),
     _F("corner_normal", ("ncorner",), 3, "", "outward normal of the face in the geom frame"),
+    _F(
+        "grid_frame",
+        ("ngridone",),
+        5,
+        "m",
+        "x and y of the first cell's corner, 1 / sides (1/m), reach of static geoms",
+    ),
+    _F("block_low", ("nblockofcells",), 1, "m", "lowest z of the static geoms in a block of cells"),
+    _F("block_high", ("nblockofcells",), 1, "m", "highest z of the static geoms in a block of cells"),
+    _F("static_box", ("nstatic",), 6, "m", "lower and upper corner of a box around the geom and its margin"),
+    _F("static_numbers", ("nstatic",), 16, "", "geom_pos, _quat, _size, _half, _rbound, _detect side by side, and 0"),
+    _F("static_frame", ("nstatic",), 15, "m", "pose and half sides of a box in the geom's frame, with its margin"),
     *(field for part in PARTS for field in part.reals),
     _F("sdf_low", ("nsdf",), 3, "m", "first node of the distance field, in the geom frame"),
     _F("sdf_cell", ("nsdf",), 1, "m", "distance of the nodes"),

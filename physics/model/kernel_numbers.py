@@ -12,6 +12,7 @@ from ..kinematics.joints import is_free, is_scalar
 from ..mjmodel.actuators import disabled_actuators, from_actuators
 from ..mjmodel.flags import UNLIMITED, disabled
 from ..mjmodel.outputs import ORIENTATION, owners
+from ..mjmodel.pairs import never_moves
 from ..mjmodel.transmissions import REFSITE, actuator_types
 from ..parts import ACTUATOR_KINDS, NUMBERS, PARTS
 from ..parts.part import Rule
@@ -181,6 +182,19 @@ def _half_sides(mjm: mujoco.MjModel, sizes: np.ndarray) -> np.ndarray:
     return half
 
 
+def _statics_moved(mjm: mujoco.MjModel, *numbers: np.ndarray) -> np.ndarray:
+    """Return 1 for environments in which a geom that is fixed in the world differs from the model's, (n, 1)."""
+    fixed = never_moves(mjm)
+    moved = np.zeros(max(map(len, numbers)), bool)
+    for name, values in zip(_PLACES, numbers, strict=True):
+        own = fixed if name.startswith("body") else fixed[mjm.geom_bodyid]
+        same = values[:, own] == getattr(mjm, name)[own]
+        moved |= ~same.reshape(len(values), -1).all(axis=1)
+    return moved[:, None].astype(float)
+
+
+_PLACES = ("geom_pos", "geom_quat", "geom_size", "geom_margin", "geom_gap", "body_pos", "body_quat")
+"""Numbers on which the place of a static geom in a grid depends (`static_grid`)."""
 _SAME = (
     *("qpos0", "qpos_spring", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia"),
     *("condition", "body_subtreemass", "geom_pos", "geom_quat", "geom_size", "geom_rbound"),
@@ -195,6 +209,7 @@ RULES: dict[str, Rule] = {
     "solver_scale": (("dof_M0",), _solver_scale),
     "body_invweight0": (("body_invweight0",), lambda mjm, weight: weight[..., 0]),
     "geom_half": (("geom_size",), _half_sides),
+    "statics_moved": (_PLACES, _statics_moved),
     "geom_detect": (("geom_margin", "geom_gap"), lambda mjm, margin, gap: margin + gap),
     "pair_detect": (("pair_margin", "pair_gap"), lambda mjm, margin, gap: margin + gap),
     "jnt_stiffness": (("jnt_stiffness",), _stiffness),

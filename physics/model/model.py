@@ -13,7 +13,7 @@ from ..mjmodel.custom import CustomElementError
 from ..mjmodel.pairs import pair_condim, reference_overlaps
 from ..process.waiting import Waiting
 from ..scalars import as_flag
-from .broad_phase import SWEEP, choose_broad_phase, reference_order
+from .broad_phase import choose_broad_phase, reference_order, split
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, label_of, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, contact_pairs, pack, row_pairs
 from .same_frames import share_frames
@@ -38,8 +38,9 @@ class Model:
         solver: "newton" or "cg" (conjugate gradients): that of the option `solver`; else the file's, if it is not
             Newton, which is also MuJoCo's default; else, or with the option "auto", by the rule of `solver_choice`.
         max_contacts: the most contacts that an environment can have at once: the option `max_contacts`, or a rule.
-        broad_phase: "pairs", a list of all pairs of geoms that can touch, or "sweep", which finds the near ones: the
-            option `broad_phase`, or the rule of `broad_phase.choose_broad_phase`. Results are the same.
+        broad_phase: "pairs", a list of all pairs of geoms that can touch, "sweep", which finds the near ones, or
+            "grid", which finds the static geoms near a moving one: the option `broad_phase`, or the rule of
+            `broad_phase.choose_broad_phase`. Contacts are the same, with "grid" in another order.
         convex: "gjk" or "mpr": the option `convex`.
         manifold: "mujoco" or "tilts": the option `manifold`.
         hfield: "surface" or "mujoco": the option `hfield`.
@@ -68,7 +69,7 @@ class Model:
             self.broad_phase = choose_broad_phase(self.mj, pairs, choices.broad_phase)
             self.rubs = bool((pair_condim(self.mj, pairs) > 1).any())
             self.row_pairs, self.stiffest = row_pairs(self.mj, pairs), pair_stiffness(self.mj, pairs).max(initial=0.0)
-            self.sizes, self.values = pack(self.mj, pairs, self.broad_phase == SWEEP, loaded.fields)
+            self.sizes, self.values = pack(self.mj, split(self.mj, pairs, self.broad_phase), loaded.fields)
         except (MemoryError, RuntimeError, np.linalg.LinAlgError, CustomElementError, *MUJOCO_ERRORS) as error:
             raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error
         self.notes += _overlap_notes(self.mj, ignored)

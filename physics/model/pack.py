@@ -19,7 +19,7 @@ from ..parts import ACTUATOR_KINDS, PARTS, ROWS
 from ..parts.part import EQUALITY, FRICTION
 from ..shapes import MESH
 from ..shapes.mesh import BLOCK
-from .broad_phase import between_solids, sweep_sizes, sweep_tables
+from .broad_phase import Split, sweep_sizes, sweep_tables
 from .condition import worst_condition
 from .coupled_dofs import coupled_parents
 from .distance_fields import FieldOptions, distance_field_sizes, distance_field_values
@@ -29,6 +29,7 @@ from .hulls import Hulls
 from .kernel_numbers import RULES, kernel_numbers
 from .pair_table import PAIR_TABLE, rows_of
 from .pairs import has_narrow_phase
+from .static_grid import WARM, grid_sizes, grid_tables, gridded
 
 _D = mujoco.mjtDisableBit
 
@@ -41,14 +42,13 @@ _CONVEX = [row for row, pair in enumerate(PAIR_TABLE) if pair.group == "convex"]
 
 
 def pack(
-    mjm: mujoco.MjModel, pairs: np.ndarray, sweeps: bool, fields: FieldOptions = MappingProxyType({})
+    mjm: mujoco.MjModel, pairs: Split, fields: FieldOptions = MappingProxyType({})
 ) -> tuple[dict[str, int], dict[str, np.ndarray]]:
     """Return sizes and all field values of a supported model.
 
     Args:
         mjm: the model.
-        pairs: pairs of geoms, (n, 2), that can have contacts (`contact_pairs`).
-        sweeps: True if only pairs with planes are listed, and a sweep finds the others.
+        pairs: pairs of geoms that can have contacts (`contact_pairs`), by how they are found.
         fields: options of distance fields by the name of a mesh.
 
     Returns:
@@ -67,26 +67,26 @@ def pack(
     for part in PARTS:
         values.update({n: change(mjm, values[n]) for n, change in part.amends.items() if n not in RULES})
     values.update(_meshes(mjm))
-    values.update(distance_field_values(mjm, pairs, fields))
+    values.update(distance_field_values(mjm, np.concatenate(pairs), fields))
     values.update(field_values(mjm))
-    swept = between_solids(mjm, pairs) if sweeps else pairs[:0]
-    tables = sweep_tables(mjm, swept)
-    values.update(tables)
+    tables = sweep_tables(mjm, pairs.swept)
+    static = grid_tables(mjm, gridded(mjm, pairs.gridded), values["geom_half"])
+    values.update(tables | static)
     values.update(_geoms(mjm, pairs))
-    values.update(_pairs(mjm, without(mjm, pairs, swept)))
+    values.update(_pairs(mjm, pairs.listed))
     values.update(_runs(mjm, np.column_stack((values["pair_geom1"], values["pair_geom2"])), values["pair_start"]))
     values.update(_by_hand(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
     values.update(contact_sensor_values(mjm))
-    sizes = _sizes(mjm, values, tables, sweeps)
+    sizes = _sizes(mjm, values) | sweep_sizes(tables) | grid_sizes(static)
     for field in (*INTEGERS, *REALS, *OPTIONS):
         if values[field.name].size != field.length(sizes):
             raise AssertionError(f"{field.name}: {values[field.name].size} numbers for {field.length(sizes)}")
     return sizes, values
 
 
-def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, sweeps: bool) -> dict[str, int]:
-    """Return the named sizes of a model whose fields have been computed."""
+def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray]) -> dict[str, int]:
+    """Return the named sizes of a model whose fields have been computed, but for those of a sweep and a grid."""
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
     sizes.update(
         one=1,
@@ -95,8 +95,8 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray], tables: dict, swe
         npair=len(values["pair_geom1"]),
         nrungeom=len(values["run_geom"]),
         nhand=mjm.npair,
-        nwarm=_warm_pairs(values["pair_start"]) if not sweeps else 0,
-        **sweep_sizes(tables),
+        nframed=len(values["framed_geom"]),
+        nwarm=_warm_pairs(values["pair_start"], values["class_start"]) if not len(values["sweep_geom"]) else 0,
         **_row_sizes(values),
         **field_sizes(values),
         **distance_field_sizes(values),
@@ -214,12 +214,16 @@ def _actuators(mjm: mujoco.MjModel) -> dict:
     }
 
 
-def _geoms(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict:
-    """Return the integer fields of geoms; `pairs` (n, 2) are those that can have contacts."""
+def _geoms(mjm: mujoco.MjModel, pairs: Split) -> dict:
+    """Return the integer fields of geoms, from the pairs that can have contacts."""
     collides = np.zeros(mjm.ngeom, int)
-    collides[pairs.reshape(-1)] = 1
+    for found in pairs:
+        collides[found.reshape(-1)] = 1
+    moves = mjm.body_weldid[mjm.geom_bodyid[pairs.gridded]] > 0
+    framed = np.concatenate((pairs.listed.reshape(-1), pairs.swept.reshape(-1), pairs.gridded[moves]))
     return {f"geom_{n}": getattr(mjm, f"geom_{n}") for n in ("bodyid", "type", "condim", "priority")} | {
         "geom_collides": collides,
+        "framed_geom": np.unique(framed),
         "geom_rootid": mjm.body_rootid[mjm.geom_bodyid],
     }
 
@@ -304,8 +308,8 @@ def _row_sizes(values: dict[str, np.ndarray]) -> dict[str, int]:
     return {EQUALITY: ne, FRICTION: nf, "ntwosided": ne + nf}
 
 
-def _warm_pairs(pair_start: np.ndarray) -> int:
-    """Return the number of convex pairs that store the axis that separated them; 0 if there are too many."""
-    starts = np.asarray(pair_start).ravel()
-    count = int(starts[_CONVEX[-1] + 1] - starts[_CONVEX[0]])
+def _warm_pairs(pair_start: np.ndarray, class_start: np.ndarray) -> int:
+    """Return how many axes are stored that separated convex pairs, listed or of a grid; 0 if there are too many."""
+    listed, gridded = (int(starts[_CONVEX[-1] + 1] - starts[_CONVEX[0]]) for starts in (pair_start, class_start))
+    count = listed + WARM * gridded
     return count if count <= MOST_WARM else 0

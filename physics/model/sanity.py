@@ -19,7 +19,7 @@ from .places import Elements, Places
 
 MOST_PAIRS = (1 << 22) - 1
 """The most pairs of geoms that can touch: all are listed once while a model is loaded."""
-MOST_GEOMS = 20_000
+MOST_GEOMS = 22_000
 """Geoms that can collide: more would need tables of more than half a gigabyte to find their pairs."""
 _KINDS = {"jnt": "joint", "cam": "camera", "mat": "material", "eq": "equality"}
 """The kind of element for each prefix of a field of mjModel that is short for it."""

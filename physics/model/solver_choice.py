@@ -16,7 +16,7 @@ import numpy as np
 from ..mjmodel.pairs import collides
 from ..mjmodel.sleep import sleeps
 from ..shapes import SDF, of_kinds
-from .broad_phase import LIST, SWEEP
+from .broad_phase import GRID, LIST, SWEEP
 
 NEWTON, CG = "newton", "cg"
 GJK, MPR = "gjk", "mpr"
@@ -37,7 +37,7 @@ class Choices(NamedTuple):
         solver: True if the user named a solver.
         max_contacts: the most contacts of an environment; None: `default_max_contacts`.
         ignore_reference_overlaps: pairs of geoms that overlap at the reference pose make no contacts.
-        broad_phase: "pairs" or "sweep"; None: `broad_phase.choose_broad_phase`.
+        broad_phase: "pairs", "sweep" or "grid"; None: `broad_phase.choose_broad_phase`.
         convex: "gjk" or "mpr": the method for penetration of convex shapes without a closed form.
         manifold: "mujoco" or "tilts": with tilts, such shapes have more contacts if no flat sides meet.
         hfield: "surface" or "mujoco": contacts of height fields with their surface, or with a prism for each triangle.
@@ -68,7 +68,7 @@ def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, obje
     ignored = rest.pop("ignore_reference_overlaps", False)
     if not isinstance(ignored, (bool, np.bool_)):
         raise ValueError(f"option ignore_reference_overlaps: {ignored!r} is not True or False")
-    broad = _take_name(rest, "broad_phase", None, (LIST, SWEEP))
+    broad = _take_name(rest, "broad_phase", None, (LIST, SWEEP, GRID))
     convex, manifold = (
         _take_name(rest, "convex", GJK, (GJK, MPR)),
         _take_name(rest, "manifold", MUJOCO, (MUJOCO, TILTS)),
@@ -82,11 +82,11 @@ def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, obje
     return Choices(asked is not None, room, bool(ignored), broad, str(convex), str(manifold), hfield), rest
 
 
-def _take_name(rest: dict[str, object], option: str, default: str | None, names: tuple[str, str]) -> str | None:
-    """Remove and return an option that is one of two names."""
+def _take_name(rest: dict[str, object], option: str, default: str | None, names: tuple[str, ...]) -> str | None:
+    """Remove and return an option that is one of a few names."""
     name = rest.pop(option, default)
     if name != default and name not in names:
-        raise ValueError(f"option {option}: {name!r} is neither '{names[0]}' nor '{names[1]}'")
+        raise ValueError(f"option {option}: {name!r} is neither {' nor '.join(map(repr, names))}")
     return None if name is None else str(name)
 
 

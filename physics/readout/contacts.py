@@ -7,7 +7,10 @@ import torch
 from ..fields import layout
 from ..state.fields import INDICES
 
-SOURCES = ("con_dist", "con_pos", "con_frame", "con_present", "con_pull", "block_force", "block_friction")
+SOURCES = (
+    *("con_dist", "con_pos", "con_frame", "con_present", "con_pull", "con_own1", "con_own2"),
+    *("block_force", "block_friction"),
+)
 """Fields that contacts are made of."""
 
 
@@ -98,7 +101,10 @@ def batched_contacts(
     def masked(value: torch.Tensor) -> torch.Tensor:
         return torch.where(mask.reshape(*mask.shape, *[1] * (value.dim() - 2)), value, torch.zeros_like(value))
 
-    geom = of_lanes(torch.stack((integers("con_geom1"), integers("con_geom2")), -1))
+    if fields["con_own1"].shape[1]:
+        geom = torch.cat((field("con_own1", 1), field("con_own2", 1)), -1).long()
+    else:
+        geom = of_lanes(torch.stack((integers("con_geom1"), integers("con_geom2")), -1))
     force = torch.where(torch.arange(6, device=dump.device) < dims[..., None], of_block("block_force", 6), 0.0)
     if fields["con_pull"].shape[1]:
         force[..., 0] -= field("con_pull", 1)[..., 0]

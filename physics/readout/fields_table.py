@@ -17,6 +17,8 @@ from ..state.fields import (
     CONTACTS,
     CONVEX,
     DYNAMICS,
+    GRID,
+    GRID_INDICES,
     HULLS,
     INDICES,
     INTEGRATION,
@@ -71,11 +73,13 @@ _SECTIONS = (
     ("Scratch: points of a pair of hulls", POINTS),
     ("Scratch: hulls", HULLS),
     ("Scratch: sweep", SWEEP),
+    ("Scratch: grid of static geoms", GRID),
     ("Scratch: numbers of environments' own", PARAMETERS),
     ("Indices of a tile", INDICES),
     ("Indices of a tile: mechanisms of `physics/parts`", PART_INDICES),
     ("Work list of a tile", WORK_LIST),
     ("Sweep of a tile", SWEEP_INDICES),
+    ("Hits of a tile in the grid of static geoms", GRID_INDICES),
 )
 
 

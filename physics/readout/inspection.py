@@ -108,7 +108,10 @@ class _Rows:
             if f["con_present"][k, 0] < 0.5:
                 continue
             block = first + k
-            geoms = self._integer("con_geom1", k), self._integer("con_geom2", k)
+            if len(f["con_own1"]):
+                geoms = int(f["con_own1"][k, 0]), int(f["con_own2"][k, 0])
+            else:
+                geoms = self._integer("con_geom1", k), self._integer("con_geom2", k)
             address = len(self._rows) if f["block_D"][block, 0] > 0 else -1
             friction = f["block_friction"][block]
             dim = self._integer("block_dim", block)

@@ -18,12 +18,14 @@ Sizes are those of the model (`model.fields`), those of parts (`physics/parts`),
 - nacting: nu if a mechanism changes the controls, else 0.
 - nsensed: readings of sensors that read contacts; nlimitsense: nlimit if sensors read limits, else 0.
 - nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs that it finds near.
+- ngridcon: ncon with a grid of static geoms, else 0; `grid_fields` has other sizes of a grid.
 
 The sizes in `ROOM` are current capacities and may grow (`room`).
 """
 
 from ..fields import Field
 from ..parts import PARTS
+from .grid_fields import GRID, GRID_INDICES
 from .memory import BEGIN, BROAD_PHASE, COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, NARROW_PHASE, REMAINDERS
 from .noslip_fields import NOSLIP, NOSLIP_INDICES, NOSLIP_ROOM
 from .solver_fields import SOLVER, TREES
@@ -96,6 +98,14 @@ CONTACTS: tuple[Field, ...] = (
     _F("con_frame", ("ncon",), 9, "", "rows: normal from geom 1 to geom 2, two tangents"),
     _F("con_present", ("ncon",), 1, "", "mask: detected in this lane"),
     _F("con_pull", ("npull",), 1, "N", "force with which mechanisms pull the contact"),
+    _F(
+        "con_own1",
+        ("ngridcon",),
+        1,
+        "",
+        "first geom of the contact in the lane, where a slot has a class of static ones",
+    ),
+    _F("con_own2", ("ngridcon",), 1, "", "second geom of the contact in the lane"),
     _F("con_count", ("one",), 1, "", "number of contacts of the lane in the list"),
     _F("con_needed", ("one",), 1, "", "number of contacts detected in the lane"),
 )
@@ -199,7 +209,7 @@ INTEGRATION: tuple[Field, ...] = (
 )
 
 PRECISE = (
-    *("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis"),
+    *("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis", "static_pos", "static_quat"),
     *("cvel", "body_acc", "cfrc", "qfrc_inverse"),
 )
 """Quantities between the coordinates and the distances of geoms, and those of inverse dynamics. Kernels with
@@ -237,7 +247,7 @@ QUANTITIES: tuple[Field, ...] = (
 ROOM = NOSLIP_ROOM | frozenset(
     (
         *("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nconeblock", "nowncone", "nH", "nlisted"),
-        *("nhullpair", "npull", "nfurther"),
+        *("nhullpair", "npull", "nfurther", "ngridcon", "nstatichit"),
     )
 )
 """Sizes that grow on demand (`room`)."""
@@ -245,7 +255,7 @@ ROOMY = frozenset(f.name for f in QUANTITIES if not ROOM.isdisjoint(f.dims))
 """Quantities with a size in `ROOM`."""
 SCRATCH: tuple[Field, ...] = tuple(  # a stable sort: the memory's groups stay first
     sorted(
-        (*QUANTITIES, *WRAPPING, *POINTS, *HULLS, *SWEEP, *PARAMETERS),
+        (*QUANTITIES, *WRAPPING, *POINTS, *HULLS, *SWEEP, *GRID, *PARAMETERS),
         key=lambda f: (not ROOM.isdisjoint(f.dims), f in PARAMETERS, f.name in PRECISE),
     )
 )
@@ -303,7 +313,7 @@ INDICES: tuple[Field, ...] = (
     _F("controlled", ("one",), 1, "", "1: some environment of the batch may have controls of dofs"),
     _F("need_ncon", ("one",), 1, "", "contact slots that the tile needs; 0: as many as there are suffice"),
     _F("need_nH", ("one",), 1, "", "entries of the Hessian that the tile needs; 0: as many as there are suffice"),
-    _F("need_nlisted", ("one",), 1, "", "entries of listed_geom1 that the tile needs; 0: as many as there are suffice"),
+    _F("need_nlisted", ("one",), 1, "", "entries of listed_geom1 or static_hit that it needs; 0: there are enough"),
     _F("tile_nboth", ("one",), 1, "", "end of the own contacts between two moving bodies: the largest of all lanes"),
     _F("tile_nown", ("one",), 1, "", "end of the own contacts: the largest of all lanes"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
@@ -349,6 +359,7 @@ SCRATCH_INDICES: tuple[Field, ...] = (
     *CONVEX_INDICES,
     *PIECE_INDICES,
     *SWEEP_INDICES,
+    *GRID_INDICES,
     *NOSLIP_INDICES,
 )
 """All integers of a worker. The work list and the polytope are not outputs of an evaluation."""

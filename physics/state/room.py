@@ -26,6 +26,8 @@ SPARE_ENTRIES = 256
 """The first number of entries of the Hessian: these, and twice those of a Hessian without contacts."""
 NEAR_OF_GEOM = 16
 """The first number of near pairs of a sweep, for every geom that it covers."""
+NEAR_OF_GRID = 4
+"""The first number of static geoms near a moving one, in every lane."""
 GROWTH = 1.5
 """The least factor by which a capacity grows, so that it does so seldom."""
 
@@ -36,7 +38,7 @@ class Room(NamedTuple):
     Attributes:
         contacts: contact slots of a tile, ncon.
         entries: entries of the Hessian, nH.
-        pairs: pairs of geoms that a sweep finds near, nlisted.
+        pairs: pairs of geoms that a sweep finds near, nlisted, and that a grid does, nhit.
     """
 
     contacts: int
@@ -60,8 +62,9 @@ def most_room(model: Model, lanes: int = MOST_LANES) -> Room:
     bound *= 2 if has_pulls(model) else 1  # lanes beyond the margin have slots of their own
     nv = model.sizes["nv"]
     entries = _uncoupled(model) if model.solver == CG else nv * (nv + 1) // 2
-    swept = int(model.row_pairs.sum()) - model.sizes["npair"]
-    return Room(min(bound, lanes * min(bound, model.max_contacts) + 1), entries, swept)
+    found = int(model.row_pairs.sum()) - model.sizes["npair"]
+    found *= lanes if model.sizes["nstatic"] else 1  # lanes have entries of their own
+    return Room(min(bound, lanes * min(bound, model.max_contacts) + 1), entries, found)
 
 
 def first_room(model: Model) -> Room:
@@ -70,7 +73,8 @@ def first_room(model: Model) -> Room:
     moves = mj.body_dofnum[mj.body_weldid[mj.geom_bodyid]] > 0
     geoms = int(np.count_nonzero(moves & collides(mj)))
     guess = SPARE_CONTACTS + CONTACTS_OF_GEOM * geoms, SPARE_ENTRIES + 2 * _uncoupled(model)
-    return Room(*map(min, (*guess, NEAR_OF_GEOM * model.sizes["nsweep"]), most))
+    near = NEAR_OF_GEOM * model.sizes["nsweep"] + MOST_LANES * NEAR_OF_GRID * model.sizes["ngridgeom"]
+    return Room(*map(min, (*guess, near), most))
 
 
 def _uncoupled(model: Model) -> int:

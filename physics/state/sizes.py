@@ -39,7 +39,7 @@ SIZES = tuple(
     nccdface nccdedge nccdcorner nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed
     nsdf nsdfvalue nsdfpoint nsdfedge nsdfend nsdfball
     nhfield nhfieldlevel nhfieldpeak nhfielddata npiece nhit
-    nlimitsense nqbegin nvbegin
+    nlimitsense nqbegin nvbegin nframed nstatic ngridgeom ngridgroup nstaticclass nclasspair nstatichit
     """.split()
 ) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
 """The names of all sizes, in the order of the header."""
@@ -117,6 +117,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         "max_contacts": min(most.contacts, model.max_contacts),
         "nfurther": (has_repeated_pairs(model) or has_pulls(model)) * contacts,
         "npull": has_pulls(model) * contacts,
+        "ngridcon": (sizes["nstatic"] > 0) * contacts,
         "nown": contacts + 1 if cg else 0,
         "nside": 2 * contacts if cg else 0,
         "nconeblock": has_elliptic_cones(model) * (rows + contacts),
@@ -139,7 +140,7 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         **_optional(model, matrices["nM"]),
         **own,
         **_pairs(model, room),
-        **_sweep(sizes, room),
+        **_broad_phase(sizes, room),
         **polytope_sizes(model, _has_convex_pairs(model)),
         **{name: size for part in PARTS for name, size in part.room(model).items()},
     }
@@ -149,7 +150,7 @@ def _pairs(model: Model, room: Room) -> dict[str, int]:
     """Return the sizes of the work list, and of the fields of collision routines."""
     pairs, listed = model.row_pairs, np.diff(model.values["pair_start"])
     solids, terrain = (bool(pairs @ [row.group == group for row in PAIR_TABLE]) for group in ("solids", "terrain"))
-    near = int(listed @ [bool(row.group) for row in PAIR_TABLE]) + room.pairs
+    near = int(listed @ [bool(row.group) for row in PAIR_TABLE]) + room.pairs * (model.sizes["nsweep"] > 0)
     points = PRISMS if terrain and model.hfield == MUJOCO else MOST_POINTS
     hulls = {"nhullpair": near, "npoint": points, "npolygon": 24 * solids}
     return {
@@ -193,10 +194,18 @@ def _noslip(model: Model, rows: int, contacts: int, deepest: int, axes: int) -> 
     }
 
 
-def _sweep(sizes: dict[str, int], room: Room) -> dict[str, int]:
-    """Return the sizes of the fields of a sweep."""
-    count = sizes["nsweep"]
-    return {"nsweeprow": count, "nsweepword": count * sizes["nword"], "nlisted": room.pairs}
+def _broad_phase(sizes: dict[str, int], room: Room) -> dict[str, int]:
+    """Return the sizes of the fields of a sweep, and of a grid."""
+    count, lists = sizes["nsweep"], sizes["ngridgeom"] * MOST_LANES
+    return {
+        **{"nsweeprow": count, "nsweepword": count * sizes["nword"], "nlisted": room.pairs * (count > 0)},
+        **{
+            "nstatichit": room.pairs * (lists > 0),
+            "nstaticstart": lists + (lists > 0),
+            "nstaticlane": MOST_LANES * (lists > 0),
+        },
+        "nstaticnear": sizes["nstatic"] + (lists > 0),
+    }
 
 
 def _has_convex_pairs(model: Model) -> bool:

@@ -137,6 +137,11 @@ class LaneView:
             return found.in_lane(self._lane)
         return found.single() if isinstance(found, Lanes) else found
 
+    @traced
+    def lane(self, lane: Any) -> "LaneView":
+        """Return the view itself: routines that go through lanes find a single one here."""
+        return self
+
 
 class ModelView(_View):
     """The model inside a kernel: `model.nbody`, `model.body_mass[b]`, `model.jnt_axis[j]`, ...

@@ -43,12 +43,20 @@ RINGS = """<mujoco><asset><mesh name="ring" builtin="supertorus" params="24 .3 1
   <body pos="-.08 .02 0"><freejoint/><geom type="box" size=".03 .05 .02"/></body>
 </worldbody></mujoco>"""
 """Without weight nothing lies on mirror images of points, between which rounding would choose."""
+HILLS = """<mujoco><asset><hfield name="hills" nrow="5" ncol="6" size=".5 .5 .08 .1"
+  elevation="1 3 2 5 1 4  2 6 1 2 7 3  5 1 4 2 1 6  3 2 7 1 5 2  1 4 2 6 3 1"/></asset><worldbody>
+  <geom type="hfield" hfield="hills"/>
+  <body pos="-.3 -.2 .17"><freejoint/><geom size=".08"/></body>
+  <body pos="0 .1 .17" euler="80 10 0"><freejoint/><geom type="capsule" size=".05 .1"/></body>
+  <body pos=".25 -.1 .17" euler="5 10 20"><freejoint/><geom type="box" size=".1 .07 .04"/></body>
+</worldbody></mujoco>"""
 MODELS = {
     "ant": lambda: load("Ant"),
     "humanoid": lambda: load("Humanoid"),
     "capsules": lambda: Model.from_mjspec(
         pile(CAPSULE, [0.06, 0.05, 0], 8), solver="cg", tolerance=1e-14, iterations=300
     ),  # at their default tolerance, conjugate gradients end where rounding has led them
+    "hills": lambda: Model.from_mjcf(HILLS),  # a height field
     "rings": lambda: Model.from_mjcf(RINGS),  # distance fields
     "shapes": lambda: Model.from_mjcf(SHAPES),  # closed forms of boxes, and GJK with EPA
 }
@@ -93,7 +101,7 @@ def reference_steps(name, precision):
         ("ant", "64"),
         *(
             pytest.param(*case, marks=pytest.mark.slow)
-            for case in (("capsules", "64"), ("humanoid", "32"), ("shapes", "64"), ("rings", "64"))
+            for case in (("capsules", "64"), ("humanoid", "32"), ("shapes", "64"), ("rings", "64"), ("hills", "64"))
         ),
     ],
 )

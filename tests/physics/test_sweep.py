@@ -159,5 +159,5 @@ def test_long_lists_are_swept_over(monkeypatch):
     monkeypatch.setattr(broad_phase, "MOST_LISTED", 200)
     with pytest.raises(ValueError, match=r"option broad_phase='pairs': 290 pairs .*, and 200 are the most; .*'sweep'"):
         Model.from_mjspec(spec, broad_phase="pairs")
-    with pytest.raises(ValueError, match="option broad_phase: 'grid' is neither 'pairs' nor 'sweep'"):
-        Model.from_mjspec(spec, broad_phase="grid")
+    with pytest.raises(ValueError, match="option broad_phase: 'tree' is neither 'pairs' nor 'sweep' nor 'grid'"):
+        Model.from_mjspec(spec, broad_phase="tree")

@@ -8,10 +8,10 @@ import taichi as ti
 
 from ..math import Vec3, func
 from ..math.vector import zero_vector
-from .field_cells import ground_under, height_of, highest_below, reaches, vertex
-from .field_samples import put_touch
-from .field_values import distance_from
+from .ground_cells import ground_under, height_of, highest_below, reaches, vertex
 from .ground_depth import depth_of, height_above
+from .sdf_samples import put_touch
+from .sdf_values import distance_from
 
 
 @func

@@ -18,7 +18,7 @@ from ..math.vector import zero_vector
 from ..shapes import EDGE_COUNTS, EDGES, SUPPORTS, WITH_FIELDS
 from ..shapes.by_kind import by_kind, is_one_of
 from .candidates import put_candidate
-from .field_values import distance_from
+from .sdf_values import distance_from
 from .support import core_radius
 
 STEPS, LESS = 6, 1e-4

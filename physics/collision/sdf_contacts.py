@@ -1,6 +1,6 @@
 """Contacts by distance fields: of a mesh that is not convex with any solid, another such mesh, or a plane.
 
-Each geom of a pair is sampled in the field of the other (`field_samples`): many points of meshes, corners and edges of
+Each geom of a pair is sampled in the field of the other (`sdf_samples`): many points of meshes, corners and edges of
 other solids. Their distances and directions are those of the field; the field of a solid that is no mesh is exact. If
 no point touches, or there are few of them, sharp edges of meshes are looked at as well. Of all that touches the deepest
 and the widest spread are kept (`candidates`).
@@ -13,11 +13,11 @@ from ..shapes import WITH_FIELDS
 from ..shapes.by_kind import is_one_of
 from .candidates import CLOSE, clear_candidates, reduce_candidates
 from .contact_point import ContactPoint
-from .field_on_ground import ground_in_field, points_on_ground
-from .field_samples import Sides, scan, scan_edges, scan_points
 from .pairs_by_hand import detection_distance
 from .poses import root_of
 from .primitives import zero_vector
+from .sdf_on_ground import ground_in_field, points_on_ground
+from .sdf_samples import Sides, scan, scan_edges, scan_points
 from .support import place_geoms
 from .work_list import lane_by_lane, put_point
 
