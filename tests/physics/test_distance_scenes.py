@@ -288,3 +288,15 @@ def test_environments_have_numbers_of_their_own():
         other.step(20)
         assert torch.allclose(solver.qpos[1], other.qpos[0], atol=1e-6)
     assert not torch.allclose(solver.qpos[0], solver.qpos[1], atol=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("build", [chain_of_links, ring_on_peg, on_rough_ground])
+def test_every_broad_phase_has_the_same_bits(build):
+    run_with("64")
+    found = []
+    for way in ("pairs", "sweep", "grid"):
+        solver = RigidSolver(Model.from_mjspec(build(), broad_phase=way), 2)
+        solver.step(400)
+        found.append(torch.cat([solver.qpos, solver.qvel], 1))
+    assert torch.equal(found[0], found[1]) and torch.equal(found[0], found[2])
