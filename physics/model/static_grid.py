@@ -83,7 +83,8 @@ def static_pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     fixed = never_moves(mjm)[body]
     plain = np.ones(mjm.ngeom, bool)
     for name in ("geom_surfacevel", "geom_adhesion"):
-        plain &= ~np.asarray(getattr(mjm, name)).reshape(mjm.ngeom, -1).any(axis=1)
+        numbers = np.asarray(getattr(mjm, name))
+        plain &= ~numbers.any(axis=tuple(range(1, numbers.ndim)))
     plain[_named_by_sensors(mjm)] = False
     static = np.where(fixed[:, 0], pairs[:, 0], pairs[:, 1])
     row = rows_of(mjm.geom_type[pairs[:, 0]], mjm.geom_type[pairs[:, 1]])
