@@ -17,6 +17,8 @@ from ..geometry.hull import hull_of
 from ..process.waiting import Waiting
 from ..shapes import SDF, WITH_FIELDS
 
+MOST_TOGETHER = 1 << 27
+"""Nodes of all fields of a model: kernels find a number by 28 bits, and these are a gigabyte in double precision."""
 FieldOptions = Mapping[str, Mapping[str, Any]]
 """Options of `distance_field` by the name of a mesh."""
 
@@ -28,6 +30,9 @@ def distance_field_values(mjm: mujoco.MjModel, pairs: np.ndarray, options: Field
         mjm: the model.
         pairs: pairs of geoms (n, 2) that can have contacts.
         options: error or resolution by the name of a mesh.
+
+    Raises:
+        ValueError: a mesh has no field, or all together are too large.
     """
     types = mjm.geom_type[pairs].reshape(-1, 2)
     with_fields = np.unique(pairs.reshape(-1, 2)[(types == SDF).any(axis=1)])
@@ -41,6 +46,12 @@ def distance_field_values(mjm: mujoco.MjModel, pairs: np.ndarray, options: Field
                 made[key] = len(fields)
                 fields.append(_field_of(mjm, *key, options))
             number[g] = made[key]
+    together = sum(field.values.size for field in fields)
+    if together > MOST_TOGETHER:
+        raise ValueError(
+            f"the distance fields of {len(fields)} meshes have {together} nodes together, and {MOST_TOGETHER} are the "
+            "most: give some of them a larger error or a lower resolution"
+        )
     return {"geom_sdfid": number, **_arrays(fields)}
 
 

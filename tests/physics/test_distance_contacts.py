@@ -15,6 +15,7 @@ from tumble.physics import Model, RigidSolver
 from tumble.physics.geometry.distance_field import distance_field, surface_points
 from tumble.physics.geometry.surface import closed_surface
 from tumble.physics.geometry.visual import seen_types
+from tumble.physics.model import distance_fields
 from tumble.physics.model.pair_table import SPREAD
 from tumble.physics.rendering.drawables import drawables
 from tumble.physics.rendering.look import Look
@@ -302,3 +303,11 @@ def test_a_mesh_without_an_inside_is_an_error():
     text = SDF_FILE.replace('<mesh name="ring" builtin="supertorus" params="24 .3 1 1"/>', made)
     with pytest.raises(ValueError, match=r"mesh 'ring': 3 faces meet at one edge .*take out inner walls"):
         Model.from_mjcf(text)
+
+
+def test_fields_that_are_too_large_together_are_refused(monkeypatch):
+    monkeypatch.setattr(distance_fields, "MOST_TOGETHER", 1000)
+    with pytest.raises(
+        ValueError, match=r"the distance fields of 1 meshes have \d+ nodes together, and 1000 are the most"
+    ):
+        Model.from_mjcf(SDF_FILE)
