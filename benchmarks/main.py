@@ -26,7 +26,16 @@ UNTOLD = 10.0
 """Seconds after which a benchmark is told to be at work."""
 COMPARED = ("Ant", "HalfCheetah", "Humanoid", "Hopper")
 SCENES = (
-    *("boxes-30", "spheres-27", "spheres-64", "capsules-27", "bin-boxes-27", "bin-boxes-64", "bin-hulls-27"),
+    *(
+        "boxes-30",
+        "spheres-27",
+        "spheres-64",
+        "capsules-27",
+        "bin-boxes-27",
+        "bin-boxes-64",
+        "bin-hulls-27",
+        "bin-rings-27",
+    ),
     *("arm-hulls", "quadruped-boxes", "hand-tendons", "biped-closed", "arm-welded", "pyramid-55"),
     *("humanoids-3", "humanoids-10", "chain-100", "quadruped-rough", "quadruped-rough-2000", "humanoid-rough"),
 )

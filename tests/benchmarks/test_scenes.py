@@ -34,6 +34,9 @@ def test_the_command_line_names_every_scene():
 def test_a_scene_has_as_many_bodies_as_its_name_says(name):
     kind, count = name.rsplit("-", 1)
     mj = SCENES[name].build().compile()
+    if "rough" in name:  # one robot on a height field, which may have so many cells a side
+        assert np.sum(mj.jnt_type == FREE) == 1 and np.sum(mj.geom_type == mujoco.mjtGeom.mjGEOM_HFIELD) == 1
+        return
     if count in ("hulls", "boxes"):  # one robot among them
         assert np.sum(mj.geom_type == getattr(mujoco.mjtGeom, "mjGEOM_" + {"hulls": "MESH", "boxes": "BOX"}[count])) > 3
         assert np.sum(mj.jnt_type == FREE) == 1 and np.sum(mj.jnt_type == HINGE) > 5
