@@ -1,28 +1,32 @@
 """Narrow phase: the contacts of every pair of geoms, by the routine of their types.
 
 To add a pair of types: its geometry in `primitives`, its routine in a file beside this one and in `ROUTINES`, its row
-in `model.pair_table.PAIR_TABLE`. Pairs of a group in `LISTED` go through a work list (`work_list`).
+in `model.pair_table.PAIR_TABLE`. Pairs of a `Group` go through a work list (`work_list`).
 Poses have the precision of `work.precise_lanes` (`Features.mixed_precision`); `append` rounds contacts to `work.lanes`.
 """
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import taichi as ti
 
 from ..hooks import CONTACTS_AGAIN, PAIR_MASK
 from ..math import func
-from ..model.pair_table import GROUPS, PAIR_TABLE
+from ..model.pair_table import PAIR_TABLE
 from ..model.static_grid import GROUPS as BY_GRID
 from ..stage import stage
 from .box_box import box_box
 from .capsule_box import capsule_box
 from .contacts import APPENDED, LIST, clear_contacts, limit_contacts, looked_at
 from .convex import convex_convex
+from .listed_pairs import end_of_pairs, first_pair, geoms_of
 from .plane_hulls import list_near_planes, plane_box, plane_cylinder, plane_ellipsoid, plane_mesh
 from .round_pairs import capsule_capsule, plane_capsule, plane_sphere, sphere_capsule, sphere_sphere_pair
 from .sdf_contacts import field_solid, hfield_field, plane_field
 from .sphere_hulls import sphere_box, sphere_cylinder
 from .static_contacts import HITS, STAGED, take_static
 from .static_grid import find_static
-from .sweep import end_of_pairs, first_pair, geoms_of, sweep
+from .sweep import sweep
 from .terrain import hfield_solid, list_near_ground
 from .work_list import LISTED_PAIRS, append_points, clear_list, list_near
 
@@ -66,16 +70,46 @@ ROUTINES = {
 }
 """Functions that find the contacts of two geoms, by `PairType.routine`; those of work lists also take a lane mask."""
 
-LISTED = {group: tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.group == group) for group in GROUPS}
-"""Rows of the table that go through a work list, by their group; the rows of a group are consecutive."""
-_NAMES = [pair.routine for pair in PAIR_TABLE]
-SERVED = {
-    group: tuple(
-        (name, tuple(row for row in rows if _NAMES[row] == name)) for name in dict.fromkeys(_NAMES[row] for row in rows)
-    )
-    for group, rows in LISTED.items()
-}
-"""For each of these groups its routines, each with the rows that it serves, which are consecutive as well."""
+
+class Group(NamedTuple):
+    """Consecutive rows of the table whose pairs go through a work list.
+
+    A kernel names no other group than its own, so that it is the same for models that differ in others.
+
+    Attributes:
+        rows: the rows.
+        served: routines, each with the rows that it serves, which are consecutive as well, and the most points of a
+            pair of these rows without tilts and with them.
+        by_grid: True if a grid finds pairs with static geoms of these rows.
+    """
+
+    rows: tuple[int, ...]
+    served: tuple[tuple[Any, tuple[int, ...], int, int], ...]
+    by_grid: bool
+
+
+def _group(name: str, routines: Mapping[str, Any]) -> Group:
+    """Return the rows of a group of the table."""
+    rows = tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.group == name)
+    served = []
+    for of, routine in routines.items():
+        own = tuple(row for row in rows if PAIR_TABLE[row].routine == of)
+        most, tilted = (max(PAIR_TABLE[row].most_contacts(tilts, False) for row in own) for tilts in (False, True))
+        served.append((routine, own, most, tilted))
+    return Group(rows, tuple(served), name in BY_GRID)
+
+
+def _alone(routines: Mapping[str, Any]) -> tuple[tuple[Any, int], ...]:
+    """Return routines that serve one row each, without a work list, with their rows."""
+    names = [pair.routine for pair in PAIR_TABLE]
+    return tuple((routine, names.index(name)) for name, routine in routines.items())
+
+
+PAIRS_WITH_PLANES, PAIRS = _alone(ROUND_WITH_PLANES), _alone(ROUND)
+LISTED_HULLS, LISTED_SOLIDS = _group("hulls", HULLS_WITH_PLANES), _group("solids", SOLIDS)
+LISTED_CONVEX, LISTED_TERRAIN = _group("convex", CONVEX), _group("terrain", TERRAIN)
+LISTED_FIELD_PLANES, LISTED_FIELD_TERRAIN = _group("field_planes", FIELD_PLANES), _group("field_terrain", FIELD_TERRAIN)
+LISTED_FIELDS = _group("fields", FIELDS)
 
 
 @func
@@ -119,7 +153,7 @@ def begin_contacts(model, work):
 @stage(reads="geom_xpos geom_axis listed_geom1 listed_geom2 static_found", updates=APPENDED, hooks=(PAIR_MASK,))
 def collide_round_with_planes(model, work):
     """Append contacts of planes with spheres and capsules."""
-    _take_pairs(model, work, ROUND_WITH_PLANES)
+    _take_pairs(model, work, PAIRS_WITH_PLANES)
 
 
 @stage(
@@ -131,13 +165,13 @@ def collide_round_with_planes(model, work):
 )
 def collide_hulls_with_planes(model, work):
     """Append contacts of planes with all other shapes."""
-    _take_list(model, work, "hulls", HULLS_WITH_PLANES, list_near_planes)
+    _take_list(model, work, LISTED_HULLS, list_near_planes)
 
 
 @stage(reads="qpos xpos geom_offset geom_axis listed_* static_found", updates=APPENDED, hooks=(PAIR_MASK,))
 def collide_round(model, work):
     """Append contacts between spheres and capsules."""
-    _take_pairs(model, work, ROUND)
+    _take_pairs(model, work, PAIRS)
 
 
 @stage(
@@ -149,7 +183,7 @@ def collide_round(model, work):
 )
 def collide_solids(model, work):
     """Append contacts of pairs with boxes and cylinders that have a closed form."""
-    _take_list(model, work, "solids", SOLIDS, list_near)
+    _take_list(model, work, LISTED_SOLIDS, list_near)
 
 
 @stage(
@@ -161,7 +195,7 @@ def collide_solids(model, work):
 )
 def collide_convex(model, work):
     """Append contacts of all other pairs of convex shapes."""
-    _take_list(model, work, "convex", CONVEX, list_near)
+    _take_list(model, work, LISTED_CONVEX, list_near)
 
 
 @stage(
@@ -173,7 +207,7 @@ def collide_convex(model, work):
 )
 def collide_field_planes(model, work):
     """Append contacts of planes with meshes that have distance fields."""
-    _take_list(model, work, "field_planes", FIELD_PLANES, list_near_planes)
+    _take_list(model, work, LISTED_FIELD_PLANES, list_near_planes)
 
 
 @stage(
@@ -185,7 +219,7 @@ def collide_field_planes(model, work):
 )
 def collide_field_terrain(model, work):
     """Append contacts of height fields with meshes that have distance fields."""
-    _take_list(model, work, "field_terrain", FIELD_TERRAIN, list_near_ground)
+    _take_list(model, work, LISTED_FIELD_TERRAIN, list_near_ground)
 
 
 @stage(
@@ -197,7 +231,7 @@ def collide_field_terrain(model, work):
 )
 def collide_fields(model, work):
     """Append contacts of meshes that have distance fields with solids and with each other."""
-    _take_list(model, work, "fields", FIELDS, list_near)
+    _take_list(model, work, LISTED_FIELDS, list_near)
 
 
 @stage(
@@ -209,7 +243,7 @@ def collide_fields(model, work):
 )
 def collide_terrain(model, work):
     """Append contacts of height fields with convex shapes."""
-    _take_list(model, work, "terrain", TERRAIN, list_near_ground)
+    _take_list(model, work, LISTED_TERRAIN, list_near_ground)
 
 
 @stage(reads="con_needed", updates=f"{LIST} contacts_full")
@@ -237,8 +271,7 @@ KINDS_OF_PAIRS = (
 @func
 def _take_pairs(model, work, routines):
     """Call the routine of every pair of some rows of the table, without a work list."""
-    for name, routine in ti.static(list(routines.items())):
-        row = ti.static(_NAMES.index(name))
+    for routine, row in ti.static(routines):
         for p in range(first_pair(model, work, row), end_of_pairs(model, work, row)):
             g1, g2 = geoms_of(model, work, p)
             if ti.static(PAIR_MASK.is_empty(model.has)):
@@ -248,18 +281,18 @@ def _take_pairs(model, work, routines):
 
 
 @func
-def _take_list(model, work, group, routines, mid_phase):
+def _take_list(model, work, group, mid_phase):
     """Fill the work list with the near pairs of a group; call the routine of each, and append its points."""
-    rows = ti.static(LISTED[group])
+    rows = ti.static(group.rows)
     clear_list(model, work)
     mid_phase(model, work, first_pair(model, work, rows[0]), end_of_pairs(model, work, rows[-1]))
     for k in range(work.tile_nnear[0]):
         p = work.near_pair[k]
         g1, g2 = geoms_of(model, work, p)
         work.tile_pair[0] = p - first_pair(model, work, rows[0])
-        for routine, served in ti.static(SERVED[group]):
+        for routine, served, _most, _tilted in ti.static(group.served):
             if p >= first_pair(model, work, served[0]) and p < end_of_pairs(model, work, served[-1]):
-                routines[routine](model, work, g1, g2, work.near[k])
+                routine(model, work, g1, g2, work.near[k])
         append_points(model, work, g1, g2, model.npoint)
-    if ti.static(model.has.grid and group in BY_GRID):
-        take_static(model, work, rows, SERVED[group], routines)
+    if ti.static(model.has.grid and group.by_grid):
+        take_static(model, work, rows, group.served)

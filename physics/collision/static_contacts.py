@@ -10,8 +10,7 @@ import taichi as ti
 
 from ..kinematics.forward import place_geom
 from ..math import func
-from ..math.lanes import for_each_lane, traced
-from ..model.pair_table import PAIR_TABLE
+from ..math.lanes import for_each_lane
 from ..model.static_grid import POINT, WARM
 from .contacts import looked_at
 from .poses import bounds_meet, boxes_meet, seen_from_root
@@ -25,22 +24,15 @@ STAGED += " static_found geom_xpos geom_offset"
 """The fields that stages with pairs of a grid load, and those that they also store, for their declarations."""
 
 
-@traced
-def _most_points(has, rows):
-    """Return the most points of a pair that one of the rows serves."""
-    return max(PAIR_TABLE[row].most_contacts(has.tilts, False) for row in rows)
-
-
 @func
-def take_static(model, work, rows, served, routines):
+def take_static(model, work, rows, served):
     """Append the contacts of the pairs of a grid that some rows of the table serve.
 
     Args:
         model: the model.
         work: the workspace.
         rows: consecutive rows of the table.
-        served: names of routines, each with its rows.
-        routines: functions by these names.
+        served: routines, each with its rows, and the most points of a pair without tilts and with them.
     """
     for p in range(model.class_start[rows[0]], model.class_start[rows[-1] + 1]):
         if work.class_hit[p] == 1:
@@ -60,7 +52,7 @@ def take_static(model, work, rows, served, routines):
                 for_each_lane(work.lanes, _next_hit, (model, work, p))
                 near = work.precise_lanes.cast(work.wanted[0] * awake)
                 staged = Staged(model, work, model.class_static[p])
-                append_points(model, work, g1, g2, _collide(staged, work, p, near, served, routines))
+                append_points(model, work, g1, g2, _collide(staged, work, p, near, served))
             forget(work)
 
 
@@ -121,7 +113,7 @@ def _stage_own(mine, one, g: ti.i32):
 
 
 @func
-def _collide(model, work, p: ti.i32, wanted, served, routines):
+def _collide(model, work, p: ti.i32, wanted, served):
     """Store the points of pair p in the lanes of a mask, as `work_list` does; `model` is `Staged`.
 
     Returns the most points that there can be.
@@ -135,8 +127,8 @@ def _collide(model, work, p: ti.i32, wanted, served, routines):
         if work.precise_lanes.any(near):
             near = near * boxes_meet(model, work, g1, g2, apart)
     if work.precise_lanes.any(near):
-        for name, of in ti.static(served):
+        for routine, of, most, tilted in ti.static(served):
             if p >= model.class_start[of[0]] and p < model.class_start[of[-1] + 1]:
-                routines[name](model, work, g1, g2, near)
-                points = _most_points(model.has, of)
+                routine(model, work, g1, g2, near)
+                points = tilted if ti.static(model.has.tilts) else most
     return points

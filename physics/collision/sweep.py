@@ -17,7 +17,7 @@ import taichi as ti
 
 from ..math import func
 from ..math.lanes import for_each_lane, in_each_lane
-from ..model.broad_phase import WITH_GROUND, WORD
+from ..model.broad_phase import WORD
 from ..model.pair_table import NO_ROW, PAIR_TABLE
 from .pairs_by_hand import pair_by_hand
 from .poses import sphere_around
@@ -28,38 +28,6 @@ KINDS = int(mujoco.mjtGeom.mjNGEOMTYPES)
 """The number of geom types."""
 NOWHERE = 1e15
 """Metres: the position of the entries that fill the last lanes, which nothing is near."""
-
-
-@func
-def first_pair(model, work, row):
-    """Return the number of the first pair of a table row; pairs found by a sweep are numbered after listed ones."""
-    first = model.pair_start[row]
-    if ti.static(model.has.sweep and not WITH_GROUND[row]):
-        first = model.npair + work.listed_start[row]
-    return first
-
-
-@func
-def end_of_pairs(model, work, row):
-    """Return the number after the last pair of a table row."""
-    end = model.pair_start[row + 1]
-    if ti.static(model.has.sweep and not WITH_GROUND[row]):
-        end = model.npair + work.listed_start[row + 1]
-    return end
-
-
-@func
-def geoms_of(model, work, p: ti.i32):
-    """Return both geoms of pair p."""
-    g1, g2 = 0, 0
-    if ti.static(model.has.sweep):
-        if p < model.npair:
-            g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-        else:
-            g1, g2 = work.listed_geom1[p - model.npair], work.listed_geom2[p - model.npair]
-    else:
-        g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
-    return g1, g2
 
 
 @func

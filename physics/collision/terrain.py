@@ -19,13 +19,13 @@ from .candidates import CLOSE, clear_candidates, reduce_candidates
 from .contact_point import ContactPoint
 from .contacts import looked_at
 from .ground_cells import ground_under, highest_below
+from .listed_pairs import geoms_of
 from .pairs_by_hand import detection_distance
 from .poses import geom_axes, root_of, seen_from_root
 from .primitives import zero_vector
 from .prisms import prism_contacts
 from .round_on_ground import axis_on_ridges, ball
 from .solid_on_ground import corners_on_ground, curve_on_ground, solid_on_ridges
-from .sweep import geoms_of
 from .work_list import lane_by_lane, list_pair, put_point
 
 

@@ -13,9 +13,9 @@ from ..math import Vec3, func
 from ..math.lanes import in_lanes_of
 from .contact_point import ContactPoint
 from .contacts import append, looked_at
+from .listed_pairs import geoms_of
 from .poses import bounds_meet, boxes_meet, seen_from_root
 from .static_pairs import box_around_moving, pairs_apart
-from .sweep import geoms_of
 
 LISTED_PAIRS = "near near_pair tile_nnear point_*"
 """The fields that stages with a work list load and store, for their declarations."""

@@ -207,18 +207,6 @@ def test_wrong_arguments_are_refused(scene, arguments, message):
         scene.solver.ray(np.zeros(3), np.ones(3), envs_idx=[NUM_ENVS])
 
 
-def test_signed_distance_functions_are_named():
-    """They are refused where a ray might meet them, not overlooked."""
-    xml = """
-    <mujoco><asset><mesh name="wedge" vertex="0 0 0 0.5 0 0 0 0.3 0 0 0 0.4"/></asset>
-    <worldbody><geom name="bolt" type="sdf" mesh="wedge" contype="0" conaffinity="0"/>
-      <body pos="0 0 3"><joint/><geom size="0.1" group="1"/></body></worldbody></mujoco>"""
-    solver = RigidSolver(Model.from_mjcf(xml), 2)
-    with pytest.raises(NotImplementedError, match=r"rays do not meet bolt \(sdf\) yet"):
-        solver.ray([0, 0, 9], [0, 0, -1])
-    assert solver.ray([0, 0, 9], [0, 0, -1], geomgroup=[0, 1, 0, 0, 0, 0]).geom.tolist() == [[1], [1]]
-
-
 def test_rays_meet_the_named_geoms_alone(scene):
     """Those of two groups, by their numbers; a group that is left out stays so."""
     pnt, vec = scene.pnt[:, :200], scene.vec[:, :200]

@@ -48,9 +48,9 @@ class Scene(NamedTuple):
 
     @classmethod
     def of_the_table(cls) -> "Scene":
-        """Every row of `PAIR_TABLE` but height fields; meshes are a stone where the other is round, else a prism."""
+        """Every row of `PAIR_TABLE` without fields; meshes are a stone where the other is round, else a prism."""
         names = []
-        rows = [row for row in PAIR_TABLE if row.group != "terrain"]
+        rows = [row for row in PAIR_TABLE if not {"HFIELD", "SDF"} & {row.type1, row.type2}]
         for row in rows:
             stone = {row.type1, row.type2} & {"SPHERE", "CAPSULE", "ELLIPSOID"}
             mesh = ("cube", "pebble" if stone else "prism")

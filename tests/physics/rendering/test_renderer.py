@@ -1,7 +1,5 @@
 """What BatchRenderer promises beside right geometry: which environments, which geoms, the same bits, good light."""
 
-import warnings
-
 import mujoco
 import pytest
 import torch
@@ -95,20 +93,6 @@ def test_only_what_mujocos_viewer_shows(poses):
     hidden = {mj.geom("hidden group").id, mj.geom("fully clear").id}
     assert not seen & hidden
     assert mj.geom("shown group").id in seen and mj.geom("clear").id in seen
-
-
-def test_signed_distance_functions_are_named_as_left_out(poses):
-    xml = """
-    <mujoco>
-      <asset><mesh name="wedge" vertex="0 0 0 0.5 0 0 0 0.3 0 0 0 0.4"/></asset>
-      <worldbody><geom name="bolt" type="sdf" mesh="wedge"/><geom name="ball" size="0.1" pos="2 0 0"/></worldbody>
-    </mujoco>"""
-    source = poses(mujoco.MjModel.from_xml_string(xml))
-    with pytest.warns(UserWarning, match=r"not drawn yet.*bolt \(sdf\)"):
-        renderer = BatchRenderer(source.model, 32, 32)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert set(renderer.segmentation(source).unique().tolist()) <= {-1, 1}
 
 
 @pytest.mark.parametrize("geom", ["", "<geom type='plane' size='1 1 1'/>"])
