@@ -254,7 +254,7 @@ class Fields(Traced):
 
         `gap` (m) is the line's height above the field where it begins, `lowest` and `top` are the field's extremes.
         """
-        # Where the line has sunk to the lowest vertex, or risen to the highest, it ends, and has crossed the surface.
+        # The line ends at the height of the lowest vertex, or of the highest: there it has crossed the surface.
         end, sign = length, 0
         if ti.abs(line.dz) > _PARALLEL:
             border = (ti.select(line.dz < 0.0, lowest, top) - line.z) / line.dz

@@ -76,7 +76,7 @@ class RayCaster:
 
         Raises:
             ValueError: a geomgroup that is not six flags, a body that does not exist.
-            NotImplementedError: a signed distance function among them.
+            NotImplementedError: a signed distance function of a plugin is among them.
         """
         key = _group(geomgroup), as_flag("flg_static", flg_static), as_whole("bodyexclude", bodyexclude)
         if key not in self._chosen:

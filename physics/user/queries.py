@@ -70,7 +70,7 @@ class Queries:
             ValueError: for a wrong shape, group, body or flag, and for what is not made of real numbers.
             IndexError: for an environment or a geom that does not exist.
             KeyError: for an unknown name of a geom, with the nearest ones.
-            NotImplementedError: a signed distance function is there.
+            NotImplementedError: a signed distance function of a plugin is there.
         """
         envs, caster = self._envs, self._envs.caster
         normals = as_flag("normals", normals)

@@ -86,7 +86,7 @@ OF_SCENE = PROGRAM.replace("import pictures", "import of_scene").replace("pictur
 
 
 def of_scene(scene):
-    """Of a scene of meshes or height fields colour, depth and geoms; then distances, geoms and normals of rays."""
+    """Return colour, depth and geoms of a scene of meshes or fields; then distances, geoms and normals of rays."""
     source = MujocoPoses(SCENES[scene](), 2).scatter(seed=2)
     camera = Camera(distance=3.0, azimuth=100, elevation=-25, lookat=(0, 0, 0.5))
     rays = RayCaster(ensure_runtime(), source.model.mj)

@@ -73,7 +73,7 @@ class Drifter(Task):
         return start._replace(qvel=self.xp.stack((speed, 0 * speed, 0 * speed), axis=1))
 
     def begin(self, state: TaskState) -> ResetResult:
-        """What is seen first, with levels in the info."""
+        """Return the first observation, with levels in the info."""
         return ResetResult(self.observation(state), self.told(state))
 
     def told(self, state: TaskState):

@@ -21,7 +21,7 @@ KINDS = {
 
 
 class Arrays:
-    """As much of a bound task as `Ground` needs."""
+    """A stand-in for a bound task, with what `Ground` reads."""
 
     def __init__(self, kind: str) -> None:
         self.kind = KINDS[kind]

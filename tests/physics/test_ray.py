@@ -208,7 +208,7 @@ def test_wrong_arguments_are_refused(scene, arguments, message):
 
 
 def test_rays_meet_the_named_geoms_alone(scene):
-    """Those of two groups, by their numbers; a group that is left out stays so."""
+    """The geoms of two groups are named by their numbers; a group that is left out stays so."""
     pnt, vec = scene.pnt[:, :200], scene.vec[:, :200]
     two = np.flatnonzero((scene.mj.geom_group == 0) | (scene.mj.geom_group == 3))
     for options, group in (({}, (1, 0, 0, 1, 0, 0)), ({"geomgroup": (1, 1, 1, 0, 1, 1)}, (1, 0, 0, 0, 0, 0))):

@@ -131,7 +131,7 @@ class Scene:
         return distance.reshape(NUM_ENVS, RAYS), geom.reshape(NUM_ENVS, RAYS), normal.reshape(NUM_ENVS, RAYS, 3)
 
     def beside(self, env, pnt, vec):
-        """What rays meet that begin a little beside: geoms, and distances."""
+        """Return geoms and distances that rays meet if they begin a little beside."""
         sides = EDGE[self.precision] * np.vstack([np.eye(3), -np.eye(3)])
         distance, geom, _ = zip(*(self.mj_ray(env, pnt + side, vec) for side in sides), strict=True)
         return set(geom), np.array(distance)
@@ -252,7 +252,7 @@ def test_rays_that_begin_on_the_surface(precision):
 
 
 def test_blocks_have_the_extremes_of_their_cells():
-    """Of every size, also where a level has a block that is not whole."""
+    """The pyramid is right for every size, also if a level has a block that is not whole."""
     rng = np.random.default_rng(0)
     for nrow, ncol in ((2, 2), (2, 7), (9, 17), (10, 18), (23, 5)):
         z = rng.uniform(size=(nrow, ncol)).astype(np.float32)

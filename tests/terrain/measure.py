@@ -1,4 +1,4 @@
-"""What tests measure on ground, from heights alone."""
+"""Measurements on ground, from heights alone."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def runs(values: np.ndarray) -> list[tuple[float, int]]:
 
 
 def is_symmetric(heights: np.ndarray) -> bool:
-    """Whether a square looks the same from all four sides, and in a mirror."""
+    """Return True if a square looks the same from all four sides, and in a mirror."""
     return all(np.allclose(heights, other, atol=1e-12) for other in (heights.T, heights[::-1], heights[:, ::-1]))
 
 

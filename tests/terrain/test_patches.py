@@ -43,7 +43,7 @@ def test_patches_are_flat(radius, difference):
 
 
 def test_nearly_every_flat_place_may_be_drawn():
-    """What is left out lies within a cell of ground that differs."""
+    """A place that is left out lies within a cell of ground that differs."""
     heights = np.zeros((81, 81))
     heights[40, 40] = 1.0
     found = FlatPatches(patch_radius=0.5).flat(heights, 0.1)

@@ -130,7 +130,7 @@ def test_arrays_that_make_no_sense_are_computed_anew():
 @pytest.mark.parametrize("error", [errno.EROFS, errno.ENOSPC, errno.EACCES])
 @pytest.mark.parametrize("function", ["open", "fdopen", "replace"])
 def test_a_disk_that_is_full_or_read_only(monkeypatch, place, error, function):
-    """What is there is read; what is not is computed; one warning says why."""
+    """Files that are there are read, all else is computed, and one warning says why nothing is kept."""
     before = Computed()
     before.asked(there=True)
     module._store_in.cache_clear()
