@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     from .arrays import Array, all_finite, clip, namespace, row_all, row_norm, row_sum, sin_cos
     from .ground import Ground
     from .levels import TerrainLevels
-    from .locomotion import LocomotionTask
     from .noise import Noise
     from .scans import RayScan, grid_points, ring_points
     from .single_env import SingleEnv
     from .task import CameraView, Last, ResetResult, Start, StepResult, Task, TaskState
     from .terms import control_cost, normal_start, strictly_inside, uniform_start
+    from .v5.locomotion import LocomotionTask
     from .vector_env import SimVectorEnv
 
 _HOMES = {
     "arrays": ("Array", "all_finite", "clip", "namespace", "row_all", "row_norm", "row_sum", "sin_cos"),
     "ground": ("Ground",),
     "levels": ("TerrainLevels",),
-    "locomotion": ("LocomotionTask",),
+    "v5.locomotion": ("LocomotionTask",),
     "noise": ("Noise",),
     "scans": ("RayScan", "grid_points", "ring_points"),
     "single_env": ("SingleEnv",),

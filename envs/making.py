@@ -6,7 +6,8 @@ import gymnasium
 
 from ..physics.process.libraries import load_torch
 from ..physics.process.waiting import Waiting
-from .registry import TASKS, TaskLike
+from .catalog import TASKS
+from .registry import TaskLike
 
 if TYPE_CHECKING:
     from .vector_env import SimVectorEnv

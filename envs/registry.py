@@ -1,46 +1,24 @@
-"""The table of tasks, and their registration with Gymnasium. Imports neither torch nor Taichi.
+"""The registration of tasks with Gymnasium. Imports neither torch nor Taichi.
 
-A new task of this package is one file in this folder and one row here; a task of another package is one call of
-`register`.
+Tasks of this package are the rows of `catalog.py`; a task of another package is one call of `register`.
 """
 
 import difflib
 import importlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import gymnasium
+
+from .catalog import TASKS
 
 if TYPE_CHECKING:
     from .task import Task
 
 TaskLike: TypeAlias = Union[str, "Task", type["Task"]]
-"""A name of the table below, a task, or its class."""
+"""A name in `catalog.TASKS`, a task, or its class."""
 
 _SINGLE, _VECTOR = "tumble.envs:SingleEnv", "tumble.envs:SimVectorEnv"
-
-
-class Row(NamedTuple):
-    """One task: the module that has its class, and what Gymnasium's registry says of the v5 task of the same name."""
-
-    module: str
-    max_episode_steps: int
-    reward_threshold: float | None
-
-
-TASKS = {
-    "InvertedPendulum": Row("inverted_pendulum", 1000, 950.0),
-    "InvertedDoublePendulum": Row("inverted_double_pendulum", 1000, 9100.0),
-    "HalfCheetah": Row("half_cheetah", 1000, 4800.0),
-    "Hopper": Row("hopper", 1000, 3800.0),
-    "Walker2d": Row("walker2d", 1000, None),
-    "Ant": Row("ant", 1000, 6000.0),
-    "Humanoid": Row("humanoid", 1000, None),
-    "HumanoidStandup": Row("humanoid_standup", 1000, None),
-    "Swimmer": Row("swimmer", 1000, 360.0),
-    "Reacher": Row("reacher", 50, -3.75),
-    "Pusher": Row("pusher", 100, 0.0),
-}
 
 
 def register_all() -> None:

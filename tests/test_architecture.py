@@ -335,7 +335,7 @@ def test_files_keep_to_one_idea():
 
 def test_the_batch_names_no_task_field_or_library():
     """What is special to one of them has its place elsewhere: in the task, in `views`, in `arrays`."""
-    from tumble.envs.registry import TASKS
+    from tumble.envs.catalog import TASKS
     from tumble.physics.state.fields import QUANTITIES
 
     words = set(re.findall(r"\w+", (ROOT / "envs" / "batch.py").read_text(encoding="utf-8")))

@@ -8,9 +8,10 @@ from gymnasium.vector import AutoresetMode
 
 import tumble
 from tumble.envs.arrays import ArrayKind
-from tumble.envs.inverted_pendulum import InvertedPendulum
+from tumble.envs.catalog import V5
 from tumble.envs.noise import Streams
-from tumble.envs.registry import TASKS, make_task
+from tumble.envs.registry import make_task
+from tumble.envs.v5.inverted_pendulum import InvertedPendulum
 from tumble.physics.drivers.gpu_launch import ColumnKernel
 from tumble.wrappers import NormalizeObservation, NormalizeReward, RecordEpisodeStatistics
 
@@ -92,7 +93,7 @@ def _with_nan(action):
     "names",
     [
         pytest.param(["InvertedPendulum"], id="one task"),
-        pytest.param(list(TASKS), id="all tasks", marks=pytest.mark.slow),
+        pytest.param(list(V5), id="all tasks", marks=pytest.mark.slow),
     ],
 )
 def test_episodes_are_the_processors(far, names):
@@ -140,7 +141,7 @@ def test_how_often_a_step_waits(far, monkeypatch):
     """Whatever the task; nobody moves here. Actions from the processor are looked at there before they are copied."""
     monkeypatch.setattr(ColumnKernel, "__call__", lambda kernel, given: None)
     run_in_columns(device=NAME)
-    for name in TASKS:
+    for name in V5:
         envs = tumble.make_vec(name, NUM_ENVS, max_episode_steps=LIMIT)
         envs.reset(seed=0)
         actions, counts = torch.zeros((NUM_ENVS, *envs.single_action_space.shape), device=far), []

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import tumble
-from tumble.envs.inverted_pendulum import InvertedPendulum
+from tumble.envs.v5.inverted_pendulum import InvertedPendulum
 from tumble.training.config import RunConfig
 from tumble.training.evaluate import evaluate
 from tumble.training.lean_ppo import LeanPPO

@@ -11,12 +11,12 @@ import torch
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import TimeLimit
 
-from tumble.envs import registry
+from tumble.envs import catalog
 from tumble.envs.arrays import ArrayKind
 from tumble.envs.noise import Streams
 from tumble.envs.registry import make_task
 
-TASKS = tuple(registry.TASKS)
+TASKS = tuple(catalog.V5)
 NEVER_TERMINATE = ("HalfCheetah", "HumanoidStandup", "Swimmer", "Reacher", "Pusher")
 NEVER_TOUCH = ("InvertedPendulum", "InvertedDoublePendulum", "Reacher")  # they have joint limits alone
 ALWAYS_TOUCH = ("Pusher",)  # its cylinder stands on the table in every step

@@ -10,7 +10,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.env_checker import check_env as check_sb3
 
-from tumble.envs.registry import TASKS
+from tumble.envs.catalog import V5
 
 
 def messages(check: Callable, env: gymnasium.Env, **options) -> set[str]:
@@ -22,7 +22,7 @@ def messages(check: Callable, env: gymnasium.Env, **options) -> set[str]:
     return {re.sub(r"\x1b\[\d+m", "", str(warning.message)) for warning in seen}
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", V5)
 def test_gymnasiums_checker(name):
     """Rendering is checked for ours alone: v5's needs OpenGL."""
     ours = messages(check_env, gymnasium.make(f"tumble/{name}-v0", render_mode="rgb_array"))
@@ -30,7 +30,7 @@ def test_gymnasiums_checker(name):
     assert ours <= theirs
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", V5)
 def test_stable_baselines3s_checker(name, each_precision):
     """In both precisions."""
     ours = messages(check_sb3, gymnasium.make(f"tumble/{name}-v0"))
@@ -65,7 +65,7 @@ def test_reset_opens_a_closed_environment():
         env.close()
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", V5)
 def test_the_whole_stack_of_wrappers(name):
     """`gymnasium.make` with its passive checker: a few episodes without a warning."""
     env = gymnasium.make(f"tumble/{name}-v0", max_episode_steps=20)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import tumble
-from tumble.envs.registry import TASKS
+from tumble.envs.catalog import V5
 
 STEPS, LIMIT, SIZES = 120, 40, (1, 7, 64, 1000)
 DEFAULT = ("Ant", "Reacher")
@@ -42,9 +42,7 @@ def alone(name: str, seed: int, actions: np.ndarray) -> np.ndarray:
     return np.array(rows)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in DEFAULT else pytest.mark.slow) for name in TASKS]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in DEFAULT else pytest.mark.slow) for name in V5])
 def test_same_bits_in_any_company(name):
     """Seed 1234 is environment 1234 - s of a batch seeded with s, whatever s and the batch's size."""
     env = gymnasium.make(f"tumble/{name}-v0")

@@ -11,7 +11,8 @@ from scipy import stats
 
 import tumble
 from tumble import assets
-from tumble.envs.registry import TASKS, make_task
+from tumble.envs.catalog import V5
+from tumble.envs.registry import make_task
 
 from .reference import TIGHT, draw_pairs, make_reference
 
@@ -25,7 +26,7 @@ VARIATIONS = [
     *[(name, {"forward_reward_weight": 2.5, "ctrl_cost_weight": 0.25}) for name in RUNNERS],
     *[(name, {"terminate_when_unhealthy": False, "healthy_reward": 3.0}) for name in RUNNERS[1:5]],
     *[(name, {"healthy_z_range": (1.1, 1.3), "healthy_angle_range": (-0.05, 0.1)}) for name in PLANAR],
-    *[(name, {"frame_skip": 2}) for name in TASKS],
+    *[(name, {"frame_skip": 2}) for name in V5],
     ("InvertedDoublePendulum", {"healthy_reward": 4.0}),
     ("Hopper", {"healthy_state_range": (-3.0, 2.0)}),
     ("Ant", {"contact_cost_weight": 0.1, "contact_force_range": (-0.2, 0.5), "healthy_z_range": (0.5, 0.8)}),
@@ -47,7 +48,7 @@ def v5_parameters(name: str) -> dict[str, inspect.Parameter]:
     return {key: value for key, value in inspect.signature(creator).parameters.items() if key not in skipped}
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", V5)
 def test_same_options_and_defaults(name):
     """Every option of the v5 class is an option of ours with the same default, and the other way round."""
     ours = {option.name: option.default for option in fields(make_task(name, {}))}
@@ -59,7 +60,7 @@ def test_same_options_and_defaults(name):
             assert ours[option] == parameter.default, option
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", V5)
 def test_same_default_camera(name):
     """The free camera is that of v5."""
     module = inspect.getmodule(gymnasium.envs.registration.load_env_creator(gymnasium.spec(f"{name}-v5").entry_point))
@@ -89,7 +90,7 @@ def test_same_effect(name, options, double_precision):
     envs.close()
 
 
-@pytest.mark.parametrize("name", [name for name in TASKS if name not in OWN_STARTS])
+@pytest.mark.parametrize("name", [name for name in V5 if name not in OWN_STARTS])
 def test_reset_noise_scale(name, double_precision):
     """Starts spread as v5's do: same mean and deviation of every coordinate, zero noise gives the reference."""
     env = make_reference(name, {"reset_noise_scale": 0.3})
@@ -156,7 +157,7 @@ def _start(env: gymnasium.Env) -> tuple[np.ndarray, np.ndarray]:
     return env.data.qpos.copy(), env.data.qvel.copy()
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", V5)
 def test_reset_observation(name, double_precision):
     """From the same start the v5 task observes the same, contact forces (zero at a reset) included."""
     env = gymnasium.make(f"tumble/{name}-v0")

@@ -6,7 +6,7 @@ import torch
 
 import tumble
 from tumble.envs import SimVectorEnv, SingleEnv
-from tumble.envs.hopper import Hopper
+from tumble.envs.v5.hopper import Hopper
 
 COUNT = 20
 

@@ -14,8 +14,8 @@ import torch
 
 import tumble
 from tumble.envs import LocomotionTask, ResetResult, SingleEnv, Start, StepResult, Task
-from tumble.envs.ant import Ant
 from tumble.envs.arrays import ArrayKind
+from tumble.envs.v5.ant import Ant
 from tumble.physics import Model
 
 from .own_tasks import Held, Pointer
@@ -158,7 +158,7 @@ def test_the_model_is_looked_for_beside_the_module_and_then_among_tumbles():
 def test_the_own_folder_goes_first(tmp_path, monkeypatch):
     """A file of the same name as a packaged one."""
     (tmp_path / "ant.xml").write_text("<mujoco><worldbody/></mujoco>")
-    (tmp_path / "own_folder.py").write_text("from tumble.envs.ant import Ant\n\nclass Mine(Ant):\n    '''Mine.'''\n")
+    (tmp_path / "own_folder.py").write_text("from tumble.envs.v5.ant import Ant\n\nclass Mine(Ant):\n    '''Mine.'''\n")
     monkeypatch.syspath_prepend(tmp_path)
     try:
         assert importlib.import_module("own_folder").Mine().load_model().mj.nq == 0

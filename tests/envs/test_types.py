@@ -7,7 +7,7 @@ from gymnasium.vector import AutoresetMode
 
 import tumble
 from tumble.envs import StepResult
-from tumble.envs.hopper import Hopper
+from tumble.envs.v5.hopper import Hopper
 from tumble.wrappers import NormalizeObservation, NormalizeReward
 
 

@@ -9,7 +9,7 @@ import torch
 from gymnasium.spaces import Discrete
 
 import tumble
-from tumble.envs.hopper import Hopper
+from tumble.envs.v5.hopper import Hopper
 from tumble.wrappers import RecordEpisodeStatistics
 
 from ..envs.own_tasks import Leashed

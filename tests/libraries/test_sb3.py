@@ -8,7 +8,7 @@ from gymnasium.spaces import Discrete
 
 import tumble
 from tumble.envs import StepResult
-from tumble.envs.inverted_pendulum import InvertedPendulum
+from tumble.envs.v5.inverted_pendulum import InvertedPendulum
 from tumble.training.sb3_bridge import TumbleVecEnv
 
 OFF_POLICY = {"learning_starts": 50, "buffer_size": 1000, "batch_size": 32}

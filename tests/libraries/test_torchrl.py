@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import tumble
-from tumble.envs.hopper import Hopper
+from tumble.envs.v5.hopper import Hopper
 
 from .page import definitions
 

@@ -2,8 +2,8 @@
 
 from typing import Any, ClassVar
 
-from .arrays import Array, row_norm
-from .task import ResetResult, Task, TaskState
+from ..arrays import Array, row_norm
+from ..task import ResetResult, Task, TaskState
 
 
 class LocomotionTask(Task):

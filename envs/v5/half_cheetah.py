@@ -2,11 +2,11 @@
 
 from typing import ClassVar
 
-from .arrays import Array
+from ..arrays import Array
+from ..noise import Noise
+from ..task import Start, StepResult, TaskState
+from ..terms import control_cost, normal_start
 from .locomotion import LocomotionTask
-from .noise import Noise
-from .task import Start, StepResult, TaskState
-from .terms import control_cost, normal_start
 
 
 class HalfCheetah(LocomotionTask):

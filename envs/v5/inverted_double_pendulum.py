@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
-from .arrays import Array, clip, sin_cos
-from .noise import Noise
-from .task import Start, StepResult, Task, TaskState
-from .terms import normal_start
+from ..arrays import Array, clip, sin_cos
+from ..noise import Noise
+from ..task import Start, StepResult, Task, TaskState
+from ..terms import normal_start
 
 
 class InvertedDoublePendulum(Task):

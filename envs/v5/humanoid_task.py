@@ -5,11 +5,11 @@ from typing import ClassVar
 import mujoco
 import numpy as np
 
-from .arrays import Array, row_sum
+from ..arrays import Array, row_sum
+from ..noise import Noise
+from ..task import Start, TaskState
+from ..terms import uniform_start
 from .locomotion import LocomotionTask
-from .noise import Noise
-from .task import Start, TaskState
-from .terms import uniform_start
 
 
 class HumanoidTask(LocomotionTask):

@@ -2,11 +2,11 @@
 
 from typing import ClassVar
 
-from .arrays import Array, clip, row_all
+from ..arrays import Array, clip, row_all
+from ..noise import Noise
+from ..task import Start, StepResult, TaskState
+from ..terms import control_cost, strictly_inside, uniform_start
 from .locomotion import LocomotionTask
-from .noise import Noise
-from .task import Start, StepResult, TaskState
-from .terms import control_cost, strictly_inside, uniform_start
 
 
 class Walker2d(LocomotionTask):

@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
-from .arrays import Array, clip
+from ..arrays import Array, clip
+from ..task import ResetResult, StepResult, TaskState
+from ..terms import control_cost, squared_wrenches, without_wrenches
 from .humanoid_task import HumanoidTask
-from .task import ResetResult, StepResult, TaskState
-from .terms import control_cost, squared_wrenches, without_wrenches
 
 
 class HumanoidStandup(HumanoidTask):

@@ -2,11 +2,11 @@
 
 from typing import ClassVar
 
-from .arrays import Array
+from ..arrays import Array
+from ..noise import Noise
+from ..task import Start, StepResult, TaskState
+from ..terms import control_cost, uniform_start
 from .locomotion import LocomotionTask
-from .noise import Noise
-from .task import Start, StepResult, TaskState
-from .terms import control_cost, uniform_start
 
 
 class Swimmer(LocomotionTask):

@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
-from .arrays import Array, all_finite
-from .noise import Noise
-from .task import Start, StepResult, Task, TaskState
-from .terms import uniform_start
+from ..arrays import Array, all_finite
+from ..noise import Noise
+from ..task import Start, StepResult, Task, TaskState
+from ..terms import uniform_start
 
 
 class InvertedPendulum(Task):

@@ -1,0 +1,41 @@
+"""The table of this package's tasks, by families. A new task is one class and one row here."""
+
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One task: the module in `envs` that has its class, and what Gymnasium's registry says of it."""
+
+    module: str
+    max_episode_steps: int
+    reward_threshold: float | None = None
+
+
+V5 = {
+    "InvertedPendulum": Row("v5.inverted_pendulum", 1000, 950.0),
+    "InvertedDoublePendulum": Row("v5.inverted_double_pendulum", 1000, 9100.0),
+    "HalfCheetah": Row("v5.half_cheetah", 1000, 4800.0),
+    "Hopper": Row("v5.hopper", 1000, 3800.0),
+    "Walker2d": Row("v5.walker2d", 1000, None),
+    "Ant": Row("v5.ant", 1000, 6000.0),
+    "Humanoid": Row("v5.humanoid", 1000, None),
+    "HumanoidStandup": Row("v5.humanoid_standup", 1000, None),
+    "Swimmer": Row("v5.swimmer", 1000, 360.0),
+    "Reacher": Row("v5.reacher", 50, -3.75),
+    "Pusher": Row("v5.pusher", 100, 0.0),
+}
+"""Gymnasium's MuJoCo tasks of version 5, whose twins they are."""
+
+SUITE: dict[str, Row] = {}
+"""Tasks of the DeepMind control suite."""
+
+WALKING: dict[str, Row] = {}
+"""Robots that walk."""
+
+MANIPULATION: dict[str, Row] = {}
+"""Arms and hands."""
+
+FLIGHT: dict[str, Row] = {}
+"""Drones."""
+
+TASKS = V5 | SUITE | WALKING | MANIPULATION | FLIGHT

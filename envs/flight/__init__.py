@@ -1,0 +1,1 @@
+"""Drones that hover and fly to places."""

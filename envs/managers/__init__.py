@@ -1,0 +1,1 @@
+"""Parts that tasks are put together from: commands, randomization, observation terms, curricula, terminations."""

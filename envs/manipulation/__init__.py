@@ -1,0 +1,1 @@
+"""Arms and hands that reach, push, pick, stack and turn things."""

@@ -1,0 +1,1 @@
+"""Robots that walk: a quadruped and a biped, on flat and rough ground."""
