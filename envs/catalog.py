@@ -35,7 +35,10 @@ WALKING: dict[str, Row] = {}
 MANIPULATION: dict[str, Row] = {}
 """Arms and hands."""
 
-FLIGHT: dict[str, Row] = {}
+FLIGHT = {
+    "DroneHover": Row("flight.drone_hover", 500),
+    "DroneWaypoints": Row("flight.drone_waypoints", 750),
+}
 """Drones."""
 
 TASKS = V5 | SUITE | WALKING | MANIPULATION | FLIGHT
