@@ -32,7 +32,9 @@ SUITE: dict[str, Row] = {}
 WALKING: dict[str, Row] = {}
 """Robots that walk."""
 
-MANIPULATION: dict[str, Row] = {}
+MANIPULATION = {
+    "HandReorientCube": Row("manipulation.hand_reorient", 1000),
+}
 """Arms and hands."""
 
 FLIGHT = {
