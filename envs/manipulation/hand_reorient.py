@@ -12,6 +12,7 @@ from ..rotations import quat_angle, quat_conjugate, quat_multiply, quat_rotate, 
 from ..task import Observation, ResetResult, Start, StepResult, Task, TaskState
 
 FINGERS = 16  # hinges
+GOALS = ("any", "near", "palm")
 TIPS = ("index_tip", "middle_tip", "ring_tip", "thumb_tip")
 DROPPED = -0.05  # m, the height of the cube below which it is lost
 FAR, LEAST = 0.05, 0.1  # m from the grasp, beyond the good 20 mm, at which the reward for the place is `LEAST`
@@ -77,11 +78,11 @@ class HandReorientCube(Task):
     - `reward_progress`: `progress_weight` x how much nearer the goal has come (rad); none in Playground
     - `reward_success`: `success_weight` where the cube is within `success_tolerance` rad of the goal
 
-    A success brings a new goal, drawn evenly from all rotations; with `goal_angle` below pi it is up to so many rad
-    from the cube, and with `vertical` the cube is to be turned about the vertical alone. `info["rotations"]` counts
-    successes. Ends where the cube is dropped. Starts: hinges normal around the home posture with deviation 0.1 rad, the
-    cube up to 10 mm from a place above the palm, in any
-    orientation; the goal likewise.
+    A success brings a new goal, and `info["rotations"]` counts them. Goals with `goals="any"` are drawn evenly from all
+    rotations, with "near" they are up to `goal_angle` rad from the cube about any axis, and with "palm" the cube lies
+    on the palm, the same face up, and is to be turned about the palm's normal alone. Ends where the cube is dropped.
+    Starts: hinges normal around the home posture with deviation 0.1 rad, the cube up to 10 mm from a place above the
+    palm, in any orientation, or lying.
     """
 
     reads: ClassVar = ("site_xpos", "actuator_force")
@@ -100,8 +101,8 @@ class HandReorientCube(Task):
     asymmetric: bool = False
     obs_noise: float = 1.0
     success_tolerance: float = 0.1
-    goal_angle: float = math.pi
-    vertical: bool = False
+    goals: str = "any"
+    goal_angle: float = 1.0
     orientation_weight: float = 5.0
     position_weight: float = 0.5
     pose_weight: float = 0.5
@@ -112,12 +113,19 @@ class HandReorientCube(Task):
     success_weight: float = 100.0
 
     def bind(self) -> None:
-        """Find sites; read the home posture and the ranges of targets off the model."""
+        """Find sites; read the home posture and the ranges of targets off the model.
+
+        Raises:
+            ValueError: there are no such goals.
+        """
+        if self.goals not in GOALS:
+            raise ValueError(f"HandReorientCube: goals={self.goals!r}: choose {', '.join(GOALS)}")
         model = self.model
         self.grasp = model.site("grasp").id
         self.tips = [model.site(name).id for name in TIPS]
         self.low, self.high = (self.array(model.actuator_ctrlrange[:, k][None]) for k in (0, 1))
         self.home = self.array(model.key("home").qpos[:FINGERS][None])
+        self.palm = self.array(model.body("palm").quat[None])
         self.start = self.array(model.body("cube").pos[None])
 
     @property
@@ -138,7 +146,7 @@ class HandReorientCube(Task):
         """Draw a posture, the cube's pose and the goal."""
         xp = self.xp
         hinges = self.within_range(self.home + 0.1 * noise.normal(FINGERS))
-        place, quat = self.start + noise.uniform(-0.01, 0.01, 3), random_quats(noise)
+        place, quat = self.start + noise.uniform(-0.01, 0.01, 3), self.draw_start(noise)
         goal = self.draw_goal(noise, quat)
         qpos = xp.concat((hinges, place, quat), axis=1)
         still = 0 * hinges
@@ -146,17 +154,27 @@ class HandReorientCube(Task):
         memory["rotations"] = noise.integers(0, 1, 1)[:, 0]
         return Start(qpos, 0 * qpos[:, 1:], memory, inputs={"mocap_quat": goal[:, None, :]})
 
+    def draw_start(self, noise: Noise) -> Array:
+        """Draw orientations for the cube to start in, (n, 4): any, or lying on the palm."""
+        return self.lying(noise) if self.goals == "palm" else random_quats(noise)
+
     def draw_goal(self, noise: Noise, quat: Array) -> Array:
-        """Draw goals (n, 4): any rotations, or some up to `goal_angle` rad from the cube's, about any axis or z."""
-        if self.goal_angle >= math.pi and not self.vertical:
+        """Draw goals (n, 4) for cubes with orientations (n, 4), as `goals` says."""
+        if self.goals == "palm":
+            return self.lying(noise)
+        if self.goals == "any":
             return random_quats(noise)
-        xp = self.xp
-        axis, angle = noise.normal(3), noise.uniform(-self.goal_angle, self.goal_angle, 1)
-        axis = axis / row_norm(axis)[:, None]
-        if self.vertical:
-            axis = xp.concat((0 * axis[:, :2], 0 * angle + 1), axis=1)
+        axis, angle = noise.normal(3), noise.uniform(0, self.goal_angle, 1)
         sine, cosine = sin_cos(0.5 * angle)
-        return quat_multiply(xp.concat((cosine, sine * axis), axis=1), quat)
+        turn = self.xp.concat((cosine, sine * axis / row_norm(axis)[:, None]), axis=1)
+        return quat_multiply(turn, quat)
+
+    def lying(self, noise: Noise) -> Array:
+        """Draw orientations (n, 4) of a cube that lies on the palm: any turn about its normal, the same face up."""
+        half = noise.normal(2)
+        half, zeros = half / row_norm(half)[:, None], 0 * half
+        turn = self.xp.concat((half[:, :1], zeros, half[:, 1:]), axis=1)
+        return quat_multiply(self.palm + 0 * turn, turn)
 
     def begin(self, state: TaskState) -> ResetResult:
         """Return what is seen first; remember how far the goal is."""

@@ -100,16 +100,38 @@ def test_success_brings_a_new_goal_and_a_drop_ends():
     envs.close()
 
 
-@pytest.mark.parametrize("vertical", [False, True])
-def test_goals_near_the_cube(vertical):
-    envs = make(64, goal_angle=0.8, vertical=vertical)
+def first_turns(envs) -> tuple[Rotation, Rotation]:
+    """The rotations from the goals to the cubes at the start, and the cubes' orientations."""
     seen, _ = envs.reset(seed=0)
     rows = seen[:, 35:41].reshape(-1, 2, 3)
-    turn = Rotation.from_matrix(np.concatenate((rows, np.cross(rows[:, 0], rows[:, 1])[:, None]), axis=1))
-    assert 0.7 < turn.magnitude().max() < 0.8
-    if vertical:
-        assert np.abs(turn.as_rotvec()[:, :2]).max() < 1e-5
+    turn = np.concatenate((rows, np.cross(rows[:, 0], rows[:, 1])[:, None]), axis=1)
+    return Rotation.from_matrix(turn), rotation(envs.unwrapped.solver.qpos.numpy()[:, 19:])
+
+
+def test_goals_near_the_cube():
+    envs = make(64, goals="near", goal_angle=0.8)
+    turn, _ = first_turns(envs)
+    assert 0.7 < turn.magnitude().max() < 0.8 and turn.magnitude().min() < 0.1
+    directions = turn.as_rotvec() / turn.magnitude()[:, None]
+    assert np.abs(directions.mean(axis=0)).max() < 4 / np.sqrt(3 * 64)
     envs.close()
+
+
+def test_goals_on_the_palm():
+    """Cube and goal lie on the palm, and differ by a turn about its normal, of any angle."""
+    envs = make(64, goals="palm")
+    normal = np.array([np.sin(0.34648), 0, np.cos(0.34648)])
+    turn, cube = first_turns(envs)
+    np.testing.assert_allclose(cube.apply([0, 0, 1]), np.tile(normal, (64, 1)), atol=1e-5)
+    np.testing.assert_allclose(np.abs(turn.as_rotvec() @ normal), turn.magnitude(), atol=1e-5)
+    assert turn.magnitude().max() > 2.9 and turn.magnitude().min() < 0.2
+    assert np.linalg.norm(cube.apply([1, 0, 0]).mean(axis=0)) < 4 / np.sqrt(64)
+    envs.close()
+
+
+def test_goals_are_of_three_kinds():
+    with pytest.raises(ValueError, match="choose any, near, palm"):
+        make(1, goals="all")
 
 
 def test_targets_around_home_and_two_parts():
