@@ -6,8 +6,8 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from ..arrays import Array, clip, row_norm, row_sum, tanh
+from ..managers.frames import projected_gravity, quat_mul, quat_rotate, quat_rotate_inverse
 from ..noise import Noise
-from ..rotations import quat_multiply, quat_rotate, quat_rotate_inverse
 from ..task import Task, TaskState
 
 ACTIONS = ("thrusts", "rates")
@@ -63,7 +63,6 @@ class DroneTask(Task):
         push = np.zeros((model.nbody, 1))
         push[self.drone] = 1
         self.on_drone = self.array(push)
-        self.down, self.origin = self.array([[0.0, 0.0, -1.0]]), self.array(np.zeros((1, 3)))
 
     @property
     def action_space(self) -> Box:
@@ -91,7 +90,7 @@ class DroneTask(Task):
         turn = noise.normal(2)  # the half of a heading: evenly distributed on the circle
         zeros = 0 * turn
         heading = xp.concat((turn[:, :1], zeros, turn[:, 1:]), axis=1)
-        quat = quat_multiply(heading, tilt)
+        quat = quat_mul(heading, tilt)
         quat = quat / row_norm(quat)[:, None]
         velocity = self.start_velocity * noise.uniform(-1, 1, 3)
         return xp.concat((place, height, quat), axis=1), xp.concat((velocity, 0 * velocity), axis=1)
@@ -103,9 +102,8 @@ class DroneTask(Task):
     def motion(self, state: TaskState) -> tuple[Array, Array, Array]:
         """Return velocity (m/s), rates (rad/s) and the direction of gravity, (n, 3) each, in the body's frame."""
         quat = state.qpos[:, 3:7]
-        down = self.down + 0 * state.qpos[:, :3]
         velocity = quat_rotate_inverse(quat, state.qvel[:, :3])
-        return velocity, state.qvel[:, 3:6], quat_rotate_inverse(quat, down)
+        return velocity, state.qvel[:, 3:6], projected_gravity(quat)
 
     def way(self, state: TaskState, goal: Array) -> Array:
         """Return the way to a goal in the body's frame, (n, 3) m."""

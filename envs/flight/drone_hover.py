@@ -14,9 +14,9 @@ class DroneHover(DroneTask):
     | index | name | low | high | meaning |
     |---|---|---|---|---|
     | 0 | rotor_1 | -1 | 1 | front right: hover thrust x (1 + `thrust_scale` x action) |
-    | 1 | rotor_2 | -1 | 1 | back right, likewise |
-    | 2 | rotor_3 | -1 | 1 | back left, likewise |
-    | 3 | rotor_4 | -1 | 1 | front left, likewise |
+    | 1 | rotor_2 | -1 | 1 | back right: as above |
+    | 2 | rotor_3 | -1 | 1 | back left: as above |
+    | 3 | rotor_4 | -1 | 1 | front left: as above |
 
     With `action="rates"`: 0 is the thrust of all rotors together, in the same measure, and 1 to 3 are rates about the
     body's x, y and z axis, `max_rate` rad/s at 1, which a controller with `rate_gain` (1/s) follows at every physics

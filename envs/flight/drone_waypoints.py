@@ -20,9 +20,9 @@ class DroneWaypoints(DroneTask):
     | index | name | low | high | meaning |
     |---|---|---|---|---|
     | 0 | rotor_1 | -1 | 1 | front right: hover thrust x (1 + `thrust_scale` x action) |
-    | 1 | rotor_2 | -1 | 1 | back right, likewise |
-    | 2 | rotor_3 | -1 | 1 | back left, likewise |
-    | 3 | rotor_4 | -1 | 1 | front left, likewise |
+    | 1 | rotor_2 | -1 | 1 | back right: as above |
+    | 2 | rotor_3 | -1 | 1 | back left: as above |
+    | 3 | rotor_4 | -1 | 1 | front left: as above |
 
     Observation:
 

@@ -7,9 +7,10 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from ..arrays import Array, clip, row_norm, row_sum, sin_cos
+from ..managers.frames import quat_angle, quat_conj, quat_mul, quat_rotate
 from ..noise import Noise
-from ..rotations import quat_angle, quat_conjugate, quat_multiply, quat_rotate, quat_rows, random_quats
 from ..task import Observation, ResetResult, Start, StepResult, Task, TaskState
+from .orientations import quat_rows, random_quats
 
 FINGERS = 16  # hinges
 GOALS = ("any", "near", "palm")
@@ -35,11 +36,11 @@ class HandReorientCube(Task):
     | 1 | index_rot | -1 | 1 | spreads it |
     | 2 | index_pip | -1 | 1 | bends the middle |
     | 3 | index_dip | -1 | 1 | bends the tip |
-    | 4 | middle_mcp | -1 | 1 | likewise |
+    | 4 | middle_mcp | -1 | 1 | as above |
     | 5 | middle_rot | -1 | 1 | |
     | 6 | middle_pip | -1 | 1 | |
     | 7 | middle_dip | -1 | 1 | |
-    | 8 | ring_mcp | -1 | 1 | likewise |
+    | 8 | ring_mcp | -1 | 1 | as above |
     | 9 | ring_rot | -1 | 1 | |
     | 10 | ring_pip | -1 | 1 | |
     | 11 | ring_dip | -1 | 1 | |
@@ -167,14 +168,14 @@ class HandReorientCube(Task):
         axis, angle = noise.normal(3), noise.uniform(0, self.goal_angle, 1)
         sine, cosine = sin_cos(0.5 * angle)
         turn = self.xp.concat((cosine, sine * axis / row_norm(axis)[:, None]), axis=1)
-        return quat_multiply(turn, quat)
+        return quat_mul(turn, quat)
 
     def lying(self, noise: Noise) -> Array:
         """Draw orientations (n, 4) of a cube that lies on the palm: any turn about its normal, the same face up."""
         half = noise.normal(2)
         half, zeros = half / row_norm(half)[:, None], 0 * half
         turn = self.xp.concat((half[:, :1], zeros, half[:, 1:]), axis=1)
-        return quat_multiply(self.palm + 0 * turn, turn)
+        return quat_mul(self.palm + 0 * turn, turn)
 
     def begin(self, state: TaskState) -> ResetResult:
         """Return what is seen first; remember how far the goal is."""
@@ -182,11 +183,11 @@ class HandReorientCube(Task):
 
     def turn(self, state: TaskState) -> Array:
         """Return the rotation from the goal to the cube, (n, 4), in the world's frame."""
-        return quat_multiply(state.qpos[:, 19:23], quat_conjugate(state.memory["goal"]))
+        return quat_mul(state.qpos[:, 19:23], quat_conj(state.memory["goal"]))
 
     def angle(self, state: TaskState) -> Array:
         """Return how far the cube is from the goal, (n,) rad."""
-        return quat_angle(self.turn(state))
+        return quat_angle(state.memory["goal"], state.qpos[:, 19:23])
 
     def place(self, state: TaskState) -> Array:
         """Return where the cube is from the grasp, (n, 3) m."""
