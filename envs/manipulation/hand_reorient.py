@@ -7,14 +7,29 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from ..arrays import Array, clip, row_norm, row_sum, sin_cos
+from ..managers import randomize as dr
 from ..managers.frames import quat_angle, quat_conj, quat_mul, quat_rotate
+from ..managers.randomization import Randomization
 from ..noise import Noise
-from ..task import Observation, ResetResult, Start, StepResult, Task, TaskState
+from ..task import Last, Observation, ResetResult, Start, StepResult, Task, TaskState
 from .orientations import quat_rows, random_quats
 
 FINGERS = 16  # hinges
 GOALS = ("any", "near", "palm")
 TIPS = ("index_tip", "middle_tip", "ring_tip", "thumb_tip")
+LINKS, HINGES = "(index|middle|ring|thumb)_.*", "(index|middle|ring|thumb)_(mcp|rot|pip|dip|cmc|axl|ipl)"
+RANDOMIZED = (
+    dr.friction(0.5, 1.0, geoms=".*_tip", shared=True),
+    dr.mass(0.8, 1.2, bodies="cube"),
+    dr.com(-0.005, 0.005, bodies="cube"),
+    dr.mass(0.9, 1.1, bodies=LINKS),
+    dr.reference(-0.05, 0.05, joints=HINGES),
+    dr.friction_loss(0.5, 2.0, joints=HINGES),
+    dr.armature(1.0, 1.05, joints=HINGES),
+    dr.damping(0.8, 1.2, joints=HINGES),
+    dr.kp(0.8, 1.2),
+)
+"""Numbers of the model that are drawn for each episode with `randomize`: those of Playground's LeapCubeReorient."""
 DROPPED = -0.05  # m, the height of the cube below which it is lost
 FAR, LEAST = 0.05, 0.1  # m from the grasp, beyond the good 20 mm, at which the reward for the place is `LEAST`
 
@@ -83,7 +98,8 @@ class HandReorientCube(Task):
     rotations, with "near" they are up to `goal_angle` rad from the cube about any axis, and with "palm" the cube lies
     on the palm, the same face up, and is to be turned about the palm's normal alone. Ends where the cube is dropped.
     Starts: hinges normal around the home posture with deviation 0.1 rad, the cube up to 10 mm from a place above the
-    palm, in any orientation, or lying.
+    palm, in any orientation, or lying. With `randomize` each episode has friction of the tips, masses, the cube's
+    center of mass, zeros, friction, armature and damping of the hinges and gains of its own, in Playground's ranges.
     """
 
     reads: ClassVar = ("site_xpos", "actuator_force")
@@ -101,6 +117,7 @@ class HandReorientCube(Task):
     action_scale: float = 0.5
     asymmetric: bool = False
     obs_noise: float = 1.0
+    randomize: bool = False
     success_tolerance: float = 0.1
     goals: str = "any"
     goal_angle: float = 1.0
@@ -126,6 +143,7 @@ class HandReorientCube(Task):
         self.tips = [model.site(name).id for name in TIPS]
         self.low, self.high = (self.array(model.actuator_ctrlrange[:, k][None]) for k in (0, 1))
         self.home = self.array(model.key("home").qpos[:FINGERS][None])
+        self.randomization = Randomization(self, *RANDOMIZED) if self.randomize else None
         self.palm = self.array(model.body("palm").quat[None])
         self.start = self.array(model.body("cube").pos[None])
 
@@ -154,6 +172,11 @@ class HandReorientCube(Task):
         memory = {"goal": goal, "target": hinges, "last_action": still, "action_before": still}
         memory["rotations"] = noise.integers(0, 1, 1)[:, 0]
         return Start(qpos, 0 * qpos[:, 1:], memory, inputs={"mocap_quat": goal[:, None, :]})
+
+    def reset_after(self, last: Last, noise: Noise) -> Start:
+        """Draw the same, and with `randomize` numbers of the model."""
+        start = self.reset(noise)
+        return self.randomization.begin(start, last, noise) if self.randomization else start
 
     def draw_start(self, noise: Noise) -> Array:
         """Draw orientations for the cube to start in, (n, 4): any, or lying on the palm."""

@@ -147,3 +147,33 @@ def test_targets_around_home_and_two_parts():
     np.testing.assert_allclose(off[:, :16], off[:, 16:32], atol=1e-5)  # the same measurement
     assert np.abs(off[:, 35:41]).max() > 0.01 and not off[:, 41:].any()
     envs.close()
+
+
+def test_randomized_numbers_lie_in_the_published_ranges():
+    """For each number of the model the least and the largest of 64 hands, as multiples of or apart from the file's."""
+    envs = make(64, randomize=True)
+    envs.reset(seed=0)
+    solver = envs.unwrapped.solver
+    model = solver.model.mj
+    cube, links = model.body("cube").id, range(model.body("index_base").id, model.body("cube").id)
+    tips = [model.geom(f"{name}_tip").id for name in ("index", "middle", "ring", "thumb")]
+
+    def spans(name: str, rows, low: float, high: float, own=1.0) -> None:
+        numbers = np.asarray(solver.get_parameters(name))[:, rows] / own
+        few = (high - low) / 10
+        assert low - 1e-6 <= numbers.min() < low + few and high - few < numbers.max() <= high + 1e-6, name
+        assert len(np.unique(numbers.round(7).reshape(64, -1), axis=0)) == 64, name
+
+    slide = np.asarray(solver.get_parameters("geom_friction"))[:, tips, 0]
+    assert 0.5 <= slide.min() < 0.55 and 0.95 < slide.max() <= 1 and not np.ptp(slide, axis=1).any()
+    spans("body_mass", [cube], 0.8, 1.2, model.body_mass[cube])
+    spans("body_ipos", [cube], -0.005, 0.005)
+    spans("body_mass", list(links), 0.9, 1.1, model.body_mass[list(links)])
+    spans("qpos0", list(range(16)), -0.05, 0.05)
+    for name, low, high in (("frictionloss", 0.5, 2), ("armature", 1, 1.05), ("damping", 0.8, 1.2)):
+        spans(f"dof_{name}", list(range(16)), low, high, getattr(model, f"dof_{name}")[:16])
+    gains, biases = (np.asarray(solver.get_parameters(f"actuator_{name}prm")) for name in ("gain", "bias"))
+    assert 2.4 <= gains[:, :, 0].min() < 2.52 and 3.48 < gains[:, :, 0].max() <= 3.6
+    np.testing.assert_allclose(biases[:, :, 1], -gains[:, :, 0], rtol=1e-6)
+    assert np.isfinite(envs.step(np.zeros((64, 16), np.float32))[1]).all()
+    envs.close()
