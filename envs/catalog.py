@@ -39,6 +39,9 @@ SUITE = {
     "WalkerRun": Row("suite.walker", 1000),
     "CheetahRun": Row("suite.cheetah", 1000),
     "FishSwim": Row("suite.fish", 1000),
+    "CartPoleSwingUpPixels": Row("suite.pixels", 1000),
+    "PendulumSwingUpPixels": Row("suite.pixels", 1000),
+    "ReacherPixels": Row("suite.pixels", 1000),
 }
 """Tasks of the DeepMind control suite. As there an episode has 1000 steps, a return is at most 1000."""
 

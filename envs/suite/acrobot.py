@@ -33,7 +33,7 @@ class AcrobotSwingUp(Task):
     both joints at any angle.
     """
 
-    camera: ClassVar = {"distance": 5.5, "lookat": (0.0, 0.0, 2.0), "azimuth": 90.0, "elevation": -8.0}
+    camera: ClassVar = {"distance": 6.0, "lookat": (0.0, 0.0, 2.3), "azimuth": 90.0, "elevation": -8.0}
 
     xml_file: str = "suite_acrobot.xml"
     frame_skip: int = 1
@@ -42,8 +42,8 @@ class AcrobotSwingUp(Task):
         """Look up the lengths of the arms and the target."""
         model = self.model
         self.arms = self.array([model.body("lower_arm").pos[2], model.site("tip").pos[2]])
-        self.rise = float(model.site("target").pos[2] - model.body("upper_arm").pos[2])
-        self.radius = float(model.site("target").size[0])
+        self.rise = float(model.geom("target").pos[2] - model.body("upper_arm").pos[2])
+        self.radius = float(model.geom("target").size[0])
 
     def reset(self, noise: Noise) -> Start:
         """Draw any angles, at rest."""

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+import numpy as np
+
 from ..arrays import Array, row_all
 from ..noise import Noise
 from ..task import Start, StepResult, Task, TaskState
@@ -33,7 +35,7 @@ class BallInCup(Task):
     and above the cup, but not where it would touch the cup.
     """
 
-    camera: ClassVar = {"distance": 1.4, "lookat": (0.0, 0.0, 0.42), "azimuth": 90.0, "elevation": -8.0}
+    camera: ClassVar = {"distance": 1.1, "lookat": (0.0, 0.0, 0.5), "azimuth": 90.0, "elevation": -8.0}
 
     xml_file: str = "suite_ball_in_cup.xml"
     frame_skip: int = 10
@@ -41,8 +43,8 @@ class BallInCup(Task):
     def bind(self) -> None:
         """Look up the cup's shape, and how near its middle the ball has to come."""
         model = self.model
-        start, end = zip(*(capsule_ends(model, name) for name in CUP), strict=True)
-        self.walls = self.array(start), self.array(end)  # (5, 2) m each, in the cup's frame
+        ends = np.array([capsule_ends(model, name) for name in CUP])
+        self.walls = self.array(ends[:, 0]), self.array(ends[:, 1])  # (5, 2) m each, in the cup's frame
         radius = float(model.geom("ball").size[0])
         self.touch = radius + float(model.geom("cup_bottom").size[0])
         cup, ball, target = model.body("cup"), model.body("ball"), model.site("target")

@@ -42,7 +42,7 @@ class FishSwim(Task):
     any orientation, joints within ±0.2 rad, the target within ±0.4 m along x and y and 0.1 to 0.3 m high.
     """
 
-    camera: ClassVar = {"distance": 1.3, "lookat": (0.0, 0.0, 0.15), "azimuth": 120.0, "elevation": -35.0}
+    camera: ClassVar = {"distance": 1.1, "lookat": (0.0, 0.0, 0.15), "azimuth": 120.0, "elevation": -35.0}
 
     xml_file: str = "suite_fish.xml"
     frame_skip: int = 10

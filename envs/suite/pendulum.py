@@ -32,7 +32,7 @@ class PendulumSwingUp(Task):
     Never ends by itself. Starts at rest at any angle.
     """
 
-    camera: ClassVar = {"distance": 2.0, "lookat": (0.0, 0.0, 0.6), "azimuth": 90.0, "elevation": -8.0}
+    camera: ClassVar = {"distance": 1.7, "lookat": (0.0, 0.0, 0.6), "azimuth": 90.0, "elevation": -8.0}
 
     xml_file: str = "suite_pendulum.xml"
     frame_skip: int = 1

@@ -1,13 +1,19 @@
 """The reacher of the control suite: bring the finger of a planar arm into a small target."""
 
 import math
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import mujoco
+
+from ... import assets
 from ..arrays import Array, row_norm, sin_cos
 from ..noise import Noise
 from ..task import Start, StepResult, Task, TaskState
 from .rewards import tolerance
 from .starts import JointRanges
+
+if TYPE_CHECKING:
+    from ...physics import Model
 
 
 class ReacherHard(Task):
@@ -46,8 +52,16 @@ class ReacherHard(Task):
         model = self.model
         self.links = float(model.body("hand").pos[0]), float(model.body("finger").pos[0])
         self.height = float(model.body("target").pos[2])
-        self.reach = self.target_size + float(model.geom("finger").size[0])
+        self.reach = float(model.geom("target").size[0] + model.geom("finger").size[0])
         self.ranges = JointRanges(self)
+
+    def load_model(self, **options: Any) -> "Model":
+        """Load the arm, with a target of the size that was asked for."""
+        from ...physics import Model
+
+        spec = mujoco.MjSpec.from_file(str(assets.find(self.xml_file, self._folders())))
+        spec.geom("target").size[0] = self.target_size
+        return Model.from_mjspec(spec, **options)
 
     def reset(self, noise: Noise) -> Start:
         """Draw the arm at rest, and the target."""
