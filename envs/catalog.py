@@ -26,8 +26,24 @@ V5 = {
 }
 """Gymnasium's MuJoCo tasks of version 5, whose twins they are."""
 
-SUITE: dict[str, Row] = {}
-"""Tasks of the DeepMind control suite."""
+SUITE = {
+    "CartPoleBalance": Row("suite.cartpole", 1000),
+    "CartPoleSwingUp": Row("suite.cartpole", 1000),
+    "PendulumSwingUp": Row("suite.pendulum", 1000),
+    "AcrobotSwingUp": Row("suite.acrobot", 1000),
+    "FingerSpin": Row("suite.finger", 1000),
+    "BallInCup": Row("suite.ball_in_cup", 1000),
+    "PointMass": Row("suite.point_mass", 1000),
+    "ReacherHard": Row("suite.reacher", 1000),
+    "WalkerWalk": Row("suite.walker", 1000),
+    "WalkerRun": Row("suite.walker", 1000),
+    "CheetahRun": Row("suite.cheetah", 1000),
+    "FishSwim": Row("suite.fish", 1000),
+    "CartPoleSwingUpPixels": Row("suite.pixels", 1000),
+    "PendulumSwingUpPixels": Row("suite.pixels", 1000),
+    "ReacherPixels": Row("suite.pixels", 1000),
+}
+"""Tasks of the DeepMind control suite. As there an episode has 1000 steps, a return is at most 1000."""
 
 WALKING: dict[str, Row] = {}
 """Robots that walk."""
