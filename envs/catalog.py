@@ -29,7 +29,9 @@ V5 = {
 SUITE: dict[str, Row] = {}
 """Tasks of the DeepMind control suite."""
 
-WALKING: dict[str, Row] = {}
+WALKING: dict[str, Row] = {
+    "QuadrupedFlat": Row("walking.quadruped", 1000, None),
+}
 """Robots that walk."""
 
 MANIPULATION: dict[str, Row] = {}
