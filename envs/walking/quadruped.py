@@ -102,7 +102,7 @@ class QuadrupedFlat(VelocityTask):
             "reward_torques": -self.torques * terms.torques(now),
             "reward_action_rate": -self.action_rate * terms.action_rate(now),
             "reward_pose": self.pose * terms.pose(now, self.pose_weights),
-            "reward_feet_air_time": self.feet_air_time / self.dt * terms.feet_air_time(now, 0.1),
+            "reward_feet_air_time": self.feet_air_time * terms.feet_air_time(now, 0.1),
             "reward_feet_clearance": -self.feet_clearance * terms.feet_clearance(now, self.foot_height),
             "reward_feet_slip": -self.feet_slip * terms.feet_slip(now),
             "reward_stand_still": -self.stand_still * terms.stand_still(now),
