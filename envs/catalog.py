@@ -30,7 +30,12 @@ SUITE: dict[str, Row] = {}
 """Tasks of the DeepMind control suite."""
 
 WALKING: dict[str, Row] = {
-    "QuadrupedFlat": Row("walking.quadruped", 1000, None),
+    "QuadrupedFlat": Row("walking.quadruped", 1000),
+    "QuadrupedRough": Row("walking.quadruped_rough", 1000),
+    "QuadrupedStairs": Row("walking.quadruped_rough", 1000),
+    "BipedFlat": Row("walking.biped", 1000),
+    "BipedRough": Row("walking.biped_rough", 1000),
+    "QuadrupedGetUp": Row("walking.get_up", 300),
 }
 """Robots that walk."""
 

@@ -2,21 +2,21 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import gymnasium
 import mujoco
 import numpy as np
 
-from ... import assets
 from ...physics import Model
-from ..arrays import Array, row_norm, sin_cos
+from ..arrays import Array, sin_cos
 from ..managers.commands import VelocityCommand
 from ..noise import Noise
 from ..task import Observation, ResetResult, Start, StepResult, Task, TaskState
 from . import terms
 from .motion import Motion, MotionReader
+from .robots import load_robot
 
 
 class VelocityTask(Task):
@@ -75,11 +75,7 @@ class VelocityTask(Task):
 
     def load_spec(self) -> mujoco.MjSpec:
         """Return the robot on its ground, without the sensors that the task does not read: they would cost time."""
-        spec = mujoco.MjSpec.from_file(str(assets.find(self.xml_file, self._folders())))
-        for sensor in [*spec.sensors]:
-            if sensor.type != mujoco.mjtSensor.mjSENS_TOUCH:
-                spec.delete(sensor)
-        return spec
+        return load_robot(self.xml_file, self._folders(), {mujoco.mjtSensor.mjSENS_TOUCH})
 
     def load_model(self, **options: Any) -> Model:
         """Load the robot on its ground."""
