@@ -9,14 +9,14 @@ from ..physics import RigidSolver
 from ..physics.batch_numbers import Known
 from ..physics.mjmodel.outputs import control_names
 from ..physics.process.runtime import ensure_runtime
-from .arrays import Array, ArrayKind, copy, counts, finite_or_zero, indices, owns_data, row_all
+from .arrays import Array, ArrayKind, copy, counts, finite_or_zero, host, indices, owns_data, row_all
 from .checks import ResultCheck
 from .faults import NON_FINITE
 from .memory import Memory
 from .noise import Noise, Streams
 from .observations import each
 from .saved import require_parts, require_tensor
-from .task import Last, Observation, ResetResult, Task
+from .task import Last, Observation, ResetResult, StepResult, Task, TaskState
 from .views import make_view
 
 
@@ -95,7 +95,7 @@ class TaskBatch:
         drawn = task.reset(noise) if last is None else self._ask(task.reset_after, last, noise)
         coordinates, start = check.start(drawn, len(rows))
         if start.parameters:
-            self._differ(start.parameters, rows)
+            self._differ(start.parameters, rows, "reset")
         state = self._view.restart(rows, coordinates, start, noise)
         result = check.begun(self._ask(task.begin, state), len(rows))
         self._memory.begin({**start.memory, **result.memory}, rows)
@@ -144,6 +144,8 @@ class TaskBatch:
         truncated = late if result.truncated is None else result.truncated if late is None else result.truncated | late
         done = terminated if truncated is None else terminated | truncated
         faults = self._view.faults()
+        if result.parameters or result.qvel is not None:
+            self._change(result, state)
         faulty, ended = (0, *counts(done)) if faults is None else counts(faults, done)
         outcome = StepOutcome(observation, reward, terminated, truncated, info, faults if faulty else None, done, ended)
         return self._held(outcome, faults) if faulty else outcome
@@ -190,12 +192,33 @@ class TaskBatch:
         if "coordinates" in state:
             self._coordinates, self._edits = self.kind.like(state["coordinates"].clone()), -1
 
-    def _differ(self, parameters: Mapping[str, Any], rows: Array) -> None:
-        """Give the environments `rows` numbers of the model of their own."""
+    def _differ(self, parameters: Mapping[str, Any], rows: Array, method: str) -> None:
+        """Give the environments `rows` numbers of the model of their own, which a method of the task returned."""
         try:
             self._view.differ(parameters, rows)
         except (KeyError, ValueError) as error:
-            raise self._check.parameters(error) from error
+            raise self._check.parameters(error, method) from error
+
+    def _change(self, result: StepResult, state: TaskState) -> None:
+        """Give environments the numbers of the model and the velocities that a step returned."""
+        if result.parameters:
+            mask = result.parameters_mask
+            rows = indices(~self._nobody() if mask is None else mask)
+            if len(rows):
+                parameters = result.parameters
+                if mask is not None:
+                    chosen = host(rows)
+                    parameters = {name: host(value)[chosen] for name, value in parameters.items()}
+                self._differ(parameters, rows, "step")
+        if result.qvel is not None:
+            nq = self.task.model.nq
+            rows = indices(~row_all(result.qvel == state.coordinates[:, nq:]))
+            if len(rows):
+                self._view.push(result.qvel[rows], rows)
+                self._coordinates = self.kind.xp.concat(
+                    (self._coordinates[:, : -self.task.model.nv], result.qvel), axis=1
+                )
+                self._edits = self.solver.edits
 
     def _last(self, rows: Array) -> Last:
         """Return what the environments `rows` (k,) leave behind."""

@@ -86,6 +86,10 @@ class BatchView:
         """Give the environments `rows` (k,) numbers of the model of their own, each (k, ...)."""
         self._solver.update_parameters(parameters, Known(rows))
 
+    def push(self, qvel: Array, rows: Array) -> None:
+        """Let the environments `rows` (k,) go on with other velocities (k, nv)."""
+        self._solver.set_state(qvel=qvel, envs_idx=Known(rows))
+
     def drive(self, inputs: Mapping[str, Array], rows: Array | None = None) -> None:
         """Set inputs of the solver, each (k, ...) or (...) for all, in the environments `rows` (k,), or in all."""
         self._solver.set_inputs(None if rows is None else Known(rows), **inputs)
