@@ -52,14 +52,15 @@ class BipedFlat(VelocityTask):
       and y in the frame of the heading
     - `reward_tracking_ang_vel`: `tracking_ang_vel` x the same of the rate of turning
     - `reward_alive`: `alive`
-    - `reward_lin_vel_z`, `reward_ang_vel_xy`, `reward_orientation`: minus the weight x the square of vertical velocity,
-      of rolling and pitching, and of the horizontal part of the pelvis' z axis
-    - `reward_torques`, `reward_action_rate`: minus the weight x the sum of the squares of torques, of the action's change
+    - `reward_lin_vel_z`, `reward_ang_vel_xy`, `reward_orientation`: minus the weight x the square of the
+      vertical velocity, of rolling and pitching, and of the horizontal part of the pelvis' z axis
+    - `reward_torques`, `reward_action_rate`: minus the weight x the sum of the squares of torques, of the
+      action's change
     - `reward_hips`: -`hips` x the sum of the squares of the distances of hip roll and yaw from standing
-    - `reward_feet_phase`: `feet_phase` x exp(-sum (z - z*)² / 0.01) over both feet, z* = `foot_height` max(0, sin phase)
-      while the robot is to walk, 0 while it is to stand; the phases are half a turn apart
+    - `reward_feet_phase`: `feet_phase` x exp(-sum (z - z*)² / 0.01) over both feet, z* =
+      `foot_height` max(0, sin phase) while the robot is to walk, 0 while it is to stand; phases are half a turn apart
     - `reward_feet_slip`: -`feet_slip` x the sum of the squared horizontal speed of feet that stay on the ground
-    - `reward_stand_still`: -`stand_still` x the sum of the joints' distances from standing while the command is to stand
+    - `reward_stand_still`: -`stand_still` x the sum of the joints' distances from standing, if that is commanded
     - `reward_dof_pos_limits`: -`dof_pos_limits` x how far joints are beyond 95 % of their ranges
 
     Ends when the pelvis is lower than `fall_height` above the ground or tilted by more than `fall_tilt` rad. Starts,

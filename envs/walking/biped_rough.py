@@ -14,7 +14,7 @@ class BipedRough(OnTerrain, BipedFlat):
     | index | name | unit | meaning |
     |---|---|---|---|
     | 0-49 | | | as in `BipedFlat` |
-    | 50-236 | heights | m | how far the ground is below the pelvis, less its height in standing, within ±0.5, at 17 x 11 points |
+    | 50-236 | heights | m | pelvis above the ground at 17 x 11 points, less its height in standing, within ±0.5 |
 
     The points, the levels, the commands' headings and the edge are those of `QuadrupedRough`; rewards are those of
     `BipedFlat`, with heights above the ground. Info has `level` too.

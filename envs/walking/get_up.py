@@ -53,7 +53,8 @@ class QuadrupedGetUp(Task):
     - `reward_height`: `height` x min(z, z*) / z*, z the trunk's height and z* that in standing, `standing_height`
     - `reward_posture`: `posture` x exp(-0.5 |d|²) while it is upright, d the joints' distance from standing
     - `reward_stand_still`: `stand_still` x exp(-0.5 |action|²) while it is up
-    - `reward_action_rate`, `reward_torques`: minus the weight x the sum of the squares of the action's change, of torques
+    - `reward_action_rate`, `reward_torques`: minus the weight x the sum of the squares of the action's
+      change, of torques
     - `reward_dof_vel`: -`dof_vel` x the sum of the squares of joint velocities beyond 2 pi rad/s
 
     It ends with the time limit alone. Info: `success`, whether the robot has been up for 1 s; `height` (m).

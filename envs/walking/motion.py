@@ -50,7 +50,8 @@ class MotionReader:
     """
 
     def __init__(self, task: Task, feet: Sequence[str], sole: float, phases: Sequence[float]) -> None:
-        self._feet = [task.model.site(name).id for name in feet]
+        sites = [task.model.site(name).id for name in feet]
+        self._feet = task.xp.asarray(sites, device=task.init_qpos.device)
         self._sole, self._dt = sole, task.dt
         self._ahead = None
         if phases:
@@ -60,7 +61,7 @@ class MotionReader:
 
     def places(self, state: TaskState) -> Array:
         """Return the places of the feet, (n, feet, 3) m."""
-        return state.fields["site_xpos"][:, self._feet]
+        return namespace(state.qpos).take(state.fields["site_xpos"], self._feet, axis=1)
 
     def read(self, state: TaskState, action: Array, under: Array | float) -> Motion:
         """Return the motion.

@@ -15,7 +15,6 @@ from ..task import Last, Start, StepResult, TaskState
 from .motion import Motion
 from .velocity import VelocityTask
 
-
 if TYPE_CHECKING:
     Base = VelocityTask
 else:
@@ -43,7 +42,7 @@ class OnTerrain(Base):
         """Return the robot on the terrain instead of the floor."""
         spec = super().load_spec()
         spec.delete(spec.geom("floor"))
-        self.terrain().add_to(spec, friction=0.6)
+        self.terrain().add_to(spec, friction=0.6, contype=1, conaffinity=1)
         return spec
 
     def bind(self) -> None:

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from ..arrays import Array, namespace
+from ..arrays import Array
 from ..task import TaskState
 from . import terms
 from .motion import Motion
@@ -50,9 +50,10 @@ class QuadrupedFlat(VelocityTask):
     - `reward_tracking_lin_vel`: `tracking_lin_vel` x exp(-e² / `tracking_sigma`), e the error of the velocity along x
       and y in the frame of the heading
     - `reward_tracking_ang_vel`: `tracking_ang_vel` x the same of the rate of turning
-    - `reward_lin_vel_z`, `reward_ang_vel_xy`, `reward_orientation`: minus the weight x the square of vertical velocity,
-      of rolling and pitching, and of the horizontal part of the trunk's z axis
-    - `reward_torques`, `reward_action_rate`: minus the weight x the sum of the squares of torques, of the action's change
+    - `reward_lin_vel_z`, `reward_ang_vel_xy`, `reward_orientation`: minus the weight x the square of the
+      vertical velocity, of rolling and pitching, and of the horizontal part of the trunk's z axis
+    - `reward_torques`, `reward_action_rate`: minus the weight x the sum of the squares of torques, of the
+      action's change
     - `reward_pose`: `pose` x exp(-sum w d²), d the joints' distance from standing, w 0.1 for calves, else 1
     - `reward_feet_air_time`: `feet_air_time` x the sum of (flight - 0.1 s) over feet that touch down
     - `reward_feet_clearance`: -`feet_clearance` x the sum of |height - `foot_height`| x root of the horizontal speed
@@ -93,9 +94,10 @@ class QuadrupedFlat(VelocityTask):
 
     def terms(self, now: Motion, state: TaskState) -> dict[str, Array]:
         """Return the reward terms, per second."""
+        lin, ang = terms.lin_vel_error(now), terms.ang_vel_error(now)
         return {
-            "reward_tracking_lin_vel": self.tracking_lin_vel * terms.tracking(terms.lin_vel_error(now), self.tracking_sigma),
-            "reward_tracking_ang_vel": self.tracking_ang_vel * terms.tracking(terms.ang_vel_error(now), self.tracking_sigma),
+            "reward_tracking_lin_vel": self.tracking_lin_vel * terms.tracking(lin, self.tracking_sigma),
+            "reward_tracking_ang_vel": self.tracking_ang_vel * terms.tracking(ang, self.tracking_sigma),
             "reward_lin_vel_z": -self.lin_vel_z * terms.lin_vel_z(now),
             "reward_ang_vel_xy": -self.ang_vel_xy * terms.ang_vel_xy(now),
             "reward_orientation": -self.orientation * terms.orientation(now),

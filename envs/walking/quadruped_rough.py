@@ -14,7 +14,7 @@ class QuadrupedRough(OnTerrain, QuadrupedFlat):
     | index | name | unit | meaning |
     |---|---|---|---|
     | 0-47 | | | as in `QuadrupedFlat` |
-    | 48-234 | heights | m | how far the ground is below the trunk, less its height in standing, within ±0.5, at 17 x 11 points |
+    | 48-234 | heights | m | trunk above the ground at 17 x 11 points, less its height in standing, within ±0.5 |
 
     The points are 0.1 m apart in a rectangle of 1.6 by 1.0 m around the trunk that turns with its heading, row by row:
     from back to front, then from right to left. In `asymmetric=True` both parts have them.
@@ -42,7 +42,7 @@ class QuadrupedRough(OnTerrain, QuadrupedFlat):
 
 
 class QuadrupedStairs(QuadrupedRough):
-    """The quadruped on stairs up and down, whose steps are 0.02 m high on the first of ten levels and 0.22 m on the last.
+    """The quadruped on stairs up and down, in ten levels: steps are 0.02 m high on the first, 0.22 m on the last.
 
     Actions, observation, rewards, levels and ends are those of `QuadrupedRough`.
     """

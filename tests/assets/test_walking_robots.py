@@ -6,7 +6,7 @@ import pytest
 
 from tumble import assets
 
-# go2.urdf of unitreerobotics/unitree_rl_gym: mass, centre of mass, inertia xx yy zz xy xz yz of the left front leg's links.
+# go2.urdf of unitreerobotics/unitree_rl_gym: mass, centre of mass, inertia xx yy zz xy xz yz (left front leg).
 TRUNK = (6.921, (0.021112, 0, -0.005366), (0.02448, 0.098077, 0.107, 0.00012166, 0.0014849, -3.12e-05))
 HIP = (0.678, (-0.0054, 0.00194, -0.000105), (0.00048, 0.000884, 0.000596, -3.01e-06, 1.11e-06, -1.42e-06))
 THIGH = (1.152, (-0.00374, -0.0223, -0.0327), (0.00584, 0.0058, 0.00103, 8.72e-05, -0.000289, 0.000808))
