@@ -230,7 +230,7 @@ class TaskBatch:
         task, solver = self.task, self.solver
         times, steps = (task.frame_skip, 1) if task.control_each_substep else (1, task.frame_skip)
         for _ in range(times):
-            state = self._view.look(self._memory.arrays, noise)
+            state = self._view.look_ahead(self._memory.arrays, noise)
             self._view.control(self._check.controls(self._ask(task.control, state, action), self.num_envs))
             solver.step(steps)
 

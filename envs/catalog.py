@@ -45,7 +45,14 @@ SUITE = {
 }
 """Tasks of the DeepMind control suite. As there an episode has 1000 steps, a return is at most 1000."""
 
-WALKING: dict[str, Row] = {}
+WALKING: dict[str, Row] = {
+    "QuadrupedFlat": Row("walking.quadruped", 1000),
+    "QuadrupedRough": Row("walking.quadruped_rough", 1000),
+    "QuadrupedStairs": Row("walking.quadruped_rough", 1000),
+    "BipedFlat": Row("walking.biped", 1000),
+    "BipedRough": Row("walking.biped_rough", 1000),
+    "QuadrupedGetUp": Row("walking.get_up", 300),
+}
 """Robots that walk."""
 
 MANIPULATION: dict[str, Row] = {}
