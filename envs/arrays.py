@@ -24,6 +24,8 @@ _HALF_PI_HIGH = 1.5703125
 _HALF_PI_LOW = 0.00048382679489661923132169163975144
 _SINE = [(-1) ** k / math.factorial(2 * k + 1) for k in range(9)]
 _COSINE = [(-1) ** k / math.factorial(2 * k) for k in range(9)]
+_SINH = [1 / math.factorial(2 * k + 1) for k in range(7)]
+_COSH = [1 / math.factorial(2 * k) for k in range(7)]
 
 
 class ArrayKind(NamedTuple):
@@ -157,6 +159,17 @@ def sin_cos(x: Array) -> tuple[Array, Array]:
     odd = quarter % 2 == 1
     sine, cosine = xp.where(odd, cosine, sine), xp.where(odd, sine, cosine)
     return xp.where(quarter >= 2, -sine, sine), xp.where((quarter == 1) | (quarter == 2), -cosine, cosine)
+
+
+def tanh(x: Array) -> Array:
+    """Return the hyperbolic tangent, good to some roundings: series at x / 32, then the rule of the double angle."""
+    small = clip(x, -20, 20) * (1 / 32)
+    square = small * small
+    sinh, cosh = small * _polynomial(_SINH, square), _polynomial(_COSH, square)
+    value = sinh / cosh
+    for _ in range(5):
+        value = 2 * value / (1 + value * value)
+    return value
 
 
 def _polynomial(coefficients: Sequence[float], x: Array) -> Array:

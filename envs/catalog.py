@@ -32,7 +32,11 @@ SUITE: dict[str, Row] = {}
 WALKING: dict[str, Row] = {}
 """Robots that walk."""
 
-MANIPULATION: dict[str, Row] = {}
+MANIPULATION: dict[str, Row] = {
+    "ArmReach": Row("manipulation.arm_reach", 50),
+    "ArmPush": Row("manipulation.arm_push", 80),
+    "ArmPickCube": Row("manipulation.arm_pick_cube", 80),
+}
 """Arms and hands."""
 
 FLIGHT: dict[str, Row] = {}
