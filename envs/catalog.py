@@ -36,6 +36,9 @@ MANIPULATION: dict[str, Row] = {
     "ArmReach": Row("manipulation.arm_reach", 50),
     "ArmPush": Row("manipulation.arm_push", 80),
     "ArmPickCube": Row("manipulation.arm_pick_cube", 80),
+    "ArmStackCubes": Row("manipulation.arm_stack_cubes", 120),
+    "ArmOpenDrawer": Row("manipulation.arm_open_drawer", 80),
+    "ArmPegInHole": Row("manipulation.arm_peg_in_hole", 80),
 }
 """Arms and hands."""
 

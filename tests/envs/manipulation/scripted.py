@@ -48,3 +48,40 @@ def push(obs: np.ndarray) -> np.ndarray:
 def pick(obs: np.ndarray) -> np.ndarray:
     """Fetch the cube to the goal."""
     return fetch(obs, obs[:, CUBE], obs[:, 32], obs[:, CUBE] + obs[:, 29:32])
+
+
+def stack(obs: np.ndarray) -> np.ndarray:
+    """Fetch the next cube over its place, let it down, let go, and rise."""
+    grip, way = obs[:, GRIP], obs[:, -5:-2]
+    cube, holding = grip + obs[:, -8:-5], obs[:, -2]
+    aside = np.linalg.norm(way[:, :2], axis=1)
+    lifted = np.where((aside > 0.02)[:, None], cube + way + ABOVE, cube + way + [0, 0, 0.002])
+    high = cube[:, 2] - 0.02 > np.where(aside > 0.03, 0.06 + way[:, 2] - way[:, 2], 0)
+    carry = np.where((high | (aside < 0.03))[:, None], lifted, cube + [0, 0, 0.1])
+    action = fetch(obs, cube, holding, carry)
+    settled = (aside < 0.012) & (np.abs(way[:, 2]) < 0.004)
+    done = settled | (np.abs(way).max(axis=1) < 0.006)
+    away = np.column_stack((towards(obs, grip + [0, 0, 0.1]) * (obs[:, 7:8] > 0.07), np.full(len(obs), OPEN)))
+    return np.where(done[:, None], away, action)
+
+
+def pull(obs: np.ndarray) -> np.ndarray:
+    """Go over the handle, down, close, and pull."""
+    handle, grip = obs[:, 21:24], obs[:, GRIP]
+    aside = np.linalg.norm((handle - grip)[:, :2], axis=1)
+    there = np.linalg.norm(handle - grip, axis=1) < 0.01
+    held = (obs[:, 7] < 0.03) & (aside < 0.03)
+    target = np.where((aside > 0.01)[:, None], handle + 1.2 * ABOVE, handle)
+    action = np.column_stack((towards(obs, target), np.where(there | held, CLOSE, OPEN)))
+    pulling = np.tile([-0.4, 0, 0, CLOSE], (len(obs), 1))
+    pulling[:, 0] *= obs[:, 19] < 0.17
+    return np.where(held[:, None], pulling, action)
+
+
+def insert(obs: np.ndarray) -> np.ndarray:
+    """Bring the tip over the mouth, then down."""
+    way = obs[:, 26:29]
+    aside = np.linalg.norm(way[:, :2], axis=1)
+    over = np.where(aside < 0.003, -0.06, 0.02)
+    over = np.where((way[:, 2] > 0.001) & (aside < 0.004), -0.06, over)
+    return np.clip(2 * GAIN * (way + np.column_stack((0 * over, 0 * over, over))), -0.5, 0.5)
