@@ -17,7 +17,9 @@ HOLE_LOW, HOLE_HIGH = (0.42, -0.12), (0.58, 0.12)  # m, where holes are
 class ArmPegInHole(ArmTask):
     """An arm of seven hinges holds a peg of 20 x 20 x 100 mm, and puts it into a hole of 23 x 23 x 50 mm.
 
-    Action: the velocity of the grip, turned into targets of the joints' servos (`ArmTask.control`). Fingers stay closed.
+    The fingers stay closed.
+
+    Action: the velocity of the grip, turned into targets of the joints' servos (`ArmTask.control`).
 
     | index | name | low | high | meaning |
     |---|---|---|---|---|
@@ -46,8 +48,8 @@ class ArmPegInHole(ArmTask):
     - `reward_success`: 1 with success
     - `reward_effort`: -`effort_weight` x |action|²
 
-    Never ends by itself. Success: the tip is 40 mm deep, within 4 mm of the axis. Starts: the posture "home"; the peg in
-    the grip, off its middle by up to 3 mm along the pads and 5 mm in height; holes in a box of 0.16 x 0.24 m.
+    Never ends by itself. Success: the tip is 40 mm deep, within 4 mm of the axis. Starts: the posture "home"; the peg
+    in the grip, off its middle by up to 3 mm along the pads and 5 mm in height; holes in a box of 0.16 x 0.24 m.
     """
 
     grips: ClassVar = False
@@ -72,7 +74,7 @@ class ArmPegInHole(ArmTask):
         along, aloft = noise.uniform(-0.003, 0.003, 1), noise.uniform(-0.005, 0.005, 1)
         zeros = xp.concat([0 * x] * (JOINTS + 2), axis=1)
         offset = xp.concat((zeros, along, 0 * x, aloft, 0 * x, 0 * x, 0 * x, 0 * x), axis=1)
-        qpos, mouth = self.start + offset, xp.concat((x, y, 0 * x + TOP), axis=1)
+        qpos, mouth = self.home + offset, xp.concat((x, y, 0 * x + TOP), axis=1)
         inputs = {"mocap_pos": places(x, y, 0 * x + TOP / 2)}
         return Start(qpos, 0 * qpos[:, 1:], {"mouth": mouth}, inputs=inputs)
 

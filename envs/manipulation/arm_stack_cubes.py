@@ -58,9 +58,9 @@ class ArmStackCubes(ArmTask):
       release is the gap / 80 mm while it is held, else 1, and rest 1 - tanh(10 x its speed in m/s + its turn in rad/s)
     - `reward_effort`: -`effort_weight` x |action|²
 
-    A cube is stacked if the one before it is, it lies on it (33 mm along the table, 5 mm in height), slower than 0.01 m/s
-    and 0.5 rad/s, and is not held. Success: all are. Never ends by itself. Starts: each cube, turned anyhow, in a strip
-    of its own, in any order of the strips.
+    A cube is stacked if the one before it is, and it lies on that (within 33 mm along the table and 5 mm in height),
+    slower than 0.01 m/s and 0.5 rad/s, and is not held. Success: all are. Never ends by itself. Starts: each cube,
+    turned anyhow, in a strip of its own, in any order of the strips.
     """
 
     xml_file: str = "arm_stack.xml"

@@ -51,18 +51,15 @@ def pick(obs: np.ndarray) -> np.ndarray:
 
 
 def stack(obs: np.ndarray) -> np.ndarray:
-    """Fetch the next cube over its place, let it down, let go, and rise."""
+    """Lift the next cube, bring it over its place, let it down, let go, and rise."""
     grip, way = obs[:, GRIP], obs[:, -5:-2]
     cube, holding = grip + obs[:, -8:-5], obs[:, -2]
-    aside = np.linalg.norm(way[:, :2], axis=1)
-    lifted = np.where((aside > 0.02)[:, None], cube + way + ABOVE, cube + way + [0, 0, 0.002])
-    high = cube[:, 2] - 0.02 > np.where(aside > 0.03, 0.06 + way[:, 2] - way[:, 2], 0)
-    carry = np.where((high | (aside < 0.03))[:, None], lifted, cube + [0, 0, 0.1])
-    action = fetch(obs, cube, holding, carry)
-    settled = (aside < 0.012) & (np.abs(way[:, 2]) < 0.004)
-    done = settled | (np.abs(way).max(axis=1) < 0.006)
-    away = np.column_stack((towards(obs, grip + [0, 0, 0.1]) * (obs[:, 7:8] > 0.07), np.full(len(obs), OPEN)))
-    return np.where(done[:, None], away, action)
+    aside = np.linalg.norm(way[:, :2], axis=1)[:, None]
+    over = cube + way + np.where(aside > 0.02, ABOVE, 0.025 * ABOVE)
+    carry = np.where((way[:, 2:] < -0.03) | (aside < 0.03), over, cube + ABOVE)
+    settled = (aside[:, 0] < 0.012) & (np.abs(way[:, 2]) < 0.004)
+    rise = np.column_stack((towards(obs, grip + ABOVE) * (obs[:, 7:8] > 0.07), np.full(len(obs), OPEN)))
+    return np.where(settled[:, None], rise, fetch(obs, cube, holding, carry))
 
 
 def pull(obs: np.ndarray) -> np.ndarray:
