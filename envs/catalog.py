@@ -39,6 +39,9 @@ MANIPULATION: dict[str, Row] = {
     "ArmStackCubes": Row("manipulation.arm_stack_cubes", 120),
     "ArmOpenDrawer": Row("manipulation.arm_open_drawer", 80),
     "ArmPegInHole": Row("manipulation.arm_peg_in_hole", 80),
+    "ArmReachGoal": Row("manipulation.arm_goals", 50),
+    "ArmPushGoal": Row("manipulation.arm_goals", 80),
+    "ArmPickGoal": Row("manipulation.arm_goals", 80),
 }
 """Arms and hands."""
 

@@ -67,10 +67,14 @@ class ArmPickCube(ArmTask):
         xp, arm = self.xp, self.arm_start(noise)
         x, y = (noise.uniform(low, high, 1) for low, high in zip(CUBE_LOW, CUBE_HIGH, strict=True))
         turn = yaw_quat(noise.uniform(-math.pi, math.pi, 1))
-        sides = [noise.uniform(low, high, 1) for low, high in zip(GOAL_LOW, GOAL_HIGH, strict=True)]
-        goal = xp.concat(sides, axis=1)
+        goal = self.draw_goal(noise)
         qpos = xp.concat((arm, x, y, 0 * x + HALF, turn), axis=1)
         return Start(qpos, 0 * qpos[:, 1:], {"goal": goal}, inputs={"mocap_pos": goal[:, None, :]})
+
+    def draw_goal(self, noise: Noise) -> Array:
+        """Draw goals in their box, (n, 3) m."""
+        sides = [noise.uniform(low, high, 1) for low, high in zip(GOAL_LOW, GOAL_HIGH, strict=True)]
+        return self.xp.concat(sides, axis=1)
 
     def cube_pos(self, state: TaskState) -> Array:
         """Return where the cube is, (n, 3) m."""

@@ -58,6 +58,7 @@ def stack(obs: np.ndarray) -> np.ndarray:
     over = cube + way + np.where(aside > 0.02, ABOVE, 0.025 * ABOVE)
     carry = np.where((way[:, 2:] < -0.03) | (aside < 0.03), over, cube + ABOVE)
     settled = (aside[:, 0] < 0.012) & (np.abs(way[:, 2]) < 0.004)
+    settled |= (obs[:, -1] > 0) & (holding < 1) & (grip[:, 2] < 0.11) & (np.linalg.norm(grip - cube, axis=1) > 0.1)
     rise = np.column_stack((towards(obs, grip + ABOVE) * (obs[:, 7:8] > 0.07), np.full(len(obs), OPEN)))
     return np.where(settled[:, None], rise, fetch(obs, cube, holding, carry))
 
