@@ -11,6 +11,7 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | `batch` | one task on one solver, by `views` of the solver, `memory` of the task, and `checks` of its results |
 | `ground`, `levels`, `scans` | heights of a terrain, levels and origins on it, and rays that tasks read |
 | `managers` | what tasks are put together from: commands, randomization, observation terms, curricula, terminations |
+| `goals` | what environments of tasks with goals hand out, for replay with hindsight |
 | `inputs` | what a task may drive of the solver beside the controls |
 | `vector_env`, `single_env` | Gymnasium's two faces |
 | `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |

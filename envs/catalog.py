@@ -55,7 +55,17 @@ WALKING: dict[str, Row] = {
 }
 """Robots that walk."""
 
-MANIPULATION: dict[str, Row] = {}
+MANIPULATION: dict[str, Row] = {
+    "ArmReach": Row("manipulation.arm_reach", 50),
+    "ArmPush": Row("manipulation.arm_push", 80),
+    "ArmPickCube": Row("manipulation.arm_pick_cube", 80),
+    "ArmStackCubes": Row("manipulation.arm_stack_cubes", 120),
+    "ArmOpenDrawer": Row("manipulation.arm_open_drawer", 80),
+    "ArmPegInHole": Row("manipulation.arm_peg_in_hole", 80),
+    "ArmReachGoal": Row("manipulation.arm_goals", 50),
+    "ArmPushGoal": Row("manipulation.arm_goals", 80),
+    "ArmPickGoal": Row("manipulation.arm_goals", 80),
+}
 """Arms and hands."""
 
 FLIGHT: dict[str, Row] = {}

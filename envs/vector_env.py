@@ -18,6 +18,7 @@ from .batch import StepOutcome, TaskBatch
 from .compatibility import Metadata, VectorKind, check_reset
 from .copying import Copied
 from .faults import FaultReporter
+from .goals import GoalMethods
 from .infos import InfoBuilder
 from .observations import each, parts_of
 from .packing import Packer
@@ -35,7 +36,7 @@ _FORMAT = 2  # version of what `state_dict` returns
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
-class SimVectorEnv(SharedAttributes, SharedPictures, Copied, VectorEnv, metaclass=VectorKind):
+class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, VectorEnv, metaclass=VectorKind):
     """A batch of environments that step together: torch tensors (or numpy arrays) in and out.
 
     Behaves as Gymnasium's `SyncVectorEnv` of the v5 task would, step by step, but for these:
