@@ -65,10 +65,15 @@ MANIPULATION: dict[str, Row] = {
     "ArmReachGoal": Row("manipulation.arm_goals", 50),
     "ArmPushGoal": Row("manipulation.arm_goals", 80),
     "ArmPickGoal": Row("manipulation.arm_goals", 80),
+MANIPULATION = {
+    "HandReorientCube": Row("manipulation.hand_reorient", 1000),
 }
 """Arms and hands."""
 
-FLIGHT: dict[str, Row] = {}
+FLIGHT = {
+    "DroneHover": Row("flight.drone_hover", 500),
+    "DroneWaypoints": Row("flight.drone_waypoints", 750),
+}
 """Drones."""
 
 TASKS = V5 | SUITE | WALKING | MANIPULATION | FLIGHT
