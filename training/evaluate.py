@@ -192,8 +192,9 @@ def twin_of(config: RunConfig, simulator: str) -> str | None:
     if twin is None:
         return None
     with _needing_gymnasiums(twin):
-        known = inspect.signature(gym.envs.registration.load_env_creator(str(gym.registry[twin].entry_point)))
-    return twin if config.env.keys() <= {*known.parameters, "max_episode_steps"} else None
+        kind: Any = gym.envs.registration.load_env_creator(str(gym.registry[twin].entry_point))
+    known = {name for base in kind.__mro__ for name in inspect.signature(base.__init__).parameters}
+    return twin if config.env.keys() <= known | {"max_episode_steps"} else None
 
 
 @contextmanager
