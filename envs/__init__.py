@@ -11,6 +11,7 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | `batch` | one task on one solver, by `views` of the solver, `memory` of the task, and `checks` of its results |
 | `ground`, `levels`, `scans` | heights of a terrain, levels and origins on it, and rays that tasks read |
 | `inputs` | what a task may drive of the solver beside the controls |
+| `simulators`, `in_mujoco` | which solver moves the environments: Tumble's, or MuJoCo's C |
 | `vector_env`, `single_env` | Gymnasium's two faces |
 | `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |
 | `pictures`, `window`, `attributes` | helpers for rendering, and for `call`, `get_attr`, `set_attr` |

@@ -18,9 +18,9 @@ _SAME = (
 )
 """Arrays of `MjData` that mean what Tumble's quantity of that name does."""
 _LATE = ("cfrc_ext", "cacc", "cfrc_int")
-"""Those that a step of MuJoCo leaves to `mj_rnePostConstraint`."""
+"""Quantities that a step of MuJoCo leaves to `mj_rnePostConstraint`."""
 _SUBTREES = ("subtree_linvel", "subtree_angmom")
-"""Those that it leaves to `mj_subtreeVel`."""
+"""Quantities that it leaves to `mj_subtreeVel`."""
 _EVALUATED = ("eval_qpos", "eval_qvel")
 
 

@@ -1,5 +1,6 @@
 """MuJoCo in the place of a solver: what is read, numbers of the model, faults, saved states, and what is refused."""
 
+import copy
 import warnings
 from typing import Any
 
@@ -281,6 +282,9 @@ def test_a_saved_state_goes_on_to_the_bit(task, tmp_path):
             envs.step(envs.action_space.sample())
     torch.save(one.state_dict(), tmp_path / "state.pt")
     other.load_state_dict(torch.load(tmp_path / "state.pt", weights_only=True))
+    twin = copy.deepcopy(one)
+    np.testing.assert_array_equal(twin.unwrapped.solver.coordinates(), one.unwrapped.solver.coordinates())
+    twin.close()
     for name in one.unwrapped.task.reads:
         np.testing.assert_array_equal(one.unwrapped.solver.get(name), other.unwrapped.solver.get(name))
     for _ in range(12):
