@@ -13,6 +13,7 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | `managers` | what tasks are put together from: commands, randomization, observation terms, curricula, terminations |
 | `goals` | what environments of tasks with goals hand out, for replay with hindsight |
 | `inputs` | what a task may drive of the solver beside the controls |
+| `simulators`, `in_mujoco` | which solver moves the environments: Tumble's, or MuJoCo's C |
 | `vector_env`, `single_env` | Gymnasium's two faces |
 | `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |
 | `pictures`, `window`, `attributes` | helpers for rendering, and for `call`, `get_attr`, `set_attr` |

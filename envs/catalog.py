@@ -65,7 +65,6 @@ MANIPULATION: dict[str, Row] = {
     "ArmReachGoal": Row("manipulation.arm_goals", 50),
     "ArmPushGoal": Row("manipulation.arm_goals", 80),
     "ArmPickGoal": Row("manipulation.arm_goals", 80),
-MANIPULATION = {
     "HandReorientCube": Row("manipulation.hand_reorient", 1000),
 }
 """Arms and hands."""

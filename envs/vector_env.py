@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from ..physics import RigidSolver
 from ..physics.process.runtime import ensure_runtime_near
 from .actions import ActionCheck
 from .arguments import parse_autoreset_mode, time_limit, torch_device, whole
@@ -88,6 +89,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Vector
         camera_id: number of the model's camera to look through.
         camera_name: name of the model's camera to look through.
         model_options: options that override the model file's, e.g. {"timestep": 0.005}.
+        simulator: "tumble"; or "mujoco", where MuJoCo's C moves the same task, in double precision on the processor.
         task_options: the task's own options; of the registered ones, those of the v5 task.
 
     Raises:
@@ -112,6 +114,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Vector
         camera_id: int | None = None,
         camera_name: str | None = None,
         model_options: dict[str, Any] | None = None,
+        simulator: str = "tumble",
         **task_options: Any,
     ) -> None:
         """Make the environments; the arguments are described above."""
@@ -125,8 +128,8 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Vector
             ensure_runtime_near(str(abroad))
         self.render_mode = render_mode
         self.autoreset_mode = parse_autoreset_mode(autoreset_mode)
-        self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options)
-        self.task, self.solver = self.batch.task, self.batch.solver
+        self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options, simulator)
+        self.task, self.solver = self.batch.task, cast("RigidSolver", self.batch.solver)
         self._kind = self.batch.kind
         abroad = abroad or self.solver.device
         self.device = torch.device("cpu") if output == "numpy" else abroad
