@@ -71,7 +71,7 @@ def next_step(subject: Subject) -> str:
     "ignored actions",
     requires="under NEXT_STEP the action for an environment that is being reset changes nothing",
     because=f"{_MODES}: the action of the step that resets is ignored",
-    needs=(*_RUNS, "same seed", "next step"),
+    needs=(*_RUNS, "batched action space", "same seed", "next step"),
 )
 def ignored_actions(subject: Subject) -> str:
     """Play again with another action there."""
@@ -188,27 +188,31 @@ def _final(final: Any, env: int) -> Any:
     requires="under DISABLED reset(options={'reset_mask': ...}) resets finished environments where the mask is True, "
     "and step goes on then",
     because=f"{_MODES}: nothing is reset by itself; SyncVectorEnv.reset takes options['reset_mask']",
-    needs=_RUNS,
+    needs=(*_RUNS, "observation form"),
 )
 def disabled(subject: Subject) -> str:
     """Look at the observations that the resets returned."""
     rollout = _ended(subject, AutoresetMode.DISABLED)
-    changed = False
+    same: dict[int, int] = {}  # environment -> step, for those whose observation no reset has changed
+    changed: set[int] = set()
     for number, step in _ends(rollout):
         assert step.after is not None
         for env in range(subject.envs.num_envs):
             moved = difference(row(step.observation, env), row(step.after[0], env))
             if step.done[env]:
-                changed = changed or moved is not None
+                if moved is None:
+                    same[env] = number
+                else:
+                    changed.add(env)
             elif moved is not None:
                 raise Failed(
                     f"the reset of {environments(step.done)} after step {number} returned another observation of "
                     f"environment {env}, which it was to leave: {moved}",
                     "reset only where the mask is True, and return the last observations elsewhere",
                 )
-    if not changed:
+    if never := sorted(same.keys() - changed):
         raise Failed(
-            f"none of {rollout.ends} resets changed the observation of a finished environment",
+            f"no reset changed the observation of environment {never[0]}, as in step {same[never[0]]}",
             "begin an episode where the mask is True, and return its first observation",
         )
     return f"{rollout.ends} ends"
@@ -225,9 +229,11 @@ def modes_agree(subject: Subject) -> str:
     found: dict[str, Rollout] = {}
     for mode in AutoresetMode:
         try:
-            found[mode.name] = _ended(subject, mode)
+            rollout = _ended(subject, mode)
         except (NotApplicable, Failed):
             continue
+        if mode is not AutoresetMode.SAME_STEP or all("final_obs" in step.info for _, step in _ends(rollout)):
+            found[mode.name] = rollout
     if len(found) < 2:
         raise NotApplicable(f"there are environments in {len(found)} of the modes")
     (first, one), *others = found.items()

@@ -16,7 +16,7 @@ from .trees import as_numpy, difference, environments, row
     "return their last observations, and go on as if there had been no reset",
     because="SyncVectorEnv.reset: environments are reset where options['reset_mask'] is True, under DISABLED the way "
     "to reset finished ones",
-    needs=("reset and step", "same seed"),
+    needs=("reset and step", "observation form", "same seed"),
 )
 def partial_reset(subject: Subject) -> str:
     """Play with and without a reset of some."""
@@ -102,7 +102,7 @@ def _told(step: Any, env: int) -> Any:
     "time limit",
     requires="an episode of max_episode_steps steps is over: truncated, or terminated in that step; and none is longer",
     because="EnvSpec.max_episode_steps: the number of steps an episode can take before truncation",
-    needs=("reset and step", "flags"),
+    needs=("reset and step", "flags", "autoreset mode"),
 )
 def time_limit(subject: Subject) -> str:
     """Count the steps of every episode, in every mode that was played."""

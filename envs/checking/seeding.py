@@ -42,7 +42,7 @@ _SEED_DO = "draw all random numbers from generators that reset(seed=...) seeds, 
     requires="after reset(seed=s), s one number, environments draw different random numbers",
     because="SyncVectorEnv.reset: environment i gets seed + i; with the same seed in all of them a batch would hold "
     "copies of one episode",
-    needs=("same seed",),
+    needs=("observation form", "same seed"),
 )
 def different_environments(subject: Subject) -> str:
     """Compare first observations."""
@@ -65,7 +65,7 @@ def different_environments(subject: Subject) -> str:
     requires="reset(seed=[s, s + 1, ...]) is reset(seed=s), and each environment follows its own seed",
     because="SyncVectorEnv.reset and AsyncVectorEnv.reset: a number stands for [seed, seed + 1, ...], and a list gives "
     "each environment its own",
-    needs=("same seed",),
+    needs=("observation form", "same seed"),
 )
 def list_of_seeds(subject: Subject) -> str:
     """Compare a number, its list, and a list in another order."""
@@ -100,7 +100,7 @@ def list_of_seeds(subject: Subject) -> str:
     requires="reset() without a seed goes on with the random numbers of the last seed: it begins other episodes, the "
     "same ones each time",
     because="Env.reset: without a seed a generator that is there already is not reset",
-    needs=("same seed",),
+    needs=("observation form", "same seed"),
 )
 def reset_goes_on(subject: Subject) -> str:
     """Reset twice after a seed, twice."""

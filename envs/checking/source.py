@@ -122,8 +122,8 @@ def source_of(envs: Any, options: dict[str, Any]) -> Source:
         TypeError: it is neither vector environments, nor an id, nor a function.
     """
     if isinstance(envs, VectorEnv):
-        if set(options) - {"num_envs"}:
-            raise TypeError(f"options {sorted(options)} are for an id or a function; environments were given")
+        if wrong := sorted(set(options) - {"num_envs"}):
+            raise TypeError(f"options {wrong} are for an id or a function; environments were given")
         return Given(envs)
     if isinstance(envs, str):
         return Registered(envs, options)
