@@ -13,7 +13,7 @@ from .subject import SEED, Subject, require_ends, sampled
 from .trees import difference, environments, row, shown, with_rows
 
 _MODES = "farama.org/Vector-Autoreset-Mode"
-_RUNS = ("reset and step", "autoreset mode", "flags", "rewards")
+_RUNS = ("reset and step", "autoreset mode", "flags")
 
 
 def _ended(subject: Subject, mode: AutoresetMode) -> Rollout:
@@ -71,7 +71,7 @@ def next_step(subject: Subject) -> str:
     "ignored actions",
     requires="under NEXT_STEP the action for an environment that is being reset changes nothing",
     because=f"{_MODES}: the action of the step that resets is ignored",
-    needs=(*_RUNS, "batched action space", "same seed", "next step"),
+    needs=(*_RUNS, "same seed", "next step"),
 )
 def ignored_actions(subject: Subject) -> str:
     """Play again with another action there."""

@@ -40,11 +40,11 @@ def runs(subject: Subject) -> str:
     "observation form",
     requires="observations are arrays with the shapes and types of observation_space, nested as it is",
     because="VectorEnv.observation_space is the batched observation space of what reset and step return",
-    needs=("reset and step", "batched observation space"),
+    needs=("reset and step",),
 )
 def observation_form(subject: Subject) -> str:
     """Compare each array with its space."""
-    space = subject.envs.observation_space
+    space = subject.observation_space
     for observation in subject.rollout().observations:
         if wrong := misfit(space, observation):
             raise Failed(wrong, "return arrays as observation_space says, or correct the space")
@@ -83,7 +83,7 @@ def misfit(space: gymnasium.Space, value: Any, path: str = "") -> str | None:
 )
 def observations_inside(subject: Subject) -> str:
     """Look for numbers outside."""
-    space, observations = subject.envs.observation_space, subject.rollout().observations
+    space, observations = subject.observation_space, subject.rollout().observations
     for number, observation in enumerate(observations):
         if wrong := outside(space, observation):
             raise Failed(

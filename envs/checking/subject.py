@@ -3,7 +3,10 @@
 import copy
 from typing import Any
 
+import gymnasium
+from gymnasium.spaces.utils import is_space_dtype_shape_equiv
 from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
 
 from .outcomes import Failed, NotApplicable
 from .rollouts import Rollout, mode_of, play
@@ -46,6 +49,13 @@ class Subject:
     def mode(self) -> AutoresetMode | None:
         """The autoreset mode of `envs`, None if they state none."""
         return mode_of(self.envs)
+
+    @property
+    def observation_space(self) -> gymnasium.Space:
+        """The space of batched observations; that of `batch_space` where the environments' own is no batch."""
+        own, wanted = self.envs.observation_space, batch_space(self.envs.single_observation_space, self.envs.num_envs)
+        alike = type(own) is type(wanted) and is_space_dtype_shape_equiv(own, wanted)
+        return own if alike else wanted
 
     def in_mode(self, mode: AutoresetMode) -> VectorEnv:
         """Return environments in a mode.
@@ -108,8 +118,13 @@ def envs_mode(mode: AutoresetMode | None) -> AutoresetMode:
 
 
 def sampled(envs: VectorEnv, count: int, seed: int) -> list[Any]:
-    """Sample batched actions; the environments' own space goes on as if nothing had been sampled."""
-    space = copy.deepcopy(envs.action_space)
+    """Sample batched actions; the environments' own space goes on as if nothing had been sampled.
+
+    If that is no batch of the single action space, the actions are of the batch that `batch_space` makes.
+    """
+    space, wanted = copy.deepcopy(envs.action_space), batch_space(envs.single_action_space, envs.num_envs)
+    if space != wanted:
+        space = wanted
     space.seed(seed)
     return [space.sample() for _ in range(count)]
 

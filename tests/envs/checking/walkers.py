@@ -173,16 +173,12 @@ class SingleObservations(Walkers):
 
 @broken("the action space has one environment too few", "batched action space")
 class FewerActions(Walkers):
-    """Batched otherwise; the last environment repeats the last action."""
+    """Batched otherwise; a step takes actions of all."""
 
     def __init__(self, **options: Any) -> None:
         """Say so."""
         super().__init__(**options)
         self.action_space = batch_space(self.single_action_space, self.num_envs - 1)
-
-    def step(self, actions: np.ndarray) -> Any:
-        """Repeat one."""
-        return super().step(np.append(actions, actions[-1:]))
 
 
 @broken("the mode is a string", "autoreset mode")
