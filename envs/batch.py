@@ -196,6 +196,43 @@ class TaskBatch:
         if "coordinates" in state:
             self._coordinates, self._edits = self.kind.like(state["coordinates"].clone()), -1
 
+    def states(self, rows: Array | None) -> dict[str, Any]:
+        """Return all that the future of the environments `rows` (k,), or of all, depends on: `put_states` takes it."""
+        chosen = slice(None) if rows is None else rows
+        return {
+            "solver": self.solver.state.state_dict(None if rows is None else Known(rows)),
+            "memory": {name: copy(array[chosen]) for name, array in self._memory.arrays.items()},
+            "streams": self.streams.states(rows),
+            "coordinates": copy(self._coordinates[chosen]),
+            "edited": self.solver.edits != self._edits,
+        }
+
+    def check_states(self, states: Mapping[str, Any], count: int) -> None:
+        """Refuse states of `count` environments that are of another task, model or precision.
+
+        Raises:
+            ValueError, TypeError: with what does not fit.
+        """
+        self._memory.fitting({name: self.kind.like(array) for name, array in states["memory"].items()}, count)
+        self.solver.state.check_state_dict(states["solver"], count)
+
+    def put_states(self, states: Mapping[str, Any], rows: Array | None, keep_noise: bool) -> None:
+        """Let environments go on where others were, which `check_states` found to fit: as many, or one for all.
+
+        Args:
+            states: what `states` returned.
+            rows: numbers of environments (k,); None for all.
+            keep_noise: True: they keep their seeds, and the noise of their episodes.
+        """
+        chosen = slice(None) if rows is None else rows
+        edited = states["edited"] or self.solver.edits != self._edits
+        self.solver.state.load_state_dict(states["solver"], None if rows is None else Known(rows))
+        for name, array in self._memory.arrays.items():
+            array[chosen] = self.kind.like(states["memory"][name])
+        self.streams.put_states(states["streams"], rows, steps_alone=keep_noise)
+        self._coordinates[chosen] = self.kind.like(states["coordinates"])
+        self._edits = -1 if edited else self.solver.edits
+
     def _differ(self, parameters: Mapping[str, Any], rows: Array, method: str) -> None:
         """Give the environments `rows` numbers of the model of their own, which a method of the task returned."""
         try:
