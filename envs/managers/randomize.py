@@ -48,12 +48,12 @@ class Randomize:
         when: "start": once for each environment, kept over its episodes until it is seeded anew; "reset": at the start
             of each episode; (min, max): at the start of each episode and anew every so many seconds, each environment
             at its own times.
-        bodies: names, or regular expressions that match whole names, of bodies to draw for; None: all but the world.
-            Geoms may be chosen by their bodies, too.
-        geoms: likewise; None: all.
-        joints: likewise; None: all but free ones.
-        actuators: likewise; None: all, of a gain those that have it.
-        tendons: likewise; None: all.
+        bodies: names, or regular expressions that match whole names, of bodies to draw for, or of those whose geoms;
+            None: all but the world.
+        geoms: names of geoms; None: all.
+        joints: names of joints; None: all but free ones.
+        actuators: names of actuators; None: all, for a gain those that have it.
+        tendons: names of tendons; None: all.
         axes: which numbers of a row, such as 0 for sliding friction; None: all.
         shared: draw once for all rows, not for each.
         clip: what becomes of the model's numbers is brought into (low, high).
