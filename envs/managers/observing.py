@@ -20,7 +20,7 @@ Numbers = float | Sequence[float]
 
 @dataclass(frozen=True)
 class Term:
-    """What a sensor makes of a quantity (n, k). All numbers are in the quantity's unit, before it is scaled.
+    """The way of a quantity (n, k) through a sensor. All numbers are in the quantity's unit, before it is scaled.
 
     Args:
         noise: of every step: evenly from -noise to noise, or the standard deviation; a number, or k of them.
