@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import row_norm, row_sum
-from .distributions import exp
+from ..arrays import exp, row_norm, row_sum
 from .frames import cross
 
 NUMBERS = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")

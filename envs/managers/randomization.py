@@ -96,8 +96,9 @@ class Randomization:
             numbers, more = drawn.begin(last, noise)
             found.append(numbers)
             memory |= more
-        for acting in (*self._pushes, *self._wrenches):
-            memory |= acting.begin(noise)
+        acting: list[BoundPush | BoundWrench] = [*self._pushes, *self._wrenches]
+        for each in acting:
+            memory |= each.begin(noise)
         parameters = dict(start.parameters)
         if self._terms and not (self._once and last.memory and not some(last.fresh)):
             parameters |= self._numbers(self._terms, found)

@@ -5,13 +5,12 @@ import math
 import mujoco
 import numpy as np
 import pytest
-import torch
 from scipy import stats
 
 import tumble
 from tumble.envs import Last, Push, Randomization, Randomize, Start, Wrench
 from tumble.envs.managers import randomize as dr
-from tumble.envs.managers.distributions import draw, exp
+from tumble.envs.managers.distributions import draw
 from tumble.envs.managers.inertia import Inertia, mapped
 
 from .robot import NUMPY, TORCH, XML, Robot, bound, in_numpy, noise_of, state_of
@@ -35,12 +34,6 @@ def begun(*terms, n=N, task=None, last=None, episode=0, first=0):
 
 
 # -- distributions ----------------------------------------------------------------------------------------------------
-
-
-def test_the_exponential():
-    x = np.concatenate((np.random.default_rng(0).uniform(-50, 50, 100_000), [0.0, -0.0, 1.0, 700.0, -700.0]))
-    np.testing.assert_allclose(exp(x), np.exp(x), rtol=2e-15)
-    np.testing.assert_array_equal(exp(torch.from_numpy(x)).numpy(), exp(x))
 
 
 @pytest.mark.parametrize(
