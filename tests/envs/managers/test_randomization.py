@@ -13,7 +13,7 @@ from tumble.envs.managers import randomize as dr
 from tumble.envs.managers.distributions import draw
 from tumble.envs.managers.inertia import Inertia, mapped
 
-from .robot import NUMPY, TORCH, XML, Robot, bound, in_numpy, noise_of, state_of
+from .robot import NUMPY, STRICT, TORCH, XML, Robot, bound, in_numpy, noise_of, state_of
 
 N = 3000
 
@@ -28,7 +28,7 @@ def begun(*terms, n=N, task=None, last=None, episode=0, first=0):
     """What n episodes begin with."""
     task = task or bound()
     kind = task._kind
-    noise = noise_of(n, episode, TORCH if kind is TORCH else NUMPY, first)
+    noise = noise_of(n, episode, kind, first)
     start = Randomization(task, *terms).begin(Start(None, None, {}), last or ends(n, kind=kind), noise)
     return start.parameters, in_numpy(start.memory)
 
@@ -335,8 +335,9 @@ def played(kind, n=12, first=0, steps=20):
     return said
 
 
-def test_bits_are_the_same_in_torch():
-    for one, other in zip(played(NUMPY), played(TORCH), strict=True):
+@pytest.mark.parametrize("kind", [TORCH, STRICT], ids=["torch", "strict"])
+def test_bits_are_the_same_in_every_library(kind):
+    for one, other in zip(played(NUMPY), played(kind), strict=True):
         for name in one:
             np.testing.assert_array_equal(one[name], other[name], name)
 
@@ -481,3 +482,21 @@ def test_numbers_that_the_task_gives_itself():
     start = Start(None, None, {}, {"body_mass": np.ones((2, 5))})
     with pytest.raises(ValueError, match=r"\['body_mass'\] are in the parameters of the start too"):
         randomization.begin(start, ends(2), noise_of(2))
+
+
+def test_mujoco_moves_the_same_robot():
+    """With everything at once: MuJoCo's C is given the same numbers, pushes and wrenches, and goes the same way."""
+    batches = [
+        tumble.make_vec(Randomized, 2, max_episode_steps=15, autoreset_mode="SAME_STEP", output="numpy", **options)
+        for options in ({}, {"simulator": "mujoco"})
+    ]
+    for envs in batches:
+        envs.reset(seed=8)
+    for step in range(14):
+        ours, theirs = (envs.step(np.full((2, 3), 0.1, np.float32))[0] for envs in batches)
+        np.testing.assert_allclose(ours, theirs, atol=2e-3 * (1 + step), err_msg=str(step))
+    for name in ("body_mass", "body_inertia", "actuator_gainprm"):
+        ours, theirs = (np.asarray(envs.solver.get_parameters(name)) for envs in batches)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, err_msg=name)
+    for envs in batches:
+        envs.close()
