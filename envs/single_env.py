@@ -12,6 +12,7 @@ from .arrays import host
 from .batch import TaskBatch
 from .copying import Copied
 from .faults import FaultReporter
+from .goals import GoalMethods
 from .observations import each
 from .pictures import METADATA, Pictures, check_render_mode
 from .registry import TaskLike, make_task
@@ -22,7 +23,7 @@ from .task import Observation
 _CLOSED = "the environment was closed: reset() opens it again"
 
 
-class SingleEnv(Copied, gymnasium.Env):
+class SingleEnv(GoalMethods, Copied, gymnasium.Env):
     """One environment of a task, for `gymnasium.make`.
 
     Seeded with s + i it replays environment i of a `SimVectorEnv` that was seeded with s, to the last bit.

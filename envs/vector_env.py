@@ -19,6 +19,7 @@ from .batch import StepOutcome, TaskBatch
 from .compatibility import Metadata, VectorKind, check_reset
 from .copying import Copied
 from .faults import FaultReporter
+from .goals import GoalMethods
 from .infos import InfoBuilder
 from .observations import each, parts_of
 from .packing import Packer
@@ -27,6 +28,7 @@ from .registry import TaskLike, make_task
 from .reset_options import KNOWN, elapsed_steps, require_known, reset_mask, whole_steps
 from .saved import check_environments
 from .seeds import fresh_seed, spread_seeds
+from .snapshots import Branched
 from .task import Observation
 from .window import Window
 
@@ -36,7 +38,7 @@ _FORMAT = 2  # version of what `state_dict` returns
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
-class SimVectorEnv(SharedAttributes, SharedPictures, Copied, VectorEnv, metaclass=VectorKind):
+class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branched, VectorEnv, metaclass=VectorKind):
     """A batch of environments that step together: torch tensors (or numpy arrays) in and out.
 
     Behaves as Gymnasium's `SyncVectorEnv` of the v5 task would, step by step, but for these:

@@ -1,6 +1,7 @@
 """Reading and writing a batch's solver: copies in the batch's arrays, rows in the order of environments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import mujoco
@@ -10,14 +11,30 @@ from ..physics import RigidSolver
 from ..physics.batch_numbers import Known
 from ..physics.drivers.interface import View
 from ..physics.rendering.camera import check_camera, require_pixels
-from .arrays import Array, ArrayKind
+from .arrays import Array, ArrayKind, indices, row_all
 from .noise import Noise
 from .scans import RayScan, Scanner
 from .simulators import Solver
-from .task import CameraView, Start, TaskState
+from .task import CameraView, Start, StepResult, TaskState
 
 Memories = Mapping[str, Array]
 _NONE: dict[str, Array] = {}
+
+
+class LateFields(Mapping[str, Array]):
+    """Derived quantities by name, which are read when the first of them is asked for."""
+
+    def __init__(self, read: Callable[[], dict[str, Array]]) -> None:
+        self._read = cache(read)
+
+    def __getitem__(self, name: str) -> Array:
+        return self._read()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
 
 
 class BatchView:
@@ -47,6 +64,17 @@ class BatchView:
         """Return a copy of the state of the environments `rows` (k,), or of all."""
         coordinates = self.coordinates()
         return self._state(coordinates if rows is None else coordinates[rows], self._fields(rows), memory, noise, rows)
+
+    def look_ahead(self, memory: Memories, noise: Noise) -> TaskState:
+        """Return the state of all environments for `Task.control`: derived quantities are read when they are asked for.
+
+        Most tasks ask for none there, and have them from the step before.
+        """
+        if self._cameras or self._scanners:
+            return self.look(memory, noise)
+        coordinates, nq = self.coordinates(), self._nq
+        fields = LateFields(lambda: self._fields(None)) if self._reads else _NONE
+        return TaskState(coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, _NONE, memory, noise)
 
     def _fields(self, rows: Array | None) -> dict[str, Array]:
         """Return the derived quantities of the environments `rows` by name."""
@@ -86,6 +114,20 @@ class BatchView:
     def differ(self, parameters: Mapping[str, Any], rows: Array) -> None:
         """Give the environments `rows` (k,) numbers of the model of their own, each (k, ...)."""
         self._solver.update_parameters(parameters, Known(rows))
+
+    def push(self, result: StepResult, state: TaskState) -> Array | None:
+        """Let environments go on with the velocities of a step's result, where they are not those of its state.
+
+        Return the coordinates of all environments then, (num_envs, nq + nv); None if there are no other velocities.
+        """
+        if result.qvel is None:
+            return None
+        nq = self._nq
+        rows = indices(~row_all(result.qvel == state.coordinates[:, nq:]))
+        if not len(rows):
+            return None
+        self._solver.set_state(qvel=result.qvel[rows], envs_idx=Known(rows))
+        return self._kind.xp.concat((state.coordinates[:, :nq], result.qvel), axis=1)
 
     def drive(self, inputs: Mapping[str, Array], rows: Array | None = None) -> None:
         """Set inputs of the solver, each (k, ...) or (...) for all, in the environments `rows` (k,), or in all."""
@@ -173,6 +215,10 @@ class SingleEnvView(BatchView):
             fields[name] = self._solver.get(name).numpy()
         address, place = self._place
         return self._state(copies[address][place][None], fields, memory, noise, rows)
+
+    def look_ahead(self, memory: Memories, noise: Noise) -> TaskState:
+        """Return what `look` does: here it copies memory that lies side by side."""
+        return self.look(memory, noise)
 
     def control(self, controls: np.ndarray) -> None:
         """Set the controls (1, nu)."""
