@@ -11,6 +11,7 @@ from tumble.physics import Model
 
 XML = """
 <mujoco model="robot">
+  <compiler angle="radian"/>
   <option timestep="0.01" integrator="implicitfast"/>
   <default><joint type="hinge" axis="0 1 0" range="-1 1" armature="0.01" frictionloss="0.1"/></default>
   <worldbody>
@@ -18,7 +19,7 @@ XML = """
     <body name="trunk" pos="0 0 0.4">
       <freejoint name="root"/>
       <geom name="trunk" type="box" size="0.2 0.1 0.05" mass="5"/>
-      <geom name="load" type="box" pos="0.1 0.05 0.08" euler="20 30 0" size="0.05 0.04 0.03" mass="1"/>
+      <geom name="load" type="box" pos="0.1 0.05 0.08" euler="0.3 0.5 0" size="0.05 0.04 0.03" mass="1"/>
       <body name="left" pos="0 0.15 0">
         <joint name="left_hip" damping="0.2"/>
         <geom name="left_shank" type="capsule" fromto="0 0 0 0.05 0 -0.2" size="0.03" mass="0.7"/>
@@ -82,7 +83,7 @@ def state_of(task: Task, memory, step: int = 0, qpos=None, qvel=None, first: int
     """A state with this memory, as the batch would keep it; by default at the reference, at rest."""
     kind = task._kind
     memory = {name: kind.like(value) for name, value in memory.items()}
-    n = next(iter(memory.values())).shape[0] if memory else len(qpos)
+    n = next(iter(memory.values())).shape[0] if memory else 1 if qpos is None else len(qpos)
     qpos = np.tile(task.model.qpos0, (n, 1)) if qpos is None else qpos
     qvel = np.zeros((n, task.model.nv)) if qvel is None else qvel
     fields = {name: task.array(value) for name, value in fields.items()}
