@@ -10,7 +10,10 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | `arrays`, `noise` | the arrays and the random numbers that tasks are written in |
 | `batch` | one task on one solver, by `views` of the solver, `memory` of the task, and `checks` of its results |
 | `ground`, `levels`, `scans` | heights of a terrain, levels and origins on it, and rays that tasks read |
+| `managers` | what tasks are put together from: commands, randomization, observation terms, curricula, terminations |
+| `goals` | what environments of tasks with goals hand out, for replay with hindsight |
 | `inputs` | what a task may drive of the solver beside the controls |
+| `simulators`, `in_mujoco` | which solver moves the environments: Tumble's, or MuJoCo's C |
 | `vector_env`, `single_env` | Gymnasium's two faces |
 | `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |
 | `pictures`, `window`, `attributes` | helpers for rendering, and for `call`, `get_attr`, `set_attr` |
@@ -33,6 +36,11 @@ if TYPE_CHECKING:
     from .arrays import Array, all_finite, clip, exp, namespace, row_all, row_norm, row_sum, sin_cos
     from .ground import Ground
     from .levels import TerrainLevels
+    from .managers.commands import PoseCommand, VelocityCommand
+    from .managers.curricula import Stages, StepCount
+    from .managers.pushes import Push, Wrench
+    from .managers.randomization import Randomization
+    from .managers.randomize import Randomize
     from .noise import Noise
     from .scans import RayScan, grid_points, ring_points
     from .single_env import SingleEnv
@@ -46,6 +54,11 @@ _HOMES = {
     "arrays": ("Array", "all_finite", "clip", "exp", "namespace", "row_all", "row_norm", "row_sum", "sin_cos"),
     "ground": ("Ground",),
     "levels": ("TerrainLevels",),
+    "managers.commands": ("PoseCommand", "VelocityCommand"),
+    "managers.curricula": ("Stages", "StepCount"),
+    "managers.pushes": ("Push", "Wrench"),
+    "managers.randomization": ("Randomization",),
+    "managers.randomize": ("Randomize",),
     "v5.locomotion": ("LocomotionTask",),
     "noise": ("Noise",),
     "scans": ("RayScan", "grid_points", "ring_points"),
@@ -64,15 +77,23 @@ __all__ = [
     "Last",
     "LocomotionTask",
     "Noise",
+    "PoseCommand",
+    "Push",
+    "Randomization",
+    "Randomize",
     "RayScan",
     "ResetResult",
     "SimVectorEnv",
     "SingleEnv",
+    "Stages",
     "Start",
+    "StepCount",
     "StepResult",
     "Task",
     "TaskState",
     "TerrainLevels",
+    "VelocityCommand",
+    "Wrench",
     "all_finite",
     "clip",
     "control_cost",

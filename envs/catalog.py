@@ -45,13 +45,34 @@ SUITE = {
 }
 """Tasks of the DeepMind control suite. As there an episode has 1000 steps, a return is at most 1000."""
 
-WALKING: dict[str, Row] = {}
+WALKING: dict[str, Row] = {
+    "QuadrupedFlat": Row("walking.quadruped", 1000),
+    "QuadrupedRough": Row("walking.quadruped_rough", 1000),
+    "QuadrupedStairs": Row("walking.quadruped_rough", 1000),
+    "BipedFlat": Row("walking.biped", 1000),
+    "BipedRough": Row("walking.biped_rough", 1000),
+    "QuadrupedGetUp": Row("walking.get_up", 300),
+}
 """Robots that walk."""
 
-MANIPULATION: dict[str, Row] = {}
+MANIPULATION: dict[str, Row] = {
+    "ArmReach": Row("manipulation.arm_reach", 50),
+    "ArmPush": Row("manipulation.arm_push", 80),
+    "ArmPickCube": Row("manipulation.arm_pick_cube", 80),
+    "ArmStackCubes": Row("manipulation.arm_stack_cubes", 120),
+    "ArmOpenDrawer": Row("manipulation.arm_open_drawer", 80),
+    "ArmPegInHole": Row("manipulation.arm_peg_in_hole", 80),
+    "ArmReachGoal": Row("manipulation.arm_goals", 50),
+    "ArmPushGoal": Row("manipulation.arm_goals", 80),
+    "ArmPickGoal": Row("manipulation.arm_goals", 80),
+    "HandReorientCube": Row("manipulation.hand_reorient", 1000),
+}
 """Arms and hands."""
 
-FLIGHT: dict[str, Row] = {}
+FLIGHT = {
+    "DroneHover": Row("flight.drone_hover", 500),
+    "DroneWaypoints": Row("flight.drone_waypoints", 750),
+}
 """Drones."""
 
 TASKS = V5 | SUITE | WALKING | MANIPULATION | FLIGHT

@@ -105,3 +105,9 @@ def test_kinds():
     assert tensors.like(np.array([True])).dtype == torch.bool
     with pytest.raises(ValueError, match="it is 'torch', or None"):
         arrays.ArrayKind.of(torch.float32, "cpu", "jax")
+
+
+def test_tanh():
+    x = np.linspace(-30, 30, 10_001)
+    np.testing.assert_allclose(arrays.tanh(x), np.tanh(x), rtol=2e-15)
+    assert arrays.tanh(x.astype(np.float32)).dtype == np.float32
