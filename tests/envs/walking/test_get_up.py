@@ -96,6 +96,8 @@ def test_starts_are_anyhow(task):
     assert (start.qpos[:, 2] == 0.5).all()
 
 
-def test_targets_follow_the_joints(task, found):
+def test_no_action_is_to_stand(task, found):
     states, actions = found
-    np.testing.assert_allclose(task.control(states.state, actions), states.state.qpos[:, 7:] + 0.5 * actions)
+    np.testing.assert_array_equal(task.control(states.state, 0 * actions)[0], task.model.key("home").qpos[7:])
+    wanted = task.model.key("home").qpos[7:] + 1.5 * actions
+    np.testing.assert_allclose(task.control(states.state, actions), wanted)
