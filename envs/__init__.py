@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from .levels import TerrainLevels
     from .managers.commands import PoseCommand, VelocityCommand
     from .managers.curricula import Stages, StepCount
+    from .managers.pushes import Push, Wrench
+    from .managers.randomization import Randomization
+    from .managers.randomize import Randomize
     from .noise import Noise
     from .scans import RayScan, grid_points, ring_points
     from .single_env import SingleEnv
@@ -50,6 +53,9 @@ _HOMES = {
     "levels": ("TerrainLevels",),
     "managers.commands": ("PoseCommand", "VelocityCommand"),
     "managers.curricula": ("Stages", "StepCount"),
+    "managers.pushes": ("Push", "Wrench"),
+    "managers.randomization": ("Randomization",),
+    "managers.randomize": ("Randomize",),
     "v5.locomotion": ("LocomotionTask",),
     "noise": ("Noise",),
     "scans": ("RayScan", "grid_points", "ring_points"),
@@ -68,6 +74,9 @@ __all__ = [
     "LocomotionTask",
     "Noise",
     "PoseCommand",
+    "Push",
+    "Randomization",
+    "Randomize",
     "RayScan",
     "ResetResult",
     "SimVectorEnv",
@@ -80,6 +89,7 @@ __all__ = [
     "TaskState",
     "TerrainLevels",
     "VelocityCommand",
+    "Wrench",
     "all_finite",
     "clip",
     "control_cost",

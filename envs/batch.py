@@ -16,7 +16,7 @@ from .memory import Memory
 from .noise import Noise, Streams
 from .observations import each
 from .saved import require_parts, require_tensor
-from .task import Last, Observation, ResetResult, StepResult, Task, TaskState
+from .task import Last, Observation, ResetResult, StepResult, Task
 from .views import make_view
 
 
@@ -144,8 +144,10 @@ class TaskBatch:
         truncated = late if result.truncated is None else result.truncated if late is None else result.truncated | late
         done = terminated if truncated is None else terminated | truncated
         faults = self._view.faults()
-        if result.parameters or result.qvel is not None:
-            self._change(result, state)
+        if result.parameters:
+            self._vary(result)
+        if (pushed := self._view.push(result, state)) is not None:
+            self._coordinates, self._edits = pushed, solver.edits
         faulty, ended = (0, *counts(done)) if faults is None else counts(faults, done)
         outcome = StepOutcome(observation, reward, terminated, truncated, info, faults if faulty else None, done, ended)
         return self._held(outcome, faults) if faulty else outcome
@@ -199,26 +201,15 @@ class TaskBatch:
         except (KeyError, ValueError) as error:
             raise self._check.parameters(error, method) from error
 
-    def _change(self, result: StepResult, state: TaskState) -> None:
-        """Give environments the numbers of the model and the velocities that a step returned."""
-        if result.parameters:
-            mask = result.parameters_mask
-            rows = indices(~self._nobody() if mask is None else mask)
-            if len(rows):
-                parameters = result.parameters
-                if mask is not None:
-                    chosen = host(rows)
-                    parameters = {name: host(value)[chosen] for name, value in parameters.items()}
-                self._differ(parameters, rows, "step")
-        if result.qvel is not None:
-            nq = self.task.model.nq
-            rows = indices(~row_all(result.qvel == state.coordinates[:, nq:]))
-            if len(rows):
-                self._view.push(result.qvel[rows], rows)
-                self._coordinates = self.kind.xp.concat(
-                    (self._coordinates[:, : -self.task.model.nv], result.qvel), axis=1
-                )
-                self._edits = self.solver.edits
+    def _vary(self, result: StepResult) -> None:
+        """Give environments the numbers of the model that a step returned."""
+        mask, parameters = result.parameters_mask, result.parameters
+        rows = indices(~self._nobody() if mask is None else mask)
+        if len(rows):
+            if mask is not None:
+                chosen = host(rows)
+                parameters = {name: host(value)[chosen] for name, value in parameters.items()}
+            self._differ(parameters, rows, "step")
 
     def _last(self, rows: Array) -> Last:
         """Return what the environments `rows` (k,) leave behind."""

@@ -11,10 +11,10 @@ from ..physics import RigidSolver
 from ..physics.batch_numbers import Known
 from ..physics.drivers.interface import View
 from ..physics.rendering.camera import check_camera, require_pixels
-from .arrays import Array, ArrayKind
+from .arrays import Array, ArrayKind, indices, row_all
 from .noise import Noise
 from .scans import RayScan, Scanner
-from .task import CameraView, Start, TaskState
+from .task import CameraView, Start, StepResult, TaskState
 
 Memories = Mapping[str, Array]
 _NONE: dict[str, Array] = {}
@@ -114,9 +114,19 @@ class BatchView:
         """Give the environments `rows` (k,) numbers of the model of their own, each (k, ...)."""
         self._solver.update_parameters(parameters, Known(rows))
 
-    def push(self, qvel: Array, rows: Array) -> None:
-        """Let the environments `rows` (k,) go on with other velocities (k, nv)."""
-        self._solver.set_state(qvel=qvel, envs_idx=Known(rows))
+    def push(self, result: StepResult, state: TaskState) -> Array | None:
+        """Let environments go on with the velocities of a step's result, where they are not those of its state.
+
+        Return the coordinates of all environments then, (num_envs, nq + nv); None if there are no other velocities.
+        """
+        if result.qvel is None:
+            return None
+        nq = self._nq
+        rows = indices(~row_all(result.qvel == state.coordinates[:, nq:]))
+        if not len(rows):
+            return None
+        self._solver.set_state(qvel=result.qvel[rows], envs_idx=Known(rows))
+        return self._kind.xp.concat((state.coordinates[:, :nq], result.qvel), axis=1)
 
     def drive(self, inputs: Mapping[str, Array], rows: Array | None = None) -> None:
         """Set inputs of the solver, each (k, ...) or (...) for all, in the environments `rows` (k,), or in all."""
