@@ -104,6 +104,11 @@ class MotionReader:
             self.swing(memory["phase"]) if self._ahead else xp.zeros_like(air_time),
         )
 
+    def pushed(self, now: Motion, state: TaskState) -> Motion:
+        """Return the motion with the velocities of a body that was pushed after it."""
+        quat, qvel = state.qpos[:, 3:7], state.qvel
+        return now._replace(body_vel=quat_rotate_inverse(quat, qvel[:, :3]), ang_vel=qvel[:, 3:6])
+
     def swing(self, phase: Array) -> Array:
         """Return the sine of each foot's phase, (n, feet), where the clock is at `phase` (n, 1) turns."""
         sine, cosine = sin_cos(2 * math.pi * phase)
