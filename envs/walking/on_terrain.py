@@ -1,4 +1,4 @@
-"""What tasks of walking have on ground that is not flat: levels, a scan of heights, and the edge of the field."""
+"""The share of walking tasks on ground that is not flat: levels, a scan of heights, and the edge of the field."""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING

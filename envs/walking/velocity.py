@@ -112,14 +112,15 @@ class VelocityTask(Task):
 
     def randomization_terms(self) -> list[Term]:
         """Return what is randomized; nothing where ranges are those of the model."""
-        trunk, terms = self.model.body(1).name, []
+        trunk = self.model.body(1).name
+        drawn: list[Term] = []
         if self.friction != (0.6, 0.6):
-            terms.append(randomize.friction(*self.friction, shared=True))
+            drawn.append(randomize.friction(*self.friction, shared=True))
         if self.added_mass != (0.0, 0.0):
-            terms.append(randomize.mass(*self.added_mass, bodies=trunk, operation="add"))
+            drawn.append(randomize.mass(*self.added_mass, bodies=trunk, operation="add"))
         if self.push_speed != (0.0, 0.0):
-            terms.append(Push(speed=self.push_speed))
-        return terms
+            drawn.append(Push(speed=self.push_speed))
+        return drawn
 
     def control(self, state: TaskState, action: Array) -> Array:
         """Return the joints' targets."""
