@@ -75,7 +75,7 @@ class QuadrupedGetUp(Task):
     stand_still: float = 1.0
     action_rate: float = 1e-3
     torques: float = 1e-5
-    dof_vel: float = 0.01
+    dof_vel: float = 1e-3
 
     @property
     def action_space(self) -> gymnasium.Space:

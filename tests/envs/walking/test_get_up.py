@@ -45,7 +45,7 @@ def test_reward_terms(task, found):
             "stand_still": stands * np.exp(-0.5 * (actions[row] ** 2).sum()),
             "action_rate": -1e-3 * ((actions[row] - states.state.memory["action"][row]) ** 2).sum(),
             "torques": -1e-5 * (data.actuator_force**2).sum(),
-            "dof_vel": -0.01 * (np.maximum(np.abs(data.qvel[6:]) - 2 * np.pi, 0) ** 2).sum(),
+            "dof_vel": -1e-3 * (np.maximum(np.abs(data.qvel[6:]) - 2 * np.pi, 0) ** 2).sum(),
         }
         assert {f"reward_{name}" for name in wanted} == {*result.reward_terms}
         for name, rate in wanted.items():
