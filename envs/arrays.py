@@ -24,6 +24,8 @@ _HALF_PI_HIGH = 1.5703125
 _HALF_PI_LOW = 0.00048382679489661923132169163975144
 _SINE = [(-1) ** k / math.factorial(2 * k + 1) for k in range(9)]
 _COSINE = [(-1) ** k / math.factorial(2 * k) for k in range(9)]
+_SINH = [1 / math.factorial(2 * k + 1) for k in range(7)]
+_COSH = [1 / math.factorial(2 * k) for k in range(7)]
 
 # ln 2 in two pieces, likewise: the first has 15 bits.
 _LN2_HIGH = 0.693145751953125
@@ -186,6 +188,17 @@ def _powers_of_two(xp: Any, dtype: Any, device: Any) -> Array:
     """Return 2^k for all k from `_SMALLEST` on that a float64 can hold; what the type cannot is 0 or infinite."""
     with np.errstate(all="ignore"):
         return xp.asarray([2.0**k for k in range(_SMALLEST, 1024)], dtype=dtype, device=device)
+
+
+def tanh(x: Array) -> Array:
+    """Return the hyperbolic tangent, good to some roundings: series at x / 32, then the rule of the double angle."""
+    small = clip(x, -20, 20) * (1 / 32)
+    square = small * small
+    sinh, cosh = small * _polynomial(_SINH, square), _polynomial(_COSH, square)
+    value = sinh / cosh
+    for _ in range(5):
+        value = 2 * value / (1 + value * value)
+    return value
 
 
 def _polynomial(coefficients: Sequence[float], x: Array) -> Array:

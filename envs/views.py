@@ -14,6 +14,7 @@ from ..physics.rendering.camera import check_camera, require_pixels
 from .arrays import Array, ArrayKind, indices, row_all
 from .noise import Noise
 from .scans import RayScan, Scanner
+from .simulators import Solver
 from .task import CameraView, Start, StepResult, TaskState
 
 Memories = Mapping[str, Array]
@@ -41,7 +42,7 @@ class BatchView:
 
     def __init__(
         self,
-        solver: RigidSolver,
+        solver: Solver,
         reads: Sequence[str],
         cameras: Mapping[str, CameraView],
         rays: Mapping[str, RayScan],
@@ -177,6 +178,7 @@ class SingleEnvView(BatchView):
     ) -> None:
         """Find where the coordinates, the controls, the faults and each of `reads` lie in the solver's memory."""
         super().__init__(solver, reads, cameras, rays, kind)
+        self._memory = solver
         self._blocks: dict[int, np.ndarray] = {}  # address -> (numbers,)
         self._places: list[tuple[str, int, slice, tuple[int, ...]]] = []  # name, block, place in it, shape
         self._others: list[str] = []
@@ -199,14 +201,14 @@ class SingleEnvView(BatchView):
         Raises:
             ValueError: it has no place of its own there.
         """
-        view = self._solver.view(name)
+        view = self._memory.view(name)
         if view is None:
             raise ValueError(f"no view on {name}: the solver must have one environment, in one lane")
         return view
 
     def look(self, memory: Memories, noise: Noise, rows: Array | None = None) -> TaskState:
         """Return a copy of the state."""
-        self._solver.refresh()
+        self._memory.refresh()
         copies = {address: block.copy() for address, block in self._blocks.items()}
         fields = {name: copies[address][place].reshape(shape) for name, address, place, shape in self._places}
         for name in self._others:
@@ -234,12 +236,13 @@ class SingleEnvView(BatchView):
 
 
 def make_view(
-    solver: RigidSolver,
+    solver: Solver,
     reads: Sequence[str],
     cameras: Mapping[str, CameraView],
     rays: Mapping[str, RayScan],
     kind: ArrayKind,
 ) -> BatchView:
     """Return the quickest way to read a solver."""
-    single = solver.num_envs == 1 and kind.in_numpy
-    return (SingleEnvView if single else BatchView)(solver, reads, cameras, rays, kind)
+    if isinstance(solver, RigidSolver) and solver.num_envs == 1 and kind.in_numpy:
+        return SingleEnvView(solver, reads, cameras, rays, kind)
+    return BatchView(solver, reads, cameras, rays, kind)

@@ -1,4 +1,4 @@
-"""The numbers that terms of randomization change: rows of one field of the model, or of several that belong together."""
+"""The numbers that terms of randomization change: rows of a field of the model, or of several that belong together."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
