@@ -60,7 +60,7 @@ def a_grasp_holds(envs, observations) -> None:
         if k == 10:
             offset = observations[:4, 26:29]
         if k == 99:
-            np.testing.assert_allclose(observations[:4, 26:29], offset, atol=3e-4)  # m; coordinates of a step's start
+            np.testing.assert_allclose(observations[:4, 26:29], offset, atol=3e-4)  # m
         action[:, 1] = 0.5 * np.sin(0.4 * k) if k >= 100 else 0
         observations, *_, info = envs.step(action)
     assert info["holding"][:4].all() and (observations[:4, 21] > 0.05).all()
